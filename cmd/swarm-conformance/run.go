@@ -14,7 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest"
-	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -143,14 +143,14 @@ func (o *options) check(ctx context.Context, s setup.Setup, out, errs io.Writer)
 // script returns what turns a script of the kit into a command; nil: the kit's own
 // way, a POSIX shell. Of the words that were given {name} is the name of the script
 // and {shell} is its text for a shell.
-func (o *options) script() func(backendtest.Script) []string {
+func (o *options) script() func(script.Script) []string {
 	words := strings.Fields(o.command)
 	if len(words) == 0 {
 		return nil
 	}
-	return func(s backendtest.Script) []string {
-		text := backendtest.Shell(s)
-		if s == backendtest.Missing {
+	return func(s script.Script) []string {
+		text := script.Shell(s)
+		if s == script.Missing {
 			return text
 		}
 		command := make([]string, len(words))

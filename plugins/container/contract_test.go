@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/plugins/container"
 	"github.com/swarmhost/swarm/plugins/container/enginetest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -56,7 +57,7 @@ func mounted(_ backendtest.T, spec *swarm.Spec) {
 	spec.Options = map[string]string{"mount": spec.Local.StateDir + ",/proc:" + hostProc + ":ro"}
 }
 
-// tree is [backendtest.Tree] in a container: the numbers that it says are those of this
+// tree is [script.Tree] in a container: the numbers that it says are those of this
 // machine.
 const tree = `say() { if [ -n "$PLUGINTEST_SAY" ]; then echo "$*" >"$PLUGINTEST_SAY"; else echo "$*"; fi; }
 me() { read -r pid _ <PROC/self/stat; }
@@ -73,9 +74,9 @@ sh -c "$TREE" child a &
 setsid sh -c "$TREE" speaker $pid &
 wait`
 
-func command(s backendtest.Script) []string {
-	if s != backendtest.Tree {
-		return backendtest.Shell(s)
+func command(s script.Script) []string {
+	if s != script.Tree {
+		return script.Shell(s)
 	}
 	return []string{"env", "TREE=" + strings.ReplaceAll(tree, "PROC", hostProc), "sh", "-c", strings.ReplaceAll(tree, "PROC", hostProc)}
 }

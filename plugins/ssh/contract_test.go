@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/plugins/ssh"
 	"github.com/swarmhost/swarm/plugins/ssh/sshtest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -74,8 +75,8 @@ func TestTerminals(t *testing.T) {
 			},
 			// Both streams of a terminal are one, and a shell says there which of its children a
 			// signal has ended. It shows the interrupt key, too.
-			Command: func(script backendtest.Script) []string {
-				command := backendtest.Shell(script)
+			Command: func(s script.Script) []string {
+				command := script.Shell(s)
 				if len(command) == 3 {
 					command[2] = "stty -echo; exec 2>/dev/null; " + command[2]
 				}

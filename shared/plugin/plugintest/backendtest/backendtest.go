@@ -24,6 +24,7 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -42,8 +43,8 @@ type Backend struct {
 	// Spec completes a spec before it is spawned, with options for instance. Nil:
 	// it is complete.
 	Spec func(t T, spec *swarm.Spec)
-	// Command returns the command that carries out the script; nil means [Shell].
-	Command func(s Script) []string
+	// Command returns the command that carries out the script; nil means [script.Shell].
+	Command func(s script.Script) []string
 	// Handles are some that the backend wrote once, of every version before the
 	// present one. Their workers need not exist any more.
 	Handles []swarm.Handle
@@ -61,7 +62,7 @@ func Run(t *testing.T, b Backend) {
 type settings struct {
 	shim    string
 	spec    func(t T, spec *swarm.Spec)
-	command func(s Script) []string
+	command func(s script.Script) []string
 	handles []swarm.Handle
 	workers int
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -14,7 +15,7 @@ func batchCases() []testCase {
 			name: "batch-equals-singles", needs: swarm.CapBatchStatus,
 			rule: "StatusBatch answers for every handle, in their order, what Status would have answered",
 			run: func(k *kit) {
-				a, b, c := k.ready(Sleep), k.spawn(True), k.ready(Sleep)
+				a, b, c := k.ready(script.Sleep), k.spawn(script.True), k.ready(script.Sleep)
 				b.ended()
 				bad := swarm.Handle{Version: a.handle.Version, Data: []byte("plugintest: not a handle")}
 				hs := []swarm.Handle{a.handle, bad, b.handle, c.handle, a.handle}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -23,7 +24,7 @@ type Binary struct {
 	Shim    string
 	Handles []swarm.Handle
 	Spec    func(t T, spec *swarm.Spec)
-	Command func(s Script) []string
+	Command func(s script.Script) []string
 }
 
 // RunBinary tests a built plugin, which it starts anew for every case.

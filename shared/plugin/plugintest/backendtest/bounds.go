@@ -3,6 +3,7 @@ package backendtest
 import (
 	"context"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -12,7 +13,7 @@ func boundsCases() []testCase {
 			name: "pause", needs: swarm.CapPause,
 			rule: "the status of a running worker says that it is paused from the end of SetPaused until it is called again",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				// It may be repeated.
 				for _, paused := range []bool{false, true, true, false, false} {
 					w.setPaused(paused)
@@ -26,7 +27,7 @@ func boundsCases() []testCase {
 			name: "pause-then-kill", needs: swarm.CapPause,
 			rule: "Kill ends a paused worker as any other",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.setPaused(true)
 				w.kill(gentle())
 				if st := w.status(); st.State != swarm.StateExited || st.Paused {
@@ -38,7 +39,7 @@ func boundsCases() []testCase {
 			name: "pause-after-the-end", needs: swarm.CapPause,
 			rule: "SetPaused for a worker that has ended is ErrNotFound",
 			run: func(k *kit) {
-				w := k.spawn(True)
+				w := k.spawn(script.True)
 				w.ended()
 				ctx, cancel := k.limited()
 				defer cancel()
@@ -49,7 +50,7 @@ func boundsCases() []testCase {
 			name: "progress-after-spawn", needs: swarm.CapProgress,
 			rule: "Progress ends at once, without a text and without an error, if no Spawn of that id is under way",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				ctx, cancel := k.limited()
 				defer cancel()
 				for _, id := range []string{w.spec.ID, "never-spawned"} {
@@ -67,7 +68,7 @@ func boundsCases() []testCase {
 			name: "limits-that-make-no-sense", needs: swarm.CapSetLimits,
 			rule: "SetLimits with a limit out of its bounds is ErrInvalidSpec",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				for _, l := range []swarm.Limits{{Memory: -1}, {CPUs: -1}, {PIDs: -1}, {Nice: 20}, {IOWeight: -1}} {
 					k.wantErr("SetLimits", w.setLimits(l), swarm.ErrInvalidSpec)
 				}
@@ -77,7 +78,7 @@ func boundsCases() []testCase {
 			name: "limits-after-the-end", needs: swarm.CapSetLimits,
 			rule: "SetLimits for a worker that has ended is ErrNotFound",
 			run: func(k *kit) {
-				w := k.spawn(True)
+				w := k.spawn(script.True)
 				w.ended()
 				k.wantErr("SetLimits", w.setLimits(swarm.Limits{}), swarm.ErrNotFound)
 			},
@@ -86,7 +87,7 @@ func boundsCases() []testCase {
 			name: "crash-in-pause", built: true, needs: swarm.CapPause,
 			rule: "when the plugin dies in a SetPaused, another process of it pauses the worker and lets it go on",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					return k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, true)
 				})

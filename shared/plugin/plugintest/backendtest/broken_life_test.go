@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -138,7 +139,7 @@ func lifeWays() map[string]hooks {
 			}
 		}),
 		"restart-not-after-success": {spawn: func(b *broken, ctx context.Context, s swarm.Spec) (swarm.Handle, error) {
-			if s.Restart.When == swarm.RestartOnFailure && s.Command[0] == string(True) {
+			if s.Restart.When == swarm.RestartOnFailure && s.Command[0] == string(script.True) {
 				s.Restart.When = swarm.RestartAlways
 			}
 			return b.right(ctx, s)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -15,7 +16,7 @@ func onSandbox(f func(box *swarm.Sandbox, value string)) hooks {
 		if s.Sandbox != nil {
 			value := ""
 			for _, kv := range s.Env {
-				if v, ok := strings.CutPrefix(kv, valueVar+"="); ok {
+				if v, ok := strings.CutPrefix(kv, script.ValueVar+"="); ok {
 					value = v
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -157,7 +158,7 @@ func talkWays() map[string]hooks {
 			return err
 		}),
 		"input-interrupts": onInput(func(b *broken, h swarm.Handle, in swarm.Input, right func(swarm.Input) error) error {
-			if in.Kind == swarm.InputInterrupt && b.specOf(h).Command[0] == string(Interrupt) {
+			if in.Kind == swarm.InputInterrupt && b.specOf(h).Command[0] == string(script.Interrupt) {
 				_, err := b.Backend.Kill(ctx, h, swarm.KillOptions{Signal: "SIGINT", Force: true})
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/fake"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -187,8 +188,8 @@ func ways() map[string]hooks {
 			return b.Backend.Find(ctx, swarm.Lookup{ID: s.ID})
 		}},
 		"spawn-no-such-command": {spawn: func(b *broken, ctx context.Context, s swarm.Spec) (swarm.Handle, error) {
-			if s.Command[0] == string(Missing) {
-				s.Command = []string{string(Sleep)}
+			if s.Command[0] == string(script.Missing) {
+				s.Command = []string{string(script.Sleep)}
 			}
 			return b.right(ctx, s)
 		}},
@@ -456,7 +457,7 @@ func TestBrokenBackends(t *testing.T) {
 							looks: map[string]int{}, kills: map[string]int{}, busy: map[string]bool{},
 						}
 					},
-					Command: func(s Script) []string { return []string{string(s)} },
+					Command: func(s script.Script) []string { return []string{string(s)} },
 					Handles: []swarm.Handle{oldHandle},
 				}, func(testCase) bool { return true })
 				if c.name == "find-nothing" {

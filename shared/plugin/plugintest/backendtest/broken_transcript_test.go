@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/fake"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -34,7 +35,7 @@ func TestBrokenTranscripts(t *testing.T) {
 			}
 		}),
 		"transcript-is-in-order": spoiled(func(s swarm.Spec, name string) {
-			if s.Command[0] == string(Mixed) {
+			if s.Command[0] == string(script.Mixed) {
 				b, _ := os.ReadFile(name)
 				text := strings.Replace(string(b), "line 1\nline 2\n", "line 2\nline 1\n", 1)
 				_ = os.WriteFile(name, []byte(text), 0o600)
@@ -60,7 +61,7 @@ func TestBrokenTranscripts(t *testing.T) {
 					}
 				},
 				Local:   true,
-				Command: func(s Script) []string { return []string{string(s)} },
+				Command: func(s script.Script) []string { return []string{string(s)} },
 			}, func(c testCase) bool { return strings.HasPrefix(c.name, "transcript-") })
 			var want []string
 			if name != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -12,7 +13,7 @@ func capabilityCases() []testCase {
 		name: "capabilities-are-true",
 		rule: "what a plugin says that it can do it does not answer with ErrUnsupported, and everything else it does",
 		run: func(k *kit) {
-			w := k.ready(Sleep)
+			w := k.ready(script.Sleep)
 			for _, c := range k.claims(w) {
 				ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
 				err := c.call(ctx)

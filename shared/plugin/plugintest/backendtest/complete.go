@@ -3,6 +3,7 @@ package backendtest
 import (
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -12,7 +13,7 @@ func completeCases() []testCase {
 			name: "complete-is-recorded", needs: swarm.CapComplete,
 			rule: "Complete returns before the worker has ended, and its status has the summary from then on",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.completed("all done: é", patient())
 				st := w.status()
 				if st.State != swarm.StateRunning || st.Completion == nil || st.Completion.Summary != "all done: é" || st.Completion.Time.IsZero() {
@@ -24,7 +25,7 @@ func completeCases() []testCase {
 			name: "complete-is-the-cause", needs: swarm.CapComplete,
 			rule: "what ended a worker that has completed is the completion, even if it was killed afterwards",
 			run: func(k *kit) {
-				w := k.ready(Trap)
+				w := k.ready(script.Trap)
 				w.completed("done", patient())
 				w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
 				st := w.status()
@@ -38,7 +39,7 @@ func completeCases() []testCase {
 			name: "complete-ends-the-worker", needs: swarm.CapComplete,
 			rule: "what is still there after the grace of a Complete is ended, by force if it has to be, whoever is gone",
 			run: func(k *kit) {
-				w := k.ready(Stubborn)
+				w := k.ready(script.Stubborn)
 				w.completed("done", swarm.KillOptions{Grace: shortGrace, Force: true})
 				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseCompleted})
 			},
@@ -47,7 +48,7 @@ func completeCases() []testCase {
 			name: "complete-once", needs: swarm.CapComplete,
 			rule: "a second Complete is ErrTooLate, and the first one stays",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.completed("first", patient())
 				k.wantErr("Complete", w.complete("second", patient()), swarm.ErrTooLate)
 				if c := w.status().Completion; c == nil || c.Summary != "first" {
@@ -64,7 +65,7 @@ func completeCases() []testCase {
 			name: "complete-after-the-end", needs: swarm.CapComplete,
 			rule: "Complete of a worker that has ended is ErrTooLate",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				k.wantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
 				st := w.status()
@@ -78,7 +79,7 @@ func completeCases() []testCase {
 			name: "complete-long-summary", needs: swarm.CapComplete,
 			rule: "a summary that is longer than MaxSummary is cut",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				long := strings.Repeat("0123456789", swarm.MaxSummary)
 				w.completed(long, patient())
 				if c := w.status().Completion; c == nil || len(c.Summary) > swarm.MaxSummary || c.Summary == "" || !strings.HasPrefix(long, c.Summary) {
@@ -109,7 +110,7 @@ func (w *worker) completed(summary string, o swarm.KillOptions) {
 // completeInKill completes a worker while a Kill waits out its grace.
 func (k *kit) completeInKill() {
 	k.Helper()
-	w := k.ready(Deaf)
+	w := k.ready(script.Deaf)
 	w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true, Detach: true})
 	w.wantHeard("heard")
 	k.wantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)

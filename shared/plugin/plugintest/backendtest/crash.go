@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,7 +18,7 @@ func crashCases() []testCase {
 			name: "crash-in-kill", built: true,
 			rule: "when the plugin dies in a Kill, the Kill can be repeated with another process of it",
 			run: func(k *kit) {
-				w := k.ready(Deaf)
+				w := k.ready(script.Deaf)
 				err := k.crashIn(func(ctx context.Context) error {
 					_, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
 					return err
@@ -30,7 +31,7 @@ func crashCases() []testCase {
 			name: "crash-in-output", built: true, needs: swarm.CapOutput,
 			rule: "when the plugin dies while output is followed, the worker goes on running",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				err := k.crashIn(func(ctx context.Context) error {
 					return k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
 						func(swarm.Output) error { return nil })
@@ -56,7 +57,7 @@ func crashCases() []testCase {
 func (k *kit) crashInSpawn(after time.Duration) {
 	k.Helper()
 	k.subject = k.open(k.T)
-	w := k.newSpec(Sleep)
+	w := k.newSpec(script.Sleep)
 	err := k.crashIn(func(ctx context.Context) error {
 		_, err := k.Spawn(ctx, w.spec)
 		return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -15,7 +16,7 @@ func crashInputCases() []testCase {
 			name: "crash-in-watch", built: true, needs: swarm.CapWatch,
 			rule: "when the plugin dies in a Watch, the worker goes on running",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				told := make(chan struct{}, 1)
 				err := k.crashIn(func(ctx context.Context) error {
 					return k.Backend.(swarm.Watcher).Watch(ctx, w.handle, func(swarm.Status) error {
@@ -36,7 +37,7 @@ func crashInputCases() []testCase {
 			name: "crash-in-signal", built: true, needs: swarm.CapSignal,
 			rule: "when the plugin dies in a Signal, the worker can still be signalled",
 			run: func(k *kit) {
-				w := k.ready(Trap)
+				w := k.ready(script.Trap)
 				err := k.crashIn(func(ctx context.Context) error {
 					return k.Backend.(swarm.Signaller).Signal(ctx, w.handle, swarm.SignalOptions{Signal: "SIGWINCH"})
 				}, func() {})
@@ -72,7 +73,7 @@ func crashInputCases() []testCase {
 			name: "crash-after-complete", built: true, needs: swarm.CapComplete,
 			rule: "a completion is carried through without the plugin",
 			run: func(k *kit) {
-				w := k.ready(Stubborn)
+				w := k.ready(script.Stubborn)
 				w.completed("done", swarm.KillOptions{Grace: shortGrace, Force: true})
 				k.plugin.Crash()
 				w.reopen(nil)
@@ -83,7 +84,7 @@ func crashInputCases() []testCase {
 			name: "crash-and-restart", built: true, needs: swarm.CapRestart,
 			rule: "a worker is started again without the plugin",
 			run: func(k *kit) {
-				w := k.newSpec(Fail)
+				w := k.newSpec(script.Fail)
 				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: shortGrace, Budget: 1, Window: longGrace}
 				w.start()
 				w.wantHeard("ready")
@@ -127,7 +128,7 @@ func (k *kit) crashInInput() {
 // crashInComplete kills the plugin some time after a Complete was asked for.
 func (k *kit) crashInComplete(after time.Duration) {
 	k.Helper()
-	w := k.ready(Trap)
+	w := k.ready(script.Trap)
 	err := k.crashIn(func(ctx context.Context) error {
 		return k.Backend.(swarm.Completer).Complete(ctx, w.handle, "done", patient())
 	}, func() { k.await(after) })

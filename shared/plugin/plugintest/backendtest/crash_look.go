@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -13,7 +14,7 @@ func crashLookCases() []testCase {
 			name: "crash-in-list", built: true, needs: swarm.CapList,
 			rule: "when the plugin dies in a List, the workers go on running",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					return k.Backend.(swarm.Lister).List(ctx, func(swarm.Listed) error { return nil })
 				})
@@ -24,7 +25,7 @@ func crashLookCases() []testCase {
 			name: "crash-in-stats", built: true, needs: swarm.CapStats,
 			rule: "when the plugin dies in a Stats, another process of it measures, and the worker goes on running",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					_, err := k.Backend.(swarm.Measurer).Stats(ctx, []swarm.Handle{w.handle})
 					return err
@@ -37,7 +38,7 @@ func crashLookCases() []testCase {
 			name: "crash-in-status", built: true,
 			rule: "when the plugin dies in a Status, another process of it answers, and the worker goes on running",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					_, err := k.Status(ctx, w.handle)
 					return err
@@ -49,7 +50,7 @@ func crashLookCases() []testCase {
 			name: "crash-in-find", built: true, needs: swarm.CapFind,
 			rule: "when the plugin dies in a Find, another process of it finds the worker",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					_, err := k.Backend.(swarm.Finder).Find(ctx, w.lookup())
 					return err
@@ -64,7 +65,7 @@ func crashLookCases() []testCase {
 			name: "crash-in-sweep", built: true, needs: swarm.CapSweep,
 			rule: "when the plugin dies in a Sweep, it can be repeated, and nothing that runs is touched",
 			run: func(k *kit) {
-				ended, w := k.ready(Sleep), k.ready(Sleep)
+				ended, w := k.ready(script.Sleep), k.ready(script.Sleep)
 				ended.kill(gentle())
 				dropped, kept := []swarm.Handle{ended.handle}, []swarm.Handle{w.handle}
 				w.interrupted(func(ctx context.Context) error {
@@ -79,7 +80,7 @@ func crashLookCases() []testCase {
 			name: "crash-in-attach", built: true, needs: swarm.CapAttach,
 			rule: "when the plugin dies in an Attach, the worker goes on running",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					_, err := k.Backend.(swarm.Attacher).Attach(ctx, w.handle, swarm.AttachOptions{})
 					return err
@@ -104,7 +105,7 @@ func hostCases() []testCase {
 			name: "host-dies-in-kill", built: true,
 			rule: "a plugin leaves in the middle of a Kill when its host is gone, and the Kill can be repeated by another host",
 			run: func(k *kit) {
-				w := k.ready(Deaf)
+				w := k.ready(script.Deaf)
 				left := k.plugin
 				err := k.cutOff(func(ctx context.Context) error {
 					_, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
@@ -119,7 +120,7 @@ func hostCases() []testCase {
 			name: "host-dies-in-output", built: true, needs: swarm.CapOutput,
 			rule: "a plugin leaves while output is followed when its host is gone, and the worker goes on running",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				left := k.plugin
 				err := k.cutOff(func(ctx context.Context) error {
 					return k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},

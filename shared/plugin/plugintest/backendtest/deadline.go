@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -32,7 +33,7 @@ func deadlineCases() []testCase {
 			name: "deadline-in-kill",
 			rule: "a Kill that its deadline ended is not in the way of another one",
 			run: func(k *kit) {
-				w := k.ready(Stubborn)
+				w := k.ready(script.Stubborn)
 				for range 3 {
 					ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
 					// Another case checks its result.
@@ -56,11 +57,11 @@ func deadlineCases() []testCase {
 // whether the Spawn was in time.
 func (k *kit) deadlineInSpawn(limit time.Duration) (ok, inTime bool) {
 	k.Helper()
-	script := Sleep
+	program := script.Sleep
 	if k.local {
-		script = Tree // names its processes, so that they can be checked
+		program = script.Tree // names its processes, so that they can be checked
 	}
-	w := k.newSpec(script)
+	w := k.newSpec(program)
 	w.spec.Name = "deadline-" + w.spec.Name
 	ctx, cancel := context.WithTimeout(k.ctx, limit)
 	defer cancel()

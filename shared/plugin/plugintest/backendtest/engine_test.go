@@ -18,6 +18,7 @@ import (
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -83,7 +84,7 @@ func (e engine) binary() Binary {
 	})
 	return Binary{
 		Path: proxyPath, Env: append(os.Environ(), engineVar+"="+socket),
-		Command: func(s Script) []string { return []string{string(s)} },
+		Command: func(s script.Script) []string { return []string{string(s)} },
 		Handles: []swarm.Handle{oldHandle},
 	}
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/fake"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // program names what the fake engine runs instead of a shell.
-func program(s backendtest.Script) []string { return []string{string(s)} }
+func program(s script.Script) []string { return []string{string(s)} }
 
 func TestFake(t *testing.T) {
 	t.Parallel()

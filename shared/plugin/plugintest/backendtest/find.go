@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -10,7 +11,7 @@ func findCases() []testCase {
 			name: "find-running", needs: swarm.CapFind,
 			rule: "Find returns a handle of the worker that was spawned with that id",
 			run: func(k *kit) {
-				w, other := k.ready(Sleep), k.ready(Sleep)
+				w, other := k.ready(script.Sleep), k.ready(script.Sleep)
 				h, err := w.find(k.open(k.T))
 				if err != nil {
 					k.fatal("Find: %v", err)
@@ -30,7 +31,7 @@ func findCases() []testCase {
 			name: "find-ended", needs: swarm.CapFind,
 			rule: "Find finds a worker that ended too",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				h, err := w.find(k.subject)
 				if err != nil {
@@ -43,8 +44,8 @@ func findCases() []testCase {
 			name: "find-nothing", needs: swarm.CapFind,
 			rule: "Find of an id that was never spawned is ErrNotFound",
 			run: func(k *kit) {
-				k.ready(Sleep)
-				_, err := k.newSpec(Sleep).find(k.subject)
+				k.ready(script.Sleep)
+				_, err := k.newSpec(script.Sleep).find(k.subject)
 				k.wantErr("Find", err, swarm.ErrNotFound)
 			},
 		},

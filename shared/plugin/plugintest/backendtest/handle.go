@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,7 +18,7 @@ func handleCases() []testCase {
 			name: "handle-unknown-version",
 			rule: "a handle of a version that the backend does not know is ErrInvalidHandle",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				h := swarm.Handle{Version: w.handle.Version + 1000, Data: w.handle.Data}
 				_, err := k.Status(k.ctx, h)
 				k.wantErr("Status", err, swarm.ErrInvalidHandle)
@@ -32,7 +33,7 @@ func handleCases() []testCase {
 			name: "handle-garbage",
 			rule: "a handle that can't be read is ErrInvalidHandle and harms nothing",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				for _, data := range garbage() {
 					h := swarm.Handle{Version: w.handle.Version, Data: data}
 					_, err := k.Status(k.ctx, h)
@@ -49,7 +50,7 @@ func handleCases() []testCase {
 			name: "handle-damaged",
 			rule: "a handle that was cut off names no worker, ends none, and never panics",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				for n := range len(w.handle.Data) {
 					cut := swarm.Handle{Version: w.handle.Version, Data: w.handle.Data[:n]}
 					if st, err := k.Status(k.ctx, cut); err == nil && (st.State == swarm.StateRunning || st.State == swarm.StateExited) {
@@ -66,7 +67,7 @@ func handleCases() []testCase {
 			name: "handle-outlives-the-plugin",
 			rule: "a handle works in a new process of the plugin: a plugin holds no state",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				fresh := k.open(k.T)
 				if st := k.statusOf(fresh, w.handle); st.State != swarm.StateRunning {
 					k.broken("a new process says that the worker is %s", st.State)
@@ -103,7 +104,7 @@ func olderCases() []testCase {
 		name: "handle-older-versions",
 		rule: "a backend reads every version of its handles that it ever wrote",
 		run: func(k *kit) {
-			now := k.spawn(Sleep).handle.Version
+			now := k.spawn(script.Sleep).handle.Version
 			for v := uint32(1); v < now; v++ {
 				if !slices.ContainsFunc(k.settings.handles, func(h swarm.Handle) bool { return h.Version == v }) {
 					k.broken("handles are of version %d now, and none of version %d is there to check", now, v)

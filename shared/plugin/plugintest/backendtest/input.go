@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -69,7 +70,7 @@ func inputCases() []testCase {
 			name: "input-interrupts", needs: swarm.CapInput,
 			rule: "InputInterrupt interrupts the worker, and what it does then is its own",
 			run: func(k *kit) {
-				w := k.ready(Interrupt)
+				w := k.ready(script.Interrupt)
 				w.give(swarm.Input{Kind: swarm.InputInterrupt})
 				w.wantHeard("interrupted")
 				k.wantExit(w.ended(), swarm.Exit{Code: 5, Cause: swarm.CauseExited})
@@ -79,7 +80,7 @@ func inputCases() []testCase {
 			name: "input-without-stdin", needs: swarm.CapInput,
 			rule: "Input for a worker that was spawned without Stdin arrives or is ErrInvalidSpec",
 			run: func(k *kit) {
-				w := k.spawn(Echo)
+				w := k.spawn(script.Echo)
 				if got := w.hear(); got != "ready" {
 					k.Fatalf("the worker said %q", got)
 				}
@@ -164,7 +165,7 @@ func inputCases() []testCase {
 // echo starts a worker that repeats its input.
 func (k *kit) echo() *worker {
 	k.Helper()
-	w := k.newSpec(Echo)
+	w := k.newSpec(script.Echo)
 	w.spec.Stdin = true
 	w.start()
 	w.wantHeard("ready")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,7 +18,7 @@ func killCases() []testCase {
 			name: "kill-ends",
 			rule: "Kill without an error means that the worker has ended, by Kill",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				r := w.kill(gentle())
 				if r.Status.State != swarm.StateExited || r.AlreadyEnded || r.Forced || len(r.Survivors) > 0 {
 					k.broken("got %+v", r)
@@ -32,7 +33,7 @@ func killCases() []testCase {
 			name: "kill-again",
 			rule: "Kill is idempotent: what had ended is a success, is not signalled, and keeps its exit",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.kill(gentle())
 				before := w.status()
 				for range 2 {
@@ -49,7 +50,7 @@ func killCases() []testCase {
 			name: "kill-after-exit",
 			rule: "Kill of a worker that ended by itself is a success and keeps its exit",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				if r := w.kill(gentle()); !r.AlreadyEnded {
 					k.broken("got %+v", r)
@@ -61,7 +62,7 @@ func killCases() []testCase {
 			name: "kill-forces",
 			rule: "with Force, Kill ends after the grace what ignores the signal, and says so",
 			run: func(k *kit) {
-				w := k.ready(Stubborn)
+				w := k.ready(script.Stubborn)
 				start := time.Now()
 				r := w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace, Force: true})
 				if took := time.Since(start); took < shortGrace {
@@ -77,7 +78,7 @@ func killCases() []testCase {
 			name: "kill-does-not-force",
 			rule: "without Force, what is alive after the grace is named with ErrSurvivors and goes on running",
 			run: func(k *kit) {
-				w := k.ready(Stubborn)
+				w := k.ready(script.Stubborn)
 				ctx, cancel := k.limited()
 				defer cancel()
 				r, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace})
@@ -96,7 +97,7 @@ func killCases() []testCase {
 			name: "kill-signal",
 			rule: "Signal is the first signal that the worker gets",
 			run: func(k *kit) {
-				w := k.ready(Trap)
+				w := k.ready(script.Trap)
 				if r := w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true}); r.Signal != "SIGUSR1" || r.Forced {
 					k.broken("got %+v", r)
 				}
@@ -112,7 +113,7 @@ func killCases() []testCase {
 			name: "kill-together",
 			rule: "several Kills of one worker at once all succeed",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				errs := make([]error, 5)
 				ctx, cancel := k.limited()
 				defer cancel()
@@ -126,7 +127,7 @@ func killCases() []testCase {
 			name: "kill-cancelled",
 			rule: "Kill obeys its context: it returns soon, with the error of the context",
 			run: func(k *kit) {
-				w := k.ready(Stubborn)
+				w := k.ready(script.Stubborn)
 				ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
 				defer cancel()
 				start := time.Now()
@@ -141,7 +142,7 @@ func killCases() []testCase {
 			name: "kill-detached",
 			rule: "with Detach, Kill returns once it is under way, and is carried through without the plugin",
 			run: func(k *kit) {
-				w := k.ready(Stubborn)
+				w := k.ready(script.Stubborn)
 				o := swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace, Force: true, Detach: true}
 				w.kill(o)
 				if st := w.ended(); st.State != swarm.StateExited {
@@ -153,7 +154,7 @@ func killCases() []testCase {
 			name: "kill-leaves-others-alone",
 			rule: "Kill of one worker touches no other, whatever their names",
 			run: func(k *kit) {
-				short, long := k.newSpec(Sleep), k.newSpec(Sleep)
+				short, long := k.newSpec(script.Sleep), k.newSpec(script.Sleep)
 				short.spec.Name, long.spec.Name = "w.1", "w.10"
 				short.start()
 				long.start()
@@ -170,7 +171,7 @@ func killCases() []testCase {
 // harsher kills a worker for the second time while the first Kill is under way.
 func (k *kit) harsher() {
 	k.Helper()
-	w := k.ready(Deaf)
+	w := k.ready(script.Deaf)
 	ctx, cancel := k.limited()
 	defer cancel()
 	var first error

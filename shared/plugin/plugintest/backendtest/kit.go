@@ -13,6 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -39,7 +40,7 @@ type kit struct {
 
 func newKit(t T, c testCase, s settings, open opener) *kit {
 	if s.command == nil {
-		s.command = Shell
+		s.command = script.Shell
 	}
 	k := &kit{T: t, rule: c.rule, settings: s, open: open, ctx: t.Context()}
 	if k.subject = open(t); k.local {
@@ -84,14 +85,14 @@ type worker struct {
 }
 
 // newSpec returns the spec of a new worker.
-func (k *kit) newSpec(s Script) *worker {
+func (k *kit) newSpec(s script.Script) *worker {
 	k.Helper()
 	id, name := harness.NewID()
 	w := &worker{k: k, spec: swarm.Spec{
 		ID:      id,
 		Name:    name,
 		Command: k.settings.command(s),
-		Env:     []string{sayVar + "="},
+		Env:     []string{script.SayVar + "="},
 		Kill:    swarm.KillOptions{Grace: shortGrace, Force: true},
 	}}
 	if k.local {
@@ -133,11 +134,11 @@ func (w *worker) speakIn(dir string) {
 	}
 	k.Cleanup(func() { _ = said.Close() })
 	w.said, w.reader = said, bufio.NewReader(said)
-	w.spec.Env = append(w.spec.Env, sayVar+"="+fifo)
+	w.spec.Env = append(w.spec.Env, script.SayVar+"="+fifo)
 }
 
 // spawn starts a worker and sees to its end.
-func (k *kit) spawn(s Script, env ...string) *worker {
+func (k *kit) spawn(s script.Script, env ...string) *worker {
 	k.Helper()
 	w := k.newSpec(s)
 	w.spec.Env = append(w.spec.Env, env...)
@@ -171,7 +172,7 @@ func (w *worker) started(h swarm.Handle) {
 }
 
 // ready starts a worker and returns when it said "ready".
-func (k *kit) ready(s Script) *worker {
+func (k *kit) ready(s script.Script) *worker {
 	k.Helper()
 	w := k.spawn(s)
 	if got := w.hear(); got != "ready" {

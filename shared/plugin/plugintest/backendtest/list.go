@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -13,7 +14,7 @@ func listCases() []testCase {
 			name: "list-running", needs: swarm.CapList,
 			rule: "List tells once of each worker, with its id, name and command, and with a handle that is as good as its own",
 			run: func(k *kit) {
-				w, other := k.ready(Sleep), k.ready(Sleep)
+				w, other := k.ready(script.Sleep), k.ready(script.Sleep)
 				all := k.listed(k.open(k.T))
 				for _, w := range []*worker{w, other} {
 					l := w.among(all)
@@ -39,7 +40,7 @@ func listCases() []testCase {
 			name: "list-ended", needs: swarm.CapList,
 			rule: "List tells of a worker that has ended, as Status does",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				k.wantExit(w.among(k.listed(k.subject)).Status, swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 			},
@@ -48,8 +49,8 @@ func listCases() []testCase {
 			name: "list-stops", needs: swarm.CapList,
 			rule: "List returns an error of each as it is, and calls it no more",
 			run: func(k *kit) {
-				k.ready(Sleep)
-				k.ready(Sleep)
+				k.ready(script.Sleep)
+				k.ready(script.Sleep)
 				ctx, cancel := k.limited()
 				defer cancel()
 				enough, calls := errors.New("enough"), 0

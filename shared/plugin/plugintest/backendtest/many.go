@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -22,7 +23,7 @@ func manyCases() []testCase {
 			}
 			workers, errs := make([]*worker, n), make([]error, n)
 			for i := range workers {
-				workers[i] = k.newSpec(Sleep)
+				workers[i] = k.newSpec(script.Sleep)
 			}
 			harness.Together(n, func(i int) {
 				w := workers[i]

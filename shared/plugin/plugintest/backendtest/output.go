@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,7 +18,7 @@ func outputCases() []testCase {
 			name: "output-is-complete", needs: swarm.CapOutput,
 			rule: "all that a worker wrote is read after its end, in order, the last line without a newline too",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				k.wantLines(w.output(swarm.OutputOptions{}), allLines())
 			},
@@ -26,14 +27,14 @@ func outputCases() []testCase {
 			name: "output-is-followed", needs: swarm.CapOutput,
 			rule: "with Follow, Output returns when the worker has ended and its last output was read",
 			run: func(k *kit) {
-				k.wantLines(k.spawn(Lines).output(swarm.OutputOptions{Follow: true}), allLines())
+				k.wantLines(k.spawn(script.Lines).output(swarm.OutputOptions{Follow: true}), allLines())
 			},
 		},
 		{
 			name: "output-tail", needs: swarm.CapOutput,
 			rule: "Tail is how many of the last lines are read",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				lines := allLines()
 				for _, n := range []int{0, 1, 10, 2000} {
@@ -45,7 +46,7 @@ func outputCases() []testCase {
 			name: "output-since", needs: swarm.CapOutput,
 			rule: "Since leaves out what was written before",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				k.wantLines(w.output(swarm.OutputOptions{Since: time.Now().Add(time.Hour)}), nil)
 				k.wantLines(w.output(swarm.OutputOptions{Since: time.Now().Add(-time.Hour)}), allLines())
@@ -55,7 +56,7 @@ func outputCases() []testCase {
 			name: "output-none-yet", needs: swarm.CapOutput,
 			rule: "no output yet is not an error",
 			run: func(k *kit) {
-				w := k.spawn(True)
+				w := k.spawn(script.True)
 				w.ended()
 				k.wantLines(w.output(swarm.OutputOptions{}), nil)
 			},
@@ -64,7 +65,7 @@ func outputCases() []testCase {
 			name: "output-callback-fails", needs: swarm.CapOutput,
 			rule: "Output returns an error of its callback as it is, and calls it no more",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				enough := errors.New("enough")
 				calls := 0
@@ -81,7 +82,7 @@ func outputCases() []testCase {
 			name: "output-cancelled", needs: swarm.CapOutput,
 			rule: "Output that follows obeys its context",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
 				defer cancel()
 				err := k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
@@ -92,7 +93,7 @@ func outputCases() []testCase {
 	}
 }
 
-// allLines are what [Lines] writes.
+// allLines are what [script.Lines] writes.
 func allLines() []string {
 	lines := make([]string, 0, 1001)
 	for i := range 1000 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os/exec"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -15,7 +16,7 @@ func ownerCases() []testCase {
 			rule: "a worker is killed once its owner has ended, however that ended",
 			run: func(k *kit) {
 				owner, end := k.process()
-				w := k.newSpec(Stubborn)
+				w := k.newSpec(script.Stubborn)
 				w.spec.Owner = &owner
 				w.start()
 				w.wantHeard("ready")
@@ -28,7 +29,7 @@ func ownerCases() []testCase {
 			rule: "a worker whose owner lives runs, and can be killed",
 			run: func(k *kit) {
 				owner, _ := k.process()
-				w := k.newSpec(Sleep)
+				w := k.newSpec(script.Sleep)
 				w.spec.Owner = &owner
 				w.start()
 				w.wantHeard("ready")
@@ -47,7 +48,7 @@ func ownerCases() []testCase {
 			run: func(k *kit) {
 				owner, end := k.process()
 				end()
-				w := k.newSpec(Sleep)
+				w := k.newSpec(script.Sleep)
 				w.spec.Owner = &owner
 				h, err := k.Spawn(k.ctx, w.spec)
 				if err != nil {

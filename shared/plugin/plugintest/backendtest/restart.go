@@ -3,6 +3,7 @@ package backendtest
 import (
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -15,7 +16,7 @@ func restartCases() []testCase {
 			name: "restart-after-a-failure", needs: swarm.CapRestart,
 			rule: "a worker that failed is started again, until its budget is used up: a crash loop with the last exit",
 			run: func(k *kit) {
-				w := k.restarting(Fail, swarm.RestartOnFailure)
+				w := k.restarting(script.Fail, swarm.RestartOnFailure)
 				for range budget + 1 {
 					w.wantHeard("ready")
 				}
@@ -28,7 +29,7 @@ func restartCases() []testCase {
 			name: "restart-always", needs: swarm.CapRestart,
 			rule: "with RestartAlways a worker that exited with code 0 is started again, too",
 			run: func(k *kit) {
-				w := k.restarting(True, swarm.RestartAlways)
+				w := k.restarting(script.True, swarm.RestartAlways)
 				st := w.ended()
 				w.wantCause(st, swarm.CauseCrashLoop)
 				w.wantRestarts(st, 0)
@@ -38,7 +39,7 @@ func restartCases() []testCase {
 			name: "restart-not-after-success", needs: swarm.CapRestart,
 			rule: "with RestartOnFailure a worker that exited with code 0 has ended",
 			run: func(k *kit) {
-				w := k.restarting(True, swarm.RestartOnFailure)
+				w := k.restarting(script.True, swarm.RestartOnFailure)
 				st := w.ended()
 				w.wantCause(st, swarm.CauseExited)
 				if st.Restarts != 0 {
@@ -50,7 +51,7 @@ func restartCases() []testCase {
 			name: "restart-waits", needs: swarm.CapRestart,
 			rule: "between two starts a worker is running, has no process and says why, and can be killed",
 			run: func(k *kit) {
-				w := k.newSpec(Fail)
+				w := k.newSpec(script.Fail)
 				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: longGrace}
 				w.start()
 				var st swarm.Status
@@ -69,7 +70,7 @@ func restartCases() []testCase {
 			name: "restart-not-after-a-kill", needs: swarm.CapRestart,
 			rule: "a worker that was killed is not started again",
 			run: func(k *kit) {
-				w := k.restarting(Sleep, swarm.RestartAlways)
+				w := k.restarting(script.Sleep, swarm.RestartAlways)
 				w.wantHeard("ready")
 				w.kill(gentle())
 				k.await(10 * soon)
@@ -84,7 +85,7 @@ func restartCases() []testCase {
 			name: "restart-not-after-completion", needs: swarm.CapRestart, also: swarm.CapComplete,
 			rule: "a worker that has completed is not started again",
 			run: func(k *kit) {
-				w := k.restarting(Sleep, swarm.RestartAlways)
+				w := k.restarting(script.Sleep, swarm.RestartAlways)
 				w.wantHeard("ready")
 				w.completed("done", swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace, Force: true})
 				st := w.ended()
@@ -101,7 +102,7 @@ func restartCases() []testCase {
 const budget = 2
 
 // restarting starts a worker that is started again soon.
-func (k *kit) restarting(s Script, when swarm.RestartWhen) *worker {
+func (k *kit) restarting(s script.Script, when swarm.RestartWhen) *worker {
 	k.Helper()
 	w := k.newSpec(s)
 	w.spec.Restart = swarm.Restart{When: when, MinDelay: soon, MaxDelay: soon, Budget: budget, Window: longGrace}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -19,21 +20,21 @@ func sandboxCases() []testCase {
 			rule: "a worker in a sandbox changes files where Sandbox.Write says so, and nowhere else",
 			run: func(k *kit) {
 				if k.local {
-					w := k.newEnclosed(Touch, "", swarm.Sandbox{})
+					w := k.newEnclosed(script.Touch, "", swarm.Sandbox{})
 					inside := filepath.Join(w.spec.Dir, "inside")
-					w.spec.Env = append(w.spec.Env, valueVar+"="+inside)
+					w.spec.Env = append(w.spec.Env, script.ValueVar+"="+inside)
 					if w.encloses() {
 						w.hear()
 						k.wantFile(inside, true)
 					}
 				}
 				outside := k.outside()
-				k.control(Touch, outside, "written")
-				if w := k.enclosed(Touch, outside, swarm.Sandbox{}); w != nil {
+				k.control(script.Touch, outside, "written")
+				if w := k.enclosed(script.Touch, outside, swarm.Sandbox{}); w != nil {
 					w.hear()
 					k.wantFile(outside, false)
 				}
-				if w := k.enclosed(Touch, outside, swarm.Sandbox{Write: []string{filepath.Dir(outside)}}); w != nil {
+				if w := k.enclosed(script.Touch, outside, swarm.Sandbox{Write: []string{filepath.Dir(outside)}}); w != nil {
 					w.hear()
 					k.wantFile(outside, true)
 				}
@@ -46,7 +47,7 @@ func sandboxCases() []testCase {
 				shared := "/tmp/" + filepath.Base(k.outside())
 				k.Cleanup(func() { _ = os.Remove(shared) })
 				for range 2 {
-					w := k.enclosed(Touch, shared, swarm.Sandbox{})
+					w := k.enclosed(script.Touch, shared, swarm.Sandbox{})
 					if w == nil {
 						return
 					}
@@ -58,7 +59,7 @@ func sandboxCases() []testCase {
 				if err := os.WriteFile(shared, nil, 0o600); err != nil {
 					k.Fatalf("%v", err)
 				}
-				w := k.enclosed(Touch, shared, swarm.Sandbox{})
+				w := k.enclosed(script.Touch, shared, swarm.Sandbox{})
 				if w == nil {
 					return
 				}
@@ -85,7 +86,7 @@ func sandboxCases() []testCase {
 					{"", "reached"},
 					{swarm.NetworkNone, "alone"},
 				} {
-					w := k.enclosed(Reach, port, swarm.Sandbox{Network: c.network})
+					w := k.enclosed(script.Reach, port, swarm.Sandbox{Network: c.network})
 					if w == nil {
 						return
 					}
@@ -107,7 +108,7 @@ func sandboxCases() []testCase {
 					"a home that does not exist":           {Home: outside + "-none"},
 					"a path to write that is not absolute": {Write: []string{"relative"}},
 				} {
-					w := k.newEnclosed(Touch, outside, box)
+					w := k.newEnclosed(script.Touch, outside, box)
 					h, err := k.Spawn(k.ctx, w.spec)
 					if err == nil {
 						w.started(h)
@@ -145,7 +146,7 @@ func (k *kit) wantFile(path string, want bool) {
 }
 
 // control checks that a script without a sandbox does what the case is about.
-func (k *kit) control(s Script, value, want string) {
+func (k *kit) control(s script.Script, value, want string) {
 	k.Helper()
 	w := k.newEnclosed(s, value, swarm.Sandbox{})
 	w.spec.Sandbox = nil
@@ -158,7 +159,7 @@ func (k *kit) control(s Script, value, want string) {
 
 // enclosed starts a worker in a sandbox. It returns nil where the machine can make none: then
 // nothing is left behind.
-func (k *kit) enclosed(s Script, value string, box swarm.Sandbox) *worker {
+func (k *kit) enclosed(s script.Script, value string, box swarm.Sandbox) *worker {
 	k.Helper()
 	if w := k.newEnclosed(s, value, box); w.encloses() {
 		return w
@@ -183,11 +184,11 @@ func (w *worker) encloses() bool {
 
 // newEnclosed returns the spec of a worker in a sandbox. The state directory is hidden from it,
 // so it works in a directory of its own, and speaks there.
-func (k *kit) newEnclosed(s Script, value string, box swarm.Sandbox) *worker {
+func (k *kit) newEnclosed(s script.Script, value string, box swarm.Sandbox) *worker {
 	k.Helper()
 	w := k.newSpec(s)
 	w.spec.Sandbox = &box
-	w.spec.Env = append(w.spec.Env, valueVar+"="+value)
+	w.spec.Env = append(w.spec.Env, script.ValueVar+"="+value)
 	if k.local {
 		w.spec.Dir = k.TempDir()
 		w.speakIn(w.spec.Dir)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -49,7 +50,7 @@ func screenCases() []testCase {
 			name: "screen-after-the-end", needs: swarm.CapScreen,
 			rule: "Screen of a worker that has ended returns what the terminal showed last, and says so",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				w.wantScreen(2, []string{"line 1000", "last"}, true)
 			},
@@ -67,7 +68,7 @@ func screenCases() []testCase {
 			name: "screens-equal-singles", needs: swarm.CapBatchScreen,
 			rule: "ScreenBatch answers for every handle, in their order, what Screen would have answered",
 			run: func(k *kit) {
-				a, b, c := k.page(), k.spawn(Lines), k.page()
+				a, b, c := k.page(), k.spawn(script.Lines), k.page()
 				b.ended()
 				bad := swarm.Handle{Version: a.handle.Version, Data: badHandle().Data}
 				hs := []swarm.Handle{a.handle, bad, b.handle, c.handle, a.handle}
@@ -100,7 +101,7 @@ func screenCases() []testCase {
 	}
 }
 
-// pageLines returns the last n lines of a [Page]; 0: all.
+// pageLines returns the last n lines of a [script.Page]; 0: all.
 func pageLines(n int) []string {
 	all := make([]string, 100)
 	for i := range all {
@@ -115,7 +116,7 @@ func pageLines(n int) []string {
 // page starts a worker whose screen is full.
 func (k *kit) page() *worker {
 	k.Helper()
-	w := k.spawn(Page)
+	w := k.spawn(script.Page)
 	k.until("the screen shows the last line", func() bool {
 		s, err := w.look(1)
 		if err != nil {
@@ -160,7 +161,7 @@ func attachCases() []testCase {
 			name: "attach-returns-a-command", needs: swarm.CapAttach,
 			rule: "Attach returns a command and changes nothing",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				before := w.status()
 				for range 2 {
 					a, err := w.attach()
@@ -180,7 +181,7 @@ func attachCases() []testCase {
 			name: "attach-after-the-end", needs: swarm.CapAttach,
 			rule: "Attach to a worker that has ended is ErrNotFound",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.kill(gentle())
 				_, err := w.attach()
 				k.wantErr("Attach", err, swarm.ErrNotFound)

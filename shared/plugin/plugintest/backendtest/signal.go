@@ -3,6 +3,7 @@ package backendtest
 import (
 	"slices"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -12,7 +13,7 @@ func signalCases() []testCase {
 			name: "signal-arrives", needs: swarm.CapSignal,
 			rule: "Signal sends the signal, and an end by it is the worker's own",
 			run: func(k *kit) {
-				w := k.ready(Trap)
+				w := k.ready(script.Trap)
 				if err := w.signal("SIGUSR1", swarm.KillMain); err != nil {
 					k.fatal("Signal: %v", err)
 				}
@@ -23,7 +24,7 @@ func signalCases() []testCase {
 			name: "signal-by-any-name", needs: swarm.CapSignal,
 			rule: "Signal takes every name that ParseSignal takes, and others are ErrInvalidSpec",
 			run: func(k *kit) {
-				w := k.ready(Trap)
+				w := k.ready(script.Trap)
 				k.wantErr("Signal", w.signal("SIGNOTHING", swarm.KillTree), swarm.ErrInvalidSpec)
 				if err := w.signal("usr1", swarm.KillTree); err != nil {
 					k.broken("Signal: %v", err)
@@ -34,7 +35,7 @@ func signalCases() []testCase {
 			name: "signal-mode", needs: swarm.CapSignal, local: true,
 			rule: "with KillMain the main process alone gets the signal, with KillTree every process does",
 			run: func(k *kit) {
-				w := k.spawn(Pair)
+				w := k.spawn(script.Pair)
 				w.wantSaid("child ready", "ready")
 				for _, mode := range []swarm.KillMode{swarm.KillMain, swarm.KillTree} {
 					if err := w.signal("SIGUSR1", mode); err != nil {
@@ -55,7 +56,7 @@ func signalCases() []testCase {
 			name: "signal-after-the-end", needs: swarm.CapSignal,
 			rule: "Signal for a worker that has ended is ErrNotFound",
 			run: func(k *kit) {
-				w := k.spawn(True)
+				w := k.spawn(script.True)
 				w.ended()
 				k.wantErr("Signal", w.signal("SIGUSR1", swarm.KillTree), swarm.ErrNotFound)
 			},

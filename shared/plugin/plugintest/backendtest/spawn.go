@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -16,7 +17,7 @@ func spawnCases() []testCase {
 			name: "spawn-returns-a-handle",
 			rule: "Spawn returns a handle of 1 to 4096 bytes with a version, and the worker exists",
 			run: func(k *kit) {
-				w := k.spawn(Sleep)
+				w := k.spawn(script.Sleep)
 				if w.handle.Version == 0 || len(w.handle.Data) == 0 || len(w.handle.Data) > swarm.MaxHandle {
 					k.broken("the handle is of version %d and has %d bytes", w.handle.Version, len(w.handle.Data))
 				}
@@ -29,7 +30,7 @@ func spawnCases() []testCase {
 			name: "spawn-id-is-taken",
 			rule: "Spawn of an id that the backend already has is ErrExists and leaves the first worker alone",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				h, err := k.Spawn(k.ctx, w.spec)
 				if err == nil {
 					(&worker{k: k, spec: w.spec}).started(h)
@@ -44,7 +45,7 @@ func spawnCases() []testCase {
 			name: "spawn-no-such-command",
 			rule: "Spawn of a command that does not exist is ErrInvalidSpec and leaves nothing behind",
 			run: func(k *kit) {
-				w := k.newSpec(Missing)
+				w := k.newSpec(script.Missing)
 				w.refused("a command that does not exist")
 			},
 		},
@@ -52,7 +53,7 @@ func spawnCases() []testCase {
 			name: "spawn-no-such-directory", local: true,
 			rule: "Spawn in a directory that does not exist is ErrInvalidSpec and leaves nothing behind",
 			run: func(k *kit) {
-				w := k.newSpec(Sleep)
+				w := k.newSpec(script.Sleep)
 				w.spec.Dir = filepath.Join(k.state, "no", "such", "directory")
 				w.refused("a directory that does not exist")
 			},
@@ -61,7 +62,7 @@ func spawnCases() []testCase {
 			name: "spawn-unknown-option",
 			rule: "Spawn with an option that the backend does not know is ErrInvalidSpec and leaves nothing behind",
 			run: func(k *kit) {
-				w := k.newSpec(Sleep)
+				w := k.newSpec(script.Sleep)
 				options := map[string]string{"plugintest-no-such-option": "x"}
 				maps.Copy(options, w.spec.Options)
 				w.spec.Options = options
@@ -72,7 +73,7 @@ func spawnCases() []testCase {
 			name: "spawn-environment",
 			rule: "a worker's environment has Spec.Env on top, where later entries win",
 			run: func(k *kit) {
-				w := k.spawn(Say, valueVar+"=first", valueVar+"=a value")
+				w := k.spawn(script.Say, script.ValueVar+"=first", script.ValueVar+"=a value")
 				if got := w.hear(); got != "a value" {
 					k.broken("the worker sees %q instead of %q", got, "a value")
 				}
@@ -84,7 +85,7 @@ func spawnCases() []testCase {
 			run: func(k *kit) {
 				ctx, cancel := context.WithCancel(k.ctx)
 				cancel()
-				w := k.newSpec(Sleep)
+				w := k.newSpec(script.Sleep)
 				h, err := k.Spawn(ctx, w.spec)
 				if err == nil {
 					w.started(h)
@@ -137,7 +138,7 @@ func (k *kit) many(n int) {
 	k.Helper()
 	workers := make([]*worker, n)
 	for i := range workers {
-		workers[i] = k.newSpec(Sleep)
+		workers[i] = k.newSpec(script.Sleep)
 	}
 	errs := make([]error, n)
 	harness.Together(n, func(i int) {

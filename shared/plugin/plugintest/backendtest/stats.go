@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
 	// spentLeast is the least that a [Spend] spends.
 	spentLeast = 20 * time.Millisecond
-	// held is what a [Hold] holds.
+	// held is what a [script.Hold] holds.
 	held = 64 << 20
 )
 
@@ -20,7 +21,7 @@ func statsCases() []testCase {
 			name: "stats-of-a-running-worker", needs: swarm.CapStats,
 			rule: "Stats tells when it measured, and at least one figure of a running worker",
 			run: func(k *kit) {
-				s := k.ready(Sleep).stats()
+				s := k.ready(script.Sleep).stats()
 				if s.Time.IsZero() {
 					k.broken("the figures have no time: %+v", s)
 				}
@@ -33,7 +34,7 @@ func statsCases() []testCase {
 			name: "stats-cpu-time", needs: swarm.CapStats,
 			rule: "the CPU time of a worker, if it is known, grows by that of a child, and stays when the child has ended",
 			run: func(k *kit) {
-				w := k.ready(Spend)
+				w := k.ready(script.Spend)
 				before := w.stats()
 				if line := w.hear(); line != "spent" {
 					k.Fatalf("the worker said %q", line)
@@ -55,7 +56,7 @@ func statsCases() []testCase {
 			name: "stats-memory", needs: swarm.CapStats,
 			rule: "the memory of a worker, if it is known, is what its processes hold, and no more than its peak",
 			run: func(k *kit) {
-				s := k.ready(Hold).holding()
+				s := k.ready(script.Hold).holding()
 				if s.Memory != nil && *s.Memory > 8*held {
 					k.broken("a worker that holds %d bytes has %d", held, *s.Memory)
 				}
@@ -68,7 +69,7 @@ func statsCases() []testCase {
 			name: "stats-of-a-tree", needs: swarm.CapStats, local: true,
 			rule: "Stats counts every process of the worker: children, one in a session of its own, one whose parent is gone",
 			run: func(k *kit) {
-				w := k.spawn(Tree)
+				w := k.spawn(script.Tree)
 				pids := w.pids()
 				var s swarm.Stats
 				k.until("all processes are counted", func() bool {
@@ -84,7 +85,7 @@ func statsCases() []testCase {
 			name: "stats-after-the-end", needs: swarm.CapStats,
 			rule: "Stats of a worker that has ended is ErrNotFound",
 			run: func(k *kit) {
-				w := k.spawn(True)
+				w := k.spawn(script.True)
 				w.ended()
 				_, err := w.measured()
 				k.wantErr("Stats", err, swarm.ErrNotFound)
@@ -94,7 +95,7 @@ func statsCases() []testCase {
 			name: "stats-in-order", needs: swarm.CapStats,
 			rule: "Stats answers for every handle, in their order, each as if it were alone",
 			run: func(k *kit) {
-				a, b, c := k.ready(Sleep), k.spawn(True), k.ready(Hold)
+				a, b, c := k.ready(script.Sleep), k.spawn(script.True), k.ready(script.Hold)
 				b.ended()
 				a.stats()
 				c.holding()
@@ -154,7 +155,7 @@ func (w *worker) stats() swarm.Stats {
 	return s
 }
 
-// holding returns the figures of a [Hold]. An engine may measure from time to time only.
+// holding returns the figures of a [script.Hold]. An engine may measure from time to time only.
 func (w *worker) holding() swarm.Stats {
 	w.k.Helper()
 	var s swarm.Stats

@@ -3,6 +3,7 @@ package backendtest
 import (
 	"reflect"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -12,7 +13,7 @@ func statusCases() []testCase {
 			name: "status-running",
 			rule: "a worker that runs is running, and has no exit",
 			run: func(k *kit) {
-				if st := k.ready(Sleep).status(); st.State != swarm.StateRunning || st.Exit != nil {
+				if st := k.ready(script.Sleep).status(); st.State != swarm.StateRunning || st.Exit != nil {
 					k.broken("got %+v", st)
 				}
 			},
@@ -21,22 +22,22 @@ func statusCases() []testCase {
 			name: "status-exit-code",
 			rule: "a worker that ended by itself is exited, with its real code, cause and time",
 			run: func(k *kit) {
-				k.wantExit(k.spawn(Lines).ended(), swarm.Exit{Code: 3, Cause: swarm.CauseExited})
-				k.wantExit(k.spawn(True).ended(), swarm.Exit{Code: 0, Cause: swarm.CauseExited})
+				k.wantExit(k.spawn(script.Lines).ended(), swarm.Exit{Code: 3, Cause: swarm.CauseExited})
+				k.wantExit(k.spawn(script.True).ended(), swarm.Exit{Code: 0, Cause: swarm.CauseExited})
 			},
 		},
 		{
 			name: "status-exit-signal",
 			rule: "a worker that a signal ended has the code -1 and the name of the signal",
 			run: func(k *kit) {
-				k.wantExit(k.spawn(Crash).ended(), swarm.Exit{Code: -1, Signal: "SIGSEGV", Cause: swarm.CauseExited})
+				k.wantExit(k.spawn(script.Crash).ended(), swarm.Exit{Code: -1, Signal: "SIGSEGV", Cause: swarm.CauseExited})
 			},
 		},
 		{
 			name: "status-changes-nothing",
 			rule: "Status changes nothing, however often it is called",
 			run: func(k *kit) {
-				running, over := k.ready(Sleep), k.spawn(True)
+				running, over := k.ready(script.Sleep), k.spawn(script.True)
 				over.ended()
 				for _, w := range []*worker{running, over} {
 					first := w.status()

@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -10,7 +11,7 @@ func sweepCases() []testCase {
 			name: "sweep-spares-the-running", needs: swarm.CapSweep,
 			rule: "Sweep drops nothing that a running worker uses, and what ended stays ended",
 			run: func(k *kit) {
-				ended, running := k.ready(Sleep), k.ready(Sleep)
+				ended, running := k.ready(script.Sleep), k.ready(script.Sleep)
 				ended.kill(gentle())
 				k.sweep([]swarm.Handle{ended.handle}, []swarm.Handle{running.handle})
 				if st := running.status(); st.State != swarm.StateRunning {
@@ -25,7 +26,7 @@ func sweepCases() []testCase {
 			name: "sweep-after-the-last", needs: swarm.CapSweep,
 			rule: "Sweep after the last worker ended works, and again when there is nothing left to drop",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				w.kill(gentle())
 				k.sweep([]swarm.Handle{w.handle}, nil)
 				k.sweep([]swarm.Handle{w.handle}, nil)

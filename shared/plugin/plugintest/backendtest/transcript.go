@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -15,7 +16,7 @@ func transcriptCases() []testCase {
 			name: "transcript-is-complete", needs: swarm.CapTranscript, local: true,
 			rule: "a transcript holds all that the worker wrote, and nothing else, in a file of mode 0600",
 			run: func(k *kit) {
-				w := k.transcribed(Lines, 0)
+				w := k.transcribed(script.Lines, 0)
 				k.wantLines(strings.Split(string(w.transcript()), "\n"), allLines())
 				info, err := os.Stat(w.transcriptFile())
 				if err != nil || info.Mode().Perm() != 0o600 {
@@ -27,7 +28,7 @@ func transcriptCases() []testCase {
 			name: "transcript-is-in-order", needs: swarm.CapTranscript, local: true,
 			rule: "standard output and error are one stream, Stdout, in the order in which they were written",
 			run: func(k *kit) {
-				w := k.transcribed(Mixed, 0)
+				w := k.transcribed(script.Mixed, 0)
 				want := append(allLines()[:100], "")
 				k.wantLines(strings.Split(string(w.transcript()), "\n"), want)
 				if k.has(swarm.CapOutput) {
@@ -40,8 +41,8 @@ func transcriptCases() []testCase {
 			rule: "of a transcript at most Spec.OutputLimit bytes are kept, the newest, each where it was written",
 			run: func(k *kit) {
 				const most = 4 << 10
-				whole := k.transcribed(Lines, 0).read()
-				got := k.transcribed(Lines, most).read()
+				whole := k.transcribed(script.Lines, 0).read()
+				got := k.transcribed(script.Lines, most).read()
 				if bytes.Contains(got, []byte(swarm.TranscriptMark)) {
 					return // there are no holes here
 				}
@@ -55,7 +56,7 @@ func transcriptCases() []testCase {
 			name: "transcript-is-asked-for", needs: swarm.CapTranscript, local: true,
 			rule: "a worker whose spec asks for no transcript has none",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				if _, err := os.Lstat(w.transcriptFile()); err == nil {
 					k.broken("there is one")
@@ -66,7 +67,7 @@ func transcriptCases() []testCase {
 }
 
 // transcribed runs a worker with a transcript to its end.
-func (k *kit) transcribed(s Script, limit int64) *worker {
+func (k *kit) transcribed(s script.Script, limit int64) *worker {
 	k.Helper()
 	w := k.newSpec(s)
 	w.spec.Transcript, w.spec.OutputLimit = true, limit

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -16,7 +17,7 @@ func treeCases() []testCase {
 			name: "tree-is-killed", local: true,
 			rule: "after Kill nothing is left: no child, none in a session of its own, none whose parent is gone",
 			run: func(k *kit) {
-				w := k.spawn(Tree)
+				w := k.spawn(script.Tree)
 				pids := w.pids()
 				w.kill(gentle())
 				k.dead(pids)
@@ -26,7 +27,7 @@ func treeCases() []testCase {
 			name: "tree-is-forced", local: true,
 			rule: "after a Kill by force nothing is left of the worker either",
 			run: func(k *kit) {
-				w := k.spawn(Tree)
+				w := k.spawn(script.Tree)
 				pids := w.pids()
 				w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
 				k.dead(pids)
@@ -36,7 +37,7 @@ func treeCases() []testCase {
 			name: "tree-by-its-main-process", local: true,
 			rule: "with KillMain only the main process is signalled, and what it leaves behind is ended after it",
 			run: func(k *kit) {
-				w := k.spawn(Tree)
+				w := k.spawn(script.Tree)
 				pids := w.pids()
 				o := gentle()
 				o.Mode = swarm.KillMain
@@ -48,7 +49,7 @@ func treeCases() []testCase {
 			name: "tree-of-a-killed-main-process", local: true,
 			rule: "a worker whose main process was killed by someone else ends whole, and its exit is the real one",
 			run: func(k *kit) {
-				w := k.spawn(Tree)
+				w := k.spawn(script.Tree)
 				pids := w.pids()
 				if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil {
 					k.Fatalf("kill the main process: %v", err)
@@ -60,7 +61,7 @@ func treeCases() []testCase {
 	}
 }
 
-// pids returns the processes of a [Tree], the main one first.
+// pids returns the processes of a [script.Tree], the main one first.
 func (w *worker) pids() []int {
 	w.k.Helper()
 	pids := w.k.parsePIDs(w.hear())
@@ -70,7 +71,7 @@ func (w *worker) pids() []int {
 	return pids
 }
 
-// parsePIDs parses the line of a [Tree].
+// parsePIDs parses the line of a [script.Tree].
 func (k *kit) parsePIDs(line string) []int {
 	k.Helper()
 	var pids []int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -13,7 +14,7 @@ func watchCases() []testCase {
 			name: "watch-to-the-end", needs: swarm.CapWatch,
 			rule: "Watch tells the status at once, and again when the worker no longer runs, and returns nil then",
 			run: func(k *kit) {
-				w := k.ready(Trap)
+				w := k.ready(script.Trap)
 				told, err := w.watch(func(st swarm.Status) error {
 					if st.State == swarm.StateRunning {
 						w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
@@ -30,7 +31,7 @@ func watchCases() []testCase {
 			name: "watch-what-ended", needs: swarm.CapWatch,
 			rule: "Watch of a worker that has ended tells that once and returns nil",
 			run: func(k *kit) {
-				w := k.spawn(Lines)
+				w := k.spawn(script.Lines)
 				w.ended()
 				told, err := w.watch(nil)
 				if err != nil || len(told) != 1 {
@@ -43,7 +44,7 @@ func watchCases() []testCase {
 			name: "watch-callback-fails", needs: swarm.CapWatch,
 			rule: "Watch returns an error of each as it is",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				enough := errors.New("enough")
 				if _, err := w.watch(func(swarm.Status) error { return enough }); err != enough { //nolint:errorlint // as it is
 					k.broken("got %v", err)
@@ -54,7 +55,7 @@ func watchCases() []testCase {
 			name: "watch-cancelled", needs: swarm.CapWatch,
 			rule: "Watch obeys its context, and the worker goes on running",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				ctx, cancel := context.WithCancel(k.ctx)
 				defer cancel()
 				err := k.Backend.(swarm.Watcher).Watch(ctx, w.handle, func(swarm.Status) error {
@@ -71,7 +72,7 @@ func watchCases() []testCase {
 			name: "watch-tells-restarts", needs: swarm.CapWatch, also: swarm.CapRestart,
 			rule: "Watch tells of a worker that was started again",
 			run: func(k *kit) {
-				w := k.restarting(Sleep, swarm.RestartOnFailure)
+				w := k.restarting(script.Sleep, swarm.RestartOnFailure)
 				w.wantHeard("ready")
 				killed := false
 				told, err := w.watch(func(st swarm.Status) error {
@@ -97,7 +98,7 @@ func watchCases() []testCase {
 			name: "watch-tells-completion", needs: swarm.CapWatch, also: swarm.CapComplete,
 			rule: "Watch tells of a worker that said that it is done, before it ends",
 			run: func(k *kit) {
-				w := k.ready(Sleep)
+				w := k.ready(script.Sleep)
 				n := 0
 				told, err := w.watch(func(st swarm.Status) error {
 					if n++; n == 1 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -15,7 +16,7 @@ import (
 //	deaf             as stubborn, and says "heard" at SIGTERM
 //	trap             as sleep, and ends with code 7 at SIGUSR1
 //	interrupt        as sleep, and at an interrupt says "interrupted" and ends with code 5
-//	say              says the value of PLUGINTEST_VALUE and runs
+//	say              says the value of the variable script.ValueVar and runs
 //	echo             as sleep, and says "got x" for each line x of its input, "eof" at its end
 //	true             ends with code 0
 //	fail             says "ready" and ends with code 3
@@ -24,7 +25,7 @@ import (
 //	mixed            writes "line 1" to "line 100", ends with code 0
 //	spend            as sleep, uses 200 ms of CPU time, says "spent"
 //	hold             as sleep, and holds 64 MiB
-//	touch            makes the file PLUGINTEST_VALUE and says what came of that, and runs
+//	touch            makes the file that script.ValueVar names and says what came of that, and runs
 //	reach            says whether the services of the machine can be reached, and runs
 //	page             as sleep, then writes "line 1" to "line 100"
 var programs = map[string]func(*worker){
@@ -34,7 +35,7 @@ var programs = map[string]func(*worker){
 	"trap":      func(w *worker) { w.print("ready") },
 	"interrupt": func(w *worker) { w.print("ready") },
 	"echo":      func(w *worker) { w.print("ready") },
-	"say":       func(w *worker) { w.print(w.variable("PLUGINTEST_VALUE")) },
+	"say":       func(w *worker) { w.print(w.variable(script.ValueVar)) },
 	"true":      func(w *worker) { w.end(swarm.Exit{Cause: swarm.CauseExited}) },
 	"fail": func(w *worker) {
 		w.print("ready")
@@ -56,7 +57,7 @@ var programs = map[string]func(*worker){
 		w.spend(200 * time.Millisecond)
 		w.print("spent")
 	},
-	"touch": func(w *worker) { w.print(w.touch(w.variable("PLUGINTEST_VALUE"))) },
+	"touch": func(w *worker) { w.print(w.touch(w.variable(script.ValueVar))) },
 	"reach": func(w *worker) { w.print(w.reach()) },
 	"page": func(w *worker) {
 		w.print("ready")

@@ -1,10 +1,14 @@
-package backendtest
+// Package script has the programs of the workers by which a backend is tested, and says each of
+// them as a command for a POSIX shell.
+//
+// It is imported by the conformance kit for backends, and by tests of backends whose workers
+// have no such shell.
+package script
 
 import "fmt"
 
 // Script is the program of a worker in a case. A worker says a word by writing it as a line
-// to the file that the variable PLUGINTEST_SAY names, or to its standard output if that is
-// empty.
+// to the file that the variable [SayVar] names, or to its standard output if that is empty.
 type Script string
 
 // The scripts.
@@ -42,7 +46,7 @@ const (
 	Mixed Script = "mixed"
 	// Page says "ready", then writes the lines "line 1" to "line 100", and runs.
 	Page Script = "page"
-	// Say says the value of the variable PLUGINTEST_VALUE and runs.
+	// Say says the value of the variable [ValueVar] and runs.
 	Say Script = "say"
 	// Tree starts a child in its group, one in a session of its own, and one
 	// whose parent is gone; says the numbers of all, in one line, and runs. For
@@ -53,24 +57,27 @@ const (
 	Spend Script = "spend"
 	// Hold has 64 MiB of memory, says "ready" and runs.
 	Hold Script = "hold"
-	// Touch makes the file that the variable PLUGINTEST_VALUE names; it says "written" if it
+	// Touch makes the file that the variable [ValueVar] names; it says "written" if it
 	// could, "seen" if the file exists, and else "refused", and runs.
 	Touch Script = "touch"
 	// Reach says "reached" if it finds the service of the machine whose port is the value of
-	// the variable PLUGINTEST_VALUE, in upper case hexadecimal digits, and else "alone", and
+	// the variable [ValueVar], in upper case hexadecimal digits, and else "alone", and
 	// runs. For Linux only.
 	Reach Script = "reach"
 	// Missing stands for a command that does not exist.
 	Missing Script = "missing"
 )
 
+// The variables of a worker that its script reads.
 const (
-	sayVar   = "PLUGINTEST_SAY"
-	valueVar = "PLUGINTEST_VALUE"
+	// SayVar names the file to which a worker writes its words; empty: the standard output.
+	SayVar = "PLUGINTEST_SAY"
+	// ValueVar holds a value that some scripts need.
+	ValueVar = "PLUGINTEST_VALUE"
 )
 
 // say is the beginning of a shell script: a function that writes a line.
-const say = `say() { if [ -n "$` + sayVar + `" ]; then echo "$*" >"$` + sayVar + `"; else echo "$*"; fi; }; `
+const say = `say() { if [ -n "$` + SayVar + `" ]; then echo "$*" >"$` + SayVar + `"; else echo "$*"; fi; }; `
 
 // forever runs until a signal comes: a shell handles its traps while it waits.
 const forever = `while :; do sleep 60 & wait $!; done`
@@ -96,10 +103,10 @@ var shell = map[Script]string{
 	Spend: say + `say ready; (i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done); say spent; ` + forever,
 	// A fork shares the memory until its exec: that is over when it says "ready".
 	Hold: say + `x=$(dd if=/dev/zero bs=1048576 count=64 2>/dev/null | tr '\000' x); sleep 3600 & sleep 1; say ready; wait $!`,
-	Say:  say + `say "$` + valueVar + `"; exec sleep 3600`,
-	Touch: say + `if [ -e "$` + valueVar + `" ]; then say seen; elif (: >"$` + valueVar + `") 2>/dev/null; then say written; ` +
+	Say:  say + `say "$` + ValueVar + `"; exec sleep 3600`,
+	Touch: say + `if [ -e "$` + ValueVar + `" ]; then say seen; elif (: >"$` + ValueVar + `") 2>/dev/null; then say written; ` +
 		`else say refused; fi; exec sleep 3600`,
-	Reach: say + `if grep -q ":$` + valueVar + ` 00000000:0000 0A" /proc/net/tcp; then say reached; else say alone; fi; exec sleep 3600`,
+	Reach: say + `if grep -q ":$` + ValueVar + ` 00000000:0000 0A" /proc/net/tcp; then say reached; else say alone; fi; exec sleep 3600`,
 	// The one in a session of its own speaks for all: it is in that session then.
 	// macOS has no setsid, and no such child.
 	Tree: say + `sleep 3600 & a=$!; c=$(sleep 3600 >/dev/null 2>&1 & echo $!); ` +
@@ -114,7 +121,7 @@ func Shell(s Script) []string {
 	}
 	text, ok := shell[s]
 	if !ok {
-		panic(fmt.Sprintf("backendtest: no script %q", s))
+		panic(fmt.Sprintf("script: no script %q", s))
 	}
 	return []string{"sh", "-c", text}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 )
 
-// TestCheckOfNoPlugin: nothing is asked of a program that does not start as a plugin. What
-// plugins are asked is in the packages below, and in the scripts of `swarm plugin check`.
+// TestCheckOfNoPlugin: only the first cases are run for a program that does not start as a plugin. The tests
+// of the packages below and the scripts of `swarm plugin check` ask plugins.
 func TestCheckOfNoPlugin(t *testing.T) {
 	t.Parallel()
 	hello := backendtest.Binary{Path: "/bin/sh", Args: []string{"-c", "echo hello; echo I am no plugin >&2; exit 3"}}

@@ -17,7 +17,7 @@ func batchCases() []testCase {
 			run: func(k *kit) {
 				a, b, c := k.ready(script.Sleep), k.spawn(script.True), k.ready(script.Sleep)
 				b.ended()
-				bad := swarm.Handle{Version: a.handle.Version, Data: []byte("plugintest: not a handle")}
+				bad := swarm.Handle{Version: a.handle.Version, Data: badHandle().Data}
 				hs := []swarm.Handle{a.handle, bad, b.handle, c.handle, a.handle}
 				results, err := k.Backend.(swarm.BatchStatuser).StatusBatch(k.ctx, hs)
 				if err != nil || len(results) != len(hs) {

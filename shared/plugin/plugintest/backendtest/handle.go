@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -88,7 +87,7 @@ func garbage() [][]byte {
 	return [][]byte{
 		nil,
 		{0},
-		[]byte("plugintest: not a handle"),
+		badHandle().Data,
 		[]byte("{}"),
 		[]byte("null"),
 		[]byte(`{"pid":-1,"id":"../../..","start":1e400}`),
@@ -126,63 +125,4 @@ func olderCases() []testCase {
 // badHandle returns a handle that no backend made.
 func badHandle() swarm.Handle {
 	return swarm.Handle{Version: 1, Data: []byte("plugintest: not a handle")}
-}
-
-// badHandleCases gives each optional call a handle that can't be read.
-func badHandleCases() []testCase {
-	var cases []testCase
-	for _, c := range []struct {
-		name  string
-		needs swarm.Capability
-		call  func(ctx context.Context, backend swarm.Backend) error
-	}{
-		{"Watch", swarm.CapWatch, func(ctx context.Context, b swarm.Backend) error {
-			return b.(swarm.Watcher).Watch(ctx, badHandle(), func(swarm.Status) error { return nil })
-		}},
-		{"Output", swarm.CapOutput, func(ctx context.Context, b swarm.Backend) error {
-			return b.(swarm.Outputter).Output(ctx, badHandle(), swarm.OutputOptions{}, func(swarm.Output) error { return nil })
-		}},
-		{"Input", swarm.CapInput, func(ctx context.Context, b swarm.Backend) error {
-			_, err := b.(swarm.Inputter).Input(ctx, badHandle(), swarm.Input{Data: []byte("x"), Enter: true})
-			return err
-		}},
-		{"Signal", swarm.CapSignal, func(ctx context.Context, b swarm.Backend) error {
-			return b.(swarm.Signaller).Signal(ctx, badHandle(), swarm.SignalOptions{Signal: "SIGUSR2"})
-		}},
-		{"Screen", swarm.CapScreen, func(ctx context.Context, b swarm.Backend) error {
-			_, err := b.(swarm.Screener).Screen(ctx, badHandle(), swarm.ScreenOptions{})
-			return err
-		}},
-		{"Stats", swarm.CapStats, func(ctx context.Context, b swarm.Backend) error {
-			results, err := b.(swarm.Measurer).Stats(ctx, []swarm.Handle{badHandle()})
-			if err == nil && len(results) == 1 {
-				err = results[0].Err
-			}
-			return err
-		}},
-		{"Pause", swarm.CapPause, func(ctx context.Context, b swarm.Backend) error {
-			return b.(swarm.Pauser).SetPaused(ctx, badHandle(), true)
-		}},
-		{"Limits", swarm.CapSetLimits, func(ctx context.Context, b swarm.Backend) error {
-			return b.(swarm.Limiter).SetLimits(ctx, badHandle(), swarm.Limits{})
-		}},
-		{"Attach", swarm.CapAttach, func(ctx context.Context, b swarm.Backend) error {
-			_, err := b.(swarm.Attacher).Attach(ctx, badHandle(), swarm.AttachOptions{})
-			return err
-		}},
-		{"Complete", swarm.CapComplete, func(ctx context.Context, b swarm.Backend) error {
-			return b.(swarm.Completer).Complete(ctx, badHandle(), "done", patient())
-		}},
-	} {
-		cases = append(cases, testCase{
-			name: strings.ToLower(c.name) + "-bad-handle", needs: c.needs,
-			rule: c.name + " for a handle that can't be read is ErrInvalidHandle",
-			run: func(k *kit) {
-				ctx, cancel := k.limited()
-				defer cancel()
-				k.wantErr(c.name, c.call(ctx, k.Backend), swarm.ErrInvalidHandle)
-			},
-		})
-	}
-	return cases
 }

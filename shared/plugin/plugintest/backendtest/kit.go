@@ -1,14 +1,12 @@
 package backendtest
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/plugin"
@@ -79,9 +77,8 @@ type worker struct {
 	k      *kit
 	spec   swarm.Spec
 	handle swarm.Handle
-	said   *os.File // the FIFO to which a local worker writes its lines, or nil
-	reader *bufio.Reader
-	heard  int // how many lines it has written
+	said   *harness.FIFO // the lines of a local worker, or nil
+	heard  int           // how many lines another one has written
 }
 
 // newSpec returns the spec of a new worker.
@@ -124,16 +121,7 @@ func (w *worker) speakIn(dir string) {
 	k := w.k
 	k.Helper()
 	fifo := filepath.Join(dir, w.spec.ID+".said")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		k.Fatalf("make FIFO: %v", err)
-	}
-	// Open for both, or the open would wait for the worker.
-	said, err := os.OpenFile(fifo, os.O_RDWR|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		k.Fatalf("open FIFO: %v", err)
-	}
-	k.Cleanup(func() { _ = said.Close() })
-	w.said, w.reader = said, bufio.NewReader(said)
+	w.said = harness.NewFIFO(k.T, fifo)
 	w.spec.Env = append(w.spec.Env, script.SayVar+"="+fifo)
 }
 
@@ -185,12 +173,11 @@ func (k *kit) ready(s script.Script) *worker {
 func (w *worker) hear() string {
 	w.k.Helper()
 	if w.said != nil {
-		_ = w.said.SetReadDeadline(time.Now().Add(patience))
-		line, err := w.reader.ReadString('\n')
+		line, err := w.said.Line(patience)
 		if err != nil {
 			w.k.Fatalf("worker %q said nothing: %v", w.spec.Command, err)
 		}
-		return strings.TrimSuffix(line, "\n")
+		return line
 	}
 	if !w.k.has(swarm.CapOutput) {
 		w.k.Fatalf("a backend that is not local needs the capability %q to be tested", swarm.CapOutput)

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// spentLeast is the least that a [Spend] spends.
+	// spentLeast is the least that a [script.Spend] spends.
 	spentLeast = 20 * time.Millisecond
 	// held is what a [script.Hold] holds.
 	held = 64 << 20

@@ -2,12 +2,12 @@ package backendtest
 
 import (
 	"errors"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -97,16 +97,11 @@ func (k *kit) dead(pids []int) {
 	}
 }
 
+// alive reports whether a process runs; one that can't be read counts as running.
 func alive(pid int) bool {
-	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
-		return false
-	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	p, err := proc.Read(pid)
 	if err != nil {
-		_, noProc := os.Stat("/proc/self")
-		return noProc != nil // alive, as far as this system can tell
+		return !errors.Is(err, proc.ErrGone)
 	}
-	// The state follows the name, which is in parentheses and may hold any.
-	_, after, _ := strings.Cut(string(stat)[strings.LastIndexByte(string(stat), ')')+1:], " ")
-	return after != "" && !strings.ContainsAny(after[:1], "ZX")
+	return !p.Ended
 }

@@ -1,0 +1,141 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// call is a call that needs a capability. The worker may be another one after it.
+type call struct {
+	name       string
+	capability swarm.Capability
+	do         func(ctx context.Context, b swarm.Backend, t target) error
+}
+
+// target is the worker that a call is about.
+type target struct {
+	handle swarm.Handle
+	lookup swarm.Lookup
+}
+
+// optional returns a call of a method of T, which a backend without T does not support.
+func optional[T any](name string, c swarm.Capability, do func(ctx context.Context, b T, t target) error) call {
+	return call{name, c, func(ctx context.Context, b swarm.Backend, t target) error {
+		if b, ok := b.(T); ok {
+			return do(ctx, b, t)
+		}
+		return swarm.ErrUnsupported
+	}}
+}
+
+// handleCalls are the calls with the handle of one worker.
+func handleCalls() []call {
+	return []call{
+		optional("Output", swarm.CapOutput, func(ctx context.Context, b swarm.Outputter, t target) error {
+			return b.Output(ctx, t.handle, swarm.OutputOptions{}, func(swarm.Output) error { return nil })
+		}),
+		optional("Watch", swarm.CapWatch, func(ctx context.Context, b swarm.Watcher, t target) error {
+			return b.Watch(ctx, t.handle, func(swarm.Status) error { return nil })
+		}),
+		optional("Screen", swarm.CapScreen, func(ctx context.Context, b swarm.Screener, t target) error {
+			_, err := b.Screen(ctx, t.handle, swarm.ScreenOptions{})
+			return err
+		}),
+		optional("Stats", swarm.CapStats, func(ctx context.Context, b swarm.Measurer, t target) error {
+			results, err := b.Stats(ctx, []swarm.Handle{t.handle})
+			if err == nil && len(results) == 1 {
+				err = results[0].Err
+			}
+			return err
+		}),
+		optional("Pause", swarm.CapPause, func(ctx context.Context, b swarm.Pauser, t target) error {
+			return b.SetPaused(ctx, t.handle, false)
+		}),
+		optional("Limits", swarm.CapSetLimits, func(ctx context.Context, b swarm.Limiter, t target) error {
+			return b.SetLimits(ctx, t.handle, swarm.Limits{})
+		}),
+		optional("Attach", swarm.CapAttach, func(ctx context.Context, b swarm.Attacher, t target) error {
+			_, err := b.Attach(ctx, t.handle, swarm.AttachOptions{})
+			return err
+		}),
+		optional("Input", swarm.CapInput, func(ctx context.Context, b swarm.Inputter, t target) error {
+			_, err := b.Input(ctx, t.handle, swarm.Input{Enter: true})
+			return err
+		}),
+		optional("Signal", swarm.CapSignal, func(ctx context.Context, b swarm.Signaller, t target) error {
+			return b.Signal(ctx, t.handle, swarm.SignalOptions{Signal: "SIGWINCH"})
+		}),
+		optional("Complete", swarm.CapComplete, func(ctx context.Context, b swarm.Completer, t target) error {
+			return b.Complete(ctx, t.handle, "done", gentle())
+		}),
+	}
+}
+
+// otherCalls are the calls with several handles, or with none.
+func otherCalls() []call {
+	return []call{
+		optional("Find", swarm.CapFind, func(ctx context.Context, b swarm.Finder, t target) error {
+			_, err := b.Find(ctx, t.lookup)
+			return err
+		}),
+		optional("List", swarm.CapList, func(ctx context.Context, b swarm.Lister, _ target) error {
+			return b.List(ctx, func(swarm.Listed) error { return nil })
+		}),
+		optional("Progress", swarm.CapProgress, func(ctx context.Context, b swarm.Progresser, t target) error {
+			return b.Progress(ctx, t.lookup.ID, func(string) error { return nil })
+		}),
+		optional("ScreenBatch", swarm.CapBatchScreen, func(ctx context.Context, b swarm.BatchScreener, t target) error {
+			_, err := b.ScreenBatch(ctx, []swarm.Handle{t.handle}, swarm.ScreenOptions{})
+			return err
+		}),
+		optional("Sweep", swarm.CapSweep, func(ctx context.Context, b swarm.Sweeper, t target) error {
+			_, err := b.Sweep(ctx, nil, []swarm.Handle{t.handle})
+			return err
+		}),
+	}
+}
+
+func capabilityCases() []testCase {
+	return []testCase{{
+		name: "capabilities-are-true",
+		rule: "what a plugin says that it can do it does not answer with ErrUnsupported, and everything else it does",
+		run: func(k *kit) {
+			w := k.ready(script.Sleep)
+			for _, c := range slices.Concat(otherCalls(), handleCalls()) {
+				ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
+				err := c.do(ctx, k.Backend, target{w.handle, w.lookup()})
+				cancel()
+				unsupported := errors.Is(err, swarm.ErrUnsupported)
+				switch claimed := k.has(c.capability); {
+				case claimed && unsupported:
+					k.broken("it claims %q: %v", c.capability, err)
+				// A call that took too long was not refused.
+				case !claimed && !unsupported && !errors.Is(err, context.DeadlineExceeded):
+					k.broken("it does not claim %q: want ErrUnsupported, got %v", c.capability, err)
+				}
+			}
+		},
+	}}
+}
+
+// badHandleCases gives each call with a handle one that can't be read.
+func badHandleCases() []testCase {
+	var cases []testCase
+	for _, c := range handleCalls() {
+		cases = append(cases, testCase{
+			name: strings.ToLower(c.name) + "-bad-handle", needs: c.capability,
+			rule: c.name + " for a handle that can't be read is ErrInvalidHandle",
+			run: func(k *kit) {
+				ctx, cancel := k.limited()
+				defer cancel()
+				k.wantErr(c.name, c.do(ctx, k.Backend, target{handle: badHandle()}), swarm.ErrInvalidHandle)
+			},
+		})
+	}
+	return cases
+}

@@ -9,11 +9,11 @@ import (
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 )
 
-// TestCheckOfNoPlugin: only the first cases are run for a program that does not start as a plugin. The tests
-// of the packages below and the scripts of `swarm plugin check` ask plugins.
+// TestCheckOfNoPlugin: only the first cases are run for a program that does not start as a
+// plugin. The scripts of `swarm plugin check` and the packages below check real plugins.
 func TestCheckOfNoPlugin(t *testing.T) {
 	t.Parallel()
-	hello := backendtest.Binary{Path: "/bin/sh", Args: []string{"-c", "echo hello; echo I am no plugin >&2; exit 3"}}
+	hello := backendtest.Binary{Path: "/bin/sh", Args: []string{"-c", "echo I am no plugin >&2; echo hello; exit 3"}}
 	for only, want := range map[string]map[string]Outcome{
 		"":           {"start-by-hand": OK, "start-in-time": OK, "start-handshake": Failed},
 		"^start-by-": {"start-by-hand": OK, "connect": Failed},

@@ -13,14 +13,14 @@ import (
 // plugin. The scripts of `swarm plugin check` and the packages below check real plugins.
 func TestCheckOfNoPlugin(t *testing.T) {
 	t.Parallel()
-	hello := backendtest.Binary{Path: "/bin/sh", Args: []string{"-c", "echo I am no plugin >&2; echo hello; exit 3"}}
+	other := backendtest.Binary{Path: "/bin/sh", Args: []string{"-c", "echo I am no plugin >&2; exit 3"}}
 	for only, want := range map[string]map[string]Outcome{
 		"":           {"start-by-hand": OK, "start-in-time": OK, "start-handshake": Failed},
 		"^start-by-": {"start-by-hand": OK, "connect": Failed},
 		"^spawn-":    {"connect": Failed},
 	} {
 		var told []Result
-		r := Check(t.Context(), hello, CheckOptions{
+		r := Check(t.Context(), other, CheckOptions{
 			Only: regexp.MustCompile(only).MatchString,
 			Each: func(r Result) { told = append(told, r) },
 		})

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/plugins/worktree/occupant"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -89,7 +90,7 @@ func (t *tree) inhabitants(ctx context.Context) (*swarm.Kept, error) {
 	if t.vacant {
 		return nil, nil
 	}
-	ps, err := livingIn(ctx, t.ref.Path)
+	ps, err := occupant.In(ctx, t.ref.Path)
 	if err != nil || len(ps) == 0 {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/swarmhost/swarm/plugins/worktree/occupant"
 )
 
 // state is a state of a worktree, and what Remove does with it.
@@ -269,7 +271,7 @@ var states = []state{
 		f.must(f.command(wt, "cp", cat, "build/prog").Run())
 		f.live("/", "sh", "-c", "echo; exec "+shellQuote(wt+"/build/prog"))
 		waitFor(f.T, func() bool {
-			ps, err := livingIn(f.Context(), wt)
+			ps, err := occupant.In(f.Context(), wt)
 			return err == nil && len(ps) > 0
 		})
 	}},

@@ -1,4 +1,4 @@
-package worktree
+package occupant
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// livingIn returns the processes that have their working directory in dir, but for this
+// In returns the processes that have their working directory in dir, but for this
 // plugin and its host. Only lsof reports them here.
-func livingIn(ctx context.Context, dir string) ([]swarm.Process, error) {
+func In(ctx context.Context, dir string) ([]swarm.Process, error) {
 	cmd := exec.CommandContext(ctx, "/usr/sbin/lsof", "-w", "-n", "-P", "-d", "cwd", "-F", "pcn")
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout

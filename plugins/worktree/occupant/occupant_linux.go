@@ -1,4 +1,4 @@
-package worktree
+package occupant
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// livingIn returns the processes that have their working directory, their root,
+// In returns the processes that have their working directory, their root,
 // their program or an open file in dir, but for this plugin and its host.
 // Processes of other users can't be looked into, and are left out.
-func livingIn(ctx context.Context, dir string) ([]swarm.Process, error) {
+func In(ctx context.Context, dir string) ([]swarm.Process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err

@@ -37,13 +37,14 @@ func changed(t *testing.T, h swarm.Handle, origin map[string]string) swarm.Handl
 // wantUnknown checks that neither a status nor a kill says anything of a worker.
 func (s *scene) wantUnknown(h swarm.Handle, why string) {
 	s.Helper()
-	st, err := s.backend.Status(s.Context(), h)
-	if !errors.Is(err, swarm.ErrUnavailable) || !strings.Contains(err.Error(), why) {
-		s.Errorf("status %+v, %v", st, err)
-	}
+	// The kill is first: it waits for the programs to be copied, a status only for some seconds.
 	r, err := s.backend.Kill(s.Context(), h, swarm.KillOptions{Force: true})
 	if !errors.Is(err, swarm.ErrUnavailable) {
 		s.Errorf("kill %+v, %v", r, err)
+	}
+	st, err := s.backend.Status(s.Context(), h)
+	if !errors.Is(err, swarm.ErrUnavailable) || !strings.Contains(err.Error(), why) {
+		s.Errorf("status %+v, %v", st, err)
 	}
 }
 

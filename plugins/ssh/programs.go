@@ -250,7 +250,8 @@ func send(w io.Writer, dir string, compressed bool, p *progress) (err error) {
 	}
 	p.begin(total)
 	if compressed {
-		z := gzip.NewWriter(w)
+		// More effort makes it a tenth smaller, in three times the time.
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
 		defer func() { err = errors.Join(err, z.Close()) }()
 		w = z
 	}

@@ -20,6 +20,7 @@ var ranElsewhere = map[string]string{
 	"swarm top":                                                      "top: it needs a terminal",
 	"swarm web --listen localhost:8080":                              "cmd/swarm-web: the port may be taken",
 	"swarm web --listen build.example.com:8443 --cert cert.pem --key key.pem": "cmd/swarm-web: it needs a name and a certificate",
+	"swarm clean build --forget": "clean_forget: it needs a worker of that name",
 	// A whole check takes a minute.
 	"swarm plugin check ./swarm-plugin-queue":                                                                   "plugin_check_keeps_all",
 	"swarm plugin check tmux --option socket=check":                                                             "plugin_check_settings",

@@ -189,7 +189,7 @@ func (e *engine) read(ctx context.Context, r ref, o readOptions, each func(swarm
 		return failed
 	}
 	if r.TTY {
-		err = readTerminal(body, pass)
+		err = readTerminal(r.terminal(ctx, body, o), pass)
 	} else {
 		err = readFrames(body, pass)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"debug/elf"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,23 +56,7 @@ func listen(run string) (*os.File, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = d.Close() }()
-	// The path of a socket has a short limit, the run directory does not.
-	path := fmt.Sprintf("/proc/self/fd/%d/%s", d.Fd(), rundir.ServerSocket)
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	l.SetUnlinkOnClose(false)
-	defer func() { _ = l.Close() }()
-	if err := os.Chmod(filepath.Join(dir, rundir.ServerSocket), 0o600); err != nil {
-		return nil, err
-	}
-	return l.File()
+	return listenAt(dir, rundir.ServerSocket)
 }
 
 // serve starts the server of a worker whose container runs. It ends with the container.

@@ -63,6 +63,8 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
+	term := e.follow(ctx, r)
+	defer term.close()
 	if err = e.start(ctx, r); err != nil {
 		if gone := e.tell(ctx, "start the worker", err); isConnection(gone) {
 			return swarm.Handle{}, gone
@@ -74,6 +76,9 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	}
 	if r.TTY {
 		e.size(ctx, r)
+	}
+	if err := term.keep(p.spec.Local); err != nil {
+		b.log.Warn("the incomplete last line of a terminal will not be seen", "worker", spec.ID, "error", err)
 	}
 	if err = e.awaitCommand(ctx, p, r); err != nil {
 		return swarm.Handle{}, err

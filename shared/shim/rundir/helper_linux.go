@@ -9,8 +9,8 @@ import (
 )
 
 // IsHelper reports whether a process that has a mark is the program that this mark is
-// for: [RespawnMark], [CourierMark] or [ServerMark]. It runs the swarm, or its MCP server,
-// that was installed with this program, with the arguments of that mark.
+// for: [RespawnMark], [CourierMark], [ServerMark] or [TailMark]. It runs the swarm, its MCP
+// server or the shim that was installed with this program, with the arguments of that mark.
 func IsHelper(mark string, pid int) bool {
 	h, known := helpers[mark]
 	if !known {

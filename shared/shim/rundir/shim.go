@@ -29,9 +29,22 @@ const (
 	// ServerProgram is where a container has the program, which connects clients with the
 	// socket there.
 	ServerProgram = "/usr/local/bin/swarm"
-	// program is the name of swarm itself, server that of its MCP server.
+	// TailMark is the mark of the program that keeps the last of what a worker wrote to the
+	// terminal of a container engine: swarm-shim with [TailFlag].
+	TailMark = "tail"
+	// TailFlag is the only argument of that program.
+	TailFlag = "-tail"
+	// TailSocket is the name of the socket where that program answers. The answer is the
+	// number of bytes that the worker has written since it started, as eight bytes with the
+	// highest one first, and the last [MaxTail] of them.
+	TailSocket = "tail.sock"
+	// MaxTail is the largest number of bytes in such an answer, without their count.
+	MaxTail = 64 << 10
+	// program is the name of swarm itself, server that of its MCP server, shim that of the
+	// shim.
 	program = "swarm"
 	server  = "swarm-mcp"
+	shim    = "swarm-shim"
 )
 
 // helper is the program that a mark is for.
@@ -44,6 +57,7 @@ var helpers = map[string]helper{
 	RespawnMark: {program, []string{"respawn", "--helper"}},
 	CourierMark: {program, []string{"courier"}},
 	ServerMark:  {server, []string{ServerFlag}},
+	TailMark:    {shim, []string{TailFlag}},
 }
 
 // IsShim reports whether a run directory proves that a process is a shim: the process works

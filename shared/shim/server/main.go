@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/shim/server/box"
 	"github.com/swarmhost/swarm/shared/shim/server/record"
+	"github.com/swarmhost/swarm/shared/shim/server/tail"
 )
 
 // Exit codes of the shim itself; the worker's is in its status.
@@ -30,6 +31,9 @@ func Main(args []string) int {
 	}
 	if len(args) == 1 && args[0] == box.Arg {
 		return box.Inside()
+	}
+	if len(args) == 1 && args[0] == rundir.TailFlag {
+		return tail.Main()
 	}
 	if len(args) != 1 {
 		os.Stderr.WriteString("usage: swarm-shim RUN-DIRECTORY\nswarm starts this program; it is not for people.\n")

@@ -112,9 +112,11 @@ func HasDesktop(env []string) bool {
 
 // Desktop returns the call that shows a notice on the desktop.
 func (n Notice) Desktop() hooks.Call {
-	markup := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") // in bodies only
+	// In bodies only: notify-send reads escapes there, and ends itself at one that is not
+	// UTF-8, such as \377; the desktop reads markup.
+	plain := strings.NewReplacer(`\`, `\\`, "&", "&amp;", "<", "&lt;", ">", "&gt;")
 	return hooks.Call{
-		Command: []string{"notify-send", "--app-name=swarm", "--", n.Title, markup.Replace(n.Body)},
+		Command: []string{"notify-send", "--app-name=swarm", "--", n.Title, plain.Replace(n.Body)},
 		Dir:     "/", Timeout: showLimit,
 	}
 }

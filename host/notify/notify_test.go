@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,6 +56,17 @@ func TestHostileTexts(t *testing.T) {
 	command := n.Desktop().Command
 	if body := command[len(command)-1]; !strings.Contains(body, "&lt;b&gt;") || strings.ContainsAny(body, "<>\x1b") {
 		t.Errorf("on the desktop: %q", command)
+	}
+}
+
+// notify-send makes a newline of \n in a body, a character that turns the text around of
+// \342\200\256, and ends itself at \377.
+func TestDesktopEscapes(t *testing.T) {
+	t.Parallel()
+	n := Notice{Title: `-\n`, Body: `\n \342\200\256 \377 \`}
+	want := []string{"notify-send", "--app-name=swarm", "--", `-\n`, `\\n \\342\\200\\256 \\377 \\`}
+	if got := n.Desktop().Command; !slices.Equal(got, want) {
+		t.Errorf("the command is %q, want %q", got, want)
 	}
 }
 

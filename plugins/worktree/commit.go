@@ -136,7 +136,7 @@ func (t *tree) workTree(ctx context.Context) (hash string, saved []string, err e
 		if _, err := g.feed(ctx, input(deleted), "update-index", "--force-remove", "-z", "--stdin"); err != nil {
 			return err
 		}
-		if _, err := g.feed(ctx, input(saved), "update-index", "--add", "-z", "--stdin"); err != nil {
+		if _, err := g.confined(ctx).feed(ctx, input(saved), "update-index", "--add", "-z", "--stdin"); err != nil {
 			return err
 		}
 		hash, err = g.line(ctx, "write-tree")

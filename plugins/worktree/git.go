@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/swarmhost/swarm/plugins/worktree/confine"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -30,6 +31,13 @@ type git struct {
 	env []string
 	// more are settings on top of the usual ones.
 	more []string
+	// common is the directory that working trees share, of the repository to which writing
+	// calls are confined; plain says that they run no filters. See confine.go.
+	common string
+	plain  bool
+	// before is called before each start, and open says that no call is confined, for tests.
+	before func(args []string)
+	open   bool
 }
 
 // gitError is a git that ran and failed.
@@ -143,7 +151,18 @@ func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string,
 	cmd.WaitDelay = cancelLimit
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
-	err := cmd.Run()
+	if g.before != nil {
+		g.before(args)
+	}
+	var err error
+	if where := g.writes(args); where != nil {
+		err = confine.Start(cmd, where)
+	} else {
+		err = cmd.Start()
+	}
+	if err == nil {
+		err = cmd.Wait()
+	}
 	if err == nil {
 		return stdout.String(), nil
 	}

@@ -31,7 +31,8 @@ func TestNestedRepository(t *testing.T) {
 	f.git(nested, "config", "core.worktree", nested+"/tree")
 	f.git(nested, "config", "filter.evil.smudge", "touch '"+ran+"'; cat")
 	f.git(nested, "config", "filter.evil.clean", "touch '"+ran+"'; cat")
-	// The control: git alone runs it.
+	// The control: git alone runs it, for a file that is not there.
+	f.must(os.Remove(nested + "/tree/file"))
 	f.git(nested, "checkout", "--force", "--", "file")
 	if !f.exists(ran) {
 		t.Fatal("the fixture is harmless")

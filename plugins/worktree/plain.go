@@ -11,7 +11,8 @@ import (
 
 // A worker in a sandbox can write the objects, the references and the logs of its repository.
 // It could put symbolic links there, and git follows them when it writes: it would append to a
-// file outside, or remove one. So nothing is written where there is a link.
+// file outside, or remove one. So nothing is written where there is a link. A link that appears
+// after this look is the kernel's to stop, see confine.go.
 
 // plainRefs returns an error if git would follow a symbolic link to change references, which
 // are full names, or their logs.

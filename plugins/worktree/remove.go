@@ -112,12 +112,15 @@ func (t *tree) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalLimit)
 	defer cancel()
 	args := []string{"worktree", "remove"}
+	g := t.repo.git
 	if t.dirty || t.submodules {
 		// Without --force git checks once more, by its own rules; but it refuses any
 		// worktree with submodules.
 		args = append(args, "--force")
+	} else {
+		g = g.confined(ctx)
 	}
-	if _, err := t.repo.git.run(ctx, append(args, t.ref.Path)...); err != nil {
+	if _, err := g.run(ctx, append(args, t.ref.Path)...); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(t.ref.Path); !errors.Is(err, fs.ErrNotExist) {

@@ -81,7 +81,7 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if own != l.GitDir || common != l.Common {
 		return nil, invalid("cannot tell which repository %s is in: %s or %s", dir, own, l.GitDir)
 	}
-	g, shared, err := g.guarded(ctx, own, common)
+	g, shared, err := g.within(common).guarded(ctx, own, common)
 	if err != nil {
 		return nil, err
 	}

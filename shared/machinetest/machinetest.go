@@ -83,7 +83,7 @@ func need(tb testing.TB, feature string) {
 }
 
 // Lacks returns why the machine lacks a feature, or nil if it has it. Features
-// are root, userns, cgroups and bwrap.
+// are root, userns, cgroups, bwrap and landlock.
 func Lacks(feature string) error {
 	switch feature {
 	case "root":
@@ -94,8 +94,16 @@ func Lacks(feature string) error {
 		return lacksControlGroups()
 	case "bwrap":
 		return lacksBubblewrap()
+	case "landlock":
+		return lacksLandlock()
 	}
-	return fmt.Errorf("unknown feature %q: it must be root, userns, cgroups or bwrap", feature)
+	return fmt.Errorf("unknown feature %q: it must be root, userns, cgroups, bwrap or landlock", feature)
+}
+
+// Landlock skips the test where the kernel can't keep a process from writing to files.
+func Landlock(tb testing.TB) {
+	tb.Helper()
+	need(tb, "landlock")
 }
 
 // ControlGroups skips the test where no groups can be made that limit memory, CPUs and

@@ -48,7 +48,7 @@ func TestStart(t *testing.T) {
 			t.Errorf("%s: %v", c.script, err)
 		}
 	}
-	// What was started before and after is not confined.
+	// This process itself is not confined.
 	if err := os.WriteFile(top+"/out/file", nil, 0o600); err != nil {
 		t.Error(err)
 	}

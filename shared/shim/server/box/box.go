@@ -74,8 +74,8 @@ func environment(env []string) []string {
 // this start is left out: nothing can be made in a directory that is read-only.
 //
 // A directory that is mounted must be where it was when the sandbox was planned: bubblewrap
-// follows symbolic links, and the worker may have made some since. What is only tried is left
-// out then.
+// follows symbolic links, and the worker may have made some since. An option that only tries
+// to mount is left out then.
 func wrapArgs(wrap []string) ([]string, error) {
 	args := make([]string, 0, len(wrap)+8)
 	var sealed []string

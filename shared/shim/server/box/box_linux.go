@@ -58,7 +58,8 @@ const maxTries = 5
 
 // Start makes the sandbox and starts the main process in it. bubblewrap can't hide a path
 // that has vanished by the time it gets there, such as the socket of a program that has just
-// ended; then the start is tried again without that path.
+// ended; then the start is tried again without that path. Nor can it make a mount read-only
+// that is gone by then, such as that of a container that has just ended.
 func Start(s Spec) (*Box, proc.Identity, error) {
 	wrap, err := wrapArgs(s.Wrap)
 	if err != nil {
@@ -70,11 +71,19 @@ func Start(s Spec) (*Box, proc.Identity, error) {
 			return b, main, err
 		}
 		now, changed := wrapArgs(s.Wrap)
-		if changed != nil || slices.Equal(now, wrap) {
+		if changed != nil || slices.Equal(now, wrap) && !isMountGone(err) {
 			return nil, main, err
 		}
 		wrap = now
 	}
+}
+
+// isMountGone reports whether bubblewrap failed since a mount went while it looked at all of
+// them.
+func isMountGone(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "remount") &&
+		(strings.HasSuffix(text, "No such file or directory") || strings.HasSuffix(text, "Invalid argument"))
 }
 
 // start is one attempt, with a command line of bubblewrap.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -125,5 +126,41 @@ func TestHiddenDirectories(t *testing.T) {
 	}
 	if _, err := os.Stat(work + "/x"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMountsComeAndGo checks that a mount which goes while the sandbox is made does not matter:
+// engines mount and unmount for each of their containers.
+func TestMountsComeAndGo(t *testing.T) {
+	t.Parallel()
+	// What happens below a shared mount happens in the sandbox as well.
+	shared := t.TempDir()
+	if err := unix.Mount("swarm-test", shared, "tmpfs", 0, ""); err != nil {
+		t.Skipf("nothing can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(shared, unix.MNT_DETACH) })
+	dir := filepath.Join(shared, "dir")
+	err := errors.Join(unix.Mount("", shared, "", unix.MS_SHARED, ""), os.Mkdir(dir, 0o700), unix.Mount("swarm-test", dir, "tmpfs", 0, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			_ = unix.Unmount(dir, unix.MNT_DETACH)
+			select {
+			case <-stop:
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+			_ = unix.Mount("swarm-test", dir, "tmpfs", 0, "")
+		}
+	}()
+	defer func() { close(stop); <-stopped }()
+	for range 20 {
+		if said := sandboxed(t, "echo started", nil, func() {}); said != "started" {
+			t.Errorf("%q", said)
+		}
 	}
 }

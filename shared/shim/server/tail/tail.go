@@ -49,7 +49,7 @@ func keep(stream, clients int) error {
 		if _, err := unix.Poll(ready, -1); err != nil && !errors.Is(err, unix.EINTR) {
 			return os.NewSyscallError("poll", err)
 		}
-		// What has been written is read first: the answer shall have it.
+		// The stream is read first, so that an answer has all that was written.
 		for ready[0].Revents != 0 {
 			n, err := unix.Read(stream, buf)
 			if n > 0 {

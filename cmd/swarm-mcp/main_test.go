@@ -64,7 +64,7 @@ func ask(socket string) int {
 		buf := make([]byte, 1)
 		var n int
 		if n, err = conn.Read(buf); n > 0 || errors.Is(err, io.EOF) {
-			os.Stdout.Write(buf[:n])
+			_, _ = os.Stdout.Write(buf[:n])
 			err = nil
 		}
 	}

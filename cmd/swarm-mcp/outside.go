@@ -154,7 +154,7 @@ func (s source) runsIn(ctx context.Context, container string) error {
 		case r.State == registry.Starting && r.Handle.IsZero():
 			return false, nil
 		case !bytes.Contains(r.Handle.Data, []byte(container)):
-			return false, fmt.Errorf("worker '%s' does not run in container %s", r.Spec.Name, container)
+			return false, fmt.Errorf("worker '%s' does not run in container %s", r.Name, container)
 		}
 		return true, nil
 	})

@@ -124,7 +124,7 @@ func newGroup(t *testing.T, name string) string {
 	var err error
 	for _, hierarchy := range []string{"/sys/fs/cgroup/pids", "/sys/fs/cgroup"} {
 		var above string
-		if above, err = os.MkdirTemp(hierarchy, "swarm-test-"); err != nil {
+		if above, err = os.MkdirTemp(hierarchy, "swarm-test-"); err != nil { //nolint:usetesting // it is a group
 			continue
 		}
 		group := filepath.Join(above, name)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,8 +27,15 @@ func TestMain(m *testing.M) {
 // before each start of bubblewrap.
 func sandboxed(t *testing.T, script string, options []string, before func()) string {
 	t.Helper()
+	return sandboxedBy(t, bubblewrap, script, options, before)
+}
+
+const bubblewrap = "/usr/bin/bwrap"
+
+// sandboxedBy is sandboxed by a program in the place of bubblewrap.
+func sandboxedBy(t *testing.T, program, script string, options []string, before func()) string {
+	t.Helper()
 	machinetest.Bubblewrap(t)
-	bubblewrap := "/usr/bin/bwrap"
 	if _, err := os.Stat(bubblewrap); err != nil {
 		t.Skip(err)
 	}
@@ -46,7 +52,7 @@ func sandboxed(t *testing.T, script string, options []string, before func()) str
 	pid := 0
 	b, _, err := Start(Spec{
 		ID: "w", Command: []string{"sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin"},
-		Wrap:    append([]string{bubblewrap, "--unshare-pid", "--as-pid-1", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}, options...),
+		Wrap:    append([]string{program, "--unshare-pid", "--as-pid-1", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}, options...),
 		Streams: []uintptr{null.Fd(), out.Fd(), out.Fd()},
 		Fork: func(program string, argv []string, attr *syscall.ProcAttr) (int, error) {
 			before()
@@ -129,38 +135,25 @@ func TestHiddenDirectories(t *testing.T) {
 	}
 }
 
-// TestMountsComeAndGo checks that a mount which goes while the sandbox is made does not matter:
-// engines mount and unmount for each of their containers.
-func TestMountsComeAndGo(t *testing.T) {
+// TestMountGone checks that the start is tried again after a mount went while bubblewrap looked
+// at all of them: engines mount and unmount for each of their containers.
+func TestMountGone(t *testing.T) {
 	t.Parallel()
-	// What happens below a shared mount happens in the sandbox as well.
-	shared := t.TempDir()
-	if err := unix.Mount("swarm-test", shared, "tmpfs", 0, ""); err != nil {
-		t.Skipf("nothing can be mounted here: %v", err)
-	}
-	t.Cleanup(func() { _ = unix.Unmount(shared, unix.MNT_DETACH) })
-	dir := filepath.Join(shared, "dir")
-	err := errors.Join(unix.Mount("", shared, "", unix.MS_SHARED, ""), os.Mkdir(dir, 0o700), unix.Mount("swarm-test", dir, "tmpfs", 0, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			_ = unix.Unmount(dir, unix.MNT_DETACH)
-			select {
-			case <-stop:
-				return
-			case <-time.After(2 * time.Millisecond):
-			}
-			_ = unix.Mount("swarm-test", dir, "tmpfs", 0, "")
+	for _, reason := range []string{"Invalid argument", "No such file or directory"} {
+		dir := t.TempDir()
+		text := `#!/bin/sh
+test -e ` + dir + `/once && exec ` + bubblewrap + ` "$@"
+: > ` + dir + `/once
+echo 'bwrap: Can'"'"'t bind mount /oldroot/ on /newroot/: Unable to apply mount flags: remount "/newroot/x": ` + reason + `' >&2
+exit 1
+`
+		program := filepath.Join(dir, "bwrap")
+		if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
 		}
-	}()
-	defer func() { close(stop); <-stopped }()
-	for range 20 {
-		if said := sandboxed(t, "echo started", nil, func() {}); said != "started" {
-			t.Errorf("%q", said)
+		starts := 0
+		if said := sandboxedBy(t, program, "echo started", nil, func() { starts++ }); said != "started" || starts != 2 {
+			t.Errorf("%q after %d starts", said, starts)
 		}
 	}
 }

@@ -169,8 +169,8 @@ func LimitsText(l swarm.Limits) string {
 	return strings.Join(parts, ", ")
 }
 
-// SandboxText writes a sandbox as people read it: "empty home, no network, writes /data";
-// empty if there is none.
+// SandboxText writes a sandbox as people read it: "empty home, no network, writes /data".
+// It returns an empty text for a worker without a sandbox.
 func SandboxText(s *swarm.Sandbox) string {
 	if s == nil {
 		return ""

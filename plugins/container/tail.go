@@ -106,8 +106,8 @@ func (a *attached) keep(local *swarm.Local) error {
 const tailLimit = time.Second
 
 // tail returns the last bytes that a worker wrote to its terminal, and whether they are all
-// that it ever wrote. There are none if nobody keeps them, or if the worker has ended: the
-// log has all then.
+// that it ever wrote. It returns nothing if no program keeps them, or if the worker has ended,
+// since the log has everything then.
 func (r ref) tail(ctx context.Context) (last []byte, all bool) {
 	var got []byte
 	err := socketPath(filepath.Join(r.Dir, terminalDir), rundir.TailSocket, func(path string) error {

@@ -85,7 +85,7 @@ func (e *engine) typeIn(ctx context.Context, r ref, in swarm.Input) error {
 	return nil
 }
 
-// The size of a terminal to which nobody was attached yet, as that of a window of tmux.
+// A terminal has this size until somebody attaches to it. A window of tmux starts with the same.
 const (
 	rows    = 24
 	columns = 80

@@ -55,7 +55,7 @@ type client struct {
 
 // settings are what the user's settings say of a host, as far as swarm needs it.
 type settings struct {
-	// socket is that of the shared connection; empty: there is none.
+	// socket is the path of the shared connection's socket, empty without such a connection.
 	socket string
 	sshEnv []string
 	// unsent are the variables that sshEnv does not have.

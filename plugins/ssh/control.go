@@ -18,7 +18,7 @@ import (
 )
 
 // control is where the sockets of shared connections are, and the notes beside them. Without
-// a directory there are none.
+// a directory no connection is shared.
 type control struct {
 	dir string
 	// state is the state directory.

@@ -68,7 +68,7 @@ func (s *session) ended() bool {
 	}
 }
 
-// get returns the connection, which it makes if there is none. An attempt goes on when its
+// get returns the connection, and makes it first if it has to. An attempt goes on when its
 // caller's time is over: the next caller may still need it.
 func (l *link) get(ctx context.Context) (*session, error) {
 	l.mu.Lock()

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	writer "github.com/swarmhost/swarm/shared/shim/server/record"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -112,6 +114,48 @@ func TestOutputFromAnInodeOfBefore(t *testing.T) {
 	}
 	read()
 	if want := []string{"first", "second", "third"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestOutputFromOneReadInManyFiles reads piece by piece what a worker wrote at once, while the
+// limit of its log is so low that this fills several files.
+func TestOutputFromOneReadInManyFiles(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	log, err := writer.OpenLog(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for at := range 2 { // the same time for both
+		var written []byte
+		for n := range 8 {
+			written = fmt.Appendf(written, "line %d\n", 8*at+n)
+		}
+		log.Append(writer.Stdout, written, now)
+	}
+	if _, err := os.Stat(segment(dir, 2)); err != nil {
+		t.Fatalf("the lines are in too few files: %v", err)
+	}
+	enough := errors.New("enough")
+	var got []string
+	var at Position
+	for range 20 {
+		err := OutputFrom(t.Context(), dir, at, swarm.OutputOptions{}, func(o swarm.Output, p Position) error {
+			got, at = append(got, string(o.Data)), p
+			return enough
+		})
+		if err == nil {
+			break
+		}
+	}
+	var want []string
+	for n := range 16 {
+		want = append(want, fmt.Sprintf("line %d", n))
+	}
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

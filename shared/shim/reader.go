@@ -92,8 +92,9 @@ func (r *reader) position() Position {
 	return Position{File: r.born, Offset: r.offset}
 }
 
-// born distinguishes a file of a log from all others, by the time of its first record: an
-// inode is used again as soon as its file is dropped. Without a record it is 0.
+// born distinguishes a file of a log from all others, by the time of its first record, which no
+// two files share. An
+// inode is used again as soon as its file is dropped. Without a record born is 0.
 func born(f *os.File) uint64 {
 	var first [len("2006-01-02T15:04:05.000000000Z")]byte
 	if n, _ := f.ReadAt(first[:], 0); n < len(first) || isZero(first[:]) {

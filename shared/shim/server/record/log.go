@@ -48,6 +48,8 @@ type Log struct {
 	file    *os.File
 	segment int64 // how long a file may become
 	size    int64 // of file
+	// began is the time of the first record in file.
+	began time.Time
 	// kept counts what is in each file, [0] in the newest.
 	kept [rundir.Segments]Volume
 	buf  []byte
@@ -100,7 +102,7 @@ func (l *Log) Append(s Stream, b []byte, now time.Time) {
 			text, tag, used = text[:most], 'P', most
 		}
 		h[len(h)-2] = tag
-		l.record(h, text)
+		l.record(now, h, text)
 		l.pending.Bytes += int64(used)
 		if tag == 'F' {
 			l.pending.Lines++
@@ -110,7 +112,7 @@ func (l *Log) Append(s Stream, b []byte, now time.Time) {
 	l.flush()
 }
 
-func (l *Log) record(head, text []byte) {
+func (l *Log) record(now time.Time, head, text []byte) {
 	n := len(head) + len(text) + 1
 	switch {
 	case l.size+int64(len(l.buf)+n) > l.segment:
@@ -121,7 +123,20 @@ func (l *Log) record(head, text []byte) {
 	case len(l.buf)+n > cap(l.buf):
 		l.flush()
 	}
+	if l.size == 0 && len(l.buf) == 0 {
+		l.begin(now, head)
+	}
 	l.buf = append(append(append(l.buf, head...), text...), '\n')
+}
+
+// begin gives the first record of a file a time that no other file begins with: readers know
+// a file by it, and one read of a worker's output may fill several files.
+func (l *Log) begin(now time.Time, head []byte) {
+	if ahead := l.began.Sub(now); ahead >= 0 && ahead < time.Second {
+		now = l.began.Add(time.Nanosecond)
+		now.UTC().AppendFormat(head[:0], timeLayout)
+	}
+	l.began = now
 }
 
 // flush writes all pending records or none: half a record would damage the next.

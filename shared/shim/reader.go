@@ -93,8 +93,8 @@ func (r *reader) position() Position {
 }
 
 // born distinguishes a file of a log from all others, by the time of its first record, which no
-// two files share. An
-// inode is used again as soon as its file is dropped. Without a record born is 0.
+// two files share. An inode does not: it is used again as soon as its file is dropped. Without
+// a record born is 0.
 func born(f *os.File) uint64 {
 	var first [len("2006-01-02T15:04:05.000000000Z")]byte
 	if n, _ := f.ReadAt(first[:], 0); n < len(first) || isZero(first[:]) {

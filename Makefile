@@ -93,7 +93,7 @@ generated: ## the generated code and pages are current, and the protocol stays c
 
 tidy: ## go.mod and go.sum are tidy, and the repository holds no large file
 	$(GO) mod tidy -diff
-	@git ls-tree -r -l HEAD | awk '$$4 > 1048576 { print $$5 " is larger than 1 MiB: it does not belong into the repository"; bad = 1 } END { exit bad }'
+	@git ls-tree -r -l HEAD | awk '$$4 > 1048576 { print $$5 " is larger than 1 MiB: it does not belong in the repository"; bad = 1 } END { exit bad }'
 
 darwin: ## the code compiles for darwin
 	GOOS=darwin $(GO) vet -tags $(TAGS) ./...

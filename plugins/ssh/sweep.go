@@ -45,13 +45,12 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) (war
 			lines, failed := again(ctx, l, func(far *plugin.Backend) ([]string, error) {
 				ended := g.ended
 				if g.drops {
-					err := far.List(ctx, func(listed swarm.Listed) error {
+					// A worker that can't be read now is left to the next sweep. Without a
+					// connection this one fails below.
+					_ = far.List(ctx, func(listed swarm.Listed) error {
 						ended = append(ended, b.left(l.client.host, listed)...)
 						return nil
 					})
-					if err != nil {
-						return nil, err
-					}
 				}
 				return far.Sweep(ctx, ended, g.running)
 			})

@@ -223,7 +223,8 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	return h.Encode()
 }
 
-// List tells of all workers that were started in the directory.
+// List tells of all workers that were started in the directory. The error names those whose
+// status can't be read.
 func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {
 	entries, err := os.ReadDir(b.store.workers())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -251,8 +252,13 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 	if err != nil {
 		return err
 	}
+	var unread []error
 	for i, l := range found {
-		if results[i].Err != nil {
+		switch err := results[i].Err; {
+		case errors.Is(err, swarm.ErrNotFound):
+			continue
+		case err != nil:
+			unread = append(unread, fmt.Errorf("worker '%s': %w", l.Spec.Name, err))
 			continue
 		}
 		l.Status = results[i].Status
@@ -260,5 +266,5 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 			return err
 		}
 	}
-	return nil
+	return errors.Join(unread...)
 }

@@ -109,6 +109,48 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestWatchStopped: a watch tells of a worker that runs no more although processes of it are
+// alive, which is no end that the history has.
+func TestWatchStopped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.can("one", swarm.CapWatch)
+	lost := r.spawn(t, "lost", "one")
+	r.spawn(t, "fine", "one")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ready, stopped, done := make(chan struct{}), make(chan string, 10), make(chan error, 1)
+	go func() {
+		done <- r.Watch(ctx, watch.Request{
+			Ready:   func() { close(ready) },
+			Stopped: func(id string) { stopped <- id },
+		})
+	}()
+	<-ready
+	r.one.change(t, "lost", func(w *fakeWorker) {
+		w.State, w.Survivors = swarm.StateLost, []swarm.Process{{PID: 7, Name: "sleep"}}
+	})
+	select {
+	case id := <-stopped:
+		if id != lost.ID {
+			t.Errorf("%s stopped, not %s", id, lost.ID)
+		}
+	case err := <-done:
+		t.Fatal(err)
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing is told")
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for _, e := range r.events(t, "") {
+		if e.Final {
+			t.Errorf("event %s", e)
+		}
+	}
+}
+
 // A retention time ends while somebody watches.
 func TestWatchRetention(t *testing.T) {
 	t.Parallel()
@@ -323,10 +365,8 @@ func TestKilledWatchers(t *testing.T) {
 	for i := range workers {
 		r.spawn(t, fmt.Sprintf("w%d", i), "one", ephemeral)
 	}
-	done := make(chan struct{})
 	var ending sync.WaitGroup
 	ending.Go(func() {
-		defer close(done)
 		for i := range workers {
 			r.one.end(t, fmt.Sprintf("w%d", i), swarm.Exit{Code: i % 3, Time: time.Unix(int64(1700000000+i), 0)})
 		}
@@ -348,13 +388,8 @@ func TestKilledWatchers(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		left := len(r.summary(t))
-		over = n == 0 || left == 0
-		select {
-		case <-done:
-		default:
-			over = false
-		}
+		// Once none is left, all have ended, and the next watcher would have nothing to tell.
+		over = n == 0 || len(r.summary(t)) == 0
 	}
 	ending.Wait()
 	if _, err := r.Collect(t.Context()); err != nil {

@@ -153,7 +153,8 @@ func (b *Board) watch(ctx context.Context) {
 				b.touch(e.ID, e.Previous)
 				return nil
 			},
-			Warn: b.warn,
+			Stopped: func(id string) { b.touch(id) },
+			Warn:    b.warn,
 		})
 		if ctx.Err() != nil {
 			return

@@ -25,9 +25,13 @@ type fake struct {
 	// asked are the selections of the calls so far; all is "*".
 	asked  [][]string
 	events chan history.Event
+	// stopped gets the ids of workers that run no more without an event.
+	stopped chan string
 }
 
-func newFake(ws ...host.Worker) *fake { return &fake{workers: ws, events: make(chan history.Event)} }
+func newFake(ws ...host.Worker) *fake {
+	return &fake{workers: ws, events: make(chan history.Event), stopped: make(chan string)}
+}
 
 func (f *fake) Workers(_ context.Context, sel host.Selection) (ws []host.Worker, _ []string, _ error) {
 	f.mu.Lock()
@@ -58,6 +62,8 @@ func (f *fake) Watch(ctx context.Context, req watch.Request) error {
 			if err := req.Event(e); err != nil {
 				return err
 			}
+		case id := <-f.stopped:
+			req.Stopped(id)
 		}
 	}
 }
@@ -125,6 +131,16 @@ func TestBoard(t *testing.T) {
 		b.See("id-b")
 		if s := b.Snapshot(); s.Items[1].Name != "b" || s.Items[1].State.Urgency != Ended {
 			t.Errorf("once seen it is in the order %v", names(s))
+		}
+		// The shim of the other one is killed, and what it started lives on.
+		f.mu.Lock()
+		i := slices.IndexFunc(f.workers, func(w host.Worker) bool { return w.Name == "a" })
+		f.workers[i].Status = host.StatusLost
+		f.mu.Unlock()
+		f.stopped <- "id-a"
+		time.Sleep(time.Second)
+		if s := b.Snapshot(); s.Items[0].Name != "a" || s.Items[0].State.Urgency != Lost {
+			t.Errorf("a lost worker is not the first: %v", names(s))
 		}
 		// One that is gone says nothing of the others.
 		f.mu.Lock()

@@ -25,6 +25,9 @@ type Request struct {
 	Ready func()
 	// Event is called with every event that any process writes from then on.
 	Event func(history.Event) error
+	// Stopped is called with the id of each worker that its backend says runs no more. Of a
+	// worker whose shim is gone while its processes are alive, no event tells.
+	Stopped func(id string)
 	// Warn is called with what can't be watched or recorded.
 	Warn func(text string)
 }
@@ -312,6 +315,9 @@ func (w *watching) record(ctx context.Context, batch []report) {
 			delete(w.watched, b.rec.ID)
 			delay := min(max(2*w.later[b.rec.ID].delay, watchAgain), watchAgainMax)
 			w.later[b.rec.ID] = retry{at: time.Now().Add(delay), delay: delay}
+			if w.req.Stopped != nil {
+				w.req.Stopped(b.rec.ID)
+			}
 		} else {
 			delete(w.later, b.rec.ID)
 		}

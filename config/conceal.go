@@ -49,6 +49,15 @@ func (l *Loaded) Conceal(problems Problems) Problems {
 	return problems
 }
 
+// ConcealValue replaces a value of a file of which nothing is shown by a remark, and its key by
+// the setting. Every value that a user has not asked to be shown for trust passes through it.
+func (l *Loaded) ConcealValue(v Value) Value {
+	if v.Origin == nil || v.Origin.File != l.concealed {
+		return v
+	}
+	return Value{Key: settingOf(v.Key), Value: strings.TrimSpace(notShown), Origin: v.Origin, Concealed: true}
+}
+
 // settingOf returns the key of a setting with a star for the name of a plugin or worker;
 // empty if key is not a setting.
 func settingOf(key string) string {

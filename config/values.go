@@ -10,10 +10,17 @@ type Value struct {
 	Key, Value string
 	// Origin is where it was set; nil: it is the default.
 	Origin *Position
+	// Concealed says that Value is a remark in place of the value.
+	Concealed bool
 }
 
-// Data returns the value as encoding/json takes it.
-func (v Value) Data() any { return data(v.Value) }
+// Data returns the value as encoding/json takes it, nil if it is concealed.
+func (v Value) Data() any {
+	if v.Concealed {
+		return nil
+	}
+	return data(v.Value)
+}
 
 // Values returns every key that has a value, those of plugins, workers and hooks last. Of a
 // worker's variables only the names are included, not the values.

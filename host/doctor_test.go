@@ -236,6 +236,27 @@ func TestDoctorOnSockets(t *testing.T) {
 	}
 }
 
+// TestDoctorOnNewDatabases: what a call is just making is no leftover.
+func TestDoctorOnNewDatabases(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "w", "one")
+	recent, old := filepath.Join(r.opts.Dir, registry.BuildPrefix+"1"), filepath.Join(r.opts.Dir, registry.BuildPrefix+"2")
+	for _, dir := range []string{recent, old} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(old, before, before); err != nil {
+		t.Fatal(err)
+	}
+	got := problems(t, r, false)
+	if len(got) != 1 || !strings.Contains(got[0], filepath.Base(old)+" is a leftover") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestDoctorOnLinkedDirectory(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -204,7 +204,7 @@ when it ends one, no process of it remains.`,
 	return root
 }
 
-// newHelp is cobra's help command, but a word that names no command is an error.
+// newHelp is cobra's help command, but each word has to name a command.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND...|TOPIC]",
@@ -229,7 +229,7 @@ func newHelp() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(rest) > 0 && at.HasSubCommands() {
+			if len(rest) > 0 {
 				return command.UnknownVerb(at, rest)
 			}
 			return at.Help()

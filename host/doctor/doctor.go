@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -124,13 +125,22 @@ func (d *examiner) directory() {
 		d.find(SeverityError, subject, "make it readable", "%v", err)
 	}
 	for _, e := range entries {
-		if path := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), registry.BuildPrefix) {
+		if path := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), registry.BuildPrefix) && !isRecent(path) {
 			d.find(SeverityWarning, subject, "rm -r "+quote(path), "%s is a leftover from creating a database", path)
 		}
 	}
 	if len(d.findings) == before {
 		d.find(SeverityOK, subject, "", "%s", dir)
 	}
+}
+
+// beingMade is how long another call may take to make what lies in the state directory.
+const beingMade = time.Minute
+
+// isRecent reports whether a directory may still be in use by the call that made it.
+func isRecent(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && time.Since(info.ModTime()) < beingMade
 }
 
 // private checks the permissions of a file for other users. For a symbolic link, these are

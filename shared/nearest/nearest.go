@@ -16,8 +16,9 @@ func Name(name string, names []string) string {
 	return best
 }
 
-// Most is the largest distance between a name and a suggestion for it.
-func Most(name string) int { return max(1, len(name)/3) }
+// Most is the largest distance between a name and a suggestion for it. A name of one letter
+// has none: every other letter would be as near.
+func Most(name string) int { return min(max(1, len(name)/3), utf8.RuneCountInString(name)-1) }
 
 // Within returns the distance between two names: how many letters have to be inserted,
 // removed, replaced or swapped with their neighbours to turn one into the other. ok reports

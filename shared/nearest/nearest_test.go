@@ -16,6 +16,9 @@ func TestName(t *testing.T) {
 			t.Errorf("Name(%.20q) = %q, want %q", name, got, want)
 		}
 	}
+	if got := Name("x", []string{"e", "xy"}); got != "" {
+		t.Errorf("one letter is near to another: %q", got)
+	}
 	if got := Name("ab", []string{"abc", "ac", "ab"}); got != "ab" {
 		t.Errorf("the name itself is the nearest, got %q", got)
 	}

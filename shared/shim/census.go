@@ -158,18 +158,22 @@ func (c *census) led(st rundir.Status) bool {
 //   - who holds the worker's output or its terminal open;
 //   - who was started with a cleared environment, works in the worker's directory or
 //     below, and has lost its parent.
+//
+// The mark of another worker in its environment frees no process from this, since anyone can
+// write it. The shim of that worker above the process does.
 func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Process {
 	var found []proc.Process
 	led := c.led(st)
 	for _, p := range c.all {
 		known := slices.ContainsFunc(proven, func(q proc.Process) bool { return q.Identity == p.Identity })
-		if known || p.Start < st.Shim.Start || c.marksOf(p).worker != "" || c.isStranger(p) {
+		if known || p.Start < st.Shim.Start {
 			continue
 		}
-		if p.Identity == st.Main || led && p.Session == st.Session ||
+		traced := p.Identity == st.Main || led && p.Session == st.Session ||
 			st.Pipes != (rundir.Pipes{}) && proc.HoldsPipe(p.PID, st.Pipes.Out, st.Pipes.Err) ||
 			proc.HoldsClosed(p.PID, st.Terminal) ||
-			c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir) {
+			c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir)
+		if traced && !c.belowStranger(p) {
 			found = append(found, p)
 		}
 	}

@@ -114,6 +114,7 @@ func TestLeftBehind(t *testing.T) {
 	const silent = "</dev/null >/dev/null 2>&1"
 	for name, command := range map[string]string{
 		"holds the output": "env -i setsid sleep 999",
+		"marked":           "env SWARM_WORKER_ID=0000000000000000 setsid sleep 999",
 		"in the directory": "env -i setsid sleep 999 " + silent,
 		"by a shell":       "env -i PATH=$PATH setsid sh -c \"exec sleep 999\" " + silent,
 	} {

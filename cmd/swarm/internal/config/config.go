@@ -192,7 +192,7 @@ Mistakes in the files are reported as "swarm config check" does.`,
 	return cmd
 }
 
-// valueJSON is one setting; source is null for a default.
+// valueJSON is one setting; source is null for a default, and value for one that is not shown.
 type valueJSON struct {
 	Key    string  `json:"key"`
 	Value  any     `json:"value"`
@@ -207,6 +207,7 @@ func runShow(a *app.App, json bool) error {
 	values := []valueJSON{}
 	var rows [][]string
 	for _, v := range loaded.Values() {
+		v = loaded.ConcealValue(v)
 		j := valueJSON{Key: v.Key, Value: v.Data()}
 		remark := "# default"
 		if v.Origin != nil {

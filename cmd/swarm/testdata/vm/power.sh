@@ -3,7 +3,7 @@
 fact() { echo "$*" >/run/facts; }
 mkdir -p "$ROUND" && cd "$ROUND" || exit 1
 for n in $(seq 20); do
-  printf '[workers.%s-noisy%s]\ncommand = ["sh", "-c", "while :; do printf %%01000d 0; echo; sleep 1; done"]\nresurrect = true\n' "$ROUND" "$n"
+  printf '[workers.%s-noisy%s]\ncommand = ["sh", "-c", "while :; do printf %%05000d 0; echo; sleep 5; done"]\nresurrect = true\n' "$ROUND" "$n"
 done >swarm.toml
 fact began all
 swarm watch >/dev/null 2>&1 &

@@ -36,7 +36,7 @@ func guard(args []string, in, out, errs *os.File, env []string) int {
 	case ended && exit.ExitCode() >= 0:
 		return exit.ExitCode()
 	case ended:
-		fmt.Fprintf(errs, "swarm: error: the dashboard was ended by a signal (%s); workers are not concerned\n", exit.Sys().(syscall.WaitStatus).Signal())
+		fmt.Fprintf(errs, "swarm: error: the dashboard was ended by a signal (%s); workers continue\n", exit.Sys().(syscall.WaitStatus).Signal())
 	default:
 		fmt.Fprintf(errs, "swarm: error: cannot start the dashboard: %s\n", setup.Message(err))
 	}

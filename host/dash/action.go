@@ -134,14 +134,38 @@ func (a Action) Line() string {
 	return strings.Join(lines, " && ")
 }
 
-// Risk returns what work the action could lose, one line for each worker; none if it loses
-// nothing. Files are never lost: a kill leaves worktrees where they are, and a clean keeps
-// one that has changes.
+// Asks reports whether a person is asked before the action begins: if it loses something,
+// and if it ends several workers.
+func (a Action) Asks(now time.Time) bool {
+	ended := 0
+	if a.Verb == Kill || a.Verb == Respawn {
+		for _, i := range a.Items {
+			if !i.Gone() {
+				ended++
+			}
+		}
+	}
+	return ended > 1 || len(a.Risk(now)) > 0
+}
+
+// Risk returns what the action could lose, one line for each worker; none if it loses
+// nothing. The work in a worktree is never lost: a kill leaves worktrees where they are,
+// and a clean keeps one that has changes.
 func (a Action) Risk(now time.Time) []string {
+	var lines []string
+	if a.Verb == Clean {
+		for _, i := range a.Items {
+			text := i.Name + ": its log is removed"
+			if i.Workspace != nil {
+				text = i.Name + ": its log is removed, and its worktree unless work would be lost"
+			}
+			lines = append(lines, text)
+		}
+		return lines
+	}
 	if a.Verb != Kill && a.Verb != Respawn {
 		return nil
 	}
-	var lines []string
 	for _, i := range a.Items {
 		if i.Gone() {
 			continue

@@ -89,6 +89,70 @@ func TestRisk(t *testing.T) {
 	}
 }
 
+// TestAsks: an action that loses something asks first, and so does one that ends several
+// workers.
+func TestAsks(t *testing.T) {
+	t.Parallel()
+	a, b, old := item(running("a")), item(running("b")), item(ended("old", 1, swarm.CauseExited))
+	tree := old
+	tree.Workspace = &swarm.WorkspaceRef{Path: "/w"}
+	for _, c := range []struct {
+		a    Action
+		want bool
+		risk []string
+	}{
+		{Action{Verb: Kill, Items: []Item{a}}, false, nil},
+		{Action{Verb: Kill, Items: []Item{a, b}}, true, nil},
+		{Action{Verb: Respawn, Items: []Item{a, old}}, false, nil},
+		{Action{Verb: Respawn, Items: []Item{a, b}}, true, nil},
+		{Action{Verb: Interrupt, Items: []Item{a, b}}, false, nil},
+		{Action{Verb: Clean, Items: []Item{old}}, true, []string{"old: its log is removed"}},
+		{Action{Verb: Clean, Items: []Item{tree}}, true, []string{"old: its log is removed, and its worktree unless work would be lost"}},
+	} {
+		if got := c.a.Asks(time.Now()); got != c.want {
+			t.Errorf("%s asks: %v", c.a.Line(), got)
+		}
+		if diff := cmp.Diff(c.risk, c.a.Risk(time.Now())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.a.Line(), diff)
+		}
+	}
+}
+
+// TestRefusals: what does not suit a worker says why, in whole sentences.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	process := running("process")
+	process.Can = []swarm.Capability{swarm.CapInput, swarm.CapStdin}
+	mute := running("mute")
+	mute.Can, mute.Backend = []swarm.Capability{}, "mime"
+	killed := ended("done", -1, swarm.CauseKilled)
+	for _, c := range []struct {
+		v    Verb
+		w    host.Worker
+		want string
+	}{
+		{Keys, ended("done", 0, swarm.CauseExited), "cannot send keys to 'done': it has ended (exited 0)"},
+		{Send, ended("done", 3, swarm.CauseExited), "cannot send to 'done': it has ended (exited 3)"},
+		{Kill, killed, "cannot kill 'done': it has already ended"},
+		{Clean, process, "cannot clean 'process': it has not ended; kill it first"},
+		{Send, process, "cannot send to 'process': it has no terminal, and was spawned without --stdin"},
+		{Attach, process, "cannot attach to 'process': it has no terminal"},
+		{Answer, process, "cannot answer 'process': its agent asks nothing"},
+		{Interrupt, mute, "cannot interrupt 'mute': its backend 'mime' takes no input"},
+		{Respawn, host.Worker{Name: "far", Status: host.StatusUnknown}, "cannot respawn 'far': it is unknown"},
+	} {
+		if i := item(c.w); c.v.Suits(i) || c.v.Refusal(i) != c.want {
+			t.Errorf("%q, want %q", c.v.Refusal(i), c.want)
+		}
+	}
+	if got := Kill.Skipped(3); got != "3 others had already ended" {
+		t.Error(got)
+	}
+	if got := Clean.Skipped(1); got != "1 other has not ended" {
+		t.Error(got)
+	}
+}
+
 // doing is a host that kills when a test says so.
 type doing struct {
 	doer

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -287,7 +286,10 @@ func (b *Board) restarts() []string {
 	return ids
 }
 
-// See notes that somebody has looked at a worker.
+// See notes that a person has seen a worker: has opened it, turned to one of its tabs, or
+// visited its page. A selection is not enough: the program may have made it, or the person
+// may only have passed by. One that failed and was seen comes after those that run, but
+// remains one that failed in [Snapshot.Counts].
 func (b *Board) See(id string) {
 	b.mu.Lock()
 	i := b.items[id]
@@ -368,11 +370,12 @@ func (b *Board) Snapshot() Snapshot {
 	return s
 }
 
-// Counts returns how many workers there are of each urgency.
+// Counts returns how many workers there are of each urgency. One that failed counts as
+// failed whether it was seen or not.
 func (s Snapshot) Counts() map[Urgency]int {
 	counts := map[Urgency]int{}
 	for _, i := range s.Items {
-		counts[i.State.Urgency]++
+		counts[stateOf(&i.Worker, false).Urgency]++
 	}
 	return counts
 }
@@ -398,11 +401,4 @@ func byUrgency(a, b Item) int {
 		}
 	}
 	return byName(a, b)
-}
-
-func byName(a, b Item) int {
-	if c := strings.Compare(a.Name, b.Name); c != 0 {
-		return c
-	}
-	return strings.Compare(a.ID, b.ID)
 }

@@ -104,7 +104,7 @@ func grouped(items []*Item, v View) []Row {
 		if c := cmp.Compare(len(b), 0) - cmp.Compare(len(a), 0); c != 0 {
 			return c // those without one come last
 		}
-		return strings.Compare(a, b)
+		return compareNames(a, b)
 	})
 	var rows []Row
 	for _, name := range names {
@@ -146,7 +146,7 @@ func (i *Item) matches(words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	texts := append([]string{i.Name, i.State.Word, i.State.Urgency.String(), i.Team, i.Backend, strings.Join(i.Command, " ")}, i.Tags...)
+	texts := append([]string{i.Name, i.State.Word, stateOf(&i.Worker, false).Urgency.String(), i.Team, i.Backend, strings.Join(i.Command, " ")}, i.Tags...)
 	if i.Workspace != nil {
 		texts = append(texts, i.Workspace.Branch)
 	}
@@ -158,20 +158,62 @@ var orders = map[Sort]func(a, b Item) int{
 	SortName: byName,
 	SortAge:  func(a, b Item) int { return b.Created.Compare(a.Created) },
 	SortCPU: func(a, b Item) int {
-		return cmp.Compare(b.last().CPU, a.last().CPU)
+		return cmp.Or(endedLast(a, b), cmp.Compare(b.last().CPU, a.last().CPU))
 	},
 	SortMemory: func(a, b Item) int {
-		return cmp.Compare(b.last().Memory, a.last().Memory)
+		return cmp.Or(endedLast(a, b), cmp.Compare(b.last().Memory, a.last().Memory))
 	},
 }
 
-// last returns the newest figure of a worker.
+// endedLast puts workers that have ended behind the others: they use nothing, whatever
+// their last figures were.
+func endedLast(a, b Item) int {
+	switch {
+	case a.Gone() == b.Gone():
+		return 0
+	case a.Gone():
+		return 1
+	default:
+		return -1
+	}
+}
+
+// last returns the newest figure of a worker; one that has ended has none.
 func (i Item) last() Figure {
-	if len(i.Figures) == 0 {
+	if len(i.Figures) == 0 || i.Gone() {
 		return Figure{CPU: -1, Memory: -1}
 	}
 	return i.Figures[len(i.Figures)-1]
 }
+
+func byName(a, b Item) int {
+	return cmp.Or(compareNames(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+}
+
+// compareNames compares names as people order them: numbers in them by their value, so that
+// w2 comes before w10.
+func compareNames(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		n, m := digits(x), digits(y)
+		if n == 0 || m == 0 {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		p, q := strings.TrimLeft(x[:n], "0"), strings.TrimLeft(y[:m], "0")
+		if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+			return c
+		}
+		x, y = x[n:], y[m:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+// digits returns how many digits a text begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 // Next returns the choice after at in a round of choices.
 func Next[T comparable](choices []T, at T) T {

@@ -2,6 +2,7 @@ package dash
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,12 +54,44 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	b.Measured(map[string]Figure{"id-cat": {CPU: 0.5, Memory: 1}, "id-ant": {CPU: 0.1, Memory: 9}})
-	if diff := cmp.Diff([]string{"cat", "ant", "bee", "dog"}, lines(Rows(b.Snapshot(), View{Sort: SortCPU}))); diff != "" {
+	// The last figures of a worker that has ended say nothing of now.
+	b.Measured(map[string]Figure{"id-cat": {CPU: 0.5, Memory: 1}, "id-ant": {CPU: 0.1, Memory: 9}, "id-bee": {CPU: 8, Memory: 99}})
+	if diff := cmp.Diff([]string{"cat", "ant", "dog", "bee"}, lines(Rows(b.Snapshot(), View{Sort: SortCPU}))); diff != "" {
 		t.Errorf("by CPU (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"ant", "cat", "bee", "dog"}, lines(Rows(b.Snapshot(), View{Sort: SortMemory}))); diff != "" {
+	if diff := cmp.Diff([]string{"ant", "cat", "dog", "bee"}, lines(Rows(b.Snapshot(), View{Sort: SortMemory}))); diff != "" {
 		t.Errorf("by memory (-want +got):\n%s", diff)
+	}
+}
+
+// TestNames: numbers in names are ordered by their value.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	want := []string{"a", "a-2", "a-10", "v1.9.1", "v1.10", "w", "w01", "w1", "w2", "w10", "w10-b", "w11", "wa"}
+	names := slices.Clone(want)
+	slices.Reverse(names)
+	slices.SortFunc(names, compareNames)
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestSeen: one that failed and was seen comes after those that run, and the counts and the
+// filter still know it as one that failed.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	b := New(Options{})
+	b.put([]host.Worker{running("ant"), ended("bee", 3, swarm.CauseExited)}, true)
+	b.See("id-bee")
+	s := b.Snapshot()
+	if diff := cmp.Diff([]string{"ant", "bee"}, names(s)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[Urgency]int{Running: 1, Failed: 1}, s.Counts()); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"bee"}, lines(Rows(s, View{Filter: "failed"}))); diff != "" {
+		t.Errorf("filter (-want +got):\n%s", diff)
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 	CrashLoop
 	// Lost: its exit will never be known, or its backend can't be asked.
 	Lost
-	// Failed: it ended badly, and nobody has looked at it since.
+	// Failed: it ended badly, and no person has seen it since, see [Board.See].
 	Failed
 	// Running: it runs, or is about to.
 	Running
@@ -47,14 +47,15 @@ func (u Urgency) String() string {
 // State is how a worker is, in a word.
 type State struct {
 	// Word is "running", "exited 3" or "crash loop".
-	Word    string
+	Word string
+	// Urgency is that of the worker's row: [Ended] for one that failed and was seen.
 	Urgency Urgency
 	// Since is when it began to be so; zero if that is not known.
 	Since time.Time
 }
 
-// stateOf returns the state of a worker, in the words of [condition.Of]. seen says that
-// somebody has looked at its end.
+// stateOf returns the state of a worker, in the words of [condition.Of]. seen says that a
+// person has seen its end.
 func stateOf(w *host.Worker, seen bool) State {
 	c := condition.Of(*w)
 	s := State{Word: c.Text, Since: c.Since, Urgency: urgencyOf(c.Kind)}

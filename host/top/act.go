@@ -21,11 +21,14 @@ func (m *model) start(v dash.Verb) tea.Cmd {
 	}
 	if len(a.Items) == 0 {
 		if len(items) > 0 {
-			c, _ := items[0].Condition(m.now)
-			m.fail("cannot " + string(v) + preposition(v) + " '" + items[0].Name + "': it is " + c.Text)
+			m.fail(v.Refusal(items[0]))
+			if v.TakesText() {
+				m.refused = m.now
+			}
 		}
 		return nil
 	}
+	m.skipped = v.Skipped(len(items) - len(a.Items))
 	m.action = a
 	switch {
 	case v == dash.Attach:
@@ -41,7 +44,7 @@ func (m *model) start(v dash.Verb) tea.Cmd {
 			m.choice = max(0, slices.IndexFunc(m.choices(), func(c profile.Choice) bool { return c.Selected }))
 		}
 		return nil
-	case len(a.Risk(m.now)) > 0:
+	case a.Asks(m.now):
 		m.mode = modeConfirm
 		return nil
 	default:
@@ -49,21 +52,11 @@ func (m *model) start(v dash.Verb) tea.Cmd {
 	}
 }
 
-// preposition is what stands between a verb and a worker.
-func preposition(v dash.Verb) string {
-	switch v {
-	case dash.Attach, dash.Send, dash.Keys:
-		return " to"
-	default:
-		return ""
-	}
-}
-
 // act carries out the action, and forgets the marks that it was for.
 func (m *model) act() tea.Cmd {
 	m.mode = modeList
 	clear(m.marks)
-	return m.do(m.action)
+	return m.do(m.action, m.skipped)
 }
 
 // choices are the answers to the question of the action's worker.
@@ -74,9 +67,11 @@ func (m *model) choices() []profile.Choice {
 	return m.action.Items[0].Worker.State.Choices
 }
 
+// confirmKey takes the answer to a question. Enter is none: it is pressed without looking,
+// and often belongs to a text that was typed before.
 func (m *model) confirmKey(name string) tea.Cmd {
 	switch name {
-	case "y", "enter":
+	case "y":
 		return m.act()
 	case "n", "esc", "q":
 		m.mode = modeList

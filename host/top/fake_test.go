@@ -176,6 +176,7 @@ func newRig(t testing.TB, width, height int, ws ...host.Worker) *rig {
 	b.Measured(figuresFor(ws))
 	stop()
 	<-ready
+	s.board = b
 	r.send(boardMsg(b.Snapshot()))
 	return r
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -45,7 +46,12 @@ func TestActions(t *testing.T) {
 		want []string
 	}{
 		"kill":              {[]string{"x"}, []string{"kill id-api"}},
-		"kill of marked":    {[]string{"space", "space", "x"}, []string{"kill id-api id-web"}},
+		"kill of marked":    {[]string{"space", "space", "x", "y"}, []string{"kill id-api id-web"}},
+		"kill of all asks":  {[]string{"A", "x"}, nil},
+		"clean asks":        {[]string{"G", "c"}, nil},
+		"clean":             {[]string{"G", "c", "y"}, []string{"clean id-old"}},
+		"refused text":      {append([]string{"G", "s"}, strings.Split("echo xi; caAxy", "")...), nil},
+		"refused and enter": {[]string{"G", "s", "c", "enter", "g", "i"}, []string{"interrupt  id-api"}},
 		"interrupt":         {[]string{"i"}, []string{"interrupt  id-api"}},
 		"send":              {[]string{"s", "h", "i", "enter"}, []string{"send hi id-api"}},
 		"send is cancelled": {[]string{"s", "h", "esc", "esc"}, nil},
@@ -86,6 +92,83 @@ func TestKillAsks(t *testing.T) {
 	}
 	if !strings.Contains(r.text(), "killed busy") {
 		t.Errorf("nothing tells of the kill:\n%s", r.text())
+	}
+}
+
+// TestEnterIsNoYes: enter answers no question that is asked before something is lost.
+func TestEnterIsNoYes(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"x", "r"} {
+		r := newRig(t, 80, 24, agent("busy", profile.Blocked))
+		r.press(key, "enter")
+		if calls := r.host.called(); len(calls) > 0 || r.mode != modeConfirm {
+			t.Errorf("%s and enter did %v", key, calls)
+		}
+	}
+}
+
+// TestRefusedText: after the line for a text was refused, the letters of the text run no
+// commands until there is a pause.
+func TestRefusedText(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, ended("old", 3, swarm.CauseExited))
+	now := clock
+	r.clock = func() time.Time { return now }
+	r.press("s")
+	if text := r.text(); !strings.Contains(text, "cannot send to 'old': it has ended (exited 3)") {
+		t.Errorf("nothing tells of the refusal:\n%s", text)
+	}
+	r.press("o", "b")
+	if text := r.text(); !strings.Contains(text, ignored) || r.view.Sort != dash.SortUrgency || r.view.Group != dash.GroupNone {
+		t.Errorf("the text ran commands:\n%s", text)
+	}
+	now = now.Add(pauseOfTyping)
+	r.press("o")
+	if r.view.Sort != dash.SortName {
+		t.Error("after a pause a key still does nothing")
+	}
+	r.press("s", "down", "o")
+	if r.view.Sort != dash.SortAge {
+		t.Error("after an arrow a key still does nothing")
+	}
+}
+
+// TestSeen: a worker that failed is seen when the person opens it, not when the program
+// selects it or the person passes by.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, running("api"), ended("build", 3, swarm.CauseExited), ended("tests", 0, swarm.CauseExited))
+	now := clock
+	r.clock = func() time.Time { return now }
+	show := func() { r.send(boardMsg(r.session.board.Snapshot())) }
+	r.selects("build")
+	now = now.Add(time.Minute)
+	r.press("down")
+	show()
+	r.press("G")
+	r.selects("tests")
+	r.press("g")
+	r.selects("build")
+	r.press("tab")
+	show()
+	r.press("g")
+	r.selects("api")
+	if text := r.text(); !strings.Contains(text, "✗ 1 failed") || !strings.Contains(text, "✓ 1 ended") {
+		t.Errorf("the counts contradict the rows:\n%s", text)
+	}
+}
+
+// TestSkipped: the message tells of marked workers that an action left out.
+func TestSkipped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, running("api"), running("web"), ended("old", 0, swarm.CauseExited))
+	r.press("A", "x")
+	if text := r.text(); !strings.Contains(text, "Kill api, web?  1 other had already ended.") {
+		t.Errorf("the question is:\n%s", text)
+	}
+	r.press("y")
+	if text := r.text(); !strings.Contains(text, "killed 2 workers; 1 other had already ended") {
+		t.Errorf("the message is:\n%s", text)
 	}
 }
 

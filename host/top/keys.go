@@ -3,6 +3,7 @@ package top
 import (
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -62,7 +63,7 @@ func sections() []section {
 			{keys: []string{"pgdown", "ctrl+d"}, shown: "pgdn", about: "scroll down", run: func(m *model) tea.Cmd { return m.scroll(m.paneHeight() / 2) }},
 			{keys: []string{"f"}, shown: "f", about: "follow the end of the log", run: (*model).followEnd},
 			{keys: []string{"w"}, shown: "w", about: "wrap or cut long lines", run: func(m *model) tea.Cmd { m.wrap = !m.wrap; m.pane.back = 0; return nil }},
-			{keys: []string{"z"}, shown: "z", about: "use the whole width", run: func(m *model) tea.Cmd { m.zoom = !m.zoom; return nil }},
+			{keys: []string{"z"}, shown: "z", about: "use the whole width", run: func(m *model) tea.Cmd { m.zoom = !m.zoom; m.see(); return nil }},
 		}},
 		{"Dashboard", []binding{
 			{keys: []string{":"}, shown: ":", hint: "commands", about: "commands as shell lines", run: (*model).startPalette},
@@ -126,9 +127,13 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		return m.editKey(k)
 	case modeList:
 	}
-	if len(m.notes) > 0 && m.notes[0].bad {
+	if m.ignores(k) {
+		return nil
+	}
+	if len(m.notes) > 0 {
+		bad := m.notes[0].bad
 		m.notes = nil // it was read
-		if name == "esc" {
+		if bad && name == "esc" {
 			return nil
 		}
 	}
@@ -149,6 +154,31 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	return nil
 }
+
+// ignores reports whether a key belongs to a text that a person types although the line for
+// it was refused: its letters must not run commands. A pause ends the text, and so do enter,
+// esc and every key that is no letter.
+func (m *model) ignores(k tea.KeyPressMsg) bool {
+	if m.refused.IsZero() {
+		return false
+	}
+	typing := m.now.Sub(m.refused) < pauseOfTyping
+	m.refused = time.Time{}
+	if !typing {
+		return false
+	}
+	if k.Text != "" {
+		m.refused = m.now
+		if n := len(m.notes); n > 0 && !strings.HasSuffix(m.notes[n-1].lines[0], ignored) {
+			m.notes[n-1].lines[0] += ignored
+		}
+		return true
+	}
+	return k.String() == "enter"
+}
+
+// ignored is added to the message about a refused line when letters of a text follow it.
+const ignored = "; your text is ignored"
 
 func (m *model) step(n int) tea.Cmd {
 	m.move(m.at + n)
@@ -184,6 +214,7 @@ func (m *model) open() tea.Cmd {
 	if m.at >= len(m.rows) {
 		return nil
 	}
+	m.see()
 	r := m.rows[m.at]
 	if r.Item == nil {
 		m.view.Folded[r.Group] = !r.Folded
@@ -237,6 +268,7 @@ func (m *model) escape() tea.Cmd {
 }
 
 func (m *model) turnBy(n int) tea.Cmd {
+	m.see()
 	if i := m.item(); i != nil {
 		tabs := tabsOf(*i)
 		m.chosen = tabs[(slices.Index(tabs, m.tab(*i))+n+len(tabs))%len(tabs)]
@@ -246,6 +278,7 @@ func (m *model) turnBy(n int) tea.Cmd {
 
 // scroll moves what is shown on the right by rows; down is positive.
 func (m *model) scroll(n int) tea.Cmd {
+	m.see()
 	if m.pane.tab == tabLog || m.pane.tab == tabScreen {
 		m.pane.back = max(0, m.pane.back-n)
 	} else {

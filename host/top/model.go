@@ -45,7 +45,6 @@ type model struct {
 	// the row, so that it stays selected when rows move.
 	at, offset int
 	selected   string
-	since      time.Time
 	marks      map[string]bool
 
 	// chosen is the tab that the person chose, if any.
@@ -61,6 +60,11 @@ type model struct {
 	edit   editor
 	action dash.Action
 	choice int
+	// skipped says which of the chosen workers the action leaves out; empty: none.
+	skipped string
+	// refused is when the last key came that belongs to a text for which no line was
+	// opened; zero: nobody types one.
+	refused time.Time
 
 	notes  []note
 	warned int
@@ -109,10 +113,11 @@ const (
 	// settle is how long a worker must be selected before its output is read: nothing is
 	// started for workers that a person only passes by.
 	settle = 60 * time.Millisecond
-	// seenAfter is how long a worker must have been selected to count as seen.
-	seenAfter = time.Second
-	// noteShown is how long a message is shown, badShown one about a failure.
-	noteShown, badShown = 5 * time.Second, 30 * time.Second
+	// pauseOfTyping ends a text that is typed although no line was opened for it.
+	pauseOfTyping = 1500 * time.Millisecond
+	// noteShown is how long a message is shown, badShown one about a failure. A key ends
+	// both.
+	noteShown, badShown = 4 * time.Second, 10 * time.Second
 	// detailsEvery and diffEvery are how often tabs are read anew that no event changes.
 	detailsEvery, diffEvery = 3 * time.Second, 10 * time.Second
 )
@@ -221,15 +226,16 @@ func (m *model) list() {
 // move selects a row.
 func (m *model) move(at int) {
 	m.at = max(0, min(at, len(m.rows)-1))
-	key := ""
+	m.selected = ""
 	if m.at < len(m.rows) {
-		key = keyOf(m.rows[m.at])
+		m.selected = keyOf(m.rows[m.at])
 	}
-	if key != m.selected {
-		if m.pane.id != "" && m.now.Sub(m.since) > seenAfter {
-			m.session.board.See(m.pane.id)
-		}
-		m.selected, m.since = key, m.now
+}
+
+// see notes that the person has opened the selected worker or turned to a part of it.
+func (m *model) see() {
+	if i := m.item(); i != nil {
+		m.session.board.See(i.ID)
 	}
 }
 
@@ -445,6 +451,9 @@ func (m *model) tell(o outcomeMsg) {
 		lines = append([]string{past(o.action.Verb) + " " + count(len(good), "worker")}, lines...)
 	}
 	if len(lines) > 0 {
+		if o.skipped != "" {
+			lines[0] += "; " + o.skipped
+		}
 		m.note(bad, lines...)
 	}
 }

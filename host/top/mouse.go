@@ -40,6 +40,7 @@ func (m *model) click(c tea.MouseClickMsg) tea.Cmd {
 		for _, s := range m.frame.tabs {
 			if c.X >= s.from && c.X < s.to {
 				m.chosen = s.tab
+				m.see()
 			}
 		}
 		return nil

@@ -56,6 +56,7 @@ type (
 	// outcomeMsg says what came of an action.
 	outcomeMsg struct {
 		action   dash.Action
+		skipped  string
 		outcomes []dash.Outcome
 	}
 	// attachMsg is the program that attaches a worker.
@@ -227,9 +228,9 @@ func (s *session) async(work func() tea.Msg) tea.Cmd {
 	return func() tea.Msg { return <-answer }
 }
 
-// do carries out an action.
-func (s *session) do(a dash.Action) tea.Cmd {
-	return s.async(func() tea.Msg { return outcomeMsg{a, s.board.Do(s.ctx, s.opts.Host, a)} })
+// do carries out an action, which leaves out some of the workers that were chosen.
+func (s *session) do(a dash.Action, skipped string) tea.Cmd {
+	return s.async(func() tea.Msg { return outcomeMsg{a, skipped, s.board.Do(s.ctx, s.opts.Host, a)} })
 }
 
 // attach finds the program that attaches a worker.

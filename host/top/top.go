@@ -30,7 +30,7 @@ type Options struct {
 const frames = 25
 
 // Run shows the workers until the person leaves or ctx ends, and gives the terminal back as
-// it was. Workers are not concerned by its end.
+// it was. Workers continue after its end.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

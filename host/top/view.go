@@ -406,7 +406,11 @@ func (m *model) panel() ([]string, *tea.Cursor) {
 		add(faint.paint("  " + safetext.Line(same)))
 	case modeConfirm:
 		lines = append(lines, m.line1())
-		add(bold.paint(dash.Title(string(m.action.Verb)) + " " + m.names() + "?"))
+		question := bold.paint(dash.Title(string(m.action.Verb)) + " " + m.names() + "?")
+		if m.skipped != "" {
+			question += faint.paint("  " + dash.Title(m.skipped) + ".")
+		}
+		add(question)
 		risks := m.action.Risk(m.now)
 		for _, risk := range risks[:min(len(risks), room)] {
 			add(toned(condition.Waiting).paint("  " + safetext.Line(risk)))

@@ -28,10 +28,21 @@ crash loops, lost ones, failed ones, running ones, ended ones. On the right is w
 selected one shows: its screen, its log, details, what its worktree has changed, its
 history.
 
-A key does what a verb does: attach and come back, answer, send a line, interrupt, kill,
-respawn, clean, for one worker or for all marked ones. A kill, or a respawn of a worker
-that runs, asks only if work could be lost, and says what. ':' lists all commands, each
-with the line for the shell that does the same, and '?' lists all keys.
+A key does what a verb does, for the selected worker or for all marked ones:
+
+  a  attach and come back    y  answer its question    s  send a line
+  K  press keys              i  press Ctrl-C           x  kill
+  r  respawn                 c  clean                  space, A  mark it, or all shown
+
+  up and down, g and G       move in the list
+  enter                      attach, use the whole width, or fold a group
+  tab, pgup and pgdn         the next tab; scroll the right side
+  o, b, /                    the next order, the next grouping, filter
+  :                          all commands, each with the line for the shell
+  ?, q                       all keys; quit
+
+A kill, or a respawn of a worker that runs, asks first if work could be lost or if it ends
+several workers. A clean asks, because it removes logs.
 
 Workers continue when the dashboard ends, however it ends.`,
 		Example: `  swarm top`,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
@@ -18,9 +19,10 @@ import (
 type timeline struct {
 	Spans []span
 	// Marks are the hours, or the like, below which they are shown.
-	Marks []mark
-	Lives []life
-	Empty bool
+	Marks  []mark
+	Lives  []life
+	Legend []legend
+	Empty  bool
 }
 
 // span is a choice of how much time is shown.
@@ -28,8 +30,6 @@ type span struct {
 	Label, Href string
 	Current     bool
 	length      time.Duration
-	every       time.Duration
-	format      string
 }
 
 // mark is a line across all lives. At is in percent of the width.
@@ -41,7 +41,7 @@ type mark struct {
 // life is one worker's bar. From and Width are in percent of the width.
 type life struct {
 	Name, Href string
-	Tone       condition.Tone
+	Fate       fate
 	From       string
 	Width      string
 	// Open says that it goes on.
@@ -50,24 +50,58 @@ type life struct {
 	// Text tells of it in words.
 	Text       string
 	begin, end time.Time
+	// unsure says that it has ended, and that nothing tells when.
+	unsure bool
+	// lost says that nobody has written down its end yet.
+	lost bool
 	// before says that it ended before the span.
 	before bool
 }
 
-// tick is a restart, or a kill that was asked for.
+// fate is how a life is drawn: how the worker is, or how it ended. The style sheet has a
+// class of each name.
+type fate string
+
+const (
+	fateRunning fate = "runs"
+	fateWaiting fate = "waits"
+	fateAsking  fate = "asks"
+	fateWell    fate = "well"
+	fateKilled  fate = "killed"
+	fateFailed  fate = "failed"
+	fateLoop    fate = "loop"
+	// fateLost is that of a worker whose exit nobody knows, and of one that can't be asked.
+	fateLost fate = "lost"
+)
+
+// legend explains a fate, or a kind of tick.
+type legend struct {
+	Class, Label string
+	Tick         bool
+}
+
+var legends = []legend{
+	{Class: string(fateRunning), Label: "running"}, {Class: string(fateWaiting), Label: "starting, restarting or paused"},
+	{Class: string(fateAsking), Label: "asks"}, {Class: string(fateWell), Label: "ended well"}, {Class: string(fateKilled), Label: "killed"},
+	{Class: string(fateFailed), Label: "failed"}, {Class: string(fateLoop), Label: "crash loop"}, {Class: string(fateLost), Label: "lost, or exit unknown"},
+	{Class: "waiting", Label: "restart", Tick: true}, {Class: "asking", Label: "question", Tick: true},
+}
+
+// tick is a restart, or a question.
 type tick struct {
 	At   string
 	Tone condition.Tone
 	Text string
+	time time.Time
 }
 
 var spans = []span{
-	{Label: "5 minutes", Href: "5m", length: 5 * time.Minute, every: time.Minute, format: "15:04"},
-	{Label: "15 minutes", Href: "15m", length: 15 * time.Minute, every: 3 * time.Minute, format: "15:04"},
-	{Label: "1 hour", Href: "1h", length: time.Hour, every: 10 * time.Minute, format: "15:04"},
-	{Label: "6 hours", Href: "6h", length: 6 * time.Hour, every: time.Hour, format: "15:04"},
-	{Label: "1 day", Href: "1d", length: 24 * time.Hour, every: 4 * time.Hour, format: "15:04"},
-	{Label: "1 week", Href: "7d", length: 7 * 24 * time.Hour, every: 24 * time.Hour, format: "2 Jan"},
+	{Label: "5 minutes", Href: "5m", length: 5 * time.Minute},
+	{Label: "15 minutes", Href: "15m", length: 15 * time.Minute},
+	{Label: "1 hour", Href: "1h", length: time.Hour},
+	{Label: "6 hours", Href: "6h", length: 6 * time.Hour},
+	{Label: "1 day", Href: "1d", length: 24 * time.Hour},
+	{Label: "1 week", Href: "7d", length: 7 * 24 * time.Hour},
 }
 
 // maxLives is how many lives a page shows at most, the newest ones.
@@ -102,27 +136,66 @@ func (s *Server) timeline(r *http.Request, now time.Time) (timeline, error) {
 	if err != nil {
 		return timeline{}, err
 	}
-	t := timeline{Lives: livesOf(s.feed.first(r.Context()).Items, events, begin, now)}
-	t.Empty = len(t.Lives) == 0
+	lives := livesOf(s.feed.first(r.Context()).Items, events, begin, now)
+	begin = beginOf(lives, begin, now)
+	place(lives, begin, now)
+	t := timeline{Lives: lives, Empty: len(lives) == 0, Marks: marksOf(begin, now), Legend: legends}
 	for i, sp := range spans {
 		sp.Current, sp.Href = i == chosen, "/timeline?span="+sp.Href
 		t.Spans = append(t.Spans, sp)
 	}
-	t.Marks = marksOf(spans[chosen], begin, now)
 	return t, nil
 }
 
-// marksOf returns the marks of a span at full hours, or the like, of the local time.
-func marksOf(sp span, begin, end time.Time) []mark {
+// shortest is the shortest time that is shown.
+const shortest = time.Minute
+
+// beginOf returns where the axis of lives begins: at the beginning of the span, or a little
+// before the first life if that is later, so that the workers of the last minutes use the
+// whole width.
+func beginOf(lives []life, begin, end time.Time) time.Time {
+	if len(lives) == 0 {
+		return begin
+	}
+	first := slices.MinFunc(lives, func(a, b life) int { return a.begin.Compare(b.begin) }).begin
+	first = first.Add(-end.Sub(first) / 50)
+	if latest := end.Add(-shortest); first.After(latest) {
+		first = latest
+	}
+	if first.Before(begin) {
+		return begin
+	}
+	return first
+}
+
+// marksEvery are the distances that marks may have, and mostMarks is how many there are at most.
+var marksEvery = []struct {
+	every  time.Duration
+	format string
+}{
+	{10 * time.Second, "15:04:05"}, {30 * time.Second, "15:04:05"}, {time.Minute, "15:04"}, {3 * time.Minute, "15:04"},
+	{10 * time.Minute, "15:04"}, {30 * time.Minute, "15:04"}, {time.Hour, "15:04"}, {4 * time.Hour, "15:04"}, {24 * time.Hour, "2 Jan"},
+}
+
+const mostMarks = 7
+
+// marksOf returns the marks between two moments, at full hours, or the like, of the local time.
+func marksOf(begin, end time.Time) []mark {
+	step := marksEvery[len(marksEvery)-1]
+	for _, s := range slices.Backward(marksEvery) {
+		if end.Sub(begin) <= mostMarks*s.every {
+			step = s
+		}
+	}
 	var marks []mark
 	_, offset := begin.Zone()
 	shift := time.Duration(offset) * time.Second
-	for at := begin.Add(shift).Truncate(sp.every).Add(-shift).Add(sp.every); at.Before(end); at = at.Add(sp.every) {
+	for at := begin.Add(shift).Truncate(step.every).Add(-shift).Add(step.every); at.Before(end); at = at.Add(step.every) {
 		share := at.Sub(begin).Seconds() / end.Sub(begin).Seconds()
 		if share < 0.04 || share > 0.97 {
 			continue // the label would be cut
 		}
-		marks = append(marks, mark{percentOf(share), at.Format(sp.format)})
+		marks = append(marks, mark{percentOf(share), at.Format(step.format)})
 	}
 	return marks
 }
@@ -138,7 +211,7 @@ func livesOf(items []dash.Item, events []history.Event, begin, end time.Time) []
 	get := func(id, name string) *life {
 		l := byID[id]
 		if l == nil {
-			l = &life{Name: safetext.Line(name), Href: hrefOf(name), begin: begin, end: end, Open: true, Tone: condition.Good, Text: "runs"}
+			l = &life{Name: safetext.Line(name), Href: hrefOf(name), begin: begin, end: end, Open: true, Fate: fateRunning, Text: "runs"}
 			byID[id] = l
 			order = append(order, l)
 		}
@@ -146,55 +219,116 @@ func livesOf(items []dash.Item, events []history.Event, begin, end time.Time) []
 	}
 	for _, i := range items {
 		c := condition.Of(i.Worker)
-		if c.Over && i.Ended.Before(begin) {
+		if c.Over && !i.Ended.IsZero() && i.Ended.Before(begin) {
 			continue
 		}
 		l := get(i.ID, i.Name)
-		l.begin, l.Open, l.Tone, l.Text = i.Created, !c.Over, c.Kind.Tone(), c.Text
-		if c.Over && !i.Ended.IsZero() {
+		l.begin, l.Open, l.Fate, l.Text = i.Created, !c.Over, fateOf(c, i), c.Text
+		if l.unsure = c.Over && i.Ended.IsZero(); c.Over && !l.unsure {
 			l.end = i.Ended
 		}
+		l.lost = i.Status == host.StatusLost
 	}
-	share := func(t time.Time) string { return percentOf(t.Sub(begin).Seconds() / end.Sub(begin).Seconds()) }
 	for _, e := range events {
 		l := get(e.ID, e.Worker)
 		switch {
 		case e.Kind == history.Spawned || e.Kind == history.Adopted:
 			l.begin = e.Time
 		case e.Final:
-			l.end, l.Open = e.Time, false
-			if !known(items, e.ID) {
-				l.Tone, l.Text = toneOfEvent(e), safetext.Line(e.String())
+			l.end, l.Open, l.unsure = e.Time, false, false
+			if !known(items, e.ID) && l.Fate != fateLoop {
+				l.Fate, l.Text = fateOfEnd(e), safetext.Line(e.String())
 			}
-			if e.Kind == history.Complete || e.Kind == history.Exited && l.Tone == condition.Good {
-				l.Tone = condition.Quiet
-			}
+		case e.Kind == history.CrashLoop && !known(items, e.ID):
+			l.Fate, l.Text = fateLoop, safetext.Line(e.String())
 		case e.Kind == history.Restarted:
-			l.Ticks = append(l.Ticks, tick{share(e.Time), condition.Waiting, "restarted"})
+			l.Ticks = append(l.Ticks, tick{time: e.Time, Tone: condition.Waiting, Text: "restarted"})
 		case e.Kind == history.Blocked:
-			l.Ticks = append(l.Ticks, tick{share(e.Time), condition.Asking, "asked"})
+			l.Ticks = append(l.Ticks, tick{time: e.Time, Tone: condition.Asking, Text: "asked"})
 		case e.Kind == history.Cleaned && l.Open:
 			l.before = true
 		}
 	}
-	order = slices.DeleteFunc(order, func(l *life) bool { return l.before })
+	order = slices.DeleteFunc(order, func(l *life) bool {
+		// An end that is written down, and not in the span, was before it.
+		return l.before || l.unsure && !l.lost && l.begin.Before(begin)
+	})
 	slices.SortStableFunc(order, func(a, b *life) int {
 		return cmp.Or(b.begin.Compare(a.begin), cmp.Compare(a.Name, b.Name))
 	})
 	lives := make([]life, 0, len(order))
 	for _, l := range order[:min(len(order), maxLives)] {
-		from := max(l.begin.Sub(begin), 0).Seconds() / end.Sub(begin).Seconds()
-		to := l.end.Sub(begin).Seconds() / end.Sub(begin).Seconds()
-		l.From, l.Width = percentOf(from), percentOf(max(to-from, 0.004)) // one that was short is seen too
-		l.Text = safetext.Line(l.Text) + ", " + l.begin.Local().Format("2 Jan 15:04:05")
-		if !l.Open {
-			l.Text += " to " + l.end.Local().Format("15:04:05") + " (" + humane.Age(l.end.Sub(l.begin)) + ")"
-		}
 		lives = append(lives, *l)
 	}
 	return lives
 }
 
+// place computes where lives are between two moments.
+func place(lives []life, begin, end time.Time) {
+	share := func(t time.Time) float64 { return t.Sub(begin).Seconds() / end.Sub(begin).Seconds() }
+	for n := range lives {
+		l := &lives[n]
+		from := max(share(l.begin), 0)
+		l.From, l.Width = percentOf(from), percentOf(max(share(l.end)-from, 0.004)) // one that was short is seen too
+		for i := range l.Ticks {
+			l.Ticks[i].At = percentOf(share(l.Ticks[i].time))
+		}
+		l.Text = safetext.Line(l.Text) + ", " + l.begin.Local().Format("2 Jan 15:04:05")
+		switch {
+		case l.unsure:
+			l.Text += " to an unknown time"
+		case !l.Open:
+			l.Text += " to " + l.end.Local().Format("15:04:05") + " (" + humane.Age(l.end.Sub(l.begin)) + ")"
+		}
+	}
+}
+
 func known(items []dash.Item, id string) bool {
 	return slices.ContainsFunc(items, func(i dash.Item) bool { return i.ID == id })
+}
+
+// fateOf returns how a worker that is known is drawn.
+func fateOf(c condition.Condition, i dash.Item) fate {
+	switch c.Kind {
+	case condition.Blocked:
+		return fateAsking
+	case condition.CrashLoop:
+		return fateLoop
+	case condition.Lost, condition.Unknown:
+		return fateLost
+	case condition.Failed:
+		if c.Over && i.Exit == nil {
+			return fateLost
+		}
+		return fateFailed
+	case condition.Broken:
+		return fateFailed
+	case condition.Restarting, condition.Starting, condition.Paused:
+		return fateWaiting
+	case condition.Succeeded, condition.Completed:
+		return fateWell
+	case condition.Killed:
+		return fateKilled
+	default:
+		return fateRunning
+	}
+}
+
+// fateOfEnd returns how a worker is drawn of which only the history tells the end.
+func fateOfEnd(e history.Event) fate {
+	switch e.Kind {
+	case history.Complete:
+		return fateWell
+	case history.Exited:
+		if e.Exit != nil && e.Exit.Code != 0 {
+			return fateFailed
+		}
+		return fateWell
+	case history.Killed:
+		return fateKilled
+	case history.Died:
+		return fateLost
+	default:
+		return fateFailed
+	}
 }

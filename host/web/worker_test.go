@@ -196,33 +196,3 @@ func TestPlots(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
-
-func TestLives(t *testing.T) {
-	t.Parallel()
-	end := time.Now()
-	begin := end.Add(-time.Hour)
-	at := func(minutes int) time.Time { return begin.Add(time.Duration(minutes) * time.Minute) }
-	here := running("here")
-	here.Created = at(30)
-	failed := exited("failed", 3)
-	failed.Created, failed.Ended = at(-30), at(15)
-	old := exited("old", 0)
-	old.Created, old.Ended = at(-50), at(-40)
-	r := newRig(t, nil, here, failed, old)
-	lives := livesOf(r.feed.first(t.Context()).Items, []history.Event{
-		{Time: at(10), Worker: "gone", ID: "g", Kind: history.Spawned},
-		{Time: at(12), Worker: "gone", ID: "g", Kind: history.Restarted},
-		{Time: at(20), Worker: "gone", ID: "g", Kind: history.Died, Final: true},
-		{Time: at(30), Worker: "gone", ID: "g", Kind: history.Cleaned},
-		// This one ended before the span.
-		{Time: at(30), Worker: "long gone", ID: "l", Kind: history.Cleaned},
-	}, begin, end)
-	var got []string
-	for _, l := range lives {
-		got = append(got, strings.Join([]string{l.Name, l.From, l.Width, toneName(l.Tone), strconv.FormatBool(l.Open), strconv.Itoa(len(l.Ticks))}, " "))
-	}
-	want := []string{"here 50.000% 50.000% good true 0", "gone 16.667% 16.667% bad false 1", "failed 0.000% 25.000% bad false 0"}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}

@@ -107,6 +107,7 @@ func TestListIsLive(t *testing.T) {
 	b.until(text("[data-section=running]", "one"))
 	w.swarm("spawn", "--name", "two", "--", "sh", "-c", "exit 3")
 	b.until(text("[data-section=attention]", "exited 3"))
+	b.until("document.title === '(1) Workers · swarm'")
 	w.swarm("kill", "one")
 	b.until(text("[data-section=ended]", "killed"))
 	w.swarm("clean", "one", "two")
@@ -165,6 +166,23 @@ func TestLogIsLive(t *testing.T) {
 	b.until("document.querySelector('#log').children.length === 1")
 }
 
+// TestSilentWorker: the log of a worker that wrote nothing says so, and is not a large box.
+func TestSilentWorker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "one", "--stdin", "--", "cat")
+	s := w.web()
+	b := s.open(t)
+	b.do(chromedp.Navigate(s.base + "/worker/one/log"))
+	shown := "getComputedStyle(document.getElementById('log'), '::before').content"
+	b.until(shown + ` === '"Nothing yet."'`)
+	w.swarm("eof", "one")
+	b.until(shown + ` === '"It wrote nothing."'`)
+	if !b.is("document.getElementById('log').offsetHeight < 100 && document.getElementById('over').offsetHeight === 0") {
+		t.Error("the empty log takes the whole page, or says twice that it has ended")
+	}
+}
+
 func TestScreenHasColours(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -217,6 +235,14 @@ func TestKillInBrowser(t *testing.T) {
 	b.until(text("dialog[open] .same", "swarm kill one"))
 	b.click("dialog [data-close]")
 	b.until("!document.querySelector('dialog')")
+	// An Enter that was meant for something else kills nothing.
+	b.click("a.danger")
+	b.until("document.querySelector('dialog[open]')?.contains(document.activeElement)")
+	b.press("\r")
+	b.until("!document.querySelector('dialog')")
+	if got := w.swarm("status", "one"); !strings.Contains(got, "running") {
+		t.Errorf("after Enter in the question: %s", got)
+	}
 	b.click("a.danger")
 	b.click("dialog button.danger")
 	b.until(text(".condition", "killed"))

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -37,8 +38,9 @@ type action struct {
 	Danger bool
 }
 
-// choice is an answer to the question of an agent. Value is what the agent calls it.
-type choice struct{ Key, Text, Value string }
+// choice is an answer to the question of an agent. Value is what the agent calls it, and
+// Href is the page that asks before it is given.
+type choice struct{ Key, Text, Value, Href string }
 
 // actionsOf returns what can be done with a worker as it is now.
 func actionsOf(i dash.Item) []action {
@@ -57,7 +59,8 @@ func choicesOf(i dash.Item) []choice {
 	}
 	var all []choice
 	for _, c := range i.Worker.State.Choices {
-		all = append(all, choice{safetext.Line(c.Key), safetext.Line(c.Label), c.Label})
+		href := hrefOf(i.Name) + "/do/" + string(dash.Answer) + "?" + url.Values{"choice": {c.Label}}.Encode()
+		all = append(all, choice{safetext.Line(c.Key), safetext.Line(c.Label), c.Label, href})
 	}
 	return all
 }
@@ -65,8 +68,10 @@ func choicesOf(i dash.Item) []choice {
 // question is the page that asks before something is done.
 type question struct {
 	row
-	Verb  dash.Verb
-	Label string
+	Verb dash.Verb
+	// Label is on the button, Heading above it all.
+	Label, Heading string
+	// About says what will be done; empty: the heading says it.
 	About string
 	// Line is the command line that does the same.
 	Line string
@@ -74,7 +79,49 @@ type question struct {
 	Risk      []string
 	TakesText bool
 	Choices   []choice
-	Danger    bool
+	// Choice is the answer that was chosen already; nil: none.
+	Choice *choice
+	Danger bool
+}
+
+// heading asks whether a verb is to be used on a worker, whose name is fit for a page.
+func heading(v dash.Verb, name string) string {
+	switch v {
+	case dash.Send:
+		return "Send a line to " + name
+	case dash.Answer:
+		return "Answer the question of " + name
+	case dash.Interrupt:
+		return "Press Ctrl-C in " + name + "?"
+	case dash.Respawn:
+		return "Start " + name + " again?"
+	default:
+		return dash.Title(string(v)) + " " + name + "?"
+	}
+}
+
+// about says what a verb will do with a worker, in whole sentences.
+func about(v dash.Verb, i dash.Item) string {
+	switch v {
+	case dash.Kill:
+		return "The worker and everything it started will end. Its log and its files stay."
+	case dash.Respawn:
+		text := "The same command runs again, in the same directory."
+		if !i.Gone() {
+			text = "What runs now will end first. " + text
+		}
+		return text
+	case dash.Clean:
+		text := "The worker leaves the list, and its log is deleted."
+		if i.Workspace != nil {
+			text += " Its worktree stays if there are changes in it."
+		}
+		return text
+	case dash.Send:
+		return "The line is typed in, and Enter is pressed."
+	default:
+		return ""
+	}
 }
 
 func (s *Server) serveQuestion(w http.ResponseWriter, r *http.Request) {
@@ -83,17 +130,28 @@ func (s *Server) serveQuestion(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	i := a.Items[0]
+	var chosen *choice
 	if a.Verb.TakesText() {
 		a.Text = "…"
 	}
-	q := question{
-		row: rowOf(i, time.Now()), Verb: a.Verb, Label: dash.Title(string(a.Verb)), About: a.Verb.About(), Line: strings.ReplaceAll(a.Line(), "'…'", "…"),
-		Risk: a.Risk(time.Now()), TakesText: a.Verb.TakesText(), Danger: a.Verb == dash.Kill,
+	if a.Verb == dash.Answer {
+		want := r.URL.Query().Get("choice")
+		for _, c := range choicesOf(i) {
+			if want != "" && c.Value == want {
+				chosen, a.Text = &c, c.Value
+			}
+		}
 	}
+	q := question{
+		row: rowOf(i, time.Now()), Verb: a.Verb, Label: dash.Title(string(a.Verb)), About: about(a.Verb, i),
+		Line: safetext.Line(strings.ReplaceAll(a.Line(), "'…'", "…")), Risk: a.Risk(time.Now()),
+		TakesText: a.Verb.TakesText() && chosen == nil, Choice: chosen, Danger: a.Verb == dash.Kill,
+	}
+	q.Heading = heading(a.Verb, q.Name)
 	for at, line := range q.Risk {
 		q.Risk[at] = safetext.Line(line)
 	}
-	if a.Verb == dash.Answer {
+	if a.Verb == dash.Answer && chosen == nil {
 		q.Choices = choicesOf(i)
 	}
 	s.show(w, page{Title: q.Label + " " + i.Name, Part: "question", Nav: "worker", Data: q})

@@ -108,3 +108,45 @@ func TestNoActions(t *testing.T) {
 		t.Errorf("from elsewhere: %d", code)
 	}
 }
+
+// TestQuestions: what ends or deletes something is not done by an Enter that the person
+// meant for something else, and each question is a text that makes sense.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	w := running("one")
+	w.State = &host.AgentState{
+		State: profile.Blocked, Question: "Which database?",
+		Choices: []profile.Choice{{Key: "1", Label: "SQLite"}, {Key: "2", Label: `Postgres "<b>` + hostile}},
+	}
+	r := newRig(t, func(o *Options) { o.Write = true }, w, exited("two", 3))
+	postgres := "/worker/one/do/answer?" + url.Values{"choice": {w.State.Choices[1].Label}}.Encode()
+	cancel, button := `data-close autofocus>Cancel`, ` name="text" value="SQLite" checked autofocus>`
+	for path, wants := range map[string][]string{
+		"/worker/one":                            {`<a class="button" href="/worker/one/do/answer?choice=SQLite" data-ask><kbd>1</kbd> SQLite</a>`, `Postgres &#34;&lt;b&gt;`},
+		"/worker/one/do/kill":                    {cancel, "Kill one?", "everything it started will end", `<span class="state">blocked</span>`},
+		"/worker/one/do/respawn":                 {cancel, "Start one again?", "What runs now will end first."},
+		"/worker/two/do/respawn":                 {cancel, "The same command runs again"},
+		"/worker/two/do/clean":                   {cancel, "Clean two?", "its log is deleted"},
+		"/worker/one/do/interrupt":               {cancel, "Press Ctrl-C in one?"},
+		"/worker/one/do/answer":                  {button, "Answer the question of one", "Which database?", "swarm answer one …"},
+		"/worker/one/do/answer?choice=SQLite":    {cancel, `<kbd>1</kbd> SQLite</p><input type="hidden" name="text" value="SQLite">`, "swarm answer one SQLite"},
+		"/worker/one/do/answer?choice=forgotten": {button},
+		postgres:                                 {cancel, `<kbd>2</kbd> Postgres &#34;&lt;b&gt;&lt;script&gt;`},
+	} {
+		page := r.page(path)
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s lacks %q:\n%s", path, want, page)
+			}
+		}
+		page = attribute.ReplaceAllString(page, `=""`)
+		for _, bad := range append(harms, "<b>", "This will") {
+			if strings.Contains(page, bad) {
+				t.Errorf("%s has %q:\n%s", path, bad, page)
+			}
+		}
+		if strings.Contains(page, "<button") && strings.Count(page, "autofocus") != 1 {
+			t.Errorf("%s: %d things have the focus", path, strings.Count(page, "autofocus"))
+		}
+	}
+}

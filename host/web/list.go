@@ -205,6 +205,9 @@ func (s *Server) liveList(w http.ResponseWriter, r *http.Request) {
 		for {
 			now := s.feed.now()
 			if now.Read || now.Problem != "" {
+				if err := out.title(titleOf("Workers", now)); err != nil {
+					return err
+				}
 				change, err := changeOf(listOf(now, v, time.Now()), shown)
 				if err != nil {
 					return err

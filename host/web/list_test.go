@@ -30,7 +30,7 @@ func TestList(t *testing.T) {
 	page := r.page("/")
 	for _, want := range []string{
 		"Needs attention", "exited 3", "running <time", "2h</time>", "5m ago", "<b>1</b> failed", "<b>2</b> running", "read-only",
-		"&lt;script&gt;alert(1)", `\u202e`, `\x1b[31m`,
+		"<title>(1) Workers · swarm</title>", "&lt;script&gt;alert(1)", `\u202e`, `\x1b[31m`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -66,7 +66,7 @@ func TestLiveList(t *testing.T) {
 		r.host.mu.Unlock()
 		r.host.changed <- struct{}{}
 	}()
-	got := r.events("/live", `id-one`, `exited 3`)
+	got := r.events("/live", `id-one`, `exited 3`, `"Workers · swarm"`, `"(1) Workers · swarm"`)
 	if strings.Count(got, `\"w-id-one\"`) != 1 {
 		t.Errorf("a row that did not change was told again:\n%s", got)
 	}

@@ -74,8 +74,10 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 
 // page is what the layout shows.
 type page struct {
-	// Title is in the bar of the browser, Part names the template of the page.
+	// Title is what the page is about, Part names its template.
 	Title, Part string
+	// Bar is what the bar of the browser shows.
+	Bar string
 	// Nav is the place of the page in the navigation.
 	Nav   string
 	Write bool
@@ -90,7 +92,9 @@ func (s *Server) show(w http.ResponseWriter, p page) { s.showAs(w, http.StatusOK
 
 func (s *Server) showAs(w http.ResponseWriter, code int, p page) {
 	p.Write = s.opts.Write
-	p.Title = safetext.Line(p.Title)
+	if p.Bar = safetext.Line(p.Title) + " · swarm"; p.Nav != "" {
+		p.Bar = titleOf(p.Title, s.feed.now())
+	}
 	body, err := render("layout", p)
 	if err != nil {
 		s.opts.Logger.Error("cannot make a page", "page", p.Part, "error", err)
@@ -100,6 +104,22 @@ func (s *Server) showAs(w http.ResponseWriter, code int, p page) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
 	_, _ = w.Write(body)
+}
+
+// titleOf returns what the bar of the browser shows of a page: first how many workers need
+// a person.
+func titleOf(title string, now snapshot) string {
+	title = safetext.Line(title) + " · swarm"
+	n := 0
+	for _, i := range now.Items {
+		if placeOf(i.State.Urgency) == 0 {
+			n++
+		}
+	}
+	if n > 0 {
+		title = fmt.Sprintf("(%d) %s", n, title)
+	}
+	return title
 }
 
 // Body returns the page's own part.

@@ -14,6 +14,8 @@ type stream struct {
 	c    *http.ResponseController
 	end  <-chan struct{}
 	sent time.Time
+	// titled is the title that was sent last.
+	titled string
 }
 
 // beat is how often something is sent, so that a client that is gone is noticed.
@@ -70,6 +72,15 @@ func (s *stream) json(event string, v any) error {
 	return s.write([]byte("event: " + event + "\ndata: " + string(data) + "\n\n"))
 }
 
+// title sends the title of the page, unless the browser has it already.
+func (s *stream) title(text string) error {
+	if text == s.titled {
+		return nil
+	}
+	s.titled = text
+	return s.json("title", text)
+}
+
 // wait returns when there is something new, or at the latest after a time. It is an error
 // if the stream is over.
 func (s *stream) wait(changed, more <-chan struct{}, atMost time.Duration) error {
@@ -107,11 +118,14 @@ func (s *stream) part(id, part string, view any, shown *string) error {
 }
 
 // livePart keeps a part of a page current: the element with that id, made by a template.
-func (s *Server) livePart(w http.ResponseWriter, r *http.Request, id, part string, data func() (any, error)) {
+func (s *Server) livePart(w http.ResponseWriter, r *http.Request, title, id, part string, data func() (any, error)) {
 	s.stream(w, r, func(out *stream) error {
 		shown := ""
 		for {
 			now := s.feed.now()
+			if err := out.title(titleOf(title, now)); err != nil {
+				return err
+			}
 			view, err := data()
 			if err != nil {
 				return err

@@ -65,7 +65,7 @@ func (s *Server) serveTeams(w http.ResponseWriter, r *http.Request) {
 
 // liveTeams keeps the page of teams current.
 func (s *Server) liveTeams(w http.ResponseWriter, r *http.Request) {
-	s.livePart(w, r, "teams", "teamlist", func() (any, error) { return s.teams(r.Context(), time.Now()) })
+	s.livePart(w, r, "Teams", "teams", "teamlist", func() (any, error) { return s.teams(r.Context(), time.Now()) })
 }
 
 // teams returns all teams, as the registry has them.

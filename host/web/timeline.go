@@ -81,10 +81,16 @@ type legend struct {
 }
 
 var legends = []legend{
-	{Class: string(fateRunning), Label: "running"}, {Class: string(fateWaiting), Label: "starting, restarting or paused"},
-	{Class: string(fateAsking), Label: "asks"}, {Class: string(fateWell), Label: "ended well"}, {Class: string(fateKilled), Label: "killed"},
-	{Class: string(fateFailed), Label: "failed"}, {Class: string(fateLoop), Label: "crash loop"}, {Class: string(fateLost), Label: "lost, or exit unknown"},
-	{Class: "waiting", Label: "restart", Tick: true}, {Class: "asking", Label: "question", Tick: true},
+	{Class: string(fateRunning), Label: "running"},
+	{Class: string(fateWaiting), Label: "starting, restarting or paused"},
+	{Class: string(fateAsking), Label: "asks"},
+	{Class: string(fateWell), Label: "ended well"},
+	{Class: string(fateKilled), Label: "killed"},
+	{Class: string(fateFailed), Label: "failed"},
+	{Class: string(fateLoop), Label: "crash loop"},
+	{Class: string(fateLost), Label: "lost, or exit unknown"},
+	{Class: "waiting", Label: "restart", Tick: true},
+	{Class: "asking", Label: "question", Tick: true},
 }
 
 // tick is a restart, or a question.
@@ -118,7 +124,7 @@ func (s *Server) serveTimeline(w http.ResponseWriter, r *http.Request) {
 
 // liveTimeline keeps the timeline of one browser current.
 func (s *Server) liveTimeline(w http.ResponseWriter, r *http.Request) {
-	s.livePart(w, r, "timeline", "lives", func() (any, error) { return s.timeline(r, time.Now()) })
+	s.livePart(w, r, "Timeline", "timeline", "lives", func() (any, error) { return s.timeline(r, time.Now()) })
 }
 
 // spanOf returns the index of the span that a request names; without one it is an hour.

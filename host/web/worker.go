@@ -201,13 +201,16 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 				continue
 			}
 			missing = time.Time{}
+			if err := out.title(titleOf(i.Name, now)); err != nil {
+				return err
+			}
 			html, err := render("workerhead", s.headOf(i, time.Now()))
 			if err != nil {
 				return err
 			}
 			if string(html) != head {
 				head = string(html)
-				if err := out.json("head", map[string]string{"html": head, "title": safetext.Line(i.Name)}); err != nil {
+				if err := out.json("head", map[string]string{"html": head}); err != nil {
 					return err
 				}
 			}

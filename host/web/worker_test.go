@@ -132,7 +132,7 @@ func TestLiveLog(t *testing.T) {
 	for _, line := range []string{"first", hostile, "\x1b[32mgreen\x1b[0m", "ERROR: it failed"} {
 		r.host.output = append(r.host.output, swarm.Output{Time: time.Now(), Stream: swarm.Stdout, Data: []byte(line)})
 	}
-	got := r.events("/worker/one/live?tab=log", "event: head", "event: begin", "first", `f2\"\u003egreen`, `class=\"error\"`)
+	got := r.events("/worker/one/live?tab=log", "event: title\ndata: \"one · swarm\"", "event: head", "event: begin", "first", `f2\"\u003egreen`, `class=\"error\"`)
 	for _, bad := range harms {
 		if strings.Contains(got, bad) {
 			t.Errorf("the stream has %q:\n%s", bad, got)

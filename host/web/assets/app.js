@@ -32,7 +32,7 @@ function listen(address, events) {
         setTimeout(open, 3000);
       }
     };
-    for (const [name, f] of Object.entries(events)) {
+    for (const [name, f] of Object.entries({title: (text) => { document.title = text; }, ...events})) {
       source.addEventListener(name, (e) => f(JSON.parse(e.data)));
     }
   };
@@ -218,8 +218,8 @@ function showLog() {
   log.classList.toggle('wrap', wrap.checked);
   return {
     log: add,
-    begin: () => { log.replaceChildren(); first = 0; $('over').hidden = true; },
-    over: (why) => { $('over').hidden = false; $('over').innerHTML = 'The output has ended.' + (why ? ' ' + why : ''); },
+    begin: () => { log.replaceChildren(); first = 0; $('over').hidden = true; log.classList.remove('over'); },
+    over: (why) => { $('over').hidden = false; log.classList.toggle('over', !why); $('over').innerHTML = 'The output has ended.' + (why ? ' ' + why : ''); },
   };
 }
 

@@ -15,7 +15,7 @@ import (
 const QuietFor = time.Second
 
 // stateKinds are the events that tell what an agent does.
-var stateKinds = []string{string(history.Blocked), string(history.Idle), string(history.Working)}
+var stateKinds = []string{string(history.Blocked), string(history.Idle), string(history.Working), string(history.Answered)}
 
 // Tell writes an event for each worker whose state differs from its last event of this
 // kind.

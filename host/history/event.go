@@ -41,6 +41,9 @@ const (
 	Blocked Kind = "BLOCKED"
 	Idle    Kind = "IDLE"
 	Working Kind = "WORKING"
+	// Answered: swarm answered the agent's question for a caller; the text is the question and
+	// the choice.
+	Answered Kind = "ANSWERED"
 
 	// Limited: a loop waits for the end of its agent's usage limit.
 	Limited Kind = "LIMITED"

@@ -40,7 +40,7 @@ work was saved, and in that of the current directory.`,
 	}, newLs(a), newShow(a), newRestore(a), newDrop(a))
 }
 
-// workJSON is saved work.
+// workJSON is saved work as docs/rescue.schema.json describes it. Fields are only ever added.
 type workJSON struct {
 	ID    string          `json:"id"`
 	Name  string          `json:"name"`
@@ -56,10 +56,14 @@ type workJSON struct {
 }
 
 func workJSONOf(w swarm.SavedWork) workJSON {
-	return workJSON{
+	j := workJSON{
 		ID: saved.ID(w), Name: w.Name, Ref: w.Ref, Base: w.Base, Time: output.TimeJSON(w.Time), Title: w.Title,
-		Files: view.FilesJSON(w.Files), Path: output.OrNull(w.Path), Note: output.OrNull(w.Note), Host: w.Host,
+		Path: output.OrNull(w.Path), Note: output.OrNull(w.Note), Host: w.Host,
 	}
+	if w.Files != nil {
+		j.Files = view.FilesJSON(w.Files)
+	}
+	return j
 }
 
 // here returns the current directory, if there is one.
@@ -95,7 +99,9 @@ func newLs(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "ls",
 		Short:             "List the saved work",
-		Long:              `List the saved work, the oldest first, with the age and the repository.`,
+		Long: `List the saved work, the oldest first, with the age and the repository. The files that it
+holds are told by 'swarm rescue show'. docs/rescue.schema.json describes the objects
+that the verbs of rescue print with --json.`,
 		Example:           "  swarm rescue ls\n  swarm rescue ls --json | jq -r '.[].ref'",
 		Args:              command.Arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -173,6 +179,9 @@ func newShow(a *app.App) *cobra.Command {
 		w, err := h.Saved().Find(ctx, name, false, here()...)
 		if err == nil {
 			w, err = h.Saved().Show(ctx, w)
+		}
+		if w.Files == nil {
+			w.Files = []swarm.FileChange{} // it holds none, which is known
 		}
 		return w, err
 	}, func(w swarm.SavedWork) {

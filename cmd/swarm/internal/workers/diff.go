@@ -29,7 +29,9 @@ difference, with its colours and with your pager on a terminal; --color, NO_COLO
 CLICOLOR_FORCE hold for it too.
 
 The worktree and its index are not changed. No program that the repository configures
-runs: no external diff, no text conversion, no filter and no pager of its own.`,
+runs: no external diff, no text conversion, no filter and no pager of its own.
+
+docs/diff.schema.json describes the object that --json prints.`,
 		Example: `  swarm diff fix
   swarm diff fix --stat
   swarm diff fix --json | jq '.files | length'`,
@@ -55,7 +57,8 @@ func colourOfGit(a *app.App) swarm.Colour {
 	}
 }
 
-// diffJSON is what a worktree has changed.
+// diffJSON is what a worktree has changed, as docs/diff.schema.json describes it. Fields are
+// only ever added.
 type diffJSON struct {
 	Worktree string          `json:"worktree"`
 	Branch   string          `json:"branch"`

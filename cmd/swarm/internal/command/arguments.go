@@ -43,6 +43,8 @@ func CommandHint(cmd *cobra.Command, words []string) string {
 func Arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
+		case len(args) < least && least > 1:
+			return output.Usagef("missing arguments: %s", what)
 		case len(args) < least:
 			return output.Usagef("missing argument: %s", what)
 		case most >= 0 && len(args) > most:

@@ -35,7 +35,7 @@ answered. An agent can't answer its own dialog.`,
 		Example: `  swarm answer agent 1
   swarm answer agent no
   swarm answer agent yes --question 'trust the files'`,
-		Args:              command.Arguments(2, 2, "name of a worker and the choice"),
+		Args:              command.Arguments(2, 2, "name of a worker and a choice"),
 		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return answerDialog(cmd.Context(), a, args[0], args[1], o)

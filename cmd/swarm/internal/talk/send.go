@@ -90,7 +90,7 @@ func (o *sendOptions) parse(cmd *cobra.Command, args []string) (host.Selection, 
 	if !o.stdin {
 		switch {
 		case len(args) == 0 && !crowd:
-			return host.Selection{}, in, output.Usagef("missing arguments: name of a worker and the text")
+			return host.Selection{}, in, output.Usagef("missing arguments: name of a worker and a text")
 		case len(args) == 0 || len(args) == 1 && !crowd:
 			return host.Selection{}, in, output.Usagef("missing argument: the text, or --stdin")
 		}

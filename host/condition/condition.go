@@ -128,7 +128,9 @@ func (k Kind) Symbol(plain bool) string {
 	switch k {
 	case Blocked:
 		symbol = [2]string{"◆", "!"}
-	case Broken, CrashLoop, Failed:
+	case CrashLoop:
+		symbol = [2]string{"↻", "%"}
+	case Broken, Failed:
 		symbol = [2]string{"✗", "x"}
 	case Lost, Unknown:
 	case Restarting, Starting:

@@ -237,7 +237,7 @@ func (b *Board) Do(ctx context.Context, to doer, a Action) []Outcome {
 	case Respawn:
 		return a.each(func(i Item) (notes []string, err error) {
 			_, err = to.Respawn(ctx, i.ID, host.RespawnRequest{
-				Warn:   func(w host.Warning) { notes = append(notes, w.Text) },
+				Warn:   func(w host.Warning) { notes = append(notes, texts([]host.Warning{w}, nil)...) },
 				Notice: func(text string) { notes = append(notes, text) },
 			})
 			return notes, err
@@ -297,6 +297,9 @@ func texts(warnings []host.Warning, notices []string) []string {
 	var all []string
 	for _, w := range warnings {
 		all = append(all, w.Text)
+		if w.Hint != "" {
+			all = append(all, w.Hint)
+		}
 	}
 	return append(all, notices...)
 }

@@ -3,6 +3,7 @@ package dash
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -163,7 +164,7 @@ type doing struct {
 func (d *doing) Kill(_ context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error) {
 	req.Progress(host.KillEvent{Worker: "a", Deadline: time.Unix(100, 0)})
 	<-d.killed
-	return []host.KillOutcome{{Worker: host.Worker{Name: "a"}, Err: d.err, Warnings: []host.Warning{{Text: "careful"}}}}, nil
+	return []host.KillOutcome{{Worker: host.Worker{Name: "a"}, Err: d.err, Warnings: []host.Warning{{Text: "careful", Hint: "the worktree is /w"}}}}, nil
 }
 
 // TestDo: the board shows a kill while it is under way.
@@ -184,7 +185,7 @@ func TestDo(t *testing.T) {
 	}
 	close(to.killed)
 	outs := <-done
-	if len(outs) != 1 || outs[0].Err == nil || outs[0].Notes[0] != "careful" {
+	if len(outs) != 1 || outs[0].Err == nil || !slices.Equal(outs[0].Notes, []string{"careful", "the worktree is /w"}) {
 		t.Errorf("%+v", outs)
 	}
 	if d := b.Snapshot().Items[0].Doing; d != (Doing{}) {

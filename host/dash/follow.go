@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -78,7 +79,7 @@ func (f *Follower) Run(ctx context.Context) {
 	defer reading.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	tail := LinesKept
+	tail := LinesKept + 1 // one more tells that there are earlier lines
 	reading.Go(func() {
 		over <- f.from.Logs(ctx, f.ID, swarm.OutputOptions{Follow: true, Tail: &tail}, f.add)
 	})
@@ -165,7 +166,7 @@ func (f *Follower) keep(s *stream) {
 	}
 	f.lines = append(f.lines, shown(s.text))
 	s.begun, s.text = false, s.text[:0]
-	if n := len(f.lines); n > LinesKept+LinesKept/4 {
+	if n := len(f.lines); n > LinesKept+LinesKept/4 || n == LinesKept+1 && f.dropped == 0 {
 		f.dropped += n - LinesKept
 		f.lines = append([]string{}, f.lines[n-LinesKept:]...)
 	}
@@ -234,8 +235,14 @@ func (f *Follower) look(ctx context.Context) {
 	f.mu.Unlock()
 }
 
-// Lines returns the last lines of the output, the newest last, and how many were left out
-// before them. They are fit for a terminal: the only sequences in them are colours.
+// Earlier says where the lines are that were left out before those of [Follower.Lines].
+func Earlier(name string) string {
+	return "Earlier lines are left out. All of them: swarm " + humane.Command([]string{"logs", safetext.Line(name)})
+}
+
+// Lines returns the last lines of the output, the newest last, and how many of those that
+// were read were left out before them. The output has earlier lines if that is not 0, and
+// [Earlier] says where; it may have more of them than that. Lines are fit for a terminal: the only sequences in them are colours.
 func (f *Follower) Lines() (lines []string, dropped int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -72,6 +72,21 @@ func TestFollowKeeps(t *testing.T) {
 	}
 }
 
+// TestEarlier: a follower knows whether the output has earlier lines than it keeps.
+func TestEarlier(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]int{LinesKept: 0, LinesKept + 1: 1, LinesKept + 100: 1} {
+		f := Follow(output{{Data: []byte(strings.Repeat("l\n", n-1) + "l")}}, "w", func() {})
+		f.Run(t.Context())
+		if lines, dropped := f.Lines(); dropped != want || len(lines)+dropped != n {
+			t.Errorf("of %d lines %d are kept and %d dropped", n, len(lines), dropped)
+		}
+	}
+	if got, want := Earlier("a b"), "Earlier lines are left out. All of them: swarm logs 'a b'"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // FuzzFollow: whatever a worker writes, its lines change nothing of a terminal but the
 // colour of letters, are UTF-8, and end where they began: with plain letters.
 func FuzzFollow(f *testing.F) {

@@ -167,7 +167,7 @@ func (e entry) rows(width, labels int) []string {
 		return rows
 	}
 	var rows []string
-	for i, row := range rowsOf(e.text, max(8, width-labels-2), 0) {
+	for i, row := range wrapped(e.text, max(8, width-labels-2), 0) {
 		label := ""
 		if i == 0 {
 			label = e.label

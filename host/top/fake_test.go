@@ -87,6 +87,14 @@ func (f *fakeHost) Events(context.Context, history.Query) ([]history.Event, erro
 	return f.events, nil
 }
 
+func (f *fakeHost) Changes(_ context.Context, ws []host.Worker, _ time.Duration) map[string]host.Changes {
+	all := map[string]host.Changes{}
+	for n, w := range ws {
+		all[w.ID] = host.Changes{Files: 1, Added: 12 + n, Removed: 3}
+	}
+	return all
+}
+
 func (f *fakeHost) Meter() *stats.Meter {
 	return stats.New(stats.Options{Find: func(context.Context, host.Selection) ([]registry.Record, []string, error) {
 		return nil, nil, errors.New("nothing is measured")

@@ -50,9 +50,9 @@ func sections() []section {
 			{keys: []string{"down", "j"}, shown: "↓ j", about: "down", run: func(m *model) tea.Cmd { return m.step(1) }},
 			{keys: []string{"home", "g"}, shown: "g", about: "first", run: func(m *model) tea.Cmd { return m.step(-len(m.rows)) }},
 			{keys: []string{"end", "G"}, shown: "G", about: "last", run: func(m *model) tea.Cmd { return m.step(len(m.rows)) }},
-			{keys: []string{"enter"}, shown: "enter", about: "attach, zoom, or fold a group", run: (*model).open},
+			{keys: []string{"enter"}, shown: "enter", about: "attach, zoom, fold a group", run: (*model).open},
 			{keys: []string{"o"}, shown: "o", about: "next order of the list", run: (*model).nextSort},
-			{keys: []string{"b"}, shown: "b", about: "group: tag, team, project", run: (*model).nextGroup},
+			{keys: []string{"b"}, shown: "b", about: "group by tag, team, project or worktree", run: (*model).nextGroup},
 			{keys: []string{"/"}, shown: "/", hint: "filter", about: "filter by words", run: (*model).startFilter},
 			{keys: []string{"esc"}, shown: "esc", about: "end zoom, marks, filter", run: (*model).escape},
 		}},
@@ -295,8 +295,9 @@ func (m *model) followEnd() tea.Cmd {
 	return nil
 }
 
-// attention returns the symbol and the style of how a worker is.
-func (m *model) attention(i dash.Item) (symbol string, s style, text string) {
+// attention returns the symbol, the style and the text of how a worker is, and since when
+// with what separates it from the text: "running" and " 2h", "exited 3" and ", 5m".
+func (m *model) attention(i dash.Item) (symbol string, s style, text, age string) {
 	c, doing := i.Condition(m.now)
 	s = toned(c.Kind.Tone())
 	if i.State.Urgency == dash.Ended && c.Kind.Tone() == condition.Bad {
@@ -304,12 +305,15 @@ func (m *model) attention(i dash.Item) (symbol string, s style, text string) {
 	}
 	text = c.Text
 	if doing != "" {
-		return c.Kind.Symbol(m.plain), toned(condition.Waiting), doing
+		return c.Kind.Symbol(m.plain), toned(condition.Waiting), doing, ""
 	}
-	if age := ageOf(c, m.now); age != "" {
-		text += " " + age
+	if age = ageOf(c, m.now); age != "" {
+		age = " " + age
+		if c.Over {
+			age = "," + age
+		}
 	}
-	return c.Kind.Symbol(m.plain), s, text
+	return c.Kind.Symbol(m.plain), s, text, age
 }
 
 // words returns the words of a text in lower case.

@@ -13,59 +13,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// columns are the widths of the columns of the list; one of width 0 is not shown.
-type columns struct{ name, state, cpu, memory, cpuSpark, memorySpark int }
-
-const (
-	cpuWidth, memoryWidth, sparkWidth = 4, 7, 8
-	// stateWidth is the least for the state of a worker, and nameWidth that for its name.
-	stateWidth, nameWidth = 13, 14
-	// gutter are the cursor, the mark, the symbol and a space.
-	gutter = 4
-)
-
-// columns decides which columns there is room for.
-func (m *model) columns() columns {
-	c := columns{name: 4, state: stateWidth}
-	for _, r := range m.rows {
-		if r.Item != nil {
-			c.name = max(c.name, widthOf(r.Item.Name))
-		}
-	}
-	longest := c.name
-	room := m.leftWidth() - gutter - 1 - c.state
-	c.name = min(c.name, nameWidth)
-	room -= c.name
-	for _, optional := range []struct {
-		at    *int
-		width int
-	}{{&c.cpu, cpuWidth}, {&c.memory, memoryWidth}, {&c.cpuSpark, sparkWidth}, {&c.memorySpark, sparkWidth}} {
-		if room <= optional.width {
-			break
-		}
-		*optional.at = optional.width
-		room -= optional.width + 1
-	}
-	grow := max(0, min(longest-c.name, room))
-	c.name += grow
-	c.state += max(0, min(room-grow, 8))
-	return c
-}
-
-func (c columns) heads(m *model) string {
-	text := strings.Repeat(" ", gutter) + m.fit("NAME", c.name) + " " + m.fit("STATE", c.state)
-	if c.cpu > 0 {
-		text += " " + m.right("CPU", c.cpu)
-	}
-	if c.cpuSpark > 0 {
-		text += strings.Repeat(" ", c.cpuSpark+1)
-	}
-	if c.memory > 0 {
-		text += " " + m.right("MEM", c.memory)
-	}
-	return text
-}
-
 // listRows draws the list in as many rows as are asked for.
 func (m *model) listRows(height int) []string {
 	shown := m.shown()
@@ -131,42 +78,6 @@ func (m *model) cursorOf(selected bool) string {
 	return " "
 }
 
-func (m *model) itemRow(i dash.Item, selected bool, c columns) string {
-	symbol, tone, state := m.attention(i)
-	mark := " "
-	if m.marks[i.ID] {
-		mark = strong.paint(m.symbol("▪", "#"))
-	}
-	name := normal
-	switch {
-	case selected:
-		name = bold
-	case i.State.Urgency == dash.Ended:
-		name = faint
-	}
-	text := m.cursorOf(selected) + mark + tone.paint(symbol) + " " + name.paint(m.fit(safetext.Line(i.Name), c.name)) +
-		" " + tone.paint(m.fit(safetext.Line(state), c.state))
-	if c.cpu == 0 {
-		return text
-	}
-	cpu, memory := "", ""
-	if i.Status == host.StatusRunning {
-		cpu, memory = lastFigures(i)
-	}
-	text += " " + m.right(cpu, c.cpu)
-	cpus, memories := series(i)
-	if c.cpuSpark > 0 {
-		text += " " + faint.paint(m.spark(cpus, leastCPU, c.cpuSpark))
-	}
-	if c.memory > 0 {
-		text += " " + m.right(memory, c.memory)
-	}
-	if c.memorySpark > 0 {
-		text += " " + faint.paint(m.spark(memories, leastMemory, c.memorySpark))
-	}
-	return text
-}
-
 // leastCPU and leastMemory are the least tops of sparklines.
 const leastCPU, leastMemory = 0.05, 1 << 20
 
@@ -220,9 +131,11 @@ func (m *model) paneRows(height int) []string {
 
 // paneHead says which worker it is and how it is.
 func (m *model) paneHead(i dash.Item) []string {
-	symbol, tone, state := m.attention(i)
+	symbol, tone, state, age := m.attention(i)
 	width := m.paneWidth()
-	rows := []string{tone.paint(symbol) + " " + bold.paint(safetext.Line(i.Name)) + "  " + tone.paint(safetext.Line(state))}
+	state = tone.paint(safetext.Line(state)) + faint.paint(age)
+	name := m.cut(safetext.Line(i.Name), max(8, width-4-widthOf(state)))
+	rows := []string{tone.paint(symbol) + " " + bold.paint(name) + "  " + state}
 	if remark := safetext.Line(i.Remark()); remark != "" {
 		s := normal
 		if i.State.Urgency == dash.Attention {
@@ -261,14 +174,14 @@ func (m *model) paneBody(i dash.Item, height int) []string {
 	var rows []string
 	switch p.tab {
 	case tabLog:
-		rows = m.logRows(height)
+		rows = m.logRows(i.Name, height)
 	case tabScreen:
 		rows = m.screenRows(i, height)
 	case tabDetails, tabDiff, tabHistory:
 		rows = m.entryRows(height)
 	}
 	if p.err != nil {
-		for _, row := range rowsOf(safetext.Line(p.err.Error()), m.paneWidth(), 4) {
+		for _, row := range wrapped(safetext.Line(p.err.Error()), m.paneWidth(), 4) {
 			rows = append(rows, red.paint(row))
 		}
 		rows = rows[max(0, len(rows)-height):]
@@ -277,13 +190,19 @@ func (m *model) paneBody(i dash.Item, height int) []string {
 }
 
 // logRows draws the end of the log, or the part to which it is scrolled back.
-func (m *model) logRows(height int) []string {
+func (m *model) logRows(name string, height int) []string {
 	p := &m.pane
 	var rows []string // the last one first
-	for n := len(p.lines) - 1; n >= 0 && len(rows) < height+p.back; n-- {
+	n := len(p.lines) - 1
+	for ; n >= 0 && len(rows) < height+p.back; n-- {
 		line := m.lineRows(p.lines[n])
 		for _, row := range slices.Backward(line) {
 			rows = append(rows, row)
+		}
+	}
+	if n < 0 && p.earlier {
+		for _, row := range slices.Backward(wrapped(dash.Earlier(name), m.paneWidth(), 0)) {
+			rows = append(rows, faint.paint(row))
 		}
 	}
 	p.back = max(0, min(p.back, len(rows)-height))

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/shared/humane"
@@ -47,6 +48,9 @@ type model struct {
 	selected   string
 	marks      map[string]bool
 
+	// wants are the columns of the list if there is room for all.
+	wants columns
+
 	// chosen is the tab that the person chose, if any.
 	chosen tab
 	zoom   bool
@@ -55,6 +59,12 @@ type model struct {
 	pane   pane
 
 	clicked time.Time
+
+	// changes are those of the worktrees of the shown workers, by their ids. compared is
+	// when the last look at them ended, and comparing says that one is under way.
+	changes   map[string]host.Changes
+	compared  time.Time
+	comparing bool
 
 	mode   mode
 	edit   editor
@@ -78,8 +88,9 @@ type pane struct {
 	id     string
 	follow *following
 	// lines are those of the log, of which total were written so far, and picture those of
-	// the screen.
+	// the screen. earlier says that the log has lines before them.
 	lines   []string
+	earlier bool
 	total   int
 	picture []string
 	shows   bool
@@ -120,6 +131,9 @@ const (
 	noteShown, badShown = 4 * time.Second, 10 * time.Second
 	// detailsEvery and diffEvery are how often tabs are read anew that no event changes.
 	detailsEvery, diffEvery = 3 * time.Second, 10 * time.Second
+	// compareEvery is how often worktrees are compared for the list, on a terminal of at
+	// least compareWidth cells: each comparison starts several processes.
+	compareEvery, compareWidth = 30 * time.Second, 120
 )
 
 func newModel(s *session, t theme) *model {
@@ -156,7 +170,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.wheel(msg)
 	case tickMsg:
 		m.expire()
-		cmd = tea.Batch(tick(m.pace()), m.refresh())
+		cmd = tea.Batch(tick(m.pace()), m.refresh(), m.compare())
 	case boardMsg:
 		m.board = dash.Snapshot(msg)
 		m.warn()
@@ -168,6 +182,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.begin(string(msg))
 	case contentMsg:
 		m.take(msg)
+	case changesMsg:
+		m.changes, m.compared, m.comparing = msg, m.now, false
 	case outcomeMsg:
 		m.tell(msg)
 	case attachMsg:
@@ -178,6 +194,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.fail("cannot attach to '" + msg.name + "': " + msg.err.Error())
 		}
 	}
+	m.wants = m.wanted()
 	return m, tea.Batch(cmd, m.look())
 }
 
@@ -367,6 +384,25 @@ func (m *model) refresh() tea.Cmd {
 	return m.load(*i)
 }
 
+// compare looks at the changes of the shown worktrees again, if there is room for them and
+// the time has come.
+func (m *model) compare() tea.Cmd {
+	if m.width < compareWidth || m.zoom || m.comparing || !m.compared.IsZero() && m.now.Sub(m.compared) < compareEvery {
+		return nil
+	}
+	var ws []host.Worker
+	for _, r := range m.shown() {
+		if r.Item != nil && r.Item.Workspace != nil {
+			ws = append(ws, r.Item.Worker)
+		}
+	}
+	if len(ws) == 0 {
+		return nil
+	}
+	m.comparing = true
+	return m.session.compare(ws)
+}
+
 // take shows what was read.
 func (m *model) take(c contentMsg) {
 	if c.id != m.pane.id {
@@ -393,7 +429,7 @@ func (m *model) read() {
 			p.back += len(m.lineRows(line))
 		}
 	}
-	p.lines, p.total = lines, dropped+len(lines)
+	p.lines, p.total, p.earlier = lines, dropped+len(lines), dropped > 0
 	p.picture, p.shows = p.follow.Picture()
 	over, err := p.follow.Over()
 	p.over = over

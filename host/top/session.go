@@ -30,6 +30,7 @@ type Host interface {
 	Peek(ctx context.Context, name string, lines int) (host.Peek, error)
 	Details(ctx context.Context, name string, req host.DetailsRequest) (host.Details, []string, error)
 	Events(ctx context.Context, q history.Query) ([]history.Event, error)
+	Changes(ctx context.Context, ws []host.Worker, limit time.Duration) map[string]host.Changes
 	Meter() *stats.Meter
 	Attach(ctx context.Context, name string) (swarm.Attachment, error)
 	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
@@ -53,6 +54,8 @@ type (
 		entries []entry
 		err     error
 	}
+	// changesMsg are the changes of worktrees, by the ids of their workers.
+	changesMsg map[string]host.Changes
 	// outcomeMsg says what came of an action.
 	outcomeMsg struct {
 		action   dash.Action
@@ -263,6 +266,14 @@ func (s *session) load(i dash.Item, at tab) tea.Cmd {
 		}
 		return c
 	})
+}
+
+// compareLimit is how long one look at the changes of worktrees may take.
+const compareLimit = 10 * time.Second
+
+// compare looks at the changes of the worktrees of workers.
+func (s *session) compare(ws []host.Worker) tea.Cmd {
+	return s.async(func() tea.Msg { return changesMsg(s.opts.Host.Changes(s.ctx, ws, compareLimit)) })
 }
 
 // attachedPatience is how long the program that has the terminal may take to give it back.

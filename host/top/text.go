@@ -117,6 +117,40 @@ func rowsOf(line string, width, limit int) []string {
 	return rows
 }
 
+// wrapped returns a text without colours as rows of at most width cells, which begin at words
+// where that is possible; at most limit rows, 0: all.
+func wrapped(text string, width, limit int) []string {
+	var rows []string
+	row := ""
+	for i, word := range strings.Split(text, " ") {
+		if limit > 0 && len(rows) >= limit {
+			return rows[:limit]
+		}
+		longer := row + " " + word
+		if i == 0 {
+			longer = word
+		}
+		if widthOf(longer) <= width {
+			row = longer
+			continue
+		}
+		if strings.TrimSpace(row) != "" {
+			rows = append(rows, row)
+		}
+		pieces := rowsOf(word, width, 0)
+		if len(pieces) == 0 {
+			return rows
+		}
+		rows = append(rows, pieces[:len(pieces)-1]...)
+		row = pieces[len(pieces)-1]
+	}
+	rows = append(rows, row)
+	if limit > 0 {
+		rows = rows[:min(limit, len(rows))]
+	}
+	return rows
+}
+
 // isPlain reports whether a text is printable ASCII alone.
 func isPlain(s string) bool {
 	for i := range len(s) {

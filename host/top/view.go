@@ -1,6 +1,7 @@
 package top
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +88,7 @@ func (m *model) leftWidth() int {
 	case m.width < twoSides:
 		return m.width
 	default:
-		return min(max(m.width*45/100, 38), 78)
+		return min(max(m.width*45/100, narrowest), m.widest())
 	}
 }
 
@@ -207,7 +208,11 @@ func (m *model) heads() string {
 func (m *model) rule() string {
 	thin, thick := m.symbol("─", "-"), m.symbol("━", "=")
 	var b strings.Builder
-	b.WriteString(strings.Repeat(thin, m.frame.left))
+	if text := m.part(); m.frame.left > widthOf(text)+2 {
+		b.WriteString(strings.Repeat(thin, m.frame.left-widthOf(text)-1) + text + thin)
+	} else {
+		b.WriteString(strings.Repeat(thin, m.frame.left))
+	}
 	if m.frame.pane < 0 {
 		return faint.paint(b.String())
 	}
@@ -230,6 +235,24 @@ func (m *model) rule() string {
 		}
 	}
 	return faint.paint(b.String()+head) + accent.paint(mark) + faint.paint(tail)
+}
+
+// part says which workers of the list are on the screen; empty: all.
+func (m *model) part() string {
+	shown := m.shown()
+	if len(shown) == len(m.rows) {
+		return ""
+	}
+	workers := func(rows []dash.Row) (n int) {
+		for _, r := range rows {
+			if r.Item != nil {
+				n++
+			}
+		}
+		return n
+	}
+	above := workers(m.rows[:m.offset])
+	return fmt.Sprintf(" %d-%d of %d ", above+1, above+workers(shown), workers(m.rows))
 }
 
 // where says what part of the right side is shown.
@@ -349,7 +372,7 @@ func (m *model) noteRows() []string {
 		if n.bad && i == len(n.lines)-1 {
 			s = red
 		}
-		for _, row := range rowsOf(line, m.width-2, 4) {
+		for _, row := range wrapped(line, m.width-2, 4) {
 			rows = append(rows, s.paint(row))
 		}
 	}
@@ -452,7 +475,11 @@ func (m *model) names() string {
 
 // help shows all keys, in two columns if there is room.
 func (m *model) help() []string {
-	column := func(titles ...string) (lines []string) {
+	half := m.width
+	if m.width >= 76 {
+		half = min(46, m.width*54/100)
+	}
+	column := func(wide int, titles ...string) (lines []string) {
 		for _, s := range sections() {
 			if !slices.Contains(titles, s.title) {
 				continue
@@ -466,17 +493,24 @@ func (m *model) help() []string {
 				if m.plain {
 					shown = b.keys[0]
 				}
-				lines = append(lines, accent.paint(m.fit(shown, 8))+" "+b.text())
+				for i, row := range wrapped(b.text(), wide, 0) {
+					if i > 0 {
+						shown = ""
+					}
+					lines = append(lines, accent.paint(m.fit(shown, 8))+" "+row)
+				}
 			}
 		}
 		return lines
 	}
-	left, right := column("Workers", "Dashboard"), column("List", "Worker on the right")
+	const key = 10 // the margin, and the keys
+	rest := half
+	if half < m.width {
+		rest = m.width - half + 1
+	}
+	left, right := column(half-key, "Workers", "Dashboard"), column(rest-key, "List", "Worker on the right")
 	height := m.height - 3
-	half := m.width
-	if m.width >= 76 {
-		half = min(46, m.width*54/100)
-	} else {
+	if half == m.width {
 		left, right = append(append(left, ""), right...), nil
 	}
 	lines := []string{m.line1()}

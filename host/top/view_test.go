@@ -3,12 +3,15 @@ package top
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -65,6 +68,103 @@ func TestViews(t *testing.T) {
 		r.golden("answer-" + name)
 		r.press("esc", "G", "g", "down", "down", "down", "down", "down", "down", "x")
 		r.golden("kill-" + name)
+	}
+}
+
+// TestWide: a wide terminal shows tags, branches and changes.
+func TestWide(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 200, 50, crowd()...)
+	r.run(r.compare())
+	r.send(boardMsg(r.board))
+	for _, want := range []string{"CHANGES TAGS BRANCH", `fix-login .* \+12 −3 +fix-login *│`, `api-server .* api +│`} {
+		if text := r.text(); !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	if r.compare() != nil {
+		t.Error("worktrees are compared again at once")
+	}
+	r.send(sizeOf([2]int{80, 24}))
+	if text := r.text(); strings.Contains(text, "BRANCH") {
+		t.Errorf("a narrow one has columns without room:\n%s", text)
+	}
+}
+
+// TestLongNames: a long name makes room for the states, of which none is cut.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, ended("flaky", 1, swarm.CauseCrashLoop), running(strings.Repeat("x", 64)),
+		running("waits", func(w *host.Worker) {
+			w.PID, w.Reason, w.Restart.When = 0, "restarting in 14s (exit status 1)", swarm.RestartAlways
+		}))
+	for _, want := range []string{"crash loop, 5m ", "restarting in 14s"} {
+		if text := r.text(); !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+}
+
+// TestPart: a list that is longer than the screen says which part of it is shown.
+func TestPart(t *testing.T) {
+	t.Parallel()
+	var ws []host.Worker
+	for i := range 41 {
+		ws = append(ws, running("w"+strconv.Itoa(i)))
+	}
+	r := newRig(t, 80, 24, ws...)
+	if text := r.text(); !strings.Contains(text, "─ 1-20 of 41 ─┼") {
+		t.Errorf("it shows:\n%s", text)
+	}
+	r.press("G")
+	if text := r.text(); !strings.Contains(text, "─ 22-41 of 41 ─┼") {
+		t.Errorf("it shows:\n%s", text)
+	}
+	r.send(sizeOf([2]int{80, 50}))
+	if text := r.text(); strings.Contains(text, " of 41") {
+		t.Errorf("all fit, and it shows:\n%s", text)
+	}
+}
+
+// TestWrapped: rows of a text begin at words.
+func TestWrapped(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text         string
+		width, limit int
+		want         []string
+	}{
+		{"", 5, 0, []string{""}},
+		{"cannot send to 'old'", 10, 0, []string{"cannot", "send to", "'old'"}},
+		{"cannot send to 'old'", 10, 2, []string{"cannot", "send to"}},
+		{"in abcdefghij b", 4, 0, []string{"in", "abcd", "efgh", "ij b"}},
+		{"  deep 12", 7, 0, []string{"  deep", "12"}},
+	} {
+		if diff := cmp.Diff(c.want, wrapped(c.text, c.width, c.limit)); diff != "" {
+			t.Errorf("%q in %d (-want +got):\n%s", c.text, c.width, diff)
+		}
+	}
+}
+
+// TestEarlierLines: the first row of a log says where the earlier lines are.
+func TestEarlierLines(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 120, 24, running("api"))
+	r.host.output = []swarm.Output{{Data: []byte(strings.Repeat("line\n", dash.LinesKept+10) + "line")}}
+	r.chosen = tabLog
+	r.send(boardMsg(r.board))
+	r.send(followMsg("id-api"))
+	for r.pane.total == 0 {
+		<-r.outputChanged
+		r.send(outputMsg{})
+	}
+	const want = "Earlier lines are left out. All of them: swarm logs api"
+	if text := r.text(); strings.Contains(text, want) {
+		t.Errorf("it is no part of the end:\n%s", text)
+	}
+	r.scroll(-1 << 20)
+	if text := r.text(); !strings.Contains(text, want) {
+		t.Errorf("nothing tells of earlier lines:\n%s", text)
 	}
 }
 

@@ -67,8 +67,8 @@ func (m *model) choices() []profile.Choice {
 	return m.action.Items[0].Worker.State.Choices
 }
 
-// confirmKey takes the answer to a question. Enter is none: it is pressed without looking,
-// and often belongs to a text that was typed before.
+// confirmKey takes the answer to a question. Enter is not an answer: it is pressed without
+// looking, and often belongs to a text that was typed before.
 func (m *model) confirmKey(name string) tea.Cmd {
 	switch name {
 	case "y":

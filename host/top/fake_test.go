@@ -110,6 +110,10 @@ func (f *fakeHost) Diff(context.Context, string) (swarm.WorkspaceRef, swarm.Diff
 	return swarm.WorkspaceRef{}, swarm.Diff{Files: []swarm.FileChange{{Path: "login.go", Added: 12, Removed: 3}}}, nil
 }
 
+func (f *fakeHost) List(context.Context, ...string) ([]swarm.SavedWork, []string, error) {
+	return []swarm.SavedWork{{Ref: "refs/r/fix/1", Name: "fix", Title: "uncommitted changes"}}, nil, nil
+}
+
 func (f *fakeHost) outcomes(sel host.Selection) []host.SendOutcome {
 	var outs []host.SendOutcome
 	for _, id := range sel.Names {

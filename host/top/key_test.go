@@ -271,7 +271,7 @@ func TestTabs(t *testing.T) {
 		{Time: clock.Add(time.Minute), Worker: "fix", Kind: history.Failed, Text: "exit status \x1b[2J3"},
 	}
 	for _, c := range []struct{ tab, want string }{
-		{"Log", ""}, {"Details", "/w/fix"}, {"Diff", "login.go  +12 -3"}, {"History", `failed: exit status \x1b[2J3`},
+		{"Log", ""}, {"Details", "swarm rescue restore fix"}, {"Diff", "login.go  +12 -3"}, {"History", `failed: exit status \x1b[2J3`},
 	} {
 		r.press("tab")
 		if text := r.text(); r.pane.tab != tab(c.tab) || !strings.Contains(text, c.want) {

@@ -254,9 +254,13 @@ func (m *model) entryRows(height int) []string {
 		}
 		return []string{faint.paint(text)}
 	}
-	labels := min(labelWidth(p.entries), m.paneWidth()/3)
+	entries := p.entries
+	if p.tab == tabDetails {
+		entries = slices.Concat(p.saved, entries)
+	}
+	labels := min(labelWidth(entries), m.paneWidth()/3)
 	var rows []string
-	for _, e := range p.entries {
+	for _, e := range entries {
 		rows = append(rows, e.rows(m.paneWidth(), labels)...)
 		if len(rows) >= p.down+height+1 {
 			break

@@ -97,9 +97,11 @@ type pane struct {
 	over    bool
 	err     error
 
-	// entries are those of the tab.
+	// entries are those of the tab. saved are about saved work, and come first among the
+	// details.
 	tab     tab
 	entries []entry
+	saved   []entry
 	loaded  time.Time
 	loading bool
 	// back is how many rows the log is scrolled back, down how many a page is scrolled
@@ -182,6 +184,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.begin(string(msg))
 	case contentMsg:
 		m.take(msg)
+	case savedMsg:
+		if msg.id == m.pane.id {
+			m.pane.saved = msg.entries
+		}
 	case changesMsg:
 		m.changes, m.compared, m.comparing = msg, m.now, false
 	case outcomeMsg:
@@ -365,6 +371,9 @@ func (m *model) load(i dash.Item) tea.Cmd {
 		return nil
 	}
 	m.pane.loading = true
+	if m.pane.tab == tabDetails && m.pane.loaded.IsZero() {
+		return tea.Batch(m.session.load(i, m.pane.tab), m.session.saved(i))
+	}
 	return m.session.load(i, m.pane.tab)
 }
 

@@ -54,6 +54,11 @@ type (
 		entries []entry
 		err     error
 	}
+	// savedMsg tells of the work that was saved from a worker's worktrees.
+	savedMsg struct {
+		id      string
+		entries []entry
+	}
 	// changesMsg are the changes of worktrees, by the ids of their workers.
 	changesMsg map[string]host.Changes
 	// outcomeMsg says what came of an action.
@@ -265,6 +270,17 @@ func (s *session) load(i dash.Item, at tab) tea.Cmd {
 		case tabScreen, tabLog:
 		}
 		return c
+	})
+}
+
+// saved looks for the work that was saved from a worker's worktrees.
+func (s *session) saved(i dash.Item) tea.Cmd {
+	return s.async(func() tea.Msg {
+		fact, err := dash.SavedOf(s.ctx, s.opts.Differ, i.Name, time.Now())
+		if err != nil || len(fact.Lines) == 0 {
+			return savedMsg{id: i.ID}
+		}
+		return savedMsg{i.ID, append(detailEntries(dash.Facts{Facts: []dash.Fact{fact}}), entry{})}
 	})
 }
 

@@ -17,13 +17,19 @@ type Options struct {
 	// Host is asked for everything.
 	Host Host
 	// Differ compares the workspaces of workers with their beginnings.
-	Differ dash.Differ
+	Differ Workspaces
 	// In and Out are the terminal.
 	In, Out *os.File
 	// Env is the environment of the programs that attach workers.
 	Env []string
 	// Colour says that the terminal gets colours, Plain that symbols are ASCII.
 	Colour, Plain bool
+}
+
+// Workspaces compares worktrees, and knows the work that was saved from them.
+type Workspaces interface {
+	dash.Differ
+	dash.Keeper
 }
 
 // frames is how often a second the terminal is written to, at most.

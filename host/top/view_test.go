@@ -160,7 +160,7 @@ func TestEarlierLines(t *testing.T) {
 	}
 	const want = "Earlier lines are left out. All of them: swarm logs api"
 	if text := r.text(); strings.Contains(text, want) {
-		t.Errorf("it is no part of the end:\n%s", text)
+		t.Errorf("the last rows say it:\n%s", text)
 	}
 	r.scroll(-1 << 20)
 	if text := r.text(); !strings.Contains(text, want) {

@@ -1,0 +1,45 @@
+package dash
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Keeper knows the work that was saved from removed workspaces. [host.Host.Saved] returns one.
+type Keeper interface {
+	List(ctx context.Context, also ...string) ([]swarm.SavedWork, []string, error)
+}
+
+// savedLimit is how long the search for saved work may take.
+const savedLimit = 20 * time.Second
+
+// SavedOf returns the work that was saved from the workspaces of a worker as a fact, with a
+// line for each piece, the newest first, that ends in the command which brings it back. The
+// fact has no lines if there is none. The search asks all repositories that are known.
+func SavedOf(ctx context.Context, k Keeper, name string, now time.Time) (Fact, error) {
+	ctx, cancel := context.WithTimeout(ctx, savedLimit)
+	defer cancel()
+	all, _, err := k.List(ctx)
+	if err != nil {
+		return Fact{}, err
+	}
+	all = slices.DeleteFunc(all, func(w swarm.SavedWork) bool { return w.Name != name })
+	f := Fact{Label: "Saved work"}
+	for _, w := range slices.Backward(all) {
+		id := w.Ref
+		if len(all) == 1 {
+			id = name
+		}
+		text := w.Title
+		if !w.Time.IsZero() {
+			text += ", " + humane.Age(now.Sub(w.Time)) + " ago"
+		}
+		f.Lines = append(f.Lines, safetext.Line(text+": swarm "+humane.Command([]string{"rescue", "restore", id})))
+	}
+	return f, nil
+}

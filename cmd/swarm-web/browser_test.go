@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -180,6 +181,72 @@ func TestSilentWorker(t *testing.T) {
 	b.until(shown + ` === '"It wrote nothing."'`)
 	if !b.is("document.getElementById('log').offsetHeight < 100 && document.getElementById('over').offsetHeight === 0") {
 		t.Error("the empty log takes the whole page, or says twice that it has ended")
+	}
+}
+
+// TestLogSaysWhatItLacks: the page says how many lines there are before those that it shows,
+// and that a search did not look at them.
+func TestLogSaysWhatItLacks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.swarm("spawn", "--name", "one", "--", "sh", "-c", "seq 1 2499; head -c 3000 /dev/zero | tr '\\0' x; echo; sleep 0.2; echo oops >&2; exec sleep 1015")
+	w.until("it has written all", func() bool { return strings.Contains(w.swarm("logs", "one"), "oops") })
+	s := w.web()
+	b := s.open(t)
+	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.base+"/worker/one/log"))
+	b.until(text("#earlier", "501 earlier lines"))
+	b.until("document.querySelector('#log.times .stderr')?.dataset.at && " + text("#log .stderr", "oops"))
+	if !b.is("log.scrollHeight - log.scrollTop - log.clientHeight < 5") {
+		t.Error("the end of the log is not in view")
+	}
+	if !b.is("log.scrollWidth > 3000") {
+		t.Error("a long line can't be scrolled")
+	}
+	b.do(chromedp.SendKeys(chromedp.CSS("#search"), "2400"))
+	b.until(text("#found", "1 of 1 in the last 2,000 lines"))
+}
+
+// TestLostServer: a page that is not current any more says so in words.
+func TestLostServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.web()
+	b := s.open(t)
+	b.until(text("#live", "live"))
+	if b.is("document.getElementById('lost').offsetHeight") {
+		t.Error("it says that the connection is lost")
+	}
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	b.until("document.getElementById('lost').offsetHeight > 0 && " + text("#lost", "is lost since"))
+}
+
+// TestWidths: with a long name the tags and the backend can still be read, and a phone shows
+// all parts of a page in its whole width.
+func TestWidths(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.repository()
+	name := strings.Repeat("long-", 11) + "name"
+	w.swarm("spawn", "--name", name, "--tag", "nightly", "--worktree", "--", "sh", "-c", "echo ready; exec sleep 1016")
+	s := w.web("--write")
+	b := s.open(t)
+	whole := func(of string) string {
+		return "document.querySelector('" + of + "').scrollWidth <= document.querySelector('" + of + "').clientWidth"
+	}
+	b.do(chromedp.EmulateViewport(1280, 900))
+	b.until("document.querySelector('.row .use').innerText && " + whole(".row .chip") + " && " + whole(".row .place"))
+	cpu := "document.querySelector('.heads a[href*=cpu]').getBoundingClientRect()"
+	if !b.is("Math.abs(" + cpu + ".right - document.querySelector('.row .use').getBoundingClientRect().right) < 2") {
+		t.Error("the name of a column is not above it")
+	}
+	b.click(".heads a[href*=cpu]")
+	b.until("location.search === '?sort=cpu'")
+	b.do(chromedp.EmulateViewport(390, 844), chromedp.Navigate(s.base+"/worker/"+name+"/log"))
+	b.until("document.querySelector('.plot')?.offsetWidth > document.querySelector('#workerhead').offsetWidth - 2")
+	if !b.is("document.querySelector('.tabs').offsetHeight > 25 && document.documentElement.scrollWidth <= 390") {
+		t.Error("the tabs can't be seen, or the page is wider than the phone")
 	}
 }
 

@@ -24,6 +24,9 @@ type reader interface {
 const (
 	// LinesKept is how many lines of a worker's output a [Follower] keeps.
 	LinesKept = 2000
+	// LinesRead is with how many of the last lines it begins: one more tells that there are
+	// earlier lines.
+	LinesRead = LinesKept + 1
 	// lineKept is how many bytes of a line are kept.
 	lineKept = 8 << 10
 	// quiet is how long a worker must have written nothing before what it wrote is shown,
@@ -42,7 +45,7 @@ type Follower struct {
 	changed func()
 
 	mu      sync.Mutex
-	lines   []string
+	lines   []Line
 	dropped int
 	streams []*stream
 	// screen is what its terminal shows, if shows is set. looking says that somebody
@@ -55,6 +58,16 @@ type Follower struct {
 	written chan struct{}
 }
 
+// Line is a line of output.
+type Line struct {
+	// Text is fit for a terminal: the only sequences in it are colours.
+	Text string
+	// Time is when its first byte was written; zero while the line has not ended.
+	Time time.Time
+	// Stream is where it was written.
+	Stream swarm.Stream
+}
+
 // stream makes lines of one stream of output.
 type stream struct {
 	name   swarm.Stream
@@ -62,6 +75,7 @@ type stream struct {
 	// begun says that a line has begun, and text is as much of it as there is.
 	begun bool
 	text  []byte
+	time  time.Time
 }
 
 // Follow returns a follower of a worker that runs or has ended. changed is called after
@@ -79,7 +93,7 @@ func (f *Follower) Run(ctx context.Context) {
 	defer reading.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	tail := LinesKept + 1 // one more tells that there are earlier lines
+	tail := LinesRead
 	reading.Go(func() {
 		over <- f.from.Logs(ctx, f.ID, swarm.OutputOptions{Follow: true, Tail: &tail}, f.add)
 	})
@@ -147,6 +161,9 @@ func (f *Follower) stream(name swarm.Stream) *stream {
 		if l.Begins {
 			f.keep(s)
 		}
+		if !s.begun {
+			s.time = l.Time
+		}
 		s.begun = true
 		if room := lineKept - len(s.text); room > 0 {
 			s.text = append(s.text, l.Text[:min(room, len(l.Text))]...)
@@ -164,11 +181,11 @@ func (f *Follower) keep(s *stream) {
 	if !s.begun {
 		return
 	}
-	f.lines = append(f.lines, shown(s.text))
+	f.lines = append(f.lines, Line{shown(s.text), s.time, s.name})
 	s.begun, s.text = false, s.text[:0]
 	if n := len(f.lines); n > LinesKept+LinesKept/4 || n == LinesKept+1 && f.dropped == 0 {
 		f.dropped += n - LinesKept
-		f.lines = append([]string{}, f.lines[n-LinesKept:]...)
+		f.lines = append([]Line{}, f.lines[n-LinesKept:]...)
 	}
 }
 
@@ -242,11 +259,22 @@ func Earlier(name string) string {
 
 // Lines returns the last lines of the output, the newest last, and how many of those that
 // were read were left out before them. The output has earlier lines if that is not 0, and
-// [Earlier] says where; it may have more of them than that. Lines are fit for a terminal: the only sequences in them are colours.
+// [Earlier] says where; it may have more of them than that. Lines are fit for a terminal:
+// the only sequences in them are colours.
 func (f *Follower) Lines() (lines []string, dropped int) {
+	all, dropped := f.Output()
+	lines = make([]string, len(all))
+	for i, l := range all {
+		lines[i] = l.Text
+	}
+	return lines, dropped
+}
+
+// Output returns what [Follower.Lines] returns, with the times and the streams of the lines.
+func (f *Follower) Output() (lines []Line, dropped int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	lines = append(make([]string, 0, len(f.lines)+1), f.lines...)
+	lines = append(make([]Line, 0, len(f.lines)+1), f.lines...)
 	for _, s := range f.streams {
 		open := s.screen.Open()
 		if s.begun {
@@ -256,7 +284,7 @@ func (f *Follower) Lines() (lines []string, dropped int) {
 			open[0] = string(s.text) + open[0]
 		}
 		for _, line := range open {
-			lines = append(lines, shown([]byte(safetext.Cut(line, lineKept))))
+			lines = append(lines, Line{Text: shown([]byte(safetext.Cut(line, lineKept))), Stream: s.name})
 		}
 	}
 	return lines, f.dropped

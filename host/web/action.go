@@ -112,11 +112,7 @@ func about(v dash.Verb, i dash.Item) string {
 		}
 		return text
 	case dash.Clean:
-		text := "The worker leaves the list, and its log is deleted."
-		if i.Workspace != nil {
-			text += " Its worktree stays if there are changes in it."
-		}
-		return text
+		return "The worker leaves the list."
 	case dash.Send:
 		return "The line is typed in, and Enter is pressed."
 	default:
@@ -224,12 +220,14 @@ func (s *Server) serveAction(w http.ResponseWriter, r *http.Request) {
 
 // note tells what has come of an action.
 type note struct {
-	Text string
+	// Name is the worker's, Text what was done with it, or the error.
+	Name, Text string
 	// More are further lines.
 	More  []string
 	Bad   bool
 	Clock string
 	at    time.Time
+	verb  dash.Verb
 }
 
 // notes are what pages tell of actions that are done.
@@ -248,7 +246,7 @@ const (
 
 func (n *notes) add(name string, v dash.Verb, out dash.Outcome) {
 	now := time.Now()
-	fresh := note{Text: past(v), Clock: now.Format("15:04:05"), at: now}
+	fresh := note{Name: safetext.Line(name), Text: past(v), Clock: now.Format("15:04:05"), at: now, verb: v}
 	if out.Err != nil {
 		fresh.Text, fresh.Bad = safetext.Line(out.Err.Error()), true
 	}
@@ -274,6 +272,22 @@ func (n *notes) of(name string) []note {
 			all = append(all, one)
 		}
 	}
+	return all
+}
+
+// ofGone returns the notes of workers that are gone, or about to go, the newest first. there
+// reports whether there is a worker of a name.
+func (n *notes) ofGone(there func(name string) bool) []note {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []note
+	for name, some := range n.all {
+		last := some[len(some)-1]
+		if time.Since(last.at) < noteShown && (!there(name) || last.verb == dash.Clean && !last.Bad) {
+			all = append(all, last)
+		}
+	}
+	slices.SortFunc(all, func(a, b note) int { return b.at.Compare(a.at) })
 	return all
 }
 

@@ -29,10 +29,10 @@ func BenchmarkList(b *testing.B) {
 
 // BenchmarkLog makes the events of a worker that writes 1,000 new lines at a time.
 func BenchmarkLog(b *testing.B) {
-	var old, now []string
+	var old, now []dash.Line
 	for i := range 1000 {
-		old = append(old, fmt.Sprintf("12:00:00 \x1b[32mINFO\x1b[0m GET /v1/items/%d 200", i))
-		now = append(now, fmt.Sprintf("12:00:01 \x1b[32mINFO\x1b[0m GET /v1/items/%d 200", i))
+		old = append(old, dash.Line{Text: fmt.Sprintf("12:00:00 \x1b[32mINFO\x1b[0m GET /v1/items/%d 200", i)})
+		now = append(now, dash.Line{Text: fmt.Sprintf("12:00:01 \x1b[32mINFO\x1b[0m GET /v1/items/%d 200", i)})
 	}
 	for b.Loop() {
 		difference(old, 0, now, 1000)

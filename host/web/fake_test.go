@@ -91,6 +91,13 @@ func (f *fakeHost) Peek(context.Context, string, int) (host.Peek, error) {
 	return host.Peek{Lines: f.screen, Screen: f.screen != nil}, nil
 }
 
+// rescues are saved work.
+type rescues []swarm.SavedWork
+
+func (all rescues) List(context.Context, ...string) ([]swarm.SavedWork, []string, error) {
+	return all, nil, nil
+}
+
 // rig is a server with a host that is a fake.
 type rig struct {
 	*testing.T
@@ -106,6 +113,7 @@ func newRig(t *testing.T, change func(*Options), ws ...host.Worker) *rig {
 		change(&o)
 	}
 	r := &rig{T: t, Server: New(o), host: h}
+	r.rescuer = rescues(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { r.feed.run(ctx) })

@@ -23,8 +23,10 @@ type row struct {
 	Kind   string
 	Tone   condition.Tone
 	Symbol string
-	// State and Age are as in "exited 3" and "5m ago", Since is the moment of the change.
+	// State and Age are as in "exited 3" and "5m ago", with a comma between them if the
+	// worker is Over. Since is the moment of the change.
 	State, Age string
+	Over       bool
 	Since      string
 	// Remark is what a person should know of the state, such as a question.
 	Remark  string
@@ -60,10 +62,38 @@ type list struct {
 	// Folds are the names of the folded sections.
 	Folds         []string
 	Groups, Sorts []option
+	// Heads are the names of the columns.
+	Heads []columnHead
 	// Empty says that there is no worker at all, Unread that nobody knows yet.
 	Empty, Unread bool
 	Problem       string
 	Total         int
+	// Notes tell of actions on workers that have no page any more.
+	Notes []note
+}
+
+// columnHead is the name of a column. Href shows the list sorted by it; empty: it can't be.
+type columnHead struct {
+	Label, Href string
+	Sorted      bool
+}
+
+// headsOf returns the names of the columns, the first of which is that of the symbols.
+func headsOf(v dash.View) []columnHead {
+	heads := []columnHead{{}}
+	for _, c := range []struct {
+		label string
+		sort  dash.Sort
+	}{{"Name", dash.SortName}, {"State", dash.SortUrgency}, {"Command", ""}, {"CPU", dash.SortCPU}, {"Memory", dash.SortMemory}, {"Tags, branch, backend", ""}} {
+		head := columnHead{Label: c.label, Sorted: v.Sort == c.sort}
+		if c.sort != "" {
+			by := v
+			by.Sort = c.sort
+			head.Href = addressOf("/", by)
+		}
+		heads = append(heads, head)
+	}
+	return heads
 }
 
 // count is how many workers are of a tone.
@@ -79,15 +109,15 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := viewOf(r)
-	s.show(w, page{
-		Title: "Workers", Part: "list", Nav: "workers", Live: addressOf("/live", v),
-		Data: listOf(s.feed.first(r.Context()), v, time.Now()),
-	})
+	now := s.feed.first(r.Context())
+	l := listOf(now, v, time.Now())
+	l.Notes = s.notes.ofGone(func(name string) bool { _, ok := now.find(name); return ok })
+	s.show(w, page{Title: "Workers", Part: "list", Nav: "workers", Live: addressOf("/live", v), Data: l})
 }
 
 func listOf(s snapshot, v dash.View, now time.Time) list {
 	l := list{
-		Filter: v.Filter, Folds: folds(v), Groups: groupsOf(v), Sorts: sortsOf(v),
+		Filter: v.Filter, Folds: folds(v), Groups: groupsOf(v), Sorts: sortsOf(v), Heads: headsOf(v),
 		Problem: problemOf(s), Unread: !s.Read, Empty: s.Read && len(s.Items) == 0, Total: len(s.Items),
 	}
 	l.Sections = sectionsOf(s, v, func(i dash.Item) row { return rowOf(i, now) })
@@ -114,7 +144,7 @@ func rowOf(i dash.Item, now time.Time) row {
 	c, doing := i.Condition(now)
 	r := row{
 		ID: i.ID, Key: i.ID, Name: safetext.Line(i.Name), Href: hrefOf(i.Name), Kind: string(c.Kind), Tone: toneOf(c, doing),
-		Symbol: c.Kind.Symbol(false), State: safetext.Line(c.Text), Age: c.Age(now),
+		Symbol: c.Kind.Symbol(false), State: safetext.Line(c.Text), Age: c.Age(now), Over: c.Over,
 		Since: stamp(c.Since), Remark: safetext.Line(i.Remark()), Command: safetext.Line(commandOf(i.Worker)),
 		Place: safetext.Line(i.Backend), Team: safetext.Line(i.Team),
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -27,9 +28,15 @@ type following struct {
 	cancel   context.CancelFunc
 	// lines are those that the browser has, the first of which is the one with the number
 	// first of all that the worker wrote.
-	lines []string
+	lines []dash.Line
 	first int
 	over  bool
+	// screen is what the browser has of a screen.
+	screen []string
+	// earlier is how many lines there are before those that the follower read, as far as they
+	// were counted, and told how many the browser knows of.
+	earlier atomic.Int64
+	told    int64
 }
 
 // maxPiece is how many lines one event has at most. Earlier lines are left out: nobody
@@ -55,6 +62,12 @@ func (f *following) tell(ctx context.Context, out *stream, id string) error {
 	if err := f.tellLines(out); err != nil {
 		return err
 	}
+	if n := f.earlier.Load(); n != f.told {
+		f.told = n
+		if err := out.json("earlier", n); err != nil {
+			return err
+		}
+	}
 	if over && !f.over {
 		f.over = true
 		why := ""
@@ -69,16 +82,41 @@ func (f *following) tell(ctx context.Context, out *stream, id string) error {
 func (f *following) begin(ctx context.Context, id string) {
 	f.stop()
 	ctx, cancel := context.WithCancel(ctx)
-	f.cancel, f.lines, f.first, f.over = cancel, nil, 0, false
-	f.follower = dash.Follow(f.server.opts.Host, id, func() {
-		select {
-		case f.more <- struct{}{}:
-		default:
-		}
-	})
+	f.cancel, f.lines, f.first, f.over, f.screen, f.told = cancel, nil, 0, false, nil, 0
+	f.earlier.Store(0)
+	f.follower = dash.Follow(f.server.opts.Host, id, f.poke)
+	if f.tab == "log" {
+		f.running.Go(func() {
+			if n, err := earlierThanRead(ctx, f.server.opts.Host, id); err == nil {
+				f.earlier.Store(int64(n))
+				f.poke()
+			}
+		})
+	}
 	f.follower.Look(f.tab == "screen")
 	follower := f.follower
 	f.running.Go(func() { follower.Run(ctx) })
+}
+
+// earlierThanRead returns how many lines of a worker's output there are before those that a
+// [dash.Follower] reads. It reads the whole output, so it may take a moment.
+func earlierThanRead(ctx context.Context, from reader, id string) (int, error) {
+	n := 0
+	err := from.Logs(ctx, id, swarm.OutputOptions{}, func(o swarm.Output) error {
+		if !o.Partial {
+			n++
+		}
+		return nil
+	})
+	return max(0, n-dash.LinesRead), err
+}
+
+// poke says that there is more to tell.
+func (f *following) poke() {
+	select {
+	case f.more <- struct{}{}:
+	default:
+	}
 }
 
 // stop ends the reading.
@@ -99,7 +137,10 @@ type piece struct {
 }
 
 func (f *following) tellLines(out *stream) error {
-	lines, first := f.follower.Lines()
+	lines, first := f.follower.Output()
+	if len(f.lines) == 0 {
+		f.first = first // what comes before is told of as a whole, not as a gap
+	}
 	p, ok := difference(f.lines, f.first, lines, first)
 	f.lines, f.first = lines, first
 	if !ok {
@@ -110,7 +151,7 @@ func (f *following) tellLines(out *stream) error {
 
 // difference returns what a browser has to be told that has some lines and shall have
 // others; ok is false if they are the same.
-func difference(old []string, oldFirst int, lines []string, first int) (p piece, ok bool) {
+func difference(old []dash.Line, oldFirst int, lines []dash.Line, first int) (p piece, ok bool) {
 	end := oldFirst + len(old)
 	p.From = max(first, oldFirst)
 	if p.From > end {
@@ -147,27 +188,37 @@ var levels = []struct {
 const levelBytes = 300
 
 // lineOf returns a line of a log as HTML.
-func lineOf(line string) string {
-	text := ansi.Strip(line[:min(len(line), levelBytes)])
-	class := ""
+func lineOf(line dash.Line) string {
+	text := ansi.Strip(line.Text[:min(len(line.Text), levelBytes)])
+	var classes []string
 	for _, l := range levels {
 		if l.match.MatchString(text) {
-			class = ` class="` + l.name + `"`
+			classes = append(classes, l.name)
 			break
 		}
 	}
-	return "<div" + class + ">" + string(paint(line)) + "</div>"
+	if line.Stream == swarm.Stderr {
+		classes = append(classes, "stderr")
+	}
+	tag := "<div"
+	if len(classes) > 0 {
+		tag += ` class="` + strings.Join(classes, " ") + `"`
+	}
+	if !line.Time.IsZero() {
+		tag += line.Time.Local().Format(` data-at="15:04:05"`)
+	}
+	return tag + ">" + string(paint(line.Text)) + "</div>"
 }
 
 func (f *following) tellScreen(out *stream) error {
 	lines, ok := f.follower.Picture()
-	if !ok || f.over && slices.Equal(lines, f.lines) {
+	if !ok || f.over && slices.Equal(lines, f.screen) {
 		return nil
 	}
-	if f.lines != nil && slices.Equal(lines, f.lines) {
+	if f.screen != nil && slices.Equal(lines, f.screen) {
 		return nil
 	}
-	f.lines = lines
+	f.screen = lines
 	painted := make([]string, len(lines))
 	for i, line := range lines {
 		painted[i] = string(paint(line))

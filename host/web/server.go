@@ -49,6 +49,7 @@ type Server struct {
 	cookie  string
 	feed    *feed
 	differ  dash.Differ
+	rescuer rescuer
 	mux     http.Handler
 	// streams has a place for each stream of events.
 	streams chan struct{}
@@ -82,7 +83,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		opts: o, token: rand.Text(), session: rand.Text() + rand.Text(), cookie: "swarm_" + rand.Text()[:8],
-		feed: newFeed(o.Host), differ: o.Host.Saved(), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
+		feed: newFeed(o.Host), differ: o.Host.Saved(), rescuer: o.Host.Saved(), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
 	}
 	s.life, s.leave = context.WithCancel(context.Background())
 	s.mux = s.guard(s.routes())
@@ -158,7 +159,7 @@ type Host interface {
 	doer
 	// Meter returns what measures workers.
 	Meter() *stats.Meter
-	// Saved returns what compares worktrees.
+	// Saved returns what compares worktrees and finds the work that was saved from them.
 	Saved() *saved.Keeper
 }
 

@@ -179,8 +179,15 @@ var marksEvery = []struct {
 	every  time.Duration
 	format string
 }{
-	{10 * time.Second, "15:04:05"}, {30 * time.Second, "15:04:05"}, {time.Minute, "15:04"}, {3 * time.Minute, "15:04"},
-	{10 * time.Minute, "15:04"}, {30 * time.Minute, "15:04"}, {time.Hour, "15:04"}, {4 * time.Hour, "15:04"}, {24 * time.Hour, "2 Jan"},
+	{10 * time.Second, "15:04:05"},
+	{30 * time.Second, "15:04:05"},
+	{time.Minute, "15:04"},
+	{3 * time.Minute, "15:04"},
+	{10 * time.Minute, "15:04"},
+	{30 * time.Minute, "15:04"},
+	{time.Hour, "15:04"},
+	{4 * time.Hour, "15:04"},
+	{24 * time.Hour, "2 Jan"},
 }
 
 const mostMarks = 7

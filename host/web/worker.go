@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
@@ -185,6 +186,18 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 		var look, missing time.Time
 		f := &following{server: s, tab: shown, more: make(chan struct{}, 1)}
 		defer f.stop()
+		// The search for saved work must not delay the rest of the page.
+		var searching sync.WaitGroup
+		defer searching.Wait()
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		works, worksShown := make(chan []savedWork, 1), ""
+		searching.Go(func() {
+			if i, ok := s.feed.first(ctx).find(name); ok {
+				works <- s.savedOf(ctx, i.Name)
+			}
+			f.poke()
+		})
 		for {
 			now := s.feed.first(r.Context())
 			i, ok := now.find(name)
@@ -216,6 +229,13 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 			}
 			if err := f.tell(r.Context(), out, i.ID); err != nil {
 				return err
+			}
+			select {
+			case found := <-works:
+				if err := out.part("saved", "saved", found, &worksShown); err != nil {
+					return err
+				}
+			default:
 			}
 			if began := time.Now(); began.After(look) {
 				every, err := s.tellPart(r.Context(), out, shown, i, &part)

@@ -141,6 +141,23 @@ func TestLiveLog(t *testing.T) {
 	r.events("/worker/none/live?tab=log", "event: gone")
 }
 
+// TestLogSaysWhatItLacks: a log tells when its lines were written, which of them are errors,
+// and how many there are before them.
+func TestLogSaysWhatItLacks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, running("one"))
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	for n := range dash.LinesKept + 17 {
+		r.host.output = append(r.host.output, swarm.Output{Time: at, Stream: swarm.Stdout, Data: []byte(strconv.Itoa(n))})
+	}
+	r.host.output = append(r.host.output, swarm.Output{Time: at, Stream: swarm.Stderr, Data: []byte("oops")})
+	r.events("/worker/one/live?tab=log", "event: earlier\ndata: 17\n", `data: {"from":1`, `\u003cdiv class=\"stderr\" data-at=\"03:04:05\"\u003eoops`,
+		`\u003cdiv data-at=\"03:04:05\"\u003e2016`)
+	if page := r.page("/worker/one/log"); !strings.Contains(page, `<p id="earlier" class="hint" hidden>Not shown: <b></b>. <a href="/worker/one/output">`) {
+		t.Errorf("the page:\n%s", page)
+	}
+}
+
 func TestLiveScreen(t *testing.T) {
 	t.Parallel()
 	w := running("one")
@@ -149,6 +166,15 @@ func TestLiveScreen(t *testing.T) {
 	r.host.screen = []string{"Proceed?", "plain"}
 	r.host.output = []swarm.Output{{Stream: swarm.Stdout, Data: []byte("\x1b[2J\x1b[H\x1b[1;33mProceed?\x1b[0m\r\nother"), Partial: true}}
 	r.events("/worker/one/live?tab=screen", `bold\"\u003eProceed?`, `\nplain`)
+}
+
+// linesOf makes lines of texts.
+func linesOf(texts []string) []dash.Line {
+	lines := make([]dash.Line, len(texts))
+	for i, text := range texts {
+		lines[i].Text = text
+	}
+	return lines
 }
 
 func TestDifference(t *testing.T) {
@@ -179,7 +205,7 @@ func TestDifference(t *testing.T) {
 		{name: "a gap", old: lines(0, 5), now: lines(50, 60), first: 50, from: 50, skipped: 45, fresh: 10},
 		{name: "too many", old: lines(0, 1), now: lines(0, 1501), from: 501, skipped: 500, fresh: maxPiece},
 	} {
-		p, ok := difference(c.old, c.oldFirst, c.now, c.first)
+		p, ok := difference(linesOf(c.old), c.oldFirst, linesOf(c.now), c.first)
 		if ok == c.nothing || !c.nothing && (p.From != c.from || p.Skipped != c.skipped || len(p.Lines) != c.fresh) {
 			t.Errorf("%s: %v, from %d, skipped %d, %d lines", c.name, ok, p.From, p.Skipped, len(p.Lines))
 		}
@@ -194,5 +220,21 @@ func TestPlots(t *testing.T) {
 	got := plotsOf([]dash.Figure{{CPU: -1, Memory: 1 << 20}, {CPU: 0.5, Memory: 3 << 20}})
 	if len(got) != 2 || got[0].Now != "50%" || got[1].Now != "3.0MiB" || !strings.HasSuffix(got[1].Line, "100.0,2.0") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestSavedWork: the page of a worker tells of the work that was saved from its worktrees.
+func TestSavedWork(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, running("one"))
+	r.rescuer = rescues{
+		{Ref: "refs/swarm/rescue/two/20260101T030405.000Z", Name: "two"},
+		{Ref: "refs/swarm/rescue/one/20260102T030405.000Z", Name: "one", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), Title: hostile},
+	}
+	got := r.events("/worker/one/live?tab=details", `"id":"saved"`, "2 Jan 2026, 03:04:05", "swarm rescue restore one/20260102T030405.000Z")
+	for _, bad := range append(harms, "restore two") {
+		if strings.Contains(got, bad) {
+			t.Errorf("the stream has %q:\n%s", bad, got)
+		}
 	}
 }

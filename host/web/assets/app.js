@@ -14,12 +14,14 @@ function element(html) {
 // listen keeps a stream of events open while the page is visible: a browser has few
 // connections to one server.
 function listen(address, events) {
-  const live = $('live');
+  const live = $('live'), lost = $('lost');
   let source = null;
   const tell = (text, off) => {
     live.hidden = false;
     live.textContent = text;
     live.classList.toggle('off', off);
+    if (off && lost.hidden) lost.querySelector('time').textContent = new Date().toLocaleTimeString();
+    lost.hidden = !off;
   };
   const open = () => {
     if (source || document.hidden) return;
@@ -161,12 +163,19 @@ function replace(el, html) {
 function showLog() {
   const log = $('log');
   const most = 5000;
-  let first = 0; // the number of the first line that is shown
+  let first = 0, before = 0; // the number of the first line that is shown, and of those before all
   const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 30;
   const toEnd = () => { log.scrollTop = log.scrollHeight; };
+  const count = (n) => n.toLocaleString() + (n === 1 ? ' line' : ' lines');
+  const tellEarlier = () => {
+    const n = before + first, follow = atEnd();
+    $('earlier').hidden = !n;
+    $('earlier').firstElementChild.textContent = `${n.toLocaleString()} earlier ${n === 1 ? 'line' : 'lines'}`;
+    if (follow) toEnd();
+  };
   const add = (p) => {
     const follow = atEnd();
-    if (p.from < first) { log.replaceChildren(); first = p.from; }
+    if (p.from < first || !log.children.length) { log.replaceChildren(); first = p.from - p.skipped; }
     while (log.children.length > Math.max(0, p.from - p.skipped - first)) log.lastElementChild.remove();
     if (p.skipped) {
       log.append(element(`<div class="gap">… ${Number(p.skipped)} lines were left out</div>`));
@@ -179,10 +188,13 @@ function showLog() {
     for (let i = 0; i < excess; i++) log.firstElementChild.remove();
     if (excess > 0) first += excess;
     if (follow) toEnd();
+    tellEarlier();
     later();
   };
-  const search = $('search'), level = $('level'), wrap = $('wrap'), found = $('found');
+  const search = $('search'), level = $('level'), wrap = $('wrap'), times = $('times'), found = $('found');
   let ranges = [], at = -1, timer = 0;
+  // where says what was searched, unless it was everything.
+  const where = () => before + first > 0 ? ` in the last ${count(log.children.length)}` : '';
   const later = () => { if (search.value) { clearTimeout(timer); timer = setTimeout(mark, 150); } };
   // mark shows what is searched for, without a change of the lines.
   const mark = () => {
@@ -199,13 +211,13 @@ function showLog() {
       }
     }
     if (CSS.highlights) CSS.highlights.set('found', new Highlight(...ranges));
-    found.textContent = want ? `${ranges.length} found` : '';
+    found.textContent = want ? `${ranges.length} found${where()}` : '';
   };
   const go = (step) => {
     if (!ranges.length) return;
     at = (at + step + ranges.length) % ranges.length;
     ranges[at].startContainer.parentElement.scrollIntoView({block: 'center'});
-    found.textContent = `${at + 1} of ${ranges.length}`;
+    found.textContent = `${at + 1} of ${ranges.length}${where()}`;
   };
   search.addEventListener('input', () => { at = -1; mark(); if (ranges.length) go(-1 - at); });
   search.addEventListener('keydown', (e) => { if (e.key === 'Enter') { e.preventDefault(); go(e.shiftKey ? 1 : -1); } });
@@ -214,11 +226,15 @@ function showLog() {
     toEnd();
   });
   wrap.addEventListener('change', () => { const follow = atEnd(); log.classList.toggle('wrap', wrap.checked); if (follow) toEnd(); });
+  times.addEventListener('change', () => { const follow = atEnd(); log.classList.toggle('times', times.checked); if (follow) toEnd(); });
   wrap.checked = matchMedia('(max-width: 48rem)').matches;
+  times.checked = !wrap.checked;
   log.classList.toggle('wrap', wrap.checked);
+  log.classList.toggle('times', times.checked);
   return {
     log: add,
-    begin: () => { log.replaceChildren(); first = 0; $('over').hidden = true; log.classList.remove('over'); },
+    earlier: (n) => { before = n; tellEarlier(); },
+    begin: () => { log.replaceChildren(); first = before = 0; tellEarlier(); $('over').hidden = true; log.classList.remove('over'); },
     over: (why) => { $('over').hidden = false; log.classList.toggle('over', !why); $('over').innerHTML = 'The output has ended.' + (why ? ' ' + why : ''); },
   };
 }

@@ -113,7 +113,7 @@ func newRig(t *testing.T, change func(*Options), ws ...host.Worker) *rig {
 		change(&o)
 	}
 	r := &rig{T: t, Server: New(o), host: h}
-	r.rescuer = rescues(nil)
+	r.keeper = rescues(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { r.feed.run(ctx) })

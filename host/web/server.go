@@ -49,7 +49,7 @@ type Server struct {
 	cookie  string
 	feed    *feed
 	differ  dash.Differ
-	rescuer rescuer
+	keeper  dash.Keeper
 	mux     http.Handler
 	// streams has a place for each stream of events.
 	streams chan struct{}
@@ -83,7 +83,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		opts: o, token: rand.Text(), session: rand.Text() + rand.Text(), cookie: "swarm_" + rand.Text()[:8],
-		feed: newFeed(o.Host), differ: o.Host.Saved(), rescuer: o.Host.Saved(), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
+		feed: newFeed(o.Host), differ: o.Host.Saved(), keeper: o.Host.Saved(), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
 	}
 	s.life, s.leave = context.WithCancel(context.Background())
 	s.mux = s.guard(s.routes())

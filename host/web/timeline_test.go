@@ -91,6 +91,13 @@ func TestFatesOfLives(t *testing.T) {
 	for name := range wants {
 		t.Errorf("%s is not shown", name)
 	}
+	// A row of the timeline looks like the others: only its bar has the colour.
+	style := "\n" + string(files["style.css"].data)
+	for _, l := range legends {
+		if strings.Contains(style, "\n."+l.Class+" {") {
+			t.Errorf("the style sheet changes all that is %q", l.Class)
+		}
+	}
 	page := r.page("/timeline")
 	for _, l := range legends {
 		if !strings.Contains(page, `<span class="`+l.Class+`"><i`) || !strings.Contains(page, l.Label) {

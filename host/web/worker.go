@@ -191,11 +191,18 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 		defer searching.Wait()
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		works, worksShown := make(chan []savedWork, 1), ""
+		works, worksShown := make(chan dash.Fact, 1), ""
 		searching.Go(func() {
-			if i, ok := s.feed.first(ctx).find(name); ok {
-				works <- s.savedOf(ctx, i.Name)
+			i, ok := s.feed.first(ctx).find(name)
+			if !ok {
+				return
 			}
+			fact, err := dash.SavedOf(ctx, s.keeper, i.Name, time.Now())
+			if err != nil {
+				s.opts.Logger.Debug("cannot look for saved work", "worker", i.Name, "error", err)
+				return
+			}
+			works <- fact
 			f.poke()
 		})
 		for {

@@ -227,11 +227,11 @@ func TestPlots(t *testing.T) {
 func TestSavedWork(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, running("one"))
-	r.rescuer = rescues{
+	r.keeper = rescues{
 		{Ref: "refs/swarm/rescue/two/20260101T030405.000Z", Name: "two"},
-		{Ref: "refs/swarm/rescue/one/20260102T030405.000Z", Name: "one", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), Title: hostile},
+		{Ref: "refs/swarm/rescue/one/20260102T030405.000Z", Name: "one", Time: time.Now().Add(-time.Hour), Title: hostile},
 	}
-	got := r.events("/worker/one/live?tab=details", `"id":"saved"`, "2 Jan 2026, 03:04:05", "swarm rescue restore one/20260102T030405.000Z")
+	got := r.events("/worker/one/live?tab=details", `"id":"saved"`, "Saved work", "1h ago: swarm rescue restore one")
 	for _, bad := range append(harms, "restore two") {
 		if strings.Contains(got, bad) {
 			t.Errorf("the stream has %q:\n%s", bad, got)

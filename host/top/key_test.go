@@ -163,7 +163,7 @@ func TestSkipped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 80, 24, running("api"), running("web"), ended("old", 0, swarm.CauseExited))
 	r.press("A", "x")
-	if text := r.text(); !strings.Contains(text, "Kill api, web?  1 other had already ended.") {
+	if text := r.text(); !strings.Contains(text, "Kill 2 workers?  1 other had already ended.") {
 		t.Errorf("the question is:\n%s", text)
 	}
 	r.press("y")

@@ -118,8 +118,11 @@ func rowsOf(line string, width, limit int) []string {
 }
 
 // wrapped returns a text without colours as rows of at most width cells, which begin at words
-// where that is possible; at most limit rows, 0: all.
+// where that is possible, and in long paths at slashes; at most limit rows, 0: all.
 func wrapped(text string, width, limit int) []string {
+	if width <= 0 {
+		return nil
+	}
 	var rows []string
 	row := ""
 	for i, word := range strings.Split(text, " ") {
@@ -136,6 +139,14 @@ func wrapped(text string, width, limit int) []string {
 		}
 		if strings.TrimSpace(row) != "" {
 			rows = append(rows, row)
+		}
+		for isPlain(word) && len(word) > width {
+			slash := strings.LastIndexByte(word[:width], '/')
+			if slash <= 0 {
+				break
+			}
+			rows = append(rows, word[:slash+1])
+			word = word[slash+1:]
 		}
 		pieces := rowsOf(word, width, 0)
 		if len(pieces) == 0 {

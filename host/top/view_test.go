@@ -105,6 +105,31 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
+// TestKillOfMany: the question about several workers has room for all that it says.
+func TestKillOfMany(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, running(strings.Repeat("x", 64)), running("api"), running("web"))
+	r.press("A", "x")
+	want := `(?m)^ Kill 3 workers\? *\n   api, web, x{64} *\n   swarm kill api web x+…$`
+	if text := r.text(); !regexp.MustCompile(want).MatchString(text) {
+		t.Errorf("no %q in:\n%s", want, text)
+	}
+}
+
+// TestCleanOfWorktree: the question tells of the way to remove a worktree with changes.
+func TestCleanOfWorktree(t *testing.T) {
+	t.Parallel()
+	w := ended("fix", 0, swarm.CauseExited)
+	w.Workspace = &swarm.WorkspaceRef{Path: "/w/fix"}
+	r := newRig(t, 80, 24, w)
+	r.press("c")
+	for _, want := range []string{"fix: its log is removed, and its worktree unless work would be lost", "--force-dirty in a shell saves the changes"} {
+		if text := r.text(); !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+}
+
 // TestPart: a list that is longer than the screen says which part of it is shown.
 func TestPart(t *testing.T) {
 	t.Parallel()
@@ -138,6 +163,7 @@ func TestWrapped(t *testing.T) {
 		{"cannot send to 'old'", 10, 0, []string{"cannot", "send to", "'old'"}},
 		{"cannot send to 'old'", 10, 2, []string{"cannot", "send to"}},
 		{"in abcdefghij b", 4, 0, []string{"in", "abcd", "efgh", "ij b"}},
+		{"/w/another/x-0", 8, 0, []string{"/w/", "another/", "x-0"}},
 		{"  deep 12", 7, 0, []string{"  deep", "12"}},
 	} {
 		if diff := cmp.Diff(c.want, wrapped(c.text, c.width, c.limit)); diff != "" {

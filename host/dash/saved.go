@@ -35,11 +35,17 @@ func SavedOf(ctx context.Context, k Keeper, name string, now time.Time) (Fact, e
 		if len(all) == 1 {
 			id = name
 		}
-		text := w.Title
-		if !w.Time.IsZero() {
-			text += ", " + humane.Age(now.Sub(w.Time)) + " ago"
-		}
-		f.Lines = append(f.Lines, safetext.Line(text+": swarm "+humane.Command([]string{"rescue", "restore", id})))
+		f.Lines = append(f.Lines, savedLine(w, id, now))
 	}
 	return f, nil
+}
+
+// savedLine says what a piece of saved work is, since when, and which command brings back the
+// work of that id.
+func savedLine(w swarm.SavedWork, id string, now time.Time) string {
+	text := w.Title
+	if !w.Time.IsZero() {
+		text += ", " + humane.Age(now.Sub(w.Time)) + " ago"
+	}
+	return safetext.Line(text + ": swarm " + humane.Command([]string{"rescue", "restore", id}))
 }

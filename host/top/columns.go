@@ -88,8 +88,14 @@ func (m *model) columns() columns {
 		at   *int
 		want int
 	}{
-		{&c.cpu, want.cpu}, {&c.memory, want.memory}, {nil, 2 * nameWidth}, {&c.changes, want.changes}, {&c.tags, want.tags},
-		{&c.branch, want.branch}, {&c.cpuSpark, want.cpuSpark}, {&c.memorySpark, want.memorySpark},
+		{&c.cpu, want.cpu},
+		{&c.memory, want.memory},
+		{nil, 2 * nameWidth},
+		{&c.changes, want.changes},
+		{&c.tags, want.tags},
+		{&c.branch, want.branch},
+		{&c.cpuSpark, want.cpuSpark},
+		{&c.memorySpark, want.memorySpark},
 	} {
 		switch {
 		case optional.at == nil:
@@ -104,7 +110,7 @@ func (m *model) columns() columns {
 }
 
 func (c columns) heads(m *model) string {
-	text := strings.Repeat(" ", gutter) + m.fit("NAME", c.name) + " " + m.fit("STATE", c.state)
+	cells := []string{strings.Repeat(" ", gutter) + m.fit("NAME", c.name), m.fit("STATE", c.state)}
 	for _, head := range []struct {
 		text  string
 		width int
@@ -121,12 +127,12 @@ func (c columns) heads(m *model) string {
 		switch {
 		case head.width == 0:
 		case head.right:
-			text += " " + m.right(head.text, head.width)
+			cells = append(cells, m.right(head.text, head.width))
 		default:
-			text += " " + m.fit(head.text, head.width)
+			cells = append(cells, m.fit(head.text, head.width))
 		}
 	}
-	return text
+	return strings.Join(cells, " ")
 }
 
 func (m *model) itemRow(i dash.Item, selected bool, c columns) string {

@@ -372,7 +372,7 @@ func (m *model) load(i dash.Item) tea.Cmd {
 	}
 	m.pane.loading = true
 	if m.pane.tab == tabDetails && m.pane.loaded.IsZero() {
-		return tea.Batch(m.session.load(i, m.pane.tab), m.session.saved(i))
+		return tea.Batch(m.session.load(i, m.pane.tab), m.saved(i))
 	}
 	return m.session.load(i, m.pane.tab)
 }

@@ -137,7 +137,9 @@ func TestRefusedText(t *testing.T) {
 // selects it or the person passes by.
 func TestSeen(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 80, 24, running("api"), ended("build", 3, swarm.CauseExited), ended("tests", 0, swarm.CauseExited))
+	build := ended("build", 3, swarm.CauseExited)
+	build.Ended = clock.Add(-time.Hour)
+	r := newRig(t, 80, 24, running("api"), build, ended("tests", 0, swarm.CauseExited))
 	now := clock
 	r.clock = func() time.Time { return now }
 	show := func() { r.send(boardMsg(r.session.board.Snapshot())) }
@@ -151,6 +153,14 @@ func TestSeen(t *testing.T) {
 	r.selects("build")
 	r.press("tab")
 	show()
+	if r.at != 0 {
+		t.Error("the row of an opened worker moves while it is selected")
+	}
+	r.press("G")
+	r.selects("build")
+	if r.at != 2 {
+		t.Errorf("the last row is %d", r.at)
+	}
 	r.press("g")
 	r.selects("api")
 	if text := r.text(); !strings.Contains(text, "✗ 1 failed") || !strings.Contains(text, "✓ 1 ended") {

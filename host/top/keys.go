@@ -181,7 +181,11 @@ func (m *model) ignores(k tea.KeyPressMsg) bool {
 const ignored = "; your text is ignored"
 
 func (m *model) step(n int) tea.Cmd {
+	end := n >= len(m.rows)
 	m.move(m.at + n)
+	if m.pass() && end {
+		m.move(len(m.rows) - 1)
+	}
 	return nil
 }
 

@@ -47,6 +47,8 @@ type model struct {
 	at, offset int
 	selected   string
 	marks      map[string]bool
+	// opened is the worker that the person has opened, and has not left since; empty: none.
+	opened string
 
 	// wants are the columns of the list if there is room for all.
 	wants columns
@@ -257,9 +259,23 @@ func (m *model) move(at int) {
 
 // see notes that the person has opened the selected worker or turned to a part of it.
 func (m *model) see() {
+	m.pass()
 	if i := m.item(); i != nil {
-		m.session.board.See(i.ID)
+		m.opened = i.ID
 	}
+}
+
+// pass tells the board that the opened worker was seen, once another one is selected: its row
+// stays where it is until then. It reports whether rows may have moved.
+func (m *model) pass() bool {
+	if i := m.item(); m.opened == "" || i != nil && i.ID == m.opened {
+		return false
+	}
+	m.session.board.See(m.opened)
+	m.opened = ""
+	m.board = m.session.board.Snapshot()
+	m.list()
+	return true
 }
 
 // item returns the selected worker; nil if none is.

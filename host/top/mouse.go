@@ -52,6 +52,7 @@ func (m *model) click(c tea.MouseClickMsg) tea.Cmd {
 	again := m.at == m.offset+row && m.now.Sub(m.clicked) < doubleClick
 	m.clicked = m.now
 	m.move(m.offset + row)
+	m.pass()
 	if m.item() == nil || again {
 		return m.open()
 	}

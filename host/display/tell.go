@@ -2,6 +2,7 @@ package display
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/swarmhost/swarm/host/history"
@@ -93,5 +94,13 @@ func TellOfLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Ki
 	if err == nil && (last.Kind != e.Kind || last.Text != e.Text) {
 		_, err = tx.Append(ctx, e)
 	}
+	return err
+}
+
+// TellOfAnswer writes into the history which choice of an agent's dialog was picked for a
+// caller.
+func TellOfAnswer(ctx context.Context, tx *registry.Tx, rec *registry.Record, question, choice string) error {
+	text := history.OneLine(fmt.Sprintf("%s (%s)", question, choice))
+	_, err := tx.Append(ctx, history.NewEvent(rec, history.Answered, text, time.Now()))
 	return err
 }

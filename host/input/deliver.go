@@ -12,7 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/deliver"
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
@@ -100,10 +100,8 @@ func (s *Sender) Answer(ctx context.Context, name, choice, question string) (del
 	if err != nil {
 		return out, worker.Naming(err, "cannot answer", rec.Name)
 	}
-	text := history.OneLine(fmt.Sprintf("%s (%s)", out.Question, out.Choice.Label))
 	err = s.change(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
-		_, err := tx.Append(ctx, history.NewEvent(&rec, history.Answered, text, time.Now()))
-		return err
+		return display.TellOfAnswer(ctx, tx, &rec, out.Question, out.Choice.Label)
 	})
 	if err != nil {
 		return out, fmt.Errorf("'%s' was answered, but the history does not have it: %w", rec.Name, err)

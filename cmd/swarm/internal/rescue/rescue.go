@@ -97,8 +97,8 @@ func complete(a *app.App) cobra.CompletionFunc {
 func newLs(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
-		Use:               "ls",
-		Short:             "List the saved work",
+		Use:   "ls",
+		Short: "List the saved work",
 		Long: `List the saved work, the oldest first, with the age and the repository. The files that it
 holds are told by 'swarm rescue show'. docs/rescue.schema.json describes the objects
 that the verbs of rescue print with --json.`,

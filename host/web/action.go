@@ -108,7 +108,7 @@ func about(v dash.Verb, i dash.Item) string {
 	case dash.Respawn:
 		text := "The same command runs again, in the same directory."
 		if !i.Gone() {
-			text = "What runs now will end first. " + text
+			text = "The present run ends first. " + text
 		}
 		return text
 	case dash.Clean:

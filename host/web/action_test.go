@@ -128,7 +128,7 @@ func TestQuestions(t *testing.T) {
 	for path, wants := range map[string][]string{
 		"/worker/one":                            {`<a class="button" href="/worker/one/do/answer?choice=SQLite" data-ask><kbd>1</kbd> SQLite</a>`, `Postgres &#34;&lt;b&gt;`},
 		"/worker/one/do/kill":                    {cancel, "Kill one?", "everything it started will end", `<span class="state">blocked</span>`},
-		"/worker/one/do/respawn":                 {cancel, "Start one again?", "What runs now will end first."},
+		"/worker/one/do/respawn":                 {cancel, "Start one again?", "The present run ends first."},
 		"/worker/two/do/respawn":                 {cancel, "The same command runs again"},
 		"/worker/two/do/clean":                   {cancel, "Clean two?", "leaves the list"},
 		"/worker/one/do/interrupt":               {cancel, "Press Ctrl-C in one?"},

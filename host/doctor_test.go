@@ -236,7 +236,7 @@ func TestDoctorOnSockets(t *testing.T) {
 	}
 }
 
-// TestDoctorOnNewDatabases: what a call is just making is no leftover.
+// TestDoctorOnNewDatabases: doctor leaves out what another call is just making.
 func TestDoctorOnNewDatabases(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -12,8 +12,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// answeredLimit is how long a dialog may stay after it was answered.
-const answeredLimit = 5 * time.Second
+// answeredLimit is how long a dialog may stay after it was answered: Gemini CLI starts again
+// with it on the screen.
+const answeredLimit = 20 * time.Second
 
 // drawnBefore is how long a dialog is shown before a key is pressed: agents draw one a
 // moment before they read keys for it, longer on a busy machine, and drop what comes

@@ -168,7 +168,7 @@ func TestWrongUsage(t *testing.T) {
 		{2, "missing argument: title of the task\nswarm: run 'swarm task create --help' for usage", []string{"task", "create"}},
 		{2, "unexpected argument 'the'\nswarm: the title is one argument: swarm task create \"TITLE\"", []string{"task", "create", "write", "the", "parser"}},
 		{2, "invalid value 'urgent' for --priority: expected one of high, normal, low\nswarm: run 'swarm task create --help' for usage", []string{"task", "create", "x", "--priority", "urgent"}},
-		{2, "missing argument: id of a task and its new status\nswarm: run 'swarm task update --help' for usage", []string{"task", "update", "task-1"}},
+		{2, "missing arguments: id of a task and its new status\nswarm: run 'swarm task update --help' for usage", []string{"task", "update", "task-1"}},
 		{2, "unknown status 'done' (expected one of pending, in_progress, completed)\nswarm: run 'swarm task update --help' for usage", []string{"task", "update", "task-1", "done"}},
 		{2, "invalid value 'done' for --status: expected one of pending, in_progress, completed\nswarm: run 'swarm task ls --help' for usage", []string{"task", "ls", "--status", "done"}},
 		{2, "missing argument: the receiver\nswarm: run 'swarm inbox send --help' for usage", []string{"inbox", "send"}},

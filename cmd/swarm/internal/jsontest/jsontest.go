@@ -74,6 +74,22 @@ func ReadSchema(t *testing.T, what string) map[string]any {
 	return schema
 }
 
+// Fits fails the test where what a verb prints violates the schema of that name.
+func Fits(t *testing.T, schema, path string, printed any) {
+	t.Helper()
+	text, err := json.Marshal(printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	for _, violation := range Violations(path, ReadSchema(t, schema), v) {
+		t.Error(violation)
+	}
+}
+
 // docs returns the directory of the documentation, which is beside go.mod.
 func docs(t *testing.T) string {
 	t.Helper()

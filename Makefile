@@ -65,7 +65,7 @@ test-ssh: ## test workers on hosts that are reached by ssh, with real ssh server
 test-vm: ## test what needs a machine of its own, in qemu, as root: a loss of power, a reboot
 	@.ci/setup qemu-system-x86_64 qemu-img debootstrap mke2fs
 	@machine=$$(.ci/vm) && export SWARM_TEST_VM="$$machine" && \
-	  CGO_ENABLED=0 $(GO) test -tags "$(TAGS) vm" -count 1 -timeout 30m ./cmd/swarm -run TestVM -v
+	  CGO_ENABLED=0 $(GO) test -tags "$(TAGS) vm" -count 1 -timeout 15m ./cmd/swarm -run TestVM -v
 
 test-web: ## test the pages of swarm web in Chromium
 	@.ci/setup git tmux chromium

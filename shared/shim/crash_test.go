@@ -50,7 +50,9 @@ func TestCrashOfTheMachine(t *testing.T) {
 	}{
 		"empty":                          {"", "", before, swarm.StateLost, restarted},
 		"torn":                           {text(earlier)[:20], "\x00\x00", before, swarm.StateLost, restarted},
-		"empty since the boot":           {"", "", booted.Add(time.Second), swarm.StateUnknown, ""},
+		"empty since the boot":           {"", "", time.Now(), swarm.StateUnknown, ""},
+		"empty, and the clock behind":    {"", "", booted.Add(time.Second), swarm.StateLost, restarted},
+		"empty, of a clock ahead":        {"", "", time.Now().Add(time.Hour), swarm.StateLost, restarted},
 		"empty, with the end":            {"", text(end(earlier)), before, swarm.StateExited, ""},
 		"empty, with the end of another": {"", text(end(stranger)), before, swarm.StateLost, restarted},
 		"without the rename":             {text(earlier), text(end(earlier)), before, swarm.StateExited, ""},

@@ -86,14 +86,20 @@ func readStatus(path string) (rundir.Status, error) {
 	return st, nil
 }
 
-// isFromEarlierBoot reports whether a file was last written before the machine was started.
+// bootSlack is by how much the clock may be behind when a machine has started again. A virtual
+// machine is back within a second, and has a clock of whole seconds then.
+const bootSlack = 10 * time.Second
+
+// isFromEarlierBoot reports whether a file was last written before the machine was started, or
+// by a clock that was ahead of the present one.
 func isFromEarlierBoot(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
+	written := info.ModTime()
 	booted, err := proc.BootTime()
-	return err == nil && info.ModTime().Before(booted)
+	return err == nil && (written.Before(booted.Add(bootSlack)) || written.After(time.Now()))
 }
 
 // runningOf and endedOf return the recorded status; they do not check whether a worker that

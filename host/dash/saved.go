@@ -18,9 +18,9 @@ type Keeper interface {
 // savedLimit is how long the search for saved work may take.
 const savedLimit = 20 * time.Second
 
-// SavedOf returns the work that was saved from the workspaces of a worker as a fact, with a
-// line for each piece, the newest first, that ends in the command which brings it back. The
-// fact has no lines if there is none. The search asks all repositories that are known.
+// SavedOf returns the work that was saved from the workspaces of a worker, as a fact with one
+// line for each piece, the newest first. Each line ends with the command that brings the work
+// back. If no work was saved, the fact has no lines. SavedOf looks in all known repositories.
 func SavedOf(ctx context.Context, k Keeper, name string, now time.Time) (Fact, error) {
 	ctx, cancel := context.WithTimeout(ctx, savedLimit)
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
@@ -268,4 +269,12 @@ func (m *model) entryRows(height int) []string {
 	}
 	p.down = max(0, min(p.down, len(rows)-height))
 	return rows[p.down:min(len(rows), p.down+height)]
+}
+
+// ageOf returns how long a worker has been as it is.
+func ageOf(c condition.Condition, now time.Time) string {
+	if c.Since.IsZero() {
+		return ""
+	}
+	return humane.Age(now.Sub(c.Since))
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
-	"github.com/swarmhost/swarm/shared/humane"
-	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // mode says what keys mean.
@@ -111,13 +109,6 @@ type pane struct {
 	back, down int
 }
 
-// note is a message to the person.
-type note struct {
-	lines []string
-	bad   bool
-	at    time.Time
-}
-
 // The messages that the model sends to itself.
 type (
 	tickMsg   time.Time
@@ -130,9 +121,6 @@ const (
 	settle = 60 * time.Millisecond
 	// pauseOfTyping ends a text that is typed although no line was opened for it.
 	pauseOfTyping = 1500 * time.Millisecond
-	// noteShown is how long a message is shown, badShown one about a failure. A key ends
-	// both.
-	noteShown, badShown = 4 * time.Second, 10 * time.Second
 	// detailsEvery and diffEvery are how often tabs are read anew that no event changes.
 	detailsEvery, diffEvery = 3 * time.Second, 10 * time.Second
 	// compareEvery is how often worktrees are compared for the list, on a terminal of at
@@ -461,88 +449,4 @@ func (m *model) read() {
 	if p.tab == tabLog || p.tab == tabScreen {
 		p.err = err
 	}
-}
-
-// warn shows warnings of the board that are new.
-func (m *model) warn() {
-	ws := m.board.Warnings
-	if n := len(ws); n > 0 && n != m.warned {
-		m.fail(ws[n-1])
-	}
-	m.warned = len(ws)
-}
-
-// fail shows that something failed.
-func (m *model) fail(text string) { m.note(true, safetext.Line(text)) }
-
-func (m *model) note(bad bool, lines ...string) {
-	m.notes = []note{{lines, bad, m.now}}
-}
-
-// expire forgets old messages.
-func (m *model) expire() {
-	m.notes = slices.DeleteFunc(m.notes, func(n note) bool {
-		shown := noteShown
-		if n.bad {
-			shown = badShown
-		}
-		return m.now.Sub(n.at) > shown
-	})
-}
-
-// tell shows what came of an action.
-func (m *model) tell(o outcomeMsg) {
-	var good, lines []string
-	bad := false
-	for _, out := range o.outcomes {
-		if out.Err != nil {
-			bad = true
-			lines = append(lines, safetext.Line(out.Err.Error()))
-		} else {
-			good = append(good, out.Name)
-		}
-		for _, text := range out.Notes {
-			lines = append(lines, safetext.Line(out.Name+": "+text))
-		}
-	}
-	switch {
-	case len(good) == 1:
-		lines = append([]string{past(o.action.Verb) + " " + safetext.Line(good[0])}, lines...)
-	case len(good) > 1:
-		lines = append([]string{past(o.action.Verb) + " " + count(len(good), "worker")}, lines...)
-	}
-	if len(lines) > 0 {
-		if o.skipped != "" {
-			lines[0] += "; " + o.skipped
-		}
-		m.note(bad, lines...)
-	}
-}
-
-// past says that something was done.
-func past(v dash.Verb) string {
-	switch v {
-	case dash.Send, dash.Keys:
-		return "sent to"
-	case dash.Answer:
-		return "answered"
-	case dash.Interrupt:
-		return "interrupted"
-	case dash.Kill:
-		return "killed"
-	case dash.Respawn:
-		return "started again:"
-	case dash.Clean:
-		return "cleaned"
-	default:
-		return string(v)
-	}
-}
-
-// ageOf returns how long a worker has been as it is.
-func ageOf(c condition.Condition, now time.Time) string {
-	if c.Since.IsZero() {
-		return ""
-	}
-	return humane.Age(now.Sub(c.Since))
 }

@@ -1,0 +1,95 @@
+package top
+
+import (
+	"slices"
+	"time"
+
+	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/shared/safetext"
+)
+
+// note is a message to the person.
+type note struct {
+	lines []string
+	bad   bool
+	at    time.Time
+}
+
+// noteShown is how long a message is shown, badShown one about a failure. A key ends both.
+const noteShown, badShown = 4 * time.Second, 10 * time.Second
+
+// warn shows warnings of the board that are new.
+func (m *model) warn() {
+	ws := m.board.Warnings
+	if n := len(ws); n > 0 && n != m.warned {
+		m.fail(ws[n-1])
+	}
+	m.warned = len(ws)
+}
+
+// fail shows that something failed.
+func (m *model) fail(text string) { m.note(true, safetext.Line(text)) }
+
+func (m *model) note(bad bool, lines ...string) {
+	m.notes = []note{{lines, bad, m.now}}
+}
+
+// expire forgets old messages.
+func (m *model) expire() {
+	m.notes = slices.DeleteFunc(m.notes, func(n note) bool {
+		shown := noteShown
+		if n.bad {
+			shown = badShown
+		}
+		return m.now.Sub(n.at) > shown
+	})
+}
+
+// tell shows what came of an action.
+func (m *model) tell(o outcomeMsg) {
+	var good, lines []string
+	bad := false
+	for _, out := range o.outcomes {
+		if out.Err != nil {
+			bad = true
+			lines = append(lines, safetext.Line(out.Err.Error()))
+		} else {
+			good = append(good, out.Name)
+		}
+		for _, text := range out.Notes {
+			lines = append(lines, safetext.Line(out.Name+": "+text))
+		}
+	}
+	switch {
+	case len(good) == 1:
+		lines = append([]string{past(o.action.Verb) + " " + safetext.Line(good[0])}, lines...)
+	case len(good) > 1:
+		lines = append([]string{past(o.action.Verb) + " " + count(len(good), "worker")}, lines...)
+	}
+	if len(lines) > 0 {
+		if o.skipped != "" {
+			lines[0] += "; " + o.skipped
+		}
+		m.note(bad, lines...)
+	}
+}
+
+// past says that something was done.
+func past(v dash.Verb) string {
+	switch v {
+	case dash.Send, dash.Keys:
+		return "sent to"
+	case dash.Answer:
+		return "answered"
+	case dash.Interrupt:
+		return "interrupted"
+	case dash.Kill:
+		return "killed"
+	case dash.Respawn:
+		return "started again:"
+	case dash.Clean:
+		return "cleaned"
+	default:
+		return string(v)
+	}
+}

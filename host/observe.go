@@ -20,6 +20,9 @@ func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warning
 	if err != nil {
 		return nil, warnings, err
 	}
+	if sel.States {
+		_ = h.display().Profiled(recs) // read now, while the plugin starts, and not after its answer
+	}
 	ws = h.observe(ctx, recs)
 	if sel.States {
 		h.display().Look(ctx, recs, ws)

@@ -40,6 +40,7 @@ const scriptLimit = 3 * time.Minute
 var bin string
 
 func TestMain(m *testing.M) {
+	oneproc.All()
 	os.Exit(buildAndRun(m))
 }
 

@@ -3,6 +3,7 @@ package output
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // leastWidth is the narrowest column that texts are wrapped for.
@@ -42,7 +43,7 @@ func WrappedUnder(text string, indent, width int) string {
 
 // term is the beginning of a line that explains something, such as a flag: what is explained,
 // and two spaces or more.
-var term = regexp.MustCompile(`^ *\S.*?\S {2,}(\S)|^ *\S {2,}(\S)`)
+var term = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *\S.*?\S {2,}(\S)|^ *\S {2,}(\S)`) })
 
 // Where less than leastText columns are left for explanations, they are below what they
 // explain, underTerm columns from the left.
@@ -97,13 +98,13 @@ func Reflow(text string, width int) string {
 			flush()
 			out = append(out, line)
 			continue
-		case len(block) > 0 && indent == hang && (indent <= 0 || !term.MatchString(line)):
+		case len(block) > 0 && indent == hang && (indent <= 0 || !term().MatchString(line)):
 			block = append(block, line)
 			continue
 		}
 		flush()
 		block, hang = []string{line}, indent
-		if at := term.FindStringSubmatchIndex(line); at != nil {
+		if at := term().FindStringSubmatchIndex(line); at != nil {
 			hang = max(at[2], at[4])
 		}
 	}

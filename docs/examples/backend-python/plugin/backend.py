@@ -17,7 +17,7 @@ import log
 from errors import Failure
 from google.protobuf.timestamp_pb2 import Timestamp
 from signals import name_of, number_of
-from swarm.plugin.v1 import backend_pb2 as pb
+from swarm.plugin.v1 import backend_pb2 as pb, status_pb2
 from worker import Worker
 
 MAX_BATCH = 500
@@ -57,7 +57,7 @@ class Backend:
                     pass
             raise
         version, data = worker.handle()
-        return pb.SpawnResponse(handle=pb.Handle(version=version, data=data))
+        return pb.SpawnResponse(handle=status_pb2.Handle(version=version, data=data))
 
     def launch(self, request):
         """What the shim has to know, checked."""
@@ -102,13 +102,13 @@ class Backend:
             raise Failure("UNAVAILABLE", "the shim of the worker did not start")
 
     def Status(self, request, context):
-        return pb.StatusResponse(results=[self.result(handle) for handle in batch(request.handles)])
+        return status_pb2.StatusResponse(results=[self.result(handle) for handle in batch(request.handles)])
 
     def result(self, handle):
         try:
-            return pb.StatusResult(status=status(Worker.of(handle)))
+            return status_pb2.StatusResult(status=status(Worker.of(handle)))
         except Failure as failure:
-            return pb.StatusResult(error=failure.proto())
+            return status_pb2.StatusResult(error=failure.proto())
 
     def Kill(self, request, context):
         def kill(index, item):
@@ -124,9 +124,9 @@ class Backend:
     def kill(self, context, worker, request, answer):
         before = status(worker)
         result = answer.result
-        told = worker.ask(context, **request) if before.state == pb.STATE_RUNNING else None
+        told = worker.ask(context, **request) if before.state == status_pb2.STATE_RUNNING else None
         result.status.CopyFrom(status(worker))
-        if told is None and result.status.state == pb.STATE_RUNNING:
+        if told is None and result.status.state == status_pb2.STATE_RUNNING:
             raise Failure("UNAVAILABLE", "the shim of the worker did not answer")
         if told is None:  # it had ended, or ended by itself just now
             worker.kill_orphans()
@@ -164,7 +164,7 @@ class Backend:
             state, kept = worker.look()
             if state and ("pid" in state or "exit" in state):
                 version, data = worker.handle()
-                return pb.FindResponse(handle=pb.Handle(version=version, data=data))
+                return pb.FindResponse(handle=status_pb2.Handle(version=version, data=data))
             if not kept:
                 raise Failure("NOT_FOUND", f"there is no worker {worker.id}")
             next(worker.follow(context), None)  # until it has started, or not
@@ -227,19 +227,19 @@ def kill_request(options):
 def status(worker):
     """Return the status of a worker. A worker that has ended is not an error."""
     state, kept = worker.look()
-    out = pb.WorkerStatus()
+    out = status_pb2.WorkerStatus()
     state = state or {}
     if "started" in state:
         out.started.CopyFrom(moment(state["started"]))
     if "exit" in state:
-        out.state = pb.STATE_EXITED
+        out.state = status_pb2.STATE_EXITED
         end = state["exit"]
         out.exit.code, out.exit.signal, out.exit.cause = end["code"], end["signal"], end["cause"]
         out.exit.time.CopyFrom(moment(end["time"]))
     elif kept:
-        out.state, out.pid = pb.STATE_RUNNING, state.get("pid", 0)
+        out.state, out.pid = status_pb2.STATE_RUNNING, state.get("pid", 0)
     else:
-        out.state, out.reason = pb.STATE_LOST, "its shim is gone"
+        out.state, out.reason = status_pb2.STATE_LOST, "its shim is gone"
         for pid, name in worker.orphans():
             out.survivors.add(pid=pid, name=name)
     return out
@@ -254,7 +254,7 @@ def batch(items):
 def statuses(worker, context):
     """How a worker is now, and at its end: it is never started again."""
     yield (now := status(worker))
-    if now.state == pb.STATE_RUNNING:
+    if now.state == status_pb2.STATE_RUNNING:
         for _ in worker.follow(context):
             pass
         yield status(worker)

@@ -12,7 +12,7 @@ import threading
 
 import grpc
 from errors import Failure, abort
-from swarm.plugin.v1 import backend_pb2, plugin_pb2
+from swarm.plugin.v1 import backend_pb2, plugin_pb2, status_pb2
 
 CONTRACT = 1
 COOKIE = "4a1f9d5e2c7b4d6f8e30b1c2a5d79f64"
@@ -87,6 +87,7 @@ def stream(call):
 def handlers(file, service, target):
     """Serves the calls of a service that the target has. gRPC itself answers the
     others with UNIMPLEMENTED, which a host reads as: not supported."""
+    messages = vars(status_pb2) | vars(file)
     methods = {}
     for method in file.DESCRIPTOR.services_by_name[service].methods:
         call = target(method.name)
@@ -97,8 +98,8 @@ def handlers(file, service, target):
             else (unary, grpc.unary_unary_rpc_method_handler))
         methods[method.name] = handler(
             wrap(call),
-            request_deserializer=getattr(file, method.input_type.name).FromString,
-            response_serializer=getattr(file, method.output_type.name).SerializeToString,
+            request_deserializer=messages[method.input_type.name].FromString,
+            response_serializer=messages[method.output_type.name].SerializeToString,
         )
     return grpc.method_handlers_generic_handler("swarm.plugin.v1." + service, methods)
 

@@ -23,63 +23,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// State says whether a worker lives.
-type State int32
-
-const (
-	// Nobody can tell at the moment.
-	State_STATE_UNSPECIFIED State = 0
-	// Something of the worker is alive and watched.
-	State_STATE_RUNNING State = 1
-	// Nothing is left and the exit is known.
-	State_STATE_EXITED State = 2
-	// What watched the worker is gone; its exit will never be known.
-	State_STATE_LOST State = 3
-)
-
-// Enum value maps for State.
-var (
-	State_name = map[int32]string{
-		0: "STATE_UNSPECIFIED",
-		1: "STATE_RUNNING",
-		2: "STATE_EXITED",
-		3: "STATE_LOST",
-	}
-	State_value = map[string]int32{
-		"STATE_UNSPECIFIED": 0,
-		"STATE_RUNNING":     1,
-		"STATE_EXITED":      2,
-		"STATE_LOST":        3,
-	}
-)
-
-func (x State) Enum() *State {
-	p := new(State)
-	*p = x
-	return p
-}
-
-func (x State) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (State) Descriptor() protoreflect.EnumDescriptor {
-	return file_swarm_plugin_v1_backend_proto_enumTypes[0].Descriptor()
-}
-
-func (State) Type() protoreflect.EnumType {
-	return &file_swarm_plugin_v1_backend_proto_enumTypes[0]
-}
-
-func (x State) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use State.Descriptor instead.
-func (State) EnumDescriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{0}
-}
-
 // KillMode says which processes get the first signal.
 type KillMode int32
 
@@ -113,11 +56,11 @@ func (x KillMode) String() string {
 }
 
 func (KillMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_swarm_plugin_v1_backend_proto_enumTypes[1].Descriptor()
+	return file_swarm_plugin_v1_backend_proto_enumTypes[0].Descriptor()
 }
 
 func (KillMode) Type() protoreflect.EnumType {
-	return &file_swarm_plugin_v1_backend_proto_enumTypes[1]
+	return &file_swarm_plugin_v1_backend_proto_enumTypes[0]
 }
 
 func (x KillMode) Number() protoreflect.EnumNumber {
@@ -126,7 +69,7 @@ func (x KillMode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use KillMode.Descriptor instead.
 func (KillMode) EnumDescriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{1}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{0}
 }
 
 // InputKind says what is given to a worker. A kind that the plugin does not know
@@ -174,11 +117,11 @@ func (x InputKind) String() string {
 }
 
 func (InputKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_swarm_plugin_v1_backend_proto_enumTypes[2].Descriptor()
+	return file_swarm_plugin_v1_backend_proto_enumTypes[1].Descriptor()
 }
 
 func (InputKind) Type() protoreflect.EnumType {
-	return &file_swarm_plugin_v1_backend_proto_enumTypes[2]
+	return &file_swarm_plugin_v1_backend_proto_enumTypes[1]
 }
 
 func (x InputKind) Number() protoreflect.EnumNumber {
@@ -187,62 +130,7 @@ func (x InputKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use InputKind.Descriptor instead.
 func (InputKind) EnumDescriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
-}
-
-// Handle identifies a worker to its backend, which alone looks inside.
-type Handle struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The version of the format of data, counted by the backend from 1.
-	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// At most 4096 bytes, without secrets.
-	Data          []byte `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Handle) Reset() {
-	*x = Handle{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Handle) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Handle) ProtoMessage() {}
-
-func (x *Handle) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Handle.ProtoReflect.Descriptor instead.
-func (*Handle) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *Handle) GetVersion() uint32 {
-	if x != nil {
-		return x.Version
-	}
-	return 0
-}
-
-func (x *Handle) GetData() []byte {
-	if x != nil {
-		return x.Data
-	}
-	return nil
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{1}
 }
 
 // SpawnRequest says what to start.
@@ -293,7 +181,7 @@ type SpawnRequest struct {
 
 func (x *SpawnRequest) Reset() {
 	*x = SpawnRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[1]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -305,7 +193,7 @@ func (x *SpawnRequest) String() string {
 func (*SpawnRequest) ProtoMessage() {}
 
 func (x *SpawnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[1]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -318,7 +206,7 @@ func (x *SpawnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpawnRequest.ProtoReflect.Descriptor instead.
 func (*SpawnRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{1}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *SpawnRequest) GetId() string {
@@ -451,7 +339,7 @@ type Sandbox struct {
 
 func (x *Sandbox) Reset() {
 	*x = Sandbox{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +351,7 @@ func (x *Sandbox) String() string {
 func (*Sandbox) ProtoMessage() {}
 
 func (x *Sandbox) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +364,7 @@ func (x *Sandbox) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sandbox.ProtoReflect.Descriptor instead.
 func (*Sandbox) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Sandbox) GetNetwork() string {
@@ -524,7 +412,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -536,7 +424,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -549,7 +437,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{3}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Limits) GetMemory() int64 {
@@ -615,7 +503,7 @@ type Restart struct {
 
 func (x *Restart) Reset() {
 	*x = Restart{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -627,7 +515,7 @@ func (x *Restart) String() string {
 func (*Restart) ProtoMessage() {}
 
 func (x *Restart) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -640,7 +528,7 @@ func (x *Restart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Restart.ProtoReflect.Descriptor instead.
 func (*Restart) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{4}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Restart) GetWhen() string {
@@ -694,7 +582,7 @@ type Owner struct {
 
 func (x *Owner) Reset() {
 	*x = Owner{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +594,7 @@ func (x *Owner) String() string {
 func (*Owner) ProtoMessage() {}
 
 func (x *Owner) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +607,7 @@ func (x *Owner) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Owner.ProtoReflect.Descriptor instead.
 func (*Owner) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{5}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Owner) GetPid() int64 {
@@ -765,7 +653,7 @@ type Local struct {
 
 func (x *Local) Reset() {
 	*x = Local{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -777,7 +665,7 @@ func (x *Local) String() string {
 func (*Local) ProtoMessage() {}
 
 func (x *Local) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -790,7 +678,7 @@ func (x *Local) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Local.ProtoReflect.Descriptor instead.
 func (*Local) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{6}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Local) GetRunDir() []byte {
@@ -846,7 +734,7 @@ type SpawnResponse struct {
 
 func (x *SpawnResponse) Reset() {
 	*x = SpawnResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -858,7 +746,7 @@ func (x *SpawnResponse) String() string {
 func (*SpawnResponse) ProtoMessage() {}
 
 func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -871,645 +759,12 @@ func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpawnResponse.ProtoReflect.Descriptor instead.
 func (*SpawnResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{7}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SpawnResponse) GetHandle() *Handle {
 	if x != nil {
 		return x.Handle
-	}
-	return nil
-}
-
-// WorkerStatus is what a backend knows of a worker at one moment.
-type WorkerStatus struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether it lives.
-	State State `protobuf:"varint,1,opt,name=state,proto3,enum=swarm.plugin.v1.State" json:"state,omitempty"`
-	// The number of the main process where it runs, 0 if there is none.
-	Pid int64 `protobuf:"varint,2,opt,name=pid,proto3" json:"pid,omitempty"`
-	// When the main process was started, if known.
-	Started *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=started,proto3" json:"started,omitempty"`
-	// Set if and only if state is STATE_EXITED.
-	Exit *Exit `protobuf:"bytes,4,opt,name=exit,proto3" json:"exit,omitempty"`
-	// Where the worker is.
-	Where *Where `protobuf:"bytes,5,opt,name=where,proto3" json:"where,omitempty"`
-	// One line for STATE_UNSPECIFIED and STATE_LOST: why.
-	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The processes of a lost worker that are still alive.
-	Survivors []*Process `protobuf:"bytes,7,rep,name=survivors,proto3" json:"survivors,omitempty"`
-	// How often it was started again by its restart policy. Between two starts it
-	// is STATE_RUNNING with the pid 0 and a reason.
-	Restarts int64 `protobuf:"varint,8,opt,name=restarts,proto3" json:"restarts,omitempty"`
-	// The newest restarts, at most 10, the oldest first.
-	LastRestarts []*Restarted `protobuf:"bytes,9,rep,name=last_restarts,json=lastRestarts,proto3" json:"last_restarts,omitempty"`
-	// Set once the worker said that it is done, whatever its state.
-	Completion *Completion `protobuf:"bytes,10,opt,name=completion,proto3" json:"completion,omitempty"`
-	// SetPaused has stopped its processes; the state is STATE_RUNNING.
-	Paused bool `protobuf:"varint,11,opt,name=paused,proto3" json:"paused,omitempty"`
-	// Which limits of a worker with best_effort are not enforced, and why; one line.
-	Unenforced    string `protobuf:"bytes,12,opt,name=unenforced,proto3" json:"unenforced,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WorkerStatus) Reset() {
-	*x = WorkerStatus{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WorkerStatus) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WorkerStatus) ProtoMessage() {}
-
-func (x *WorkerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WorkerStatus.ProtoReflect.Descriptor instead.
-func (*WorkerStatus) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *WorkerStatus) GetState() State {
-	if x != nil {
-		return x.State
-	}
-	return State_STATE_UNSPECIFIED
-}
-
-func (x *WorkerStatus) GetPid() int64 {
-	if x != nil {
-		return x.Pid
-	}
-	return 0
-}
-
-func (x *WorkerStatus) GetStarted() *timestamppb.Timestamp {
-	if x != nil {
-		return x.Started
-	}
-	return nil
-}
-
-func (x *WorkerStatus) GetExit() *Exit {
-	if x != nil {
-		return x.Exit
-	}
-	return nil
-}
-
-func (x *WorkerStatus) GetWhere() *Where {
-	if x != nil {
-		return x.Where
-	}
-	return nil
-}
-
-func (x *WorkerStatus) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *WorkerStatus) GetSurvivors() []*Process {
-	if x != nil {
-		return x.Survivors
-	}
-	return nil
-}
-
-func (x *WorkerStatus) GetRestarts() int64 {
-	if x != nil {
-		return x.Restarts
-	}
-	return 0
-}
-
-func (x *WorkerStatus) GetLastRestarts() []*Restarted {
-	if x != nil {
-		return x.LastRestarts
-	}
-	return nil
-}
-
-func (x *WorkerStatus) GetCompletion() *Completion {
-	if x != nil {
-		return x.Completion
-	}
-	return nil
-}
-
-func (x *WorkerStatus) GetPaused() bool {
-	if x != nil {
-		return x.Paused
-	}
-	return false
-}
-
-func (x *WorkerStatus) GetUnenforced() string {
-	if x != nil {
-		return x.Unenforced
-	}
-	return ""
-}
-
-// Restarted is one restart of a worker.
-type Restarted struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Restarts of a worker are counted from 1.
-	Number int64 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	// When the main process was started again.
-	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
-	// How the one before it ended, as in Exit.
-	Code int64 `protobuf:"varint,3,opt,name=code,proto3" json:"code,omitempty"`
-	// As in Exit.
-	Signal        string `protobuf:"bytes,4,opt,name=signal,proto3" json:"signal,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Restarted) Reset() {
-	*x = Restarted{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Restarted) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Restarted) ProtoMessage() {}
-
-func (x *Restarted) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Restarted.ProtoReflect.Descriptor instead.
-func (*Restarted) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *Restarted) GetNumber() int64 {
-	if x != nil {
-		return x.Number
-	}
-	return 0
-}
-
-func (x *Restarted) GetTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.Time
-	}
-	return nil
-}
-
-func (x *Restarted) GetCode() int64 {
-	if x != nil {
-		return x.Code
-	}
-	return 0
-}
-
-func (x *Restarted) GetSignal() string {
-	if x != nil {
-		return x.Signal
-	}
-	return ""
-}
-
-// Completion is what a worker said when it was done.
-type Completion struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// One line of at most 1024 bytes, or empty.
-	Summary string `protobuf:"bytes,1,opt,name=summary,proto3" json:"summary,omitempty"`
-	// When it said so.
-	Time          *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Completion) Reset() {
-	*x = Completion{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Completion) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Completion) ProtoMessage() {}
-
-func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Completion.ProtoReflect.Descriptor instead.
-func (*Completion) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *Completion) GetSummary() string {
-	if x != nil {
-		return x.Summary
-	}
-	return ""
-}
-
-func (x *Completion) GetTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.Time
-	}
-	return nil
-}
-
-// Exit is how a worker ended; never invented.
-type Exit struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The exit code of the main process, -1 if a signal ended it.
-	Code int64 `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
-	// The name of that signal, such as "SIGKILL".
-	Signal string `protobuf:"bytes,2,opt,name=signal,proto3" json:"signal,omitempty"`
-	// Why it ended: "exited", "killed", "hangup", "shutdown", "completed", "owner",
-	// "crash-loop", "out-of-memory", "not-started".
-	// Readers keep causes that they do not know.
-	Cause string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
-	// One line in addition, or empty.
-	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// When the main process ended.
-	Time *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=time,proto3" json:"time,omitempty"`
-	// What the worker used until then, if known.
-	Usage         *Usage `protobuf:"bytes,6,opt,name=usage,proto3" json:"usage,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Exit) Reset() {
-	*x = Exit{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Exit) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Exit) ProtoMessage() {}
-
-func (x *Exit) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Exit.ProtoReflect.Descriptor instead.
-func (*Exit) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *Exit) GetCode() int64 {
-	if x != nil {
-		return x.Code
-	}
-	return 0
-}
-
-func (x *Exit) GetSignal() string {
-	if x != nil {
-		return x.Signal
-	}
-	return ""
-}
-
-func (x *Exit) GetCause() string {
-	if x != nil {
-		return x.Cause
-	}
-	return ""
-}
-
-func (x *Exit) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *Exit) GetTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.Time
-	}
-	return nil
-}
-
-func (x *Exit) GetUsage() *Usage {
-	if x != nil {
-		return x.Usage
-	}
-	return nil
-}
-
-// Where tells where a worker is.
-type Where struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it is in, such as "tmux window".
-	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// Its name there.
-	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Facts for programs, such as session and window.
-	Parts         map[string]string `protobuf:"bytes,3,rep,name=parts,proto3" json:"parts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Where) Reset() {
-	*x = Where{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Where) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Where) ProtoMessage() {}
-
-func (x *Where) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Where.ProtoReflect.Descriptor instead.
-func (*Where) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *Where) GetKind() string {
-	if x != nil {
-		return x.Kind
-	}
-	return ""
-}
-
-func (x *Where) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Where) GetParts() map[string]string {
-	if x != nil {
-		return x.Parts
-	}
-	return nil
-}
-
-// Process names a process for people.
-type Process struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its number where it runs.
-	Pid int64 `protobuf:"varint,1,opt,name=pid,proto3" json:"pid,omitempty"`
-	// Its command, as short as ps shows it.
-	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Process) Reset() {
-	*x = Process{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Process) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Process) ProtoMessage() {}
-
-func (x *Process) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Process.ProtoReflect.Descriptor instead.
-func (*Process) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *Process) GetPid() int64 {
-	if x != nil {
-		return x.Pid
-	}
-	return 0
-}
-
-func (x *Process) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-// StatusRequest asks how workers are.
-type StatusRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The workers, at most 500.
-	Handles       []*Handle `protobuf:"bytes,1,rep,name=handles,proto3" json:"handles,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StatusRequest) Reset() {
-	*x = StatusRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StatusRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StatusRequest) ProtoMessage() {}
-
-func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
-func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *StatusRequest) GetHandles() []*Handle {
-	if x != nil {
-		return x.Handles
-	}
-	return nil
-}
-
-// StatusResponse says how workers are.
-type StatusResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// One result for each handle, in their order.
-	Results       []*StatusResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StatusResponse) Reset() {
-	*x = StatusResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StatusResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StatusResponse) ProtoMessage() {}
-
-func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
-func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *StatusResponse) GetResults() []*StatusResult {
-	if x != nil {
-		return x.Results
-	}
-	return nil
-}
-
-// StatusResult is the answer for one worker.
-type StatusResult struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// How it is; not set with an error.
-	Status *WorkerStatus `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
-	// Why it can't be told.
-	Error         *Error `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StatusResult) Reset() {
-	*x = StatusResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StatusResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StatusResult) ProtoMessage() {}
-
-func (x *StatusResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StatusResult.ProtoReflect.Descriptor instead.
-func (*StatusResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *StatusResult) GetStatus() *WorkerStatus {
-	if x != nil {
-		return x.Status
-	}
-	return nil
-}
-
-func (x *StatusResult) GetError() *Error {
-	if x != nil {
-		return x.Error
 	}
 	return nil
 }
@@ -1534,7 +789,7 @@ type KillOptions struct {
 
 func (x *KillOptions) Reset() {
 	*x = KillOptions{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1546,7 +801,7 @@ func (x *KillOptions) String() string {
 func (*KillOptions) ProtoMessage() {}
 
 func (x *KillOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1559,7 +814,7 @@ func (x *KillOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillOptions.ProtoReflect.Descriptor instead.
 func (*KillOptions) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{17}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *KillOptions) GetSignal() string {
@@ -1608,7 +863,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1620,7 +875,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1633,7 +888,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{18}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *KillRequest) GetItems() []*KillItem {
@@ -1656,7 +911,7 @@ type KillItem struct {
 
 func (x *KillItem) Reset() {
 	*x = KillItem{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1668,7 +923,7 @@ func (x *KillItem) String() string {
 func (*KillItem) ProtoMessage() {}
 
 func (x *KillItem) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1681,7 +936,7 @@ func (x *KillItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillItem.ProtoReflect.Descriptor instead.
 func (*KillItem) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{19}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *KillItem) GetHandle() *Handle {
@@ -1713,7 +968,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1725,7 +980,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1738,7 +993,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *KillResponse) GetIndex() uint32 {
@@ -1781,7 +1036,7 @@ type KillResult struct {
 
 func (x *KillResult) Reset() {
 	*x = KillResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1793,7 +1048,7 @@ func (x *KillResult) String() string {
 func (*KillResult) ProtoMessage() {}
 
 func (x *KillResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1806,7 +1061,7 @@ func (x *KillResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResult.ProtoReflect.Descriptor instead.
 func (*KillResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *KillResult) GetStatus() *WorkerStatus {
@@ -1863,7 +1118,7 @@ type OutputRequest struct {
 
 func (x *OutputRequest) Reset() {
 	*x = OutputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1875,7 +1130,7 @@ func (x *OutputRequest) String() string {
 func (*OutputRequest) ProtoMessage() {}
 
 func (x *OutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1888,7 +1143,7 @@ func (x *OutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputRequest.ProtoReflect.Descriptor instead.
 func (*OutputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *OutputRequest) GetHandle() *Handle {
@@ -1937,7 +1192,7 @@ type OutputResponse struct {
 
 func (x *OutputResponse) Reset() {
 	*x = OutputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1949,7 +1204,7 @@ func (x *OutputResponse) String() string {
 func (*OutputResponse) ProtoMessage() {}
 
 func (x *OutputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1962,7 +1217,7 @@ func (x *OutputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputResponse.ProtoReflect.Descriptor instead.
 func (*OutputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *OutputResponse) GetPieces() []*OutputPiece {
@@ -1991,7 +1246,7 @@ type OutputPiece struct {
 
 func (x *OutputPiece) Reset() {
 	*x = OutputPiece{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2003,7 +1258,7 @@ func (x *OutputPiece) String() string {
 func (*OutputPiece) ProtoMessage() {}
 
 func (x *OutputPiece) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2016,7 +1271,7 @@ func (x *OutputPiece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputPiece.ProtoReflect.Descriptor instead.
 func (*OutputPiece) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *OutputPiece) GetTime() *timestamppb.Timestamp {
@@ -2071,7 +1326,7 @@ type FindRequest struct {
 
 func (x *FindRequest) Reset() {
 	*x = FindRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2083,7 +1338,7 @@ func (x *FindRequest) String() string {
 func (*FindRequest) ProtoMessage() {}
 
 func (x *FindRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2096,7 +1351,7 @@ func (x *FindRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindRequest.ProtoReflect.Descriptor instead.
 func (*FindRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FindRequest) GetId() string {
@@ -2138,7 +1393,7 @@ type FindResponse struct {
 
 func (x *FindResponse) Reset() {
 	*x = FindResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2150,7 +1405,7 @@ func (x *FindResponse) String() string {
 func (*FindResponse) ProtoMessage() {}
 
 func (x *FindResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2163,7 +1418,7 @@ func (x *FindResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindResponse.ProtoReflect.Descriptor instead.
 func (*FindResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FindResponse) GetHandle() *Handle {
@@ -2186,7 +1441,7 @@ type SweepRequest struct {
 
 func (x *SweepRequest) Reset() {
 	*x = SweepRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2198,7 +1453,7 @@ func (x *SweepRequest) String() string {
 func (*SweepRequest) ProtoMessage() {}
 
 func (x *SweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2211,7 +1466,7 @@ func (x *SweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepRequest.ProtoReflect.Descriptor instead.
 func (*SweepRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SweepRequest) GetEnded() []*Handle {
@@ -2239,7 +1494,7 @@ type SweepResponse struct {
 
 func (x *SweepResponse) Reset() {
 	*x = SweepResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2251,7 +1506,7 @@ func (x *SweepResponse) String() string {
 func (*SweepResponse) ProtoMessage() {}
 
 func (x *SweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2264,7 +1519,7 @@ func (x *SweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepResponse.ProtoReflect.Descriptor instead.
 func (*SweepResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SweepResponse) GetWarnings() []string {
@@ -2301,7 +1556,7 @@ type InputRequest struct {
 
 func (x *InputRequest) Reset() {
 	*x = InputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2313,7 +1568,7 @@ func (x *InputRequest) String() string {
 func (*InputRequest) ProtoMessage() {}
 
 func (x *InputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2326,7 +1581,7 @@ func (x *InputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputRequest.ProtoReflect.Descriptor instead.
 func (*InputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *InputRequest) GetHandle() *Handle {
@@ -2382,7 +1637,7 @@ type InputResponse struct {
 
 func (x *InputResponse) Reset() {
 	*x = InputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2394,7 +1649,7 @@ func (x *InputResponse) String() string {
 func (*InputResponse) ProtoMessage() {}
 
 func (x *InputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2407,7 +1662,7 @@ func (x *InputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputResponse.ProtoReflect.Descriptor instead.
 func (*InputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *InputResponse) GetPending() bool {
@@ -2432,7 +1687,7 @@ type SignalRequest struct {
 
 func (x *SignalRequest) Reset() {
 	*x = SignalRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2444,7 +1699,7 @@ func (x *SignalRequest) String() string {
 func (*SignalRequest) ProtoMessage() {}
 
 func (x *SignalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2457,7 +1712,7 @@ func (x *SignalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalRequest.ProtoReflect.Descriptor instead.
 func (*SignalRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SignalRequest) GetHandle() *Handle {
@@ -2490,7 +1745,7 @@ type SignalResponse struct {
 
 func (x *SignalResponse) Reset() {
 	*x = SignalResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2502,7 +1757,7 @@ func (x *SignalResponse) String() string {
 func (*SignalResponse) ProtoMessage() {}
 
 func (x *SignalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2515,7 +1770,7 @@ func (x *SignalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalResponse.ProtoReflect.Descriptor instead.
 func (*SignalResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
 }
 
 // SetLimitsRequest asks for other limits.
@@ -2531,7 +1786,7 @@ type SetLimitsRequest struct {
 
 func (x *SetLimitsRequest) Reset() {
 	*x = SetLimitsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2543,7 +1798,7 @@ func (x *SetLimitsRequest) String() string {
 func (*SetLimitsRequest) ProtoMessage() {}
 
 func (x *SetLimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2556,7 +1811,7 @@ func (x *SetLimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLimitsRequest.ProtoReflect.Descriptor instead.
 func (*SetLimitsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SetLimitsRequest) GetHandle() *Handle {
@@ -2582,7 +1837,7 @@ type SetLimitsResponse struct {
 
 func (x *SetLimitsResponse) Reset() {
 	*x = SetLimitsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2594,7 +1849,7 @@ func (x *SetLimitsResponse) String() string {
 func (*SetLimitsResponse) ProtoMessage() {}
 
 func (x *SetLimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2607,7 +1862,7 @@ func (x *SetLimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLimitsResponse.ProtoReflect.Descriptor instead.
 func (*SetLimitsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
 }
 
 // SetPausedRequest asks to stop the processes of a worker, or to let them go on.
@@ -2623,7 +1878,7 @@ type SetPausedRequest struct {
 
 func (x *SetPausedRequest) Reset() {
 	*x = SetPausedRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2635,7 +1890,7 @@ func (x *SetPausedRequest) String() string {
 func (*SetPausedRequest) ProtoMessage() {}
 
 func (x *SetPausedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2648,7 +1903,7 @@ func (x *SetPausedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPausedRequest.ProtoReflect.Descriptor instead.
 func (*SetPausedRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SetPausedRequest) GetHandle() *Handle {
@@ -2674,7 +1929,7 @@ type SetPausedResponse struct {
 
 func (x *SetPausedResponse) Reset() {
 	*x = SetPausedResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2686,7 +1941,7 @@ func (x *SetPausedResponse) String() string {
 func (*SetPausedResponse) ProtoMessage() {}
 
 func (x *SetPausedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2699,7 +1954,7 @@ func (x *SetPausedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPausedResponse.ProtoReflect.Descriptor instead.
 func (*SetPausedResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
 }
 
 // ScreenRequest asks what a terminal shows.
@@ -2716,7 +1971,7 @@ type ScreenRequest struct {
 
 func (x *ScreenRequest) Reset() {
 	*x = ScreenRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2728,7 +1983,7 @@ func (x *ScreenRequest) String() string {
 func (*ScreenRequest) ProtoMessage() {}
 
 func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2741,7 +1996,7 @@ func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenRequest.ProtoReflect.Descriptor instead.
 func (*ScreenRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ScreenRequest) GetHandle() *Handle {
@@ -2772,7 +2027,7 @@ type ScreenResponse struct {
 
 func (x *ScreenResponse) Reset() {
 	*x = ScreenResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2784,7 +2039,7 @@ func (x *ScreenResponse) String() string {
 func (*ScreenResponse) ProtoMessage() {}
 
 func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2797,7 +2052,7 @@ func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResponse.ProtoReflect.Descriptor instead.
 func (*ScreenResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ScreenResponse) GetLines() []string {
@@ -2827,7 +2082,7 @@ type ScreensRequest struct {
 
 func (x *ScreensRequest) Reset() {
 	*x = ScreensRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2839,7 +2094,7 @@ func (x *ScreensRequest) String() string {
 func (*ScreensRequest) ProtoMessage() {}
 
 func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2852,7 +2107,7 @@ func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensRequest.ProtoReflect.Descriptor instead.
 func (*ScreensRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ScreensRequest) GetHandles() []*Handle {
@@ -2880,7 +2135,7 @@ type ScreensResponse struct {
 
 func (x *ScreensResponse) Reset() {
 	*x = ScreensResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2892,7 +2147,7 @@ func (x *ScreensResponse) String() string {
 func (*ScreensResponse) ProtoMessage() {}
 
 func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2905,7 +2160,7 @@ func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensResponse.ProtoReflect.Descriptor instead.
 func (*ScreensResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ScreensResponse) GetResults() []*ScreenResult {
@@ -2928,7 +2183,7 @@ type ScreenResult struct {
 
 func (x *ScreenResult) Reset() {
 	*x = ScreenResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2940,7 +2195,7 @@ func (x *ScreenResult) String() string {
 func (*ScreenResult) ProtoMessage() {}
 
 func (x *ScreenResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2953,7 +2208,7 @@ func (x *ScreenResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResult.ProtoReflect.Descriptor instead.
 func (*ScreenResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ScreenResult) GetScreen() *ScreenResponse {
@@ -2983,7 +2238,7 @@ type AttachRequest struct {
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2995,7 +2250,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3008,7 +2263,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AttachRequest) GetHandle() *Handle {
@@ -3038,7 +2293,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3050,7 +2305,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3063,7 +2318,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AttachResponse) GetCommand() [][]byte {
@@ -3091,7 +2346,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3103,7 +2358,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3116,7 +2371,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -3143,7 +2398,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3155,7 +2410,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3168,7 +2423,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -3214,7 +2469,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3226,7 +2481,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3239,7 +2494,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -3272,7 +2527,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3284,7 +2539,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3297,7 +2552,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -3309,7 +2564,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3321,7 +2576,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3334,7 +2589,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
 }
 
 // ListResponse is one of them.
@@ -3355,7 +2610,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3367,7 +2622,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3380,7 +2635,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -3411,80 +2666,6 @@ func (x *ListResponse) GetStatus() *WorkerStatus {
 	return nil
 }
 
-// Usage is what a worker has used since its spawn: all its processes, those that have
-// ended, and all its restarts. A field that the backend can't know is not set.
-type Usage struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The time on CPUs, all CPUs added.
-	CpuTime *durationpb.Duration `protobuf:"bytes,1,opt,name=cpu_time,json=cpuTime,proto3" json:"cpu_time,omitempty"`
-	// The largest amount of memory that it is known to have held at one moment, in bytes.
-	Peak *int64 `protobuf:"varint,2,opt,name=peak,proto3,oneof" json:"peak,omitempty"`
-	// Bytes that it caused to be read from storage.
-	Read *int64 `protobuf:"varint,3,opt,name=read,proto3,oneof" json:"read,omitempty"`
-	// Bytes that it caused to be written to storage.
-	Written       *int64 `protobuf:"varint,4,opt,name=written,proto3,oneof" json:"written,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Usage) Reset() {
-	*x = Usage{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Usage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Usage) ProtoMessage() {}
-
-func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Usage.ProtoReflect.Descriptor instead.
-func (*Usage) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{50}
-}
-
-func (x *Usage) GetCpuTime() *durationpb.Duration {
-	if x != nil {
-		return x.CpuTime
-	}
-	return nil
-}
-
-func (x *Usage) GetPeak() int64 {
-	if x != nil && x.Peak != nil {
-		return *x.Peak
-	}
-	return 0
-}
-
-func (x *Usage) GetRead() int64 {
-	if x != nil && x.Read != nil {
-		return *x.Read
-	}
-	return 0
-}
-
-func (x *Usage) GetWritten() int64 {
-	if x != nil && x.Written != nil {
-		return *x.Written
-	}
-	return 0
-}
-
 // StatsRequest asks what workers use.
 type StatsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3496,7 +2677,7 @@ type StatsRequest struct {
 
 func (x *StatsRequest) Reset() {
 	*x = StatsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3508,7 +2689,7 @@ func (x *StatsRequest) String() string {
 func (*StatsRequest) ProtoMessage() {}
 
 func (x *StatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[51]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3521,7 +2702,7 @@ func (x *StatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
 func (*StatsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{51}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *StatsRequest) GetHandles() []*Handle {
@@ -3542,7 +2723,7 @@ type StatsResponse struct {
 
 func (x *StatsResponse) Reset() {
 	*x = StatsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3554,7 +2735,7 @@ func (x *StatsResponse) String() string {
 func (*StatsResponse) ProtoMessage() {}
 
 func (x *StatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[52]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3567,7 +2748,7 @@ func (x *StatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
 func (*StatsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{52}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *StatsResponse) GetResults() []*StatsResult {
@@ -3590,7 +2771,7 @@ type StatsResult struct {
 
 func (x *StatsResult) Reset() {
 	*x = StatsResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3602,7 +2783,7 @@ func (x *StatsResult) String() string {
 func (*StatsResult) ProtoMessage() {}
 
 func (x *StatsResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[53]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3615,7 +2796,7 @@ func (x *StatsResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResult.ProtoReflect.Descriptor instead.
 func (*StatsResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{53}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *StatsResult) GetStats() *WorkerStats {
@@ -3658,7 +2839,7 @@ type WorkerStats struct {
 
 func (x *WorkerStats) Reset() {
 	*x = WorkerStats{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[54]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3670,7 +2851,7 @@ func (x *WorkerStats) String() string {
 func (*WorkerStats) ProtoMessage() {}
 
 func (x *WorkerStats) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[54]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3683,7 +2864,7 @@ func (x *WorkerStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStats.ProtoReflect.Descriptor instead.
 func (*WorkerStats) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{54}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *WorkerStats) GetTime() *timestamppb.Timestamp {
@@ -3746,7 +2927,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[55]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3758,7 +2939,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[55]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3771,7 +2952,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{55}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ProgressRequest) GetId() string {
@@ -3792,7 +2973,7 @@ type ProgressResponse struct {
 
 func (x *ProgressResponse) Reset() {
 	*x = ProgressResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[56]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3804,7 +2985,7 @@ func (x *ProgressResponse) String() string {
 func (*ProgressResponse) ProtoMessage() {}
 
 func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[56]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3817,7 +2998,7 @@ func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressResponse.ProtoReflect.Descriptor instead.
 func (*ProgressResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{56}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ProgressResponse) GetText() string {
@@ -3831,10 +3012,7 @@ var File_swarm_plugin_v1_backend_proto protoreflect.FileDescriptor
 
 const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\n" +
-	"\x1dswarm/plugin/v1/backend.proto\x12\x0fswarm.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cswarm/plugin/v1/plugin.proto\"6\n" +
-	"\x06Handle\x12\x18\n" +
-	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\x86\x05\n" +
+	"\x1dswarm/plugin/v1/backend.proto\x12\x0fswarm.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cswarm/plugin/v1/plugin.proto\x1a\x1cswarm/plugin/v1/status.proto\"\x86\x05\n" +
 	"\fSpawnRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -3888,59 +3066,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\tworkspace\x18\x05 \x01(\fR\tworkspace\x12\x16\n" +
 	"\x06server\x18\x06 \x01(\fR\x06server\"@\n" +
 	"\rSpawnResponse\x12/\n" +
-	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\"\xff\x03\n" +
-	"\fWorkerStatus\x12,\n" +
-	"\x05state\x18\x01 \x01(\x0e2\x16.swarm.plugin.v1.StateR\x05state\x12\x10\n" +
-	"\x03pid\x18\x02 \x01(\x03R\x03pid\x124\n" +
-	"\astarted\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x12)\n" +
-	"\x04exit\x18\x04 \x01(\v2\x15.swarm.plugin.v1.ExitR\x04exit\x12,\n" +
-	"\x05where\x18\x05 \x01(\v2\x16.swarm.plugin.v1.WhereR\x05where\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reason\x126\n" +
-	"\tsurvivors\x18\a \x03(\v2\x18.swarm.plugin.v1.ProcessR\tsurvivors\x12\x1a\n" +
-	"\brestarts\x18\b \x01(\x03R\brestarts\x12?\n" +
-	"\rlast_restarts\x18\t \x03(\v2\x1a.swarm.plugin.v1.RestartedR\flastRestarts\x12;\n" +
-	"\n" +
-	"completion\x18\n" +
-	" \x01(\v2\x1b.swarm.plugin.v1.CompletionR\n" +
-	"completion\x12\x16\n" +
-	"\x06paused\x18\v \x01(\bR\x06paused\x12\x1e\n" +
-	"\n" +
-	"unenforced\x18\f \x01(\tR\n" +
-	"unenforced\"\x7f\n" +
-	"\tRestarted\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x03R\x06number\x12.\n" +
-	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x12\n" +
-	"\x04code\x18\x03 \x01(\x03R\x04code\x12\x16\n" +
-	"\x06signal\x18\x04 \x01(\tR\x06signal\"V\n" +
-	"\n" +
-	"Completion\x12\x18\n" +
-	"\asummary\x18\x01 \x01(\tR\asummary\x12.\n" +
-	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\xbe\x01\n" +
-	"\x04Exit\x12\x12\n" +
-	"\x04code\x18\x01 \x01(\x03R\x04code\x12\x16\n" +
-	"\x06signal\x18\x02 \x01(\tR\x06signal\x12\x14\n" +
-	"\x05cause\x18\x03 \x01(\tR\x05cause\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\x12.\n" +
-	"\x04time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12,\n" +
-	"\x05usage\x18\x06 \x01(\v2\x16.swarm.plugin.v1.UsageR\x05usage\"\xa2\x01\n" +
-	"\x05Where\x12\x12\n" +
-	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
-	"\x05parts\x18\x03 \x03(\v2!.swarm.plugin.v1.Where.PartsEntryR\x05parts\x1a8\n" +
-	"\n" +
-	"PartsEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"/\n" +
-	"\aProcess\x12\x10\n" +
-	"\x03pid\x18\x01 \x01(\x03R\x03pid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"B\n" +
-	"\rStatusRequest\x121\n" +
-	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"I\n" +
-	"\x0eStatusResponse\x127\n" +
-	"\aresults\x18\x01 \x03(\v2\x1d.swarm.plugin.v1.StatusResultR\aresults\"s\n" +
-	"\fStatusResult\x125\n" +
-	"\x06status\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.swarm.plugin.v1.ErrorR\x05error\"\xb3\x01\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\"\xb3\x01\n" +
 	"\vKillOptions\x12\x16\n" +
 	"\x06signal\x18\x01 \x01(\tR\x06signal\x12/\n" +
 	"\x05grace\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05grace\x12\x14\n" +
@@ -4054,16 +3180,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x04spec\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.SpawnRequestR\x04spec\x12/\n" +
 	"\x06handle\x18\x02 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x124\n" +
 	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x125\n" +
-	"\x06status\x18\x04 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status\"\xac\x01\n" +
-	"\x05Usage\x124\n" +
-	"\bcpu_time\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\acpuTime\x12\x17\n" +
-	"\x04peak\x18\x02 \x01(\x03H\x00R\x04peak\x88\x01\x01\x12\x17\n" +
-	"\x04read\x18\x03 \x01(\x03H\x01R\x04read\x88\x01\x01\x12\x1d\n" +
-	"\awritten\x18\x04 \x01(\x03H\x02R\awritten\x88\x01\x01B\a\n" +
-	"\x05_peakB\a\n" +
-	"\x05_readB\n" +
-	"\n" +
-	"\b_written\"A\n" +
+	"\x06status\x18\x04 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status\"A\n" +
 	"\fStatsRequest\x121\n" +
 	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"G\n" +
 	"\rStatsResponse\x126\n" +
@@ -4090,13 +3207,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x0fProgressRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"&\n" +
 	"\x10ProgressResponse\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text*S\n" +
-	"\x05State\x12\x15\n" +
-	"\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
-	"\rSTATE_RUNNING\x10\x01\x12\x10\n" +
-	"\fSTATE_EXITED\x10\x02\x12\x0e\n" +
-	"\n" +
-	"STATE_LOST\x10\x03*9\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text*9\n" +
 	"\bKillMode\x12\x19\n" +
 	"\x15KILL_MODE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eKILL_MODE_MAIN\x10\x01*j\n" +
@@ -4138,193 +3249,169 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 	return file_swarm_plugin_v1_backend_proto_rawDescData
 }
 
-var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
+var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
-	(State)(0),                    // 0: swarm.plugin.v1.State
-	(KillMode)(0),                 // 1: swarm.plugin.v1.KillMode
-	(InputKind)(0),                // 2: swarm.plugin.v1.InputKind
-	(*Handle)(nil),                // 3: swarm.plugin.v1.Handle
-	(*SpawnRequest)(nil),          // 4: swarm.plugin.v1.SpawnRequest
-	(*Sandbox)(nil),               // 5: swarm.plugin.v1.Sandbox
-	(*Limits)(nil),                // 6: swarm.plugin.v1.Limits
-	(*Restart)(nil),               // 7: swarm.plugin.v1.Restart
-	(*Owner)(nil),                 // 8: swarm.plugin.v1.Owner
-	(*Local)(nil),                 // 9: swarm.plugin.v1.Local
-	(*SpawnResponse)(nil),         // 10: swarm.plugin.v1.SpawnResponse
-	(*WorkerStatus)(nil),          // 11: swarm.plugin.v1.WorkerStatus
-	(*Restarted)(nil),             // 12: swarm.plugin.v1.Restarted
-	(*Completion)(nil),            // 13: swarm.plugin.v1.Completion
-	(*Exit)(nil),                  // 14: swarm.plugin.v1.Exit
-	(*Where)(nil),                 // 15: swarm.plugin.v1.Where
-	(*Process)(nil),               // 16: swarm.plugin.v1.Process
-	(*StatusRequest)(nil),         // 17: swarm.plugin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 18: swarm.plugin.v1.StatusResponse
-	(*StatusResult)(nil),          // 19: swarm.plugin.v1.StatusResult
-	(*KillOptions)(nil),           // 20: swarm.plugin.v1.KillOptions
-	(*KillRequest)(nil),           // 21: swarm.plugin.v1.KillRequest
-	(*KillItem)(nil),              // 22: swarm.plugin.v1.KillItem
-	(*KillResponse)(nil),          // 23: swarm.plugin.v1.KillResponse
-	(*KillResult)(nil),            // 24: swarm.plugin.v1.KillResult
-	(*OutputRequest)(nil),         // 25: swarm.plugin.v1.OutputRequest
-	(*OutputResponse)(nil),        // 26: swarm.plugin.v1.OutputResponse
-	(*OutputPiece)(nil),           // 27: swarm.plugin.v1.OutputPiece
-	(*FindRequest)(nil),           // 28: swarm.plugin.v1.FindRequest
-	(*FindResponse)(nil),          // 29: swarm.plugin.v1.FindResponse
-	(*SweepRequest)(nil),          // 30: swarm.plugin.v1.SweepRequest
-	(*SweepResponse)(nil),         // 31: swarm.plugin.v1.SweepResponse
-	(*InputRequest)(nil),          // 32: swarm.plugin.v1.InputRequest
-	(*InputResponse)(nil),         // 33: swarm.plugin.v1.InputResponse
-	(*SignalRequest)(nil),         // 34: swarm.plugin.v1.SignalRequest
-	(*SignalResponse)(nil),        // 35: swarm.plugin.v1.SignalResponse
-	(*SetLimitsRequest)(nil),      // 36: swarm.plugin.v1.SetLimitsRequest
-	(*SetLimitsResponse)(nil),     // 37: swarm.plugin.v1.SetLimitsResponse
-	(*SetPausedRequest)(nil),      // 38: swarm.plugin.v1.SetPausedRequest
-	(*SetPausedResponse)(nil),     // 39: swarm.plugin.v1.SetPausedResponse
-	(*ScreenRequest)(nil),         // 40: swarm.plugin.v1.ScreenRequest
-	(*ScreenResponse)(nil),        // 41: swarm.plugin.v1.ScreenResponse
-	(*ScreensRequest)(nil),        // 42: swarm.plugin.v1.ScreensRequest
-	(*ScreensResponse)(nil),       // 43: swarm.plugin.v1.ScreensResponse
-	(*ScreenResult)(nil),          // 44: swarm.plugin.v1.ScreenResult
-	(*AttachRequest)(nil),         // 45: swarm.plugin.v1.AttachRequest
-	(*AttachResponse)(nil),        // 46: swarm.plugin.v1.AttachResponse
-	(*WatchRequest)(nil),          // 47: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 48: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 49: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 50: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 51: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 52: swarm.plugin.v1.ListResponse
-	(*Usage)(nil),                 // 53: swarm.plugin.v1.Usage
-	(*StatsRequest)(nil),          // 54: swarm.plugin.v1.StatsRequest
-	(*StatsResponse)(nil),         // 55: swarm.plugin.v1.StatsResponse
-	(*StatsResult)(nil),           // 56: swarm.plugin.v1.StatsResult
-	(*WorkerStats)(nil),           // 57: swarm.plugin.v1.WorkerStats
-	(*ProgressRequest)(nil),       // 58: swarm.plugin.v1.ProgressRequest
-	(*ProgressResponse)(nil),      // 59: swarm.plugin.v1.ProgressResponse
-	nil,                           // 60: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 61: swarm.plugin.v1.Where.PartsEntry
-	nil,                           // 62: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*durationpb.Duration)(nil),   // 63: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 64: google.protobuf.Timestamp
-	(*Error)(nil),                 // 65: swarm.plugin.v1.Error
+	(KillMode)(0),                 // 0: swarm.plugin.v1.KillMode
+	(InputKind)(0),                // 1: swarm.plugin.v1.InputKind
+	(*SpawnRequest)(nil),          // 2: swarm.plugin.v1.SpawnRequest
+	(*Sandbox)(nil),               // 3: swarm.plugin.v1.Sandbox
+	(*Limits)(nil),                // 4: swarm.plugin.v1.Limits
+	(*Restart)(nil),               // 5: swarm.plugin.v1.Restart
+	(*Owner)(nil),                 // 6: swarm.plugin.v1.Owner
+	(*Local)(nil),                 // 7: swarm.plugin.v1.Local
+	(*SpawnResponse)(nil),         // 8: swarm.plugin.v1.SpawnResponse
+	(*KillOptions)(nil),           // 9: swarm.plugin.v1.KillOptions
+	(*KillRequest)(nil),           // 10: swarm.plugin.v1.KillRequest
+	(*KillItem)(nil),              // 11: swarm.plugin.v1.KillItem
+	(*KillResponse)(nil),          // 12: swarm.plugin.v1.KillResponse
+	(*KillResult)(nil),            // 13: swarm.plugin.v1.KillResult
+	(*OutputRequest)(nil),         // 14: swarm.plugin.v1.OutputRequest
+	(*OutputResponse)(nil),        // 15: swarm.plugin.v1.OutputResponse
+	(*OutputPiece)(nil),           // 16: swarm.plugin.v1.OutputPiece
+	(*FindRequest)(nil),           // 17: swarm.plugin.v1.FindRequest
+	(*FindResponse)(nil),          // 18: swarm.plugin.v1.FindResponse
+	(*SweepRequest)(nil),          // 19: swarm.plugin.v1.SweepRequest
+	(*SweepResponse)(nil),         // 20: swarm.plugin.v1.SweepResponse
+	(*InputRequest)(nil),          // 21: swarm.plugin.v1.InputRequest
+	(*InputResponse)(nil),         // 22: swarm.plugin.v1.InputResponse
+	(*SignalRequest)(nil),         // 23: swarm.plugin.v1.SignalRequest
+	(*SignalResponse)(nil),        // 24: swarm.plugin.v1.SignalResponse
+	(*SetLimitsRequest)(nil),      // 25: swarm.plugin.v1.SetLimitsRequest
+	(*SetLimitsResponse)(nil),     // 26: swarm.plugin.v1.SetLimitsResponse
+	(*SetPausedRequest)(nil),      // 27: swarm.plugin.v1.SetPausedRequest
+	(*SetPausedResponse)(nil),     // 28: swarm.plugin.v1.SetPausedResponse
+	(*ScreenRequest)(nil),         // 29: swarm.plugin.v1.ScreenRequest
+	(*ScreenResponse)(nil),        // 30: swarm.plugin.v1.ScreenResponse
+	(*ScreensRequest)(nil),        // 31: swarm.plugin.v1.ScreensRequest
+	(*ScreensResponse)(nil),       // 32: swarm.plugin.v1.ScreensResponse
+	(*ScreenResult)(nil),          // 33: swarm.plugin.v1.ScreenResult
+	(*AttachRequest)(nil),         // 34: swarm.plugin.v1.AttachRequest
+	(*AttachResponse)(nil),        // 35: swarm.plugin.v1.AttachResponse
+	(*WatchRequest)(nil),          // 36: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 37: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 38: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 39: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 40: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 41: swarm.plugin.v1.ListResponse
+	(*StatsRequest)(nil),          // 42: swarm.plugin.v1.StatsRequest
+	(*StatsResponse)(nil),         // 43: swarm.plugin.v1.StatsResponse
+	(*StatsResult)(nil),           // 44: swarm.plugin.v1.StatsResult
+	(*WorkerStats)(nil),           // 45: swarm.plugin.v1.WorkerStats
+	(*ProgressRequest)(nil),       // 46: swarm.plugin.v1.ProgressRequest
+	(*ProgressResponse)(nil),      // 47: swarm.plugin.v1.ProgressResponse
+	nil,                           // 48: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 49: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*durationpb.Duration)(nil),   // 50: google.protobuf.Duration
+	(*Handle)(nil),                // 51: swarm.plugin.v1.Handle
+	(*Error)(nil),                 // 52: swarm.plugin.v1.Error
+	(*WorkerStatus)(nil),          // 53: swarm.plugin.v1.WorkerStatus
+	(*Process)(nil),               // 54: swarm.plugin.v1.Process
+	(*timestamppb.Timestamp)(nil), // 55: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 56: swarm.plugin.v1.Usage
+	(*StatusRequest)(nil),         // 57: swarm.plugin.v1.StatusRequest
+	(*StatusResponse)(nil),        // 58: swarm.plugin.v1.StatusResponse
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	60, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
-	20, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
-	9,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
-	7,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
-	8,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
-	6,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
-	5,  // 6: swarm.plugin.v1.SpawnRequest.sandbox:type_name -> swarm.plugin.v1.Sandbox
-	63, // 7: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	63, // 8: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	63, // 9: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
-	3,  // 10: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
-	0,  // 11: swarm.plugin.v1.WorkerStatus.state:type_name -> swarm.plugin.v1.State
-	64, // 12: swarm.plugin.v1.WorkerStatus.started:type_name -> google.protobuf.Timestamp
-	14, // 13: swarm.plugin.v1.WorkerStatus.exit:type_name -> swarm.plugin.v1.Exit
-	15, // 14: swarm.plugin.v1.WorkerStatus.where:type_name -> swarm.plugin.v1.Where
-	16, // 15: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
-	12, // 16: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
-	13, // 17: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
-	64, // 18: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
-	64, // 19: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
-	64, // 20: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
-	53, // 21: swarm.plugin.v1.Exit.usage:type_name -> swarm.plugin.v1.Usage
-	61, // 22: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
-	3,  // 23: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
-	19, // 24: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
-	11, // 25: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	65, // 26: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
-	63, // 27: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
-	1,  // 28: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
-	22, // 29: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	3,  // 30: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
-	20, // 31: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
-	24, // 32: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	65, // 33: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	11, // 34: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	16, // 35: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	3,  // 36: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	64, // 37: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
-	27, // 38: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	64, // 39: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	62, // 40: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
-	9,  // 41: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	3,  // 42: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 43: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	3,  // 44: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	3,  // 45: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	2,  // 46: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	63, // 47: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	3,  // 48: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
-	1,  // 49: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	3,  // 50: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
-	6,  // 51: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
-	3,  // 52: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 53: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 54: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
-	44, // 55: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
-	41, // 56: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	65, // 57: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	3,  // 58: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	3,  // 59: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	11, // 60: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	65, // 61: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	3,  // 62: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	20, // 63: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	4,  // 64: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	3,  // 65: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	64, // 66: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	11, // 67: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	63, // 68: swarm.plugin.v1.Usage.cpu_time:type_name -> google.protobuf.Duration
-	3,  // 69: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
-	56, // 70: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
-	57, // 71: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
-	65, // 72: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
-	64, // 73: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
-	53, // 74: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
-	4,  // 75: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	17, // 76: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	21, // 77: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	25, // 78: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	28, // 79: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	30, // 80: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	32, // 81: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	34, // 82: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	40, // 83: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	42, // 84: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	45, // 85: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	47, // 86: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	49, // 87: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	51, // 88: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	54, // 89: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
-	36, // 90: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
-	38, // 91: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
-	58, // 92: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
-	10, // 93: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	18, // 94: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	23, // 95: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	26, // 96: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	29, // 97: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	31, // 98: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	33, // 99: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	35, // 100: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	41, // 101: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	43, // 102: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	46, // 103: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	48, // 104: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	50, // 105: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	52, // 106: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	55, // 107: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
-	37, // 108: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
-	39, // 109: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
-	59, // 110: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
-	93, // [93:111] is the sub-list for method output_type
-	75, // [75:93] is the sub-list for method input_type
-	75, // [75:75] is the sub-list for extension type_name
-	75, // [75:75] is the sub-list for extension extendee
-	0,  // [0:75] is the sub-list for field type_name
+	48, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	9,  // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
+	7,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
+	5,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
+	6,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
+	4,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
+	3,  // 6: swarm.plugin.v1.SpawnRequest.sandbox:type_name -> swarm.plugin.v1.Sandbox
+	50, // 7: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	50, // 8: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	50, // 9: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	51, // 10: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
+	50, // 11: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	0,  // 12: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
+	11, // 13: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
+	51, // 14: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	9,  // 15: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
+	13, // 16: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
+	52, // 17: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	53, // 18: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	54, // 19: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	51, // 20: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 21: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	16, // 22: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
+	55, // 23: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	49, // 24: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	7,  // 25: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
+	51, // 26: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	51, // 27: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	51, // 28: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	51, // 29: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	1,  // 30: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
+	50, // 31: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	51, // 32: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	0,  // 33: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
+	51, // 34: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
+	4,  // 35: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
+	51, // 36: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
+	51, // 37: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	51, // 38: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	33, // 39: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
+	30, // 40: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
+	52, // 41: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	51, // 42: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	51, // 43: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	53, // 44: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	52, // 45: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	51, // 46: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	9,  // 47: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	2,  // 48: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	51, // 49: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 50: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	53, // 51: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	51, // 52: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
+	44, // 53: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
+	45, // 54: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
+	52, // 55: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
+	55, // 56: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
+	56, // 57: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
+	2,  // 58: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	57, // 59: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	10, // 60: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	14, // 61: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	17, // 62: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	19, // 63: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	21, // 64: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	23, // 65: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	29, // 66: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	31, // 67: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	34, // 68: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	36, // 69: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	38, // 70: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	40, // 71: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	42, // 72: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
+	25, // 73: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
+	27, // 74: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
+	46, // 75: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
+	8,  // 76: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	58, // 77: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	12, // 78: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	15, // 79: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	18, // 80: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	20, // 81: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	22, // 82: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	24, // 83: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	30, // 84: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	32, // 85: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	35, // 86: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	37, // 87: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	39, // 88: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	41, // 89: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	43, // 90: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
+	26, // 91: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
+	28, // 92: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
+	47, // 93: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
+	76, // [76:94] is the sub-list for method output_type
+	58, // [58:76] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -4333,16 +3420,16 @@ func file_swarm_plugin_v1_backend_proto_init() {
 		return
 	}
 	file_swarm_plugin_v1_plugin_proto_init()
-	file_swarm_plugin_v1_backend_proto_msgTypes[22].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[50].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[54].OneofWrappers = []any{}
+	file_swarm_plugin_v1_status_proto_init()
+	file_swarm_plugin_v1_backend_proto_msgTypes[12].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[43].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   60,
+			NumEnums:      2,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

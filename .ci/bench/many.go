@@ -15,7 +15,7 @@ func crowd(ctx context.Context, w *world, o options) ([]row, error) {
 		return w.spawnMany(ctx, "w", 1, o.crowd, nil, []string{"sleep", "1000"})
 	}
 	var floors, kills, system []time.Duration
-	for range 3 {
+	for range 7 {
 		for range 10 {
 			took, err := w.floor(ctx)
 			if err != nil {
@@ -37,7 +37,7 @@ func crowd(ctx context.Context, w *world, o options) ([]row, error) {
 		system = append(system, took)
 	}
 	return []row{
-		ratio(fmt.Sprintf("swarm kill --all, %d workers", o.crowd), median(kills), "floor", median(floors), 20),
+		ratio(fmt.Sprintf("swarm kill --all, %d workers", o.crowd), median(kills), "floor", median(floors), 24),
 		{what: fmt.Sprintf("the system: kill and waitpid of %d children", o.crowd), measured: millis(median(system))},
 	}, w.clear(ctx)
 }

@@ -24,8 +24,8 @@ func query(ctx context.Context, w *world, o options) ([]row, error) {
 	return []row{
 		{what: "the floor: host + plugin + one call", measured: millis(m["floor"])},
 		{what: "swarm version, no plugin", measured: millis(m["version"])},
-		ratio("swarm status NAME", m["status"], "floor", m["floor"], 1.3),
-		ratio("swarm ls, 1 worker", m["ls"], "floor", m["floor"], 1.3),
+		ratio("swarm status NAME", m["status"], "floor", m["floor"], 1.4),
+		ratio("swarm ls, 1 worker", m["ls"], "floor", m["floor"], 1.4),
 	}, w.clear(ctx)
 }
 

@@ -63,7 +63,29 @@ func build(ctx context.Context, into string, packages ...string) error {
 	if err != nil {
 		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	return os.CopyFS(into, os.DirFS(linked))
+	return install(linked, into)
+}
+
+// install copies each program in one write, which the page cache keeps in large pieces: how
+// it cuts up smaller ones changes from run to run, and with it what a start costs.
+func install(from, into string) error {
+	programs, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(into, 0o700); err != nil {
+		return err
+	}
+	for _, p := range programs {
+		text, err := os.ReadFile(filepath.Join(from, p.Name()))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(into, p.Name()), text, 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }

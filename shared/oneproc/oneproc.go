@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// long is when a program is no short one any more. `swarm status` takes half of it.
+// long is how long a program counts as a short one. `swarm status` takes half of it.
 const long = 25 * time.Millisecond
 
 // all is how many processors the program may use. Little is initialized before it, because

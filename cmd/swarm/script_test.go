@@ -30,6 +30,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/swarmhost/swarm/shared/buildtest"
+	"github.com/swarmhost/swarm/shared/oneproc"
 )
 
 // scriptLimit is how long one script may take. A script that hangs is ended

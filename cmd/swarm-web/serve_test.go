@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 func TestServes(t *testing.T) {
@@ -72,6 +74,31 @@ func TestJSON(t *testing.T) {
 	line := w.web("--json", "--listen", "localhost:0").address
 	if err := json.Unmarshal([]byte(line), &got); err != nil || got.Write == nil || *got.Write || !strings.HasPrefix(got.Address, "http://localhost:") {
 		t.Errorf("%s: %v", line, err)
+	}
+	fits(t, "../../docs/web.schema.json", line)
+}
+
+// fits checks one JSON text against a schema.
+func fits(t *testing.T, path, text string) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(file, &schema); err != nil {
+		t.Fatal(err)
+	}
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err == nil {
+		err = resolved.Validate(value)
+	}
+	if err != nil {
+		t.Errorf("%s: %v", text, err)
 	}
 }
 

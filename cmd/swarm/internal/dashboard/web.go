@@ -61,7 +61,7 @@ open. It listens at an address that other machines can reach only with a certifi
 	f.StringVar(&o.cert, "cert", "", "`FILE` with a certificate (PEM), to encrypt connections")
 	f.StringVar(&o.key, "key", "", "`FILE` with the key of the certificate")
 	f.BoolVar(&o.write, "write", false, "let the pages act on workers")
-	f.BoolVar(&o.json, "json", false, "print one JSON object instead: address, socket (empty without one), write")
+	f.BoolVar(&o.json, "json", false, "print one JSON object (docs/web.schema.json): address, socket (empty without one), write")
 	return cmd
 }
 

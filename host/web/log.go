@@ -212,10 +212,7 @@ func lineOf(line dash.Line) string {
 
 func (f *following) tellScreen(out *stream) error {
 	lines, ok := f.follower.Picture()
-	if !ok || f.over && slices.Equal(lines, f.screen) {
-		return nil
-	}
-	if f.screen != nil && slices.Equal(lines, f.screen) {
+	if !ok || f.screen != nil && slices.Equal(lines, f.screen) {
 		return nil
 	}
 	f.screen = lines

@@ -58,7 +58,8 @@ type Event struct {
 	// Done is false when the kill of this worker begins, true when it is over,
 	// one way or the other.
 	Done bool
-	// Deadline is when its grace is over.
+	// Grace is how long it may take to end by itself, and Deadline when that is over.
+	Grace    time.Duration
 	Deadline time.Time
 }
 
@@ -288,7 +289,7 @@ func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id
 	for i, r := range g.Recs {
 		items[i] = plugin.KillItem{Handle: r.Handle, Options: k.req.options(r.Kill)}
 		grace = max(grace, items[i].Options.Grace)
-		k.tell(Event{Worker: r.Name, Deadline: time.Now().Add(items[i].Options.Grace)})
+		k.tell(Event{Worker: r.Name, Grace: items[i].Options.Grace, Deadline: time.Now().Add(items[i].Options.Grace)})
 	}
 	limited, cancel := context.WithTimeout(ctx, grace+killMargin+requestLimit)
 	defer cancel()

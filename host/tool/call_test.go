@@ -265,8 +265,8 @@ func TestKillProgress(t *testing.T) {
 		told <- total
 	}}
 	event, stop := killProgress(env, "bg-a1b2c3")
-	event(host.KillEvent{Deadline: time.Now().Add(time.Hour)})
-	event(host.KillEvent{Deadline: time.Now().Add(2 * time.Hour)})
+	event(host.KillEvent{Grace: time.Hour, Deadline: time.Now().Add(time.Hour)})
+	event(host.KillEvent{Grace: 2 * time.Hour, Deadline: time.Now().Add(2 * time.Hour)})
 	if total := <-told; total != time.Hour.Seconds() {
 		t.Errorf("%v seconds in all", total)
 	}

@@ -16,12 +16,12 @@ func killProgress(env Env, name string) (event func(host.KillEvent), stop func()
 	if env.Progress == nil {
 		return nil, func() {}
 	}
-	began, quit, done := make(chan time.Time, 1), make(chan struct{}), make(chan struct{})
+	began, quit, done := make(chan host.KillEvent, 1), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		select {
-		case deadline := <-began:
-			tellWait(env, name, deadline, quit)
+		case e := <-began:
+			tellWait(env, name, e, quit)
 		case <-quit:
 		}
 	}()
@@ -30,7 +30,7 @@ func killProgress(env Env, name string) (event func(host.KillEvent), stop func()
 			return
 		}
 		select {
-		case began <- e.Deadline:
+		case began <- e:
 		default: // a second attempt is the same wait
 		}
 	}
@@ -40,10 +40,8 @@ func killProgress(env Env, name string) (event func(host.KillEvent), stop func()
 	}
 }
 
-func tellWait(env Env, name string, deadline time.Time, quit <-chan struct{}) {
-	start := time.Now()
-	// As it was asked for: a moment of it is over.
-	total := max(deadline.Sub(start), 0).Round(100 * time.Millisecond).Seconds()
+func tellWait(env Env, name string, e host.KillEvent, quit <-chan struct{}) {
+	start, total := e.Deadline.Add(-e.Grace), e.Grace.Seconds()
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
 	env.Progress(fmt.Sprintf("waiting for %s to end", name), 0, total)
@@ -53,7 +51,7 @@ func tellWait(env Env, name string, deadline time.Time, quit <-chan struct{}) {
 			return
 		case now := <-tick.C:
 			text := fmt.Sprintf("waiting for %s to end", name)
-			if now.After(deadline) {
+			if now.After(e.Deadline) {
 				text = fmt.Sprintf("%s did not end in time", name)
 			}
 			env.Progress(text, now.Sub(start).Round(time.Millisecond).Seconds(), total)

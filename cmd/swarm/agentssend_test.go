@@ -161,14 +161,14 @@ func testAgentReady(t *testing.T, l *lab) {
 	ready := []string{"--ready-wait=strict", "--ready-timeout", agentWait.String()}
 	r := l.try("", l.spawnArgs(ready)...)
 	if r.code == 0 || !regexp.MustCompile(`error: 'w' asks: .*(?i:trust)`).MatchString(r.err) {
-		t.Errorf("strict: exit %d\n%s%s", r.code, r.out, r.err)
+		t.Errorf("strict: exit %d\n%s%s\n%s", r.code, r.out, r.err, l.peek())
 	}
 	l.killed()
 	l.swarm("clean", "w")
 	ready[0] = "--ready-wait"
 	r = l.try("", l.spawnArgs(ready)...)
 	if r.code != 0 || !regexp.MustCompile(`warning: 'w' asks: .*(?i:trust)`).MatchString(r.err) {
-		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+		t.Errorf("exit %d\n%s%s\n%s", r.code, r.out, r.err, l.peek())
 	}
 }
 

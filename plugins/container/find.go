@@ -94,10 +94,10 @@ func (e *engine) settle(ctx context.Context, r ref) (state, error) {
 
 // inputs returns how the worker of a container takes its input.
 func (e *engine) inputs(ctx context.Context, r ref) (tty, stdin bool, err error) {
-	got, err := e.ContainerInspect(ctx, r.Container, client.ContainerInspectOptions{})
+	got, err := e.look(ctx, r.Container)
 	if err != nil {
 		return false, false, e.tell(ctx, "look at the worker", err)
 	}
-	c := got.Container.Config
+	c := got.Config
 	return c.Tty, !c.Tty && hasStdin(append(append([]string{}, c.Entrypoint...), c.Cmd...)), nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
@@ -34,14 +35,13 @@ type state struct {
 // inspect returns the state of a worker's container. [swarm.ErrNotFound] says that the
 // engine does not have it, [swarm.ErrStaleHandle] that it is not the worker's.
 func (e *engine) inspect(ctx context.Context, r ref) (state, error) {
-	got, err := e.ContainerInspect(ctx, r.Container, client.ContainerInspectOptions{})
+	c, err := e.look(ctx, r.Container)
 	if err != nil {
 		if isGone(err) {
 			return state{}, fmt.Errorf("%w: the container of the worker was removed", swarm.ErrNotFound)
 		}
 		return state{}, e.tell(ctx, "look at the worker", err)
 	}
-	c := got.Container
 	if c.Config == nil || c.Config.Labels[labelWorker] != r.Worker || c.State == nil {
 		return state{}, fmt.Errorf("%w: the container %.12s is not that of worker %s", swarm.ErrStaleHandle, r.Container, r.Worker)
 	}
@@ -55,6 +55,25 @@ func (e *engine) inspect(ctx context.Context, r ref) (state, error) {
 		s.memory = c.HostConfig.Memory
 	}
 	return s, nil
+}
+
+// looks is how often look asks before an error of the engine counts.
+const looks = 5
+
+// look returns what the engine says of a container. Podman reads /proc for its answer and
+// fails if the first process ends just then; it knows of the end a moment later.
+func (e *engine) look(ctx context.Context, id string) (container.InspectResponse, error) {
+	for try := 1; ; try++ {
+		got, err := e.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+		if try == looks || !errdefs.IsInternal(err) || isGone(err) {
+			return got.Container, err
+		}
+		select {
+		case <-time.After(findPoll):
+		case <-ctx.Done():
+			return got.Container, err
+		}
+	}
 }
 
 // isCreated reports that a container was never started. Podman has more words for it.

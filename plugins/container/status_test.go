@@ -1,11 +1,68 @@
 package container
 
 import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/moby/moby/client"
+
 	"github.com/swarmhost/swarm/shared/proc"
 )
+
+// TestLookAtAnEnd has an engine that fails while the first process of a container ends, as
+// Podman does: a question that meets the end is asked again.
+func TestLookAtAnEnd(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		failures int32
+		answered bool
+		asked    int32
+	}{
+		"it ends meanwhile": {2, true, 3},
+		"it never answers":  {1 << 20, false, looks},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			socket := filepath.Join(t.TempDir(), "engine.sock")
+			listener, err := net.Listen("unix", socket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var asked atomic.Int32
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				switch {
+				case !strings.HasSuffix(r.URL.Path, "/containers/c1/json"):
+				case asked.Add(1) <= test.failures:
+					w.WriteHeader(http.StatusInternalServerError)
+					_, _ = fmt.Fprint(w, `{"message": "read /proc/13926/cgroup: no such process"}`)
+				default:
+					_, _ = fmt.Fprintf(w, `{"Id": "c1", "Config": {"Labels": {%q: "w1"}}, "State": {"Status": "exited", "ExitCode": 3}}`, labelWorker)
+				}
+			}))
+			_ = server.Listener.Close()
+			server.Listener = listener
+			server.Start()
+			defer server.Close()
+			c, err := client.New(client.WithHost(socketScheme + socket))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = c.Close() }()
+			s, err := (&engine{Client: c, socket: socket}).inspect(t.Context(), ref{Container: "c1", Worker: "w1"})
+			if (err == nil) != test.answered || test.answered && s.code != 3 || asked.Load() != test.asked {
+				t.Errorf("asked %d times: %+v, %v", asked.Load(), s, err)
+			}
+		})
+	}
+}
 
 // TestInventedExit knows the exit that an engine makes up after a restart of the machine.
 func TestInventedExit(t *testing.T) {

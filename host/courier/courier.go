@@ -198,8 +198,9 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 	if rec.State != registry.Running {
 		return nil // it is starting
 	}
-	quiet := time.Since(c.o.dir.LastOutput(c.id)) >= display.QuietFor
-	if !quiet && time.Since(c.looked) < courierLook {
+	quiet := time.Since(c.o.dir.LastOutput(c.id))
+	draws := quiet < display.QuietFor
+	if draws && time.Since(c.looked) < courierLook {
 		return nil
 	}
 	e, err := c.o.plugins.Entry(rec.Backend, rec.Plugin)
@@ -213,7 +214,10 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 		}
 		before := c.idle
 		look, err := c.look(ctx, p, rec, prof)
-		if err != nil || look.State != profile.Idle || !quiet && !before {
+		if draws && before {
+			quiet = courierLook // it was there at the last look, too
+		}
+		if err != nil || look.State != profile.Idle || quiet < max(display.QuietFor, prof.Settle(look)) {
 			return err
 		}
 		empty := time.Since(c.drafted) < draftFor
@@ -223,7 +227,7 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 				return err
 			}
 		}
-		return c.o.nudge(ctx, p, rec, prof, empty)
+		return c.o.nudge(ctx, p, rec, prof, quiet, empty)
 	})
 }
 

@@ -28,9 +28,10 @@ const (
 // records the line that it is about to type: after a crash, the next nudge finds the fate
 // of that line instead of typing anything.
 //
-// With empty nothing is typed if the prompt holds a text. A line that is begun is carried
+// quiet is how long the agent has been at its prompt. With empty nothing is typed if the
+// prompt holds a text. A line that is begun is carried
 // through whatever becomes of ctx.
-func (o *Office) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile, empty bool) error {
+func (o *Office) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile, quiet time.Duration, empty bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nudgeLimit)
 	defer cancel()
 	unlock, err := o.input.Lock(ctx, rec, prof)
@@ -39,7 +40,7 @@ func (o *Office) nudge(ctx context.Context, p *backend.Peer, rec registry.Record
 	}
 	defer unlock()
 	term := &inputTerminal{Terminal: input.Terminal{Peer: p, Handle: rec.Handle}}
-	a := &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: term, Timeout: noWait, Idle: true, Empty: empty}
+	a := &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: term, Timeout: noWait, Idle: true, Quiet: quiet, Empty: empty}
 	left, err := o.left(ctx, rec.ID)
 	if err != nil {
 		return err

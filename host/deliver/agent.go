@@ -52,6 +52,10 @@ type Agent struct {
 	// Idle says that a working agent gets nothing: [ErrWorks]. Most agents take text while
 	// they work.
 	Idle bool
+	// Quiet is how long the agent has drawn nothing, as far as that is known. A prompt that
+	// is younger may be followed by a dialog, so it has to be there for a while, see
+	// [profile.Profile.Settle].
+	Quiet time.Duration
 	// Empty says that a prompt which holds a text gets nothing: [ErrDraft]. A proposal of
 	// the agent there looks like a text that a person has typed.
 	Empty bool
@@ -110,7 +114,7 @@ func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, err
 	limit := a.timeout()
 	var screen profile.Screen
 	var look profile.Look
-	var since time.Time
+	since := time.Now().Add(-a.Quiet) // when what the first screen shows was drawn
 	first, ready := true, false
 	err := a.watch(ctx, limit, func(s profile.Screen, l profile.Look) (bool, error) {
 		screen, look = s, l
@@ -130,7 +134,8 @@ func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, err
 		if since.IsZero() {
 			since = time.Now()
 		}
-		ready = first || time.Since(since) >= a.Profile.Settle()
+		ready = first && l.State == profile.Working || time.Since(since) >= a.Profile.Settle(l)
+		first = false
 		return ready, nil
 	})
 	if err == nil && !ready {

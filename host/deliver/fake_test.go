@@ -31,6 +31,8 @@ type fake struct {
 	mark string
 	// dialog is what it asks, with the row that is selected.
 	dialog *dialog
+	// asksAt is when it asks whether it may trust the folder.
+	asksAt time.Time
 	// picked are the choices that were taken, as "question: label".
 	picked []string
 	// blank is a screen without a prompt until then.
@@ -92,6 +94,9 @@ func (f *fake) Screen(context.Context) (profile.Screen, error) {
 func (f *fake) screen() profile.Screen {
 	if !f.idleAt.IsZero() && !time.Now().Before(f.idleAt) {
 		f.idleAt, f.works = time.Time{}, false
+	}
+	if !f.asksAt.IsZero() && !time.Now().Before(f.asksAt) {
+		f.dialog, f.asksAt = trust(), time.Time{}
 	}
 	if time.Now().Before(f.blank) {
 		return profile.Screen{}
@@ -219,7 +224,7 @@ func agent(t *testing.T, f *fake) *deliver.Agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &deliver.Agent{Name: "w", Profile: set.Named("claude"), Terminal: f}
+	return &deliver.Agent{Name: "w", Profile: set.Named("claude"), Terminal: f, Quiet: time.Hour}
 }
 
 func (f *fake) wantGiven(t *testing.T, want ...string) {

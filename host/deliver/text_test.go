@@ -107,6 +107,20 @@ func TestTextAtADialog(t *testing.T) {
 }
 
 // A dialog that comes between the text and Enter is not granted.
+// A prompt that was drawn just now may be followed by a dialog, so nothing is typed at it.
+func TestDialogAfterAYoungPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{asksAt: time.Now().Add(200 * time.Millisecond)}
+		a := agent(t, f)
+		a.Quiet = 20 * time.Millisecond
+		err := a.Text(t.Context(), "1 of 3", true)
+		if asks, ok := errors.AsType[*deliver.AsksError](err); !ok || asks.Typed {
+			t.Errorf("%v", err)
+		}
+		f.wantGiven(t)
+	})
+}
+
 func TestDialogAfterTheText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake{}

@@ -191,7 +191,7 @@ type starting struct {
 func (s *starting) over(lines []string, now time.Time) bool {
 	look, prompt := s.profile.Look(profile.Screen{Lines: lines}), ready.Lines(lines)
 	if s.since.IsZero() || prompt != s.prompt ||
-		look.State != s.look.State || look.Broken != s.look.Broken || look.Question != s.look.Question {
+		look.State != s.look.State || look.Settle != s.look.Settle || look.Broken != s.look.Broken || look.Question != s.look.Question {
 		s.since = now
 	}
 	s.look, s.prompt = look, prompt
@@ -203,9 +203,9 @@ func (s *starting) over(lines []string, now time.Time) bool {
 		// Another version of the program may draw its prompt in another way.
 		return prompt && shown >= unknownFor
 	case look.Broken != "":
-		return shown >= max(brokenFor, s.profile.Settle())
+		return shown >= max(brokenFor, s.profile.Settle(look))
 	default:
-		return shown >= max(idleFor, s.profile.Settle())
+		return shown >= s.profile.Settle(look)
 	}
 }
 

@@ -225,6 +225,42 @@ func piece(p string) swarm.Output {
 	return o
 }
 
+// Codex draws its prompt first, and its dialog after that, which takes longer on a busy
+// machine.
+func TestHalfDrawnPromptIsNoPrompt(t *testing.T) {
+	profiles, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codex := profiles.Named("codex")
+	half := []string{"", "› Ask Codex to do anything", "", "  ? for shortcuts"}
+	whole := []string{"", "› Ask Codex to do anything", "", "  gpt-5 default · ~/project", "  ? for shortcuts"}
+	asks := []string{"  Trust this folder?", "", "› 1. Trust and continue", "  2. Back", "", "  enter continue · esc back"}
+	type screen struct {
+		at    time.Duration
+		lines []string
+		over  bool
+	}
+	for what, c := range map[string]struct {
+		screens []screen
+		state   profile.State
+	}{
+		"a dialog after it":       {[]screen{{0, half, false}, {3 * time.Second, half, false}, {3100 * time.Millisecond, asks, false}, {3500 * time.Millisecond, asks, true}}, profile.Blocked},
+		"the whole prompt":        {[]screen{{0, half, false}, {time.Second, whole, false}, {1500 * time.Millisecond, whole, true}}, profile.Idle},
+		"a prompt without a line": {[]screen{{0, half, false}, {3900 * time.Millisecond, half, false}, {4 * time.Second, half, true}}, profile.Idle},
+	} {
+		start, begin := starting{profile: codex}, time.Now()
+		for _, s := range c.screens {
+			if over := start.over(s.lines, begin.Add(s.at)); over != s.over {
+				t.Errorf("%s: after %v: %v, want %v", what, s.at, over, s.over)
+			}
+		}
+		if start.look.State != c.state {
+			t.Errorf("%s: %+v", what, start.look)
+		}
+	}
+}
+
 // A program that takes long to draw anything may draw its dialog in parts, and a part may
 // look like a prompt. Only how long that part is there counts.
 func TestPartOfDialogIsNoPrompt(t *testing.T) {

@@ -38,7 +38,7 @@ func (d *Reader) Look(ctx context.Context, recs []registry.Record, ws []worker.W
 	backend.Each(d.plugins.Groups(recs, func(r registry.Record) bool { return asks(byID[r.ID]) }), func(g *backend.Group) {
 		for i, s := range d.screens(ctx, g) {
 			if at := g.At[i]; s.Err == nil {
-				d.seeState(profiles[at], &ws[at], s.Screen)
+				_ = d.seeState(profiles[at], &ws[at], s.Screen)
 			}
 		}
 	})
@@ -89,12 +89,12 @@ func (d *Reader) stateWithoutScreen(p *profile.Profile, rec *registry.Record) *w
 	return s
 }
 
-// seeState fills in what a worker's screen shows. One that was taken at its end shows
-// nothing of what is.
-func (d *Reader) seeState(p *profile.Profile, w *worker.Worker, screen swarm.Screen) {
+// seeState fills in what a worker's screen shows, and returns it. One that was taken at
+// its end shows nothing of what is.
+func (d *Reader) seeState(p *profile.Profile, w *worker.Worker, screen swarm.Screen) profile.Look {
 	if screen.Taken {
 		w.State = nil
-		return
+		return profile.Look{}
 	}
 	l := p.Look(profile.Screen{Lines: screen.Lines})
 	s := &worker.AgentState{
@@ -109,6 +109,7 @@ func (d *Reader) seeState(p *profile.Profile, w *worker.Worker, screen swarm.Scr
 		s.Source = ""
 	}
 	w.State = s
+	return l
 }
 
 // screensAtOnce is how many screens a backend is asked for at the same time that can't
@@ -227,7 +228,7 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 			}
 		}
 		return followScreen(ctx, owner, rec.Handle, nil, func(s swarm.Screen) bool {
-			d.seeState(p, &w, s)
+			look := d.seeState(p, &w, s)
 			if w.State != nil {
 				d.hear(&w, time.Now())
 			}
@@ -238,7 +239,7 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 			if since.IsZero() {
 				since = time.Now()
 			}
-			return w.State.State != profile.Idle || time.Since(since) >= idleFor ||
+			return w.State.State != profile.Idle || time.Since(since) >= max(idleFor, look.Settle) ||
 				!w.State.Since.IsZero() && time.Since(w.State.Since) >= settledFor
 		})
 	})

@@ -50,7 +50,7 @@ func (s *Sender) Deliver(ctx context.Context, sel worker.Selection, req DeliverR
 			return Outcome{}, err
 		}
 		defer unlock()
-		a := agentOf(p, rec, prof)
+		a := s.agentOf(p, rec, prof)
 		a.Timeout, a.Notes = req.Timeout, deliveryNote(s.dir.RunDir(rec.ID))
 		err = a.Text(ctx, string(req.Text), req.Enter)
 		return Outcome{Confirmed: err == nil}, err
@@ -93,7 +93,7 @@ func (s *Sender) Answer(ctx context.Context, name, choice, question string) (del
 				return err
 			}
 			defer unlock()
-			out, err = agentOf(p, rec, prof).Answer(ctx, choice, question)
+			out, err = s.agentOf(p, rec, prof).Answer(ctx, choice, question)
 			return err
 		})
 	}
@@ -109,8 +109,12 @@ func (s *Sender) Answer(ctx context.Context, name, choice, question string) (del
 	return out, nil
 }
 
-func agentOf(p *backend.Peer, rec registry.Record, prof *profile.Profile) *deliver.Agent {
-	return &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: &Terminal{Peer: p, Handle: rec.Handle}}
+func (s *Sender) agentOf(p *backend.Peer, rec registry.Record, prof *profile.Profile) *deliver.Agent {
+	a := &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: &Terminal{Peer: p, Handle: rec.Handle}}
+	if last := s.dir.LastOutput(rec.ID); !last.IsZero() {
+		a.Quiet = time.Since(last)
+	}
+	return a
 }
 
 // Terminal is the terminal of a worker, a [deliver.Terminal].

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
@@ -77,6 +78,7 @@ type fileRule struct {
 	Below    *int         `toml:"below"`
 	Footer   []string     `toml:"footer"`
 	Choices  []fileChoice `toml:"choices"`
+	Settle   int64        `toml:"settle_ms"`
 }
 
 type fileChoice struct {
@@ -225,12 +227,8 @@ func validName(name string) bool {
 
 func (r *reader) input(f *file) input {
 	in := f.Input
-	if in.PasteGuard < 0 || in.PasteGuard > 10_000 {
-		r.wrong("input.paste_guard_ms", "expected milliseconds between 0 and 10000, got %d", in.PasteGuard)
-	}
-	if in.Settle < 0 || in.Settle > 10_000 {
-		r.wrong("input.settle_ms", "expected milliseconds between 0 and 10000, got %d", in.Settle)
-	}
+	r.milliseconds("input.paste_guard_ms", in.PasteGuard)
+	r.milliseconds("input.settle_ms", in.Settle)
 	if in.Open < 0 {
 		r.wrong("input.open", "expected a number of lines, 0 if a prompt always shows the line below it, got %d", in.Open)
 	}
@@ -254,6 +252,12 @@ func (r *reader) input(f *file) input {
 	}
 }
 
+func (r *reader) milliseconds(key string, n int64) {
+	if n < 0 || n > 10_000 {
+		r.wrong(key, "expected milliseconds between 0 and 10000, got %d", n)
+	}
+}
+
 // defaultBelow is how many lines there may be under a menu or a prompt: hints on keys.
 const defaultBelow = 4
 
@@ -274,8 +278,9 @@ func (r *reader) rule(i int, f *fileRule) rule {
 	if f.State != Blocked && (f.Choice != "" || len(f.Question) > 0 || len(f.Choices) > 0) {
 		r.wrong(key("state"), "question, choice and choices are for state = \"blocked\" only")
 	}
+	r.milliseconds(key("settle_ms"), f.Settle)
 	made := rule{
-		name: f.Name, state: f.State, last: f.Last, below: defaultBelow, prompt: f.Prompt,
+		name: f.Name, state: f.State, settle: time.Duration(f.Settle) * time.Millisecond, last: f.Last, below: defaultBelow, prompt: f.Prompt,
 		from: r.pattern(key("from"), f.From), footer: r.patterns(key("footer"), f.Footer),
 		all: r.patterns(key("all"), f.All), any: r.patterns(key("any"), f.Any), none: r.patterns(key("none"), f.None),
 		question: r.patterns(key("question"), f.Question), choice: r.pattern(key("choice"), f.Choice),

@@ -64,6 +64,9 @@ type Look struct {
 	// Rows is how many lines of the screen the prompt has; empty ones count. It is 0 if no
 	// prompt is shown.
 	Rows int
+	// Settle is how long the rule wants to match before it is believed; 0: as long as any
+	// other, see [Profile.Settle].
+	Settle time.Duration
 }
 
 // minPasteGuard is the least pause between a text and Enter. Codex takes an Enter
@@ -132,10 +135,9 @@ func (p *Profile) PasteGuard() time.Duration {
 // two steps, and before a dialog.
 const minSettle = 300 * time.Millisecond
 
-// Settle returns how long the agent has to be at its prompt before it is believed, when it
-// was not there at first.
-func (p *Profile) Settle() time.Duration {
-	return max(minSettle, time.Duration(p.file.Input.Settle)*time.Millisecond)
+// Settle returns how long the agent has to show what it shows before that is believed.
+func (p *Profile) Settle(l Look) time.Duration {
+	return max(minSettle, time.Duration(p.file.Input.Settle)*time.Millisecond, l.Settle)
 }
 
 // Reenters reports whether Enter can be pressed once more if the agent has read the first

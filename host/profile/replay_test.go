@@ -143,6 +143,28 @@ func TestReplayLongDrafts(t *testing.T) {
 	}
 }
 
+// TestReplayHalfDrawn: a prompt of Codex without the line below it is one that a dialog may
+// still replace.
+func TestReplayHalfDrawn(t *testing.T) {
+	s, err := Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := map[string]bool{"prompt-starting-80x24": true, "prompt-half-drawn-80x24": true}
+	files, err := filepath.Glob("testdata/screens/codex/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		name := strings.TrimSuffix(filepath.Base(path), ".txt")
+		p := s.Named("codex")
+		l := p.Look(screenOf(t, path))
+		if late := p.Settle(l) > p.Settle(Look{}); late != half[name] {
+			t.Errorf("%s is believed after %v: %+v", name, p.Settle(l), l)
+		}
+	}
+}
+
 // TestReplayInScrollback: what another screen shows above the prompt says nothing.
 func TestReplayInScrollback(t *testing.T) {
 	s, err := Load("")

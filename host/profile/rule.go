@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 )
 
@@ -30,6 +31,8 @@ type rule struct {
 	footer []*regexp.Regexp
 	// choices are offered if no row shows them.
 	choices []Choice
+	// settle is how long it has to match before it is believed; 0: as long as any other.
+	settle time.Duration
 }
 
 // input describes how text is entered.
@@ -151,7 +154,7 @@ func (p *Profile) Explain(s Screen) (Look, []Trial) {
 			continue
 		}
 		l.State, l.Rule, l.Evidence = r.state, r.name, bare(m.evidence)
-		l.Question, l.Choices = m.question, m.choices
+		l.Question, l.Choices, l.Settle = m.question, m.choices, r.settle
 		break
 	}
 	if l.State != Blocked && v.prompt >= 0 {

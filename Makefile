@@ -10,6 +10,8 @@ export CGO_ENABLED := 0
 # Tests run with the race detector, the database without it: SQLite is translated from C,
 # and a call of it takes six times as long under the detector.
 RACE    := -race -gcflags modernc.org/...=-race=false
+# Packages whose tests run at the same time: more than there are processors, as many wait.
+AT_ONCE  = -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
 # Each program built with -race sleeps for a second before it ends, and tests run many.
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
@@ -43,8 +45,8 @@ examples: ## build, test and use the plugins in docs/examples, as their authors 
 test: ## install what is missing, then run all tests with the race detector
 	@.ci/setup git tmux cc less vim jq bash mandoc bwrap
 	@skips=$$(mktemp) && trap 'rm -f "$$skips"' EXIT && export SWARM_TEST_SKIPS="$$skips"; \
-	  echo "CGO_ENABLED=1 $(GO) test $(RACE) -tags $(TAGS) -timeout 40m ./..."; \
-	  CGO_ENABLED=1 $(GO) test $(RACE) -tags $(TAGS) -timeout 40m ./...; code=$$?; sort -u "$$skips"; exit $$code
+	  echo "CGO_ENABLED=1 $(GO) test $(RACE) $(AT_ONCE) -tags $(TAGS) -timeout 40m ./..."; \
+	  CGO_ENABLED=1 $(GO) test $(RACE) $(AT_ONCE) -tags $(TAGS) -timeout 40m ./...; code=$$?; sort -u "$$skips"; exit $$code
 
 test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@.ci/setup cc

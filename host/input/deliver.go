@@ -112,7 +112,7 @@ func (s *Sender) Answer(ctx context.Context, name, choice, question string) (del
 func (s *Sender) agentOf(p *backend.Peer, rec registry.Record, prof *profile.Profile) *deliver.Agent {
 	a := &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: &Terminal{Peer: p, Handle: rec.Handle}}
 	if last := s.dir.LastOutput(rec.ID); !last.IsZero() {
-		a.Quiet = time.Since(last)
+		a.Quiet = max(0, time.Since(last)) // the clock may have been set back
 	}
 	return a
 }

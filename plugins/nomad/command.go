@@ -12,14 +12,15 @@ import (
 // wrapperFile is the file in the directory NOMAD_TASK_DIR in which a wrapper reports that
 // it runs the command, or why it can't.
 const (
-	wrapperFile = "swarm-wrapper"
-	wrapperRuns = "ok"
+	wrapperFile    = "swarm-wrapper"
+	wrapperRuns    = "ok"
+	wrapperRefuses = "refused: "
 )
 
 // wrapped is the beginning of a wrapper: a shell command that does what the driver has no
 // setting for, and then execs the worker's command, in the directory given by the first
 // argument unless that is empty.
-const wrapped = `refuse() { echo "$1" >"$NOMAD_TASK_DIR/` + wrapperFile + `"; echo "swarm: $1" >&2; exit 127; }
+const wrapped = `refuse() { echo "` + wrapperRefuses + `$1" >"$NOMAD_TASK_DIR/` + wrapperFile + `"; echo "swarm: $1" >&2; exit 127; }
 if [ -n "$1" ]; then cd -- "$1" 2>/dev/null || refuse "there is no directory '$1'"; fi
 shift
 command -v -- "$1" >/dev/null 2>&1 || refuse "there is no command '$1'"

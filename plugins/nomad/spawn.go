@@ -176,8 +176,12 @@ func (b *Backend) started(ctx context.Context, r ref, a *api.AllocationListStub,
 	return fmt.Errorf("%w: node '%s' can't start '%s': %s", swarm.ErrInvalidSpec, a.NodeName, strings.TrimPrefix(r.Job, jobPrefix), why)
 }
 
-// wrapperLimit is how long a wrapper may take to report that it runs the command.
-const wrapperLimit = 5 * time.Second
+// wrapperLimit is how long a wrapper may take to report that it runs the command, and
+// reportLimit how long Nomad may take to read its report.
+const (
+	wrapperLimit = 20 * time.Second
+	reportLimit  = 3 * time.Second
+)
 
 // refused returns why a wrapper does not run the command, or "".
 func (b *Backend) refused(ctx context.Context, r ref, a *api.AllocationListStub) string {
@@ -186,16 +190,12 @@ func (b *Backend) refused(ctx context.Context, r ref, a *api.AllocationListStub)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		q := b.query(ctx, r.place)
-		q.Params["path"] = taskName + "/local/" + wrapperFile
-		if f, err := b.client.Raw().Response("/v1/client/fs/cat/"+a.ID, q); err == nil {
-			said, err := io.ReadAll(io.LimitReader(f, 4096))
-			_ = f.Close()
-			if text := firstLine(string(said)); err == nil && text == wrapperRuns {
-				return ""
-			} else if err == nil && text != "" {
-				return text
-			}
+		said, err := b.report(ctx, r.place, a.ID)
+		if errors.Is(err, swarm.ErrPermission) || said == wrapperRuns {
+			return ""
+		}
+		if why, ok := strings.CutPrefix(said, wrapperRefuses); ok {
+			return why
 		}
 		select {
 		case <-tick.C:
@@ -203,6 +203,22 @@ func (b *Backend) refused(ctx context.Context, r ref, a *api.AllocationListStub)
 			return ""
 		}
 	}
+}
+
+// report returns what the wrapper of an allocation reports; "" if it has not yet. It may be
+// an error of Nomad, which comes as the text of the file if that is just being made.
+func (b *Backend) report(ctx context.Context, at place, alloc string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, reportLimit)
+	defer cancel()
+	q := b.query(ctx, at)
+	q.Params["path"] = taskName + "/local/" + wrapperFile
+	f, err := b.client.Raw().Response("/v1/client/fs/cat/"+alloc, q)
+	if err != nil {
+		return "", b.tell(ctx, "read the wrapper's report", err)
+	}
+	defer func() { _ = f.Close() }()
+	said, err := io.ReadAll(io.LimitReader(f, 4096))
+	return firstLine(string(said)), err
 }
 
 // undo removes a job whose spawn failed.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -116,6 +117,39 @@ func TestErrors(t *testing.T) {
 			_, err := b.look(t.Context(), b.at, "", 0)
 			if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.text) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// TestWrapperReport reads the report of a wrapper that is just being made: Nomad says so in
+// place of the file.
+func TestWrapperReport(t *testing.T) {
+	t.Parallel()
+	const notYet = "stat /data/alloc/a/worker/local/swarm-wrapper: no such file or directory"
+	for name, test := range map[string]struct {
+		answers []string // the last one stays
+		code    int
+		want    string
+		asked   int32
+	}{
+		"it runs":    {[]string{"", notYet, "ok\n"}, 200, "", 3},
+		"it refuses": {[]string{notYet, notYet, "refused: there is no directory '/x'\n"}, 200, "there is no directory '/x'", 3},
+		"forbidden":  {[]string{"Permission denied"}, 403, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			b := against(t, func(w http.ResponseWriter, r *http.Request) {
+				if !strings.Contains(r.URL.Path, "/client/fs/cat/") {
+					return
+				}
+				n := int(asked.Add(1))
+				w.WriteHeader(test.code)
+				_, _ = w.Write([]byte(test.answers[min(n, len(test.answers))-1]))
+			})
+			if why := b.refused(t.Context(), ref{place: b.at}, &api.AllocationListStub{ID: "a"}); why != test.want || asked.Load() != test.asked {
+				t.Errorf("asked %d times: %q, want %q", asked.Load(), why, test.want)
 			}
 		})
 	}

@@ -3,13 +3,13 @@ package launch
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -18,7 +18,7 @@ func TestStartErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	junk := filepath.Join(dir, "junk")
-	if err := os.WriteFile(junk, []byte("\x7fELF but not really"), 0o700); err != nil {
+	if err := buildtest.Write(junk, []byte("\x7fELF but not really"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	configured := func(c map[string]any) catalog.Entry {

@@ -47,7 +47,7 @@ func entry(args ...string) catalog.Entry {
 func script(t *testing.T, text string) catalog.Entry {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "swarm-plugin-test")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+	if err := buildtest.Write(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return catalog.Entry{Name: "test", Command: []string{path}}

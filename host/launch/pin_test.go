@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 // verify only tells whether a plugin is what it has to be.
@@ -28,7 +29,7 @@ func TestPin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "swarm-plugin-x")
 	write := func(text string) string {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		if err := buildtest.Write(path, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256([]byte(text))
@@ -90,7 +91,7 @@ func TestChangedAfterInstall(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(i.Path(f)), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(i.Path(f), []byte(name), 0o700); err != nil {
+		if err := buildtest.Write(i.Path(f), []byte(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256([]byte(name))
@@ -102,7 +103,7 @@ func TestChangedAfterInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	part := i.Path(i.Files[1])
-	if err := os.WriteFile(part, []byte("lib/evil.py"), 0o700); err != nil { // of the same size
+	if err := buildtest.Write(part, []byte("lib/evil.py"), 0o700); err != nil { // of the same size
 		t.Fatal(err)
 	}
 	var changed *ChangedError

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -19,7 +20,7 @@ import (
 func pinnedEntry(t *testing.T, content []byte) catalog.Entry {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "swarm-plugin-pinned")
-	if err := os.WriteFile(path, content, 0o700); err != nil {
+	if err := buildtest.Write(path, content, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(content)
@@ -51,7 +52,7 @@ func TestExchangedProgramDoesNotRun(t *testing.T) {
 			defer verified.close()
 			mark := filepath.Join(t.TempDir(), "mark")
 			evil := e.Path() + ".new"
-			if err := errors.Join(os.WriteFile(evil, []byte("#!/bin/sh\n: > "+mark+"\n"), 0o700), os.Rename(evil, e.Path())); err != nil {
+			if err := errors.Join(buildtest.Write(evil, []byte("#!/bin/sh\n: > "+mark+"\n"), 0o700), os.Rename(evil, e.Path())); err != nil {
 				t.Fatal(err)
 			}
 			p := newProcess([]string{e.Path(), "exits"}, os.Environ())
@@ -150,7 +151,7 @@ func TestPinnedScriptFindsWhatLiesBesideIt(t *testing.T) {
 	s := newSet(t)
 	e := pinnedEntry(t, []byte("#!/bin/sh\n. \"$(dirname \"$0\")/lib/serve.sh\"\n"))
 	lib := filepath.Join(filepath.Dir(e.Path()), "lib")
-	if err := errors.Join(os.Mkdir(lib, 0o700), os.WriteFile(filepath.Join(lib, "serve.sh"), []byte("exec "+testPlugin+" serve\n"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(lib, 0o700), buildtest.Write(filepath.Join(lib, "serve.sh"), []byte("exec "+testPlugin+" serve\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	get(t, s, e)

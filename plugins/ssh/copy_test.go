@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -36,7 +37,7 @@ func linkOf(t *testing.T, script string) (l *link, home string) {
 		remote.Program: "#!/bin/sh\necho \"$@\" >\"$HOME/called\"; ls \"${0%/*}\" >>\"$HOME/called\"\n",
 		remote.Shim:    strings.Repeat("a shim ", 1<<19),
 	} {
-		if err := os.WriteFile(filepath.Join(c.config.Programs, name), []byte(text), 0o700); err != nil {
+		if err := buildtest.Write(filepath.Join(c.config.Programs, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

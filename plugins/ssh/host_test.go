@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/ssh/sshtest"
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -206,7 +207,7 @@ func TestDamagedPrograms(t *testing.T) {
 		if err := os.Remove(paths[0]); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(paths[0], []byte("#!/bin/sh\necho something else\n"), 0o700); err != nil {
+		if err := buildtest.Write(paths[0], []byte("#!/bin/sh\necho something else\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		s.backend = open(t, settings(s.set))

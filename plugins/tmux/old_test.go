@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -25,7 +26,7 @@ code=$?
 echo "$out" | sed 's/^[^:]*:\([0-9]*:[0-9]*:@\)/2.9a:\1/'
 exit $code
 `
-	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte(script), 0o755); err != nil {
+	if err := buildtest.Write(filepath.Join(dir, "tmux"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	w := f.newWorker("w", "sh", "-c", stubborn)

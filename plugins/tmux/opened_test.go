@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 // TestStatusOfNewWorker proves that the first status of a worker takes no call of tmux,
@@ -22,7 +24,7 @@ func TestStatusOfNewWorker(t *testing.T) {
 case "$*" in *list-panes*) echo >>"` + asked + `" ;; esac
 exec "` + real + `" "$@"
 `
-	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte(script), 0o700); err != nil {
+	if err := buildtest.Write(filepath.Join(bin, "tmux"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))

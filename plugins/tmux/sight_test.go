@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/shim"
 )
 
@@ -17,7 +18,7 @@ func TestSightsAreShared(t *testing.T) {
 	dir := t.TempDir()
 	// The third argument is the socket.
 	script := "#!/bin/sh\necho >>" + dir + "/asked\nread line <" + dir + "$3\necho \"$line\"\necho \"$3\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte(script), 0o755); err != nil {
+	if err := buildtest.Write(filepath.Join(dir, "tmux"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"one", "other"} {

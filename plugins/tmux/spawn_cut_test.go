@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 // TestSpawnCutOff ends the context of a start when tmux has opened the window, the
@@ -26,7 +28,7 @@ case "$*" in
 esac
 exec "` + real + `" "$@"
 `
-	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte(script), 0o700); err != nil {
+	if err := buildtest.Write(filepath.Join(bin, "tmux"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))

@@ -2,13 +2,13 @@ package tmux
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 	if err := b.Check(t.Context()); !errors.Is(err, swarm.ErrUnavailable) || !strings.Contains(err.Error(), "tmux is not installed") {
 		t.Errorf("none: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\necho tmux 2.7\n"), 0o755); err != nil {
+	if err := buildtest.Write(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\necho tmux 2.7\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Check(t.Context()); !errors.Is(err, swarm.ErrUnavailable) || !strings.Contains(err.Error(), "tmux 2.7 is too old") {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 // slowGit starts a command beside itself, as git does for a filter or a fetch. On a
@@ -30,7 +32,7 @@ func TestCancelledGit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "git")
-	if err := os.WriteFile(bin, []byte(slowGit), 0o700); err != nil { //nolint:gosec // it is run
+	if err := buildtest.Write(bin, []byte(slowGit), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -51,7 +52,7 @@ func attacks() map[string]attack {
 	}
 	hook := func(f *fixture, at, outside string) {
 		f.must(os.MkdirAll(filepath.Dir(at), 0o755))
-		f.must(os.WriteFile(at, []byte("#!/bin/sh\ntouch "+shellQuote(outside+"/ran")+"\n"), 0o755))
+		f.must(buildtest.Write(at, []byte("#!/bin/sh\ntouch "+shellQuote(outside+"/ran")+"\n"), 0o755))
 	}
 	return map[string]attack{
 		"log of a branch": {func(f *fixture, git, _, outside string) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -163,7 +164,7 @@ func TestStartHangs(t *testing.T) {
 	script := "#!/bin/sh\ntrap '' TERM\ncd \"$1\" && rm launch || exit 1\nenv -i sleep 999 & a=$!\n" +
 		"setsid env -i sh -c 'sleep 999 & echo $! >third; wait' & b=$!\nuntil test -s third; do sleep 0.01; done\n" +
 		"echo $a $b $(cat third) >pids.new && mv pids.new pids; wait\n"
-	if err := os.WriteFile(hanging, []byte(script), 0o700); err != nil {
+	if err := buildtest.Write(hanging, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

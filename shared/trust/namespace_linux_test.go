@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/machinetest"
 )
 
@@ -41,7 +42,7 @@ func TestPathInUserNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "trust.test")
-	if b, err := os.ReadFile(self); err != nil || os.WriteFile(program, b, 0o755) != nil {
+	if b, err := os.ReadFile(self); err != nil || buildtest.Write(program, b, 0o755) != nil {
 		t.Fatal("the test program can't be copied:", err)
 	}
 	cmd := exec.Command(program, "-test.run=^TestPathInUserNamespace$")

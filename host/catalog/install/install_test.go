@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 // world is a state directory and a directory of downloads.
@@ -53,7 +54,7 @@ func (w *world) path(name string) string { return filepath.Join(w.downloads, nam
 
 func (w *world) write(name, content string) string {
 	w.t.Helper()
-	if err := os.WriteFile(w.path(name), []byte(content), 0o755); err != nil {
+	if err := buildtest.Write(w.path(name), []byte(content), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
 	return w.path(name)
@@ -249,7 +250,7 @@ func TestInstallAgain(t *testing.T) {
 		t.Errorf("installed is %q", got)
 	}
 	// A plugin that was changed afterwards does not count as the same.
-	if err := os.WriteFile(i.Path(i.Files[0]), []byte("#!/bin/evil"), 0o700); err != nil {
+	if err := buildtest.Write(i.Path(i.Files[0]), []byte("#!/bin/evil"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.install(path); !errors.Is(err, ErrExists) {

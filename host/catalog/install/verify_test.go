@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
 func TestHashes(t *testing.T) {
@@ -95,7 +96,7 @@ func TestRemove(t *testing.T) {
 		}
 	}
 	beside := filepath.Join(w.state, catalog.Folder, "swarm-plugin-other")
-	if err := os.WriteFile(beside, []byte(script), 0o700); err != nil {
+	if err := buildtest.Write(beside, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var unknown *catalog.VersionError

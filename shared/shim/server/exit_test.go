@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -89,8 +90,8 @@ func TestCannotStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "plain"), []byte("#!/bin/sh\n"), 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "headless"), []byte("\x00\x01"), 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, "astray"), []byte("#!/no/such/program\n"), 0o700))
+	must(t, buildtest.Write(filepath.Join(dir, "headless"), []byte("\x00\x01"), 0o700))
+	must(t, buildtest.Write(filepath.Join(dir, "astray"), []byte("#!/no/such/program\n"), 0o700))
 	long := strings.Repeat("x", 1<<20)
 	for _, tt := range []struct {
 		name    string
@@ -133,7 +134,7 @@ func TestCommandLookup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, "bin", "tool"), []byte("#!/bin/sh\necho $0\n"), 0o700))
+	must(t, buildtest.Write(filepath.Join(dir, "bin", "tool"), []byte("#!/bin/sh\necho $0\n"), 0o700))
 	for _, tt := range []struct{ name, command, path string }{
 		{"absolute", filepath.Join(dir, "bin", "tool"), "/bin"},
 		{"relative", "bin/tool", "/bin"},

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -254,7 +255,7 @@ func TestRestartOfWhatIsGone(t *testing.T) {
 	_ = s.end()
 	dir := t.TempDir()
 	tool := filepath.Join(dir, "tool")
-	must(t, os.WriteFile(tool, []byte("#!/bin/sh\nrm $0\nexit 5\n"), 0o700))
+	must(t, buildtest.Write(tool, []byte("#!/bin/sh\nrm $0\nexit 5\n"), 0o700))
 	l := restarting("always", "")
 	l.Command = []string{tool}
 	s = start(t, l, options{})

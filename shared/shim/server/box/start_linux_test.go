@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/machinetest"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -148,7 +149,7 @@ echo 'bwrap: Can'"'"'t bind mount /oldroot/ on /newroot/: Unable to apply mount 
 exit 1
 `
 		program := filepath.Join(dir, "bwrap")
-		if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+		if err := buildtest.Write(program, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		starts := 0

@@ -171,8 +171,8 @@ func (b *Backend) signal(ctx context.Context, r ref, alloc, signal string) error
 	err := b.client.Allocations().Signal(&api.Allocation{ID: alloc}, b.query(ctx, r.place), taskName, signal)
 	if answer, ok := errors.AsType[api.UnexpectedResponseError](err); ok {
 		// Nomad's executor leaves with the process that it supervises; Unavailable is its
-		// socket without it.
-		for _, text := range []string{"not running", "process already finished", "no such process", "code = Unavailable"} {
+		// socket without it. A driver forgets a task soon after its end.
+		for _, text := range []string{"not running", "process already finished", "no such process", "task not found", "code = Unavailable"} {
 			if strings.Contains(answer.Body(), text) {
 				return fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
 			}

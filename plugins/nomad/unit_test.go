@@ -122,6 +122,23 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestSignalAtTheEnd has answers of Nomad for a task that ends at this moment.
+func TestSignalAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for body, ended := range map[string]bool{
+		"Task not running": true, "os: process already finished": true, "task not found for given id": true,
+		"rpc error: code = Unavailable desc = transport is closing": true, "No cluster leader": false,
+	} {
+		b := against(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = w.Write([]byte(body))
+		})
+		if err := b.signal(t.Context(), ref{place: b.at}, "a", "SIGTERM"); err == nil || errors.Is(err, swarm.ErrNotFound) != ended {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
 // TestWrapperReport reads the report of a wrapper that is just being made: Nomad says so in
 // place of the file.
 func TestWrapperReport(t *testing.T) {

@@ -11,7 +11,7 @@ export CGO_ENABLED := 0
 # and a call of it takes six times as long under the detector.
 RACE    := -race -gcflags modernc.org/...=-race=false
 # Packages whose tests run at the same time: more than there are processors, as many wait.
-AT_ONCE  = -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
+AT_ONCE ?= -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
 # Each program built with -race sleeps for a second before it ends, and tests run many.
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"

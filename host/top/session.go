@@ -145,7 +145,7 @@ const (
 	boardPause = 50 * time.Millisecond
 	// measureEvery is the time between two looks at what workers use, firstMeasure that
 	// between the first two, which the first share of a CPU is computed from.
-	measureEvery, firstMeasure = 5 * time.Second, 300 * time.Millisecond
+	measureEvery, firstMeasure = 8 * time.Second, 300 * time.Millisecond
 	// measureShare bounds the time that looks take: after one that took so long, the next
 	// waits for this many times as long.
 	measureShare = 200

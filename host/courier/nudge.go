@@ -29,8 +29,7 @@ const (
 // of that line instead of typing anything.
 //
 // quiet is how long the agent has been at its prompt. With empty nothing is typed if the
-// prompt holds a text. A line that is begun is carried
-// through whatever becomes of ctx.
+// prompt holds a text. A line that is begun is carried through whatever becomes of ctx.
 func (o *Office) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile, quiet time.Duration, empty bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nudgeLimit)
 	defer cancel()

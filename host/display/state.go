@@ -240,7 +240,7 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 				since = time.Now()
 			}
 			return w.State.State != profile.Idle || time.Since(since) >= max(idleFor, look.Settle) ||
-				!w.State.Since.IsZero() && time.Since(w.State.Since) >= settledFor
+				!w.State.Since.IsZero() && time.Since(w.State.Since) >= max(settledFor, look.Settle)
 		})
 	})
 	if errors.Is(err, context.DeadlineExceeded) && NearlyOver(ctx) {

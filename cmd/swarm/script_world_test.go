@@ -44,20 +44,22 @@ func newWorld(env *testscript.Env, root string) *world {
 	return w
 }
 
-// poll asks until ok or until the limit is over, and returns the last answer.
+// poll asks until ok or until the limit is over, and returns the last answer. Between two
+// looks it rests three times as long as a look takes: other scripts need the processors.
 func (w *world) poll(limit time.Duration, ok func() bool) bool {
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
+	for {
+		began := time.Now()
+		if ok() {
+			return true
+		}
 		select {
 		case <-deadline.C:
 			return ok()
-		case <-tick.C:
+		case <-time.After(max(20*time.Millisecond, 3*time.Since(began))):
 		}
 	}
-	return true
 }
 
 // processes returns those of the script that match, or all of them.
@@ -96,12 +98,15 @@ func (w *world) end() {
 }
 
 func (w *world) killAndClean() {
-	if _, err := os.Stat(filepath.Join(w.root, "s")); err != nil {
+	workers := filepath.Join(w.root, "s", "workers")
+	if left, err := os.ReadDir(workers); err != nil || len(left) == 0 {
 		return
 	}
-	w.swarm("kill", "--all", "--timeout", "1s")
+	if len(w.processes(process.isSwarm)) > 0 {
+		w.swarm("kill", "--all", "--timeout", "1s")
+	}
 	w.swarm("clean", "--all", "--no-rm-worktree")
-	left, _ := os.ReadDir(filepath.Join(w.root, "s", "workers"))
+	left, _ := os.ReadDir(workers)
 	for _, d := range left {
 		w.t.Errorf("swarm left a run directory behind: %s", d.Name())
 	}

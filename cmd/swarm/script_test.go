@@ -200,6 +200,9 @@ func setup(env *testscript.Env) error {
 	)
 	w := newWorld(env, root)
 	env.Values[worldKey{}] = w
+	if os.Getenv(buildtest.EnvRace) != "" {
+		env.Setenv("GORACE", "atexit_sleep_ms=20 log_path="+filepath.Join(root, "race"))
+	}
 	env.Values[skipperKey{}] = env.T()
 	env.Values[mcpServersKey{}] = mcpServers{}
 	env.Defer(w.end)

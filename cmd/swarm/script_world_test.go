@@ -88,6 +88,7 @@ func (w *world) end() {
 		w.checkSockets()
 		w.checkSessions()
 	}
+	w.checkRaces()
 	gone := w.poll(10*time.Second, func() bool { return w.signalAll(syscall.SIGKILL, nil) == 0 })
 	if !gone {
 		w.t.Errorf("processes that can't be ended:\n%s", list(w.processes(nil)))
@@ -146,6 +147,16 @@ func (w *world) swarm(args ...string) {
 	cmd.Env, cmd.Dir = w.env, w.work
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Errorf("swarm %s after the script: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// checkRaces fails the test for each data race that a program of swarm found in itself, if
+// they were built for that.
+func (w *world) checkRaces() {
+	reports, _ := filepath.Glob(filepath.Join(w.root, "race.*"))
+	for _, report := range reports {
+		text, _ := os.ReadFile(report)
+		w.t.Errorf("a data race in a program of swarm:\n%s", text)
 	}
 }
 

@@ -10,14 +10,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// EnvRace is the variable that, if it is set, has programs built with the race detector.
+const EnvRace = "SWARM_TEST_RACE"
 
 // unused is how long the programs of an unused checkout are kept.
 const unused = 7 * 24 * time.Hour
@@ -52,9 +57,13 @@ func build(packages []string, place func(name string) string) error {
 		return fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
 	// The flags of make build, whose packages are then compiled already.
-	args := append([]string{"build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", cache + "/"}, packages...)
-	cmd := exec.CommandContext(context.Background(), "go", args...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	args, cgo := []string{"build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", cache + "/"}, "0"
+	if os.Getenv(EnvRace) != "" {
+		// Those of make test, but for -trimpath. SQLite is without it: see there.
+		args, cgo = append(args, "-race", "-gcflags", "modernc.org/...=-race=false"), "1"
+	}
+	cmd := exec.CommandContext(context.Background(), "go", append(args, packages...)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", strings.Join(packages, " "), err, out)
 	}
@@ -85,7 +94,7 @@ func cacheOf(packages []string) (string, error) {
 	for !exists(filepath.Join(root, "go.mod")) && filepath.Dir(root) != root {
 		root = filepath.Dir(root)
 	}
-	key := []string{root, os.Getenv("GOFLAGS")}
+	key := []string{root, os.Getenv("GOFLAGS"), os.Getenv(EnvRace)}
 	for _, p := range packages {
 		if strings.HasPrefix(p, ".") {
 			p = filepath.Join(wd, p)
@@ -137,4 +146,13 @@ func copyFile(to, from string) error {
 		return err
 	}
 	return os.WriteFile(to, content, 0o755) //nolint:gosec // as go build does
+}
+
+// Write writes a script or program that a test then runs, as [os.WriteFile] does. No other
+// test of the process starts a program meanwhile: that one would have the file open for
+// writing until it runs, and a file that is open for writing can't be run.
+func Write(path string, content []byte, perm fs.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, content, perm)
 }

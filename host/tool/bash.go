@@ -43,11 +43,6 @@ func (out BashOutput) handedOver() string {
 	return out.TaskID
 }
 
-// Bash runs a command line.
-func Bash(ctx context.Context, env Env, in BashInput) (BashOutput, error) {
-	return bash.do(ctx, env, in)
-}
-
 var bash = &definition[BashInput, BashOutput]{
 	tool: Tool{
 		Name:  "Bash",

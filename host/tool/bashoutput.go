@@ -27,11 +27,6 @@ type ReadShellOutput struct {
 	Error    string       `json:"error,omitempty" jsonschema:"Why there is no output"`
 }
 
-// ReadShell is the tool BashOutput.
-func ReadShell(ctx context.Context, env Env, in ReadShellInput) (ReadShellOutput, error) {
-	return bashOutput.do(ctx, env, in)
-}
-
 var bashOutput = &definition[ReadShellInput, ReadShellOutput]{
 	tool: Tool{
 		Name:  "BashOutput",

@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/shell"
 )
 
-// KillShellInput is the input of [KillShell].
+// KillShellInput is the input of the tool KillShell.
 type KillShellInput struct {
 	ShellID string `json:"shell_id" jsonschema:"ID of the background shell to kill"`
 	Signal  string `json:"signal,omitempty" jsonschema:"Signal to send" schema:"default=SIGTERM,enum=SIGTERM|SIGKILL|SIGINT"`
@@ -30,11 +30,6 @@ type KillShellOutput struct {
 	Command string        `json:"-"`
 	Timeout time.Duration `json:"-"`
 	later
-}
-
-// KillShell ends a background shell.
-func KillShell(ctx context.Context, env Env, in KillShellInput) (KillShellOutput, error) {
-	return killShell.do(ctx, env, in)
 }
 
 var killShell = &definition[KillShellInput, KillShellOutput]{

@@ -40,11 +40,6 @@ func askedBy(err error) asked {
 	return asked{asks.Question, choices(asks.Choices)}
 }
 
-// NudgeAgent types a line at an agent's prompt.
-func NudgeAgent(ctx context.Context, env Env, in NudgeAgentInput) (NudgeAgentOutput, error) {
-	return nudgeAgent.do(ctx, env, in)
-}
-
 var nudgeAgent = &definition[NudgeAgentInput, NudgeAgentOutput]{
 	tool: Tool{
 		Name:   "nudge-agent",

@@ -9,14 +9,14 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 )
 
-// PeekAgentInput is the input of [PeekAgent].
+// PeekAgentInput is the input of the tool PeekAgent.
 type PeekAgentInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
 	AgentID  string `json:"agentId" jsonschema:"ID or name of the agent" schema:"min=1"`
 	Lines    int    `json:"lines,omitempty" jsonschema:"How many lines of an agent without a screen" schema:"default=30,over=0"`
 }
 
-// PeekAgentOutput is the output of [PeekAgent].
+// PeekAgentOutput is the output of the tool PeekAgent.
 type PeekAgentOutput struct {
 	outcome
 	AgentID  string   `json:"agentId" jsonschema:"ID of the agent"`
@@ -30,11 +30,6 @@ type PeekAgentOutput struct {
 	Screen   bool     `json:"screen" jsonschema:"The text is its screen, else the end of its output"`
 	Text     string   `json:"text" jsonschema:"The screen or the output, as plain text"`
 	Error    string   `json:"error,omitempty" jsonschema:"Why there is nothing to see"`
-}
-
-// PeekAgent shows an agent's screen.
-func PeekAgent(ctx context.Context, env Env, in PeekAgentInput) (PeekAgentOutput, error) {
-	return peekAgent.do(ctx, env, in)
 }
 
 var peekAgent = &definition[PeekAgentInput, PeekAgentOutput]{

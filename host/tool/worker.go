@@ -97,7 +97,7 @@ func findWorker(ctx context.Context, h *host.Host, name string) (host.Worker, er
 	return ws[0], nil
 }
 
-// WorkerListInput is the input of [WorkerList].
+// WorkerListInput is the input of the tool WorkerList.
 type WorkerListInput struct {
 	All bool   `json:"all,omitempty" jsonschema:"Also those that have ended" schema:"default=false"`
 	Tag string `json:"tag,omitempty" jsonschema:"Only those with this tag"`
@@ -115,11 +115,6 @@ type WorkerListOutput struct {
 // maxListed is how many workers one answer has at most: a longer list is of no use to
 // a model.
 const maxListed = 100
-
-// WorkerList lists workers.
-func WorkerList(ctx context.Context, env Env, in WorkerListInput) (WorkerListOutput, error) {
-	return workerList.do(ctx, env, in)
-}
 
 var workerList = &definition[WorkerListInput, WorkerListOutput]{
 	tool: Tool{
@@ -156,16 +151,11 @@ type WorkerStatusInput struct {
 	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 }
 
-// WorkerStatusOutput is the output of [WorkerStatus].
+// WorkerStatusOutput is the output of the tool WorkerStatus.
 type WorkerStatusOutput struct {
 	outcome
 	Worker *Worker `json:"worker,omitempty" jsonschema:"The worker"`
 	Error  string  `json:"error,omitempty" jsonschema:"Why there is no answer"`
-}
-
-// WorkerStatus returns the status of a worker.
-func WorkerStatus(ctx context.Context, env Env, in WorkerStatusInput) (WorkerStatusOutput, error) {
-	return workerStatus.do(ctx, env, in)
 }
 
 var workerStatus = &definition[WorkerStatusInput, WorkerStatusOutput]{

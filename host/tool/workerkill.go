@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// WorkerKillInput is the input of [WorkerKill].
+// WorkerKillInput is the input of the tool WorkerKill.
 type WorkerKillInput struct {
 	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 	// Force and Timeout override the worker's policy.
@@ -25,11 +25,6 @@ type WorkerKillOutput struct {
 	Warnings    []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
 	Error       string   `json:"error,omitempty" jsonschema:"The processes that remain, or why nothing was done"`
 	later
-}
-
-// WorkerKill ends a worker.
-func WorkerKill(ctx context.Context, env Env, in WorkerKillInput) (WorkerKillOutput, error) {
-	return workerKill.do(ctx, env, in)
 }
 
 var workerKill = &definition[WorkerKillInput, WorkerKillOutput]{

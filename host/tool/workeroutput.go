@@ -18,7 +18,7 @@ import (
 // model without cutting it themselves.
 const maxCharacters = 30000
 
-// WorkerOutputInput is the input of [WorkerOutput].
+// WorkerOutputInput is the input of the tool WorkerOutput.
 type WorkerOutputInput struct {
 	Name   string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"cursor of the last answer, to read on"`
@@ -26,7 +26,7 @@ type WorkerOutputInput struct {
 	Grep   string `json:"grep,omitempty" jsonschema:"Regular expression: only lines that match"`
 }
 
-// WorkerOutputOutput is the output of [WorkerOutput].
+// WorkerOutputOutput is the output of the tool WorkerOutput.
 type WorkerOutputOutput struct {
 	outcome
 	Output   string `json:"output" jsonschema:"Its output, standard output and error merged, without terminal sequences"`
@@ -60,11 +60,6 @@ func (out WorkerOutputOutput) text() string {
 	}
 	fmt.Fprintf(&b, "; cursor %s]", out.Cursor)
 	return b.String()
-}
-
-// WorkerOutput reads the output of a worker.
-func WorkerOutput(ctx context.Context, env Env, in WorkerOutputInput) (WorkerOutputOutput, error) {
-	return workerOutput.do(ctx, env, in)
 }
 
 var workerOutput = &definition[WorkerOutputInput, WorkerOutputOutput]{

@@ -14,18 +14,13 @@ type WorkerSendInput struct {
 	Enter bool   `json:"enter" jsonschema:"Press Enter after it" schema:"default=true"`
 }
 
-// WorkerSendOutput is the output of [WorkerSend].
+// WorkerSendOutput is the output of the tool WorkerSend.
 type WorkerSendOutput struct {
 	outcome
 	Pending   bool `json:"pending,omitempty" jsonschema:"The worker has it, and has not read all of it yet"`
 	Confirmed bool `json:"confirmed,omitempty" jsonschema:"The screen of an agent shows that it took the text"`
 	asked
 	Error string `json:"error,omitempty" jsonschema:"Why nothing was sent, or not submitted"`
-}
-
-// WorkerSend types text into a worker.
-func WorkerSend(ctx context.Context, env Env, in WorkerSendInput) (WorkerSendOutput, error) {
-	return workerSend.do(ctx, env, in)
 }
 
 // promptLimit is how long an agent may take to show its prompt: with the proof that it

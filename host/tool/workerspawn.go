@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// WorkerSpawnInput is the input of [WorkerSpawn].
+// WorkerSpawnInput is the input of the tool WorkerSpawn.
 type WorkerSpawnInput struct {
 	Name     string   `json:"name" jsonschema:"Its name: letters, digits, hyphens" schema:"min=1"`
 	Command  []string `json:"command" jsonschema:"Program and arguments, no shell" schema:"min=1"`
@@ -29,11 +29,6 @@ type WorkerSpawnOutput struct {
 	Worker   *Worker  `json:"worker,omitempty" jsonschema:"The new worker"`
 	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make it fail"`
 	Error    string   `json:"error,omitempty" jsonschema:"Why there is no new worker"`
-}
-
-// WorkerSpawn starts a worker.
-func WorkerSpawn(ctx context.Context, env Env, in WorkerSpawnInput) (WorkerSpawnOutput, error) {
-	return workerSpawn.do(ctx, env, in)
 }
 
 var workerSpawn = &definition[WorkerSpawnInput, WorkerSpawnOutput]{

@@ -82,18 +82,9 @@ func Dir(path string) error {
 	return nil
 }
 
-// File reports whether an open file itself obeys the owner rule. The caller
-// checks the directories with [Path].
-func File(f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return Info(f.Name(), info)
-}
-
-// Info is [File] for a file that was examined already, which is named in the
-// error. A symbolic link is judged by its owner alone.
+// Info reports whether a file that was examined already obeys the owner rule itself; path
+// names it in the error. The caller checks the directories with [Path]. A symbolic link is
+// judged by its owner alone.
 func Info(path string, info fs.FileInfo) error {
 	if reason := judge(path, info, false); reason != "" {
 		return &Error{Path: path, At: path, Reason: reason}

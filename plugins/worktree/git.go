@@ -222,6 +222,28 @@ func (g git) line(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSuffix(out, "\n"), err
 }
 
+// paths asks rev-parse for several paths at once, one for each option.
+func (g git) paths(ctx context.Context, options ...string) ([]string, error) {
+	ask := func(options ...string) (string, error) {
+		return g.line(ctx, append([]string{"rev-parse", "--path-format=absolute"}, options...)...)
+	}
+	out, err := ask(options...)
+	if err != nil {
+		return nil, err
+	}
+	if answers := strings.Split(out, "\n"); len(answers) == len(options) {
+		return answers, nil
+	}
+	// A path has a line break in it.
+	answers := make([]string, len(options))
+	for i, option := range options {
+		if answers[i], err = ask(option); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
 // list is run for an answer of NUL-terminated fields.
 func (g git) list(ctx context.Context, args ...string) ([]string, error) {
 	out, err := g.run(ctx, args...)

@@ -64,13 +64,17 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 		g = g.at(dir)
 	}
 	// Here git itself decides whether it is safe to use the repository.
-	common, err := g.line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	found, err := g.paths(ctx, "--git-common-dir", "--absolute-git-dir", "--show-toplevel")
+	if _, ok := errors.AsType[*gitError](err); ok {
+		// It may be a bare one, which has no top.
+		found, err = g.paths(ctx, "--git-common-dir", "--absolute-git-dir")
+	}
 	if err != nil {
 		return nil, notRepository(dir, err)
 	}
-	own, err := g.line(ctx, "rev-parse", "--absolute-git-dir")
-	if err != nil {
-		return nil, err
+	common, own, top := found[0], found[1], ""
+	if len(found) == 3 {
+		top = found[2]
 	}
 	if common, err = filepath.EvalSymlinks(common); err != nil {
 		return nil, err
@@ -102,16 +106,16 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	// For a repository whose git directory is elsewhere (a submodule, or
 	// --separate-git-dir) git lists that directory as the main working tree.
 	main := filepath.Dir(common)
-	if own == common {
-		if top, err := g.line(ctx, "rev-parse", "--show-toplevel"); err == nil {
-			main = top
-		}
+	if own == common && top != "" {
+		main = top
 	}
 	if main, err = filepath.EvalSymlinks(main); err != nil {
 		return nil, err
 	}
 	r := &repo{git: g.at(main), from: from, dir: l.Dir, main: main, common: common, shared: shared}
-	top, err := r.git.line(ctx, "rev-parse", "--show-toplevel")
+	if own != common || main != l.Top {
+		top, err = r.git.line(ctx, "rev-parse", "--show-toplevel")
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

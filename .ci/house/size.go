@@ -18,8 +18,9 @@ const (
 	maxPackageLines = 4000
 	maxHostLines    = 3000
 	minFileLines    = 50
-	// maxLines is 5,000 lines below the 88,919 that there were when the goal was set.
-	maxLines = 83919
+	// maxLines is 5,000 lines below the 125,341 that there were when the features were
+	// complete: see docs/decisions/0053-size.md.
+	maxLines = 120341
 )
 
 // A source is a Go file or a page of the documentation that people write.

@@ -59,7 +59,7 @@ func build(packages []string, place func(name string) string) error {
 	// The flags of make build, whose packages are then compiled already.
 	args, cgo := []string{"build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", cache + "/"}, "0"
 	if os.Getenv(EnvRace) != "" {
-		// Those of make test, but for -trimpath. SQLite is without it: see there.
+		// SQLite is built without the detector, as make test does.
 		args, cgo = append(args, "-race", "-gcflags", "modernc.org/...=-race=false"), "1"
 	}
 	cmd := exec.CommandContext(context.Background(), "go", append(args, packages...)...)

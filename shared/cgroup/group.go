@@ -99,6 +99,9 @@ func failed(problems []Problem, c Controller) bool {
 	return false
 }
 
+// Dirs returns where the directories of a group would be.
+func (m *Machine) Dirs(parent, id string) []string { return m.at(parent, id).Dirs() }
+
 func (m *Machine) at(parent, id string) *Group {
 	g := &Group{fs: m.fs, places: make(map[Controller]place)}
 	for c, base := range m.bases {

@@ -140,10 +140,9 @@ func loudLog(ctx context.Context, w *world) (_ []row, err error) {
 	defer cancel()
 	tab, cancel = chromedp.NewContext(tab)
 	defer cancel()
-	if err := chromedp.Do(tab, chromedp.Navigate(s.address), chromedp.Navigate(s.base+"/worker/loud/log")); err != nil {
+	if err := chromedp.Do(tab, chromedp.Navigate(s.address), chromedp.Navigate(s.base+"/worker/loud/log"), chromedp.WaitReady("#log > :last-child")); err != nil {
 		return nil, err
 	}
-	time.Sleep(2 * time.Second) // the tail is there
 	before, err := cpuTime(s.cmd.Process.Pid)
 	if err != nil {
 		return nil, err

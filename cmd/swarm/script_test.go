@@ -113,15 +113,26 @@ func moreParallel() error {
 	return flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 }
 
+// raceScripts are repeated with programs that have the race detector.
+var raceScripts = []string{
+	"agent_kill_approved", "attach", "deliver_send", "first_steps", "inbox_wait", "kill_all_workers",
+	"kill_rm_worktree_clean", "kill_single_process_worker", "kill_single_tmux_worker", "logs_of_many",
+	"mcp_kill_agent_approved", "plugin_third_party", "ralph_one_iteration", "respawn_worktree",
+	"restart_on_failure", "send_process", "send_tmux", "tool_background_shell", "top", "up_in_order", "watch_two",
+}
+
 func TestScript(t *testing.T) {
 	t.Parallel()
 	needTools(t)
-	testscript.Run(t, testscript.Params{
-		Dir:                "testdata/script",
-		Setup:              setup,
-		Cmds:               commands,
-		RequireUniqueNames: true,
-	})
+	p := testscript.Params{Setup: setup, Cmds: commands, RequireUniqueNames: true}
+	if os.Getenv(buildtest.EnvRace) == "" {
+		p.Dir = "testdata/script"
+	} else {
+		for _, name := range raceScripts {
+			p.Files = append(p.Files, "testdata/script/"+name+".txtar")
+		}
+	}
+	testscript.Run(t, p)
 }
 
 func TestBackends(t *testing.T) {
@@ -198,11 +209,11 @@ func setup(env *testscript.Env) error {
 		"TERM=screen",
 		"LC_ALL=C.UTF-8",
 	)
-	w := newWorld(env, root)
-	env.Values[worldKey{}] = w
 	if os.Getenv(buildtest.EnvRace) != "" {
 		env.Setenv("GORACE", "atexit_sleep_ms=20 log_path="+filepath.Join(root, "race"))
 	}
+	w := newWorld(env, root)
+	env.Values[worldKey{}] = w
 	env.Values[skipperKey{}] = env.T()
 	env.Values[mcpServersKey{}] = mcpServers{}
 	env.Defer(w.end)

@@ -99,15 +99,12 @@ func (w *world) end() {
 }
 
 func (w *world) killAndClean() {
-	workers := filepath.Join(w.root, "s", "workers")
-	if left, err := os.ReadDir(workers); err != nil || len(left) == 0 {
+	if _, err := os.Stat(filepath.Join(w.root, "s")); err != nil {
 		return
 	}
-	if len(w.processes(process.isSwarm)) > 0 {
-		w.swarm("kill", "--all", "--timeout", "1s")
-	}
+	w.swarm("kill", "--all", "--timeout", "1s")
 	w.swarm("clean", "--all", "--no-rm-worktree")
-	left, _ := os.ReadDir(workers)
+	left, _ := os.ReadDir(filepath.Join(w.root, "s", "workers"))
 	for _, d := range left {
 		w.t.Errorf("swarm left a run directory behind: %s", d.Name())
 	}

@@ -97,7 +97,7 @@ func findWorker(ctx context.Context, h *host.Host, name string) (host.Worker, er
 	return ws[0], nil
 }
 
-// WorkerListInput is the input of the tool WorkerList.
+// WorkerListInput is the input of the tool worker-list.
 type WorkerListInput struct {
 	All bool   `json:"all,omitempty" jsonschema:"Also those that have ended" schema:"default=false"`
 	Tag string `json:"tag,omitempty" jsonschema:"Only those with this tag"`
@@ -151,7 +151,7 @@ type WorkerStatusInput struct {
 	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 }
 
-// WorkerStatusOutput is the output of the tool WorkerStatus.
+// WorkerStatusOutput is the output of the tool worker-status.
 type WorkerStatusOutput struct {
 	outcome
 	Worker *Worker `json:"worker,omitempty" jsonschema:"The worker"`

@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// WorkerKillInput is the input of the tool WorkerKill.
+// WorkerKillInput is the input of the tool worker-kill.
 type WorkerKillInput struct {
 	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 	// Force and Timeout override the worker's policy.

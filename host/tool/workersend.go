@@ -14,7 +14,7 @@ type WorkerSendInput struct {
 	Enter bool   `json:"enter" jsonschema:"Press Enter after it" schema:"default=true"`
 }
 
-// WorkerSendOutput is the output of the tool WorkerSend.
+// WorkerSendOutput is the output of the tool worker-send.
 type WorkerSendOutput struct {
 	outcome
 	Pending   bool `json:"pending,omitempty" jsonschema:"The worker has it, and has not read all of it yet"`

@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// WorkerSpawnInput is the input of the tool WorkerSpawn.
+// WorkerSpawnInput is the input of the tool worker-spawn.
 type WorkerSpawnInput struct {
 	Name     string   `json:"name" jsonschema:"Its name: letters, digits, hyphens" schema:"min=1"`
 	Command  []string `json:"command" jsonschema:"Program and arguments, no shell" schema:"min=1"`

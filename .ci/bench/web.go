@@ -140,7 +140,11 @@ func loudLog(ctx context.Context, w *world) (_ []row, err error) {
 	defer cancel()
 	tab, cancel = chromedp.NewContext(tab)
 	defer cancel()
-	if err := chromedp.Do(tab, chromedp.Navigate(s.address), chromedp.Navigate(s.base+"/worker/loud/log"), chromedp.WaitReady("#log > :last-child")); err != nil {
+	if err := chromedp.Do(tab, chromedp.Navigate(s.address), chromedp.Navigate(s.base+"/worker/loud/log")); err != nil {
+		return nil, err
+	}
+	// A query of chromedp would have the browser tell of each line from then on.
+	if _, err := chromedp.Run(tab, chromedp.Poll[bool](`document.querySelector('#log').lastElementChild !== null`)); err != nil {
 		return nil, err
 	}
 	before, err := cpuTime(s.cmd.Process.Pid)

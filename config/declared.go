@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/shared/tomlscan"
 )
 
-// keyOfWorker deals with a key below [workers].
 func (d *decoder) keyOfWorker(key toml.Key, at tomlscan.Spot) {
 	name, table := key[1], joined(key[:2])
 	w, seen := d.into.Workers[name]

@@ -23,7 +23,6 @@ func (c Checks) of(key, value string) error {
 	return nil
 }
 
-// decoder reads one file into a config.
 type decoder struct {
 	source source
 	// user says that it is the user's file, which declares no workers.
@@ -43,7 +42,6 @@ type decoder struct {
 	hook   section[Hook]
 }
 
-// section is the keys of one kind of table.
 type section[T any] struct {
 	// prefix is what [Checks] have before them.
 	prefix string
@@ -52,7 +50,6 @@ type section[T any] struct {
 	opened map[string]func(*T)
 }
 
-// has reports whether there are keys below key.
 func (s section[T]) has(key string) bool {
 	return slices.ContainsFunc(s.fields, func(f field[T]) bool { return strings.HasPrefix(f.key, key+".") })
 }
@@ -110,7 +107,6 @@ func (d *decoder) decode() {
 	})
 }
 
-// damaged reports a file that is not TOML.
 func (d *decoder) damaged(err error) {
 	at := Position{File: d.source.file, Line: 1, Column: 1}
 	text := err.Error()
@@ -146,7 +142,6 @@ func (d *decoder) key(key toml.Key, at tomlscan.Spot) {
 	}
 }
 
-// table reports whether a key that has tables below it is a table.
 func (d *decoder) table(key toml.Key, at tomlscan.Spot) bool {
 	v := lookup(d.root, key)
 	_, ok := v.(map[string]any)
@@ -179,7 +174,6 @@ func (d *decoder) keyOfPlugin(key toml.Key, at tomlscan.Spot) {
 	d.into.Plugins[key[1]] = p
 }
 
-// checkPlugins checks the combinations of a plugin's keys.
 func (d *decoder) checkPlugins() {
 	for _, name := range sortedKeys(d.into.Plugins) {
 		key := pluginKey(name, "version")
@@ -242,7 +236,6 @@ func (d *decoder) set(key toml.Key, check string, at tomlscan.Spot, v any, set f
 	return true
 }
 
-// place returns where the value of a key is.
 func (d *decoder) place(name string, otherwise tomlscan.Spot) int {
 	if at, ok := d.places[name]; ok {
 		return at.Value
@@ -284,7 +277,6 @@ func (d *decoder) isDone(key toml.Key) bool {
 	return false
 }
 
-// knownKeys returns the keys that could be meant by key.
 func (d *decoder) knownKeys(key toml.Key) []string {
 	switch key[0] {
 	case "plugins":
@@ -306,7 +298,6 @@ func keysBelow[T any](prefix string, s section[T]) []string {
 	return keys
 }
 
-// sections are the tables at the top.
 var sections = []string{"defaults", "hooks", "kill", "log", "plugins", "team", "workers"}
 
 // validPlugin keeps out what would be a path in the name of an executable.
@@ -314,7 +305,6 @@ func validPlugin(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && name[0] != '-'
 }
 
-// joined is the key as a person writes it.
 func joined(key toml.Key) string {
 	parts := make([]string, len(key))
 	for i, part := range key {

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// variable is one line of a file of variables.
 type variable struct{ name, value string }
 
 // dotenvError describes a mistake in a file of variables, with its offset. It never holds a
@@ -161,7 +160,6 @@ func (s *dotenv) blanks() {
 	}
 }
 
-// skip goes to the next line.
 func (s *dotenv) skip() {
 	if n := strings.IndexByte(s.src[s.at:], '\n'); n >= 0 {
 		s.at += n + 1

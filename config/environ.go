@@ -34,7 +34,6 @@ func ReadEnv(path string) ([]string, error) {
 	return entries, nil
 }
 
-// readEnv reads the values of [Env] from its file.
 func (l *Loaded) readEnv() Problems {
 	e := &l.Config.Env
 	if e.File == "" || len(e.Pass) == 0 {

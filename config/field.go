@@ -126,7 +126,6 @@ func within[T any](f field[T], paths func(*T) []string, out func(string) bool) f
 // guarded reports whether a project's file has to be trusted for the field of v.
 func (f field[T]) guarded(v *T) bool { return f.needsTrust != nil && f.needsTrust(v) }
 
-// pluginFields are the keys of a table [plugins.NAME].
 func pluginFields() []field[Plugin] {
 	return []field[Plugin]{
 		newField("command", programKind, func(p *Plugin) *[]string { return &p.Command },

@@ -32,7 +32,6 @@ const (
 	OnEnded     = "ended"
 )
 
-// hookFields are the keys of a table [hooks.NAME], and of [hooks] itself.
 func hookFields() []field[Hook] {
 	return []field[Hook]{
 		newField("on", choicesKind(OnFailed, OnLost, OnCrashLoop, OnBlocked, OnEnded), func(h *Hook) *[]string { return &h.On },
@@ -58,7 +57,6 @@ func hookKey(name, key string) string {
 	return joined(parts)
 }
 
-// keyOfHook deals with a key below [hooks] in the user's file.
 func (d *decoder) keyOfHook(key toml.Key, at tomlscan.Spot) {
 	name, skip := DefaultHook, 1
 	_, isTable := lookup(d.root, key[:2]).(map[string]any)
@@ -86,7 +84,6 @@ func (d *decoder) keyOfHook(key toml.Key, at tomlscan.Spot) {
 	d.into.Hooks[name] = h
 }
 
-// checkHooks reports and removes the hooks that lack a key.
 func (d *decoder) checkHooks() {
 	for _, name := range sortedKeys(d.into.Hooks) {
 		h := d.into.Hooks[name]

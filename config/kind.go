@@ -58,7 +58,6 @@ var (
 	pairSchema = Schema{Type: either{"string", "integer", "boolean"}}
 )
 
-// versionPattern is what names a version, and a folder.
 const versionPattern = "^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$"
 
 // Patterns of what unit.go reads; a number alone is seconds or bytes.
@@ -75,7 +74,6 @@ func durations(read func(any) (time.Duration, error), minimum int) kind[time.Dur
 	}}
 }
 
-// choicesKind is a list of words.
 func choicesKind(words ...string) kind[[]string] {
 	return kind[[]string]{someOf(words...), showTexts, listOf(Schema{Type: "string", Enum: words}, 1)}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// maxFile bounds the size of a file.
 const maxFile = 1 << 20
 
 // Options say what to load.

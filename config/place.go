@@ -56,7 +56,6 @@ func (l *Loaded) CheckParent(key, parent, dir string) error {
 	}
 }
 
-// adviceTrust is the hint for a setting that an untrusted file may not make.
 const adviceTrust = "read the file, then run 'swarm config trust' to use it"
 
 // Problems returns the problems of the key if it is needed: that the file is not trusted,

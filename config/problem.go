@@ -95,7 +95,6 @@ func difference(a, b string) (sum int, ok bool) {
 	return sum, true
 }
 
-// source is the text of a file.
 type source struct {
 	file, text string
 	// lines are the offsets at which the lines begin.
@@ -112,7 +111,6 @@ func newSource(file, text string) source {
 	return s
 }
 
-// position turns an offset into line and column.
 func (s source) position(at int) Position {
 	at = min(max(at, 0), len(s.text))
 	line, begins := slices.BinarySearch(s.lines, at)

@@ -215,7 +215,6 @@ func readVersion(v any) (string, error) {
 	return s, nil
 }
 
-// mismatch is the error for a value of the wrong type.
 func mismatch(expected string, got any) error {
 	return fmt.Errorf("expected %s, got %s", expected, kindOf(got))
 }

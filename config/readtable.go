@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// keyErrors are the mistakes below a key, by name.
 type keyErrors map[string]error
 
 func (es keyErrors) Error() string {
@@ -20,7 +19,6 @@ func (es keyErrors) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// readPairs reads a table of single values.
 func readPairs(v any) (map[string]string, error) {
 	t, ok := v.(map[string]any)
 	if !ok {

@@ -30,7 +30,6 @@ type Schema struct {
 	AdditionalProperties any               `json:"additionalProperties,omitempty"`
 }
 
-// either are the types that a value may have.
 type either []string
 
 // The names that plugins and workers may have.
@@ -39,7 +38,6 @@ const (
 	workerPattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 )
 
-// sectionDocs document the top-level tables.
 var sectionDocs = map[string]string{
 	"defaults": "Settings of new workers where neither a flag nor their own table says otherwise.",
 	"kill":     "How new workers are ended. It is fixed when a worker is spawned.",

@@ -87,7 +87,6 @@ func showTable(t map[string]any) string {
 	return inline(t)
 }
 
-// inline writes any decoded value in one line of TOML.
 func inline(v any) string {
 	switch v := v.(type) {
 	case string:

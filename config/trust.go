@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// maxTrusted bounds the size of the file that lists trusted files.
 const maxTrusted = 16 << 20
 
 // Trust remembers which projects' files may name programs, by path and hash: a

@@ -78,7 +78,6 @@ type Ready struct {
 	Timeout time.Duration
 }
 
-// addWorkers adds the workers that the project's file in dir declares.
 func (l *Loaded) addWorkers(workers map[string]Worker, origins map[string]Position, dir, home string) {
 	if workers == nil {
 		return

@@ -18,7 +18,6 @@ type Changes struct {
 	Ahead, Behind *int
 }
 
-// changesLimit is how long the comparison of one workspace may take.
 const changesLimit = 2 * time.Second
 
 // changesAtOnce is how many comparisons run at the same time: each starts four processes.

@@ -43,7 +43,6 @@ func (h *Host) TakeNews(ctx context.Context, workerID string, how registry.Broug
 	return h.couriers().TakeNews(ctx, workerID, how)
 }
 
-// examineCouriers says what the doctor finds about couriers, if there are any.
 func (h *Host) examineCouriers(recs []registry.Record) (found []doctor.Finding) {
 	const subject = "couriers"
 	for _, r := range recs {

@@ -101,7 +101,6 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// profileName returns the name of a worker's profile; empty: none.
 func (h *Host) profileName(w Worker) string {
 	if w.Profile != "" {
 		return w.Profile

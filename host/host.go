@@ -67,7 +67,6 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-// callers returns what finds out who calls.
 func (h *Host) callers() *caller.Finder {
 	return caller.New(caller.Options{Dir: h.dir, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, Worker: h.opts.Worker, View: h.store.View})
 }
@@ -77,7 +76,6 @@ func (h *Host) Plugins() *pluginadmin.Admin {
 	return pluginadmin.New(pluginadmin.Options{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Logger: h.log, Reading: h.store.Reading})
 }
 
-// liveness returns what looks after the agents of teams.
 func (h *Host) liveness() *liveness.Checker {
 	return liveness.New(liveness.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history,

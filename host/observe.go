@@ -37,7 +37,6 @@ func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warning
 	return ws, warnings, nil
 }
 
-// observe tells how workers are by asking their backends, all at the same time.
 func (h *Host) observe(ctx context.Context, recs []registry.Record) []Worker {
 	ws := make([]Worker, len(recs))
 	for i, r := range recs {

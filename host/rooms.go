@@ -14,7 +14,6 @@ import (
 
 // This file passes each room its dependencies.
 
-// display returns the room of what workers show.
 func (h *Host) display() *display.Reader {
 	return display.New(display.Options{
 		Dir: h.dir, Plugins: h.plugins, Logger: h.log, Profiles: h.profiles,
@@ -27,7 +26,6 @@ func (h *Host) Saved() *saved.Keeper {
 	return saved.New(saved.Options{Dir: h.dir, Plugins: h.plugins, Find: h.choose})
 }
 
-// input returns the room that gives something to workers.
 func (h *Host) input() *input.Sender {
 	return input.New(input.Options{
 		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Env: h.opts.Env, Find: h.chooseNamed, See: h.choose,
@@ -35,7 +33,6 @@ func (h *Host) input() *input.Sender {
 	})
 }
 
-// couriers returns the room that tells agents about waiting messages.
 func (h *Host) couriers() *courier.Office {
 	return courier.New(courier.Options{
 		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Input: h.input(), Callers: h.callers(), Logger: h.log,
@@ -43,7 +40,6 @@ func (h *Host) couriers() *courier.Office {
 	})
 }
 
-// killer returns the room that ends workers and removes them.
 func (h *Host) killer() *kill.Killer {
 	return kill.New(kill.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: h.log,
@@ -51,7 +47,6 @@ func (h *Host) killer() *kill.Killer {
 	})
 }
 
-// spawner returns the room that starts workers.
 func (h *Host) spawner() *spawn.Spawner {
 	policy := DefaultKill()
 	if h.opts.Kill != nil {
@@ -65,7 +60,6 @@ func (h *Host) spawner() *spawn.Spawner {
 	})
 }
 
-// watcher returns the room that looks after workers.
 func (h *Host) watcher() *watch.Watcher {
 	return watch.New(watch.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: h.log,

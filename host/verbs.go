@@ -148,7 +148,6 @@ func (h *Host) Watch(ctx context.Context, req watch.Request) error {
 	return h.watcher().Watch(ctx, req)
 }
 
-// killDisowned kills a worker whose owner has ended. It returns nil for one that is gone.
 func (h *Host) killDisowned(ctx context.Context, r registry.Record) (killed bool, err error) {
 	outs, err := h.Kill(ctx, Selection{Names: []string{r.ID}}, KillRequest{Allowed: true})
 	for _, out := range outs {

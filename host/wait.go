@@ -111,7 +111,6 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 	}
 }
 
-// waitGroup waits for the workers of one backend, which all run.
 func (h *Host) waitGroup(ctx context.Context, g *backend.Group, tell func(Worker)) {
 	told := make([]bool, len(g.Recs))
 	answer := func(i int, s swarm.Status, err error) {

@@ -80,7 +80,6 @@ func unchanged(ctx context.Context, s setup.Setup, e catalog.Entry) error {
 	return nil // the cases report other faults
 }
 
-// binary describes the plugin to the kit.
 func (o *options) binary(s setup.Setup, e catalog.Entry) (backendtest.Binary, error) {
 	b := backendtest.Binary{
 		Path: e.Command[0], Args: e.Command[1:],

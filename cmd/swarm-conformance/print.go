@@ -13,10 +13,8 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// nameWidth is that of the names of the cases in the table.
 const nameWidth = 30
 
-// printer prints the table.
 type printer struct {
 	out     io.Writer
 	target  string
@@ -49,7 +47,6 @@ func (p *printer) result(r plugintest.Result) {
 	}
 }
 
-// note prints text below a row, which may have many lines.
 func (p *printer) note(what, text string) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(p.out, "      %-5s %s\n", what, safetext.Block(strings.TrimRight(line, "\r\n")))
@@ -59,7 +56,6 @@ func (p *printer) note(what, text string) {
 
 func took(r plugintest.Result) string { return r.Took.Round(10 * time.Millisecond).String() }
 
-// summary prints the totals of all cases.
 func (p *printer) summary(e catalog.Entry, r plugintest.Report) error {
 	what := fmt.Sprintf("plugin '%s'", e.Name)
 	if info := r.Plugin; info.Kind != "" {

@@ -23,7 +23,6 @@ const (
 	exitUsage  = 2
 )
 
-// options are those of 'swarm plugin check', which documents them.
 type options struct {
 	swarm, version string
 	json, verbose  bool
@@ -37,7 +36,6 @@ type options struct {
 	target         string
 }
 
-// run checks one plugin and returns the exit code.
 func run(args []string, out, errs io.Writer, env []string) int {
 	o, err := parse(args, errs)
 	switch {
@@ -110,7 +108,6 @@ func parse(args []string, errs io.Writer) (*options, error) {
 	return o, nil
 }
 
-// check runs the cases and reports whether no rule was broken.
 func (o *options) check(ctx context.Context, s setup.Setup, out, errs io.Writer) (ok bool, err error) {
 	found, err := find(ctx, s, o.target, errs)
 	if err != nil {
@@ -162,7 +159,6 @@ func (o *options) script() func(script.Script) []string {
 	}
 }
 
-// gitBase makes a repository with one commit.
 const gitBase = `git init -q . && git -c user.name=swarm -c user.email=swarm@example.com commit -q --allow-empty -m base`
 
 // shellBase makes a base for workspaces with a command that runs in an empty

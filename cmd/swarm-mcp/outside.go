@@ -37,7 +37,6 @@ const (
 	maxClients = 8
 )
 
-// containerID matches the ids that engines give containers.
 var containerID = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // serveWorker serves the clients in the container of a worker, until its first process ends.

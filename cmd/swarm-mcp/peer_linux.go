@@ -23,7 +23,6 @@ func isIn(conn *net.UnixConn, container string) bool {
 	return isInside(int(peer.Pid), container)
 }
 
-// isInside reports whether a process is in a container.
 func isInside(pid int, container string) bool {
 	groups, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
 	return err == nil && strings.Contains(string(groups), container)

@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// run serves one client and returns the exit code.
 func run(args []string, in io.Reader, out, errs *os.File, env []string) int {
 	if len(args) > 0 && args[0] == relayCommand {
 		return setup.Finish(relay(args[1:], in, out), errs)
@@ -33,7 +32,6 @@ func run(args []string, in io.Reader, out, errs *os.File, env []string) int {
 	return setup.Finish(err, errs)
 }
 
-// options are the parsed command line.
 type options struct {
 	// program is the path of swarm, empty if it was not given.
 	program string

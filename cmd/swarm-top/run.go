@@ -13,7 +13,6 @@ import (
 	"github.com/swarmhost/swarm/host/top"
 )
 
-// run shows the dashboard until it is left or a signal comes, and returns the exit code.
 func run(args []string, in, out, errs *os.File, env []string) int {
 	o, err := parse(args, errs)
 	if err == nil && !o.guarded && term.IsTerminal(int(in.Fd())) {
@@ -25,7 +24,6 @@ func run(args []string, in, out, errs *os.File, env []string) int {
 	return setup.Finish(err, errs)
 }
 
-// options are the parsed command line.
 type options struct {
 	// program is the path of swarm, empty if it was not given.
 	program       string

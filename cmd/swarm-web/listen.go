@@ -16,10 +16,8 @@ import (
 	"github.com/swarmhost/swarm/shared/errtext"
 )
 
-// listenOptions say where to listen.
 type listenOptions struct{ address, socket, cert, key string }
 
-// listener accepts the connections of browsers.
 type listener struct {
 	net.Listener
 	// base is the address of the server as a browser needs it.

@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// run serves until a signal comes and returns the exit code.
 func run(args []string, out, errs *os.File, env []string) int {
 	o, err := parse(args, errs)
 	if err == nil {
@@ -23,7 +22,6 @@ func run(args []string, out, errs *os.File, env []string) int {
 	return setup.Finish(err, errs)
 }
 
-// options are the parsed command line.
 type options struct {
 	// program is the path of swarm, empty if it was not given.
 	program string
@@ -46,7 +44,6 @@ func parse(args []string, errs *os.File) (o options, err error) {
 	return o, err
 }
 
-// answer is what is printed as JSON.
 type answer struct {
 	// Address is to be opened in a browser; Socket is the path of the unix socket that it
 	// leads to, or empty.

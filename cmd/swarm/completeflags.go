@@ -19,7 +19,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
-// isCompletion reports whether a shell asks what could come next.
 func isCompletion(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
@@ -71,7 +70,6 @@ func (c *completer) addTo(cmd *cobra.Command) {
 	}
 }
 
-// takesPath reports whether the arguments of a command are files.
 func takesPath(cmd *cobra.Command) bool {
 	return strings.Contains(cmd.Use, "PATH") || strings.Contains(cmd.Use, "[FILE]")
 }
@@ -126,7 +124,6 @@ func (c *completer) offer(values func(ctx context.Context, dir string) []string)
 	}
 }
 
-// usedOptions returns the options that workers were given before, such as their images.
 func usedOptions(ctx context.Context, dir string) []string {
 	var options []string
 	for _, key := range []string{"host", "image", "mount", "network", "user", "workdir"} {

@@ -28,7 +28,6 @@ func (c *completer) options(cmd *cobra.Command, args []string, prefix string) ([
 // maxSSHConfig is the largest file that is read for the names in it, in bytes.
 const maxSSHConfig = 1 << 20
 
-// sshHosts returns the hosts that ~/.ssh/config names, without patterns.
 func sshHosts(home string) (hosts []string) {
 	if !filepath.IsAbs(home) {
 		return nil

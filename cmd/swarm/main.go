@@ -27,7 +27,6 @@ func main() {
 	os.Exit(execute(a, os.Args[1:]))
 }
 
-// execute runs the verb that args name and returns the exit code.
 func execute(a *app.App, args []string) int {
 	cobra.EnableCommandSorting = false // help lists the verbs in the order of their use
 	ctx, stop, caught := interruptible()

@@ -117,7 +117,6 @@ type verb struct {
 	make        func(*app.App) *cobra.Command
 }
 
-// topic makes a page of the help.
 func topic(t topics.Topic) func(*app.App) *cobra.Command {
 	return func(*app.App) *cobra.Command { return t.Command() }
 }

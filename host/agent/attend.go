@@ -105,7 +105,6 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 	return Nudged{Agent: a.ID, Confirmed: outs[0].Confirmed}, nil
 }
 
-// newsLine returns a line about the messages and tasks that wait for the agent in a worker.
 func newsLine(ctx context.Context, h *host.Host, workerID string) (string, error) {
 	var news []team.News
 	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {

@@ -68,7 +68,6 @@ func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Del
 	}
 }
 
-// deleting is one call of DeleteTeam.
 type deleting struct {
 	h      *host.Host
 	name   string

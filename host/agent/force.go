@@ -43,7 +43,6 @@ func (k *killing) target(ctx context.Context) (a registry.Agent, err error) {
 	return a, err
 }
 
-// end ends the process of an agent and then the agent.
 func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 	var settled error // why this call has nothing to release
 	outs, err := k.h.Kill(ctx, host.Selection{Names: []string{a.WorkerID}}, host.KillRequest{
@@ -134,7 +133,6 @@ func endOwn(ctx context.Context, h *host.Host, teamName, workerID string) error 
 	return errors.Join(err, endWorker(ctx, h, workerID))
 }
 
-// endWorker ends one worker, if it exists.
 func endWorker(ctx context.Context, h *host.Host, id string) error {
 	outs, err := h.Kill(ctx, host.Selection{Names: []string{id}}, host.KillRequest{Allowed: true, Force: new(true)})
 	if errors.Is(err, host.ErrNotFound) {
@@ -166,7 +164,6 @@ func release(ctx context.Context, tx *registry.Tx, a *registry.Agent, l team.Lea
 	return team.Release(ctx, tx, a.ID, l, now)
 }
 
-// isOver reports whether an error says that the agent was already terminated.
 func isOver(err error) bool {
 	_, over := errors.AsType[*team.TerminatedError](err)
 	return over
@@ -179,7 +176,6 @@ func isSettled(err error) bool {
 	return dissolved || isOver(err) || errors.Is(err, errMoved)
 }
 
-// isUnwritable reports whether an error says that the database can't be written.
 func isUnwritable(err error) bool {
 	return errors.Is(err, registry.ErrReadOnly) || errors.Is(err, registry.ErrFull)
 }

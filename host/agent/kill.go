@@ -61,7 +61,6 @@ func Kill(ctx context.Context, h *host.Host, req KillRequest) (Killed, error) {
 	return k.out, nil
 }
 
-// killing is one call of Kill.
 type killing struct {
 	h      *host.Host
 	req    KillRequest
@@ -99,7 +98,6 @@ func (k *killing) ask(ctx context.Context) error {
 	return err
 }
 
-// isGone reports whether nothing is left of the process of an agent.
 func isGone(ctx context.Context, tx *registry.Tx, a *registry.Agent) (bool, error) {
 	if !a.Lost.IsZero() {
 		return true, nil

@@ -97,7 +97,6 @@ func (s *spawning) awaitReady(ctx context.Context, w host.Worker) error {
 	return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: s.req.PromptWait - silentLimit})
 }
 
-// blank reports whether a worker shows nothing.
 func (s *spawning) blank(ctx context.Context, w host.Worker) bool {
 	p, err := s.h.Peek(ctx, w.ID, 0)
 	return err == nil && strings.TrimSpace(strings.Join(p.Lines, "")) == ""

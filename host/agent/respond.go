@@ -61,7 +61,6 @@ func Respond(ctx context.Context, h *host.Host, req RespondRequest) (Responded, 
 	return r.out, nil
 }
 
-// responding is one call of Respond.
 type responding struct {
 	h      *host.Host
 	req    RespondRequest
@@ -70,7 +69,6 @@ type responding struct {
 	out    Responded
 }
 
-// answer records the agent's answer.
 func (r *responding) answer(ctx context.Context) error {
 	return r.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		var s registry.Shutdown

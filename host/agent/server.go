@@ -34,7 +34,6 @@ type Server struct {
 // it.
 const serverStarts = 3
 
-// dialLimit is how long a port may take to answer.
 const dialLimit = 2 * time.Second
 
 // serve starts the server of a team if needed, and prevents its stop until release is
@@ -111,7 +110,6 @@ func serverRuns(ctx context.Context, h *host.Host, s *registry.Server) (host.Wor
 	return ws[0], ws[0].Status == host.StatusRunning && answers(ctx, s.Port), nil
 }
 
-// address is the address of a server.
 func address(port int) string { return net.JoinHostPort(ServerHost, strconv.Itoa(port)) }
 
 func answers(ctx context.Context, port int) bool {

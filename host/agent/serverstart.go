@@ -124,7 +124,6 @@ func freePort(ctx context.Context, wanted int) (int, error) {
 	return port, l.Close()
 }
 
-// awaitPort returns nil as soon as a server listens.
 func awaitPort(ctx context.Context, h *host.Host, w host.Worker, port int) error {
 	limited, cancel := context.WithTimeout(ctx, serverLimit)
 	defer cancel()
@@ -160,7 +159,6 @@ func awaitPort(ctx context.Context, h *host.Host, w host.Worker, port int) error
 	}
 }
 
-// endedEarly describes the end of a server that never listened.
 func endedEarly(ctx context.Context, h *host.Host, w host.Worker, port int) error {
 	text := fmt.Sprintf("it ended before it listened on %s:%d", ServerHost, port)
 	if w.Exit != nil {

@@ -22,7 +22,6 @@ import (
 // DefaultBackend owns the workers of agents that are spawned without a backend.
 const DefaultBackend = "tmux"
 
-// envServer is the variable with the address of the team's server.
 const envServer = "SWARM_TEAM_SERVER"
 
 // maxNumber is how many names are tried for the worker of an agent.
@@ -153,7 +152,6 @@ func (s *spawning) complete() {
 	}
 }
 
-// spawning is one call of Spawn.
 type spawning struct {
 	h    *host.Host
 	req  SpawnRequest
@@ -205,7 +203,6 @@ func (s *spawning) options() map[string]string {
 	return map[string]string{"session": "swarm-" + hex.EncodeToString(sum[:4]) + "-" + s.req.Team}
 }
 
-// read reads the present state of the agent.
 func (s *spawning) read(ctx context.Context, id string, w host.Worker) error {
 	s.out.ID, s.out.Worker = id, w.Name
 	return s.h.View(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
@@ -228,7 +225,6 @@ func numbered(name string, n int) string {
 // slight preference for the first characters does not matter here.
 const idAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
 
-// newID returns the id of a new agent.
 func newID() string {
 	b := make([]byte, 6)
 	_, _ = rand.Read(b) // it never fails
@@ -261,12 +257,10 @@ func fill(command []string, prompt, model, name string, port int) []string {
 	return filled
 }
 
-// takesPrompt reports whether a command has a place for the prompt.
 func takesPrompt(command []string) bool {
 	return slices.ContainsFunc(command, func(arg string) bool { return strings.Contains(arg, placePrompt) })
 }
 
-// fillPort replaces the port in the command of a server.
 func fillPort(command []string, port int) []string {
 	filled := make([]string, len(command))
 	for i, arg := range command {

@@ -76,7 +76,6 @@ func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, 
 	return out, nil
 }
 
-// unmake removes a team whose server did not start.
 func unmake(ctx context.Context, h *host.Host, teamName, serverID string) error {
 	var err error
 	if serverID != "" {

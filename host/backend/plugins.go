@@ -31,7 +31,6 @@ type Starter interface {
 	Reap()
 }
 
-// Backend is the part of [plugin.Backend] that the host uses.
 type backend interface {
 	swarm.Backend
 	swarm.BatchStatuser
@@ -54,7 +53,6 @@ type backend interface {
 	WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
 }
 
-// Workspace is the part of [plugin.Workspace] that the host uses.
 type workspace interface {
 	swarm.Workspace
 	swarm.WorkspaceFinder
@@ -198,7 +196,6 @@ func (ps *Plugins) Find(ctx context.Context, p *Peer, rec *registry.Record) (swa
 	return p.Backend.Find(ctx, swarm.Lookup{ID: rec.ID, Name: rec.Name, Options: rec.Options, Local: local})
 }
 
-// notKind returns the error for a plugin of the wrong kind.
 func notKind(name string, kind plugin.Kind) error {
 	return fmt.Errorf("%w: plugin '%s' is not a %s plugin", swarm.ErrInvalidSpec, name, kind)
 }

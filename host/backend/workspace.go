@@ -13,7 +13,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// removeLimit is how long the removal of one workspace may take.
 const removeLimit = 5 * time.Minute
 
 // WorkspaceEntry returns how to start the plugin that makes the workspace of a record: the

@@ -140,7 +140,6 @@ func provenRunDir(p proc.Process) string {
 	return dir
 }
 
-// startLimit bounds the wait for a shim that is starting its worker.
 const startLimit = 10 * time.Second
 
 // hasStatus reports whether a shim has written its status into a directory. A worker may

@@ -90,7 +90,6 @@ func (f *Finder) lineToMain(line []proc.Process, run string) error {
 	return nil
 }
 
-// isLoop reports whether the main process of a worker is a ralph loop.
 func (f *Finder) isLoop(run string) bool {
 	id := filepath.Base(run)
 	if !statedir.SameFile(run, f.dir.RunDir(id)) {
@@ -162,7 +161,6 @@ func (f *Finder) hasShim(id string) bool {
 	return err == nil
 }
 
-// name is the name of a process in an error.
 func name(p proc.Process) string { return fmt.Sprintf("'%s' (pid %d)", safetext.Line(p.Name), p.PID) }
 
 // Hook identifies the worker of the calling hook.

@@ -86,7 +86,6 @@ func (f *Finder) resident(ctx context.Context, run string) (team.Caller, error) 
 	return f.inhabitant(ctx, id)
 }
 
-// inhabitant returns the identity of processes in a worker.
 func (f *Finder) inhabitant(ctx context.Context, id string) (caller team.Caller, err error) {
 	err = f.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		caller, err = team.ByWorker(ctx, tx, id)
@@ -138,7 +137,6 @@ const (
 	EnvAgentID = "SWARM_AGENT_ID"
 )
 
-// lookupEnv returns the value of a variable in the caller's environment.
 func (f *Finder) lookupEnv(name string) string { return environ.Get(f.opts.Env, name) }
 
 // TokenBytes is the number of random bytes of a token.

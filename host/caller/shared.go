@@ -68,7 +68,6 @@ func checkShared() error {
 	return err
 }
 
-// shared returns an error if a process with these arguments serves several sessions.
 func shared(pid int, args []string) error {
 	// The first argument of an interpreter is the script.
 	for i := range min(2, len(args)) {

@@ -188,7 +188,6 @@ func (c *Catalog) find(name string, conf Config) (Entry, error) {
 	return e, nil
 }
 
-// installedEntry makes e the entry of a version that is installed.
 func (c *Catalog) installedEntry(e Entry, version string) (Entry, error) {
 	i, err := c.Installed(e.Name, version)
 	if err != nil {
@@ -213,10 +212,8 @@ func (c *Catalog) Beside(program string) (string, error) {
 
 func (c *Catalog) dirs() []string { return unique(append(c.own(), c.path()...)) }
 
-// places are the directories in the form for people.
 func (c *Catalog) places() []string { return append(c.own(), "PATH") }
 
-// own are the directories that are swarm's.
 func (c *Catalog) own() []string {
 	dirs := c.installed()
 	if c.opts.Dir != "" {
@@ -225,7 +222,6 @@ func (c *Catalog) own() []string {
 	return dirs
 }
 
-// installed are the directories that swarm was installed in.
 func (c *Catalog) installed() []string {
 	if c.opts.Executable == "" {
 		return nil
@@ -275,7 +271,6 @@ func lookup(dirs []string, name string) (path string, ok bool) {
 	return path, path != ""
 }
 
-// unique drops what comes a second time.
 func unique(list []string) []string {
 	var out []string
 	for _, s := range list {

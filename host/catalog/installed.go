@@ -180,7 +180,6 @@ func (i *Installed) paths() []string {
 	return paths
 }
 
-// check returns an error if a manifest is invalid.
 func (m *Manifest) check(name, version string) error {
 	switch {
 	case m.Format != 1:

@@ -63,7 +63,6 @@ func (o *Office) Sign(id string) (s Sign, ok bool) {
 
 func (o *Office) path(id string) string { return o.dir.LockPath(id) + courierSuffix }
 
-// has reports whether a worker has a courier.
 func (o *Office) has(id string) bool { return lockfile.IsHeld(o.path(id)) }
 
 // Run is a courier: it waits until the agent of a worker is at its prompt, types one line
@@ -141,12 +140,10 @@ func (c *courier) run(ctx context.Context) error {
 // errFinal ends a courier that can never type anything.
 var errFinal = errors.New("there is nothing to type at")
 
-// isFinal reports whether an error says that there will never be anything to type at.
 func isFinal(err error) bool {
 	return errors.Is(err, swarm.ErrNotFound) || errors.Is(err, swarm.ErrUnsupported) || errors.Is(err, worker.ErrEnded)
 }
 
-// sign writes the identity of the holder into the lock.
 func (c *courier) sign() error {
 	self, err := proc.Identify(os.Getpid())
 	if err != nil {

@@ -63,7 +63,6 @@ func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error)
 	return news, errors.Join(err, hookstate.Write(at.Run, claimAfter(last, e, at, time.Now())))
 }
 
-// claimAfter returns the claim after an event.
 func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time) hookstate.Claim {
 	c := hookstate.Claim{Client: e.Client, Session: e.Session, Main: at.Main, Agent: at.Agent, State: e.State, Question: e.Question, Since: now, At: now}
 	if c.Session == "" {

@@ -105,7 +105,6 @@ func (o *Office) begin(ctx context.Context, id string) (line string, err error) 
 	return line, err
 }
 
-// end records what came of a line that was to be typed.
 func (o *Office) end(ctx context.Context, id string, how registry.Brought) error {
 	return o.change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all, _, err := team.Memberships(ctx, tx, id)

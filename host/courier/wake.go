@@ -56,7 +56,6 @@ type sleeper struct {
 	rec    registry.Record
 }
 
-// sleeping returns the members that can be told what is waiting for them.
 func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, err error) {
 	err = o.view(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all = nil

@@ -195,7 +195,6 @@ type Outcome struct {
 	Err   error
 }
 
-// doer does what a board is asked to. A [host.Host] is one.
 type doer interface {
 	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
 	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
@@ -318,7 +317,6 @@ func (a Action) sent(outs []host.SendOutcome, err error) []Outcome {
 	return all
 }
 
-// all returns an outcome with the error for each worker.
 func (a Action) all(err error) []Outcome {
 	all := make([]Outcome, len(a.Items))
 	for i, item := range a.Items {

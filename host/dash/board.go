@@ -41,7 +41,6 @@ type Figure struct {
 	Memory int64
 }
 
-// source is what a board asks. A [host.Host] is one.
 type source interface {
 	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
 	Watch(ctx context.Context, req watch.Request) error
@@ -143,7 +142,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// watch notes which workers have changed, until ctx ends.
 func (b *Board) watch(ctx context.Context) {
 	for {
 		err := b.opts.Host.Watch(ctx, watch.Request{
@@ -177,7 +175,6 @@ func (b *Board) setProblem(text string) {
 	}
 }
 
-// warningsKept is how many warnings a board remembers.
 const warningsKept = 20
 
 func (b *Board) warn(text string) {
@@ -204,7 +201,6 @@ func (b *Board) touch(ids ...string) {
 	}
 }
 
-// refresh asks for the workers that have changed.
 func (b *Board) refresh(ctx context.Context) {
 	b.mu.Lock()
 	sel := host.Selection{States: true}
@@ -260,7 +256,6 @@ func (b *Board) put(ws []host.Worker, all bool) {
 	}
 }
 
-// awaitsRestart reports whether a worker may be waiting for its restart.
 func (b *Board) awaitsRestart() bool { return len(b.restarts()) > 0 }
 
 func (b *Board) touchRestarts() {
@@ -303,7 +298,6 @@ func (b *Board) See(id string) {
 	}
 }
 
-// begin notes what is being done with workers; end forgets it.
 func (b *Board) begin(d Doing, ids ...string) {
 	b.mu.Lock()
 	for _, id := range ids {

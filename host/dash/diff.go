@@ -93,7 +93,6 @@ func Diff(ctx context.Context, from Differ, id string) (Changes, error) {
 	return c, err
 }
 
-// read runs the command of a difference and reads as much of it as is shown.
 func (c *Changes) read(ctx context.Context, diff swarm.Diff) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -161,7 +160,6 @@ func boundedLine(r *bufio.Reader) (string, error) {
 	}
 }
 
-// diffParser makes parts of lines.
 type diffParser struct {
 	parts []DiffPart
 	// old and now are how many lines of the two files the present hunk still has, and
@@ -173,7 +171,6 @@ type diffParser struct {
 
 var hunk = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
-// colours are the sequences with which git colours.
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*[mK]")
 
 func (p *diffParser) line(line string) {
@@ -204,7 +201,6 @@ func (p *diffParser) line(line string) {
 	}
 }
 
-// begin reads the head of a hunk.
 func (p *diffParser) begin(head string) {
 	m := hunk.FindStringSubmatch(head)
 	if m == nil {
@@ -220,7 +216,6 @@ func (p *diffParser) begin(head string) {
 	p.oldAt, p.old, p.nowAt, p.now = count(m[1]), count(m[2]), count(m[3]), count(m[4])
 }
 
-// inHunk takes a line between the heads of hunks.
 func (p *diffParser) inHunk(part *DiffPart, line string) {
 	l := DiffLine{}
 	kind := byte(' ')
@@ -244,7 +239,6 @@ func (p *diffParser) inHunk(part *DiffPart, line string) {
 	part.Lines = append(part.Lines, l)
 }
 
-// note takes a line about the file as a whole.
 func (part *DiffPart) note(line string) {
 	for _, prefix := range []string{"+++ ", "--- ", "rename to "} {
 		if path, ok := strings.CutPrefix(line, prefix); ok {
@@ -278,7 +272,6 @@ func pathOfHead(line string) string {
 	return pathOf(names[strings.LastIndexByte(names, ' ')+1:])
 }
 
-// pathOf returns the path of a file without the letter that git puts before it.
 func pathOf(name string) string {
 	name = unquoted(name)
 	if len(name) > 2 && name[1] == '/' && strings.IndexByte("abciow", name[0]) >= 0 {
@@ -287,7 +280,6 @@ func pathOf(name string) string {
 	return safetext.Line(name)
 }
 
-// unquoted returns a path that git has put into quotes because of special letters.
 func unquoted(name string) string {
 	if text, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {
 		return text

@@ -40,7 +40,6 @@ func FactsOf(d host.Details) Facts {
 	return Facts{Facts: factsOf(d), Processes: processesOf(d.Processes)}
 }
 
-// deepest is the largest depth that is shown.
 const deepest = 8
 
 // processesOf returns processes, each of which comes before its children.
@@ -61,7 +60,6 @@ func processesOf(all []proc.Process) []Process {
 	return shown
 }
 
-// stateOfProcess returns the kernel's letter for a state as a word.
 func stateOfProcess(letter byte) string {
 	switch letter {
 	case 'R':
@@ -79,7 +77,6 @@ func stateOfProcess(letter byte) string {
 	}
 }
 
-// factsOf returns what is known of a worker besides its state.
 func factsOf(d host.Details) []Fact {
 	w := d.Worker
 	var all []Fact
@@ -202,7 +199,6 @@ func killOf(k swarm.KillOptions) string {
 	return text
 }
 
-// usageOf returns what is known of what a worker used in all.
 func usageOf(u swarm.Usage) []string {
 	var all []string
 	if u.CPUTime != nil {

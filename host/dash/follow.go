@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// reader reads what workers show. A [host.Host] is one.
 type reader interface {
 	Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error
 	Peek(ctx context.Context, name string, lines int) (host.Peek, error)
@@ -68,7 +67,6 @@ type Line struct {
 	Stream swarm.Stream
 }
 
-// stream makes lines of one stream of output.
 type stream struct {
 	name   swarm.Stream
 	screen screen.Screen
@@ -118,7 +116,6 @@ func (f *Follower) Run(ctx context.Context) {
 	}
 }
 
-// finish takes the end of the output.
 func (f *Follower) finish(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -134,7 +131,6 @@ func (f *Follower) finish(ctx context.Context, err error) {
 	f.changed()
 }
 
-// add takes the next piece of output.
 func (f *Follower) add(o swarm.Output) error {
 	f.mu.Lock()
 	s := f.stream(o.Stream)
@@ -176,7 +172,6 @@ func (f *Follower) stream(name swarm.Stream) *stream {
 	return s
 }
 
-// keep ends the line that has begun, if there is one.
 func (f *Follower) keep(s *stream) {
 	if !s.begun {
 		return
@@ -231,7 +226,6 @@ func (f *Follower) Look(want bool) {
 	}
 }
 
-// look reads the worker's screen, if that is wanted.
 func (f *Follower) look(ctx context.Context) {
 	f.mu.Lock()
 	want := f.looking

@@ -28,7 +28,6 @@ func (v Verb) toward() string {
 	}
 }
 
-// obstacle is why a verb does not suit a worker.
 func (v Verb) obstacle(i Item) string {
 	switch {
 	case v == Clean:

@@ -15,7 +15,6 @@ type Keeper interface {
 	List(ctx context.Context, also ...string) ([]swarm.SavedWork, []string, error)
 }
 
-// savedLimit is how long the search for saved work may take.
 const savedLimit = 20 * time.Second
 
 // SavedOf returns the work that was saved from the workspaces of a worker, as a fact with one

@@ -65,7 +65,6 @@ func stateOf(w *host.Worker, seen bool) State {
 	return s
 }
 
-// urgencyOf returns how much a worker of that kind needs a person who has not seen it.
 func urgencyOf(k condition.Kind) Urgency {
 	switch k {
 	case condition.Blocked, condition.Broken:

@@ -101,7 +101,6 @@ func (a *Agent) watch(ctx context.Context, limit time.Duration, done func(profil
 	}
 }
 
-// asks returns the error for a dialog, or nil.
 func (a *Agent) asks(l profile.Look, typed bool) error {
 	if l.State != profile.Blocked {
 		return nil
@@ -109,7 +108,6 @@ func (a *Agent) asks(l profile.Look, typed bool) error {
 	return &AsksError{Name: a.Name, Question: l.Question, Choices: l.Choices, Typed: typed}
 }
 
-// atPrompt waits until the agent takes text and returns its screen then.
 func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, error) {
 	limit := a.timeout()
 	var screen profile.Screen

@@ -85,7 +85,6 @@ func grown(a, b profile.Look) bool {
 	return true
 }
 
-// choose finds a choice of a dialog.
 func (a *Agent) choose(l profile.Look, choice string) (profile.Choice, error) {
 	if len(l.Choices) == 0 {
 		return profile.Choice{}, a.failf(ErrNoChoice, "the choices of '%s' are not known; it asks: %s", a.Name, Dialog(l.Question, nil))
@@ -145,7 +144,6 @@ func hasKey(c profile.Choice) bool {
 	return utf8.RuneCountInString(c.Key) == 1 && c.Key != " " || len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !known(name) })
 }
 
-// keys are the names of keys that the choices of a profile may have.
 var keys = []string{"Enter", "Escape", "Tab", "Left", "Right"}
 
 // walk moves the selection to a choice that has no key, and presses Enter there.

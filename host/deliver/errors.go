@@ -103,7 +103,6 @@ func list(choices []profile.Choice) string {
 	return strings.Join(all, ", ")
 }
 
-// failure is an error with the content of the screen.
 type failure struct {
 	kind error
 	name string
@@ -133,7 +132,6 @@ func (a *Agent) failf(kind error, format string, args ...any) error {
 	return &failure{kind: kind, name: a.Name, text: fmt.Sprintf(format, args...)}
 }
 
-// inputError says that a text could not be given.
 type inputError struct {
 	error
 	name string
@@ -149,10 +147,8 @@ func (e *inputError) Hint() string {
 	return fmt.Sprintf("look with 'swarm peek %[1]s'; 'swarm send --anyway %[1]s TEXT' types without looking", e.name)
 }
 
-// maxQuoted is how many letters of a screen an error quotes.
 const maxQuoted = 160
 
-// quote returns the last lines of a screen on one line, fit for a terminal.
 func quote(s profile.Screen) string {
 	var last []string
 	for i := len(s.Lines) - 1; i >= 0 && len(last) < 3; i-- {
@@ -166,7 +162,6 @@ func quote(s profile.Screen) string {
 	return "its screen ends with: " + short(strings.Join(last, " / "))
 }
 
-// short returns a text of a screen on one line, fit for a terminal.
 func short(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > maxQuoted {

@@ -44,7 +44,6 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// note saves how far the delivery is.
 func (d *delivery) note(entered bool) error {
 	if d.Notes == nil || d.mine == "" {
 		return nil

@@ -49,7 +49,6 @@ func (a *Agent) Text(ctx context.Context, text string, enter bool) error {
 	return d.over()
 }
 
-// submit types the text and submits it if enter says so.
 func (d *delivery) submit(ctx context.Context, enter bool) error {
 	if err := d.typeIt(ctx); err != nil || !enter {
 		return err
@@ -83,7 +82,6 @@ func (a *Agent) Submit(ctx context.Context, text string) (pressed bool, err erro
 	return true, d.prove(ctx)
 }
 
-// delivery is one text on its way.
 type delivery struct {
 	*Agent
 	text string
@@ -162,7 +160,6 @@ func (d *delivery) typeIt(ctx context.Context) error {
 	return pause(ctx, d.Profile.PasteGuard())
 }
 
-// saw notes that the text is at the prompt.
 func (d *delivery) saw(l profile.Look) { d.draft, d.rows, d.shown = l.Draft, l.Rows, true }
 
 // press presses Enter after one more read of the screen.
@@ -187,7 +184,6 @@ func (d *delivery) press(ctx context.Context) error {
 	return nil
 }
 
-// prove waits until the screen shows that the text was taken.
 func (d *delivery) prove(ctx context.Context) error {
 	var last profile.Screen
 	proven, again := false, false
@@ -264,7 +260,6 @@ func completes(text string) bool {
 	return strings.Contains(text, "@") || strings.HasPrefix(strings.TrimSpace(text), "/")
 }
 
-// taken reports whether a screen shows that the agent took the text.
 func (d *delivery) taken(s profile.Screen, l profile.Look) bool {
 	works := l.State == profile.Working && d.before.State == profile.Idle
 	after := time.Since(d.pressed)
@@ -288,7 +283,6 @@ func (d *delivery) taken(s profile.Screen, l profile.Look) bool {
 // bottom is how many of the last lines of a screen may hold an agent's prompt.
 const bottom = 8
 
-// atBottom reports whether the text is in the part of the screen that holds prompts.
 func (d *delivery) atBottom(s profile.Screen) bool {
 	n := len(s.Lines)
 	for n > 0 && strings.TrimSpace(s.Lines[n-1]) == "" {
@@ -297,7 +291,6 @@ func (d *delivery) atBottom(s profile.Screen) bool {
 	return d.occurrences(profile.Screen{Lines: s.Lines[max(0, n-bottom):n]}) > 0
 }
 
-// occurrences returns how often the beginning of the text is on a screen.
 func (d *delivery) occurrences(s profile.Screen) int {
 	head := d.mine
 	if r := []rune(head); len(r) > partial {

@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// hookClaim returns the present report of the hooks of a worker's agent, or nil.
 func (d *Reader) hookClaim(id string) *hookstate.Claim {
 	run := d.dir.RunDir(id)
 	c, err := hookstate.Read(run)

@@ -7,7 +7,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// lineReader makes lines of text of a worker's output.
 type lineReader struct {
 	// live finishes lines early, for those who follow the output.
 	live bool
@@ -16,7 +15,6 @@ type lineReader struct {
 	streams []*lineStream
 }
 
-// lineStream is what one stream shows.
 type lineStream struct {
 	name   swarm.Stream
 	screen screen.Screen
@@ -27,7 +25,6 @@ type lineStream struct {
 // maxOpen is how much of a line is kept before it has ended.
 const maxOpen = 64 << 10
 
-// add takes the next piece of output.
 func (r *lineReader) add(o swarm.Output) {
 	s := r.stream(o.Stream)
 	s.screen.Write(o.Data, time.Time{})
@@ -60,7 +57,6 @@ func (r *lineReader) stream(name swarm.Stream) *lineStream {
 	return s
 }
 
-// end ends a line that does not go on.
 func (r *lineReader) end(s *lineStream) {
 	if len(s.begun) > 0 {
 		r.lines = append(r.lines, string(s.begun))
@@ -85,7 +81,6 @@ func (r *lineReader) open() []string {
 	return lines
 }
 
-// all returns all lines, at the end of the output.
 func (r *lineReader) all() []string {
 	for _, s := range r.streams {
 		s.screen.Close()

@@ -153,7 +153,6 @@ func (n *newcomers) watch(ctx context.Context, wake func()) {
 	})
 }
 
-// take returns the workers that have come since the last call.
 func (n *newcomers) take() []registry.Record {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -162,7 +161,6 @@ func (n *newcomers) take() []registry.Record {
 	return come
 }
 
-// readRuns reads the output of one worker, and of its next runs if it is followed.
 func (d *Reader) readRuns(ctx context.Context, rec registry.Record, req LogsRequest, give func(logPiece) error) LogsEnd {
 	if req.Run > 0 {
 		earlier := len(rec.Previous) - req.Run
@@ -193,7 +191,6 @@ func (d *Reader) readRuns(ctx context.Context, rec registry.Record, req LogsRequ
 	}
 }
 
-// read reads the output of the run that a record describes.
 func (d *Reader) read(ctx context.Context, rec registry.Record, o swarm.OutputOptions, each func(swarm.Output) error) error {
 	if rec.Handle.IsZero() {
 		return nil // it was never started

@@ -186,7 +186,6 @@ func (m *merger) run(ctx context.Context) error {
 	}
 }
 
-// fetch takes what the sources have, and returns how many of them have ended.
 func (m *merger) fetch() (over int) {
 	for _, s := range m.sources {
 		if s.head == nil && !s.over {
@@ -251,7 +250,6 @@ func (m *merger) choose(now time.Time) (next int, wait time.Duration) {
 	return next, 0
 }
 
-// due returns until when a piece may be held back.
 func (m *merger) due(p *logPiece, patience time.Duration) time.Time {
 	due := p.read.Add(patience)
 	if first := m.begun.Add(firstPatience); first.After(due) {
@@ -260,7 +258,6 @@ func (m *merger) due(p *logPiece, patience time.Duration) time.Time {
 	return due
 }
 
-// overdue reports whether a piece was held back for too long because of an open line.
 func (m *merger) overdue(now time.Time) bool {
 	if !m.follow {
 		return false
@@ -291,7 +288,6 @@ func (p *logPiece) before(q *logPiece) bool {
 	return p.Time.Before(q.Time)
 }
 
-// give passes on the piece of a source.
 func (m *merger) give(i int) error {
 	s := m.sources[i]
 	p := *s.head

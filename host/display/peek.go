@@ -52,7 +52,6 @@ func (d *Reader) Peek(ctx context.Context, name string, lines int) (Peek, error)
 	return p, err
 }
 
-// look fills in what there is to see.
 func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Record, lines int) error {
 	if owner.Has(swarm.CapScreen) {
 		ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)

@@ -32,7 +32,6 @@ type ReadyRequest struct {
 	Timeout time.Duration
 }
 
-// ready reports whether lines show that a worker is ready.
 func (r ReadyRequest) ready(lines []string) bool {
 	if r.Pattern == nil {
 		return ready.Lines(lines)
@@ -89,7 +88,6 @@ func (d *Reader) followReady(ctx context.Context, rec registry.Record, r ReadyRe
 	return err
 }
 
-// endedEarlyError says that a worker ended before it was ready.
 type endedEarlyError struct {
 	name string
 	exit *swarm.Exit

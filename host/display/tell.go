@@ -15,7 +15,6 @@ import (
 // draws its prompt between two steps, too.
 const QuietFor = time.Second
 
-// stateKinds are the events that tell what an agent does.
 var stateKinds = []string{string(history.Blocked), string(history.Idle), string(history.Working), string(history.Answered)}
 
 // Tell writes an event for each worker whose state differs from its last event of this
@@ -64,7 +63,6 @@ func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registr
 	})
 }
 
-// stateEvent returns the event for a state, if there is one.
 func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text string, ok bool) {
 	if s == nil {
 		return "", "", false

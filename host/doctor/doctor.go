@@ -74,7 +74,6 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	return d.findings, nil
 }
 
-// examiner collects findings.
 type examiner struct {
 	opts     Options
 	findings []Finding
@@ -86,7 +85,6 @@ func (d *examiner) find(s Severity, subject, mend, format string, args ...any) {
 	d.findings = append(d.findings, Finding{Severity: s, Subject: subject, What: fmt.Sprintf(format, args...), Mend: mend})
 }
 
-// directory checks the state directory and its permissions.
 func (d *examiner) directory() {
 	const subject = "state directory"
 	dir := string(d.opts.Dir)
@@ -203,7 +201,6 @@ func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	return recs, true
 }
 
-// runDirs compares run directories and records.
 func (d *examiner) runDirs(ctx context.Context, recs []registry.Record, known bool) {
 	const subject = "run directories"
 	before := len(d.findings)
@@ -266,7 +263,6 @@ func (d *examiner) goneOnPurpose(ctx context.Context, id string) bool {
 	return err == nil && reg != nil && d.opts.History.GoneOnPurpose(ctx, reg, id)
 }
 
-// workers checks that the parts of each worker exist.
 func (d *examiner) workers(ctx context.Context, recs []registry.Record) {
 	before := len(d.findings)
 	statuses := make([]swarm.StatusResult, len(recs))
@@ -284,7 +280,6 @@ func (d *examiner) workers(ctx context.Context, recs []registry.Record) {
 	}
 }
 
-// saved counts the work that was saved from removed workspaces.
 func (d *examiner) saved(ctx context.Context) {
 	works, err := d.opts.Saved(ctx)
 	switch {
@@ -321,7 +316,6 @@ func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
 	}
 }
 
-// mendUnknown returns the remedy if a backend can't tell the status of a worker.
 func (d *examiner) mendUnknown(r registry.Record) string {
 	dir := d.opts.Dir.RunDir(r.ID)
 	_, err := statedir.ReadStatus(dir)
@@ -357,7 +351,6 @@ func (d *examiner) isFromEarlierBoot(r registry.Record) bool {
 	return err == nil && bootErr == nil && st.Shim.Boot != "" && st.Shim.Boot != boot
 }
 
-// shim looks for the shim of local workers.
 func (d *examiner) shim() {
 	path, err := d.opts.Catalog.Beside(backend.ShimName)
 	if err != nil {
@@ -367,7 +360,6 @@ func (d *examiner) shim() {
 	d.find(SeverityOK, "shim", "", "%s", path)
 }
 
-// quote quotes a path for a shell.
 func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
 // beforehand examines the directory in which the state directory will be made.
@@ -399,7 +391,6 @@ func tryWrite(dir string) error {
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// tryMake makes a directory in another one and removes it.
 func tryMake(dir string) error {
 	made, err := os.MkdirTemp(dir, ".swarm-doctor-")
 	if err != nil {
@@ -408,7 +399,6 @@ func tryMake(dir string) error {
 	return os.Remove(made)
 }
 
-// teams examines the teams in the database, if there are any.
 func (d *examiner) teams(ctx context.Context) {
 	const subject = "teams"
 	var teams []registry.Team

@@ -62,7 +62,6 @@ func (d *examiner) limits(ctx context.Context, known bool) {
 	}
 }
 
-// sandboxes reports whether workers on this machine can be put into sandboxes.
 func (d *examiner) sandboxes(ctx context.Context) {
 	const subject = "sandboxes"
 	version, err := sandbox.Check(ctx)
@@ -73,7 +72,6 @@ func (d *examiner) sandboxes(ctx context.Context) {
 	d.find(SeverityOK, subject, "", "made by %s", version)
 }
 
-// leftGroups reports the control groups of workers that do not run.
 func (d *examiner) leftGroups(ctx context.Context) {
 	reg, err := d.opts.Store.Reading(ctx)
 	if err != nil || reg == nil {

@@ -160,7 +160,6 @@ func (d *examiner) found(ctx context.Context, known []registry.Record, gone []st
 	return d.newest(d.remembered(recs))
 }
 
-// withoutPrevious leaves out the earlier incarnations of other workers.
 func withoutPrevious(recs []registry.Record) []registry.Record {
 	return slices.DeleteFunc(slices.Clone(recs), func(r registry.Record) bool {
 		return slices.ContainsFunc(recs, func(o registry.Record) bool { return slices.Contains(o.Previous, r.ID) })
@@ -206,7 +205,6 @@ func (d *examiner) regroup(ctx context.Context, recs []registry.Record) error {
 	})
 }
 
-// newest leaves out all but the newest worker of each name.
 func (d *examiner) newest(recs []registry.Record) []registry.Record {
 	var out []registry.Record
 	for i, r := range recs {

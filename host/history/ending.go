@@ -65,7 +65,6 @@ func TeamEnd(s swarm.Status) team.End {
 	}
 }
 
-// exitText describes the exit of a process in Go's words.
 func exitText(code int, signal string) string {
 	switch sig := unix.SignalNum(signal); {
 	case signal == "":

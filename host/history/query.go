@@ -149,7 +149,6 @@ func (f *Follower) Close() {
 	}
 }
 
-// first reads what a query selects. Next goes on behind it.
 func (f *Follower) first(ctx context.Context, q Query) ([]Event, error) {
 	if err := f.open(ctx); err != nil || f.reg == nil {
 		return nil, errors.Join(err, q.unknown())
@@ -226,7 +225,6 @@ func (f *Follower) open(ctx context.Context) error {
 	return err
 }
 
-// wait returns when there may be more.
 func (f *Follower) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

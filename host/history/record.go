@@ -90,7 +90,6 @@ func (h *History) Write(ctx context.Context, reg *registry.Registry, all []Repor
 	return out, nil
 }
 
-// write writes the report of one worker.
 func (n Report) write(ctx context.Context, tx *registry.Tx, now time.Time) (Written, error) {
 	if n.isPlainEnd() {
 		out := Written{Record: n.Record, Ended: true}
@@ -153,7 +152,6 @@ func (n Report) write(ctx context.Context, tx *registry.Tx, now time.Time) (Writ
 	return out, err
 }
 
-// leaveTeam applies the end of a worker to its agent.
 func (n Report) leaveTeam(ctx context.Context, tx *registry.Tx, rec *registry.Record, s swarm.Status, ended bool, now time.Time) ([]string, error) {
 	switch {
 	case n.Recorded != nil:
@@ -171,7 +169,6 @@ const (
 	crashLine  = 200
 )
 
-// lastLines returns the last lines that a worker wrote, at most crashLines.
 func (h *History) lastLines(ctx context.Context, rec registry.Record) []string {
 	all, err := h.opts.Output(ctx, rec, crashLines)
 	h.warnIf(err, "the last output of a worker can't be read", "worker", rec.Name)

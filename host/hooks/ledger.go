@@ -47,7 +47,6 @@ func (l *ledger) use(ctx context.Context, f func(reg *registry.Registry, generat
 	return f(l.reg, l.generation)
 }
 
-// change runs a change of the registry.
 func (l *ledger) change(ctx context.Context, f func(context.Context, *registry.Tx) error) error {
 	return l.use(ctx, func(reg *registry.Registry, _ int) error { return reg.Change(ctx, f) })
 }

@@ -18,7 +18,6 @@ const (
 	againAfter = 5 * time.Second
 )
 
-// queue is the work of one hook. One goroutine uses it.
 type queue struct {
 	*Runner
 	hook *Hook
@@ -220,7 +219,6 @@ func (q *queue) settle(ctx context.Context, e history.Event, tries int, r Result
 	return nil
 }
 
-// store writes the cursor down.
 func (q *queue) store(ctx context.Context) error {
 	if q.seen <= q.stored {
 		return nil

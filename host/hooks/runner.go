@@ -142,7 +142,6 @@ func otherText(holder proc.Identity) string {
 
 func (r *Runner) lockPath() string { return filepath.Join(r.opts.Dir, logDir, lockName) }
 
-// sign writes the identity of this process into the lock.
 func (r *Runner) sign() error {
 	self, err := proc.Self()
 	if err != nil {
@@ -203,7 +202,6 @@ func (r *Runner) begin(ctx context.Context) error {
 	})
 }
 
-// launch runs the command of a hook for an event.
 func (r *Runner) launch(ctx context.Context, h *Hook, d Delivery) (Result, error) {
 	input, err := r.opts.Input(d)
 	if err != nil {

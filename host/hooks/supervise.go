@@ -93,7 +93,6 @@ func (c *Call) run(ctx context.Context) (failure string) {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// openLog opens the log, and puts one that is large aside.
 func (c *Call) openLog() (*os.File, error) {
 	if c.Log == "" {
 		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
@@ -208,7 +207,6 @@ func keep(log io.Writer, output io.Reader) {
 	}
 }
 
-// lineWriter notes whether what it has written ends with a line.
 type lineWriter struct {
 	to   io.Writer
 	open bool
@@ -221,7 +219,6 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// end ends a line that is not complete.
 func (w *lineWriter) end() {
 	if w.open {
 		_, _ = w.to.Write([]byte("\n"))

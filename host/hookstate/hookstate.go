@@ -99,7 +99,6 @@ func Write(run string, c Claim) error {
 	return safefile.ReplaceCache(filepath.Join(run, File), append(b, '\n'))
 }
 
-// clean leaves out what no hook of ours writes.
 func (c *Claim) clean() {
 	if c.State != Working && c.State != Idle && c.State != Blocked {
 		c.State = ""

@@ -40,7 +40,6 @@ func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, err
 	return a, worker.Naming(err, "cannot attach to", rec.Name)
 }
 
-// noWindowError names a worker that runs and has nothing that could be shown.
 type noWindowError struct{ name string }
 
 func (e *noWindowError) Error() string { return "it is running (no window)" }

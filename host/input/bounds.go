@@ -60,7 +60,6 @@ func (s *Sender) SetLimits(ctx context.Context, sel worker.Selection, change fun
 	}, nil)
 }
 
-// bound does something to each selected worker that runs.
 func (s *Sender) bound(ctx context.Context, sel worker.Selection, cannot string,
 	do func(context.Context, registry.Record) (registry.Record, error), done func(*worker.Worker),
 ) ([]BoundsOutcome, error) {
@@ -99,7 +98,6 @@ func (s *Sender) bound(ctx context.Context, sel worker.Selection, cannot string,
 	return told, nil
 }
 
-// record writes the limits of a worker down.
 func (s *Sender) record(ctx context.Context, id string, l swarm.Limits) error {
 	return s.change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.Update(ctx, id, func(r *registry.Record) error {

@@ -150,7 +150,6 @@ func (s *Sender) Lock(ctx context.Context, rec registry.Record, prof *profile.Pr
 	return unlock, err
 }
 
-// ownDialogError says that a worker wants to press its own keys.
 type ownDialogError struct{ name string }
 
 func (e *ownDialogError) Error() string {
@@ -160,7 +159,6 @@ func (e *ownDialogError) Error() string {
 // noteFile is the file in a run directory that says of a delivery that it began.
 const noteFile = "typed.json"
 
-// maxNote bounds the file.
 const maxNote = 1 << 10
 
 // deliveryNote is the run directory of a worker with the note of its delivery, which is

@@ -27,7 +27,6 @@ type Outcome struct {
 	Err error
 }
 
-// errPassedOver says that a worker was skipped.
 var errPassedOver = errors.New("takes no input")
 
 // Send gives an input to the selected workers, all at the same time, whatever they
@@ -42,7 +41,6 @@ func (s *Sender) Send(ctx context.Context, sel worker.Selection, in swarm.Input)
 	})
 }
 
-// sendTo gives an input to one worker.
 func (s *Sender) sendTo(ctx context.Context, p *backend.Peer, rec registry.Record, in swarm.Input) (Outcome, error) {
 	prof := s.display.ProfileOf(&rec)
 	if in.Kind == swarm.InputText && prof != nil {
@@ -143,7 +141,6 @@ func takes(p *backend.Peer, rec registry.Record, kind swarm.InputKind) bool {
 	return kind == swarm.InputInterrupt || rec.Stdin || onTerminal || !p.Has(swarm.CapStdin)
 }
 
-// deafError names a worker that takes no input.
 type deafError struct{ name string }
 
 func (e *deafError) Error() string {

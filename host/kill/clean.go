@@ -132,7 +132,6 @@ func (k *Killer) isElsewhere(rec registry.Record) bool {
 	return err != nil && !rec.Handle.IsZero()
 }
 
-// forget removes the record of a worker whose backend can't be asked.
 func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
 	req.KeepWorkspace = true // the worker may be at work in it
 	out.Notices = append(out.Notices, fmt.Sprintf("'%s' is forgotten; if it still runs, it goes on", rec.Name))
@@ -141,7 +140,6 @@ func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanReque
 	out.elsewhere = false // what it left can't be removed now
 }
 
-// cleanOne removes what one worker that has ended left.
 func (k *Killer) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
 	if err := k.cleanLocked(ctx, rec, req, out); err != nil {
 		out.Err = fmt.Errorf("cannot clean worker '%s': %w", rec.Name, err)
@@ -250,7 +248,6 @@ func preserving(name, reason, path string) worker.Warning {
 	}
 }
 
-// runningError names a worker that can't be cleaned.
 type runningError struct{ name string }
 
 func (e *runningError) Error() string {

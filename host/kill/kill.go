@@ -167,7 +167,6 @@ type killing struct {
 	progress sync.Mutex
 }
 
-// killed is what came of one worker.
 type killed struct {
 	at  int
 	rec registry.Record
@@ -240,7 +239,6 @@ func (k *killing) run(ctx context.Context) {
 	}
 }
 
-// reconcile looks after other workers than those that are killed.
 func (k *killing) reconcile(ctx context.Context) {
 	reg, err := k.opts.Store.Writing(ctx)
 	if err != nil {
@@ -271,7 +269,6 @@ func batches[T any](c <-chan T) func(yield func([]T) bool) {
 	}
 }
 
-// place returns where a record is in the selection.
 func (k *killing) place(id string) int {
 	return registry.IndexOf(k.recs, id)
 }
@@ -282,7 +279,6 @@ func (k *killing) killRunning(ctx context.Context, recs []registry.Record, place
 	backend.Each(gs, func(g *backend.Group) { k.killGroup(ctx, g, place) })
 }
 
-// killGroup kills the workers of one backend.
 func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id string) int) {
 	items := make([]plugin.KillItem, len(g.Recs))
 	var grace time.Duration

@@ -48,7 +48,6 @@ func (k *killing) record(ctx context.Context, batch []killed) {
 	k.report()
 }
 
-// report gives to Done what is known of those whose turn it is.
 func (k *killing) report() {
 	for k.told < len(k.known) && k.known[k.told] {
 		if k.req.Done != nil {
@@ -58,7 +57,6 @@ func (k *killing) report() {
 	}
 }
 
-// commit records the ends of a batch.
 func (k *killing) commit(ctx context.Context, batch []killed) error {
 	var ended []history.Report
 	for _, b := range batch {
@@ -102,7 +100,6 @@ func Confirmed(backend string, res swarm.KillResult) error {
 	}
 }
 
-// survivors returns the processes that a backend named after a kill.
 func survivors(res swarm.KillResult) []swarm.Process {
 	if len(res.Survivors) > 0 {
 		return res.Survivors
@@ -110,7 +107,6 @@ func survivors(res swarm.KillResult) []swarm.Process {
 	return res.Status.Survivors
 }
 
-// outcome says what came of one worker.
 func outcome(b killed) Outcome {
 	out := Outcome{Result: b.res, Worker: worker.Of(b.rec)}
 	switch {
@@ -127,7 +123,6 @@ func outcome(b killed) Outcome {
 	return out
 }
 
-// killError names the worker in an error of its kill.
 func killError(b killed) error {
 	if errors.Is(b.err, swarm.ErrSurvivors) {
 		return &survivorsError{name: b.rec.Name, survivors: survivors(b.res)}
@@ -138,7 +133,6 @@ func killError(b killed) error {
 	return worker.Named(b.err, "cannot kill", b.rec.Name)
 }
 
-// drop removes the run directories of ephemeral workers.
 func (k *killing) drop(ctx context.Context) {
 	if !slices.ContainsFunc(k.recs, func(r registry.Record) bool { return r.IsEphemeral() }) {
 		return
@@ -162,7 +156,6 @@ const (
 	seenEnded
 )
 
-// see looks into the run directory of a worker.
 func (k *Killer) see(id string) sight {
 	s, err := statedir.ReadStatus(k.opts.Dir.RunDir(id))
 	switch {
@@ -259,7 +252,6 @@ func (k *killing) tellRequests(ctx context.Context, recs []registry.Record) {
 	k.warnIf(err, "the history can't be written")
 }
 
-// survivorsError names the processes of a worker that survived a kill.
 type survivorsError struct {
 	name      string
 	survivors []swarm.Process

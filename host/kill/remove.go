@@ -14,7 +14,6 @@ import (
 
 const hintForce = "use --force-dirty to remove anyway"
 
-// removeAll removes the workspace and the loop of a killed worker.
 func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *Outcome) {
 	if rec.Workspace != nil {
 		k.removeWorkspace(ctx, rec, out)

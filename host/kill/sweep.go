@@ -13,7 +13,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// sweep lets the backends of the killed workers remove unused resources.
 func (k *killing) sweep(ctx context.Context) {
 	ended := k.opts.Plugins.Groups(k.recs, func(r registry.Record) bool {
 		at := k.place(r.ID)
@@ -86,7 +85,6 @@ func (k *Killer) sweepGroup(ctx context.Context, ended *backend.Group) (warnings
 // having recorded it keeps what it used until the next sweep.
 const sweepAsks = 50
 
-// stillRunning returns the handles of the other workers that may be alive.
 func (k *Killer) stillRunning(ctx context.Context, reg *registry.Registry, p *backend.Peer, ended *backend.Group) ([]swarm.Handle, error) {
 	ids, handles, err := reg.RunningHandles(ctx, ended.Name)
 	if err != nil {

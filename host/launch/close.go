@@ -22,7 +22,6 @@ func (p *running) end() {
 	<-p.proc.exited
 }
 
-// leave kills the plugin and does not see to its end.
 func (p *running) leave() { p.closing.Do(p.kill) }
 
 func (p *running) kill() {

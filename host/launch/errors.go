@@ -62,7 +62,6 @@ func (e *HandshakeError) Error() string {
 	return fmt.Sprintf("plugin '%s' printed %q before its handshake; a plugin must not write to stdout", e.name, e.Line)
 }
 
-// isHandshake reports whether a line has the form of go-plugin's handshake.
 func isHandshake(line string) bool {
 	fields := strings.Split(line, "|")
 	return len(fields) >= 4 && fields[0] == "1" && (fields[2] == "unix" || fields[2] == "tcp")
@@ -164,7 +163,6 @@ func (e *ConfigError) Error() string {
 // Unwrap returns the error of the plugin.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// said quotes the last words of a plugin.
 func said(line string) string {
 	if line == "" {
 		return ""

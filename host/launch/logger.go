@@ -39,8 +39,6 @@ func (c chatter) Named(name string) hclog.Logger {
 	return c.Logger
 }
 
-// atDebug logs everything at debug: an error of a plugin becomes one of the host
-// by being the answer to a call.
 type atDebug struct{ hclog.Logger }
 
 func (l atDebug) Info(msg string, args ...any)  { l.Debug(msg, args...) }

@@ -147,7 +147,6 @@ func look(f *os.File) (pinned, error) {
 	}, nil
 }
 
-// readPins returns the remembered hashes, or none if they can't be read.
 func (s *Set) readPins() map[string]pinned {
 	known := map[string]pinned{}
 	if text, err := safefile.Read(filepath.Join(s.opts.Dir, pinFile), maxPins); err != nil || json.Unmarshal(text, &known) != nil {

@@ -33,7 +33,6 @@ type pipe struct {
 	tail bool
 }
 
-// newPipe returns a pipe and the end of it that the plugin gets.
 func newPipe(tail bool) (*pipe, *os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -93,7 +92,6 @@ func (p *pipe) keep(b []byte) {
 	}
 }
 
-// text returns the kept output.
 func (p *pipe) text() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

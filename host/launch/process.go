@@ -18,7 +18,6 @@ import (
 	"github.com/swarmhost/swarm/shared/plugin"
 )
 
-// process is the process of a plugin. It is what go-plugin calls a runner.
 type process struct {
 	// path is the path by which it was started.
 	path           string
@@ -46,7 +45,6 @@ type process struct {
 	ready atomic.Bool
 }
 
-// newProcess prepares a plugin that gets the caller's environment.
 func newProcess(argv, env []string) *process {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it lives as long as its set, not as long as a call
 	cmd.Env = withAbsolutePath(plugin.CleanEnv(env))
@@ -150,7 +148,6 @@ func (p *process) run() error {
 	return err
 }
 
-// unstarted notes why there will be no process, unless there is or was one.
 func (p *process) unstarted(err error) {
 	select {
 	case <-p.started:
@@ -190,10 +187,8 @@ func (p *process) Kill(context.Context) error {
 	return nil
 }
 
-// leave asks the plugin to leave.
 func (p *process) leave() { _ = p.death.Close() }
 
-// running reports whether the process was started and has not ended.
 func (p *process) running() bool {
 	select {
 	case <-p.exited:

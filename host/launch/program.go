@@ -22,7 +22,6 @@ type program struct {
 	known pinned
 }
 
-// errExchanged means that a file was changed between its hashing and its start.
 var errExchanged = errors.New("it was changed while it was started")
 
 // folder is the name of the directory that holds a private copy, in the directory
@@ -58,7 +57,6 @@ func (p *program) copied(cmd *exec.Cmd, dir string) error {
 	return nil
 }
 
-// copy writes exactly the hashed bytes to a new file.
 func (p *program) copy(to string) error {
 	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
 		return err

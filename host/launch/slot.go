@@ -24,7 +24,6 @@ const (
 	keptOld = 8
 )
 
-// slot is a plugin that is being started or was.
 type slot struct {
 	began time.Time
 	// failures counts the slots right before this one that failed in a row.
@@ -124,7 +123,6 @@ func (sl *slot) again(failures int) time.Duration {
 	return delay
 }
 
-// is reports whether the slot holds that client, which is not nil.
 func (sl *slot) is(c *plugin.Client) bool {
 	if c == nil {
 		return false
@@ -176,5 +174,4 @@ func (s *Set) holder(c *plugin.Client) *slot {
 	return nil
 }
 
-// all returns the slots of plugins that run or ran; s.mu is held.
 func (s *Set) all() []*slot { return slices.AppendSeq(slices.Clone(s.old), maps.Values(s.slots)) }

@@ -26,7 +26,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// running is a plugin that was started.
 type running struct {
 	name   string
 	client *goplugin.Client
@@ -39,7 +38,6 @@ type running struct {
 	closing sync.Once
 }
 
-// encodeConfig returns the settings of a plugin as JSON, nil if it has none.
 func encodeConfig(e catalog.Entry) ([]byte, error) {
 	if len(e.Config) == 0 {
 		return nil, nil
@@ -195,7 +193,6 @@ func (p *running) explainStart(ctx context.Context, limit time.Duration, err err
 	}
 }
 
-// explainCall does the same for the first calls.
 func (p *running) explainCall(ctx context.Context, limit time.Duration, err error) error {
 	if contract, ok := errors.AsType[*plugin.ContractError](err); ok {
 		contract.Plugin = p.name
@@ -233,7 +230,6 @@ func (p *running) crash(serving bool) error {
 	return &CrashError{named{p.name}, exitText(p.proc.cmd.ProcessState), lastWords(p.proc.stderr.text()), serving}
 }
 
-// died returns why the plugin is gone, nil if it is not.
 func (p *running) died(ctx context.Context) error {
 	select {
 	case <-p.proc.exited:

@@ -133,7 +133,6 @@ func (c *Checker) members(ctx context.Context, teamName string) (m members, err 
 	return m, err
 }
 
-// signs are what the registry and the run directories tell of agents.
 func (c *Checker) signs(m members) map[string]team.Signs {
 	signs := make(map[string]team.Signs, len(m.agents))
 	for _, a := range m.agents {

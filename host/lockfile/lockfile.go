@@ -63,7 +63,6 @@ func take(path string, try func(*flock.Flock) (bool, error)) (unlock func(), err
 	}
 }
 
-// isInPlace reports whether the locked file is still the one at its path.
 func isInPlace(l *flock.Flock) bool {
 	locked, err := l.Stat()
 	if err != nil {

@@ -103,7 +103,6 @@ func decode(r received) (jsonrpc.Message, error) {
 	return jsonrpc.DecodeMessage(r.text)
 }
 
-// note records the requests whose answers the client waits for.
 func (c *conn) note(message jsonrpc.Message) {
 	request, ok := message.(*jsonrpc.Request)
 	if !ok {
@@ -187,7 +186,6 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	return err
 }
 
-// notify sends a notification that the SDK does not know.
 func (c *conn) notify(ctx context.Context, method string, params any) error {
 	raw, err := json.Marshal(params)
 	if err != nil {
@@ -232,7 +230,6 @@ func (c *conn) isGreeted() bool {
 	return c.greeted
 }
 
-// settle forgets a request that was answered.
 func (c *conn) settle(id jsonrpc.ID) {
 	c.mu.Lock()
 	delete(c.open, id)

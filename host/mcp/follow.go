@@ -68,7 +68,6 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// follower follows one worker through all its incarnations.
 type follower struct {
 	*server
 	uri  string
@@ -79,7 +78,6 @@ type follower struct {
 	read string
 }
 
-// sight holds the facts about a worker whose changes clients learn of.
 type sight struct {
 	id     string
 	status host.WorkerStatus

@@ -29,7 +29,6 @@ var (
 	}
 )
 
-// addInbox offers the inbox as a resource, where teams are offered.
 func (s *server) addInbox() {
 	if !slices.Contains(s.sets(), tool.Teams) {
 		return
@@ -40,7 +39,6 @@ func (s *server) addInbox() {
 	s.sdk.AddResourceTemplate(inboxTemplate, s.readInbox)
 }
 
-// isInbox reports whether a URI is that of an inbox.
 func isInbox(uri string) bool { return uri == inboxURI || strings.HasPrefix(uri, inboxURI+"/") }
 
 // inbox returns the messages that wait in the inbox of a URI, and the team that it is in.
@@ -59,7 +57,6 @@ func (s *server) inbox(ctx context.Context, h *host.Host, uri string) (team.Inbo
 	return box, name, err
 }
 
-// readInbox answers with the unread messages, and marks none as read.
 func (s *server) readInbox(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	h, err := s.Open(ctx)
 	if err != nil {

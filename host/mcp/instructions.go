@@ -16,7 +16,6 @@ import (
 // maxInstructions is how much of the instructions a client passes to its model.
 const maxInstructions = 2 << 10
 
-// identify identifies the caller once for the whole session.
 func (s *server) identify(ctx context.Context) {
 	h, err := s.Open(ctx)
 	if err != nil {
@@ -30,7 +29,6 @@ func (s *server) identify(ctx context.Context) {
 	}
 }
 
-// instructions is what an agent reads once, before it uses a tool.
 func (s *server) instructions() string {
 	var b strings.Builder
 	b.WriteString(s.whoText() + "\n")
@@ -83,7 +81,6 @@ it says so.
 	return b.String()
 }
 
-// whoText describes the caller in one line.
 func (s *server) whoText() string {
 	c := s.caller
 	unproven, isUnproven := errors.AsType[*team.UnprovenError](s.callerUnknown)

@@ -23,7 +23,6 @@ const (
 	listenKey    = "swarm/listen"
 )
 
-// listening is a client's subscription to tasks.
 type listening struct {
 	ID      json.RawMessage `json:"id"`
 	TaskIDs []string        `json:"taskIds"`
@@ -87,7 +86,6 @@ func (a *acks) take(id string) *ack {
 	return one
 }
 
-// keyOf is the JSON of an id as this package writes it.
 func keyOf(id json.RawMessage) string {
 	var value any
 	if json.Unmarshal(id, &value) != nil {
@@ -100,7 +98,6 @@ func keyOf(id json.RawMessage) string {
 	return string(key)
 }
 
-// amend adds the tasks to an acknowledgement of the SDK.
 func (a *acks) amend(r *jsonrpc.Request) (sent func()) {
 	var params, agreed map[string]json.RawMessage
 	var meta map[string]json.RawMessage

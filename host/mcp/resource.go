@@ -35,7 +35,6 @@ var template = &sdk.ResourceTemplate{
 	MIMEType:    textType,
 }
 
-// resource is a worker in the list.
 func resource(r registry.Record) *sdk.Resource {
 	command := []rune(strings.ToValidUTF8(strings.Join(r.Command, " "), "\uFFFD"))
 	if len(command) > maxCommand {
@@ -48,7 +47,6 @@ func resource(r registry.Record) *sdk.Resource {
 	return &sdk.Resource{URI: uriPrefix + r.Name, Name: r.Name, Description: about, MIMEType: textType}
 }
 
-// read answers with the output of a worker.
 func (s *server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	h, err := s.Open(ctx)
 	if err != nil {
@@ -69,10 +67,8 @@ func (s *server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 	}}}, nil
 }
 
-// errNoWorker means that a URI names no worker that this session may see.
 var errNoWorker = errors.New("no such worker")
 
-// forClient is an error in the words of the protocol.
 func forClient(err error, uri string) error {
 	if !errors.Is(err, errNoWorker) {
 		return err

@@ -59,7 +59,6 @@ type Options struct {
 	Logger hclog.Logger
 }
 
-// server is one call of Serve.
 type server struct {
 	Options
 	sdk *sdk.Server
@@ -162,7 +161,6 @@ func (s *server) build() error {
 	return s.addTasks()
 }
 
-// await waits for something, but not longer than ctx.
 func (s *server) await(ctx context.Context, wait func()) {
 	done := make(chan struct{})
 	go func() {
@@ -209,7 +207,6 @@ func (s *server) endShells(ctx context.Context) {
 	}
 }
 
-// errLeaving answers a call that comes when the server has begun to leave.
 var errLeaving = errors.New("the server is leaving")
 
 // group is a WaitGroup that accepts additions until the wait begins: a client may send a
@@ -230,7 +227,6 @@ func (g *group) add(n int) bool {
 	return !g.closed
 }
 
-// done takes one hold back.
 func (g *group) done() { g.held.Done() }
 
 // run calls f in a goroutine that holds the group, unless the wait has begun.

@@ -49,7 +49,6 @@ func (s *subscriptions) remove(uri string) {
 	}
 }
 
-// subscribe is asked when the client subscribes to a resource.
 func (s *server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 	h, err := s.Open(ctx)
 	if err != nil {
@@ -68,7 +67,6 @@ func (s *server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 	return nil
 }
 
-// unsubscribe ends a subscription.
 func (s *server) unsubscribe(_ context.Context, r *sdk.UnsubscribeRequest) error {
 	s.subs.remove(r.Params.URI)
 	return nil

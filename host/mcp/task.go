@@ -37,7 +37,6 @@ const (
 	taskCancelled = "cancelled"
 )
 
-// task is the state of a task, as the answer to a request and in a notification.
 type task struct {
 	sdk.ResultBase
 	// ResultType is "task" where it is the answer to a call, "complete" to tasks/get.
@@ -52,7 +51,6 @@ type task struct {
 	Result        *taskResult `json:"result,omitempty"`
 }
 
-// taskResult is the result of a call of a tool in this version.
 type taskResult struct {
 	ResultType        string        `json:"resultType"`
 	Content           []sdk.Content `json:"content"`
@@ -60,13 +58,11 @@ type taskResult struct {
 	IsError           bool          `json:"isError,omitempty"`
 }
 
-// taskParams name a task.
 type taskParams struct {
 	sdk.ParamsBase
 	TaskID string `json:"taskId"`
 }
 
-// done is the answer of a request without data.
 type done struct {
 	sdk.ResultBase
 	ResultType string `json:"resultType"`
@@ -81,7 +77,6 @@ func declaresTasks(meta map[string]any) bool {
 	return declared && version >= tasksVersion
 }
 
-// undeclared refuses a request about tasks of a client that does not declare them.
 func undeclared() error {
 	return &jsonrpc.Error{
 		Code: sdk.CodeMissingRequiredClientCapabilities, Message: "Missing required client capability: " + tasksExtension,
@@ -89,7 +84,6 @@ func undeclared() error {
 	}
 }
 
-// addTasks serves the methods of tasks.
 func (s *server) addTasks() error {
 	return errors.Join(
 		sdk.AddReceivingCustomMethod(s.sdk, "tasks/get", func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (*task, error) {
@@ -130,7 +124,6 @@ func discoverable(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// becoming records the task in which a call of a tool continues.
 type becoming struct{ id string }
 
 type becomingKey struct{}
@@ -192,7 +185,6 @@ func (s *server) workerOfTask(ctx context.Context, h *host.Host, id string) (hos
 	return w, nil
 }
 
-// task returns a task as it is now.
 func (s *server) task(ctx context.Context, id string) (*task, error) {
 	w, err := s.taskWorker(ctx, id)
 	if err != nil {
@@ -238,7 +230,6 @@ func outcomeOf(ctx context.Context, env tool.Env, w host.Worker) (tool.Result, e
 	return status.Call(ctx, env, input), nil
 }
 
-// cancelTask ends the worker of a task, with the rights that the caller has.
 func (s *server) cancelTask(ctx context.Context, id string) error {
 	w, err := s.taskWorker(ctx, id)
 	if err != nil || w.Gone() {
@@ -276,5 +267,4 @@ func (s *server) cancelTask(ctx context.Context, id string) error {
 
 type object map[string]any
 
-// stamp is a time in the format of tasks.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

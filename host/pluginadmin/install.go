@@ -106,7 +106,6 @@ func (a *Admin) versionsToRemove(r RemoveRequest) ([]string, error) {
 	return there, nil
 }
 
-// unused refuses if workers of an installed plugin run.
 func (a *Admin) unused(ctx context.Context, name string) error {
 	if e, err := a.catalog.Find(name); err == nil && e.Installed == nil {
 		return nil // they are another one's
@@ -122,7 +121,6 @@ func (a *Admin) unused(ctx context.Context, name string) error {
 	return &InUseError{Name: name, Workers: n}
 }
 
-// notInstalled returns an error that names the existing plugin of that name.
 func (a *Admin) notInstalled(name string) error {
 	e, err := a.catalog.Find(name)
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {

@@ -52,7 +52,6 @@ func (a *Admin) List(ctx context.Context) []Status {
 	return list
 }
 
-// pluginStatus starts a plugin and returns its state.
 func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 	name := f.Entry.Name
 	s := Status{Name: name, Path: f.Entry.Path(), Installed: f.Entry.Installed, Versions: a.catalog.Versions(name), Err: f.Err}

@@ -32,7 +32,6 @@ func (p *Profile) Headless(command []string) bool {
 	})
 }
 
-// runs reports whether words, a program and its arguments, run this agent.
 func (p *Profile) runs(words []string) bool { return p.file.Match.runs(words) }
 
 func (m *recognition) runs(words []string) bool {
@@ -54,7 +53,6 @@ func (m *recognition) runs(words []string) bool {
 	})
 }
 
-// base returns the name of a program or script without directory and ending.
 func base(path string) string {
 	name := filepath.Base(path)
 	for _, ending := range []string{".js", ".mjs", ".cjs", ".ts", ".py", ".exe"} {
@@ -146,7 +144,6 @@ func operands(args, takes []string) []string {
 	return nil
 }
 
-// assigns reports whether a word is NAME=value.
 func assigns(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && strings.IndexFunc(name, func(r rune) bool {

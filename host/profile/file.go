@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/tomlscan"
 )
 
-// file is a profile as it is written.
 type file struct {
 	Name    string      `toml:"name"`
 	Title   string      `toml:"title"`
@@ -86,7 +85,6 @@ type fileChoice struct {
 	Label string `toml:"label"`
 }
 
-// problem is one thing that is wrong in a profile's file.
 type problem struct {
 	file string
 	line int // 0: the file as a whole
@@ -108,7 +106,6 @@ func (p problem) Error() string {
 // typeError matches the TOML library's error for a value of the wrong type.
 var typeError = pattern(`^line (\d+) \(last key "(.*?)"\): (.*)$`)
 
-// reader collects the mistakes of one file.
 type reader struct {
 	path     string
 	lines    map[string]int

@@ -35,7 +35,6 @@ type rule struct {
 	settle time.Duration
 }
 
-// input describes how text is entered.
 type input struct {
 	// prompt matches the line that text is typed at; its group "draft" is the text.
 	prompt *regexp.Regexp
@@ -107,7 +106,6 @@ func (in *input) endOf(lines []string, prompt int) (int, bool) {
 	return first, true
 }
 
-// filled returns how many lines are not empty.
 func filled(lines []string) int {
 	n := 0
 	for _, line := range lines {
@@ -180,7 +178,6 @@ func trimmed(lines []string) []string {
 	return lines
 }
 
-// match is the result of a rule that matched.
 type match struct {
 	evidence string
 	question string
@@ -266,7 +263,6 @@ func (r *rule) region(v view) []string {
 	return lines
 }
 
-// matchesOne reports whether one of the lines matches.
 func matchesOne(p *regexp.Regexp, lines []string) bool { return lastIndex(lines, p) >= 0 }
 
 func lastIndex(lines []string, p *regexp.Regexp) int {
@@ -384,10 +380,8 @@ func before(a, b string) bool {
 	return true
 }
 
-// maxQuestion is how many letters of a question are returned.
 const maxQuestion = 200
 
-// rulerLine is the line above a dialog.
 var rulerLine = pattern(`^\s*[╭┌]?[─▔━]{10,}`)
 
 // ask returns the question of a dialog: the lines that the rule names; else, for a menu,
@@ -437,7 +431,6 @@ func group(p *regexp.Regexp, m []string, name string) string {
 	return ""
 }
 
-// draft returns the text at the prompt.
 func (in *input) draft(v view) string {
 	if v.prompt < 0 {
 		return ""

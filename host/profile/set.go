@@ -20,8 +20,6 @@ const None = "none"
 //go:embed agents/*.toml
 var embedded embed.FS
 
-// source is a profile that is parsed when it is first needed: most calls only check whether
-// a command is an agent's, and parsing all profiles takes milliseconds.
 type source struct {
 	name    string
 	match   *recognition

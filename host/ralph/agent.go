@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/shared/pty"
 )
 
-// agent is one run of the agent's program on a terminal of its own.
 type agent struct {
 	pid      int
 	terminal *pty.Terminal
@@ -70,7 +69,6 @@ func startAgent(ctx context.Context, command []string, c *console, stdin *os.Fil
 	return a, nil
 }
 
-// agentEnv adds what programs on a terminal expect.
 func agentEnv(env []string) []string {
 	for _, kv := range env {
 		if strings.HasPrefix(kv, "TERM=") {
@@ -80,7 +78,6 @@ func agentEnv(env []string) []string {
 	return append(env, "TERM=xterm-256color")
 }
 
-// read passes the output of the agent on.
 func (a *agent) read(ctx context.Context) {
 	defer close(a.output)
 	for {
@@ -154,7 +151,6 @@ func (a *agent) close() {
 	a.busy.Wait()
 }
 
-// exitOf returns the exit of a program: its code, or the name of a signal.
 func exitOf(status unix.WaitStatus) string {
 	if status.Signaled() {
 		return unix.SignalName(status.Signal())

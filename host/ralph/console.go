@@ -58,7 +58,6 @@ func (c *console) read() {
 	}
 }
 
-// close gives the terminal back as it was.
 func (c *console) close() {
 	if c.before != nil {
 		_ = pty.SetSettings(int(c.in.Fd()), c.before)
@@ -108,7 +107,6 @@ func (c *console) tidy() {
 	}
 }
 
-// resize gives a terminal the size of this one, and returns it.
 func (c *console) resize(t *pty.Terminal) *unix.Winsize {
 	size := &unix.Winsize{Row: 24, Col: 80}
 	if c.before != nil {

@@ -44,7 +44,6 @@ func newContextWatch(limit int, prompt []byte) contextWatch {
 	return contextWatch{limit: limit, compacted: newDoneMatcher(compacting(), prompt)}
 }
 
-// wrote takes text that is finished.
 func (w *contextWatch) wrote(text []byte) { w.found = w.compacted.write(text) || w.found }
 
 // quiet is called when nothing was written for a moment; open are the lines that are
@@ -103,7 +102,6 @@ func (it *iteration) watchContext(ctx context.Context, now time.Time) {
 	}
 }
 
-// nudge gives the agent a text. An agent that does not take it is ended by the limit.
 func (it *iteration) nudge(ctx context.Context, text []byte) {
 	if it.profile == nil {
 		it.agent.busy.Go(func() { _ = it.agent.paste(ctx, text) })

@@ -8,7 +8,6 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 )
 
-// conversation is that of the agent of one iteration.
 type conversation struct {
 	// begun is the session that the agent was given; empty if it chose its own.
 	begun string
@@ -29,7 +28,6 @@ func Resumes(profiles *profile.Set, st *State) error {
 	return nil
 }
 
-// agentProfile returns the profile of a loop's agent, one without a screen too.
 func agentProfile(profiles *profile.Set, st *State) *profile.Profile {
 	if st.Profile != "" {
 		return profiles.Named(st.Profile)
@@ -86,7 +84,6 @@ func (l *loop) noteSession(st *State) bool {
 	return st.Session != "" || !st.Continue
 }
 
-// newSession returns a random UUID.
 func newSession() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

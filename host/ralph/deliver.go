@@ -14,7 +14,6 @@ import (
 // promptLimit is how long an agent with a profile may take to show its prompt.
 const promptLimit = 2 * time.Minute
 
-// paste gives the agent its prompt. One with a profile must be seen to take it.
 func (it *iteration) paste(ctx context.Context) error {
 	if it.profile == nil {
 		return it.agent.paste(ctx, it.prompt)

@@ -18,10 +18,8 @@ type stop struct {
 	question string
 }
 
-// stopped reports whether the loop has stopped at a dialog.
 func (it *iteration) stopped() bool { return it.stop.watch != nil }
 
-// asks stops the loop at a dialog that the agent shows.
 func (it *iteration) asks(ctx context.Context, l profile.Look) {
 	question := deliver.Dialog(l.Question, l.Choices)
 	if question == it.stop.question {
@@ -69,7 +67,6 @@ func (it *iteration) note(ctx context.Context, change func(*State)) {
 	})
 }
 
-// changes reports changes of the loop's state while it is stopped.
 func (s *stop) changes() <-chan fsnotify.Event {
 	if s.watch == nil {
 		return nil

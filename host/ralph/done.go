@@ -140,7 +140,6 @@ func (m *doneMatcher) fromPrompt(at []int, final bool) verdict {
 	return no
 }
 
-// around returns what stands around a match in text.
 func around(text []byte, at []int) surroundings {
 	var s surroundings
 	for rest := text[:at[0]]; len(rest) > 0 && len(s.before) < enough; {
@@ -160,7 +159,6 @@ func around(text []byte, at []int) surroundings {
 	return s
 }
 
-// common returns how many runes a and b begin with alike.
 func common(a, b []rune) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -20,7 +20,6 @@ const (
 	drain = time.Second
 )
 
-// ending is the reason for the end of an iteration.
 type ending int
 
 const (
@@ -42,7 +41,6 @@ const (
 	idle
 )
 
-// outcome is what came of an iteration.
 type outcome struct {
 	ending ending
 	// exit is the exit of the agent: a code, or the name of a signal.
@@ -70,7 +68,6 @@ type outcome struct {
 	left []proc.Process
 }
 
-// reap takes notice of ends.
 func (it *iteration) reap(ctx context.Context) {
 	for _, child := range reap() {
 		if child.pid != it.agent.pid {
@@ -98,7 +95,6 @@ func (it *iteration) killed(ctx context.Context, sig syscall.Signal) {
 	it.end(killed)
 }
 
-// end ends the iteration, for the first reason that is given.
 func (it *iteration) end(why ending) {
 	if it.outcome.ending != 0 && why != killed || it.outcome.ending == killed {
 		return

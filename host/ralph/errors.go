@@ -46,7 +46,6 @@ func (e *EndedError) Error() string {
 // Is makes it an [ErrEnded].
 func (e *EndedError) Is(target error) bool { return target == ErrEnded }
 
-// noSessionError is an [ErrNoSession] of one loop.
 type noSessionError struct{ name string }
 
 func (e *noSessionError) Error() string {
@@ -59,7 +58,6 @@ func (e *noSessionError) Hint() string {
 	return "the hooks that 'swarm integrate' installs tell it; without --continue the agent begins anew"
 }
 
-// stateError is an [ErrState] of one loop.
 type stateError struct{ name, reason string }
 
 func (e *stateError) Error() string {
@@ -67,7 +65,6 @@ func (e *stateError) Error() string {
 }
 func (e *stateError) Is(target error) bool { return target == ErrState }
 
-// promptError is an [ErrPrompt] with its reason.
 type promptError struct {
 	text string
 	err  error

@@ -52,7 +52,6 @@ func (s Store) Follow(ctx context.Context, name string, n int, gone <-chan struc
 	}
 }
 
-// follower reads a log that grows.
 type follower struct {
 	path string
 	each func(string) error
@@ -99,7 +98,6 @@ func (f *follower) open() (err error) {
 	return err
 }
 
-// read passes new lines on.
 func (f *follower) read() error {
 	err := f.open()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -108,7 +108,6 @@ func (l *loop) headless(command []string, prompt []byte) (full []string, stdin *
 	return full, stdin, err
 }
 
-// writePrompt writes the file that [placeFile] stands for.
 func (s Store) writePrompt(name string, prompt []byte) error {
 	f, err := s.makePrompt(name, prompt)
 	if err != nil {
@@ -145,7 +144,6 @@ func (s Store) makePrompt(name string, prompt []byte) (*os.File, error) {
 	return f, nil
 }
 
-// lastLine returns the last line that is not empty.
 func lastLine(lines []string) string {
 	for _, line := range slices.Backward(lines) {
 		if text := strings.TrimSpace(line); text != "" {

@@ -14,10 +14,8 @@ import (
 	"github.com/swarmhost/swarm/shared/screen"
 )
 
-// glanceEvery is how often the screen of an agent that keeps writing is checked.
 const glanceEvery = time.Second
 
-// touchEvery is how often output is recorded.
 const touchEvery = time.Second
 
 // iteration is one run of the agent under the eyes of the loop.
@@ -74,7 +72,6 @@ type iteration struct {
 	inactivity, quiet, limit, deadline *time.Timer
 }
 
-// iterate runs the agent once.
 func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	a, err := l.startAgent(ctx, st, prompt)
 	if err != nil {
@@ -145,7 +142,6 @@ func (l *loop) startAgent(ctx context.Context, st State, prompt []byte) (*agent,
 	return startAgent(ctx, command, l.console, stdin)
 }
 
-// finish takes a line that the agent has finished, or a piece of one.
 func (it *iteration) finish(l screen.Line) {
 	if l.Begins && it.cut {
 		it.finished = append(it.finished, '\n')
@@ -162,7 +158,6 @@ func stoppedTimer() *time.Timer {
 	return t
 }
 
-// step waits for one event.
 func (it *iteration) step(ctx context.Context) {
 	select {
 	case data, ok := <-it.agent.output:
@@ -204,7 +199,6 @@ func (it *iteration) step(ctx context.Context) {
 	}
 }
 
-// wrote takes output of the agent.
 func (it *iteration) wrote(ctx context.Context, data []byte) {
 	it.console.write(data)
 	it.alive()
@@ -240,7 +234,6 @@ func (it *iteration) glance(now time.Time) {
 	}
 }
 
-// alive begins to wait for the next output.
 func (it *iteration) alive() {
 	if d := time.Duration(it.state.Inactivity); d > 0 && it.outcome.ending == 0 && !it.stopped() {
 		it.inactivity.Reset(d)
@@ -251,7 +244,6 @@ func (it *iteration) alive() {
 	}
 }
 
-// calm is called when nothing was written for a moment.
 func (it *iteration) calm(ctx context.Context) {
 	if it.ready.waiting {
 		if more := it.ready.calm(it.screen.Shown()); more > 0 {
@@ -291,7 +283,6 @@ func (it *iteration) give(ctx context.Context) {
 	it.agent.busy.Go(func() { given <- it.paste(ctx) })
 }
 
-// waits notes in the state what an agent without a profile asks a person.
 func (it *iteration) waits(ctx context.Context, question string) {
 	if question == it.waitsFor {
 		return
@@ -345,7 +336,6 @@ func (it *iteration) unsubmitted() bool {
 // squeeze returns text without any white space: a screen breaks lines where it likes.
 func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// matched is called when the done pattern was found.
 func (it *iteration) matched() {
 	it.outcome.done = true
 	if it.state.DoneAtOnce {

@@ -38,8 +38,6 @@ func patternOf(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// limitEnd returns the end of the usage limit in a text. ok is false for a text without a
-// limit, or without a time that can be parsed.
 func limitEnd(text string, now time.Time) (end time.Time, ok bool) {
 	text = strings.Join(strings.Fields(text), " ")
 	if m := limitEpoch().FindStringSubmatch(text); m != nil {
@@ -167,7 +165,6 @@ func errorText(lines []string, broken string) string {
 // sleeping machine stops timers.
 const clockEvery = time.Minute
 
-// tellLimit reports that the loop waits for the end of a usage limit.
 func (l *loop) tellLimit(st *State) {
 	text := fmt.Sprintf("until %s: %s", st.LimitUntil.Local().Format("2006-01-02 15:04:05"), st.Limit)
 	l.say("usage limit, waiting %s", text)
@@ -235,7 +232,6 @@ func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 	return nil
 }
 
-// waitClock waits for a duration, or until something in the loop's folder changes.
 func (l *loop) waitClock(ctx context.Context, w notices, d time.Duration) error {
 	over := time.NewTimer(d)
 	defer over.Stop()

@@ -53,7 +53,6 @@ func (s Store) Tail(name string, n int) ([]string, error) {
 	return lines, nil
 }
 
-// append adds a line to a loop's log. It does not recreate a log whose folder was removed.
 func (s Store) append(name, event, text string, now time.Time) error {
 	f, err := safefile.Append(s.LogPath(name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -136,7 +136,6 @@ func optionalPattern(pattern string) (*regexp.Regexp, error) {
 	return CompilePattern(pattern)
 }
 
-// run runs iterations until none is left.
 func (l *loop) run(ctx context.Context) error {
 	for {
 		if sig := l.signals.ended(0); sig != 0 {
@@ -217,7 +216,6 @@ func (l *loop) next(ctx context.Context) (State, []byte, error) {
 	}
 }
 
-// rest waits before the next iteration.
 func (l *loop) rest(ctx context.Context, d time.Duration) error {
 	if d == 0 {
 		return nil
@@ -269,12 +267,10 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 	return &SignalError{Signal: sig}
 }
 
-// say writes a line to the worker's output.
 func (l *loop) say(format string, args ...any) {
 	l.console.say("[ralph] %s: %s", l.name, fmt.Sprintf(format, args...))
 }
 
-// notify passes news to Notify.
 func (l *loop) notify(n Note, text string) {
 	if l.tellNews != nil {
 		l.telling.Go(func() { l.tellNews(n, text) })

@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// paused waits until the loop is resumed.
 func (l *loop) paused(ctx context.Context) error {
 	w, err := l.store.watch(l.name)
 	if err != nil {

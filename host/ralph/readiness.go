@@ -23,7 +23,6 @@ const (
 	readyLimit = 30 * time.Second
 )
 
-// readiness decides from the output of an agent whether it waits for its prompt.
 type readiness struct {
 	pattern *regexp.Regexp
 	// waiting says that the prompt has not been given.
@@ -36,7 +35,6 @@ func newReadiness(pattern *regexp.Regexp) readiness {
 	return readiness{pattern: pattern, waiting: true}
 }
 
-// wrote is called when the agent has written something.
 func (r *readiness) wrote() { r.looked = false }
 
 // calm is called when nothing was written for a moment, with the lines that the agent

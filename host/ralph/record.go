@@ -9,10 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxBackOff is the longest wait after a failure.
 const maxBackOff = 300 * time.Second
 
-// backOff is how long to wait after the kth failure in a row.
 func backOff(k int, unit time.Duration) time.Duration {
 	return min(unit<<min(k-1, 20), maxBackOff)
 }
@@ -102,7 +100,6 @@ func (o outcome) failed() bool {
 	return !o.done && (o.ending == refused || o.untaken || o.broken != "" || o.ending == exited && o.exit != "0")
 }
 
-// tell reports the outcome of an iteration.
 func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	l.tellLeft(st, out)
 	i, took := st.Iteration, ""
@@ -166,7 +163,6 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	}
 }
 
-// tellLeft reports the processes of the agent that could not be ended.
 func (l *loop) tellLeft(st *State, out outcome) {
 	for _, p := range out.left {
 		l.log(eventError, "iteration %d: cannot end %s (pid %d)", st.Iteration, p.Name, p.PID)

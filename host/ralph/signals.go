@@ -58,7 +58,6 @@ func (s *signals) settle() {
 	}
 }
 
-// ended waits up to d for a signal to end the loop, and returns it, or 0.
 func (s *signals) ended(d time.Duration) syscall.Signal {
 	limit := time.NewTimer(d)
 	defer limit.Stop()

@@ -132,7 +132,6 @@ func (s *State) Average() time.Duration {
 	return time.Duration(sum) / time.Duration(len(s.Durations))
 }
 
-// begin opens the next iteration, or returns to the one that is open.
 func (s *State) begin(now time.Time) {
 	s.Dialog, s.Choices = "", nil
 	if !s.Open() {
@@ -141,14 +140,12 @@ func (s *State) begin(now time.Time) {
 	s.IterationStarted, s.IterationEnded = now, time.Time{}
 }
 
-// close ends the open iteration.
 func (s *State) close(now time.Time) {
 	s.Durations = append(s.Durations, Seconds(now.Sub(s.IterationStarted)))
 	s.Durations = s.Durations[max(0, len(s.Durations)-keptDurations):]
 	s.IterationEnded = now
 }
 
-// end records the end of the loop.
 func (s *State) end(status Status, reason Reason) { s.Status, s.ExitReason = status, reason }
 
 // Seconds is a duration that is a number of seconds in JSON.

@@ -124,7 +124,6 @@ func (s Store) Create(ctx context.Context, st State, start func() error) error {
 	return nil
 }
 
-// replace writes a state over any previous one, and returns a function that undoes that.
 func (s Store) replace(ctx context.Context, name string, b []byte) (undo func(context.Context) error, err error) {
 	unlock, err := s.lock(ctx, name)
 	if err != nil {
@@ -222,7 +221,6 @@ func (s Store) write(name string, b []byte) error {
 	return nil
 }
 
-// lock takes the lock of a loop's state.
 func (s Store) lock(ctx context.Context, name string) (unlock func(), err error) {
 	return s.take(ctx, stateLock+name, name)
 }
@@ -236,7 +234,6 @@ func (s Store) take(ctx context.Context, file, name string) (unlock func(), err 
 	return unlock, nil
 }
 
-// own makes this process the runner of the loop, until it ends or releases it.
 func (s Store) own(name string) (release func(), err error) {
 	release, err = lockfile.Try(s.lockPath(loopLock + name))
 	if err == nil && release == nil {

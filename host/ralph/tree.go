@@ -61,7 +61,6 @@ func force() {
 	}
 }
 
-// reaped is the end of a child.
 type reaped struct {
 	pid    int
 	status unix.WaitStatus

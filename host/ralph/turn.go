@@ -49,7 +49,6 @@ type turn struct {
 
 func newTurn() turn { return turn{look: stoppedTimer()} }
 
-// wrote is called when the agent has written something.
 func (t *turn) wrote(now time.Time) {
 	if t.unseen.IsZero() {
 		t.unseen = now

@@ -60,7 +60,6 @@ func Lines(lines []string) bool {
 // Asking reports whether these lines show a dialog that a person must answer first.
 func Asking(lines []string) bool { return Question(lines) != "" }
 
-// maxQuestion is how many letters of a question are returned.
 const maxQuestion = 120
 
 // Question returns the line that identifies such a dialog, without the frame around it, or

@@ -214,7 +214,6 @@ func scanAgent(s scanner) (Agent, error) {
 	return a, err
 }
 
-// valid reports whether an agent is one that this package knows.
 func (a *Agent) valid() bool {
 	statuses := []AgentStatus{AgentSpawning, AgentActive, AgentIdle, AgentInactive, AgentShuttingDown, AgentTerminated}
 	return slices.Contains(statuses, a.Status) && slices.Contains([]Role{RoleLeader, RoleWorker, RoleReviewer}, a.Role)

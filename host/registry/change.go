@@ -213,7 +213,6 @@ type Query struct {
 	Shells bool
 }
 
-// where returns the condition of a query and its arguments.
 func (q Query) where() (string, []any) {
 	var conds []string
 	var args []any

@@ -46,7 +46,6 @@ func Watch(dir string) (*Changes, error) {
 	return c, nil
 }
 
-// add watches the directory or, until it is there, the nearest one above it.
 func (c *Changes) add() error {
 	for at := c.dir; ; at = filepath.Dir(at) {
 		err := c.watcher.Add(at)

@@ -133,7 +133,6 @@ const (
 	oldEventColumns = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit, '' AS tags"
 )
 
-// events returns what a query selects, as far as it can be read.
 func (r *Registry) events(ctx context.Context, query string, args ...any) (events []Event, err error) {
 	rows, err := r.db.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -22,7 +22,6 @@ import (
 // File is the name of the database in the state directory.
 const File = "swarm.db"
 
-// workersDir is where the run directories are, in the state directory.
 const workersDir = "workers"
 
 //go:embed migrations/*.sql
@@ -72,7 +71,6 @@ func openInPlace(ctx context.Context, dir string) (*Registry, error) {
 	return r, nil
 }
 
-// openFile opens a file for changes, whatever its schema.
 func openFile(path string) (*Registry, error) {
 	return open(path, url.Values{"_pragma": {"synchronous=NORMAL", "secure_delete=ON"}})
 }

@@ -19,7 +19,6 @@ type Salvaged struct {
 	others []rows
 }
 
-// rows are rows of one table.
 type rows struct {
 	table   string
 	columns []string
@@ -101,7 +100,6 @@ func (r *Registry) values(ctx context.Context, query string) (columns []string, 
 	return columns, all, found.Err()
 }
 
-// restore writes what was salvaged of teams and hooks into a new database of its schema.
 func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
 	for _, r := range s.others {
 		columns := strings.Join(r.columns, ", ")

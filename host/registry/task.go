@@ -172,7 +172,6 @@ func scanTask(rows *sql.Rows) (Task, error) {
 	return task, err
 }
 
-// numbers reads numbers with commas between them.
 func numbers(text string) (ns []int, err error) {
 	if text == "" {
 		return nil, nil
@@ -201,7 +200,6 @@ func (t *Tx) Behind(ctx context.Context, team string, n int) ([]int, error) {
 		SELECT n FROM behind ORDER BY n`, team, n)
 }
 
-// ints returns the only column of a query.
 func (t *Tx) ints(ctx context.Context, query string, args ...any) (ns []int, err error) {
 	rows, err := t.tx.QueryContext(ctx, query, args...)
 	if err != nil {

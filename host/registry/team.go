@@ -147,7 +147,6 @@ func taken(err error) error {
 	return err
 }
 
-// unnamed is the name of a row in a warning.
 func unnamed(name string) string {
 	if name == "" {
 		return "?"

@@ -97,7 +97,6 @@ func (k *Keeper) search(ctx context.Context, repos []repository) (lists [][]swar
 	return lists, errs
 }
 
-// repository is one that may hold saved work.
 type repository struct {
 	statedir.Repository
 	// plugin is that of the record that names the repository, if the backend makes its
@@ -105,7 +104,6 @@ type repository struct {
 	plugin *registry.Plugin
 }
 
-// repositories returns those that are known.
 func (k *Keeper) repositories(ctx context.Context) (repos []repository, err error) {
 	recs, _, err := k.opts.Find(ctx, worker.Selection{All: true})
 	if err != nil {
@@ -130,7 +128,6 @@ func (k *Keeper) repositories(ctx context.Context) (repos []repository, err erro
 	return slices.CompactFunc(repos, func(a, b repository) bool { return a.Repository == b.Repository }), nil
 }
 
-// of returns the repository of saved work.
 func (k *Keeper) of(ctx context.Context, w swarm.SavedWork) (repository, error) {
 	if w.Host == "" {
 		return repository{Repository: statedir.Repository{Base: w.Base}}, nil
@@ -221,7 +218,6 @@ func (k *Keeper) act(ctx context.Context, w swarm.SavedWork, action swarm.Rescue
 	return works[0], nil
 }
 
-// ask asks the plugin that makes workspaces of a repository.
 func (k *Keeper) ask(ctx context.Context, repo repository, req swarm.RescueRequest) (works []swarm.SavedWork, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

@@ -9,10 +9,8 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// attempts bounds how often a worker is read again because another call was faster.
 const attempts = 5
 
-// errStarting says that another call is starting the worker.
 var errStarting = errors.New("another call is starting it")
 
 // act takes the steps that make a worker run, based on its observed state. If another call
@@ -45,12 +43,10 @@ func (u *upping) act(ctx context.Context, out *Outcome, want *Worker) {
 	}
 }
 
-// overtaken reports whether another call has changed the worker since its state was read.
 func overtaken(err error) bool {
 	return errors.Is(err, errStarting) || errors.Is(err, host.ErrExists) || errors.Is(err, host.ErrNotFound) || errors.Is(err, host.ErrOvertaken)
 }
 
-// spawn starts a worker that is not there.
 func (u *upping) spawn(ctx context.Context, out *Outcome, want *Worker) (Action, error) {
 	if u.req.DryRun {
 		return Started, nil
@@ -65,7 +61,6 @@ func (u *upping) spawn(ctx context.Context, out *Outcome, want *Worker) (Action,
 	return Started, nil
 }
 
-// compare compares an existing worker with its declaration.
 func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) (Action, error) {
 	w := out.Worker
 	if err := u.foreign(w); err != nil {

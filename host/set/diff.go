@@ -10,14 +10,12 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-// difference is one thing that a worker can have otherwise than it is declared.
 type difference struct {
 	key string
 	// of returns whether it differs, and in which parts where that helps.
 	of func(w host.Worker, want host.SpawnRequest) (differs bool, parts []string)
 }
 
-// differences are all that can differ.
 var differences = []difference{
 	{"command", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
 		return !slices.Equal(w.Command, want.Command), nil
@@ -87,7 +85,6 @@ func variables(entries []string) map[string]string {
 	return m
 }
 
-// unequal returns the keys that two tables do not have in common.
 func unequal(a, b map[string]string) (bool, []string) {
 	keys := map[string]bool{}
 	for key, value := range a {
@@ -137,13 +134,11 @@ func sameDir(a, b string) bool {
 	return filepath.Clean(a) == filepath.Clean(b) || resolved(a) == resolved(b)
 }
 
-// within reports whether dir is base or below it.
 func within(dir, base string) bool {
 	rel, err := filepath.Rel(resolved(base), resolved(dir))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// resolved returns a path without links, as far as the path exists.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real

@@ -62,7 +62,6 @@ func (s *Set) down(ctx context.Context, o observer, k killer, req DownRequest) (
 	return d.outcomes, nil
 }
 
-// downing is one call of Down.
 type downing struct {
 	*Set
 	killer

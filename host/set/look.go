@@ -16,7 +16,6 @@ type observer interface {
 	CallerID() string
 }
 
-// look returns the existing workers, by name.
 func look(ctx context.Context, o observer, names []string) (map[string]host.Worker, error) {
 	names = slices.Clone(names)
 	for len(names) > 0 {

@@ -125,7 +125,6 @@ func (s *Set) Dependencies(names []string) ([]string, error) {
 // SetEnv sets the variables of a worker, KEY=VALUE.
 func (s *Set) SetEnv(name string, env []string) { s.byName[name].Spawn.Env = env }
 
-// dependencies returns what each worker waits for when it starts.
 func (s *Set) dependencies() map[string][]string {
 	after := map[string][]string{}
 	for _, w := range s.workers {

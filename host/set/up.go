@@ -119,7 +119,6 @@ func (s *Set) up(ctx context.Context, o observer, st starter, req UpRequest) ([]
 	return outcomes, ctx.Err()
 }
 
-// upping is one call of Up.
 type upping struct {
 	*Set
 	observer
@@ -171,7 +170,6 @@ func (u *upping) leave(name string) {
 	u.tell(u.req.Acted, *out)
 }
 
-// one brings one worker up, after all its dependencies.
 func (u *upping) one(ctx context.Context, name string) {
 	out, want := u.outcomes[name], u.byName[name]
 	if out.Action == "" {
@@ -182,7 +180,6 @@ func (u *upping) one(ctx context.Context, name string) {
 	}
 }
 
-// start starts a worker if nothing is in the way.
 func (u *upping) start(ctx context.Context, out *Outcome, want *Worker) {
 	for _, other := range want.DependsOn {
 		if ctx.Err() == nil && u.outcomes[other].Err != nil {

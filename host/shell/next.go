@@ -91,7 +91,6 @@ func Next(ctx context.Context, h *host.Host, s Session, id, filter string) (Outp
 	return out, nil
 }
 
-// matching returns the lines of a text that match, with their newlines.
 func matching(lines *regexp.Regexp, text string) string {
 	if lines == nil {
 		return text

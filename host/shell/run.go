@@ -211,7 +211,6 @@ func IsForeground(r registry.Record) bool {
 	return r.Shell != nil && r.Shell.Foreground
 }
 
-// cancelled says so of an error that came of it.
 func cancelled(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)
@@ -230,7 +229,6 @@ func resultOf(w host.Worker) Result {
 	}
 }
 
-// read returns what a worker wrote, by its streams.
 func read(ctx context.Context, h *host.Host, w host.Worker) (map[swarm.Stream]*tail, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyLimit)
 	defer cancel()
@@ -245,7 +243,6 @@ func read(ctx context.Context, h *host.Host, w host.Worker) (map[swarm.Stream]*t
 	return out, err
 }
 
-// remove removes a worker that has ended.
 func remove(ctx context.Context, h *host.Host, w host.Worker) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyLimit)
 	defer cancel()

@@ -50,7 +50,6 @@ func SessionOf(pid int) (Session, error) {
 	return Session{ID: fmt.Sprintf("%d-%d", owner.PID, owner.Start), Owner: &owner}, nil
 }
 
-// scope is which shells a caller may know of.
 type scope struct {
 	// session is the name of the session that owns the shells it starts.
 	session string

@@ -57,7 +57,6 @@ type NotFoundError struct{ ID string }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("Shell not found: %s", e.ID) }
 
-// shellOf returns a worker as the shell that it is.
 func shellOf(h *host.Host, w host.Worker) Shell {
 	s := Shell{
 		ID: w.Name, Command: strings.Join(w.Command[min(2, len(w.Command)):], " "), Description: w.Shell.Description, Dir: w.Dir, Session: w.Shell.Session,
@@ -93,7 +92,6 @@ func statusOf(w host.Worker) Status {
 	}
 }
 
-// expired reports whether the retention of a shell is over.
 func expired(ended, now time.Time) bool {
 	return !ended.IsZero() && now.Sub(ended) >= retention
 }

@@ -85,5 +85,4 @@ func mark(dropped int64) string {
 	return fmt.Sprintf("%s%d bytes of older output were dropped]\n", swarm.TranscriptMark, dropped)
 }
 
-// valid returns b as valid UTF-8.
 func valid(b []byte) string { return strings.ToValidUTF8(string(b), string(utf8.RuneError)) }

@@ -25,7 +25,6 @@ type transcript struct {
 	lines bool
 }
 
-// passage is a part of a transcript.
 type passage struct {
 	text []byte
 	// end is where it ends in the file.
@@ -36,7 +35,6 @@ type passage struct {
 	more bool
 }
 
-// from returns what is to be read from an offset on, at most maxText of it.
 func (t *transcript) from(offset int64) (passage, error) {
 	start, b, err := t.read(offset)
 	if err != nil {
@@ -109,7 +107,6 @@ func (t *transcript) data(offset int64) (int64, error) {
 // have: it has both in one, in the order written. Where it needs one nevertheless, it
 // is written from the log.
 
-// makeTranscript makes an empty transcript.
 func makeTranscript(path string) error {
 	f, err := safefile.Create(path)
 	if err != nil {

@@ -116,7 +116,6 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 	return outcomes, warnings, incomplete
 }
 
-// list asks a backend which workers there are.
 func (s *Spawner) list(ctx context.Context, reg *registry.Registry, e catalog.Entry) (found []swarm.Listed, warnings []worker.Warning, err error) {
 	limited, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
@@ -168,7 +167,6 @@ func checkListed(l swarm.Listed) error {
 	}.check()
 }
 
-// pick returns the workers that are meant.
 func (req AdoptRequest) pick(found []swarm.Listed) ([]swarm.Listed, error) {
 	if req.All {
 		return slices.DeleteFunc(slices.Clone(found), func(l swarm.Listed) bool { return history.Over(l.Status) }), nil
@@ -200,7 +198,6 @@ func findListed(found []swarm.Listed, name string) int {
 	return best
 }
 
-// notListedError names a worker that an engine does not know.
 type notListedError struct{ backend, name string }
 
 func (e *notListedError) Error() string {
@@ -230,7 +227,6 @@ func (s *Spawner) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record
 	return rec
 }
 
-// adopt enters records, all in one change.
 func (s *Spawner) adopt(ctx context.Context, reg *registry.Registry, picked []swarm.Listed, recs []registry.Record) ([]AdoptOutcome, error) {
 	if err := s.vacate(ctx, reg, recs); err != nil {
 		return nil, err
@@ -286,7 +282,6 @@ func knows(recs []registry.Record, id string) int {
 	})
 }
 
-// enterAdopted enters one record, with what the history tells of it.
 func enterAdopted(ctx context.Context, tx *registry.Tx, rec *registry.Record, s swarm.Status) error {
 	if err := tx.Insert(ctx, rec); err != nil {
 		return err

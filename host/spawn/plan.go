@@ -22,7 +22,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// plan is a spawn that was checked but not begun.
 type plan struct {
 	rec registry.Record
 	// backend and workspace are the plugins; workspace is zero if none was asked
@@ -54,7 +53,6 @@ type plan struct {
 	former   *swarm.WorkspaceRef
 }
 
-// command is what the worker runs this time.
 func (p *plan) command() []string {
 	if p.resumed != nil {
 		return p.resumed
@@ -62,7 +60,6 @@ func (p *plan) command() []string {
 	return p.rec.Command
 }
 
-// makesWorkspace reports whether a workspace has to be made.
 func (p *plan) makesWorkspace() bool { return p.rec.Ask != nil && p.rec.Workspace == nil }
 
 // plan checks a request as far as it can be without a plugin.

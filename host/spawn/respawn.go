@@ -103,7 +103,6 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 	return w, nil
 }
 
-// reasonNotRespawned is said of an agent.
 const reasonNotRespawned = "it could not be respawned"
 
 // current returns a record in which the worker's end is recorded, if it has ended by
@@ -125,7 +124,6 @@ type KeptError struct {
 
 func (e *KeptError) Error() string { return "cannot remove worktree: " + e.Kept.Reason }
 
-// respawning is one call of Respawn.
 type respawning struct {
 	*Spawner
 	req RespawnRequest
@@ -181,7 +179,6 @@ func (r *respawning) inspect(ctx context.Context) error {
 	return err
 }
 
-// run ends the worker and starts it again.
 func (r *respawning) run(ctx context.Context) (_ worker.Worker, err error) {
 	release, err := r.hold()
 	if err != nil {
@@ -248,7 +245,6 @@ func (r *respawning) end(ctx context.Context) error {
 	return err
 }
 
-// mark records what is done to the worker of an agent that runs.
 func (r *respawning) mark(ctx context.Context, step string) error {
 	if r.old.Agent == "" {
 		return nil
@@ -291,7 +287,6 @@ func (r *respawning) overtaken() error {
 	return fmt.Errorf("cannot respawn '%s': %w", r.old.Name, worker.ErrOvertaken)
 }
 
-// clean removes the old workspace, if that was asked for.
 func (r *respawning) clean(ctx context.Context) error {
 	if !r.req.CleanFirst || r.plan.former == nil {
 		return nil
@@ -321,7 +316,6 @@ func (r *respawning) clean(ctx context.Context) error {
 	return r.reg.Edit(ctx, r.old.ID, func(rec *registry.Record) { rec.Workspace = nil })
 }
 
-// start starts the worker in the place of the old one.
 func (r *respawning) start(ctx context.Context) (err error) {
 	var done undo
 	defer func() { err = done.onError(ctx, r.opts.Logger, err) }()
@@ -332,7 +326,6 @@ func (r *respawning) start(ctx context.Context) (err error) {
 	return err
 }
 
-// tellLeft tells of the workspace that the worker had and has no more.
 func (r *respawning) tellLeft(ctx context.Context) {
 	if r.plan.replaces == nil || r.plan.replaces.Workspace == nil {
 		return
@@ -356,7 +349,6 @@ func (r *respawning) unanswered(ctx context.Context, cause error) error {
 	return cause
 }
 
-// tell writes into the history of the old worker.
 func (r *respawning) tell(ctx context.Context, kind history.Kind, text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kill.RecordLimit)
 	defer cancel()

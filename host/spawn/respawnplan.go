@@ -22,7 +22,6 @@ import (
 // run directories of.
 const MaxPrevious = 10
 
-// planRespawn checks a respawn as far as it can be without a plugin.
 func (s *Spawner) planRespawn(old registry.Record, req RespawnRequest) (*plan, error) {
 	p, err := s.planAgain(old, req.As)
 	if err != nil {
@@ -148,7 +147,6 @@ func (s *Spawner) lookAway(ctx context.Context, p *plan) error {
 	return err
 }
 
-// enter writes the record of a plan, in the place of the one that it replaces.
 func (p *plan) enter(ctx context.Context, tx *registry.Tx) error {
 	if p.replaces != nil {
 		_, err := tx.Get(ctx, p.replaces.ID)

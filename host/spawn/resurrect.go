@@ -210,7 +210,6 @@ func (s *Spawner) Resurrect(ctx context.Context, sel worker.Selection, req Resur
 	return all, nil
 }
 
-// resurrect starts one fallen worker.
 func (s *Spawner) resurrect(ctx context.Context, reg *registry.Registry, f Fallen, req ResurrectRequest) (worker.Worker, error) {
 	rec, err := reg.Get(ctx, f.Worker.ID)
 	if err != nil {

@@ -43,7 +43,6 @@ func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 	return err
 }
 
-// endMade ends a worker that was just made.
 func (s *Spawner) endMade(ctx context.Context, p *backend.Peer, handle swarm.Handle) error {
 	res, err := p.Backend.Kill(ctx, handle, swarm.KillOptions{Force: true})
 	if err == nil {

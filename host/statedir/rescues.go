@@ -27,7 +27,6 @@ type Repository struct {
 
 func (r Repository) String() string { return swarm.OnHost(r.Host, r.Base) }
 
-// line returns the repository as it is written in the list.
 func (r Repository) line() string {
 	line := strconv.Quote(r.Base)
 	if r.Host != "" {
@@ -36,7 +35,6 @@ func (r Repository) line() string {
 	return line + "\n"
 }
 
-// parseRepository reads a line of the list.
 func parseRepository(line string) (Repository, bool) {
 	var words []string
 	for rest := strings.TrimSpace(line); rest != ""; rest = strings.TrimLeft(rest, " ") {

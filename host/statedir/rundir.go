@@ -170,7 +170,6 @@ func NewID(now time.Time) string {
 	return base32(uint64(now.UnixMilli()), idTime) + base32(binary.BigEndian.Uint64(b[:]), idRandom)
 }
 
-// base32 returns the lowest n digits of v.
 func base32(v uint64, n int) string {
 	out := make([]byte, n)
 	for i := n - 1; i >= 0; i-- {
@@ -193,7 +192,6 @@ const JournalDir = "journal"
 // JournalPath returns the path of an entry; of the directory with an empty name.
 func (d Dir) JournalPath(name string) string { return filepath.Join(string(d), JournalDir, name) }
 
-// linkJournal links the journal into the run directory of a new worker.
 func (d Dir) linkJournal(id string) error {
 	if err := os.MkdirAll(d.JournalPath(""), 0o700); err != nil {
 		return err

@@ -39,7 +39,6 @@ type Meter struct {
 	previous map[string]sample
 }
 
-// sample is the CPU time of a worker at one moment.
 type sample struct {
 	at  time.Time
 	cpu time.Duration
@@ -110,7 +109,6 @@ func (m *Meter) share(f *Figures, now map[string]sample) {
 	}
 }
 
-// measure asks the backends of the workers that run, all at the same time.
 func (m *Meter) measure(ctx context.Context, recs []registry.Record) []Figures {
 	figures := make([]Figures, len(recs))
 	for i, r := range recs {

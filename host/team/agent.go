@@ -199,7 +199,6 @@ func isOver(err error) bool {
 	return over
 }
 
-// colors are the pool of a team.
 var colors = []string{
 	"#FF6B6B", "#4ECDC4", "#45B7D1", "#96CEB4", "#FFEAA7",
 	"#DDA0DD", "#98D8C8", "#F7DC6F", "#BB8FCE", "#85C1E9",

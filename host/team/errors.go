@@ -132,7 +132,6 @@ const (
 	maxText  = 256 << 10
 )
 
-// refusal is one of these errors with the text that the member is to read.
 type refusal struct {
 	kind error
 	text string

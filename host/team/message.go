@@ -109,7 +109,6 @@ func Unread(ctx context.Context, tx *registry.Tx, caller Caller, team string) (i
 	return tx.Unread(ctx, team, member)
 }
 
-// clean returns the stored form of a member's text.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

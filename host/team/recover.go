@@ -43,7 +43,6 @@ func Recover(ctx context.Context, tx *registry.Tx, recs []registry.Record, now t
 	return added, err
 }
 
-// giveBackOrphans gives back the tasks of agents that can't end any more.
 func giveBackOrphans(ctx context.Context, tx *registry.Tx, teamName string, now time.Time) error {
 	tasks, err := tx.Tasks(ctx, registry.TaskQuery{Team: teamName, Status: registry.TaskInProgress})
 	if err != nil {

@@ -113,7 +113,6 @@ func (c *Caller) isAgentOf(ctx context.Context, tx *registry.Tx, teamName string
 	return err == nil, err
 }
 
-// leads reports whether the caller lives in the leader worker of a team.
 func (c *Caller) leads(t *registry.Team) bool {
 	return !c.Person && c.WorkerID != "" && c.WorkerID == t.LeaderWorker
 }

@@ -170,7 +170,6 @@ func asked(ctx context.Context, tx *registry.Tx, caller Caller, teamName string)
 	return a, s, err
 }
 
-// request returns the shutdown of an agent that is under way.
 func request(ctx context.Context, tx *registry.Tx, agentID string) (s registry.Shutdown, open bool, err error) {
 	s, err = tx.LastShutdown(ctx, agentID)
 	if errors.Is(err, registry.ErrNotFound) {

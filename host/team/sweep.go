@@ -201,7 +201,6 @@ func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time
 	return warnings, report(ctx, tx, &a, fmt.Sprintf("%s. Tasks reassigned: %s.", reason, given), now)
 }
 
-// ending describes the end of a process, if that is known.
 func ending(reason string) string {
 	if reason == "" {
 		return "its process ended"
@@ -209,7 +208,6 @@ func ending(reason string) string {
 	return reason
 }
 
-// report tells the leader that an agent became inactive.
 func report(ctx context.Context, tx *registry.Tx, a *registry.Agent, why string, now time.Time) error {
 	return tx.AddMessage(ctx, &registry.Message{
 		Team: a.Team, Sender: system, Recipient: Leader, Type: registry.MessageSystem, Time: now,

@@ -98,7 +98,6 @@ func checkTask(t *registry.Task) error {
 	}
 }
 
-// setDependencies makes a task that is in the registry wait for others.
 func setDependencies(ctx context.Context, tx *registry.Tx, task *registry.Task, ids []string) error {
 	behind, err := tx.Behind(ctx, task.Team, task.N)
 	if err != nil {

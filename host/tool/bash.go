@@ -35,7 +35,6 @@ type BashOutput struct {
 // onlyCommand reports whether the command has an exit code of its own, whatever its value.
 func (out BashOutput) onlyCommand() bool { return out.Error == "" }
 
-// handedOver returns the shell as which a command goes on that was waited for.
 func (out BashOutput) handedOver() string {
 	if out.Note == "" {
 		return ""
@@ -107,7 +106,6 @@ func milliseconds(n int) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// text is the output of the command, as a terminal would show it.
 func (out BashOutput) text() string {
 	if out.TaskID != "" {
 		text := fmt.Sprintf("Runs in the background as %s. BashOutput returns its output, KillShell ends it.\nOutput file: %s", out.TaskID, out.OutputFile)
@@ -153,7 +151,6 @@ func BashOutcome(ctx context.Context, env Env, id string) (Result, error) {
 	return Result{Output: out, Failed: !out.Success, OnlyCommand: !out.Success && out.onlyCommand()}, nil
 }
 
-// bashOutputOf is the answer for a command that has ended.
 func bashOutputOf(r shell.Result) BashOutput {
 	return BashOutput{
 		outcome:    outcome{r.ExitCode == 0 && r.Problem == ""},

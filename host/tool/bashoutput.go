@@ -57,7 +57,6 @@ returned twice.`,
 	},
 }
 
-// text is the output of the shell, with its status in the last line.
 func (out ReadShellOutput) text() string {
 	if !out.Success {
 		return ""

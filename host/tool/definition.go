@@ -44,7 +44,6 @@ func (l *later) closeLater(closeHost func() error) bool {
 	return true
 }
 
-// definition is a tool with its types.
 type definition[I any, O output] struct {
 	tool Tool
 	// run does it. With an error the answer is that of failed.
@@ -137,7 +136,6 @@ func (d *definition[I, O]) call(ctx context.Context, env Env, raw json.RawMessag
 	return out, errors.Join(err, h.Close())
 }
 
-// teamOf returns the team that an input names.
 func teamOf(in any) string {
 	name := reflect.ValueOf(in).FieldByName("TeamName")
 	if !name.IsValid() {

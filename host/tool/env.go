@@ -76,7 +76,6 @@ func (env Env) waiting(ctx context.Context, ms int) (context.Context, context.Ca
 	return ctx, sync.OnceFunc(func() { close(stop); cancel() })
 }
 
-// gone returns an error if the client no longer waits for the answer.
 func (env Env) gone() error {
 	select {
 	case <-env.Gone:
@@ -88,7 +87,6 @@ func (env Env) gone() error {
 
 var errNoDir = errors.New("cannot find the working directory")
 
-// noCommand returns the error for an agent without a command.
 func (env Env) noCommand() error {
 	if env.NoAgentCommand != "" {
 		return fmt.Errorf("no command for the agent: %s", env.NoAgentCommand)
@@ -96,7 +94,6 @@ func (env Env) noCommand() error {
 	return errNoCommand
 }
 
-// dir is the directory that an input means, absolute.
 func (env Env) dir(named string) (string, error) {
 	switch {
 	case filepath.IsAbs(named):

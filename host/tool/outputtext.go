@@ -13,7 +13,6 @@ import (
 // read by itself, so that a cursor can stand behind any of them. Its zero value is ready.
 type openLines map[swarm.Stream][]byte
 
-// add returns the text of the line that a piece belongs to, as far as it is known.
 func (l openLines) add(o swarm.Output) string {
 	line := append(l[o.Stream], o.Data...)
 	if l[o.Stream] = line; !o.Partial {
@@ -48,7 +47,6 @@ type shownLines struct {
 	lines   map[swarm.Stream]*screen.Lines
 }
 
-// add takes a piece.
 func (l *shownLines) add(o swarm.Output) {
 	if l.screens == nil {
 		l.screens, l.lines = map[swarm.Stream]*screen.Screen{}, map[swarm.Stream]*screen.Lines{}
@@ -89,7 +87,6 @@ func (l *shownLines) open() []string {
 	return lines
 }
 
-// close returns the rest, at the end of the input.
 func (l *shownLines) close() {
 	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
 		if s := l.screens[stream]; s != nil {

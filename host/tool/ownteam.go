@@ -36,7 +36,6 @@ func ownTeam(ctx context.Context, env Env) string {
 	return team
 }
 
-// withTeam adds the team to an input, which is an object or nothing.
 func withTeam(raw json.RawMessage, team string) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(raw, &fields); err != nil {

@@ -61,8 +61,6 @@ question.`,
 	},
 }
 
-// screenText is a screen without the empty lines at its end, its newest part if it is
-// more than an answer holds.
 func screenText(lines []string) string {
 	text := strings.ToValidUTF8(strings.TrimRight(strings.Join(lines, "\n"), " \n"), "\uFFFD")
 	if r := []rune(text); len(r) > maxCharacters {

@@ -49,7 +49,6 @@ func read(s *jsonschema.Schema, raw json.RawMessage, v any) error {
 	return nil
 }
 
-// parse decodes one JSON value, with numbers as they are written.
 func parse(raw json.RawMessage) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -66,10 +65,8 @@ func parse(raw json.RawMessage) (any, error) {
 	return value, nil
 }
 
-// isRequired is the message about a missing field.
 const isRequired = "is required"
 
-// reading collects the mistakes of an input.
 type reading struct{ problems []Problem }
 
 func (r *reading) problem(path, format string, args ...any) {
@@ -205,7 +202,6 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// short shortens an unknown name for a message.
 func short(name string) string {
 	const most = 40
 	if utf8.RuneCountInString(name) <= most {
@@ -214,7 +210,6 @@ func short(name string) string {
 	return string([]rune(name)[:most]) + "…"
 }
 
-// errNoCommand says that no command for the agent is known.
 var errNoCommand = errors.New("no command for the agent: neither command nor [team] agent_command of the config is set")
 
 // InputError holds all mistakes of an input. Nothing was touched.
@@ -243,7 +238,6 @@ func (e *InputError) Error() string {
 	return "invalid input: " + strings.Join(texts, "; ")
 }
 
-// invalid returns an [InputError] with one problem.
 func invalid(path, text string) error {
 	return &InputError{Problems: []Problem{{Path: path, Text: text}}}
 }

@@ -122,10 +122,8 @@ Only the team leader can spawn agents.`,
 	},
 }
 
-// worktrees is the plugin that makes git worktrees.
 const worktrees = "worktree"
 
-// complete fills in the fields that have to be read or looked up.
 func (in *SpawnAgentInput) complete(env Env, r *agent.SpawnRequest) (err error) {
 	if in.Branch != "" && !in.Worktree {
 		return invalid("branch", "needs worktree")

@@ -60,7 +60,6 @@ func jsonText(data []byte) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// field is a field of a JSON object.
 type field struct {
 	name  string
 	value any

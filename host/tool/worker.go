@@ -55,7 +55,6 @@ func workerOf(w host.Worker) Worker {
 	return out
 }
 
-// choices are the answers that an agent offers, each after the key that gives it.
 func choices(all []profile.Choice) (list []string) {
 	for _, c := range all {
 		list = append(list, strings.TrimSpace(c.Key+" "+c.Label))
@@ -78,8 +77,6 @@ func isShell(w host.Worker) error {
 	return nil
 }
 
-// findWorkers returns the named workers as they are now, with states what agents among
-// them do.
 func findWorkers(ctx context.Context, h *host.Host, states bool, names ...string) ([]host.Worker, error) {
 	ws, _, err := h.Workers(ctx, host.Selection{Names: names, States: states})
 	for _, w := range ws {
@@ -88,7 +85,6 @@ func findWorkers(ctx context.Context, h *host.Host, states bool, names ...string
 	return ws, err
 }
 
-// findWorker is findWorkers for one.
 func findWorker(ctx context.Context, h *host.Host, name string) (host.Worker, error) {
 	ws, err := findWorkers(ctx, h, false, name)
 	if err != nil {

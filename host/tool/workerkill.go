@@ -90,7 +90,6 @@ func runWorkerKill(ctx context.Context, h *host.Host, env Env, in WorkerKillInpu
 	return out, nil
 }
 
-// mayEnd refuses the end of a worker of a team to a caller who does not lead it.
 func mayEnd(ctx context.Context, h *host.Host, caller team.Caller, teamName string) error {
 	if teamName == "" {
 		return nil

@@ -112,7 +112,6 @@ func runWorkerOutput(ctx context.Context, h *host.Host, _ Env, in WorkerOutputIn
 	return out, nil
 }
 
-// pattern compiles a regular expression of an input; an empty one is nil.
 func pattern(field, text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil
@@ -158,7 +157,6 @@ func newOutputReader(from cursor, grep *regexp.Regexp, limit int, newest, over b
 	return r
 }
 
-// add takes a piece.
 func (r *outputReader) add(o swarm.Output) error {
 	before := r.cursor
 	if !r.isNew(o) {
@@ -184,7 +182,6 @@ func (r *outputReader) add(o swarm.Output) error {
 	return nil
 }
 
-// take adds whole lines, and reports whether there was room for them.
 func (r *outputReader) take(text string) bool {
 	if !r.wants(text) {
 		return true
@@ -209,7 +206,6 @@ func (r *outputReader) take(text string) bool {
 	return true
 }
 
-// wants reports whether a line is selected.
 func (r *outputReader) wants(line string) bool {
 	return r.grep == nil || screen.Matches(r.grep, []byte(line))
 }

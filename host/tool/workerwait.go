@@ -126,7 +126,6 @@ func awaitedStates(until string) []profile.State {
 	}
 }
 
-// waited is the answer after a wait.
 func waited(all []*awaited, anyOne bool) WorkerWaitOutput {
 	out := WorkerWaitOutput{outcome: outcome{true}}
 	n := 0
@@ -152,7 +151,6 @@ func waited(all []*awaited, anyOne bool) WorkerWaitOutput {
 	return out
 }
 
-// awaited is one worker that is waited for.
 type awaited struct {
 	h       *host.Host
 	worker  host.Worker
@@ -216,7 +214,6 @@ func (a *awaited) look(o swarm.Output) error {
 	return nil
 }
 
-// capped is a text of at most n characters.
 func capped(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text

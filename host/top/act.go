@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 )
 
-// start begins a verb: it asks for what is missing, and before work could be lost.
 func (m *model) start(v dash.Verb) tea.Cmd {
 	a := dash.Action{Verb: v}
 	items := m.items()
@@ -52,14 +51,12 @@ func (m *model) start(v dash.Verb) tea.Cmd {
 	}
 }
 
-// act carries out the action, and forgets the marks that it was for.
 func (m *model) act() tea.Cmd {
 	m.mode = modeList
 	clear(m.marks)
 	return m.do(m.action, m.skipped)
 }
 
-// choices are the answers to the question of the action's worker.
 func (m *model) choices() []profile.Choice {
 	if m.action.Verb != dash.Answer || len(m.action.Items) == 0 || m.action.Items[0].Worker.State == nil {
 		return nil
@@ -79,7 +76,6 @@ func (m *model) confirmKey(name string) tea.Cmd {
 	return nil
 }
 
-// editKey takes a key while a person types.
 func (m *model) editKey(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "esc":
@@ -110,7 +106,6 @@ func (m *model) editKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// typed follows what was typed.
 func (m *model) typed() {
 	switch m.mode {
 	case modeFilter:
@@ -129,7 +124,6 @@ func (m *model) choiceCount() int {
 	return len(m.choices())
 }
 
-// enterKey takes what was typed.
 func (m *model) enterKey() tea.Cmd {
 	switch m.mode {
 	case modeText:
@@ -180,7 +174,6 @@ func (m *model) startPalette() tea.Cmd {
 	return nil
 }
 
-// palette returns the commands of the palette: those that can be used now come first.
 func (m *model) palette() []binding {
 	var now, never []binding
 	for _, s := range sections() {
@@ -247,7 +240,6 @@ func (m *model) matches() []binding {
 	return append(begin, within...)
 }
 
-// line returns the command line that does the same as a command; empty if no verb does that.
 func (m *model) line(b binding) string {
 	switch {
 	case b.verb != "":
@@ -269,7 +261,6 @@ func (m *model) line(b binding) string {
 // plainDots takes the quotes off a text that nobody has typed yet.
 func plainDots(line string) string { return strings.ReplaceAll(line, "'…'", "…") }
 
-// enter runs the program that attaches a worker, in place of the dashboard.
 func (m *model) enter(msg attachMsg) tea.Cmd {
 	if msg.err != nil {
 		m.fail(msg.err.Error())

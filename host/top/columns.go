@@ -28,7 +28,6 @@ const (
 	narrowest, widest = 38, 78
 )
 
-// wanted returns how wide the columns are if there is room for all of them.
 func (m *model) wanted() columns {
 	c := columns{name: 4, state: 5, cpu: cpuWidth, cpuSpark: sparkWidth, memory: memoryWidth, memorySpark: sparkWidth}
 	for _, r := range m.rows {
@@ -68,7 +67,6 @@ func (c columns) width() int {
 	return n + 1
 }
 
-// widest returns how wide the list is at most: as its columns need it.
 func (m *model) widest() int { return max(widest, m.wants.width()) }
 
 // columns decides which columns there is room for. A long name makes room for the states, of
@@ -182,7 +180,6 @@ func (m *model) itemRow(i dash.Item, selected bool, c columns) string {
 // tagsOf returns the tags of a worker, in one cell.
 func tagsOf(i dash.Item) string { return safetext.Line(strings.Join(i.Tags, ", ")) }
 
-// branchOf returns the branch of a worker's worktree; empty if it has none.
 func branchOf(i dash.Item) string {
 	if i.Workspace == nil {
 		return ""

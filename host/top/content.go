@@ -146,7 +146,6 @@ func lineOf(l dash.DiffLine) entry {
 	}
 }
 
-// without returns an environment without some variables.
 func without(env, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -154,7 +153,6 @@ func without(env, names []string) []string {
 	})
 }
 
-// rows lays out a paragraph in rows of at most width cells. labels is how wide labels are.
 func (e entry) rows(width, labels int) []string {
 	if e.head {
 		return []string{faint.paint(rowsOf(e.label, width, 1)[0])}
@@ -177,7 +175,6 @@ func (e entry) rows(width, labels int) []string {
 	return rows
 }
 
-// labelWidth returns how wide the labels of paragraphs are.
 func labelWidth(entries []entry) int {
 	most := 0
 	for _, e := range entries {
@@ -188,7 +185,6 @@ func labelWidth(entries []entry) int {
 	return most
 }
 
-// count writes a number of things.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -196,7 +192,6 @@ func count(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// changeOf returns a changed file in one line.
 func changeOf(f swarm.FileChange) string {
 	if f.Added < 0 {
 		return f.Path + "  binary"

@@ -9,10 +9,8 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// maxInput is how many characters may be typed.
 const maxInput = 4000
 
-// editor is a line that is being typed.
 type editor struct {
 	text []rune
 	at   int

@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/host/dash"
 )
 
-// binding is a command of the dashboard: the keys that run it, and its place in the help.
 type binding struct {
 	// keys are the names of keys as [tea.Key.String] returns them; shown is how the help
 	// and the footer name them.
@@ -24,7 +23,6 @@ type binding struct {
 	run  func(m *model) tea.Cmd
 }
 
-// section is a part of the help.
 type section struct {
 	title    string
 	bindings []binding
@@ -75,7 +73,6 @@ func sections() []section {
 	}
 }
 
-// text says what a command does.
 func (b binding) text() string {
 	if b.verb != "" {
 		return b.verb.About()
@@ -83,7 +80,6 @@ func (b binding) text() string {
 	return b.about
 }
 
-// do runs a command.
 func (b binding) do(m *model) tea.Cmd {
 	if b.verb != "" {
 		return m.start(b.verb)
@@ -91,7 +87,6 @@ func (b binding) do(m *model) tea.Cmd {
 	return b.run(m)
 }
 
-// suits reports whether a command can be used now.
 func (b binding) suits(m *model) bool {
 	if b.verb == "" {
 		return true
@@ -99,7 +94,6 @@ func (b binding) suits(m *model) bool {
 	return slices.ContainsFunc(m.items(), b.verb.Suits)
 }
 
-// bound returns the command of a key.
 func bound(key string) (binding, bool) {
 	for _, s := range sections() {
 		for _, b := range s.bindings {
@@ -111,7 +105,6 @@ func bound(key string) (binding, bool) {
 	return binding{}, false
 }
 
-// key takes a key.
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	if name == "ctrl+c" {

@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// listRows draws the list in as many rows as are asked for.
 func (m *model) listRows(height int) []string {
 	shown := m.shown()
 	c := m.columns()
@@ -82,7 +81,6 @@ func (m *model) cursorOf(selected bool) string {
 // leastCPU and leastMemory are the least tops of sparklines.
 const leastCPU, leastMemory = 0.05, 1 << 20
 
-// lastFigures returns the newest figures as people read them; empty if they are not known.
 func lastFigures(i dash.Item) (cpu, memory string) {
 	if len(i.Figures) == 0 {
 		return "", ""
@@ -113,7 +111,6 @@ func series(i dash.Item) (cpus, memories []float64) {
 	return cpus, memories
 }
 
-// paneRows draws the right side.
 func (m *model) paneRows(height int) []string {
 	i := m.item()
 	rows := make([]string, 0, height)
@@ -130,7 +127,6 @@ func (m *model) paneRows(height int) []string {
 	return rows[:height]
 }
 
-// paneHead says which worker it is and how it is.
 func (m *model) paneHead(i dash.Item) []string {
 	symbol, tone, state, age := m.attention(i)
 	width := m.paneWidth()
@@ -158,7 +154,6 @@ func (m *model) paneHead(i dash.Item) []string {
 	return append(rows, "")
 }
 
-// lineRows lays out a line of a log.
 func (m *model) lineRows(line string) []string {
 	if m.wrap {
 		return rowsOf(line, m.paneWidth(), 0)
@@ -166,7 +161,6 @@ func (m *model) lineRows(line string) []string {
 	return []string{m.cut(line, m.paneWidth())}
 }
 
-// paneBody draws what the tab shows.
 func (m *model) paneBody(i dash.Item, height int) []string {
 	p := &m.pane
 	if p.id != i.ID {

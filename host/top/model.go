@@ -29,7 +29,6 @@ const (
 	modeHelp
 )
 
-// model is the state of the dashboard. Only the loop of the program touches it.
 type model struct {
 	*session
 	theme
@@ -82,7 +81,6 @@ type model struct {
 	frame frame
 }
 
-// pane is what is shown of the selected worker.
 type pane struct {
 	// id is the worker's.
 	id     string
@@ -213,7 +211,6 @@ func (m *model) pace() time.Duration {
 	return 5 * time.Second
 }
 
-// keyOf identifies a row.
 func keyOf(r dash.Row) string {
 	if r.Item == nil {
 		return "\x00" + r.Group
@@ -236,7 +233,6 @@ func (m *model) list() {
 	m.move(at)
 }
 
-// move selects a row.
 func (m *model) move(at int) {
 	m.at = max(0, min(at, len(m.rows)-1))
 	m.selected = ""
@@ -266,7 +262,6 @@ func (m *model) pass() bool {
 	return true
 }
 
-// item returns the selected worker; nil if none is.
 func (m *model) item() *dash.Item {
 	if m.at >= len(m.rows) {
 		return nil
@@ -288,7 +283,6 @@ func (m *model) items() []dash.Item {
 	}
 }
 
-// shown returns the rows that are on the screen.
 func (m *model) shown() []dash.Row {
 	height := max(1, m.bodyHeight())
 	m.offset = max(0, min(m.offset, len(m.rows)-height))
@@ -326,7 +320,6 @@ func (m *model) wantFigures() {
 	m.want(ids, m.view.Sort == dash.SortCPU || m.view.Sort == dash.SortMemory)
 }
 
-// drop ends the reading of the worker that was shown.
 func (m *model) drop() {
 	if m.pane.follow != nil {
 		m.pane.follow.stop()
@@ -344,7 +337,6 @@ func (m *model) begin(id string) tea.Cmd {
 	return nil
 }
 
-// tab returns the tab that is shown of a worker.
 func (m *model) tab(i dash.Item) tab {
 	tabs := tabsOf(i)
 	if slices.Contains(tabs, m.chosen) {
@@ -369,7 +361,6 @@ func (m *model) turn(i dash.Item) tea.Cmd {
 	return m.load(i)
 }
 
-// load reads what the tab shows.
 func (m *model) load(i dash.Item) tea.Cmd {
 	if m.pane.tab == tabLog || m.pane.tab == tabScreen || m.pane.loading {
 		return nil
@@ -416,7 +407,6 @@ func (m *model) compare() tea.Cmd {
 	return m.session.compare(ws)
 }
 
-// take shows what was read.
 func (m *model) take(c contentMsg) {
 	if c.id != m.pane.id {
 		return
@@ -429,7 +419,6 @@ func (m *model) take(c contentMsg) {
 	m.pane.entries, m.pane.err, m.pane.loaded = c.entries, c.err, m.now
 }
 
-// read takes what the followed worker wrote.
 func (m *model) read() {
 	p := &m.pane
 	if p.follow == nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// note is a message to the person.
 type note struct {
 	lines []string
 	bad   bool
@@ -18,7 +17,6 @@ type note struct {
 // noteShown is how long a message is shown, badShown one about a failure. A key ends both.
 const noteShown, badShown = 4 * time.Second, 10 * time.Second
 
-// warn shows warnings of the board that are new.
 func (m *model) warn() {
 	ws := m.board.Warnings
 	if n := len(ws); n > 0 && n != m.warned {
@@ -27,14 +25,12 @@ func (m *model) warn() {
 	m.warned = len(ws)
 }
 
-// fail shows that something failed.
 func (m *model) fail(text string) { m.note(true, safetext.Line(text)) }
 
 func (m *model) note(bad bool, lines ...string) {
 	m.notes = []note{{lines, bad, m.now}}
 }
 
-// expire forgets old messages.
 func (m *model) expire() {
 	m.notes = slices.DeleteFunc(m.notes, func(n note) bool {
 		shown := noteShown
@@ -45,7 +41,6 @@ func (m *model) expire() {
 	})
 }
 
-// tell shows what came of an action.
 func (m *model) tell(o outcomeMsg) {
 	var good, lines []string
 	bad := false
@@ -74,7 +69,6 @@ func (m *model) tell(o outcomeMsg) {
 	}
 }
 
-// past says that something was done.
 func past(v dash.Verb) string {
 	switch v {
 	case dash.Send, dash.Keys:

@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// panel is what is asked above the footer, with the cursor of what is typed.
 func (m *model) panel() ([]string, *tea.Cursor) {
 	var lines []string
 	var cursor *tea.Cursor
@@ -102,7 +101,6 @@ func (m *model) confirmRows(room int, add func(string)) {
 	add(faint.paint("  " + safetext.Line(m.action.Line())))
 }
 
-// line1 is a thin line across the screen.
 func (m *model) line1() string { return faint.paint(strings.Repeat(m.symbol("─", "-"), m.width)) }
 
 func (m *model) choiceRow(chosen bool, text string) string {
@@ -112,7 +110,6 @@ func (m *model) choiceRow(chosen bool, text string) string {
 	return "  " + text
 }
 
-// names are the workers of the action.
 func (m *model) names() string {
 	var names []string
 	for _, i := range m.action.Items {
@@ -124,7 +121,6 @@ func (m *model) names() string {
 	return strings.Join(names, ", ")
 }
 
-// help shows all keys, in two columns if there is room.
 func (m *model) help() []string {
 	half := m.width
 	if m.width >= 76 {

@@ -80,7 +80,6 @@ type (
 	}
 )
 
-// session does what takes time, beside the model.
 type session struct {
 	opts  Options
 	ctx   context.Context //nolint:containedctx // it is the life of all that runs beside the model
@@ -215,7 +214,6 @@ func (s *session) measure() {
 	}
 }
 
-// following reads what one worker writes until it is stopped.
 type following struct {
 	*dash.Follower
 	stop context.CancelFunc
@@ -236,12 +234,10 @@ func (s *session) async(work func() tea.Msg) tea.Cmd {
 	return func() tea.Msg { return <-answer }
 }
 
-// do carries out an action, which leaves out some of the workers that were chosen.
 func (s *session) do(a dash.Action, skipped string) tea.Cmd {
 	return s.async(func() tea.Msg { return outcomeMsg{a, skipped, s.board.Do(s.ctx, s.opts.Host, a)} })
 }
 
-// attach finds the program that attaches a worker.
 func (s *session) attach(i dash.Item) tea.Cmd {
 	return s.async(func() tea.Msg {
 		to, err := s.opts.Host.Attach(s.ctx, i.ID)
@@ -249,10 +245,8 @@ func (s *session) attach(i dash.Item) tea.Cmd {
 	})
 }
 
-// historyKept is how many events of a worker are shown.
 const historyKept = 500
 
-// load reads what a tab shows of a worker.
 func (s *session) load(i dash.Item, at tab) tea.Cmd {
 	return s.async(func() tea.Msg {
 		c := contentMsg{id: i.ID, tab: at}
@@ -284,10 +278,8 @@ func (s *session) saved(i dash.Item) tea.Cmd {
 	})
 }
 
-// compareLimit is how long one look at the changes of worktrees may take.
 const compareLimit = 10 * time.Second
 
-// compare looks at the changes of the worktrees of workers.
 func (s *session) compare(ws []host.Worker) tea.Cmd {
 	return s.async(func() tea.Msg { return changesMsg(s.opts.Host.Changes(s.ctx, ws, compareLimit)) })
 }

@@ -16,7 +16,6 @@ const (
 	reset                = "\x1b[m"
 )
 
-// cell is a letter and its width.
 type cell struct {
 	text  string
 	width int

@@ -20,7 +20,6 @@ const (
 	cyan   style = "36"
 )
 
-// paint puts the style around a text.
 func (s style) paint(text string) string {
 	if s == normal || text == "" {
 		return text
@@ -28,7 +27,6 @@ func (s style) paint(text string) string {
 	return "\x1b[" + string(s) + "m" + text + reset
 }
 
-// toned returns the style of a tone.
 func toned(t condition.Tone) style { return style(t.SGR()) }
 
 // theme is how the terminal shows things.
@@ -37,7 +35,6 @@ type theme struct {
 	plain bool
 }
 
-// symbol chooses between a character and its plain fallback.
 func (t theme) symbol(fine, plain string) string {
 	if t.plain {
 		return plain

@@ -12,7 +12,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// frame is where the last view put things, for the mouse.
 type frame struct {
 	// left is the width of the list, 0 if it is not shown; pane the first column of the
 	// right side, -1 if that is not shown.
@@ -21,7 +20,6 @@ type frame struct {
 	hints      []span
 }
 
-// span is a part of a row that can be clicked.
 type span struct {
 	from, to int
 	tab      tab
@@ -91,13 +89,11 @@ func (m *model) leftWidth() int {
 	}
 }
 
-// bodyHeight is how many rows the list has.
 func (m *model) bodyHeight() int {
 	panel, _ := m.panel()
 	return max(0, m.height-headRows-len(panel)-1)
 }
 
-// paneHeight is how many rows of the right side are scrolled.
 func (m *model) paneHeight() int { return max(1, m.bodyHeight()-4) }
 
 func (m *model) paneWidth() int {
@@ -114,7 +110,6 @@ type urgency struct {
 	kind    condition.Kind
 }
 
-// urgencies are the counts of the header.
 var urgencies = []urgency{
 	{dash.Attention, condition.Blocked},
 	{dash.CrashLoop, condition.CrashLoop},
@@ -172,7 +167,6 @@ func (m *model) counts(short bool) string {
 	return text.String()
 }
 
-// heads are the heads of the columns, and the tabs.
 func (m *model) heads() string {
 	var line string
 	if m.frame.left > 0 {
@@ -236,7 +230,6 @@ func (m *model) rule() string {
 	return faint.paint(b.String()+head) + accent.paint(mark) + faint.paint(tail)
 }
 
-// part says which workers of the list are on the screen; empty: all.
 func (m *model) part() string {
 	shown := m.shown()
 	if len(shown) == len(m.rows) {
@@ -254,7 +247,6 @@ func (m *model) part() string {
 	return fmt.Sprintf(" %d-%d of %d ", above+1, above+workers(shown), workers(m.rows))
 }
 
-// where says what part of the right side is shown.
 func (m *model) where() string {
 	if m.pane.back > 0 {
 		return "f follows the end"
@@ -262,7 +254,6 @@ func (m *model) where() string {
 	return ""
 }
 
-// body is the list and the right side.
 func (m *model) body() []string {
 	height := m.bodyHeight()
 	var left, right []string
@@ -287,7 +278,6 @@ func (m *model) body() []string {
 	return lines
 }
 
-// footer shows a message, what is typed, or the keys.
 func (m *model) footer() (string, *tea.Cursor) {
 	switch m.mode {
 	case modeFilter:
@@ -349,7 +339,6 @@ func (m *model) footerKeys() []binding {
 	return append(verbs, others...)
 }
 
-// hints names keys and what they do.
 func (m *model) hints(_ []span, pairs ...string) string {
 	var b strings.Builder
 	b.WriteByte(' ')
@@ -359,7 +348,6 @@ func (m *model) hints(_ []span, pairs ...string) string {
 	return b.String()
 }
 
-// noteRows are the rows of the newest message.
 func (m *model) noteRows() []string {
 	if len(m.notes) == 0 {
 		return nil

@@ -11,10 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
-// ownerAgain is the pause before another look at an owner that can't be waited for.
 const ownerAgain = time.Second
 
-// owner is a process whose workers are killed when it ends.
 type owner struct {
 	// workers are the records of its running workers.
 	workers []registry.Record
@@ -36,7 +34,6 @@ func (w *watching) aside(ctx context.Context, f func() (result func())) {
 	})
 }
 
-// awaitOwners waits for the end of every owner of a running worker. It does not poll.
 func (w *watching) awaitOwners(ctx context.Context, running []registry.Record) {
 	workers := map[proc.Identity][]registry.Record{}
 	for _, r := range running {
@@ -71,7 +68,6 @@ func (w *watching) awaitOwners(ctx context.Context, running []registry.Record) {
 	}
 }
 
-// awaitEnd returns when a process has ended or ctx is over.
 func awaitEnd(ctx context.Context, id proc.Identity) {
 	for proc.AwaitEnd(ctx, id) != nil && ctx.Err() == nil {
 		again := time.NewTimer(ownerAgain)
@@ -170,7 +166,6 @@ func (w *watching) expectAgents(ctx context.Context) {
 	}
 }
 
-// looks records what agents do. It works beside the loop, since it asks backends.
 func (w *watching) looks(ctx context.Context) {
 	if w.looking {
 		return

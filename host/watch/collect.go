@@ -56,7 +56,6 @@ func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 	return c, ctx.Err()
 }
 
-// ended records the ends of workers. It returns the records that said running before.
 func (c *Collected) ended(ctx context.Context, h *Watcher, reg *registry.Registry) ([]registry.Record, error) {
 	if err := c.settle(ctx, h, reg); err != nil {
 		return nil, err
@@ -69,7 +68,6 @@ func (c *Collected) ended(ctx context.Context, h *Watcher, reg *registry.Registr
 	return recs, c.ends(ctx, h, reg, recs)
 }
 
-// remove removes the records and run directories whose time is over.
 func (c *Collected) remove(ctx context.Context, h *Watcher, reg *registry.Registry) {
 	gone, _, err := h.opts.History.Expire(ctx, reg, time.Now())
 	c.Removed = append(c.Removed, gone...)
@@ -92,7 +90,6 @@ func (c *Collected) warnIf(err error, what string) {
 	}
 }
 
-// settle settles the spawns that were interrupted.
 func (c *Collected) settle(ctx context.Context, h *Watcher, reg *registry.Registry) error {
 	recs, _, err := reg.Read(ctx, registry.Query{State: registry.Starting})
 	if err != nil {
@@ -161,7 +158,6 @@ func (c *Collected) ends(ctx context.Context, h *Watcher, reg *registry.Registry
 	return err
 }
 
-// atOnce limits the number of kills at the same time.
 const atOnce = 16
 
 // owners kills the workers whose owner has ended, at the same time, if their backend does
@@ -189,7 +185,6 @@ func (c *Collected) owners(ctx context.Context, h *Watcher, recs []registry.Reco
 	slices.SortFunc(c.Killed, func(a, b registry.Record) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// ownerEnded is the subject of a warning about a worker that could not be killed.
 func ownerEnded(r registry.Record) string { return fmt.Sprintf("the owner of '%s' has ended", r.Name) }
 
 // disowned returns the records of recs whose owner has ended and whose backend does not

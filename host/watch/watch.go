@@ -301,7 +301,6 @@ func watchBatch(ctx context.Context, p *backend.Peer, hs []swarm.Handle, each fu
 	return nil
 }
 
-// record records a batch of reports.
 func (w *watching) record(ctx context.Context, batch []report) {
 	var all []history.Report
 	for _, b := range batch {
@@ -340,7 +339,6 @@ func (w *watching) record(ctx context.Context, batch []report) {
 	}
 }
 
-// drop removes the run directories of removed workers and erases their records on disk.
 func (w *watching) drop(ctx context.Context) {
 	_, err := w.opts.History.DropRunDirs(ctx, w.reg)
 	w.warnIf(err, "run directories can't be removed")

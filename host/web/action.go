@@ -16,7 +16,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// doer acts on workers.
 type doer interface {
 	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
 	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
@@ -29,7 +28,6 @@ type doer interface {
 // verbs are those that pages offer, in the order of their buttons.
 var verbs = []dash.Verb{dash.Answer, dash.Send, dash.Interrupt, dash.Respawn, dash.Clean, dash.Kill}
 
-// action is a button.
 type action struct {
 	Verb  dash.Verb
 	Label string
@@ -42,7 +40,6 @@ type action struct {
 // Href is the page that asks before it is given.
 type choice struct{ Key, Text, Value, Href string }
 
-// actionsOf returns what can be done with a worker as it is now.
 func actionsOf(i dash.Item) []action {
 	var all []action
 	for _, v := range verbs {
@@ -65,7 +62,6 @@ func choicesOf(i dash.Item) []choice {
 	return all
 }
 
-// question is the page that asks before something is done.
 type question struct {
 	row
 	Verb dash.Verb
@@ -100,7 +96,6 @@ func heading(v dash.Verb, name string) string {
 	}
 }
 
-// about says what a verb will do with a worker, in whole sentences.
 func about(v dash.Verb, i dash.Item) string {
 	switch v {
 	case dash.Kill:
@@ -218,7 +213,6 @@ func (s *Server) serveAction(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// note tells what has come of an action.
 type note struct {
 	// Name is the worker's, Text what was done with it, or the error.
 	Name, Text string
@@ -262,7 +256,6 @@ func (n *notes) add(name string, v dash.Verb, out dash.Outcome) {
 	n.all[name] = all[max(0, len(all)-notesKept):]
 }
 
-// of returns the notes of a worker, the newest first.
 func (n *notes) of(name string) []note {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -297,7 +290,6 @@ func (n *notes) succeeded(name string) bool {
 	return len(all) > 0 && !all[0].Bad
 }
 
-// past says that something was done.
 func past(v dash.Verb) string {
 	switch v {
 	case dash.Kill:

@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// changes are what a worker's worktree has changed.
 type changes struct {
 	Files []changedFile
 	Parts []changedPart
@@ -33,7 +32,6 @@ type changedFile struct {
 	Binary         bool
 }
 
-// changedPart is the difference of one file.
 type changedPart struct {
 	Path, Notes    string
 	Added, Removed int
@@ -43,10 +41,8 @@ type changedPart struct {
 // changedLine is a line of a difference. Class is what the style sheet calls its kind.
 type changedLine struct{ Class, Number, Text string }
 
-// maxFiles is how many changed files are listed.
 const maxFiles = 300
 
-// changesOf compares the worktree of a worker with its beginning.
 func (s *Server) changesOf(ctx context.Context, i dash.Item) changes {
 	c := changes{Line: "swarm " + humane.Command([]string{"diff", i.Name})}
 	d, err := dash.Diff(ctx, s.differ, i.ID)

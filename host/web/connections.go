@@ -20,7 +20,6 @@ type bounded struct {
 	places chan struct{}
 }
 
-// placed is a connection that has a place.
 type placed struct {
 	net.Conn
 	of   *bounded
@@ -69,10 +68,8 @@ func (b *bounded) evict() {
 	}
 }
 
-// placeKey is the key of the connection in the context of its requests.
 type placeKey struct{}
 
-// withPlace returns the context of the requests of a connection.
 func withPlace(ctx context.Context, c net.Conn) context.Context {
 	if encrypted, ok := c.(*tls.Conn); ok {
 		c = encrypted.NetConn()

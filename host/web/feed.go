@@ -25,12 +25,10 @@ type feed struct {
 	somebody chan struct{}
 }
 
-// meter measures workers. A [stats.Meter] is one.
 type meter interface {
 	Look(ctx context.Context, sel host.Selection) ([]stats.Figures, []string, error)
 }
 
-// snapshot is what a feed knows at one moment.
 type snapshot struct {
 	dash.Snapshot
 	// changed is closed when there is a newer snapshot.
@@ -43,7 +41,6 @@ func newFeed(h Host) *feed {
 	return f
 }
 
-// run keeps the feed current until ctx ends.
 func (f *feed) run(ctx context.Context) {
 	var measuring sync.WaitGroup
 	defer measuring.Wait()
@@ -51,7 +48,6 @@ func (f *feed) run(ctx context.Context) {
 	f.Run(ctx)
 }
 
-// announce tells of a change.
 func (f *feed) announce() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,7 +55,6 @@ func (f *feed) announce() {
 	f.changed = make(chan struct{})
 }
 
-// now returns the present snapshot.
 func (f *feed) now() snapshot {
 	f.mu.Lock()
 	changed := f.changed // before the snapshot, so that no change is missed
@@ -86,7 +81,6 @@ func (f *feed) first(ctx context.Context) snapshot {
 	}
 }
 
-// find returns the worker with that name or id.
 func (s snapshot) find(name string) (dash.Item, bool) {
 	i := slices.IndexFunc(s.Items, func(i dash.Item) bool { return i.Name == name || i.ID == name })
 	if i < 0 {
@@ -115,7 +109,6 @@ func (f *feed) watched() (gone func()) {
 // the first two, which the first share of a CPU is computed from.
 const measureEvery, firstMeasure = 2 * time.Second, 300 * time.Millisecond
 
-// measure looks at what workers use, as long as somebody watches them.
 func (f *feed) measure(ctx context.Context) {
 	again := firstMeasure
 	for {

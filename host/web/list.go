@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// row is a worker in a list.
 type row struct {
 	ID, Name, Href string
 	// Key names the row on its page.
@@ -40,7 +39,6 @@ type row struct {
 	CPU, Memory string
 }
 
-// section is a part of the list.
 type section struct {
 	Name string
 	// Label is the heading; empty: it has none.
@@ -54,7 +52,6 @@ type section struct {
 	Rows  []row
 }
 
-// list is the page of all workers.
 type list struct {
 	Sections []section
 	Counts   []count
@@ -78,7 +75,6 @@ type columnHead struct {
 	Sorted      bool
 }
 
-// headsOf returns the names of the columns, the first of which is that of the symbols.
 func headsOf(v dash.View) []columnHead {
 	heads := []columnHead{{}}
 	for _, c := range []struct {
@@ -96,7 +92,6 @@ func headsOf(v dash.View) []columnHead {
 	return heads
 }
 
-// count is how many workers are of a tone.
 type count struct {
 	N     int
 	Label string
@@ -171,7 +166,6 @@ func toneOf(c condition.Condition, doing string) condition.Tone {
 	return c.Kind.Tone()
 }
 
-// hrefOf returns the address of a worker's page.
 func hrefOf(name string) string { return "/worker/" + url.PathEscape(name) }
 
 // stamp returns a time as HTML has it; empty if it is not known.
@@ -182,7 +176,6 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// maxCommand is how many bytes of a command are shown in a list.
 const maxCommand = 300
 
 func commandOf(w host.Worker) string { return safetext.Cut(humane.Command(w.Command), maxCommand) }
@@ -220,12 +213,10 @@ type sectionChange struct {
 	Keys []string `json:"keys"`
 }
 
-// ageLook is how often the ages in a list are written anew.
 const ageLook = 5 * time.Second
 
 var seed = maphash.MakeSeed()
 
-// liveList keeps the list of one browser current.
 func (s *Server) liveList(w http.ResponseWriter, r *http.Request) {
 	v := viewOf(r)
 	s.stream(w, r, func(out *stream) error {

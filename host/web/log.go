@@ -16,7 +16,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// following tells one browser what one worker writes, or shows, as its tab wants it.
 type following struct {
 	server *Server
 	tab    string
@@ -111,7 +110,6 @@ func earlierThanRead(ctx context.Context, from reader, id string) (int, error) {
 	return max(0, n-dash.LinesRead), err
 }
 
-// poke says that there is more to tell.
 func (f *following) poke() {
 	select {
 	case f.more <- struct{}{}:
@@ -119,7 +117,6 @@ func (f *following) poke() {
 	}
 }
 
-// stop ends the reading.
 func (f *following) stop() {
 	if f.cancel != nil {
 		f.cancel()
@@ -187,7 +184,6 @@ var levels = []struct {
 // levelBytes is how much of a line is looked at for its level.
 const levelBytes = 300
 
-// lineOf returns a line of a log as HTML.
 func lineOf(line dash.Line) string {
 	text := ansi.Strip(line.Text[:min(len(line.Text), levelBytes)])
 	var classes []string

@@ -27,7 +27,6 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"safe":  safetext.Line,
 }).ParseFS(assets, "assets/*.html"))
 
-// file is a part of the pages.
 type file struct {
 	data []byte
 	kind string
@@ -35,7 +34,6 @@ type file struct {
 	tag string
 }
 
-// files are the parts that pages load, by name.
 var files = readFiles()
 
 func readFiles() map[string]file {
@@ -72,7 +70,6 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(f.data)
 }
 
-// page is what the layout shows.
 type page struct {
 	// Title is what the page is about, Part names its template.
 	Title, Part string
@@ -87,7 +84,6 @@ type page struct {
 	Data any
 }
 
-// show answers with a page.
 func (s *Server) show(w http.ResponseWriter, p page) { s.showAs(w, http.StatusOK, p) }
 
 func (s *Server) showAs(w http.ResponseWriter, code int, p page) {
@@ -128,7 +124,6 @@ func (p page) Body() (template.HTML, error) {
 	return template.HTML(body), err
 }
 
-// render makes a part of a page.
 func render(part string, data any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, part, data); err != nil {
@@ -137,7 +132,6 @@ func render(part string, data any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// refuse answers with a page that says why there is nothing else.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, why string) {
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		http.Error(w, why, code)
@@ -146,7 +140,6 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, why st
 	s.showAs(w, code, page{Title: http.StatusText(code), Part: "refused", Data: why})
 }
 
-// toneName is the class of a tone.
 func toneName(t condition.Tone) string {
 	switch t {
 	case condition.Good:

@@ -41,7 +41,6 @@ func paint(line string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// write adds text in its look.
 func (l look) write(b *strings.Builder, text string) {
 	if text == "" {
 		return
@@ -205,7 +204,6 @@ func colourOf(parts []string, colons bool) (colour, taken int) {
 	}
 }
 
-// steps are the values of a channel in the cube of colours.
 var steps = [6]int{0, 95, 135, 175, 215, 255}
 
 // nearest returns the number of the colour of the palette that is most like one of 24 bits.

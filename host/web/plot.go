@@ -8,14 +8,12 @@ import (
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
-// plot is a figure of a worker over time.
 type plot struct {
 	Label, Now, Top string
 	// Line and Area are the points of an SVG of 100 by 30.
 	Line, Area string
 }
 
-// plotsOf returns the plots of what a worker uses.
 func plotsOf(figures []dash.Figure) []plot {
 	var plots []plot
 	cpu, memory := make([]float64, 0, len(figures)), make([]float64, 0, len(figures))

@@ -133,7 +133,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// routes returns what answers the requests that the guard lets through.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /", s.serveList)
@@ -163,7 +162,6 @@ type Host interface {
 	Saved() *saved.Keeper
 }
 
-// lister tells which workers there are, and what has become of them.
 type lister interface {
 	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
 	Watch(ctx context.Context, req watch.Request) error
@@ -172,7 +170,6 @@ type lister interface {
 	View(ctx context.Context, view func(context.Context, *registry.Tx) error) error
 }
 
-// reader reads what a worker shows.
 type reader interface {
 	Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error
 	Peek(ctx context.Context, name string, lines int) (host.Peek, error)

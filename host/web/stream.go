@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// stream sends server-sent events to one browser.
 type stream struct {
 	w    http.ResponseWriter
 	r    *http.Request
@@ -23,7 +22,6 @@ const beat = 15 * time.Second
 
 var errOver = errors.New("the stream is over")
 
-// stream answers a request with events until run returns.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, run func(*stream) error) {
 	select {
 	case s.streams <- struct{}{}:

@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// teamView is a team with what it does.
 type teamView struct {
 	Name, Description string
 	Age               string
@@ -30,7 +29,6 @@ type agentView struct {
 	Row                       *row
 }
 
-// lane holds the tasks that are in one state.
 type lane struct {
 	Label string
 	Tasks []taskView
@@ -63,12 +61,10 @@ func (s *Server) serveTeams(w http.ResponseWriter, r *http.Request) {
 	s.show(w, page{Title: "Teams", Part: "teams", Nav: "teams", Live: "/teams/live", Data: teams})
 }
 
-// liveTeams keeps the page of teams current.
 func (s *Server) liveTeams(w http.ResponseWriter, r *http.Request) {
 	s.livePart(w, r, "Teams", "teams", "teamlist", func() (any, error) { return s.teams(r.Context(), time.Now()) })
 }
 
-// teams returns all teams, as the registry has them.
 func (s *Server) teams(ctx context.Context, now time.Time) ([]teamView, error) {
 	items := s.feed.first(ctx).Items
 	var views []teamView
@@ -137,7 +133,6 @@ func lanesOf(tasks []registry.Task, names map[string]string, now time.Time) []la
 	return lanes
 }
 
-// nameOf returns the name of a member, whose id a task or a message has.
 func nameOf(names map[string]string, id string) string { return safetext.Line(cmp.Or(names[id], id)) }
 
 // messages returns the newest messages to the members of a team, the leader included.

@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// timeline shows the lives of workers over time.
 type timeline struct {
 	Spans []span
 	// Marks are the hours, or the like, below which they are shown.
@@ -25,7 +24,6 @@ type timeline struct {
 	Empty  bool
 }
 
-// span is a choice of how much time is shown.
 type span struct {
 	Label, Href string
 	Current     bool
@@ -74,7 +72,6 @@ const (
 	fateLost fate = "lost"
 )
 
-// legend explains a fate, or a kind of tick.
 type legend struct {
 	Class, Label string
 	Tick         bool
@@ -93,7 +90,6 @@ var legends = []legend{
 	{Class: "asking", Label: "question", Tick: true},
 }
 
-// tick is a restart, or a question.
 type tick struct {
 	At   string
 	Tone condition.Tone
@@ -122,7 +118,6 @@ func (s *Server) serveTimeline(w http.ResponseWriter, r *http.Request) {
 	s.show(w, page{Title: "Timeline", Part: "timeline", Nav: "timeline", Live: "/timeline/live?span=" + spans[spanOf(r)].Href, Data: t})
 }
 
-// liveTimeline keeps the timeline of one browser current.
 func (s *Server) liveTimeline(w http.ResponseWriter, r *http.Request) {
 	s.livePart(w, r, "Timeline", "timeline", "lives", func() (any, error) { return s.timeline(r, time.Now()) })
 }
@@ -153,7 +148,6 @@ func (s *Server) timeline(r *http.Request, now time.Time) (timeline, error) {
 	return t, nil
 }
 
-// shortest is the shortest time that is shown.
 const shortest = time.Minute
 
 // beginOf returns where the axis of lives begins: at the beginning of the span, or a little
@@ -192,7 +186,6 @@ var marksEvery = []struct {
 
 const mostMarks = 7
 
-// marksOf returns the marks between two moments, at full hours, or the like, of the local time.
 func marksOf(begin, end time.Time) []mark {
 	step := marksEvery[len(marksEvery)-1]
 	for _, s := range slices.Backward(marksEvery) {
@@ -276,7 +269,6 @@ func livesOf(items []dash.Item, events []history.Event, begin, end time.Time) []
 	return lives
 }
 
-// place computes where lives are between two moments.
 func place(lives []life, begin, end time.Time) {
 	share := func(t time.Time) float64 { return t.Sub(begin).Seconds() / end.Sub(begin).Seconds() }
 	for n := range lives {
@@ -300,7 +292,6 @@ func known(items []dash.Item, id string) bool {
 	return slices.ContainsFunc(items, func(i dash.Item) bool { return i.ID == id })
 }
 
-// fateOf returns how a worker that is known is drawn.
 func fateOf(c condition.Condition, i dash.Item) fate {
 	switch c.Kind {
 	case condition.Blocked:
@@ -327,7 +318,6 @@ func fateOf(c condition.Condition, i dash.Item) fate {
 	}
 }
 
-// fateOfEnd returns how a worker is drawn of which only the history tells the end.
 func fateOfEnd(e history.Event) fate {
 	switch e.Kind {
 	case history.Complete:

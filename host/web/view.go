@@ -37,7 +37,6 @@ func viewOf(r *http.Request) dash.View {
 	return v
 }
 
-// addressOf returns the address of a page that shows a view.
 func addressOf(path string, v dash.View) string {
 	q := url.Values{}
 	if v.Filter != "" {
@@ -58,7 +57,6 @@ func addressOf(path string, v dash.View) string {
 	return path + "?" + q.Encode()
 }
 
-// folds returns the names of the folded sections.
 func folds(v dash.View) []string { return slices.Sorted(maps.Keys(v.Folded)) }
 
 // turned returns a view in which a section is folded that is not, or the reverse.
@@ -72,7 +70,6 @@ func turned(v dash.View, name string) dash.View {
 	return v
 }
 
-// option is a choice of how to see the list.
 type option struct {
 	Value, Label string
 	Chosen       bool
@@ -150,7 +147,6 @@ func sectionsOfGroups(rows []dash.Row, v dash.View, row func(dash.Item) row) []s
 	return finish(sections, v)
 }
 
-// finish adds the addresses that fold sections.
 func finish(sections []section, v dash.View) []section {
 	for i := range sections {
 		sections[i].Href = addressOf("/", turned(v, sections[i].Name))
@@ -158,7 +154,6 @@ func finish(sections []section, v dash.View) []section {
 	return sections
 }
 
-// placeOf returns which section has the workers of an urgency.
 func placeOf(u dash.Urgency) int {
 	switch u {
 	case dash.Running:

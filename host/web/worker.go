@@ -16,7 +16,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// workerPage is the page of one worker.
 type workerPage struct {
 	Head workerHead
 	Tabs []tab
@@ -39,7 +38,6 @@ type workerHead struct {
 
 type tab struct{ Name, Label, Href string }
 
-// moment is an event of a history.
 type moment struct {
 	// Time is as programs read it, Date and Clock as people do.
 	Time, Date, Clock string
@@ -98,7 +96,6 @@ func (s *Server) serveWorker(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// fail answers with an error of the host.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.refuse(w, r, http.StatusInternalServerError, safetext.Line(err.Error()))
 }
@@ -144,7 +141,6 @@ func momentOf(e history.Event) moment {
 	}
 }
 
-// toneOfEvent is how an event is shown.
 func toneOfEvent(e history.Event) condition.Tone {
 	switch e.Kind {
 	case history.Failed, history.Died, history.CrashLoop, history.RespawnFailed:
@@ -177,7 +173,6 @@ const (
 	logPause = 120 * time.Millisecond
 )
 
-// liveWorker keeps the page of one worker current.
 func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 	name, shown := r.PathValue("name"), r.URL.Query().Get("tab")
 	s.stream(w, r, func(out *stream) error {

@@ -31,7 +31,6 @@ var (
 // Exists returns an [ErrExists] that names the worker.
 func Exists(name string) error { return &existsError{name} }
 
-// existsError names a worker that is in the registry already.
 type existsError struct{ name string }
 
 func (e *existsError) Error() string        { return fmt.Sprintf("worker '%s' already exists", e.name) }
@@ -62,7 +61,6 @@ func Unsupported(backend string, missing swarm.Capability, name string) error {
 	return &unsupportedError{backend, missing, name}
 }
 
-// unsupportedError says what a backend can't do.
 type unsupportedError struct {
 	backend string
 	cap     swarm.Capability
@@ -93,7 +91,6 @@ func (e *unsupportedError) Hint() string {
 // Invalid returns a [swarm.ErrInvalidSpec] whose text is all of it.
 func Invalid(text string) error { return &specError{text} }
 
-// specError is a [swarm.ErrInvalidSpec] whose text is all of it.
 type specError struct{ text string }
 
 func (e *specError) Error() string        { return e.text }
@@ -137,7 +134,6 @@ func Named(err error, what, name string) error {
 	return &namedError{error: err, subject: fmt.Sprintf("%s '%s'", what, name)}
 }
 
-// namedError says what failed.
 type namedError struct {
 	error
 	subject string

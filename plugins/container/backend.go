@@ -56,13 +56,11 @@ func New(c Config, env []string, log hclog.Logger) (*Backend, error) {
 	return &Backend{config: c, socket: socket, log: log, engines: make(map[string]*engine)}, nil
 }
 
-// engine is a connection to one engine.
 type engine struct {
 	*client.Client
 	socket string
 }
 
-// at returns the engine behind a socket.
 func (b *Backend) at(socket string) (*engine, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -55,7 +55,6 @@ const (
 // socketScheme begins the address of an engine on this machine.
 const socketScheme = "unix://"
 
-// check returns the mistakes in the settings.
 func (c Config) check() error {
 	var errs []error
 	bad := func(wrong bool, format string, args ...any) {
@@ -77,7 +76,6 @@ func (c Config) check() error {
 	return errors.Join(errs...)
 }
 
-// socket returns the path of the engine's socket.
 func (c Config) socket(env []string) (string, error) {
 	host := c.Host
 	for _, name := range []string{"DOCKER_HOST", "CONTAINER_HOST"} {
@@ -109,10 +107,8 @@ func (c Config) socket(env []string) (string, error) {
 	return usual[0], nil
 }
 
-// options are the names of the options of a worker.
 var options = []string{"env", "image", "mcp", "mount", "network", "pull", "tty", "user", "workdir"}
 
-// with returns the settings with the options of one worker on top.
 func (c Config) with(given map[string]string) (Config, error) {
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		value := given[key]

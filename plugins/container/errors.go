@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// tell turns an error of the API into one of the contract, in words for the user.
 func (e *engine) tell(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -40,7 +39,6 @@ func (e *engine) tell(ctx context.Context, doing string, err error) error {
 	}
 }
 
-// cutOff reports that the engine went away in the middle of an answer.
 func cutOff(err error) bool {
 	text := err.Error()
 	return strings.HasSuffix(text, "EOF") || strings.Contains(text, "connection reset") || strings.Contains(text, "broken pipe")

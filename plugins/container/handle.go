@@ -13,7 +13,6 @@ import (
 // handleVersion counts the formats of handles; all of them stay readable.
 const handleVersion = 1
 
-// ref is the content of a handle.
 type ref struct {
 	// Socket is where the engine is.
 	Socket string `json:"socket"`
@@ -59,7 +58,6 @@ func decode(h swarm.Handle) (ref, error) {
 	return r, nil
 }
 
-// open returns the content of a handle and the engine of its worker.
 func (b *Backend) open(h swarm.Handle) (ref, *engine, error) {
 	r, err := decode(h)
 	if err != nil {

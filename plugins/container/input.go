@@ -148,7 +148,6 @@ func withStdin(command []string) []string {
 	return append([]string{"sh", "-c", fed, wrapper}, command...)
 }
 
-// hasStdin reports whether a command has a feeder.
 func hasStdin(command []string) bool {
 	return len(command) > 4 && slices.Equal(command[:2], []string{"sh", "-c"}) && command[3] == wrapper
 }

@@ -47,7 +47,6 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	return k.run(ctx)
 }
 
-// discard removes a container that was never started.
 func (e *engine) discard(ctx context.Context, r ref) (swarm.KillResult, error) {
 	if err := e.remove(ctx, r.Container); err != nil {
 		return swarm.KillResult{}, err
@@ -60,7 +59,6 @@ func (e *engine) discard(ctx context.Context, r ref) (swarm.KillResult, error) {
 	return swarm.KillResult{Status: st}, err
 }
 
-// kill is one call of Kill for a worker that runs.
 type kill struct {
 	e        *engine
 	r        ref

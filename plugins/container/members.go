@@ -57,7 +57,6 @@ func isMember(pid int, container string) bool {
 	return false
 }
 
-// group is a control group of a process.
 type group struct {
 	controllers string // empty: version 2
 	path        string
@@ -107,7 +106,6 @@ func pidsBelow(dir string) []int {
 	return pids
 }
 
-// nameOf returns the short name of a process.
 func nameOf(pid int) string {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
 	if err != nil {

@@ -41,7 +41,6 @@ func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOpti
 	return out.rest(ctx)
 }
 
-// output is one call of Output.
 type output struct {
 	e    *engine
 	r    ref
@@ -55,7 +54,6 @@ type output struct {
 	over bool // the callback failed, or the worker has ended
 }
 
-// toSkip returns how many lines to leave out for the tail that was asked for.
 func (out *output) toSkip(ctx context.Context) (int, error) {
 	if out.o.Tail == nil {
 		return 0, nil
@@ -105,7 +103,6 @@ func (out *output) take(piece swarm.Output) error {
 	return nil
 }
 
-// read calls take for what was not taken yet.
 func (out *output) read(ctx context.Context, follow bool, take func(swarm.Output) error) error {
 	since, same := out.last, out.same
 	if since.IsZero() {
@@ -165,7 +162,6 @@ func (out *output) rest(ctx context.Context) error {
 	}
 }
 
-// readOptions say what of a log to read.
 type readOptions struct {
 	since  time.Time
 	tail   string // lines, empty: all
@@ -210,7 +206,6 @@ func sinceOf(t time.Time) string {
 	return strconv.FormatInt(t.Unix(), 10) + fmt.Sprintf(".%09d", t.Nanosecond())
 }
 
-// cutTime splits the time in front of a line off.
 func cutTime(line []byte) (time.Time, []byte) {
 	if at, rest, ok := bytes.Cut(line, []byte(" ")); ok {
 		if t, err := time.Parse(time.RFC3339Nano, string(at)); err == nil {

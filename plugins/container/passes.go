@@ -100,7 +100,6 @@ func (out *output) pass(ctx context.Context, held *swarm.Output) (*swarm.Output,
 	return nil, err
 }
 
-// wake signals whenever a worker has written something, until the engine ends its log.
 func (e *engine) wake(ctx context.Context, r ref, written chan<- struct{}) {
 	request := logsOptions(r, readOptions{tail: "0", follow: true})
 	body, err := e.ContainerLogs(ctx, r.Container, request)

@@ -20,7 +20,6 @@ type progress struct {
 	spawns map[string]*wait
 }
 
-// wait is what one spawn waits for.
 type wait struct {
 	text    string        // empty: nothing
 	changed chan struct{} // closed when text has changed, and when the spawn is over
@@ -45,7 +44,6 @@ func (p *progress) begin(id string) (end func()) {
 	}
 }
 
-// tell says what a spawn waits for.
 func (p *progress) tell(id, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +90,6 @@ func (b *Backend) Progress(ctx context.Context, id string, each func(text string
 	}
 }
 
-// download is how far the layers of an image have come.
 type download struct {
 	image  string
 	layers map[string]layer
@@ -100,7 +97,6 @@ type download struct {
 
 type layer struct{ have, size int64 }
 
-// take takes what an engine tells.
 func (d *download) take(m jsonstream.Message) {
 	switch m.Status {
 	case "Pulling fs layer", "Waiting":

@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// pull fetches the image of a worker and tells how far it has come.
 func (b *Backend) pull(ctx context.Context, e *engine, p *plan) error {
 	image, id := p.Image, p.spec.ID
 	b.log.Info("fetching the image", "image", image)

@@ -147,7 +147,6 @@ func (e *engine) create(ctx context.Context, p *plan) (client.ContainerCreateRes
 	return e.ContainerCreate(limited, p.create)
 }
 
-// start starts the container.
 func (e *engine) start(ctx context.Context, r ref) error {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineLimit)
 	defer cancel()
@@ -155,7 +154,6 @@ func (e *engine) start(ctx context.Context, r ref) error {
 	return err
 }
 
-// undo removes a container whose spawn failed.
 func (b *Backend) undo(ctx context.Context, e *engine, r ref) {
 	if err := e.remove(ctx, r.Container); err != nil {
 		b.log.Warn("the container of a worker that was not started may be there still", "worker", r.Worker, "error", err)

@@ -35,7 +35,6 @@ func stateFile(dir string) string { return filepath.Join(dir, "container-state-i
 // nameOfContainer is unique on an engine: ids are used once.
 func nameOfContainer(id, name string) string { return "swarm-" + name + "-" + id }
 
-// plan is a worker that is to be started.
 type plan struct {
 	Config
 	spec   swarm.Spec
@@ -43,7 +42,6 @@ type plan struct {
 	ref    ref // without the container
 }
 
-// newPlan returns the plan of a worker.
 func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 	switch {
 	case spec.Local == nil:
@@ -143,7 +141,6 @@ func logConfig(limit int64) container.LogConfig {
 
 var notInHostname = regexp.MustCompile(`[^A-Za-z0-9-]+`)
 
-// hostname returns a host name that shows the worker's.
 func hostname(name string) string {
 	name = strings.Trim(notInHostname.ReplaceAllString(name, "-"), "-")
 	return strings.Trim(name[:min(len(name), 63)], "-")

@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// state is the engine's account of a container.
 type state struct {
 	running  bool
 	created  bool // it was never started

@@ -29,7 +29,6 @@ import (
 // shim with [rundir.TailFlag]. It keeps the last bytes in its memory, and ends with the
 // stream. Without it a reader has the log alone.
 
-// attached is the stream of a terminal from its beginning.
 type attached struct {
 	r    ref
 	conn net.Conn
@@ -161,7 +160,6 @@ func (l *lastOf) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// deferred reads bytes that are asked for with the first read.
 type deferred struct {
 	read func() []byte
 	from *bytes.Reader

@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// typeIn gives input to the terminal of a worker.
 func (e *engine) typeIn(ctx context.Context, r ref, in swarm.Input) error {
 	var parts [][]byte
 	switch in.Kind {

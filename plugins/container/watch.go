@@ -78,7 +78,6 @@ func (e *engine) awaitOver(ctx context.Context, r ref) (swarm.Status, error) {
 	}
 }
 
-// awaitEnd waits for the end of a worker, for so long at most, and returns its status then.
 func (e *engine) awaitEnd(ctx context.Context, r ref, limit time.Duration) (swarm.Status, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -40,7 +40,6 @@ const stdin feeder.Feeder = "$NOMAD_TASK_DIR/swarm-stdin"
 
 var becomesWithStdin = stdin.Start() + runs + feeder.Exec
 
-// driverConfig returns how the driver of the task is to run the command.
 func (c Config) driverConfig(spec swarm.Spec) (map[string]any, error) {
 	command, dir := spec.Command, spec.Dir
 	if len(command) == 0 || command[0] == "" {
@@ -69,7 +68,6 @@ func (c Config) driverConfig(spec swarm.Spec) (map[string]any, error) {
 	return config, nil
 }
 
-// isWrapped reports whether the command of a job is run by a wrapper.
 func isWrapped(command string, args []string) bool {
 	return command == "sh" && len(args) > 4 && args[2] == wrapper
 }

@@ -78,7 +78,6 @@ const (
 
 func drivers() []string { return []string{driverRawExec, driverExec, driverDocker} }
 
-// check returns the mistakes in the settings.
 func (c Config) check() error {
 	var errs []error
 	bad := func(wrong bool, format string, args ...any) {
@@ -101,7 +100,6 @@ func (c Config) check() error {
 	return errors.Join(errs...)
 }
 
-// api returns how to talk to the agent, and where new workers go to.
 func (c Config) api() (*api.Config, error) {
 	o := api.DefaultConfig()
 	set(&o.Address, c.Address)
@@ -128,7 +126,6 @@ func (c Config) api() (*api.Config, error) {
 	return o, nil
 }
 
-// dialTimeout is how long an agent may take to accept a connection.
 const dialTimeout = 5 * time.Second
 
 func transport() *http.Transport {

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/nomad/api"
 )
 
-// failure says in one line why a task did not start.
 func failure(a *api.AllocationListStub) string {
 	t := a.TaskStates[taskName]
 	if t == nil {
@@ -39,7 +38,6 @@ func plain(text string) string {
 	return firstLine(commandLine.ReplaceAllString(text, ""))
 }
 
-// unplaceable says in one line why no node takes a job.
 func unplaceable(m *api.AllocationMetric) string {
 	if m.NodesEvaluated == 0 {
 		places := make([]string, 0, len(m.NodesAvailable))

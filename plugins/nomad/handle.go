@@ -22,7 +22,6 @@ type place struct {
 	Namespace string `json:"namespace"`
 }
 
-// ref is the content of a handle.
 type ref struct {
 	place
 	Job string `json:"job"`
@@ -38,7 +37,6 @@ type ref struct {
 // maxGrace is what Nomad's clients cut a longer kill_timeout to.
 const maxGrace = 30 * time.Second
 
-// newRef returns the content of the handle of a new worker.
 func newRef(at place, spec swarm.Spec) (ref, error) {
 	signal, err := swarm.ParseSignal(firstOf(spec.Kill.Signal, "SIGTERM"))
 	return ref{

@@ -13,7 +13,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// taskName is the name of the one task of every worker.
 const taskName = "worker"
 
 // The meta of a job.
@@ -30,7 +29,6 @@ type job struct {
 	TaskGroups []group
 }
 
-// isWrapped reports that a wrapper runs the command.
 func (j job) isWrapped() bool {
 	config := j.TaskGroups[0].Tasks[0].Config
 	return isWrapped(config["command"].(string), config["args"].([]string))
@@ -45,7 +43,6 @@ type group struct {
 // back.
 type disconnect struct{ Replace bool }
 
-// newJob returns the job of a worker.
 func (c Config) newJob(at place, spec swarm.Spec) (job, ref, error) {
 	c, err := c.with(spec.Options)
 	if err != nil {

@@ -57,7 +57,6 @@ func (b *Backend) killUnseen(ctx context.Context, r ref, st swarm.Status, o swar
 	return swarm.KillResult{Status: st}, fmt.Errorf("%w: %s", swarm.ErrUnavailable, st.Reason)
 }
 
-// kill is one call of Kill for a worker that runs.
 type kill struct {
 	b      *Backend
 	r      ref

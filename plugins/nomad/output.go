@@ -79,7 +79,6 @@ type position struct {
 	offset int64
 }
 
-// output is one call of Output.
 type output struct {
 	logs
 	o       swarm.OutputOptions
@@ -184,7 +183,6 @@ func last(files []logFile) logFile {
 	return files[len(files)-1]
 }
 
-// read reads the new output in one file.
 func (out *output) read(ctx context.Context, s swarm.Stream, f logFile, history bool) (int64, error) {
 	p := out.at[s]
 	if f.number < p.number {

@@ -49,7 +49,6 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	return h, nil
 }
 
-// registerLimit is how long Nomad may take to register a job or to forget it.
 const registerLimit = 10 * time.Second
 
 // register registers the job under a name that no living worker has, and returns
@@ -100,7 +99,6 @@ func (b *Backend) enforce(ctx context.Context, j job, r ref, index uint64) (stri
 	return resp.EvalID, err
 }
 
-// isConflict reports that a job is not at the index that was asked for.
 func isConflict(err error) bool {
 	var answer api.UnexpectedResponseError
 	return errors.As(err, &answer) && answer.StatusCode() == http.StatusInternalServerError &&
@@ -221,7 +219,6 @@ func (b *Backend) report(ctx context.Context, at place, alloc string) (string, e
 	return firstLine(string(said)), err
 }
 
-// undo removes a job whose spawn failed.
 func (b *Backend) undo(ctx context.Context, r ref) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), registerLimit)
 	defer cancel()

@@ -55,7 +55,6 @@ func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsRe
 	return results, ctx.Err()
 }
 
-// measure returns the figures of one worker in a sight.
 func (b *Backend) measure(ctx context.Context, s sight, r ref) (swarm.Stats, error) {
 	a := s.allocs[r.ID]
 	switch st := b.statusIn(ctx, s, r); {

@@ -55,7 +55,6 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	return results, ctx.Err()
 }
 
-// statusIn returns the status of a worker in a sight.
 func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {
 	a, j := s.allocs[r.ID], s.jobs[r.Job]
 	if j != nil && j.Meta[metaID] != r.ID {

@@ -68,7 +68,6 @@ func (out *output) skip(ctx context.Context, s swarm.Stream, files []logFile, li
 	return found + 1 - (need - lines), nil
 }
 
-// whole returns the content of a file.
 func (out *output) whole(ctx context.Context, s swarm.Stream, f logFile) ([]byte, error) {
 	r, err := out.open(ctx, s, f.number, 0, f.size)
 	if err != nil {

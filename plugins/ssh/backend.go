@@ -86,7 +86,6 @@ func (b *Backend) Leave() {
 	}
 }
 
-// link returns the way to a host.
 func (b *Backend) link(host string) *link {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -128,7 +127,6 @@ func (b *Backend) Report(ctx context.Context) (string, error) {
 	return (&client{config: b.config, env: b.env}).version(ctx)
 }
 
-// on names the host in an error of a call that it carried out.
 func on(l *link, err error) error {
 	if err == nil || isBroken(err) || errors.Is(err, errNoConnection) {
 		return err
@@ -174,7 +172,6 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 	return errors.Join(errs...)
 }
 
-// list returns the workers of one host.
 func (b *Backend) list(ctx context.Context, host string) ([]swarm.Listed, error) {
 	return again(ctx, b.link(host), func(far *plugin.Backend) (all []swarm.Listed, err error) {
 		err = far.List(ctx, func(l swarm.Listed) error {
@@ -200,7 +197,6 @@ func listedOptions(host string, far map[string]string) map[string]string {
 	return options
 }
 
-// placed says in a status on which host the worker is.
 func placed(host string, s *swarm.Status) {
 	parts := map[string]string{"host": host}
 	maps.Copy(parts, s.Where.Parts)

@@ -38,7 +38,6 @@ const (
 	maxSocket = 103
 )
 
-// client runs the system's ssh for one host.
 type client struct {
 	config Config
 	host   string
@@ -260,7 +259,6 @@ func (r *running) await(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// end ends the process and waits for that.
 func (r *running) end() {
 	_, _ = r.in.Close(), r.out.Close()
 	select {

@@ -52,7 +52,6 @@ const (
 	optTTY  = swarm.OptionTTY
 )
 
-// check returns the mistakes in the settings.
 func (c Config) check() error {
 	var errs []error
 	bad := func(wrong bool, format string, args ...any) {
@@ -75,7 +74,6 @@ func (c Config) check() error {
 	return errors.Join(errs...)
 }
 
-// with returns the settings with the options of one worker on top.
 func (c Config) with(given map[string]string) (Config, error) {
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		value := given[key]
@@ -108,11 +106,8 @@ func (c Config) with(given map[string]string) (Config, error) {
 	return c, nil
 }
 
-// maxHost is the largest length of the name of a host.
 const maxHost = 255
 
-// validHost leaves out what ssh would take for an option, and what a ProxyCommand of the
-// user, which a shell runs, would take for more than a name.
 func validHost(host string) bool {
 	if host == "" || len(host) > maxHost || host[0] == '-' {
 		return false

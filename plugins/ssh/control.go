@@ -70,7 +70,6 @@ func isPlain(path string) bool {
 	})
 }
 
-// socket is the path of a socket; empty without a directory.
 func (c control) socket(name string) string {
 	if c.dir == "" {
 		return ""
@@ -78,7 +77,6 @@ func (c control) socket(name string) string {
 	return filepath.Join(c.dir, c.mark+name)
 }
 
-// note is the path of a note; empty without a directory.
 func (c control) note(name string) string {
 	if c.notes == "" {
 		return ""
@@ -111,7 +109,6 @@ func silenceOf(c control, host string) silence {
 	return silence{path: c.note("silent-" + hex.EncodeToString(sum[:8]))}
 }
 
-// limit is how long to wait for the host.
 func (s silence) limit() time.Duration {
 	if info, err := os.Lstat(s.path); err == nil {
 		if age := time.Since(info.ModTime()); age >= 0 && age < silentFor {

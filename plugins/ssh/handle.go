@@ -44,7 +44,6 @@ func decode(h swarm.Handle) (ref, error) {
 	return r, nil
 }
 
-// far returns the handle for a call over there.
 func (r ref) far() (swarm.Handle, error) {
 	r.Worker.Host = r.Host
 	return r.Worker.Encode()

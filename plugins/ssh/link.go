@@ -51,14 +51,12 @@ type session struct {
 	close     func()
 }
 
-// attempt is an attempt to connect.
 type attempt struct {
 	done    chan struct{}
 	session *session
 	err     error
 }
 
-// ended reports whether the connection is known to be broken.
 func (s *session) ended() bool {
 	select {
 	case <-s.running.ended:
@@ -93,7 +91,6 @@ func (l *link) get(ctx context.Context) (*session, error) {
 	}
 }
 
-// drop gives a connection up that broke in a call.
 func (l *link) drop(s *session) {
 	l.mu.Lock()
 	if l.current == s {
@@ -103,7 +100,6 @@ func (l *link) drop(s *session) {
 	s.close()
 }
 
-// connect carries out an attempt.
 func (l *link) connect(a *attempt, old *session) {
 	if old != nil {
 		old.close()
@@ -116,7 +112,6 @@ func (l *link) connect(a *attempt, old *session) {
 	close(a.done)
 }
 
-// awaitAttempt waits for the attempt that is under way, and returns the connection.
 func (l *link) awaitAttempt() *session {
 	l.mu.Lock()
 	a, s := l.attempt, l.current
@@ -128,7 +123,6 @@ func (l *link) awaitAttempt() *session {
 	return s
 }
 
-// shut ends the connection.
 func (l *link) shut() {
 	if s := l.awaitAttempt(); s != nil {
 		s.close()
@@ -237,7 +231,6 @@ func meansMissing(exit int) bool {
 	return false
 }
 
-// failure says why ssh or swarm-remote ended.
 func (l *link) failure(r *running) error {
 	why := r.errors.line()
 	if exit := r.exit(); exit >= 0 && exit != sshFailed {

@@ -23,7 +23,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// programs are the programs of this machine that are copied.
 type programs struct {
 	// dir is the setting, and notes the file that holds their hashes; empty: none.
 	dir, notes string
@@ -36,7 +35,6 @@ type programs struct {
 // set is a directory of programs, and their hash together.
 type set struct{ dir, hash string }
 
-// get finds the programs and hashes those that changed since the last time.
 func (p *programs) get() (set, error) {
 	p.once.Do(func() { p.set, p.err = p.find() })
 	return p.set, p.err
@@ -114,7 +112,6 @@ const install = `sh -c 'umask 077; uname -sm; z=cat; command -v gzip >/dev/null 
 // compresses is what install says if the programs may be compressed.
 const compresses = "gzip -dc"
 
-// copy copies the programs to the host.
 func (l *link) copy(ctx context.Context, s set) error {
 	ctx, cancel := context.WithTimeout(ctx, copyLimit)
 	defer cancel()
@@ -225,7 +222,6 @@ func (p *progress) text() string {
 	return fmt.Sprintf("%d of %d MiB", p.done/mega, (p.total+mega-1)/mega)
 }
 
-// send writes the programs as an archive.
 func send(w io.Writer, dir string, compressed bool, p *progress) (err error) {
 	var files []*os.File
 	defer func() {

@@ -49,7 +49,6 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	return near(c.Host, h)
 }
 
-// start makes one attempt to start a worker.
 func (b *Backend) start(ctx context.Context, l *link, spec swarm.Spec, start remote.Start) (_ swarm.Handle, err error) {
 	if spec.Options, err = start.Options(spec.Options); err != nil {
 		return swarm.Handle{}, err

@@ -97,7 +97,6 @@ func (b *Backend) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (
 	return ref, on(l, err)
 }
 
-// hostOf returns the way to a host that a reference names.
 func (b *Backend) hostOf(host string) (*link, error) {
 	if !validHost(host) {
 		return nil, fmt.Errorf("%w: '%s' can't be a host", swarm.ErrInvalidSpec, host)

@@ -51,7 +51,6 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 	return a, nil
 }
 
-// leftViews returns the commands that remove the views without a client.
 func (h handle) leftViews(ctx context.Context) (commands [][]string) {
 	ctx, cancel := limited(ctx, lookLimit)
 	defer cancel()

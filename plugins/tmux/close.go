@@ -11,13 +11,11 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// closeLimit is how long tmux may take to close windows.
 const closeLimit = 5 * time.Second
 
 // leastLimit is the shortest limit, however short a grace is.
 const leastLimit = 200 * time.Millisecond
 
-// closing says which part of a window to close.
 type closing int
 
 const (
@@ -83,7 +81,6 @@ type closer struct {
 	silent map[string]bool
 }
 
-// closed is a window that is being closed.
 type closed struct {
 	handle
 	done   chan struct{} // closed when the others are set
@@ -120,7 +117,6 @@ func (c *closer) note(socket string, err error) {
 	c.silent[socket] = errors.Is(err, errSilent)
 }
 
-// isSilent reports whether the server did not answer the last request to close a window.
 func (c *closer) isSilent(socket string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,7 +161,6 @@ func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
 	return waiting[:n], commands
 }
 
-// closeWindows closes the windows of one server.
 func closeWindows(ctx context.Context, windows []*closed, commands [][]string) {
 	// Other calls wait for it, too.
 	ctx, cancel := limited(context.WithoutCancel(ctx), closeLimit)

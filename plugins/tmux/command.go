@@ -31,7 +31,6 @@ type server struct {
 	env []string
 }
 
-// failure is an error message of tmux.
 type failure struct{ text string }
 
 func (f failure) Error() string { return "tmux: " + f.text }
@@ -141,7 +140,6 @@ func line(commands [][]string) string {
 	return b.String()
 }
 
-// limited bounds how long tmux may take, so that the error is about tmux.
 func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, limit,
 		fmt.Errorf("%w: %w within %v", swarm.ErrUnavailable, errSilent, limit))
@@ -170,7 +168,6 @@ func refusal(ctx context.Context, err error, said string) error {
 	}
 }
 
-// without returns env without some variables.
 func without(env []string, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -35,7 +35,6 @@ func workerOf(raw swarm.Handle) (shim.Worker, error) {
 	return h.Worker, err
 }
 
-// server is the tmux server that the worker was started in.
 func (h handle) server() server { return server{label: h.Label, socket: h.Socket} }
 
 // where returns the last known place of the window.

@@ -7,7 +7,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// hangup is the gentle way to end a worker: the signal of a closing terminal.
 const hangup = "SIGHUP"
 
 // Kill ends the worker: by closing its window, or first with the signal that was

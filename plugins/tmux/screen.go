@@ -17,14 +17,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// history is how many lines above the visible screen are kept after the end of a worker.
 const history = 1000
 
 // A last screen is the visible part, this line, and all kept lines including the visible
 // ones.
 func divider(id string) string { return "swarm: all lines of " + id + ":" }
 
-// captureAll prints the last screen of a worker from its pane.
 func captureAll(id, pane string) [][]string {
 	return [][]string{
 		{"capture-pane", "-p", "-J", "-t", pane},
@@ -92,7 +90,6 @@ func (h handle) visible(ctx context.Context, n int) ([]string, error) {
 	return lastOf(lines, n), nil
 }
 
-// taken reads the last screen of a worker that has ended.
 func (h handle) taken(n int) (swarm.Screen, error) {
 	b, err := safefile.Read(filepath.Join(h.Dir, rundir.ScreenFile), rundir.MaxScreen)
 	if err != nil {

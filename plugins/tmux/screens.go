@@ -51,7 +51,6 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 	return results, nil
 }
 
-// look is the capture of one window.
 type look struct {
 	handle
 	into *swarm.ScreenResult

@@ -98,7 +98,6 @@ func (s *sights) look(ctx context.Context, h handle, v *sight) {
 	close(v.done)
 }
 
-// isGone reports whether no server listens on a socket.
 func isGone(ctx context.Context, socket string) bool {
 	c, err := (&net.Dialer{Timeout: lookLimit}).DialContext(ctx, "unix", socket)
 	if err == nil {

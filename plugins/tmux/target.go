@@ -18,7 +18,6 @@ const (
 	optSocket  = "socket"
 )
 
-// target is the place for a new worker.
 type target struct {
 	// session is a session's name, and label that of the server's socket, empty
 	// for tmux's default.

@@ -15,7 +15,6 @@ const (
 	optMadeSession = "@swarm_session"
 )
 
-// opening is a window to be opened.
 type opening struct {
 	target target
 	spec   swarm.Spec

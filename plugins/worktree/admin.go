@@ -35,7 +35,6 @@ type admin struct {
 	above int
 }
 
-// admins returns the administrative directories of all linked worktrees.
 func (r *repo) admins() ([]admin, error) {
 	top := filepath.Join(r.common, "worktrees")
 	entries, err := os.ReadDir(top)

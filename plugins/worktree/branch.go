@@ -79,7 +79,6 @@ func whole(ctx context.Context, g git, args ...string) error {
 	return err
 }
 
-// refused turns a refusal by git into an error of the user's input.
 func refused(err error, format string, args ...any) error {
 	if _, ok := errors.AsType[*gitError](err); ok {
 		return invalid(format+": %w", append(args, err)...)

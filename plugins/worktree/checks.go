@@ -128,7 +128,6 @@ func (t *tree) removable(context.Context) (*swarm.Kept, error) {
 	return keep("no permission to remove the contents of %s", quote(fixed[0])), nil
 }
 
-// changes reports what is not committed.
 func (t *tree) changes(ctx context.Context) (*swarm.Kept, error) {
 	s, err := readStatus(ctx, t.git)
 	if err != nil {

@@ -24,7 +24,6 @@ type commit struct {
 	conflicts, archived bool
 }
 
-// ident makes commits independent of whether the user told git a name.
 var ident = []string{
 	"GIT_AUTHOR_NAME=swarm", "GIT_AUTHOR_EMAIL=swarm@localhost",
 	"GIT_COMMITTER_NAME=swarm", "GIT_COMMITTER_EMAIL=swarm@localhost",

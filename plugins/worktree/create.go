@@ -103,7 +103,6 @@ func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceS
 	return path, made, err
 }
 
-// free returns nil if a worktree can be made at path.
 func free(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,7 +149,6 @@ func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error 
 	return nil
 }
 
-// checkOut makes the worktree.
 func (r *repo) checkOut(ctx context.Context, id, path, branch string, above int, done *undo) error {
 	done.add(func(ctx context.Context) error { return r.forget(ctx, path) })
 	// The mark comes before the files, so that an unfinished worktree is found by its id.

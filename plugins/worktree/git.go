@@ -40,7 +40,6 @@ type git struct {
 	open   bool
 }
 
-// gitError is a git that ran and failed.
 type gitError struct {
 	verb   string
 	code   int
@@ -109,13 +108,11 @@ func (g git) with(env ...string) git {
 	return g
 }
 
-// set adds a setting, which is stronger than those before it.
 func (g git) set(setting string) git {
 	g.more = append(slices.Clip(g.more), setting)
 	return g
 }
 
-// environ returns the environment of a call.
 func (g git) environ() []string {
 	env := environ.Without(os.Environ(), func(name string) bool {
 		switch name {
@@ -131,7 +128,6 @@ func (g git) environ() []string {
 	return append(env, g.env...)
 }
 
-// run returns what git printed.
 func (g git) run(ctx context.Context, args ...string) (string, error) {
 	return g.feed(ctx, nil, args...)
 }
@@ -216,7 +212,6 @@ func missing(bin string, err error) bool {
 	return errors.Is(err, fs.ErrNotExist) && filepath.IsAbs(bin) && errors.Is(there, fs.ErrNotExist)
 }
 
-// line is run for an answer of one line.
 func (g git) line(ctx context.Context, args ...string) (string, error) {
 	out, err := g.run(ctx, args...)
 	return strings.TrimSuffix(out, "\n"), err
@@ -250,7 +245,6 @@ func (g git) list(ctx context.Context, args ...string) ([]string, error) {
 	return fields(out), err
 }
 
-// fields splits what git prints with -z.
 func fields(out string) []string {
 	if out == "" {
 		return nil
@@ -277,7 +271,6 @@ func (g git) ask(ctx context.Context, args ...string) (bool, error) {
 	return err == nil, err
 }
 
-// reason is the text of an error inside a sentence.
 func reason(err error) string {
 	return oneLine(errtext.Without(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable))
 }

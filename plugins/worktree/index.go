@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// indexEntry is one entry of the index.
 type indexEntry struct {
 	tag               byte
 	mode, hash, stage string
@@ -101,7 +100,6 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
-// change is a file that differs from the index.
 type change struct {
 	path    string
 	deleted bool

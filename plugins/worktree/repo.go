@@ -19,7 +19,6 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{swarm.ErrInvalidSpec}, args...)...)
 }
 
-// repo is a repository.
 type repo struct {
 	// git runs in main, from in the working tree that was asked about.
 	git, from git
@@ -159,7 +158,6 @@ func notRepository(dir string, err error) error {
 	}
 }
 
-// listed is one working tree as git lists it.
 type listed struct {
 	path, head, branch string
 	locked             *string

@@ -81,7 +81,6 @@ func (r *rescues) add(ctx context.Context, hash string, command func(ref string)
 	return nil
 }
 
-// drop deletes the refs again: nothing was removed.
 func (r *rescues) drop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()

@@ -17,10 +17,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// rescuePrefix is above all rescues.
 const rescuePrefix = "refs/swarm/rescue/"
 
-// rescueTime is the format of the time in the name of a rescue.
 const rescueTime = "20060102T150405.000Z"
 
 // Rescue implements [swarm.Rescuer].
@@ -202,7 +200,6 @@ func (w *Workspace) restore(ctx context.Context, r *repo, c rescued, work *swarm
 	return nil
 }
 
-// roomFor returns the path for restored work, at which there is nothing.
 func (w *Workspace) roomFor(ctx context.Context, r *repo, name, into string, done *undo) (string, error) {
 	if into == "" {
 		path, _, err := w.makeRoom(ctx, r, swarm.WorkspaceSpec{Name: name, Base: r.main}, done)

@@ -12,7 +12,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// status is the answer of git status.
 type status struct {
 	// lines is how many lines "git status --porcelain" has.
 	lines int
@@ -85,7 +84,6 @@ var operations = []struct{ file, name string }{
 	{"HEAD.lock", "a git command"},
 }
 
-// operation reports the unfinished operation.
 func (t *tree) operation(context.Context) (*swarm.Kept, error) {
 	return operationIn(t.admin.dir, "%s is in progress")
 }

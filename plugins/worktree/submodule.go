@@ -90,7 +90,6 @@ func (t *tree) populated(ctx context.Context, index []indexEntry, dir, rel strin
 	return nil, nil
 }
 
-// submodule examines one populated submodule and those below it.
 func (t *tree) submodule(ctx context.Context, e indexEntry, dir, name string) (*swarm.Kept, error) {
 	// Whoever worked in the worktree wrote the configuration of its submodules, perhaps in a
 	// sandbox: the programs that it names do not run. Git would run them for the status of

@@ -13,8 +13,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// tree is a linked worktree that is proven to be the one that a ref names, and
-// what the checks found out about it.
 type tree struct {
 	repo  *repo
 	ref   swarm.WorkspaceRef
@@ -136,7 +134,6 @@ func (t *tree) pointsBack() (*swarm.Kept, error) {
 	return nil, nil
 }
 
-// open reads what git knows about the worktree.
 func (t *tree) open(ctx context.Context) error {
 	t.git = t.repo.git.with("GIT_DIR="+t.admin.dir, "GIT_WORK_TREE="+t.ref.Path)
 	if !t.missing {

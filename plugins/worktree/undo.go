@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// undo remembers how to undo the steps so far.
 type undo struct{ steps []func(context.Context) error }
 
 func (u *undo) add(step func(context.Context) error) { u.steps = append(u.steps, step) }

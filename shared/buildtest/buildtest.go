@@ -40,7 +40,6 @@ func Program(path, pkg string) error {
 	return build([]string{pkg}, func(string) string { return path })
 }
 
-// build builds packages and copies each program to the path that place returns.
 func build(packages []string, place func(name string) string) error {
 	cache, err := cacheOf(packages)
 	if err != nil {

@@ -2,7 +2,6 @@ package cgroup
 
 import "golang.org/x/sys/unix"
 
-// isGroupDir reports whether a directory is of a file system of groups.
 func isGroupDir(path string) bool {
 	var st unix.Statfs_t
 	if unix.Statfs(path, &st) != nil {

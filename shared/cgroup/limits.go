@@ -77,7 +77,6 @@ func clearLimit(l *swarm.Limits, c Controller) {
 	}
 }
 
-// set writes one limit.
 func (g *Group) set(c Controller, l swarm.Limits) error {
 	p := g.places[c]
 	file := func(name string) string { return path.Join(p.dir, name) }
@@ -168,7 +167,6 @@ func (g *Group) setOldMemory(p place, bytes int64) error {
 	return g.fs.write(second, value)
 }
 
-// setWeight sets the share of storage bandwidth in the unit of each file.
 func (g *Group) setWeight(p place, weight int) error {
 	if weight == 0 {
 		weight = 100

@@ -21,7 +21,6 @@ const (
 // Controllers are all of them, in the order in which people are told of them.
 var Controllers = []Controller{Memory, CPU, PIDs, IO, Freezer}
 
-// place is a directory of one hierarchy.
 type place struct {
 	dir string
 	// v2 says that the hierarchy is the one of version 2.
@@ -80,7 +79,6 @@ func (m *Machine) Version(c Controller) int {
 // Missing returns why there are no groups with a controller; empty if there are.
 func (m *Machine) Missing(c Controller) string { return m.missing[c] }
 
-// mount is one mounted hierarchy.
 type mount struct {
 	// root is the group that is mounted, at the directory at.
 	root, at string

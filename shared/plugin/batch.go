@@ -60,7 +60,6 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	return results, nil
 }
 
-// statuses asks after one batch.
 func (b *Backend) statuses(ctx context.Context, hs []swarm.Handle, answers []swarm.StatusResult) error {
 	resp, err := b.rpc.Status(ctx, &pb.StatusRequest{Handles: wire.Handles(hs)})
 	if err != nil {

@@ -24,7 +24,6 @@ const (
 	leaveLimit = 200 * time.Millisecond
 )
 
-// life ends the plugin when its host is gone.
 type life struct {
 	server  *rpc.Server
 	leaving sync.Once
@@ -43,7 +42,6 @@ func (l *life) serves(g *grpc.Server) *grpc.Server {
 	return g
 }
 
-// watch starts to watch for the end of the host.
 func (l *life) watch() {
 	// SIGINT goes to the whole foreground group, and the host decides what it
 	// means. SIGPIPE would end the process when it logs to a host that is gone,
@@ -75,7 +73,6 @@ func (l *life) watch() {
 	}
 }
 
-// deathPipe returns the pipe that the host named, or nil.
 func deathPipe() *os.File {
 	fd, err := strconv.Atoi(os.Getenv(EnvDeath))
 	if err != nil || fd <= 2 {

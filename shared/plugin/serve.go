@@ -59,7 +59,6 @@ func Serve(o Options) {
 	l.server.Shutdown(drainLimit)
 }
 
-// plugin checks the options.
 func (o Options) plugin(log hclog.Logger) (rpc.Plugin, error) {
 	p := rpc.Plugin{Name: o.Name, Version: o.Version, Local: o.Local, Logger: log}
 	switch {
@@ -77,7 +76,6 @@ func (o Options) plugin(log hclog.Logger) (rpc.Plugin, error) {
 	return p, nil
 }
 
-// factory wraps the author's.
 func factory[T any](f func(context.Context, Env) (T, error), log hclog.Logger) func(context.Context, []byte) (any, error) {
 	return func(ctx context.Context, config []byte) (any, error) {
 		cleanOwnEnv()

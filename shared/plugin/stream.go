@@ -77,7 +77,6 @@ func (l *onlyConn) Close() error {
 // Addr is for logs only.
 func (l *onlyConn) Addr() net.Addr { return &net.UnixAddr{Name: "stream", Net: "unix"} }
 
-// tellingConn tells when it is closed.
 type tellingConn struct {
 	net.Conn
 	closed func()

@@ -61,7 +61,6 @@ func isSettled(p Process) bool {
 	return err == nil && now.Start == p.Start && now.Reaped == p.Reaped
 }
 
-// sum adds up what processes use, and what their subreaper has reaped.
 func sum(root Identity, tree []Process, reaped time.Duration) Figures {
 	var f Figures
 	var resident, pss, peak int64
@@ -108,7 +107,6 @@ func (s *storage) add(t storage) {
 	s.written += t.written
 }
 
-// moment is what a process uses at one moment.
 type moment struct {
 	// pss is -1 if it can't be read.
 	pss, peak    int64
@@ -181,7 +179,6 @@ func reapedStorage(root Identity) (storage, bool) {
 	return storage{max(all.read, 0), max(all.written, 0)}, true
 }
 
-// parseIO reads proc_pid_io(5).
 func parseIO(text []byte) (s storage, ok bool) {
 	var hasRead, hasWritten bool
 	s.read, hasRead = number(text, "\nread_bytes:")
@@ -195,7 +192,6 @@ func kilobytes(text []byte, name string) (int64, bool) {
 	return n << 10, ok
 }
 
-// number returns the number after a name.
 func number(text []byte, name string) (int64, bool) {
 	at := bytes.Index(text, []byte(name))
 	if at < 0 {

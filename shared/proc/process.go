@@ -130,7 +130,6 @@ func (w *walk) add(children []Process, same bool) {
 	}
 }
 
-// note records an error that hides processes.
 func (w *walk) note(err error) {
 	if err != nil && !errors.Is(err, ErrGone) {
 		w.err = err

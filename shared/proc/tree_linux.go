@@ -56,7 +56,6 @@ func Threads(pid int) []int {
 	return tids
 }
 
-// threads returns the ids of the threads of a process.
 func threads(pid int) ([]int, error) {
 	d, err := os.Open("/proc/" + strconv.Itoa(pid) + "/task")
 	if err != nil {

@@ -98,7 +98,6 @@ func (t *Terminal) Give(ctx context.Context, data []byte, g Giving) error {
 	return nil
 }
 
-// awaitPaste waits until the program takes pasted text.
 func (t *Terminal) awaitPaste(ctx context.Context) error {
 	w := newWaiter(nil)
 	defer w.stop()

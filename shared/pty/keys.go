@@ -79,7 +79,6 @@ var keyNames = [...]keyName{
 	{"f12", numberedKey, 24},
 }
 
-// named returns the key with a name, in any case.
 func named(name string) (keyName, bool) {
 	for _, k := range keyNames {
 		if strings.EqualFold(k.name, name) {
@@ -161,7 +160,6 @@ func pauseBetween(last, next string) time.Duration {
 	}
 }
 
-// press presses one key.
 func (t *Terminal) press(ctx context.Context, w *waiter, name string) error {
 	m, err := t.mode()
 	if err != nil {
@@ -252,7 +250,6 @@ func character(name string, key keyName, modifier int) (keys string, ok bool) {
 	return keys, true
 }
 
-// controlled returns the code of a character together with Ctrl.
 func controlled(key string) (c byte, ok bool) {
 	if len(key) != 1 {
 		return 0, false

@@ -18,7 +18,6 @@ type Refused string
 // Error returns the reason.
 func (r Refused) Error() string { return string(r) }
 
-// mode is the effect of a terminal's settings on input.
 type mode struct {
 	// line is line mode, with literal as the "literal next" character, if there is
 	// one.

@@ -10,7 +10,6 @@ const (
 	maxPause  = 20 * time.Millisecond
 )
 
-// waiter waits until a program has read its input, for which there is no event.
 type waiter struct {
 	until time.Time
 	late  func()
@@ -48,7 +47,6 @@ func (w *waiter) last(ctx context.Context, ok func() (bool, error)) error {
 	})
 }
 
-// tell calls late once.
 func (w *waiter) tell() {
 	if w.told || time.Now().Before(w.until) {
 		return

@@ -125,7 +125,6 @@ func keys(m map[string]string) []string {
 	return out
 }
 
-// within reports whether a path is a directory or below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

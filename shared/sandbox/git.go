@@ -113,8 +113,6 @@ func line(name string) (string, bool) {
 	return text, err == nil && text != "" && !strings.ContainsAny(text, "\n\x00")
 }
 
-// repositoryAbove returns the top of the repository that a directory is in; empty if there
-// is none.
 func repositoryAbove(dir string) string {
 	for dir != "/" {
 		dir = filepath.Dir(dir)

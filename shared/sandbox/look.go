@@ -46,7 +46,6 @@ var private = []string{
 	".tmux", ".dbus", ".Xauthority",
 }
 
-// system are directories that are never writable as a whole.
 var system = []string{"/bin", "/boot", "/etc", "/home", "/lib", "/lib64", "/opt", "/root", "/sbin", "/srv", "/usr", "/var"}
 
 // Look plans the sandbox of a worker on this machine. The error is [swarm.ErrInvalidSpec],
@@ -236,7 +235,6 @@ func (p *Plan) separate(state string) error {
 	return nil
 }
 
-// appendNew appends what is not there yet.
 func appendNew(list []string, more ...string) []string {
 	for _, s := range more {
 		if !slices.Contains(list, s) {

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// grid is the screen that the program shows.
 func (s *Screen) grid() *grid {
 	g := &s.main
 	if s.alt {
@@ -24,7 +23,6 @@ func (s *Screen) height() int {
 	return DefaultRows
 }
 
-// width is how many columns a row may have.
 func (s *Screen) width() int {
 	if s.columns > 0 {
 		return s.columns
@@ -45,7 +43,6 @@ func (s *Screen) align() {
 	}
 }
 
-// layout wraps rows that are longer than the screen is wide.
 func (s *Screen) layout() {
 	g := s.grid()
 	for i := 0; s.columns > 0 && i < len(g.rows); i++ {
@@ -102,7 +99,6 @@ func (s *Screen) wrapRow(g *grid, i int) int {
 	return added
 }
 
-// atEndOf puts the cursor behind the cells of its row.
 func (s *Screen) atEndOf(r *row) {
 	g := s.grid()
 	g.x, g.past = len(r.cells), false
@@ -131,7 +127,6 @@ func (s *Screen) cellRow() *row {
 	return r
 }
 
-// toColumn moves the cursor within its row.
 func (s *Screen) toColumn(x int) {
 	g := s.grid()
 	g.x, g.past = x, false
@@ -140,7 +135,6 @@ func (s *Screen) toColumn(x int) {
 	}
 }
 
-// moveTo moves the cursor.
 func (s *Screen) moveTo(y, x int) {
 	g := s.grid()
 	s.moved = true
@@ -321,7 +315,6 @@ func (s *Screen) restore() {
 	s.moveTo(g.saved.y, g.saved.x)
 }
 
-// print writes text.
 func (s *Screen) print(data []byte) {
 	if s.cr {
 		s.align()
@@ -420,7 +413,6 @@ func (s *Screen) piece(g *grid, r *row) {
 	g.first = g.y
 }
 
-// put writes a letter where the cursor is.
 func (s *Screen) put(c rune) {
 	if c == '\t' {
 		s.tab()

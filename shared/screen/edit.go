@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// edit does the sequences that change what is on the screen.
 func (s *Screen) edit(final byte) {
 	n := s.seq.number(0)
 	switch final {
@@ -155,7 +154,6 @@ func (s *Screen) setRegion(top, bottom int) {
 	s.moveTo(0, 0)
 }
 
-// scrollUp takes rows out at top and adds empty ones at bottom. They are finished.
 func (s *Screen) scrollUp(top, bottom, n int) {
 	g := s.grid()
 	s.need(bottom)
@@ -248,7 +246,6 @@ func (s *Screen) alternate(on, keep bool) {
 	}
 }
 
-// soft resets the modes, not the screen.
 func (s *Screen) soft() {
 	s.align()
 	s.origin, s.noWrap, s.inserting, s.newline = false, false, false, false
@@ -257,7 +254,6 @@ func (s *Screen) soft() {
 	s.region = false
 }
 
-// restart makes the terminal new.
 func (s *Screen) restart() {
 	s.alternate(false, false)
 	s.soft()

@@ -83,7 +83,6 @@ func (s *Screen) end(r *row, ends bool) {
 	}
 }
 
-// leave reports the row at y, which is about to go.
 func (s *Screen) leave(g *grid, y int) {
 	r := g.rows[y]
 	if r.left {

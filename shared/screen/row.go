@@ -61,7 +61,6 @@ type span struct {
 	style style
 }
 
-// reset makes a new row of it.
 func (r *row) reset() {
 	*r = row{text: r.text[:0], spans: r.spans[:0], cells: r.cells[:0], styles: r.styles[:0], clusters: r.clusters[:0]}
 }
@@ -223,7 +222,6 @@ func (r *row) join(x int, c rune) bool {
 	return true
 }
 
-// tidy forgets clusters that are in no cell any more, now and then.
 func (r *row) tidy() {
 	if len(r.clusters) < 64+2*len(r.cells) {
 		return
@@ -265,7 +263,6 @@ func (r *row) open(from, to int) {
 	}
 }
 
-// blank erases cells from up to to.
 func (r *row) blank(from, to int) {
 	for x := from; x < min(to, len(r.cells)); x++ {
 		r.cells[x] = blank

@@ -81,7 +81,6 @@ type Line struct {
 	Ends bool
 }
 
-// grid is one of the two screens of a terminal.
 type grid struct {
 	// rows are those down to the lowest one that was used.
 	rows []*row
@@ -192,7 +191,6 @@ func printable(data []byte) (n int, whole bool) {
 	return n, true
 }
 
-// control does a control character.
 func (s *Screen) control(b byte) {
 	s.last = 0
 	switch b {

@@ -107,7 +107,6 @@ func (s *Screen) sequence(b byte) bool {
 	return true
 }
 
-// escape does ESC and final.
 func (s *Screen) escape(final byte) {
 	s.last = 0
 	switch s.seq.inter {
@@ -143,7 +142,6 @@ func (s *Screen) escape(final byte) {
 	}
 }
 
-// csi does CSI, the parameters, and final.
 func (s *Screen) csi(final byte) {
 	q := &s.seq
 	if final != 'b' {

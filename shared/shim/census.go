@@ -20,7 +20,6 @@ type census struct {
 	marks map[int]marks
 }
 
-// marks are the marks in the environment of a process.
 type marks struct {
 	worker string
 	// mark is that of a shim or of a tmux server; proven says that the process really
@@ -191,7 +190,6 @@ func (c *census) adopted(p proc.Process, st rundir.Status) bool {
 	return true
 }
 
-// within reports whether a directory is another one or below it.
 func within(dir, root string) bool {
 	return dir != "" && root != "" && (dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/"))
 }

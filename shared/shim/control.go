@@ -26,7 +26,6 @@ type conn interface {
 	SetDeadline(time.Time) error
 }
 
-// call is one request on a control socket.
 type call struct {
 	conn  conn
 	lines *bufio.Scanner

@@ -19,7 +19,6 @@ import (
 // run directory is gone.
 var errNoFacts = errors.New("no status of the worker")
 
-// readFacts reads the shim's record of the worker with that id.
 func readFacts(dir, id string) (rundir.Status, error) {
 	st, err := readRecord(dir)
 	if err == nil && st.ID != id {

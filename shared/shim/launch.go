@@ -46,7 +46,6 @@ func LaunchOf(spec swarm.Spec) rundir.Launch {
 	return l
 }
 
-// without returns env without a variable.
 func without(env []string, variable string) []string {
 	return environ.Without(env, func(name string) bool { return name == variable })
 }

@@ -57,7 +57,6 @@ func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, er
 	}
 }
 
-// writeOrder writes the request of the kill into a file beside the order file.
 func (k *Killing) writeOrder() (name string, err error) {
 	f, err := os.CreateTemp(k.dir, rundir.OrderFile+".*")
 	if err == nil {

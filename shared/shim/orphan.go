@@ -152,7 +152,6 @@ func awaitAll(ctx context.Context, ps []proc.Process, limit time.Duration) error
 	return failed
 }
 
-// merge returns those of known that are alive, and fresh.
 func merge(known, fresh []proc.Process) []proc.Process {
 	all := slices.Clone(fresh)
 	for _, p := range known {

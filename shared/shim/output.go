@@ -56,7 +56,6 @@ func (r *reader) read(ctx context.Context) error {
 	return r.drain(ctx, r.over())
 }
 
-// follow reads until the worker has ended and its last output was read.
 func (r *reader) follow(ctx context.Context) error {
 	// The watch begins before the first read, so that no change is missed between the two.
 	w, err := newWatch(r.dir)

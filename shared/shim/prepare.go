@@ -107,7 +107,6 @@ func (s *Starting) Watch(ctx context.Context, shim proc.Identity) error {
 	return err
 }
 
-// wait reads the answer of the shim.
 func (s *Starting) wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		// An empty line wakes the reader, after the lines that the shim wrote before.

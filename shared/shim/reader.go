@@ -192,7 +192,6 @@ func (r *reader) cut() error {
 	return r.give(line, true)
 }
 
-// give passes a record to each, if the options select it.
 func (r *reader) give(line []byte, cut bool) error {
 	rec, ok := parseRecord(line)
 	if !ok || r.opts.Stream != "" && rec.stream != r.opts.Stream {

@@ -58,7 +58,6 @@ func exchange(ctx context.Context, dir string, r rundir.Request, data []byte) (r
 	return c.answer(ctx)
 }
 
-// hasEnded reports whether the worker can't take requests any more.
 func hasEnded(dir, id string) bool {
 	s, err := Status(dir, id)
 	return err == nil && s.State != swarm.StateRunning

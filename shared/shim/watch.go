@@ -38,8 +38,6 @@ func Watch(ctx context.Context, dir, id string, each func(swarm.Status) error) e
 	return each(s)
 }
 
-// subscribe asks the shim to tell of changes. There is no call if it has left, or
-// is one that knows nothing to tell but the end.
 func subscribe(ctx context.Context, dir, id string) (*call, error) {
 	c, err := openCall(ctx, dir, rundir.Request{Verb: rundir.VerbWatch, ID: id})
 	if errors.Is(err, errNoAnswer) {

@@ -80,7 +80,6 @@ func (s *scanner) enter(n int) {
 	s.at = len(s.src)
 }
 
-// pair reads key = value.
 func (s *scanner) pair() {
 	i, depth := len(s.found), s.depth
 	s.note()
@@ -185,7 +184,6 @@ func (s *scanner) blanks() {
 	}
 }
 
-// line goes to the end of the line.
 func (s *scanner) line() { s.before("\n") }
 
 // before goes to the first of the bytes in end, or to the end of it all.

@@ -66,10 +66,8 @@ func privateGroup(path string, info fs.FileInfo) bool {
 	return onlyMember(st.Gid, accounts())
 }
 
-// database is the part of the user database that holds the members of groups.
 type database struct{ passwd, group string }
 
-// accounts reads the local user database once.
 var accounts = sync.OnceValue(func() database {
 	passwd, err := os.ReadFile("/etc/passwd")
 	if err != nil {

@@ -169,7 +169,6 @@ func (w *walk) step(dir string, inSticky bool) (sticky bool, err error) {
 	return isSticky(info), nil
 }
 
-// parts splits a path into its names, without empty ones and ".".
 func parts(path string) []string {
 	var names []string
 	for name := range strings.SplitSeq(path, "/") {

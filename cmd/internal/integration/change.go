@@ -117,7 +117,6 @@ func (n Notes) Write(path string) error {
 	return safefile.Replace(path, append(b, '\n'), 0o600)
 }
 
-// take notes down a change that was made.
 func (n Notes) take(c Change, remove bool) {
 	if remove || !c.Exists {
 		delete(n, c.Path)

@@ -26,13 +26,11 @@ type Client struct {
 	changes func(s Setup) ([]Change, error)
 }
 
-// event is one hook event of a client.
 type event struct {
 	name string
 	kind kind
 }
 
-// kind is what an event means.
 type kind int
 
 const (
@@ -140,7 +138,6 @@ func Names() (names []string) {
 // is edited here anyway, and takes seconds.
 func gemini(s Setup) ([]Change, error) { return s.settings(Named("gemini"), "", ".gemini") }
 
-// qwen integrates into Qwen Code, whose file is like that of Gemini CLI.
 func qwen(s Setup) ([]Change, error) { return s.settings(Named("qwen"), "", ".qwen") }
 
 // settings integrates into a client that has all in one file, settings.json.

@@ -59,14 +59,12 @@ func (s Setup) variables() []string {
 // same beginning may describe a session of another agent.
 var keyLike = lazy(`_(?:KEY|KEY_ID|TOKEN|BASE_URL|ENDPOINT|PROXY|PROFILE|REGION|CREDENTIALS)$`)
 
-// tomlServer is the MCP server in Codex's file.
 type tomlServer struct {
 	Command string   `toml:"command"`
 	Args    []string `toml:"args"`
 	EnvVars []any    `toml:"env_vars"`
 }
 
-// decodeTOML decodes a text, and returns an error that says where it is wrong.
 func decodeTOML(text string, into any) error {
 	_, err := toml.Decode(text, into)
 	if wrong, ok := errors.AsType[toml.ParseError](err); ok {
@@ -75,7 +73,6 @@ func decodeTOML(text string, into any) error {
 	return err
 }
 
-// codexFile holds the parts of Codex's file that are read.
 type codexFile struct {
 	Servers map[string]tomlServer `toml:"mcp_servers"`
 }
@@ -115,7 +112,6 @@ func (s Setup) addTOMLServer(d *jsonc.Document) error {
 
 var errByHand = errors.New("the table mcp_servers.swarm is written in a way that can't be edited: change command and env_vars by hand, or remove it")
 
-// checkTOML makes sure that an edited text has the intended values.
 func (s Setup) checkTOML(d *jsonc.Document) error {
 	var file codexFile
 	if decodeTOML(d.Text, &file) != nil {
@@ -133,7 +129,6 @@ func (s Setup) checkTOML(d *jsonc.Document) error {
 	return nil
 }
 
-// appendTOML adds a table at the end of a text.
 func appendTOML(d *jsonc.Document, table string) {
 	before := ""
 	if d.Text != "" {

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// around is how many lines around a change are shown.
 const around = 3
 
 // maxTable bounds the memory for the search of common lines.
@@ -42,10 +41,8 @@ func lines(text string) []string {
 // it is kept or added; else -1.
 type step struct{ before, after int }
 
-// hunk are steps that are shown together.
 type hunk []step
 
-// hunks returns the changed lines with those around them.
 func hunks(before, after []string) (all []hunk) {
 	steps := align(before, after)
 	last := -1

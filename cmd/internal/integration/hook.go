@@ -100,7 +100,6 @@ func decodeHook(input []byte) (in hookInput) {
 	return in
 }
 
-// notice returns what a notification means.
 func notice(in hookInput) (state, text string) {
 	switch in.Type {
 	case "permission_prompt", "elicitation_dialog":
@@ -120,8 +119,6 @@ func notice(in hookInput) (state, text string) {
 	return "", ""
 }
 
-// question returns the question of an agent that wants to use a tool, with the tool and its
-// argument.
 func question(tool string, input json.RawMessage) string {
 	text := "May I use " + tool + "?"
 	var in map[string]any

@@ -16,7 +16,6 @@ import (
 // errForeign says that the server named swarm is another program.
 var errForeign = errors.New("an MCP server named 'swarm' is configured that is another program: rename or remove it first")
 
-// hookGroup is an entry of an event, in the files of all clients that have hooks.
 type hookGroup struct {
 	Hooks []hookCommand `json:"hooks"`
 }
@@ -33,7 +32,6 @@ func (s Setup) hookLine(c *Client, event string) string {
 	return fmt.Sprintf("%s hook %s %s || true", quoted(s.Swarm), c.Name, event)
 }
 
-// quoted is a word of a shell.
 func quoted(s string) string {
 	if plain().MatchString(s) {
 		return s
@@ -52,13 +50,11 @@ func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// isHook reports whether a command is a hook of swarm.
 func isHook(command string, c *Client) bool {
 	m := hookOfOur().FindStringSubmatch(command)
 	return m != nil && m[1] == c.Name
 }
 
-// addHooks adds one hook for each event of the client.
 func (s Setup) addHooks(d *jsonc.Document, c *Client, name string) error {
 	for _, e := range c.events {
 		want := hookCommand{Name: name, Type: "command", Command: s.hookLine(c, e.name), Timeout: c.timeout}
@@ -92,7 +88,6 @@ func (s Setup) addHooks(d *jsonc.Document, c *Client, name string) error {
 	return nil
 }
 
-// removeHooks removes swarm's hooks of an event.
 func removeHooks(d *jsonc.Document, c *Client, event string) error {
 	shared := false
 	err := d.RemoveElements(func(v *jsonc.Value) bool {
@@ -138,7 +133,6 @@ func removeAllHooks(d *jsonc.Document, c *Client) error {
 	return nil
 }
 
-// parsed parses a document; an empty one is an empty object.
 func parsed(d *jsonc.Document) (jsonc.Value, error) {
 	if strings.TrimSpace(d.Text) == "" {
 		return jsonc.Value{}, nil
@@ -146,13 +140,11 @@ func parsed(d *jsonc.Document) (jsonc.Value, error) {
 	return jsonc.Parse(d.Text)
 }
 
-// server is an MCP server in a client's file.
 type server struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 }
 
-// isSwarm reports whether a command with its arguments is a server of swarm.
 func isSwarm(command []string) bool {
 	return len(command) > 1 && filepath.Base(command[0]) == "swarm" && command[1] == "mcp"
 }
@@ -207,7 +199,6 @@ func removeServer(d *jsonc.Document) error {
 	return d.Remove("mcpServers", "swarm")
 }
 
-// skill returns the change of the skill in a directory of skills.
 func (s Setup) skill(dir string) (Change, error) {
 	return s.whole(filepath.Join(dir, "swarm", "SKILL.md"), s.Skill, func(text string) bool {
 		return strings.HasPrefix(text, "---\nname: swarm\n")

@@ -18,14 +18,12 @@ var plugin string
 // pluginMark is the first line of the plugin.
 const pluginMark = "// Written by 'swarm integrate opencode'"
 
-// localServer is an MCP server in opencode's file.
 type localServer struct {
 	Type    string   `json:"type"`
 	Command []string `json:"command"`
 	Enabled bool     `json:"enabled"`
 }
 
-// opencode integrates into opencode.
 func opencode(s Setup) ([]Change, error) {
 	dir, err := s.home("OPENCODE_CONFIG_DIR", "")
 	if s.Getenv("OPENCODE_CONFIG_DIR") == "" {

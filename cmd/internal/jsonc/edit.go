@@ -249,7 +249,6 @@ func (d *Document) removeMember(root Value, path []string) {
 	}
 }
 
-// hasComment reports whether there is a comment in a value besides its members'.
 func (d *Document) hasComment(v Value) bool {
 	text := d.Text[v.Start:v.End]
 	for _, m := range v.Members {
@@ -261,7 +260,6 @@ func (d *Document) hasComment(v Value) bool {
 	return strings.Contains(text, "/")
 }
 
-// cut removes the item with that index, which is at [start, end).
 func (d *Document) cut(from Value, index, start, end int) {
 	count, before := len(from.Members)+len(from.Elements), from.Start+1
 	if index > 0 && from.IsObject() {
@@ -314,7 +312,6 @@ func (d *Document) cut(from Value, index, start, end int) {
 	}
 }
 
-// indentAt returns the white space at the beginning of the line of a place.
 func (d *Document) indentAt(at int) string {
 	line := d.Text[strings.LastIndexByte(d.Text[:at], '\n')+1 : at]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
@@ -338,7 +335,6 @@ func (d *Document) newline() string {
 	return "\n"
 }
 
-// format encodes a value for a place with that indentation.
 func (d *Document) format(value any, indent string) (string, error) {
 	text, err := encode(value, indent, d.unit())
 	return strings.ReplaceAll(text, "\n", d.newline()), err
@@ -353,7 +349,6 @@ func encode(value any, indent, unit string) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// encodeLine encodes a value on one line.
 func encodeLine(value any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -206,7 +206,6 @@ func (p *parser) value(depth int) (Value, error) {
 	return v, err
 }
 
-// list parses what is between brackets.
 func (p *parser) list(end byte, item func() error) error {
 	p.at++
 	for {
@@ -234,7 +233,6 @@ func (p *parser) list(end byte, item func() error) error {
 	}
 }
 
-// string parses a string and returns its value.
 func (p *parser) string() (string, error) {
 	for i := p.at + 1; i < len(p.text) && p.text[i] != '\n'; i++ {
 		switch p.text[i] {
@@ -252,7 +250,6 @@ func (p *parser) string() (string, error) {
 	return "", p.wrong("this string has no end")
 }
 
-// literal parses a number, true, false or null.
 func (p *parser) literal() error {
 	n := strings.IndexAny(p.text[p.at:], " \t\r\n,:]}/\"{[")
 	if n < 0 {

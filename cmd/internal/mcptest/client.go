@@ -124,7 +124,6 @@ func (c *Client) Text(ctx context.Context, name string, input json.RawMessage) (
 	return textOf(result)
 }
 
-// textOf returns the text that is the only part of an answer.
 func textOf(result *sdk.CallToolResult) (string, error) {
 	if len(result.Content) != 1 {
 		return "", fmt.Errorf("the answer has %d parts, want 1", len(result.Content))

@@ -5,7 +5,6 @@ import (
 	"net/http"
 )
 
-// anthropic is the Messages API.
 type anthropic struct{}
 
 func (anthropic) parse(_ *http.Request, body []byte) (question, error) {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 )
 
-// chat is the OpenAI Chat Completions API.
 type chat struct{}
 
 func (chat) parse(_ *http.Request, body []byte) (question, error) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// gemini is the Gemini API.
 type gemini struct{}
 
 func (gemini) parse(r *http.Request, body []byte) (question, error) {

@@ -50,7 +50,6 @@ type question struct {
 	user, results, tools []string
 }
 
-// dialect is the API of one vendor.
 type dialect interface {
 	// parse returns the question of a request.
 	parse(r *http.Request, body []byte) (question, error)
@@ -62,7 +61,6 @@ type dialect interface {
 	fail(w http.ResponseWriter, turn Turn)
 }
 
-// events writes server-sent events.
 type events struct {
 	w     http.ResponseWriter
 	pause func(word int) bool
@@ -111,10 +109,8 @@ func reply(w http.ResponseWriter, status int, data any) {
 	_, _ = w.Write(encode(data)) // the client may have hung up
 }
 
-// object is a JSON object that is written.
 type object = map[string]any
 
-// arguments returns the input of the turn's tool as JSON text.
 func (t Turn) arguments() string {
 	if t.Input == nil {
 		return "{}"

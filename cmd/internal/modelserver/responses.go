@@ -5,7 +5,6 @@ import (
 	"net/http"
 )
 
-// responses is the OpenAI Responses API.
 type responses struct{}
 
 func (responses) parse(_ *http.Request, body []byte) (question, error) {
@@ -130,7 +129,6 @@ func (responses) fail(w http.ResponseWriter, turn Turn) {
 	failOpenAI(w, turn)
 }
 
-// failOpenAI answers with an error as both APIs of OpenAI do.
 func failOpenAI(w http.ResponseWriter, turn Turn) {
 	kind := turn.kind("server_error", map[int]string{
 		http.StatusBadRequest: "invalid_request_error", http.StatusUnauthorized: "invalid_api_key",

@@ -185,7 +185,6 @@ func (s *Server) pause(r *http.Request, turn Turn, n int) bool {
 	return false
 }
 
-// dialectOf returns the API of a path, nil for an unknown one.
 func dialectOf(path string) dialect {
 	switch {
 	case strings.HasSuffix(path, "/v1/messages"):

@@ -32,7 +32,6 @@ type Turn struct {
 	Kind string
 }
 
-// words returns the pieces in which text is streamed.
 func words(text string) []string {
 	return strings.SplitAfter(text, " ")
 }
@@ -44,7 +43,6 @@ func callID() string {
 	return strconv.FormatInt(calls.Add(1), 10)
 }
 
-// kind returns the vendor's name for the turn's error.
 func (t Turn) kind(other string, kinds map[int]string) string {
 	if t.Kind != "" {
 		return t.Kind

@@ -98,7 +98,6 @@ func (p Plugin) requirement() string {
 		modPath(filepath.ToSlash(p.Checkout)) + "\n"
 }
 
-// modPath writes a path in the syntax of go.mod.
 func modPath(path string) string {
 	if !filepath.IsAbs(path) && !strings.HasPrefix(path, "./") && !strings.HasPrefix(path, "../") {
 		path = "./" + path

@@ -16,7 +16,6 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 )
 
-// maxEntries bounds the number of files of an archive.
 const maxEntries = 10000
 
 // unpack unpacks an archive into dir, which is empty, and returns the directory in it that

@@ -22,7 +22,6 @@ const stagingPrefix = ".staging-"
 // lockRetry is the pause between two attempts to take a held lock, see package host.
 const lockRetry = 20 * time.Millisecond
 
-// folder is the locked folder of installed plugins.
 type folder struct {
 	path string
 	lock *flock.Flock

@@ -96,7 +96,6 @@ func Install(ctx context.Context, r Request) (_ *Result, err error) {
 	return result, f.put(tree, m.Name, m.Version, filepath.Join(staging, "old"))
 }
 
-// prepare creates the plugin's new directory in staging, and checks all of its files.
 func prepare(ctx context.Context, r Request, src source, staging string) (*catalog.Manifest, string, error) {
 	m := &catalog.Manifest{Format: 1, Name: src.name, Source: src.path, Installed: time.Now().UTC().Truncate(time.Second)}
 	tree := filepath.Join(staging, "tree")
@@ -213,5 +212,4 @@ func compare(state string, m *catalog.Manifest) (same bool, err error) {
 	return slices.Equal(there.Files, m.Files), nil
 }
 
-// intact reports whether no file has changed since the installation.
 func intact(i *catalog.Installed) bool { return len(Verify(i)) == 0 }

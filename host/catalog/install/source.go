@@ -27,10 +27,8 @@ const maxSums = 1 << 20
 // maxSize bounds the size of the source and of the unpacked files.
 const maxSize = 2 << 30
 
-// archiveSuffix is the end of the names of archives.
 const archiveSuffix = ".tar.gz"
 
-// source holds the facts about a plugin in the name of its file.
 type source struct {
 	path string
 	// name is the plugin's.
@@ -143,7 +141,6 @@ func (s source) checkList(sum string, known bool) error {
 	return nil
 }
 
-// reader ends with its context.
 type reader struct {
 	ctx context.Context //nolint:containedctx // it lives as long as one copy
 	io.Reader

@@ -48,7 +48,6 @@ type Engine struct {
 // EnvOnly names the variable that holds the only kind of engine to test.
 const EnvOnly = "SWARM_TEST_ENGINE"
 
-// startLimit is how long an engine may take to answer.
 const startLimit = time.Minute
 
 // Run starts an engine and calls f with it. Whatever runs in it ends with it.
@@ -235,7 +234,6 @@ func (e *Engine) importImage(files []byte) error {
 	return nil
 }
 
-// leave removes the containers, then ends the engine.
 func (e *Engine) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
@@ -312,7 +310,6 @@ func absent(paths []string) []string {
 	})
 }
 
-// mounts returns what is mounted below the engine's directory, the innermost first.
 func (e *Engine) mounts() []string {
 	info, _ := os.ReadFile("/proc/self/mountinfo")
 	var dirs []string

@@ -131,7 +131,6 @@ func (r *Registry) Served(image string) int {
 	return r.served[image]
 }
 
-// refuse answers with an error in the form of the API.
 func refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

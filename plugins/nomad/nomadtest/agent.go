@@ -163,7 +163,6 @@ func (a *Agent) Kill() {
 	_ = a.cmd.Wait()
 }
 
-// leave ends the agent's jobs, then the agent.
 func (a *Agent) leave() {
 	if c, err := a.Client(); err == nil {
 		a.stopJobs(c)

@@ -91,7 +91,6 @@ func (b *Backend) Announce() []swarm.Capability {
 	}
 }
 
-// keeper returns the backend of a kind of workers.
 func (b *Backend) keeper(kind string) Keeper {
 	if kind == KindTerminal {
 		return b.opts.Terminal

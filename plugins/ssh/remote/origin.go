@@ -43,7 +43,6 @@ func MachineID() string {
 	return ""
 }
 
-// idFile is the file in the directory of workers that holds its id.
 const idFile = "id"
 
 // Origin returns where workers are started now. Without an id of its own the directory

@@ -119,7 +119,6 @@ func Verify(dir string) (string, error) {
 // No copy takes that long.
 const pruneAfter = time.Hour
 
-// prune removes what broken copies have left beside the directory of this one.
 func prune(from string) {
 	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(from), "new.*")) // a directory of another name keeps them
 	for _, path := range paths {

@@ -40,7 +40,6 @@ func TakeStdio() (net.Conn, error) {
 	return NewConn(os.NewFile(uintptr(in), "stdin"), os.NewFile(uintptr(out), "stdout"), func() {}), nil
 }
 
-// pipes is a connection made of two pipes.
 type pipes struct {
 	in, out *os.File
 	once    sync.Once

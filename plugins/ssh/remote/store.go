@@ -133,7 +133,6 @@ func (s store) write(r record) error {
 	return safefile.Replace(filepath.Join(s.runDir(r.Spec.ID), recordFile), data, 0o600)
 }
 
-// make makes the run directory of a new worker.
 func (s store) make(r record) error {
 	if err := os.MkdirAll(s.workers(), 0o700); err != nil {
 		return err
@@ -179,7 +178,6 @@ func (s store) lastGivenUp(id string) (int, error) {
 // stalls for longer.
 const givenUpFor = 30 * 24 * time.Hour
 
-// prune removes old notes of starts.
 func (s store) prune() {
 	entries, err := os.ReadDir(s.givenUp())
 	if err != nil {

@@ -41,7 +41,6 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) (war
 	return warnings, err
 }
 
-// drop removes the run directory of a worker that has ended.
 func (b *Backend) drop(ctx context.Context, h Handle) error {
 	w, err := h.worker()
 	if err != nil {

@@ -33,7 +33,6 @@ done
 rm -rf "$dir"
 [ -z "$pids" ]`
 
-// guardOf starts the guard of a directory.
 func guardOf(dir string) (*guard, error) {
 	cmd := exec.CommandContext(context.Background(), "sh", "-c", guardScript)
 	// A signal to the group of the tests must not end it.
@@ -50,7 +49,6 @@ func guardOf(dir string) (*guard, error) {
 	return g, err
 }
 
-// end has the guard do its work.
 func (g *guard) end() error {
 	if g == nil {
 		return nil

@@ -19,7 +19,6 @@ import (
 	"time"
 )
 
-// startLimit is how long a server may take to listen.
 const startLimit = 20 * time.Second
 
 // Server is an ssh server on the loopback interface. Whoever logs in is the user of the
@@ -132,7 +131,6 @@ func keygen(path string) error {
 	return nil
 }
 
-// make makes the files of a server.
 func (s *Server) make(key string) error {
 	if err := os.MkdirAll(s.Home, 0o700); err != nil {
 		return err

@@ -95,7 +95,6 @@ func dotGit(dir string) (string, error) {
 	return gitDir, nil
 }
 
-// isGitDir reports whether git may take a directory for a repository.
 func isGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return false
@@ -169,7 +168,6 @@ func Examine(gitDir string) error {
 	return nil
 }
 
-// examineFiles looks at the files of one directory.
 func examineFiles(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

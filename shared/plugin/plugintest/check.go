@@ -86,12 +86,10 @@ func Check(ctx context.Context, b backendtest.Binary, o CheckOptions) Report {
 	return r
 }
 
-// connectCase is the name of the case that reads a plugin's description.
 const connectCase = "connect"
 
 func (o CheckOptions) wants(name string) bool { return o.Only == nil || o.Only(name) }
 
-// probe reads the plugin's description and returns the cases about it.
 func (o CheckOptions) probe(t T, b backendtest.Binary) (plugin.Info, []harness.Item) {
 	p := b.Program().Start(t)
 	if p.Backend() == nil {
@@ -101,7 +99,6 @@ func (o CheckOptions) probe(t T, b backendtest.Binary) (plugin.Info, []harness.I
 	return p.Info(), b.Items(t, p)
 }
 
-// run runs the cases that are wanted.
 func (o CheckOptions) run(ctx context.Context, items []harness.Item) []Result {
 	wanted := slices.DeleteFunc(slices.Clone(items), func(i harness.Item) bool { return !o.wants(i.Name) })
 	return harness.Run(ctx, wanted, o.Parallel, o.tell)

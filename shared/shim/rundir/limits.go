@@ -7,7 +7,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// milli is the unit in which CPUs are written.
 const milli = 1000
 
 // limitsText returns limits in one word: bytes of memory, thousandths of CPUs, processes,

@@ -43,7 +43,6 @@ const GoOn = "go on"
 // client.
 const UnknownRequest = "unknown request"
 
-// maxGraceMS is a year; it prevents overflows.
 const maxGraceMS = 365 * 24 * 3600 * 1000
 
 // Request is one request on the control socket.

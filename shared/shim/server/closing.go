@@ -15,9 +15,6 @@ const (
 	closeEvery = 50 * time.Millisecond
 )
 
-// closing is a kill by a client that closes the outer terminal next, and saves its screen.
-// The first signal is sent after that: many programs clear the screen at their end, or
-// write a last message to it.
 type closing struct {
 	*kill
 	sig      unix.Signal

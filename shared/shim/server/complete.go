@@ -13,7 +13,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// completion says how the remaining processes of a completed worker are ended.
 type completion struct {
 	rundir.Request
 	signal unix.Signal

@@ -31,7 +31,6 @@ const (
 	breather = 100 * time.Millisecond
 )
 
-// control is the socket that clients connect to.
 type control struct {
 	socket *os.File
 	// entering holds a token for each client whose request has not arrived yet; clients and
@@ -39,7 +38,6 @@ type control struct {
 	entering, clients, kills chan struct{}
 }
 
-// request is what one client asks for.
 type request struct {
 	rundir.Request
 	from *client
@@ -169,7 +167,6 @@ func (c *control) admit(verb string) chan struct{} {
 	}
 }
 
-// client is one connection.
 type client struct {
 	file *os.File
 	// left says that the client has disconnected.
@@ -184,7 +181,6 @@ type client struct {
 	ahead []byte
 }
 
-// request reads the request of a client.
 func (c *client) request() (rundir.Request, error) {
 	_ = c.file.SetReadDeadline(time.Now().Add(patience))
 	line, err := c.line()

@@ -45,7 +45,6 @@ func newIntake(turn chan struct{}) *intake {
 	return &intake{turn: turn, gone: make(chan struct{})}
 }
 
-// close ends all that is being given.
 func (in *intake) close() {
 	in.once.Do(func() {
 		in.left = in.unread()

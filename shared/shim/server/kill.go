@@ -18,7 +18,6 @@ import (
 // sleeps in the kernel does not.
 const lastLook = 5 * time.Second
 
-// kill is one attempt to end the worker.
 type kill struct {
 	cause    swarm.Cause
 	reason   string

@@ -245,8 +245,6 @@ func (k *shim) stop() error {
 	return errors.New("its processes start others faster than they can be stopped")
 }
 
-// alone reports whether all processes in the group are the worker's: it may have spawned
-// other workers, which are not paused with it.
 func (k *shim) alone() bool {
 	pids, err := k.group.Members()
 	members, treeErr := k.members()

@@ -46,7 +46,6 @@ func unignore() {
 	}
 }
 
-// ownProgram is the path of this program, even if its file was replaced meanwhile.
 func ownProgram() string { return "/proc/self/exe" }
 
 func tree(threads []int, _ rundir.Identity, skip func(proc.Process) (bool, error)) ([]proc.Process, error) {

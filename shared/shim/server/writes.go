@@ -9,7 +9,6 @@ type writes struct {
 	queue []write
 }
 
-// write is one of them.
 type write struct {
 	// begin prepares it, in the shim's goroutine, and returns what writes.
 	begin func() func() error

@@ -118,7 +118,6 @@ func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *killOptions, 
 	return nil
 }
 
-// killedAgentLine describes the result of a kill of an agent.
 func killedAgentLine(name string, out tool.KillAgentOutput) string {
 	name = output.Visible(name)
 	var facts []string

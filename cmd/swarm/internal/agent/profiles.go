@@ -44,7 +44,6 @@ error; the other profiles still work.`,
 	return cmd
 }
 
-// profileJSON is a profile as "agent profiles --json" prints it.
 type profileJSON struct {
 	Name       string   `json:"name"`
 	Title      string   `json:"title"`

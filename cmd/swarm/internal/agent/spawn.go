@@ -86,7 +86,6 @@ without which its tools have no rights in the team.`,
 	return cmd
 }
 
-// check refuses flags that make no sense together.
 func (o *spawnOptions) check() error {
 	if o.in.Branch != "" && !o.in.Worktree {
 		return output.Usagef("--branch needs --worktree")

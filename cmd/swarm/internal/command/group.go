@@ -143,7 +143,6 @@ var foreignSubverbs = map[string][]string{
 	"write":     {"send", "init"},
 }
 
-// suggestVerb returns the command below cmd that is most like an unknown word, or "".
 func suggestVerb(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, sub := range cmd.Commands() {

@@ -105,7 +105,6 @@ func (f *cpusFlag) Set(s string) error {
 func (f *cpusFlag) Type() string   { return "number" }
 func (f *cpusFlag) String() string { return "" }
 
-// limitFlag is a number within bounds, or none.
 type limitFlag struct {
 	n, least, most int
 	given          bool

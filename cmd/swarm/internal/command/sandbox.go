@@ -30,7 +30,6 @@ func (s *Sandbox) AddTo(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("sandbox-home", completeHome)
 }
 
-// completeHome offers the words, and directories.
 func completeHome(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return []cobra.Completion{config.HomeEmpty, config.HomeReadOnly}, cobra.ShellCompDirectiveDefault
 }

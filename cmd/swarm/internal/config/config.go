@@ -43,7 +43,6 @@ func newConfigPath(a *app.App) *cobra.Command {
 	return cmd
 }
 
-// fileJSON is one config file.
 type fileJSON struct {
 	Kind    string `json:"kind"`
 	Path    string `json:"path"`

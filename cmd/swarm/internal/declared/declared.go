@@ -23,7 +23,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// errNoProject says that no project file was found.
 var errNoProject = &output.HintError{
 	Err:  fmt.Errorf("no %s here or in a directory above", config.ProjectFile),
 	Hint: "'swarm config init --project' writes one; workers are declared in tables [workers.NAME]",
@@ -86,7 +85,6 @@ func inFileOrder(l *config.Loaded) []string {
 	})
 }
 
-// declaredWorker returns the host's form of a declaration.
 func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 	policy := setup.KillPolicy(w.Kill)
 	r := host.SpawnRequest{

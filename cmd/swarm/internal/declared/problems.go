@@ -43,7 +43,6 @@ func WorkerProblems(ctx context.Context, a *app.App, l *config.Loaded) config.Pr
 	return l.Conceal(problems)
 }
 
-// backendProblems returns the problems of workers that depend on the installed plugins.
 func backendProblems(a *app.App, l *config.Loaded, names []string) (problems config.Problems, err error) {
 	known, err := a.Setup().Catalog(l.Config.Plugins)
 	if err != nil {

@@ -98,7 +98,6 @@ func runEvents(ctx context.Context, a *app.App, o *eventsOptions) error {
 	})
 }
 
-// eventPrinter prints events as they come, one a line.
 type eventPrinter struct {
 	*app.App
 	timestamps, json bool

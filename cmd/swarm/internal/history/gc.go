@@ -68,7 +68,6 @@ func runGC(ctx context.Context, a *app.App, asJSON bool) error {
 	})
 }
 
-// collectedJSON is what gc did.
 type collectedJSON struct {
 	Ended          []workerNameJSON `json:"ended"`
 	Removed        []workerNameJSON `json:"removed"`

@@ -41,7 +41,6 @@ func hookInput(d hooks.Delivery) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// launcher returns what runs commands beside a watch.
 func launcher(a *app.App) (l hooks.Launcher, dir string, err error) {
 	if dir, err = a.StateDir(); err != nil {
 		return l, dir, err

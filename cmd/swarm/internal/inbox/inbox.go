@@ -42,7 +42,6 @@ const (
 	messageAnswered = string(registry.MessageShutdownApproved)
 )
 
-// shutdownBody is the content of a shutdown message.
 type shutdownBody struct {
 	ID             string `json:"id"`
 	Reason         string `json:"reason"`
@@ -51,7 +50,6 @@ type shutdownBody struct {
 	ResponseReason string `json:"responseReason"`
 }
 
-// printMessages prints messages for people, the text of each below its head line.
 func printMessages(a *app.App, out tool.ReadMessagesOutput, nameOf func(id string) string) {
 	now := time.Now()
 	if len(out.Messages) == 0 {

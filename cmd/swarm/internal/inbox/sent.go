@@ -18,7 +18,6 @@ import (
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
-// sentLimit is how many messages are listed.
 const sentLimit = 50
 
 func newSent(a *app.App) *cobra.Command {
@@ -62,7 +61,6 @@ have been, and the screen does not show that the agent took it: it is not typed 
 	return cmd
 }
 
-// receiptText describes how far a message was delivered.
 func receiptText(m registry.Message) string {
 	switch {
 	case m.How == "":

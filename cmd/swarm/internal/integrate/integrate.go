@@ -116,7 +116,6 @@ func runIntegrate(ctx context.Context, a *app.App, client *integration.Client, t
 	return nil
 }
 
-// integrationSetup collects what an integration is made with.
 func integrationSetup(a *app.App, notes string, root *cobra.Command) (s integration.Setup, err error) {
 	if s.Swarm, err = ownCommand(); err != nil {
 		return s, err

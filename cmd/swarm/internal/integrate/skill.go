@@ -37,14 +37,12 @@ use swarm, and lists all commands and tools of this version, one line each.`,
 	}
 }
 
-// skillData are the values of the template.
 type skillData struct {
 	About, Example string
 	Groups         []skillGroup
 	Tools          []skillTool
 }
 
-// skillGroup is a group of the help with its commands.
 type skillGroup struct {
 	Title string
 	Verbs []skillVerb
@@ -89,7 +87,6 @@ func skillVerbs(cmd *cobra.Command) (verbs []skillVerb) {
 	return verbs
 }
 
-// firstSentence returns the first sentence of a text, on one line.
 func firstSentence(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if sentence, _, more := strings.Cut(text, ". "); more {
@@ -98,7 +95,6 @@ func firstSentence(text string) string {
 	return text
 }
 
-// unindented returns the lines of an example without their indentation.
 func unindented(example string) string {
 	lines := strings.Split(example, "\n")
 	for i, line := range lines {

@@ -90,7 +90,6 @@ func Fits(t *testing.T, schema, path string, printed any) {
 	}
 }
 
-// docs returns the directory of the documentation, which is beside go.mod.
 func docs(t *testing.T) string {
 	t.Helper()
 	for dir := "."; ; dir = filepath.Join(dir, "..") {

@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// envTeam is the team of an agent, in its environment.
 const envTeam = "SWARM_TEAM"
 
 // teamFlag is the name of a team; empty: not given.

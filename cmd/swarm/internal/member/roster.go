@@ -84,7 +84,6 @@ func AgentFacts(s tool.AgentStatus, now time.Time) [][]string {
 	return facts
 }
 
-// heartbeatText returns the time since the last sign of life of an agent.
 func heartbeatText(s tool.AgentStatus) string {
 	text := humane.Age(time.Duration(s.HeartbeatAge*float64(time.Second))) + " ago"
 	if !s.HeartbeatHealthy && s.IsActive {

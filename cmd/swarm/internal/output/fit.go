@@ -50,7 +50,6 @@ type Table struct {
 	Colours, Plain bool
 }
 
-// tableGap is how many blanks are between two columns.
 const tableGap = 2
 
 // PrintFitted prints a table. Without rows it prints nothing.
@@ -111,7 +110,6 @@ func (t Table) Lines() []string {
 	return lines
 }
 
-// widths returns the width of each column, so that the lines fit.
 func (t Table) widths(rows [][]Cell) []int {
 	widths := make([]int, len(t.Columns))
 	for _, row := range rows {
@@ -191,7 +189,6 @@ func Shorten(text string, columns int, plain bool) string {
 	return Head(text, columns-1) + cutMark(plain)
 }
 
-// cut shortens a cell that is too wide.
 func (t Table) cut(cell Cell, width int) Cell {
 	cell = slices.Clone(cell)
 	left := width - 1

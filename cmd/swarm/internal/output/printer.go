@@ -73,7 +73,6 @@ func (p *Printer) Error(text string) {
 	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Red, "error:"), Visible(text))
 }
 
-// onErr paints a word for stderr.
 func (p *Printer) onErr(s Style, word string) string {
 	if p.ErrColours == nil || !p.ErrColours() {
 		return word

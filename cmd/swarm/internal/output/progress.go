@@ -34,7 +34,6 @@ type Progress struct {
 	stopped bool
 }
 
-// start is what the start of a worker waits for.
 type start struct {
 	worker, text string
 	printed      time.Time // without a terminal

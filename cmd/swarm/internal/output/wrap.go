@@ -6,7 +6,6 @@ import (
 	"sync"
 )
 
-// leastWidth is the narrowest column that texts are wrapped for.
 const leastWidth = 20
 
 // Wrapped divides a text into parts that fit, between words if that is possible. Without a

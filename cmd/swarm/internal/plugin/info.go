@@ -51,7 +51,6 @@ func quietConfig(a *app.App) config.Config {
 	return loaded.Config
 }
 
-// pluginInfoJSON is a plugin as in the list, and more.
 type pluginInfoJSON struct {
 	pluginJSON
 	Contract *int     `json:"contract"`
@@ -67,7 +66,6 @@ type pluginConfiguredJSON struct {
 	SHA256  *string `json:"sha256"`
 }
 
-// installedJSON describes the source of an installed plugin.
 type installedJSON struct {
 	Version      string              `json:"version"`
 	Time         string              `json:"time"`

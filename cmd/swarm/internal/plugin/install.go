@@ -67,7 +67,6 @@ func isSHA256(s string) bool {
 	return true
 }
 
-// pluginInstalledJSON is a plugin that was installed.
 type pluginInstalledJSON struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`

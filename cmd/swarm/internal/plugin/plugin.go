@@ -91,7 +91,6 @@ func health(p pluginadmin.Status) string {
 	return "ok"
 }
 
-// pluginJSON is one plugin.
 type pluginJSON struct {
 	Name         string   `json:"name"`
 	Kind         *string  `json:"kind"`

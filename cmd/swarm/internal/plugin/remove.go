@@ -49,7 +49,6 @@ last version is kept while the plugin owns workers that run.`,
 	return cmd
 }
 
-// pluginRemovedJSON are the versions that were removed.
 type pluginRemovedJSON struct {
 	Name    string   `json:"name"`
 	Removed []string `json:"removed"`

@@ -35,7 +35,6 @@ Exit code: 0 if nothing has changed, else 1.`,
 	return cmd
 }
 
-// pluginVerdictJSON is the verdict on one version of a plugin.
 type pluginVerdictJSON struct {
 	Name     string   `json:"name"`
 	Version  string   `json:"version"`

@@ -52,7 +52,6 @@ func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph
 // tellLimit is how long a write into the history may take.
 const tellLimit = 10 * time.Second
 
-// tellOfLoop writes the news of this process's loop into the history.
 func tellOfLoop(ctx context.Context, a *app.App) func(ralph.Note, string) {
 	return func(n ralph.Note, text string) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellLimit)
@@ -68,7 +67,6 @@ func tellOfLoop(ctx context.Context, a *app.App) func(ralph.Note, string) {
 	}
 }
 
-// loopEvents are the events for the news of loops.
 var loopEvents = map[ralph.Note]history.Kind{
 	ralph.NoteAsks:    history.Blocked,
 	ralph.NoteLimited: history.Limited,

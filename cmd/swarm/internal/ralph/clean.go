@@ -80,7 +80,6 @@ func runClean(ctx context.Context, a *app.App, names []string, o *cleanOptions) 
 	return errors.Join(errs...)
 }
 
-// loopCleanJSON is the result for one loop.
 type loopCleanJSON struct {
 	Name    string  `json:"name"`
 	Cleaned bool    `json:"cleaned"`
@@ -98,7 +97,6 @@ func removeLoop(ctx context.Context, store ralph.Store, name string) error {
 	return nil
 }
 
-// workersByName returns all workers as they are now.
 func workersByName(ctx context.Context, a *app.App) (map[string]host.Worker, error) {
 	byName := make(map[string]host.Worker)
 	err := a.WithHost(ctx, func(h *host.Host) error {

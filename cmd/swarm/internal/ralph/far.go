@@ -31,7 +31,6 @@ type farOptions struct {
 	command       []string
 }
 
-// argv is the command that carries one iteration.
 func (o *farOptions) argv(program string) []string {
 	argv := []string{program, "ralph", "far", "--backend", o.backend}
 	if o.cwd != "" {
@@ -162,7 +161,6 @@ func carry(ctx context.Context, a *app.App, h *host.Host, worker host.Worker) er
 	return err
 }
 
-// giveLines gives a worker what this call reads, line by line, and then the end of input.
 func giveLines(ctx context.Context, a *app.App, h *host.Host, sel host.Selection) {
 	give := func(in swarm.Input) bool {
 		outcomes, err := h.Send(ctx, sel, in)

@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/shared/errtext"
 )
 
-// promptFile is the file that init makes.
 const promptFile = "PROMPT.md"
 
 //go:embed prompt.md

@@ -80,7 +80,6 @@ func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error
 	return err
 }
 
-// ralphFollowLog follows the log of a loop until the loop or its worker has ended.
 func ralphFollowLog(ctx context.Context, a *app.App, store ralph.Store, name string, n int, print func(string) error) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		waitCtx, cancel := context.WithCancel(ctx)
@@ -128,7 +127,6 @@ func awaitLoop(ctx context.Context, h *host.Host, store ralph.Store, name string
 	return err
 }
 
-// loopEventJSON is a line of the log.
 type loopEventJSON struct {
 	Time  *string `json:"time"`
 	Event string  `json:"event"`

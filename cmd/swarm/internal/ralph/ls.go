@@ -97,7 +97,6 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 	return nil
 }
 
-// loopJSON is the state of a loop with facts about its worker.
 type loopJSON struct {
 	ralph.State
 	// WorkerStatus is the status of the worker, "removed" if its record is gone.

@@ -60,7 +60,6 @@ func completeOneRalph(a *app.App) cobra.CompletionFunc {
 	}
 }
 
-// ralphWorker returns the worker of a loop.
 func ralphWorker(ctx context.Context, a *app.App, h *host.Host, name string) (host.Worker, error) {
 	workers, warnings, err := h.Workers(ctx, host.Selection{Names: []string{name}})
 	if err != nil {
@@ -93,7 +92,6 @@ func loopStatus(st ralph.State, running bool) (ralph.Status, ralph.Reason) {
 // runs reports whether a worker may be running its loop.
 func runs(w host.Worker) bool { return w.Name != "" && !w.Gone() }
 
-// noLoop turns a missing state into an error with a hint.
 func noLoop(err error) error {
 	if errors.Is(err, ralph.ErrState) {
 		return &output.HintError{Err: err, Hint: "'swarm ralph clean NAME' removes it"}

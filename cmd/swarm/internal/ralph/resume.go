@@ -150,7 +150,6 @@ func lastSession(h *host.Host, st *ralph.State, worker host.Worker) string {
 	return c.Session
 }
 
-// resume changes the state of a loop that is to go on.
 func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 	more := o.iterations.N != nil && *o.iterations.N != st.MaxIterations
 	if more {
@@ -188,7 +187,6 @@ func putBack(ctx context.Context, store ralph.Store, before, after ralph.State) 
 	return err
 }
 
-// resumeHint returns a hint for a loop whose worker's record is gone.
 func resumeHint(a *app.App, err error, name string) error {
 	store, dirErr := a.RalphStore()
 	if dirErr != nil || !errors.Is(err, host.ErrNotFound) {

@@ -59,7 +59,6 @@ func runLoop(ctx context.Context, a *app.App, name string) error {
 	return err
 }
 
-// refuseRun refuses to run a loop outside of its worker, with the command to use instead.
 func refuseRun(ctx context.Context, a *app.App, name string) error {
 	store, err := a.RalphStore()
 	if err != nil {

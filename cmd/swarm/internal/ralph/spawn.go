@@ -165,7 +165,6 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// state is the state that the loop begins with.
 func (o *spawnOptions) state() (ralph.State, error) {
 	prompt, err := app.WorkingDir(o.promptFile)
 	if err != nil {

@@ -78,7 +78,6 @@ func runStatus(ctx context.Context, a *app.App, name string, o *statusOptions) e
 	})
 }
 
-// loopReport is the answer of status.
 type loopReport struct {
 	loopJSON
 	now, last time.Time
@@ -126,7 +125,6 @@ func (r *loopReport) text() string {
 	return b.String()
 }
 
-// waiting describes the event that the loop waits for, and what a person can do.
 func (r *loopReport) waiting() []string {
 	stopped := r.Status == ralph.Paused && r.ExitReason == ralph.ReasonDialog
 	switch {

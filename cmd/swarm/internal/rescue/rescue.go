@@ -66,7 +66,6 @@ func workJSONOf(w swarm.SavedWork) workJSON {
 	return j
 }
 
-// here returns the current directory, if there is one.
 func here() []string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -146,7 +145,6 @@ func age(w swarm.SavedWork, now time.Time) string {
 	return humane.Age(now.Sub(w.Time))
 }
 
-// one makes a verb for one piece of saved work.
 func one(a *app.App, cmd *cobra.Command, act func(context.Context, *host.Host, string) (swarm.SavedWork, error), print func(swarm.SavedWork)) *cobra.Command {
 	var json bool
 	cmd.Args = command.Arguments(1, 1, "name of saved work")

@@ -72,7 +72,6 @@ func Print(a *app.App, manager string, u Unit) error {
 	return nil
 }
 
-// service is a unit with what the command needs.
 type service struct {
 	Unit
 	command []string
@@ -93,7 +92,6 @@ func (s service) values() []string {
 	return values
 }
 
-// systemd returns a user unit.
 func (s service) systemd() []byte {
 	var b bytes.Buffer
 	linger := "keeps it running while nobody is logged in"
@@ -148,7 +146,6 @@ func systemdQuote(word string, pairs ...string) string {
 	return `"` + word + `"`
 }
 
-// launchd returns a property list of an agent.
 func (s service) launchd() []byte {
 	var b bytes.Buffer
 	escaped := func(text string) string {

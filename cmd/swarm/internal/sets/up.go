@@ -126,7 +126,6 @@ func followUp(ctx context.Context, a *app.App, h *host.Host, outcomes []set.Outc
 	return err
 }
 
-// upper prints the outcomes of one up as they come.
 type upper struct {
 	*app.App
 	*upOptions
@@ -203,7 +202,6 @@ func (u *upper) problem(out set.Outcome) {
 	u.Fail(out.Err)
 }
 
-// upJSON is the result for one worker.
 type upJSON struct {
 	Name    string           `json:"name"`
 	Action  string           `json:"action"`

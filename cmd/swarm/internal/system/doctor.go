@@ -70,7 +70,6 @@ func runDoctor(ctx context.Context, a *app.App, o *doctorOptions) error {
 	})
 }
 
-// wantedPlugins are those that the config files ask for.
 func wantedPlugins(cfg config.Config) []string {
 	wanted := []string{cfg.Defaults.Backend}
 	for _, w := range cfg.Workers {
@@ -126,7 +125,6 @@ func printFindings(a *app.App, findings []doctor.Finding) {
 	}
 }
 
-// findingJSON is one finding of the doctor.
 type findingJSON struct {
 	Severity string  `json:"severity"`
 	Subject  string  `json:"subject"`

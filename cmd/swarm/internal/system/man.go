@@ -53,7 +53,6 @@ are there are replaced, other files stay.`,
 	return cmd
 }
 
-// manPage is the source of a manual page in the man macros of roff.
 type manPage struct{ name, text string }
 
 // manDate returns the date of the pages: that of epoch, seconds as a text, if it is set,
@@ -70,7 +69,6 @@ func manDate(epoch string) (string, error) {
 	return at.UTC().Format(time.DateOnly), nil
 }
 
-// manPages returns the pages of a command and of all below it.
 func manPages(cmd *cobra.Command, date string) []manPage {
 	pages := []manPage{{manName(cmd), manText(cmd, date)}}
 	for _, sub := range cmd.Commands() {
@@ -183,7 +181,6 @@ func roffSeeAlso(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// roff returns a line of text as roff source that shows it unchanged.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`).Replace(text)
 	if strings.HasPrefix(text, ".") {

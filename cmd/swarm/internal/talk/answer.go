@@ -46,7 +46,6 @@ answered. An agent can't answer its own dialog.`,
 	return cmd
 }
 
-// answerJSON is what "answer --json" prints.
 type answerJSON struct {
 	Name     string         `json:"name"`
 	Question string         `json:"question"`

@@ -40,7 +40,6 @@ With --json this terminal is not attached: the program that would run is printed
 	return cmd
 }
 
-// attachJSON is a program that connects a terminal with a worker.
 type attachJSON struct {
 	Command []string `json:"command"`
 	Unset   []string `json:"unset"`

@@ -35,7 +35,6 @@ line that matched, and why the rules tried before did not match. Nothing is chan
 	return cmd
 }
 
-// explanationJSON is what "explain --json" prints.
 type explanationJSON struct {
 	Name     string          `json:"name"`
 	Status   string          `json:"status"`

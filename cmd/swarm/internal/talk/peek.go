@@ -54,7 +54,6 @@ With --json, one name gives an object; anything else gives an array.`,
 	return cmd
 }
 
-// peekJSON is the screen or the last lines of a worker.
 type peekJSON struct {
 	Name   string   `json:"name"`
 	ID     string   `json:"id"`

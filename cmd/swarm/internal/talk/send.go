@@ -82,7 +82,6 @@ NAME may also be the name of an agent, if no worker and no agent of another team
 	return cmd
 }
 
-// parse separates the names from the text.
 func (o *sendOptions) parse(cmd *cobra.Command, args []string) (host.Selection, swarm.Input, error) {
 	in := swarm.Input{Enter: !o.noEnter}
 	crowd := o.All || cmd.Flags().Changed("tag")
@@ -113,7 +112,6 @@ func (o *sendOptions) parse(cmd *cobra.Command, args []string) (host.Selection, 
 	return sel, in, err
 }
 
-// give gives an input to workers and prints one line for each.
 func give(ctx context.Context, a *app.App, sel host.Selection, in swarm.Input, line string, asJSON bool) error {
 	return tellSent(ctx, a, sel, line, asJSON, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
 		outcomes, err := h.Send(ctx, sel, in)
@@ -125,10 +123,8 @@ func give(ctx context.Context, a *app.App, sel host.Selection, in swarm.Input, l
 	})
 }
 
-// sender gives something to workers.
 type sender func(context.Context, *host.Host, host.Selection) ([]host.SendOutcome, error)
 
-// tellSent calls send and prints one line for each worker.
 func tellSent(ctx context.Context, a *app.App, sel host.Selection, line string, asJSON bool, send sender) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
@@ -175,7 +171,6 @@ func tellSent(ctx context.Context, a *app.App, sel host.Selection, line string, 
 	})
 }
 
-// sendJSON is the result for one worker.
 type sendJSON struct {
 	Name      string  `json:"name"`
 	ID        string  `json:"id"`

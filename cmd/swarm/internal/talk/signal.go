@@ -50,7 +50,6 @@ by itself, and its restart policy applies; use 'swarm kill' to end a worker for 
 	return cmd
 }
 
-// signalJSON is the signal that was sent, with its worker.
 type signalJSON struct {
 	Name   string `json:"name"`
 	ID     string `json:"id"`

@@ -32,7 +32,6 @@ func newLs(a *app.App) *cobra.Command {
 	return cmd
 }
 
-// teamJSON is one team; the names are those that tools use.
 type teamJSON struct {
 	TeamName    string `json:"teamName"`
 	Description string `json:"description"`

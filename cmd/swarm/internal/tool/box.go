@@ -23,7 +23,6 @@ const (
 
 const noTasks = "No active background tasks.\n"
 
-// taskRow is one background shell.
 type taskRow struct {
 	ID, Command, Status string
 	Started             time.Time
@@ -96,7 +95,6 @@ func startedText(age time.Duration) string {
 	}
 }
 
-// killedShell is a background shell that was ended.
 type killedShell struct {
 	ID, Command string
 	// Signal is the first that it got.
@@ -105,7 +103,6 @@ type killedShell struct {
 	Timeout time.Duration
 }
 
-// terminatedBox describes a shell that ended in time, in a box at most width wide.
 func (k killedShell) terminatedBox(width int) string {
 	status := "Terminated gracefully"
 	if k.Signal == "SIGKILL" {
@@ -115,7 +112,6 @@ func (k killedShell) terminatedBox(width int) string {
 		"Shell ID: "+k.ID, "Command: "+k.Command, "Signal: "+k.Signal, "Status: "+status)
 }
 
-// forceKilledBox describes a shell that did not end in time.
 func (k killedShell) forceKilledBox(width int) string {
 	return box("Process Force Killed", width,
 		"Shell ID: "+k.ID,
@@ -124,7 +120,6 @@ func (k killedShell) forceKilledBox(width int) string {
 		"Note: Process did not respond to "+k.Signal)
 }
 
-// shellNotFoundText describes a shell that does not exist.
 func shellNotFoundText(id string) string {
 	return "Error: Shell not found: " + output.Visible(id) + "\nUse /tasks to see available background shells.\n"
 }

@@ -94,7 +94,6 @@ func runCall(ctx context.Context, a *app.App, t tool.Tool, o *callOptions) error
 	}
 }
 
-// readToolInput reads the value of --json-input.
 func readToolInput(ctx context.Context, value string) (json.RawMessage, error) {
 	path, ok := strings.CutPrefix(value, "@")
 	if value != "-" && !ok {
@@ -155,7 +154,6 @@ func printResult(a *app.App, r tool.Result, o *callOptions) error {
 	return a.PrintJSON(r.Output)
 }
 
-// killShellText is an answer of KillShell for people.
 func killShellText(out tool.KillShellOutput, width int) string {
 	killed := killedShell{ID: out.ShellID, Command: out.Command, Signal: out.SignalSent, Timeout: out.Timeout}
 	notFound := shell.NotFoundError{ID: out.ShellID}

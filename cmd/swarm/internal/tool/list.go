@@ -27,7 +27,6 @@ func newList(a *app.App) *cobra.Command {
 	return cmd
 }
 
-// toolJSON is one of the tools.
 type toolJSON struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`

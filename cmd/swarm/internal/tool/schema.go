@@ -42,7 +42,6 @@ wrong input.`,
 	return cmd
 }
 
-// toolSchema is a tool as the Model Context Protocol lists it.
 type toolSchema struct {
 	Name         string             `json:"name"`
 	Title        string             `json:"title"`

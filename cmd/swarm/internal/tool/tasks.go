@@ -74,7 +74,6 @@ func runTasks(ctx context.Context, a *app.App, o *tasksOptions) error {
 	return member.Answer(a, o.json, out, nil, err, func() { printTasks(a, out, o.all) })
 }
 
-// printTasks prints background shells as people see them.
 func printTasks(a *app.App, out tool.TasksOutput, all bool) {
 	title := "Active Background Tasks:"
 	if all {

@@ -25,7 +25,6 @@ with the rights of the caller.`,
 	}, newList(a), newSchema(a), newCall(a))
 }
 
-// findTool returns the tool of that name.
 func findTool(name string) (tool.Tool, error) {
 	if t, ok := tool.Find(name); ok {
 		return t, nil
@@ -45,7 +44,6 @@ func toolNames() []string {
 	return names
 }
 
-// completeTool offers the names of tools for the first argument.
 func completeTool(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// processList names processes for people.
 func processList(ps []swarm.Process) string {
 	names := make([]string, len(ps))
 	for i, p := range ps {

@@ -93,7 +93,6 @@ func ShowJSONIn(a *app.App, d host.Details) ShowJSON {
 	return j
 }
 
-// environmentNames returns the names of variables, each once.
 func environmentNames(env []string) []string {
 	names := []string{}
 	for _, entry := range env {
@@ -118,7 +117,6 @@ func (l Look) paint(s output.Style, text string) string {
 	return s.Paint(text)
 }
 
-// page collects the lines of a page.
 type page struct {
 	Look
 	lines []string
@@ -162,7 +160,6 @@ func (p *page) heading(text string) {
 	p.lines = append(p.lines, p.paint(output.Faint, text))
 }
 
-// gap divides two groups of fields.
 func (p *page) gap() {
 	if p.lines[len(p.lines)-1] != "" {
 		p.lines = append(p.lines, "")
@@ -252,7 +249,6 @@ func (p *page) life(w host.Worker, now time.Time) {
 	p.gap()
 }
 
-// files adds where the worker's data is.
 func (p *page) files(d host.Details) {
 	p.field("Id", d.Worker.ID)
 	p.field("Earlier ids", strings.Join(d.Worker.Previous, " "))
@@ -261,7 +257,6 @@ func (p *page) files(d host.Details) {
 	p.gap()
 }
 
-// use adds what the worker uses, or has used.
 func (p *page) use(d host.Details) {
 	var parts []string
 	add := func(text, what string) {
@@ -285,7 +280,6 @@ func (p *page) use(d host.Details) {
 	p.field("Storage", strings.Join(parts, ", "))
 }
 
-// tree adds the processes, each below its parent.
 func (p *page) tree(d host.Details) {
 	if len(d.Processes) == 0 {
 		return
@@ -302,7 +296,6 @@ func (p *page) tree(d host.Details) {
 	}
 }
 
-// maxDepth is how far processes are indented.
 const maxDepth = 10
 
 func processLine(p proc.Process, level int) string {
@@ -344,7 +337,6 @@ func (p *page) output(d host.Details) {
 	}
 }
 
-// cut shortens a line to the width.
 func (p *page) cut(line string) string { return p.cut2(line, 0) }
 
 // cut2 shortens the rest of a line whose first columns are taken.

@@ -92,7 +92,6 @@ func runAdopt(ctx context.Context, a *app.App, names []string, o *adoptOptions) 
 	})
 }
 
-// adoptedJSON is one worker of an engine that was to be taken over.
 type adoptedJSON struct {
 	view.WorkerJSON
 	Adopted bool    `json:"adopted"`

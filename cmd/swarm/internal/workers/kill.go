@@ -148,7 +148,6 @@ func (k *Killer) Result(err error) error {
 	return nil
 }
 
-// interrupted names the workers that this call no longer waits for.
 func (k *Killer) interrupted() {
 	k.Hint("interrupted; may still be running: " + strings.Join(k.left, ", "))
 	k.Hint("a kill that has begun continues: see 'swarm status NAME'")

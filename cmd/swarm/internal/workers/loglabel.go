@@ -17,7 +17,6 @@ var labelColours = []int{36, 33, 32, 35, 34, 96, 93, 92, 95, 94}
 // mostLabel is the largest width of a name on a terminal. A pipe gets the whole name.
 const mostLabel = 24
 
-// labelsOf returns what the lines of the selected workers begin with.
 func labelsOf(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, terminal bool) (map[string]string, error) {
 	names, err := h.Names(ctx, sel)
 	if err != nil {

@@ -85,7 +85,6 @@ func (p *LogPrinter) keyOf(name string) string {
 	return name
 }
 
-// addLabel makes a label for a worker that came later, like those of the others.
 func (p *LogPrinter) addLabel(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +97,6 @@ func (p *LogPrinter) addLabel(name string) {
 // Print prints a piece of the output of the one worker.
 func (p *LogPrinter) Print(o swarm.Output) error { return p.printOf("", o) }
 
-// printOf prints a piece of a worker's output.
 func (p *LogPrinter) printOf(worker string, o swarm.Output) error {
 	from := logSource{worker, o.Stream}
 	if o.Dropped > 0 {
@@ -120,7 +118,6 @@ func (p *LogPrinter) printOf(worker string, o swarm.Output) error {
 	return p.end(!o.Partial)
 }
 
-// warnDropped tells that older output of a worker is not kept any more.
 func (p *LogPrinter) warnDropped(worker string, bytes int64) {
 	text := fmt.Sprintf("%d bytes of older output were dropped", bytes)
 	if worker != "" {
@@ -133,7 +130,6 @@ func (p *LogPrinter) warnDropped(worker string, bytes int64) {
 	p.dropped[worker] += bytes
 }
 
-// screenOf returns what makes text of a stream.
 func (p *LogPrinter) screenOf(from logSource) *screen.Screen {
 	if s := p.screens[from]; s != nil {
 		return s
@@ -178,7 +174,6 @@ func (p *LogPrinter) joinedOf(from logSource, line func(screen.Line)) *screen.Li
 	return joined
 }
 
-// printText prints a line of text, or a piece of one.
 func (p *LogPrinter) printText(from logSource, l screen.Line) error {
 	if p.json {
 		return p.printJSON(from, l.Time, l.Text, !l.Ends)
@@ -233,7 +228,6 @@ const (
 	lastBuffer = 4 << 20
 )
 
-// lastLines returns the last n lines of text.
 func lastLines(text []byte, n int) []byte {
 	if n <= 0 {
 		return nil
@@ -264,7 +258,6 @@ func (p *LogPrinter) Run(read func(each func(swarm.Output) error) error) error {
 	})
 }
 
-// runOf prints all output of workers that read gives to each.
 func (p *LogPrinter) runOf(read func(each func(string, swarm.Output) error) error) error {
 	written, over := make(chan struct{}, 1), make(chan struct{})
 	p.written = map[string]time.Time{}
@@ -336,7 +329,6 @@ func (p *LogPrinter) sources() []logSource {
 	})
 }
 
-// close prints the rest of the output.
 func (p *LogPrinter) close() error {
 	p.closeScreens(func(logSource) bool { return true })
 	if p.last != nil && !p.Live {

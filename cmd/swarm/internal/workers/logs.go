@@ -184,7 +184,6 @@ func printLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection
 	return errors.Join(failed...)
 }
 
-// logsFailed returns why the output of a worker ended early. Of several workers it is named.
 func logsFailed(end host.LogsEnd, several bool) error {
 	_, named := errors.AsType[*host.NoRunError](end.Err)
 	if !several || named || errors.Is(end.Err, swarm.ErrNotFound) {

@@ -81,7 +81,6 @@ others.`,
 	return cmd
 }
 
-// check refuses flags that exclude each other.
 func (o *lsOptions) check(cmd *cobra.Command) error {
 	formats := 0
 	for _, name := range []string{"format", "json", "quiet"} {
@@ -109,7 +108,6 @@ func (o *lsOptions) check(cmd *cobra.Command) error {
 // chosen reports whether columns of the table for people were asked for.
 func (o *lsOptions) chosen() bool { return o.wide || o.stats || o.columns.columns != nil }
 
-// shown returns the columns of the table for people.
 func (o *lsOptions) shown() []lsColumn {
 	if o.columns.columns != nil {
 		return o.columns.columns
@@ -119,7 +117,6 @@ func (o *lsOptions) shown() []lsColumn {
 	})
 }
 
-// measures reports whether figures are needed.
 func (o *lsOptions) measures() bool {
 	return o.sort.Value == "cpu" || o.sort.Value == "mem" ||
 		o.chosen() && slices.ContainsFunc(o.shown(), func(c lsColumn) bool { return c.measured })
@@ -147,12 +144,10 @@ func (o *lsOptions) comparing(a *app.App) time.Duration {
 // them: most tables have that column only if there is something in it.
 func (o *lsOptions) asksForChanges() bool { return o.wide || o.columns.columns != nil }
 
-// forPeople reports whether the table for people is printed.
 func (o *lsOptions) forPeople(a *app.App) bool {
 	return o.format.Value == "" && (o.chosen() || a.OutWidth() > 0 || a.Colours())
 }
 
-// measure adds the figures of the rows' workers.
 func measure(ctx context.Context, h *host.Host, o *lsOptions, rows []lsRow) error {
 	figures, _, err := h.Stats(ctx, host.Selection{All: o.tag == "", Tag: o.tag})
 	if err != nil {
@@ -221,7 +216,6 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 	})
 }
 
-// hintAtFirst says on an empty list what to do next.
 func hintAtFirst(a *app.App, o *lsOptions) {
 	if o.tag != "" || o.status.Value != "all" {
 		a.Hint("no worker matches; 'swarm ls' lists all")
@@ -230,7 +224,6 @@ func hintAtFirst(a *app.App, o *lsOptions) {
 	a.Hint("no workers; start one with 'swarm spawn --name NAME -- COMMAND'")
 }
 
-// printWorkers prints the table for people.
 func printWorkers(a *app.App, o *lsOptions, rows []lsRow) {
 	t := lsTable(rows, o.shown())
 	t.Colours, t.Plain, t.NoHeader = a.Colours(), a.Plain(), o.noHeaders

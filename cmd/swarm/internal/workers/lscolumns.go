@@ -16,7 +16,6 @@ import (
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
-// lsRow is a worker as ls shows it.
 type lsRow struct {
 	host.Worker
 	condition.Condition
@@ -31,7 +30,6 @@ type lsRow struct {
 	plain bool
 }
 
-// lsColumn is a column of ls that can be asked for by its name.
 type lsColumn struct {
 	output.Column
 	name string
@@ -43,7 +41,6 @@ type lsColumn struct {
 	optional bool
 }
 
-// normal makes the cell function of a column that is one text.
 func normal(text func(r lsRow) string) func(lsRow) output.Cell {
 	return func(r lsRow) output.Cell { return output.Text(text(r), output.Normal) }
 }
@@ -83,10 +80,8 @@ func allColumns() []lsColumn {
 	}
 }
 
-// lsDefault are the columns without --wide.
 var lsDefault = []string{"name", "state", "backend", "worktree", "changes", "tags", "command"}
 
-// columnNames returns the names of all columns.
 func columnNames() []string {
 	all := allColumns()
 	names := make([]string, len(all))
@@ -96,7 +91,6 @@ func columnNames() []string {
 	return names
 }
 
-// columnsFlag is the value of --columns.
 type columnsFlag struct{ columns []lsColumn }
 
 // Set reads "name,state".
@@ -123,7 +117,6 @@ func (f *columnsFlag) String() string {
 	return strings.Join(names, ",")
 }
 
-// lsTable makes the table for people.
 func lsTable(rows []lsRow, columns []lsColumn) output.Table {
 	cells := make([][]output.Cell, len(rows))
 	var shown []lsColumn
@@ -234,7 +227,6 @@ func memoryOf(r lsRow) *int64 {
 	return r.figures.Stats.Memory
 }
 
-// orders returns the values of --sort.
 func orders() map[string]func(a, b lsRow) int {
 	return map[string]func(a, b lsRow) int{
 		"name":    func(a, b lsRow) int { return strings.Compare(a.Name, b.Name) },

@@ -71,10 +71,8 @@ func newPauseOf(a *app.App, paused bool, line string) *cobra.Command {
 	return cmd
 }
 
-// bounder does something to workers.
 type bounder func(context.Context, *host.Host, host.Selection) ([]host.BoundsOutcome, error)
 
-// boundsJSON is the result for one worker.
 type boundsJSON struct {
 	Name   string           `json:"name"`
 	ID     string           `json:"id"`
@@ -83,7 +81,6 @@ type boundsJSON struct {
 	Error  *string          `json:"error"`
 }
 
-// tellBounds calls bound and prints one line for each worker.
 func tellBounds(ctx context.Context, a *app.App, sel host.Selection, line string, asJSON bool, bound bounder) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {

@@ -16,7 +16,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// policyFlags are the flags of spawn that say how long a worker lives.
 type policyFlags struct {
 	remove  bool
 	Retain  retainFlag
@@ -41,7 +40,6 @@ func (p *policyFlags) addTo(cmd *cobra.Command) {
 	command.CompleteWith(cmd, "retain", config.RetainUntilClean, config.RetainNone, "1h")
 }
 
-// check refuses flags that exclude each other.
 func (p *policyFlags) check() error {
 	switch {
 	case p.remove && p.Retain != "" && p.Retain != config.RetainNone:
@@ -52,7 +50,6 @@ func (p *policyFlags) check() error {
 	return nil
 }
 
-// set puts the policies into a request.
 func (p *policyFlags) set(r *host.SpawnRequest, d config.Defaults) error {
 	r.Retain = string(p.Retain)
 	if p.remove {
@@ -148,7 +145,6 @@ func (f *budgetFlag) Set(s string) error {
 func (f *budgetFlag) Type() string   { return "number/time" }
 func (f *budgetFlag) String() string { return "" }
 
-// readyFlags are the flags of spawn that say when a worker is ready.
 type readyFlags struct {
 	wait    readyWaitFlag
 	pattern command.PatternFlag

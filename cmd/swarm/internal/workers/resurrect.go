@@ -124,7 +124,6 @@ func runResurrect(ctx context.Context, a *app.App, sel host.Selection, o *resurr
 	})
 }
 
-// stranger names each worker that was named and did not end with the machine.
 func (o *resurrectOptions) stranger(a *app.App, sel host.Selection, fallen []host.Fallen) error {
 	var failed error
 	for _, name := range sel.Names {
@@ -143,7 +142,6 @@ func (o *resurrectOptions) stranger(a *app.App, sel host.Selection, fallen []hos
 	return failed
 }
 
-// list prints what would be started.
 func (o *resurrectOptions) list(a *app.App, fallen []host.Fallen, named bool) error {
 	list := []resurrectJSON{}
 	for _, f := range fallen {
@@ -169,7 +167,6 @@ func (o *resurrectOptions) list(a *app.App, fallen []host.Fallen, named bool) er
 	return nil
 }
 
-// resurrectText tells what is known of a worker that ended with the machine.
 func resurrectText(f host.Fallen) string {
 	text := ": " + f.Why
 	if f.Resume {
@@ -181,7 +178,6 @@ func resurrectText(f host.Fallen) string {
 	return text
 }
 
-// resurrectPrinter prints each worker once it is started.
 type resurrectPrinter struct {
 	*app.App
 	*resurrectOptions

@@ -214,7 +214,6 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 	})
 }
 
-// tipAfterSpawn says to a person how to look at a new worker, attach to it and end it.
 func tipAfterSpawn(a *app.App, w host.Worker) {
 	if a.OutWidth() == 0 || a.ErrWidth() == 0 {
 		return
@@ -259,7 +258,6 @@ func HintAtWords(err error, argv []string) error {
 	return &output.HintError{Err: err, Hint: fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", argv[0], humane.Word(argv[0]))}
 }
 
-// spawnJSON is the new worker of a spawn that waited for it.
 type spawnJSON struct {
 	view.WorkerJSON
 	Ready bool `json:"ready"`

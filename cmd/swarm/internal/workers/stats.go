@@ -21,7 +21,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// statsEvery is the time between two looks of --follow.
 const statsEvery = time.Second
 
 type statsOptions struct {
@@ -94,7 +93,6 @@ func runStats(ctx context.Context, a *app.App, sel host.Selection, o *statsOptio
 	})
 }
 
-// figuresOf chooses which figures are shown.
 func figuresOf(warn func(text, hint string), sel host.Selection) func([]host.Figures, []string, error) ([]host.Figures, error) {
 	return func(figures []host.Figures, warnings []string, err error) ([]host.Figures, error) {
 		for _, text := range warnings {
@@ -136,7 +134,6 @@ func warnUnmeasured(a *app.App, figures []host.Figures) bool {
 	return failed
 }
 
-// statsColumns are the columns of the table.
 var statsColumns = []output.Column{
 	{Header: "NAME", Least: 8},
 	{Header: "CPU", Right: true},
@@ -166,7 +163,6 @@ func statsTable(a *app.App, figures []host.Figures) output.Table {
 	return t
 }
 
-// statsTexts are the texts of the columns after the name.
 func statsTexts(f host.Figures) []string {
 	var now swarm.Stats
 	if f.Stats != nil {

@@ -80,7 +80,6 @@ func runStatus(ctx context.Context, a *app.App, name string, o *statusOptions) e
 // crashLines is how many of the last lines of a worker in a crash loop are printed.
 const crashLines = 5
 
-// lastWords prints the last lines of a worker in a crash loop on stderr.
 func lastWords(ctx context.Context, a *app.App, h *host.Host, w host.Worker) {
 	if !w.InCrashLoop() {
 		return

@@ -16,7 +16,6 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 )
 
-// untilEnded is the default condition of wait.
 const untilEnded = "ended"
 
 // untilFlag are the states that wait waits for; nil: the end.
@@ -53,7 +52,6 @@ func (f *untilFlag) String() string {
 	return strings.Join(words, ",")
 }
 
-// runWaitUntil waits until each of the selected workers is in one of the states.
 func runWaitUntil(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		waiting, cancel := o.timeout.Limit(ctx)

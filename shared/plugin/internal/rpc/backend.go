@@ -21,8 +21,6 @@ const undoLimit = 10 * time.Second
 // carryLimit is how long a Spawn may take that is carried through.
 const carryLimit = time.Minute
 
-// backendServer serves a [swarm.Backend]; its calls for many workers are in
-// batch.go, its output in output.go.
 type backendServer struct {
 	pb.UnimplementedBackendServer
 	s *Server

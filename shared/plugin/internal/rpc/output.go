@@ -15,7 +15,6 @@ import (
 // wait.
 const outputLimit = 256 << 10
 
-// pieceCost is the size of a piece besides its data.
 const pieceCost = 64
 
 func (b backendServer) Output(req *pb.OutputRequest, stream grpc.ServerStreamingServer[pb.OutputResponse]) error {

@@ -9,7 +9,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// pluginServer serves what all plugins have.
 type pluginServer struct {
 	pb.UnimplementedPluginServer
 	s *Server

@@ -96,8 +96,6 @@ func (s *Server) Shutdown(limit time.Duration) {
 // errLeaving tells a host that this process is gone, and to ask another one.
 var errLeaving = status.Error(codes.Unavailable, "the plugin is leaving")
 
-// wired converts the error of a call. A call that was cut off by the end of the plugin must
-// not look as if its caller had cancelled it.
 func (s *Server) wired(err error) error {
 	if s.ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return errLeaving
@@ -135,7 +133,6 @@ func (s *Server) make(config []byte) {
 	s.value, s.err = guard(s, "the factory", func() (any, error) { return s.plugin.New(s.ctx, config) })
 }
 
-// call runs one call of the author's value, which is a T.
 func call[T, R any](ctx context.Context, s *Server, name string, f func(context.Context, T) (R, error)) (R, error) {
 	var none R
 	ctx, leave, err := s.enter(ctx)
@@ -155,7 +152,6 @@ func call[T, R any](ctx context.Context, s *Server, name string, f func(context.
 	return r, s.wired(err)
 }
 
-// guard turns a panic of f into an error.
 func guard[R any](s *Server, name string, f func() (R, error)) (r R, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// workspaceServer serves a [swarm.Workspace].
 type workspaceServer struct {
 	pb.UnimplementedWorkspaceServer
 	s *Server

@@ -63,7 +63,6 @@ func strs(in [][]byte) []string {
 	return convert(in, func(b []byte) string { return string(b) })
 }
 
-// convert returns f of each, nil for none.
 func convert[A, B any](in []A, f func(A) B) []B {
 	if len(in) == 0 {
 		return nil

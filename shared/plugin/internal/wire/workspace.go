@@ -163,7 +163,6 @@ func Diff(d swarm.Diff) *pb.DiffResponse {
 	}
 }
 
-// count converts a number that may not be known.
 func count(n *int) *int64 {
 	if n == nil {
 		return nil
@@ -171,7 +170,6 @@ func count(n *int) *int64 {
 	return new(int64(*n))
 }
 
-// fromCount converts back.
 func fromCount(n *int64) *int {
 	if n == nil {
 		return nil

@@ -58,7 +58,6 @@ func Run(t *testing.T, b Backend) {
 	t.Run("grpc", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.wired, b.wired(t)), true) })
 }
 
-// settings are the parameters of the cases, independent of the way to the backend.
 type settings struct {
 	shim    string
 	spec    func(t T, spec *swarm.Spec)
@@ -94,7 +93,6 @@ func backendCases() []testCase {
 		crashCases(), crashInputCases(), crashLookCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
 }
 
-// check runs the case.
 func (c testCase) check(t T, s settings, open opener) {
 	t.Helper()
 	c.run(newKit(t, c, s, open))

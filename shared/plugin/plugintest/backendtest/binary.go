@@ -51,13 +51,11 @@ func (b Binary) Items(t T, p *harness.Process) []harness.Item {
 	return backendItems(b.settings(), b.open, built(t, p))
 }
 
-// open starts the plugin as a host does.
 func (b Binary) open(t T) subject {
 	t.Helper()
 	return built(t, b.Program().Start(t))
 }
 
-// built is the subject that is a process of its own.
 func built(t T, p *harness.Process) subject {
 	t.Helper()
 	s := remote(t, p.Client)

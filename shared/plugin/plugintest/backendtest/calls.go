@@ -17,7 +17,6 @@ type call struct {
 	do         func(ctx context.Context, b swarm.Backend, t target) error
 }
 
-// target is the worker that a call is about.
 type target struct {
 	handle swarm.Handle
 	lookup swarm.Lookup
@@ -33,7 +32,6 @@ func optional[T any](name string, c swarm.Capability, do func(ctx context.Contex
 	}}
 }
 
-// handleCalls are the calls with the handle of one worker.
 func handleCalls() []call {
 	return []call{
 		optional("Output", swarm.CapOutput, func(ctx context.Context, b swarm.Outputter, t target) error {
@@ -76,7 +74,6 @@ func handleCalls() []call {
 	}
 }
 
-// otherCalls are the calls with several handles, or with none.
 func otherCalls() []call {
 	return []call{
 		optional("Find", swarm.CapFind, func(ctx context.Context, b swarm.Finder, t target) error {
@@ -123,7 +120,6 @@ func capabilityCases() []testCase {
 	}}
 }
 
-// badHandleCases gives each call with a handle one that can't be read.
 func badHandleCases() []testCase {
 	var cases []testCase
 	for _, c := range handleCalls() {

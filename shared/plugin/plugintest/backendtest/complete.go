@@ -99,7 +99,6 @@ func (w *worker) complete(summary string, o swarm.KillOptions) error {
 	return w.k.Backend.(swarm.Completer).Complete(ctx, w.handle, summary, o)
 }
 
-// completed is complete that must work.
 func (w *worker) completed(summary string, o swarm.KillOptions) {
 	w.k.Helper()
 	if err := w.complete(summary, o); err != nil {
@@ -107,7 +106,6 @@ func (w *worker) completed(summary string, o swarm.KillOptions) {
 	}
 }
 
-// completeInKill completes a worker while a Kill waits out its grace.
 func (k *kit) completeInKill() {
 	k.Helper()
 	w := k.ready(script.Deaf)

@@ -52,7 +52,6 @@ func findCases() []testCase {
 	}
 }
 
-// lookup is the value by which Find looks for the worker.
 func (w *worker) lookup() swarm.Lookup {
 	l := swarm.Lookup{ID: w.spec.ID, Name: w.spec.Name, Options: w.spec.Options}
 	if w.spec.Local != nil {
@@ -63,7 +62,6 @@ func (w *worker) lookup() swarm.Lookup {
 	return l
 }
 
-// find looks for the worker by its id.
 func (w *worker) find(s subject) (swarm.Handle, error) {
 	ctx, cancel := w.k.limited()
 	defer cancel()

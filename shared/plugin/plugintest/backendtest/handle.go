@@ -82,7 +82,6 @@ func handleCases() []testCase {
 	}
 }
 
-// garbage returns what no backend ever wrote.
 func garbage() [][]byte {
 	return [][]byte{
 		nil,
@@ -122,7 +121,6 @@ func olderCases() []testCase {
 	}}
 }
 
-// badHandle returns a handle that no backend made.
 func badHandle() swarm.Handle {
 	return swarm.Handle{Version: 1, Data: []byte("plugintest: not a handle")}
 }

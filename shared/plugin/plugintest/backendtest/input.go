@@ -162,7 +162,6 @@ func inputCases() []testCase {
 	}
 }
 
-// echo starts a worker that repeats its input.
 func (k *kit) echo() *worker {
 	k.Helper()
 	w := k.newSpec(script.Echo)
@@ -234,14 +233,12 @@ func (w *worker) hearPart(lines int) int {
 	return giver
 }
 
-// input gives the worker something.
 func (w *worker) input(in swarm.Input) (swarm.InputResult, error) {
 	ctx, cancel := w.k.limited()
 	defer cancel()
 	return w.k.Backend.(swarm.Inputter).Input(ctx, w.handle, in)
 }
 
-// give is input that must work.
 func (w *worker) give(in swarm.Input) {
 	w.k.Helper()
 	if _, err := w.input(in); err != nil {
@@ -249,7 +246,6 @@ func (w *worker) give(in swarm.Input) {
 	}
 }
 
-// wantHeard checks the next line of the worker.
 func (w *worker) wantHeard(want string) {
 	w.k.Helper()
 	if got := w.hear(); got != want {

@@ -25,7 +25,6 @@ const (
 	longGrace = 10 * time.Minute
 )
 
-// kit is the environment of a case.
 type kit struct {
 	T
 	subject
@@ -59,7 +58,6 @@ func (k *kit) fatal(format string, args ...any) {
 	k.Fatalf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, harness.Readable(args)...))
 }
 
-// wantErr checks that err is one of a kind.
 func (k *kit) wantErr(what string, err, kind error) {
 	k.Helper()
 	if !errors.Is(err, kind) {
@@ -67,12 +65,10 @@ func (k *kit) wantErr(what string, err, kind error) {
 	}
 }
 
-// limited returns a context that ends when patience does.
 func (k *kit) limited() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(k.ctx, patience)
 }
 
-// worker is a worker of a case.
 type worker struct {
 	k      *kit
 	spec   swarm.Spec
@@ -81,7 +77,6 @@ type worker struct {
 	heard  int           // how many lines another one has written
 }
 
-// newSpec returns the spec of a new worker.
 func (k *kit) newSpec(s script.Script) *worker {
 	k.Helper()
 	id, name := harness.NewID()
@@ -125,7 +120,6 @@ func (w *worker) speakIn(dir string) {
 	w.spec.Env = append(w.spec.Env, script.SayVar+"="+fifo)
 }
 
-// spawn starts a worker and sees to its end.
 func (k *kit) spawn(s script.Script, env ...string) *worker {
 	k.Helper()
 	w := k.newSpec(s)
@@ -159,7 +153,6 @@ func (w *worker) started(h swarm.Handle) {
 	})
 }
 
-// ready starts a worker and returns when it said "ready".
 func (k *kit) ready(s script.Script) *worker {
 	k.Helper()
 	w := k.spawn(s)
@@ -169,7 +162,6 @@ func (k *kit) ready(s script.Script) *worker {
 	return w
 }
 
-// hear returns the next line of the worker.
 func (w *worker) hear() string {
 	w.k.Helper()
 	if w.said != nil {
@@ -240,7 +232,6 @@ func (w *worker) ended() swarm.Status {
 	return st
 }
 
-// until waits for a condition that must come true.
 func (k *kit) until(what string, ok func() bool) {
 	k.Helper()
 	if !harness.ComesTrue(k.ctx, ok) {
@@ -248,7 +239,6 @@ func (k *kit) until(what string, ok func() bool) {
 	}
 }
 
-// kill ends the worker, which must work.
 func (w *worker) kill(o swarm.KillOptions) swarm.KillResult {
 	w.k.Helper()
 	ctx, cancel := w.k.limited()

@@ -67,7 +67,6 @@ func listCases() []testCase {
 	}
 }
 
-// listed are the workers that the engine has, those of others too.
 func (k *kit) listed(s subject) []swarm.Listed {
 	k.Helper()
 	ctx, cancel := k.limited()
@@ -83,7 +82,6 @@ func (k *kit) listed(s subject) []swarm.Listed {
 	return all
 }
 
-// among returns the list's entry of the worker.
 func (w *worker) among(all []swarm.Listed) swarm.Listed {
 	w.k.Helper()
 	var own []swarm.Listed

@@ -44,7 +44,6 @@ func manyCases() []testCase {
 	}}
 }
 
-// allAre checks the state of workers with one call.
 func (k *kit) allAre(workers []*worker, want swarm.State) {
 	k.Helper()
 	hs := make([]swarm.Handle, len(workers))

@@ -93,7 +93,6 @@ func outputCases() []testCase {
 	}
 }
 
-// allLines are what [script.Lines] writes.
 func allLines() []string {
 	lines := make([]string, 0, 1001)
 	for i := range 1000 {

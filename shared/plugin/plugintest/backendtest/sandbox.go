@@ -125,7 +125,6 @@ func sandboxCases() []testCase {
 	}
 }
 
-// outside returns the path of a file that does not exist, in a directory of the machine.
 func (k *kit) outside() string {
 	k.Helper()
 	dir, err := filepath.EvalSymlinks(k.TempDir())

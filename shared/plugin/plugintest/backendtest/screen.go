@@ -113,7 +113,6 @@ func pageLines(n int) []string {
 	return all[len(all)-n:]
 }
 
-// page starts a worker whose screen is full.
 func (k *kit) page() *worker {
 	k.Helper()
 	w := k.spawn(script.Page)
@@ -133,7 +132,6 @@ func (w *worker) look(lines int) (swarm.Screen, error) {
 	return w.k.Backend.(swarm.Screener).Screen(ctx, w.handle, swarm.ScreenOptions{Lines: lines})
 }
 
-// screen is look; an error fails the case.
 func (w *worker) screen(lines int) swarm.Screen {
 	w.k.Helper()
 	s, err := w.look(lines)

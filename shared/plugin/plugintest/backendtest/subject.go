@@ -55,7 +55,6 @@ func remote(t T, c *plugin.Client) subject {
 	}
 }
 
-// backendItems are the cases of a backend. probe holds its capabilities.
 func backendItems(s settings, open opener, probe subject) []harness.Item {
 	var items []harness.Item
 	for _, c := range backendCases() {

@@ -83,7 +83,6 @@ func (w *worker) transcript() []byte {
 	return bytes.ReplaceAll(w.read(), []byte("\r\n"), []byte("\n"))
 }
 
-// read returns the transcript as it is.
 func (w *worker) read() []byte {
 	w.k.Helper()
 	b, err := os.ReadFile(w.transcriptFile())

@@ -61,7 +61,6 @@ func treeCases() []testCase {
 	}
 }
 
-// pids returns the processes of a [script.Tree], the main one first.
 func (w *worker) pids() []int {
 	w.k.Helper()
 	pids := w.k.parsePIDs(w.hear())
@@ -71,7 +70,6 @@ func (w *worker) pids() []int {
 	return pids
 }
 
-// parsePIDs parses the line of a [script.Tree].
 func (k *kit) parsePIDs(line string) []int {
 	k.Helper()
 	var pids []int

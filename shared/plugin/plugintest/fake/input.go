@@ -35,7 +35,6 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 	}
 }
 
-// here returns an error if the worker has ended.
 func (w *worker) here() error {
 	select {
 	case <-w.done:
@@ -77,14 +76,12 @@ func (w *worker) closeInput() error {
 	return nil
 }
 
-// hears makes a worker that reads input write a line about it. The caller holds mu.
 func (w *worker) hears(line string) {
 	if w.spec.Command[0] == "echo" {
 		w.put(line, false)
 	}
 }
 
-// open returns an error if there is no input. The caller holds mu.
 func (w *worker) open() error {
 	switch {
 	case !w.spec.Stdin:
@@ -112,7 +109,6 @@ func (b *Backend) Signal(_ context.Context, h swarm.Handle, o swarm.SignalOption
 	return nil
 }
 
-// height is the number of lines of a screen.
 const height = 24
 
 // Screen implements [swarm.Screener]: a screen shows the last of the output.

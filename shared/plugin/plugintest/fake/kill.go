@@ -41,7 +41,6 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	return w.finish(ctx, o)
 }
 
-// underWay counts the kills, for completions that are too late.
 func (w *worker) underWay(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

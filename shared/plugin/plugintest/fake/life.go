@@ -52,7 +52,6 @@ func follows(when swarm.RestartWhen, e swarm.Exit) bool {
 	return when == swarm.RestartAlways || when == swarm.RestartOnFailure && (e.Code != 0 || e.Signal != "")
 }
 
-// again starts the main process again.
 func (w *worker) again() {
 	pid := w.engine.newPID()
 	w.mu.Lock()
@@ -173,7 +172,6 @@ func (b *Backend) SetPaused(_ context.Context, h swarm.Handle, paused bool) erro
 	return b.change(h, func(w *worker) { w.paused = paused })
 }
 
-// change changes a worker that runs.
 func (b *Backend) change(h swarm.Handle, how func(*worker)) error {
 	w, err := b.worker(h)
 	if err != nil {

@@ -80,7 +80,6 @@ func (w *worker) count(n int) {
 	}
 }
 
-// print adds a line to the output.
 func (w *worker) print(line string) { w.write(line, false) }
 
 func (w *worker) write(text string, partial bool) {

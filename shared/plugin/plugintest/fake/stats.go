@@ -14,7 +14,6 @@ const (
 	heldMemory = 65 << 20
 )
 
-// spend uses CPU time.
 func (w *worker) spend(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -115,7 +115,6 @@ func dial(t T, raw any, config []byte) (*plugin.Client, error) {
 	return c, c.Configure(t.Context(), config)
 }
 
-// logWriter writes a plugin's log to that of the test.
 type logWriter struct{ t T }
 
 func (w logWriter) Write(p []byte) (int, error) {

@@ -26,7 +26,6 @@ type programCase struct {
 	run        func(t T, p Program) error
 }
 
-// items are cases about the program itself.
 func (p Program) items(cases []programCase) []Item {
 	var items []Item
 	for _, c := range cases {

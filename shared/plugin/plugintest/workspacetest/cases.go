@@ -210,7 +210,6 @@ func cases() []testCase {
 	}
 }
 
-// newSpec returns the spec of a new workspace.
 func (k *kit) newSpec() swarm.WorkspaceSpec {
 	id, name := harness.NewID()
 	return swarm.WorkspaceSpec{ID: id, Name: name, Base: k.base}
@@ -248,7 +247,6 @@ const (
 	workText = "this exists nowhere else\n"
 )
 
-// write does work in the workspace.
 func (k *kit) write(ref swarm.WorkspaceRef) {
 	k.Helper()
 	if err := os.WriteFile(filepath.Join(ref.Path, workFile), []byte(workText), 0o600); err != nil {
@@ -256,7 +254,6 @@ func (k *kit) write(ref swarm.WorkspaceRef) {
 	}
 }
 
-// wantWork checks that the work is there.
 func (k *kit) wantWork(ref swarm.WorkspaceRef) {
 	k.Helper()
 	if got, err := os.ReadFile(filepath.Join(ref.Path, workFile)); err != nil || string(got) != workText {

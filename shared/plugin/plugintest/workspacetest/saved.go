@@ -8,7 +8,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// savedCases are about work that Remove saves, and about the changes in a workspace.
 func savedCases() []testCase {
 	return []testCase{
 		{

@@ -125,7 +125,6 @@ func items(base func(T) string, open func(T) subject, probe subject) []harness.I
 	return items
 }
 
-// check runs the case.
 func (c testCase) check(t T, base func(T) string, open func(T) subject) {
 	t.Helper()
 	k := &kit{T: t, rule: c.rule, ctx: t.Context(), open: open, base: base(t)}
@@ -133,7 +132,6 @@ func (c testCase) check(t T, base func(T) string, open func(T) subject) {
 	c.run(k)
 }
 
-// kit is the environment of a case.
 type kit struct {
 	T
 	subject

@@ -141,7 +141,6 @@ func isInPlace(path string) bool {
 	return err == nil && real == path
 }
 
-// unmade is why a sandbox could not be made.
 type unmade struct{ reason string }
 
 func (e *unmade) Error() string { return rundir.NoSandbox + ": " + e.reason }

@@ -172,7 +172,6 @@ func await(pid int) {
 	}
 }
 
-// terminalName is the path of a terminal.
 func terminalName(fd uintptr) string {
 	name, _ := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(fd)))
 	return name

@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// punch makes a hole of a part of a file.
 func punch(f *os.File, from, size int64) error {
 	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, size)
 }

@@ -76,7 +76,6 @@ func (t *Transcript) Append(b []byte) {
 	t.drop()
 }
 
-// write writes all of b or nothing.
 func (t *Transcript) write(b []byte) bool {
 	if len(b) == 0 {
 		return true

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/display"
@@ -14,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -154,10 +154,8 @@ func (h *Host) waitBatch(ctx context.Context, p *backend.Peer, g *backend.Group,
 	if p.Has(swarm.CapWatch) {
 		return p.Backend.WaitBatch(ctx, g.Handles(), func(i int, s swarm.Status, err error) { answer(g.At[i], s, err) })
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(backend.PollEvery):
+	if err := sleep.For(ctx, backend.PollEvery); err != nil {
+		return err
 	}
 	results, err := p.Backend.StatusBatch(ctx, g.Handles())
 	for i, r := range results {

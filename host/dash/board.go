@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -117,28 +118,14 @@ func (b *Board) Run(ctx context.Context) {
 			b.touchRestarts()
 		case <-b.wake:
 		}
-		if !sleep(ctx, settle) {
+		if sleep.For(ctx, settle) != nil {
 			return
 		}
 		began := time.Now()
 		b.refresh(ctx)
-		if !sleep(ctx, time.Since(began)*idleShare-settle) {
+		if sleep.For(ctx, time.Since(began)*idleShare-settle) != nil {
 			return
 		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 
@@ -159,7 +146,7 @@ func (b *Board) watch(ctx context.Context) {
 		if err != nil {
 			b.setProblem("cannot watch workers: " + err.Error())
 		}
-		if !sleep(ctx, watchAgain) {
+		if sleep.For(ctx, watchAgain) != nil {
 			return
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -95,7 +96,7 @@ func (a *Agent) watch(ctx context.Context, limit time.Duration, done func(profil
 		if time.Now().After(end) {
 			return nil
 		}
-		if err := pause(ctx, d); err != nil {
+		if err := sleep.For(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -140,15 +141,4 @@ func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, err
 		err = a.failf(ErrNoPrompt, "'%s' does not show its prompt within %s; %s", a.Name, limit, quote(screen))
 	}
 	return screen, look, err
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

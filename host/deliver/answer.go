@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -61,7 +62,7 @@ func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, 
 func (a *Agent) drawn(ctx context.Context) (profile.Screen, profile.Look, error) {
 	s, l, err := a.look(ctx)
 	for err == nil && l.State == profile.Blocked {
-		if err := pause(ctx, drawnBefore); err != nil {
+		if err := sleep.For(ctx, drawnBefore); err != nil {
 			return s, l, err
 		}
 		before := l

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -115,11 +116,11 @@ func (d *delivery) typeIt(ctx context.Context) error {
 	theirs, length := squeeze(d.before.Draft), utf8.RuneCountInString(d.mine)
 	switch {
 	case d.shown: // a delivery that was cut off left it there
-		return pause(ctx, d.Profile.PasteGuard())
+		return sleep.For(ctx, d.Profile.PasteGuard())
 	case theirs == "":
 	case theirs == d.mine:
 		d.saw(d.before)
-		return pause(ctx, d.Profile.PasteGuard())
+		return sleep.For(ctx, d.Profile.PasteGuard())
 	case d.Profile.Unsubmitted(d.before, ""), // something that stands for a long text
 		length >= telling && strings.HasSuffix(theirs, d.mine),
 		length > partial && d.Profile.Unsubmitted(d.before, d.text):
@@ -157,7 +158,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 	}
 	// The guard counts from when the program has read the text, which may be long after
 	// it was given.
-	return pause(ctx, d.Profile.PasteGuard())
+	return sleep.For(ctx, d.Profile.PasteGuard())
 }
 
 func (d *delivery) saw(l profile.Look) { d.draft, d.rows, d.shown = l.Draft, l.Rows, true }

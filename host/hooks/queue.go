@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 const (
@@ -201,10 +202,8 @@ func (q *queue) settle(ctx context.Context, e history.Event, tries int, r Result
 			said = true
 			q.opts.Say(fmt.Sprintf("it can't be recorded that hook '%s' was run for event %s: %v", q.hook.Name, EventID(e), err))
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(againAfter):
+		if err := sleep.For(ctx, againAfter); err != nil {
+			return err
 		}
 	}
 	switch {

@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 const (
@@ -117,10 +118,9 @@ func (r *Runner) Run(ctx context.Context) error {
 		if r.unlock != nil {
 			break
 		}
-		select { // it is about to sign, can't be waited for, or is in another PID namespace
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
+		// It is about to sign, can't be waited for, or is in another PID namespace.
+		if err := sleep.For(ctx, time.Second); err != nil {
+			return err
 		}
 	}
 	var all sync.WaitGroup

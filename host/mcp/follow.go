@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -40,7 +41,7 @@ func (s *server) follow(ctx context.Context, uri string) {
 	for ctx.Err() == nil {
 		if err := run(ctx); err != nil && ctx.Err() == nil {
 			s.Logger.Warn("a resource can't be followed", "resource", uri, "error", err)
-			pause(ctx, followAgain)
+			_ = sleep.For(ctx, followAgain)
 		}
 	}
 }
@@ -55,16 +56,7 @@ func (s *server) tellUpdates(ctx context.Context, uri string, stirred <-chan str
 		}
 		// An error means that the client is gone.
 		_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
-		pause(ctx, updateEvery)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
+		_ = sleep.For(ctx, updateEvery)
 	}
 }
 

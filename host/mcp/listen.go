@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 // The SDK serves subscriptions/listen for resources. It does not know tasks, and drops
@@ -204,7 +205,7 @@ func (s *server) followTask(ctx context.Context, id string, subscription json.Ra
 			return
 		}
 		s.Logger.Warn("a task can't be followed", "task", id, "error", err)
-		pause(ctx, followAgain)
+		_ = sleep.For(ctx, followAgain)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -81,12 +82,8 @@ func (m *Meter) Once(ctx context.Context, sel worker.Selection) (figures []Figur
 	if err != nil || !again {
 		return figures, warnings, err
 	}
-	wait := time.NewTimer(pause)
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-	case <-ctx.Done():
-		return nil, warnings, ctx.Err()
+	if err := sleep.For(ctx, pause); err != nil {
+		return nil, warnings, err
 	}
 	return m.Look(ctx, sel)
 }

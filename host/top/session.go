@@ -19,6 +19,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -123,7 +124,7 @@ func (s *session) run(send func(tea.Msg)) {
 				return
 			case <-s.boardChanged:
 				send(boardMsg(s.board.Snapshot()))
-				pause(s.ctx, boardPause)
+				_ = sleep.For(s.ctx, boardPause)
 			}
 		}
 	})
@@ -149,13 +150,6 @@ const (
 	// waits for this many times as long.
 	measureShare = 200
 )
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
 
 // want says which workers' figures are shown.
 func (s *session) want(ids []string, everything bool) {
@@ -210,7 +204,7 @@ func (s *session) measure() {
 		for _, id := range ids {
 			looks[id] = 1
 		}
-		pause(s.ctx, again)
+		_ = sleep.For(s.ctx, again)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 const ownerAgain = time.Second
@@ -70,12 +71,7 @@ func (w *watching) awaitOwners(ctx context.Context, running []registry.Record) {
 
 func awaitEnd(ctx context.Context, id proc.Identity) {
 	for proc.AwaitEnd(ctx, id) != nil && ctx.Err() == nil {
-		again := time.NewTimer(ownerAgain)
-		select {
-		case <-ctx.Done():
-		case <-again.C:
-		}
-		again.Stop()
+		_ = sleep.For(ctx, ownerAgain)
 	}
 }
 
@@ -111,12 +107,7 @@ func (w *watching) askDisowned(ctx context.Context, recs []registry.Record) []re
 			return left
 		}
 		w.warnIf(err, "the backend of workers whose owner has ended can't be asked")
-		again := time.NewTimer(delay)
-		select {
-		case <-ctx.Done():
-		case <-again.C:
-		}
-		again.Stop()
+		_ = sleep.For(ctx, delay)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 type stream struct {
@@ -134,7 +136,7 @@ func (s *Server) livePart(w http.ResponseWriter, r *http.Request, title, id, par
 			if err := out.wait(now.changed, nil, partLook); err != nil {
 				return err
 			}
-			if !pause(r.Context(), partPause-time.Since(out.sent)) {
+			if sleep.For(r.Context(), partPause-time.Since(out.sent)) != nil {
 				return r.Context().Err()
 			}
 		}

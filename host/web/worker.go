@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 type workerPage struct {
@@ -249,7 +250,7 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 			if err := out.wait(now.changed, f.more, headLook); err != nil {
 				return err
 			}
-			if !pause(r.Context(), logPause-time.Since(out.sent)) {
+			if sleep.For(r.Context(), logPause-time.Since(out.sent)) != nil {
 				return r.Context().Err()
 			}
 		}
@@ -270,20 +271,5 @@ func (s *Server) tellPart(ctx context.Context, out *stream, tab string, i dash.I
 		return diffLook, out.part("changes", "changes", s.changesOf(ctx, i), part)
 	default:
 		return headLook, nil
-	}
-}
-
-// pause waits for a time and reports whether ctx goes on.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }

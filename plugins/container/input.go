@@ -13,6 +13,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/swarmhost/swarm/shared/feeder"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -122,12 +123,8 @@ func (e *engine) exec(ctx context.Context, r ref, command []string, data []byte)
 		if !got.Running {
 			return got.ExitCode, out.String(), nil
 		}
-		timer := time.NewTimer(findPoll)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return 0, "", ctx.Err()
+		if err := sleep.For(ctx, findPoll); err != nil {
+			return 0, "", err
 		}
 	}
 }

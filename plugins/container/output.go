@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -143,12 +144,8 @@ func (out *output) rest(ctx context.Context) error {
 			}
 			return out.read(ctx, false, out.take)
 		}
-		timer := time.NewTimer(retryEvery)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
+		if err := sleep.For(ctx, retryEvery); err != nil {
+			return err
 		}
 		if err != nil {
 			if _, err := out.e.awaitOver(ctx, out.r); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -66,12 +67,8 @@ func (out *output) passes(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
+		if err := sleep.For(ctx, pause); err != nil {
+			return err
 		}
 	}
 }

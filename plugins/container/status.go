@@ -14,6 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -67,9 +68,7 @@ func (e *engine) look(ctx context.Context, id string) (container.InspectResponse
 		if try == looks || !errdefs.IsInternal(err) || isGone(err) {
 			return got.Container, err
 		}
-		select {
-		case <-time.After(findPoll):
-		case <-ctx.Done():
+		if sleep.For(ctx, findPoll) != nil {
 			return got.Container, err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/pty"
 	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -65,12 +66,8 @@ func (e *engine) typeIn(ctx context.Context, r ref, in swarm.Input) error {
 	}
 	for i, part := range parts {
 		if i > 0 {
-			timer := time.NewTimer(pause)
-			select {
-			case <-timer.C:
-			case <-ctx.Done():
-				timer.Stop()
-				return ctx.Err()
+			if err := sleep.For(ctx, pause); err != nil {
+				return err
 			}
 		}
 		if _, err := conn.Conn.Write(part); err != nil {

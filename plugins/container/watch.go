@@ -8,6 +8,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -68,12 +69,8 @@ func (e *engine) awaitOver(ctx context.Context, r ref) (swarm.Status, error) {
 		case serr != nil && time.Since(failing) > outage:
 			return st, serr
 		}
-		timer := time.NewTimer(retryEvery)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return st, ctx.Err()
+		if err := sleep.For(ctx, retryEvery); err != nil {
+			return st, err
 		}
 	}
 }

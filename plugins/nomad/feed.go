@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -96,12 +97,7 @@ func (f *feed) run(ctx context.Context, at place, look func(context.Context, pla
 		case time.Since(failing) > outage:
 			f.publish(sight{}, err)
 		}
-		timer := time.NewTimer(retryEvery)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-		}
+		_ = sleep.For(ctx, retryEvery)
 	}
 }
 

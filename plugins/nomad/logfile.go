@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -76,12 +77,8 @@ func (l logs) open(ctx context.Context, s swarm.Stream, number int, from, to int
 func (l logs) follow(ctx context.Context, s swarm.Stream, wake func()) {
 	for ctx.Err() == nil {
 		l.followOnce(ctx, s, wake)
-		timer := time.NewTimer(retryEvery)
-		select {
-		case <-timer.C:
+		if sleep.For(ctx, retryEvery) == nil {
 			wake()
-		case <-ctx.Done():
-			timer.Stop()
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -133,12 +134,8 @@ func (out *output) rest(ctx context.Context, fresh bool) error {
 		if err != nil || !fresh {
 			return err
 		}
-		timer := time.NewTimer(flushEvery)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
+		if err := sleep.For(ctx, flushEvery); err != nil {
+			return err
 		}
 		more, err := out.pass(ctx)
 		if err != nil || n+more == 0 || more == 0 {

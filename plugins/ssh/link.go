@@ -13,6 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -345,12 +346,8 @@ func wait(ctx context.Context, pause time.Duration, last error) (time.Duration, 
 	if pause == 0 {
 		return retryMin, nil // the first attempt is made at once
 	}
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return min(2*pause, retryMax), nil
-	case <-ctx.Done():
-		return 0, errors.Join(last, ctx.Err())
+	if err := sleep.For(ctx, pause); err != nil {
+		return 0, errors.Join(last, err)
 	}
+	return min(2*pause, retryMax), nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -85,21 +86,9 @@ func connect(ctx context.Context, dir string) (conn, error) {
 		if !errors.Is(err, syscall.EAGAIN) {
 			return conn, err
 		}
-		if !sleep(ctx, pause) {
-			return nil, ctx.Err()
+		if err := sleep.For(ctx, pause); err != nil {
+			return nil, err
 		}
-	}
-}
-
-// sleep reports whether the time went by before the context ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -48,7 +49,7 @@ func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, er
 		if shim.Signal(syscall.SIGCONT) != nil {
 			limit = time.Time{} // it has left
 		}
-		if ctx.Err() == nil && time.Now().Before(limit) && sleep(ctx, pause) {
+		if ctx.Err() == nil && time.Now().Before(limit) && sleep.For(ctx, pause) == nil {
 			continue
 		}
 		// The process that removes the file owns the order.

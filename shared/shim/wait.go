@@ -6,6 +6,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,7 +18,7 @@ func wait(ctx context.Context, dir, id string) (swarm.Status, error) {
 			return s, err
 		}
 		// A shim tells of an end that it has written down.
-		if told && !sleep(ctx, pause) {
+		if told && sleep.For(ctx, pause) != nil {
 			return swarm.Status{}, ctx.Err()
 		}
 		st, err := readFacts(dir, id)
@@ -51,7 +52,7 @@ func awaitShim(ctx context.Context, dir string, st rundir.Status) error {
 	}
 	// One that left its socket behind refuses; one that closes a connection
 	// without an answer is not asked again at once.
-	if err != nil && listens(dir) && !sleep(ctx, pause) {
+	if err != nil && listens(dir) && sleep.For(ctx, pause) != nil {
 		return ctx.Err()
 	}
 	return nil

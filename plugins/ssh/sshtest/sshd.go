@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 const startLimit = 20 * time.Second
@@ -311,10 +313,8 @@ func Until(ctx context.Context, ok func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for !ok() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(10 * time.Millisecond):
+		if err := sleep.For(ctx, 10*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	return nil

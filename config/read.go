@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 func readText(v any) (string, error) {
@@ -199,7 +200,7 @@ func readHash(v any) (string, error) {
 	return s, nil
 }
 
-var versionRegexp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(versionPattern) })
+var versionRegexp = lazyregexp.New(versionPattern)
 
 func readVersion(v any) (string, error) {
 	if n, ok := v.(float64); ok {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -151,6 +150,5 @@ func become(command, env, unset []string) error {
 	if err != nil {
 		return err
 	}
-	without := environ.Without(os.Environ(), func(name string) bool { return slices.Contains(unset, name) })
-	return syscall.Exec(path, command, append(without, env...))
+	return syscall.Exec(path, command, append(environ.Unset(os.Environ(), unset...), env...))
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // guarded is the argument of the process that shows the dashboard. The one that was started
@@ -53,7 +54,7 @@ func watched(cmd *exec.Cmd, in, out, errs *os.File, env []string) error {
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, errs, env
-	endWithParent(cmd)
+	cmd.SysProcAttr = proc.EndWithParent(syscall.SIGTERM)
 	runtime.LockOSThread() // the child is told of the end of this thread
 	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {

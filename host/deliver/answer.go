@@ -42,7 +42,7 @@ func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, 
 	if l.State != profile.Blocked {
 		return Answered{}, a.failf(ErrNoDialog, "'%s' asks nothing that can be answered; %s", a.Name, quote(s))
 	}
-	if !strings.Contains(strings.ToLower(squeeze(l.Question)), strings.ToLower(squeeze(question))) {
+	if !strings.Contains(strings.ToLower(profile.Squeeze(l.Question)), strings.ToLower(profile.Squeeze(question))) {
 		return Answered{}, a.failf(ErrChanged, "'%s' asks something else: %s", a.Name, Dialog(l.Question, l.Choices))
 	}
 	c, err := a.choose(l, choice)

@@ -93,7 +93,7 @@ func (d *delivery) resume(ctx context.Context) (taken bool, err error) {
 	if err != nil || d.shown || !same {
 		return false, err
 	}
-	if squeeze(d.before.Draft) != "" || d.before.State == profile.Unknown {
+	if profile.Squeeze(d.before.Draft) != "" || d.before.State == profile.Unknown {
 		return false, nil
 	}
 	return n.Entered && time.Since(n.At) < enteredLimit, nil
@@ -102,7 +102,7 @@ func (d *delivery) resume(ctx context.Context) (taken bool, err error) {
 // whole reports whether the prompt holds the text and, as far as it shows, nothing else.
 // The placeholder of a long paste counts: the note says whose it is.
 func (d *delivery) whole(l profile.Look) bool {
-	draft := squeeze(l.Draft)
+	draft := profile.Squeeze(l.Draft)
 	return draft == d.mine || d.Profile.Stands(l) || len(d.mine) > partial && draft != "" &&
 		(strings.HasPrefix(d.mine, draft) || strings.HasSuffix(d.mine, draft))
 }

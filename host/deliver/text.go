@@ -22,12 +22,12 @@ import (
 // is not pressed. Enter is pressed once more, and only once, if a completion took the
 // first.
 func (a *Agent) Text(ctx context.Context, text string, enter bool) error {
-	d := delivery{Agent: a, text: text, mine: squeeze(text)}
+	d := delivery{Agent: a, text: text, mine: profile.Squeeze(text)}
 	var err error
 	if d.screen, d.before, err = a.atPrompt(ctx); err != nil {
 		return err
 	}
-	if a.Empty && squeeze(d.before.Draft) != "" {
+	if a.Empty && profile.Squeeze(d.before.Draft) != "" {
 		return a.failf(ErrDraft, "'%s' has an unsent text at its prompt: %s", a.Name, short(d.before.Draft))
 	}
 	if d.mine == "" {
@@ -66,14 +66,14 @@ func (d *delivery) submit(ctx context.Context, enter bool) error {
 // comes with true. If it was pressed and the error is nil, the screen shows that the
 // agent took the text; if it was not, the text is not there.
 func (a *Agent) Submit(ctx context.Context, text string) (pressed bool, err error) {
-	d := delivery{Agent: a, text: text, mine: squeeze(text)}
+	d := delivery{Agent: a, text: text, mine: profile.Squeeze(text)}
 	if d.screen, d.before, err = a.atPrompt(ctx); err != nil {
 		return false, err
 	}
 	if d.mine == "" || !d.Profile.Unsubmitted(d.before, text) {
 		return false, nil
 	}
-	if draft := squeeze(d.before.Draft); strings.HasSuffix(draft, d.mine) && draft != d.mine {
+	if draft := profile.Squeeze(d.before.Draft); strings.HasSuffix(draft, d.mine) && draft != d.mine {
 		return false, a.failf(ErrDraft, "'%s' has an unsent text at its prompt, with this one after it: %s", a.Name, short(d.before.Draft))
 	}
 	d.saw(d.before)
@@ -113,7 +113,7 @@ const (
 // typeIt gives the text, unless it is at the prompt already, and waits until it is
 // shown there.
 func (d *delivery) typeIt(ctx context.Context) error {
-	theirs, length := squeeze(d.before.Draft), utf8.RuneCountInString(d.mine)
+	theirs, length := profile.Squeeze(d.before.Draft), utf8.RuneCountInString(d.mine)
 	switch {
 	case d.shown: // a delivery that was cut off left it there
 		return sleep.For(ctx, d.Profile.PasteGuard())
@@ -147,7 +147,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 		visible = d.shown || l.Draft == "" && d.occurrences(s) > d.occurrences(d.screen)
 		return visible, nil
 	})
-	switch draft := squeeze(d.draft); {
+	switch draft := profile.Squeeze(d.draft); {
 	case err != nil:
 		return err
 	case !visible:
@@ -210,7 +210,7 @@ func (d *delivery) prove(ctx context.Context) error {
 // still reports whether the text is at the prompt, as it was typed or as a completion
 // has changed it.
 func (d *delivery) still(l profile.Look) bool {
-	draft := squeeze(l.Draft)
+	draft := profile.Squeeze(l.Draft)
 	i := strings.IndexByte(d.mine, '@')
 	if i < 0 && strings.HasPrefix(d.mine, "/") {
 		i = 0
@@ -297,8 +297,5 @@ func (d *delivery) occurrences(s profile.Screen) int {
 	if r := []rune(head); len(r) > partial {
 		head = string(r[:partial])
 	}
-	return strings.Count(squeeze(strings.Join(s.Lines, " ")), head)
+	return strings.Count(profile.Squeeze(strings.Join(s.Lines, " ")), head)
 }
-
-// squeeze returns text without any white space: a screen breaks lines where it likes.
-func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 // For returns the profile of the agent that a command runs, or nil. It recognizes the agent
@@ -152,7 +154,7 @@ func assigns(word string) bool {
 }
 
 // separator ends a command of a shell's script.
-var separator = pattern(`\n|;|&&|\|\|?|&`)
+var separator = lazyregexp.New(`\n|;|&&|\|\|?|&`)
 
 // scriptOf returns the commands of the script that a shell was given with -c, as words.
 // It only knows the quoting of whole words, which is enough for a program and its flags.

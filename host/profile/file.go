@@ -11,6 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 	"github.com/swarmhost/swarm/shared/tomlscan"
 )
 
@@ -104,7 +105,7 @@ func (p problem) Error() string {
 }
 
 // typeError matches the TOML library's error for a value of the wrong type.
-var typeError = pattern(`^line (\d+) \(last key "(.*?)"\): (.*)$`)
+var typeError = lazyregexp.New(`^line (\d+) \(last key "(.*?)"\): (.*)$`)
 
 type reader struct {
 	path     string
@@ -322,8 +323,8 @@ func (r *reader) pattern(key, text string) *regexp.Regexp {
 }
 
 var (
-	headerLine = pattern(`^\s*\[(\[?)\s*([A-Za-z0-9_.-]+)\s*\]`)
-	keyLine    = pattern(`^\s*"?([A-Za-z0-9_.-]+)"?\s*=`)
+	headerLine = lazyregexp.New(`^\s*\[(\[?)\s*([A-Za-z0-9_.-]+)\s*\]`)
+	keyLine    = lazyregexp.New(`^\s*"?([A-Za-z0-9_.-]+)"?\s*=`)
 )
 
 // keyLines returns on which line each key of a TOML file is; the second table of an

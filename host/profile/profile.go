@@ -157,14 +157,14 @@ const fewest = 24
 // beginning, its end if the prompt shows the end of a long text, or the placeholder of a
 // long paste.
 func (p *Profile) Unsubmitted(l Look, text string) bool {
-	draft := squeeze(l.Draft)
+	draft := Squeeze(l.Draft)
 	if draft == "" {
 		return false
 	}
 	if matchesAny(p.input.pasted, l.Draft) {
 		return true
 	}
-	text = squeeze(text)
+	text = Squeeze(text)
 	if text == "" {
 		return false
 	}
@@ -181,8 +181,8 @@ func (p *Profile) Stands(l Look) bool {
 	return slices.ContainsFunc(p.input.pasted, func(re *regexp.Regexp) bool { return draft != "" && re.FindString(draft) == draft })
 }
 
-// squeeze returns text without any white space: a screen breaks lines where it likes.
-func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
+// Squeeze returns text without any white space: a screen breaks lines where it likes.
+func Squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
 
 func head(text string) string {
 	if r := []rune(text); len(r) > fewest {

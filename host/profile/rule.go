@@ -5,9 +5,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 // rule holds the patterns by which a screen in a certain state is recognised.
@@ -382,7 +383,7 @@ func before(a, b string) bool {
 
 const maxQuestion = 200
 
-var rulerLine = pattern(`^\s*[╭┌]?[─▔━]{10,}`)
+var rulerLine = lazyregexp.New(`^\s*[╭┌]?[─▔━]{10,}`)
 
 // ask returns the question of a dialog: the lines that the rule names; else, for a menu,
 // the nearest line above it that ends like a question; else the beginning of the dialog.
@@ -416,7 +417,7 @@ func shortened(question string) string {
 }
 
 // questionLine ends as a question does, also in a frame.
-var questionLine = pattern(`\?[\s│┃|]*$`)
+var questionLine = lazyregexp.New(`\?[\s│┃|]*$`)
 
 // frame are the characters of frames, and the blanks beside them.
 const frame = " \t│┃┆┊║▌▐█|╭╮╰╯┌┐└┘├┤╹╻╷╵▀▄─━═"
@@ -445,10 +446,4 @@ func (in *input) draft(v view) string {
 		return ""
 	}
 	return text
-}
-
-// pattern returns a regular expression that is compiled when it is first needed: few
-// calls need any.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

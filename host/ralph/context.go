@@ -3,11 +3,11 @@ package ralph
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 const (
@@ -22,9 +22,9 @@ const (
 
 // compacting is what agents show while they replace their context by a summary, after
 // which they have forgotten most of the prompt.
-var compacting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Compacting\s*conversation`) })
+var compacting = lazyregexp.New(`Compacting\s*conversation`)
 
-var percentage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)%`) })
+var percentage = lazyregexp.New(`(\d+)%`)
 
 // contextWatch reads the use of the context from the output of an agent.
 type contextWatch struct {

@@ -3,7 +3,6 @@ package ralph
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -330,11 +329,8 @@ const maxPresses = 2
 // unsubmitted reports whether exactly the whole prompt is at the place for input.
 func (it *iteration) unsubmitted() bool {
 	l, _ := it.read()
-	return it.entered.Load() != 0 && squeeze(l.Draft) == squeeze(string(it.prompt))
+	return it.entered.Load() != 0 && profile.Squeeze(l.Draft) == profile.Squeeze(string(it.prompt))
 }
-
-// squeeze returns text without any white space: a screen breaks lines where it likes.
-func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
 
 func (it *iteration) matched() {
 	it.outcome.done = true

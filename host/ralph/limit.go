@@ -3,13 +3,13 @@ package ralph
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 const (
@@ -24,19 +24,15 @@ const (
 // A usage limit is recognised by its name and its end. Both are searched for only in the
 // error that an agent shows or fails with, never in its other output.
 var (
-	limitName = patternOf(`(?i)\b(?:usage|rate|session|weekly|daily|hourly|\d+-hour|request|token)s? limit|\blimit (?:is |was |has been )?(?:reached|exceeded|hit)|\b(?:hit|reached|exceeded) (?:your|the) .{0,40}?limit|\blimit (?:will )?resets?|\bquota\b.{0,40}?\bexce|\bexce\w+ .{0,40}?\bquota`)
+	limitName = lazyregexp.New(`(?i)\b(?:usage|rate|session|weekly|daily|hourly|\d+-hour|request|token)s? limit|\blimit (?:is |was |has been )?(?:reached|exceeded|hit)|\b(?:hit|reached|exceeded) (?:your|the) .{0,40}?limit|\blimit (?:will )?resets?|\bquota\b.{0,40}?\bexce|\bexce\w+ .{0,40}?\bquota`)
 	// limitEpoch matches the form of Claude Code's headless mode.
-	limitEpoch = patternOf(`(?i)limit reached\|(\d{10})\b`)
-	limitIn    = patternOf(`(?i)\b(?:resets?|again|retry|available)\b\W{0,3}(?:\w+ ){0,2}?in (?:about )?((?:\d{1,5} ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b,? ?(?:and )?)+)`)
-	limitPart  = patternOf(`(?i)(\d{1,5}) ?([dhms])`)
-	limitAt    = patternOf(`(?i)\b(?:resets?|again|retry|available)\b\W{0,3}(?:on |at |by |after )?` +
+	limitEpoch = lazyregexp.New(`(?i)limit reached\|(\d{10})\b`)
+	limitIn    = lazyregexp.New(`(?i)\b(?:resets?|again|retry|available)\b\W{0,3}(?:\w+ ){0,2}?in (?:about )?((?:\d{1,5} ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b,? ?(?:and )?)+)`)
+	limitPart  = lazyregexp.New(`(?i)(\d{1,5}) ?([dhms])`)
+	limitAt    = lazyregexp.New(`(?i)\b(?:resets?|again|retry|available)\b\W{0,3}(?:on |at |by |after )?` +
 		`(?:(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?,? (?:at )?)?` +
 		`(\d{1,2})(?::(\d{2}))? ?([ap]\.?m\b\.?)?(?: ?\(?([A-Z][A-Za-z_]+(?:/[A-Za-z_+-]+)*)\)?)?`)
 )
-
-func patternOf(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 func limitEnd(text string, now time.Time) (end time.Time, ok bool) {
 	text = strings.Join(strings.Fields(text), " ")

@@ -1,23 +1,18 @@
 // Package ready decides from the screen of a program whether it waits for input: it knows
 // the prompts of agents and of shells. host/display and host/ralph ask it for calls
-// without a pattern and programs without a profile. It imports nothing of ours.
+// without a pattern and programs without a profile.
 package ready
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
+
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
-// pattern is compiled when it is first used: few calls of swarm use any.
-func pattern(alternatives ...string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(alternatives, "|")) })
-}
-
 // shown are what agents and shells show while they wait.
-var shown = pattern(
+var shown = lazyregexp.New(
 	`bypass\s+permissions`,
 	`permissions?\s+mode`,
 	`shift\+tab\s+to\s+cycle`,
@@ -33,12 +28,12 @@ var shown = pattern(
 )
 
 // choice is a line of a menu whose mark looks like a prompt: "❯ 1. Yes".
-var choice = pattern(`^[\s│┃|]*(?:>|❯|›)\s*\d+[.)]\s`)
+var choice = lazyregexp.New(`^[\s│┃|]*(?:>|❯|›)\s*\d+[.)]\s`)
 
 // asking are dialogs that a person must answer before the agent takes any input:
 // theme, login and trust. A program that moves the cursor in place of writing blanks
 // leaves none between the words.
-var asking = pattern(
+var asking = lazyregexp.New(
 	`Choose\s*the\s*text\s*style`,
 	`looks\s*best\s*with\s*your\s*terminal`,
 	`Select\s*login\s*method`,

@@ -1,8 +1,6 @@
 package spawn
 
 import (
-	"slices"
-
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/environ"
@@ -13,10 +11,8 @@ import (
 // HostEnv returns the caller's environment for a local worker, without the variables that
 // identify the caller.
 func HostEnv(env []string) []string {
-	own := []string{
-		swarm.EnvToken, swarm.EnvShim, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, caller.EnvTeam, caller.EnvAgentID,
-	}
-	return environ.Without(plugin.CleanEnv(env), func(name string) bool { return slices.Contains(own, name) })
+	return environ.Unset(plugin.CleanEnv(env),
+		swarm.EnvToken, swarm.EnvShim, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, caller.EnvTeam, caller.EnvAgentID)
 }
 
 // repositoryVariables are what git sets for the programs that it runs, such as hooks,
@@ -36,14 +32,14 @@ func (s *Spawner) workerHostEnv(rec *registry.Record) []string {
 	if rec.Ask == nil && rec.Workspace == nil {
 		return env
 	}
-	return environ.Without(env, func(name string) bool { return slices.Contains(repositoryVariables, name) })
+	return environ.Unset(env, repositoryVariables...)
 }
 
 // workerEnv returns the variables that a worker gets on top of its environment:
 // the user's, then those by which it knows itself. On another machine the state
 // directory is not there. token is that of an agent.
 func (s *Spawner) workerEnv(rec *registry.Record, local bool, token string) []string {
-	env := environ.Without(rec.Env, func(name string) bool { return name == swarm.EnvToken })
+	env := environ.Unset(rec.Env, swarm.EnvToken)
 	env = append(env,
 		swarm.EnvWorker+"="+rec.Name,
 		swarm.EnvWorkerID+"="+rec.ID,

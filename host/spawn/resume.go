@@ -2,17 +2,16 @@ package spawn
 
 import (
 	"fmt"
-	"regexp"
-	"sync"
 
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 // sessionID is what a session id may look like: it is one argument, and no option.
-var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`) })
+var sessionID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
 
 // resumed returns the command with which the agent of a worker goes on with a conversation;
 // empty: with the one that its hooks told, or that its command names.

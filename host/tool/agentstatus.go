@@ -78,11 +78,7 @@ type AgentSummary struct {
 }
 
 // GetAgentStatus returns the status of the agents of a team.
-func GetAgentStatus(ctx context.Context, env Env, in GetAgentStatusInput) (GetAgentStatusOutput, error) {
-	return getAgentStatus.do(ctx, env, in)
-}
-
-var getAgentStatus = &definition[GetAgentStatusInput, GetAgentStatusOutput]{
+var GetAgentStatus = &definition[GetAgentStatusInput, GetAgentStatusOutput]{
 	tool: Tool{
 		Name:   "get-agent-status",
 		Title:  "How agents are",

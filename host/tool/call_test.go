@@ -225,7 +225,7 @@ func TestNoHost(t *testing.T) {
 func TestMessageToNobody(t *testing.T) {
 	t.Parallel()
 	w := newCrew(t)
-	out, err := SendMessage(t.Context(), Env{Open: w.open}, SendMessageInput{TeamName: "u", To: "all", Message: "m"})
+	out, err := SendMessage.Do(t.Context(), Env{Open: w.open}, SendMessageInput{TeamName: "u", To: "all", Message: "m"})
 	if err != nil || !out.Success || out.ID != "" {
 		t.Errorf("%+v, %v", out, err)
 	}

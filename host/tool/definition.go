@@ -95,8 +95,8 @@ func (d *definition[I, O]) answer(ctx context.Context, env Env, raw json.RawMess
 	return r
 }
 
-// do is [Tool.Call] for an input that is a Go value.
-func (d *definition[I, O]) do(ctx context.Context, env Env, in I) (O, error) {
+// Do is [Tool.Call] for an input that is a Go value.
+func (d *definition[I, O]) Do(ctx context.Context, env Env, in I) (O, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return d.failed(in, message(err)), err

@@ -205,11 +205,11 @@ func newWorld(tb testing.TB, dir string) *world {
 	tb.Helper()
 	w := &world{dir}
 	env := Env{Dir: w.dir, Open: w.open}
-	if _, err := SpawnTeam(tb.Context(), env, SpawnTeamInput{TeamName: "t"}); err != nil {
+	if _, err := SpawnTeam.Do(tb.Context(), env, SpawnTeamInput{TeamName: "t"}); err != nil {
 		tb.Fatal(err)
 	}
 	w.addAgent(tb, "agent-aaaaaa", "token")
-	if _, err := TaskCreate(tb.Context(), env, TaskCreateInput{TeamName: "t", Title: "first"}); err != nil {
+	if _, err := TaskCreate.Do(tb.Context(), env, TaskCreateInput{TeamName: "t", Title: "first"}); err != nil {
 		tb.Fatal(err)
 	}
 	return w

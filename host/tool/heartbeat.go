@@ -25,11 +25,7 @@ type HeartbeatOutput struct {
 }
 
 // Heartbeat records that an agent is alive.
-func Heartbeat(ctx context.Context, env Env, in HeartbeatInput) (HeartbeatOutput, error) {
-	return heartbeat.do(ctx, env, in)
-}
-
-var heartbeat = &definition[HeartbeatInput, HeartbeatOutput]{
+var Heartbeat = &definition[HeartbeatInput, HeartbeatOutput]{
 	tool: Tool{
 		Name:        "heartbeat",
 		Title:       "Report that an agent is alive",

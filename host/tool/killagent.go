@@ -30,11 +30,7 @@ type KillAgentOutput struct {
 }
 
 // KillAgent ends an agent, or asks it to.
-func KillAgent(ctx context.Context, env Env, in KillAgentInput) (KillAgentOutput, error) {
-	return killAgent.do(ctx, env, in)
-}
-
-var killAgent = &definition[KillAgentInput, KillAgentOutput]{
+var KillAgent = &definition[KillAgentInput, KillAgentOutput]{
 	tool: Tool{
 		Name:   "kill-agent",
 		Title:  "Terminate an agent",

@@ -83,16 +83,7 @@ type Message struct {
 }
 
 // SendMessage sends a message to members of a team.
-func SendMessage(ctx context.Context, env Env, in SendMessageInput) (SendMessageOutput, error) {
-	return sendMessage.do(ctx, env, in)
-}
-
-// ReadMessages returns the caller's messages and marks them as read.
-func ReadMessages(ctx context.Context, env Env, in ReadMessagesInput) (ReadMessagesOutput, error) {
-	return readMessages.do(ctx, env, in)
-}
-
-var sendMessage = &definition[SendMessageInput, SendMessageOutput]{
+var SendMessage = &definition[SendMessageInput, SendMessageOutput]{
 	tool: Tool{
 		Name:        "send-message",
 		Title:       "Send a message",
@@ -122,7 +113,8 @@ var sendMessage = &definition[SendMessageInput, SendMessageOutput]{
 	failed: func(_ SendMessageInput, text string) SendMessageOutput { return SendMessageOutput{Error: text} },
 }
 
-var readMessages = &definition[ReadMessagesInput, ReadMessagesOutput]{
+// ReadMessages returns the caller's messages and marks them as read.
+var ReadMessages = &definition[ReadMessagesInput, ReadMessagesOutput]{
 	tool: Tool{
 		Name:   "read-messages",
 		Title:  "Read messages",

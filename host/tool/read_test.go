@@ -85,7 +85,7 @@ func TestReadLists(t *testing.T) {
 		`{"team":"t"}`:                         "invalid input: teamName: is required; team: unknown field (did you mean teamName?)",
 	} {
 		var in SpawnAgentInput
-		err := read(spawnAgent.input(), json.RawMessage(input), &in)
+		err := read(SpawnAgent.input(), json.RawMessage(input), &in)
 		text := ""
 		if err != nil {
 			text = err.Error()

@@ -26,11 +26,7 @@ type RespondShutdownOutput struct {
 }
 
 // RespondShutdown answers a shutdown request.
-func RespondShutdown(ctx context.Context, env Env, in RespondShutdownInput) (RespondShutdownOutput, error) {
-	return respondShutdown.do(ctx, env, in)
-}
-
-var respondShutdown = &definition[RespondShutdownInput, RespondShutdownOutput]{
+var RespondShutdown = &definition[RespondShutdownInput, RespondShutdownOutput]{
 	tool: Tool{
 		Name:   "respond-shutdown",
 		Title:  "Answer a shutdown request",

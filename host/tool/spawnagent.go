@@ -55,11 +55,7 @@ type SpawnAgentOutput struct {
 }
 
 // SpawnAgent starts an agent of a team.
-func SpawnAgent(ctx context.Context, env Env, in SpawnAgentInput) (SpawnAgentOutput, error) {
-	return spawnAgent.do(ctx, env, in)
-}
-
-var spawnAgent = &definition[SpawnAgentInput, SpawnAgentOutput]{
+var SpawnAgent = &definition[SpawnAgentInput, SpawnAgentOutput]{
 	tool: Tool{
 		Name:   "spawn-agent",
 		Title:  "Start an agent",

@@ -24,11 +24,7 @@ type SpawnTeamOutput struct {
 }
 
 // SpawnTeam creates a team whose leader is the caller.
-func SpawnTeam(ctx context.Context, env Env, in SpawnTeamInput) (SpawnTeamOutput, error) {
-	return spawnTeam.do(ctx, env, in)
-}
-
-var spawnTeam = &definition[SpawnTeamInput, SpawnTeamOutput]{
+var SpawnTeam = &definition[SpawnTeamInput, SpawnTeamOutput]{
 	tool: Tool{
 		Name:        "spawn-team",
 		Title:       "Make a team",

@@ -77,26 +77,7 @@ type TaskListOutput struct {
 }
 
 // TaskCreate makes a task.
-func TaskCreate(ctx context.Context, env Env, in TaskCreateInput) (TaskOutput, error) {
-	return taskCreate.do(ctx, env, in)
-}
-
-// TaskClaim makes a task the caller's.
-func TaskClaim(ctx context.Context, env Env, in TaskClaimInput) (TaskOutput, error) {
-	return taskClaim.do(ctx, env, in)
-}
-
-// TaskUpdate moves a task on.
-func TaskUpdate(ctx context.Context, env Env, in TaskUpdateInput) (TaskOutput, error) {
-	return taskUpdate.do(ctx, env, in)
-}
-
-// TaskList lists the tasks of a team.
-func TaskList(ctx context.Context, env Env, in TaskListInput) (TaskListOutput, error) {
-	return taskList.do(ctx, env, in)
-}
-
-var taskCreate = &definition[TaskCreateInput, TaskOutput]{
+var TaskCreate = &definition[TaskCreateInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-create",
 		Title:       "Create a task",
@@ -115,7 +96,8 @@ var taskCreate = &definition[TaskCreateInput, TaskOutput]{
 	failed: func(_ TaskCreateInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
 
-var taskClaim = &definition[TaskClaimInput, TaskOutput]{
+// TaskClaim makes a task the caller's.
+var TaskClaim = &definition[TaskClaimInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-claim",
 		Title:       "Claim a task",
@@ -131,7 +113,8 @@ var taskClaim = &definition[TaskClaimInput, TaskOutput]{
 	failed: func(_ TaskClaimInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
 
-var taskUpdate = &definition[TaskUpdateInput, TaskOutput]{
+// TaskUpdate moves a task on.
+var TaskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-update",
 		Title:       "Move a task on",
@@ -150,7 +133,8 @@ var taskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 	failed: func(_ TaskUpdateInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
 
-var taskList = &definition[TaskListInput, TaskListOutput]{
+// TaskList lists the tasks of a team.
+var TaskList = &definition[TaskListInput, TaskListOutput]{
 	tool: Tool{
 		Name:        "task-list",
 		Title:       "List tasks",

@@ -34,11 +34,7 @@ type BackgroundShell struct {
 }
 
 // Tasks lists background shells.
-func Tasks(ctx context.Context, env Env, in TasksInput) (TasksOutput, error) {
-	return tasks.do(ctx, env, in)
-}
-
-var tasks = &definition[TasksInput, TasksOutput]{
+var Tasks = &definition[TasksInput, TasksOutput]{
 	tool: Tool{
 		Name:        "tasks",
 		Title:       "List background shells",

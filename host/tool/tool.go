@@ -72,11 +72,11 @@ func (t Tool) Call(ctx context.Context, env Env, input json.RawMessage) Result {
 // All returns the tools in the order in which they are listed.
 func All() []Tool {
 	kinds := []kind{
-		bash, bashOutput, killShell, tasks,
+		bash, bashOutput, killShell, Tasks,
 		workerSpawn, workerList, workerStatus, workerOutput, workerSend, workerWait, workerKill,
-		spawnTeam, spawnAgent, killAgent, getAgentStatus, peekAgent, nudgeAgent, heartbeat,
-		sendMessage, readMessages, respondShutdown,
-		taskCreate, taskClaim, taskUpdate, taskList,
+		SpawnTeam, SpawnAgent, KillAgent, GetAgentStatus, peekAgent, nudgeAgent, Heartbeat,
+		SendMessage, ReadMessages, RespondShutdown,
+		TaskCreate, TaskClaim, TaskUpdate, TaskList,
 	}
 	tools := make([]Tool, len(kinds))
 	for i, k := range kinds {

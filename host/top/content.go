@@ -146,13 +146,6 @@ func lineOf(l dash.DiffLine) entry {
 	}
 }
 
-func without(env, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(names, name)
-	})
-}
-
 func (e entry) rows(width, labels int) []string {
 	if e.head {
 		return []string{faint.paint(rowsOf(e.label, width, 1)[0])}

@@ -19,6 +19,8 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -289,9 +291,10 @@ func (s *session) child(to swarm.Attachment) *child {
 	cmd := exec.CommandContext(s.ctx, to.Command[0], to.Command[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = attachedPatience
-	cmd.Env = without(s.opts.Env, to.Unset)
+	cmd.Env = environ.Unset(s.opts.Env, to.Unset...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.opts.In, s.opts.Out, os.Stderr
-	endWithParent(cmd)
+	// Its view of a worker must not stay behind if this process is killed.
+	cmd.SysProcAttr = proc.EndWithParent(syscall.SIGHUP)
 	return &child{cmd}
 }
 

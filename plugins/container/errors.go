@@ -56,15 +56,6 @@ func firstLine(s string) string {
 	return s
 }
 
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
 // isGone reports that the engine does not have a container. Podman says so in words only if
 // the container goes during the question.
 func isGone(err error) bool {

@@ -3,6 +3,7 @@ package container
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ const maxFrame = 16 << 20
 
 func logsOptions(r ref, o readOptions) client.ContainerLogsOptions {
 	return client.ContainerLogsOptions{
-		ShowStdout: true, ShowStderr: true, Timestamps: !r.TTY, Follow: o.follow, Tail: firstOf(o.tail, "all"), Since: sinceOf(o.since),
+		ShowStdout: true, ShowStderr: true, Timestamps: !r.TTY, Follow: o.follow, Tail: cmp.Or(o.tail, "all"), Since: sinceOf(o.since),
 	}
 }
 

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	first, err := swarm.ParseSignal(firstOf(o.Signal, "SIGTERM"))
+	first, err := swarm.ParseSignal(cmp.Or(o.Signal, "SIGTERM"))
 	if err != nil {
 		return swarm.KillResult{}, err
 	}

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -59,7 +60,7 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	signal, err := swarm.ParseSignal(firstOf(spec.Kill.Signal, "SIGTERM"))
+	signal, err := swarm.ParseSignal(cmp.Or(spec.Kill.Signal, "SIGTERM"))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package nomad
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -118,7 +119,7 @@ func (c Config) api() (*api.Config, error) {
 		}
 		o.SecretID = strings.TrimSpace(string(token))
 	}
-	set(&o.Namespace, firstOf(o.Namespace, api.DefaultNamespace))
+	set(&o.Namespace, cmp.Or(o.Namespace, api.DefaultNamespace))
 	o.HttpClient = &http.Client{Transport: transport()}
 	if err := api.ConfigureTLS(o.HttpClient, o.TLSConfig); err != nil {
 		return nil, fmt.Errorf("%w: tls: %w", swarm.ErrInvalidConfig, err)
@@ -142,13 +143,4 @@ func set(to *string, value string) {
 	if value != "" {
 		*to = value
 	}
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package nomad
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -13,17 +14,17 @@ import (
 func failure(a *api.AllocationListStub) string {
 	t := a.TaskStates[taskName]
 	if t == nil {
-		return firstOf(firstLine(a.ClientDescription), "it did not start")
+		return cmp.Or(firstLine(a.ClientDescription), "it did not start")
 	}
 	for _, kind := range []string{api.TaskDriverFailure, api.TaskSetupFailure, api.TaskFailedValidation, api.TaskArtifactDownloadFailed} {
 		if e := eventOf(t, kind); e != nil {
-			return plain(firstOf(e.DisplayMessage, e.DriverError, e.SetupError, e.Message, kind))
+			return plain(cmp.Or(e.DisplayMessage, e.DriverError, e.SetupError, e.Message, kind))
 		}
 	}
 	if e := lastEvent(t); e != nil {
-		return plain(firstOf(e.DisplayMessage, e.Type))
+		return plain(cmp.Or(e.DisplayMessage, e.Type))
 	}
-	return firstOf(firstLine(a.ClientDescription), "it did not start")
+	return cmp.Or(firstLine(a.ClientDescription), "it did not start")
 }
 
 var (

@@ -1,6 +1,7 @@
 package nomad
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -123,7 +124,7 @@ func never() *api.RestartPolicy {
 func (c Config) constraints() []*api.Constraint {
 	all := make([]*api.Constraint, len(c.Constraints))
 	for i, k := range c.Constraints {
-		all[i] = api.NewConstraint(k.Attribute, firstOf(k.Operator, "="), k.Value)
+		all[i] = api.NewConstraint(k.Attribute, cmp.Or(k.Operator, "="), k.Value)
 	}
 	return all
 }
@@ -159,7 +160,7 @@ func (c Config) with(options map[string]string) (Config, error) {
 		case "driver":
 			c.Driver = value
 		case "image":
-			c.Image, c.Driver = value, firstOf(options["driver"], driverDocker)
+			c.Image, c.Driver = value, cmp.Or(options["driver"], driverDocker)
 		case "user":
 			c.User = value
 		case "node_pool":

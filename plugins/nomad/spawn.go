@@ -1,6 +1,7 @@
 package nomad
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,7 +124,7 @@ func (b *Backend) awaitPlace(ctx context.Context, r ref, eval string) error {
 		case "complete", "canceled": // in favour of a later one
 			return nil
 		case "failed":
-			return fmt.Errorf("%w: Nomad did not place the worker: %s", swarm.ErrUnavailable, firstOf(firstLine(e.StatusDescription), e.Status))
+			return fmt.Errorf("%w: Nomad did not place the worker: %s", swarm.ErrUnavailable, cmp.Or(firstLine(e.StatusDescription), e.Status))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package nomad
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -72,7 +73,7 @@ func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {
 	case api.AllocClientStatusPending:
 		st.State, st.Reason = swarm.StateRunning, "not started yet"
 		if e := lastEvent(task); e != nil {
-			st.Reason += ": " + firstLine(firstOf(e.DisplayMessage, e.Type))
+			st.Reason += ": " + firstLine(cmp.Or(e.DisplayMessage, e.Type))
 		}
 	case api.AllocClientStatusRunning:
 		st.State = swarm.StateRunning

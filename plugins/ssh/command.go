@@ -21,6 +21,7 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
 	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -108,7 +109,8 @@ func (c *client) query(ctx context.Context) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.config.Program, append(c.base(), "-G", "--", c.host)...)
 	cmd.Env = c.env
-	endWithPlugin(cmd)
+	// A shared connection, which is a process of its own by then, goes on.
+	cmd.SysProcAttr = proc.EndWithParent(syscall.SIGKILL)
 	cmd.SysProcAttr.Setpgid = true
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
@@ -227,7 +229,8 @@ func (c *client) start(ctx context.Context, command string) (*running, error) {
 	// It outlives the call that needed it first.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.config.Program, c.args(false, command)...)
 	cmd.Env = c.said().sshEnv
-	endWithPlugin(cmd)
+	// A shared connection, which is a process of its own by then, goes on.
+	cmd.SysProcAttr = proc.EndWithParent(syscall.SIGKILL)
 	cmd.Stdin, cmd.Stdout = theirIn, theirOut
 	r := &running{cmd: cmd, in: in, out: out, errors: new(lastText), ended: make(chan struct{})}
 	cmd.Stderr = r.errors

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -59,7 +59,7 @@ func (s server) run(ctx context.Context, commands ...[]string) (string, error) {
 		cmd.Env = os.Environ()
 	}
 	// Inside of tmux, TMUX would choose that server.
-	cmd.Env = without(cmd.Env, "TMUX", "TMUX_PANE")
+	cmd.Env = environ.Unset(cmd.Env, "TMUX", "TMUX_PANE")
 	cmd.WaitDelay = drainLimit
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -166,11 +166,4 @@ func refusal(ctx context.Context, err error, said string) error {
 	default:
 		return fmt.Errorf("%w: run tmux: %w", swarm.ErrUnavailable, err)
 	}
-}
-
-func without(env []string, names ...string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(names, name)
-	})
 }

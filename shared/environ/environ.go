@@ -17,6 +17,11 @@ func Get(env []string, name string) string {
 	return ""
 }
 
+// Unset returns env without the variables of those names; nil for nil. env is unchanged.
+func Unset(env []string, names ...string) []string {
+	return Without(env, func(name string) bool { return slices.Contains(names, name) })
+}
+
 // Without returns the entries of env for whose variables drop returns false, in their
 // order; nil for nil. env is unchanged.
 func Without(env []string, drop func(name string) bool) []string {

@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"os"
-	"slices"
 
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
@@ -80,7 +79,7 @@ var private = []string{
 // or another program that uses go-plugin. No other variable that begins with PLUGIN_ is
 // touched.
 func CleanEnv(env []string) []string {
-	return environ.Without(env, func(name string) bool { return slices.Contains(private, name) })
+	return environ.Unset(env, private...)
 }
 
 // cleanOwnEnv is CleanEnv for this process. It runs after go-plugin has read its variables,

@@ -16,10 +16,10 @@ import (
 func LaunchOf(spec swarm.Spec) rundir.Launch {
 	if spec.Local != nil {
 		local := *spec.Local
-		local.HostEnv = without(local.HostEnv, swarm.EnvToken)
+		local.HostEnv = environ.Unset(local.HostEnv, swarm.EnvToken)
 		spec.Local = &local
 	}
-	env := without(spec.Environ(), swarm.EnvShim)
+	env := environ.Unset(spec.Environ(), swarm.EnvShim)
 	l := rundir.Launch{
 		ID:          spec.ID,
 		Command:     spec.Command,
@@ -44,10 +44,6 @@ func LaunchOf(spec swarm.Spec) rundir.Launch {
 		l.Owner = rundir.Identity{PID: o.PID, Start: o.Start, Boot: o.Boot}
 	}
 	return l
-}
-
-func without(env []string, variable string) []string {
-	return environ.Without(env, func(name string) bool { return name == variable })
 }
 
 // restartOf rounds up to milliseconds: no delay is a loop without a pause.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/jsonc"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 // codex integrates into Codex. Its own command can't name variables to pass on, so its
@@ -57,7 +58,7 @@ func (s Setup) variables() []string {
 
 // keyLike matches the variables that a pattern is meant to pass. Other variables with the
 // same beginning may describe a session of another agent.
-var keyLike = lazy(`_(?:KEY|KEY_ID|TOKEN|BASE_URL|ENDPOINT|PROXY|PROFILE|REGION|CREDENTIALS)$`)
+var keyLike = lazyregexp.New(`_(?:KEY|KEY_ID|TOKEN|BASE_URL|ENDPOINT|PROXY|PROFILE|REGION|CREDENTIALS)$`)
 
 type tomlServer struct {
 	Command string   `toml:"command"`
@@ -188,8 +189,8 @@ func removeTOMLServer(d *jsonc.Document) error {
 }
 
 var (
-	tableLine  = lazy(`^[ \t]*\[`)
-	serverLine = lazy(`^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*"?swarm"?[ \t]*[\].]`)
+	tableLine  = lazyregexp.New(`^[ \t]*\[`)
+	serverLine = lazyregexp.New(`^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*"?swarm"?[ \t]*[\].]`)
 )
 
 // serverTable returns where the table of the server is, with the tables in it and without

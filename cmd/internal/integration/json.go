@@ -6,11 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/swarmhost/swarm/cmd/internal/jsonc"
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 // errForeign says that the server named swarm is another program.
@@ -40,15 +39,9 @@ func quoted(s string) string {
 }
 
 var (
-	plain     = lazy(`^[A-Za-z0-9_./+:@%-]+$`)
-	hookOfOur = lazy(`(?:^|/)swarm'? hook (\w+) \w+(?: \|\| true)?$`)
+	plain     = lazyregexp.New(`^[A-Za-z0-9_./+:@%-]+$`)
+	hookOfOur = lazyregexp.New(`(?:^|/)swarm'? hook (\w+) \w+(?: \|\| true)?$`)
 )
-
-// lazy compiles an expression when it is first used: every command of swarm links this
-// package, and few use it.
-func lazy(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 func isHook(command string, c *Client) bool {
 	m := hookOfOur().FindStringSubmatch(command)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -131,7 +130,7 @@ func (t *terminal) restore() {
 // used another one.
 func terminalEnv(env []string) []string {
 	names := []string{"TERM", "TMUX", "TMUX_PANE"}
-	out := environ.Without(env, func(name string) bool { return slices.Contains(names, name) })
+	out := environ.Unset(env, names...)
 	for _, name := range names {
 		if v, ok := os.LookupEnv(name); ok {
 			out = append(out, name+"="+v)

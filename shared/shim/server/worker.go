@@ -19,7 +19,9 @@ const maxDir = 1024
 // startWorker starts the main process, in a session of its own, with nothing of
 // the shim's but its limits and its working directory's file system.
 func (k *shim) startWorker() error {
-	env := cleanEnv(k.launch.Env)
+	// A worker that had the marker of shims would not be ended with the worker that it was
+	// started from.
+	env := environ.Unset(k.launch.Env, swarm.EnvShim)
 	if k.launch.Terminal {
 		env = terminalEnv(env)
 	}
@@ -96,12 +98,6 @@ func (k *shim) fork(path string, argv []string, attr *syscall.ProcAttr) (int, er
 		return 0, program.StartError(argv[0], err)
 	}
 	return pid, nil
-}
-
-// cleanEnv leaves out the marker of shims: a worker that had it would not be ended
-// with the worker that it was started from.
-func cleanEnv(env []string) []string {
-	return environ.Without(env, func(name string) bool { return name == swarm.EnvShim })
 }
 
 // abort ends a worker that has just started and that no host will know of.

@@ -43,7 +43,7 @@ changed. With --json it prints the same as "swarm agent status".`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 				in.TeamName = team
-				out, err := tool.GetAgentStatus(cmd.Context(), env, in)
+				out, err := tool.GetAgentStatus.Do(cmd.Context(), env, in)
 				return member.Answer(a, f.JSON, out, out.Warnings, err, func() { member.PrintAgents(a, out.Agents) })
 			})
 		},

@@ -75,7 +75,7 @@ it rejects, 124 if the time is over. The request stays then, and the next call w
 
 func runKill(ctx context.Context, a *app.App, env tool.Env, o *killOptions) error {
 	output.FinishWriting()
-	out, err := tool.KillAgent(ctx, env, o.in)
+	out, err := tool.KillAgent.Do(ctx, env, o.in)
 	asked := errors.Is(err, team.ErrInShutdown)
 	if o.wait && (asked || err == nil && out.Phase == member.PhaseRequested) {
 		switch {

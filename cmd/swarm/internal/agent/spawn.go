@@ -132,7 +132,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	}
 	env.PromptWait = promptWait
 	env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
-	out, err := tool.SpawnAgent(ctx, env, o.in)
+	out, err := tool.SpawnAgent.Do(ctx, env, o.in)
 	return member.Answer(a, o.JSON, out, out.Warnings, err, func() {
 		a.Printf("spawned agent %s (%s, %s, %s: %s)\n", out.Name, out.AgentID, out.Color, backend, out.Worker)
 	})

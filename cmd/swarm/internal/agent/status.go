@@ -53,7 +53,7 @@ idle; it keeps its tasks as long as its process lives.`,
 }
 
 func runStatus(ctx context.Context, a *app.App, env tool.Env, o *statusOptions) error {
-	out, err := tool.GetAgentStatus(ctx, env, o.in)
+	out, err := tool.GetAgentStatus.Do(ctx, env, o.in)
 	return member.Answer(a, o.JSON, out, out.Warnings, err, func() {
 		now := time.Now()
 		for i, agent := range out.Agents {

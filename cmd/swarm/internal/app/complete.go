@@ -104,7 +104,7 @@ func (a *App) teamNames(ctx context.Context) []string {
 
 // AgentNames returns the names of a team's agents.
 func (a *App) AgentNames(ctx context.Context, team string) []string {
-	out, _ := tool.GetAgentStatus(ctx, a.ToolEnv(config.Default()), tool.GetAgentStatusInput{TeamName: team})
+	out, _ := tool.GetAgentStatus.Do(ctx, a.ToolEnv(config.Default()), tool.GetAgentStatusInput{TeamName: team})
 	names := make([]string, len(out.Agents))
 	for i, agent := range out.Agents {
 		names[i] = agent.Name

@@ -105,7 +105,7 @@ are too many.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			output.FinishWriting()
 			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
-				out, err := tool.ReadMessages(cmd.Context(), env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: !all})
+				out, err := tool.ReadMessages.Do(cmd.Context(), env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: !all})
 				return member.Answer(a, f.JSON, out, nil, err, func() { printMessages(a, out, member.Names(cmd.Context(), env, team)) })
 			})
 		},

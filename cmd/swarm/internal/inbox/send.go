@@ -51,7 +51,7 @@ types a line that something is waiting, once the agent is at its prompt.`,
 			}
 			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 				in.TeamName = team
-				out, err := tool.SendMessage(cmd.Context(), env, in)
+				out, err := tool.SendMessage.Do(cmd.Context(), env, in)
 				return member.Answer(a, f.JSON, out, nil, err, func() {
 					a.Printf("sent to %s\n", in.To)
 					if out.ID == "" {

@@ -13,7 +13,7 @@ import (
 func TestVerbsInAnEmptyTeam(t *testing.T) {
 	t.Parallel()
 	a, stdout, stderr := apptest.WithState(t)
-	if _, err := tool.SpawnTeam(t.Context(), a.ToolEnv(config.Default()), tool.SpawnTeamInput{TeamName: "web"}); err != nil {
+	if _, err := tool.SpawnTeam.Do(t.Context(), a.ToolEnv(config.Default()), tool.SpawnTeamInput{TeamName: "web"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

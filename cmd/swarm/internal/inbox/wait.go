@@ -62,7 +62,7 @@ func awaitMessages(ctx context.Context, a *app.App, env tool.Env, team string, t
 		if err := agent.AwaitMessage(waiting, h, team); err != nil {
 			return out, cmp.Or(timeout.Over(waiting, err), err)
 		}
-		if out, err = tool.ReadMessages(ctx, env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: true}); err != nil {
+		if out, err = tool.ReadMessages.Do(ctx, env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: true}); err != nil {
 			return out, err
 		}
 	}

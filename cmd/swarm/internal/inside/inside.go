@@ -94,7 +94,7 @@ makes it active again.`,
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		output.FinishWriting()
 		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
-			out, err := tool.Heartbeat(cmd.Context(), env, tool.HeartbeatInput{TeamName: team, Status: status.Value})
+			out, err := tool.Heartbeat.Do(cmd.Context(), env, tool.HeartbeatInput{TeamName: team, Status: status.Value})
 			return member.Answer(a, f.JSON, out, nil, err, func() {
 				left := out.NextDeadline.Sub(out.HeartbeatTS.Time)
 				a.Printf("%s; next heartbeat due in %s\n", out.AgentStatus, config.FormatDuration(left.Round(time.Second)))

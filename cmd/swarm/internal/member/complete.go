@@ -35,7 +35,7 @@ func CompleteTask(a *app.App, f *Flags, statuses ...string) cobra.CompletionFunc
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		var ids []string
-		out, _ := tool.TaskList(cmd.Context(), a.ToolEnv(config.Default()), tool.TaskListInput{TeamName: team})
+		out, _ := tool.TaskList.Do(cmd.Context(), a.ToolEnv(config.Default()), tool.TaskListInput{TeamName: team})
 		for _, t := range out.Tasks {
 			if slices.Contains(statuses, t.Status) {
 				ids = append(ids, cobra.CompletionWithDesc(t.ID, output.Visible(t.Title)))

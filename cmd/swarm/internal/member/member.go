@@ -122,7 +122,7 @@ func Afterwards(ctx context.Context, after func(context.Context) error, err erro
 // whose name can't be found keeps its id.
 func Names(ctx context.Context, env tool.Env, team string) func(id string) string {
 	names := map[string]string{}
-	out, _ := tool.GetAgentStatus(ctx, env, tool.GetAgentStatusInput{TeamName: team, IncludeTerminated: true})
+	out, _ := tool.GetAgentStatus.Do(ctx, env, tool.GetAgentStatusInput{TeamName: team, IncludeTerminated: true})
 	for _, agent := range out.Agents {
 		names[agent.AgentID] = agent.Name
 	}

@@ -1,9 +1,9 @@
 package output
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 const leastWidth = 20
@@ -42,7 +42,7 @@ func WrappedUnder(text string, indent, width int) string {
 
 // term is the beginning of a line that explains something, such as a flag: what is explained,
 // and two spaces or more.
-var term = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *\S.*?\S {2,}(\S)|^ *\S {2,}(\S)`) })
+var term = lazyregexp.New(`^ *\S.*?\S {2,}(\S)|^ *\S {2,}(\S)`)
 
 // Where less than leastText columns are left for explanations, they are below what they
 // explain, underTerm columns from the left.

@@ -78,7 +78,7 @@ func respondShutdown(ctx context.Context, a *app.App, f *member.Flags, in tool.R
 	output.FinishWriting()
 	return member.AsMember(ctx, a, f, func(env tool.Env, team string) error {
 		in.TeamName = team
-		out, err := tool.RespondShutdown(ctx, env, in)
+		out, err := tool.RespondShutdown.Do(ctx, env, in)
 		err = member.Answer(a, f.JSON, out, out.Warnings, err, func() { a.Printf("%s\n", respondedLine(out)) })
 		return member.Afterwards(ctx, out.AfterAnswer, err)
 	})

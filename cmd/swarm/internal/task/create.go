@@ -47,7 +47,7 @@ agent is at its prompt and the task waits for no other.`,
 		output.FinishWriting()
 		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 			in.TeamName, in.Title, in.Priority = team, args[0], priority.Value
-			out, err := tool.TaskCreate(cmd.Context(), env, in)
+			out, err := tool.TaskCreate.Do(cmd.Context(), env, in)
 			return member.Answer(a, f.JSON, out, nil, err, func() { a.Printf("created %s\n", out.Task.ID) })
 		})
 	}

@@ -53,7 +53,7 @@ Any member may ask; nothing is changed.`,
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 			in.TeamName, in.Status = team, status.Value
-			out, err := tool.TaskList(cmd.Context(), env, in)
+			out, err := tool.TaskList.Do(cmd.Context(), env, in)
 			return member.Answer(a, f.JSON, out, nil, err, func() {
 				a.PrintTable(taskLsHeader, taskRows(out.Tasks, member.Names(cmd.Context(), env, team)))
 			})

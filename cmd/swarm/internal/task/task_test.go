@@ -12,7 +12,7 @@ import (
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	a, stdout, _ := apptest.WithState(t)
-	if _, err := tool.SpawnTeam(t.Context(), a.ToolEnv(config.Default()), tool.SpawnTeamInput{TeamName: "web"}); err != nil {
+	if _, err := tool.SpawnTeam.Do(t.Context(), a.ToolEnv(config.Default()), tool.SpawnTeamInput{TeamName: "web"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

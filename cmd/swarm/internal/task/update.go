@@ -45,7 +45,7 @@ back. Setting the status that the task already has changes nothing.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			output.FinishWriting()
 			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
-				out, err := tool.TaskUpdate(cmd.Context(), env, tool.TaskUpdateInput{
+				out, err := tool.TaskUpdate.Do(cmd.Context(), env, tool.TaskUpdateInput{
 					TeamName: team, TaskID: args[0], Status: args[1], Dependencies: needs, Assignee: assignee,
 				})
 				return member.Answer(a, f.JSON, out, nil, err, func() { a.Printf("%s is %s\n", out.Task.ID, out.Task.Status) })
@@ -78,7 +78,7 @@ several members claim a task at the same time, one gets it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			output.FinishWriting()
 			return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
-				out, err := tool.TaskClaim(cmd.Context(), env, tool.TaskClaimInput{TeamName: team, TaskID: args[0]})
+				out, err := tool.TaskClaim.Do(cmd.Context(), env, tool.TaskClaimInput{TeamName: team, TaskID: args[0]})
 				return member.Answer(a, f.JSON, out, nil, err, func() {
 					a.Printf("claimed %s (%s)\n", out.Task.ID, out.Task.Title)
 					if out.Task.Description != "" {

@@ -51,11 +51,11 @@ type teamShowJSON struct {
 
 func runShow(ctx context.Context, a *app.App, name string, asJSON bool) error {
 	env := a.ToolEnv(a.UserConfig())
-	status, err := tool.GetAgentStatus(ctx, env, tool.GetAgentStatusInput{TeamName: name, IncludeServer: true})
+	status, err := tool.GetAgentStatus.Do(ctx, env, tool.GetAgentStatusInput{TeamName: name, IncludeServer: true})
 	if err != nil {
 		return err
 	}
-	list, err := tool.TaskList(ctx, env, tool.TaskListInput{TeamName: name})
+	list, err := tool.TaskList.Do(ctx, env, tool.TaskListInput{TeamName: name})
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,6 @@ func runCreate(ctx context.Context, a *app.App, in tool.SpawnTeamInput, asJSON b
 	if env.Dir, err = app.WorkingDir(""); err != nil && len(in.Server) > 0 {
 		return err
 	}
-	out, err := tool.SpawnTeam(ctx, env, in)
+	out, err := tool.SpawnTeam.Do(ctx, env, in)
 	return member.Answer(a, asJSON, out, out.Warnings, err, func() { a.Printf("created team %s\n", out.TeamName) })
 }

@@ -70,7 +70,7 @@ func runTasks(ctx context.Context, a *app.App, o *tasksOptions) error {
 	if err := o.session.parseInto(&env); err != nil {
 		return err
 	}
-	out, err := tool.Tasks(ctx, env, tool.TasksInput{All: o.all})
+	out, err := tool.Tasks.Do(ctx, env, tool.TasksInput{All: o.all})
 	return member.Answer(a, o.json, out, nil, err, func() { printTasks(a, out, o.all) })
 }
 

@@ -3,8 +3,6 @@ package workers
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -86,10 +85,6 @@ func runDiff(ctx context.Context, a *app.App, name string, o *diffOptions) error
 		return nil
 	}
 	with := *a
-	with.Env = slices.DeleteFunc(slices.Clone(a.Env), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(diff.Unset, name)
-	})
-	with.Env = append(with.Env, diff.Env...)
+	with.Env = append(environ.Unset(a.Env, diff.Unset...), diff.Env...)
 	return with.Become(swarm.Attachment{Command: diff.Command})
 }

@@ -12,13 +12,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -63,11 +61,6 @@ var outside = []string{
 	swarm.EnvToken, "TMUX", "TMUX_PANE", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS",
 	"DBUS_SYSTEM_BUS_ADDRESS", "XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DISPLAY", "XAUTHORITY", "DOCKER_HOST",
 	"CONTAINER_HOST", "PULSE_SERVER", "GNOME_KEYRING_CONTROL", "TMPDIR", "TMP", "TEMP",
-}
-
-// environment is the environment of a worker in a sandbox.
-func environment(env []string) []string {
-	return environ.Without(env, func(name string) bool { return slices.Contains(outside, name) })
 }
 
 // wrapArgs is the command line of bubblewrap. A path to hide that does not exist at

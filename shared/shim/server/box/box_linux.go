@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/shim/server/program"
@@ -195,7 +196,7 @@ func (s Spec) payload() []byte {
 	for _, arg := range s.Command {
 		add(arg)
 	}
-	for _, kv := range environment(s.Env) {
+	for _, kv := range environ.Unset(s.Env, outside...) {
 		add(kv)
 	}
 	return append([]byte(strconv.Itoa(len(b))+"\n"), b...)

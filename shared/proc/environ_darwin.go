@@ -1,11 +1,5 @@
 package proc
 
-import ()
-
-import ()
-
-import ()
-
 // LookupEnv returns a variable of the environment that a process was started with, and
 // whether it is there. It is not there if the process is gone or belongs to another user.
 // An error means that the answer is unknown.

@@ -1,9 +1,5 @@
 package proc
 
-import ()
-
-import ()
-
 // Measure counts the processes below root, see [Tree]; the rest is not known here. The
 // error is [ErrGone] if root has ended.
 func Measure(root Identity, skip func(Process) (bool, error)) (Figures, error) {

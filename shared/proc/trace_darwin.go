@@ -1,11 +1,5 @@
 package proc
 
-import ()
-
-import ()
-
-import ()
-
 // Dir is empty: only libproc reports the working directory of a process.
 func Dir(int) string { return "" }
 

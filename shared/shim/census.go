@@ -14,44 +14,43 @@ import (
 // of a worker whose shim is gone.
 type census struct {
 	all      []proc.Process
+	byPID    map[int]proc.Process
 	children map[int][]proc.Process
-	// byPID is made when it is first needed.
-	byPID map[int]proc.Process
-	marks map[int]marks
+	marks    map[int]marks
 }
 
 type marks struct {
 	worker string
-	// mark is that of a shim or of a tmux server; proven says that the process really
-	// is one.
-	mark   string
-	proven bool
+	// stranger says that the process is proven to be a shim, a helper or a tmux server.
+	stranger bool
 }
 
 func takeCensus() *census {
 	// After an error the list is incomplete, but its entries are right.
 	all, _ := proc.Find(func(proc.Process) bool { return true })
-	c := &census{all: all, children: make(map[int][]proc.Process), marks: make(map[int]marks)}
+	c := &census{
+		all: all, byPID: make(map[int]proc.Process, len(all)),
+		children: make(map[int][]proc.Process), marks: make(map[int]marks),
+	}
 	for _, p := range all {
+		c.byPID[p.PID] = p
 		c.children[p.Parent] = append(c.children[p.Parent], p)
 	}
 	return c
 }
 
-// orphans returns the processes that are proven to be those of a worker without
-// its shim:
+// orphans returns the processes that are proven to belong to a worker without its shim:
 //
-//   - who carries the worker's id in the environment that it was started with;
-//   - who is in the session that the worker's main process led, if that is still
-//     this session, which a member with the id proves: the number of a session can
-//     be used again only when nobody is left in it;
-//   - who is in the control group of the worker, and not below the shim of another one
-//     that the worker spawned;
-//   - who descends from one of these.
+//   - those started with the worker's id in their environment;
+//   - those in the session that the worker's main process led, if it is still the same
+//     session, which a member with the id proves: the number of a session is not used
+//     again while a process is in it;
+//   - those in the control group of the worker, and not below the shim of another worker
+//     that this one spawned;
+//   - the descendants of these.
 //
-// The contents of st prove nothing, since the worker can write them. Shims of other
-// workers, and the processes below them, are not the worker's. st is zero if only the id is
-// known.
+// The contents of st prove nothing, since the worker can write them. Shims of other workers
+// and the processes below them are left out. st is zero if only the id is known.
 func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	var carriers, members []proc.Process
 	proven := false
@@ -109,15 +108,8 @@ func membersOf(st rundir.Status, id string) map[int]bool {
 	return in
 }
 
-// belowStranger reports whether a process descends from one that is no worker's, such as
-// the shim of another worker.
+// belowStranger reports whether a process is a stranger or descends from one.
 func (c *census) belowStranger(p proc.Process) bool {
-	if c.byPID == nil {
-		c.byPID = make(map[int]proc.Process, len(c.all))
-		for _, q := range c.all {
-			c.byPID[q.PID] = q
-		}
-	}
 	for range c.all {
 		if c.isStranger(p) {
 			return true
@@ -131,10 +123,8 @@ func (c *census) belowStranger(p proc.Process) bool {
 	return false
 }
 
-// isStranger reports whether a process is a shim, which its run directory proves, or a tmux
-// server that is marked as one for all workers. The processes below it are not the
-// worker's.
-func (c *census) isStranger(p proc.Process) bool { return c.marksOf(p).proven }
+// isStranger reports whether a process belongs to no worker, see [rundir.IsStranger].
+func (c *census) isStranger(p proc.Process) bool { return c.marksOf(p).stranger }
 
 // led reports whether the session of st can still be the one that the main process
 // led.
@@ -142,24 +132,20 @@ func (c *census) led(st rundir.Status) bool {
 	if st.Session <= 0 {
 		return false
 	}
-	for _, p := range c.all {
-		if p.PID == st.Session {
-			return p.Identity == st.Main
-		}
-	}
-	return true
+	p, ok := c.byPID[st.Session]
+	return !ok || p.Identity == st.Main
 }
 
-// doubtful returns the processes that may be those of a worker without its shim, and
-// are not proven to be: they are left alone, and named.
+// doubtful returns the processes that may belong to a worker without its shim, without
+// proof. They are reported, but not signalled:
 //
-//   - who st names, and is in the session that it names;
-//   - who holds the worker's output or its terminal open;
-//   - who was started with a cleared environment, works in the worker's directory or
-//     below, and has lost its parent.
+//   - the main process that st names, and those in the session that it names;
+//   - those that hold the worker's output or its terminal open;
+//   - those that were started with a cleared environment, work in the worker's directory or
+//     below, and have lost their parent.
 //
-// The mark of another worker in its environment frees no process from this, since anyone can
-// write it. The shim of that worker above the process does.
+// The mark of another worker in the environment of a process does not exempt it, since any
+// process can set it. The shim of that worker above the process does.
 func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Process {
 	var found []proc.Process
 	led := c.led(st)
@@ -182,20 +168,16 @@ func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Proces
 // adopted reports whether the parent of a process is older than the worker and of
 // another session: it took the process over.
 func (c *census) adopted(p proc.Process, st rundir.Status) bool {
-	for _, q := range c.all {
-		if q.PID == p.Parent {
-			return q.Start < st.Shim.Start && q.Session != p.Session
-		}
-	}
-	return true
+	q, ok := c.byPID[p.Parent]
+	return !ok || q.Start < st.Shim.Start && q.Session != p.Session
 }
 
 func within(dir, root string) bool {
 	return dir != "" && root != "" && (dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/"))
 }
 
-// below returns what descends from a shim, which must be proven, without other shims
-// and what is below those.
+// below returns the descendants of a shim, which must be proven, without other shims and
+// their descendants.
 func (c *census) below(shim proc.Identity) []proc.Process {
 	var found []proc.Process
 	seen := map[int]bool{shim.PID: true}
@@ -221,9 +203,8 @@ func (c *census) marksOf(p proc.Process) marks {
 	m, ok := c.marks[p.PID]
 	if !ok {
 		m.worker, _ = proc.Getenv(p.PID, swarm.EnvWorkerID)
-		m.mark, _ = proc.Getenv(p.PID, swarm.EnvShim)
-		m.proven = m.mark == "tmux" && p.Name == "tmux: server" ||
-			rundir.IsHelper(m.mark, p.PID) || m.mark != "" && rundir.IsShim(p.Identity)
+		mark, _ := proc.Getenv(p.PID, swarm.EnvShim)
+		m.stranger = mark != "" && rundir.IsStranger(mark, p)
 		c.marks[p.PID] = m
 	}
 	return m

@@ -16,24 +16,13 @@ import (
 // Complete records that the worker is done, see [swarm.Completer]. A summary of
 // several lines becomes one, and a long one is cut.
 func Complete(ctx context.Context, dir, id, summary string, o swarm.KillOptions) error {
-	if o.Signal == "" {
-		o.Signal = DefaultSignal
-	}
-	signal, err := swarm.ParseSignal(o.Signal)
+	r, err := killRequest(rundir.VerbComplete, id, o)
 	if err != nil {
 		return err
 	}
-	summary = oneLine(summary)
+	r.Summary = oneLine(summary)
 	began := time.Now()
-	a, err := exchange(ctx, dir, rundir.Request{
-		Verb:     rundir.VerbComplete,
-		ID:       id,
-		Signal:   signal,
-		GraceMS:  o.Grace.Milliseconds(),
-		Force:    o.Force,
-		MainOnly: o.Mode == swarm.KillMain,
-		Summary:  summary,
-	}, nil)
+	a, err := exchange(ctx, dir, r, nil)
 	tooLate := fmt.Errorf("%w: the worker is being ended or has ended", swarm.ErrTooLate)
 	switch {
 	case err == nil && a.Kind == rundir.AnswerOK:
@@ -48,7 +37,7 @@ func Complete(ctx context.Context, dir, id, summary string, o swarm.KillOptions)
 	switch {
 	case statusErr != nil:
 		return statusErr
-	case s.Completion != nil && s.Completion.Summary == summary && !s.Completion.Time.Before(began):
+	case s.Completion != nil && s.Completion.Summary == r.Summary && !s.Completion.Time.Before(began):
 		return nil
 	case s.State != swarm.StateRunning:
 		return tooLate

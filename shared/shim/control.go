@@ -92,10 +92,6 @@ func connect(ctx context.Context, dir string) (conn, error) {
 	}
 }
 
-// shimAlive reports whether the shim that wrote st is alive. In another PID namespace, such
-// as that of a sandbox, its pid has no meaning, but its socket answers.
-func shimAlive(dir string, st rundir.Status) bool { return keeps(dir, st) || listens(dir) }
-
 // keeps reports whether the process that a status names as the shim is alive and carries
 // the mark of the worker's shim. The status alone is not enough: the worker could have
 // written it and named any process. An environment that can't be read, such as that of
@@ -119,8 +115,9 @@ func keeps(dir string, st rundir.Status) bool {
 
 // IsKept reports whether the shim that wrote a status into the run directory dir may still
 // be alive: its process is alive, or it listens although its pid has no meaning in the
-// caller's PID namespace. Any error but a missing shim counts as its presence.
-func IsKept(dir string, st rundir.Status) bool { return shimAlive(dir, st) }
+// caller's PID namespace, such as that of a sandbox. Any error but a missing shim counts as
+// its presence.
+func IsKept(dir string, st rundir.Status) bool { return keeps(dir, st) || listens(dir) }
 
 // listens reports whether a shim listens on the socket of a run directory. Only a refused
 // connection shows that there is none: a full queue, or too many open files, does not.
@@ -160,6 +157,17 @@ func (c *call) close() {
 	_ = c.conn.Close()
 }
 
+// peerPID returns the pid of the process that listens at the other end; 0 if that is not
+// known here, as in another PID namespace.
+func peerPID(c conn) (pid int) {
+	if s, ok := c.(syscall.Conn); ok {
+		if raw, err := s.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) { pid = peerOf(int(fd)) })
+		}
+	}
+	return pid
+}
+
 // noAnswer makes an error of a connection one of the contract. A nil error is an
 // end of file.
 func noAnswer(ctx context.Context, err error) error {
@@ -178,21 +186,14 @@ func noAnswer(ctx context.Context, err error) error {
 // awakeLimit is how long a running shim may take to answer before it counts as stopped.
 const awakeLimit = 500 * time.Millisecond
 
-// keepAwake continues a stopped shim, which would never answer, again and again until its
-// context ends. Once is not enough: a shim may accept a request at the very moment at which
-// it is stopped.
+// keepAwake continues a stopped shim, which would never answer, again and again until stop
+// is called. Once is not enough: a shim may accept a request at the very moment at which it
+// is stopped.
 func keepAwake(dir, id string) (stop func()) {
-	done := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
 	var owned sync.WaitGroup
 	owned.Go(func() {
-		every := time.NewTicker(awakeLimit)
-		defer every.Stop()
-		for {
-			select {
-			case <-every.C:
-			case <-done:
-				return
-			}
+		for sleep.For(ctx, awakeLimit) == nil {
 			st, err := readFacts(dir, id)
 			if err != nil {
 				continue
@@ -203,7 +204,7 @@ func keepAwake(dir, id string) (stop func()) {
 		}
 	})
 	return func() {
-		close(done)
+		cancel()
 		owned.Wait()
 	}
 }

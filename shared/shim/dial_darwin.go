@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -15,7 +14,7 @@ import (
 // maxSocketPath is the size of sun_path, less the zero byte at its end.
 const maxSocketPath = 103
 
-// dial connects through a symbolic link in a short place where the path of the
+// dial connects through a symbolic link with a short path where the path of the
 // socket is too long for the kernel.
 func dial(ctx context.Context, dir string) (conn, error) {
 	path := filepath.Join(dir, rundir.Socket)
@@ -34,18 +33,10 @@ func dial(ctx context.Context, dir string) (conn, error) {
 	return new(net.Dialer).DialContext(ctx, "unix", path)
 }
 
-// peerPID returns the pid of the process that listens at the other end; 0 if that is
-// not known.
-func peerPID(c conn) int {
-	pid := 0
-	if s, ok := c.(syscall.Conn); ok {
-		if raw, err := s.SyscallConn(); err == nil {
-			_ = raw.Control(func(fd uintptr) {
-				if peer, err := unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERPID); err == nil {
-					pid = peer
-				}
-			})
-		}
+func peerOf(fd int) int {
+	pid, err := unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+	if err != nil {
+		return 0
 	}
 	return pid
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -46,18 +45,10 @@ func dial(_ context.Context, dir string) (conn, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// peerPID returns the pid of the process that listens at the other end; 0 if that is
-// not known here, as in another PID namespace.
-func peerPID(c conn) int {
-	pid := 0
-	if s, ok := c.(syscall.Conn); ok {
-		if raw, err := s.SyscallConn(); err == nil {
-			_ = raw.Control(func(fd uintptr) {
-				if peer, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-					pid = int(peer.Pid)
-				}
-			})
-		}
+func peerOf(fd int) int {
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return 0
 	}
-	return pid
+	return int(peer.Pid)
 }

@@ -101,49 +101,36 @@ func isFromEarlierBoot(path string) bool {
 	return err == nil && (written.Before(booted.Add(bootSlack)) || written.After(time.Now()))
 }
 
-// runningOf and endedOf return the recorded status; they do not check whether a worker that
-// is recorded as running really runs.
-func runningOf(st rundir.Status) swarm.Status {
-	s := swarm.Status{
-		State: swarm.StateRunning, PID: st.Main.PID, Started: timeOf(st.StartedNS), Reason: st.Reason,
-		Paused: st.Paused, Unenforced: st.Unenforced,
+// statusOf returns the recorded status. It does not check whether a worker that is recorded
+// as running still runs.
+func statusOf(st rundir.Status) swarm.Status {
+	s := historyOf(st)
+	s.PID = st.Main.PID
+	if st.State == rundir.StateEnded {
+		s.State = swarm.StateExited
+		s.Exit = &swarm.Exit{
+			Code: st.Code, Signal: st.Signal, Cause: st.Cause, Reason: st.Reason,
+			Time: timeOf(st.EndedNS), Usage: usageOf(st.Used),
+		}
+		return s
 	}
-	return withHistory(s, st)
-}
-
-func endedOf(st rundir.Status) swarm.Status {
-	return withHistory(swarm.Status{
-		State:   swarm.StateExited,
-		PID:     st.Main.PID,
-		Started: timeOf(st.StartedNS),
-		Exit: &swarm.Exit{
-			Code:   st.Code,
-			Signal: st.Signal,
-			Cause:  st.Cause,
-			Reason: st.Reason,
-			Time:   timeOf(st.EndedNS),
-			Usage:  usageOf(st.Used),
-		},
-	}, st)
+	s.State, s.Reason, s.Paused, s.Unenforced = swarm.StateRunning, st.Reason, st.Paused, st.Unenforced
+	return s
 }
 
 // Recorded returns the shim's record of the worker with that id. It does not check whether
 // a worker that is recorded as running still runs, see [Status].
 func Recorded(dir, id string) (swarm.Status, error) {
 	st, err := readFacts(dir, id)
-	switch {
-	case err != nil:
+	if err != nil {
 		return swarm.Status{}, err
-	case st.State == rundir.StateEnded:
-		return endedOf(st), nil
-	default:
-		return runningOf(st), nil
 	}
+	return statusOf(st), nil
 }
 
-// withHistory adds the facts of a worker that do not depend on its state.
-func withHistory(s swarm.Status, st rundir.Status) swarm.Status {
-	s.Restarts = st.Restarts
+// historyOf returns the facts of a worker that do not depend on its state.
+func historyOf(st rundir.Status) swarm.Status {
+	s := swarm.Status{Started: timeOf(st.StartedNS), Restarts: st.Restarts}
 	for _, r := range st.LastRestarts {
 		s.LastRestarts = append(s.LastRestarts, swarm.Restarted{
 			Number: r.Number, Time: timeOf(r.TimeNS), Code: r.Code, Signal: r.Signal,

@@ -30,6 +30,24 @@ var (
 	_ swarm.Announcer     = Kept{}
 )
 
+// with returns what call returns for the worker of a handle.
+func with[T any](k Kept, raw swarm.Handle, call func(Worker) (T, error)) (T, error) {
+	w, err := k.Read(raw)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return call(w)
+}
+
+func (k Kept) do(raw swarm.Handle, call func(Worker) error) error {
+	w, err := k.Read(raw)
+	if err != nil {
+		return err
+	}
+	return call(w)
+}
+
 // Status returns the status of the worker, see [Status].
 func (k Kept) Status(_ context.Context, raw swarm.Handle) (swarm.Status, error) {
 	return k.status(new(Look), raw)
@@ -49,20 +67,12 @@ func (k Kept) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.Sta
 }
 
 func (k Kept) status(look *Look, raw swarm.Handle) (swarm.Status, error) {
-	w, err := k.Read(raw)
-	if err != nil {
-		return swarm.Status{}, err
-	}
-	return look.Status(w.Dir, w.ID)
+	return with(k, raw, func(w Worker) (swarm.Status, error) { return look.Status(w.Dir, w.ID) })
 }
 
 // Kill ends the worker, with SIGTERM if no signal was asked for, see [Kill].
 func (k Kept) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
-	w, err := k.Read(raw)
-	if err != nil {
-		return swarm.KillResult{}, err
-	}
-	return Kill(ctx, w.Dir, w.ID, o)
+	return with(k, raw, func(w Worker) (swarm.KillResult, error) { return Kill(ctx, w.Dir, w.ID, o) })
 }
 
 // Announce returns the optional fields of a spec that are supported. The input of a worker
@@ -76,65 +86,37 @@ func (Kept) Announce() []swarm.Capability {
 
 // SetLimits makes other limits those of the worker, see [SetLimits].
 func (k Kept) SetLimits(ctx context.Context, raw swarm.Handle, l swarm.Limits) error {
-	w, err := k.Read(raw)
-	if err != nil {
-		return err
-	}
-	return SetLimits(ctx, w.Dir, w.ID, l)
+	return k.do(raw, func(w Worker) error { return SetLimits(ctx, w.Dir, w.ID, l) })
 }
 
 // SetPaused pauses the worker or lets it go on, see [SetPaused].
 func (k Kept) SetPaused(ctx context.Context, raw swarm.Handle, paused bool) error {
-	w, err := k.Read(raw)
-	if err != nil {
-		return err
-	}
-	return SetPaused(ctx, w.Dir, w.ID, paused)
+	return k.do(raw, func(w Worker) error { return SetPaused(ctx, w.Dir, w.ID, paused) })
 }
 
 // Output reads the worker's output, see [Output].
 func (k Kept) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	w, err := k.Read(raw)
-	if err != nil {
-		return err
-	}
-	return Output(ctx, w.Dir, o, each)
+	return k.do(raw, func(w Worker) error { return Output(ctx, w.Dir, o, each) })
 }
 
 // Input gives the worker input, see [Input].
 func (k Kept) Input(ctx context.Context, raw swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
-	w, err := k.Read(raw)
-	if err != nil {
-		return swarm.InputResult{}, err
-	}
-	return Input(ctx, w.Dir, w.ID, in)
+	return with(k, raw, func(w Worker) (swarm.InputResult, error) { return Input(ctx, w.Dir, w.ID, in) })
 }
 
 // Signal sends the worker a signal, see [Signal].
 func (k Kept) Signal(ctx context.Context, raw swarm.Handle, o swarm.SignalOptions) error {
-	w, err := k.Read(raw)
-	if err != nil {
-		return err
-	}
-	return Signal(ctx, w.Dir, w.ID, o)
+	return k.do(raw, func(w Worker) error { return Signal(ctx, w.Dir, w.ID, o) })
 }
 
 // Watch reports the changes of the worker until it has ended, see [Watch].
 func (k Kept) Watch(ctx context.Context, raw swarm.Handle, each func(swarm.Status) error) error {
-	w, err := k.Read(raw)
-	if err != nil {
-		return err
-	}
-	return Watch(ctx, w.Dir, w.ID, each)
+	return k.do(raw, func(w Worker) error { return Watch(ctx, w.Dir, w.ID, each) })
 }
 
 // Complete records that the worker is done, see [Complete].
 func (k Kept) Complete(ctx context.Context, raw swarm.Handle, summary string, o swarm.KillOptions) error {
-	w, err := k.Read(raw)
-	if err != nil {
-		return err
-	}
-	return Complete(ctx, w.Dir, w.ID, summary, o)
+	return k.do(raw, func(w Worker) error { return Complete(ctx, w.Dir, w.ID, summary, o) })
 }
 
 // Worker is what every handle of a worker with a shim holds. A backend embeds it

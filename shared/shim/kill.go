@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ func Kill(ctx context.Context, dir, id string, o swarm.KillOptions) (swarm.KillR
 type Killing struct {
 	dir, id string
 	opts    swarm.KillOptions
+	request rundir.Request
 	began   time.Time
 	// call is nil if the shim can't be asked over its socket.
 	call *call
@@ -64,19 +66,17 @@ type Killing struct {
 // screen in [rundir.ScreenFile]: the first signal is sent after that. A backend that can't
 // close the terminal calls [Killing.GoOn].
 func Ask(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*Killing, error) {
-	if o.Signal == "" {
-		o.Signal = DefaultSignal
-	}
-	signal, err := swarm.ParseSignal(o.Signal)
+	r, err := killRequest(rundir.VerbKill, id, o)
 	if err != nil {
 		return nil, err
 	}
-	o.Signal = signal
-	k := &Killing{dir: dir, id: id, opts: o, began: time.Now()}
-	k.call, err = k.accepted(ctx, closing)
+	o.Signal = r.Signal
+	k := &Killing{dir: dir, id: id, opts: o, request: r, began: time.Now()}
+	r.Closing = closing
+	k.call, err = k.accepted(ctx, r)
 	if closing && errors.Is(err, swarm.ErrInvalidSpec) {
-		// An older shim, which takes no last screen.
-		k.call, err = k.accepted(ctx, false)
+		// An older shim, which saves no last screen.
+		k.call, err = k.accepted(ctx, k.request)
 	}
 	if isSilence(ctx, err) {
 		err = k.unanswered(ctx)
@@ -117,13 +117,13 @@ func (k *Killing) unanswered(ctx context.Context) error {
 	return err
 }
 
-// accepted returns once the shim has taken the kill on.
-func (k *Killing) accepted(ctx context.Context, closing bool) (*call, error) {
+// accepted returns once the shim has accepted the kill.
+func (k *Killing) accepted(ctx context.Context, r rundir.Request) (*call, error) {
 	// A stopped shim accepts no clients from its queue.
 	defer keepAwake(k.dir, k.id)()
 	bounded, cancel := context.WithTimeout(ctx, acceptLimit)
 	defer cancel()
-	c, err := openCall(bounded, k.dir, k.request(closing))
+	c, err := openCall(bounded, k.dir, r)
 	if err != nil {
 		return nil, err
 	}
@@ -151,16 +151,17 @@ func (k *Killing) isImpostor(c *call) bool {
 	return err == nil && there
 }
 
-func (k *Killing) request(closing bool) rundir.Request {
+// killRequest returns a request that ends the worker.
+func killRequest(verb, id string, o swarm.KillOptions) (rundir.Request, error) {
+	signal, err := swarm.ParseSignal(cmp.Or(o.Signal, DefaultSignal))
 	return rundir.Request{
-		Verb:     rundir.VerbKill,
-		ID:       k.id,
-		Signal:   k.opts.Signal,
-		GraceMS:  k.opts.Grace.Milliseconds(),
-		Force:    k.opts.Force,
-		MainOnly: k.opts.Mode == swarm.KillMain,
-		Closing:  closing,
-	}
+		Verb:     verb,
+		ID:       id,
+		Signal:   signal,
+		GraceMS:  o.Grace.Milliseconds(),
+		Force:    o.Force,
+		MainOnly: o.Mode == swarm.KillMain,
+	}, err
 }
 
 // GoOn tells the shim, after an [Ask] with closing, that the terminal can't be closed: the
@@ -229,7 +230,7 @@ func (k *Killing) deadline() time.Time { return k.began.Add(max(k.opts.Grace, 0)
 // ended is the result for a worker whose end is recorded. The end is due to this kill if
 // the kill was in progress by then.
 func (k *Killing) ended(st rundir.Status) swarm.KillResult {
-	r := swarm.KillResult{Status: endedOf(st)}
+	r := swarm.KillResult{Status: statusOf(st)}
 	if k.call == nil && k.shim == nil || timeOf(st.EndedNS).Before(k.began) {
 		r.AlreadyEnded = true
 		return r

@@ -61,7 +61,7 @@ func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, er
 func (k *Killing) writeOrder() (name string, err error) {
 	f, err := os.CreateTemp(k.dir, rundir.OrderFile+".*")
 	if err == nil {
-		_, err = f.WriteString(k.request(false).String() + "\n")
+		_, err = f.WriteString(k.request.String() + "\n")
 		err = errors.Join(err, f.Close())
 		if err != nil {
 			_ = os.Remove(f.Name())
@@ -119,20 +119,11 @@ func (k *Killing) byHand(ctx context.Context, st rundir.Status, signal bool) (sw
 		return swarm.KillResult{}, fmt.Errorf("%w: this system has no %s", swarm.ErrInvalidSpec, k.opts.Signal)
 	}
 	r := swarm.KillResult{Signal: k.opts.Signal}
-	var found []proc.Process
-	look := func() []proc.Process {
-		c := takeCensus()
-		found = merge(found, append(c.below(st.Shim), c.orphans(st, k.id)...))
-		return found
-	}
+	look := lookBelow(st, k.id)
 	left := look()
 	if signal {
 		mainOnly := k.opts.Mode == swarm.KillMain && st.Main.Alive()
-		for _, p := range left {
-			if !mainOnly || p.Identity == st.Main {
-				send(p, sig)
-			}
-		}
+		sendAll(left, sig, mainOnly, st.Main)
 		if err := awaitAll(ctx, left, k.opts.Grace); err != nil {
 			return r, err
 		}
@@ -163,6 +154,17 @@ func (k *Killing) byHand(ctx context.Context, st rundir.Status, signal bool) (sw
 	return res, err
 }
 
+// lookBelow returns a function that finds the processes of a worker whose shim is alive. Each
+// call keeps the living processes that earlier calls have found.
+func lookBelow(st rundir.Status, id string) func() []proc.Process {
+	var found []proc.Process
+	return func() []proc.Process {
+		c := takeCensus()
+		found = merge(found, append(c.below(st.Shim), c.orphans(st, id)...))
+		return found
+	}
+}
+
 // endWith ends a shim that has no status yet and does not listen, and the processes below
 // it. They need not carry the worker's id: the shim is stopped while they are looked for, and
 // ended after them, so that they stay below it.
@@ -171,11 +173,6 @@ func endWith(ctx context.Context, shim proc.Identity, id string) {
 	if shim.Signal(syscall.SIGSTOP) != nil {
 		return
 	}
-	var found []proc.Process
-	look := func() []proc.Process {
-		c := takeCensus()
-		found = merge(found, append(c.below(shim), c.orphans(rundir.Status{Shim: shim}, id)...))
-		return found
-	}
+	look := lookBelow(rundir.Status{Shim: shim}, id)
 	_, _ = force(ctx, look(), look)
 }

@@ -68,11 +68,7 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 	}
 	r.Signal = o.Signal
 	mainOnly := o.Mode == swarm.KillMain && slices.ContainsFunc(found, func(p proc.Process) bool { return p.Identity == st.Main })
-	for _, p := range found {
-		if !mainOnly || p.Identity == st.Main {
-			send(p, sig)
-		}
-	}
+	sendAll(found, sig, mainOnly, st.Main)
 	if err := awaitAll(ctx, found, o.Grace); err != nil {
 		return r, err
 	}
@@ -116,6 +112,15 @@ func force(ctx context.Context, left []proc.Process, look func() []proc.Process)
 		left = again
 	}
 	return left, nil
+}
+
+// sendAll signals processes, or with mainOnly the main process among them.
+func sendAll(ps []proc.Process, sig syscall.Signal, mainOnly bool, main proc.Identity) {
+	for _, p := range ps {
+		if !mainOnly || p.Identity == main {
+			send(p, sig)
+		}
+	}
 }
 
 // send signals a process if it is still the proven one. A stopped process sees a signal
@@ -168,7 +173,7 @@ func withAlive(survivors []swarm.Process, known []proc.Process) []swarm.Process 
 	for _, p := range known {
 		is := func(s swarm.Process) bool { return s.PID == p.PID }
 		if !slices.ContainsFunc(survivors, is) && p.Alive() {
-			survivors = append(survivors, swarm.Process{PID: p.PID, Name: p.Name})
+			survivors = append(survivors, named(p))
 		}
 	}
 	return survivors

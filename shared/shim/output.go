@@ -16,38 +16,28 @@ import (
 // Output reads the log of a worker, see [swarm.Outputter]. A directory that is
 // gone is [swarm.ErrNotFound].
 func Output(ctx context.Context, dir string, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: the output went with %s", swarm.ErrNotFound, dir)
-	}
-	r := &reader{dir: dir, opts: o, each: each}
-	return r.read(ctx)
+	return OutputFrom(ctx, dir, Position{}, o, func(out swarm.Output, _ Position) error { return each(out) })
 }
 
-// Position is a place in the log of a worker, between two pieces of output. Its zero value
-// is the beginning. It holds until the shim drops that part of the log; reading goes on with
-// the oldest output that is kept then.
+// Position is a position in the log of a worker, between two pieces of output. Its zero
+// value is the beginning. It is valid until the shim drops that part of the log; reading
+// then continues with the oldest output that is kept.
 type Position struct {
-	// File stands for a file of the log, whatever its name is after a rotation, and Offset
-	// is a place in it.
+	// File identifies a file of the log, whatever its name is after a rotation, and Offset
+	// is the position in it.
 	File   uint64 `json:"file"`
 	Offset int64  `json:"offset"`
 }
 
-// OutputFrom is [Output] from a position on, which a call before it has passed to each. From
-// any other position than the beginning, the option Tail is ignored.
+// OutputFrom is [Output] from a position that an earlier call passed to each. The option
+// Tail is ignored unless the position is the beginning.
 func OutputFrom(ctx context.Context, dir string, from Position, o swarm.OutputOptions, each func(swarm.Output, Position) error) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: the output went with %s", swarm.ErrNotFound, dir)
+		return fmt.Errorf("%w: the output was removed with %s", swarm.ErrNotFound, dir)
 	}
-	r := &reader{dir: dir, opts: o, from: from}
-	r.each = func(out swarm.Output) error { return each(out, r.position()) }
-	return r.read(ctx)
-}
-
-// read reads as the options say.
-func (r *reader) read(ctx context.Context) error {
-	defer r.close()
-	if r.opts.Follow {
+	r := &reader{dir: dir, opts: o, from: from, each: each}
+	defer func() { closeAll(r.files) }()
+	if o.Follow {
 		return r.follow(ctx)
 	}
 	if err := r.begin(ctx); err != nil {
@@ -117,7 +107,7 @@ func (r *reader) awaitOver(ctx context.Context) error {
 // over reports whether nothing more can be written.
 func (r *reader) over() bool {
 	st, err := readRecord(r.dir)
-	return err != nil || st.State == rundir.StateEnded || !shimAlive(r.dir, st)
+	return err != nil || st.State == rundir.StateEnded || !IsKept(r.dir, st)
 }
 
 // ended reports whether the shim has recorded the worker's end, or no record is left.

@@ -25,7 +25,7 @@ import (
 // for the test that waits for it.
 var undoLimit = 8 * time.Second
 
-// errLeft is why waiting for a shim ends that left without a word.
+// errLeft is the cause of the end of a wait for a shim that ended without an answer.
 var errLeft = fmt.Errorf("%w: swarm-shim ended before it started the worker", swarm.ErrUnavailable)
 
 // atOnce ends a worker that no caller knows yet.
@@ -55,8 +55,10 @@ func Prepare(dir string, l rundir.Launch) (*Starting, error) {
 	case err != nil:
 		return nil, &fs.PathError{Op: "mkfifo", Path: name, Err: err}
 	}
-	s := &Starting{dir: dir, id: l.ID}
-	err := s.open(name)
+	// It is opened for writing too: opening it only for reading would block, or read end of
+	// file, until there is a writer.
+	ready, err := os.OpenFile(name, os.O_RDWR|unix.O_NOFOLLOW, 0)
+	s := &Starting{dir: dir, id: l.ID, ready: ready}
 	if err == nil {
 		err = writeLaunch(dir, l)
 	}
@@ -65,13 +67,6 @@ func Prepare(dir string, l rundir.Launch) (*Starting, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// open opens the FIFO for writing too: opening it only for reading would block, or read end
-// of file, until there is a writer.
-func (s *Starting) open(name string) (err error) {
-	s.ready, err = os.OpenFile(name, os.O_RDWR|unix.O_NOFOLLOW, 0)
-	return err
 }
 
 // writeLaunch writes the only file with secrets in it. Its mode allows reading to the same
@@ -141,7 +136,7 @@ func (s *Starting) Abandon(ctx context.Context, shim proc.Identity) {
 	ctx = context.WithoutCancel(ctx)
 	bounded, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
-	// A shim that has not come so far finds nothing to start.
+	// A shim that has not read the launch file yet finds nothing to start.
 	_ = os.Remove(filepath.Join(s.dir, rundir.LaunchFile))
 	// The signal is for a shim that does not listen yet.
 	_ = shim.Signal(syscall.SIGTERM)
@@ -149,8 +144,8 @@ func (s *Starting) Abandon(ctx context.Context, shim proc.Identity) {
 	if proc.AwaitEnd(bounded, shim) == nil {
 		return
 	}
-	// It hangs: on a full machine or disk the status of a worker that runs already may not
-	// be written yet. Nothing else tells of that worker.
+	// It hangs: on a full machine or disk the status of a worker that already runs may not
+	// be written yet. Nothing else reports that worker.
 	last, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
 	endWith(last, shim, s.id)
@@ -158,8 +153,8 @@ func (s *Starting) Abandon(ctx context.Context, shim proc.Identity) {
 	_, _ = Kill(last, s.dir, s.id, atOnce)
 }
 
-// killStarted kills the worker as soon as the shim has started it, or returns when
-// the shim has left before.
+// killStarted kills the worker as soon as the shim has started it, and returns if the shim
+// ends before that.
 func (s *Starting) killStarted(ctx context.Context, shim proc.Identity) {
 	w, err := newWatch(s.dir)
 	if err != nil {

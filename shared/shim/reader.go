@@ -18,7 +18,7 @@ import (
 type reader struct {
 	dir  string
 	opts swarm.OutputOptions
-	each func(swarm.Output) error
+	each func(swarm.Output, Position) error
 	// from is where to begin; the zero value: where the options say.
 	from Position
 	// files are oldest first; the first one is being read.
@@ -60,11 +60,7 @@ func (r *reader) begin(ctx context.Context) error {
 	if err != nil || at == (place{}) {
 		return err
 	}
-	r.skipped = true
-	closeAll(files[:at.file])
-	r.files = files[at.file:]
-	r.offset, err = r.files[0].Seek(at.offset, io.SeekStart)
-	return err
+	return r.seek(at.file, at.offset)
 }
 
 // resume goes to the position that reading begins from. If the file is no longer kept,
@@ -74,14 +70,18 @@ func (r *reader) resume() error {
 		if born(f) != r.from.File {
 			continue
 		}
-		r.skipped = true
-		closeAll(r.files[:i])
-		r.files = r.files[i:]
-		var err error
-		r.offset, err = f.Seek(r.from.Offset, io.SeekStart)
-		return err
+		return r.seek(i, r.from.Offset)
 	}
 	return nil
+}
+
+// seek continues at an offset of one of the files, and drops the files before it.
+func (r *reader) seek(file int, offset int64) (err error) {
+	r.skipped = true
+	closeAll(r.files[:file])
+	r.files = r.files[file:]
+	r.offset, err = r.files[0].Seek(offset, io.SeekStart)
+	return err
 }
 
 // position is where the piece that was given last ends.
@@ -207,7 +207,7 @@ func (r *reader) give(line []byte, cut bool) error {
 		out.Dropped = r.dropped
 	}
 	r.skipped = true
-	return r.each(out)
+	return r.each(out, r.position())
 }
 
 // skipHole skips a hole that begins with the zeros that were read: a sparse file of any
@@ -230,5 +230,3 @@ func (r *reader) skipHole(zeros []byte) {
 }
 
 func isZero(b []byte) bool { return len(b) > 0 && len(bytes.Trim(b, "\x00")) == 0 }
-
-func (r *reader) close() { closeAll(r.files) }

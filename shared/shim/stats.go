@@ -26,21 +26,14 @@ func (k Kept) Stats(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResu
 		looking.Go(func() {
 			for i := range next {
 				if ctx.Err() == nil {
-					results[i].Stats, results[i].Err = k.stats(raws[i])
+					stats := func(w Worker) (swarm.Stats, error) { return Stats(w.Dir, w.ID) }
+					results[i].Stats, results[i].Err = with(k, raws[i], stats)
 				}
 			}
 		})
 	}
 	looking.Wait()
 	return results, ctx.Err()
-}
-
-func (k Kept) stats(raw swarm.Handle) (swarm.Stats, error) {
-	w, err := k.Read(raw)
-	if err != nil {
-		return swarm.Stats{}, err
-	}
-	return Stats(w.Dir, w.ID)
 }
 
 // Stats measures what a worker uses, see [swarm.Measurer]. The shim itself, and what runs
@@ -111,8 +104,8 @@ func statsOf(f proc.Figures, now time.Time) swarm.Stats {
 	return s
 }
 
-// isForeign reports whether a process below a worker's shim is not the worker's, with all
-// below it, as the shim itself decides.
+// isForeign reports whether a process below a worker's shim, with everything below it, does
+// not belong to the worker. The shim decides by the same rule.
 func isForeign(p proc.Process, st rundir.Status) (bool, error) {
 	if p.Identity == st.Main {
 		return false, nil
@@ -121,5 +114,5 @@ func isForeign(p proc.Process, st rundir.Status) (bool, error) {
 	if !marked || err != nil {
 		return false, err
 	}
-	return mark == "tmux" && p.Name == "tmux: server" || rundir.IsHelper(mark, p.PID) || rundir.IsShim(p.Identity), nil
+	return rundir.IsStranger(mark, p), nil
 }

@@ -29,18 +29,15 @@ func (l *Look) Status(dir, id string) (swarm.Status, error) {
 	if err != nil {
 		return swarm.Status{}, err
 	}
-	if st.State == rundir.StateEnded {
-		return endedOf(st), nil
-	}
-	if shimAlive(dir, st) {
-		return runningOf(st), nil
+	if st.State == rundir.StateEnded || IsKept(dir, st) {
+		return statusOf(st), nil
 	}
 	// A shim that left between the two checks has recorded the end of its worker before.
 	if again, err := readFacts(dir, id); err == nil {
 		st = again
 	}
 	if st.State == rundir.StateEnded {
-		return endedOf(st), nil
+		return statusOf(st), nil
 	}
 	return l.lost(st, id), nil
 }
@@ -48,7 +45,8 @@ func (l *Look) Status(dir, id string) (swarm.Status, error) {
 // lost returns the status of a worker whose shim is gone without a recorded end. st is zero
 // if the shim left no status at all.
 func (l *Look) lost(st rundir.Status, id string) swarm.Status {
-	s := withHistory(swarm.Status{State: swarm.StateLost, Started: timeOf(st.StartedNS)}, st)
+	s := historyOf(st)
+	s.State = swarm.StateLost
 	switch {
 	case bootedSince(st):
 		s.Reason = "machine restarted, exit unknown"

@@ -96,7 +96,6 @@
 //	    "busy <text>"        it can't be written, such as on a full disk
 //	    The summary is escaped as in a URL: all but [A-Za-z0-9._-] is %XX.
 //	input id=a1b2 kind=text enter=1 size=5
-//	hello
 //	    The line is followed by size bytes, at most [swarm.MaxInput]; after them Enter is
 //	    pressed, or a newline given, if enter is 1. after=200 is the shortest pause
 //	    before Enter in milliseconds, at most 5000; without it the shim takes its

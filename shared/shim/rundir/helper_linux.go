@@ -1,11 +1,12 @@
 package rundir
 
 import (
-	"bytes"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // IsHelper reports whether a process that has a mark is the program that this mark is
@@ -16,8 +17,7 @@ func IsHelper(mark string, pid int) bool {
 	if !known {
 		return false
 	}
-	proc := "/proc/" + strconv.Itoa(pid)
-	running, err := os.Stat(proc + "/exe")
+	running, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
 	if err != nil {
 		return false
 	}
@@ -26,27 +26,11 @@ func IsHelper(mark string, pid int) bool {
 		return false
 	}
 	beside := filepath.Dir(own)
-	for _, path := range []string{filepath.Join(beside, h.program), filepath.Join(beside, "../../bin", h.program)} {
+	for _, path := range []string{filepath.Join(beside, h[0]), filepath.Join(beside, "../../bin", h[0])} {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, running) {
-			return begins(proc+"/cmdline", h.args)
+			args := proc.Args(pid)
+			return len(args) >= len(h) && slices.Equal(args[1:len(h)], h[1:])
 		}
 	}
 	return false
-}
-
-// begins reports whether the arguments of a command line begin with some.
-func begins(path string, want []string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, 8<<10))
-	args := bytes.Split(b, []byte{0})
-	for i, arg := range want {
-		if len(args) < i+2 || string(args[i+1]) != arg {
-			return false
-		}
-	}
-	return true
 }

@@ -40,24 +40,23 @@ const (
 	TailSocket = "tail.sock"
 	// MaxTail is the largest number of bytes in such an answer, without their count.
 	MaxTail = 64 << 10
-	// program is the name of swarm itself, server that of its MCP server, shim that of the
-	// shim.
-	program = "swarm"
-	server  = "swarm-mcp"
-	shim    = "swarm-shim"
+	// TmuxName is the kernel's name of a tmux server.
+	TmuxName = "tmux: server"
 )
 
-// helper is the program that a mark is for.
-type helper struct {
-	program string
-	args    []string // its first arguments
+// helpers are the command lines that the marks are for: a program and its first arguments.
+var helpers = map[string][]string{
+	RespawnMark: {"swarm", "respawn", "--helper"},
+	CourierMark: {"swarm", "courier"},
+	ServerMark:  {"swarm-mcp", ServerFlag},
+	TailMark:    {"swarm-shim", TailFlag},
 }
 
-var helpers = map[string]helper{
-	RespawnMark: {program, []string{"respawn", "--helper"}},
-	CourierMark: {program, []string{"courier"}},
-	ServerMark:  {server, []string{ServerFlag}},
-	TailMark:    {shim, []string{TailFlag}},
+// IsStranger reports whether a process with a mark in its environment belongs to no worker,
+// with all processes below it: a tmux server for all workers, a helper of swarm, see
+// [IsHelper], or a shim, see [IsShim].
+func IsStranger(mark string, p proc.Process) bool {
+	return mark == "tmux" && p.Name == TmuxName || IsHelper(mark, p.PID) || IsShim(p.Identity)
 }
 
 // IsShim reports whether a run directory proves that a process is a shim: the process works

@@ -11,20 +11,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-const (
-	// tmuxMark is the mark of a tmux server that a worker's swarm started, and
-	// tmuxName is the kernel's name of one.
-	tmuxMark = "tmux"
-	tmuxName = "tmux: server"
-)
-
 // members returns all living processes of the worker: those below the shim except other
 // shims and the processes below those. After an error there may be more.
 func (k *shim) members() ([]proc.Process, error) {
 	var servers []proc.Process
 	members, err := tree(k.threads, k.status.Main, func(p proc.Process) (bool, error) {
 		stranger, err := k.isStranger(p)
-		if stranger && p.Name == tmuxName {
+		if stranger && p.Name == rundir.TmuxName {
 			servers = append(servers, p)
 		}
 		return stranger, err
@@ -41,10 +34,8 @@ func (k *shim) members() ([]proc.Process, error) {
 	return members, err
 }
 
-// isStranger reports whether a process below the shim is not the worker's, with all
-// below it: another worker's shim, which its run directory proves, a tmux server that
-// is marked as one for all workers, or the swarm that starts this worker again or
-// waits for an agent.
+// isStranger reports whether a process below the shim, with all processes below it, does not
+// belong to the worker, see [rundir.IsStranger].
 func (k *shim) isStranger(p proc.Process) (bool, error) {
 	// The main process belongs to the worker whatever its marks are.
 	if p.Identity == k.status.Main || k.strangers[p.PID] == p.Start {
@@ -54,7 +45,7 @@ func (k *shim) isStranger(p proc.Process) (bool, error) {
 	if !marked || err != nil {
 		return false, err
 	}
-	if mark == tmuxMark && p.Name == tmuxName || rundir.IsHelper(mark, p.PID) || rundir.IsShim(p.Identity) {
+	if rundir.IsStranger(mark, p) {
 		if k.strangers == nil {
 			k.strangers = make(map[int]uint64)
 		}

@@ -15,9 +15,10 @@ func (k *shim) end() int {
 	failpoint("logged")
 	k.capture()
 	k.writes.finish()
-	v := k.log.Drops()
-	k.status.DroppedBytes, k.status.DroppedLines = v.Bytes, v.Lines
-	k.notePeak()
+	k.countDrops()
+	if peak, ok := k.group.Peak(); ok {
+		k.used.Peak = peak
+	}
 	k.status.State, k.status.Used, k.status.Paused = rundir.StateEnded, &k.used, false
 	err := k.file.end(k.status)
 	failpoint("ended")
@@ -25,7 +26,7 @@ func (k *shim) end() int {
 		_ = k.journal.ended() // otherwise the host notices the end at its next check
 	}
 	failpoint("noted")
-	k.removeGroup()
+	_ = k.group.Remove() // it stays while workers that this one spawned are in it, and share its limits
 	if k.term != nil {
 		k.term.restore()
 	}
@@ -48,18 +49,14 @@ func (k *shim) tell() {
 			kl.client.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Signal: kl.signal})
 		}
 	}
-	for _, c := range k.waiting {
-		c.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Already: c.late})
-	}
-	k.waiting = nil
 	for {
+		for _, c := range k.waiting {
+			c.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Already: c.late})
+		}
+		k.waiting = nil
 		select {
 		case r := <-k.requests:
 			k.serve(r)
-			for _, c := range k.waiting {
-				c.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Already: true})
-			}
-			k.waiting = nil
 		default:
 			return
 		}

@@ -34,7 +34,7 @@ type kill struct {
 	spent bool
 }
 
-// killOf is the kill that a request asks for, from now on.
+// killOf returns the kill that a request asks for; its grace begins now.
 func killOf(r rundir.Request, from *client) *kill {
 	return &kill{
 		cause:    swarm.CauseKilled,
@@ -45,8 +45,8 @@ func killOf(r rundir.Request, from *client) *kill {
 	}
 }
 
-// begin sends the first signal of a kill. Those before it go on: each has its own
-// deadline, and the earliest that forces ends all.
+// begin sends the first signal of a kill. Earlier kills continue: each has its own deadline,
+// and the earliest one with force ends all processes.
 func (k *shim) begin(kl *kill, sig unix.Signal, mainOnly bool) {
 	k.kills = append(k.kills, kl)
 	k.first(sig, mainOnly)
@@ -56,7 +56,7 @@ func (k *shim) begin(kl *kill, sig unix.Signal, mainOnly bool) {
 func (k *shim) first(sig unix.Signal, mainOnly bool) {
 	targets, _ := k.members()
 	if mainOnly && k.phase == running {
-		targets = only(targets, k.status.Main.PID)
+		targets = slices.DeleteFunc(targets, func(p proc.Process) bool { return p.PID != k.status.Main.PID })
 	}
 	if sig == unix.SIGKILL && !mainOnly {
 		k.force()
@@ -88,37 +88,26 @@ func (k *shim) signalAll(targets []proc.Process, sig unix.Signal) {
 // the time for that. A process that got a signal already gets no second one: many programs
 // take that for impatience.
 func (k *shim) endLeftover(members []proc.Process) {
-	var fresh []proc.Process
-	for _, p := range members {
-		if k.signalled[p.PID] != p.Start {
-			fresh = append(fresh, p)
-		}
+	if k.leftover != nil {
+		return
 	}
-	if len(fresh) > 0 && k.leftover == nil {
-		k.signalAll(fresh, unix.SIGTERM)
-		k.signalAll(fresh, unix.SIGCONT)
-	}
-	if k.leftover == nil && !k.underWay() {
-		k.leftover = &kill{
-			deadline: time.Now().Add(time.Duration(k.launch.GraceMS) * time.Millisecond),
-			force:    k.launch.Force,
-		}
+	fresh := slices.DeleteFunc(members, func(p proc.Process) bool { return k.signalled[p.PID] == p.Start })
+	k.signalAll(fresh, unix.SIGTERM)
+	k.signalAll(fresh, unix.SIGCONT)
+	if !k.underWay() {
+		k.leftover = &kill{deadline: time.Now().Add(grace(k.launch.GraceMS)), force: k.launch.Force}
 	}
 }
 
 // underWay reports whether a kill still waits for its deadline.
 func (k *shim) underWay() bool {
-	for _, kl := range k.kills {
-		if !kl.spent {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.kills, func(kl *kill) bool { return !kl.spent })
 }
 
 // untilNext is the time until the next deadline.
 func (k *shim) untilNext() time.Duration {
 	next := time.Hour
+	at := func(t time.Time) { next = min(next, max(time.Until(t), 0)) }
 	ending := k.phase != running || k.forcing
 	if ending {
 		next = recheck
@@ -127,22 +116,22 @@ func (k *shim) untilNext() time.Duration {
 		next = breather
 	}
 	if k.unsaved && !k.writes.underWay() {
-		next = min(next, max(saveEvery-time.Since(k.saved), 0))
+		at(k.saved.Add(saveEvery))
 	}
 	for kl := range k.deadlines {
-		next = min(next, max(time.Until(kl.deadline), 0))
+		at(kl.deadline)
 	}
 	if c := k.closing; c != nil && !c.done {
 		next = min(next, closeEvery)
 	}
 	if k.forcing && k.sparesInit() {
-		next = min(next, max(spareLimit-time.Since(k.forcedAt), 0))
+		at(k.forcedAt.Add(spareLimit))
 	}
 	if d := k.completion.deadline; !d.IsZero() {
-		next = min(next, max(time.Until(d), 0))
+		at(d)
 	}
 	if k.phase == pausing && k.drainedForStart() {
-		next = min(next, max(time.Until(k.restarts.at), 0))
+		at(k.restarts.at)
 	}
 	return next
 }
@@ -209,10 +198,7 @@ func (k *shim) giveUp(kl *kill) {
 	kl.spent = true
 	if kl.client != nil {
 		a := rundir.Answer{Kind: rundir.AnswerSurvivors, Forced: kl.forced, Signal: kl.signal}
-		for _, p := range members {
-			if len(a.Survivors) == maxSurvivors {
-				break
-			}
+		for _, p := range members[:min(len(members), maxSurvivors)] {
 			a.Survivors = append(a.Survivors, rundir.Survivor{PID: p.PID, Name: p.Name})
 		}
 		kl.client.last(a)
@@ -220,12 +206,8 @@ func (k *shim) giveUp(kl *kill) {
 	if kl.forced || k.forcing {
 		return
 	}
-	for i := range k.kills {
-		if k.kills[i] == kl {
-			k.kills = append(k.kills[:i:i], k.kills[i+1:]...)
-			break
-		}
-	}
+	// A copy, since the caller may be in a loop over the kills.
+	k.kills = slices.DeleteFunc(slices.Clone(k.kills), func(other *kill) bool { return other == kl })
 	if len(k.kills) == 0 {
 		clear(k.signalled)
 	}
@@ -276,15 +258,6 @@ func (k *shim) sweep(members []proc.Process) {
 		_ = p.Signal(unix.SIGKILL)
 	}
 	k.thaw()
-}
-
-func only(members []proc.Process, pid int) []proc.Process {
-	for _, p := range members {
-		if p.PID == pid {
-			return []proc.Process{p}
-		}
-	}
-	return nil
 }
 
 // takeOrder carries out the kill that lies in the run directory, if one does, see

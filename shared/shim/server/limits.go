@@ -15,8 +15,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// maxGroups is how much room the directories of the group may take in the status, in bytes.
-const maxGroups = 6 << 10
+// maxGroups and maxUnenforced bound the directories of the group and the text about limits
+// that are not enforced in the status, in bytes.
+const (
+	maxGroups     = 6 << 10
+	maxUnenforced = 1000
+)
 
 // limit makes the group of the worker, before each start: another process may have removed
 // it between two of them. It fails for a limit that can't be enforced, unless the best
@@ -41,7 +45,7 @@ func (k *shim) limit() error {
 		}
 		unenforced = append(unenforced, text)
 	}
-	k.status.Unenforced = shortened(strings.Join(unenforced, "; "))
+	k.status.Unenforced = shortened(strings.Join(unenforced, "; "), maxUnenforced)
 	k.status.Groups = nil
 	if dirs := group.Dirs(); len(strings.Join(dirs, " ")) <= maxGroups {
 		k.status.Groups = dirs
@@ -55,8 +59,7 @@ func problemText(p cgroup.Problem) string {
 }
 
 // shortened cuts a text that the last status must have room for.
-func shortened(s string) string {
-	const most = 1000
+func shortened(s string, most int) string {
 	if len(s) > most {
 		return s[:most] + "..."
 	}
@@ -77,8 +80,8 @@ func (k *shim) outOfMemory() (figures string, is bool) {
 	return figures, true
 }
 
-// noteMemory completes the cause of an end: the main process was killed for want of memory,
-// or another process was, and then it ended by itself.
+// noteMemory completes the cause of an end: either the main process was killed because memory
+// ran out, or another process was and the main process then ended by itself.
 func (k *shim) noteMemory(ws unix.WaitStatus) {
 	if k.status.Cause != swarm.CauseExited || k.group.IsEmpty() {
 		return
@@ -93,7 +96,7 @@ func (k *shim) noteMemory(ws unix.WaitStatus) {
 	}
 }
 
-// size writes a number of bytes as people write limits: "64 MiB", "1.5 GiB".
+// size formats a number of bytes the way limits are written: "64 MiB", "1.5 GiB".
 func size(bytes int64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	unit, tenths := 0, bytes*10
@@ -148,21 +151,9 @@ func (k *shim) renice(nice int) error {
 	return nil
 }
 
-// removeGroup removes the group of a worker that has ended. One that other workers are still
-// in stays: they were spawned by this one, and share its limits.
-func (k *shim) removeGroup() { _ = k.group.Remove() }
-
-// notePeak notes the most memory that the whole worker has held.
-func (k *shim) notePeak() {
-	if peak, ok := k.group.Peak(); ok {
-		k.used.Peak = peak
-	}
-}
-
 // setPaused stops all processes of the worker or lets them go on, and answers once the
 // status says so.
 func (k *shim) setPaused(r request) {
-	var err error
 	switch {
 	case k.phase != running:
 		r.from.last(k.nobody())
@@ -170,16 +161,14 @@ func (k *shim) setPaused(r request) {
 	case k.underWay() || k.forcing:
 		r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is being ended"})
 		return
-	case r.Paused:
-		if err = k.stop(); err != nil {
-			k.goOn()
-		}
-	default:
+	case !r.Paused:
 		k.goOn()
-	}
-	if err != nil {
-		r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker can't be paused: " + err.Error()})
-		return
+	default:
+		if err := k.stop(); err != nil {
+			k.goOn()
+			r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker can't be paused: " + err.Error()})
+			return
+		}
 	}
 	k.status.Paused = r.Paused
 	k.writes.add(write{
@@ -198,11 +187,10 @@ func (k *shim) setPaused(r request) {
 }
 
 const (
-	// stopRounds bounds how often the processes are listed that fork while they are stopped, or
-	// have not stopped yet.
+	// stopRounds bounds how often the processes are listed while they fork or have not stopped
+	// yet, and stopPause is the pause before the next list of those that have not stopped.
 	stopRounds = 100
-	// stopPause is how long those get that have not.
-	stopPause = time.Millisecond
+	stopPause  = time.Millisecond
 )
 
 // stop stops all processes of the worker: by its group, if only they are in it, else each

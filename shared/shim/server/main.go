@@ -41,11 +41,11 @@ func Main(args []string) int {
 	}
 	// One worker needs no second processor, and each costs memory.
 	runtime.GOMAXPROCS(1)
-	if err := settle(); err != nil {
-		os.Stderr.WriteString("swarm-shim: " + err.Error() + "\n")
-		return exitError
+	err := settle()
+	if err == nil {
+		err = os.Chdir(args[0])
 	}
-	if err := os.Chdir(args[0]); err != nil {
+	if err != nil {
 		os.Stderr.WriteString("swarm-shim: " + err.Error() + "\n")
 		return exitError
 	}
@@ -64,7 +64,7 @@ func Main(args []string) int {
 // start does all steps up to the running worker, or undoes them.
 func start() (_ *shim, err error) {
 	// A process that finds neither launch file nor status waits for this lock.
-	starting, err := lockDirectory()
+	starting, err := safefile.LockDir(".", safefile.Exclusive)
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +124,6 @@ func start() (_ *shim, err error) {
 	trim()
 	return k, nil
 }
-
-// lockDirectory locks the run directory until the file is closed, or the shim
-// ends.
-func lockDirectory() (*os.File, error) { return safefile.LockDir(".", safefile.Exclusive) }
 
 // closeInherited closes descriptors that the program that started the shim left open:
 // inherited ones lack the close-on-exec flag, and those of the Go runtime have it.

@@ -3,6 +3,7 @@ package server
 import (
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,8 +48,8 @@ func (r *restarts) spent(now time.Time) bool {
 	return len(r.recent) >= r.Budget
 }
 
-// delay is how long to wait before the next start: twice as long each time, give
-// or take a fifth, so that a crowd that ended together does not start together.
+// delay returns how long to wait before the next start: twice as long each time, plus or
+// minus a fifth, so that workers that ended together do not start together.
 func (r *restarts) delay() time.Duration {
 	least, most := r.MinDelay, r.MaxDelay
 	d := most
@@ -59,15 +60,8 @@ func (r *restarts) delay() time.Duration {
 	return min(d*4/5+rand.N(d*2/5+1), max(most, 1))
 }
 
-// failure is the error of the last attempt; it may hold a text of any length.
-func (r *restarts) failure() string {
-	const most = 200
-	s := r.failed.Error()
-	if len(s) > most {
-		s = s[:most] + "..."
-	}
-	return s
-}
+// failure returns the error of the last attempt, which may hold a text of any length.
+func (r *restarts) failure() string { return shortened(r.failed.Error(), 200) }
 
 // gone follows when nothing of the worker is left: it is over, or it pauses until
 // its next start.
@@ -81,8 +75,8 @@ func (k *shim) gone() {
 	}
 }
 
-// comesAgain decides about the end of the main process. Whatever was to end the
-// worker takes the place of an end that would have been followed by a start.
+// comesAgain decides whether a start follows the end of the main process. If it does not,
+// the reason for that replaces the cause of the end.
 func (k *shim) comesAgain() bool {
 	r := &k.restarts
 	now := time.Now()
@@ -181,7 +175,7 @@ func (k *shim) restarted() {
 		Number: s.Restarts, TimeNS: s.StartedNS, Code: s.Code, Signal: s.Signal,
 	})
 	if len(s.LastRestarts) > swarm.MaxRestarts {
-		s.LastRestarts = append(s.LastRestarts[:0], s.LastRestarts[1:]...)
+		s.LastRestarts = slices.Delete(s.LastRestarts, 0, 1)
 	}
 	s.EndedNS, s.Code, s.Signal, s.Cause, s.Reason = 0, 0, "", "", ""
 	k.untold, k.restarts.untidy = true, true
@@ -209,7 +203,7 @@ func describe(s rundir.Status) string {
 	return "exit status " + strconv.Itoa(s.Code)
 }
 
-// span rounds to what people care for.
+// span formats a duration in milliseconds or, from one second on, in seconds.
 func span(d time.Duration) string {
 	if d < time.Second {
 		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"time"
 
@@ -54,7 +55,7 @@ type shim struct {
 	waiting []*client
 	// intake takes input for the main process.
 	intake *intake
-	// turn is whose turn it is to give input, one at a time for all starts.
+	// turn holds a token while a client gives input, for all starts.
 	turn       chan struct{}
 	restarts   restarts
 	completion completion
@@ -65,22 +66,21 @@ type shim struct {
 	unsaved bool
 	saved   time.Time
 	writes  writes
-	// queued says that a write of the status waits for its turn, unannounced that those
-	// who watch are told after it.
+	// queued says that a write of the status is pending, unannounced that the watchers are
+	// notified after it.
 	queued, unannounced bool
 	// journal is for the writes only, and for the end after them.
 	journal journal
-	// untold says that the journal does not tell yet of what the status will say once
-	// it is written.
+	// untold says that the next write of the status needs an entry in the journal.
 	untold bool
-	// closing is nil unless who asked for a kill closes the terminal.
+	// closing is nil unless the client that asked for a kill closes the terminal.
 	closing *closing
 	// seen is what the last look at the processes found.
 	seen seen
 	// used is what all reaped processes have used.
 	used rundir.Used
 	// group holds the processes of a worker with limits; it has no directories for others.
-	// oomKills is how many of them were killed for want of memory before the last start.
+	// oomKills is how many of them were killed for lack of memory before the last start.
 	group    *cgroup.Group
 	oomKills int64
 	// box is the sandbox that the main process was started in last; nil without one.
@@ -139,9 +139,9 @@ func newShim(l rundir.Launch, self rundir.Identity) *shim {
 	}
 }
 
-// catchSignals takes over all signals that would end or stop the shim. As a side
-// effect the worker starts with their defaults, even those that whoever started
-// the shim ignored.
+// catchSignals takes over all signals that would end or stop the shim. As a side effect the
+// worker starts with the defaults of these signals, even if the program that started the
+// shim ignored them.
 func (k *shim) catchSignals() {
 	signal.Notify(k.children, unix.SIGCHLD)
 	signal.Notify(k.signals, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP)
@@ -191,7 +191,7 @@ func (k *shim) run() int {
 	return k.end()
 }
 
-// reap takes notice of all children that ended.
+// reap reaps all children that have ended.
 func (k *shim) reap() {
 	for {
 		var ws unix.WaitStatus
@@ -258,8 +258,8 @@ func (k *shim) mainEnd(ws unix.WaitStatus) {
 	k.intake.close()
 }
 
-// look follows up after every event: ends what outlived the main process, and
-// finds out that nothing is left.
+// look follows up after every event: it ends the processes that outlived the main process,
+// and notices when none is left.
 func (k *shim) look() {
 	if !k.isEnding() {
 		return
@@ -293,12 +293,7 @@ func (k *shim) finish() {
 }
 
 func (k *shim) forget(o *output) {
-	for i := range k.outputs {
-		if k.outputs[i] == o {
-			k.outputs = append(k.outputs[:i], k.outputs[i+1:]...)
-			return
-		}
-	}
+	k.outputs = slices.DeleteFunc(k.outputs, func(other *output) bool { return other == o })
 }
 
 // watchOwner closes gone when the owner has ended. It returns an error for an owner that

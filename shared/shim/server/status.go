@@ -77,8 +77,12 @@ func (s *statusFile) end(st rundir.Status) error {
 	if _, err := s.final.WriteAt(b, 0); err != nil {
 		return err
 	}
-	if err := s.cut(int64(len(b))); err != nil {
-		return err
+	// Usually it has that size: the reserved room lies behind the end where the system
+	// supports that.
+	if info, err := s.final.Stat(); err != nil || info.Size() != int64(len(b)) {
+		if err := s.final.Truncate(int64(len(b))); err != nil {
+			return err
+		}
 	}
 	failpoint("written")
 	_ = s.final.Sync()
@@ -97,15 +101,6 @@ func (s *statusFile) end(st rundir.Status) error {
 	}
 	failpoint("renamed")
 	return nil
-}
-
-// cut truncates the last status to size. Usually it has that size: the reserved room lies
-// behind the end where the system supports that.
-func (s *statusFile) cut(size int64) error {
-	if info, err := s.final.Stat(); err == nil && info.Size() == size {
-		return nil
-	}
-	return s.final.Truncate(size)
 }
 
 // isInPlace reports whether the name of the last status still leads to the file that
@@ -163,8 +158,7 @@ func (k *shim) save() {
 	k.writes.add(write{
 		begin: func() func() error {
 			k.queued = false
-			v := k.log.Drops()
-			k.status.DroppedBytes, k.status.DroppedLines = v.Bytes, v.Lines
+			k.countDrops()
 			k.unsaved, k.saved = false, time.Now()
 			untold, k.untold = k.untold, false
 			e := encode(k.status)
@@ -186,6 +180,11 @@ func (k *shim) save() {
 			k.restarts.tidy()
 		},
 	})
+}
+
+func (k *shim) countDrops() {
+	v := k.log.Drops()
+	k.status.DroppedBytes, k.status.DroppedLines = v.Bytes, v.Lines
 }
 
 // news schedules a write of the status, and then notifies the watchers.

@@ -15,6 +15,8 @@ const (
 	// pipeSize is the most that a pipe holds here.
 	pipeSize  = 64 << 10
 	sendFlags = unix.MSG_DONTWAIT
+	// outerTerminal is a path of the terminal of standard input.
+	outerTerminal = "/dev/tty"
 	// recheck is when to look at the tree without an event: orphans go to launchd, so
 	// their end is not an event here.
 	recheck = 200 * time.Millisecond
@@ -95,15 +97,6 @@ func sameUser(fd int) bool {
 func reserve(f *os.File, size int64) error {
 	_, err := f.WriteAt(make([]byte, size), 0)
 	return err
-}
-
-// reopen opens the terminal of standard input once more.
-func reopen() (*os.File, error) {
-	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, os.NewSyscallError("open terminal", err)
-	}
-	return os.NewFile(uintptr(fd), "terminal"), nil
 }
 
 // addUsage adds what a reaped process has used, and the children that it waited for.

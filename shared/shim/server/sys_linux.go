@@ -16,6 +16,8 @@ const (
 	// pipeSize is how much a worker may write while the shim is not scheduled.
 	pipeSize  = 1 << 20
 	sendFlags = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
+	// outerTerminal is a path of the terminal of standard input.
+	outerTerminal = "/proc/self/fd/0"
 	// recheck is when to look at the tree without an event: every end in it is
 	// one, so this is never needed.
 	recheck = time.Hour
@@ -87,15 +89,6 @@ func reserve(f *os.File, size int64) error {
 		_, err = f.WriteAt(make([]byte, size), 0)
 	}
 	return err
-}
-
-// reopen opens the terminal of standard input once more.
-func reopen() (*os.File, error) {
-	fd, err := unix.Open("/proc/self/fd/0", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, os.NewSyscallError("open terminal", err)
-	}
-	return os.NewFile(uintptr(fd), "terminal"), nil
 }
 
 // addUsage adds what a reaped process has used, and the children that it waited for. The

@@ -43,9 +43,11 @@ func openTerminal() (_ *terminal, err error) {
 	if err != nil {
 		return nil, errors.New("standard input is not a terminal")
 	}
-	if t.outer, err = reopen(); err != nil {
-		return nil, err
+	fd, err := unix.Open(outerTerminal, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("open terminal", err)
 	}
+	t.outer = os.NewFile(uintptr(fd), "terminal")
 	t.view = view.New(t.outer)
 	if t.Terminal, err = pty.Open(); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"syscall"
 	"time"
 
@@ -125,11 +126,10 @@ func (k *shim) undo() {
 	if k.file != nil {
 		k.file.remove()
 	}
-	k.removeGroup()
+	_ = k.group.Remove()
 }
 
-// phase says how far the worker is. A kill may be under way in each of them but the
-// last.
+// phase is a phase of the worker. A kill may be in progress in all phases but the last.
 type phase uint8
 
 const (
@@ -141,29 +141,22 @@ const (
 	// pausing: nothing of the worker is alive until its next start.
 	pausing
 	// over: nothing of the worker is alive, and nothing will be. Its last output may
-	// still come.
+	// still arrive.
 	over
 )
 
-// allows reports whether the worker can get to the phase next from p.
-func (p phase) allows(next phase) bool {
-	switch p {
-	case running:
-		return next == leaving
-	case leaving:
-		return next == pausing || next == over
-	case pausing:
-		// After a start that failed it pauses again.
-		return next == running || next == pausing || next == over
-	default:
-		return false
-	}
+// following are the phases that may follow each phase.
+var following = [...][]phase{
+	running: {leaving},
+	leaving: {pausing, over},
+	pausing: {running, pausing, over}, // it pauses again after a start that failed
+	over:    nil,
 }
 
-// enter moves the worker to another phase. It changes nothing and reports false if the
-// worker can't get there from where it is.
+// enter moves the worker to another phase. It changes nothing and returns false if that
+// phase can't follow the current one.
 func (k *shim) enter(next phase) bool {
-	if !k.phase.allows(next) {
+	if !slices.Contains(following[k.phase], next) {
 		return false
 	}
 	k.phase = next

@@ -78,9 +78,7 @@ func OpenLog(limit int64) (*Log, error) {
 	return l, err
 }
 
-func createLog() (*os.File, error) {
-	return safefile.Create(rundir.LogFile)
-}
+func createLog() (*os.File, error) { return safefile.Create(rundir.LogFile) }
 
 // Append writes the bytes of one read. Text without a newline becomes a partial record, so
 // that nothing is held back.

@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -38,10 +39,7 @@ func (system) write(path, text string) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return errors.Join(err, f.Close())
 }
 
 func (system) mkdir(path string) error { return os.Mkdir(path, 0o755) }

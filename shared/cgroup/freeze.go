@@ -12,7 +12,7 @@ import (
 // Kill is [errors.ErrUnsupported] where the system can't do that, and [ErrOthers] if sure
 // says no; then all of them go on.
 func (g *Group) Kill(sure func() bool) error {
-	p, ok := g.freezer()
+	p, ok := g.at(Freezer)
 	if !ok || !p.v2 || !g.fs.exists(path.Join(p.dir, "cgroup.kill")) {
 		return errors.ErrUnsupported
 	}
@@ -30,17 +30,9 @@ func (g *Group) Kill(sure func() bool) error {
 // ErrOthers says that processes are in the group that do not belong to the worker.
 var ErrOthers = errors.New("the group holds processes of others")
 
-func (g *Group) freezer() (place, bool) {
-	if g == nil {
-		return place{}, false
-	}
-	p, ok := g.places[Freezer]
-	return p, ok
-}
-
 // Freezes reports whether the group can be frozen.
 func (g *Group) Freezes() bool {
-	_, ok := g.freezer()
+	_, ok := g.at(Freezer)
 	return ok
 }
 
@@ -57,7 +49,7 @@ const (
 // After an error they go on. In a frozen group of version 1 no signal has an effect, not even
 // SIGKILL, until it goes on.
 func (g *Group) Freeze(frozen bool) error {
-	p, ok := g.freezer()
+	p, ok := g.at(Freezer)
 	if !ok {
 		return errors.ErrUnsupported
 	}
@@ -87,21 +79,19 @@ func (g *Group) stop(p place, limit time.Duration) error {
 }
 
 func (g *Group) freeze(p place, frozen bool) error {
-	switch {
-	case p.v2 && frozen:
-		return g.fs.write(path.Join(p.dir, "cgroup.freeze"), "1")
-	case p.v2:
-		return g.fs.write(path.Join(p.dir, "cgroup.freeze"), "0")
-	case frozen:
-		return g.fs.write(path.Join(p.dir, "freezer.state"), "FROZEN")
-	default:
-		return g.fs.write(path.Join(p.dir, "freezer.state"), "THAWED")
+	file, on, off := "cgroup.freeze", "1", "0"
+	if !p.v2 {
+		file, on, off = "freezer.state", "FROZEN", "THAWED"
 	}
+	if !frozen {
+		on = off
+	}
+	return g.fs.write(path.Join(p.dir, file), on)
 }
 
 func (g *Group) isFrozen(p place) bool {
 	if p.v2 {
-		n, ok := g.number(path.Join(p.dir, "cgroup.events"), "frozen")
+		n, ok := g.count(path.Join(p.dir, "cgroup.events"), "frozen")
 		return ok && n == 1
 	}
 	text, err := g.fs.read(path.Join(p.dir, "freezer.state"))

@@ -32,9 +32,10 @@ type Problem struct {
 // NeededBy returns the controllers that limits need; none if they need no group.
 func NeededBy(l swarm.Limits) []Controller {
 	var needed []Controller
-	for c, set := range map[Controller]bool{Memory: l.Memory != 0, CPU: l.CPUs != 0, PIDs: l.PIDs != 0, IO: l.IOWeight != 0} {
+	// In the order of Controllers, in which the problems are reported.
+	for i, set := range []bool{l.Memory != 0, l.CPUs != 0, l.PIDs != 0, l.IOWeight != 0} {
 		if set {
-			needed = append(needed, c)
+			needed = append(needed, Controllers[i])
 		}
 	}
 	return needed
@@ -52,51 +53,36 @@ func (m *Machine) Make(parent, id string, l swarm.Limits) (*Group, []Problem) {
 	}
 	enforced := l
 	for _, c := range needed {
-		base, ok := m.bases[c]
-		err := error(nil)
-		if ok {
-			err = g.make(base, parent, id, c)
-		}
-		if ok && err == nil {
-			err = g.set(c, l)
-		}
-		switch {
-		case !ok:
-			problems = append(problems, Problem{c, m.missing[c]})
-		case err != nil:
-			problems = append(problems, Problem{c, reason(err)})
+		why := m.missing[c]
+		if base, ok := m.bases[c]; ok {
+			err := g.make(base, parent, id, c)
+			if err == nil {
+				err = g.set(c, l)
+			}
+			if err == nil {
+				continue
+			}
+			why = reason(err)
 			delete(g.places, c)
 		}
-		if !ok || err != nil {
-			clearLimit(&enforced, c)
-		}
+		problems = append(problems, Problem{c, why})
+		clearLimit(&enforced, c)
 	}
 	if len(g.places) == 0 {
 		_ = m.at(parent, id).Remove()
 		return nil, problems
 	}
 	g.limits = enforced
-	// The others are for limits that it may get later.
+	// The other controllers are for limits that the group may get later, and the freezer, which
+	// no limit needs, is for pauses and kills.
 	for _, c := range Controllers {
 		base, ok := m.bases[c]
-		if _, has := g.places[c]; ok && !has && c != Freezer && !failed(problems, c) {
+		_, has := g.places[c]
+		if ok && !has && !slices.ContainsFunc(problems, func(p Problem) bool { return p.Controller == c }) {
 			_ = g.make(base, parent, id, c)
 		}
 	}
-	// It freezes and holds the processes where that is possible; no limit needs it.
-	if base, ok := m.bases[Freezer]; ok {
-		_ = g.make(base, parent, id, Freezer)
-	}
 	return g, problems
-}
-
-func failed(problems []Problem, c Controller) bool {
-	for _, p := range problems {
-		if p.Controller == c {
-			return true
-		}
-	}
-	return false
 }
 
 // Dirs returns where the directories of a group would be.
@@ -178,7 +164,7 @@ func (g *Group) vacate(root string, c Controller) error {
 	return err
 }
 
-// delegate lets the groups below each of these use a controller.
+// delegate lets the groups below each of these directories use a controller.
 func (g *Group) delegate(c Controller, dirs ...string) error {
 	for _, d := range dirs {
 		if err := g.fs.write(path.Join(d, "cgroup.subtree_control"), "+"+string(c)); err != nil {
@@ -195,7 +181,7 @@ func (g *Group) Dirs() []string {
 	}
 	var dirs []string
 	for _, c := range Controllers {
-		if p, ok := g.places[c]; ok && !contains(dirs, p.dir) {
+		if p, ok := g.places[c]; ok && !slices.Contains(dirs, p.dir) {
 			dirs = append(dirs, p.dir)
 		}
 	}
@@ -212,23 +198,33 @@ func open(fsys files, dirs []string, id string) *Group {
 		if path.Base(dir) != id || !isParent(path.Base(path.Dir(dir))) || !path.IsAbs(dir) || !fsys.isGroup(dir) {
 			continue
 		}
-		if fsys.exists(path.Join(dir, "cgroup.freeze")) {
-			for _, c := range Controllers {
-				if c == Freezer || fsys.exists(path.Join(dir, map[Controller]string{Memory: "memory.max", CPU: "cpu.max", PIDs: "pids.max", IO: "io.weight"}[c])) {
-					g.places[c] = place{dir: dir, v2: true}
-				}
-			}
-			continue
-		}
-		for c, file := range map[Controller]string{
-			Memory: "memory.limit_in_bytes", CPU: "cpu.cfs_quota_us", PIDs: "pids.max", IO: "blkio.reset_stats", Freezer: "freezer.state",
+		v2 := fsys.exists(path.Join(dir, "cgroup.freeze"))
+		for c, names := range map[Controller]struct{ v1, v2 string }{
+			Memory:  {"memory.limit_in_bytes", "memory.max"},
+			CPU:     {"cpu.cfs_quota_us", "cpu.max"},
+			PIDs:    {"pids.max", "pids.max"},
+			IO:      {"blkio.reset_stats", "io.weight"},
+			Freezer: {"freezer.state", "cgroup.freeze"},
 		} {
-			if fsys.exists(path.Join(dir, file)) {
-				g.places[c] = place{dir: dir}
+			name := names.v1
+			if v2 {
+				name = names.v2
+			}
+			if fsys.exists(path.Join(dir, name)) {
+				g.places[c] = place{dir: dir, v2: v2}
 			}
 		}
 	}
 	return g
+}
+
+// at returns where the group has a controller.
+func (g *Group) at(c Controller) (place, bool) {
+	if g == nil {
+		return place{}, false
+	}
+	p, ok := g.places[c]
+	return p, ok
 }
 
 // IsEmpty reports whether the group has no directories.
@@ -309,26 +305,21 @@ func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(e
 // OOMKills returns how many processes of the group the system has killed because the group
 // needed more memory than its limit allows. ok is false if that is not known.
 func (g *Group) OOMKills() (n int64, ok bool) {
-	if g == nil {
-		return 0, false
-	}
-	p, ok := g.places[Memory]
+	p, ok := g.at(Memory)
 	if !ok {
 		return 0, false
 	}
-	if p.v2 {
-		return g.number(path.Join(p.dir, "memory.events"), "oom_kill")
+	file := "memory.events"
+	if !p.v2 {
+		file = "memory.oom_control"
 	}
-	return g.number(path.Join(p.dir, "memory.oom_control"), "oom_kill")
+	return g.count(path.Join(p.dir, file), "oom_kill")
 }
 
 // Peak returns the most memory that the group has held, in bytes. ok is false if that is not
 // known.
 func (g *Group) Peak() (bytes int64, ok bool) {
-	if g == nil {
-		return 0, false
-	}
-	p, ok := g.places[Memory]
+	p, ok := g.at(Memory)
 	if !ok {
 		return 0, false
 	}
@@ -336,16 +327,21 @@ func (g *Group) Peak() (bytes int64, ok bool) {
 	if !p.v2 {
 		file = "memory.max_usage_in_bytes"
 	}
-	text, err := g.fs.read(path.Join(p.dir, file))
+	return g.number(path.Join(p.dir, file))
+}
+
+// number returns the number that is the content of a file.
+func (g *Group) number(file string) (int64, bool) {
+	text, err := g.fs.read(file)
 	if err != nil {
 		return 0, false
 	}
-	bytes, err = strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	return bytes, err == nil
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	return n, err == nil
 }
 
-// number returns the number after a word at the beginning of a line.
-func (g *Group) number(file, word string) (int64, bool) {
+// count returns the number after a word at the beginning of a line.
+func (g *Group) count(file, word string) (int64, bool) {
 	text, err := g.fs.read(file)
 	if err != nil {
 		return 0, false
@@ -404,7 +400,8 @@ func (g *Group) rmdir(dir string) error {
 	return err
 }
 
-// reason returns what people need of an error: the name of a file is long and says little.
+// reason returns the part of an error that helps a user: the name of a file is long and says
+// little.
 func reason(err error) string {
 	if errno, ok := errors.AsType[unix.Errno](err); ok {
 		return errno.Error()

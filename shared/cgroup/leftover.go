@@ -20,7 +20,7 @@ func ParentName(stateDir string) string {
 // Leftovers returns the ids of the workers of a state directory that have a group, sorted.
 func (m *Machine) Leftovers(stateDir string) []string {
 	var ids []string
-	for _, dir := range m.parents(stateDir) {
+	for _, dir := range m.Dirs(ParentName(stateDir), "") {
 		names, _ := m.fs.list(dir)
 		for _, name := range names {
 			if m.fs.exists(path.Join(dir, name, "cgroup.procs")) && !slices.Contains(ids, name) {
@@ -35,22 +35,5 @@ func (m *Machine) Leftovers(stateDir string) []string {
 // RemoveLeftover removes the group of a worker that has ended. A group with processes in it
 // stays, and is an error.
 func (m *Machine) RemoveLeftover(stateDir, id string) error {
-	var dirs []string
-	for _, dir := range m.parents(stateDir) {
-		dirs = append(dirs, path.Join(dir, id))
-	}
-	return open(m.fs, dirs, id).Remove()
-}
-
-func (m *Machine) parents(stateDir string) []string {
-	var dirs []string
-	for _, c := range Controllers {
-		if base, ok := m.bases[c]; ok {
-			dir := path.Join(base.dir, ParentName(stateDir))
-			if !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
-			}
-		}
-	}
-	return dirs
+	return open(m.fs, m.Dirs(ParentName(stateDir), id), id).Remove()
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"path"
 	"strconv"
-	"strings"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -16,7 +15,7 @@ const cpuPeriod = 100_000
 // is set. After an error the limits are those of before, as far as the system allows.
 func (g *Group) Set(l swarm.Limits) error {
 	for _, c := range NeededBy(l) {
-		if g == nil || g.places[c].dir == "" {
+		if _, ok := g.at(c); !ok {
 			return errors.New("the worker was started without a limit of " + Word(c))
 		}
 	}
@@ -25,14 +24,9 @@ func (g *Group) Set(l swarm.Limits) error {
 	}
 	old := g.limits
 	for _, c := range Controllers {
-		if c == Freezer || g.places[c].dir == "" {
-			continue
-		}
 		if err := g.set(c, l); err != nil {
 			for _, c := range Controllers {
-				if c != Freezer && g.places[c].dir != "" {
-					_ = g.set(c, old)
-				}
+				_ = g.set(c, old)
 			}
 			return errors.New("the limit of " + Word(c) + " can't be set: " + reason(err))
 		}
@@ -49,7 +43,7 @@ func (g *Group) Limits() swarm.Limits {
 	return g.limits
 }
 
-// Word returns how people call what a controller limits.
+// Word returns the usual name of what a controller limits.
 func Word(c Controller) string {
 	switch c {
 	case CPU:
@@ -77,8 +71,12 @@ func clearLimit(l *swarm.Limits, c Controller) {
 	}
 }
 
+// set sets the limit of one controller, if the group has that.
 func (g *Group) set(c Controller, l swarm.Limits) error {
-	p := g.places[c]
+	p, ok := g.places[c]
+	if !ok {
+		return nil
+	}
 	file := func(name string) string { return path.Join(p.dir, name) }
 	switch c {
 	case Memory:
@@ -112,16 +110,16 @@ func (g *Group) set(c Controller, l swarm.Limits) error {
 	return nil
 }
 
-// setMemory limits memory with version 2, which kills processes at once that hold more than
-// a new limit allows: they give back what they can before.
+// setMemory limits memory with version 2, which at once kills processes that hold more than a
+// new limit allows. So memory is reclaimed first.
 func (g *Group) setMemory(p place, bytes int64) error {
 	file := func(name string) string { return path.Join(p.dir, name) }
 	most := "max"
 	if bytes > 0 {
 		most = strconv.FormatInt(bytes, 10)
-		if held, ok := g.held(file("memory.current")); ok && held > bytes {
+		if held, ok := g.number(file("memory.current")); ok && held > bytes {
 			_ = g.fs.write(file("memory.reclaim"), strconv.FormatInt(held-bytes, 10))
-			if held, ok = g.held(file("memory.current")); ok && held > bytes {
+			if held, ok = g.number(file("memory.current")); ok && held > bytes {
 				return errors.New("the worker holds " + strconv.FormatInt(held, 10) + " bytes")
 			}
 		}
@@ -138,15 +136,6 @@ func (g *Group) setMemory(p place, bytes int64) error {
 	return g.fs.write(file("memory.max"), most)
 }
 
-func (g *Group) held(file string) (int64, bool) {
-	text, err := g.fs.read(file)
-	if err != nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	return n, err == nil
-}
-
 // setOldMemory limits memory with version 1, in which the limit with swap is never below the
 // one without.
 func (g *Group) setOldMemory(p place, bytes int64) error {
@@ -158,7 +147,7 @@ func (g *Group) setOldMemory(p place, bytes int64) error {
 	if !g.fs.exists(second) {
 		return g.fs.write(first, value)
 	}
-	if now, ok := g.held(second); !ok || bytes <= 0 || bytes > now {
+	if now, ok := g.number(second); !ok || bytes <= 0 || bytes > now {
 		first, second = second, first
 	}
 	if err := g.fs.write(first, value); err != nil {

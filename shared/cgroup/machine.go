@@ -18,7 +18,7 @@ const (
 	Freezer Controller = "freezer"
 )
 
-// Controllers are all of them, in the order in which people are told of them.
+// Controllers are all of them, in the order of reports.
 var Controllers = []Controller{Memory, CPU, PIDs, IO, Freezer}
 
 type place struct {
@@ -159,7 +159,7 @@ func (m *Machine) separate(mounts []mount, own map[string]string, c Controller) 
 		name = "blkio"
 	}
 	for _, mt := range mounts {
-		if mt.v2 || !contains(mt.options, name) {
+		if mt.v2 || !slices.Contains(mt.options, name) {
 			continue
 		}
 		if dir := m.dir(mt, own[name]); m.fs.writable(dir) {
@@ -173,14 +173,12 @@ func (m *Machine) separate(mounts []mount, own map[string]string, c Controller) 
 // group that gives the most controllers.
 func (m *Machine) unified(mounts []mount, own map[string]string) (place, string) {
 	group, there := own[""]
-	best, most, seen := place{}, -1, false
+	best, most := place{}, -1
 	for _, mt := range mounts {
-		if !mt.v2 || !there {
+		// A group that is mounted outside of this namespace, which no process can leave, is left
+		// out.
+		if !mt.v2 || !there || strings.HasPrefix(mt.root, "/..") {
 			continue
-		}
-		seen = true
-		if strings.HasPrefix(mt.root, "/..") {
-			continue // mounted outside of this namespace, which no process can leave
 		}
 		for dir := m.dir(mt, group); strings.HasPrefix(dir, mt.at); dir = path.Dir(dir) {
 			if !m.fs.writable(dir) || !m.fs.writable(path.Join(dir, "cgroup.procs")) {
@@ -198,12 +196,10 @@ func (m *Machine) unified(mounts []mount, own map[string]string) (place, string)
 			}
 		}
 	}
-	switch {
-	case !seen && len(mounts) == 0:
+	if len(mounts) == 0 {
 		return best, "this system shows no control groups"
-	default:
-		return best, "this process may not make control groups with it (run swarm as root, or where systemd delegates them; 'swarm doctor' says how)"
 	}
+	return best, "this process may not make control groups with it (run swarm as root, or where systemd delegates them; 'swarm doctor' says how)"
 }
 
 // isShared reports whether a directory is the root that a container sees of the groups, and
@@ -215,7 +211,7 @@ func (m *Machine) isShared(mt mount, dir string) bool {
 	}
 	procs, err := m.fs.read(path.Join(dir, "cgroup.procs"))
 	pids := strings.Fields(procs)
-	return err == nil && len(pids) > 0 && !contains(pids, "0")
+	return err == nil && len(pids) > 0 && !slices.Contains(pids, "0")
 }
 
 // gives reports whether groups of version 2 below a place can have a controller. A group
@@ -244,7 +240,7 @@ func (m *Machine) isRoot(dir string) bool { return !m.fs.exists(path.Join(dir, "
 
 func (m *Machine) has(dir, file, word string) bool {
 	text, err := m.fs.read(path.Join(dir, file))
-	return err == nil && contains(strings.Fields(text), word)
+	return err == nil && slices.Contains(strings.Fields(text), word)
 }
 
 // weighs reports whether the weight of a group has an effect on any disk.
@@ -275,8 +271,4 @@ const parentPrefix = "swarm-"
 func isParent(name string) bool {
 	hash, ok := strings.CutPrefix(name, parentPrefix)
 	return ok && len(hash) == 8 && strings.Trim(hash, "0123456789abcdef") == ""
-}
-
-func contains(words []string, word string) bool {
-	return slices.Contains(words, word)
 }

@@ -204,23 +204,22 @@ func (t *Terminal) write(ctx context.Context, w *waiter, b []byte) error {
 
 // put writes as much as there is room for.
 func (t *Terminal) put(b []byte) (n int, err error) {
-	controlErr := control(t.Master, func(fd int) { n, err = unix.Write(fd, b) })
-	switch {
-	case controlErr != nil:
-		return 0, controlErr
-	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
-		return max(n, 0), errNoRoom
-	default:
-		return max(n, 0), os.NewSyscallError("write", err)
+	err = control(t.Master, func(fd int) (err error) {
+		n, err = unix.Write(fd, b)
+		return os.NewSyscallError("write", err)
+	})
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
+		err = errNoRoom
 	}
+	return max(n, 0), err
 }
 
 func (t *Terminal) mode() (mode, error) {
 	var settings *unix.Termios
-	var err error
-	if controlErr := control(t.Inner, func(fd int) { settings, err = Settings(fd) }); controlErr != nil {
-		return mode{}, controlErr
-	}
+	err := control(t.Inner, func(fd int) (err error) {
+		settings, err = Settings(fd)
+		return err
+	})
 	if err != nil {
 		return mode{}, err
 	}
@@ -236,17 +235,15 @@ func (t *Terminal) hasRead() (bool, error) {
 // not count: they can't be read.
 func (t *Terminal) Unread() (n int, err error) {
 	ready := false
-	controlErr := control(t.Inner, func(fd int) {
+	err = control(t.Inner, func(fd int) (err error) {
 		// The order matters: written data may still be on its way between the two ends, and
 		// poll waits for it.
 		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		_, _ = unix.Poll(p, 0)
 		ready = p[0].Revents&unix.POLLIN != 0
 		n, err = CountInput(fd)
+		return err
 	})
-	if controlErr != nil {
-		return 0, controlErr
-	}
 	if n == 0 && ready {
 		// An end of file has no bytes.
 		n = 1

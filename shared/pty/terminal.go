@@ -42,24 +42,19 @@ func (t *Terminal) Saw(output []byte) { t.modes.saw(output) }
 func (t *Terminal) Restart(settings *unix.Termios) error {
 	t.modes.reset()
 	t.held.Store(0)
-	var err error
-	if controlErr := control(t.Inner, func(fd int) {
-		if err = SetSettings(fd, settings); err == nil {
-			err = os.NewSyscallError("tcflush", flushInput(fd))
+	return control(t.Inner, func(fd int) error {
+		if err := SetSettings(fd, settings); err != nil {
+			return err
 		}
-	}); controlErr != nil {
-		return controlErr
-	}
-	return err
+		return os.NewSyscallError("tcflush", flushInput(fd))
+	})
 }
 
 // Resize sets the size; the kernel tells the program.
 func (t *Terminal) Resize(size *unix.Winsize) error {
-	var err error
-	if controlErr := control(t.Master, func(fd int) { err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size) }); controlErr != nil {
-		return controlErr
-	}
-	return os.NewSyscallError("set size", err)
+	return control(t.Master, func(fd int) error {
+		return os.NewSyscallError("set size", unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size))
+	})
 }
 
 // Close closes both ends.
@@ -85,7 +80,7 @@ func CountInput(fd int) (int, error) {
 	return n, os.NewSyscallError("count input", err)
 }
 
-// Raw changes settings to those of a mere line, as cfmakeraw(3) does.
+// Raw switches off all processing of input and output in settings, as cfmakeraw(3) does.
 func Raw(t *unix.Termios) {
 	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
 	t.Oflag &^= unix.OPOST
@@ -95,12 +90,15 @@ func Raw(t *unix.Termios) {
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
 }
 
-// control runs f with the descriptor of a file that another goroutine may close,
-// read or write meanwhile. It never waits for one of these.
-func control(f *os.File, run func(fd int)) error {
+// control calls run with the descriptor of a file that another goroutine may close, read or
+// write meanwhile. It never waits for one of these.
+func control(f *os.File, run func(fd int) error) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return err
 	}
-	return raw.Control(func(fd uintptr) { run(int(fd)) })
+	if controlErr := raw.Control(func(fd uintptr) { err = run(int(fd)) }); controlErr != nil {
+		return controlErr
+	}
+	return err
 }

@@ -7,6 +7,7 @@
 package machinetest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -39,18 +40,22 @@ func UserNamespaces(tb testing.TB) {
 // lacksUserNamespaces returns why unshare can't make a user namespace with mounts
 // and process ids of its own, or nil if it can. It tries once.
 var lacksUserNamespaces = sync.OnceValue(func() error {
-	for _, flags := range []string{"-rm", "-rpf --mount-proc"} {
-		args := append(strings.Fields(flags), "true")
-		if out, err := exec.Command("unshare", args...).CombinedOutput(); err != nil {
-			text := strings.TrimSpace(string(out))
-			if text == "" {
-				text = err.Error()
-			}
-			return errors.New("it needs user namespaces, and 'unshare " + strings.Join(args, " ") + "' failed: " + text)
-		}
+	if err := try("user namespaces", "unshare -rm true"); err != nil {
+		return err
 	}
-	return nil
+	return try("user namespaces", "unshare -rpf --mount-proc true")
 })
+
+// try runs a command that needs what it is told, and returns why it failed.
+func try(needs, command string) error {
+	words := strings.Fields(command)
+	out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	text := cmp.Or(strings.TrimSpace(string(out)), err.Error())
+	return errors.New("it needs " + needs + ", and '" + command + "' failed: " + text)
+}
 
 // Skipped records that a test is skipped because the machine lacks a feature. In CI it
 // returns an error, with which the test must fail.
@@ -85,17 +90,12 @@ func need(tb testing.TB, feature string) {
 // Lacks returns why the machine lacks a feature, or nil if it has it. Features
 // are root, userns, cgroups, bwrap and landlock.
 func Lacks(feature string) error {
-	switch feature {
-	case "root":
-		return lacksRoot()
-	case "userns":
-		return lacksUserNamespaces()
-	case "cgroups":
-		return lacksControlGroups()
-	case "bwrap":
-		return lacksBubblewrap()
-	case "landlock":
-		return lacksLandlock()
+	lacks, ok := map[string]func() error{
+		"root": lacksRoot, "userns": lacksUserNamespaces, "cgroups": lacksControlGroups,
+		"bwrap": lacksBubblewrap, "landlock": lacksLandlock,
+	}[feature]
+	if ok {
+		return lacks()
 	}
 	return fmt.Errorf("unknown feature %q: it must be root, userns, cgroups, bwrap or landlock", feature)
 }
@@ -122,16 +122,7 @@ func Bubblewrap(tb testing.TB) {
 // lacksBubblewrap returns why bubblewrap can't make a sandbox, or nil if it can. It tries
 // once.
 var lacksBubblewrap = sync.OnceValue(func() error {
-	args := []string{"--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--unshare-pid", "true"}
-	out, err := exec.Command("bwrap", args...).CombinedOutput()
-	if err == nil {
-		return nil
-	}
-	text := strings.TrimSpace(string(out))
-	if text == "" {
-		text = err.Error()
-	}
-	return errors.New("it needs sandboxes, and 'bwrap " + strings.Join(args, " ") + "' failed: " + text)
+	return try("sandboxes", "bwrap --ro-bind / / --proc /proc --dev /dev --unshare-pid true")
 })
 
 // lacksControlGroups tries: that a directory may be written to does not say that a group in

@@ -2,9 +2,9 @@ package proc
 
 import (
 	"bytes"
+	"io"
+	"os"
 	"strconv"
-
-	"golang.org/x/sys/unix"
 )
 
 // maxArgs is how many bytes of a command line [Args] reads.
@@ -14,20 +14,12 @@ const maxArgs = 64 << 10
 // started with, or put in their place itself. It returns nil if they can't be read, and
 // the first ones of a very long command line.
 func Args(pid int) []string {
-	fd, err := open("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil {
 		return nil
 	}
-	defer unix.Close(fd)
-	var line []byte
-	buf := make([]byte, 4096)
-	for len(line) < maxArgs {
-		n, err := read(fd, buf)
-		if err != nil || n == 0 {
-			break
-		}
-		line = append(line, buf[:n]...)
-	}
+	defer f.Close()
+	line, _ := io.ReadAll(io.LimitReader(f, maxArgs))
 	if len(line) == 0 {
 		return nil
 	}

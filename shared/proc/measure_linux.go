@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,27 +39,17 @@ func Measure(root Identity, skip func(Process) (bool, error)) (Figures, error) {
 		}
 		tree, reaped = w.tree, parent.Reaped
 		// The time of a process that ended between the two reads is in neither of them.
-		if look == looks-1 || isSettled(parent) && allSettled(tree) {
+		if look == looks-1 || !slices.ContainsFunc(append(w.tree, parent), hasMoved) {
 			break
 		}
 	}
 	return sum(root, tree, reaped), nil
 }
 
-func allSettled(tree []Process) bool {
-	for _, p := range tree {
-		if !isSettled(p) {
-			return false
-		}
-	}
-	return true
-}
-
-// isSettled reports whether a process still exists and has reaped nothing since it was
-// read.
-func isSettled(p Process) bool {
+// hasMoved reports whether a process has ended, or has reaped another one, since it was read.
+func hasMoved(p Process) bool {
 	now, err := Read(p.PID)
-	return err == nil && now.Start == p.Start && now.Reaped == p.Reaped
+	return err != nil || now.Start != p.Start || now.Reaped != p.Reaped
 }
 
 func sum(root Identity, tree []Process, reaped time.Duration) Figures {

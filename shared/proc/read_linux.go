@@ -172,18 +172,22 @@ func signal(id Identity, sig syscall.Signal) error {
 	return err
 }
 
-func all() ([]int, error) {
-	d, err := os.Open("/proc")
+func all() ([]int, error) { return numbers("/proc") }
+
+// numbers returns the entries of a directory whose names are numbers. With an error, others
+// may be missing.
+func numbers(dir string) ([]int, error) {
+	d, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
 	names, err := d.Readdirnames(-1)
-	var pids []int
+	var found []int
 	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
-			pids = append(pids, pid)
+		if n, err := strconv.Atoi(name); err == nil {
+			found = append(found, n)
 		}
 	}
-	return pids, err
+	return found, err
 }

@@ -57,22 +57,8 @@ func Threads(pid int) []int {
 }
 
 func threads(pid int) ([]int, error) {
-	d, err := os.Open("/proc/" + strconv.Itoa(pid) + "/task")
-	if err != nil {
-		return nil, gone(err)
-	}
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	if err != nil {
-		return nil, gone(err)
-	}
-	var tids []int
-	for _, name := range names {
-		if tid, err := strconv.Atoi(name); err == nil {
-			tids = append(tids, tid)
-		}
-	}
-	return tids, nil
+	tids, err := numbers("/proc/" + strconv.Itoa(pid) + "/task")
+	return tids, gone(err)
 }
 
 // ForkThreads returns the threads of the calling process that have children, if pid is the
@@ -101,7 +87,7 @@ func ForkThreads(child int) []int {
 	return nil
 }
 
-// own lists the children of the calling process.
+// own returns the children of the calling process.
 func own(self int, threads []int, list func(Process) ([]int, error)) ([]int, error) {
 	if len(threads) == 0 {
 		return list(Process{Identity: Identity{PID: self}})

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -92,22 +93,11 @@ func (p Plan) Args() []string {
 // shows reports whether a path is seen in the sandbox before it is hidden, and not to be
 // written.
 func (p Plan) shows(path string) bool {
-	for _, dir := range p.Write {
-		if within(path, dir) {
-			return false
-		}
+	isIn := func(dirs []string) bool {
+		return slices.ContainsFunc(dirs, func(dir string) bool { return within(path, dir) })
 	}
-	for _, dir := range append(keys(p.Kept), p.Read...) {
-		if within(path, dir) {
-			return true
-		}
-	}
-	for _, dir := range slices.Concat(p.Temporary, p.Empty, keys(p.Replace), []string{"/dev", "/proc"}) {
-		if within(path, dir) {
-			return false
-		}
-	}
-	return true
+	return !isIn(p.Write) && (isIn(keys(p.Kept)) || isIn(p.Read) ||
+		!isIn(slices.Concat(p.Temporary, p.Empty, keys(p.Replace), []string{"/dev", "/proc"})))
 }
 
 // sorted returns paths without repetitions, each after those above it.
@@ -117,13 +107,7 @@ func sorted(paths []string) []string {
 	return slices.Compact(out)
 }
 
-func keys(m map[string]string) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	return out
-}
+func keys(m map[string]string) []string { return slices.Collect(maps.Keys(m)) }
 
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")

@@ -74,12 +74,8 @@ func Explain(err error) error {
 // aboutNamespaces reports whether an error of bubblewrap is one of a machine that lets the
 // user make no namespaces.
 func aboutNamespaces(text string) bool {
-	for _, part := range []string{"namespace", "uid map", "RTM_NEWADDR", "Operation not permitted", "pivot_root", "Failed to make / slave"} {
-		if strings.Contains(text, part) {
-			return true
-		}
-	}
-	return false
+	parts := []string{"namespace", "uid map", "RTM_NEWADDR", "Operation not permitted", "pivot_root", "Failed to make / slave"}
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // advice says why an ordinary user can't make namespaces.

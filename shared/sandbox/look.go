@@ -254,12 +254,11 @@ func (p *Plan) explicit(paths []string) {
 
 // holds returns the first of some directories that is path or in it; empty if none is.
 func holds(path string, dirs []string) string {
-	for _, dir := range dirs {
-		if dir != "" && within(dir, path) {
-			return dir
-		}
+	i := slices.IndexFunc(dirs, func(dir string) bool { return dir != "" && within(dir, path) })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return dirs[i]
 }
 
 // keep shows again what the worker needs of the directories that are empty for it.

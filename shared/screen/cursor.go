@@ -2,6 +2,7 @@ package screen
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -67,10 +68,15 @@ func (s *Screen) layout() {
 		i += added
 	}
 	for len(g.rows) > s.height() {
-		s.leave(g, 0)
-		g.rows = g.rows[1:]
-		g.y, g.first = max(0, g.y-1), max(0, g.first-1)
+		s.dropTop(g)
 	}
+}
+
+// dropTop takes the first row out, and reports it.
+func (s *Screen) dropTop(g *grid) {
+	s.leave(g, 0)
+	g.rows = g.rows[1:]
+	g.y, g.first = max(0, g.y-1), max(0, g.first-1)
 }
 
 // wrapRow splits the row at i and returns how many it became more.
@@ -91,9 +97,7 @@ func (s *Screen) wrapRow(g *grid, i int) int {
 		r.cut(at)
 		r.wrapped, r.fed = true, false
 		added++
-		g.rows = append(g.rows, nil)
-		copy(g.rows[i+added+1:], g.rows[i+added:])
-		g.rows[i+added] = next
+		g.rows = slices.Insert(g.rows, i+added, next)
 		r = next
 	}
 	return added
@@ -180,12 +184,7 @@ func (s *Screen) need(y int) {
 
 // blank reports whether there is nothing on the screen.
 func (g *grid) blank() bool {
-	for _, r := range g.rows {
-		if !r.empty() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(g.rows, func(r *row) bool { return !r.empty() })
 }
 
 // back notes that the program went back by n lines.

@@ -1,5 +1,7 @@
 package screen
 
+import "slices"
+
 // done reports whether there is nothing to report of the row.
 func (r *row) done() bool { return r.left && (r.ended || r.wrapped) }
 
@@ -60,11 +62,7 @@ func (s *Screen) reportAll(open bool) {
 // reportLine reports the line that begins in the row at begin and ends in the one at
 // end, if there is something new.
 func (s *Screen) reportLine(g *grid, begin, end int, ends bool) {
-	changed := false
-	for _, r := range g.rows[begin : end+1] {
-		changed = changed || !r.left
-	}
-	if !changed {
+	if !slices.ContainsFunc(g.rows[begin:end+1], func(r *row) bool { return !r.left }) {
 		s.end(g.rows[end], ends)
 		return
 	}

@@ -21,15 +21,15 @@ const (
 // value is ready, of unknown size. Its memory is bounded, whatever is written. It is
 // not for concurrent use.
 type Screen struct {
-	// Line is called for each line, or piece of one, that is finished; nil: nobody.
+	// Line is called for each line, or piece of one, that is finished, unless it is nil.
 	Line func(Line)
 	// Live reports lines early, for those who follow the output as it comes.
 	Live bool
 	// Colours keeps how letters look. Each piece of text that is reported has in it the
 	// SGR sequences that make its letters look so, and no others, and ends with a reset.
 	Colours bool
-	// Mode is told of each private mode that the program turns on or off, such as 2004
-	// for bracketed paste; nil: nobody.
+	// Mode is called for each private mode that the program turns on or off, such as 2004
+	// for bracketed paste, unless it is nil.
 	Mode func(mode int, on bool)
 
 	seq sequences
@@ -39,7 +39,7 @@ type Screen struct {
 	// buf is for text that is reported.
 	buf []byte
 
-	// columns and rows are the size, 0: unknown. sized says that somebody told it.
+	// columns and rows are the size, 0: unknown. sized says that Resize has set it.
 	columns, rows int
 	sized         bool
 	main, other   grid
@@ -245,9 +245,7 @@ func (s *Screen) Resize(columns, rows int) {
 				g.rows = g.rows[:n]
 				continue
 			}
-			s.leave(g, 0)
-			g.rows = g.rows[1:]
-			g.y, g.first = max(0, g.y-1), max(0, g.first-1)
+			s.dropTop(g)
 		}
 		g.x, g.past = min(g.x, s.columns-1), false
 	}

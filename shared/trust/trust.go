@@ -62,8 +62,56 @@ func Path(path string) error {
 	if !filepath.IsAbs(path) {
 		return &Error{Path: path, At: path, Reason: "is not an absolute path"}
 	}
-	w := walk{path: path}
-	return w.check(path)
+	at, links := "/", 0
+	info, err := step(path, at, false)
+	for rest := parts(path); err == nil && len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		if name == ".." {
+			// The directory that it leads back to was examined on the way here.
+			at = filepath.Dir(at)
+			info, err = step(path, at, false)
+			continue
+		}
+		at = filepath.Join(at, name)
+		if info, err = step(path, at, isSticky(info)); err != nil {
+			return err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			if len(rest) > 0 && !info.IsDir() {
+				return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+			}
+			continue
+		}
+		if links++; links > maxLinks {
+			return &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
+		}
+		target, err := os.Readlink(at)
+		if err != nil {
+			return err
+		}
+		rest = append(parts(target), rest...)
+		at = filepath.Dir(at)
+		if filepath.IsAbs(target) {
+			at = "/"
+		}
+		if info, err = step(path, at, false); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// step examines a file on the way of path; inSticky says that it lies in a sticky directory.
+func step(path, at string, inSticky bool) (fs.FileInfo, error) {
+	info, err := os.Lstat(at)
+	if err != nil {
+		return nil, err
+	}
+	if reason := judge(at, info, inSticky); reason != "" {
+		return nil, &Error{Path: path, At: at, Reason: reason}
+	}
+	return info, nil
 }
 
 // Dir is [Path] for a directory whose files are believed whoever created them: so others
@@ -96,77 +144,6 @@ func Info(path string, info fs.FileInfo) error {
 func Owned(info fs.FileInfo) bool {
 	owner, ok := ownerOf(info)
 	return ok && (owner == uint32(os.Geteuid()) || owner == 0)
-}
-
-// walk is one path on its way from the root.
-type walk struct {
-	path  string
-	links int
-}
-
-func (w *walk) check(path string) error {
-	at := "/"
-	sticky, err := w.step(at, false)
-	if err != nil {
-		return err
-	}
-	rest := parts(path)
-	for len(rest) > 0 {
-		name := rest[0]
-		rest = rest[1:]
-		if name == ".." {
-			// The directory that it leads back to was examined on the way here.
-			at = filepath.Dir(at)
-			if sticky, err = w.step(at, false); err != nil {
-				return err
-			}
-			continue
-		}
-		at = filepath.Join(at, name)
-		info, err := os.Lstat(at)
-		if err != nil {
-			return err
-		}
-		if reason := judge(at, info, sticky); reason != "" {
-			return &Error{Path: w.path, At: at, Reason: reason}
-		}
-		if info.Mode()&fs.ModeSymlink == 0 {
-			sticky = info.IsDir() && isSticky(info)
-			if len(rest) > 0 && !info.IsDir() {
-				return &fs.PathError{Op: "open", Path: w.path, Err: syscall.ENOTDIR}
-			}
-			continue
-		}
-		if w.links++; w.links > maxLinks {
-			return &fs.PathError{Op: "open", Path: w.path, Err: syscall.ELOOP}
-		}
-		target, err := os.Readlink(at)
-		if err != nil {
-			return err
-		}
-		rest = append(parts(target), rest...)
-		at = filepath.Dir(at)
-		if filepath.IsAbs(target) {
-			at = "/"
-		}
-		if sticky, err = w.step(at, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// step examines a directory that the walk stands in, and reports whether it is
-// sticky and can be written by others.
-func (w *walk) step(dir string, inSticky bool) (sticky bool, err error) {
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return false, err
-	}
-	if reason := judge(dir, info, inSticky); reason != "" {
-		return false, &Error{Path: w.path, At: dir, Reason: reason}
-	}
-	return isSticky(info), nil
 }
 
 func parts(path string) []string {
@@ -207,7 +184,7 @@ func judge(path string, info fs.FileInfo, inSticky bool) string {
 	return writers(path, info)
 }
 
-// writers says which others can write a file by its mode; empty if nobody can.
+// writers returns which other users can write a file by its mode; empty if none can.
 func writers(path string, info fs.FileInfo) string {
 	switch perm := info.Mode().Perm(); {
 	case perm&0o002 != 0:
@@ -228,8 +205,4 @@ func ownerOf(info fs.FileInfo) (uid uint32, ok bool) {
 }
 
 // As reports whether err says that the owner rule is broken, and how.
-func As(err error) (*Error, bool) {
-	var broken *Error
-	ok := errors.As(err, &broken)
-	return broken, ok
-}
+func As(err error) (*Error, bool) { return errors.AsType[*Error](err) }

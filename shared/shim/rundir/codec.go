@@ -67,6 +67,16 @@ func numberField[T any, N int | int64](key string, at func(*T) *N, least, most i
 		})
 }
 
+// parsedField is a value that text formats and parse reads.
+func parsedField[T, V any](key string, at func(*T) *V, text func(V) string, parse func(string) (V, bool)) field[T] {
+	return valueField(key,
+		func(r *T) string { return text(*at(r)) },
+		func(r *T, value string) (ok bool) {
+			*at(r), ok = parse(value)
+			return ok
+		})
+}
+
 // valueField is written as one text, even if that is empty.
 func valueField[T any](key string, value func(*T) string, set func(*T, string) bool) field[T] {
 	return field[T]{key: key, values: func(r *T) []string { return []string{value(r)} }, set: set}

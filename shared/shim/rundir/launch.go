@@ -84,9 +84,9 @@ var launchFields = []field[Launch]{
 	optional("", textField("signal", func(l *Launch) *string { return &l.Signal })),
 	optional("0", flagField("stdin", func(l *Launch) *bool { return &l.Stdin })),
 	optional("0", flagField("transcript", func(l *Launch) *bool { return &l.Transcript })),
-	optional("", valueField("restart", func(l *Launch) string { return restartText(l.Restart) }, (*Launch).setRestart)),
-	optional("", valueField("owner", (*Launch).owner, (*Launch).setOwner)),
-	optional("", valueField("limits", func(l *Launch) string { return limitsText(l.Limits) }, (*Launch).setLimits)),
+	optional("", parsedField("restart", func(l *Launch) *swarm.Restart { return &l.Restart }, restartText, parseRestart)),
+	optional("", parsedField("owner", func(l *Launch) *Identity { return &l.Owner }, ownerText, parseOwner)),
+	optional("", parsedField("limits", func(l *Launch) *swarm.Limits { return &l.Limits }, limitsText, parseLimits)),
 	optional("", textField("group", func(l *Launch) *string { return &l.Group })),
 	listField("wrap", func(l *Launch) *[]string { return &l.Wrap }),
 	listField("capture", func(l *Launch) *[]string { return &l.Capture }),
@@ -139,26 +139,21 @@ func DecodeLaunch(b []byte) (Launch, error) {
 	return Launch{}, errLaunch
 }
 
-func (l *Launch) setRestart(value string) (ok bool) {
-	l.Restart, ok = parseRestart(value)
-	return ok
-}
-
-func (l *Launch) owner() string {
-	if l.Owner == (Identity{}) {
+func ownerText(id Identity) string {
+	if id == (Identity{}) {
 		return ""
 	}
-	return strconv.Itoa(l.Owner.PID) + " " + strconv.FormatUint(l.Owner.Start, 10) + " " + l.Owner.Boot
+	return strconv.Itoa(id.PID) + " " + strconv.FormatUint(id.Start, 10) + " " + id.Boot
 }
 
-func (l *Launch) setOwner(value string) bool {
+func parseOwner(value string) (id Identity, ok bool) {
 	pid, rest, _ := strings.Cut(value, " ")
 	start, boot, ok := strings.Cut(rest, " ")
 	var err1, err2 error
-	l.Owner.PID, err1 = strconv.Atoi(pid)
-	l.Owner.Start, err2 = strconv.ParseUint(start, 10, 64)
-	l.Owner.Boot = boot
-	return ok && err1 == nil && err2 == nil
+	id.PID, err1 = strconv.Atoi(pid)
+	id.Start, err2 = strconv.ParseUint(start, 10, 64)
+	id.Boot = boot
+	return id, ok && err1 == nil && err2 == nil
 }
 
 // restartText returns a restart policy in the format of the launch file, with times in

@@ -1,6 +1,7 @@
 package rundir
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -44,22 +45,14 @@ func parseLimits(value string) (swarm.Limits, bool) {
 	return l, l.Check() == nil && (n[5] == 0 || n[5] == 1)
 }
 
-func (l *Launch) setLimits(value string) (ok bool) {
-	l.Limits, ok = parseLimits(value)
-	return ok
-}
+// noLimits is the text of no limits in a request.
+const noLimits = "none"
 
-func (r *Request) limits() string {
-	if r.Limits == (swarm.Limits{}) {
-		return "none"
-	}
-	return limitsText(r.Limits)
-}
+func requestedText(l swarm.Limits) string { return cmp.Or(limitsText(l), noLimits) }
 
-func (r *Request) setLimits(value string) (ok bool) {
-	if value == "none" {
-		return true
+func parseRequested(value string) (swarm.Limits, bool) {
+	if value == noLimits {
+		return swarm.Limits{}, true
 	}
-	r.Limits, ok = parseLimits(value)
-	return ok
+	return parseLimits(value)
 }

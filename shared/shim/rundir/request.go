@@ -82,16 +82,16 @@ type Request struct {
 var requestFields = []field[Request]{
 	optional("", wordField("id", func(r *Request) *string { return &r.ID })),
 	wordField("signal", func(r *Request) *string { return &r.Signal }),
-	valueField("grace", (*Request).grace, (*Request).setGrace),
+	parsedField("grace", func(r *Request) *int64 { return &r.GraceMS }, graceText, parseGrace),
 	flagField("force", func(r *Request) *bool { return &r.Force }),
 	choiceField("mode", func(r *Request) *bool { return &r.MainOnly }, "tree", "main"),
 	optional("0", flagField("closing", func(r *Request) *bool { return &r.Closing })),
-	valueField("summary", func(r *Request) string { return escape(r.Summary) }, (*Request).setSummary),
+	parsedField("summary", func(r *Request) *string { return &r.Summary }, escape, unescape),
 	wordField("kind", func(r *Request) *string { return &r.Kind }, InputText, InputInterrupt, InputEOF, InputKeys),
 	flagField("enter", func(r *Request) *bool { return &r.Enter }),
 	numberField("size", func(r *Request) *int { return &r.Size }, 0, swarm.MaxInput),
 	optional("0", numberField("after", func(r *Request) *int { return &r.AfterMS }, 0, swarm.MaxEnterAfter.Milliseconds())),
-	valueField("limits", (*Request).limits, (*Request).setLimits),
+	parsedField("limits", func(r *Request) *swarm.Limits { return &r.Limits }, requestedText, parseRequested),
 	flagField("paused", func(r *Request) *bool { return &r.Paused }),
 	optional("0", flagField("paste", func(r *Request) *bool { return &r.PasteOnly })),
 }
@@ -151,19 +151,11 @@ func ParseRequest(line string) (Request, error) {
 	return r, nil
 }
 
-func (r *Request) grace() string {
-	return strconv.FormatInt(min(max(r.GraceMS, 0), maxGraceMS), 10)
-}
+func graceText(ms int64) string { return strconv.FormatInt(min(max(ms, 0), maxGraceMS), 10) }
 
-func (r *Request) setGrace(value string) bool {
-	var err error
-	r.GraceMS, err = strconv.ParseInt(value, 10, 64)
-	return err == nil && r.GraceMS >= 0 && r.GraceMS <= maxGraceMS
-}
-
-func (r *Request) setSummary(value string) (ok bool) {
-	r.Summary, ok = unescape(value)
-	return ok
+func parseGrace(value string) (int64, bool) {
+	ms, err := strconv.ParseInt(value, 10, 64)
+	return ms, err == nil && ms >= 0 && ms <= maxGraceMS
 }
 
 const hexDigits = "0123456789ABCDEF"

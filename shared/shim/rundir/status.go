@@ -31,10 +31,35 @@ func EncodeStatus(s Status) []byte {
 	o.number("dropped_bytes", s.DroppedBytes)
 	o.number("dropped_lines", s.DroppedLines)
 	o.number("restarts", int64(s.Restarts))
-	o.restarts("last_restarts", s.LastRestarts)
-	o.completion("completion", s.Completion)
-	o.used("used", s.Used)
-	o.texts("groups", s.Groups)
+	list(&o, "last_restarts", s.LastRestarts, func(r Restarted) {
+		o.open()
+		o.number("number", int64(r.Number))
+		o.number("time_ns", r.TimeNS)
+		o.number("code", int64(r.Code))
+		o.text("signal", r.Signal)
+		o.close()
+	})
+	if c := s.Completion; c == nil {
+		o.null("completion")
+	} else {
+		o.key("completion")
+		o.open()
+		o.text("summary", c.Summary)
+		o.number("time_ns", c.TimeNS)
+		o.close()
+	}
+	if u := s.Used; u == nil {
+		o.null("used")
+	} else {
+		o.key("used")
+		o.open()
+		o.number("cpu_ns", u.CPUNS)
+		o.number("peak", u.Peak)
+		o.number("read", u.Read)
+		o.number("written", u.Written)
+		o.close()
+	}
+	list(&o, "groups", s.Groups, o.quote)
 	o.flag("paused", s.Paused)
 	o.text("unenforced", s.Unenforced)
 	o.close()
@@ -82,18 +107,24 @@ func (o *object) flag(name string, is bool) {
 	o.b = strconv.AppendBool(o.b, is)
 }
 
-func (o *object) texts(name string, list []string) {
+func (o *object) null(name string) {
 	o.key(name)
-	if list == nil {
-		o.b = append(o.b, "null"...)
+	o.b = append(o.b, "null"...)
+}
+
+// list appends an array whose elements each appends; a nil array is null.
+func list[T any](o *object, name string, values []T, each func(T)) {
+	if values == nil {
+		o.null(name)
 		return
 	}
+	o.key(name)
 	o.b = append(o.b, '[')
-	for i, s := range list {
+	for i, v := range values {
 		if i > 0 {
 			o.b = append(o.b, ',')
 		}
-		o.quote(s)
+		each(v)
 	}
 	o.b = append(o.b, ']')
 }
@@ -104,53 +135,6 @@ func (o *object) identity(name string, id Identity) {
 	o.number("pid", int64(id.PID))
 	o.count("start", id.Start)
 	o.text("boot", id.Boot)
-	o.close()
-}
-
-func (o *object) restarts(name string, rs []Restarted) {
-	o.key(name)
-	if rs == nil {
-		o.b = append(o.b, "null"...)
-		return
-	}
-	o.b = append(o.b, '[')
-	for i, r := range rs {
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		o.open()
-		o.number("number", int64(r.Number))
-		o.number("time_ns", r.TimeNS)
-		o.number("code", int64(r.Code))
-		o.text("signal", r.Signal)
-		o.close()
-	}
-	o.b = append(o.b, ']')
-}
-
-func (o *object) completion(name string, c *Completion) {
-	o.key(name)
-	if c == nil {
-		o.b = append(o.b, "null"...)
-		return
-	}
-	o.open()
-	o.text("summary", c.Summary)
-	o.number("time_ns", c.TimeNS)
-	o.close()
-}
-
-func (o *object) used(name string, u *Used) {
-	o.key(name)
-	if u == nil {
-		o.b = append(o.b, "null"...)
-		return
-	}
-	o.open()
-	o.number("cpu_ns", u.CPUNS)
-	o.number("peak", u.Peak)
-	o.number("read", u.Read)
-	o.number("written", u.Written)
 	o.close()
 }
 

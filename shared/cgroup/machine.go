@@ -199,7 +199,7 @@ func (m *Machine) unified(mounts []mount, own map[string]string) (place, string)
 	if len(mounts) == 0 {
 		return best, "this system shows no control groups"
 	}
-	return best, "this process may not make control groups with it (run swarm as root, or where systemd delegates them; 'swarm doctor' says how)"
+	return best, "this process may not make control groups for it (run swarm as root, or where systemd delegates them; 'swarm doctor' says how)"
 }
 
 // isShared reports whether a directory is the root that a container sees of the groups, and

@@ -11,7 +11,3 @@
 // On Linux everything comes from /proc and pidfds. Elsewhere there is a small
 // race between the check of an identity and the signal, see [Verified].
 package proc
-
-import ()
-
-import ()

@@ -82,11 +82,11 @@ func (m mode) check(data []byte, held int, bracketed bool) error {
 		case m.acts[c] && (c == '\n' || m.literal == 0):
 			return Refused("the worker's terminal acts on " + charName(c) + ", which would not arrive")
 		case m.strips && c >= 0x80:
-			return Refused("the worker's terminal takes seven bits of a byte only")
+			return Refused("the worker's terminal accepts only seven bits of a byte")
 		}
 	}
 	if bracketed && bytes.Contains(data, []byte(pasteEnd)) {
-		return Refused("the text holds the sequence that ends a paste")
+		return Refused("the text contains the sequence that ends a paste")
 	}
 	if !m.line {
 		return nil

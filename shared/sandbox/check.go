@@ -62,8 +62,7 @@ func Check(ctx context.Context) (string, error) {
 	return strings.TrimSpace(strings.Replace(string(out), "bwrap", "bubblewrap", 1)), nil
 }
 
-// Explain adds to the error of bubblewrap what on this machine may be the reason, and what
-// to do about it.
+// Explain adds the likely reason on this machine to an error of bubblewrap, and the way out.
 func Explain(err error) error {
 	if err == nil || !aboutNamespaces(err.Error()) {
 		return err
@@ -71,8 +70,8 @@ func Explain(err error) error {
 	return fmt.Errorf("%w; %s", err, advice("/proc/sys"))
 }
 
-// aboutNamespaces reports whether an error of bubblewrap is one of a machine that lets the
-// user make no namespaces.
+// aboutNamespaces reports whether an error of bubblewrap is typical for a machine on which
+// the user can't make namespaces.
 func aboutNamespaces(text string) bool {
 	parts := []string{"namespace", "uid map", "RTM_NEWADDR", "Operation not permitted", "pivot_root", "Failed to make / slave"}
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
@@ -86,13 +85,13 @@ func advice(sysctls string) string {
 	}
 	switch {
 	case read("kernel/unprivileged_userns_clone") == "0":
-		return "this system keeps user namespaces from ordinary users: 'sudo sysctl -w kernel.unprivileged_userns_clone=1' allows them"
+		return "this system denies user namespaces to ordinary users: 'sudo sysctl -w kernel.unprivileged_userns_clone=1' allows them"
 	case read("user/max_user_namespaces") == "0":
 		return "this system allows no user namespaces: 'sudo sysctl -w user.max_user_namespaces=10000' allows them"
 	case read("kernel/apparmor_restrict_unprivileged_userns") == "1":
-		return "AppArmor keeps user namespaces from programs without a profile: give bwrap one that allows userns, or 'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0'"
+		return "AppArmor denies user namespaces to programs without a profile: give bwrap one that allows userns, or 'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0'"
 	default:
-		return "swarm may run in a container that allows no namespaces: start that with fewer restrictions, or use a backend for containers"
+		return "swarm may run in a container that allows no namespaces: start the container with fewer restrictions, or use a backend for containers"
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// ErrTooWide means that a directory can't be made writable, since it holds what the sandbox
-// is to protect.
+// ErrTooWide means that a directory can't be made writable, since it contains what the
+// sandbox protects.
 var ErrTooWide = fmt.Errorf("%w: the worker could write to too much in its sandbox", swarm.ErrInvalidSpec)
 
 // temporary are the directories for temporary files and for sockets. Each worker has its own.
@@ -69,7 +69,7 @@ func Look(spec swarm.Spec) (Plan, error) {
 		homes = appendNew(homes, homesOf(spec.Local.HostEnv)...)
 	}
 	if len(homes) == 0 {
-		return Plan{}, fmt.Errorf("%w: the home directory that the sandbox hides is not known: set HOME", swarm.ErrInvalidSpec)
+		return Plan{}, fmt.Errorf("%w: the home directory, which the sandbox hides, is unknown: set HOME", swarm.ErrInvalidSpec)
 	}
 	if err := p.home(s.Home, homes); err != nil {
 		return Plan{}, err
@@ -122,7 +122,7 @@ func homesOf(env []string) []string {
 	return homes
 }
 
-// home decides what is in the place of the user's homes. The first one is the worker's.
+// home decides what replaces the user's homes. The first one is the worker's.
 func (p *Plan) home(asked string, homes []string) error {
 	switch asked {
 	case swarm.HomeReadOnly:
@@ -147,7 +147,7 @@ func (p *Plan) home(asked string, homes []string) error {
 	}
 	for _, home := range homes {
 		if within(home, dir) {
-			return fmt.Errorf("%w: %s holds the home directory %s", ErrTooWide, asked, home)
+			return fmt.Errorf("%w: %s contains the home directory %s", ErrTooWide, asked, home)
 		}
 	}
 	p.Empty = homes[1:]
@@ -175,7 +175,7 @@ func (p *Plan) write(spec swarm.Spec, state string, guarded []string) error {
 	}
 	for _, path := range wanted {
 		if isBare(path) {
-			return fmt.Errorf("%w: %s is a repository of git itself", ErrTooWide, path)
+			return fmt.Errorf("%w: %s is a bare git repository", ErrTooWide, path)
 		}
 	}
 	for _, path := range spec.Sandbox.Write {
@@ -187,9 +187,9 @@ func (p *Plan) write(spec swarm.Spec, state string, guarded []string) error {
 	}
 	for _, path := range wanted {
 		if g := holds(path, guarded); g != "" {
-			why := " holds " + g
+			why := " contains " + g
 			if g == path {
-				why = " is a home or a directory of the system"
+				why = " is a home directory or a system directory"
 			}
 			return fmt.Errorf("%w: %s%s; choose the directory of a project", ErrTooWide, path, why)
 		}
@@ -205,23 +205,23 @@ func (p *Plan) write(spec swarm.Spec, state string, guarded []string) error {
 	return nil
 }
 
-// separate sees to it that no directory that is mounted lies in one that the worker can
-// write, where the worker could put another in its place before the next start.
+// separate refuses a plan that mounts a directory from inside one that the worker can write
+// to: the worker could replace it before the next start.
 func (p *Plan) separate(state string) error {
 	for _, home := range p.Replace {
 		for _, path := range append([]string{state}, p.Write...) {
 			if path != "" && (within(home, path) || within(path, home)) {
-				return fmt.Errorf("%w: the home %s of the sandbox and %s lie in each other", ErrTooWide, home, path)
+				return fmt.Errorf("%w: the home %s of the sandbox and %s overlap", ErrTooWide, home, path)
 			}
 		}
 		if g := holds(home, system); g != "" {
-			return fmt.Errorf("%w: %s holds %s", ErrTooWide, home, g)
+			return fmt.Errorf("%w: %s contains %s", ErrTooWide, home, g)
 		}
 	}
 	for _, repository := range p.repositories {
 		for _, path := range p.Write {
 			if path != repository && within(repository, path) {
-				return fmt.Errorf("%w: the repository %s lies in %s, which the worker can write", ErrTooWide, repository, path)
+				return fmt.Errorf("%w: the repository %s is in %s, which the worker can write to", ErrTooWide, repository, path)
 			}
 		}
 	}
@@ -244,7 +244,7 @@ func appendNew(list []string, more ...string) []string {
 	return list
 }
 
-// explicit gives way to what the user names as writable himself.
+// explicit removes the protection of paths that the user names as writable.
 func (p *Plan) explicit(paths []string) {
 	for _, path := range paths {
 		r, _ := real(path)
@@ -261,7 +261,7 @@ func holds(path string, dirs []string) string {
 	return dirs[i]
 }
 
-// keep shows again what the worker needs of the directories that are empty for it.
+// keep shows the files that the worker needs in the directories that are empty for it.
 func (p *Plan) keep() {
 	names := slices.Clone(kept)
 	// The names of machines and the time are those of the machine.

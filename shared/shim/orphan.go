@@ -22,10 +22,9 @@ const rounds = 100
 // large ones, and those that hang in it never end.
 const forceLimit = 5 * time.Second
 
-// killOrphans ends the processes that a lost worker left behind. They have no parent any
-// more that could speak for them, so each is looked up, proven and signalled by its
-// identity. A process that may be the worker's, but can't be proven to be, is named as a
-// survivor and left alone.
+// killOrphans ends the processes that a lost worker left behind. No parent vouches for them
+// any more, so each is looked up, proven and signalled by its identity. A process that may
+// be the worker's without proof is reported as a survivor and not signalled.
 func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillOptions) (swarm.KillResult, error) {
 	sig := proc.SignalNumber(o.Signal)
 	if sig == 0 {
@@ -138,15 +137,12 @@ func awaitAll(ctx context.Context, ps []proc.Process, limit time.Duration) error
 	bounded, cancel := context.WithTimeout(ctx, max(limit, 0))
 	defer cancel()
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
-	for _, p := range ps {
+	failed := make([]error, len(ps))
+	for i, p := range ps {
 		wg.Go(func() {
 			err := proc.AwaitEnd(bounded, p.Identity)
 			if err != nil && !errors.Is(err, bounded.Err()) {
-				mu.Lock()
-				failed = errors.Join(failed, err)
-				mu.Unlock()
+				failed[i] = err
 			}
 		})
 	}
@@ -154,7 +150,7 @@ func awaitAll(ctx context.Context, ps []proc.Process, limit time.Duration) error
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return failed
+	return errors.Join(failed...)
 }
 
 func merge(known, fresh []proc.Process) []proc.Process {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -124,12 +125,7 @@ func (w *watch) close() {
 	notifying.Lock()
 	defer notifying.Unlock()
 	n := w.on
-	var others []*watch
-	for _, o := range n.watches[w.wd] {
-		if o != w {
-			others = append(others, o)
-		}
-	}
+	others := slices.DeleteFunc(n.watches[w.wd], func(o *watch) bool { return o == w })
 	if len(others) > 0 {
 		n.watches[w.wd] = others
 		return

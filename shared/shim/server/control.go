@@ -119,9 +119,14 @@ func (c *control) accept(requests chan<- request) {
 	}
 }
 
-// attend reads the only request of a client, and then watches for its going.
+// attend reads the only request of a client, and then waits until the client disconnects.
 func (c *control) attend(cl *client, requests chan<- request) {
-	r, err := cl.request()
+	var r rundir.Request
+	_ = cl.file.SetReadDeadline(time.Now().Add(patience))
+	line, err := cl.line()
+	if err == nil {
+		r, err = rundir.ParseRequest(line)
+	}
 	var slot chan struct{}
 	if err == nil {
 		slot = c.admit(r.Verb)
@@ -179,15 +184,6 @@ type client struct {
 	watches bool
 	// ahead holds the bytes that were read beyond the request.
 	ahead []byte
-}
-
-func (c *client) request() (rundir.Request, error) {
-	_ = c.file.SetReadDeadline(time.Now().Add(patience))
-	line, err := c.line()
-	if err != nil {
-		return rundir.Request{}, err
-	}
-	return rundir.ParseRequest(line)
 }
 
 // line reads up to a newline. It keeps the bytes beyond that in ahead.

@@ -92,7 +92,7 @@ func (k *shim) noteMemory(ws unix.WaitStatus) {
 	case ws.Signaled() && ws.Signal() == unix.SIGKILL:
 		k.status.Cause, k.status.Reason = swarm.CauseOutOfMemory, figures
 	default:
-		k.status.Reason = "a process of it was killed: out of memory (" + figures + ")"
+		k.status.Reason = "one of its processes was killed: out of memory (" + figures + ")"
 	}
 }
 

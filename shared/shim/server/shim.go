@@ -76,7 +76,15 @@ type shim struct {
 	// closing is nil unless the client that asked for a kill closes the terminal.
 	closing *closing
 	// seen is what the last look at the processes found.
-	seen seen
+	seen struct {
+		// childless: the kernel knew of no child of the shim.
+		childless bool
+		// partial: there may be processes that were not seen.
+		partial bool
+		// apart: some processes of the worker are below a tmux server; the shim gets no event
+		// when they end.
+		apart bool
+	}
 	// used is what all reaped processes have used.
 	used rundir.Used
 	// group holds the processes of a worker with limits; it has no directories for others.
@@ -101,17 +109,6 @@ type shim struct {
 	drained   chan *output
 	// ownerEnded is closed when the owner has ended.
 	ownerEnded chan struct{}
-}
-
-// seen is what a look at the processes of the worker found.
-type seen struct {
-	// childless: the kernel knew of no child of the shim.
-	childless bool
-	// partial: there may be processes that were not seen.
-	partial bool
-	// apart: some processes of the worker are below a tmux server; the shim gets no event
-	// when they end.
-	apart bool
 }
 
 func newShim(l rundir.Launch, self rundir.Identity) *shim {

@@ -53,7 +53,13 @@ func (k *shim) terminalStreams() (*streams, error) {
 }
 
 func (s *streams) openPipes(k *shim) error {
-	stdin, err := s.openInput(k.launch.Stdin)
+	var stdin *os.File
+	var err error
+	if k.launch.Stdin {
+		stdin, s.intake.pipe, err = os.Pipe()
+	} else {
+		stdin, err = os.Open(os.DevNull)
+	}
 	if err != nil {
 		return err
 	}
@@ -72,14 +78,6 @@ func (s *streams) openPipes(k *shim) error {
 		s.outputs = append(s.outputs, &output{from: r, stream: name, log: k.log, raw: k.transcript})
 	}
 	return nil
-}
-
-func (s *streams) openInput(input bool) (theirs *os.File, err error) {
-	if !input {
-		return os.Open(os.DevNull)
-	}
-	theirs, s.intake.pipe, err = os.Pipe()
-	return theirs, err
 }
 
 // pipes names the worker's output.

@@ -146,7 +146,7 @@ func failure(said string, err error) error {
 	case err != nil:
 		text = err.Error()
 	default:
-		text = "bubblewrap ended without a word"
+		text = "bubblewrap ended without an error message"
 	}
 	return &unmade{text}
 }

@@ -34,16 +34,18 @@ func Identify(pid int) (Identity, error) {
 
 // Alive reports whether this very process exists and has not ended.
 func (id Identity) Alive() bool {
-	if !id.ofThisBoot() {
-		return false
-	}
+	// A process counts as gone only if that is proven; too many open files, for example, prove
+	// nothing.
+	return id.ofThisBoot() && !errors.Is(id.check(), ErrGone)
+}
+
+// check returns nil if this very process has the pid now, and [ErrGone] if it has ended.
+func (id Identity) check() error {
 	p, err := Read(id.PID)
-	if err != nil {
-		// A process counts as gone only if that is proven; too many open files, for
-		// example, prove nothing.
-		return !errors.Is(err, ErrGone)
+	if err == nil && (p.Start != id.Start || p.Ended) {
+		return ErrGone
 	}
-	return p.Start == id.Start && !p.Ended
+	return err
 }
 
 // Signal sends sig to this very process. The error is [ErrGone] if it has ended, and

@@ -66,14 +66,10 @@ func ofKinfo(k *unix.KinfoProc) Process {
 }
 
 func signal(id Identity, sig syscall.Signal) error {
-	p, err := Read(id.PID)
-	if err != nil {
+	if err := id.check(); err != nil {
 		return err
 	}
-	if p.Start != id.Start || p.Ended {
-		return ErrGone
-	}
-	err = unix.Kill(id.PID, sig)
+	err := unix.Kill(id.PID, sig)
 	if errors.Is(err, unix.ESRCH) {
 		return ErrGone
 	}

@@ -158,18 +158,10 @@ func signal(id Identity, sig syscall.Signal) error {
 		return os.NewSyscallError("pidfd_open", err)
 	}
 	defer unix.Close(fd)
-	p, err := Read(id.PID)
-	if err != nil {
+	if err := id.check(); err != nil {
 		return err
 	}
-	if p.Start != id.Start || p.Ended {
-		return ErrGone
-	}
-	err = unix.PidfdSendSignal(fd, sig, nil, 0)
-	if errors.Is(err, unix.ESRCH) {
-		return ErrGone
-	}
-	return err
+	return gone(unix.PidfdSendSignal(fd, sig, nil, 0))
 }
 
 func all() ([]int, error) { return numbers("/proc") }

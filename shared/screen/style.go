@@ -86,9 +86,13 @@ func (s style) lacks(before style) bool {
 
 // sgr appends the parameters that set the colour, with a semicolon behind them. base
 // is 30 for text, 40 for what is behind it, 50 for underlines.
-func (c colour) sgr(out []byte, base int) []byte {
+func (c colour) sgr(out []byte, base int64) []byte {
 	v := int64(c &^ kind)
-	number := func(n int64) { out = append(strconv.AppendInt(out, n, 10), ';') }
+	numbers := func(ns ...int64) {
+		for _, n := range ns {
+			out = append(strconv.AppendInt(out, n, 10), ';')
+		}
+	}
 	if base == 50 {
 		// A terminal that does not know these must not take their parts for other codes.
 		out = append(out, "58:"...)
@@ -99,21 +103,14 @@ func (c colour) sgr(out []byte, base int) []byte {
 	}
 	switch c & kind {
 	case basic:
-		n := int64(base) + v
 		if v >= 8 {
-			n += 60 - 8
+			v += 60 - 8
 		}
-		number(n)
+		numbers(base + v)
 	case indexed:
-		number(int64(base) + 8)
-		number(5)
-		number(v)
+		numbers(base+8, 5, v)
 	case direct:
-		number(int64(base) + 8)
-		number(2)
-		number(v >> 16)
-		number(v >> 8 & 0xff)
-		number(v & 0xff)
+		numbers(base+8, 2, v>>16, v>>8&0xff, v&0xff)
 	default: // the terminal's own
 	}
 	return out

@@ -1,10 +1,6 @@
 package server
 
-import (
-	"time"
-
-	"golang.org/x/sys/unix"
-)
+import "time"
 
 const (
 	// closeLimit is how long a client may take to close the outer terminal: many terminals
@@ -17,33 +13,30 @@ const (
 
 type closing struct {
 	*kill
-	sig      unix.Signal
-	mainOnly bool
-	limit    time.Time
+	limit time.Time
 	// done says that the signal was sent.
 	done bool
 }
 
 // beginClosing begins a kill whose first signal is delayed. Its deadline is not delayed: a
 // grace includes the time that the terminal takes to close.
-func (k *shim) beginClosing(c *closing) {
-	c.limit = time.Now().Add(closeLimit)
-	k.kills = append(k.kills, c.kill)
-	k.closing = c
+func (k *shim) beginClosing(kl *kill) {
+	k.kills = append(k.kills, kl)
+	k.closing = &closing{kill: kl, limit: time.Now().Add(closeLimit)}
 }
 
-// hopeless reports that the client will not close the terminal.
+// hopeless reports whether the client will not close the terminal any more.
 func (c *closing) hopeless() bool {
 	return c.client.left.Load() || c.client.goesOn.Load() || time.Now().After(c.limit)
 }
 
-// closed sends the signal that was put off.
+// closed sends the delayed signal.
 func (k *shim) closed() {
 	if k.closing.done || k.phase == over {
 		return
 	}
 	k.closing.done = true
-	k.first(k.closing.sig, k.closing.mainOnly)
+	k.first(k.closing.kill)
 }
 
 // awaitClosed waits, at the end, until the client has closed the outer terminal. It reports

@@ -8,16 +8,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 type completion struct {
 	rundir.Request
-	signal unix.Signal
-	// deadline is until when it may leave by itself; zero if it has been ended or
-	// is not done.
+	sig unix.Signal
+	// deadline is until when the worker may end by itself; zero if it is not done, or is being
+	// ended.
 	deadline time.Time
 }
 
@@ -59,17 +58,17 @@ func (k *shim) completed(r request, sig unix.Signal, done *rundir.Completion, er
 		return
 	}
 	k.status.Completion = done
-	k.completion = completion{Request: r.Request, signal: sig, deadline: time.Now().Add(grace(r.GraceMS))}
+	k.completion = completion{Request: r.Request, sig: sig, deadline: time.Now().Add(grace(r.GraceMS))}
 	if k.isFinal() {
-		// It ended while that was written.
+		// It ended during the write.
 		k.status.Cause, k.status.Reason = k.cause()
 	}
 	r.from.last(rundir.Answer{Kind: rundir.AnswerOK})
 	k.announce()
 }
 
-// graceOver ends what did not leave by itself after it was done. While it is being
-// ended already that is put off: such a kill may give up.
+// graceOver ends a worker that did not end by itself after it was done. While a kill is in
+// progress it waits for that kill's deadline: the kill may give up.
 func (k *shim) graceOver(now time.Time) {
 	c := &k.completion
 	if c.deadline.IsZero() || c.deadline.After(now) {
@@ -84,12 +83,9 @@ func (k *shim) graceOver(now time.Time) {
 	if !c.deadline.IsZero() {
 		return
 	}
-	k.begin(&kill{
-		cause:    swarm.CauseCompleted,
-		signal:   proc.SignalName(c.signal),
-		deadline: now.Add(grace(c.GraceMS)),
-		force:    c.Force,
-	}, c.signal, c.MainOnly)
+	kl := killOf(c.Request, c.sig, nil)
+	kl.cause = swarm.CauseCompleted
+	k.begin(kl)
 }
 
 func grace(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }

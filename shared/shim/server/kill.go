@@ -19,12 +19,15 @@ import (
 const lastLook = 5 * time.Second
 
 type kill struct {
-	cause    swarm.Cause
-	reason   string
+	cause  swarm.Cause
+	reason string
+	// sig is the first signal, signal its name in the answer to the client.
 	signal   string
+	sig      unix.Signal
+	mainOnly bool
 	deadline time.Time
 	force    bool
-	// client is waiting for the answer; nil if none is.
+	// client is waiting for the answer; it may be nil.
 	client *client
 	// forced says that the deadline is that of the last look.
 	forced bool
@@ -35,10 +38,12 @@ type kill struct {
 }
 
 // killOf returns the kill that a request asks for; its grace begins now.
-func killOf(r rundir.Request, from *client) *kill {
+func killOf(r rundir.Request, sig unix.Signal, from *client) *kill {
 	return &kill{
 		cause:    swarm.CauseKilled,
 		signal:   r.Signal,
+		sig:      sig,
+		mainOnly: r.MainOnly,
 		deadline: time.Now().Add(grace(r.GraceMS)),
 		force:    r.Force,
 		client:   from,
@@ -47,23 +52,23 @@ func killOf(r rundir.Request, from *client) *kill {
 
 // begin sends the first signal of a kill. Earlier kills continue: each has its own deadline,
 // and the earliest one with force ends all processes.
-func (k *shim) begin(kl *kill, sig unix.Signal, mainOnly bool) {
+func (k *shim) begin(kl *kill) {
 	k.kills = append(k.kills, kl)
-	k.first(sig, mainOnly)
+	k.first(kl)
 }
 
 // first sends the first signal of a kill that has begun.
-func (k *shim) first(sig unix.Signal, mainOnly bool) {
+func (k *shim) first(kl *kill) {
 	targets, _ := k.members()
-	if mainOnly && k.phase == running {
+	if kl.mainOnly && k.phase == running {
 		targets = slices.DeleteFunc(targets, func(p proc.Process) bool { return p.PID != k.status.Main.PID })
 	}
-	if sig == unix.SIGKILL && !mainOnly {
+	if kl.sig == unix.SIGKILL && !kl.mainOnly {
 		k.force()
 		return
 	}
-	k.signalAll(targets, sig)
-	if sig != unix.SIGSTOP && sig != unix.SIGTSTP {
+	k.signalAll(targets, kl.sig)
+	if kl.sig != unix.SIGSTOP && kl.sig != unix.SIGTSTP {
 		// A stopped process sees its signal only when it continues.
 		k.signalAll(targets, unix.SIGCONT)
 	}
@@ -293,6 +298,6 @@ func (k *shim) takeOrder() {
 	}
 	k.reap()
 	if k.phase != over {
-		k.begin(killOf(r, nil), sig, r.MainOnly)
+		k.begin(killOf(r, sig, nil))
 	}
 }

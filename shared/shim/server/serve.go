@@ -42,12 +42,12 @@ func (k *shim) serve(r request) {
 			k.wait(r.from)
 			return
 		}
-		kl := killOf(r.Request, r.from)
+		kl := killOf(r.Request, sig, r.from)
 		if r.Closing && k.term != nil && !k.term.gone {
-			k.beginClosing(&closing{kill: kl, sig: sig, mainOnly: r.MainOnly})
+			k.beginClosing(kl)
 			return
 		}
-		k.begin(kl, sig, r.MainOnly)
+		k.begin(kl)
 	case rundir.VerbSignal:
 		r.from.last(k.signal(sig, func(p proc.Process) bool { return !r.MainOnly || p.PID == k.status.Main.PID }))
 	case rundir.VerbInput:
@@ -155,8 +155,9 @@ func (k *shim) beginOnce(cause swarm.Cause, reason string, sig unix.Signal) {
 	k.begin(&kill{
 		cause:    cause,
 		reason:   reason,
-		signal:   proc.SignalName(sig),
+		sig:      sig,
+		mainOnly: k.launch.MainOnly,
 		deadline: time.Now().Add(grace(k.launch.GraceMS)),
 		force:    k.launch.Force,
-	}, sig, k.launch.MainOnly)
+	})
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ParentName returns the name of the group in which those of the workers of a state
-// directory are.
+// ParentName returns the name of the group that contains the groups of the workers of a state
+// directory.
 func ParentName(stateDir string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(stateDir))

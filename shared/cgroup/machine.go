@@ -263,10 +263,10 @@ func (m *Machine) weighs(unified string) bool {
 	return false
 }
 
-// parentPrefix begins the names of the groups in which those of workers are.
+// parentPrefix begins the names of the groups that contain the groups of workers.
 const parentPrefix = "swarm-"
 
-// isParent reports whether a name is that of a group in which those of workers are: of the
+// isParent reports whether a name is one of a group that contains the groups of workers: the
 // prefix and eight hexadecimal digits.
 func isParent(name string) bool {
 	hash, ok := strings.CutPrefix(name, parentPrefix)

@@ -57,8 +57,8 @@ const (
 	exitPending = 93
 )
 
-// give, run beside the worker, takes an input of so many bytes from its own standard
-// input, or the end of input, and waits a while for the worker to read it.
+// give runs beside the worker. It passes on $1 bytes from its own standard input, or the end
+// of input, and waits a while for the worker to read it.
 const give = `umask 077
 i=0
 while [ ! -p "$d/bell" ] && [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done
@@ -82,9 +82,9 @@ while [ -e "$f" ] && [ $i -lt 300 ]; do sleep 0.01; i=$((i+1)); done
 
 const eof = "eof"
 
-// Give returns a command that, run beside the worker, gives it an input of so many bytes,
-// which it reads from its own standard input; -1: the end of input. [Outcome] tells what
-// its exit means.
+// Give returns a command to run beside the worker. It reads size bytes from its own standard
+// input and gives them to the worker; a size of -1 gives the end of input. [Outcome]
+// interprets its exit.
 func (f Feeder) Give(size int) []string {
 	what := eof
 	if size >= 0 {
@@ -93,16 +93,16 @@ func (f Feeder) Give(size int) []string {
 	return []string{"sh", "-c", "d=" + string(f) + "\n" + give, "swarm-input", what}
 }
 
-// Unknown is an exit that the engine missed. An engine ends a program, or loses sight of
-// it, with the worker that it is beside.
+// Unknown is an exit that the engine missed. When a worker ends, the engine ends the program
+// beside it, or loses track of it.
 const Unknown = -1
 
-// exitKilled is what engines tell of a program that SIGKILL ended.
+// exitKilled is what engines report for a program that SIGKILL ended.
 const exitKilled = 128 + 9
 
-// Outcome returns what the exit of the command of [Feeder.Give] says about an input of that
-// size. It asks ended, which waits a moment for the worker's end, if the engine ended that
-// command or missed its exit. said is what the command wrote, in one line.
+// Outcome returns the result of an input of that size from the exit of the command of
+// [Feeder.Give]. If the engine ended that command or missed its exit, it calls ended, which
+// waits a moment for the worker's end. said is the output of the command in one line.
 func Outcome(size, code int, said string, ended func() bool) (swarm.InputResult, error) {
 	switch code {
 	case 0:
@@ -115,7 +115,7 @@ func Outcome(size, code int, said string, ended func() bool) (swarm.InputResult,
 		case over:
 			return swarm.InputResult{}, ErrEnded()
 		default:
-			return swarm.InputResult{}, fmt.Errorf("%w: the engine ended the program that gives the input: it is not known whether the worker got it", swarm.ErrUnavailable)
+			return swarm.InputResult{}, fmt.Errorf("%w: the engine ended the program that gives the input: the worker may or may not have got it", swarm.ErrUnavailable)
 		}
 	case exitPending:
 		return swarm.InputResult{Pending: true}, nil

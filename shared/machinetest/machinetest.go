@@ -1,4 +1,4 @@
-// Package machinetest tells tests which features the machine lacks. A container or a chroot
+// Package machinetest reports to tests which features the machine lacks. A container or a chroot
 // may have no user namespaces, and most developers do not test as root. A test that needs
 // one of these declares it here: it is skipped with the reason on a machine without the
 // feature, and fails in CI, where nothing may be skipped silently.
@@ -46,7 +46,7 @@ var lacksUserNamespaces = sync.OnceValue(func() error {
 	return try("user namespaces", "unshare -rpf --mount-proc true")
 })
 
-// try runs a command that needs what it is told, and returns why it failed.
+// try runs a command that needs a feature, and returns why it failed.
 func try(needs, command string) error {
 	words := strings.Fields(command)
 	out, err := exec.Command(words[0], words[1:]...).CombinedOutput()

@@ -25,7 +25,7 @@ type mode struct {
 	literal byte
 	// acts are the characters that do not arrive when given plainly.
 	acts [256]bool
-	// strips is that of all bytes the eighth bit is dropped.
+	// strips says that the eighth bit of every byte is dropped.
 	strips bool
 	// enter, interrupt and eof are what these keys send.
 	enter, interrupt, eof byte
@@ -101,8 +101,8 @@ func (m mode) check(data []byte, held int, bracketed bool) error {
 	return nil
 }
 
-// cut returns what to write first of data, as it has to be written, and how many
-// bytes of data that is: a line in line mode, else at most window.
+// cut returns the first piece of data, encoded as it has to be written, and its length in
+// data: a line in line mode, else at most window.
 func (m mode) cut(data []byte) (piece []byte, used int) {
 	if !m.line {
 		used = min(len(data), window)

@@ -50,7 +50,7 @@ func (t *Terminal) Restart(settings *unix.Termios) error {
 	})
 }
 
-// Resize sets the size; the kernel tells the program.
+// Resize sets the size; the kernel notifies the program.
 func (t *Terminal) Resize(size *unix.Winsize) error {
 	return control(t.Master, func(fd int) error {
 		return os.NewSyscallError("set size", unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size))

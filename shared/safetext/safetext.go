@@ -110,7 +110,7 @@ func JSON(b []byte) []byte {
 	return append(out, b[at:]...)
 }
 
-// hex is r in at least so many hexadecimal digits.
+// hex returns r in hexadecimal, padded to at least that many digits.
 func hex(r rune, digits int) string {
 	s := strconv.FormatInt(int64(r), 16)
 	return strings.Repeat("0", max(digits-len(s), 0)) + s

@@ -102,8 +102,8 @@ func Look(spec swarm.Spec) (Plan, error) {
 	return p, nil
 }
 
-// homesOf returns the homes of the user: the worker's, and that of the system's list of
-// users. Root gets all homes, since it could read all.
+// homesOf returns the homes of the user: the worker's, and the one in the system's list of
+// users. For root these are all homes, since it could read them all.
 func homesOf(env []string) []string {
 	candidates := []string{environ.Get(env, "HOME")}
 	if u, err := user.LookupId(strconv.Itoa(os.Geteuid())); err == nil {

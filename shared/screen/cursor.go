@@ -158,8 +158,7 @@ func (s *Screen) moveTo(y, x int) {
 	s.toColumn(min(max(x, 0), s.right(max(len(r.text), len(r.cells)))))
 }
 
-// right returns the last column that the cursor can be moved to, with so many of them
-// in use.
+// right returns the last column that the cursor can be moved to if used columns are in use.
 func (s *Screen) right(used int) int {
 	if s.columns > 0 {
 		return s.columns - 1

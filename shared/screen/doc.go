@@ -19,7 +19,7 @@
 //   - A program that has moved the cursor up by n lines is taken to do so again. Its
 //     lines are finished when there are more than n below them, until it has written a
 //     whole screen of lines without going back. This is the rule of a live screen
-//     ([Screen.Live]), which is for those who follow the output. If a line is changed
+//     ([Screen.Live]), which is for readers that follow the output. If a line is changed
 //     after all that was reported before, it is reported again.
 //   - If all output is there to be read, waiting costs nothing: a screen that is not
 //     live keeps all lines of a program on a terminal until they scroll off the top, so

@@ -30,7 +30,7 @@ const (
 )
 
 // row is one row of a screen. As long as a program only adds to its end, the row is
-// its text, byte for byte; the first change elsewhere makes cells of it.
+// its text, byte for byte; the first change elsewhere turns it into cells.
 type row struct {
 	text []byte
 	// spans say from where on in text the styles hold.
@@ -328,7 +328,7 @@ func (r *row) cut(n int) {
 	r.styles = r.styles[:min(n, len(r.styles))]
 }
 
-// render appends the text of the row from a byte of it on.
+// render appends the text of the row from the byte at from on.
 func (r *row) render(out []byte, from int, colours bool) []byte {
 	if !r.inCells {
 		return r.renderText(out, from)

@@ -9,7 +9,7 @@ import (
 
 const (
 	// DefaultRows is how many rows a screen has whose size is not known: those of a
-	// window of tmux to which nobody was attached.
+	// tmux window without an attached client.
 	DefaultRows = 24
 	// maxRows and maxColumns bound a screen, whatever the program or the terminal says.
 	maxRows, maxColumns = 300, 1000
@@ -23,7 +23,7 @@ const (
 type Screen struct {
 	// Line is called for each line, or piece of one, that is finished, unless it is nil.
 	Line func(Line)
-	// Live reports lines early, for those who follow the output as it comes.
+	// Live reports lines early, for a reader that follows the output.
 	Live bool
 	// Colours keeps how letters look. Each piece of text that is reported has in it the
 	// SGR sequences that make its letters look so, and no others, and ends with a reset.
@@ -73,7 +73,7 @@ type Screen struct {
 type Line struct {
 	// Text is valid until Line returns.
 	Text []byte
-	// Time is when the first of it was written.
+	// Time is when its beginning was written.
 	Time time.Time
 	// Begins says that a line begins with it; else it goes on with the one before.
 	Begins bool
@@ -98,7 +98,7 @@ type grid struct {
 // atEnd is the column behind the text of a row that is no cells.
 const atEnd = -1
 
-// lastOfText as the last letter is that of the text of the row.
+// lastOfText stands for the last letter of the text of the row.
 const lastOfText = -1
 
 type saved struct {
@@ -121,7 +121,7 @@ func Text(data []byte) []byte {
 	return out
 }
 
-// Write takes what was written at that time.
+// Write processes data that was written at the time now.
 func (s *Screen) Write(data []byte, now time.Time) {
 	s.now = now
 	if len(s.half) > 0 {
@@ -231,7 +231,7 @@ func (s *Screen) lineFeed() {
 	s.advance()
 }
 
-// Resize says how large the terminal is from now on.
+// Resize sets the size of the terminal from now on. It ignores sizes that are not positive.
 func (s *Screen) Resize(columns, rows int) {
 	if columns <= 0 || rows <= 0 {
 		return
@@ -261,9 +261,9 @@ func (s *Screen) Close() {
 	*s = Screen{Line: s.Line, Live: s.Live, Colours: s.Colours, Mode: s.Mode}
 }
 
-// Settle reports what is on the screen and was not, as if all of it were finished. It
-// is for those who follow the output, when nothing more has come for a while. The last
-// line stays open and may go on.
+// Settle reports everything on the screen that has not been reported, as if it were
+// finished. It is for a reader that follows the output, when nothing has arrived for a
+// while. The last line stays open and may continue.
 func (s *Screen) Settle() { s.reportAll(true) }
 
 // Shown returns the lines that are on the screen now, without empty ones at the end.

@@ -144,7 +144,7 @@ func refused(err error) bool {
 	return false
 }
 
-// rebind has the call end with another context than that of openCall.
+// rebind ties the call to another context than the one of openCall.
 func (c *call) rebind(ctx context.Context) {
 	c.stop()
 	_ = c.conn.SetDeadline(time.Time{})

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// LaunchOf returns the launch file for the worker of a spec. Its environment is that of
+// LaunchOf returns the launch file for the worker of a spec. Its environment is
 // [swarm.Spec.Environ] without the variables that a worker must not have: the mark of a
 // shim and its caller's token. The worker's own token is in [swarm.Spec.Env].
 func LaunchOf(spec swarm.Spec) rundir.Launch {

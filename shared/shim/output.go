@@ -95,7 +95,7 @@ func (r *reader) awaitOver(ctx context.Context) error {
 	for !r.over() {
 		st, err := readRecord(r.dir)
 		if err != nil {
-			return nil //nolint:nilerr // without a record nobody writes
+			return nil //nolint:nilerr // without a record no process writes
 		}
 		if err := awaitShim(ctx, r.dir, st); err != nil {
 			return err

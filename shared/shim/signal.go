@@ -53,7 +53,7 @@ func exchange(ctx context.Context, dir string, r rundir.Request, data []byte) (r
 		return rundir.Answer{}, err
 	}
 	defer c.close()
-	// A shim that does not accept all of it answers with the reason.
+	// A shim that does not read all of it answers with the reason.
 	_, _ = c.conn.Write(data)
 	return c.answer(ctx)
 }

@@ -12,13 +12,13 @@ import (
 
 // wait returns when the worker no longer runs, with its status then.
 func wait(ctx context.Context, dir, id string) (swarm.Status, error) {
-	for told := false; ; {
+	for reported := false; ; {
 		s, err := Status(dir, id)
 		if err != nil || s.State != swarm.StateRunning {
 			return s, err
 		}
-		// A shim tells of an end that it has written down.
-		if told && sleep.For(ctx, pause) != nil {
+		// The shim has recorded an end before it reports it.
+		if reported && sleep.For(ctx, pause) != nil {
 			return swarm.Status{}, ctx.Err()
 		}
 		st, err := readFacts(dir, id)
@@ -26,7 +26,7 @@ func wait(ctx context.Context, dir, id string) (swarm.Status, error) {
 			continue
 		}
 		err = askToWait(ctx, dir, id)
-		if told = err == nil; told {
+		if reported = err == nil; reported {
 			continue
 		}
 		if !errors.Is(err, errNoAnswer) {
@@ -38,10 +38,9 @@ func wait(ctx context.Context, dir, id string) (swarm.Status, error) {
 	}
 }
 
-// awaitShim returns nil when the shim that wrote st may have left, and otherwise the
-// context's error. In another PID namespace it waits on the shim's socket, since the
-// shim's pid says nothing there. It never returns at once, twice in a row, for a shim
-// that is there.
+// awaitShim returns nil when the shim that wrote st may have ended, and otherwise the
+// context's error. In another PID namespace, where the shim's pid has no meaning, it waits
+// on the shim's socket. For a shim that exists it does not return immediately twice in a row.
 func awaitShim(ctx context.Context, dir string, st rundir.Status) error {
 	if keeps(dir, st) {
 		return proc.AwaitEnd(ctx, st.Shim)
@@ -50,15 +49,15 @@ func awaitShim(ctx context.Context, dir string, st rundir.Status) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// One that left its socket behind refuses; one that closes a connection
-	// without an answer is not asked again at once.
+	// The socket of a shim that has ended refuses connections. A shim that closes one without an
+	// answer is not asked again immediately.
 	if err != nil && listens(dir) && sleep.For(ctx, pause) != nil {
 		return ctx.Err()
 	}
 	return nil
 }
 
-// askToWait returns nil once the shim said that the worker has ended.
+// askToWait returns nil once the shim has reported the end of the worker.
 func askToWait(ctx context.Context, dir, id string) error {
 	c, err := openCall(ctx, dir, rundir.Request{Verb: rundir.VerbWatch, ID: id})
 	if err != nil {

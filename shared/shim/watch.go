@@ -18,7 +18,7 @@ func Watch(ctx context.Context, dir, id string, each func(swarm.Status) error) e
 	if c != nil {
 		defer c.close()
 	}
-	// From before the first look on every change is told.
+	// The subscription is older than the first status, so no change is missed.
 	for {
 		s, err := Status(dir, id)
 		if err != nil {
@@ -58,7 +58,7 @@ func subscribe(ctx context.Context, dir, id string) (*call, error) {
 	}
 }
 
-// changed waits for the next change, and says whether there will be more.
+// changed waits for the next change and reports whether others may follow.
 func (c *call) changed(ctx context.Context) bool {
 	a, err := c.answer(ctx)
 	return err == nil && a.Kind == rundir.AnswerChanged

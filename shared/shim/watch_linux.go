@@ -61,7 +61,7 @@ func newWatch(dir string) (*watch, error) {
 	return w, nil
 }
 
-// run tells the watches of changes until the notifier is released.
+// run reports changes to the watches until the notifier is released.
 func (n *notifier) run() {
 	var buf [64 << 10]byte
 	for {
@@ -77,18 +77,18 @@ func (n *notifier) run() {
 			at += unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(buf[at+12:]))
 			if mask&unix.IN_Q_OVERFLOW != 0 {
 				for wd := range n.watches {
-					n.tell(wd)
+					n.notify(wd)
 				}
 				continue
 			}
-			n.tell(wd)
+			n.notify(wd)
 		}
 		notifying.Unlock()
 	}
 }
 
-// tell tells the watches on a directory of a change.
-func (n *notifier) tell(wd int32) {
+// notify reports a change in a directory to its watches.
+func (n *notifier) notify(wd int32) {
 	for _, w := range n.watches[wd] {
 		if w.woken {
 			continue

@@ -186,7 +186,7 @@ func (s *scanner) blanks() {
 
 func (s *scanner) line() { s.before("\n") }
 
-// before goes to the first of the bytes in end, or to the end of it all.
+// before goes to the first of the bytes in end, or to the end of the document.
 func (s *scanner) before(end string) {
 	if n := strings.IndexAny(s.src[s.at:], end); n >= 0 {
 		s.at += n

@@ -114,8 +114,8 @@ func step(path, at string, inSticky bool) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// Dir is [Path] for a directory whose files are believed whoever created them: so others
-// may not create files there either, not even in a sticky directory.
+// Dir is [Path] for a directory whose files are trusted without a check of their owners. So
+// other users may not create files there either, not even in a sticky directory.
 func Dir(path string) error {
 	if err := Path(path); err != nil {
 		return err

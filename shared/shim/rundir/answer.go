@@ -14,11 +14,11 @@ const (
 	AnswerOK        = "ok"
 	AnswerStale     = "stale"
 	AnswerError     = "error"
-	// AnswerChanged tells a watcher to look again.
+	// AnswerChanged reports a change of the status to a watcher.
 	AnswerChanged = "changed"
-	// AnswerLate is for a complete that something else was before.
+	// AnswerLate is for a complete after the end has begun, or after another complete.
 	AnswerLate = "late"
-	// AnswerPending is for an input that was not read yet.
+	// AnswerPending is for an input that has not been read yet.
 	AnswerPending = "pending"
 	// AnswerBusy says that the request can't be carried out now; Text holds the reason.
 	AnswerBusy = "busy"

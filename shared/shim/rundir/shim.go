@@ -13,8 +13,8 @@ const (
 	// RespawnMark is the mark in the environment of the process that finishes the
 	// respawn of the worker which it was started in.
 	RespawnMark = "respawn"
-	// CourierMark is the mark of a courier, the process that waits until an agent can be
-	// told of its messages. It is the same in whichever worker the courier was started.
+	// CourierMark is the mark of a courier, the process that waits until messages can be
+	// delivered to an agent. It does not depend on the worker in which the courier was started.
 	CourierMark = "courier"
 	// ServerMark is the mark of the program that serves the MCP clients in a container.
 	ServerMark = "server"

@@ -9,10 +9,10 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// journal tells the host that there is something to record, by an entry in a directory
-// that the host drains: only the entry's name counts. There is at most one for each
-// worker, and each has another name than those before: the host may be about to remove
-// one whose status it read too early, and must not remove its successor.
+// journal notifies the host of something to record by an entry in a directory that the host
+// drains; only the name of an entry counts. There is at most one for each worker, and each
+// has a new name: the host may be about to remove an entry whose status it read too early,
+// and must not remove its successor.
 type journal struct {
 	id string
 	// entry is the name of the last entry, n its number; empty, 0: none.
@@ -29,8 +29,8 @@ func (j *journal) changed() error {
 // ended reports the end, which status.json holds durably.
 func (j *journal) ended() error { return j.enter(rundir.JournalEntry(j.id, 0)) }
 
-// enter makes an entry of that name, out of the one before if that is still there: a
-// full disk has room for that.
+// enter makes an entry of that name, by renaming the previous one if it still exists: that
+// needs no room on a full disk.
 func (j *journal) enter(name string) error {
 	path := rundir.JournalLink + "/" + name
 	if j.entry != "" {

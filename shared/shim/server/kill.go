@@ -14,8 +14,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// lastLook is how long processes may take to vanish after SIGKILL: one that
-// sleeps in the kernel does not.
+// lastLook is how long processes may take to vanish after SIGKILL. One that sleeps in the
+// kernel does not.
 const lastLook = 5 * time.Second
 
 type kill struct {
@@ -29,7 +29,7 @@ type kill struct {
 	force    bool
 	// client is waiting for the answer; it may be nil.
 	client *client
-	// forced says that the deadline is that of the last look.
+	// forced says that SIGKILL was sent, and that the deadline is for the last look.
 	forced bool
 	// extended says that the deadline was extended for the report of a sandbox.
 	extended bool

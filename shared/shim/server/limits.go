@@ -156,7 +156,7 @@ func (k *shim) renice(nice int) error {
 func (k *shim) setPaused(r request) {
 	switch {
 	case k.phase != running:
-		r.from.last(k.nobody())
+		r.from.last(k.noMain())
 		return
 	case k.underWay() || k.forcing:
 		r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is being ended"})

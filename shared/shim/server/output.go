@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/server/view"
 )
 
-// readSize is how much of a stream is read at once; all of it gets the same time.
+// readSize is how much of a stream is read at once. All of it is logged with the same time.
 const readSize = 32 << 10
 
 // output carries one stream of the worker into the log.

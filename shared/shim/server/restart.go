@@ -163,8 +163,8 @@ func (k *shim) resume() {
 	k.restarted()
 }
 
-// drainedForStart reports whether the output of the last start is complete: that of the
-// next one must come after it.
+// drainedForStart reports whether the output of the last start is complete: the output of the
+// next start must come after it.
 func (k *shim) drainedForStart() bool { return k.term != nil || len(k.outputs) == 0 }
 
 // restarted records the start that was made.

@@ -65,7 +65,7 @@ func (k *shim) serve(r request) {
 	}
 }
 
-// serveInput passes the intake for its input to the client, or an answer if there is none.
+// serveInput passes the intake to the client that gives input, or refuses the input.
 func (k *shim) serveInput(r request) {
 	if r.Kind == rundir.InputInterrupt && k.term == nil {
 		// Like the key of a terminal: those in the main process's group.
@@ -73,14 +73,14 @@ func (k *shim) serveInput(r request) {
 		return
 	}
 	if k.phase != running {
-		r.refuse(k.nobody())
+		r.refuse(k.noMain())
 		return
 	}
 	r.intake <- k.intake
 }
 
-// nobody answers a request that needs a main process when there is none.
-func (k *shim) nobody() rundir.Answer {
+// noMain answers a request that needs a main process when none runs.
+func (k *shim) noMain() rundir.Answer {
 	if k.phase == over || k.isFinal() {
 		return rundir.Answer{Kind: rundir.AnswerEnded, Already: true}
 	}
@@ -102,7 +102,7 @@ func (k *shim) signal(sig unix.Signal, to func(proc.Process) bool) rundir.Answer
 	}
 	members = slices.DeleteFunc(members, func(p proc.Process) bool { return !to(p) })
 	if len(members) == 0 {
-		return k.nobody()
+		return k.noMain()
 	}
 	for _, p := range members {
 		if sigErr := p.Signal(sig); sigErr != nil && !errors.Is(sigErr, proc.ErrGone) {

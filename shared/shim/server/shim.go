@@ -19,8 +19,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// shim is one worker and all that is known of it. Only the goroutine of run
-// touches it.
+// shim is one worker with all its state. Only the goroutine of run accesses it.
 type shim struct {
 	launch rundir.Launch
 	status rundir.Status

@@ -107,15 +107,14 @@ func (t *terminal) again() error {
 	return t.Restart(t.before)
 }
 
-// resize gives the inner terminal the size of the outer one; the kernel tells the
-// worker.
+// resize gives the inner terminal the size of the outer one; the kernel notifies the worker.
 func (t *terminal) resize() {
 	if size, err := unix.IoctlGetWinsize(0, unix.TIOCGWINSZ); err == nil {
 		_ = t.Resize(size)
 	}
 }
 
-// restore gives the outer terminal back as it was.
+// restore restores the settings of the outer terminal and closes both.
 func (t *terminal) restore() {
 	if t.before != nil {
 		_ = pty.SetSettings(0, t.before)
@@ -128,8 +127,8 @@ func (t *terminal) restore() {
 	}
 }
 
-// terminalEnv replaces the variables that describe the terminal: the caller of the spawn
-// used another one.
+// terminalEnv replaces the variables that describe the terminal: the caller of the spawn ran
+// on another one.
 func terminalEnv(env []string) []string {
 	names := []string{"TERM", "TMUX", "TMUX_PANE"}
 	out := environ.Unset(env, names...)

@@ -38,7 +38,7 @@ type Box struct {
 
 // Spec says what to start in a sandbox.
 type Spec struct {
-	// ID is that of the worker.
+	// ID is the worker's id.
 	ID string
 	// Wrap is the command line of bubblewrap, see [rundir.Launch].
 	Wrap    []string

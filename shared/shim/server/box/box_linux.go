@@ -42,7 +42,7 @@ const (
 	goOn       = "go\n"
 )
 
-// The exit codes of the first process, which nobody reads.
+// The exit codes of the first process. No program reads them.
 const (
 	exitDone   = 0
 	exitFailed = 1
@@ -60,7 +60,7 @@ const maxTries = 5
 // Start makes the sandbox and starts the main process in it. bubblewrap can't hide a path
 // that has vanished by the time it gets there, such as the socket of a program that has just
 // ended; then the start is tried again without that path. Nor can it make a mount read-only
-// that is gone by then, such as that of a container that has just ended.
+// that is gone by then, such as a mount of a container that has just ended.
 func Start(s Spec) (*Box, proc.Identity, error) {
 	wrap, err := wrapArgs(s.Wrap)
 	if err != nil {
@@ -79,8 +79,8 @@ func Start(s Spec) (*Box, proc.Identity, error) {
 	}
 }
 
-// isMountGone reports whether bubblewrap failed since a mount went while it looked at all of
-// them.
+// isMountGone reports whether bubblewrap failed because a mount vanished while it examined all
+// of them.
 func isMountGone(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "remount") &&
@@ -187,7 +187,7 @@ func socketPair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "sandbox"), os.NewFile(uintptr(fds[1]), "sandbox"), nil
 }
 
-// payload is what the first process is told: its length, then each entry ended by NUL.
+// payload returns the message to the first process: its length, then each entry ended by NUL.
 func (s Spec) payload() []byte {
 	var b []byte
 	add := func(word string) { b = append(append(b, word...), 0) }
@@ -202,11 +202,11 @@ func (s Spec) payload() []byte {
 	return append([]byte(strconv.Itoa(len(b))+"\n"), b...)
 }
 
-// errSilent means that the first process did not come so far.
+// errSilent means that the first process ended, or failed, before it could answer.
 var errSilent = errors.New("no answer from the sandbox")
 
-// begin tells the first process what to start and finds the main process that it started.
-// Until it is told to go on, the first process reaps nothing, so that both are still there.
+// begin sends the first process what to start and finds the main process that it started. Until
+// it gets the word to go on, the first process reaps nothing, so that both still exist.
 func (b *Box) begin(bubblewrap int, payload []byte) (main proc.Identity, err error) {
 	_ = b.conn.SetDeadline(time.Now().Add(startLimit))
 	if _, err := b.conn.Write(payload); err != nil {

@@ -1,5 +1,5 @@
 // Package tail keeps the last of what a worker writes to the terminal of a container engine,
-// and gives it to whoever connects to a socket. An engine that writes whole lines into its
+// and sends it to every client of a socket. An engine that writes whole lines into its
 // log has the line that is not complete yet in its memory alone.
 //
 // It is part of the program swarm-shim, which swarm-plugin-container starts for it. The
@@ -35,7 +35,7 @@ func Main() int {
 	return 0
 }
 
-// keep reads a stream until it ends, and answers those who connect to the socket clients.
+// keep reads a stream until it ends, and answers the clients of a socket.
 func keep(stream, clients int) error {
 	for _, fd := range []int{stream, clients} {
 		if err := unix.SetNonblock(fd, true); err != nil {
@@ -70,8 +70,8 @@ func keep(stream, clients int) error {
 	}
 }
 
-// answer gives one client what is there. It fits into the buffer of a socket. A client that
-// gets less knows it from the size.
+// answer sends one client the current end of the stream. It fits into the buffer of a socket. A
+// client that gets less notices it by the size.
 func answer(clients int, e *end) {
 	fd, _, err := unix.Accept(clients)
 	if err != nil {
@@ -93,7 +93,7 @@ type end struct {
 func (e *end) add(data []byte) {
 	e.total += uint64(len(data))
 	e.last = append(e.last, data...)
-	// Only now and then, so that not each piece moves all bytes.
+	// Only now and then, so that not every piece moves all bytes.
 	if more := len(e.last) - rundir.MaxTail; more > rundir.MaxTail {
 		e.last = e.last[:copy(e.last, e.last[more:])]
 	}

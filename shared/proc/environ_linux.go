@@ -16,7 +16,10 @@ import (
 func LookupEnv(pid int, name string) (value string, ok bool, err error) {
 	l := lookup{name: name}
 	err = readEnv(pid, l.feed)
-	return string(l.value), l.found, unreadable(err)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ESRCH) {
+		err = nil // these are an answer
+	}
+	return string(l.value), l.found, err
 }
 
 // readEnv reads the environment of a process in pieces, until each returns true.
@@ -72,12 +75,4 @@ func hasNoEnv(pid int) bool {
 	}
 	field := func(number int) string { return string(fields[number-state]) }
 	return field(state) == "Z" || field(size) == "0" || field(endCode) != "0" && field(envStart) == field(envEnd)
-}
-
-// unreadable drops the errors that are an answer.
-func unreadable(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ESRCH) {
-		return nil
-	}
-	return err
 }

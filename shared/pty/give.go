@@ -204,7 +204,7 @@ func (t *Terminal) write(ctx context.Context, w *waiter, b []byte) error {
 
 // put writes as much as there is room for.
 func (t *Terminal) put(b []byte) (n int, err error) {
-	err = control(t.Master, func(fd int) (err error) {
+	err = Control(t.Master, func(fd int) (err error) {
 		n, err = unix.Write(fd, b)
 		return os.NewSyscallError("write", err)
 	})
@@ -216,7 +216,7 @@ func (t *Terminal) put(b []byte) (n int, err error) {
 
 func (t *Terminal) mode() (mode, error) {
 	var settings *unix.Termios
-	err := control(t.Inner, func(fd int) (err error) {
+	err := Control(t.Inner, func(fd int) (err error) {
 		settings, err = Settings(fd)
 		return err
 	})
@@ -235,7 +235,7 @@ func (t *Terminal) hasRead() (bool, error) {
 // not count: they can't be read.
 func (t *Terminal) Unread() (n int, err error) {
 	ready := false
-	err = control(t.Inner, func(fd int) (err error) {
+	err = Control(t.Inner, func(fd int) (err error) {
 		// The order matters: written data may still be on its way between the two ends, and
 		// poll waits for it.
 		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}

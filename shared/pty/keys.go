@@ -169,7 +169,7 @@ func (t *Terminal) press(ctx context.Context, w *waiter, name string) error {
 	if keys == string(rune(enterKey)) {
 		keys = string(rune(m.enter))
 	}
-	w.again()
+	w.until = time.Now().Add(Patience)
 	if err := t.write(ctx, w, []byte(keys)); err != nil {
 		return err
 	}

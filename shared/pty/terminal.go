@@ -42,7 +42,7 @@ func (t *Terminal) Saw(output []byte) { t.modes.saw(output) }
 func (t *Terminal) Restart(settings *unix.Termios) error {
 	t.modes.reset()
 	t.held.Store(0)
-	return control(t.Inner, func(fd int) error {
+	return Control(t.Inner, func(fd int) error {
 		if err := SetSettings(fd, settings); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (t *Terminal) Restart(settings *unix.Termios) error {
 
 // Resize sets the size; the kernel notifies the program.
 func (t *Terminal) Resize(size *unix.Winsize) error {
-	return control(t.Master, func(fd int) error {
+	return Control(t.Master, func(fd int) error {
 		return os.NewSyscallError("set size", unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size))
 	})
 }
@@ -90,9 +90,9 @@ func Raw(t *unix.Termios) {
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
 }
 
-// control calls run with the descriptor of a file that another goroutine may close, read or
+// Control calls run with the descriptor of a file that another goroutine may close, read or
 // write meanwhile. It never waits for one of these.
-func control(f *os.File, run func(fd int) error) error {
+func Control(f *os.File, run func(fd int) error) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return err

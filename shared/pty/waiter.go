@@ -21,9 +21,6 @@ func newWaiter(late func()) *waiter {
 	return &waiter{until: time.Now().Add(Patience), late: late, timer: time.NewTimer(0)}
 }
 
-// again restarts the time after which the program is late.
-func (w *waiter) again() { w.until = time.Now().Add(Patience) }
-
 func (w *waiter) stop() { w.timer.Stop() }
 
 // wait returns when ok holds, however long that takes.

@@ -74,13 +74,16 @@ func gitDir(dot string) string {
 	if !ok || !isGit {
 		return ""
 	}
+	r, _ := follow(path, filepath.Dir(dot))
+	return r
+}
+
+// follow returns the real path that a file in a directory names, and whether it exists.
+func follow(path, dir string) (string, bool) {
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(dot), path)
+		path = filepath.Join(dir, path)
 	}
-	if r, ok := real(path); ok {
-		return r
-	}
-	return ""
+	return real(path)
 }
 
 // worktree returns the directory of a worktree in its repository, and the repository, from
@@ -96,10 +99,7 @@ func worktree(dot string) (admin, common string, ok bool) {
 		if !ok {
 			return "", "", false
 		}
-		if !filepath.IsAbs(text) {
-			text = filepath.Join(admin, text)
-		}
-		if r, ok := real(text); !ok || r != want {
+		if r, ok := follow(text, admin); !ok || r != want {
 			return "", "", false
 		}
 	}

@@ -38,12 +38,7 @@ func (q *sequences) param(b byte) {
 }
 
 // number returns the parameter at i, at least 1.
-func (q *sequences) number(i int) int {
-	if i >= len(q.params) {
-		return 1
-	}
-	return max(q.params[i].value, 1)
-}
+func (q *sequences) number(i int) int { return max(q.which(i), 1) }
 
 // which returns the parameter at i, 0 if it was left out.
 func (q *sequences) which(i int) int {

@@ -21,7 +21,7 @@ func writeSegment(t *testing.T, dir string, i, first, last int) {
 	for n := first; n <= last; n++ {
 		text = fmt.Appendf(text, "2026-01-02T03:04:05.%09dZ stdout F line %d\n", n, n)
 	}
-	if err := os.WriteFile(segment(dir, i), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, rundir.LogName(i)), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -50,7 +50,7 @@ func TestOutputFromAPosition(t *testing.T) {
 		if len(got) == 5 && !rotated {
 			rotated = true
 			for i := 1; i >= 0; i-- {
-				if err := os.Rename(segment(dir, i), segment(dir, i+1)); err != nil {
+				if err := os.Rename(filepath.Join(dir, rundir.LogName(i)), filepath.Join(dir, rundir.LogName(i+1))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -71,7 +71,7 @@ func TestOutputFromADroppedPosition(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeSegment(t, dir, 0, 4, 4)
-	if filepath.Base(segment(dir, 0)) != rundir.LogFile {
+	if rundir.LogName(0) != rundir.LogFile {
 		t.Fatal("the newest file has another name")
 	}
 	var got []string
@@ -92,7 +92,7 @@ func TestOutputFromAnInodeOfBefore(t *testing.T) {
 	records := func(second int, text string) []byte {
 		return fmt.Appendf(nil, "2026-01-02T03:04:%02d.000000000Z stdout F %s\n", second, text)
 	}
-	name := segment(dir, 0)
+	name := filepath.Join(dir, rundir.LogName(0))
 	if err := os.WriteFile(name, records(1, "first"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestOutputFromOneReadInManyFiles(t *testing.T) {
 		}
 		log.Append(writer.Stdout, written, now)
 	}
-	if _, err := os.Stat(segment(dir, 2)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, rundir.LogName(2))); err != nil {
 		t.Fatalf("the lines are in too few files: %v", err)
 	}
 	enough := errors.New("enough")

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -32,7 +31,7 @@ func openSegments(dir string) ([]*os.File, error) {
 func openOnce(dir string) ([]*os.File, error) {
 	var files []*os.File
 	for i := range rundir.Segments {
-		f, err := safefile.Open(segment(dir, i), 0)
+		f, err := safefile.Open(filepath.Join(dir, rundir.LogName(i)), 0)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -64,11 +63,11 @@ func openAfter(dir string, f *os.File) ([]*os.File, error) {
 	return files, nil
 }
 
-// isNewest says whether f is the newest file of a log. The shim writes to it, except for a
+// isNewest reports whether f is the newest file of a log. The shim writes to it, except for a
 // moment in each rotation.
 func isNewest(dir string, f *os.File) bool {
 	for i := range rundir.Segments {
-		newest, err := os.Lstat(segment(dir, i))
+		newest, err := os.Lstat(filepath.Join(dir, rundir.LogName(i)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -86,14 +85,6 @@ func sameFile(f, g *os.File) bool {
 	}
 	b, err := g.Stat()
 	return err == nil && os.SameFile(a, b)
-}
-
-func segment(dir string, i int) string {
-	name := filepath.Join(dir, rundir.LogFile)
-	if i > 0 {
-		name += "." + strconv.Itoa(i)
-	}
-	return name
 }
 
 func closeAll(files []*os.File) {

@@ -41,6 +41,14 @@ const MaxScreen = 1 << 20
 // holds at most the cap divided by Segments.
 const Segments = 4
 
+// LogName returns the name of the ith file of a log, counted from 0 for the newest.
+func LogName(i int) string {
+	if i == 0 {
+		return LogFile
+	}
+	return LogFile + "." + strconv.Itoa(i)
+}
+
 // DefaultOutputLimit is the cap on all log files of a worker together, in bytes.
 const DefaultOutputLimit = 64 << 20
 

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/pty"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -227,15 +228,12 @@ func (c *client) watch() {
 }
 
 func (c *client) hungUp() bool {
-	raw, err := c.file.SyscallConn()
-	if err != nil {
-		return true
-	}
 	gone := true
-	_ = raw.Control(func(fd uintptr) {
+	_ = pty.Control(c.file, func(fd int) error {
 		p := []unix.PollFd{{Fd: int32(fd)}}
 		_, _ = unix.Poll(p, 0)
 		gone = p[0].Revents&unix.POLLHUP != 0
+		return nil
 	})
 	return gone
 }

@@ -212,7 +212,7 @@ func (in *intake) write(ctx context.Context, data []byte, enter bool, late func(
 	return nil
 }
 
-// unread is how much the worker has not read yet.
+// unread returns how many bytes the worker has not read yet.
 func (in *intake) unread() (n int) {
 	if in.term != nil {
 		n, _ = in.term.Unread()
@@ -220,11 +220,10 @@ func (in *intake) unread() (n int) {
 	if in.pipe == nil {
 		return n
 	}
-	raw, err := in.pipe.SyscallConn()
-	if err != nil {
-		return 0
-	}
-	_ = raw.Control(func(fd uintptr) { n, _ = pty.CountInput(int(fd)) })
+	_ = pty.Control(in.pipe, func(fd int) (err error) {
+		n, err = pty.CountInput(fd)
+		return err
+	})
 	return n
 }
 

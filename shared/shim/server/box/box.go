@@ -93,13 +93,13 @@ func wrapArgs(wrap []string) ([]string, error) {
 		if i+1 < len(wrap) {
 			value = wrap[i+1]
 		}
-		switch op {
-		case rundir.WrapHide:
+		switch {
+		case op == rundir.WrapHide:
 			i++
 			if err := hide(value); err != nil {
 				return nil, err
 			}
-		case rundir.WrapHideSockets:
+		case op == rundir.WrapHideSockets:
 			for _, socket := range listening("/proc/net/unix") {
 				if !isShown(wrap, socket) {
 					continue
@@ -108,17 +108,10 @@ func wrapArgs(wrap []string) ([]string, error) {
 					return nil, err
 				}
 			}
-		case "--bind", "--ro-bind", "--dev-bind":
-			if !isInPlace(value) {
-				return nil, failure(value+" is not the directory that it was when the worker was spawned", nil)
-			}
-			args = append(args, op)
-		case "--ro-bind-try":
-			if !isInPlace(value) {
-				i += 2
-				continue
-			}
-			args = append(args, op)
+		case op == "--ro-bind-try" && !isInPlace(value):
+			i += 2
+		case (op == "--bind" || op == "--ro-bind" || op == "--dev-bind") && !isInPlace(value):
+			return nil, failure(value+" is not the directory that it was when the worker was spawned", nil)
 		default:
 			args = append(args, op)
 		}

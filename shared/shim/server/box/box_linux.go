@@ -125,7 +125,8 @@ func (s Spec) start(wrap []string) (_ *Box, main proc.Identity, err error) {
 	argv := slices.Clip(wrap)
 	if s.Terminal {
 		// Programs that look for the name of their terminal find this one.
-		argv = append(argv, "--dev-bind-try", terminalName(s.Streams[0]), "/dev/console")
+		terminal, _ := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(s.Streams[0])))
+		argv = append(argv, "--dev-bind-try", terminal, "/dev/console")
 	}
 	argv = append(argv, "--", "/proc/self/fd/"+strconv.Itoa(fdProgram), Arg)
 	outer := &syscall.ProcAttr{
@@ -171,11 +172,6 @@ func await(pid int) {
 			return
 		}
 	}
-}
-
-func terminalName(fd uintptr) string {
-	name, _ := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(fd)))
-	return name
 }
 
 func socketPair() (ours, theirs *os.File, err error) {

@@ -1,8 +1,9 @@
-// Package program finds the program of a command, and says in words for users why one can't
-// be started.
+// Package program finds the program of a command, and explains to users why one can't be
+// started.
 package program
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -52,10 +53,7 @@ func Find(command, dir string, env []string) (string, error) {
 			break
 		}
 		// An empty entry is the working directory.
-		file := absolute(d+"/"+command, dir)
-		if d == "" {
-			file = dir + "/" + command
-		}
+		file := absolute(cmp.Or(d, dir)+"/"+command, dir)
 		if Executable(file, command) == nil {
 			return file, nil
 		}

@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -180,19 +179,12 @@ func (l *Log) rotate() {
 		l.file.Close()
 	}
 	for i := rundir.Segments - 1; i > 0; i-- {
-		_ = os.Rename(logName(i-1), logName(i))
+		_ = os.Rename(rundir.LogName(i-1), rundir.LogName(i))
 	}
 	l.drop(l.kept[rundir.Segments-1])
 	copy(l.kept[1:], l.kept[:])
 	l.kept[0], l.size = Volume{}, 0
 	l.file, _ = createLog()
-}
-
-func logName(i int) string {
-	if i == 0 {
-		return rundir.LogFile
-	}
-	return rundir.LogFile + "." + strconv.Itoa(i)
 }
 
 // Drops returns how much output was dropped.

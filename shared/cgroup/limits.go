@@ -99,10 +99,7 @@ func (g *Group) set(c Controller, l swarm.Limits) error {
 		}
 		return g.fs.write(file("cpu.cfs_quota_us"), strconv.FormatInt(quota, 10))
 	case PIDs:
-		if l.PIDs == 0 {
-			return g.fs.write(file("pids.max"), "max")
-		}
-		return g.fs.write(file("pids.max"), strconv.Itoa(l.PIDs))
+		return g.fs.write(file("pids.max"), textOf(int64(l.PIDs), "max"))
 	case IO:
 		return g.setWeight(p, l.IOWeight)
 	case Freezer:
@@ -110,13 +107,19 @@ func (g *Group) set(c Controller, l swarm.Limits) error {
 	return nil
 }
 
+// textOf returns a limit as a text, or none if the limit is not set.
+func textOf(limit int64, none string) string {
+	if limit <= 0 {
+		return none
+	}
+	return strconv.FormatInt(limit, 10)
+}
+
 // setMemory limits memory with version 2, which at once kills processes that hold more than a
 // new limit allows. So memory is reclaimed first.
 func (g *Group) setMemory(p place, bytes int64) error {
 	file := func(name string) string { return path.Join(p.dir, name) }
-	most := "max"
 	if bytes > 0 {
-		most = strconv.FormatInt(bytes, 10)
 		if held, ok := g.number(file("memory.current")); ok && held > bytes {
 			_ = g.fs.write(file("memory.reclaim"), strconv.FormatInt(held-bytes, 10))
 			if held, ok = g.number(file("memory.current")); ok && held > bytes {
@@ -133,16 +136,13 @@ func (g *Group) setMemory(p place, bytes int64) error {
 			return err
 		}
 	}
-	return g.fs.write(file("memory.max"), most)
+	return g.fs.write(file("memory.max"), textOf(bytes, "max"))
 }
 
 // setOldMemory limits memory with version 1, in which the limit with swap is never below the
 // one without.
 func (g *Group) setOldMemory(p place, bytes int64) error {
-	value := "-1"
-	if bytes > 0 {
-		value = strconv.FormatInt(bytes, 10)
-	}
+	value := textOf(bytes, "-1")
 	first, second := path.Join(p.dir, "memory.limit_in_bytes"), path.Join(p.dir, "memory.memsw.limit_in_bytes")
 	if !g.fs.exists(second) {
 		return g.fs.write(first, value)

@@ -43,12 +43,11 @@ func distanceOf(a, b []rune) int {
 	}
 	for i := 1; i <= len(a); i++ {
 		for j := 1; j <= len(b); j++ {
-			d[i][j] = min(d[i-1][j], d[i][j-1]) + 1
+			replaced := 1
 			if a[i-1] == b[j-1] {
-				d[i][j] = min(d[i][j], d[i-1][j-1])
-			} else {
-				d[i][j] = min(d[i][j], d[i-1][j-1]+1)
+				replaced = 0
 			}
+			d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+replaced)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
 			}

@@ -79,19 +79,26 @@ func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	if proven {
 		seeds = append(seeds, members...)
 	}
+	found := c.descend(seeds, 0)
+	slices.SortFunc(found, func(a, b proc.Process) int { return a.PID - b.PID })
+	return found
+}
+
+// descend returns the seeds and their descendants, without strangers and processes that
+// started before since, and without the descendants of those.
+func (c *census) descend(seeds []proc.Process, since uint64) []proc.Process {
 	var found []proc.Process
 	seen := make(map[int]bool)
 	for len(seeds) > 0 {
 		p := seeds[0]
 		seeds = seeds[1:]
-		if seen[p.PID] || c.isStranger(p) {
+		if seen[p.PID] || p.Start < since || c.isStranger(p) {
 			continue
 		}
 		seen[p.PID] = true
 		found = append(found, p)
 		seeds = append(seeds, c.children[p.PID]...)
 	}
-	slices.SortFunc(found, func(a, b proc.Process) int { return a.PID - b.PID })
 	return found
 }
 
@@ -179,21 +186,9 @@ func within(dir, root string) bool {
 // below returns the descendants of a shim, which must be proven, without other shims and
 // their descendants.
 func (c *census) below(shim proc.Identity) []proc.Process {
-	var found []proc.Process
-	seen := map[int]bool{shim.PID: true}
-	parents := []int{shim.PID}
-	for len(parents) > 0 {
-		children := c.children[parents[0]]
-		parents = parents[1:]
-		for _, p := range children {
-			if !seen[p.PID] && p.Start >= shim.Start && !c.isStranger(p) {
-				seen[p.PID] = true
-				found = append(found, p)
-				parents = append(parents, p.PID)
-			}
-		}
-	}
-	return found
+	found := c.descend(slices.Clone(c.children[shim.PID]), shim.Start)
+	// The list is no snapshot: with a pid that was used again it may contain a cycle.
+	return slices.DeleteFunc(found, func(p proc.Process) bool { return p.PID == shim.PID })
 }
 
 // marksOf reads an environment at most once. The environment may already be that of a later

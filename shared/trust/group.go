@@ -69,12 +69,9 @@ func privateGroup(path string, info fs.FileInfo) bool {
 type database struct{ passwd, group string }
 
 var accounts = sync.OnceValue(func() database {
-	passwd, err := os.ReadFile("/etc/passwd")
-	if err != nil {
-		return database{}
-	}
-	group, err := os.ReadFile("/etc/group")
-	if err != nil {
+	passwd, passwdErr := os.ReadFile("/etc/passwd")
+	group, groupErr := os.ReadFile("/etc/group")
+	if passwdErr != nil || groupErr != nil {
 		return database{}
 	}
 	return database{passwd: string(passwd), group: string(group)}

@@ -15,11 +15,10 @@ func EncodeStatus(s Status) []byte {
 	o.identity("main", s.Main)
 	o.number("session", int64(s.Session))
 	o.text("dir", s.Dir)
-	o.key("pipes")
-	o.open()
-	o.count("out", s.Pipes.Out)
-	o.count("err", s.Pipes.Err)
-	o.close()
+	o.object("pipes", true, func() {
+		o.count("out", s.Pipes.Out)
+		o.count("err", s.Pipes.Err)
+	})
 	o.count("terminal", s.Terminal)
 	o.number("started_ns", s.StartedNS)
 	o.number("ended_ns", s.EndedNS)
@@ -39,26 +38,16 @@ func EncodeStatus(s Status) []byte {
 		o.text("signal", r.Signal)
 		o.close()
 	})
-	if c := s.Completion; c == nil {
-		o.null("completion")
-	} else {
-		o.key("completion")
-		o.open()
-		o.text("summary", c.Summary)
-		o.number("time_ns", c.TimeNS)
-		o.close()
-	}
-	if u := s.Used; u == nil {
-		o.null("used")
-	} else {
-		o.key("used")
-		o.open()
-		o.number("cpu_ns", u.CPUNS)
-		o.number("peak", u.Peak)
-		o.number("read", u.Read)
-		o.number("written", u.Written)
-		o.close()
-	}
+	o.object("completion", s.Completion != nil, func() {
+		o.text("summary", s.Completion.Summary)
+		o.number("time_ns", s.Completion.TimeNS)
+	})
+	o.object("used", s.Used != nil, func() {
+		o.number("cpu_ns", s.Used.CPUNS)
+		o.number("peak", s.Used.Peak)
+		o.number("read", s.Used.Read)
+		o.number("written", s.Used.Written)
+	})
 	list(&o, "groups", s.Groups, o.quote)
 	o.flag("paused", s.Paused)
 	o.text("unenforced", s.Unenforced)
@@ -107,6 +96,18 @@ func (o *object) flag(name string, is bool) {
 	o.b = strconv.AppendBool(o.b, is)
 }
 
+// object appends an object whose members fill appends, or null if there is none.
+func (o *object) object(name string, there bool, fill func()) {
+	if !there {
+		o.null(name)
+		return
+	}
+	o.key(name)
+	o.open()
+	fill()
+	o.close()
+}
+
 func (o *object) null(name string) {
 	o.key(name)
 	o.b = append(o.b, "null"...)
@@ -130,12 +131,11 @@ func list[T any](o *object, name string, values []T, each func(T)) {
 }
 
 func (o *object) identity(name string, id Identity) {
-	o.key(name)
-	o.open()
-	o.number("pid", int64(id.PID))
-	o.count("start", id.Start)
-	o.text("boot", id.Boot)
-	o.close()
+	o.object(name, true, func() {
+		o.number("pid", int64(id.PID))
+		o.count("start", id.Start)
+		o.text("boot", id.Boot)
+	})
 }
 
 func (o *object) text(name, s string) {

@@ -8,6 +8,7 @@ package machinetest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -49,7 +50,7 @@ var lacksUserNamespaces = sync.OnceValue(func() error {
 // try runs a command that needs a feature, and returns why it failed.
 func try(needs, command string) error {
 	words := strings.Fields(command)
-	out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), words[0], words[1:]...).CombinedOutput()
 	if err == nil {
 		return nil
 	}

@@ -11,14 +11,14 @@ const (
 )
 
 type waiter struct {
-	until time.Time
-	late  func()
-	told  bool
-	timer *time.Timer
+	until  time.Time
+	onLate func()
+	isLate bool
+	timer  *time.Timer
 }
 
 func newWaiter(late func()) *waiter {
-	return &waiter{until: time.Now().Add(Patience), late: late, timer: time.NewTimer(0)}
+	return &waiter{until: time.Now().Add(Patience), onLate: late, timer: time.NewTimer(0)}
 }
 
 func (w *waiter) stop() { w.timer.Stop() }
@@ -32,7 +32,7 @@ func (w *waiter) wait(ctx context.Context, ok func() (bool, error)) error {
 		if err := w.pause(ctx, d); err != nil {
 			return err
 		}
-		w.tell()
+		w.checkLate()
 	}
 }
 
@@ -40,17 +40,17 @@ func (w *waiter) wait(ctx context.Context, ok func() (bool, error)) error {
 func (w *waiter) last(ctx context.Context, ok func() (bool, error)) error {
 	return w.wait(ctx, func() (bool, error) {
 		done, err := ok()
-		return done || w.told, err
+		return done || w.isLate, err
 	})
 }
 
-func (w *waiter) tell() {
-	if w.told || time.Now().Before(w.until) {
+func (w *waiter) checkLate() {
+	if w.isLate || time.Now().Before(w.until) {
 		return
 	}
-	w.told = true
-	if w.late != nil {
-		w.late()
+	w.isLate = true
+	if w.onLate != nil {
+		w.onLate()
 	}
 }
 

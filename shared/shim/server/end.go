@@ -35,15 +35,15 @@ func (k *shim) end() int {
 		k.control.close()
 		return exitError
 	}
-	k.tell()
+	k.answerAll()
 	k.awaitInput()
 	failpoint("told")
 	k.control.close()
 	return exitDone
 }
 
-// tell answers all waiting clients, and those that asked while the end was written.
-func (k *shim) tell() {
+// answerAll answers all waiting clients, and those that asked while the end was written.
+func (k *shim) answerAll() {
 	for _, kl := range k.kills {
 		if kl.client != nil && !kl.spent {
 			kl.client.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Signal: kl.signal})

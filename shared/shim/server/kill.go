@@ -236,19 +236,19 @@ func (k *shim) sweep(members []proc.Process) {
 			}
 		}
 	}
-	if !spared && slices.ContainsFunc(members, func(p proc.Process) bool { return k.shot[p.PID] != p.Start }) {
+	if !spared && slices.ContainsFunc(members, func(p proc.Process) bool { return k.killed[p.PID] != p.Start }) {
 		_ = k.group.Kill(k.alone) // all at once, where that is possible; what is not in it follows
 	}
 	until := time.Now().Add(limit)
 	for time.Now().Before(until) {
 		fresh := false
-		stopGroups(members, k.shot)
+		stopGroups(members, k.killed)
 		for _, p := range members {
-			if k.shot[p.PID] == p.Start {
+			if k.killed[p.PID] == p.Start {
 				continue
 			}
 			fresh = true
-			k.shot[p.PID] = p.Start
+			k.killed[p.PID] = p.Start
 			_ = p.Signal(unix.SIGSTOP)
 		}
 		if !fresh {

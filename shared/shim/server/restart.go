@@ -63,10 +63,10 @@ func (r *restarts) delay() time.Duration {
 // failure returns the error of the last attempt, which may hold a text of any length.
 func (r *restarts) failure() string { return shortened(r.failed.Error(), 200) }
 
-// gone follows when nothing of the worker is left: it is over, or it pauses until
+// treeEnded follows when no process of the worker is left: it is over, or it pauses until
 // its next start.
-func (k *shim) gone() {
-	if k.comesAgain() {
+func (k *shim) treeEnded() {
+	if k.willRestart() {
 		k.pause()
 		return
 	}
@@ -75,9 +75,9 @@ func (k *shim) gone() {
 	}
 }
 
-// comesAgain decides whether a start follows the end of the main process. If it does not,
+// willRestart decides whether a start follows the end of the main process. If it does not,
 // the reason for that replaces the cause of the end.
-func (k *shim) comesAgain() bool {
+func (k *shim) willRestart() bool {
 	r := &k.restarts
 	now := time.Now()
 	switch {
@@ -132,7 +132,7 @@ func (k *shim) pause() {
 	k.status.Main, k.status.Session = rundir.Identity{}, 0
 	k.status.Forced, k.forcing, k.leftover = false, false, nil
 	clear(k.signalled)
-	clear(k.shot)
+	clear(k.killed)
 	if k.term == nil {
 		k.finish()
 	}
@@ -146,7 +146,7 @@ func (k *shim) resume() {
 		return
 	}
 	if k.status.Completion != nil || len(k.kills) > 0 {
-		k.gone()
+		k.treeEnded()
 		return
 	}
 	if time.Now().Before(r.at) || !k.drainedForStart() {
@@ -156,7 +156,7 @@ func (k *shim) resume() {
 	r.recent = append(r.recent, r.began)
 	k.seen.childless = false
 	if r.failed = k.startWorker(); r.failed != nil {
-		k.gone()
+		k.treeEnded()
 		return
 	}
 	k.enter(running)
@@ -178,7 +178,7 @@ func (k *shim) restarted() {
 		s.LastRestarts = slices.Delete(s.LastRestarts, 0, 1)
 	}
 	s.EndedNS, s.Code, s.Signal, s.Cause, s.Reason = 0, 0, "", "", ""
-	k.untold, k.restarts.untidy = true, true
+	k.unjournaled, k.restarts.untidy = true, true
 	k.news()
 }
 

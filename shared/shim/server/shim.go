@@ -49,8 +49,8 @@ type shim struct {
 	// strangers are other shims and tmux servers that were seen below this one; nil if
 	// there was none.
 	strangers map[int]uint64
-	// shot are those that SIGKILL was sent to, or is about to be.
-	shot    map[int]uint64
+	// killed are those that SIGKILL was sent to, or is about to be.
+	killed  map[int]uint64
 	waiting []*client
 	// intake takes input for the main process.
 	intake *intake
@@ -70,8 +70,8 @@ type shim struct {
 	queued, unannounced bool
 	// journal is for the writes only, and for the end after them.
 	journal journal
-	// untold says that the next write of the status needs an entry in the journal.
-	untold bool
+	// unjournaled says that the next write of the status needs an entry in the journal.
+	unjournaled bool
 	// closing is nil unless the client that asked for a kill closes the terminal.
 	closing *closing
 	// seen is what the last look at the processes found.
@@ -122,7 +122,7 @@ func newShim(l rundir.Launch, self rundir.Identity) *shim {
 		journal:    journal{id: l.ID},
 		writes:     newWrites(),
 		signalled:  make(map[int]uint64),
-		shot:       make(map[int]uint64),
+		killed:     make(map[int]uint64),
 		turn:       make(chan struct{}, 1),
 		restarts:   restarts{Restart: l.Restart, began: time.Now()},
 		requests:   make(chan request),
@@ -202,7 +202,7 @@ func (k *shim) reap() {
 		}
 		addUsage(&k.used, ru)
 		delete(k.signalled, pid)
-		delete(k.shot, pid)
+		delete(k.killed, pid)
 		switch {
 		case pid == k.status.Main.PID:
 			k.mainEnd(ws)
@@ -262,13 +262,13 @@ func (k *shim) look() {
 	}
 	if k.phase == leaving && k.seen.childless {
 		// A subreaper without children has no descendants either.
-		k.gone()
+		k.treeEnded()
 		return
 	}
 	members, err := k.members()
 	k.seen.partial = err != nil
 	if len(members) == 0 && k.phase == leaving && !k.seen.partial {
-		k.gone()
+		k.treeEnded()
 		return
 	}
 	if k.forcing {

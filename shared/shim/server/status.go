@@ -154,17 +154,17 @@ func (k *shim) save() {
 		return
 	}
 	k.queued = true
-	untold := false
+	unjournaled := false
 	k.writes.add(write{
 		begin: func() func() error {
 			k.queued = false
 			k.countDrops()
 			k.unsaved, k.saved = false, time.Now()
-			untold, k.untold = k.untold, false
+			unjournaled, k.unjournaled = k.unjournaled, false
 			e := encode(k.status)
 			return func() error {
 				err := k.file.write(e)
-				if err == nil && untold {
+				if err == nil && unjournaled {
 					_ = k.journal.changed() // otherwise the host notices the change at its next check
 				}
 				return err
@@ -172,7 +172,7 @@ func (k *shim) save() {
 		},
 		end: func(err error) {
 			if err != nil {
-				k.unsaved, k.untold = true, k.untold || untold
+				k.unsaved, k.unjournaled = true, k.unjournaled || unjournaled
 			}
 			if k.unannounced && !k.queued {
 				k.announce()

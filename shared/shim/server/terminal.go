@@ -96,14 +96,14 @@ func (t *terminal) feed(hungup chan<- struct{}) {
 	}
 }
 
-// calm resets the modes that a crashed program left switched on: bracketed paste, the
+// resetModes resets the modes that a crashed program left switched on: bracketed paste, the
 // mouse, keypad and cursor modes, colours, a hidden cursor.
-const calm = "\x1b[?2004;1000;1002;1003;1006;1l\x1b>\x1b[?25h\x1b[m"
+const resetModes = "\x1b[?2004;1000;1002;1003;1006;1l\x1b>\x1b[?25h\x1b[m"
 
 // again makes the terminal ready for another start of the worker. It does not wait for an
 // outer terminal without a reader.
 func (t *terminal) again() error {
-	t.view.Offer([]byte(calm))
+	t.view.Offer([]byte(resetModes))
 	return t.Restart(t.before)
 }
 

@@ -40,7 +40,6 @@ func (k *shim) capture() {
 	}
 }
 
-// awaitShown waits until the outer terminal has shown all output.
 func (t *terminal) awaitShown() {
 	t.asked.Store(true)
 	t.view.Finish(showLimit)

@@ -47,7 +47,7 @@ type request struct {
 	intake chan<- *intake
 }
 
-// refuse answers instead of taking an input, or anything else.
+// refuse answers a request without carrying it out.
 func (r request) refuse(a rundir.Answer) {
 	r.from.last(a)
 	if r.intake != nil {
@@ -252,7 +252,6 @@ func (c *client) say(a rundir.Answer) {
 	})
 }
 
-// last sends the last line.
 func (c *client) last(a rundir.Answer) {
 	c.say(a)
 	c.file.Close()

@@ -34,10 +34,10 @@ const (
 	stepExec  = "exec"
 )
 
-// enter is that process. Its arguments are the descriptor on which it says why it could not
+// enter is that process. Its arguments are the descriptor on which it reports why it could not
 // become the program, the nice value, the limit of the memory of a single process or 0, the
-// number of groups, the path of the program, and its arguments. After that descriptor come
-// those of the files by which it enters groups.
+// number of groups, the path of the program, and its arguments. The next descriptors are the
+// files by which it enters groups.
 func enter(args []string) int {
 	if len(args) < 6 {
 		return exitUsage
@@ -121,7 +121,7 @@ func (k *shim) forkLimited(program string, argv []string, attr *syscall.ProcAttr
 	return 0, k.enterError(argv[0], string(buf[:n]))
 }
 
-// enterError makes an error of the report of a process that did not become the program.
+// enterError turns the report of a process that did not become the program into an error.
 func (k *shim) enterError(command, report string) error {
 	step, number, _ := strings.Cut(report, " ")
 	n, _ := strconv.Atoi(number)

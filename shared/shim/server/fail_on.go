@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hangFile and hangingFile are how a test has the shim hang at the point "writing", as
-// a disk may: for as long as there is the one file, which it says by the other.
+// A test makes hangFile to let the shim hang at the point "writing", as a disk may, for as
+// long as the file exists. The shim makes hangingFile when it hangs.
 const hangFile, hangingFile = "hang", "hanging"
 
-// failpoint kills the shim, as nothing can be prepared for, at the point that a
-// test names in the environment.
+// failpoint kills the shim, without a chance to clean up, at the point that a test names in
+// the environment.
 func failpoint(name string) {
 	for name == "writing" {
 		if _, err := os.Lstat(hangFile); err != nil {

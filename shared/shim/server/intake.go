@@ -29,7 +29,7 @@ var (
 // intake takes input for one start of the worker. Goroutines of clients use it:
 // a worker that does not read must not stop the shim.
 type intake struct {
-	// At most one of these takes the input.
+	// At most one of term and pipe is set.
 	term *pty.Terminal
 	pipe *os.File
 	// turn is held while an input is given: two inputs must not mix.
@@ -55,7 +55,6 @@ func (in *intake) close() {
 	}
 }
 
-// input asks for the worker's intake and passes the client's input to it.
 func (c *client) input(r rundir.Request, requests chan<- request) {
 	asked := make(chan *intake, 1)
 	requests <- request{Request: r, from: c, intake: asked}
@@ -83,7 +82,7 @@ func (c *client) input(r rundir.Request, requests chan<- request) {
 	once.Do(func() { c.last(in.result(err)) })
 }
 
-// result makes an answer of what came of an input.
+// result returns the answer to an input from its error.
 func (in *intake) result(err error) rundir.Answer {
 	select {
 	case <-in.gone:
@@ -108,8 +107,8 @@ func (in *intake) result(err error) rundir.Answer {
 	}
 }
 
-// take gives the worker an input. The client may have waited with its bytes until
-// now: the shim holds those of one input, and of no other.
+// take gives the worker an input. It reads the bytes of the client only now, so that the shim
+// holds the bytes of one input at a time.
 func (in *intake) take(c *client, r rundir.Request, late func()) error {
 	if r.Kind == rundir.InputEOF {
 		return in.eof()
@@ -148,7 +147,6 @@ func (in *intake) take(c *client, r rundir.Request, late func()) error {
 	}
 }
 
-// await waits for the turn.
 func (in *intake) await() error {
 	timer := time.NewTimer(turnLimit)
 	defer timer.Stop()
@@ -178,7 +176,6 @@ func (in *intake) eof() error {
 	return nil
 }
 
-// write gives the worker data through its pipe.
 func (in *intake) write(ctx context.Context, data []byte, enter bool, late func()) error {
 	isLate := make(chan struct{})
 	timer := time.AfterFunc(pty.Patience, func() {

@@ -109,7 +109,6 @@ func (k *shim) underWay() bool {
 	return slices.ContainsFunc(k.kills, func(kl *kill) bool { return !kl.spent })
 }
 
-// untilNext is the time until the next deadline.
 func (k *shim) untilNext() time.Duration {
 	next := time.Hour
 	at := func(t time.Time) { next = min(next, max(time.Until(t), 0)) }
@@ -152,7 +151,6 @@ func (k *shim) deadlines(yield func(*kill) bool) {
 	}
 }
 
-// expire acts on all deadlines that have passed.
 func (k *shim) expire() {
 	members, err := k.members()
 	if err == nil && len(members) == 0 {
@@ -185,7 +183,7 @@ func (k *shim) expire() {
 	}
 }
 
-// force sends SIGKILL to all there is, from the next look on.
+// force has SIGKILL sent to all processes, from the next look on.
 func (k *shim) force() {
 	if !k.forcing {
 		k.forcing, k.forcedAt = true, time.Now()

@@ -111,7 +111,6 @@ func size(bytes int64) string {
 	return text + " " + units[unit]
 }
 
-// setLimits makes other limits those of the worker.
 func (k *shim) setLimits(l swarm.Limits) rundir.Answer {
 	failed := func(text string) rundir.Answer { return rundir.Answer{Kind: rundir.AnswerError, Text: text} }
 	old := k.launch.Limits
@@ -254,7 +253,6 @@ func (k *shim) alone() bool {
 	return true
 }
 
-// goOn undoes stop.
 func (k *shim) goOn() {
 	if k.group.Freezes() {
 		_ = k.group.Freeze(false)

@@ -36,7 +36,7 @@ func Main(args []string) int {
 		return tail.Main()
 	}
 	if len(args) != 1 {
-		os.Stderr.WriteString("usage: swarm-shim RUN-DIRECTORY\nswarm starts this program; it is not for people.\n")
+		os.Stderr.WriteString("usage: swarm-shim RUN-DIRECTORY\nswarm starts this program; do not run it by hand.\n")
 		return exitUsage
 	}
 	// One worker needs no second processor, and each costs memory.
@@ -61,7 +61,7 @@ func Main(args []string) int {
 	return k.run()
 }
 
-// start does all steps up to the running worker, or undoes them.
+// start performs all steps up to the running worker, or undoes them.
 func start() (_ *shim, err error) {
 	// A process that finds neither launch file nor status waits for this lock.
 	starting, err := safefile.LockDir(".", safefile.Exclusive)

@@ -167,7 +167,6 @@ func (k *shim) resume() {
 // next start must come after it.
 func (k *shim) drainedForStart() bool { return k.term != nil || len(k.outputs) == 0 }
 
-// restarted records the start that was made.
 func (k *shim) restarted() {
 	s := &k.status
 	s.Restarts++
@@ -192,7 +191,6 @@ func (r *restarts) tidy() {
 	}
 }
 
-// describe returns the end of the main process as a text.
 func describe(s rundir.Status) string {
 	if s.Cause == swarm.CauseOutOfMemory {
 		return "out of memory: " + s.Reason

@@ -28,8 +28,8 @@ func (k *shim) boxOver() <-chan struct{} {
 	return k.box.Over
 }
 
-// boxEnd takes notice of the end of the main process in its sandbox. first is how the first
-// process in it ended, nil if that is not known.
+// boxEnd records the end of the main process in its sandbox. first is how the first process in
+// the sandbox ended, nil if that is not known.
 func (k *shim) boxEnd(first *unix.WaitStatus) {
 	select {
 	case <-k.box.Over:
@@ -70,7 +70,7 @@ func (k *shim) sparing(members []proc.Process) []proc.Process {
 	})
 }
 
-// reports reports whether of the sandbox only its first process is left. It ends by itself as
+// reports reports whether only the first process of the sandbox is left. It ends by itself as
 // soon as it has reported the end of the main process.
 func (k *shim) reports(members []proc.Process) bool {
 	if k.phase != running || len(members) != 1 || !k.isBox(members[0].PID) {
@@ -81,7 +81,6 @@ func (k *shim) reports(members []proc.Process) bool {
 	return true
 }
 
-// boxed starts the main process in its sandbox.
 func (k *shim) boxed(attr *syscall.ProcAttr) error {
 	b, main, err := box.Start(box.Spec{
 		ID: k.launch.ID, Wrap: k.launch.Wrap, Command: k.launch.Command, Env: attr.Env, Streams: attr.Files, Terminal: attr.Sys.Setctty,

@@ -147,7 +147,7 @@ func (k *shim) catchSignals() {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU)
 }
 
-// run is the life of the worker, event by event.
+// run handles the events of the worker until its end.
 func (k *shim) run() int {
 	timer := time.NewTimer(time.Hour)
 	for k.phase != over || len(k.outputs) > 0 {
@@ -187,7 +187,6 @@ func (k *shim) run() int {
 	return k.end()
 }
 
-// reap reaps all children that have ended.
 func (k *shim) reap() {
 	for {
 		var ws unix.WaitStatus
@@ -278,7 +277,7 @@ func (k *shim) look() {
 	k.endLeftover(members)
 }
 
-// finish reads the rest of the output, and no more.
+// finish ends the streams of output after their present content is read.
 func (k *shim) finish() {
 	if k.term != nil {
 		k.term.Inner.Close()
@@ -310,7 +309,6 @@ func watchOwner(owner rundir.Identity, gone chan<- struct{}) error {
 	return nil
 }
 
-// ownerGone ends the worker because its owner has ended.
 func (k *shim) ownerGone() {
 	k.ownerEnded = nil
 	sig := proc.SignalNumber(k.launch.Signal)

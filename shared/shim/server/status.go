@@ -17,8 +17,8 @@ const (
 	finalSize = 16 << 10
 )
 
-// statusFile replaces status.json. The room for the last one is taken at the
-// start: on a full disk nothing is left of a worker but its status.
+// statusFile replaces status.json. The room for the last one is reserved at the start: on a
+// full disk, only its status remains of a worker.
 type statusFile struct{ final *os.File }
 
 func newStatusFile() (*statusFile, error) {
@@ -34,7 +34,7 @@ func newStatusFile() (*statusFile, error) {
 	return &statusFile{final: f}, nil
 }
 
-// encoded is a status as it is written: while that goes on the status may change.
+// encoded is a status as it is written; the status may change during the write.
 type encoded struct {
 	text []byte
 	// durable says that the status must outlast a crash of the machine, like a completion.
@@ -114,7 +114,6 @@ func (s *statusFile) isInPlace() bool {
 	return err == nil && os.SameFile(opened, named)
 }
 
-// replaceStatus makes the file of that name status.json.
 func replaceStatus(name string) error {
 	makeWay(rundir.StatusFile)
 	return os.Rename(name, rundir.StatusFile)

@@ -53,9 +53,9 @@ var errDamaged = errors.New("the status is damaged")
 //
 // A shim does not wait for the disk while its worker runs. So a crash of the machine may
 // leave an empty status, or one from before the worker's end, whose final status is durable
-// under another name. Of a worker on an earlier boot ReadRecord returns that final status, if
-// there is one; an unreadable status from before the present boot is one of a worker that
-// ran.
+// under another name. For a worker of an earlier boot ReadRecord returns that final status,
+// if there is one. An unreadable status from before the present boot counts as the status of
+// a running worker.
 func ReadRecord(dir string) (rundir.Status, error) {
 	st, err := readStatus(filepath.Join(dir, rundir.StatusFile))
 	cut := rundir.Status{Version: rundir.StatusVersion, ID: filepath.Base(dir), State: rundir.StateRunning}
@@ -85,8 +85,8 @@ func readStatus(path string) (rundir.Status, error) {
 	return st, nil
 }
 
-// bootSlack is by how much the clock may be behind when a machine has started again. A virtual
-// machine is back within a second, and has a clock of whole seconds then.
+// bootSlack is how far behind the clock may be when a machine has started again. A virtual
+// machine is back within a second, and its clock then has whole seconds.
 const bootSlack = 10 * time.Second
 
 // isFromEarlierBoot reports whether a file was last written before the machine was started, or

@@ -11,7 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// DefaultSignal is the gentle way to end a worker that has no terminal.
+// DefaultSignal is the first signal of a kill without a signal, for a worker without a
+// terminal.
 const DefaultSignal = "SIGTERM"
 
 const (
@@ -21,17 +22,17 @@ const (
 	orderLimit  = 3 * time.Second
 	// answerLimit is how long it may take beyond the grace to report the result of a kill.
 	answerLimit = 10 * time.Second
-	// leaveLimit is how long it may take to leave after the end of its worker.
+	// leaveLimit is how long it may take to end after its worker.
 	leaveLimit = 3 * time.Second
 )
 
-// Kill ends the worker and everything it started, see [swarm.Backend]. The shim
-// does it, and goes on if the context ends, which only ends the wait.
+// Kill ends the worker and everything it started, see [swarm.Backend]. The shim does the
+// work, and continues if the context ends, which only ends the wait.
 //
-// A shim that does not accept the kill over its socket finds it in its run directory. If it
-// does not take it there either, or never reports the result, or if the worker has lost its
-// shim, this process ends the processes that are proven to be the worker's. So Kill returns
-// at most 20 seconds after the grace.
+// If the shim does not accept the kill over its socket, Kill leaves it in the run directory.
+// If the shim does not take it there either, or never reports the result, or if the worker
+// has lost its shim, the calling process ends the processes that are proven to be the
+// worker's. So Kill returns at most 20 seconds after the grace.
 func Kill(ctx context.Context, dir, id string, o swarm.KillOptions) (swarm.KillResult, error) {
 	k, err := Ask(ctx, dir, id, o, false)
 	if err != nil {
@@ -58,9 +59,9 @@ type Killing struct {
 	ordered time.Time
 }
 
-// Ask begins to kill the worker and returns once its shim is sure to carry that out, or at
-// once if there is no shim. It is for a backend that has work of its own in the meantime.
-// The caller calls Result or Detach, and Close in any case.
+// Ask begins to kill the worker and returns once its shim has accepted the kill, or at once
+// if there is no shim. It is for a backend that has work of its own in the meantime. The
+// caller calls Result or Detach, and Close in any case.
 //
 // closing is for a backend that closes the worker's terminal next, and first saves its
 // screen in [rundir.ScreenFile]: the first signal is sent after that. A backend that can't
@@ -87,24 +88,21 @@ func Ask(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool)
 	return k, nil
 }
 
-// isSilence reports whether an error of a request leaves it open whether there is a
-// shim. A socket that may not be connected to can be the worker's own doing.
+// isSilence reports whether a shim may exist in spite of the error of a request. The worker
+// itself can have caused a refused connection.
 func isSilence(ctx context.Context, err error) bool {
 	return errors.Is(err, errNoAnswer) || errors.Is(err, swarm.ErrPermission) || errors.Is(err, swarm.ErrUnavailable) ||
 		errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 }
 
-// unanswered deals with a shim that can't be asked over its socket: most often it
-// has left.
+// unanswered handles a shim that can't be reached over its socket: usually it has ended.
 func (k *Killing) unanswered(ctx context.Context) error {
 	st, err := readFacts(k.dir, k.id)
-	switch {
-	case errors.Is(err, errNoFacts):
+	if errors.Is(err, errNoFacts) || err == nil && st.State == rundir.StateEnded {
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return err
-	case st.State == rundir.StateEnded:
-		return nil
 	}
 	if there, err := isShim(k.dir, st); err != nil || !there {
 		return err

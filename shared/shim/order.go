@@ -29,8 +29,8 @@ func isShim(dir string, st rundir.Status) (bool, error) {
 	return err == nil, nil
 }
 
-// order leaves the kill in the run directory and wakes the shim, which takes it from
-// there with all its options. It reports whether the shim took it.
+// order leaves the kill, with all its options, in the run directory and wakes the shim. It
+// reports whether the shim took it.
 func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, err error) {
 	path := filepath.Join(k.dir, rundir.OrderFile)
 	whole, err := k.writeOrder()
@@ -41,13 +41,13 @@ func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, er
 	limit := time.Now().Add(orderLimit)
 	for placed := false; ; {
 		if !placed {
-			// Another kill may lie there.
+			// The order of another kill may exist.
 			placed = os.Link(whole, path) == nil
 		} else if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return true, nil
 		}
 		if shim.Signal(syscall.SIGCONT) != nil {
-			limit = time.Time{} // it has left
+			limit = time.Time{} // it has ended
 		}
 		if ctx.Err() == nil && time.Now().Before(limit) && sleep.For(ctx, pause) == nil {
 			continue
@@ -91,7 +91,7 @@ func (k *Killing) carriedOut(ctx context.Context) (swarm.KillResult, error) {
 }
 
 // silent handles a shim that has accepted the kill and does not report its result. Usually
-// it has left.
+// it has ended.
 func (k *Killing) silent(ctx context.Context) (swarm.KillResult, error) {
 	if ctx.Err() != nil {
 		return swarm.KillResult{}, ctx.Err()
@@ -110,9 +110,9 @@ func (k *Killing) silent(ctx context.Context) (swarm.KillResult, error) {
 	return k.byHand(ctx, st, false)
 }
 
-// byHand ends the processes of a worker whose shim is alive and does nothing. signal says
-// that they have not got their first signal yet. The shim itself is not ended: if it ever
-// continues, it records the end.
+// byHand ends the processes of a worker whose shim is alive but does nothing. signal says
+// that they have not received their first signal yet. The shim itself is not ended: if it
+// ever continues, it records the end.
 func (k *Killing) byHand(ctx context.Context, st rundir.Status, signal bool) (swarm.KillResult, error) {
 	sig := proc.SignalNumber(k.opts.Signal)
 	if sig == 0 {

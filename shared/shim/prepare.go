@@ -28,7 +28,7 @@ var undoLimit = 8 * time.Second
 // errLeft is the cause of the end of a wait for a shim that ended without an answer.
 var errLeft = fmt.Errorf("%w: swarm-shim ended before it started the worker", swarm.ErrUnavailable)
 
-// atOnce ends a worker that no caller knows yet.
+// atOnce are the options for a worker that no caller knows yet.
 var atOnce = swarm.KillOptions{Signal: "SIGKILL", Force: true}
 
 // Starting is a shim that another program starts, such as the server of a terminal
@@ -86,7 +86,7 @@ func writeLaunch(dir string, l rundir.Launch) error {
 
 // Watch returns nil once the worker runs. After an error neither shim nor worker remains.
 // The error is [swarm.ErrInvalidSpec] if the shim refused the launch,
-// [swarm.ErrUnavailable] if it left without an answer, or that of the context.
+// [swarm.ErrUnavailable] if it ended without an answer, or the context's error.
 func (s *Starting) Watch(ctx context.Context, shim proc.Identity) error {
 	waiting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -178,8 +178,8 @@ func (s *Starting) killStarted(ctx context.Context, shim proc.Identity) {
 	}
 }
 
-// Close removes the files that Prepare made and no shim has taken. Files that it can't
-// remove go with the run directory.
+// Close removes the files that Prepare made and no shim has taken. Files that it can't remove
+// are removed with the run directory.
 func (s *Starting) Close() {
 	_ = os.Remove(filepath.Join(s.dir, rundir.ReadyFIFO))
 	_ = os.Remove(filepath.Join(s.dir, rundir.LaunchFile))

@@ -34,7 +34,7 @@ type reader struct {
 	skipped bool
 	// dropped is how much was dropped before the first kept piece.
 	dropped int64
-	// current is the file that born is of.
+	// current is the file that born belongs to.
 	current *os.File
 	born    uint64
 }
@@ -63,8 +63,8 @@ func (r *reader) begin(ctx context.Context) error {
 	return r.seek(at.file, at.offset)
 }
 
-// resume goes to the position that reading begins from. If the file is no longer kept,
-// reading begins with the oldest one, and its first piece says how much was dropped.
+// resume continues at the position from. If its file is no longer kept, reading begins with
+// the oldest file, and the first piece says how much was dropped.
 func (r *reader) resume() error {
 	for i, f := range r.files {
 		if born(f) != r.from.File {
@@ -84,7 +84,7 @@ func (r *reader) seek(file int, offset int64) (err error) {
 	return err
 }
 
-// position is where the piece that was given last ends.
+// position returns the end of the last piece that was given.
 func (r *reader) position() Position {
 	if r.current != r.files[0] {
 		r.current, r.born = r.files[0], born(r.files[0])
@@ -105,8 +105,7 @@ func born(f *os.File) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// drain gives all that there is to each. If nothing will be added, that includes
-// a line which was cut short.
+// drain gives the present content to each. If over, it includes an unfinished last line.
 func (r *reader) drain(ctx context.Context, over bool) error {
 	buf := make([]byte, 64<<10)
 	for len(r.files) > 0 {
@@ -140,7 +139,7 @@ func (r *reader) drain(ctx context.Context, over bool) error {
 	return nil
 }
 
-// extend opens the files that the shim has begun since.
+// extend opens the files that the shim has begun in the meantime.
 func (r *reader) extend() error {
 	var files []*os.File
 	var err error

@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// identify names the shim that was started. It is a variable for the test in which it
+// identify returns the identity of the shim that was started. It is a variable for the test in which it
 // fails, as with a full table of files.
 var identify = proc.Identify
 
@@ -53,14 +53,14 @@ func Start(ctx context.Context, shimPath, dir string, l rundir.Launch) error {
 		return fmt.Errorf("%w: swarm-shim (pid %d): %w", swarm.ErrUnavailable, pid, errors.Join(err, ended(ctx, dir, l.ID)))
 	}
 	go func() {
-		// How it ended is in the run directory. The wait is so that no zombie is
-		// left for as long as this process lives.
+		// The run directory holds the result. Without the wait, a zombie would stay as long as
+		// this process lives.
 		_ = cmd.Wait()
 	}()
 	return starting.Watch(ctx, id)
 }
 
-// ended ends the worker of a shim that was killed, should it have started one.
+// ended ends the worker of a shim that was killed, if it has started one.
 func ended(ctx context.Context, dir, id string) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()

@@ -148,13 +148,13 @@ func EncodeHandle(version uint32, h any) (swarm.Handle, error) {
 func DecodeHandle[H interface{ named() bool }](raw swarm.Handle, version uint32) (H, error) {
 	var h H
 	if raw.Version != version {
-		return h, fmt.Errorf("%w: version %d is not known to this plugin", swarm.ErrInvalidHandle, raw.Version)
+		return h, fmt.Errorf("%w: this plugin does not know version %d", swarm.ErrInvalidHandle, raw.Version)
 	}
 	if err := json.Unmarshal(raw.Data, &h); err != nil {
 		return h, fmt.Errorf("%w: %w", swarm.ErrInvalidHandle, err)
 	}
 	if !h.named() {
-		return h, fmt.Errorf("%w: it names no worker", swarm.ErrInvalidHandle)
+		return h, fmt.Errorf("%w: it does not name a worker", swarm.ErrInvalidHandle)
 	}
 	return h, nil
 }

@@ -126,7 +126,7 @@ func (s *Starting) wait(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("%w: swarm-shim said %q", swarm.ErrUnavailable, line)
+	return fmt.Errorf("%w: unexpected answer from swarm-shim: %q", swarm.ErrUnavailable, line)
 }
 
 // Abandon ends a shim that has not reported the start of its worker, and a worker that it

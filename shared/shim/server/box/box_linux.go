@@ -221,7 +221,7 @@ func (b *Box) begin(bubblewrap int, payload []byte) (main proc.Identity, err err
 	}
 	first, err := proc.Children(bubblewrap)
 	if err != nil || len(first) != 1 {
-		return main, errors.New("the first process of the sandbox is not found")
+		return main, errors.New("can't find the first process of the sandbox")
 	}
 	b.Init = first[0].Identity
 	if main, err = child(b.Init.PID, number); err != nil {
@@ -253,7 +253,7 @@ func child(parent, number int) (proc.Identity, error) {
 			}
 		}
 	}
-	return proc.Identity{}, errors.New("the worker is not found in its sandbox")
+	return proc.Identity{}, errors.New("can't find the worker in its sandbox")
 }
 
 // innerNumber is the number of a process in its own namespace.

@@ -10,17 +10,17 @@
 // [Terminal.Give] knows that: it reads the settings of the terminal, and either makes the
 // text arrive unchanged or refuses it.
 //
-//   - In line mode (ICANON) the kernel holds a line until it is finished and cuts
+//   - In line mode (ICANON) the kernel holds a line until it is finished, and truncates
 //     one of more than [MaxLine] bytes. Such a text is refused. Characters that the
-//     terminal would act on, such as Ctrl-C, are given behind its "literal next"
+//     terminal would act on, such as Ctrl-C, are preceded by its "literal next"
 //     character.
-//   - Otherwise there is no way to make such a character literal, so a text with
-//     one is refused; a program in raw mode has none.
-//   - A program that asked for bracketed paste gets text in brackets, however short:
-//     it is inserted, and not taken for keys. A text that holds the sequence that
-//     ends a paste is refused.
-//   - Enter comes by itself, a moment after the program has read the text: programs
-//     that read both at once take Enter for part of a paste.
+//   - In other modes no character can be made literal, so a text with a character that
+//     the terminal would act on is refused; in raw mode there is none.
+//   - A program that asked for bracketed paste gets text in brackets, however short, so
+//     that it inserts the text instead of treating it as keys. A text that contains the
+//     sequence that ends a paste is refused.
+//   - Enter is pressed separately, a moment after the program has read the text: a
+//     program that reads both at once treats Enter as part of a paste.
 //
 // [Terminal.PressKeys] presses keys by their names.
 package pty

@@ -17,12 +17,11 @@ const (
 	// pastePatience is how long Give waits for a program to accept pastes: agents draw
 	// their prompt seconds before they read.
 	pastePatience = 10 * time.Second
-	// window is how much may be unread before more is written. The kernel takes
-	// 4,095 bytes; with room left, an interrupt gets through.
+	// window is how much may be unread before more is written. The kernel accepts 4,095 bytes;
+	// with room left, an interrupt gets through.
 	window = 2048
-	// EnterAfter is the default pause between a text and Enter: programs recognize a paste
-	// by the speed of its keys, and take an Enter within 120 ms for a line break in the
-	// paste.
+	// EnterAfter is the default pause between a text and Enter: programs recognize a paste by
+	// the speed of its keys, and treat an Enter within 120 ms as a line break in the paste.
 	EnterAfter = 150 * time.Millisecond
 )
 
@@ -122,7 +121,7 @@ func (t *Terminal) give(ctx context.Context, w *waiter, m mode, data []byte) (mo
 			return m, err
 		}
 		if now != m {
-			// The program changed its mind in the middle.
+			// The program has changed the settings in the middle.
 			if err := now.check(data, t.heldIn(now), false); err != nil {
 				return m, errors.New("not all of it was given: " + err.Error())
 			}
@@ -174,8 +173,8 @@ func (t *Terminal) Interrupt() error {
 	return err
 }
 
-// EOF presses the end-of-file key, at once. After an unfinished line that was
-// given in line mode it does so twice: the first one only ends that line.
+// EOF presses the end-of-file key, at once. After an unfinished line that was given in line
+// mode it presses it twice: the first one only ends that line.
 func (t *Terminal) EOF() error {
 	m, err := t.mode()
 	if err != nil {

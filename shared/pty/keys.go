@@ -14,10 +14,10 @@ import (
 const maxKeys = 64
 
 const (
-	// afterKey is the pause after a key: programs take keys that follow each other within a
-	// few milliseconds for a paste.
+	// afterKey is the pause after a key: programs treat keys that follow each other within a
+	// few milliseconds as a paste.
 	afterKey = 30 * time.Millisecond
-	// afterEscape is the pause after Escape. Until then programs take the next keys for the
+	// afterEscape is the pause after Escape. Until then programs treat the next keys as the
 	// rest of a sequence: half a second in Node's readline.
 	afterEscape = 600 * time.Millisecond
 )
@@ -42,7 +42,7 @@ type keyName struct {
 	code byte
 }
 
-// keyNames are in a list, which costs a shim nothing until a key is pressed.
+// keyNames is an array, which costs a shim nothing until a key is pressed; a map would.
 var keyNames = [...]keyName{
 	{"escape", oneCharacter, esc},
 	{"enter", oneCharacter, enterKey},

@@ -1,11 +1,11 @@
 // Package box starts a worker in a sandbox, and is the first process in it.
 //
 // bubblewrap makes the namespaces and the mounts and then runs the shim's program once more,
-// as the first process in them, see [Inside]. That process is sent what to start, starts it in
-// a session of its own, and says so; then bubblewrap, which would only wait, is ended, and the
-// shim so becomes the parent of that process. Nothing of the worker runs outside of the
-// sandbox, and bubblewrap runs with none of its environment: variables of the worker may lead
-// the loader of programs into directories that an earlier worker has written.
+// as the first process in them, see [Inside]. That process receives the command, starts it in
+// a session of its own, and reports that. Then the shim kills bubblewrap, which would only
+// wait, and so becomes the parent of that process. Nothing of the worker runs outside of the
+// sandbox, and bubblewrap gets none of the worker's environment: its variables may lead the
+// loader of programs into directories that an earlier worker has written.
 package box
 
 import (
@@ -56,19 +56,19 @@ type Spec struct {
 const Arg = "inside"
 
 // outside are variables that lead to sockets and directories outside of a sandbox. Programs
-// go without them better than with those that lead nowhere.
+// cope better with a missing variable than with one that leads nowhere.
 var outside = []string{
 	swarm.EnvToken, "TMUX", "TMUX_PANE", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS",
 	"DBUS_SYSTEM_BUS_ADDRESS", "XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DISPLAY", "XAUTHORITY", "DOCKER_HOST",
 	"CONTAINER_HOST", "PULSE_SERVER", "GNOME_KEYRING_CONTROL", "TMPDIR", "TMP", "TEMP",
 }
 
-// wrapArgs is the command line of bubblewrap. A path to hide that does not exist at
-// this start is left out: nothing can be made in a directory that is read-only.
+// wrapArgs returns the command line of bubblewrap. A path to hide that does not exist at this
+// start is left out: nothing can be made in a read-only directory.
 //
-// A directory that is mounted must be where it was when the sandbox was planned: bubblewrap
-// follows symbolic links, and the worker may have made some since. An option that only tries
-// to mount is left out then.
+// A mounted directory must be where it was when the sandbox was planned: bubblewrap follows
+// symbolic links, and the worker may have made some since. If it is not, an option that only
+// tries to mount is left out, and all others are an error.
 func wrapArgs(wrap []string) ([]string, error) {
 	args := make([]string, 0, len(wrap)+8)
 	var sealed []string
@@ -116,8 +116,8 @@ func wrapArgs(wrap []string) ([]string, error) {
 			args = append(args, op)
 		}
 	}
-	// Places that the worker can write may lie below a hidden directory, which stays writable
-	// until all of them are mounted.
+	// Directories that the worker can write to may be below a hidden directory, which stays
+	// writable until all of them are mounted.
 	return append(args, sealed...), nil
 }
 
@@ -131,7 +131,8 @@ type unmade struct{ reason string }
 
 func (e *unmade) Error() string { return rundir.NoSandbox + ": " + e.reason }
 
-// failure is why the sandbox could not be made, from what bubblewrap said.
+// failure returns the error of a sandbox that could not be made, from the output of
+// bubblewrap or another error.
 func failure(said string, err error) error {
 	text, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
 	switch {

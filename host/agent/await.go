@@ -50,7 +50,7 @@ func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Kille
 	if err != nil {
 		return Killed{}, err
 	}
-	out := Killed{Agent: a.ID, Phase: s.Phase, Reason: s.Response, Reassigned: s.Reassigned}
+	out := Killed{Agent: a.ID, Phase: s.Phase, Reason: s.Response, ReassignedTasks: s.Reassigned}
 	if s.Phase == team.Rejected {
 		err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Told(ctx, tx, a.ID) })
 	}

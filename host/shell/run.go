@@ -37,25 +37,25 @@ const (
 	tidyLimit = 30 * time.Second
 )
 
-// Result is what came of a command in the foreground.
+// Result is the result of a command in the foreground, as the tool Bash returns it.
 type Result struct {
-	// Stdout and Stderr are the newest part of what it wrote, as valid UTF-8. A line
-	// in brackets says how much was before.
-	Stdout, Stderr string
-	// ExitCode is its exit code, 128+n after signal n, [TimedOut], [NotStarted] or
-	// [Unknown].
-	ExitCode int
-	// Problem says in one line why there is no exit code of its own; else empty.
-	Problem string
-	// OutputFile has all output, where that is more than was asked for; it is removed
-	// an hour later. Else it is empty.
-	OutputFile string
-	// HandedOver is the shell as which the command goes on in the background; nil: it
+	// Stdout and Stderr are the newest part of its output, as valid UTF-8. A line in
+	// brackets says how much came before.
+	Stdout string `json:"stdout" jsonschema:"Its standard output; empty in the background"`
+	Stderr string `json:"stderr" jsonschema:"Its standard error; empty in the background"`
+	// ExitCode may be [TimedOut], [NotStarted] or [Unknown].
+	ExitCode int `json:"exit_code" jsonschema:"Exit code, 128+n after signal n; -1 in the background; see error if it is not the command's own" schema:"number"`
+	// OutputFile has all output, if that is more than was requested; it is removed an hour
+	// later. Otherwise it is empty.
+	OutputFile string `json:"output_file,omitempty" jsonschema:"File that the background shell writes to, standard output and error merged; in the foreground only if the output was too long; the file holds all of it"`
+	// Problem says in one line why there is no exit code of its own; otherwise it is empty.
+	Problem string `json:"-"`
+	// HandedOver is the shell in which the command continues in the background; nil if it
 	// has ended.
-	HandedOver *Shell
-	// Transcribe writes the output of that shell to its file, as it comes, until it has
-	// ended; nil if there is none.
-	Transcribe func(context.Context) error
+	HandedOver *Shell `json:"-"`
+	// Transcribe copies the output of that shell to its file until the shell has ended; nil
+	// if there is none.
+	Transcribe func(context.Context) error `json:"-"`
 }
 
 // Run runs a command in the foreground. When it takes too long, or the context

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // SendMessageInput is a message to members of a team.
@@ -25,7 +26,6 @@ type SendMessageOutput struct {
 	outcome
 	ID       string    `json:"id" jsonschema:"ID of the message; the first one if it went to several, empty if there was nobody else"`
 	Receipts []Receipt `json:"receipts,omitempty" jsonschema:"One for each recipient"`
-	Error    string    `json:"error,omitempty" jsonschema:"Why it was not sent"`
 }
 
 // wakes are the members for whom a courier is running.
@@ -48,8 +48,8 @@ type Receipt struct {
 
 func receipt(m registry.Message) Receipt {
 	return Receipt{
-		ID: strconv.FormatInt(m.ID, 10), To: m.Recipient, Stored: Timestamp{m.Time},
-		How: string(m.How), Brought: Timestamp{m.Brought}, Read: Timestamp{m.Read},
+		ID: strconv.FormatInt(m.ID, 10), To: m.Recipient, Stored: humane.At(m.Time),
+		How: string(m.How), Brought: humane.At(m.Brought), Read: humane.At(m.Read),
 	}
 }
 
@@ -66,7 +66,6 @@ type ReadMessagesOutput struct {
 	Messages  []Message `json:"messages" jsonschema:"The messages, the oldest first"`
 	Pending   bool      `json:"pending,omitempty" jsonschema:"The time to wait was over before there was one: call again"`
 	Remaining int       `json:"remaining,omitempty" jsonschema:"How many more there are: call again" schema:"number"`
-	Error     string    `json:"error,omitempty" jsonschema:"Why there are none"`
 }
 
 // Message is one message of an inbox.
@@ -103,14 +102,13 @@ var SendMessage = &definition[SendMessageInput, SendMessageOutput]{
 		if err != nil {
 			return SendMessageOutput{}, err
 		}
-		out := SendMessageOutput{outcome: outcome{true}}
+		var out SendMessageOutput
 		for _, m := range sent { // the team may have no other member
 			out.Receipts = append(out.Receipts, receipt(m))
 			out.ID = out.Receipts[0].ID
 		}
 		return out, nil
 	},
-	failed: func(_ SendMessageInput, text string) SendMessageOutput { return SendMessageOutput{Error: text} },
 }
 
 // ReadMessages returns the caller's messages and marks them as read.
@@ -137,12 +135,9 @@ respond-shutdown.`,
 			return ReadMessagesOutput{}, err
 		}
 		return ReadMessagesOutput{
-			outcome: outcome{true}, Messages: messages(inbox.Messages), Remaining: inbox.Remaining,
+			Messages: messages(inbox.Messages), Remaining: inbox.Remaining,
 			Pending: pending && len(inbox.Messages) == 0,
 		}, nil
-	},
-	failed: func(_ ReadMessagesInput, text string) ReadMessagesOutput {
-		return ReadMessagesOutput{Messages: []Message{}, Error: text}
 	},
 }
 
@@ -151,8 +146,8 @@ func messages(ms []registry.Message) []Message {
 	for i, m := range ms {
 		list[i] = Message{
 			ID: strconv.FormatInt(m.ID, 10), From: m.Sender, To: m.Recipient, Type: string(m.Type),
-			Message: m.Body, Timestamp: Timestamp{m.Time}, Read: !m.Read.IsZero(),
-			How: string(m.How), Brought: Timestamp{m.Brought},
+			Message: m.Body, Timestamp: humane.At(m.Time), Read: !m.Read.IsZero(),
+			How: string(m.How), Brought: humane.At(m.Brought),
 		}
 	}
 	return list

@@ -29,7 +29,6 @@ type PeekAgentOutput struct {
 	Draft    string   `json:"draft,omitempty" jsonschema:"What stands at its prompt, typed and not submitted"`
 	Screen   bool     `json:"screen" jsonschema:"The text is its screen, else the end of its output"`
 	Text     string   `json:"text" jsonschema:"The screen or the output, as plain text"`
-	Error    string   `json:"error,omitempty" jsonschema:"Why there is nothing to see"`
 }
 
 var peekAgent = &definition[PeekAgentInput, PeekAgentOutput]{
@@ -51,14 +50,12 @@ question.`,
 		}
 		w := workerOf(p.Worker)
 		return PeekAgentOutput{
-			outcome: outcome{true}, AgentID: p.Agent, Worker: w.Name, Status: w.Status,
+			AgentID: p.Agent, Worker: w.Name, Status: w.Status,
 			State: w.State, Question: w.Question, Choices: w.Choices, Rule: p.Rule, Draft: p.Draft,
 			Screen: p.Screen, Text: screenText(p.Lines),
 		}, nil
 	},
-	failed: func(in PeekAgentInput, text string) PeekAgentOutput {
-		return PeekAgentOutput{AgentID: in.AgentID, Error: text}
-	},
+	failed: func(in PeekAgentInput) PeekAgentOutput { return PeekAgentOutput{AgentID: in.AgentID} },
 }
 
 func screenText(lines []string) string {

@@ -7,6 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // Task is a piece of a team's work.
@@ -32,8 +33,7 @@ type Task struct {
 // TaskOutput is a task after a change.
 type TaskOutput struct {
 	outcome
-	Task  *Task  `json:"task,omitempty" jsonschema:"The task as it is now"`
-	Error string `json:"error,omitempty" jsonschema:"Why nothing was changed"`
+	Task *Task `json:"task,omitempty" jsonschema:"The task as it is now"`
 }
 
 // TaskCreateInput is a new task.
@@ -73,7 +73,6 @@ type TaskListInput struct {
 type TaskListOutput struct {
 	outcome
 	Tasks []Task `json:"tasks" jsonschema:"The tasks, the oldest first"`
-	Error string `json:"error,omitempty" jsonschema:"Why there is no list"`
 }
 
 // TaskCreate makes a task.
@@ -93,7 +92,6 @@ var TaskCreate = &definition[TaskCreateInput, TaskOutput]{
 			}, now)
 		})
 	},
-	failed: func(_ TaskCreateInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
 
 // TaskClaim makes a task the caller's.
@@ -110,7 +108,6 @@ var TaskClaim = &definition[TaskClaimInput, TaskOutput]{
 			return team.ClaimTask(ctx, tx, caller, in.TeamName, in.TaskID, now)
 		})
 	},
-	failed: func(_ TaskClaimInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
 
 // TaskUpdate moves a task on.
@@ -130,7 +127,6 @@ var TaskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 			}, now)
 		})
 	},
-	failed: func(_ TaskUpdateInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
 
 // TaskList lists the tasks of a team.
@@ -145,7 +141,7 @@ var TaskList = &definition[TaskListInput, TaskListOutput]{
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskListInput) (TaskListOutput, error) {
-		out := TaskListOutput{outcome: outcome{true}, Tasks: []Task{}}
+		var out TaskListOutput
 		err := look(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) error {
 			tasks, err := team.Tasks(ctx, tx, caller, in.TeamName, registry.TaskStatus(in.Status), in.Owner)
 			for _, t := range tasks {
@@ -154,9 +150,6 @@ var TaskList = &definition[TaskListInput, TaskListOutput]{
 			return err
 		})
 		return out, err
-	},
-	failed: func(_ TaskListInput, text string) TaskListOutput {
-		return TaskListOutput{Tasks: []Task{}, Error: text}
 	},
 }
 
@@ -169,15 +162,15 @@ func changeTask(ctx context.Context, h *host.Host, teamName string,
 		t = task(changed)
 		return err
 	})
-	return TaskOutput{outcome: outcome{true}, Task: &t}, err
+	return TaskOutput{Task: &t}, err
 }
 
 func task(t registry.Task) Task {
 	return Task{
 		ID: team.TaskID(t.N), Title: t.Title, Description: t.Description, Priority: string(t.Priority),
-		Status: string(t.Status), Owner: t.Owner, Assignee: t.Assignee, How: string(t.How), Brought: Timestamp{t.Brought},
-		CreatedAt: Timestamp{t.Created}, UpdatedAt: Timestamp{t.Updated},
-		ClaimedAt: Timestamp{t.Claimed}, CompletedAt: Timestamp{t.Completed},
+		Status: string(t.Status), Owner: t.Owner, Assignee: t.Assignee, How: string(t.How), Brought: humane.At(t.Brought),
+		CreatedAt: humane.At(t.Created), UpdatedAt: humane.At(t.Updated),
+		ClaimedAt: humane.At(t.Claimed), CompletedAt: humane.At(t.Completed),
 		Dependencies: team.TaskIDs(t.Needs), Blocks: team.TaskIDs(t.Blocks), Warning: t.Warning,
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
@@ -39,27 +39,20 @@ type Worker struct {
 func workerOf(w host.Worker) Worker {
 	out := Worker{
 		ID: w.ID, Name: w.Name, Status: string(w.Status), Reason: w.Reason,
-		Command: listed(w.Command), Cwd: w.Dir, Backend: w.Backend, PID: w.PID, Tags: w.Tags,
+		Command: append([]string{}, w.Command...), Cwd: w.Dir, Backend: w.Backend, PID: w.PID, Tags: w.Tags,
 		Team: w.Team, Agent: w.Agent,
-		StartedAt: Timestamp{w.Started}, EndedAt: Timestamp{w.Ended},
+		StartedAt: humane.At(w.Started), EndedAt: humane.At(w.Ended),
 	}
 	if w.Workspace != nil {
 		out.Branch = w.Workspace.Branch
 	}
 	if s := w.State; s != nil {
-		out.State, out.Question, out.Choices = string(s.State), s.Question, choices(s.Choices)
+		out.State, out.Question, out.Choices = string(s.State), s.Question, agent.Choices(s.Choices)
 	}
 	if w.Exit != nil && w.Gone() {
 		out.ExitCode, out.Signal = new(proc.ExitCode(w.Exit.Code, w.Exit.Signal)), w.Exit.Signal
 	}
 	return out
-}
-
-func choices(all []profile.Choice) (list []string) {
-	for _, c := range all {
-		list = append(list, strings.TrimSpace(c.Key+" "+c.Label))
-	}
-	return list
 }
 
 // shellError names a background shell where a worker is meant.
@@ -105,7 +98,6 @@ type WorkerListOutput struct {
 	Workers  []Worker `json:"workers" jsonschema:"The workers, the oldest first"`
 	Omitted  int      `json:"omitted,omitempty" jsonschema:"How many older ones are left out: narrow it down with tag" schema:"number"`
 	Warnings []string `json:"warnings,omitempty" jsonschema:"Workers that are left out, and why"`
-	Error    string   `json:"error,omitempty" jsonschema:"Why there is no list"`
 }
 
 // maxListed is how many workers one answer has at most: a longer list is of no use to
@@ -122,7 +114,7 @@ var workerList = &definition[WorkerListInput, WorkerListOutput]{
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in WorkerListInput) (WorkerListOutput, error) {
-		out := WorkerListOutput{outcome: outcome{true}, Workers: []Worker{}}
+		var out WorkerListOutput
 		ws, warnings, err := h.Workers(ctx, host.Selection{All: in.Tag == "", Tag: in.Tag, States: true})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return out, err
@@ -137,9 +129,6 @@ var workerList = &definition[WorkerListInput, WorkerListOutput]{
 		}
 		return out, nil
 	},
-	failed: func(_ WorkerListInput, text string) WorkerListOutput {
-		return WorkerListOutput{Workers: []Worker{}, Error: text}
-	},
 }
 
 // WorkerStatusInput names a worker.
@@ -151,13 +140,12 @@ type WorkerStatusInput struct {
 type WorkerStatusOutput struct {
 	outcome
 	Worker *Worker `json:"worker,omitempty" jsonschema:"The worker"`
-	Error  string  `json:"error,omitempty" jsonschema:"Why there is no answer"`
 }
 
 var workerStatus = &definition[WorkerStatusInput, WorkerStatusOutput]{
 	tool: Tool{
 		Name:        "worker-status",
-		Title:       "How a worker is",
+		Title:       "Show the status of a worker",
 		Description: `Return the status of a worker, running or ended: exit code, command, times; an agent's question.`,
 		Set:         Workers,
 		ReadOnly:    true,
@@ -168,7 +156,6 @@ var workerStatus = &definition[WorkerStatusInput, WorkerStatusOutput]{
 		if err != nil {
 			return WorkerStatusOutput{}, err
 		}
-		return WorkerStatusOutput{outcome: outcome{true}, Worker: new(workerOf(ws[0]))}, nil
+		return WorkerStatusOutput{Worker: new(workerOf(ws[0]))}, nil
 	},
-	failed: func(_ WorkerStatusInput, text string) WorkerStatusOutput { return WorkerStatusOutput{Error: text} },
 }

@@ -23,8 +23,8 @@ type WorkerKillOutput struct {
 	ForceKilled bool     `json:"force_killed,omitempty" jsonschema:"SIGKILL was needed"`
 	Worker      *Worker  `json:"worker,omitempty" jsonschema:"The worker as it is now"`
 	Warnings    []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
-	Error       string   `json:"error,omitempty" jsonschema:"The processes that remain, or why nothing was done"`
-	later
+
+	AfterAnswer func(context.Context) error `json:"-"`
 }
 
 var workerKill = &definition[WorkerKillInput, WorkerKillOutput]{
@@ -38,9 +38,6 @@ Its worktree stays.`,
 		Idempotent:  true,
 	},
 	run: runWorkerKill,
-	failed: func(_ WorkerKillInput, text string) WorkerKillOutput {
-		return WorkerKillOutput{Error: text}
-	},
 }
 
 func runWorkerKill(ctx context.Context, h *host.Host, env Env, in WorkerKillInput) (WorkerKillOutput, error) {
@@ -68,7 +65,7 @@ func runWorkerKill(ctx context.Context, h *host.Host, env Env, in WorkerKillInpu
 			_, err := kill(ctx)
 			return err
 		}
-		return WorkerKillOutput{outcome: outcome{true}, Worker: new(workerOf(w)), later: later{after}}, nil
+		return WorkerKillOutput{Worker: new(workerOf(w)), AfterAnswer: after}, nil
 	}
 	outs, err := kill(ctx)
 	if err != nil {
@@ -76,7 +73,6 @@ func runWorkerKill(ctx context.Context, h *host.Host, env Env, in WorkerKillInpu
 	}
 	killed := outs[0]
 	out := WorkerKillOutput{
-		outcome:     outcome{killed.Err == nil},
 		SignalSent:  killed.Result.Signal,
 		ForceKilled: killed.Result.Forced,
 		Worker:      new(workerOf(killed.Worker)),

@@ -35,7 +35,6 @@ type WorkerOutputOutput struct {
 	Dropped  int64  `json:"dropped,omitempty" jsonschema:"Bytes before this output that are not in any answer: no longer kept, or older than what fits" schema:"number"`
 	Status   string `json:"status,omitempty" jsonschema:"Status of the worker" schema:"enum=starting|running|stopped|lost|unknown"`
 	ExitCode *int   `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended" schema:"number"`
-	Error    string `json:"error,omitempty" jsonschema:"Why there is no output"`
 }
 
 // text is the output, and in the last line how to read on.
@@ -72,8 +71,7 @@ for more use worker-wait.`,
 		ReadOnly:   true,
 		Idempotent: true,
 	},
-	run:    runWorkerOutput,
-	failed: func(_ WorkerOutputInput, text string) WorkerOutputOutput { return WorkerOutputOutput{Error: text} },
+	run: runWorkerOutput,
 }
 
 func runWorkerOutput(ctx context.Context, h *host.Host, _ Env, in WorkerOutputInput) (WorkerOutputOutput, error) {
@@ -102,8 +100,7 @@ func runWorkerOutput(ctx context.Context, h *host.Host, _ Env, in WorkerOutputIn
 	}
 	r.finish()
 	out := WorkerOutputOutput{
-		outcome: outcome{true},
-		Output:  r.text(), Cursor: r.end.String(), More: r.more, Dropped: r.lost + r.cut,
+		Output: r.text(), Cursor: r.end.String(), More: r.more, Dropped: r.lost + r.cut,
 		Status: string(w.Status),
 	}
 	if w.Exit != nil && w.Gone() {

@@ -28,7 +28,6 @@ type WorkerSpawnOutput struct {
 	outcome
 	Worker   *Worker  `json:"worker,omitempty" jsonschema:"The new worker"`
 	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make it fail"`
-	Error    string   `json:"error,omitempty" jsonschema:"Why there is no new worker"`
 }
 
 var workerSpawn = &definition[WorkerSpawnInput, WorkerSpawnOutput]{
@@ -40,9 +39,6 @@ once it runs. For a command of this session use Bash.`,
 		Set: Workers,
 	},
 	run: runWorkerSpawn,
-	failed: func(_ WorkerSpawnInput, text string) WorkerSpawnOutput {
-		return WorkerSpawnOutput{Error: text}
-	},
 }
 
 func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnInput) (WorkerSpawnOutput, error) {
@@ -80,6 +76,6 @@ func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnIn
 	if err != nil {
 		return WorkerSpawnOutput{}, err
 	}
-	out.Success, out.Worker = true, new(workerOf(w))
+	out.Worker = new(workerOf(w))
 	return out, nil
 }

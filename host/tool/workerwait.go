@@ -35,7 +35,6 @@ type WorkerWaitOutput struct {
 	Pending bool           `json:"pending,omitempty" jsonschema:"The time was over before: call again with cursor"`
 	Workers []AwaitedState `json:"workers" jsonschema:"The workers, in the order of the names"`
 	Cursor  string         `json:"cursor,omitempty" jsonschema:"For the next call: where the output was read up to"`
-	Error   string         `json:"error,omitempty" jsonschema:"Why nothing was waited for"`
 }
 
 // AwaitedState is one of the workers that were waited for.
@@ -61,9 +60,6 @@ poll. If the answer says pending, the time was over: call again with its cursor.
 		Idempotent: true,
 	},
 	run: runWorkerWait,
-	failed: func(_ WorkerWaitInput, text string) WorkerWaitOutput {
-		return WorkerWaitOutput{Workers: []AwaitedState{}, Error: text}
-	},
 }
 
 func runWorkerWait(ctx context.Context, h *host.Host, env Env, in WorkerWaitInput) (WorkerWaitOutput, error) {
@@ -127,7 +123,7 @@ func awaitedStates(until string) []profile.State {
 }
 
 func waited(all []*awaited, anyOne bool) WorkerWaitOutput {
-	out := WorkerWaitOutput{outcome: outcome{true}}
+	var out WorkerWaitOutput
 	n := 0
 	var cursors []string
 	for _, a := range all {

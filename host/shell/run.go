@@ -45,16 +45,15 @@ type Result struct {
 	Stderr string `json:"stderr" jsonschema:"Its standard error; empty in the background"`
 	// ExitCode may be [TimedOut], [NotStarted] or [Unknown].
 	ExitCode int `json:"exit_code" jsonschema:"Exit code, 128+n after signal n; -1 in the background; see error if it is not the command's own" schema:"number"`
+	// TaskID is empty if the command has ended.
+	TaskID string `json:"task_id,omitempty" jsonschema:"ID of the background shell, for BashOutput and KillShell"`
 	// OutputFile has all output, if that is more than was requested; it is removed an hour
 	// later. Otherwise it is empty.
 	OutputFile string `json:"output_file,omitempty" jsonschema:"File that the background shell writes to, standard output and error merged; in the foreground only if the output was too long; the file holds all of it"`
 	// Problem says in one line why there is no exit code of its own; otherwise it is empty.
 	Problem string `json:"-"`
-	// HandedOver is the shell in which the command continues in the background; nil if it
-	// has ended.
-	HandedOver *Shell `json:"-"`
-	// Transcribe copies the output of that shell to its file until the shell has ended; nil
-	// if there is none.
+	// Transcribe copies the output of the background shell to its file until the shell has
+	// ended; nil if there is none.
 	Transcribe func(context.Context) error `json:"-"`
 }
 
@@ -93,10 +92,8 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 		return Result{}, cancelled(ctx, err)
 	}
 	res, err := await(ctx, h, w, c)
-	if res.HandedOver != nil {
-		res.Transcribe = func(ctx context.Context) error {
-			return transcribe(ctx, h, w.ID, res.HandedOver.OutputFile, true)
-		}
+	if res.TaskID != "" {
+		res.Transcribe = func(ctx context.Context) error { return transcribe(ctx, h, w.ID, res.OutputFile, true) }
 		return res, err
 	}
 	out, rerr := read(ctx, h, w)
@@ -143,21 +140,17 @@ func retain(ctx context.Context, h *host.Host, w host.Worker, file string) error
 }
 
 // handOver makes a shell of a command that somebody waited for.
-func handOver(ctx context.Context, h *host.Host, w host.Worker) (*Shell, error) {
+func handOver(ctx context.Context, h *host.Host, w host.Worker) error {
 	if err := makeTranscript(transcriptPath(h, w)); err != nil {
-		return nil, err
+		return err
 	}
-	err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.Update(ctx, w.ID, func(r *registry.Record) error {
 			r.Retain = retention.String()
 			r.Shell.Foreground, r.Shell.FromLog = false, true
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return new(shellOf(h, w)), nil
 }
 
 // await waits for the end of a worker, or brings it about, or hands it over.
@@ -178,11 +171,9 @@ func await(ctx context.Context, h *host.Host, w host.Worker, c Command) (Result,
 		return resultOf(w), nil
 	}
 	if handsOver && err != nil && limited.Err() != nil && ctx.Err() == nil {
-		sh, herr := handOver(ctx, h, w)
-		if herr == nil {
-			return Result{ExitCode: Unknown, HandedOver: sh}, nil
+		if err = handOver(ctx, h, w); err == nil {
+			return Result{ExitCode: Unknown, TaskID: w.Name, OutputFile: transcriptPath(h, w)}, nil
 		}
-		err = herr
 	}
 	outs, kerr := h.Kill(context.WithoutCancel(ctx), only, host.KillRequest{})
 	for _, out := range outs {

@@ -19,6 +19,7 @@ type (
 type GetAgentStatusOutput struct {
 	outcome
 	agent.StatusAnswer
+	failure
 }
 
 // GetAgentStatus returns the status of the agents of a team.

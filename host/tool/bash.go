@@ -23,10 +23,10 @@ type BashInput struct {
 type BashOutput struct {
 	outcome
 	shell.Result
-	TaskID string `json:"task_id,omitempty" jsonschema:"ID of the background shell, for BashOutput and KillShell"`
-	Note   string `json:"note,omitempty" jsonschema:"Why a command continues in the background"`
+	Note string `json:"note,omitempty" jsonschema:"Why a command continues in the background"`
 
 	AfterAnswer func(context.Context) error `json:"-"`
+	failure
 }
 
 func (out BashOutput) commandFailed() bool {
@@ -78,25 +78,22 @@ func runBash(ctx context.Context, h *host.Host, env Env, in BashInput) (BashOutp
 		if err != nil {
 			return BashOutput{}, err
 		}
-		return inBackground(shell.Result{ExitCode: shell.Unknown, HandedOver: &s}), nil
+		return bashOutputOf(shell.Result{ExitCode: shell.Unknown, TaskID: s.ID, OutputFile: s.OutputFile}), nil
 	}
 	r, err := shell.Run(ctx, h, command)
-	if err != nil || r.HandedOver == nil {
-		return inForeground(r), err
+	if err != nil {
+		return BashOutput{}, err
 	}
-	out := inBackground(r)
-	out.AfterAnswer = r.Transcribe
-	out.Note = fmt.Sprintf("It did not end within %s and goes on in the background, without a timeout.", command.HandOver)
+	out := bashOutputOf(r)
+	if r.TaskID != "" {
+		out.AfterAnswer = r.Transcribe
+		out.Note = fmt.Sprintf("It did not end within %s and continues in the background, without a timeout.", command.HandOver)
+	}
 	return out, nil
 }
 
-func inForeground(r shell.Result) BashOutput {
-	return BashOutput{outcome: outcome{Error: r.Problem}, Result: r}
-}
-
-func inBackground(r shell.Result) BashOutput {
-	r.OutputFile = r.HandedOver.OutputFile
-	return BashOutput{Result: r, TaskID: r.HandedOver.ID}
+func bashOutputOf(r shell.Result) BashOutput {
+	return BashOutput{Result: r, failure: failure{r.Problem}}
 }
 
 // milliseconds is a duration of an input, at most some years: a longer one would
@@ -150,7 +147,7 @@ func BashOutcome(ctx context.Context, env Env, id string) (Result, error) {
 	if err := errors.Join(err, h.Close()); err != nil {
 		return Result{}, err
 	}
-	out := inForeground(r)
+	out := bashOutputOf(r)
 	settle(&out)
 	return resultOf(&out), nil
 }

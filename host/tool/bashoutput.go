@@ -24,6 +24,7 @@ type ReadShellOutput struct {
 	Output   string       `json:"output" jsonschema:"Its output since the last call, standard output and error merged"`
 	ExitCode *int         `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
 	More     bool         `json:"more,omitempty" jsonschema:"There is more output already: call again"`
+	failure
 }
 
 var bashOutput = &definition[ReadShellInput, ReadShellOutput]{

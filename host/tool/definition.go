@@ -16,15 +16,28 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// outcome is the first field of every output.
-type outcome struct {
-	Success bool   `json:"success" jsonschema:"It was done"`
-	Error   string `json:"error,omitempty" jsonschema:"What went wrong"`
+// outcome is the first field of every output, and failure the last one.
+type (
+	outcome struct {
+		Success bool `json:"success" jsonschema:"It was done"`
+	}
+	failure struct {
+		Error string `json:"error,omitempty" jsonschema:"What went wrong"`
+	}
+)
+
+func (o *outcome) success() *bool { return &o.Success }
+
+func (f *failure) problem() *string { return &f.Error }
+
+// verdict returns the fields of an output that say whether its call succeeded.
+func verdict[O any](out *O) (success *bool, problem *string) {
+	v := any(out).(interface {
+		success() *bool
+		problem() *string
+	})
+	return v.success(), v.problem()
 }
-
-func (o *outcome) self() *outcome { return o }
-
-func outcomeOf[O any](out *O) *outcome { return any(out).(interface{ self() *outcome }).self() }
 
 type definition[I, O any] struct {
 	tool Tool
@@ -70,7 +83,8 @@ func (d *definition[I, O]) answer(ctx context.Context, env Env, raw json.RawMess
 }
 
 func resultOf[O any](out *O) Result {
-	r := Result{Output: *out, Failed: !outcomeOf(out).Success, OnlyCommand: commandFailed(out)}
+	success, _ := verdict(out)
+	r := Result{Output: *out, Failed: !*success, OnlyCommand: commandFailed(out)}
 	if c, ok := any(out).(interface{ handedOver() string }); ok {
 		r.Task = c.handedOver()
 	}
@@ -135,15 +149,16 @@ func (d *definition[I, O]) fail(in I, err error) (out O, _ error) {
 	if d.failed != nil {
 		out = d.failed(in)
 	}
-	outcomeOf(&out).Error = message(err)
+	_, problem := verdict(&out)
+	*problem = message(err)
 	fillLists(&out)
 	return out, err
 }
 
 // settle completes the output of a run without an error.
 func settle[O any](out *O) {
-	o := outcomeOf(out)
-	o.Success = o.Success || o.Error == "" && !commandFailed(out)
+	success, problem := verdict(out)
+	*success = *success || *problem == "" && !commandFailed(out)
 	fillLists(out)
 }
 

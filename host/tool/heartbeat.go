@@ -14,6 +14,7 @@ type HeartbeatInput = agent.HeartbeatRequest
 type HeartbeatOutput struct {
 	outcome
 	agent.Beat
+	failure
 }
 
 // Heartbeat records that an agent is alive.

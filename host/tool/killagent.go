@@ -20,6 +20,7 @@ type KillAgentOutput struct {
 	outcome
 	Method string `json:"method" jsonschema:"How it ends" schema:"enum=graceful|force"`
 	agent.Killed
+	failure
 }
 
 // KillAgent ends an agent, or asks it to.

@@ -31,6 +31,7 @@ type KillShellOutput struct {
 	Timeout time.Duration `json:"-"`
 
 	AfterAnswer func(context.Context) error `json:"-"`
+	failure
 }
 
 var killShell = &definition[KillShellInput, KillShellOutput]{
@@ -64,7 +65,8 @@ Returns success status and whether force kill was required.
 			return KillShellOutput{}, err
 		}
 		return KillShellOutput{
-			outcome:     outcome{r.Success, r.Problem},
+			outcome:     outcome{r.Success},
+			failure:     failure{r.Problem},
 			ShellID:     in.ShellID,
 			SignalSent:  r.SignalSent,
 			ForceKilled: r.ForceKilled,

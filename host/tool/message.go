@@ -26,6 +26,7 @@ type SendMessageOutput struct {
 	outcome
 	ID       string    `json:"id" jsonschema:"ID of the message; the first one if it went to several, empty if there was nobody else"`
 	Receipts []Receipt `json:"receipts,omitempty" jsonschema:"One for each recipient"`
+	failure
 }
 
 // wakes are the members for whom a courier is running.
@@ -66,6 +67,7 @@ type ReadMessagesOutput struct {
 	Messages  []Message `json:"messages" jsonschema:"The messages, the oldest first"`
 	Pending   bool      `json:"pending,omitempty" jsonschema:"The time to wait was over before there was one: call again"`
 	Remaining int       `json:"remaining,omitempty" jsonschema:"How many more there are: call again" schema:"number"`
+	failure
 }
 
 // Message is one message of an inbox.

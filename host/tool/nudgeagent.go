@@ -21,6 +21,7 @@ type NudgeAgentOutput struct {
 	outcome
 	agent.Nudged
 	asked
+	failure
 }
 
 // asked is the question of an agent, because of which a text was not submitted.
@@ -52,7 +53,7 @@ is typed and the answer has the question: reply with 'swarm answer WORKER CHOICE
 		n, err := agent.Nudge(ctx, h, in.TeamName, in.AgentID, in.Text)
 		if asked := askedBy(err); asked.Question != "" {
 			n.AgentID = in.AgentID
-			return NudgeAgentOutput{outcome: outcome{Error: message(err)}, Nudged: n, asked: asked}, nil
+			return NudgeAgentOutput{failure: failure{message(err)}, Nudged: n, asked: asked}, nil
 		}
 		return NudgeAgentOutput{Nudged: n}, err
 	},

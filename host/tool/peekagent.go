@@ -29,6 +29,7 @@ type PeekAgentOutput struct {
 	Draft    string   `json:"draft,omitempty" jsonschema:"What stands at its prompt, typed and not submitted"`
 	Screen   bool     `json:"screen" jsonschema:"The text is its screen, else the end of its output"`
 	Text     string   `json:"text" jsonschema:"The screen or the output, as plain text"`
+	failure
 }
 
 var peekAgent = &definition[PeekAgentInput, PeekAgentOutput]{

@@ -14,6 +14,7 @@ type RespondShutdownInput = agent.RespondRequest
 type RespondShutdownOutput struct {
 	outcome
 	agent.Responded
+	failure
 }
 
 // RespondShutdown answers a shutdown request.

@@ -39,6 +39,7 @@ type SpawnAgentInput struct {
 type SpawnAgentOutput struct {
 	outcome
 	agent.Spawned
+	failure
 }
 
 // SpawnAgent starts an agent of a team.

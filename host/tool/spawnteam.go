@@ -15,6 +15,7 @@ type SpawnTeamOutput struct {
 	outcome
 	TeamName string `json:"teamName" jsonschema:"Name of the team"`
 	agent.Created
+	failure
 }
 
 // SpawnTeam creates a team whose leader is the caller.

@@ -34,6 +34,7 @@ type Task struct {
 type TaskOutput struct {
 	outcome
 	Task *Task `json:"task,omitempty" jsonschema:"The task as it is now"`
+	failure
 }
 
 // TaskCreateInput is a new task.
@@ -73,6 +74,7 @@ type TaskListInput struct {
 type TaskListOutput struct {
 	outcome
 	Tasks []Task `json:"tasks" jsonschema:"The tasks, the oldest first"`
+	failure
 }
 
 // TaskCreate makes a task.

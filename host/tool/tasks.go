@@ -16,6 +16,7 @@ type TasksInput struct {
 type TasksOutput struct {
 	outcome
 	Tasks []BackgroundShell `json:"tasks" jsonschema:"Background shells, the oldest first"`
+	failure
 }
 
 // BackgroundShell is a background shell in an answer.

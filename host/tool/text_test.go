@@ -21,9 +21,9 @@ func TestText(t *testing.T) {
 		{"a command", BashOutput{outcome: done, Result: shell.Result{Stdout: "a\nb\n"}}, "a\nb"},
 		{"a silent command", BashOutput{outcome: done}, "(no output)"},
 		{"a command that failed", BashOutput{Result: shell.Result{Stdout: "a\n", Stderr: "b\n", ExitCode: 2}}, "a\n[stderr]\nb\n[exit code 2]"},
-		{"a command that took too long", inForeground(shell.Result{Stdout: "a", ExitCode: 124, Problem: "Command timed out after 1s"}), "Error: Command timed out after 1s\na\n[exit code 124]"},
+		{"a command that took too long", bashOutputOf(shell.Result{Stdout: "a", ExitCode: 124, Problem: "Command timed out after 1s"}), "Error: Command timed out after 1s\na\n[exit code 124]"},
 		{"output of a shell", ReadShellOutput{outcome: done, Status: "completed", Output: "x\n", ExitCode: new(0)}, "x\n[completed, exit code 0]"},
-		{"no shell", ReadShellOutput{outcome: outcome{Error: "Shell not found: bg-x"}, ShellID: "bg-x", Status: "error"}, "Error: Shell not found: bg-x\nshell_id: bg-x\nstatus: error\noutput: "},
+		{"no shell", ReadShellOutput{failure: failure{"Shell not found: bg-x"}, ShellID: "bg-x", Status: "error"}, "Error: Shell not found: bg-x\nshell_id: bg-x\nstatus: error\noutput: "},
 		{"output of a worker", WorkerOutputOutput{outcome: done, Output: "x\n", Cursor: "c", Dropped: 3, Status: "running", More: true}, "[3 bytes of older output are left out]\nx\n[running; there is more already; cursor c]"},
 		{"done", WorkerSendOutput{outcome: done}, "Done."},
 		{"an empty list", TaskListOutput{outcome: done, Tasks: []Task{}}, "tasks: none"},
@@ -53,7 +53,7 @@ func TestOnlyCommand(t *testing.T) {
 		{shell.Result{ExitCode: 1}, false, true},
 		{shell.Result{ExitCode: 124, Problem: "Command timed out"}, false, false},
 	} {
-		out := inForeground(test.result)
+		out := bashOutputOf(test.result)
 		if settle(&out); out.Success != test.success || out.commandFailed() != test.failed {
 			t.Errorf("%+v: success %v, command failed %v", test.result, out.Success, out.commandFailed())
 		}

@@ -98,6 +98,7 @@ type WorkerListOutput struct {
 	Workers  []Worker `json:"workers" jsonschema:"The workers, the oldest first"`
 	Omitted  int      `json:"omitted,omitempty" jsonschema:"How many older ones are left out: narrow it down with tag" schema:"number"`
 	Warnings []string `json:"warnings,omitempty" jsonschema:"Workers that are left out, and why"`
+	failure
 }
 
 // maxListed is how many workers one answer has at most: a longer list is of no use to
@@ -140,6 +141,7 @@ type WorkerStatusInput struct {
 type WorkerStatusOutput struct {
 	outcome
 	Worker *Worker `json:"worker,omitempty" jsonschema:"The worker"`
+	failure
 }
 
 var workerStatus = &definition[WorkerStatusInput, WorkerStatusOutput]{

@@ -25,6 +25,7 @@ type WorkerKillOutput struct {
 	Warnings    []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
 
 	AfterAnswer func(context.Context) error `json:"-"`
+	failure
 }
 
 var workerKill = &definition[WorkerKillInput, WorkerKillOutput]{

@@ -35,6 +35,7 @@ type WorkerOutputOutput struct {
 	Dropped  int64  `json:"dropped,omitempty" jsonschema:"Bytes before this output that are not in any answer: no longer kept, or older than what fits" schema:"number"`
 	Status   string `json:"status,omitempty" jsonschema:"Status of the worker" schema:"enum=starting|running|stopped|lost|unknown"`
 	ExitCode *int   `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended" schema:"number"`
+	failure
 }
 
 // text is the output, and in the last line how to read on.

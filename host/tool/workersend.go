@@ -20,6 +20,7 @@ type WorkerSendOutput struct {
 	Pending   bool `json:"pending,omitempty" jsonschema:"The worker has it, and has not read all of it yet"`
 	Confirmed bool `json:"confirmed,omitempty" jsonschema:"The screen of an agent shows that it took the text"`
 	asked
+	failure
 }
 
 // promptLimit is how long an agent may take to show its prompt: with the proof that it
@@ -49,7 +50,7 @@ Nothing is typed at an agent's dialog. Read the answer with worker-output.`,
 			err = outs[0].Err
 		}
 		if asked := askedBy(err); asked.Question != "" {
-			return WorkerSendOutput{outcome: outcome{Error: message(err)}, asked: asked}, nil
+			return WorkerSendOutput{failure: failure{message(err)}, asked: asked}, nil
 		}
 		if err != nil {
 			return WorkerSendOutput{}, err

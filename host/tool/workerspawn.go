@@ -28,6 +28,7 @@ type WorkerSpawnOutput struct {
 	outcome
 	Worker   *Worker  `json:"worker,omitempty" jsonschema:"The new worker"`
 	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make it fail"`
+	failure
 }
 
 var workerSpawn = &definition[WorkerSpawnInput, WorkerSpawnOutput]{

@@ -35,6 +35,7 @@ type WorkerWaitOutput struct {
 	Pending bool           `json:"pending,omitempty" jsonschema:"The time was over before: call again with cursor"`
 	Workers []AwaitedState `json:"workers" jsonschema:"The workers, in the order of the names"`
 	Cursor  string         `json:"cursor,omitempty" jsonschema:"For the next call: where the output was read up to"`
+	failure
 }
 
 // AwaitedState is one of the workers that were waited for.

@@ -33,29 +33,29 @@ const (
 // Verbs are all verbs, in the order of a menu.
 var Verbs = []Verb{Attach, Send, Answer, Keys, Interrupt, Kill, Respawn, Clean}
 
-// About says what a verb does.
-func (v Verb) About() string {
-	switch v {
-	case Attach:
-		return "open its terminal"
-	case Send:
-		return "send a line"
-	case Answer:
-		return "answer its question"
-	case Keys:
-		return "press keys"
-	case Interrupt:
-		return "press Ctrl-C"
-	case Kill:
-		return "end it and everything it started"
-	case Respawn:
-		return "start it again as it was"
-	case Clean:
-		return "remove what it left"
-	default:
-		return ""
-	}
+// verbTexts are the words of a verb. A verb on the worker w1 is "TOWARD 'w1'" before it is
+// done, and "PAST w1" after that.
+var verbTexts = map[Verb]struct {
+	about, toward, past string
+	// doing is what the board shows while the verb is under way; empty: nothing.
+	doing string
+}{
+	Attach:    {about: "open its terminal", toward: "attach to"},
+	Send:      {about: "send a line", toward: "send to", past: "sent to"},
+	Answer:    {about: "answer its question", past: "answered"},
+	Keys:      {about: "press keys", toward: "send keys to", past: "sent to"},
+	Interrupt: {about: "press Ctrl-C", past: "interrupted"},
+	Kill:      {about: "end it and everything it started", past: "killed", doing: "killing"},
+	Respawn:   {about: "start it again as it was", past: "started again:", doing: "respawning"},
+	Clean:     {about: "remove what it left", past: "cleaned", doing: "cleaning"},
 }
+
+// About describes a verb.
+func (v Verb) About() string { return verbTexts[v].about }
+
+// Past returns the words before the name of a worker that a verb was used on, such as
+// "killed" or "sent to".
+func (v Verb) Past() string { return verbTexts[v].past }
 
 // TakesText reports whether a verb needs a text: a line, a choice, the names of keys.
 func (v Verb) TakesText() bool { return v == Send || v == Answer || v == Keys }
@@ -211,7 +211,7 @@ func (b *Board) Do(ctx context.Context, to doer, a Action) []Outcome {
 	for i, item := range a.Items {
 		ids[i] = item.ID
 	}
-	if doing := a.Verb.doing(); doing != "" {
+	if doing := verbTexts[a.Verb].doing; doing != "" {
 		b.begin(Doing{Text: doing}, ids...)
 		defer b.end(ids...)
 	}
@@ -253,20 +253,6 @@ func (b *Board) Do(ctx context.Context, to doer, a Action) []Outcome {
 		return all
 	default:
 		return a.all(errors.ErrUnsupported)
-	}
-}
-
-// doing is what the board shows while a verb is under way; empty: nothing.
-func (v Verb) doing() string {
-	switch v {
-	case Kill:
-		return "killing"
-	case Respawn:
-		return "respawning"
-	case Clean:
-		return "cleaning"
-	default:
-		return ""
 	}
 }
 

@@ -240,7 +240,7 @@ const (
 
 func (n *notes) add(name string, v dash.Verb, out dash.Outcome) {
 	now := time.Now()
-	fresh := note{Name: safetext.Line(name), Text: past(v), Clock: now.Format("15:04:05"), at: now, verb: v}
+	fresh := note{Name: safetext.Line(name), Text: strings.TrimRight(strings.TrimSuffix(v.Past(), " to"), ":"), Clock: now.Format("15:04:05"), at: now, verb: v}
 	if out.Err != nil {
 		fresh.Text, fresh.Bad = safetext.Line(out.Err.Error()), true
 	}
@@ -288,23 +288,4 @@ func (n *notes) ofGone(there func(name string) bool) []note {
 func (n *notes) succeeded(name string) bool {
 	all := n.of(name)
 	return len(all) > 0 && !all[0].Bad
-}
-
-func past(v dash.Verb) string {
-	switch v {
-	case dash.Kill:
-		return "killed"
-	case dash.Send:
-		return "sent"
-	case dash.Answer:
-		return "answered"
-	case dash.Interrupt:
-		return "interrupted"
-	case dash.Respawn:
-		return "started again"
-	case dash.Clean:
-		return "cleaned"
-	default:
-		return string(v)
-	}
 }

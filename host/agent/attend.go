@@ -114,14 +114,7 @@ func newsLine(ctx context.Context, h *host.Host, workerID string) (string, error
 
 // attend returns an agent of a team that the caller leads.
 func attend(ctx context.Context, h *host.Host, teamName, who, verb string) (registry.Agent, error) {
-	caller, err := h.Caller(ctx)
-	if err != nil {
-		return registry.Agent{}, err
-	}
-	var a registry.Agent
-	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (err error) {
-		a, err = team.Attend(ctx, tx, caller, teamName, who, verb)
-		return err
+	return Look(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) (registry.Agent, error) {
+		return team.Attend(ctx, tx, caller, teamName, who, verb)
 	})
-	return a, err
 }

@@ -71,13 +71,11 @@ func serve(ctx context.Context, h *host.Host, teamName string) (port int, releas
 }
 
 // serverOf returns the server of a team, nil if it has none.
-func serverOf(ctx context.Context, h *host.Host, teamName string) (s *registry.Server, err error) {
-	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) error {
+func serverOf(ctx context.Context, h *host.Host, teamName string) (*registry.Server, error) {
+	return view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (*registry.Server, error) {
 		t, err := team.Get(ctx, tx, teamName)
-		s = t.Server
-		return err
+		return t.Server, err
 	})
-	return s, err
 }
 
 // useServer notes that the server of a team is used, and returns where it listens;

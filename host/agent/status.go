@@ -79,29 +79,24 @@ type Summary struct {
 // Status returns the status of the agents of a team. Any member may call it. It derives
 // everything from facts and changes nothing.
 func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer, error) {
-	caller, err := h.Caller(ctx)
-	if err != nil {
-		return StatusAnswer{}, err
-	}
 	var out StatusAnswer
-	var rows []registry.Agent
 	var server *registry.Server
 	sessions := 0
-	err = view(ctx, h, req.TeamName, func(ctx context.Context, tx *registry.Tx) error {
+	rows, err := Look(ctx, h, req.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) (rows []registry.Agent, err error) {
 		if _, err := team.Member(ctx, tx, caller, req.TeamName); err != nil {
-			return err
+			return nil, err
 		}
 		t, err := team.Get(ctx, tx, req.TeamName)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		live, err := tx.Members(ctx, req.TeamName)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		server, sessions = t.Server, len(live)
 		rows, out.Warnings, err = req.agents(ctx, tx)
-		return err
+		return rows, err
 	})
 	if err != nil {
 		return StatusAnswer{}, err

@@ -93,23 +93,19 @@ var SendMessage = &definition[SendMessageInput, SendMessageOutput]{
 		Description: `Send a message to a member of the team, or to all others.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in SendMessageInput) (SendMessageOutput, error) {
-		var sent []registry.Message
-		err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (err error) {
+		sent, err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) ([]registry.Message, error) {
 			ids, err := team.Send(ctx, tx, caller, in.TeamName, in.To, in.Message, now)
-			if err == nil {
-				sent, err = tx.MessagesWith(ctx, ids...)
+			if err != nil {
+				return nil, err
 			}
-			return err
+			return tx.MessagesWith(ctx, ids...)
 		})
-		if err != nil {
-			return SendMessageOutput{}, err
-		}
 		var out SendMessageOutput
 		for _, m := range sent { // the team may have no other member
 			out.Receipts = append(out.Receipts, receipt(m))
 			out.ID = out.Receipts[0].ID
 		}
-		return out, nil
+		return out, err
 	},
 }
 
@@ -128,18 +124,13 @@ respond-shutdown.`,
 		if err != nil {
 			return ReadMessagesOutput{}, err
 		}
-		var inbox team.Inbox
-		err = change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (err error) {
-			inbox, err = team.Read(ctx, tx, caller, in.TeamName, in.UnreadOnly, now)
-			return err
+		inbox, err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (team.Inbox, error) {
+			return team.Read(ctx, tx, caller, in.TeamName, in.UnreadOnly, now)
 		})
-		if err != nil {
-			return ReadMessagesOutput{}, err
-		}
 		return ReadMessagesOutput{
 			Messages: messages(inbox.Messages), Remaining: inbox.Remaining,
 			Pending: pending && len(inbox.Messages) == 0,
-		}, nil
+		}, err
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/humane"
@@ -87,12 +88,12 @@ var TaskCreate = &definition[TaskCreateInput, TaskOutput]{
 		Description: `Create a task for the team.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskCreateInput) (TaskOutput, error) {
-		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
+		return taskOutput(change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
 			return team.CreateTask(ctx, tx, caller, in.TeamName, team.NewTask{
 				Title: in.Title, Description: in.Description, Priority: registry.Priority(in.Priority), Dependencies: in.Dependencies,
 				Assignee: in.Assignee,
 			}, now)
-		})
+		}))
 	},
 }
 
@@ -106,9 +107,9 @@ var TaskClaim = &definition[TaskClaimInput, TaskOutput]{
 		Description: `Take a pending task. If several claim it at once, one gets it.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskClaimInput) (TaskOutput, error) {
-		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
+		return taskOutput(change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
 			return team.ClaimTask(ctx, tx, caller, in.TeamName, in.TaskID, now)
-		})
+		}))
 	},
 }
 
@@ -116,18 +117,18 @@ var TaskClaim = &definition[TaskClaimInput, TaskOutput]{
 var TaskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-update",
-		Title:       "Move a task on",
+		Title:       "Update a task",
 		Set:         Teams,
 		Member:      true,
 		Description: `Move a task forward: pending, in_progress, completed. Only its owner or the leader completes it.`,
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskUpdateInput) (TaskOutput, error) {
-		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
+		return taskOutput(change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
 			return team.UpdateTask(ctx, tx, caller, in.TeamName, in.TaskID, team.TaskChange{
 				Status: registry.TaskStatus(in.Status), Dependencies: in.Dependencies, Assignee: in.Assignee,
 			}, now)
-		})
+		}))
 	},
 }
 
@@ -142,29 +143,19 @@ var TaskList = &definition[TaskListInput, TaskListOutput]{
 		ReadOnly:    true,
 		Idempotent:  true,
 	},
-	run: func(ctx context.Context, h *host.Host, _ Env, in TaskListInput) (TaskListOutput, error) {
-		var out TaskListOutput
-		err := look(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) error {
-			tasks, err := team.Tasks(ctx, tx, caller, in.TeamName, registry.TaskStatus(in.Status), in.Owner)
-			for _, t := range tasks {
-				out.Tasks = append(out.Tasks, task(t))
-			}
-			return err
+	run: func(ctx context.Context, h *host.Host, _ Env, in TaskListInput) (out TaskListOutput, err error) {
+		tasks, err := agent.Look(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) ([]registry.Task, error) {
+			return team.Tasks(ctx, tx, caller, in.TeamName, registry.TaskStatus(in.Status), in.Owner)
 		})
+		for _, t := range tasks {
+			out.Tasks = append(out.Tasks, task(t))
+		}
 		return out, err
 	},
 }
 
-func changeTask(ctx context.Context, h *host.Host, teamName string,
-	do func(context.Context, *registry.Tx, team.Caller, time.Time) (registry.Task, error),
-) (TaskOutput, error) {
-	var t Task
-	err := change(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) error {
-		changed, err := do(ctx, tx, caller, now)
-		t = task(changed)
-		return err
-	})
-	return TaskOutput{Task: &t}, err
+func taskOutput(t registry.Task, err error) (TaskOutput, error) {
+	return TaskOutput{Task: new(task(t))}, err
 }
 
 func task(t registry.Task) Task {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -195,18 +194,9 @@ type Outcome struct {
 	Err   error
 }
 
-type doer interface {
-	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
-	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
-	Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error)
-	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
-	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
-	Clean(ctx context.Context, sel host.Selection, req host.CleanRequest) ([]host.CleanOutcome, error)
-}
-
 // Do carries out an action, and shows on the board that it is under way. It returns when
 // it is done, with an outcome for each worker.
-func (b *Board) Do(ctx context.Context, to doer, a Action) []Outcome {
+func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 	ids := make([]string, len(a.Items))
 	for i, item := range a.Items {
 		ids[i] = item.ID
@@ -256,7 +246,7 @@ func (b *Board) Do(ctx context.Context, to doer, a Action) []Outcome {
 	}
 }
 
-func (b *Board) kill(ctx context.Context, to doer, a Action, sel host.Selection) []Outcome {
+func (b *Board) kill(ctx context.Context, to Doer, a Action, sel host.Selection) []Outcome {
 	progress := func(e host.KillEvent) {
 		at := slices.IndexFunc(a.Items, func(i Item) bool { return i.Name == e.Worker })
 		switch {

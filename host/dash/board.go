@@ -42,15 +42,10 @@ type Figure struct {
 	Memory int64
 }
 
-type source interface {
-	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
-	Watch(ctx context.Context, req watch.Request) error
-}
-
 // Options say what a board shows.
 type Options struct {
 	// Host is asked.
-	Host source
+	Host Source
 	// Changed is called after each change, from any goroutine; nil: nobody.
 	Changed func()
 }

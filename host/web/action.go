@@ -9,21 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
-	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/shared/safetext"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-type doer interface {
-	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
-	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
-	Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error)
-	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
-	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
-	Clean(ctx context.Context, sel host.Selection, req host.CleanRequest) ([]host.CleanOutcome, error)
-}
 
 // verbs are those that pages offer, in the order of their buttons.
 var verbs = []dash.Verb{dash.Answer, dash.Send, dash.Interrupt, dash.Respawn, dash.Clean, dash.Kill}

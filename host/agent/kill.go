@@ -27,11 +27,11 @@ type KillRequest struct {
 type Killed struct {
 	// Agent is its id.
 	Agent string     `json:"-"`
-	Phase team.Phase `json:"phase" jsonschema:"How far the shutdown has come; requested if it was refused" schema:"enum=requested|approved|rejected|confirmed|force_killed"`
+	Phase team.Phase `json:"phase" jsonschema:"Phase of the shutdown; requested if the call was refused" schema:"enum=requested|approved|rejected|confirmed|force_killed"`
 	// Reason is the agent's answer, or empty.
 	Reason          string   `json:"-"`
 	ReassignedTasks []string `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
-	Warnings        []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
+	Warnings        []string `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 	// AfterAnswer ends the worker that the caller itself runs in, if the agent is
 	// that; nil: there is nothing more to do.
 	AfterAnswer func(context.Context) error `json:"-"`

@@ -16,15 +16,15 @@ type RespondRequest struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	Approve  bool   `json:"approve" jsonschema:"Agree to shut down"`
 	// Ready has no meaning without Approve.
-	Ready  bool   `json:"ready" jsonschema:"End now; false: agreed, but first finish work" schema:"default=true"`
-	Reason string `json:"reason,omitempty" jsonschema:"Why, for the leader"`
+	Ready  bool   `json:"ready" jsonschema:"End now; false: agree, but finish work first" schema:"default=true"`
+	Reason string `json:"reason,omitempty" jsonschema:"Reason for the leader"`
 }
 
 // Responded is the result of an answer, as the tool respond-shutdown returns it.
 type Responded struct {
-	Phase           team.Phase `json:"phase,omitempty" jsonschema:"How far the shutdown has come; absent on an error" schema:"enum=confirmed|approved|rejected"`
+	Phase           team.Phase `json:"phase,omitempty" jsonschema:"Phase of the shutdown; absent on an error" schema:"enum=confirmed|approved|rejected"`
 	ReassignedTasks []string   `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
-	Warnings        []string   `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
+	Warnings        []string   `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 	// AfterAnswer does the work that must not delay the answer; nil means that there is
 	// none. The worker of the agent has at least a second to read the answer.
 	AfterAnswer func(context.Context) error `json:"-"`

@@ -75,7 +75,7 @@ type Spawned struct {
 	Worker    string `json:"-"`
 	// PaneID is empty if it has no tmux pane.
 	PaneID   string   `json:"paneId,omitempty" jsonschema:"tmux pane that it runs in"`
-	Warnings []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 }
 
 // Spawn starts an agent and returns when it is active. A prompt that it could not

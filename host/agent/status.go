@@ -25,10 +25,10 @@ type StatusRequest struct {
 
 // StatusAnswer is the answer of [Status], as the tool get-agent-status returns it.
 type StatusAnswer struct {
-	Agents   []Agent  `json:"agents" jsonschema:"The agents, the oldest first"`
-	Server   *Server  `json:"server,omitempty" jsonschema:"The server that the agents share, if asked for and there is one"`
-	Summary  Summary  `json:"summary" jsonschema:"How many agents have which status"`
-	Warnings []string `json:"warnings,omitempty" jsonschema:"Agents that are left out, and why"`
+	Agents   []Agent  `json:"agents" jsonschema:"The agents, oldest first"`
+	Server   *Server  `json:"server,omitempty" jsonschema:"The server that the agents share, if requested and if the team has one"`
+	Summary  Summary  `json:"summary" jsonschema:"Number of agents by status"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Omitted agents, and why"`
 }
 
 // Agent is the status of an agent at one moment.

@@ -25,7 +25,7 @@ type CreateRequest struct {
 // Created is a new team, as the tool spawn-team returns it.
 type Created struct {
 	Leader   string   `json:"leader" jsonschema:"Member ID of the leader, which is the caller"`
-	Warnings []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 	// Server is nil if it has none.
 	Server *Server `json:"-"`
 }

@@ -19,7 +19,7 @@ import (
 // outcome is the first field of every output, and failure the last one.
 type (
 	outcome struct {
-		Success bool `json:"success" jsonschema:"It was done"`
+		Success bool `json:"success" jsonschema:"Whether the call succeeded"`
 	}
 	failure struct {
 		Error string `json:"error,omitempty" jsonschema:"What went wrong"`

@@ -18,7 +18,7 @@ type KillAgentInput struct {
 // KillAgentOutput is the output of [KillAgent].
 type KillAgentOutput struct {
 	outcome
-	Method string `json:"method" jsonschema:"How it ends" schema:"enum=graceful|force"`
+	Method string `json:"method" jsonschema:"How the agent is ended" schema:"enum=graceful|force"`
 	agent.Killed
 	failure
 }

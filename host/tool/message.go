@@ -24,7 +24,7 @@ type SendMessageInput struct {
 // SendMessageOutput is the message that was sent.
 type SendMessageOutput struct {
 	outcome
-	ID       string    `json:"id" jsonschema:"ID of the message; the first one if it went to several, empty if there was nobody else"`
+	ID       string    `json:"id" jsonschema:"ID of the message; the first one if it went to several, empty if there is no other member"`
 	Receipts []Receipt `json:"receipts,omitempty" jsonschema:"One for each recipient"`
 	failure
 }
@@ -41,8 +41,8 @@ type Receipt struct {
 	ID      string    `json:"id" jsonschema:"ID of the message"`
 	To      string    `json:"to" jsonschema:"ID of the member"`
 	Stored  Timestamp `json:"stored" jsonschema:"When it was in the inbox"`
-	How     string    `json:"how,omitempty" jsonschema:"How it was brought; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
-	Brought Timestamp `json:"brought,omitzero" jsonschema:"When it was brought"`
+	How     string    `json:"how,omitempty" jsonschema:"How it was delivered; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought Timestamp `json:"brought,omitzero" jsonschema:"When it was delivered"`
 	Read    Timestamp `json:"read,omitzero" jsonschema:"When it was read"`
 	Courier bool      `json:"courier,omitempty" jsonschema:"A courier waits until the agent is at its prompt"`
 }
@@ -65,8 +65,8 @@ type ReadMessagesInput struct {
 type ReadMessagesOutput struct {
 	outcome
 	Messages  []Message `json:"messages" jsonschema:"The messages, the oldest first"`
-	Pending   bool      `json:"pending,omitempty" jsonschema:"The time to wait was over before there was one: call again"`
-	Remaining int       `json:"remaining,omitempty" jsonschema:"How many more there are: call again" schema:"number"`
+	Pending   bool      `json:"pending,omitempty" jsonschema:"No message came in time: call again"`
+	Remaining int       `json:"remaining,omitempty" jsonschema:"Number of further messages: call again" schema:"number"`
 	failure
 }
 
@@ -79,8 +79,8 @@ type Message struct {
 	Message   string    `json:"message" jsonschema:"Its text"`
 	Timestamp Timestamp `json:"timestamp" jsonschema:"When it was sent"`
 	Read      bool      `json:"read" jsonschema:"It had been read before this call"`
-	How       string    `json:"how,omitempty" jsonschema:"How you were told of it; absent: you were not" schema:"enum=nudging|nudge|unproven|hook|read"`
-	Brought   Timestamp `json:"brought,omitzero" jsonschema:"When you were told"`
+	How       string    `json:"how,omitempty" jsonschema:"How you were notified; absent: you were not" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought   Timestamp `json:"brought,omitzero" jsonschema:"When you were notified"`
 }
 
 // SendMessage sends a message to members of a team.

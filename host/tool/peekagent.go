@@ -25,8 +25,8 @@ type PeekAgentOutput struct {
 	State    string   `json:"state,omitempty" jsonschema:"State that its screen shows: working, idle, blocked, unknown"`
 	Question string   `json:"question,omitempty" jsonschema:"Its question if it is blocked"`
 	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
-	Rule     string   `json:"rule,omitempty" jsonschema:"Rule of its profile by which the state is known"`
-	Draft    string   `json:"draft,omitempty" jsonschema:"What stands at its prompt, typed and not submitted"`
+	Rule     string   `json:"rule,omitempty" jsonschema:"Rule of its profile that matched"`
+	Draft    string   `json:"draft,omitempty" jsonschema:"Text at its prompt that was typed but not submitted"`
 	Screen   bool     `json:"screen" jsonschema:"The text is its screen, else the end of its output"`
 	Text     string   `json:"text" jsonschema:"The screen or the output, as plain text"`
 	failure

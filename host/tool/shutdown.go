@@ -25,7 +25,7 @@ var RespondShutdown = &definition[RespondShutdownInput, RespondShutdownOutput]{
 		Set:    Teams,
 		Member: true,
 		Description: `Answer a shutdown request. If you approve, your process ends after the answer; with ready
-false you continue, and call again when ready. Else the leader gets the reason.`,
+false you continue, and call again when ready. If you reject, the leader gets the reason.`,
 		Destructive: true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in RespondShutdownInput) (out RespondShutdownOutput, err error) {

@@ -23,7 +23,7 @@ type SpawnAgentInput struct {
 	Backend  string   `json:"backend,omitempty" jsonschema:"Its backend" schema:"default=tmux"`
 	Command  []string `json:"command,omitempty" jsonschema:"Command and arguments; agent_command if omitted" schema:"min=1"`
 
-	Worktree     bool     `json:"worktree,omitempty" jsonschema:"In a git worktree of its own" schema:"default=false"`
+	Worktree     bool     `json:"worktree,omitempty" jsonschema:"Run it in a git worktree of its own" schema:"default=false"`
 	Branch       string   `json:"branch,omitempty" jsonschema:"Branch of the worktree; its worker's name if omitted"`
 	Env          []string `json:"env,omitempty" jsonschema:"Variables, KEY=VALUE"`
 	EnvFile      []string `json:"envFile,omitempty" jsonschema:"Files of variables; env wins"`
@@ -31,8 +31,8 @@ type SpawnAgentInput struct {
 	ReadyPattern string   `json:"readyPattern,omitempty" jsonschema:"Regular expression for a line of its screen once it takes the prompt"`
 	Profile      string   `json:"profile,omitempty" jsonschema:"Profile, or none; by its command if omitted"`
 
-	Limits  string `json:"limits,omitempty" jsonschema:"As memory=2g,cpus=1.5"`
-	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"In a sandbox"`
+	Limits  string `json:"limits,omitempty" jsonschema:"Such as memory=2g,cpus=1.5"`
+	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"Run it in a sandbox"`
 }
 
 // SpawnAgentOutput is the new agent.
@@ -50,8 +50,8 @@ var SpawnAgent = &definition[SpawnAgentInput, SpawnAgentOutput]{
 		Set:    Teams,
 		Member: true,
 		Leader: true,
-		Description: `Start an agent as a member of a team, in a tmux window by default. It is active
-when the answer comes.
+		Description: `Start an agent as a member of a team, in a tmux window by default. Returns once the
+agent is active.
 
 Only the team leader can spawn agents.`,
 	},

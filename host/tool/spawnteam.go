@@ -25,7 +25,7 @@ var SpawnTeam = &definition[SpawnTeamInput, SpawnTeamOutput]{
 		Title:       "Create a team",
 		Set:         Teams,
 		Leader:      true,
-		Description: `Create a team of agents, with the caller as its leader. Only the leader can spawn and kill its agents.`,
+		Description: `Create a team of agents, with the caller as its leader.`,
 	},
 	run: func(ctx context.Context, h *host.Host, env Env, in SpawnTeamInput) (out SpawnTeamOutput, err error) {
 		if in.Dir, err = env.dir(""); err != nil && in.Server != nil {

@@ -16,19 +16,19 @@ type Task struct {
 	ID           string    `json:"id" jsonschema:"ID of the task"`
 	Title        string    `json:"title" jsonschema:"What is to be done"`
 	Description  string    `json:"description,omitempty" jsonschema:"Details"`
-	Priority     string    `json:"priority" jsonschema:"How soon" schema:"enum=high|normal|low"`
-	Status       string    `json:"status" jsonschema:"How far it is" schema:"enum=pending|in_progress|completed"`
+	Priority     string    `json:"priority" jsonschema:"Priority" schema:"enum=high|normal|low"`
+	Status       string    `json:"status" jsonschema:"Status of the task" schema:"enum=pending|in_progress|completed"`
 	Owner        string    `json:"owner,omitempty" jsonschema:"ID of the member that claimed it"`
 	Assignee     string    `json:"assignee,omitempty" jsonschema:"ID of the member that it is for; absent: any"`
-	How          string    `json:"how,omitempty" jsonschema:"How its assignee was told" schema:"enum=nudging|nudge|unproven|hook|read"`
-	Brought      Timestamp `json:"brought,omitzero" jsonschema:"When it was told"`
+	How          string    `json:"how,omitempty" jsonschema:"How the assignee was notified" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought      Timestamp `json:"brought,omitzero" jsonschema:"When the assignee was notified"`
 	CreatedAt    Timestamp `json:"createdAt" jsonschema:"When it was created"`
 	UpdatedAt    Timestamp `json:"updatedAt" jsonschema:"When it changed last"`
 	ClaimedAt    Timestamp `json:"claimedAt,omitzero" jsonschema:"When it was claimed"`
 	CompletedAt  Timestamp `json:"completedAt,omitzero" jsonschema:"When it was completed"`
 	Dependencies []string  `json:"dependencies" jsonschema:"IDs of tasks that must be completed first"`
 	Blocks       []string  `json:"blocks" jsonschema:"IDs of tasks that wait for it"`
-	Warning      string    `json:"warning,omitempty" jsonschema:"Unusual facts about it"`
+	Warning      string    `json:"warning,omitempty" jsonschema:"Anything unusual about the task"`
 }
 
 // TaskOutput is a task after a change.
@@ -43,7 +43,7 @@ type TaskCreateInput struct {
 	TeamName     string   `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	Title        string   `json:"title" jsonschema:"What is to be done" schema:"min=1"`
 	Description  string   `json:"description,omitempty" jsonschema:"Details"`
-	Priority     string   `json:"priority,omitempty" jsonschema:"How soon" schema:"default=normal,enum=high|normal|low"`
+	Priority     string   `json:"priority,omitempty" jsonschema:"Priority" schema:"default=normal,enum=high|normal|low"`
 	Dependencies []string `json:"dependencies,omitempty" jsonschema:"IDs of tasks to do first"`
 	Assignee     string   `json:"assignee,omitempty" jsonschema:"Member that it is for"`
 }
@@ -104,7 +104,7 @@ var TaskClaim = &definition[TaskClaimInput, TaskOutput]{
 		Title:       "Claim a task",
 		Set:         Teams,
 		Member:      true,
-		Description: `Take a pending task. If several claim it at once, one gets it.`,
+		Description: `Take a pending task. Of several claims at once, one succeeds.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskClaimInput) (TaskOutput, error) {
 		return taskOutput(change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {

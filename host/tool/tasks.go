@@ -9,7 +9,7 @@ import (
 
 // TasksInput says which background shells to list.
 type TasksInput struct {
-	All bool `json:"all,omitempty" jsonschema:"Also those that ended within the last hour" schema:"default=false"`
+	All bool `json:"all,omitempty" jsonschema:"Include shells that ended in the last hour" schema:"default=false"`
 }
 
 // TasksOutput is the background shells of the session, the oldest first.

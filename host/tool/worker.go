@@ -19,7 +19,7 @@ type Worker struct {
 	Name      string    `json:"name" jsonschema:"Name of the worker"`
 	Status    string    `json:"status" jsonschema:"Its status; lost: its exit will never be known; unknown: its backend can't be asked" schema:"enum=starting|running|stopped|lost|unknown"`
 	Reason    string    `json:"reason,omitempty" jsonschema:"More about the status"`
-	State     string    `json:"state,omitempty" jsonschema:"What an agent does, as its screen shows: working, idle, blocked, unknown"`
+	State     string    `json:"state,omitempty" jsonschema:"State of an agent, as its screen shows it: working, idle, blocked, unknown"`
 	Question  string    `json:"question,omitempty" jsonschema:"Question of a blocked agent; a person or the leader has to answer"`
 	Choices   []string  `json:"choices,omitempty" jsonschema:"The answers that it offers"`
 	ExitCode  *int      `json:"exit_code,omitempty" jsonschema:"Exit code of the main process, 128+n after signal n" schema:"number"`
@@ -30,8 +30,8 @@ type Worker struct {
 	Backend   string    `json:"backend" jsonschema:"Backend that runs it"`
 	PID       int       `json:"pid,omitempty" jsonschema:"Main process while it runs" schema:"number"`
 	Tags      []string  `json:"tags,omitempty" jsonschema:"Its tags"`
-	Team      string    `json:"team,omitempty" jsonschema:"Team that it works for"`
-	Agent     string    `json:"agent,omitempty" jsonschema:"ID of the agent that it is"`
+	Team      string    `json:"team,omitempty" jsonschema:"Team that it belongs to"`
+	Agent     string    `json:"agent,omitempty" jsonschema:"ID of the agent that runs in it"`
 	StartedAt Timestamp `json:"started_at,omitzero" jsonschema:"When it was started"`
 	EndedAt   Timestamp `json:"ended_at,omitzero" jsonschema:"When it ended"`
 }
@@ -49,10 +49,16 @@ func workerOf(w host.Worker) Worker {
 	if s := w.State; s != nil {
 		out.State, out.Question, out.Choices = string(s.State), s.Question, agent.Choices(s.Choices)
 	}
-	if w.Exit != nil && w.Gone() {
-		out.ExitCode, out.Signal = new(proc.ExitCode(w.Exit.Code, w.Exit.Signal)), w.Exit.Signal
-	}
+	out.ExitCode, out.Signal = exitOf(w)
 	return out
+}
+
+// exitOf returns the exit code of a worker that has ended, and the signal that ended it.
+func exitOf(w host.Worker) (code *int, signal string) {
+	if w.Exit == nil || !w.Gone() {
+		return nil, ""
+	}
+	return new(proc.ExitCode(w.Exit.Code, w.Exit.Signal)), w.Exit.Signal
 }
 
 // shellError names a background shell where a worker is meant.
@@ -88,16 +94,16 @@ func findWorker(ctx context.Context, h *host.Host, name string) (host.Worker, er
 
 // WorkerListInput is the input of the tool worker-list.
 type WorkerListInput struct {
-	All bool   `json:"all,omitempty" jsonschema:"Also those that have ended" schema:"default=false"`
-	Tag string `json:"tag,omitempty" jsonschema:"Only those with this tag"`
+	All bool   `json:"all,omitempty" jsonschema:"Include ended workers" schema:"default=false"`
+	Tag string `json:"tag,omitempty" jsonschema:"Only workers with this tag"`
 }
 
 // WorkerListOutput is the workers, the oldest first.
 type WorkerListOutput struct {
 	outcome
 	Workers  []Worker `json:"workers" jsonschema:"The workers, the oldest first"`
-	Omitted  int      `json:"omitted,omitempty" jsonschema:"How many older ones are left out: narrow it down with tag" schema:"number"`
-	Warnings []string `json:"warnings,omitempty" jsonschema:"Workers that are left out, and why"`
+	Omitted  int      `json:"omitted,omitempty" jsonschema:"Number of omitted older workers: narrow the list down with tag" schema:"number"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Omitted workers, and why"`
 	failure
 }
 

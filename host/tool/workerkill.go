@@ -13,7 +13,7 @@ type WorkerKillInput struct {
 	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 	// Force and Timeout override the worker's policy.
 	Force   bool `json:"force" jsonschema:"Send SIGKILL to processes still alive after timeout" schema:"default=true"`
-	Timeout int  `json:"timeout,omitempty" jsonschema:"Ms to wait before that" schema:"over=0"`
+	Timeout int  `json:"timeout,omitempty" jsonschema:"Ms to wait before SIGKILL" schema:"over=0"`
 }
 
 // WorkerKillOutput is what became of the worker.
@@ -22,7 +22,7 @@ type WorkerKillOutput struct {
 	SignalSent  string   `json:"signal_sent,omitempty" jsonschema:"Signal that was sent; absent if it had ended"`
 	ForceKilled bool     `json:"force_killed,omitempty" jsonschema:"SIGKILL was needed"`
 	Worker      *Worker  `json:"worker,omitempty" jsonschema:"The worker as it is now"`
-	Warnings    []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
+	Warnings    []string `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 
 	AfterAnswer func(context.Context) error `json:"-"`
 	failure

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -30,7 +29,7 @@ type WorkerOutputInput struct {
 type WorkerOutputOutput struct {
 	outcome
 	Output   string `json:"output" jsonschema:"Its output, standard output and error merged, without terminal sequences"`
-	Cursor   string `json:"cursor" jsonschema:"For the next call: where this output ends"`
+	Cursor   string `json:"cursor" jsonschema:"Cursor for the next call: where this output ends"`
 	More     bool   `json:"more,omitempty" jsonschema:"There is more output already: call again with cursor"`
 	Dropped  int64  `json:"dropped,omitempty" jsonschema:"Bytes before this output that are not in any answer: no longer kept, or older than what fits" schema:"number"`
 	Status   string `json:"status,omitempty" jsonschema:"Status of the worker" schema:"enum=starting|running|stopped|lost|unknown"`
@@ -104,9 +103,7 @@ func runWorkerOutput(ctx context.Context, h *host.Host, _ Env, in WorkerOutputIn
 		Output: r.text(), Cursor: r.end.String(), More: r.more, Dropped: r.lost + r.cut,
 		Status: string(w.Status),
 	}
-	if w.Exit != nil && w.Gone() {
-		out.ExitCode = new(proc.ExitCode(w.Exit.Code, w.Exit.Signal))
-	}
+	out.ExitCode, _ = exitOf(w)
 	return out, nil
 }
 

@@ -15,19 +15,19 @@ type WorkerSpawnInput struct {
 	Backend  string   `json:"backend,omitempty" jsonschema:"process, or tmux for a terminal"`
 	Env      []string `json:"env,omitempty" jsonschema:"Entries KEY=VALUE"`
 	Tags     []string `json:"tags,omitempty" jsonschema:"Labels"`
-	Worktree bool     `json:"worktree,omitempty" jsonschema:"In a git worktree of its own" schema:"default=false"`
+	Worktree bool     `json:"worktree,omitempty" jsonschema:"Run it in a git worktree of its own" schema:"default=false"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"Branch of the worktree"`
 	Stdin    bool     `json:"stdin,omitempty" jsonschema:"Keep standard input open for worker-send" schema:"default=false"`
 
-	Limits  string `json:"limits,omitempty" jsonschema:"As memory=2g,cpus=1.5"`
-	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"In a sandbox"`
+	Limits  string `json:"limits,omitempty" jsonschema:"Such as memory=2g,cpus=1.5"`
+	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"Run it in a sandbox"`
 }
 
 // WorkerSpawnOutput is the new worker.
 type WorkerSpawnOutput struct {
 	outcome
 	Worker   *Worker  `json:"worker,omitempty" jsonschema:"The new worker"`
-	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make it fail"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 	failure
 }
 

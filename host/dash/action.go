@@ -233,16 +233,11 @@ func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 		})
 	case Clean:
 		outs, err := to.Clean(ctx, sel, host.CleanRequest{})
-		if err != nil {
-			return a.all(err)
-		}
-		all := make([]Outcome, len(outs))
-		for i, o := range outs {
-			all[i] = Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
-		}
-		return all
+		return outcomes(a, outs, err, func(o host.CleanOutcome) Outcome {
+			return Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
+		})
 	default:
-		return a.all(errors.ErrUnsupported)
+		return a.each(func(Item) ([]string, error) { return nil, errors.ErrUnsupported })
 	}
 }
 
@@ -258,14 +253,9 @@ func (b *Board) kill(ctx context.Context, to Doer, a Action, sel host.Selection)
 		}
 	}
 	outs, err := to.Kill(ctx, sel, host.KillRequest{Progress: progress})
-	if err != nil {
-		return a.all(err)
-	}
-	all := make([]Outcome, len(outs))
-	for i, o := range outs {
-		all[i] = Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
-	}
-	return all
+	return outcomes(a, outs, err, func(o host.KillOutcome) Outcome {
+		return Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
+	})
 }
 
 func texts(warnings []host.Warning, notices []string) []string {
@@ -280,23 +270,23 @@ func texts(warnings []host.Warning, notices []string) []string {
 }
 
 func (a Action) sent(outs []host.SendOutcome, err error) []Outcome {
+	return outcomes(a, outs, err, func(o host.SendOutcome) Outcome {
+		out := Outcome{Name: o.Worker.Name, Err: o.Err}
+		if o.Pending {
+			out.Notes = []string{"it has not read all of it yet"}
+		}
+		return out
+	})
+}
+
+// outcomes returns the outcomes of a call for several workers, or its error for each.
+func outcomes[T any](a Action, outs []T, err error, of func(T) Outcome) []Outcome {
 	if err != nil {
-		return a.all(err)
+		return a.each(func(Item) ([]string, error) { return nil, err })
 	}
 	all := make([]Outcome, len(outs))
 	for i, o := range outs {
-		all[i] = Outcome{Name: o.Worker.Name, Err: o.Err}
-		if o.Pending {
-			all[i].Notes = []string{"it has not read all of it yet"}
-		}
-	}
-	return all
-}
-
-func (a Action) all(err error) []Outcome {
-	all := make([]Outcome, len(a.Items))
-	for i, item := range a.Items {
-		all[i] = Outcome{Name: item.Name, Err: err}
+		all[i] = of(o)
 	}
 	return all
 }

@@ -73,9 +73,7 @@ type stream struct {
 // Follow returns a follower of a worker that runs or has ended. changed is called after
 // each change, from any goroutine. [Follower.Run] does the work.
 func Follow(from Reader, id string, changed func()) *Follower {
-	return &Follower{
-		ID: id, from: from, changed: changed, written: make(chan struct{}, 1),
-	}
+	return &Follower{ID: id, from: from, changed: changed, written: make(chan struct{}, 1)}
 }
 
 // Run reads until the worker has ended or ctx ends.
@@ -133,10 +131,7 @@ func (f *Follower) add(o swarm.Output) error {
 		s.screen.Write([]byte{'\n'}, o.Time)
 	}
 	f.mu.Unlock()
-	select {
-	case f.written <- struct{}{}:
-	default:
-	}
+	signal(f.written)
 	return nil
 }
 
@@ -213,10 +208,7 @@ func (f *Follower) Look(want bool) {
 	f.looking = want
 	f.mu.Unlock()
 	if fresh {
-		select {
-		case f.written <- struct{}{}:
-		default:
-		}
+		signal(f.written)
 	}
 }
 

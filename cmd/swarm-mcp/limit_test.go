@@ -25,7 +25,7 @@ func TestCallLimit(t *testing.T) {
 	}
 	id, _ := got["task_id"].(string)
 	file, _ := got["output_file"].(string)
-	if id == "" || file == "" || got["exit_code"] != -1.0 || got["stdout"] != "" || !strings.Contains(got["note"].(string), "goes on in the background") {
+	if id == "" || file == "" || got["exit_code"] != -1.0 || got["stdout"] != "" || !strings.Contains(got["note"].(string), "continues in the background") {
 		t.Fatalf("answer: %v", got)
 	}
 	if err := os.WriteFile(w.path("go"), nil, 0o600); err != nil {

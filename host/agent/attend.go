@@ -26,11 +26,11 @@ const (
 	nudgeLimit = 20 * time.Second
 )
 
-// Peeked is what an agent shows.
+// Peeked is the screen of an agent.
 type Peeked struct {
-	// Agent is its id, Name its name.
-	Agent, Name string
-	Worker      host.Worker
+	// Agent is the agent's id.
+	Agent  string
+	Worker host.Worker
 	// Lines are its screen, or the end of its output where it has no screen.
 	Lines  []string
 	Screen bool
@@ -51,7 +51,7 @@ func Peek(ctx context.Context, h *host.Host, teamName, who string, lines int) (P
 	if err != nil {
 		return Peeked{}, err
 	}
-	p := Peeked{Agent: a.ID, Name: a.Name, Worker: e.Worker, Lines: e.Lines, Screen: true, Rule: e.Look.Rule, Draft: e.Look.Draft}
+	p := Peeked{Agent: a.ID, Worker: e.Worker, Lines: e.Lines, Screen: true, Rule: e.Look.Rule, Draft: e.Look.Draft}
 	if e.Worker.State == nil {
 		p.Rule, p.Draft = "", "" // of a screen that was taken at the end
 	}
@@ -65,12 +65,10 @@ func Peek(ctx context.Context, h *host.Host, teamName, who string, lines int) (P
 	return p, nil
 }
 
-// Nudged is the result of a nudge.
+// Nudged is the result of a nudge, as the tool nudge-agent returns it.
 type Nudged struct {
-	// Agent is its id.
-	Agent string
-	// Confirmed says that its screen shows that it took the text.
-	Confirmed bool
+	AgentID   string `json:"agentId" jsonschema:"ID of the agent"`
+	Confirmed bool   `json:"confirmed" jsonschema:"Its screen shows that it took the line"`
 }
 
 // Nudge types a line at an agent's prompt and submits it, as [host.Host.Deliver] does:
@@ -102,7 +100,7 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 	if err != nil {
 		return Nudged{}, err
 	}
-	return Nudged{Agent: a.ID, Confirmed: outs[0].Confirmed}, nil
+	return Nudged{AgentID: a.ID, Confirmed: outs[0].Confirmed}, nil
 }
 
 func newsLine(ctx context.Context, h *host.Host, workerID string) (string, error) {
@@ -116,14 +114,7 @@ func newsLine(ctx context.Context, h *host.Host, workerID string) (string, error
 
 // attend returns an agent of a team that the caller leads.
 func attend(ctx context.Context, h *host.Host, teamName, who, verb string) (registry.Agent, error) {
-	caller, err := h.Caller(ctx)
-	if err != nil {
-		return registry.Agent{}, err
-	}
-	var a registry.Agent
-	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (err error) {
-		a, err = team.Attend(ctx, tx, caller, teamName, who, verb)
-		return err
+	return Look(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) (registry.Agent, error) {
+		return team.Attend(ctx, tx, caller, teamName, who, verb)
 	})
-	return a, err
 }

@@ -13,17 +13,11 @@ import (
 // [team.Confirmed], [team.Rejected] or [team.ForceKilled]. The next kill does not return a
 // rejection again that this call has returned. Members may wait.
 func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Killed, error) {
-	caller, err := h.Caller(ctx)
-	if err != nil {
-		return Killed{}, err
-	}
-	var a registry.Agent
-	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) error {
+	a, err := Look(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) (registry.Agent, error) {
 		if _, err := team.Member(ctx, tx, caller, teamName); err != nil {
-			return err
+			return registry.Agent{}, err
 		}
-		a, err = team.Find(ctx, tx, teamName, who)
-		return err
+		return team.Find(ctx, tx, teamName, who)
 	})
 	if err != nil {
 		return Killed{}, err
@@ -40,17 +34,16 @@ func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Kille
 		}
 	})
 	var s registry.Shutdown
-	err = h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
-		err := view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (err error) {
-			s, err = tx.LastShutdown(ctx, a.ID)
-			return err
+	err = h.AwaitChange(ctx, func(ctx context.Context) (_ bool, err error) {
+		s, err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (registry.Shutdown, error) {
+			return tx.LastShutdown(ctx, a.ID)
 		})
 		return err == nil && s.Phase != team.Requested && s.Phase != team.Approved, err
 	})
 	if err != nil {
 		return Killed{}, err
 	}
-	out := Killed{Agent: a.ID, Phase: s.Phase, Reason: s.Response, Reassigned: s.Reassigned}
+	out := Killed{Agent: a.ID, Phase: s.Phase, Reason: s.Response, ReassignedTasks: s.Reassigned}
 	if s.Phase == team.Rejected {
 		err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Told(ctx, tx, a.ID) })
 	}

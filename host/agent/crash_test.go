@@ -52,7 +52,7 @@ func TestKillerKilled(t *testing.T) {
 		_, err := w.host().SweepTeam(t.Context(), crew)
 		w.ok(err)
 		counts[w.whole(m, task)]++
-		if _, err := w.kill(m.ID, true); err != nil && !strings.HasSuffix(err.Error(), "is already terminated") {
+		if _, err := w.kill(m.AgentID, true); err != nil && !strings.HasSuffix(err.Error(), "is already terminated") {
 			t.Fatal(err)
 		}
 		if got := w.whole(m, task); got != team.Terminated {
@@ -69,7 +69,7 @@ func (w *world) whole(m *member, taskID string) team.Status {
 	var a registry.Agent
 	var task registry.Task
 	w.change(w.host(), func(ctx context.Context, tx *registry.Tx, c team.Caller) (err error) {
-		if a, err = tx.Agent(ctx, m.ID); err != nil {
+		if a, err = tx.Agent(ctx, m.AgentID); err != nil {
 			return err
 		}
 		tasks, err := team.Tasks(ctx, tx, c, crew, "", "")
@@ -85,7 +85,7 @@ func (w *world) whole(m *member, taskID string) team.Status {
 		if task.Status != registry.TaskPending || task.Owner != "" || a.TokenHash != "" || a.Terminated.IsZero() {
 			w.Errorf("terminated: %+v, task %+v", a, task)
 		}
-	case task.Status != registry.TaskInProgress || task.Owner != m.ID || a.TokenHash == "" || !a.Lost.IsZero():
+	case task.Status != registry.TaskInProgress || task.Owner != m.AgentID || a.TokenHash == "" || !a.Lost.IsZero():
 		w.Errorf("not terminated: %+v, task %+v", a, task)
 	}
 	return a.Status
@@ -97,7 +97,7 @@ func TestResponderKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create(crew)
-	c := call{Bin: bin, Dir: w.state(), Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}}
+	c := call{Bin: bin, Dir: w.state(), Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Ready: true}}
 	arg, err := json.Marshal(c)
 	w.ok(err)
 	counts := map[team.Status]int{}
@@ -143,7 +143,7 @@ func TestSpawnerKilled(t *testing.T) {
 			w.ok(err)
 			ws, _, err := w.host().Workers(t.Context(), host.Selection{All: true})
 			w.ok(err)
-			s, err = agent.Status(t.Context(), w.host(), agent.StatusRequest{Team: crew})
+			s, err = agent.Status(t.Context(), w.host(), agent.StatusRequest{TeamName: crew})
 			w.ok(err)
 			return len(slices.DeleteFunc(ws, host.Worker.Gone)) == s.Summary.Active
 		})
@@ -174,7 +174,7 @@ func TestKillAndDelete(t *testing.T) {
 		var kerr, derr error
 		killer, deleter := w.host(), w.host()
 		wg.Go(func() {
-			_, kerr = agent.Kill(t.Context(), killer, agent.KillRequest{Team: crew, Agent: "ann", Force: true})
+			_, kerr = agent.Kill(t.Context(), killer, agent.KillRequest{TeamName: crew, AgentID: "ann", Force: true})
 		})
 		wg.Go(func() { _, derr = agent.DeleteTeam(t.Context(), deleter, crew, true) })
 		wg.Wait()
@@ -207,7 +207,7 @@ func TestKillAndRespawn(t *testing.T) {
 		var wg sync.WaitGroup
 		killer, respawner := w.host(), w.host()
 		wg.Go(func() {
-			k, err := agent.Kill(t.Context(), killer, agent.KillRequest{Team: crew, Agent: "ann", Force: true})
+			k, err := agent.Kill(t.Context(), killer, agent.KillRequest{TeamName: crew, AgentID: "ann", Force: true})
 			if err != nil || k.Phase != team.ForceKilled {
 				t.Errorf("kill: %+v, %v", k, err)
 			}
@@ -218,7 +218,7 @@ func TestKillAndRespawn(t *testing.T) {
 			}
 		})
 		wg.Wait()
-		w.is(s.ID, team.Terminated)
+		w.is(s.AgentID, team.Terminated)
 		ws, _, err := w.host().Workers(t.Context(), host.Selection{Names: []string{s.Worker}})
 		w.ok(err)
 		if ws[0].Status != host.StatusStopped {

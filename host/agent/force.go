@@ -34,7 +34,7 @@ func (k *killing) force(ctx context.Context) error {
 // database can't be written.
 func (k *killing) target(ctx context.Context) (a registry.Agent, err error) {
 	err = k.h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		a, err = team.Target(ctx, tx, k.caller, k.req.Team, k.req.Agent)
+		a, err = team.Target(ctx, tx, k.caller, k.req.TeamName, k.req.AgentID)
 		return err
 	})
 	if err == nil && k.caller.Agent != "" {
@@ -90,7 +90,7 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 	if settled != nil {
 		return settled
 	}
-	k.out.Warnings = idle(ctx, k.h, k.req.Team, k.out.Warnings)
+	k.out.Warnings = idle(ctx, k.h, k.req.TeamName, k.out.Warnings)
 	return nil
 }
 
@@ -116,7 +116,7 @@ func (k *killing) forceOwn(ctx context.Context, a *registry.Agent) error {
 	if err != nil {
 		return err
 	}
-	k.out.AfterAnswer = func(ctx context.Context) error { return endOwn(ctx, k.h, k.req.Team, a.WorkerID) }
+	k.out.AfterAnswer = func(ctx context.Context) error { return endOwn(ctx, k.h, k.req.TeamName, a.WorkerID) }
 	return nil
 }
 

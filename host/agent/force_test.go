@@ -35,20 +35,20 @@ func TestWhoCanBeKilled(t *testing.T) {
 	for _, force := range []bool{false, true} {
 		for _, tt := range []struct{ team, agent, want string }{
 			{crew, "nobody", "Agent 'nobody' not found"},
-			{crew, zoe.ID, "Agent '" + zoe.ID + "' not found"},
+			{crew, zoe.AgentID, "Agent '" + zoe.AgentID + "' not found"},
 			{crew, "zoe", "Agent 'zoe' not found"},
 			{crew, "leader", "Cannot kill the team leader"},
 			{crew, "boss", "Cannot kill the team leader"},
 			{"nowhere", "ann", "Team 'nowhere' does not exist"},
 		} {
-			_, err := agent.Kill(t.Context(), w.host(), agent.KillRequest{Team: tt.team, Agent: tt.agent, Force: force})
+			_, err := agent.Kill(t.Context(), w.host(), agent.KillRequest{TeamName: tt.team, AgentID: tt.agent, Force: force})
 			w.refused(tt.want, err)
 		}
 		for _, h := range []*host.Host{w.as(ann.token), w.as(zoe.token)} {
-			_, err := agent.Kill(t.Context(), h, agent.KillRequest{Team: crew, Agent: "bob", Force: force})
+			_, err := agent.Kill(t.Context(), h, agent.KillRequest{TeamName: crew, AgentID: "bob", Force: force})
 			w.refused("Only the team leader can kill agents", err)
 		}
-		_, err := agent.Kill(t.Context(), w.as("beef"), agent.KillRequest{Team: crew, Agent: "bob", Force: force})
+		_, err := agent.Kill(t.Context(), w.as("beef"), agent.KillRequest{TeamName: crew, AgentID: "bob", Force: force})
 		w.refused("Unknown agent token", err)
 		// Its environment is not needed to know who it is.
 		ann.tell("unset SWARM_TOKEN SWARM_WORKER_ID SWARM_SHIM")
@@ -59,10 +59,10 @@ func TestWhoCanBeKilled(t *testing.T) {
 	for _, m := range []*member{ann, bob, boss} {
 		w.is(m.Name, team.Active)
 	}
-	k, err := agent.Kill(t.Context(), w.as(boss.token), agent.KillRequest{Team: crew, Agent: "bob", Force: true})
+	k, err := agent.Kill(t.Context(), w.as(boss.token), agent.KillRequest{TeamName: crew, AgentID: "bob", Force: true})
 	w.ok(err)
 	// It had no tasks.
-	if diff := cmp.Diff(agent.Killed{Agent: bob.ID, Phase: team.ForceKilled, Reassigned: []string{}}, k); diff != "" {
+	if diff := cmp.Diff(agent.Killed{Agent: bob.AgentID, Phase: team.ForceKilled, ReassignedTasks: []string{}}, k); diff != "" {
 		t.Error(diff)
 	}
 	for _, force := range []bool{false, true} {
@@ -92,7 +92,7 @@ func TestTwoKillers(t *testing.T) {
 		for i := range errs {
 			h := w.host()
 			wg.Go(func() {
-				killed[i], errs[i] = agent.Kill(t.Context(), h, agent.KillRequest{Team: crew, Agent: tt.name, Force: tt.force})
+				killed[i], errs[i] = agent.Kill(t.Context(), h, agent.KillRequest{TeamName: crew, AgentID: tt.name, Force: tt.force})
 			})
 		}
 		wg.Wait()
@@ -105,8 +105,8 @@ func TestTwoKillers(t *testing.T) {
 		if killed[winner].Phase != tt.phase {
 			t.Errorf("%s: %+v", tt.name, killed[winner])
 		}
-		if tt.force && !cmp.Equal(killed[winner].Reassigned, []string{task}) {
-			t.Errorf("the winner reassigned %v", killed[winner].Reassigned)
+		if tt.force && !cmp.Equal(killed[winner].ReassignedTasks, []string{task}) {
+			t.Errorf("the winner reassigned %v", killed[winner].ReassignedTasks)
 		}
 	}
 }
@@ -126,18 +126,18 @@ func TestEndNoticedFirst(t *testing.T) {
 		}
 		noticed := false
 		k, err := agent.Kill(t.Context(), w.host(), agent.KillRequest{
-			Team: crew, Agent: "ann", Force: true, Reason: "at once",
+			TeamName: crew, AgentID: "ann", Force: true, Reason: "at once",
 			Progress: func(e host.KillEvent) {
 				if e.Done {
 					_, err := w.host().SweepTeam(t.Context(), crew)
 					w.ok(err)
-					w.is(m.ID, team.Terminated)
+					w.is(m.AgentID, team.Terminated)
 					noticed = true
 				}
 			},
 		})
 		w.ok(err)
-		if diff := cmp.Diff(agent.Killed{Agent: m.ID, Phase: team.ForceKilled, Reassigned: []string{task}}, k); !noticed || diff != "" {
+		if diff := cmp.Diff(agent.Killed{Agent: m.AgentID, Phase: team.ForceKilled, ReassignedTasks: []string{task}}, k); !noticed || diff != "" {
 			t.Errorf("noticed before: %v (-want +got):\n%s", noticed, diff)
 		}
 		_, err = w.kill("ann", true)
@@ -156,7 +156,7 @@ func TestPaneGone(t *testing.T) {
 	}{{false, team.Confirmed}, {true, team.ForceKilled}} {
 		m := w.spawn("ann", "tmux")
 		task := m.task("work")
-		cmd := exec.CommandContext(t.Context(), "tmux", "kill-pane", "-t", m.Pane)
+		cmd := exec.CommandContext(t.Context(), "tmux", "kill-pane", "-t", m.PaneID)
 		cmd.Env = w.env
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -188,7 +188,7 @@ func TestSurvivor(t *testing.T) {
 	if k.Phase != team.ForceKilled || len(k.Warnings) != 1 || !strings.Contains(k.Warnings[0], "still alive: stone") {
 		t.Errorf("killed: %+v", k)
 	}
-	w.is(m.ID, team.Terminated)
+	w.is(m.AgentID, team.Terminated)
 	ws, _, err := w.host().Workers(t.Context(), host.Selection{Names: []string{m.Worker}})
 	w.ok(err)
 	if ws[0].Status != host.StatusRunning {
@@ -205,12 +205,12 @@ func TestBackendGone(t *testing.T) {
 	h, err := host.Open(t.Context(), host.Options{Dir: w.state(), Executable: "/nowhere/swarm", Env: []string{"PATH=/nowhere", "SWARM_SHIM=test"}})
 	w.ok(err)
 	defer func() { w.ok(h.Close()) }()
-	k, err := agent.Kill(t.Context(), h, agent.KillRequest{Team: crew, Agent: "ann", Force: true})
+	k, err := agent.Kill(t.Context(), h, agent.KillRequest{TeamName: crew, AgentID: "ann", Force: true})
 	w.ok(err)
 	if k.Phase != team.ForceKilled || len(k.Warnings) != 1 {
 		t.Errorf("killed: %+v", k)
 	}
-	w.is(m.ID, team.Terminated)
+	w.is(m.AgentID, team.Terminated)
 }
 
 func TestTasksCannotBeReassigned(t *testing.T) {
@@ -229,13 +229,13 @@ func TestTasksCannotBeReassigned(t *testing.T) {
 		} else {
 			_, err := w.kill("ann", false)
 			w.ok(err)
-			warnings = m.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}}).Warnings
+			warnings = m.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Ready: true}}).Warnings
 		}
 		if len(warnings) != 1 {
 			t.Errorf("warnings: %q", warnings)
 		}
 		m.gone()
-		w.is(m.ID, team.Terminated)
+		w.is(m.AgentID, team.Terminated)
 		w.execute("DELETE FROM tasks")
 	}
 }
@@ -290,11 +290,11 @@ func TestGaveUpWaiting(t *testing.T) {
 	m.tell("trap '' TERM; echo ready > ready")
 	m.file("ready")
 	ctx, cancel := context.WithCancel(t.Context())
-	k, err := agent.Kill(ctx, w.host(), agent.KillRequest{Team: crew, Agent: "ann", Force: true, Progress: func(host.KillEvent) { cancel() }})
+	k, err := agent.Kill(ctx, w.host(), agent.KillRequest{TeamName: crew, AgentID: "ann", Force: true, Progress: func(host.KillEvent) { cancel() }})
 	w.ok(err)
 	if k.Phase != team.ForceKilled || len(k.Warnings) > 0 {
 		t.Errorf("killed: %+v", k)
 	}
 	m.gone()
-	w.is(m.ID, team.Terminated)
+	w.is(m.AgentID, team.Terminated)
 }

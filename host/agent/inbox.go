@@ -15,12 +15,10 @@ func AwaitMessage(ctx context.Context, h *host.Host, teamName string) error {
 	if err != nil {
 		return err
 	}
-	unread := func(ctx context.Context) (n int, err error) {
-		err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) error {
-			n, err = team.Unread(ctx, tx, caller, teamName)
-			return err
+	unread := func(ctx context.Context) (int, error) {
+		return view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (int, error) {
+			return team.Unread(ctx, tx, caller, teamName)
 		})
-		return n, err
 	}
 	// Unread messages and errors end the call before it waits for changes.
 	if n, err := unread(ctx); n > 0 || err != nil {
@@ -35,31 +33,19 @@ func AwaitMessage(ctx context.Context, h *host.Host, teamName string) error {
 // UnreadMessages returns the unread messages of the caller's inbox in a team. It marks none
 // as read.
 func UnreadMessages(ctx context.Context, h *host.Host, teamName string) (team.Inbox, error) {
-	caller, err := h.Caller(ctx)
-	if err != nil {
-		return team.Inbox{}, err
-	}
-	var inbox team.Inbox
-	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (err error) {
-		inbox, err = team.UnreadMessages(ctx, tx, caller, teamName)
-		return err
+	return Look(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) (team.Inbox, error) {
+		return team.UnreadMessages(ctx, tx, caller, teamName)
 	})
-	return inbox, err
 }
 
 // Sent returns the last messages that the caller has sent to members of a team, the
 // oldest one first, with their receipts. It changes nothing.
-func Sent(ctx context.Context, h *host.Host, teamName string, limit int) (messages []registry.Message, err error) {
-	caller, err := h.Caller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) error {
+func Sent(ctx context.Context, h *host.Host, teamName string, limit int) ([]registry.Message, error) {
+	return Look(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) ([]registry.Message, error) {
 		member, err := team.Member(ctx, tx, caller, teamName)
-		if err == nil {
-			messages, err = tx.Sent(ctx, registry.Membership{Team: teamName, Member: member}, limit)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return tx.Sent(ctx, registry.Membership{Team: teamName, Member: member}, limit)
 	})
-	return messages, err
 }

@@ -12,29 +12,29 @@ import (
 
 // KillRequest is the request of [Kill].
 type KillRequest struct {
-	// Agent is its id or name.
-	Team, Agent string
+	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
+	// AgentID is its id or name.
+	AgentID string `json:"agentId" jsonschema:"ID of the agent to terminate" schema:"min=1"`
 	// Force ends it at once, whatever its status.
-	Force bool
-	// Reason is the reason that the agent gets; it may be empty.
-	Reason string
+	Force  bool   `json:"force,omitempty" jsonschema:"Skip graceful shutdown and force-kill immediately" schema:"default=false"`
+	Reason string `json:"reason,omitempty" jsonschema:"Reason for termination (sent to agent in shutdown request)"`
 	// Progress, if it is not nil, is called when the end of a process begins and when it is
 	// complete.
-	Progress func(host.KillEvent)
+	Progress func(host.KillEvent) `json:"-"`
 }
 
-// Killed is the state of the end of an agent.
+// Killed is the state of the end of an agent, as the tool kill-agent returns it.
 type Killed struct {
 	// Agent is its id.
-	Agent string
-	Phase team.Phase
+	Agent string     `json:"-"`
+	Phase team.Phase `json:"phase" jsonschema:"Phase of the shutdown; requested if the call was refused" schema:"enum=requested|approved|rejected|confirmed|force_killed"`
 	// Reason is the agent's answer, or empty.
-	Reason     string
-	Reassigned []string
-	Warnings   []string
+	Reason          string   `json:"-"`
+	ReassignedTasks []string `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
+	Warnings        []string `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 	// AfterAnswer ends the worker that the caller itself runs in, if the agent is
 	// that; nil: there is nothing more to do.
-	AfterAnswer func(context.Context) error
+	AfterAnswer func(context.Context) error `json:"-"`
 }
 
 // Kill asks an agent to end, or with Force ends it. If two callers force the end at the
@@ -45,7 +45,7 @@ type Killed struct {
 // and the agent is terminated all the same. A database that can't be written is a warning
 // too: the next call that can write to it terminates the agent.
 func Kill(ctx context.Context, h *host.Host, req KillRequest) (Killed, error) {
-	caller, warnings, err := begin(ctx, h, req.Team)
+	caller, warnings, err := begin(ctx, h, req.TeamName)
 	if err != nil && (!req.Force || !isUnwritable(err)) {
 		return Killed{}, err
 	}
@@ -74,7 +74,7 @@ type killing struct {
 func (k *killing) ask(ctx context.Context) error {
 	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		now := time.Now()
-		a, err := team.Target(ctx, tx, k.caller, k.req.Team, k.req.Agent)
+		a, err := team.Target(ctx, tx, k.caller, k.req.TeamName, k.req.AgentID)
 		if err != nil {
 			return err
 		}
@@ -88,12 +88,12 @@ func (k *killing) ask(ctx context.Context) error {
 			}
 			return k.release(ctx, tx, &a, team.Confirmed, now)
 		}
-		a, s, err := team.Ask(ctx, tx, k.caller, k.req.Team, k.req.Agent, k.req.Reason, now)
+		a, s, err := team.Ask(ctx, tx, k.caller, k.req.TeamName, k.req.AgentID, k.req.Reason, now)
 		k.out.Agent, k.out.Phase, k.out.Reason = a.ID, s.Phase, s.Response
 		return err
 	})
 	if err == nil && k.won {
-		k.out.Warnings = idle(ctx, k.h, k.req.Team, k.out.Warnings)
+		k.out.Warnings = idle(ctx, k.h, k.req.TeamName, k.out.Warnings)
 	}
 	return err
 }
@@ -112,19 +112,19 @@ func isGone(ctx context.Context, tx *registry.Tx, a *registry.Agent) (bool, erro
 // release terminates an agent for the caller. If another call was faster, the error is a
 // [team.TerminatedError] that names the agent as the caller did.
 func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agent, phase team.Phase, now time.Time) error {
-	requester, err := team.Member(ctx, tx, k.caller, k.req.Team)
+	requester, err := team.Member(ctx, tx, k.caller, k.req.TeamName)
 	if err != nil {
 		return err
 	}
 	r, err := release(ctx, tx, a, team.Leaving{Phase: phase, Requester: requester, Reason: k.req.Reason}, now)
 	if isOver(err) {
-		return &team.TerminatedError{Agent: k.req.Agent}
+		return &team.TerminatedError{Agent: k.req.AgentID}
 	}
 	if err != nil {
 		return err
 	}
 	k.won = true
-	k.out.Agent, k.out.Phase, k.out.Reassigned = a.ID, phase, r.Reassigned
+	k.out.Agent, k.out.Phase, k.out.ReassignedTasks = a.ID, phase, r.Reassigned
 	k.out.Warnings = append(k.out.Warnings, r.Warnings...)
 	return nil
 }
@@ -135,13 +135,13 @@ func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agen
 func (k *killing) claim(ctx context.Context, a *registry.Agent, over error) error {
 	claimed := false
 	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		requester, err := team.Member(ctx, tx, k.caller, k.req.Team)
+		requester, err := team.Member(ctx, tx, k.caller, k.req.TeamName)
 		if err != nil {
 			return err
 		}
 		var r team.Released
 		r, claimed, err = team.Claim(ctx, tx, a.ID, team.Leaving{Phase: team.ForceKilled, Requester: requester, Reason: k.req.Reason})
-		k.out.Agent, k.out.Phase, k.out.Reassigned = a.ID, team.ForceKilled, r.Reassigned
+		k.out.Agent, k.out.Phase, k.out.ReassignedTasks = a.ID, team.ForceKilled, r.Reassigned
 		return err
 	})
 	if err == nil && !claimed {

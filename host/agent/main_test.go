@@ -106,15 +106,15 @@ func callAndPrint(text string) int {
 
 func (c call) do(ctx context.Context, h *host.Host) (answer, func(context.Context) error, error) {
 	if c.Kill != nil {
-		k, err := agent.Kill(ctx, h, agent.KillRequest{Team: c.Kill.Team, Agent: c.Kill.Agent, Force: c.Kill.Force})
-		return answer{Phase: k.Phase, Reassigned: k.Reassigned, Warnings: k.Warnings}, k.AfterAnswer, err
+		k, err := agent.Kill(ctx, h, agent.KillRequest{TeamName: c.Kill.Team, AgentID: c.Kill.Agent, Force: c.Kill.Force})
+		return answer{Phase: k.Phase, Reassigned: k.ReassignedTasks, Warnings: k.Warnings}, k.AfterAnswer, err
 	}
 	if c.Spawn != nil {
 		s, err := agent.Spawn(ctx, h, *c.Spawn)
 		return answer{Warnings: s.Warnings}, nil, err
 	}
 	r, err := agent.Respond(ctx, h, *c.Respond)
-	return answer{Phase: r.Phase, Reassigned: r.Reassigned, Warnings: r.Warnings}, r.AfterAnswer, err
+	return answer{Phase: r.Phase, Reassigned: r.ReassignedTasks, Warnings: r.Warnings}, r.AfterAnswer, err
 }
 
 // listen is a server: it answers at a port until it is ended.

@@ -16,15 +16,15 @@ func TestApproved(t *testing.T) {
 	w := newWorld(t)
 	w.create(crew)
 	a := w.spawn("ann", "tmux")
-	if a.Pane == "" {
+	if a.PaneID == "" {
 		t.Error("the agent has no pane")
 	}
 	w.is("ann", team.Active)
 	task := a.task("work")
 
-	k, err := w.kill(a.ID, false)
+	k, err := w.kill(a.AgentID, false)
 	w.ok(err)
-	if diff := cmp.Diff(agent.Killed{Agent: a.ID, Phase: team.Requested}, k); diff != "" {
+	if diff := cmp.Diff(agent.Killed{Agent: a.AgentID, Phase: team.Requested}, k); diff != "" {
 		t.Error(diff)
 	}
 	w.is("ann", team.ShuttingDown)
@@ -35,13 +35,13 @@ func TestApproved(t *testing.T) {
 	}
 
 	// It goes on for a while.
-	got := a.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Reason: "soon"}})
+	got := a.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Reason: "soon"}})
 	if diff := cmp.Diff(answer{Phase: team.Approved}, got); diff != "" {
 		t.Error(diff)
 	}
 	w.is("ann", team.ShuttingDown)
 
-	got = a.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}})
+	got = a.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Ready: true}})
 	if diff := cmp.Diff(answer{Phase: team.Confirmed, Reassigned: []string{task}}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -50,20 +50,20 @@ func TestApproved(t *testing.T) {
 	if in := w.inbox(w.host()); len(in) != 2 || in[0].Type != registry.MessageShutdownApproved || in[1].Type != registry.MessageShutdownApproved {
 		t.Errorf("inbox of the leader: %+v", in)
 	}
-	_, err = w.kill(a.ID, false)
-	w.refused("Agent '"+a.ID+"' is already terminated", err)
+	_, err = w.kill(a.AgentID, false)
+	w.refused("Agent '"+a.AgentID+"' is already terminated", err)
 }
 
 // released wants nothing to be left of an agent that worked on a task.
 func (w *world) released(a *member, task string) {
 	w.Helper()
-	w.is(a.ID, team.Terminated)
+	w.is(a.AgentID, team.Terminated)
 	_, err := w.as(a.token).Caller(w.Context())
 	w.refused("Unknown agent token", err)
 	w.change(w.host(), func(ctx context.Context, tx *registry.Tx, c team.Caller) error {
 		members, err := tx.Members(ctx, crew)
 		for _, m := range members {
-			if m.ID == a.ID {
+			if m.ID == a.AgentID {
 				w.Errorf("%s is a member still", a.Name)
 			}
 		}
@@ -73,7 +73,7 @@ func (w *world) released(a *member, task string) {
 			if team.TaskID(t.N) != task {
 				continue
 			}
-			if t.Status != registry.TaskPending || t.Owner != "" || !t.Claimed.IsZero() || t.Warning != "Reassigned: previous owner "+a.ID+" terminated" {
+			if t.Status != registry.TaskPending || t.Owner != "" || !t.Claimed.IsZero() || t.Warning != "Reassigned: previous owner "+a.AgentID+" terminated" {
 				w.Errorf("task: %+v", t)
 			}
 		}
@@ -91,12 +91,12 @@ func TestRejected(t *testing.T) {
 	w := newWorld(t)
 	w.create(crew)
 	a := w.spawn("ann", "process")
-	_, err := agent.Heartbeat(t.Context(), w.as(a.token), agent.HeartbeatRequest{Team: crew, Status: team.Idle})
+	_, err := agent.Heartbeat(t.Context(), w.as(a.token), agent.HeartbeatRequest{TeamName: crew, Status: team.Idle})
 	w.ok(err)
 	_, err = w.kill("ann", false)
 	w.ok(err)
 
-	got := a.call(call{Respond: &agent.RespondRequest{Team: crew, Reason: "busy"}})
+	got := a.call(call{Respond: &agent.RespondRequest{TeamName: crew, Reason: "busy"}})
 	if diff := cmp.Diff(answer{Phase: team.Rejected}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -106,8 +106,8 @@ func TestRejected(t *testing.T) {
 	}
 
 	for _, want := range []agent.Killed{
-		{Agent: a.ID, Phase: team.Rejected, Reason: "busy"}, // once
-		{Agent: a.ID, Phase: team.Requested},
+		{Agent: a.AgentID, Phase: team.Rejected, Reason: "busy"}, // once
+		{Agent: a.AgentID, Phase: team.Requested},
 	} {
 		k, err := w.kill("ann", false)
 		w.ok(err)
@@ -118,7 +118,7 @@ func TestRejected(t *testing.T) {
 	task := a.task("work")
 	k, err := w.kill("ann", true)
 	w.ok(err)
-	if diff := cmp.Diff(agent.Killed{Agent: a.ID, Phase: team.ForceKilled, Reassigned: []string{task}}, k); diff != "" {
+	if diff := cmp.Diff(agent.Killed{Agent: a.AgentID, Phase: team.ForceKilled, ReassignedTasks: []string{task}}, k); diff != "" {
 		t.Error(diff)
 	}
 	a.gone()
@@ -133,13 +133,13 @@ func TestConfirmedFromElsewhere(t *testing.T) {
 	a := w.spawn("ann", "process")
 	_, err := w.kill("ann", false)
 	w.ok(err)
-	r, err := agent.Respond(t.Context(), w.as(a.token), agent.RespondRequest{Team: crew, Approve: true, Ready: true})
+	r, err := agent.Respond(t.Context(), w.as(a.token), agent.RespondRequest{TeamName: crew, Approve: true, Ready: true})
 	w.ok(err)
 	if r.AfterAnswer != nil || r.Phase != team.Confirmed || len(r.Warnings) > 0 {
 		t.Errorf("answer: %+v", r)
 	}
 	a.gone()
-	w.is(a.ID, team.Terminated)
+	w.is(a.AgentID, team.Terminated)
 }
 
 // TestConfirmedWithoutShim is an agent whose backend can't be told that it is done.
@@ -151,7 +151,7 @@ func TestConfirmedWithoutShim(t *testing.T) {
 	task := a.task("work")
 	_, err := w.kill("ann", false)
 	w.ok(err)
-	got := a.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}})
+	got := a.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Ready: true}})
 	if diff := cmp.Diff(answer{Phase: team.Confirmed, Reassigned: []string{task}}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -165,13 +165,13 @@ func TestNothingToAnswer(t *testing.T) {
 	w.create(crew)
 	a := w.spawn("ann", "process")
 	for _, approve := range []bool{true, false} {
-		_, err := agent.Respond(t.Context(), w.as(a.token), agent.RespondRequest{Team: crew, Approve: approve, Ready: true})
+		_, err := agent.Respond(t.Context(), w.as(a.token), agent.RespondRequest{TeamName: crew, Approve: approve, Ready: true})
 		w.refused("No shutdown request to respond to", err)
-		_, err = agent.Respond(t.Context(), w.host(), agent.RespondRequest{Team: crew, Approve: approve, Ready: true})
+		_, err = agent.Respond(t.Context(), w.host(), agent.RespondRequest{TeamName: crew, Approve: approve, Ready: true})
 		w.refused("No shutdown request to respond to", err)
 	}
 	w.is("ann", team.Active)
-	_, err := agent.Respond(t.Context(), w.as("0000"), agent.RespondRequest{Team: crew, Approve: true})
+	_, err := agent.Respond(t.Context(), w.as("0000"), agent.RespondRequest{TeamName: crew, Approve: true})
 	w.refused("Unknown agent token", err)
 }
 
@@ -186,11 +186,13 @@ func TestAwaitAnswer(t *testing.T) {
 		want agent.Killed
 	}{
 		"approves": {
-			func(m *member) { m.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}}) },
+			func(m *member) {
+				m.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Ready: true}})
+			},
 			agent.Killed{Phase: team.Confirmed},
 		},
 		"rejects": {
-			func(m *member) { m.call(call{Respond: &agent.RespondRequest{Team: crew, Reason: "no"}}) },
+			func(m *member) { m.call(call{Respond: &agent.RespondRequest{TeamName: crew, Reason: "no"}}) },
 			agent.Killed{Phase: team.Rejected, Reason: "no"},
 		},
 		"forced": {
@@ -198,7 +200,7 @@ func TestAwaitAnswer(t *testing.T) {
 				// A caller that waits for the answer may notice the end first, and record it.
 				k, err := w.kill(m.Name, true)
 				w.ok(err)
-				if k.Phase != team.ForceKilled || k.Agent != m.ID {
+				if k.Phase != team.ForceKilled || k.Agent != m.AgentID {
 					t.Errorf("the kill answers %+v", k)
 				}
 			},
@@ -226,8 +228,8 @@ func TestAwaitAnswer(t *testing.T) {
 			tt.does(m)
 			got := <-answered
 			w.ok(got.err)
-			tt.want.Agent = m.ID
-			if got.killed.Reassigned = nil; !cmp.Equal(tt.want, got.killed) {
+			tt.want.Agent = m.AgentID
+			if got.killed.ReassignedTasks = nil; !cmp.Equal(tt.want, got.killed) {
 				t.Error(cmp.Diff(tt.want, got.killed))
 			}
 		})

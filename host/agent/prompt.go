@@ -33,7 +33,7 @@ func (s *spawning) prompt(ctx context.Context, caller team.Caller, w host.Worker
 	// A caller that gave up waiting still wants the agent to have the prompt.
 	ctx = context.WithoutCancel(ctx)
 	err = s.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		_, err := team.Send(ctx, tx, caller, s.req.Team, s.out.ID, s.req.Prompt, time.Now())
+		_, err := team.Send(ctx, tx, caller, s.req.Team, s.out.AgentID, s.req.Prompt, time.Now())
 		return err
 	})
 	if err != nil {

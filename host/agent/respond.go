@@ -13,23 +13,21 @@ import (
 
 // RespondRequest is an agent's answer to the request that it ends.
 type RespondRequest struct {
-	Team    string
-	Approve bool
-	// Ready says that the agent may end now; otherwise it reports that later. It has no
-	// meaning without Approve.
-	Ready bool
-	// Reason is the reason that the leader gets; it may be empty.
-	Reason string
+	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
+	Approve  bool   `json:"approve" jsonschema:"Agree to shut down"`
+	// Ready has no meaning without Approve.
+	Ready  bool   `json:"ready" jsonschema:"End now; false: agree, but finish work first" schema:"default=true"`
+	Reason string `json:"reason,omitempty" jsonschema:"Reason for the leader"`
 }
 
-// Responded is the result of an answer.
+// Responded is the result of an answer, as the tool respond-shutdown returns it.
 type Responded struct {
-	Phase      team.Phase
-	Reassigned []string
-	Warnings   []string
+	Phase           team.Phase `json:"phase,omitempty" jsonschema:"Phase of the shutdown; absent on an error" schema:"enum=confirmed|approved|rejected"`
+	ReassignedTasks []string   `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
+	Warnings        []string   `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 	// AfterAnswer does the work that must not delay the answer; nil means that there is
 	// none. The worker of the agent has at least a second to read the answer.
-	AfterAnswer func(context.Context) error
+	AfterAnswer func(context.Context) error `json:"-"`
 }
 
 // Respond answers for the calling agent; no other caller can.
@@ -38,7 +36,7 @@ type Responded struct {
 // agent calls from inside that worker, the completion is recorded by the shim before the
 // team learns of it: so no terminated agent continues to live.
 func Respond(ctx context.Context, h *host.Host, req RespondRequest) (Responded, error) {
-	caller, warnings, err := begin(ctx, h, req.Team)
+	caller, warnings, err := begin(ctx, h, req.TeamName)
 	if err != nil {
 		return Responded{}, err
 	}
@@ -74,9 +72,9 @@ func (r *responding) answer(ctx context.Context) error {
 		var s registry.Shutdown
 		var err error
 		if r.req.Approve {
-			r.agent, s, err = team.Approve(ctx, tx, r.caller, r.req.Team, r.req.Ready, r.req.Reason, time.Now())
+			r.agent, s, err = team.Approve(ctx, tx, r.caller, r.req.TeamName, r.req.Ready, r.req.Reason, time.Now())
 		} else {
-			r.agent, s, err = team.Reject(ctx, tx, r.caller, r.req.Team, r.req.Reason, time.Now())
+			r.agent, s, err = team.Reject(ctx, tx, r.caller, r.req.TeamName, r.req.Reason, time.Now())
 		}
 		r.out.Phase = s.Phase
 		return err
@@ -101,9 +99,9 @@ func (r *responding) leave(ctx context.Context) error {
 	}
 	r.out.AfterAnswer = func(ctx context.Context) error {
 		if kept {
-			return r.h.StopIdleServers(ctx, r.req.Team)
+			return r.h.StopIdleServers(ctx, r.req.TeamName)
 		}
-		return endOwn(ctx, r.h, r.req.Team, r.agent.WorkerID)
+		return endOwn(ctx, r.h, r.req.TeamName, r.agent.WorkerID)
 	}
 	return nil
 }
@@ -129,7 +127,7 @@ func (r *responding) end(ctx context.Context) error {
 	if err := r.release(ctx); err != nil {
 		return err
 	}
-	r.out.Warnings = idle(ctx, r.h, r.req.Team, r.out.Warnings)
+	r.out.Warnings = idle(ctx, r.h, r.req.TeamName, r.out.Warnings)
 	return nil
 }
 
@@ -151,6 +149,6 @@ func (r *responding) released(ctx context.Context, tx *registry.Tx) error {
 	if err == nil && s.Phase != team.Confirmed {
 		return &team.TerminatedError{Agent: r.agent.ID} // by force, which was quicker
 	}
-	r.out.Phase, r.out.Reassigned = s.Phase, s.Reassigned
+	r.out.Phase, r.out.ReassignedTasks = s.Phase, s.Reassigned
 	return err
 }

@@ -11,23 +11,30 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // ServerHost is the address that servers of teams listen on.
 const ServerHost = "127.0.0.1"
 
-// Server is the server that the agents of a team share.
+// Server is the command that the agents of a team share.
 type Server struct {
 	// Worker is the name of its worker.
-	Worker string
+	Worker string `json:"-"`
 	// Port is its present or last port. PID is 0 if it does not run.
-	Port, PID int
-	// Running says that its process lives and its port answers.
-	Running bool
-	// Sessions is how many agents use it.
-	Sessions int
-	Host     string
-	Started  time.Time
+	Port           int              `json:"port" jsonschema:"TCP port that it listens on" schema:"number"`
+	PID            int              `json:"pid" jsonschema:"Its main process" schema:"number"`
+	IsRunning      bool             `json:"isRunning" jsonschema:"Its process is alive and the port answers"`
+	ActiveSessions int              `json:"activeSessions" jsonschema:"How many agents use it" schema:"number"`
+	Hostname       string           `json:"hostname" jsonschema:"Address that it listens on"`
+	StartedAt      humane.Timestamp `json:"startedAt" jsonschema:"When it was started"`
+}
+
+func serverOn(w host.Worker, port int, running bool, sessions int) *Server {
+	return &Server{
+		Worker: w.Name, Hostname: ServerHost, Port: port, PID: w.PID, IsRunning: running, ActiveSessions: sessions,
+		StartedAt: humane.At(w.Started),
+	}
 }
 
 // serverStarts is how often the server is started for one agent: another call may be ending
@@ -64,13 +71,11 @@ func serve(ctx context.Context, h *host.Host, teamName string) (port int, releas
 }
 
 // serverOf returns the server of a team, nil if it has none.
-func serverOf(ctx context.Context, h *host.Host, teamName string) (s *registry.Server, err error) {
-	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) error {
+func serverOf(ctx context.Context, h *host.Host, teamName string) (*registry.Server, error) {
+	return view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (*registry.Server, error) {
 		t, err := team.Get(ctx, tx, teamName)
-		s = t.Server
-		return err
+		return t.Server, err
 	})
-	return s, err
 }
 
 // useServer notes that the server of a team is used, and returns where it listens;

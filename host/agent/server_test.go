@@ -15,7 +15,7 @@ import (
 func (w *world) createServed() agent.Server {
 	w.Helper()
 	c, err := agent.CreateTeam(w.Context(), w.host(), agent.CreateRequest{
-		Name: crew, Server: []string{self(w), asServer, "{port}"}, Dir: w.root,
+		TeamName: crew, Server: []string{self(w), asServer, "{port}"}, Dir: w.root,
 	})
 	w.ok(err)
 	if c.Server == nil || c.Server.Worker != crew+"-server" || !answering(c.Server.Port) {
@@ -35,7 +35,7 @@ func answering(port int) bool {
 // server returns how the server of the crew is.
 func (w *world) server() agent.Server {
 	w.Helper()
-	s, err := agent.Status(w.Context(), w.host(), agent.StatusRequest{Team: crew, Server: true})
+	s, err := agent.Status(w.Context(), w.host(), agent.StatusRequest{TeamName: crew, IncludeServer: true})
 	w.ok(err)
 	if s.Server == nil {
 		w.Fatal("there is no server")
@@ -48,7 +48,7 @@ func TestServer(t *testing.T) {
 	w := newWorld(t)
 	first := w.createServed()
 	got := w.server()
-	if !got.Running || got.Sessions != 0 || got.Port != first.Port || got.PID == 0 || got.Host != agent.ServerHost || got.Started.IsZero() {
+	if !got.IsRunning || got.ActiveSessions != 0 || got.Port != first.Port || got.PID == 0 || got.Hostname != agent.ServerHost || got.StartedAt.IsZero() {
 		t.Errorf("server: %+v", got)
 	}
 	// It is kept although nobody uses it yet.
@@ -61,28 +61,28 @@ func TestServer(t *testing.T) {
 		t.Errorf("the agent's server is %q, want %q", got, want)
 	}
 	bob := w.spawn("bob", "process")
-	if got := w.server(); !got.Running || got.Sessions != 2 || got.PID != first.PID {
+	if got := w.server(); !got.IsRunning || got.ActiveSessions != 2 || got.PID != first.PID {
 		t.Errorf("server with two agents: %+v", got)
 	}
 	_, err = w.kill("bob", true)
 	w.ok(err)
-	if got := w.server(); !got.Running || got.Sessions != 1 {
+	if got := w.server(); !got.IsRunning || got.ActiveSessions != 1 {
 		t.Errorf("server with one agent: %+v", got)
 	}
 
 	// The last one goes by itself, as it was asked to.
 	_, err = w.kill("ann", false)
 	w.ok(err)
-	ann.call(call{Respond: &agent.RespondRequest{Team: crew, Approve: true, Ready: true}})
-	w.wait("the server has stopped", func() bool { got := w.server(); return !got.Running && got.PID == 0 })
-	if got := w.server(); got.Sessions != 0 || got.PID != 0 || answering(first.Port) {
+	ann.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Ready: true}})
+	w.wait("the server has stopped", func() bool { got := w.server(); return !got.IsRunning && got.PID == 0 })
+	if got := w.server(); got.ActiveSessions != 0 || got.PID != 0 || answering(first.Port) {
 		t.Errorf("server without agents: %+v", got)
 	}
 	bob.gone()
 
 	cal := w.spawn("cal", "process")
 	again := w.server()
-	if !again.Running || again.Sessions != 1 || !answering(again.Port) || again.Worker != first.Worker {
+	if !again.IsRunning || again.ActiveSessions != 1 || !answering(again.Port) || again.Worker != first.Worker {
 		t.Errorf("server that was started again: %+v", again)
 	}
 	cal.tell("exit 0")
@@ -90,7 +90,7 @@ func TestServer(t *testing.T) {
 	// Its session counts as long as the agent is one.
 	_, err = w.kill("cal", false)
 	w.ok(err)
-	if got := w.server(); got.Running {
+	if got := w.server(); got.IsRunning {
 		t.Errorf("server after the last agent was gone: %+v", got)
 	}
 }
@@ -103,7 +103,7 @@ func TestServerDied(t *testing.T) {
 	w.spawn("ann", "process")
 	_, err := w.host().Kill(t.Context(), host.Selection{Names: []string{first.Worker}}, host.KillRequest{Signal: "SIGKILL"})
 	w.ok(err)
-	if got := w.server(); got.Running || got.PID != 0 || got.Sessions != 1 {
+	if got := w.server(); got.IsRunning || got.PID != 0 || got.ActiveSessions != 1 {
 		t.Errorf("server that died: %+v", got)
 	}
 	// Of several that come at once one starts it.
@@ -121,7 +121,7 @@ func TestServerDied(t *testing.T) {
 	}
 	wg.Wait()
 	// Where those that have stayed were told that it is.
-	if got := w.server(); !got.Running || got.Sessions != 4 || got.Port != first.Port {
+	if got := w.server(); !got.IsRunning || got.ActiveSessions != 4 || got.Port != first.Port {
 		t.Errorf("server: %+v", got)
 	}
 	ws, _, err := w.host().Workers(t.Context(), host.Selection{All: true})
@@ -141,7 +141,7 @@ func TestServerThatDoesNotStart(t *testing.T) {
 		{[]string{"sh", "-c", "echo no such model; exit 3"}, "(exit 3): no such model"},
 		{[]string{"nowhere/server"}, "cannot start the server of team 'crew'"},
 	} {
-		_, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{Name: crew, Server: tt.command, Dir: w.root})
+		_, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{TeamName: crew, Server: tt.command, Dir: w.root})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("error %v, want %q", err, tt.want)
 		}
@@ -160,7 +160,7 @@ func TestServerThatFalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{
-		Name: crew, Server: []string{"timeout", "1", self(w), asServer, "{port}"}, Dir: w.root,
+		TeamName: crew, Server: []string{"timeout", "1", self(w), asServer, "{port}"}, Dir: w.root,
 	})
 	w.ok(err)
 	w.wait("the server has ended", func() bool { return !answering(c.Server.Port) })
@@ -181,7 +181,7 @@ func TestServerNameTaken(t *testing.T) {
 	_, err := w.host().Spawn(t.Context(), host.SpawnRequest{Name: crew + "-server", Backend: "process", Command: []string{"sleep", "1000"}, Dir: w.root})
 	w.ok(err)
 	c, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{
-		Name: crew, Server: []string{self(w), asServer, "{port}"}, Dir: w.root,
+		TeamName: crew, Server: []string{self(w), asServer, "{port}"}, Dir: w.root,
 	})
 	w.ok(err)
 	if c.Server.Worker != crew+"-server-2" {

@@ -65,14 +65,17 @@ type SpawnRequest struct {
 	PromptWait time.Duration
 }
 
-// Spawned is a new agent.
+// Spawned is a new agent, as the tool spawn-agent returns it.
 type Spawned struct {
-	ID, Name, Color string
-	// Session is the id of its worker, Worker the worker's name.
-	Session, Worker string
-	// Pane is the id of its tmux pane, empty if it has none.
-	Pane     string
-	Warnings []string
+	AgentID string `json:"agentId" jsonschema:"ID of the agent"`
+	Name    string `json:"name" jsonschema:"Its name"`
+	Color   string `json:"color" jsonschema:"Its colour, as #RRGGBB"`
+	// SessionID is the id of its worker, Worker the worker's name.
+	SessionID string `json:"sessionId" jsonschema:"ID of the worker that it runs in"`
+	Worker    string `json:"-"`
+	// PaneID is empty if it has no tmux pane.
+	PaneID   string   `json:"paneId,omitempty" jsonschema:"tmux pane that it runs in"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 }
 
 // Spawn starts an agent and returns when it is active. A prompt that it could not
@@ -204,10 +207,10 @@ func (s *spawning) options() map[string]string {
 }
 
 func (s *spawning) read(ctx context.Context, id string, w host.Worker) error {
-	s.out.ID, s.out.Worker = id, w.Name
+	s.out.AgentID, s.out.Worker = id, w.Name
 	return s.h.View(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
 		a, err := tx.Agent(ctx, id)
-		s.out.Name, s.out.Color, s.out.Session, s.out.Pane = a.Name, a.Color, a.Session, a.Pane
+		s.out.Name, s.out.Color, s.out.SessionID, s.out.PaneID = a.Name, a.Color, a.Session, a.Pane
 		return err
 	})
 }

@@ -24,7 +24,7 @@ func TestSpawn(t *testing.T) {
 		Command: []string{"sh", "-c", "echo \"$@\" > args; env > env; exec sleep 1000", "x", "{name}", "{model} {model}", "-p={prompt}", "{port}", "{other}"},
 	})
 	w.ok(err)
-	if s.Name != s.ID || !strings.HasPrefix(s.ID, "agent-") || len(s.ID) != len("agent-abc123") || s.Worker != "crew-"+s.ID || len(s.Warnings) > 0 {
+	if s.Name != s.AgentID || !strings.HasPrefix(s.AgentID, "agent-") || len(s.AgentID) != len("agent-abc123") || s.Worker != "crew-"+s.AgentID || len(s.Warnings) > 0 {
 		t.Errorf("spawned: %+v", s)
 	}
 	var args, env string
@@ -38,10 +38,10 @@ func TestSpawn(t *testing.T) {
 	args = string(b)
 	port := env[strings.Index(env, "SWARM_TEAM_SERVER=127.0.0.1:")+len("SWARM_TEAM_SERVER=127.0.0.1:"):]
 	port, _, _ = strings.Cut(port, "\n")
-	if want := s.ID + " m m -p=do {name} " + port + " {other}\n"; args != want {
+	if want := s.AgentID + " m m -p=do {name} " + port + " {other}\n"; args != want {
 		t.Errorf("arguments %q, want %q", args, want)
 	}
-	for _, want := range []string{"SWARM_TEAM=crew\n", "SWARM_AGENT_ID=" + s.ID + "\n", "SWARM_TOKEN="} {
+	for _, want := range []string{"SWARM_TEAM=crew\n", "SWARM_AGENT_ID=" + s.AgentID + "\n", "SWARM_TOKEN="} {
 		if !strings.Contains(env, want) {
 			t.Errorf("no %q in the environment of the agent", want)
 		}
@@ -84,7 +84,7 @@ func TestSpawnRefused(t *testing.T) {
 			t.Errorf("%+v was spawned", r)
 		}
 	}
-	s, err := agent.Status(t.Context(), w.host(), agent.StatusRequest{Team: crew, Terminated: true})
+	s, err := agent.Status(t.Context(), w.host(), agent.StatusRequest{TeamName: crew, IncludeTerminated: true})
 	w.ok(err)
 	ws, _, err := w.host().Workers(t.Context(), host.Selection{All: true})
 	w.ok(err)
@@ -97,12 +97,12 @@ func TestTeamNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"", "../../x", "a b", "-x", strings.Repeat("t", 33)} {
-		if _, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{Name: name}); err == nil || !strings.HasPrefix(err.Error(), "Invalid team name ") {
+		if _, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{TeamName: name}); err == nil || !strings.HasPrefix(err.Error(), "Invalid team name ") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	w.create(crew)
-	_, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{Name: crew})
+	_, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{TeamName: crew})
 	w.refused("Team 'crew' already exists", err)
 	if left, err := filepath.Glob(filepath.Join(w.root, "*")); err != nil || len(left) != 1 {
 		t.Errorf("files: %v, %v", left, err)
@@ -120,7 +120,7 @@ func TestNames(t *testing.T) {
 		if m.Worker != want {
 			t.Errorf("worker %s, want %s", m.Worker, want)
 		}
-		_, err := agent.Kill(t.Context(), w.host(), agent.KillRequest{Team: long, Agent: name, Force: true})
+		_, err := agent.Kill(t.Context(), w.host(), agent.KillRequest{TeamName: long, AgentID: name, Force: true})
 		w.ok(err)
 	}
 }
@@ -165,7 +165,7 @@ func TestPromptInInbox(t *testing.T) {
 		t.Errorf("warnings: %q", s.Warnings)
 	}
 	w.ok(w.host().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
-		in, _, err := tx.Messages(ctx, registry.MessageQuery{Team: crew, Recipient: s.ID, Limit: 10, Bytes: 1 << 20})
+		in, _, err := tx.Messages(ctx, registry.MessageQuery{Team: crew, Recipient: s.AgentID, Limit: 10, Bytes: 1 << 20})
 		if err == nil && (len(in) != 1 || in[0].Body != "write a poem" || in[0].Sender != team.Leader) {
 			t.Errorf("inbox: %+v", in)
 		}
@@ -202,14 +202,14 @@ func TestDelete(t *testing.T) {
 	w.refused("Only the team leader can delete the team", err)
 	_, err = agent.DeleteTeam(t.Context(), w.host(), crew, false)
 	w.refused("Team 'crew' has 2 live agent(s): ann, bob", err)
-	if !w.server().Running {
+	if !w.server().IsRunning {
 		t.Error("the server was stopped")
 	}
 	w.is("ann", team.Active)
 
 	d, err := agent.DeleteTeam(t.Context(), w.host(), crew, true)
 	w.ok(err)
-	if diff := cmp.Diff(agent.Deleted{Killed: []string{ann.ID, bob.ID}}, d); diff != "" {
+	if diff := cmp.Diff(agent.Deleted{Killed: []string{ann.AgentID, bob.AgentID}}, d); diff != "" {
 		t.Error(diff)
 	}
 	ann.gone()
@@ -238,7 +238,7 @@ func TestDeleteByAnAgent(t *testing.T) {
 	w.refused("Team 'crew' has 2 live agent(s): boss, ann", err)
 	d, err := agent.DeleteTeam(t.Context(), w.as(boss.token), crew, true)
 	w.ok(err)
-	if diff := cmp.Diff(agent.Deleted{Killed: []string{ann.ID, boss.ID}}, d); diff != "" {
+	if diff := cmp.Diff(agent.Deleted{Killed: []string{ann.AgentID, boss.AgentID}}, d); diff != "" {
 		t.Error(diff)
 	}
 	boss.gone()

@@ -71,9 +71,8 @@ func begin(ctx context.Context, h *host.Host, teamName string) (team.Caller, []s
 	if err != nil {
 		return caller, nil, err
 	}
-	err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) error {
-		_, err := team.Get(ctx, tx, teamName)
-		return err
+	_, err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (registry.Team, error) {
+		return team.Get(ctx, tx, teamName)
 	})
 	if err != nil {
 		return caller, nil, err
@@ -82,14 +81,29 @@ func begin(ctx context.Context, h *host.Host, teamName string) (team.Caller, []s
 	return caller, warnings, err
 }
 
-// view is [host.Host.View] for queries about one team. Without a registry the team does not
-// exist.
-func view(ctx context.Context, h *host.Host, teamName string, f func(context.Context, *registry.Tx) error) error {
-	err := h.View(ctx, f)
+// view returns what f reads about one team. Without a registry the team does not exist.
+func view[T any](ctx context.Context, h *host.Host, teamName string,
+	f func(context.Context, *registry.Tx) (T, error),
+) (found T, err error) {
+	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		found, err = f(ctx, tx)
+		return err
+	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return &team.NoTeamError{Team: teamName}
+		err = &team.NoTeamError{Team: teamName}
 	}
-	return err
+	return found, err
+}
+
+// Look returns what f reads about one team, as the caller. It changes nothing.
+func Look[T any](ctx context.Context, h *host.Host, teamName string,
+	f func(context.Context, *registry.Tx, team.Caller) (T, error),
+) (found T, err error) {
+	caller, err := h.Caller(ctx)
+	if err != nil {
+		return found, err
+	}
+	return view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (T, error) { return f(ctx, tx, caller) })
 }
 
 // idle stops the server of a team if its last agent has gone. That it can't be is a

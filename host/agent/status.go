@@ -3,100 +3,105 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // StatusRequest is the request of [Status].
 type StatusRequest struct {
-	Team string
-	// Agent is an id or name; empty: all.
-	Agent string
-	// Server asks for the team's server, too.
-	Server bool
-	// Terminated includes agents that have ended. A named agent is included in any case.
-	Terminated bool
+	TeamName string `json:"teamName" jsonschema:"Name of the team to query" schema:"min=1"`
+	// AgentID is an id or name; empty: all.
+	AgentID       string `json:"agentId,omitempty" jsonschema:"Specific agent ID to query. If omitted, returns all agents in team."`
+	IncludeServer bool   `json:"includeServer,omitempty" jsonschema:"Include OpenCode server status in response" schema:"default=false"`
+	// IncludeTerminated includes agents that have ended. A named agent is always included.
+	IncludeTerminated bool `json:"includeTerminated,omitempty" jsonschema:"Include terminated agents in results" schema:"default=false"`
 }
 
-// StatusAnswer is the answer of [Status].
+// StatusAnswer is the answer of [Status], as the tool get-agent-status returns it.
 type StatusAnswer struct {
-	Agents []Agent
-	// Server is nil if it was not requested or does not exist.
-	Server  *Server
-	Summary Summary
-	// Warnings name what could not be read.
-	Warnings []string
+	Agents   []Agent  `json:"agents" jsonschema:"The agents, oldest first"`
+	Server   *Server  `json:"server,omitempty" jsonschema:"The server that the agents share, if requested and if the team has one"`
+	Summary  Summary  `json:"summary" jsonschema:"Number of agents by status"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Omitted agents, and why"`
 }
 
-// Agent is the state of an agent at one moment.
+// Agent is the status of an agent at one moment.
 type Agent struct {
-	ID, Name string
-	Role     team.Role
-	Model    string
-	Status   team.Status
-	// Active says that it is active or idle.
-	Active bool
-	Color  string
-	// Heartbeat is its last sign of life, Age how long ago that is.
-	Heartbeat time.Time
-	Age       time.Duration
-	Healthy   bool
-	// Session is the id of its worker, Worker the worker's name.
-	Session, Worker string
-	// Pane is the id of its tmux pane, empty if it has none.
-	Pane   string
-	Dir    string
-	Misses int
-	// Error is one line, or empty.
-	Error string
-	// Rotations is how often its process was started again.
-	Rotations int
-	Created   time.Time
-	// Terminated is zero if it has not ended.
-	Terminated time.Time
-	// State is what its screen shows; nil if that is not known.
-	State *host.AgentState
+	AgentID  string      `json:"agentId" jsonschema:"ID of the agent"`
+	Name     string      `json:"name" jsonschema:"Its name"`
+	Role     team.Role   `json:"role" jsonschema:"Role in the team" schema:"enum=leader|worker|reviewer"`
+	Model    string      `json:"model" jsonschema:"Model that it uses"`
+	Status   team.Status `json:"status" jsonschema:"State of its life cycle" schema:"enum=spawning|active|idle|inactive|shutting_down|terminated"`
+	IsActive bool        `json:"isActive" jsonschema:"It is active or idle"`
+	Color    string      `json:"color" jsonschema:"Its colour, as #RRGGBB"`
+
+	HeartbeatTS      humane.Timestamp `json:"heartbeatTs" jsonschema:"Its last sign of life"`
+	HeartbeatAge     float64          `json:"heartbeatAge" jsonschema:"Seconds since last heartbeat"`
+	HeartbeatHealthy bool             `json:"heartbeatHealthy" jsonschema:"True if its last sign of life is less than 60 seconds old"`
+
+	State    string   `json:"state,omitempty" jsonschema:"State that its screen shows: working, idle, blocked, unknown"`
+	Question string   `json:"question,omitempty" jsonschema:"Question of a blocked agent; a person or the leader has to answer"`
+	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
+
+	// SessionID is the id of its worker, Worker the worker's name.
+	SessionID string `json:"sessionId" jsonschema:"ID of the worker that it runs in"`
+	Worker    string `json:"-"`
+	// PaneID is empty if it has no tmux pane.
+	PaneID string `json:"paneId,omitempty" jsonschema:"tmux pane that it runs in"`
+	Cwd    string `json:"cwd" jsonschema:"Its working directory"`
+
+	ConsecutiveMisses int `json:"consecutiveMisses" jsonschema:"Whole minutes without a sign of life" schema:"number"`
+	// LastError is one line, or empty.
+	LastError            string `json:"lastError,omitempty" jsonschema:"What went wrong last"`
+	SessionRotationCount int    `json:"sessionRotationCount" jsonschema:"How often it was started again" schema:"number"`
+
+	CreatedAt humane.Timestamp `json:"createdAt" jsonschema:"When it was spawned"`
+	// TerminatedAt is zero if it has not ended.
+	TerminatedAt humane.Timestamp `json:"terminatedAt,omitzero" jsonschema:"When it was terminated"`
 }
 
-// Summary counts the agents of the answer.
+// Summary counts the agents of the answer by their status.
 type Summary struct {
-	Total, Active, Idle, Inactive, ShuttingDown, Terminated int
+	Total        int `json:"total" jsonschema:"All agents (excluding terminated unless includeTerminated)" schema:"number"`
+	Active       int `json:"active" jsonschema:"Status active" schema:"number"`
+	Idle         int `json:"idle" jsonschema:"Status idle" schema:"number"`
+	Inactive     int `json:"inactive" jsonschema:"Status inactive" schema:"number"`
+	ShuttingDown int `json:"shuttingDown" jsonschema:"Status shutting_down" schema:"number"`
+	Terminated   int `json:"terminated" jsonschema:"Status terminated (only if includeTerminated)" schema:"number"`
 }
 
 // Status returns the status of the agents of a team. Any member may call it. It derives
 // everything from facts and changes nothing.
 func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer, error) {
-	caller, err := h.Caller(ctx)
-	if err != nil {
-		return StatusAnswer{}, err
-	}
 	var out StatusAnswer
-	var rows []registry.Agent
 	var server *registry.Server
 	sessions := 0
-	err = view(ctx, h, req.Team, func(ctx context.Context, tx *registry.Tx) error {
-		if _, err := team.Member(ctx, tx, caller, req.Team); err != nil {
-			return err
+	rows, err := Look(ctx, h, req.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) (rows []registry.Agent, err error) {
+		if _, err := team.Member(ctx, tx, caller, req.TeamName); err != nil {
+			return nil, err
 		}
-		t, err := team.Get(ctx, tx, req.Team)
+		t, err := team.Get(ctx, tx, req.TeamName)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		live, err := tx.Members(ctx, req.Team)
+		live, err := tx.Members(ctx, req.TeamName)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		server, sessions = t.Server, len(live)
 		rows, out.Warnings, err = req.agents(ctx, tx)
-		return err
+		return rows, err
 	})
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	signs, err := h.Signs(ctx, req.Team)
+	signs, err := h.Signs(ctx, req.TeamName)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
@@ -116,12 +121,10 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 		}
 		sign.Shows = state.Shows()
 		health := team.Judge(&a, sign, now)
-		told := agentOf(&a, health)
-		told.State = state
-		out.Agents = append(out.Agents, told)
+		out.Agents = append(out.Agents, agentOf(&a, health, state))
 		out.Summary.count(health.Status)
 	}
-	if req.Server && server != nil {
+	if req.IncludeServer && server != nil {
 		out.Server, err = serverStatus(ctx, h, server, sessions)
 	}
 	return out, err
@@ -129,12 +132,12 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 
 // agents returns the agents that are asked for, as far as they can be read.
 func (req *StatusRequest) agents(ctx context.Context, tx *registry.Tx) (rows []registry.Agent, warnings []string, err error) {
-	if req.Agent == "" {
-		return tx.Agents(ctx, registry.AgentQuery{Team: req.Team, Live: !req.Terminated})
+	if req.AgentID == "" {
+		return tx.Agents(ctx, registry.AgentQuery{Team: req.TeamName, Live: !req.IncludeTerminated})
 	}
-	a, err := team.Find(ctx, tx, req.Team, req.Agent)
+	a, err := team.Find(ctx, tx, req.TeamName, req.AgentID)
 	if _, none := errors.AsType[*team.NoAgentError](err); none {
-		return nil, nil, &team.NoAgentError{Agent: req.Agent, InTeam: req.Team}
+		return nil, nil, &team.NoAgentError{Agent: req.AgentID, InTeam: req.TeamName}
 	}
 	if err != nil {
 		// An agent that can't be read is left out, as in a list.
@@ -145,14 +148,26 @@ func (req *StatusRequest) agents(ctx context.Context, tx *registry.Tx) (rows []r
 	return rows, warnings, nil
 }
 
-func agentOf(a *registry.Agent, h team.Health) Agent {
-	return Agent{
-		ID: a.ID, Name: a.Name, Role: a.Role, Model: a.Model, Status: h.Status, Active: h.Active, Color: a.Color,
-		Heartbeat: h.Seen, Age: h.Age, Healthy: h.Healthy,
-		Session: a.Session, Worker: a.Worker, Pane: a.Pane, Dir: a.Dir,
-		Misses: h.Misses, Error: h.Error, Rotations: a.Rotations,
-		Created: a.Created, Terminated: a.Terminated,
+func agentOf(a *registry.Agent, h team.Health, state *host.AgentState) Agent {
+	out := Agent{
+		AgentID: a.ID, Name: a.Name, Role: a.Role, Model: a.Model, Status: h.Status, IsActive: h.Active, Color: a.Color,
+		HeartbeatTS: humane.At(h.Seen), HeartbeatAge: h.Age.Seconds(), HeartbeatHealthy: h.Healthy,
+		SessionID: a.Session, Worker: a.Worker, PaneID: a.Pane, Cwd: a.Dir,
+		ConsecutiveMisses: h.Misses, LastError: h.Error, SessionRotationCount: a.Rotations,
+		CreatedAt: humane.At(a.Created), TerminatedAt: humane.At(a.Terminated),
 	}
+	if state != nil {
+		out.State, out.Question, out.Choices = string(state.State), state.Question, Choices(state.Choices)
+	}
+	return out
+}
+
+// Choices returns the answers that a blocked agent offers, each with its key.
+func Choices(all []profile.Choice) (list []string) {
+	for _, c := range all {
+		list = append(list, strings.TrimSpace(c.Key+" "+c.Label))
+	}
+	return list
 }
 
 func (s *Summary) count(status team.Status) {
@@ -178,39 +193,39 @@ func serverStatus(ctx context.Context, h *host.Host, s *registry.Server, session
 	if err != nil || w.ID == "" {
 		return nil, err
 	}
-	return &Server{
-		Worker: w.Name, Host: ServerHost, Port: s.Port, PID: w.PID, Running: running, Sessions: sessions, Started: w.Started,
-	}, nil
+	return serverOn(w, s.Port, running, sessions), nil
 }
 
 // HeartbeatRequest is the request of [Heartbeat].
 type HeartbeatRequest struct {
-	// Agent is its id or name; empty: the caller.
-	Team, Agent string
-	// Status is [team.Active], [team.Idle], or empty: as before.
-	Status team.Status
+	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
+	// AgentID is its id or name; empty: the caller.
+	AgentID string      `json:"agentId,omitempty" jsonschema:"You if omitted"`
+	Status  team.Status `json:"status,omitempty" jsonschema:"Unchanged if omitted" schema:"enum=active|idle"`
 }
 
-// Beat is a heartbeat that was taken.
+// Beat is a recorded heartbeat, as the tool heartbeat returns it.
 type Beat struct {
-	Time time.Time
-	// Deadline is when the next one is due.
-	Deadline time.Time
-	Status   team.Status
+	HeartbeatTS  humane.Timestamp `json:"heartbeatTs,omitzero" jsonschema:"When it was recorded; absent if it was not"`
+	NextDeadline humane.Timestamp `json:"nextDeadline,omitzero" jsonschema:"Until when the next sign of life is expected"`
+	AgentStatus  team.Status      `json:"agentStatus,omitempty" jsonschema:"Status of the agent" schema:"enum=spawning|active|idle|inactive|shutting_down|terminated"`
 }
 
 // Heartbeat records a sign of life of an agent. An agent sends its own; the leader may send
 // one for any agent.
 func Heartbeat(ctx context.Context, h *host.Host, req HeartbeatRequest) (Beat, error) {
-	caller, _, err := begin(ctx, h, req.Team)
+	caller, _, err := begin(ctx, h, req.TeamName)
 	if err != nil {
 		return Beat{}, err
 	}
 	var b Beat
 	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		now := time.Now()
-		a, err := team.Beat(ctx, tx, caller, req.Team, req.Agent, req.Status, now)
-		b = Beat{Time: now, Deadline: now.Add(team.BeatEvery), Status: a.Status}
+		a, err := team.Beat(ctx, tx, caller, req.TeamName, req.AgentID, req.Status, now)
+		b = Beat{
+			HeartbeatTS: humane.At(now), NextDeadline: humane.At(now.Add(team.BeatEvery)),
+			AgentStatus: a.Status,
+		}
 		return err
 	})
 	if err != nil {

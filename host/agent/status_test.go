@@ -23,7 +23,7 @@ import (
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, err := agent.Status(t.Context(), w.host(), agent.StatusRequest{Team: crew})
+	_, err := agent.Status(t.Context(), w.host(), agent.StatusRequest{TeamName: crew})
 	w.refused("Team 'crew' does not exist", err)
 	if _, err := os.Stat(w.state()); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a status has made the state directory")
@@ -32,12 +32,12 @@ func TestStatus(t *testing.T) {
 	w.create("other")
 	ann, bob, cal := w.spawn("ann", "process"), w.spawn("bob", "process"), w.spawn("cal", "process")
 	zoe := w.spawnIn("other", "zoe", "process", "")
-	_, err = agent.Heartbeat(t.Context(), w.as(bob.token), agent.HeartbeatRequest{Team: crew, Status: team.Idle})
+	_, err = agent.Heartbeat(t.Context(), w.as(bob.token), agent.HeartbeatRequest{TeamName: crew, Status: team.Idle})
 	w.ok(err)
 	_, err = w.kill("cal", true)
 	w.ok(err)
 
-	got, err := agent.Status(t.Context(), w.as(ann.token), agent.StatusRequest{Team: crew, Server: true})
+	got, err := agent.Status(t.Context(), w.as(ann.token), agent.StatusRequest{TeamName: crew, IncludeServer: true})
 	w.ok(err)
 	if diff := cmp.Diff(agent.Summary{Total: 2, Active: 1, Idle: 1}, got.Summary); diff != "" || len(got.Agents) != 2 {
 		t.Errorf("agents %+v\n%s", got.Agents, diff)
@@ -46,24 +46,24 @@ func TestStatus(t *testing.T) {
 		t.Errorf("a server that there is not: %+v", got.Server)
 	}
 	a := got.Agents[0]
-	if a.ID != ann.ID || a.Name != "ann" || a.Role != team.RoleWorker || a.Model != "m1" || !a.Active || !a.Healthy || a.Misses != 0 ||
-		a.Color != "#FF6B6B" || a.Session == "" || a.Session != ann.Session || a.Dir != ann.dir || a.Age > 30*time.Second || a.Created.IsZero() {
+	if a.AgentID != ann.AgentID || a.Name != "ann" || a.Role != team.RoleWorker || a.Model != "m1" || !a.IsActive || !a.HeartbeatHealthy || a.ConsecutiveMisses != 0 ||
+		a.Color != "#FF6B6B" || a.SessionID == "" || a.SessionID != ann.SessionID || a.Cwd != ann.dir || a.HeartbeatAge > 30 || a.CreatedAt.IsZero() {
 		t.Errorf("ann: %+v", a)
 	}
-	if got, err = agent.Status(t.Context(), w.host(), agent.StatusRequest{Team: crew, Terminated: true}); err != nil || got.Summary.Terminated != 1 || got.Summary.Total != 3 {
+	if got, err = agent.Status(t.Context(), w.host(), agent.StatusRequest{TeamName: crew, IncludeTerminated: true}); err != nil || got.Summary.Terminated != 1 || got.Summary.Total != 3 {
 		t.Errorf("with those that are terminated: %+v, %v", got, err)
 	}
-	if c := w.status(cal.ID); c.Status != team.Terminated || c.Active || c.Terminated.IsZero() || c.Error != "Force killed: enough" {
+	if c := w.status(cal.AgentID); c.Status != team.Terminated || c.IsActive || c.TerminatedAt.IsZero() || c.LastError != "Force killed: enough" {
 		t.Errorf("cal: %+v", c)
 	}
 
-	for _, who := range []string{"nobody", zoe.ID, "zoe", "leader"} {
-		_, err = agent.Status(t.Context(), w.host(), agent.StatusRequest{Team: crew, Agent: who})
+	for _, who := range []string{"nobody", zoe.AgentID, "zoe", "leader"} {
+		_, err = agent.Status(t.Context(), w.host(), agent.StatusRequest{TeamName: crew, AgentID: who})
 		w.refused("Agent '"+who+"' not found in team 'crew'", err)
 	}
-	_, err = agent.Status(t.Context(), w.as(zoe.token), agent.StatusRequest{Team: crew})
+	_, err = agent.Status(t.Context(), w.as(zoe.token), agent.StatusRequest{TeamName: crew})
 	w.refused("Not a member of team 'crew'", err)
-	_, err = agent.Status(t.Context(), w.as("beef"), agent.StatusRequest{Team: crew})
+	_, err = agent.Status(t.Context(), w.as("beef"), agent.StatusRequest{TeamName: crew})
 	w.refused("Unknown agent token", err)
 }
 
@@ -84,10 +84,10 @@ func TestStatusChangesNothing(t *testing.T) {
 
 	before := w.database()
 	for _, r := range []agent.StatusRequest{
-		{Team: crew, Server: true, Terminated: true}, {Team: crew, Agent: "ann"}, {Team: crew, Agent: "nobody"}, {Team: "nowhere"},
+		{TeamName: crew, IncludeServer: true, IncludeTerminated: true}, {TeamName: crew, AgentID: "ann"}, {TeamName: crew, AgentID: "nobody"}, {TeamName: "nowhere"},
 	} {
 		s, err := agent.Status(t.Context(), w.host(), r)
-		if r.Agent == "" && r.Team == crew {
+		if r.AgentID == "" && r.TeamName == crew {
 			w.ok(err)
 			if diff := cmp.Diff(agent.Summary{Total: 3, Active: 1, Inactive: 1, ShuttingDown: 1}, s.Summary); diff != "" {
 				t.Error(diff)
@@ -98,18 +98,18 @@ func TestStatusChangesNothing(t *testing.T) {
 		t.Error("the database has changed")
 	}
 	// A call that changes something records all of it.
-	_, err = agent.Heartbeat(t.Context(), w.host(), agent.HeartbeatRequest{Team: crew, Agent: "cal"})
+	_, err = agent.Heartbeat(t.Context(), w.host(), agent.HeartbeatRequest{TeamName: crew, AgentID: "cal"})
 	w.ok(err)
 	if bytes.Equal(before, w.database()) {
 		t.Error("the database has not changed")
 	}
-	if a := w.status("ann"); a.Status != team.Inactive || a.Error != "exit status 3" {
+	if a := w.status("ann"); a.Status != team.Inactive || a.LastError != "exit status 3" {
 		t.Errorf("ann: %+v", a)
 	}
-	w.is(bob.ID, team.Terminated)
+	w.is(bob.AgentID, team.Terminated)
 	var told bool
 	for _, m := range w.inbox(w.host()) {
-		told = told || m.Type == registry.MessageSystem && strings.HasPrefix(m.Body, "Agent ann ("+ann.ID+") became inactive: exit status 3. Tasks reassigned: task-1.")
+		told = told || m.Type == registry.MessageSystem && strings.HasPrefix(m.Body, "Agent ann ("+ann.AgentID+") became inactive: exit status 3. Tasks reassigned: task-1.")
 	}
 	if !told {
 		t.Error("the leader was not told of ann")
@@ -138,10 +138,10 @@ func TestUnreadableAgent(t *testing.T) {
 	ann := w.spawn("ann", "process")
 	w.spawn("bob", "process")
 	w.execute("UPDATE agents SET created_ns = 'damaged' WHERE name = 'ann'")
-	for _, who := range []string{"", ann.ID} {
-		s, err := agent.Status(t.Context(), w.host(), agent.StatusRequest{Team: crew, Agent: who})
+	for _, who := range []string{"", ann.AgentID} {
+		s, err := agent.Status(t.Context(), w.host(), agent.StatusRequest{TeamName: crew, AgentID: who})
 		w.ok(err)
-		if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], ann.ID) || len(s.Agents) != s.Summary.Total {
+		if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], ann.AgentID) || len(s.Agents) != s.Summary.Total {
 			t.Errorf("status: %+v", s)
 		}
 	}
@@ -155,18 +155,18 @@ func TestHeartbeat(t *testing.T) {
 	w.create(crew)
 	ann, bob := w.spawn("ann", "process"), w.spawn("bob", "process")
 	beat := func(h *host.Host, who string, status team.Status) (agent.Beat, error) {
-		return agent.Heartbeat(t.Context(), h, agent.HeartbeatRequest{Team: crew, Agent: who, Status: status})
+		return agent.Heartbeat(t.Context(), h, agent.HeartbeatRequest{TeamName: crew, AgentID: who, Status: status})
 	}
 	b, err := beat(w.as(ann.token), "", team.Idle)
 	w.ok(err)
-	if b.Status != team.Idle || b.Deadline.Sub(b.Time) != time.Minute {
+	if b.AgentStatus != team.Idle || b.NextDeadline.Sub(b.HeartbeatTS.Time) != time.Minute {
 		t.Errorf("beat: %+v", b)
 	}
 	ann.age(90 * time.Second)
-	if a := w.status("ann"); a.Healthy || a.Misses != 0 || a.Status != team.Idle {
+	if a := w.status("ann"); a.HeartbeatHealthy || a.ConsecutiveMisses != 0 || a.Status != team.Idle {
 		t.Errorf("idle and silent: %+v", a)
 	}
-	if b, err = beat(w.as(ann.token), "ann", ""); err != nil || b.Status != team.Idle || !w.status("ann").Healthy {
+	if b, err = beat(w.as(ann.token), "ann", ""); err != nil || b.AgentStatus != team.Idle || !w.status("ann").HeartbeatHealthy {
 		t.Errorf("beat: %+v, %v", b, err)
 	}
 	_, err = beat(w.as(ann.token), "bob", "")
@@ -183,7 +183,7 @@ func TestHeartbeat(t *testing.T) {
 	w.refused("Agent is inactive. Requires re-spawn.", err)
 	_, err = w.kill("bob", false)
 	w.ok(err)
-	_, err = beat(w.host(), bob.ID, "")
+	_, err = beat(w.host(), bob.AgentID, "")
 	w.refused("Cannot heartbeat for terminated agent", err)
 }
 
@@ -191,8 +191,8 @@ func TestHeartbeat(t *testing.T) {
 func (m *member) age(d time.Duration) {
 	m.w.Helper()
 	old := time.Now().Add(-d)
-	m.w.ok(os.Chtimes(filepath.Join(m.w.state(), "workers", m.Session, "output.log"), old, old))
-	m.w.execute(fmt.Sprintf("UPDATE agents SET heartbeat_ns = %d WHERE id = '%s'", old.UnixNano(), m.ID))
+	m.w.ok(os.Chtimes(filepath.Join(m.w.state(), "workers", m.SessionID, "output.log"), old, old))
+	m.w.execute(fmt.Sprintf("UPDATE agents SET heartbeat_ns = %d WHERE id = '%s'", old.UnixNano(), m.AgentID))
 }
 
 // TestSilent is an agent that lives and says nothing for two minutes.
@@ -203,13 +203,13 @@ func TestSilent(t *testing.T) {
 	ann := w.spawn("ann", "process")
 	task := ann.task("work")
 	ann.age(130 * time.Second)
-	_, err := agent.Heartbeat(t.Context(), w.as(ann.token), agent.HeartbeatRequest{Team: crew})
+	_, err := agent.Heartbeat(t.Context(), w.as(ann.token), agent.HeartbeatRequest{TeamName: crew})
 	w.ok(err)
 	if in := w.inbox(w.host()); len(in) > 0 {
 		t.Errorf("it calls, and the leader was told %+v", in)
 	}
 	ann.age(130 * time.Second)
-	if a := w.status("ann"); a.Status != team.Inactive || a.Misses != 2 || a.Healthy {
+	if a := w.status("ann"); a.Status != team.Inactive || a.ConsecutiveMisses != 2 || a.HeartbeatHealthy {
 		t.Errorf("silent: %+v", a)
 	}
 	_, err = w.host().SweepTeam(t.Context(), crew)

@@ -14,21 +14,20 @@ import (
 
 // CreateRequest is the request of [CreateTeam].
 type CreateRequest struct {
-	Name, Description string
-	// Server is the command of a server that its agents share; empty: none.
-	// {port} in it is replaced by a free port of [ServerHost].
-	Server []string
+	TeamName    string `json:"teamName" jsonschema:"Name of the team: letters, digits, hyphens and underscores" schema:"min=1"`
+	Description string `json:"description,omitempty" jsonschema:"What the team is for"`
+	// Server is empty for none. It listens on [ServerHost].
+	Server []string `json:"server,omitempty" jsonschema:"Command that all agents share, such as an OpenCode server; {port} in it is replaced by a free port" schema:"min=1"`
 	// Dir is the server's working directory, absolute.
-	Dir string
+	Dir string `json:"-"`
 }
 
-// Created is a new team.
+// Created is a new team, as the tool spawn-team returns it.
 type Created struct {
-	// Leader is the id of its leader.
-	Leader string
+	Leader   string   `json:"leader" jsonschema:"Member ID of the leader, which is the caller"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 	// Server is nil if it has none.
-	Server   *Server
-	Warnings []string
+	Server *Server `json:"-"`
 }
 
 // CreateTeam creates a team. Its leader is the caller: the worker in which the caller runs,
@@ -39,10 +38,10 @@ func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, 
 	if err != nil {
 		return Created{}, err
 	}
-	if err := team.CheckName(req.Name); err != nil {
+	if err := team.CheckName(req.TeamName); err != nil {
 		return Created{}, err // before a lock is called like it
 	}
-	n := team.New{Name: req.Name, Description: req.Description}
+	n := team.New{Name: req.TeamName, Description: req.Description}
 	if len(req.Server) > 0 {
 		if !filepath.IsAbs(req.Dir) {
 			return Created{}, fmt.Errorf("the working directory '%s' is not an absolute path", req.Dir)
@@ -50,7 +49,7 @@ func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, 
 		n.Server = &registry.Server{Command: req.Server, Dir: req.Dir}
 	}
 	// No agent is to be there before the server was seen.
-	release, err := h.HoldServer(ctx, req.Name, true)
+	release, err := h.HoldServer(ctx, req.TeamName, true)
 	if err != nil {
 		return Created{}, err
 	}
@@ -67,11 +66,11 @@ func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, 
 	}
 	out := Created{Leader: team.Leader}
 	if n.Server != nil {
-		w, port, err := startServer(ctx, h, req.Name, *n.Server)
+		w, port, err := startServer(ctx, h, req.TeamName, *n.Server)
 		if err != nil {
-			return Created{}, errors.Join(err, unmake(context.WithoutCancel(ctx), h, req.Name, w.ID))
+			return Created{}, errors.Join(err, unmake(context.WithoutCancel(ctx), h, req.TeamName, w.ID))
 		}
-		out.Server = &Server{Worker: w.Name, Host: ServerHost, Port: port, PID: w.PID, Running: true, Started: w.Started}
+		out.Server = serverOn(w, port, true, 0)
 	}
 	return out, nil
 }

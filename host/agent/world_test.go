@@ -122,7 +122,7 @@ func text(err error) string {
 // create makes a team without a server.
 func (w *world) create(name string) {
 	w.Helper()
-	_, err := agent.CreateTeam(w.Context(), w.host(), agent.CreateRequest{Name: name})
+	_, err := agent.CreateTeam(w.Context(), w.host(), agent.CreateRequest{TeamName: name})
 	w.ok(err)
 }
 
@@ -219,13 +219,13 @@ func self(w *world) string {
 
 func (w *world) kill(who string, force bool) (agent.Killed, error) {
 	w.Helper()
-	return agent.Kill(w.Context(), w.host(), agent.KillRequest{Team: crew, Agent: who, Force: force, Reason: "enough"})
+	return agent.Kill(w.Context(), w.host(), agent.KillRequest{TeamName: crew, AgentID: who, Force: force, Reason: "enough"})
 }
 
 // status returns how an agent of the crew is.
 func (w *world) status(who string) agent.Agent {
 	w.Helper()
-	s, err := agent.Status(w.Context(), w.host(), agent.StatusRequest{Team: crew, Agent: who})
+	s, err := agent.Status(w.Context(), w.host(), agent.StatusRequest{TeamName: crew, AgentID: who})
 	w.ok(err)
 	if len(s.Agents) != 1 {
 		w.Fatalf("status of %s: %+v", who, s)

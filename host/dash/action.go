@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -33,29 +32,29 @@ const (
 // Verbs are all verbs, in the order of a menu.
 var Verbs = []Verb{Attach, Send, Answer, Keys, Interrupt, Kill, Respawn, Clean}
 
-// About says what a verb does.
-func (v Verb) About() string {
-	switch v {
-	case Attach:
-		return "open its terminal"
-	case Send:
-		return "send a line"
-	case Answer:
-		return "answer its question"
-	case Keys:
-		return "press keys"
-	case Interrupt:
-		return "press Ctrl-C"
-	case Kill:
-		return "end it and everything it started"
-	case Respawn:
-		return "start it again as it was"
-	case Clean:
-		return "remove what it left"
-	default:
-		return ""
-	}
+// verbTexts are the words of a verb. A verb on the worker w1 is "TOWARD 'w1'" before it is
+// done, and "PAST w1" after that.
+var verbTexts = map[Verb]struct {
+	about, toward, past string
+	// doing is what the board shows while the verb is under way; empty: nothing.
+	doing string
+}{
+	Attach:    {about: "open its terminal", toward: "attach to"},
+	Send:      {about: "send a line", toward: "send to", past: "sent to"},
+	Answer:    {about: "answer its question", past: "answered"},
+	Keys:      {about: "press keys", toward: "send keys to", past: "sent to"},
+	Interrupt: {about: "press Ctrl-C", past: "interrupted"},
+	Kill:      {about: "end it and everything it started", past: "killed", doing: "killing"},
+	Respawn:   {about: "start it again as it was", past: "started again:", doing: "respawning"},
+	Clean:     {about: "remove what it left", past: "cleaned", doing: "cleaning"},
 }
+
+// About describes a verb.
+func (v Verb) About() string { return verbTexts[v].about }
+
+// Past returns the words before the name of a worker that a verb was used on, such as
+// "killed" or "sent to".
+func (v Verb) Past() string { return verbTexts[v].past }
 
 // TakesText reports whether a verb needs a text: a line, a choice, the names of keys.
 func (v Verb) TakesText() bool { return v == Send || v == Answer || v == Keys }
@@ -195,23 +194,14 @@ type Outcome struct {
 	Err   error
 }
 
-type doer interface {
-	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
-	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
-	Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error)
-	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
-	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
-	Clean(ctx context.Context, sel host.Selection, req host.CleanRequest) ([]host.CleanOutcome, error)
-}
-
 // Do carries out an action, and shows on the board that it is under way. It returns when
 // it is done, with an outcome for each worker.
-func (b *Board) Do(ctx context.Context, to doer, a Action) []Outcome {
+func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 	ids := make([]string, len(a.Items))
 	for i, item := range a.Items {
 		ids[i] = item.ID
 	}
-	if doing := a.Verb.doing(); doing != "" {
+	if doing := verbTexts[a.Verb].doing; doing != "" {
 		b.begin(Doing{Text: doing}, ids...)
 		defer b.end(ids...)
 	}
@@ -243,34 +233,15 @@ func (b *Board) Do(ctx context.Context, to doer, a Action) []Outcome {
 		})
 	case Clean:
 		outs, err := to.Clean(ctx, sel, host.CleanRequest{})
-		if err != nil {
-			return a.all(err)
-		}
-		all := make([]Outcome, len(outs))
-		for i, o := range outs {
-			all[i] = Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
-		}
-		return all
+		return outcomes(a, outs, err, func(o host.CleanOutcome) Outcome {
+			return Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
+		})
 	default:
-		return a.all(errors.ErrUnsupported)
+		return a.each(func(Item) ([]string, error) { return nil, errors.ErrUnsupported })
 	}
 }
 
-// doing is what the board shows while a verb is under way; empty: nothing.
-func (v Verb) doing() string {
-	switch v {
-	case Kill:
-		return "killing"
-	case Respawn:
-		return "respawning"
-	case Clean:
-		return "cleaning"
-	default:
-		return ""
-	}
-}
-
-func (b *Board) kill(ctx context.Context, to doer, a Action, sel host.Selection) []Outcome {
+func (b *Board) kill(ctx context.Context, to Doer, a Action, sel host.Selection) []Outcome {
 	progress := func(e host.KillEvent) {
 		at := slices.IndexFunc(a.Items, func(i Item) bool { return i.Name == e.Worker })
 		switch {
@@ -282,14 +253,9 @@ func (b *Board) kill(ctx context.Context, to doer, a Action, sel host.Selection)
 		}
 	}
 	outs, err := to.Kill(ctx, sel, host.KillRequest{Progress: progress})
-	if err != nil {
-		return a.all(err)
-	}
-	all := make([]Outcome, len(outs))
-	for i, o := range outs {
-		all[i] = Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
-	}
-	return all
+	return outcomes(a, outs, err, func(o host.KillOutcome) Outcome {
+		return Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
+	})
 }
 
 func texts(warnings []host.Warning, notices []string) []string {
@@ -304,23 +270,23 @@ func texts(warnings []host.Warning, notices []string) []string {
 }
 
 func (a Action) sent(outs []host.SendOutcome, err error) []Outcome {
+	return outcomes(a, outs, err, func(o host.SendOutcome) Outcome {
+		out := Outcome{Name: o.Worker.Name, Err: o.Err}
+		if o.Pending {
+			out.Notes = []string{"it has not read all of it yet"}
+		}
+		return out
+	})
+}
+
+// outcomes returns the outcomes of a call for several workers, or its error for each.
+func outcomes[T any](a Action, outs []T, err error, of func(T) Outcome) []Outcome {
 	if err != nil {
-		return a.all(err)
+		return a.each(func(Item) ([]string, error) { return nil, err })
 	}
 	all := make([]Outcome, len(outs))
 	for i, o := range outs {
-		all[i] = Outcome{Name: o.Worker.Name, Err: o.Err}
-		if o.Pending {
-			all[i].Notes = []string{"it has not read all of it yet"}
-		}
-	}
-	return all
-}
-
-func (a Action) all(err error) []Outcome {
-	all := make([]Outcome, len(a.Items))
-	for i, item := range a.Items {
-		all[i] = Outcome{Name: item.Name, Err: err}
+		all[i] = of(o)
 	}
 	return all
 }

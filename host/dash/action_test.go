@@ -156,7 +156,7 @@ func TestRefusals(t *testing.T) {
 
 // doing is a host that kills when a test says so.
 type doing struct {
-	doer
+	Doer
 	killed chan struct{}
 	err    error
 }

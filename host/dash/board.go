@@ -42,15 +42,10 @@ type Figure struct {
 	Memory int64
 }
 
-type source interface {
-	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
-	Watch(ctx context.Context, req watch.Request) error
-}
-
 // Options say what a board shows.
 type Options struct {
 	// Host is asked.
-	Host source
+	Host Source
 	// Changed is called after each change, from any goroutine; nil: nobody.
 	Changed func()
 }
@@ -108,14 +103,16 @@ func (b *Board) Run(ctx context.Context) {
 	wg.Go(func() { b.watch(ctx) })
 	for {
 		var again <-chan time.Time
-		if b.awaitsRestart() {
+		if len(b.restarts()) > 0 {
 			again = time.After(restartLook)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-again:
-			b.touchRestarts()
+			if ids := b.restarts(); len(ids) > 0 {
+				b.touch(ids...)
+			}
 		case <-b.wake:
 		}
 		if sleep.For(ctx, settle) != nil {
@@ -182,8 +179,12 @@ func (b *Board) touch(ids ...string) {
 	}
 	b.all = b.all || len(ids) == 0
 	b.mu.Unlock()
+	signal(b.wake)
+}
+
+func signal(to chan struct{}) {
 	select {
-	case b.wake <- struct{}{}:
+	case to <- struct{}{}:
 	default:
 	}
 }
@@ -240,14 +241,6 @@ func (b *Board) put(ws []host.Worker, all bool) {
 	if all {
 		maps.DeleteFunc(b.seen, func(id string, _ bool) bool { return b.items[id] == nil })
 		maps.DeleteFunc(b.figures, func(id string, _ []Figure) bool { return b.items[id] == nil })
-	}
-}
-
-func (b *Board) awaitsRestart() bool { return len(b.restarts()) > 0 }
-
-func (b *Board) touchRestarts() {
-	if ids := b.restarts(); len(ids) > 0 {
-		b.touch(ids...)
 	}
 }
 

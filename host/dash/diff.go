@@ -9,11 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -97,11 +97,7 @@ func (c *Changes) read(ctx context.Context, diff swarm.Diff) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, diff.Command[0], diff.Command[1:]...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(diff.Unset, name)
-	})
-	cmd.Env = append(cmd.Env, diff.Env...)
+	cmd.Env = append(environ.Unset(os.Environ(), diff.Unset...), diff.Env...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.StdoutPipe()
 	if err != nil {

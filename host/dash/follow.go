@@ -8,17 +8,11 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-type reader interface {
-	Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error
-	Peek(ctx context.Context, name string, lines int) (host.Peek, error)
-}
 
 const (
 	// LinesKept is how many lines of a worker's output a [Follower] keeps.
@@ -40,7 +34,7 @@ type Follower struct {
 	// ID is the worker's.
 	ID string
 
-	from    reader
+	from    Reader
 	changed func()
 
 	mu      sync.Mutex
@@ -78,10 +72,8 @@ type stream struct {
 
 // Follow returns a follower of a worker that runs or has ended. changed is called after
 // each change, from any goroutine. [Follower.Run] does the work.
-func Follow(from reader, id string, changed func()) *Follower {
-	return &Follower{
-		ID: id, from: from, changed: changed, written: make(chan struct{}, 1),
-	}
+func Follow(from Reader, id string, changed func()) *Follower {
+	return &Follower{ID: id, from: from, changed: changed, written: make(chan struct{}, 1)}
 }
 
 // Run reads until the worker has ended or ctx ends.
@@ -139,10 +131,7 @@ func (f *Follower) add(o swarm.Output) error {
 		s.screen.Write([]byte{'\n'}, o.Time)
 	}
 	f.mu.Unlock()
-	select {
-	case f.written <- struct{}{}:
-	default:
-	}
+	signal(f.written)
 	return nil
 }
 
@@ -219,10 +208,7 @@ func (f *Follower) Look(want bool) {
 	f.looking = want
 	f.mu.Unlock()
 	if fresh {
-		select {
-		case f.written <- struct{}{}:
-		default:
-		}
+		signal(f.written)
 	}
 }
 

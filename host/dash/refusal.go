@@ -1,6 +1,7 @@
 package dash
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/swarmhost/swarm/host"
@@ -11,21 +12,7 @@ import (
 // Refusal says in one line why a verb does not suit a worker, and what does if something
 // does. It is for verbs of which [Verb.Suits] is false.
 func (v Verb) Refusal(i Item) string {
-	return "cannot " + v.toward() + " '" + i.Name + "': " + v.obstacle(i)
-}
-
-// toward is a verb with the words that stand before the name of a worker.
-func (v Verb) toward() string {
-	switch v {
-	case Attach:
-		return "attach to"
-	case Send:
-		return "send to"
-	case Keys:
-		return "send keys to"
-	default:
-		return string(v)
-	}
+	return "cannot " + cmp.Or(verbTexts[v].toward, string(v)) + " '" + i.Name + "': " + v.obstacle(i)
 }
 
 func (v Verb) obstacle(i Item) string {
@@ -57,18 +44,12 @@ func (v Verb) Skipped(n int) string {
 	if n == 0 {
 		return ""
 	}
-	why := [2]string{"other does not take it", "others do not take it"}
-	switch v {
-	case Kill:
-		why = [2]string{"other had already ended", "others had already ended"}
-	case Clean:
-		why = [2]string{"other has not ended", "others have not ended"}
-	case Respawn:
-		why = [2]string{"other can't be started again now", "others can't be started again now"}
-	case Attach, Send, Answer, Keys, Interrupt:
-	}
+	others, has, does := "others", "have", "do"
 	if n == 1 {
-		return "1 " + why[0]
+		others, has, does = "other", "has", "does"
 	}
-	return strconv.Itoa(n) + " " + why[1]
+	why := map[Verb]string{
+		Kill: "had already ended", Clean: has + " not ended", Respawn: "can't be started again now",
+	}[v]
+	return strconv.Itoa(n) + " " + others + " " + cmp.Or(why, does+" not take it")
 }

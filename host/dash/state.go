@@ -26,23 +26,27 @@ const (
 	Ended
 )
 
-// String returns the urgency in one or two words.
-func (u Urgency) String() string {
-	switch u {
-	case Attention:
-		return "needs you"
-	case CrashLoop:
-		return "crash loop"
-	case Lost:
-		return "lost"
-	case Failed:
-		return "failed"
-	case Running:
-		return "running"
-	default:
-		return "ended"
-	}
+// urgencies are the words for each urgency, and a condition that is shown in the same way.
+var urgencies = [...]struct {
+	word string
+	kind condition.Kind
+}{
+	Attention: {"needs you", condition.Blocked},
+	CrashLoop: {"crash loop", condition.CrashLoop},
+	Lost:      {"lost", condition.Lost},
+	Failed:    {"failed", condition.Failed},
+	Running:   {"running", condition.Running},
+	Ended:     {"ended", condition.Succeeded},
 }
+
+// Urgencies returns all urgencies, the highest first.
+func Urgencies() []Urgency { return []Urgency{Attention, CrashLoop, Lost, Failed, Running, Ended} }
+
+// String returns the urgency in one or two words.
+func (u Urgency) String() string { return urgencies[u].word }
+
+// Kind returns a condition with the tone and the symbol of the urgency.
+func (u Urgency) Kind() condition.Kind { return urgencies[u].kind }
 
 // State is how a worker is, in a word.
 type State struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/shared/humane"
 )
@@ -36,6 +37,43 @@ func (i Item) Remark() string {
 	default:
 		return w.Reason
 	}
+}
+
+// ToneOf returns how an event is to be shown.
+func ToneOf(e history.Event) condition.Tone {
+	switch e.Kind {
+	case history.Failed, history.Died, history.CrashLoop, history.RespawnFailed:
+		return condition.Bad
+	case history.Exited:
+		if e.Exit != nil && e.Exit.Code != 0 {
+			return condition.Bad
+		}
+		return condition.Good
+	case history.Complete, history.Spawned, history.Adopted, history.Working:
+		return condition.Good
+	case history.Blocked, history.Limited:
+		return condition.Asking
+	case history.Restarted:
+		return condition.Waiting
+	default:
+		return condition.Quiet
+	}
+}
+
+// Series returns the known figures of a worker that runs, the oldest first.
+func (i Item) Series() (cpus, memories []float64) {
+	if i.Status != host.StatusRunning {
+		return nil, nil
+	}
+	for _, f := range i.Figures {
+		if f.CPU >= 0 {
+			cpus = append(cpus, f.CPU)
+		}
+		if f.Memory >= 0 {
+			memories = append(memories, float64(f.Memory))
+		}
+	}
+	return cpus, memories
 }
 
 // FiguresOf returns the figures of the workers that run, by their ids.

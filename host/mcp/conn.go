@@ -29,11 +29,8 @@ type conn struct {
 	answered chan struct{}
 
 	mu sync.Mutex
-	// open are the requests that are not answered yet; those that were cancelled
-	// are false.
-	open map[jsonrpc.ID]bool
-	// listens are those among them that are answered when they are cancelled alone.
-	listens map[jsonrpc.ID]bool
+	// open are the requests that are not answered yet.
+	open map[jsonrpc.ID]openRequest
 	// greeted says that the first request was answered.
 	greeted bool
 
@@ -43,6 +40,12 @@ type conn struct {
 	acks acks
 }
 
+type openRequest struct {
+	cancelled bool
+	// listens says that it is answered only when it is cancelled.
+	listens bool
+}
+
 func newConn(in io.Reader, out io.Writer) *conn {
 	closed := make(chan struct{})
 	return &conn{
@@ -50,8 +53,7 @@ func newConn(in io.Reader, out io.Writer) *conn {
 		closed:   closed,
 		ended:    make(chan struct{}),
 		answered: make(chan struct{}, 1),
-		open:     make(map[jsonrpc.ID]bool),
-		listens:  make(map[jsonrpc.ID]bool),
+		open:     make(map[jsonrpc.ID]openRequest),
 		out:      out,
 	}
 }
@@ -114,10 +116,7 @@ func (c *conn) note(message jsonrpc.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if request.IsCall() {
-		c.open[request.ID] = true
-		if request.Method == listenMethod {
-			c.listens[request.ID] = true
-		}
+		c.open[request.ID] = openRequest{listens: request.Method == listenMethod}
 		return
 	}
 	if request.Method != "notifications/cancelled" {
@@ -128,8 +127,9 @@ func (c *conn) note(message jsonrpc.Message) {
 		return
 	}
 	id, err := jsonrpc.MakeID(params.RequestID)
-	if err == nil && c.open[id] {
-		c.open[id] = false
+	if r, open := c.open[id]; err == nil && open {
+		r.cancelled = true
+		c.open[id] = r
 	}
 }
 
@@ -151,8 +151,8 @@ func (c *conn) finish() {
 func (c *conn) waiting() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id, wanted := range c.open {
-		if wanted && !c.listens[id] {
+	for _, r := range c.open {
+		if !r.cancelled && !r.listens {
 			return true
 		}
 	}
@@ -214,12 +214,11 @@ func encode(message jsonrpc.Message) ([]byte, error) {
 func (c *conn) wanted(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wanted, open := c.open[id]
-	if open && !wanted {
+	cancelled := c.open[id].cancelled
+	if cancelled {
 		delete(c.open, id)
-		delete(c.listens, id)
 	}
-	return wanted || !open
+	return !cancelled
 }
 
 // isGreeted reports whether the client may get notices: some give up if the first message
@@ -233,7 +232,6 @@ func (c *conn) isGreeted() bool {
 func (c *conn) settle(id jsonrpc.ID) {
 	c.mu.Lock()
 	delete(c.open, id)
-	delete(c.listens, id)
 	c.greeted = true
 	c.mu.Unlock()
 	select {

@@ -57,34 +57,13 @@ func keepTasks(r *jsonrpc.Request) {
 }
 
 // acks are the tasks that were agreed on in subscriptions which the SDK has not
-// acknowledged yet.
-type acks struct {
-	mu sync.Mutex
-	// pending are by the JSON of the requests' ids.
-	pending map[string]*ack
-}
+// acknowledged yet: values are an ack, by the JSON of the requests' ids.
+type acks struct{ pending sync.Map }
 
 type ack struct {
 	taskIDs []string
 	// sent is called once the acknowledgement was sent.
 	sent func()
-}
-
-func (a *acks) put(id string, one *ack) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.pending == nil {
-		a.pending = make(map[string]*ack)
-	}
-	a.pending[id] = one
-}
-
-func (a *acks) take(id string) *ack {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	one := a.pending[id]
-	delete(a.pending, id)
-	return one
 }
 
 func keyOf(id json.RawMessage) string {
@@ -100,15 +79,15 @@ func keyOf(id json.RawMessage) string {
 }
 
 func (a *acks) amend(r *jsonrpc.Request) (sent func()) {
-	var params, agreed map[string]json.RawMessage
-	var meta map[string]json.RawMessage
+	var params, agreed, meta map[string]json.RawMessage
 	if json.Unmarshal(r.Params, &params) != nil || json.Unmarshal(params["_meta"], &meta) != nil {
 		return nil
 	}
-	one := a.take(keyOf(meta[sdk.MetaKeySubscriptionID]))
-	if one == nil {
+	pending, ok := a.pending.LoadAndDelete(keyOf(meta[sdk.MetaKeySubscriptionID]))
+	if !ok {
 		return nil
 	}
+	one := pending.(ack)
 	if json.Unmarshal(params["notifications"], &agreed) != nil || agreed == nil {
 		agreed = make(map[string]json.RawMessage)
 	}
@@ -162,19 +141,14 @@ func (s *server) listen(next sdk.MethodHandler) sdk.MethodHandler {
 			})
 		}
 		key := keyOf(l.ID)
-		s.conn.acks.put(key, &ack{taskIDs: agreed, sent: func() { close(acknowledged) }})
-		defer s.conn.acks.take(key)
-		return s.hear(ctx, method, r, next, len(agreed) > 0)
+		s.conn.acks.pending.Store(key, ack{taskIDs: agreed, sent: func() { close(acknowledged) }})
+		defer s.conn.acks.pending.Delete(key)
+		result, err := next(ctx, method, r)
+		if err == nil && len(agreed) > 0 {
+			<-ctx.Done() // the SDK returns at once if it has no resources to serve
+		}
+		return result, err
 	}
-}
-
-// hear lets the SDK serve its part of a subscription as long as there are tasks to report.
-func (s *server) hear(ctx context.Context, method string, r sdk.Request, next sdk.MethodHandler, tasks bool) (sdk.Result, error) {
-	result, err := next(ctx, method, r)
-	if err == nil && tasks {
-		<-ctx.Done() // the SDK returns at once if it has no resources to serve
-	}
-	return result, err
 }
 
 func listeningOf(params *sdk.SubscriptionsListenParams) (l listening, err error) {

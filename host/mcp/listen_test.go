@@ -41,7 +41,7 @@ func TestAmend(t *testing.T) {
 	t.Parallel()
 	var a acks
 	sent := false
-	a.put(keyOf(json.RawMessage(`"<1>"`)), &ack{taskIDs: []string{"x"}, sent: func() { sent = true }})
+	a.pending.Store(keyOf(json.RawMessage(`"<1>"`)), ack{taskIDs: []string{"x"}, sent: func() { sent = true }})
 	other := &jsonrpc.Request{Method: ackMethod, Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/subscriptionId":2},"notifications":{}}`)}
 	if f := a.amend(other); f != nil {
 		t.Errorf("the acknowledgement of another subscription: %s", other.Params)

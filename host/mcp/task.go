@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -40,15 +41,15 @@ const (
 type task struct {
 	sdk.ResultBase
 	// ResultType is "task" where it is the answer to a call, "complete" to tasks/get.
-	ResultType    string      `json:"resultType,omitempty"`
-	TaskID        string      `json:"taskId"`
-	Status        string      `json:"status"`
-	StatusMessage string      `json:"statusMessage,omitempty"`
-	CreatedAt     string      `json:"createdAt"`
-	LastUpdatedAt string      `json:"lastUpdatedAt"`
-	TTL           *int        `json:"ttlMs"`
-	PollInterval  int         `json:"pollIntervalMs"`
-	Result        *taskResult `json:"result,omitempty"`
+	ResultType    string           `json:"resultType,omitempty"`
+	TaskID        string           `json:"taskId"`
+	Status        string           `json:"status"`
+	StatusMessage string           `json:"statusMessage,omitempty"`
+	CreatedAt     humane.Timestamp `json:"createdAt"`
+	LastUpdatedAt humane.Timestamp `json:"lastUpdatedAt"`
+	TTL           *int             `json:"ttlMs"`
+	PollInterval  int              `json:"pollIntervalMs"`
+	Result        *taskResult      `json:"result,omitempty"`
 }
 
 type taskResult struct {
@@ -86,31 +87,31 @@ func undeclared() error {
 
 func (s *server) addTasks() error {
 	return errors.Join(
-		sdk.AddReceivingCustomMethod(s.sdk, "tasks/get", func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (*task, error) {
-			if !declaresTasks(p.GetMeta()) {
-				return nil, undeclared()
-			}
-			t, err := s.task(ctx, p.TaskID)
+		addTaskMethod(s, "tasks/get", func(ctx context.Context, id string) (*task, error) {
+			t, err := s.task(ctx, id)
 			if err == nil {
 				t.ResultType = "complete"
 			}
 			return t, err
 		}),
-		sdk.AddReceivingCustomMethod(s.sdk, "tasks/update", func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (*done, error) {
-			if !declaresTasks(p.GetMeta()) {
-				return nil, undeclared()
-			}
+		addTaskMethod(s, "tasks/update", func(ctx context.Context, id string) (*done, error) {
 			// No task asks for anything, so every answer is one to ignore.
-			_, err := s.taskWorker(ctx, p.TaskID)
+			_, err := s.taskWorker(ctx, id)
 			return &done{ResultType: "complete"}, err
 		}),
-		sdk.AddReceivingCustomMethod(s.sdk, "tasks/cancel", func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (*done, error) {
-			if !declaresTasks(p.GetMeta()) {
-				return nil, undeclared()
-			}
-			return &done{ResultType: "complete"}, s.cancelTask(ctx, p.TaskID)
+		addTaskMethod(s, "tasks/cancel", func(ctx context.Context, id string) (*done, error) {
+			return &done{ResultType: "complete"}, s.cancelTask(ctx, id)
 		}),
 	)
+}
+
+func addTaskMethod[R sdk.Result](s *server, method string, serve func(ctx context.Context, id string) (R, error)) error {
+	return sdk.AddReceivingCustomMethod(s.sdk, method, func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (none R, _ error) {
+		if !declaresTasks(p.GetMeta()) {
+			return none, undeclared()
+		}
+		return serve(ctx, p.TaskID)
+	})
 }
 
 // discoverable announces the extension to clients of the version that has it.
@@ -190,12 +191,12 @@ func (s *server) task(ctx context.Context, id string) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &task{TaskID: id, Status: taskWorking, CreatedAt: stamp(w.Created), LastUpdatedAt: stamp(w.Created), PollInterval: pollEvery}
+	t := &task{TaskID: id, Status: taskWorking, CreatedAt: humane.At(w.Created), LastUpdatedAt: humane.At(w.Created), PollInterval: pollEvery}
 	if !w.Gone() {
 		return t, nil
 	}
 	if !w.Ended.IsZero() {
-		t.LastUpdatedAt = stamp(w.Ended)
+		t.LastUpdatedAt = humane.At(w.Ended)
 	}
 	if _, cancelled := s.cancelled.Load(id); cancelled && w.Exit != nil && w.Exit.Cause == swarm.CauseKilled {
 		t.Status = taskCancelled
@@ -239,9 +240,9 @@ func (s *server) cancelTask(ctx context.Context, id string) error {
 		return errLeaving
 	}
 	defer s.changes.done()
-	name, input := "worker-kill", any(object{"name": w.ID})
+	name, input := "worker-kill", map[string]string{"name": w.ID}
 	if w.Shell != nil {
-		name, input = "KillShell", object{"shell_id": w.Name}
+		name, input = "KillShell", map[string]string{"shell_id": w.Name}
 	}
 	raw, err := json.Marshal(input)
 	if err != nil {
@@ -264,7 +265,3 @@ func (s *server) cancelTask(ctx context.Context, id string) error {
 	}
 	return nil
 }
-
-type object map[string]any
-
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

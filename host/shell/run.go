@@ -37,25 +37,24 @@ const (
 	tidyLimit = 30 * time.Second
 )
 
-// Result is what came of a command in the foreground.
+// Result is the result of a command in the foreground, as the tool Bash returns it.
 type Result struct {
-	// Stdout and Stderr are the newest part of what it wrote, as valid UTF-8. A line
-	// in brackets says how much was before.
-	Stdout, Stderr string
-	// ExitCode is its exit code, 128+n after signal n, [TimedOut], [NotStarted] or
-	// [Unknown].
-	ExitCode int
-	// Problem says in one line why there is no exit code of its own; else empty.
-	Problem string
-	// OutputFile has all output, where that is more than was asked for; it is removed
-	// an hour later. Else it is empty.
-	OutputFile string
-	// HandedOver is the shell as which the command goes on in the background; nil: it
-	// has ended.
-	HandedOver *Shell
-	// Transcribe writes the output of that shell to its file, as it comes, until it has
+	// Stdout and Stderr are the newest part of its output, as valid UTF-8. A line in
+	// brackets says how much came before.
+	Stdout string `json:"stdout" jsonschema:"Its standard output; empty in the background"`
+	Stderr string `json:"stderr" jsonschema:"Its standard error; empty in the background"`
+	// ExitCode may be [TimedOut], [NotStarted] or [Unknown].
+	ExitCode int `json:"exit_code" jsonschema:"Exit code, 128+n after signal n; -1 in the background; see error if it is not the command's own" schema:"number"`
+	// TaskID is empty if the command has ended.
+	TaskID string `json:"task_id,omitempty" jsonschema:"ID of the background shell, for BashOutput and KillShell"`
+	// OutputFile has all output, if that is more than was requested; it is removed an hour
+	// later. Otherwise it is empty.
+	OutputFile string `json:"output_file,omitempty" jsonschema:"File that the background shell writes to, standard output and error merged; in the foreground only if the output was too long; the file holds all of it"`
+	// Problem says in one line why there is no exit code of its own; otherwise it is empty.
+	Problem string `json:"-"`
+	// Transcribe copies the output of the background shell to its file until the shell has
 	// ended; nil if there is none.
-	Transcribe func(context.Context) error
+	Transcribe func(context.Context) error `json:"-"`
 }
 
 // Run runs a command in the foreground. When it takes too long, or the context
@@ -93,10 +92,8 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 		return Result{}, cancelled(ctx, err)
 	}
 	res, err := await(ctx, h, w, c)
-	if res.HandedOver != nil {
-		res.Transcribe = func(ctx context.Context) error {
-			return transcribe(ctx, h, w.ID, res.HandedOver.OutputFile, true)
-		}
+	if res.TaskID != "" {
+		res.Transcribe = func(ctx context.Context) error { return transcribe(ctx, h, w.ID, res.OutputFile, true) }
 		return res, err
 	}
 	out, rerr := read(ctx, h, w)
@@ -143,21 +140,17 @@ func retain(ctx context.Context, h *host.Host, w host.Worker, file string) error
 }
 
 // handOver makes a shell of a command that somebody waited for.
-func handOver(ctx context.Context, h *host.Host, w host.Worker) (*Shell, error) {
+func handOver(ctx context.Context, h *host.Host, w host.Worker) error {
 	if err := makeTranscript(transcriptPath(h, w)); err != nil {
-		return nil, err
+		return err
 	}
-	err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.Update(ctx, w.ID, func(r *registry.Record) error {
 			r.Retain = retention.String()
 			r.Shell.Foreground, r.Shell.FromLog = false, true
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return new(shellOf(h, w)), nil
 }
 
 // await waits for the end of a worker, or brings it about, or hands it over.
@@ -178,11 +171,9 @@ func await(ctx context.Context, h *host.Host, w host.Worker, c Command) (Result,
 		return resultOf(w), nil
 	}
 	if handsOver && err != nil && limited.Err() != nil && ctx.Err() == nil {
-		sh, herr := handOver(ctx, h, w)
-		if herr == nil {
-			return Result{ExitCode: Unknown, HandedOver: sh}, nil
+		if err = handOver(ctx, h, w); err == nil {
+			return Result{ExitCode: Unknown, TaskID: w.Name, OutputFile: transcriptPath(h, w)}, nil
 		}
-		err = herr
 	}
 	outs, kerr := h.Kill(context.WithoutCancel(ctx), only, host.KillRequest{})
 	for _, out := range outs {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -30,26 +31,25 @@ const (
 	Failed Status = "error"
 )
 
-// Shell is a background shell.
+// Shell is a background shell, as tools return it.
 type Shell struct {
 	// ID is "bg-" and six letters or digits.
-	ID string
-	// Command is the command line.
-	Command string
-	// Description is the caller's description of it.
-	Description string
-	// Dir is the directory that it was begun in.
-	Dir string
-	// Session is its session; empty for a person's shell.
-	Session string
-	Status  Status
-	// PID is the main process; 0 unless it runs.
-	PID            int
-	Started, Ended time.Time
-	// ExitCode is set once it has ended, if it is known: 128+n after signal n.
-	ExitCode *int
-	// OutputFile holds its output, standard output and error in the order written.
-	OutputFile string
+	ID string `json:"id" jsonschema:"ID for BashOutput and KillShell"`
+	// PID is 0 unless it runs.
+	PID         int    `json:"pid,omitempty" jsonschema:"Main process while it runs" schema:"number"`
+	Command     string `json:"command" jsonschema:"Command line"`
+	Description string `json:"description,omitempty" jsonschema:"Description that Bash was given"`
+	// Dir is the directory that it was started in.
+	Dir       string           `json:"-"`
+	StartedAt humane.Timestamp `json:"started_at" jsonschema:"When it was started"`
+	EndedAt   humane.Timestamp `json:"ended_at,omitzero" jsonschema:"When it ended"`
+	Status    Status           `json:"status" jsonschema:"Its status" schema:"enum=running|completed|killed|error"`
+	// ExitCode is nil while it runs, or if it is not known.
+	ExitCode *int `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
+	// OutputFile holds standard output and error in the order written.
+	OutputFile string `json:"output_file" jsonschema:"File that it writes to"`
+	// Session is empty for a person's shell.
+	Session string `json:"session,omitempty" jsonschema:"Session that it belongs to"`
 }
 
 // NotFoundError says that the session has no shell of that id.
@@ -59,12 +59,13 @@ func (e *NotFoundError) Error() string { return fmt.Sprintf("Shell not found: %s
 
 func shellOf(h *host.Host, w host.Worker) Shell {
 	s := Shell{
-		ID: w.Name, Command: strings.Join(w.Command[min(2, len(w.Command)):], " "), Description: w.Shell.Description, Dir: w.Dir, Session: w.Shell.Session,
-		Status: statusOf(w), PID: w.PID, Started: w.Started, Ended: w.Ended,
+		ID: w.Name, PID: w.PID, Command: strings.Join(w.Command[min(2, len(w.Command)):], " "),
+		Description: w.Shell.Description, Dir: w.Dir, Session: w.Shell.Session, Status: statusOf(w),
+		StartedAt: humane.At(w.Started), EndedAt: humane.At(w.Ended),
 		OutputFile: transcriptPath(h, w),
 	}
-	if s.Started.IsZero() {
-		s.Started = w.Created
+	if s.StartedAt.IsZero() {
+		s.StartedAt.Time = w.Created
 	}
 	if s.Status != Running && w.Exit != nil {
 		s.ExitCode = new(proc.ExitCode(w.Exit.Code, w.Exit.Signal))

@@ -90,7 +90,7 @@ func Activate(ctx context.Context, tx *registry.Tx, agentID, pane string, now ti
 // agent that was terminated meanwhile, nor if there is none.
 func Unjoin(ctx context.Context, tx *registry.Tx, agentID string, now time.Time) error {
 	a, err := live(ctx, tx, agentID)
-	if errors.Is(err, registry.ErrNotFound) || isOver(err) {
+	if isGone(err) {
 		return nil
 	}
 	if err != nil {
@@ -198,6 +198,9 @@ func isOver(err error) bool {
 	_, over := errors.AsType[*TerminatedError](err)
 	return over
 }
+
+// isGone reports whether an error of [live] says that the agent has ended or does not exist.
+func isGone(err error) bool { return errors.Is(err, registry.ErrNotFound) || isOver(err) }
 
 var colors = []string{
 	"#FF6B6B", "#4ECDC4", "#45B7D1", "#96CEB4", "#FFEAA7",

@@ -82,22 +82,16 @@ type Inbox struct {
 // unread, the oldest ones if there are too many; or all, the newest ones then.
 // Of several that read one inbox each message is unread for one.
 func Read(ctx context.Context, tx *registry.Tx, caller Caller, team string, unread bool, now time.Time) (Inbox, error) {
-	member, err := Member(ctx, tx, caller, team)
+	member, in, err := inbox(ctx, tx, caller, team, unread)
 	if err != nil {
 		return Inbox{}, err
 	}
-	messages, more, err := tx.Messages(ctx, registry.MessageQuery{
-		Team: team, Recipient: member, Unread: unread, Newest: !unread, Limit: maxMessages, Bytes: maxInbox,
-	})
-	if err != nil {
-		return Inbox{}, err
-	}
-	if n := len(messages); n > 0 {
-		if err := tx.MarkRead(ctx, team, member, messages[0].ID, messages[n-1].ID, now); err != nil {
+	if n := len(in.Messages); n > 0 {
+		if err := tx.MarkRead(ctx, team, member, in.Messages[0].ID, in.Messages[n-1].ID, now); err != nil {
 			return Inbox{}, err
 		}
 	}
-	return Inbox{Messages: messages, Remaining: more}, Touch(ctx, tx, caller, now)
+	return in, Touch(ctx, tx, caller, now)
 }
 
 // Unread returns how many messages wait for the caller. It changes nothing.
@@ -116,12 +110,16 @@ func clean(text string) string {
 // UnreadMessages returns the caller's unread messages, the oldest first. Unlike [Read] it
 // does not mark them.
 func UnreadMessages(ctx context.Context, tx *registry.Tx, caller Caller, team string) (Inbox, error) {
-	member, err := Member(ctx, tx, caller, team)
-	if err != nil {
-		return Inbox{}, err
+	_, in, err := inbox(ctx, tx, caller, team, true)
+	return in, err
+}
+
+func inbox(ctx context.Context, tx *registry.Tx, caller Caller, team string, unread bool) (member string, in Inbox, err error) {
+	if member, err = Member(ctx, tx, caller, team); err != nil {
+		return "", in, err
 	}
-	messages, more, err := tx.Messages(ctx, registry.MessageQuery{
-		Team: team, Recipient: member, Unread: true, Limit: maxMessages, Bytes: maxInbox,
+	in.Messages, in.Remaining, err = tx.Messages(ctx, registry.MessageQuery{
+		Team: team, Recipient: member, Unread: unread, Newest: !unread, Limit: maxMessages, Bytes: maxInbox,
 	})
-	return Inbox{Messages: messages, Remaining: more}, err
+	return member, in, err
 }

@@ -2,7 +2,6 @@ package team
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,7 +140,7 @@ func WorkerOf(ctx context.Context, tx *registry.Tx, t *registry.Team, member str
 		return t.LeaderWorker, nil
 	}
 	a, err := live(ctx, tx, member)
-	if errors.Is(err, registry.ErrNotFound) || isOver(err) || err == nil && !a.Lost.IsZero() {
+	if isGone(err) || err == nil && !a.Lost.IsZero() {
 		return "", nil
 	}
 	return a.WorkerID, err

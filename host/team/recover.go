@@ -53,7 +53,7 @@ func giveBackOrphans(ctx context.Context, tx *registry.Tx, teamName string, now 
 			continue
 		}
 		a, err := live(ctx, tx, task.Owner)
-		if err == nil && a.Lost.IsZero() || err != nil && !errors.Is(err, registry.ErrNotFound) && !isOver(err) {
+		if err == nil && a.Lost.IsZero() || err != nil && !isGone(err) {
 			continue // its end gives its tasks back, or it can't be read
 		}
 		if _, err := giveBack(ctx, tx, teamName, task.Owner, now); err != nil {

@@ -107,7 +107,7 @@ func (c *Caller) isAgentOf(ctx context.Context, tx *registry.Tx, teamName string
 		return false, nil
 	}
 	_, err := live(ctx, tx, c.Agent)
-	if errors.Is(err, registry.ErrNotFound) || isOver(err) {
+	if isGone(err) {
 		return false, nil
 	}
 	return err == nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // Target returns the agent of a team that the caller may end. In this order it is
@@ -205,15 +206,12 @@ type note struct {
 	Reason    string `json:"reason,omitempty"`
 	Phase     Phase  `json:"phase"`
 	// Approved occurs only in answers.
-	Approved  *bool  `json:"approved,omitempty"`
-	Force     bool   `json:"force"`
-	Requested string `json:"requestedAt"`
-	Responded string `json:"respondedAt,omitempty"`
-	Response  string `json:"responseReason,omitempty"`
+	Approved  *bool            `json:"approved,omitempty"`
+	Force     bool             `json:"force"`
+	Requested humane.Timestamp `json:"requestedAt"`
+	Responded humane.Timestamp `json:"respondedAt,omitzero"`
+	Response  string           `json:"responseReason,omitempty"`
 }
-
-// timestamp is the format of times for users and models.
-const timestamp = "2006-01-02T15:04:05.000Z"
 
 // answer sends the result to the requester, or to the leader if the requester is no longer
 // a member.
@@ -228,13 +226,11 @@ func answer(ctx context.Context, tx *registry.Tx, s *registry.Shutdown, now time
 func tell(ctx context.Context, tx *registry.Tx, s *registry.Shutdown, from, to string, kind registry.MessageType, now time.Time) error {
 	n := note{
 		ID: strconv.FormatInt(s.ID, 10), Requester: s.Requester, Target: s.AgentID, Team: s.Team, Reason: s.Reason,
-		Phase: s.Phase, Force: s.Forced, Requested: s.Requested.UTC().Format(timestamp), Response: s.Response,
+		Phase: s.Phase, Force: s.Forced, Response: s.Response,
+		Requested: humane.At(s.Requested), Responded: humane.At(s.Responded),
 	}
 	if kind == registry.MessageShutdownApproved {
 		n.Approved = new(s.Phase != Rejected)
-	}
-	if !s.Responded.IsZero() {
-		n.Responded = s.Responded.UTC().Format(timestamp)
 	}
 	body, err := json.Marshal(n)
 	if err != nil {

@@ -144,8 +144,8 @@ type TaskChange struct {
 func UpdateTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id string, c TaskChange, now time.Time) (registry.Task, error) {
 	return changeTask(ctx, tx, caller, team, id, now, func(task *registry.Task, member string) error {
 		if c.Dependencies != nil {
-			if task.Status != registry.TaskPending {
-				return refuse(ErrUnavailable, "Task %s is not available (status: %s)", id, task.Status)
+			if err := isPending(task); err != nil {
+				return err
 			}
 			if err := setDependencies(ctx, tx, task, c.Dependencies); err != nil {
 				return err
@@ -156,8 +156,8 @@ func UpdateTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 			}
 		}
 		if c.Assignee != "" {
-			if task.Status != registry.TaskPending {
-				return refuse(ErrUnavailable, "Task %s is not available (status: %s)", id, task.Status)
+			if err := isPending(task); err != nil {
+				return err
 			}
 			if err := assign(ctx, tx, task, member, c.Assignee, now); err != nil {
 				return err
@@ -222,8 +222,8 @@ func changeTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 }
 
 func claim(ctx context.Context, tx *registry.Tx, caller Caller, task *registry.Task, member string, now time.Time) error {
-	if task.Status != registry.TaskPending {
-		return refuse(ErrUnavailable, "Task %s is not available (status: %s)", TaskID(task.N), task.Status)
+	if err := isPending(task); err != nil {
+		return err
 	}
 	if err := isFor(ctx, tx, caller, task, member); err != nil {
 		return err
@@ -236,6 +236,13 @@ func claim(ctx context.Context, tx *registry.Tx, caller Caller, task *registry.T
 		return refuse(ErrUnavailable, "Task %s is not available (waits for: %s)", TaskID(task.N), strings.Join(TaskIDs(waits), ", "))
 	}
 	task.Status, task.Owner, task.Claimed = registry.TaskInProgress, member, now
+	return nil
+}
+
+func isPending(task *registry.Task) error {
+	if task.Status != registry.TaskPending {
+		return refuse(ErrUnavailable, "Task %s is not available (status: %s)", TaskID(task.N), task.Status)
+	}
 	return nil
 }
 
@@ -268,7 +275,7 @@ func isFor(ctx context.Context, tx *registry.Tx, caller Caller, task *registry.T
 	name := task.Assignee
 	if name != Leader {
 		a, err := live(ctx, tx, task.Assignee)
-		if errors.Is(err, registry.ErrNotFound) || isOver(err) || err == nil && !a.Lost.IsZero() {
+		if isGone(err) || err == nil && !a.Lost.IsZero() {
 			return nil
 		}
 		if err != nil {

@@ -42,10 +42,10 @@ const partPane = "pane"
 // ended meanwhile does not make the worker unfit to be adopted, and killed.
 func WorkerAdopted(ctx context.Context, tx *registry.Tx, rec *registry.Record) error {
 	err := WorkerRuns(ctx, tx, rec)
-	if _, over := errors.AsType[*TerminatedError](err); over {
+	if isGone(err) {
 		return nil
 	}
-	return registry.IgnoreNotFound(err)
+	return err
 }
 
 // WorkerCleaned ends an agent whose worker is cleaned: it can't be started again.
@@ -54,10 +54,10 @@ func WorkerCleaned(ctx context.Context, tx *registry.Tx, rec *registry.Record) e
 		return nil
 	}
 	_, err := Release(ctx, tx, rec.Agent, Leaving{Phase: Confirmed, Reason: "its worker was cleaned"}, time.Now())
-	if _, over := errors.AsType[*TerminatedError](err); over {
+	if isGone(err) {
 		return nil
 	}
-	return registry.IgnoreNotFound(err)
+	return err
 }
 
 // MayRestart refuses to start the worker of an agent again that has been terminated.

@@ -19,21 +19,19 @@ type BashInput struct {
 	Description     string `json:"description,omitempty" jsonschema:"What the command does, in a few words"`
 }
 
-// BashOutput is what came of a command, or where it goes on.
+// BashOutput is the result of a command, or the shell in which it continues.
 type BashOutput struct {
 	outcome
-	Stdout     string `json:"stdout" jsonschema:"Its standard output; empty in the background"`
-	Stderr     string `json:"stderr" jsonschema:"Its standard error; empty in the background"`
-	ExitCode   int    `json:"exit_code" jsonschema:"Exit code, 128+n after signal n; -1 in the background" schema:"number"`
-	TaskID     string `json:"task_id,omitempty" jsonschema:"ID of the background shell, for BashOutput and KillShell"`
-	OutputFile string `json:"output_file,omitempty" jsonschema:"File that the background shell writes to, standard output and error merged; in the foreground only if the output was too long; the file holds all of it"`
-	Note       string `json:"note,omitempty" jsonschema:"What became of a command that did not end in the time that a call has"`
-	Error      string `json:"error,omitempty" jsonschema:"Why the command has no exit code of its own"`
-	later
+	shell.Result
+	Note string `json:"note,omitempty" jsonschema:"Why a command continues in the background"`
+
+	AfterAnswer func(context.Context) error `json:"-"`
+	failure
 }
 
-// onlyCommand reports whether the command has an exit code of its own, whatever its value.
-func (out BashOutput) onlyCommand() bool { return out.Error == "" }
+func (out BashOutput) commandFailed() bool {
+	return out.ExitCode != 0 && out.TaskID == "" && out.Error == ""
+}
 
 func (out BashOutput) handedOver() string {
 	if out.Note == "" {
@@ -53,8 +51,8 @@ background by itself. All of them end with this session.`,
 		Destructive: true,
 	},
 	run: runBash,
-	failed: func(in BashInput, text string) BashOutput {
-		return BashOutput{ExitCode: -1, Error: text}
+	failed: func(BashInput) BashOutput {
+		return BashOutput{Result: shell.Result{ExitCode: shell.Unknown}}
 	},
 }
 
@@ -80,20 +78,22 @@ func runBash(ctx context.Context, h *host.Host, env Env, in BashInput) (BashOutp
 		if err != nil {
 			return BashOutput{}, err
 		}
-		return BashOutput{outcome: outcome{true}, ExitCode: -1, TaskID: s.ID, OutputFile: s.OutputFile}, nil
+		return bashOutputOf(shell.Result{ExitCode: shell.Unknown, TaskID: s.ID, OutputFile: s.OutputFile}), nil
 	}
 	r, err := shell.Run(ctx, h, command)
 	if err != nil {
 		return BashOutput{}, err
 	}
-	if s := r.HandedOver; s != nil {
-		return BashOutput{
-			outcome: outcome{true}, ExitCode: -1, TaskID: s.ID, OutputFile: s.OutputFile,
-			later: later{r.Transcribe},
-			Note:  fmt.Sprintf("It did not end within %s and goes on in the background, without a timeout.", command.HandOver),
-		}, nil
+	out := bashOutputOf(r)
+	if r.TaskID != "" {
+		out.AfterAnswer = r.Transcribe
+		out.Note = fmt.Sprintf("It did not end within %s and continues in the background, without a timeout.", command.HandOver)
 	}
-	return bashOutputOf(r), nil
+	return out, nil
+}
+
+func bashOutputOf(r shell.Result) BashOutput {
+	return BashOutput{Result: r, failure: failure{r.Problem}}
 }
 
 // milliseconds is a duration of an input, at most some years: a longer one would
@@ -148,16 +148,6 @@ func BashOutcome(ctx context.Context, env Env, id string) (Result, error) {
 		return Result{}, err
 	}
 	out := bashOutputOf(r)
-	return Result{Output: out, Failed: !out.Success, OnlyCommand: !out.Success && out.onlyCommand()}, nil
-}
-
-func bashOutputOf(r shell.Result) BashOutput {
-	return BashOutput{
-		outcome:    outcome{r.ExitCode == 0 && r.Problem == ""},
-		Stdout:     r.Stdout,
-		Stderr:     r.Stderr,
-		ExitCode:   r.ExitCode,
-		OutputFile: r.OutputFile,
-		Error:      r.Problem,
-	}
+	settle(&out)
+	return resultOf(&out), nil
 }

@@ -19,12 +19,12 @@ type ReadShellInput struct {
 // ReadShellOutput is the output of a background shell since the last call.
 type ReadShellOutput struct {
 	outcome
-	ShellID  string       `json:"shell_id" jsonschema:"The shell that was asked for"`
-	Status   shell.Status `json:"status" jsonschema:"How the shell is: completed is exit code 0, killed is by KillShell or with its session, error is everything else" schema:"enum=running|completed|killed|error"`
+	ShellID  string       `json:"shell_id" jsonschema:"ID of the shell"`
+	Status   shell.Status `json:"status" jsonschema:"completed is exit code 0, killed is by KillShell or with its session, error is everything else" schema:"enum=running|completed|killed|error"`
 	Output   string       `json:"output" jsonschema:"Its output since the last call, standard output and error merged"`
 	ExitCode *int         `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
 	More     bool         `json:"more,omitempty" jsonschema:"There is more output already: call again"`
-	Error    string       `json:"error,omitempty" jsonschema:"Why there is no output"`
+	failure
 }
 
 var bashOutput = &definition[ReadShellInput, ReadShellOutput]{
@@ -38,13 +38,12 @@ returned twice.`,
 	run: func(ctx context.Context, h *host.Host, env Env, in ReadShellInput) (ReadShellOutput, error) {
 		out, err := shell.Next(ctx, h, env.Session, in.ShellID, in.Filter)
 		if wrong, ok := errors.AsType[*shell.FilterError](err); ok {
-			err = &InputError{[]Problem{{Path: "filter", Text: wrong.Err.Error()}}}
+			err = invalid("filter", wrong.Err.Error())
 		}
 		if err != nil {
 			return ReadShellOutput{}, err
 		}
 		return ReadShellOutput{
-			outcome:  outcome{true},
 			ShellID:  out.Shell.ID,
 			Status:   out.Shell.Status,
 			Output:   shell.Ends(out.Text, maxCharacters, out.Shell.OutputFile),
@@ -52,8 +51,8 @@ returned twice.`,
 			More:     out.More,
 		}, nil
 	},
-	failed: func(in ReadShellInput, text string) ReadShellOutput {
-		return ReadShellOutput{ShellID: in.ShellID, Status: shell.Failed, Error: text}
+	failed: func(in ReadShellInput) ReadShellOutput {
+		return ReadShellOutput{ShellID: in.ShellID, Status: shell.Failed}
 	},
 }
 

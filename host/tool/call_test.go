@@ -238,17 +238,18 @@ func TestAfterAnswer(t *testing.T) {
 	note := func(what string) func() error {
 		return func() error { done = append(done, what); return nil }
 	}
-	out := RespondShutdownOutput{later: later{func(context.Context) error { return note("end")() }}}
-	if !out.closeLater(note("close")) || done != nil {
+	var out RespondShutdownOutput
+	out.AfterAnswer = func(context.Context) error { return note("end")() }
+	if !closeLater(&out, note("close")) || done != nil {
 		t.Fatalf("done at once: %q", done)
 	}
-	if err := out.afterAnswer()(t.Context()); err != nil {
+	if err := out.AfterAnswer(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"end", "close"}, done); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if new(KillAgentOutput).closeLater(note("")) {
+	if closeLater(new(KillAgentOutput), note("")) || closeLater(new(TaskOutput), note("")) {
 		t.Error("nothing is left to do, and the host stays open")
 	}
 }

@@ -24,9 +24,3 @@
 // The package is imported by host/mcp and cmd/swarm. It imports host and what is
 // below that, and neither knows a wire nor prints.
 package tool
-
-import ()
-
-import ()
-
-import ()

@@ -11,22 +11,16 @@ import (
 
 // KillAgentInput is the input of [KillAgent].
 type KillAgentInput struct {
-	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
-	AgentID  string `json:"agentId" jsonschema:"ID of the agent to terminate" schema:"min=1"`
-	Force    bool   `json:"force,omitempty" jsonschema:"Skip graceful shutdown and force-kill immediately" schema:"default=false"`
-	Reason   string `json:"reason,omitempty" jsonschema:"Reason for termination (sent to agent in shutdown request)"`
-	Wait     int    `json:"wait,omitempty" jsonschema:"Ms to wait for its answer, at most 50000" schema:"over=0"`
+	agent.KillRequest
+	Wait int `json:"wait,omitempty" jsonschema:"Ms to wait for its answer, at most 50000" schema:"over=0"`
 }
 
 // KillAgentOutput is the output of [KillAgent].
 type KillAgentOutput struct {
 	outcome
-	Method          string   `json:"method" jsonschema:"How it ends" schema:"enum=graceful|force"`
-	Phase           string   `json:"phase" jsonschema:"How far the shutdown has come; requested if it was refused" schema:"enum=requested|approved|rejected|confirmed|force_killed"`
-	ReassignedTasks []string `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
-	Warnings        []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
-	Error           string   `json:"error,omitempty" jsonschema:"Why nothing was done"`
-	later
+	Method string `json:"method" jsonschema:"How the agent is ended" schema:"enum=graceful|force"`
+	agent.Killed
+	failure
 }
 
 // KillAgent ends an agent, or asks it to.
@@ -46,29 +40,18 @@ Only the team leader can kill agents.`,
 	run: func(ctx context.Context, h *host.Host, env Env, in KillAgentInput) (KillAgentOutput, error) {
 		progress, stop := killProgress(env, in.AgentID)
 		defer stop()
-		killed, err := agent.Kill(ctx, h, agent.KillRequest{
-			Team: in.TeamName, Agent: in.AgentID, Force: in.Force, Reason: in.Reason, Progress: progress,
-		})
+		in.Progress = progress
+		killed, err := agent.Kill(ctx, h, in.KillRequest)
 		asked := errors.Is(err, team.ErrInShutdown)
 		if in.Wait > 0 && (asked || err == nil && killed.Phase == team.Requested) {
 			killed, err = awaitAnswer(ctx, h, env, in)
 		}
-		if err != nil {
-			return KillAgentOutput{}, err
-		}
-		return KillAgentOutput{
-			outcome:         outcome{true},
-			Method:          method(in),
-			Phase:           string(killed.Phase),
-			ReassignedTasks: listed(killed.Reassigned),
-			Warnings:        killed.Warnings,
-			later:           later{killed.AfterAnswer},
-		}, nil
+		return KillAgentOutput{Method: method(in), Killed: killed}, err
 	},
-	failed: func(in KillAgentInput, text string) KillAgentOutput {
+	failed: func(in KillAgentInput) KillAgentOutput {
 		// The contract has no phase for a refusal. Requested is the only phase that does
 		// not suggest that the agent has ended.
-		return KillAgentOutput{Method: method(in), Phase: string(team.Requested), ReassignedTasks: []string{}, Error: text}
+		return KillAgentOutput{Method: method(in), Killed: agent.Killed{Phase: team.Requested}}
 	},
 }
 
@@ -89,12 +72,4 @@ func awaitAnswer(ctx context.Context, h *host.Host, env Env, in KillAgentInput) 
 		return agent.Killed{Phase: team.Requested}, ctx.Err()
 	}
 	return killed, err
-}
-
-// listed returns a list that is never null in JSON.
-func listed[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -16,20 +17,21 @@ type KillShellInput struct {
 	Timeout int    `json:"timeout,omitempty" jsonschema:"Ms to wait before SIGKILL" schema:"default=5000,over=0"`
 }
 
-// KillShellOutput is what became of the shell.
+// KillShellOutput is the result of the kill.
 type KillShellOutput struct {
 	outcome
-	ShellID     string `json:"shell_id" jsonschema:"The shell that was asked for"`
+	ShellID     string `json:"shell_id" jsonschema:"ID of the shell"`
 	SignalSent  string `json:"signal_sent" jsonschema:"Signal that was sent; none if the shell had ended"`
 	ForceKilled *bool  `json:"force_killed,omitempty" jsonschema:"True if SIGKILL was needed"`
 	ExitCode    *int   `json:"exit_code,omitempty" jsonschema:"Exit code, 128+n after signal n" schema:"number"`
-	Error       string `json:"error,omitempty" jsonschema:"What went wrong, or why nothing was sent"`
 
 	// Command is the command line of the shell, if it exists, and Timeout the time that it
 	// had. Both are for people, and not part of the answer.
 	Command string        `json:"-"`
 	Timeout time.Duration `json:"-"`
-	later
+
+	AfterAnswer func(context.Context) error `json:"-"`
+	failure
 }
 
 var killShell = &definition[KillShellInput, KillShellOutput]{
@@ -64,21 +66,17 @@ Returns success status and whether force kill was required.
 		}
 		return KillShellOutput{
 			outcome:     outcome{r.Success},
+			failure:     failure{r.Problem},
 			ShellID:     in.ShellID,
 			SignalSent:  r.SignalSent,
 			ForceKilled: r.ForceKilled,
 			ExitCode:    r.ExitCode,
-			Error:       r.Problem,
 			Command:     r.Shell.Command,
 			Timeout:     milliseconds(in.Timeout),
-			later:       later{r.AfterAnswer},
+			AfterAnswer: r.AfterAnswer,
 		}, nil
 	},
-	failed: func(in KillShellInput, text string) KillShellOutput {
-		signal := in.Signal
-		if signal == "" {
-			signal = "SIGTERM"
-		}
-		return KillShellOutput{ShellID: in.ShellID, SignalSent: signal, Error: text}
+	failed: func(in KillShellInput) KillShellOutput {
+		return KillShellOutput{ShellID: in.ShellID, SignalSent: cmp.Or(in.Signal, "SIGTERM")}
 	},
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // SendMessageInput is a message to members of a team.
@@ -23,9 +24,9 @@ type SendMessageInput struct {
 // SendMessageOutput is the message that was sent.
 type SendMessageOutput struct {
 	outcome
-	ID       string    `json:"id" jsonschema:"ID of the message; the first one if it went to several, empty if there was nobody else"`
+	ID       string    `json:"id" jsonschema:"ID of the message; the first one if it went to several, empty if there is no other member"`
 	Receipts []Receipt `json:"receipts,omitempty" jsonschema:"One for each recipient"`
-	Error    string    `json:"error,omitempty" jsonschema:"Why it was not sent"`
+	failure
 }
 
 // wakes are the members for whom a courier is running.
@@ -40,16 +41,16 @@ type Receipt struct {
 	ID      string    `json:"id" jsonschema:"ID of the message"`
 	To      string    `json:"to" jsonschema:"ID of the member"`
 	Stored  Timestamp `json:"stored" jsonschema:"When it was in the inbox"`
-	How     string    `json:"how,omitempty" jsonschema:"How it was brought; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
-	Brought Timestamp `json:"brought,omitzero" jsonschema:"When it was brought"`
+	How     string    `json:"how,omitempty" jsonschema:"How it was delivered; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought Timestamp `json:"brought,omitzero" jsonschema:"When it was delivered"`
 	Read    Timestamp `json:"read,omitzero" jsonschema:"When it was read"`
 	Courier bool      `json:"courier,omitempty" jsonschema:"A courier waits until the agent is at its prompt"`
 }
 
 func receipt(m registry.Message) Receipt {
 	return Receipt{
-		ID: strconv.FormatInt(m.ID, 10), To: m.Recipient, Stored: Timestamp{m.Time},
-		How: string(m.How), Brought: Timestamp{m.Brought}, Read: Timestamp{m.Read},
+		ID: strconv.FormatInt(m.ID, 10), To: m.Recipient, Stored: humane.At(m.Time),
+		How: string(m.How), Brought: humane.At(m.Brought), Read: humane.At(m.Read),
 	}
 }
 
@@ -64,9 +65,9 @@ type ReadMessagesInput struct {
 type ReadMessagesOutput struct {
 	outcome
 	Messages  []Message `json:"messages" jsonschema:"The messages, the oldest first"`
-	Pending   bool      `json:"pending,omitempty" jsonschema:"The time to wait was over before there was one: call again"`
-	Remaining int       `json:"remaining,omitempty" jsonschema:"How many more there are: call again" schema:"number"`
-	Error     string    `json:"error,omitempty" jsonschema:"Why there are none"`
+	Pending   bool      `json:"pending,omitempty" jsonschema:"No message came in time: call again"`
+	Remaining int       `json:"remaining,omitempty" jsonschema:"Number of further messages: call again" schema:"number"`
+	failure
 }
 
 // Message is one message of an inbox.
@@ -78,8 +79,8 @@ type Message struct {
 	Message   string    `json:"message" jsonschema:"Its text"`
 	Timestamp Timestamp `json:"timestamp" jsonschema:"When it was sent"`
 	Read      bool      `json:"read" jsonschema:"It had been read before this call"`
-	How       string    `json:"how,omitempty" jsonschema:"How you were told of it; absent: you were not" schema:"enum=nudging|nudge|unproven|hook|read"`
-	Brought   Timestamp `json:"brought,omitzero" jsonschema:"When you were told"`
+	How       string    `json:"how,omitempty" jsonschema:"How you were notified; absent: you were not" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought   Timestamp `json:"brought,omitzero" jsonschema:"When you were notified"`
 }
 
 // SendMessage sends a message to members of a team.
@@ -92,25 +93,20 @@ var SendMessage = &definition[SendMessageInput, SendMessageOutput]{
 		Description: `Send a message to a member of the team, or to all others.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in SendMessageInput) (SendMessageOutput, error) {
-		var sent []registry.Message
-		err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (err error) {
+		sent, err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) ([]registry.Message, error) {
 			ids, err := team.Send(ctx, tx, caller, in.TeamName, in.To, in.Message, now)
-			if err == nil {
-				sent, err = tx.MessagesWith(ctx, ids...)
+			if err != nil {
+				return nil, err
 			}
-			return err
+			return tx.MessagesWith(ctx, ids...)
 		})
-		if err != nil {
-			return SendMessageOutput{}, err
-		}
-		out := SendMessageOutput{outcome: outcome{true}}
+		var out SendMessageOutput
 		for _, m := range sent { // the team may have no other member
 			out.Receipts = append(out.Receipts, receipt(m))
 			out.ID = out.Receipts[0].ID
 		}
-		return out, nil
+		return out, err
 	},
-	failed: func(_ SendMessageInput, text string) SendMessageOutput { return SendMessageOutput{Error: text} },
 }
 
 // ReadMessages returns the caller's messages and marks them as read.
@@ -128,21 +124,13 @@ respond-shutdown.`,
 		if err != nil {
 			return ReadMessagesOutput{}, err
 		}
-		var inbox team.Inbox
-		err = change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (err error) {
-			inbox, err = team.Read(ctx, tx, caller, in.TeamName, in.UnreadOnly, now)
-			return err
+		inbox, err := change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (team.Inbox, error) {
+			return team.Read(ctx, tx, caller, in.TeamName, in.UnreadOnly, now)
 		})
-		if err != nil {
-			return ReadMessagesOutput{}, err
-		}
 		return ReadMessagesOutput{
-			outcome: outcome{true}, Messages: messages(inbox.Messages), Remaining: inbox.Remaining,
+			Messages: messages(inbox.Messages), Remaining: inbox.Remaining,
 			Pending: pending && len(inbox.Messages) == 0,
-		}, nil
-	},
-	failed: func(_ ReadMessagesInput, text string) ReadMessagesOutput {
-		return ReadMessagesOutput{Messages: []Message{}, Error: text}
+		}, err
 	},
 }
 
@@ -151,8 +139,8 @@ func messages(ms []registry.Message) []Message {
 	for i, m := range ms {
 		list[i] = Message{
 			ID: strconv.FormatInt(m.ID, 10), From: m.Sender, To: m.Recipient, Type: string(m.Type),
-			Message: m.Body, Timestamp: Timestamp{m.Time}, Read: !m.Read.IsZero(),
-			How: string(m.How), Brought: Timestamp{m.Brought},
+			Message: m.Body, Timestamp: humane.At(m.Time), Read: !m.Read.IsZero(),
+			How: string(m.How), Brought: humane.At(m.Brought),
 		}
 	}
 	return list

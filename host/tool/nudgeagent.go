@@ -19,25 +19,24 @@ type NudgeAgentInput struct {
 // NudgeAgentOutput says whether the agent took the line.
 type NudgeAgentOutput struct {
 	outcome
-	AgentID   string `json:"agentId" jsonschema:"ID of the agent"`
-	Confirmed bool   `json:"confirmed" jsonschema:"Its screen shows that it took the line"`
+	agent.Nudged
 	asked
-	Error string `json:"error,omitempty" jsonschema:"Why nothing was submitted"`
+	failure
 }
 
-// asked is what an agent asks that was to be given a text.
+// asked is the question of an agent, because of which a text was not submitted.
 type asked struct {
 	Question string   `json:"question,omitempty" jsonschema:"Its question, because of which the text was not submitted"`
 	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
 }
 
-// askedBy returns what an agent asks, if that is the error of a delivery.
+// askedBy returns the question of an agent, if that is the error of a delivery.
 func askedBy(err error) asked {
 	asks, ok := errors.AsType[*deliver.AsksError](err)
 	if !ok {
 		return asked{}
 	}
-	return asked{asks.Question, choices(asks.Choices)}
+	return asked{asks.Question, agent.Choices(asks.Choices)}
 }
 
 var nudgeAgent = &definition[NudgeAgentInput, NudgeAgentOutput]{
@@ -53,14 +52,12 @@ is typed and the answer has the question: reply with 'swarm answer WORKER CHOICE
 	run: func(ctx context.Context, h *host.Host, _ Env, in NudgeAgentInput) (NudgeAgentOutput, error) {
 		n, err := agent.Nudge(ctx, h, in.TeamName, in.AgentID, in.Text)
 		if asked := askedBy(err); asked.Question != "" {
-			return NudgeAgentOutput{AgentID: in.AgentID, asked: asked, Error: message(err)}, nil
+			n.AgentID = in.AgentID
+			return NudgeAgentOutput{failure: failure{message(err)}, Nudged: n, asked: asked}, nil
 		}
-		if err != nil {
-			return NudgeAgentOutput{}, err
-		}
-		return NudgeAgentOutput{outcome: outcome{true}, AgentID: n.Agent, Confirmed: n.Confirmed}, nil
+		return NudgeAgentOutput{Nudged: n}, err
 	},
-	failed: func(in NudgeAgentInput, text string) NudgeAgentOutput {
-		return NudgeAgentOutput{AgentID: in.AgentID, Error: text}
+	failed: func(in NudgeAgentInput) NudgeAgentOutput {
+		return NudgeAgentOutput{Nudged: agent.Nudged{AgentID: in.AgentID}}
 	},
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
@@ -53,36 +52,25 @@ func withTeam(raw json.RawMessage, team string) json.RawMessage {
 	return data
 }
 
-// look runs view in one transaction that only reads, as the caller.
-func look(ctx context.Context, h *host.Host, teamName string, view func(context.Context, *registry.Tx, team.Caller) error) error {
-	caller, err := h.Caller(ctx)
-	if err != nil {
-		return err
-	}
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error { return view(ctx, tx, caller) })
-	if errors.Is(err, fs.ErrNotExist) {
-		return &team.NoTeamError{Team: teamName}
-	}
-	return err
-}
-
 // change runs a change by a member of a team in one transaction. It first records what has
 // happened to the team's agents: an agent whose process is gone has no tasks. A caller that
 // is not a member is refused before anything is written.
-func change(ctx context.Context, h *host.Host, teamName string, do func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) error) error {
-	var caller team.Caller
-	err := look(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, c team.Caller) error {
-		caller = c
+func change[T any](ctx context.Context, h *host.Host, teamName string,
+	do func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (T, error),
+) (result T, err error) {
+	caller, err := agent.Look(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, c team.Caller) (team.Caller, error) {
 		_, err := team.Member(ctx, tx, c, teamName)
-		return err
+		return c, err
 	})
 	if err != nil {
-		return err
+		return result, err
 	}
 	if _, err := h.SweepTeam(ctx, teamName, caller.WorkerID); err != nil {
-		return err
+		return result, err
 	}
-	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		return do(ctx, tx, caller, time.Now())
+	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		result, err = do(ctx, tx, caller, time.Now())
+		return err
 	})
+	return result, err
 }

@@ -25,11 +25,11 @@ type PeekAgentOutput struct {
 	State    string   `json:"state,omitempty" jsonschema:"State that its screen shows: working, idle, blocked, unknown"`
 	Question string   `json:"question,omitempty" jsonschema:"Its question if it is blocked"`
 	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
-	Rule     string   `json:"rule,omitempty" jsonschema:"Rule of its profile by which the state is known"`
-	Draft    string   `json:"draft,omitempty" jsonschema:"What stands at its prompt, typed and not submitted"`
+	Rule     string   `json:"rule,omitempty" jsonschema:"Rule of its profile that matched"`
+	Draft    string   `json:"draft,omitempty" jsonschema:"Text at its prompt that was typed but not submitted"`
 	Screen   bool     `json:"screen" jsonschema:"The text is its screen, else the end of its output"`
 	Text     string   `json:"text" jsonschema:"The screen or the output, as plain text"`
-	Error    string   `json:"error,omitempty" jsonschema:"Why there is nothing to see"`
+	failure
 }
 
 var peekAgent = &definition[PeekAgentInput, PeekAgentOutput]{
@@ -51,14 +51,12 @@ question.`,
 		}
 		w := workerOf(p.Worker)
 		return PeekAgentOutput{
-			outcome: outcome{true}, AgentID: p.Agent, Worker: w.Name, Status: w.Status,
+			AgentID: p.Agent, Worker: w.Name, Status: w.Status,
 			State: w.State, Question: w.Question, Choices: w.Choices, Rule: p.Rule, Draft: p.Draft,
 			Screen: p.Screen, Text: screenText(p.Lines),
 		}, nil
 	},
-	failed: func(in PeekAgentInput, text string) PeekAgentOutput {
-		return PeekAgentOutput{AgentID: in.AgentID, Error: text}
-	},
+	failed: func(in PeekAgentInput) PeekAgentOutput { return PeekAgentOutput{AgentID: in.AgentID} },
 }
 
 func screenText(lines []string) string {

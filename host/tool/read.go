@@ -31,7 +31,7 @@ const maxWhole = 1<<53 - 1
 func read(s *jsonschema.Schema, raw json.RawMessage, v any) error {
 	value, err := parse(raw)
 	if err != nil {
-		return &InputError{[]Problem{{Text: "it is not JSON: " + err.Error()}}}
+		return &InputError{[]Problem{{Text: "not JSON: " + err.Error()}}}
 	}
 	var r reading
 	if value, ok := r.value(s, "", value); ok {
@@ -55,12 +55,12 @@ func parse(raw json.RawMessage) (any, error) {
 	var value any
 	if err := d.Decode(&value); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("it ends too early")
+			err = errors.New("unexpected end")
 		}
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is something after the value")
+		return nil, errors.New("unexpected data after the value")
 	}
 	return value, nil
 }
@@ -125,11 +125,11 @@ func (r *reading) object(s *jsonschema.Schema, path string, value any) (any, boo
 }
 
 func (r *reading) unknown(s *jsonschema.Schema, path, name string) {
-	known := "there are " + strings.Join(s.PropertyOrder, ", ")
+	known := "known fields: " + strings.Join(s.PropertyOrder, ", ")
 	if near := nearestField(name, s.PropertyOrder); near != "" {
 		known = "did you mean " + near + "?"
 	}
-	r.problem(join(path, short(name)), "unknown field (%s)", known)
+	r.problem(join(path, capped(name, 40)), "unknown field (%s)", known)
 }
 
 func (r *reading) array(s *jsonschema.Schema, path string, value any) (any, bool) {
@@ -202,12 +202,11 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-func short(name string) string {
-	const most = 40
-	if utf8.RuneCountInString(name) <= most {
-		return name
+func capped(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
 	}
-	return string([]rune(name)[:most]) + "…"
+	return string([]rune(text)[:n]) + "…"
 }
 
 var errNoCommand = errors.New("no command for the agent: neither command nor [team] agent_command of the config is set")

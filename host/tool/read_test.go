@@ -47,14 +47,14 @@ func TestRead(t *testing.T) {
 		{"number for text", `{"shell_id":7}`, defaults, "shell_id: must be text"},
 		{"another style", `{"shellId":"x"}`, defaults, "shell_id: is required; shellId: unknown field (did you mean shell_id?)"},
 		{"another letter", `{"Shell_ID":"x"}`, defaults, "shell_id: is required; Shell_ID: unknown field (did you mean shell_id?)"},
-		{"unknown", `{"shell_id":"x","pid":1}`, with(func(*KillShellInput) {}), "pid: unknown field (there are shell_id, signal, force, timeout)"},
+		{"unknown", `{"shell_id":"x","pid":1}`, with(func(*KillShellInput) {}), "pid: unknown field (known fields: shell_id, signal, force, timeout)"},
 		{"several", `{"shell_id":"x","signal":"","timeout":0}`, with(func(*KillShellInput) {}), "signal: must be one of SIGTERM, SIGKILL, SIGINT; timeout: must be greater than 0"},
 		{"array", `["x"]`, KillShellInput{}, "must be an object"},
 		{"nothing", `null`, KillShellInput{}, "must be an object"},
 		{"text", `"x"`, KillShellInput{}, "must be an object"},
-		{"cut off", `{"shell_id":"x"`, KillShellInput{}, "it is not JSON: it ends too early"},
-		{"two values", `{"shell_id":"x"} {}`, KillShellInput{}, "it is not JSON: there is something after the value"},
-		{"no JSON", `shell_id=x`, KillShellInput{}, "it is not JSON: invalid character 's' looking for beginning of value"},
+		{"cut off", `{"shell_id":"x"`, KillShellInput{}, "not JSON: unexpected end"},
+		{"two values", `{"shell_id":"x"} {}`, KillShellInput{}, "not JSON: unexpected data after the value"},
+		{"no JSON", `shell_id=x`, KillShellInput{}, "not JSON: invalid character 's' looking for beginning of value"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // SpawnAgentInput is the input of [SpawnAgent].
@@ -24,7 +23,7 @@ type SpawnAgentInput struct {
 	Backend  string   `json:"backend,omitempty" jsonschema:"Its backend" schema:"default=tmux"`
 	Command  []string `json:"command,omitempty" jsonschema:"Command and arguments; agent_command if omitted" schema:"min=1"`
 
-	Worktree     bool     `json:"worktree,omitempty" jsonschema:"In a git worktree of its own" schema:"default=false"`
+	Worktree     bool     `json:"worktree,omitempty" jsonschema:"Run it in a git worktree of its own" schema:"default=false"`
 	Branch       string   `json:"branch,omitempty" jsonschema:"Branch of the worktree; its worker's name if omitted"`
 	Env          []string `json:"env,omitempty" jsonschema:"Variables, KEY=VALUE"`
 	EnvFile      []string `json:"envFile,omitempty" jsonschema:"Files of variables; env wins"`
@@ -32,26 +31,15 @@ type SpawnAgentInput struct {
 	ReadyPattern string   `json:"readyPattern,omitempty" jsonschema:"Regular expression for a line of its screen once it takes the prompt"`
 	Profile      string   `json:"profile,omitempty" jsonschema:"Profile, or none; by its command if omitted"`
 
-	Limits string `json:"limits,omitempty" jsonschema:"As memory=2g,cpus=1.5"`
-	// Limit changes the limits further; nil: not at all.
-	Limit   func(*swarm.Limits) `json:"-"`
-	Sandbox bool                `json:"sandbox,omitempty" jsonschema:"In a sandbox"`
-	// Enclose chooses another sandbox than the configured one; nil: that one.
-	Enclose func() (*swarm.Sandbox, error) `json:"-"`
+	Limits  string `json:"limits,omitempty" jsonschema:"Such as memory=2g,cpus=1.5"`
+	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"Run it in a sandbox"`
 }
 
 // SpawnAgentOutput is the new agent.
 type SpawnAgentOutput struct {
 	outcome
-	AgentID   string `json:"agentId" jsonschema:"ID of the agent"`
-	Name      string `json:"name" jsonschema:"Its name"`
-	Color     string `json:"color" jsonschema:"Its colour, as #RRGGBB"`
-	SessionID string `json:"sessionId" jsonschema:"ID of the worker that it runs in"`
-	// Worker is that worker's name, for people.
-	Worker   string   `json:"-"`
-	PaneID   string   `json:"paneId,omitempty" jsonschema:"tmux pane that it runs in"`
-	Warnings []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
-	Error    string   `json:"error,omitempty" jsonschema:"Why there is no new agent"`
+	agent.Spawned
+	failure
 }
 
 // SpawnAgent starts an agent of a team.
@@ -62,8 +50,8 @@ var SpawnAgent = &definition[SpawnAgentInput, SpawnAgentOutput]{
 		Set:    Teams,
 		Member: true,
 		Leader: true,
-		Description: `Start an agent as a member of a team, in a tmux window by default. It is active
-when the answer comes.
+		Description: `Start an agent as a member of a team, in a tmux window by default. Returns once the
+agent is active.
 
 Only the team leader can spawn agents.`,
 	},
@@ -84,37 +72,17 @@ Only the team leader can spawn agents.`,
 			Dir: dir, DirGiven: in.Cwd != "", Backend: in.Backend, Command: command, Tags: in.Tags, Profile: in.Profile,
 			PromptWait: env.PromptWait, Limits: env.Limits, Sandbox: env.sandbox(in.Sandbox),
 		}
-		if in.Enclose != nil {
-			if request.Sandbox, err = in.Enclose(); err != nil {
-				return SpawnAgentOutput{}, err
-			}
-		}
 		if err := env.addLimits(in.Limits, &request.Limits); err != nil {
 			return SpawnAgentOutput{}, err
-		}
-		if in.Limit != nil {
-			in.Limit(&request.Limits)
 		}
 		if err := in.complete(env, &request); err != nil {
 			return SpawnAgentOutput{}, err
 		}
 		spawned, err := agent.Spawn(ctx, h, request)
-		if err != nil {
-			return SpawnAgentOutput{}, err
-		}
-		return SpawnAgentOutput{
-			outcome:   outcome{true},
-			AgentID:   spawned.ID,
-			Name:      spawned.Name,
-			Color:     spawned.Color,
-			SessionID: spawned.Session,
-			Worker:    spawned.Worker,
-			PaneID:    spawned.Pane,
-			Warnings:  spawned.Warnings,
-		}, nil
+		return SpawnAgentOutput{Spawned: spawned}, err
 	},
-	failed: func(in SpawnAgentInput, text string) SpawnAgentOutput {
-		return SpawnAgentOutput{Name: in.Name, Error: text}
+	failed: func(in SpawnAgentInput) SpawnAgentOutput {
+		return SpawnAgentOutput{Spawned: agent.Spawned{Name: in.Name}}
 	},
 }
 

@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // Task is a piece of a team's work.
@@ -14,26 +16,26 @@ type Task struct {
 	ID           string    `json:"id" jsonschema:"ID of the task"`
 	Title        string    `json:"title" jsonschema:"What is to be done"`
 	Description  string    `json:"description,omitempty" jsonschema:"Details"`
-	Priority     string    `json:"priority" jsonschema:"How soon" schema:"enum=high|normal|low"`
-	Status       string    `json:"status" jsonschema:"How far it is" schema:"enum=pending|in_progress|completed"`
+	Priority     string    `json:"priority" jsonschema:"Priority" schema:"enum=high|normal|low"`
+	Status       string    `json:"status" jsonschema:"Status of the task" schema:"enum=pending|in_progress|completed"`
 	Owner        string    `json:"owner,omitempty" jsonschema:"ID of the member that claimed it"`
 	Assignee     string    `json:"assignee,omitempty" jsonschema:"ID of the member that it is for; absent: any"`
-	How          string    `json:"how,omitempty" jsonschema:"How its assignee was told" schema:"enum=nudging|nudge|unproven|hook|read"`
-	Brought      Timestamp `json:"brought,omitzero" jsonschema:"When it was told"`
+	How          string    `json:"how,omitempty" jsonschema:"How the assignee was notified" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought      Timestamp `json:"brought,omitzero" jsonschema:"When the assignee was notified"`
 	CreatedAt    Timestamp `json:"createdAt" jsonschema:"When it was created"`
 	UpdatedAt    Timestamp `json:"updatedAt" jsonschema:"When it changed last"`
 	ClaimedAt    Timestamp `json:"claimedAt,omitzero" jsonschema:"When it was claimed"`
 	CompletedAt  Timestamp `json:"completedAt,omitzero" jsonschema:"When it was completed"`
 	Dependencies []string  `json:"dependencies" jsonschema:"IDs of tasks that must be completed first"`
 	Blocks       []string  `json:"blocks" jsonschema:"IDs of tasks that wait for it"`
-	Warning      string    `json:"warning,omitempty" jsonschema:"Unusual facts about it"`
+	Warning      string    `json:"warning,omitempty" jsonschema:"Anything unusual about the task"`
 }
 
 // TaskOutput is a task after a change.
 type TaskOutput struct {
 	outcome
-	Task  *Task  `json:"task,omitempty" jsonschema:"The task as it is now"`
-	Error string `json:"error,omitempty" jsonschema:"Why nothing was changed"`
+	Task *Task `json:"task,omitempty" jsonschema:"The task as it is now"`
+	failure
 }
 
 // TaskCreateInput is a new task.
@@ -41,7 +43,7 @@ type TaskCreateInput struct {
 	TeamName     string   `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	Title        string   `json:"title" jsonschema:"What is to be done" schema:"min=1"`
 	Description  string   `json:"description,omitempty" jsonschema:"Details"`
-	Priority     string   `json:"priority,omitempty" jsonschema:"How soon" schema:"default=normal,enum=high|normal|low"`
+	Priority     string   `json:"priority,omitempty" jsonschema:"Priority" schema:"default=normal,enum=high|normal|low"`
 	Dependencies []string `json:"dependencies,omitempty" jsonschema:"IDs of tasks to do first"`
 	Assignee     string   `json:"assignee,omitempty" jsonschema:"Member that it is for"`
 }
@@ -73,7 +75,7 @@ type TaskListInput struct {
 type TaskListOutput struct {
 	outcome
 	Tasks []Task `json:"tasks" jsonschema:"The tasks, the oldest first"`
-	Error string `json:"error,omitempty" jsonschema:"Why there is no list"`
+	failure
 }
 
 // TaskCreate makes a task.
@@ -86,14 +88,13 @@ var TaskCreate = &definition[TaskCreateInput, TaskOutput]{
 		Description: `Create a task for the team.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskCreateInput) (TaskOutput, error) {
-		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
+		return taskOutput(change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
 			return team.CreateTask(ctx, tx, caller, in.TeamName, team.NewTask{
 				Title: in.Title, Description: in.Description, Priority: registry.Priority(in.Priority), Dependencies: in.Dependencies,
 				Assignee: in.Assignee,
 			}, now)
-		})
+		}))
 	},
-	failed: func(_ TaskCreateInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
 
 // TaskClaim makes a task the caller's.
@@ -103,34 +104,32 @@ var TaskClaim = &definition[TaskClaimInput, TaskOutput]{
 		Title:       "Claim a task",
 		Set:         Teams,
 		Member:      true,
-		Description: `Take a pending task. If several claim it at once, one gets it.`,
+		Description: `Take a pending task. Of several claims at once, one succeeds.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskClaimInput) (TaskOutput, error) {
-		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
+		return taskOutput(change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
 			return team.ClaimTask(ctx, tx, caller, in.TeamName, in.TaskID, now)
-		})
+		}))
 	},
-	failed: func(_ TaskClaimInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
 
 // TaskUpdate moves a task on.
 var TaskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-update",
-		Title:       "Move a task on",
+		Title:       "Update a task",
 		Set:         Teams,
 		Member:      true,
 		Description: `Move a task forward: pending, in_progress, completed. Only its owner or the leader completes it.`,
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in TaskUpdateInput) (TaskOutput, error) {
-		return changeTask(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
+		return taskOutput(change(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) (registry.Task, error) {
 			return team.UpdateTask(ctx, tx, caller, in.TeamName, in.TaskID, team.TaskChange{
 				Status: registry.TaskStatus(in.Status), Dependencies: in.Dependencies, Assignee: in.Assignee,
 			}, now)
-		})
+		}))
 	},
-	failed: func(_ TaskUpdateInput, text string) TaskOutput { return TaskOutput{Error: text} },
 }
 
 // TaskList lists the tasks of a team.
@@ -144,40 +143,27 @@ var TaskList = &definition[TaskListInput, TaskListOutput]{
 		ReadOnly:    true,
 		Idempotent:  true,
 	},
-	run: func(ctx context.Context, h *host.Host, _ Env, in TaskListInput) (TaskListOutput, error) {
-		out := TaskListOutput{outcome: outcome{true}, Tasks: []Task{}}
-		err := look(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) error {
-			tasks, err := team.Tasks(ctx, tx, caller, in.TeamName, registry.TaskStatus(in.Status), in.Owner)
-			for _, t := range tasks {
-				out.Tasks = append(out.Tasks, task(t))
-			}
-			return err
+	run: func(ctx context.Context, h *host.Host, _ Env, in TaskListInput) (out TaskListOutput, err error) {
+		tasks, err := agent.Look(ctx, h, in.TeamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) ([]registry.Task, error) {
+			return team.Tasks(ctx, tx, caller, in.TeamName, registry.TaskStatus(in.Status), in.Owner)
 		})
+		for _, t := range tasks {
+			out.Tasks = append(out.Tasks, task(t))
+		}
 		return out, err
-	},
-	failed: func(_ TaskListInput, text string) TaskListOutput {
-		return TaskListOutput{Tasks: []Task{}, Error: text}
 	},
 }
 
-func changeTask(ctx context.Context, h *host.Host, teamName string,
-	do func(context.Context, *registry.Tx, team.Caller, time.Time) (registry.Task, error),
-) (TaskOutput, error) {
-	var t Task
-	err := change(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller, now time.Time) error {
-		changed, err := do(ctx, tx, caller, now)
-		t = task(changed)
-		return err
-	})
-	return TaskOutput{outcome: outcome{true}, Task: &t}, err
+func taskOutput(t registry.Task, err error) (TaskOutput, error) {
+	return TaskOutput{Task: new(task(t))}, err
 }
 
 func task(t registry.Task) Task {
 	return Task{
 		ID: team.TaskID(t.N), Title: t.Title, Description: t.Description, Priority: string(t.Priority),
-		Status: string(t.Status), Owner: t.Owner, Assignee: t.Assignee, How: string(t.How), Brought: Timestamp{t.Brought},
-		CreatedAt: Timestamp{t.Created}, UpdatedAt: Timestamp{t.Updated},
-		ClaimedAt: Timestamp{t.Claimed}, CompletedAt: Timestamp{t.Completed},
+		Status: string(t.Status), Owner: t.Owner, Assignee: t.Assignee, How: string(t.How), Brought: humane.At(t.Brought),
+		CreatedAt: humane.At(t.Created), UpdatedAt: humane.At(t.Updated),
+		ClaimedAt: humane.At(t.Claimed), CompletedAt: humane.At(t.Completed),
 		Dependencies: team.TaskIDs(t.Needs), Blocks: team.TaskIDs(t.Blocks), Warning: t.Warning,
 	}
 }

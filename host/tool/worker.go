@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
@@ -19,7 +19,7 @@ type Worker struct {
 	Name      string    `json:"name" jsonschema:"Name of the worker"`
 	Status    string    `json:"status" jsonschema:"Its status; lost: its exit will never be known; unknown: its backend can't be asked" schema:"enum=starting|running|stopped|lost|unknown"`
 	Reason    string    `json:"reason,omitempty" jsonschema:"More about the status"`
-	State     string    `json:"state,omitempty" jsonschema:"What an agent does, as its screen shows: working, idle, blocked, unknown"`
+	State     string    `json:"state,omitempty" jsonschema:"State of an agent, as its screen shows it: working, idle, blocked, unknown"`
 	Question  string    `json:"question,omitempty" jsonschema:"Question of a blocked agent; a person or the leader has to answer"`
 	Choices   []string  `json:"choices,omitempty" jsonschema:"The answers that it offers"`
 	ExitCode  *int      `json:"exit_code,omitempty" jsonschema:"Exit code of the main process, 128+n after signal n" schema:"number"`
@@ -30,8 +30,8 @@ type Worker struct {
 	Backend   string    `json:"backend" jsonschema:"Backend that runs it"`
 	PID       int       `json:"pid,omitempty" jsonschema:"Main process while it runs" schema:"number"`
 	Tags      []string  `json:"tags,omitempty" jsonschema:"Its tags"`
-	Team      string    `json:"team,omitempty" jsonschema:"Team that it works for"`
-	Agent     string    `json:"agent,omitempty" jsonschema:"ID of the agent that it is"`
+	Team      string    `json:"team,omitempty" jsonschema:"Team that it belongs to"`
+	Agent     string    `json:"agent,omitempty" jsonschema:"ID of the agent that runs in it"`
 	StartedAt Timestamp `json:"started_at,omitzero" jsonschema:"When it was started"`
 	EndedAt   Timestamp `json:"ended_at,omitzero" jsonschema:"When it ended"`
 }
@@ -39,27 +39,26 @@ type Worker struct {
 func workerOf(w host.Worker) Worker {
 	out := Worker{
 		ID: w.ID, Name: w.Name, Status: string(w.Status), Reason: w.Reason,
-		Command: listed(w.Command), Cwd: w.Dir, Backend: w.Backend, PID: w.PID, Tags: w.Tags,
+		Command: append([]string{}, w.Command...), Cwd: w.Dir, Backend: w.Backend, PID: w.PID, Tags: w.Tags,
 		Team: w.Team, Agent: w.Agent,
-		StartedAt: Timestamp{w.Started}, EndedAt: Timestamp{w.Ended},
+		StartedAt: humane.At(w.Started), EndedAt: humane.At(w.Ended),
 	}
 	if w.Workspace != nil {
 		out.Branch = w.Workspace.Branch
 	}
 	if s := w.State; s != nil {
-		out.State, out.Question, out.Choices = string(s.State), s.Question, choices(s.Choices)
+		out.State, out.Question, out.Choices = string(s.State), s.Question, agent.Choices(s.Choices)
 	}
-	if w.Exit != nil && w.Gone() {
-		out.ExitCode, out.Signal = new(proc.ExitCode(w.Exit.Code, w.Exit.Signal)), w.Exit.Signal
-	}
+	out.ExitCode, out.Signal = exitOf(w)
 	return out
 }
 
-func choices(all []profile.Choice) (list []string) {
-	for _, c := range all {
-		list = append(list, strings.TrimSpace(c.Key+" "+c.Label))
+// exitOf returns the exit code of a worker that has ended, and the signal that ended it.
+func exitOf(w host.Worker) (code *int, signal string) {
+	if w.Exit == nil || !w.Gone() {
+		return nil, ""
 	}
-	return list
+	return new(proc.ExitCode(w.Exit.Code, w.Exit.Signal)), w.Exit.Signal
 }
 
 // shellError names a background shell where a worker is meant.
@@ -95,17 +94,17 @@ func findWorker(ctx context.Context, h *host.Host, name string) (host.Worker, er
 
 // WorkerListInput is the input of the tool worker-list.
 type WorkerListInput struct {
-	All bool   `json:"all,omitempty" jsonschema:"Also those that have ended" schema:"default=false"`
-	Tag string `json:"tag,omitempty" jsonschema:"Only those with this tag"`
+	All bool   `json:"all,omitempty" jsonschema:"Include ended workers" schema:"default=false"`
+	Tag string `json:"tag,omitempty" jsonschema:"Only workers with this tag"`
 }
 
 // WorkerListOutput is the workers, the oldest first.
 type WorkerListOutput struct {
 	outcome
 	Workers  []Worker `json:"workers" jsonschema:"The workers, the oldest first"`
-	Omitted  int      `json:"omitted,omitempty" jsonschema:"How many older ones are left out: narrow it down with tag" schema:"number"`
-	Warnings []string `json:"warnings,omitempty" jsonschema:"Workers that are left out, and why"`
-	Error    string   `json:"error,omitempty" jsonschema:"Why there is no list"`
+	Omitted  int      `json:"omitted,omitempty" jsonschema:"Number of omitted older workers: narrow the list down with tag" schema:"number"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Omitted workers, and why"`
+	failure
 }
 
 // maxListed is how many workers one answer has at most: a longer list is of no use to
@@ -122,7 +121,7 @@ var workerList = &definition[WorkerListInput, WorkerListOutput]{
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in WorkerListInput) (WorkerListOutput, error) {
-		out := WorkerListOutput{outcome: outcome{true}, Workers: []Worker{}}
+		var out WorkerListOutput
 		ws, warnings, err := h.Workers(ctx, host.Selection{All: in.Tag == "", Tag: in.Tag, States: true})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return out, err
@@ -137,9 +136,6 @@ var workerList = &definition[WorkerListInput, WorkerListOutput]{
 		}
 		return out, nil
 	},
-	failed: func(_ WorkerListInput, text string) WorkerListOutput {
-		return WorkerListOutput{Workers: []Worker{}, Error: text}
-	},
 }
 
 // WorkerStatusInput names a worker.
@@ -151,13 +147,13 @@ type WorkerStatusInput struct {
 type WorkerStatusOutput struct {
 	outcome
 	Worker *Worker `json:"worker,omitempty" jsonschema:"The worker"`
-	Error  string  `json:"error,omitempty" jsonschema:"Why there is no answer"`
+	failure
 }
 
 var workerStatus = &definition[WorkerStatusInput, WorkerStatusOutput]{
 	tool: Tool{
 		Name:        "worker-status",
-		Title:       "How a worker is",
+		Title:       "Show the status of a worker",
 		Description: `Return the status of a worker, running or ended: exit code, command, times; an agent's question.`,
 		Set:         Workers,
 		ReadOnly:    true,
@@ -168,7 +164,6 @@ var workerStatus = &definition[WorkerStatusInput, WorkerStatusOutput]{
 		if err != nil {
 			return WorkerStatusOutput{}, err
 		}
-		return WorkerStatusOutput{outcome: outcome{true}, Worker: new(workerOf(ws[0]))}, nil
+		return WorkerStatusOutput{Worker: new(workerOf(ws[0]))}, nil
 	},
-	failed: func(_ WorkerStatusInput, text string) WorkerStatusOutput { return WorkerStatusOutput{Error: text} },
 }

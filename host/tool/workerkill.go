@@ -13,7 +13,7 @@ type WorkerKillInput struct {
 	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 	// Force and Timeout override the worker's policy.
 	Force   bool `json:"force" jsonschema:"Send SIGKILL to processes still alive after timeout" schema:"default=true"`
-	Timeout int  `json:"timeout,omitempty" jsonschema:"Ms to wait before that" schema:"over=0"`
+	Timeout int  `json:"timeout,omitempty" jsonschema:"Ms to wait before SIGKILL" schema:"over=0"`
 }
 
 // WorkerKillOutput is what became of the worker.
@@ -22,9 +22,10 @@ type WorkerKillOutput struct {
 	SignalSent  string   `json:"signal_sent,omitempty" jsonschema:"Signal that was sent; absent if it had ended"`
 	ForceKilled bool     `json:"force_killed,omitempty" jsonschema:"SIGKILL was needed"`
 	Worker      *Worker  `json:"worker,omitempty" jsonschema:"The worker as it is now"`
-	Warnings    []string `json:"warnings,omitempty" jsonschema:"What went wrong without making it fail"`
-	Error       string   `json:"error,omitempty" jsonschema:"The processes that remain, or why nothing was done"`
-	later
+	Warnings    []string `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
+
+	AfterAnswer func(context.Context) error `json:"-"`
+	failure
 }
 
 var workerKill = &definition[WorkerKillInput, WorkerKillOutput]{
@@ -38,9 +39,6 @@ Its worktree stays.`,
 		Idempotent:  true,
 	},
 	run: runWorkerKill,
-	failed: func(_ WorkerKillInput, text string) WorkerKillOutput {
-		return WorkerKillOutput{Error: text}
-	},
 }
 
 func runWorkerKill(ctx context.Context, h *host.Host, env Env, in WorkerKillInput) (WorkerKillOutput, error) {
@@ -68,7 +66,7 @@ func runWorkerKill(ctx context.Context, h *host.Host, env Env, in WorkerKillInpu
 			_, err := kill(ctx)
 			return err
 		}
-		return WorkerKillOutput{outcome: outcome{true}, Worker: new(workerOf(w)), later: later{after}}, nil
+		return WorkerKillOutput{Worker: new(workerOf(w)), AfterAnswer: after}, nil
 	}
 	outs, err := kill(ctx)
 	if err != nil {
@@ -76,7 +74,6 @@ func runWorkerKill(ctx context.Context, h *host.Host, env Env, in WorkerKillInpu
 	}
 	killed := outs[0]
 	out := WorkerKillOutput{
-		outcome:     outcome{killed.Err == nil},
 		SignalSent:  killed.Result.Signal,
 		ForceKilled: killed.Result.Forced,
 		Worker:      new(workerOf(killed.Worker)),

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -30,12 +29,12 @@ type WorkerOutputInput struct {
 type WorkerOutputOutput struct {
 	outcome
 	Output   string `json:"output" jsonschema:"Its output, standard output and error merged, without terminal sequences"`
-	Cursor   string `json:"cursor" jsonschema:"For the next call: where this output ends"`
+	Cursor   string `json:"cursor" jsonschema:"Cursor for the next call: where this output ends"`
 	More     bool   `json:"more,omitempty" jsonschema:"There is more output already: call again with cursor"`
 	Dropped  int64  `json:"dropped,omitempty" jsonschema:"Bytes before this output that are not in any answer: no longer kept, or older than what fits" schema:"number"`
 	Status   string `json:"status,omitempty" jsonschema:"Status of the worker" schema:"enum=starting|running|stopped|lost|unknown"`
 	ExitCode *int   `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended" schema:"number"`
-	Error    string `json:"error,omitempty" jsonschema:"Why there is no output"`
+	failure
 }
 
 // text is the output, and in the last line how to read on.
@@ -72,8 +71,7 @@ for more use worker-wait.`,
 		ReadOnly:   true,
 		Idempotent: true,
 	},
-	run:    runWorkerOutput,
-	failed: func(_ WorkerOutputInput, text string) WorkerOutputOutput { return WorkerOutputOutput{Error: text} },
+	run: runWorkerOutput,
 }
 
 func runWorkerOutput(ctx context.Context, h *host.Host, _ Env, in WorkerOutputInput) (WorkerOutputOutput, error) {
@@ -102,13 +100,10 @@ func runWorkerOutput(ctx context.Context, h *host.Host, _ Env, in WorkerOutputIn
 	}
 	r.finish()
 	out := WorkerOutputOutput{
-		outcome: outcome{true},
-		Output:  r.text(), Cursor: r.end.String(), More: r.more, Dropped: r.lost + r.cut,
+		Output: r.text(), Cursor: r.end.String(), More: r.more, Dropped: r.lost + r.cut,
 		Status: string(w.Status),
 	}
-	if w.Exit != nil && w.Gone() {
-		out.ExitCode = new(proc.ExitCode(w.Exit.Code, w.Exit.Signal))
-	}
+	out.ExitCode, _ = exitOf(w)
 	return out, nil
 }
 

@@ -20,7 +20,7 @@ type WorkerSendOutput struct {
 	Pending   bool `json:"pending,omitempty" jsonschema:"The worker has it, and has not read all of it yet"`
 	Confirmed bool `json:"confirmed,omitempty" jsonschema:"The screen of an agent shows that it took the text"`
 	asked
-	Error string `json:"error,omitempty" jsonschema:"Why nothing was sent, or not submitted"`
+	failure
 }
 
 // promptLimit is how long an agent may take to show its prompt: with the proof that it
@@ -50,12 +50,11 @@ Nothing is typed at an agent's dialog. Read the answer with worker-output.`,
 			err = outs[0].Err
 		}
 		if asked := askedBy(err); asked.Question != "" {
-			return WorkerSendOutput{asked: asked, Error: message(err)}, nil
+			return WorkerSendOutput{failure: failure{message(err)}, asked: asked}, nil
 		}
 		if err != nil {
 			return WorkerSendOutput{}, err
 		}
-		return WorkerSendOutput{outcome: outcome{true}, Pending: outs[0].Pending, Confirmed: outs[0].Confirmed}, nil
+		return WorkerSendOutput{Pending: outs[0].Pending, Confirmed: outs[0].Confirmed}, nil
 	},
-	failed: func(_ WorkerSendInput, text string) WorkerSendOutput { return WorkerSendOutput{Error: text} },
 }

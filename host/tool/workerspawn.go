@@ -15,20 +15,20 @@ type WorkerSpawnInput struct {
 	Backend  string   `json:"backend,omitempty" jsonschema:"process, or tmux for a terminal"`
 	Env      []string `json:"env,omitempty" jsonschema:"Entries KEY=VALUE"`
 	Tags     []string `json:"tags,omitempty" jsonschema:"Labels"`
-	Worktree bool     `json:"worktree,omitempty" jsonschema:"In a git worktree of its own" schema:"default=false"`
+	Worktree bool     `json:"worktree,omitempty" jsonschema:"Run it in a git worktree of its own" schema:"default=false"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"Branch of the worktree"`
 	Stdin    bool     `json:"stdin,omitempty" jsonschema:"Keep standard input open for worker-send" schema:"default=false"`
 
-	Limits  string `json:"limits,omitempty" jsonschema:"As memory=2g,cpus=1.5"`
-	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"In a sandbox"`
+	Limits  string `json:"limits,omitempty" jsonschema:"Such as memory=2g,cpus=1.5"`
+	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"Run it in a sandbox"`
 }
 
 // WorkerSpawnOutput is the new worker.
 type WorkerSpawnOutput struct {
 	outcome
 	Worker   *Worker  `json:"worker,omitempty" jsonschema:"The new worker"`
-	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make it fail"`
-	Error    string   `json:"error,omitempty" jsonschema:"Why there is no new worker"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
+	failure
 }
 
 var workerSpawn = &definition[WorkerSpawnInput, WorkerSpawnOutput]{
@@ -40,9 +40,6 @@ once it runs. For a command of this session use Bash.`,
 		Set: Workers,
 	},
 	run: runWorkerSpawn,
-	failed: func(_ WorkerSpawnInput, text string) WorkerSpawnOutput {
-		return WorkerSpawnOutput{Error: text}
-	},
 }
 
 func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnInput) (WorkerSpawnOutput, error) {
@@ -80,6 +77,6 @@ func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnIn
 	if err != nil {
 		return WorkerSpawnOutput{}, err
 	}
-	out.Success, out.Worker = true, new(workerOf(w))
+	out.Worker = new(workerOf(w))
 	return out, nil
 }

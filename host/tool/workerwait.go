@@ -7,11 +7,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
-	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -32,10 +30,10 @@ type WorkerWaitInput struct {
 // WorkerWaitOutput is the output of the tool worker-wait.
 type WorkerWaitOutput struct {
 	outcome
-	Pending bool           `json:"pending,omitempty" jsonschema:"The time was over before: call again with cursor"`
+	Pending bool           `json:"pending,omitempty" jsonschema:"The time ran out first: call again with cursor"`
 	Workers []AwaitedState `json:"workers" jsonschema:"The workers, in the order of the names"`
-	Cursor  string         `json:"cursor,omitempty" jsonschema:"For the next call: where the output was read up to"`
-	Error   string         `json:"error,omitempty" jsonschema:"Why nothing was waited for"`
+	Cursor  string         `json:"cursor,omitempty" jsonschema:"Cursor for the next call"`
+	failure
 }
 
 // AwaitedState is one of the workers that were waited for.
@@ -43,7 +41,7 @@ type AwaitedState struct {
 	Name     string `json:"name" jsonschema:"Name of the worker"`
 	Done     bool   `json:"done" jsonschema:"The awaited event has happened"`
 	Status   string `json:"status" jsonschema:"Its status" schema:"enum=starting|running|stopped|lost|unknown"`
-	State    string `json:"state,omitempty" jsonschema:"What an agent does, if a state was waited for: working, idle, blocked, unknown"`
+	State    string `json:"state,omitempty" jsonschema:"State of an agent, if the call waits for one: working, idle, blocked, unknown"`
 	Question string `json:"question,omitempty" jsonschema:"Question of a blocked agent"`
 	ExitCode *int   `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
 	Signal   string `json:"signal,omitempty" jsonschema:"Signal that ended it"`
@@ -55,15 +53,12 @@ var workerWait = &definition[WorkerWaitInput, WorkerWaitOutput]{
 		Name:  "worker-wait",
 		Title: "Wait for workers",
 		Description: `Wait until workers have ended, or have written a line that matches pattern. Do not
-poll. If the answer says pending, the time was over: call again with its cursor.`,
+poll. If the answer says pending, the time ran out: call again with its cursor.`,
 		Set:        Workers,
 		ReadOnly:   true,
 		Idempotent: true,
 	},
 	run: runWorkerWait,
-	failed: func(_ WorkerWaitInput, text string) WorkerWaitOutput {
-		return WorkerWaitOutput{Workers: []AwaitedState{}, Error: text}
-	},
 }
 
 func runWorkerWait(ctx context.Context, h *host.Host, env Env, in WorkerWaitInput) (WorkerWaitOutput, error) {
@@ -127,14 +122,12 @@ func awaitedStates(until string) []profile.State {
 }
 
 func waited(all []*awaited, anyOne bool) WorkerWaitOutput {
-	out := WorkerWaitOutput{outcome: outcome{true}}
+	var out WorkerWaitOutput
 	n := 0
 	var cursors []string
 	for _, a := range all {
 		s := AwaitedState{Name: a.worker.Name, Done: a.done, Status: string(a.worker.Status), Matched: a.matched}
-		if a.worker.Exit != nil && a.worker.Gone() {
-			s.ExitCode, s.Signal = new(proc.ExitCode(a.worker.Exit.Code, a.worker.Exit.Signal)), a.worker.Exit.Signal
-		}
+		s.ExitCode, s.Signal = exitOf(a.worker)
 		if state := a.worker.State; state != nil && !a.worker.Gone() {
 			s.State, s.Question = string(state.State), state.Question
 		}
@@ -212,11 +205,4 @@ func (a *awaited) look(o swarm.Output) error {
 		}
 	}
 	return nil
-}
-
-func capped(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	return string([]rune(text)[:n]) + "…"
 }

@@ -152,7 +152,7 @@ func (m *model) itemRow(i dash.Item, selected bool, c columns) string {
 	if i.Status == host.StatusRunning {
 		cpu, memory = lastFigures(i)
 	}
-	cpus, memories := series(i)
+	cpus, memories := i.Series()
 	if c.cpu > 0 {
 		text += " " + m.right(cpu, c.cpu)
 	}

@@ -93,20 +93,12 @@ func historyEntries(events []history.Event) []entry {
 }
 
 func eventStyle(e history.Event) style {
-	switch e.Kind {
-	case history.Failed, history.Died, history.CrashLoop, history.RespawnFailed:
-		return toned(condition.Bad)
-	case history.Exited:
-		if e.Exit != nil && e.Exit.Code != 0 {
-			return toned(condition.Bad)
-		}
-	case history.Blocked, history.Limited:
-		return toned(condition.Asking)
-	case history.Restarted:
-		return toned(condition.Waiting)
+	switch tone := dash.ToneOf(e); tone {
+	case condition.Bad, condition.Asking, condition.Waiting:
+		return toned(tone)
 	default:
+		return normal
 	}
-	return normal
 }
 
 // diffEntries returns the changed files and then the differences.
@@ -191,6 +183,3 @@ func changeOf(f swarm.FileChange) string {
 	}
 	return fmt.Sprintf("%s  +%d -%d", f.Path, f.Added, f.Removed)
 }
-
-// count0 writes a number and a word that has no plural.
-func count0(n int, word string) string { return strconv.Itoa(n) + " " + word }

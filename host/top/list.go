@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/shared/humane"
@@ -64,9 +63,8 @@ func (m *model) groupRow(r dash.Row, selected bool) string {
 		name = "no " + string(m.view.Group)
 	}
 	text := fold + " " + bold.paint(name) + " " + faint.paint(strconv.Itoa(r.Count))
-	if n := slices.IndexFunc(urgencies, func(u urgency) bool { return u.urgency == r.Worst }); n >= 0 && r.Worst < dash.Running {
-		kind := urgencies[n].kind
-		text += "  " + toned(kind.Tone()).paint(kind.Symbol(m.plain)+" "+r.Worst.String())
+	if r.Worst < dash.Running {
+		text += "  " + m.urgent(r.Worst, r.Worst.String())
 	}
 	return m.cursorOf(selected) + text
 }
@@ -93,22 +91,6 @@ func lastFigures(i dash.Item) (cpu, memory string) {
 		memory = humane.Bytes(f.Memory)
 	}
 	return cpu, memory
-}
-
-// series returns the figures of a worker that runs, the oldest first.
-func series(i dash.Item) (cpus, memories []float64) {
-	if i.Status != host.StatusRunning {
-		return nil, nil
-	}
-	for _, f := range i.Figures {
-		if f.CPU >= 0 {
-			cpus = append(cpus, f.CPU)
-		}
-		if f.Memory >= 0 {
-			memories = append(memories, float64(f.Memory))
-		}
-	}
-	return cpus, memories
 }
 
 func (m *model) paneRows(height int) []string {
@@ -142,7 +124,7 @@ func (m *model) paneHead(i dash.Item) []string {
 	} else {
 		rows = append(rows, faint.paint(m.cut(safetext.Line(humane.Command(i.Command)), width)))
 	}
-	if cpus, memories := series(i); len(memories) > 0 {
+	if cpus, memories := i.Series(); len(memories) > 0 {
 		cpu, memory := lastFigures(i)
 		spark := 12
 		if width < 44 {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -57,33 +56,14 @@ func (m *model) tell(o outcomeMsg) {
 	}
 	switch {
 	case len(good) == 1:
-		lines = append([]string{past(o.action.Verb) + " " + safetext.Line(good[0])}, lines...)
+		lines = append([]string{o.action.Verb.Past() + " " + safetext.Line(good[0])}, lines...)
 	case len(good) > 1:
-		lines = append([]string{past(o.action.Verb) + " " + count(len(good), "worker")}, lines...)
+		lines = append([]string{o.action.Verb.Past() + " " + count(len(good), "worker")}, lines...)
 	}
 	if len(lines) > 0 {
 		if o.skipped != "" {
 			lines[0] += "; " + o.skipped
 		}
 		m.note(bad, lines...)
-	}
-}
-
-func past(v dash.Verb) string {
-	switch v {
-	case dash.Send, dash.Keys:
-		return "sent to"
-	case dash.Answer:
-		return "answered"
-	case dash.Interrupt:
-		return "interrupted"
-	case dash.Kill:
-		return "killed"
-	case dash.Respawn:
-		return "started again:"
-	case dash.Clean:
-		return "cleaned"
-	default:
-		return string(v)
 	}
 }

@@ -15,10 +15,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
-	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/history"
-	"github.com/swarmhost/swarm/host/stats"
-	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/sleep"
@@ -27,21 +24,9 @@ import (
 
 // Host is what a dashboard asks. A [host.Host] is one.
 type Host interface {
-	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
-	Watch(ctx context.Context, req watch.Request) error
-	Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error
-	Peek(ctx context.Context, name string, lines int) (host.Peek, error)
-	Details(ctx context.Context, name string, req host.DetailsRequest) (host.Details, []string, error)
-	Events(ctx context.Context, q history.Query) ([]history.Event, error)
+	dash.Host
 	Changes(ctx context.Context, ws []host.Worker, limit time.Duration) map[string]host.Changes
-	Meter() *stats.Meter
 	Attach(ctx context.Context, name string) (swarm.Attachment, error)
-	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
-	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
-	Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error)
-	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
-	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
-	Clean(ctx context.Context, sel host.Selection, req host.CleanRequest) ([]host.CleanOutcome, error)
 }
 
 // The messages that a session sends to the model.

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -104,25 +103,10 @@ func (m *model) paneWidth() int {
 	return m.width - left - 3
 }
 
-// urgency is an urgency and a kind that looks the same.
-type urgency struct {
-	urgency dash.Urgency
-	kind    condition.Kind
-}
-
-var urgencies = []urgency{
-	{dash.Attention, condition.Blocked},
-	{dash.CrashLoop, condition.CrashLoop},
-	{dash.Lost, condition.Lost},
-	{dash.Failed, condition.Failed},
-	{dash.Running, condition.Running},
-	{dash.Ended, condition.Succeeded},
-}
-
 func (m *model) header() string {
 	var facts []string
 	if n := len(m.marks); n > 0 {
-		facts = append(facts, strong.paint(count0(n, "marked")))
+		facts = append(facts, strong.paint(strconv.Itoa(n)+" marked"))
 	}
 	if m.view.Filter != "" && m.mode != modeFilter {
 		facts = append(facts, accent.paint("/"+safetext.Line(m.view.Filter)))
@@ -155,16 +139,20 @@ func (m *model) header() string {
 func (m *model) counts(short bool) string {
 	var text strings.Builder
 	counts := m.board.Counts()
-	for _, u := range urgencies {
-		if n := counts[u.urgency]; n > 0 {
-			words := count0(n, u.urgency.String())
-			if short {
-				words = strconv.Itoa(n)
+	for _, u := range dash.Urgencies() {
+		if n := counts[u]; n > 0 {
+			words := strconv.Itoa(n)
+			if !short {
+				words += " " + u.String()
 			}
-			text.WriteString(" " + toned(u.kind.Tone()).paint(u.kind.Symbol(m.plain)+" "+words) + " ")
+			text.WriteString(" " + m.urgent(u, words) + " ")
 		}
 	}
 	return text.String()
+}
+
+func (m *model) urgent(u dash.Urgency, words string) string {
+	return toned(u.Kind().Tone()).paint(u.Kind().Symbol(m.plain) + " " + words)
 }
 
 func (m *model) heads() string {
@@ -283,16 +271,16 @@ func (m *model) footer() (string, *tea.Cursor) {
 	case modeFilter:
 		text, column := m.edit.view(m.width - 30)
 		line := " " + strong.paint("/") + " " + text
-		hint := m.hints(nil, "enter", "keep", "esc", "no filter")
+		hint := m.hints("enter", "keep", "esc", "no filter")
 		return m.fit(line, m.width-widthOf(hint)) + hint, tea.NewCursor(3+column, 0)
 	case modeText:
-		return m.fit(m.hints(nil, "enter", "send", "esc", "cancel"), m.width), nil
+		return m.fit(m.hints("enter", "send", "esc", "cancel"), m.width), nil
 	case modePalette:
-		return m.fit(m.hints(nil, "enter", "run", m.symbol("↑↓", "up/down"), "choose", "esc", "cancel"), m.width), nil
+		return m.fit(m.hints("enter", "run", m.symbol("↑↓", "up/down"), "choose", "esc", "cancel"), m.width), nil
 	case modeConfirm:
-		return m.fit(m.hints(nil, "y", string(m.action.Verb), "n", "cancel"), m.width), nil
+		return m.fit(m.hints("y", string(m.action.Verb), "n", "cancel"), m.width), nil
 	case modeHelp:
-		return m.fit(m.hints(nil, "any key", "back"), m.width), nil
+		return m.fit(m.hints("any key", "back"), m.width), nil
 	case modeList:
 	}
 	if rows := m.noteRows(); len(rows) == 1 {
@@ -339,7 +327,7 @@ func (m *model) footerKeys() []binding {
 	return append(verbs, others...)
 }
 
-func (m *model) hints(_ []span, pairs ...string) string {
+func (m *model) hints(pairs ...string) string {
 	var b strings.Builder
 	b.WriteByte(' ')
 	for i := 0; i < len(pairs); i += 2 {

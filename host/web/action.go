@@ -9,21 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
-	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/shared/safetext"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-type doer interface {
-	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
-	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
-	Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error)
-	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
-	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
-	Clean(ctx context.Context, sel host.Selection, req host.CleanRequest) ([]host.CleanOutcome, error)
-}
 
 // verbs are those that pages offer, in the order of their buttons.
 var verbs = []dash.Verb{dash.Answer, dash.Send, dash.Interrupt, dash.Respawn, dash.Clean, dash.Kill}
@@ -240,7 +228,7 @@ const (
 
 func (n *notes) add(name string, v dash.Verb, out dash.Outcome) {
 	now := time.Now()
-	fresh := note{Name: safetext.Line(name), Text: past(v), Clock: now.Format("15:04:05"), at: now, verb: v}
+	fresh := note{Name: safetext.Line(name), Text: strings.TrimRight(strings.TrimSuffix(v.Past(), " to"), ":"), Clock: now.Format("15:04:05"), at: now, verb: v}
 	if out.Err != nil {
 		fresh.Text, fresh.Bad = safetext.Line(out.Err.Error()), true
 	}
@@ -288,23 +276,4 @@ func (n *notes) ofGone(there func(name string) bool) []note {
 func (n *notes) succeeded(name string) bool {
 	all := n.of(name)
 	return len(all) > 0 && !all[0].Bad
-}
-
-func past(v dash.Verb) string {
-	switch v {
-	case dash.Kill:
-		return "killed"
-	case dash.Send:
-		return "sent"
-	case dash.Answer:
-		return "answered"
-	case dash.Interrupt:
-		return "interrupted"
-	case dash.Respawn:
-		return "started again"
-	case dash.Clean:
-		return "cleaned"
-	default:
-		return string(v)
-	}
 }

@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/profile"
 )
 
 // fakeDoer notes what was done.
 type fakeDoer struct {
-	doer
+	dash.Doer
 	sent   chan string
 	killed chan string
 	err    error
@@ -49,7 +50,7 @@ func TestActions(t *testing.T) {
 	w.State = &host.AgentState{State: profile.Working}
 	r := newRig(t, func(o *Options) { o.Write = true }, w, exited("two", 3))
 	do := &fakeDoer{sent: make(chan string, 9), killed: make(chan string, 9)}
-	r.host.doer = do
+	r.host.Doer = do
 	if page := r.page("/worker/one"); !strings.Contains(page, `href="/worker/one/do/kill"`) || strings.Contains(page, "do/clean") {
 		t.Errorf("the buttons:\n%s", page)
 	}
@@ -107,7 +108,7 @@ func TestNoActions(t *testing.T) {
 		t.Errorf("the action: %d", code)
 	}
 	r = newRig(t, func(o *Options) { o.Write = true }, running("one"))
-	r.host.doer = &fakeDoer{}
+	r.host.Doer = &fakeDoer{}
 	if code, _ := r.post("/worker/one/do/kill", url.Values{"id": {"id-one"}}, "Origin", "http://evil.example"); code != http.StatusForbidden {
 		t.Errorf("from elsewhere: %d", code)
 	}
@@ -160,7 +161,7 @@ func TestQuestions(t *testing.T) {
 func TestCleanTellsOnList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *Options) { o.Write = true }, running("one"), exited("two", 3))
-	r.host.doer = &fakeDoer{}
+	r.host.Doer = &fakeDoer{}
 	if code, body := r.post("/worker/two/do/clean", url.Values{"id": {"id-two"}}); code != http.StatusSeeOther {
 		t.Fatalf("%d\n%s", code, body)
 	}

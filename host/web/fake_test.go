@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/saved"
@@ -23,12 +24,12 @@ import (
 
 // fakeHost answers what a test has put into it.
 type fakeHost struct {
-	doer    // tests of actions set it
-	mu      sync.Mutex
-	workers []host.Worker
-	events  []history.Event
-	output  []swarm.Output
-	screen  []string
+	dash.Doer // tests of actions set it
+	mu        sync.Mutex
+	workers   []host.Worker
+	events    []history.Event
+	output    []swarm.Output
+	screen    []string
 	// changed gets a value when the workers have changed.
 	changed chan struct{}
 }

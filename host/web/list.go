@@ -112,7 +112,9 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 
 func listOf(s snapshot, v dash.View, now time.Time) list {
 	l := list{
-		Filter: v.Filter, Folds: folds(v), Groups: groupsOf(v), Sorts: sortsOf(v), Heads: headsOf(v),
+		Filter: v.Filter, Folds: folds(v), Heads: headsOf(v),
+		Groups:  optionsOf(dash.Groups, groupLabels, dash.GroupNone, v.Group),
+		Sorts:   optionsOf(dash.Sorts, sortLabels, dash.SortUrgency, v.Sort),
 		Problem: problemOf(s), Unread: !s.Read, Empty: s.Read && len(s.Items) == 0, Total: len(s.Items),
 	}
 	l.Sections = sectionsOf(s, v, func(i dash.Item) row { return rowOf(i, now) })

@@ -99,7 +99,7 @@ func (f *following) begin(ctx context.Context, id string) {
 
 // earlierThanRead returns how many lines of a worker's output there are before those that a
 // [dash.Follower] reads. It reads the whole output, so it may take a moment.
-func earlierThanRead(ctx context.Context, from reader, id string) (int, error) {
+func earlierThanRead(ctx context.Context, from dash.Reader, id string) (int, error) {
 	n := 0
 	err := from.Logs(ctx, id, swarm.OutputOptions{}, func(o swarm.Output) error {
 		if !o.Partial {

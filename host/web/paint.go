@@ -13,8 +13,18 @@ import (
 // look is how letters look, as SGR sequences say it.
 type look struct {
 	// text and back are colours of the palette of 256, plus one; 0: those of the page.
-	text, back                                              int
-	bold, faint, italic, underline, strike, invert, conceal bool
+	text, back int
+	// on has the attributes that are on, by the parameters that switch them on. The
+	// parameter that switches one off is 20 more, for bold 22.
+	on [10]bool
+}
+
+// The attributes that the code names.
+const attrBold, attrFaint, attrUnderline, attrInvert = 1, 2, 4, 7
+
+// attributes are the classes of the style sheet for attributes.
+var attributes = [10]string{
+	attrBold: "bold", attrFaint: "faint", 3: "italic", attrUnderline: "under", attrInvert: "inv", 8: "conceal", 9: "strike",
 }
 
 // paint returns a line of output as HTML: its SGR sequences become classes of the style
@@ -58,8 +68,7 @@ func (l look) write(b *strings.Builder, text string) {
 func (l look) class() string {
 	var all []string
 	text, back := l.text, l.back
-	if l.invert {
-		all = append(all, "inv")
+	if l.on[attrInvert] {
 		text, back = back, text
 	}
 	if text > 0 {
@@ -68,12 +77,9 @@ func (l look) class() string {
 	if back > 0 {
 		all = append(all, "b"+strconv.Itoa(back-1))
 	}
-	for _, a := range []struct {
-		on   bool
-		name string
-	}{{l.bold, "bold"}, {l.faint, "faint"}, {l.italic, "italic"}, {l.underline, "under"}, {l.strike, "strike"}, {l.conceal, "conceal"}} {
-		if a.on {
-			all = append(all, a.name)
+	for code, name := range attributes {
+		if l.on[code] && name != "" {
+			all = append(all, name)
 		}
 	}
 	return strings.Join(all, " ")
@@ -123,7 +129,7 @@ func (l *look) change(params string) {
 				l.back = colour
 			}
 		case 4:
-			l.underline = sub != "0"
+			l.on[attrUnderline] = sub != "0"
 		default:
 			l.set(code)
 		}
@@ -135,32 +141,14 @@ func (l *look) set(code int) {
 	switch {
 	case code == 0:
 		*l = look{}
-	case code == 1:
-		l.bold = true
-	case code == 2:
-		l.faint = true
-	case code == 3:
-		l.italic = true
-	case code == 7:
-		l.invert = true
-	case code == 8:
-		l.conceal = true
-	case code == 9:
-		l.strike = true
+	case code < len(l.on):
+		l.on[code] = true
 	case code == 21:
-		l.underline = true
+		l.on[attrUnderline] = true // twice
 	case code == 22:
-		l.bold, l.faint = false, false
-	case code == 23:
-		l.italic = false
-	case code == 24:
-		l.underline = false
-	case code == 27:
-		l.invert = false
-	case code == 28:
-		l.conceal = false
-	case code == 29:
-		l.strike = false
+		l.on[attrBold], l.on[attrFaint] = false, false
+	case code > 22 && code < 30:
+		l.on[code-20] = false
 	case code >= 30 && code <= 37:
 		l.text = code - 30 + 1
 	case code == 39:

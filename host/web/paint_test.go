@@ -20,7 +20,7 @@ func TestPaint(t *testing.T) {
 		"\x1b[38;2;255;135;0mx":          `<span class="f208">x</span>`,
 		"\x1b[38:2::255:135:0mx":         `<span class="f208">x</span>`,
 		"\x1b[48;2;18;18;18mx":           `<span class="b233">x</span>`,
-		"\x1b[7;31;42mx":                 `<span class="inv f2 b1">x</span>`,
+		"\x1b[7;31;42mx":                 `<span class="f2 b1 inv">x</span>`,
 		"\x1b[mx":                        "x",
 		"\x1b]0;title\ax":                `\x1b]0;title\ax`,
 		"\x1b[2Jx":                       `\x1b[2Jx`,

@@ -14,22 +14,14 @@ type plot struct {
 	Line, Area string
 }
 
-func plotsOf(figures []dash.Figure) []plot {
+func plotsOf(i dash.Item) []plot {
 	var plots []plot
-	cpu, memory := make([]float64, 0, len(figures)), make([]float64, 0, len(figures))
-	for _, f := range figures {
-		if f.CPU >= 0 {
-			cpu = append(cpu, f.CPU)
-		}
-		if f.Memory >= 0 {
-			memory = append(memory, float64(f.Memory))
-		}
+	cpus, memories := i.Series()
+	if len(cpus) > 0 {
+		plots = append(plots, plotOf("CPU", cpus, 0.05, percent))
 	}
-	if n := len(cpu); n > 0 {
-		plots = append(plots, plotOf("CPU", cpu, 0.05, percent))
-	}
-	if n := len(memory); n > 0 {
-		plots = append(plots, plotOf("Memory", memory, 1<<20, func(v float64) string { return humane.Bytes(int64(v)) }))
+	if len(memories) > 0 {
+		plots = append(plots, plotOf("Memory", memories, 1<<20, func(v float64) string { return humane.Bytes(int64(v)) }))
 	}
 	return plots
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -75,29 +74,25 @@ type option struct {
 	Chosen       bool
 }
 
-// groupsOf and sortsOf return the choices.
-func groupsOf(v dash.View) []option {
-	labels := map[dash.Group]string{
+var (
+	groupLabels = map[dash.Group]string{
 		dash.GroupNone: "State", dash.GroupTag: "Tag", dash.GroupTeam: "Team", dash.GroupProject: "Project", dash.GroupWorktree: "Repository",
 	}
-	var all []option
-	for _, g := range dash.Groups {
-		all = append(all, option{string(g), labels[g], g == v.Group})
-	}
-	return all
-}
-
-func sortsOf(v dash.View) []option {
-	labels := map[dash.Sort]string{
+	sortLabels = map[dash.Sort]string{
 		dash.SortUrgency: "Urgency", dash.SortName: "Name", dash.SortAge: "Newest", dash.SortCPU: "CPU", dash.SortMemory: "Memory",
 	}
+)
+
+// optionsOf returns the choices with their labels. The address of a page leaves out the
+// usual one, whose value is empty.
+func optionsOf[T ~string](choices []T, labels map[T]string, usual, chosen T) []option {
 	var all []option
-	for _, s := range dash.Sorts {
-		value := string(s)
-		if s == dash.SortUrgency {
-			value = "" // addresses leave it out
+	for _, c := range choices {
+		value := string(c)
+		if c == usual {
+			value = ""
 		}
-		all = append(all, option{value, labels[s], s == v.Sort})
+		all = append(all, option{value, labels[c], c == chosen})
 	}
 	return all
 }
@@ -135,7 +130,7 @@ func sectionsOfGroups(rows []dash.Row, v dash.View, row func(dash.Item) row) []s
 			if label == "" {
 				label = "No " + string(v.Group)
 			}
-			sections = append(sections, section{Name: r.Group, Label: label, Count: r.Count, Folded: r.Folded, Tone: toneOfUrgency(r.Worst)})
+			sections = append(sections, section{Name: r.Group, Label: label, Count: r.Count, Folded: r.Folded, Tone: r.Worst.Kind().Tone()})
 			continue
 		}
 		one := row(*r.Item)
@@ -162,18 +157,5 @@ func placeOf(u dash.Urgency) int {
 		return 2
 	default:
 		return 0
-	}
-}
-
-func toneOfUrgency(u dash.Urgency) condition.Tone {
-	switch u {
-	case dash.Attention:
-		return condition.Asking
-	case dash.CrashLoop, dash.Lost, dash.Failed:
-		return condition.Bad
-	case dash.Running:
-		return condition.Good
-	default:
-		return condition.Quiet
 	}
 }

@@ -123,10 +123,7 @@ func tabsOf(i dash.Item) []tab {
 }
 
 func (s *Server) headOf(i dash.Item, now time.Time) workerHead {
-	h := workerHead{row: rowOf(i, now)}
-	if i.Status == host.StatusRunning {
-		h.Plots = plotsOf(i.Figures)
-	}
+	h := workerHead{row: rowOf(i, now), Plots: plotsOf(i)}
 	if s.opts.Write {
 		h.Actions, h.Choices = actionsOf(i), choicesOf(i)
 		h.Notes = s.notes.of(i.Name)
@@ -138,27 +135,7 @@ func momentOf(e history.Event) moment {
 	return moment{
 		Time: stamp(e.Time), Date: e.Time.Local().Format("2 Jan 2006"), Clock: e.Time.Local().Format("15:04:05"),
 		Worker: safetext.Line(e.Worker), Href: hrefOf(e.Worker),
-		Kind: strings.ToLower(safetext.Line(string(e.Kind))), Text: safetext.Line(e.Text), Tone: toneOfEvent(e),
-	}
-}
-
-func toneOfEvent(e history.Event) condition.Tone {
-	switch e.Kind {
-	case history.Failed, history.Died, history.CrashLoop, history.RespawnFailed:
-		return condition.Bad
-	case history.Exited:
-		if e.Exit != nil && e.Exit.Code != 0 {
-			return condition.Bad
-		}
-		return condition.Good
-	case history.Complete, history.Spawned, history.Adopted, history.Working:
-		return condition.Good
-	case history.Blocked, history.Limited:
-		return condition.Asking
-	case history.Restarted:
-		return condition.Waiting
-	default:
-		return condition.Quiet
+		Kind: strings.ToLower(safetext.Line(string(e.Kind))), Text: safetext.Line(e.Text), Tone: dash.ToneOf(e),
 	}
 }
 

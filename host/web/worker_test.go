@@ -214,10 +214,13 @@ func TestDifference(t *testing.T) {
 
 func TestPlots(t *testing.T) {
 	t.Parallel()
-	if got := plotsOf(nil); got != nil {
+	if got := plotsOf(dash.Item{}); got != nil {
 		t.Errorf("%v", got)
 	}
-	got := plotsOf([]dash.Figure{{CPU: -1, Memory: 1 << 20}, {CPU: 0.5, Memory: 3 << 20}})
+	got := plotsOf(dash.Item{
+		Worker:  host.Worker{Status: host.StatusRunning},
+		Figures: []dash.Figure{{CPU: -1, Memory: 1 << 20}, {CPU: 0.5, Memory: 3 << 20}},
+	})
 	if len(got) != 2 || got[0].Now != "50%" || got[1].Now != "3.0MiB" || !strings.HasSuffix(got[1].Line, "100.0,2.0") {
 		t.Errorf("%+v", got)
 	}

@@ -1,5 +1,5 @@
-// Package humane writes durations, sizes and commands as a person needs them. Every layer
-// may import it.
+// Package humane writes durations, sizes, times and commands as people and models need
+// them. Every layer may import it.
 package humane
 
 import (

@@ -109,8 +109,8 @@ func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *killOptions, 
 	if err = errors.Join(err, h.Leave()); err != nil {
 		return cmp.Or(o.timeout.Over(waiting, err), err)
 	}
-	out.Phase = string(killed.Phase)
-	out.ReassignedTasks = append(out.ReassignedTasks, killed.Reassigned...)
+	out.Phase = killed.Phase
+	out.ReassignedTasks = append(out.ReassignedTasks, killed.ReassignedTasks...)
 	out.Warnings = append(out.Warnings, killed.Warnings...)
 	if out.Phase == member.PhaseRejected {
 		return errors.New(member.WithReason(fmt.Sprintf("agent '%s' rejected the shutdown", o.in.AgentID), killed.Reason))

@@ -4,13 +4,15 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
 func TestKilledAgentLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		phase string
+		phase team.Phase
 		tasks []string
 		want  string
 	}{
@@ -22,7 +24,7 @@ func TestKilledAgentLine(t *testing.T) {
 		{member.PhaseForceKilled, nil, "killed alice (force)"},
 		{member.PhaseForceKilled, []string{"task-1", "task-2"}, "killed alice (force; reassigned: task-1, task-2)"},
 	} {
-		if got := killedAgentLine("alice", tool.KillAgentOutput{Phase: c.phase, ReassignedTasks: c.tasks}); got != c.want {
+		if got := killedAgentLine("alice", tool.KillAgentOutput{Killed: agent.Killed{Phase: c.phase, ReassignedTasks: c.tasks}}); got != c.want {
 			t.Errorf("%s %v: %q, want %q", c.phase, c.tasks, got, c.want)
 		}
 	}

@@ -80,7 +80,6 @@ without which its tools have no rights in the team.`,
 	f.Var(&o.ready, "ready-pattern", "line of its screen, as a regular expression, before the prompt is typed")
 	f.StringVar(&o.in.Profile, "profile", "", "`NAME` of its profile, or none (default: by its command)")
 	o.limits.AddTo(cmd)
-	o.in.Limit = o.limits.Apply
 	o.box.AddTo(cmd)
 	f.StringVar(&o.in.Backend, "backend", "", "`PLUGIN` that owns its worker (default: tmux)")
 	return cmd
@@ -126,7 +125,12 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	}
 	o.in.TeamName = team
 	env := a.ToolEnv(loaded.Config)
-	o.in.Enclose = func() (*swarm.Sandbox, error) { return o.box.Of(loaded.Config.Defaults.Sandbox) }
+	o.limits.Apply(&env.Limits)
+	box, err := o.box.Of(loaded.Config.Defaults.Sandbox)
+	if err != nil {
+		return err
+	}
+	env.Sandbox = func(bool) *swarm.Sandbox { return box }
 	if env.Dir, err = app.WorkingDir(""); err != nil && o.in.Cwd == "" {
 		return err
 	}

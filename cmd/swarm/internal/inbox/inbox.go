@@ -43,11 +43,11 @@ const (
 )
 
 type shutdownBody struct {
-	ID             string `json:"id"`
-	Reason         string `json:"reason"`
-	Phase          string `json:"phase"`
-	Approved       bool   `json:"approved"`
-	ResponseReason string `json:"responseReason"`
+	ID             string                 `json:"id"`
+	Reason         string                 `json:"reason"`
+	Phase          registry.ShutdownPhase `json:"phase"`
+	Approved       bool                   `json:"approved"`
+	ResponseReason string                 `json:"responseReason"`
 }
 
 func printMessages(a *app.App, out tool.ReadMessagesOutput, nameOf func(id string) string) {

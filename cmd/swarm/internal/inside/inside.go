@@ -93,8 +93,9 @@ makes it active again.`,
 	status := command.Choice(cmd, "status", "what the agent is doing (default: as before)", "", string(team.Active), string(team.Idle))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		output.FinishWriting()
-		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
-			out, err := tool.Heartbeat.Do(cmd.Context(), env, tool.HeartbeatInput{TeamName: team, Status: status.Value})
+		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, name string) error {
+			in := tool.HeartbeatInput{TeamName: name, Status: team.Status(status.Value)}
+			out, err := tool.Heartbeat.Do(cmd.Context(), env, in)
 			return member.Answer(a, f.JSON, out, nil, err, func() {
 				left := out.NextDeadline.Sub(out.HeartbeatTS.Time)
 				a.Printf("%s; next heartbeat due in %s\n", out.AgentStatus, config.FormatDuration(left.Round(time.Second)))

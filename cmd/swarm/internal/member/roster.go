@@ -21,7 +21,7 @@ var agentLsHeader = []string{"NAME", "ID", "ROLE", "STATUS", "LAST SEEN", "WORKE
 func PrintAgents(a *app.App, agents []tool.AgentStatus) {
 	rows := make([][]string, len(agents))
 	for i, s := range agents {
-		rows[i] = []string{s.Name, s.AgentID, s.Role, s.Status, heartbeatText(s), s.Worker, output.OrDash(s.Model)}
+		rows[i] = []string{s.Name, s.AgentID, string(s.Role), string(s.Status), heartbeatText(s), s.Worker, output.OrDash(s.Model)}
 	}
 	header := agentLsHeader
 	if slices.ContainsFunc(agents, func(s tool.AgentStatus) bool { return s.State != "" }) {
@@ -140,11 +140,11 @@ var AgentRoles = []string{string(team.RoleWorker), string(team.RoleReviewer), st
 
 // The phases of a shutdown in the answers of kill-agent and respond-shutdown.
 const (
-	PhaseRequested   = string(team.Requested)
-	PhaseApproved    = string(team.Approved)
-	PhaseRejected    = string(team.Rejected)
-	PhaseConfirmed   = string(team.Confirmed)
-	PhaseForceKilled = string(team.ForceKilled)
+	PhaseRequested   = team.Requested
+	PhaseApproved    = team.Approved
+	PhaseRejected    = team.Rejected
+	PhaseConfirmed   = team.Confirmed
+	PhaseForceKilled = team.ForceKilled
 )
 
 // ReassignedText is " (reassigned: task-1, task-2)", after other facts; empty if no task

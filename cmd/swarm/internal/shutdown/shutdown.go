@@ -91,6 +91,6 @@ func respondedLine(out tool.RespondShutdownOutput) string {
 	case member.PhaseApproved:
 		return "approved; run 'swarm shutdown approve' when you are ready"
 	default:
-		return out.Phase
+		return string(out.Phase)
 	}
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,13 +45,16 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 		at     int
 	)
 	for part := range batches(hs) {
-		answers := results[at:][:len(part)]
+		start := at
 		at += len(part)
 		asking.Go(func() {
-			if err := b.statuses(ctx, part, answers); err != nil {
+			resp, err := b.rpc.Status(ctx, &pb.StatusRequest{Handles: wire.Handles(part)})
+			if err := b.answered(ctx, len(resp.GetResults()), len(part), err); err != nil {
 				first.Do(func() { failed = err })
 				cancel()
+				return
 			}
+			copy(results[start:], wire.Convert(resp.GetResults(), wire.FromStatusResult))
 		})
 	}
 	asking.Wait()
@@ -60,18 +64,12 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	return results, nil
 }
 
-func (b *Backend) statuses(ctx context.Context, hs []swarm.Handle, answers []swarm.StatusResult) error {
-	resp, err := b.rpc.Status(ctx, &pb.StatusRequest{Handles: wire.Handles(hs)})
-	if err != nil {
-		return wire.FromStatus(ctx, err)
+// answered returns an error unless the plugin answered without err and for every worker.
+func (b *Backend) answered(ctx context.Context, got, n int, err error) error {
+	if err == nil && got != n {
+		return b.left(got, n)
 	}
-	if got := len(resp.GetResults()); got != len(hs) {
-		return b.left(got, len(hs))
-	}
-	for i, r := range resp.GetResults() {
-		answers[i] = wire.FromStatusResult(r)
-	}
-	return nil
+	return wire.FromStatus(ctx, err)
 }
 
 // ScreenBatch implements [swarm.BatchScreener], for any number of handles. The backend
@@ -80,15 +78,10 @@ func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.Sc
 	results := make([]swarm.ScreenResult, 0, len(hs))
 	for part := range slices.Chunk(hs, swarm.MaxScreens) {
 		resp, err := b.rpc.Screens(ctx, &pb.ScreensRequest{Handles: wire.Handles(part), Lines: int64(o.Lines)})
-		if err != nil {
-			return nil, wire.FromStatus(ctx, err)
+		if err := b.answered(ctx, len(resp.GetResults()), len(part), err); err != nil {
+			return nil, err
 		}
-		if got := len(resp.GetResults()); got != len(part) {
-			return nil, b.left(got, len(part))
-		}
-		for _, r := range resp.GetResults() {
-			results = append(results, wire.FromScreenResult(r))
-		}
+		results = append(results, wire.Convert(resp.GetResults(), wire.FromScreenResult)...)
 	}
 	return results, nil
 }
@@ -99,15 +92,10 @@ func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsRe
 	results := make([]swarm.StatsResult, 0, len(hs))
 	for part := range batches(hs) {
 		resp, err := b.rpc.Stats(ctx, &pb.StatsRequest{Handles: wire.Handles(part)})
-		if err != nil {
-			return nil, wire.FromStatus(ctx, err)
+		if err := b.answered(ctx, len(resp.GetResults()), len(part), err); err != nil {
+			return nil, err
 		}
-		if got := len(resp.GetResults()); got != len(part) {
-			return nil, b.left(got, len(part))
-		}
-		for _, r := range resp.GetResults() {
-			results = append(results, wire.FromStatsResult(r))
-		}
+		results = append(results, wire.Convert(resp.GetResults(), wire.FromStatsResult)...)
 	}
 	return results, nil
 }
@@ -151,8 +139,8 @@ type indexed[M any] interface {
 
 // final reports whether a message is the last one about its worker, as most are.
 func final[M any](m *M) bool {
-	told, ok := any(m).(interface{ GetLast() bool })
-	return !ok || told.GetLast()
+	marked, ok := any(m).(interface{ GetLast() bool })
+	return !ok || marked.GetLast()
 }
 
 // inBatches opens a stream for each batch, all at the same time, and calls each
@@ -165,7 +153,7 @@ func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 	var (
 		streams sync.WaitGroup
 		mu      sync.Mutex // held while each is called
-		errs    []error
+		failed  error
 		at      int
 	)
 	for part := range batches(all) {
@@ -180,17 +168,11 @@ func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 				})
 			mu.Lock()
 			defer mu.Unlock()
-			errs = append(errs, err)
+			failed = cmp.Or(failed, err) // batches that fail together fail for the same cause
 		})
 	}
 	streams.Wait()
-	// One cause is enough: batches that fail together fail for the same one.
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return failed
 }
 
 // maxSurplus is how many superfluous messages are ignored in one stream: those about

@@ -79,7 +79,7 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 	c.info = Info{
 		Name:         wire.Line(resp.GetName()),
 		Version:      wire.Line(resp.GetVersion()),
-		Kind:         kindOf(resp.GetKind()),
+		Kind:         kinds[resp.GetKind()],
 		Contract:     int(resp.GetContractVersion()),
 		Local:        resp.GetLocal(),
 		Capabilities: wire.FromCapabilities(resp.GetCapabilities()),
@@ -90,16 +90,7 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 	return c, nil
 }
 
-func kindOf(k pb.Kind) Kind {
-	switch k {
-	case pb.Kind_KIND_BACKEND:
-		return KindBackend
-	case pb.Kind_KIND_WORKSPACE:
-		return KindWorkspace
-	default:
-		return ""
-	}
-}
+var kinds = map[pb.Kind]Kind{pb.Kind_KIND_BACKEND: KindBackend, pb.Kind_KIND_WORKSPACE: KindWorkspace}
 
 // Info returns the description of the plugin.
 func (c *Client) Info() Info { return c.info }

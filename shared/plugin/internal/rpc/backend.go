@@ -112,10 +112,7 @@ func (b backendServer) Find(ctx context.Context, req *pb.FindRequest) (*pb.FindR
 		if err == nil {
 			err = checkHandle(h)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return &pb.FindResponse{Handle: wire.Handle(h)}, nil
+		return &pb.FindResponse{Handle: wire.Handle(h)}, err
 	})
 }
 
@@ -137,10 +134,7 @@ func (b backendServer) Sweep(stream grpc.ClientStreamingServer[pb.SweepRequest, 
 			running = append(running, wire.FromHandles(req.GetRunning())...)
 		}
 		warnings, err := sweeper.Sweep(ctx, ended, running)
-		if err != nil {
-			return nil, err
-		}
-		return wire.SweepResponse(warnings), nil
+		return wire.SweepResponse(warnings), err
 	})
 	if err != nil {
 		return err
@@ -149,8 +143,8 @@ func (b backendServer) Sweep(stream grpc.ClientStreamingServer[pb.SweepRequest, 
 }
 
 func (b backendServer) List(_ *pb.ListRequest, stream grpc.ServerStreamingServer[pb.ListResponse]) error {
-	_, err := call(stream.Context(), b.s, "List", func(ctx context.Context, lister swarm.Lister) (none struct{}, err error) {
-		return none, lister.List(ctx, func(l swarm.Listed) error {
+	return run(stream.Context(), b.s, "List", func(ctx context.Context, lister swarm.Lister) error {
+		return lister.List(ctx, func(l swarm.Listed) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -160,17 +154,15 @@ func (b backendServer) List(_ *pb.ListRequest, stream grpc.ServerStreamingServer
 			return stream.Send(wire.Listed(l))
 		})
 	})
-	return err
 }
 
 func (b backendServer) Progress(req *pb.ProgressRequest, stream grpc.ServerStreamingServer[pb.ProgressResponse]) error {
-	_, err := call(stream.Context(), b.s, "Progress", func(ctx context.Context, p swarm.Progresser) (none struct{}, err error) {
-		return none, p.Progress(ctx, req.GetId(), func(text string) error {
+	return run(stream.Context(), b.s, "Progress", func(ctx context.Context, p swarm.Progresser) error {
+		return p.Progress(ctx, req.GetId(), func(text string) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			return stream.Send(wire.ProgressResponse(text))
 		})
 	})
-	return err
 }

@@ -18,7 +18,7 @@ const outputLimit = 256 << 10
 const pieceCost = 64
 
 func (b backendServer) Output(req *pb.OutputRequest, stream grpc.ServerStreamingServer[pb.OutputResponse]) error {
-	_, err := call(stream.Context(), b.s, "Output", func(ctx context.Context, o swarm.Outputter) (none struct{}, err error) {
+	return run(stream.Context(), b.s, "Output", func(ctx context.Context, o swarm.Outputter) error {
 		h, opts := wire.FromOutputRequest(req)
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
@@ -36,8 +36,8 @@ func (b backendServer) Output(req *pb.OutputRequest, stream grpc.ServerStreaming
 		stop := context.AfterFunc(ctx, q.close)
 		defer stop()
 		// The queue is closed after a panic too, or the sender would stay.
-		_, err = guard(b.s, "Output", func() (none struct{}, err error) {
-			return none, o.Output(ctx, h, opts, func(piece swarm.Output) error {
+		err := b.s.guard("Output", func() error {
+			return o.Output(ctx, h, opts, func(piece swarm.Output) error {
 				if !q.put(wire.Output(piece)) {
 					return context.Cause(ctx)
 				}
@@ -49,9 +49,8 @@ func (b backendServer) Output(req *pb.OutputRequest, stream grpc.ServerStreaming
 		if err == nil && ctx.Err() != nil {
 			err = wire.FromStatus(ctx, context.Cause(ctx))
 		}
-		return none, err
+		return err
 	})
-	return err
 }
 
 // queue is the output between a backend and the connection: while one message is

@@ -118,8 +118,8 @@ func (s *Server) enter(ctx context.Context) (context.Context, func(), error) {
 }
 
 // prepare initializes the plugin at the first call, and waits for that.
-func (s *Server) prepare(ctx context.Context, config []byte) (any, error) {
-	s.start.Do(func() { go s.make(config) })
+func (s *Server) prepare(ctx context.Context) (any, error) {
+	s.start.Do(func() { go s.make(nil) })
 	select {
 	case <-s.ready:
 		return s.value, s.err
@@ -130,29 +130,41 @@ func (s *Server) prepare(ctx context.Context, config []byte) (any, error) {
 
 func (s *Server) make(config []byte) {
 	defer close(s.ready)
-	s.value, s.err = guard(s, "the factory", func() (any, error) { return s.plugin.New(s.ctx, config) })
+	s.err = s.guard("the factory", func() (err error) {
+		s.value, err = s.plugin.New(s.ctx, config)
+		return err
+	})
 }
 
-func call[T, R any](ctx context.Context, s *Server, name string, f func(context.Context, T) (R, error)) (R, error) {
-	var none R
+// call runs f, which answers with one message. The message of an f that fails is not sent.
+func call[T, R any](ctx context.Context, s *Server, name string, f func(context.Context, T) (R, error)) (r R, err error) {
+	err = run(ctx, s, name, func(ctx context.Context, t T) (err error) {
+		r, err = f(ctx, t)
+		return err
+	})
+	return r, err
+}
+
+// run runs f with the plugin's value, which has to be a T. Its error is ready to be sent.
+func run[T any](ctx context.Context, s *Server, name string, f func(context.Context, T) error) error {
 	ctx, leave, err := s.enter(ctx)
 	if err != nil {
-		return none, err
+		return err
 	}
 	defer leave()
-	value, err := s.prepare(ctx, nil)
+	value, err := s.prepare(ctx)
 	if err != nil {
-		return none, s.wired(err)
+		return s.wired(err)
 	}
 	t, ok := value.(T)
 	if !ok {
-		return none, wire.Status(swarm.ErrUnsupported)
+		return wire.Status(swarm.ErrUnsupported)
 	}
-	r, err := guard(s, name, func() (R, error) { return f(ctx, t) })
-	return r, s.wired(err)
+	return s.wired(s.guard(name, func() error { return f(ctx, t) }))
 }
 
-func guard[R any](s *Server, name string, f func() (R, error)) (r R, err error) {
+// guard turns a panic of f into an error.
+func (s *Server) guard(name string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.plugin.Logger.Error("plugin panicked", "plugin", s.plugin.Name, "call", name,
@@ -169,6 +181,14 @@ func checkBatch(n int) error {
 		return fmt.Errorf("%w: %d workers in one call, at most %d", swarm.ErrInvalidSpec, n, swarm.MaxBatch)
 	}
 	return nil
+}
+
+// checkResults returns err, or an error if there is not one result for each handle.
+func checkResults[R any](s *Server, hs []swarm.Handle, results []R, err error) error {
+	if err == nil && len(results) != len(hs) {
+		err = fmt.Errorf("plugin '%s' answered for %d of %d workers", s.plugin.Name, len(results), len(hs))
+	}
+	return err
 }
 
 // checkHandle refuses a handle that a host could not keep.

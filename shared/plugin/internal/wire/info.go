@@ -12,12 +12,12 @@ import (
 
 // Capabilities converts the names of capabilities.
 func Capabilities(cs []swarm.Capability) []string {
-	return convert(cs, func(c swarm.Capability) string { return string(c) })
+	return Convert(cs, func(c swarm.Capability) string { return string(c) })
 }
 
 // FromCapabilities converts back.
 func FromCapabilities(names []string) []swarm.Capability {
-	return convert(some(names, maxNames), func(n string) swarm.Capability { return swarm.Capability(Line(n)) })
+	return Convert(some(names, maxNames), func(n string) swarm.Capability { return swarm.Capability(Line(n)) })
 }
 
 // KillItem converts one worker to end.
@@ -37,7 +37,7 @@ func ProgressResponse(line string) *pb.ProgressResponse {
 
 // FromSweepResponse converts back.
 func FromSweepResponse(r *pb.SweepResponse) []string {
-	return convert(some(r.GetWarnings(), maxItems), Line)
+	return Convert(some(r.GetWarnings(), maxItems), Line)
 }
 
 // Warm builds the tables for encoding and decoding the messages of the usual first calls of

@@ -9,29 +9,23 @@ import (
 
 // OutputRequest converts what to read.
 func OutputRequest(h swarm.Handle, o swarm.OutputOptions) *pb.OutputRequest {
-	out := &pb.OutputRequest{
+	return &pb.OutputRequest{
 		Handle: Handle(h),
 		Since:  moment(o.Since),
 		Stream: text(string(o.Stream)),
 		Follow: o.Follow,
+		Tail:   number[int64](o.Tail),
 	}
-	if o.Tail != nil {
-		out.Tail = new(int64(*o.Tail))
-	}
-	return out
 }
 
 // FromOutputRequest converts back.
 func FromOutputRequest(r *pb.OutputRequest) (swarm.Handle, swarm.OutputOptions) {
-	o := swarm.OutputOptions{
+	return FromHandle(r.GetHandle()), swarm.OutputOptions{
 		Since:  fromMoment(r.GetSince()),
 		Stream: swarm.Stream(r.GetStream()),
 		Follow: r.GetFollow(),
+		Tail:   number[int](r.Tail),
 	}
-	if r.Tail != nil {
-		o.Tail = new(int(r.GetTail()))
-	}
-	return FromHandle(r.GetHandle()), o
 }
 
 // Output converts a piece of output. The data is copied: it is sent after the

@@ -33,25 +33,28 @@ func Stats(s swarm.Stats) *pb.WorkerStats {
 		CpuShare:   s.CPUShare,
 		Memory:     s.Memory,
 		MemoryKind: text(string(s.MemoryKind)),
-		Processes:  number(s.Processes),
-		Threads:    number(s.Threads),
+		Processes:  number[int64](s.Processes),
+		Threads:    number[int64](s.Threads),
 	}
 }
 
 // FromStats converts back. A number that can't be one, such as a negative size, is left
 // out: it is not known.
 func FromStats(s *pb.WorkerStats) swarm.Stats {
+	if s == nil {
+		return swarm.Stats{}
+	}
 	out := swarm.Stats{
 		Time:       fromMoment(s.GetTime()),
-		Memory:     size(s.GetMemory(), s != nil && s.Memory != nil),
+		Memory:     counted[int64](s.Memory),
 		MemoryKind: swarm.MemoryKind(Line(s.GetMemoryKind())),
-		Processes:  fromNumber(s.GetProcesses(), s != nil && s.Processes != nil),
-		Threads:    fromNumber(s.GetThreads(), s != nil && s.Threads != nil),
+		Processes:  counted[int](s.Processes),
+		Threads:    counted[int](s.Threads),
 	}
 	if u := fromUsage(s.GetUsage()); u != nil {
 		out.Usage = *u
 	}
-	if share := s.GetCpuShare(); s != nil && s.CpuShare != nil && share >= 0 && !math.IsInf(share, 1) {
+	if share := s.GetCpuShare(); s.CpuShare != nil && share >= 0 && !math.IsInf(share, 1) {
 		out.CPUShare = &share
 	}
 	return out
@@ -74,34 +77,12 @@ func fromUsage(u *pb.Usage) *swarm.Usage {
 		return nil
 	}
 	out := &swarm.Usage{
-		Peak:    size(u.GetPeak(), u.Peak != nil),
-		Read:    size(u.GetRead(), u.Read != nil),
-		Written: size(u.GetWritten(), u.Written != nil),
+		Peak:    counted[int64](u.Peak),
+		Read:    counted[int64](u.Read),
+		Written: counted[int64](u.Written),
 	}
 	if d := u.GetCpuTime().AsDuration(); u.GetCpuTime() != nil && d >= 0 {
 		out.CPUTime = &d
 	}
 	return out
-}
-
-// size is nil for a number that is not there or can't be a size.
-func size(n int64, there bool) *int64 {
-	if !there || n < 0 {
-		return nil
-	}
-	return &n
-}
-
-func number(n *int) *int64 {
-	if n == nil {
-		return nil
-	}
-	return new(int64(*n))
-}
-
-func fromNumber(n int64, there bool) *int {
-	if !there || n < 0 {
-		return nil
-	}
-	return new(int(n))
 }

@@ -8,16 +8,16 @@ import (
 // WorkerStatus converts a status.
 func WorkerStatus(s swarm.Status) *pb.WorkerStatus {
 	return &pb.WorkerStatus{
-		State:     state(s.State),
+		State:     states[s.State],
 		Pid:       int64(s.PID),
 		Started:   moment(s.Started),
 		Exit:      exit(s.Exit),
 		Where:     where(s.Where),
 		Reason:    text(s.Reason),
-		Survivors: convert(s.Survivors, process),
+		Survivors: Convert(s.Survivors, process),
 
 		Restarts:     int64(s.Restarts),
-		LastRestarts: convert(newest(s.LastRestarts), restarted),
+		LastRestarts: Convert(newest(s.LastRestarts), restarted),
 		Completion:   completion(s.Completion),
 		Paused:       s.Paused,
 		Unenforced:   text(s.Unenforced),
@@ -27,16 +27,17 @@ func WorkerStatus(s swarm.Status) *pb.WorkerStatus {
 // FromWorkerStatus converts back. An end without an exit is not believed: an
 // exit is never invented.
 func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
+	state, _ := keyOf(states, s.GetState())
 	out := swarm.Status{
-		State:     fromState(s.GetState()),
+		State:     state,
 		PID:       int(s.GetPid()),
 		Started:   fromMoment(s.GetStarted()),
 		Where:     fromWhere(s.GetWhere()),
 		Reason:    Line(s.GetReason()),
-		Survivors: convert(some(s.GetSurvivors(), maxItems), fromProcess),
+		Survivors: Convert(some(s.GetSurvivors(), maxItems), fromProcess),
 
 		Restarts:     int(s.GetRestarts()),
-		LastRestarts: convert(newest(s.GetLastRestarts()), fromRestarted),
+		LastRestarts: Convert(newest(s.GetLastRestarts()), fromRestarted),
 		Completion:   fromCompletion(s.GetCompletion()),
 		Paused:       s.GetPaused(),
 		Unenforced:   Line(s.GetUnenforced()),
@@ -52,30 +53,11 @@ func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
 	return out
 }
 
-func state(s swarm.State) pb.State {
-	switch s {
-	case swarm.StateRunning:
-		return pb.State_STATE_RUNNING
-	case swarm.StateExited:
-		return pb.State_STATE_EXITED
-	case swarm.StateLost:
-		return pb.State_STATE_LOST
-	default:
-		return pb.State_STATE_UNSPECIFIED
-	}
-}
-
-func fromState(s pb.State) swarm.State {
-	switch s {
-	case pb.State_STATE_RUNNING:
-		return swarm.StateRunning
-	case pb.State_STATE_EXITED:
-		return swarm.StateExited
-	case pb.State_STATE_LOST:
-		return swarm.StateLost
-	default:
-		return swarm.StateUnknown
-	}
+// states has no row for the unknown state, which is the zero value on both sides.
+var states = map[swarm.State]pb.State{
+	swarm.StateRunning: pb.State_STATE_RUNNING,
+	swarm.StateExited:  pb.State_STATE_EXITED,
+	swarm.StateLost:    pb.State_STATE_LOST,
 }
 
 func exit(e *swarm.Exit) *pb.Exit {
@@ -149,7 +131,7 @@ func KillResult(r swarm.KillResult) *pb.KillResult {
 		AlreadyEnded: r.AlreadyEnded,
 		Signal:       text(r.Signal),
 		Forced:       r.Forced,
-		Survivors:    convert(r.Survivors, process),
+		Survivors:    Convert(r.Survivors, process),
 	}
 }
 
@@ -160,7 +142,7 @@ func FromKillResult(r *pb.KillResult) swarm.KillResult {
 		AlreadyEnded: r.GetAlreadyEnded(),
 		Signal:       Line(r.GetSignal()),
 		Forced:       r.GetForced(),
-		Survivors:    convert(some(r.GetSurvivors(), maxItems), fromProcess),
+		Survivors:    Convert(some(r.GetSurvivors(), maxItems), fromProcess),
 	}
 }
 

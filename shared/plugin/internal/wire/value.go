@@ -42,7 +42,7 @@ func shorten(s string, n int) string {
 // some returns the first n of a list.
 func some[T any](list []T, n int) []T { return list[:min(n, len(list))] }
 
-func texts(in []string) []string { return convert(in, text) }
+func texts(in []string) []string { return Convert(in, text) }
 
 func textMap(in map[string]string) map[string]string {
 	if len(in) == 0 {
@@ -56,14 +56,15 @@ func textMap(in map[string]string) map[string]string {
 }
 
 func byteses(in []string) [][]byte {
-	return convert(in, func(s string) []byte { return []byte(s) })
+	return Convert(in, func(s string) []byte { return []byte(s) })
 }
 
 func strs(in [][]byte) []string {
-	return convert(in, func(b []byte) string { return string(b) })
+	return Convert(in, func(b []byte) string { return string(b) })
 }
 
-func convert[A, B any](in []A, f func(A) B) []B {
+// Convert converts each element of a list by f. An empty list is nil.
+func Convert[A, B any](in []A, f func(A) B) []B {
 	if len(in) == 0 {
 		return nil
 	}
@@ -97,6 +98,32 @@ func span(d time.Duration) *durationpb.Duration {
 	return durationpb.New(d)
 }
 
+// number converts a number that may be missing.
+func number[B, A int | int64](n *A) *B {
+	if n == nil {
+		return nil
+	}
+	return new(B(*n))
+}
+
+// counted converts a number that may be missing and can't be negative.
+func counted[B, A int | int64](n *A) *B {
+	if n == nil || *n < 0 {
+		return nil
+	}
+	return new(B(*n))
+}
+
+// keyOf returns the key of a value in a table, and the zero key for a value that is not there.
+func keyOf[K, V comparable](table map[K]V, value V) (key K, ok bool) {
+	for k, v := range table {
+		if v == value {
+			return k, true
+		}
+	}
+	return key, false
+}
+
 // Handle converts a handle.
 func Handle(h swarm.Handle) *pb.Handle {
 	return &pb.Handle{Version: h.Version, Data: h.Data}
@@ -108,10 +135,10 @@ func FromHandle(h *pb.Handle) swarm.Handle {
 }
 
 // Handles converts handles.
-func Handles(hs []swarm.Handle) []*pb.Handle { return convert(hs, Handle) }
+func Handles(hs []swarm.Handle) []*pb.Handle { return Convert(hs, Handle) }
 
 // FromHandles converts back.
-func FromHandles(hs []*pb.Handle) []swarm.Handle { return convert(hs, FromHandle) }
+func FromHandles(hs []*pb.Handle) []swarm.Handle { return Convert(hs, FromHandle) }
 
 func process(p swarm.Process) *pb.Process {
 	return &pb.Process{Pid: int64(p.PID), Name: text(p.Name)}

@@ -79,12 +79,12 @@ func FromWorkspaceState(s *pb.InspectResponse) swarm.WorkspaceState {
 
 // RemoveResult converts the result of a removal.
 func RemoveResult(r swarm.RemoveResult) *pb.RemoveResponse {
-	return &pb.RemoveResponse{Kept: kept(r.Kept), Rescues: convert(r.Rescues, rescue)}
+	return &pb.RemoveResponse{Kept: kept(r.Kept), Rescues: Convert(r.Rescues, rescue)}
 }
 
 // FromRemoveResult converts back.
 func FromRemoveResult(r *pb.RemoveResponse) swarm.RemoveResult {
-	return swarm.RemoveResult{Kept: fromKept(r.GetKept()), Rescues: convert(r.GetRescues(), fromRescue)}
+	return swarm.RemoveResult{Kept: fromKept(r.GetKept()), Rescues: Convert(r.GetRescues(), fromRescue)}
 }
 
 func kept(k *swarm.Kept) *pb.Kept {
@@ -123,19 +123,19 @@ func FromRescueRequest(r *pb.RescueRequest) swarm.RescueRequest {
 
 // SavedWorks converts saved work.
 func SavedWorks(works []swarm.SavedWork) *pb.RescueResponse {
-	return &pb.RescueResponse{Works: convert(works, SavedWork)}
+	return &pb.RescueResponse{Works: Convert(works, SavedWork)}
 }
 
 // FromSavedWorks converts back.
 func FromSavedWorks(r *pb.RescueResponse) []swarm.SavedWork {
-	return convert(r.GetWorks(), FromSavedWork)
+	return Convert(r.GetWorks(), FromSavedWork)
 }
 
 // SavedWork converts one piece of saved work.
 func SavedWork(w swarm.SavedWork) *pb.SavedWork {
 	return &pb.SavedWork{
 		Ref: []byte(w.Ref), Name: text(w.Name), Base: []byte(w.Base), Time: moment(w.Time), Title: text(w.Title),
-		Files: convert(w.Files, fileChange), Path: []byte(w.Path), Note: text(w.Note), Host: text(w.Host),
+		Files: Convert(w.Files, fileChange), Path: []byte(w.Path), Note: text(w.Note), Host: text(w.Host),
 	}
 }
 
@@ -143,7 +143,7 @@ func SavedWork(w swarm.SavedWork) *pb.SavedWork {
 func FromSavedWork(w *pb.SavedWork) swarm.SavedWork {
 	return swarm.SavedWork{
 		Ref: string(w.GetRef()), Name: w.GetName(), Base: string(w.GetBase()), Time: fromMoment(w.GetTime()), Title: w.GetTitle(),
-		Files: convert(w.GetFiles(), fromFileChange), Path: string(w.GetPath()), Note: w.GetNote(), Host: w.GetHost(),
+		Files: Convert(w.GetFiles(), fromFileChange), Path: string(w.GetPath()), Note: w.GetNote(), Host: w.GetHost(),
 	}
 }
 
@@ -158,23 +158,9 @@ func fromFileChange(c *pb.FileChange) swarm.FileChange {
 // Diff converts the changes in a workspace.
 func Diff(d swarm.Diff) *pb.DiffResponse {
 	return &pb.DiffResponse{
-		Files: convert(d.Files, fileChange), Command: byteses(d.Command), Env: byteses(d.Env), Unset: byteses(d.Unset),
-		Ahead: count(d.Ahead), Behind: count(d.Behind),
+		Files: Convert(d.Files, fileChange), Command: byteses(d.Command), Env: byteses(d.Env), Unset: byteses(d.Unset),
+		Ahead: number[int64](d.Ahead), Behind: number[int64](d.Behind),
 	}
-}
-
-func count(n *int) *int64 {
-	if n == nil {
-		return nil
-	}
-	return new(int64(*n))
-}
-
-func fromCount(n *int64) *int {
-	if n == nil {
-		return nil
-	}
-	return new(int(*n))
 }
 
 // DiffRequest converts the question for the changes in a workspace.
@@ -190,8 +176,8 @@ func FromDiffRequest(d *pb.DiffRequest) swarm.DiffOptions {
 // FromDiff converts back.
 func FromDiff(d *pb.DiffResponse) swarm.Diff {
 	return swarm.Diff{
-		Files: convert(d.GetFiles(), fromFileChange), Command: strs(d.GetCommand()),
+		Files: Convert(d.GetFiles(), fromFileChange), Command: strs(d.GetCommand()),
 		Env: strs(d.GetEnv()), Unset: strs(d.GetUnset()),
-		Ahead: fromCount(d.Ahead), Behind: fromCount(d.Behind),
+		Ahead: number[int](d.Ahead), Behind: number[int](d.Behind),
 	}
 }

@@ -72,7 +72,7 @@ func Check(ctx context.Context, b backendtest.Binary, o CheckOptions) Report {
 	}
 	var items []harness.Item
 	connect := harness.Item{
-		Name: connectCase, Rule: "a host can connect to the plugin, which takes its settings and has a kind that there is",
+		Name: connectCase, Rule: "a host can connect to the plugin, and the plugin accepts its settings and has a known kind",
 		Run: func(t T) { t.Helper(); r.Plugin, items = o.probe(t, b) },
 	}
 	result := connect.Result(ctx)

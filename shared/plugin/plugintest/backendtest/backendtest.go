@@ -58,16 +58,8 @@ func Run(t *testing.T, b Backend) {
 	t.Run("grpc", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.wired, b.wired(t)), true) })
 }
 
-type settings struct {
-	shim    string
-	spec    func(t T, spec *swarm.Spec)
-	command func(s script.Script) []string
-	handles []swarm.Handle
-	workers int
-}
-
-func (b Backend) settings() settings {
-	return settings{shim: b.Shim, spec: b.Spec, command: b.Command, handles: b.Handles}
+func (b Backend) settings() Binary {
+	return Binary{Shim: b.Shim, Spec: b.Spec, Command: b.Command, Handles: b.Handles}
 }
 
 // testCase checks one rule of the contract.
@@ -87,13 +79,8 @@ type testCase struct {
 }
 
 func backendCases() []testCase {
-	return slices.Concat(spawnCases(), statusCases(), handleCases(), badHandleCases(), killCases(), treeCases(),
-		batchCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
+	return slices.Concat(spawnCases(), statusCases(), handleCases(), badHandleCases(), endedCases(), killCases(), treeCases(),
+		batchCases(), emptyCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
 		attachCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), findCases(), listCases(), sweepCases(),
 		crashCases(), crashInputCases(), crashLookCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
-}
-
-func (c testCase) check(t T, s settings, open opener) {
-	t.Helper()
-	c.run(newKit(t, c, s, open))
 }

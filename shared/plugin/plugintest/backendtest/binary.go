@@ -41,14 +41,10 @@ func (b Binary) Program() harness.Program {
 	return harness.Program{Path: b.Path, Args: b.Args, Env: b.Env, Config: b.Config}
 }
 
-func (b Binary) settings() settings {
-	return settings{shim: b.Shim, spec: b.Spec, command: b.Command, handles: b.Handles, workers: b.Workers}
-}
-
 // Items are the cases of a built plugin that runs as p; each starts it anew.
 func (b Binary) Items(t T, p *harness.Process) []harness.Item {
 	t.Helper()
-	return backendItems(b.settings(), b.open, built(t, p))
+	return backendItems(b, b.open, built(t, p))
 }
 
 func (b Binary) open(t T) subject {

@@ -11,55 +11,44 @@ func boundsCases() []testCase {
 	return []testCase{
 		{
 			name: "pause", needs: swarm.CapPause,
-			rule: "the status of a running worker says that it is paused from the end of SetPaused until it is called again",
+			rule: "from the end of SetPaused until its next call, the status of a running worker says whether it is paused",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				// It may be repeated.
 				for _, paused := range []bool{false, true, true, false, false} {
 					w.setPaused(paused)
 					if st := w.status(); st.State != swarm.StateRunning || st.Paused != paused {
-						k.broken("after SetPaused %v it is %s, paused %v", paused, st.State, st.Paused)
+						k.Broken("after SetPaused %v it is %s, paused %v", paused, st.State, st.Paused)
 					}
 				}
 			},
 		},
 		{
 			name: "pause-then-kill", needs: swarm.CapPause,
-			rule: "Kill ends a paused worker as any other",
+			rule: "Kill ends a paused worker like any other",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.setPaused(true)
 				w.kill(gentle())
 				if st := w.status(); st.State != swarm.StateExited || st.Paused {
-					k.broken("after the Kill it is %s, paused %v", st.State, st.Paused)
+					k.Broken("after the Kill it is %s, paused %v", st.State, st.Paused)
 				}
 			},
 		},
 		{
-			name: "pause-after-the-end", needs: swarm.CapPause,
-			rule: "SetPaused for a worker that has ended is ErrNotFound",
-			run: func(k *kit) {
-				w := k.spawn(script.True)
-				w.ended()
-				ctx, cancel := k.limited()
-				defer cancel()
-				k.wantErr("SetPaused", k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, true), swarm.ErrNotFound)
-			},
-		},
-		{
 			name: "progress-after-spawn", needs: swarm.CapProgress,
-			rule: "Progress ends at once, without a text and without an error, if no Spawn of that id is under way",
+			rule: "Progress returns at once, without a text and without an error, if no Spawn of that id is in progress",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				ctx, cancel := k.limited()
 				defer cancel()
 				for _, id := range []string{w.spec.ID, "never-spawned"} {
 					err := k.Backend.(swarm.Progresser).Progress(ctx, id, func(text string) error {
-						k.broken("Progress of '%s' says %q", id, text)
+						k.Broken("Progress of '%s' says %q", id, text)
 						return nil
 					})
 					if err != nil {
-						k.broken("Progress of '%s': %v", id, err)
+						k.Broken("Progress of '%s': %v", id, err)
 					}
 				}
 			},
@@ -70,22 +59,13 @@ func boundsCases() []testCase {
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				for _, l := range []swarm.Limits{{Memory: -1}, {CPUs: -1}, {PIDs: -1}, {Nice: 20}, {IOWeight: -1}} {
-					k.wantErr("SetLimits", w.setLimits(l), swarm.ErrInvalidSpec)
+					k.WantErr("SetLimits", w.setLimits(l), swarm.ErrInvalidSpec)
 				}
 			},
 		},
 		{
-			name: "limits-after-the-end", needs: swarm.CapSetLimits,
-			rule: "SetLimits for a worker that has ended is ErrNotFound",
-			run: func(k *kit) {
-				w := k.spawn(script.True)
-				w.ended()
-				k.wantErr("SetLimits", w.setLimits(swarm.Limits{}), swarm.ErrNotFound)
-			},
-		},
-		{
 			name: "crash-in-pause", built: true, needs: swarm.CapPause,
-			rule: "when the plugin dies in a SetPaused, another process of it pauses the worker and lets it go on",
+			rule: "when the plugin dies during SetPaused, a new plugin process can pause and resume the worker",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
@@ -103,7 +83,7 @@ func (w *worker) setPaused(paused bool) {
 	ctx, cancel := w.k.limited()
 	defer cancel()
 	if err := w.k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, paused); err != nil {
-		w.k.fatal("SetPaused(%v): %v", paused, err)
+		w.k.Fatal("SetPaused(%v): %v", paused, err)
 	}
 }
 

@@ -100,20 +100,20 @@ func otherCalls() []call {
 func capabilityCases() []testCase {
 	return []testCase{{
 		name: "capabilities-are-true",
-		rule: "what a plugin says that it can do it does not answer with ErrUnsupported, and everything else it does",
+		rule: "calls return ErrUnsupported for capabilities that the plugin does not claim, and never for those that it claims",
 		run: func(k *kit) {
 			w := k.ready(script.Sleep)
 			for _, c := range slices.Concat(otherCalls(), handleCalls()) {
-				ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
+				ctx, cancel := context.WithTimeout(k.Ctx, shortGrace)
 				err := c.do(ctx, k.Backend, target{w.handle, w.lookup()})
 				cancel()
 				unsupported := errors.Is(err, swarm.ErrUnsupported)
 				switch claimed := k.has(c.capability); {
 				case claimed && unsupported:
-					k.broken("it claims %q: %v", c.capability, err)
+					k.Broken("it claims %q: %v", c.capability, err)
 				// A call that took too long was not refused.
 				case !claimed && !unsupported && !errors.Is(err, context.DeadlineExceeded):
-					k.broken("it does not claim %q: want ErrUnsupported, got %v", c.capability, err)
+					k.Broken("it does not claim %q: want ErrUnsupported, got %v", c.capability, err)
 				}
 			}
 		},
@@ -123,15 +123,36 @@ func capabilityCases() []testCase {
 func badHandleCases() []testCase {
 	var cases []testCase
 	for _, c := range handleCalls() {
-		cases = append(cases, testCase{
-			name: strings.ToLower(c.name) + "-bad-handle", needs: c.capability,
-			rule: c.name + " for a handle that can't be read is ErrInvalidHandle",
-			run: func(k *kit) {
-				ctx, cancel := k.limited()
-				defer cancel()
-				k.wantErr(c.name, c.do(ctx, k.Backend, target{handle: badHandle()}), swarm.ErrInvalidHandle)
-			},
-		})
+		cases = append(cases, c.refused("-bad-handle", "a handle that can't be read is ErrInvalidHandle", swarm.ErrInvalidHandle,
+			func(*kit) swarm.Handle { return badHandle() }))
 	}
 	return cases
+}
+
+// endedCases are about the calls that need a running worker. Other files have those that check
+// more than the error.
+func endedCases() []testCase {
+	var cases []testCase
+	for _, c := range handleCalls() {
+		switch c.capability {
+		case swarm.CapStats, swarm.CapPause, swarm.CapSetLimits, swarm.CapAttach, swarm.CapSignal:
+			cases = append(cases, c.refused("-after-the-end", "a worker that has ended is ErrNotFound", swarm.ErrNotFound,
+				func(k *kit) swarm.Handle { return k.finished(script.True).handle }))
+		}
+	}
+	return cases
+}
+
+// refused returns the case that the call for a handle is the error want.
+func (c call) refused(suffix, rule string, want error, handle func(k *kit) swarm.Handle) testCase {
+	return testCase{
+		name: strings.ToLower(c.name) + suffix, needs: c.capability,
+		rule: c.name + " for " + rule,
+		run: func(k *kit) {
+			h := handle(k)
+			ctx, cancel := k.limited()
+			defer cancel()
+			k.WantErr(c.name, c.do(ctx, k.Backend, target{handle: h}), want)
+		},
+	}
 }

@@ -15,33 +15,17 @@ func crashCases() []testCase {
 	return []testCase{
 		{
 			name: "crash-in-kill", built: true,
-			rule: "when the plugin dies in a Kill, the Kill can be repeated with another process of it",
-			run: func(k *kit) {
-				w := k.ready(script.Deaf)
-				err := k.crashIn(func(ctx context.Context) error {
-					_, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
-					return err
-				}, func() { w.hear() })
-				k.wantErr("Kill", err, plugin.ErrPluginGone)
-				w.survives()
-			},
+			rule: "when the plugin dies during Kill, a new plugin process can repeat the Kill",
+			run:  func(k *kit) { k.cutOffKill(k.plugin.Crash).survives() },
 		},
 		{
 			name: "crash-in-output", built: true, needs: swarm.CapOutput,
-			rule: "when the plugin dies while output is followed, the worker goes on running",
-			run: func(k *kit) {
-				w := k.ready(script.Sleep)
-				err := k.crashIn(func(ctx context.Context) error {
-					return k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
-						func(swarm.Output) error { return nil })
-				}, func() { k.await(shortGrace) })
-				k.wantErr("Output", err, plugin.ErrPluginGone)
-				w.survives()
-			},
+			rule: "when the plugin dies while output is followed, the worker keeps running",
+			run:  func(k *kit) { k.cutOffOutput(k.plugin.Crash).survives() },
 		},
 		{
 			name: "crash-in-spawn", built: true, needs: swarm.CapFind,
-			rule: "when the plugin dies in a Spawn, Find tells whether there is a worker, or will be, and it can be ended",
+			rule: "when the plugin dies during Spawn, Find finds the worker if it exists or still appears, and it can be killed",
 			run: func(k *kit) {
 				// At any moment: a Spawn takes some milliseconds.
 				for i := range 10 {
@@ -62,7 +46,7 @@ func (k *kit) crashInSpawn(after time.Duration) {
 		return err
 	}, func() { k.await(after) })
 	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
-		k.broken("Spawn: %v", err)
+		k.Broken("Spawn: %v", err)
 	}
 	k.subject = k.open(k.T)
 	w.findable(err)
@@ -78,7 +62,7 @@ func (w *worker) findable(err error) {
 		return
 	}
 	if ferr != nil {
-		k.broken("Spawn returned %v, then Find %v, and the worker runs", err, ferr)
+		k.Broken("Spawn returned %v, then Find %v, and the worker runs", err, ferr)
 		k.until("Find finds the worker that runs", func() bool {
 			h, ferr = w.find(k.subject)
 			return ferr == nil
@@ -122,17 +106,39 @@ func (k *kit) cutOff(call func(context.Context) error, underWay, end func()) err
 	return err
 }
 
+// cutOffKill ends the plugin in a Kill that waits out its grace.
+func (k *kit) cutOffKill(end func()) *worker {
+	k.Helper()
+	w := k.ready(script.Deaf)
+	err := k.cutOff(func(ctx context.Context) error {
+		_, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
+		return err
+	}, func() { w.hear() }, end)
+	k.WantErr("Kill", err, plugin.ErrPluginGone)
+	return w
+}
+
+// cutOffOutput ends the plugin while output is followed.
+func (k *kit) cutOffOutput(end func()) *worker {
+	k.Helper()
+	w := k.ready(script.Sleep)
+	err := k.cutOff(func(ctx context.Context) error {
+		return k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
+			func(swarm.Output) error { return nil })
+	}, func() { k.await(shortGrace) }, end)
+	k.WantErr("Output", err, plugin.ErrPluginGone)
+	return w
+}
+
 // survives checks a worker whose plugin died, with another process of it.
 func (w *worker) survives() {
 	k := w.k
 	k.Helper()
 	k.subject = k.open(k.T)
 	w.started(w.handle)
-	if st := w.status(); st.State != swarm.StateRunning {
-		k.broken("the worker is %s", st.State)
-	}
+	w.wantState(swarm.StateRunning, "the worker")
 	if r := w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience}); r.Status.State != swarm.StateExited {
-		k.broken("after another Kill it is %s", r.Status.State)
+		k.Broken("after another Kill it is %s", r.Status.State)
 	}
 }
 

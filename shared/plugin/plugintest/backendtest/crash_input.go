@@ -14,7 +14,7 @@ func crashInputCases() []testCase {
 	return []testCase{
 		{
 			name: "crash-in-watch", built: true, needs: swarm.CapWatch,
-			rule: "when the plugin dies in a Watch, the worker goes on running",
+			rule: "when the plugin dies during Watch, the worker keeps running",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				told := make(chan struct{}, 1)
@@ -24,33 +24,31 @@ func crashInputCases() []testCase {
 						return nil
 					})
 				}, func() { <-told })
-				k.wantErr("Watch", err, plugin.ErrPluginGone)
+				k.WantErr("Watch", err, plugin.ErrPluginGone)
 				w.survives()
 			},
 		},
 		{
 			name: "crash-in-input", built: true, needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "when the plugin dies in an Input, the input arrives whole or not at all",
+			rule: "when the plugin dies during Input, the input arrives whole or not at all",
 			run:  func(k *kit) { k.crashInInput() },
 		},
 		{
 			name: "crash-in-signal", built: true, needs: swarm.CapSignal,
-			rule: "when the plugin dies in a Signal, the worker can still be signalled",
+			rule: "when the plugin dies during Signal, the worker can still be signalled",
 			run: func(k *kit) {
 				w := k.ready(script.Trap)
 				err := k.crashIn(func(ctx context.Context) error {
 					return k.Backend.(swarm.Signaller).Signal(ctx, w.handle, swarm.SignalOptions{Signal: "SIGWINCH"})
 				}, func() {})
 				w.reopen(err)
-				if err := w.signal("SIGUSR1", swarm.KillMain); err != nil {
-					k.fatal("Signal: %v", err)
-				}
+				k.Must("Signal", w.signal("SIGUSR1", swarm.KillMain))
 				k.wantExit(w.ended(), swarm.Exit{Code: 7, Cause: swarm.CauseExited})
 			},
 		},
 		{
 			name: "crash-in-screen", built: true, needs: swarm.CapScreen,
-			rule: "when the plugin dies in a Screen, the screen is unchanged",
+			rule: "when the plugin dies during Screen, the screen is unchanged",
 			run: func(k *kit) {
 				w := k.page()
 				w.reopen(k.crashIn(func(ctx context.Context) error {
@@ -62,7 +60,7 @@ func crashInputCases() []testCase {
 		},
 		{
 			name: "crash-in-complete", built: true, needs: swarm.CapComplete,
-			rule: "when the plugin dies in a Complete, it was recorded and is carried through, or it was not",
+			rule: "when the plugin dies during Complete, the completion is recorded and carried out, or not recorded at all",
 			run: func(k *kit) {
 				for i := range 5 {
 					k.crashInComplete(time.Duration(i) * time.Millisecond)
@@ -71,7 +69,7 @@ func crashInputCases() []testCase {
 		},
 		{
 			name: "crash-after-complete", built: true, needs: swarm.CapComplete,
-			rule: "a completion is carried through without the plugin",
+			rule: "a completion is carried out without the plugin",
 			run: func(k *kit) {
 				w := k.ready(script.Stubborn)
 				w.completed("done", swarm.KillOptions{Grace: shortGrace, Force: true})
@@ -82,7 +80,7 @@ func crashInputCases() []testCase {
 		},
 		{
 			name: "crash-and-restart", built: true, needs: swarm.CapRestart,
-			rule: "a worker is started again without the plugin",
+			rule: "a worker is restarted without the plugin",
 			run: func(k *kit) {
 				w := k.newSpec(script.Fail)
 				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: shortGrace, Budget: 1, Window: longGrace}
@@ -103,7 +101,7 @@ func (w *worker) reopen(err error) {
 	k := w.k
 	k.Helper()
 	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
-		k.broken("the call: %v", err)
+		k.Broken("the call: %v", err)
 	}
 	k.subject = k.open(k.T)
 	w.started(w.handle)
@@ -135,7 +133,7 @@ func (k *kit) crashInComplete(after time.Duration) {
 	w.reopen(err)
 	recorded := w.status().Completion != nil
 	if err == nil && !recorded {
-		k.broken("it was answered and not recorded")
+		k.Broken("it was answered and not recorded")
 	}
 	w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
 	st := w.status()
@@ -146,6 +144,6 @@ func (k *kit) crashInComplete(after time.Duration) {
 	}
 	k.wantExit(st, swarm.Exit{Code: 7, Cause: cause})
 	if recorded && st.Completion == nil {
-		k.broken("the completion was lost")
+		k.Broken("the completion was lost")
 	}
 }

@@ -3,7 +3,6 @@ package backendtest
 import (
 	"context"
 
-	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -12,7 +11,7 @@ func crashLookCases() []testCase {
 	return []testCase{
 		{
 			name: "crash-in-list", built: true, needs: swarm.CapList,
-			rule: "when the plugin dies in a List, the workers go on running",
+			rule: "when the plugin dies during List, the workers keep running",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
@@ -23,7 +22,7 @@ func crashLookCases() []testCase {
 		},
 		{
 			name: "crash-in-stats", built: true, needs: swarm.CapStats,
-			rule: "when the plugin dies in a Stats, another process of it measures, and the worker goes on running",
+			rule: "when the plugin dies during Stats, a new plugin process can measure, and the worker keeps running",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
@@ -36,7 +35,7 @@ func crashLookCases() []testCase {
 		},
 		{
 			name: "crash-in-status", built: true,
-			rule: "when the plugin dies in a Status, another process of it answers, and the worker goes on running",
+			rule: "when the plugin dies during Status, a new plugin process can answer, and the worker keeps running",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
@@ -48,22 +47,21 @@ func crashLookCases() []testCase {
 		},
 		{
 			name: "crash-in-find", built: true, needs: swarm.CapFind,
-			rule: "when the plugin dies in a Find, another process of it finds the worker",
+			rule: "when the plugin dies during Find, a new plugin process finds the worker",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					_, err := k.Backend.(swarm.Finder).Find(ctx, w.lookup())
 					return err
 				})
-				if _, err := w.find(k.subject); err != nil {
-					k.broken("Find: %v", err)
-				}
+				_, err := w.find(k.subject)
+				k.Check("Find", err)
 				w.survives()
 			},
 		},
 		{
 			name: "crash-in-sweep", built: true, needs: swarm.CapSweep,
-			rule: "when the plugin dies in a Sweep, it can be repeated, and nothing that runs is touched",
+			rule: "when the plugin dies during Sweep, the Sweep can be repeated, and running workers are not affected",
 			run: func(k *kit) {
 				ended, w := k.ready(script.Sleep), k.ready(script.Sleep)
 				ended.kill(gentle())
@@ -78,7 +76,7 @@ func crashLookCases() []testCase {
 		},
 		{
 			name: "crash-in-attach", built: true, needs: swarm.CapAttach,
-			rule: "when the plugin dies in an Attach, the worker goes on running",
+			rule: "when the plugin dies during Attach, the worker keeps running",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
@@ -103,30 +101,20 @@ func hostCases() []testCase {
 	return []testCase{
 		{
 			name: "host-dies-in-kill", built: true,
-			rule: "a plugin leaves in the middle of a Kill when its host is gone, and the Kill can be repeated by another host",
+			rule: "a plugin exits during Kill when its host is gone, and another host can repeat the Kill",
 			run: func(k *kit) {
-				w := k.ready(script.Deaf)
 				left := k.plugin
-				err := k.cutOff(func(ctx context.Context) error {
-					_, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
-					return err
-				}, func() { w.hear() }, left.Leave)
-				k.wantErr("Kill", err, plugin.ErrPluginGone)
+				w := k.cutOffKill(left.Leave)
 				k.until("the plugin has left", left.Exited)
 				w.survives()
 			},
 		},
 		{
 			name: "host-dies-in-output", built: true, needs: swarm.CapOutput,
-			rule: "a plugin leaves while output is followed when its host is gone, and the worker goes on running",
+			rule: "a plugin exits while output is followed when its host is gone, and the worker keeps running",
 			run: func(k *kit) {
-				w := k.ready(script.Sleep)
 				left := k.plugin
-				err := k.cutOff(func(ctx context.Context) error {
-					return k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
-						func(swarm.Output) error { return nil })
-				}, func() { k.await(shortGrace) }, left.Leave)
-				k.wantErr("Output", err, plugin.ErrPluginGone)
+				w := k.cutOffOutput(left.Leave)
 				k.until("the plugin has left", left.Exited)
 				w.survives()
 			},

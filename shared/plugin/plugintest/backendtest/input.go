@@ -25,7 +25,7 @@ func inputCases() []testCase {
 		},
 		{
 			name: "input-in-parts", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input without Enter submits nothing: the next input goes on where it ended",
+			rule: "Input without Enter submits nothing: the next input continues the line",
 			run: func(k *kit) {
 				w := k.echo()
 				w.give(swarm.Input{Data: []byte("one ")})
@@ -56,19 +56,17 @@ func inputCases() []testCase {
 		},
 		{
 			name: "input-ends", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "InputEOF ends the input of the worker, which goes on running",
+			rule: "InputEOF ends the input of the worker, which keeps running",
 			run: func(k *kit) {
 				w := k.echo()
 				w.give(swarm.Input{Kind: swarm.InputEOF})
 				w.wantHeard("eof")
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("the worker is %s", st.State)
-				}
+				w.wantState(swarm.StateRunning, "the worker")
 			},
 		},
 		{
 			name: "input-interrupts", needs: swarm.CapInput,
-			rule: "InputInterrupt interrupts the worker, and what it does then is its own",
+			rule: "InputInterrupt interrupts the worker; its reaction, even an exit, is its own",
 			run: func(k *kit) {
 				w := k.ready(script.Interrupt)
 				w.give(swarm.Input{Kind: swarm.InputInterrupt})
@@ -80,37 +78,32 @@ func inputCases() []testCase {
 			name: "input-without-stdin", needs: swarm.CapInput,
 			rule: "Input for a worker that was spawned without Stdin arrives or is ErrInvalidSpec",
 			run: func(k *kit) {
-				w := k.spawn(script.Echo)
-				if got := w.hear(); got != "ready" {
-					k.Fatalf("the worker said %q", got)
-				}
+				w := k.ready(script.Echo)
 				_, err := w.input(swarm.Input{Data: []byte("x"), Enter: true})
 				if err == nil {
 					w.wantHeard("got x")
 					return
 				}
-				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				k.WantErr("Input", err, swarm.ErrInvalidSpec)
 			},
 		},
 		{
 			name: "input-too-large", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input of more than MaxInput bytes is ErrInvalidSpec, and nothing of it arrives",
+			rule: "Input of more than MaxInput bytes is ErrInvalidSpec, and no part of it arrives",
 			run: func(k *kit) {
 				w := k.echo()
-				_, err := w.input(swarm.Input{Data: []byte(strings.Repeat("line\n", swarm.MaxInput/4))})
-				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				w.refuses(swarm.Input{Data: []byte(strings.Repeat("line\n", swarm.MaxInput/4))}, swarm.ErrInvalidSpec)
 				w.give(swarm.Input{Data: []byte("small"), Enter: true})
 				w.wantHeard("got small")
 			},
 		},
 		{
 			name: "input-enter-after", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input with EnterAfter out of its range is ErrInvalidSpec, and nothing of it arrives; within, it is submitted",
+			rule: "Input with EnterAfter out of range is ErrInvalidSpec and does not arrive; within the range it is submitted",
 			run: func(k *kit) {
 				w := k.echo()
 				for _, after := range []time.Duration{-1, swarm.MaxEnterAfter + 1} {
-					_, err := w.input(swarm.Input{Data: []byte("x"), Enter: true, EnterAfter: after})
-					k.wantErr("Input", err, swarm.ErrInvalidSpec)
+					w.refuses(swarm.Input{Data: []byte("x"), Enter: true, EnterAfter: after}, swarm.ErrInvalidSpec)
 				}
 				w.give(swarm.Input{Data: []byte("y"), Enter: true, EnterAfter: 10 * time.Millisecond})
 				w.wantHeard("got y")
@@ -118,17 +111,16 @@ func inputCases() []testCase {
 		},
 		{
 			name: "input-keys", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "InputKeys presses the keys of a worker's terminal, or is ErrInvalidSpec for one that has none; it is never text",
+			rule: "InputKeys presses keys on the worker's terminal, or is ErrInvalidSpec without a terminal; it never types text",
 			run: func(k *kit) {
 				w := k.echo()
-				_, err := w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("x NoSuchKey Enter")})
-				k.wantErr("Input", err, swarm.ErrInvalidSpec)
-				_, err = w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("h i Enter")})
+				w.refuses(swarm.Input{Kind: swarm.InputKeys, Data: []byte("x NoSuchKey Enter")}, swarm.ErrInvalidSpec)
+				_, err := w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("h i Enter")})
 				if err == nil {
 					w.wantHeard("got hi")
 					return
 				}
-				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				k.WantErr("Input", err, swarm.ErrInvalidSpec)
 				w.give(swarm.Input{Data: []byte("text"), Enter: true})
 				w.wantHeard("got text")
 			},
@@ -138,8 +130,7 @@ func inputCases() []testCase {
 			rule: "Input of a kind that the backend does not know is ErrInvalidSpec, not text",
 			run: func(k *kit) {
 				w := k.echo()
-				_, err := w.input(swarm.Input{Kind: 99, Data: []byte("x"), Enter: true})
-				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				w.refuses(swarm.Input{Kind: 99, Data: []byte("x"), Enter: true}, swarm.ErrInvalidSpec)
 			},
 		},
 		{
@@ -154,8 +145,7 @@ func inputCases() []testCase {
 					{Kind: swarm.InputEOF},
 					{Kind: swarm.InputKeys, Data: []byte("x")},
 				} {
-					_, err := w.input(in)
-					k.wantErr(in.Kind.String(), err, swarm.ErrNotFound)
+					w.refuses(in, swarm.ErrNotFound)
 				}
 			},
 		},
@@ -182,7 +172,7 @@ func (k *kit) notMixed() {
 	})
 	for i, err := range errs {
 		if err != nil {
-			k.fatal("Input %d: %v", i, err)
+			k.Fatal("Input %d: %v", i, err)
 		}
 	}
 	w.wantWhole(givers, each)
@@ -205,7 +195,7 @@ func (w *worker) wantWhole(givers, lines int) {
 	for range givers {
 		giver := w.hearPart(lines)
 		if seen[giver] {
-			w.k.fatal("the part of %d came twice", giver)
+			w.k.Fatal("the part of %d came twice", giver)
 		}
 		seen[giver] = true
 	}
@@ -225,7 +215,7 @@ func (w *worker) hearPart(lines int) int {
 	var giver, line int
 	first := w.hear()
 	if _, err := fmt.Sscanf(first, "got %d %d", &giver, &line); err != nil || line != 0 {
-		w.k.fatal("a part begins with %q", first)
+		w.k.Fatal("a part begins with %q", first)
 	}
 	for i := 1; i < lines; i++ {
 		w.wantHeard(fmt.Sprintf("got %d %d", giver, i))
@@ -239,16 +229,22 @@ func (w *worker) input(in swarm.Input) (swarm.InputResult, error) {
 	return w.k.Backend.(swarm.Inputter).Input(ctx, w.handle, in)
 }
 
+func (w *worker) refuses(in swarm.Input, want error) {
+	w.k.Helper()
+	_, err := w.input(in)
+	w.k.WantErr("Input of "+in.Kind.String(), err, want)
+}
+
 func (w *worker) give(in swarm.Input) {
 	w.k.Helper()
 	if _, err := w.input(in); err != nil {
-		w.k.fatal("Input(%s %.40q): %v", in.Kind, in.Data, err)
+		w.k.Fatal("Input(%s %.40q): %v", in.Kind, in.Data, err)
 	}
 }
 
 func (w *worker) wantHeard(want string) {
 	w.k.Helper()
 	if got := w.hear(); got != want {
-		w.k.fatal("the worker said %.80q instead of %.80q", got, want)
+		w.k.Fatal("the worker said %.80q instead of %.80q", got, want)
 	}
 }

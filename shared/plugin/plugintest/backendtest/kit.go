@@ -26,47 +26,26 @@ const (
 )
 
 type kit struct {
-	T
+	harness.Kit
 	subject
-	rule     string
-	settings settings
+	settings Binary
 	open     opener
-	ctx      context.Context //nolint:containedctx // of the test, ends with it
-	state    string          // the state directory
+	state    string // the state directory
 }
 
-func newKit(t T, c testCase, s settings, open opener) *kit {
-	if s.command == nil {
-		s.command = script.Shell
+func newKit(t T, c testCase, s Binary, open opener) *kit {
+	if s.Command == nil {
+		s.Command = script.Shell
 	}
-	k := &kit{T: t, rule: c.rule, settings: s, open: open, ctx: t.Context()}
+	k := &kit{Kit: harness.NewKit(t, c.rule), settings: s, open: open}
 	if k.subject = open(t); k.local {
 		k.state = t.TempDir()
 	}
 	return k
 }
 
-// broken reports that the rule is broken, and goes on.
-func (k *kit) broken(format string, args ...any) {
-	k.Helper()
-	k.Errorf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, harness.Readable(args)...))
-}
-
-// fatal reports that the rule is broken, and ends the case.
-func (k *kit) fatal(format string, args ...any) {
-	k.Helper()
-	k.Fatalf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, harness.Readable(args)...))
-}
-
-func (k *kit) wantErr(what string, err, kind error) {
-	k.Helper()
-	if !errors.Is(err, kind) {
-		k.broken("%s: want an error that is %q, got %v", what, kind, err)
-	}
-}
-
 func (k *kit) limited() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(k.ctx, patience)
+	return context.WithTimeout(k.Ctx, patience)
 }
 
 type worker struct {
@@ -83,15 +62,15 @@ func (k *kit) newSpec(s script.Script) *worker {
 	w := &worker{k: k, spec: swarm.Spec{
 		ID:      id,
 		Name:    name,
-		Command: k.settings.command(s),
+		Command: k.settings.Command(s),
 		Env:     []string{script.SayVar + "="},
 		Kill:    swarm.KillOptions{Grace: shortGrace, Force: true},
 	}}
 	if k.local {
 		w.makeLocal()
 	}
-	if k.settings.spec != nil {
-		k.settings.spec(k.T, &w.spec)
+	if k.settings.Spec != nil {
+		k.settings.Spec(k.T, &w.spec)
 	}
 	return w
 }
@@ -105,7 +84,7 @@ func (w *worker) makeLocal() {
 	}
 	w.spec.Dir = k.state
 	w.spec.Local = &swarm.Local{
-		RunDir: dir, StateDir: k.state, Shim: k.settings.shim,
+		RunDir: dir, StateDir: k.state, Shim: k.settings.Shim,
 		HostEnv: plugin.CleanEnv(os.Environ()),
 	}
 	w.speakIn(k.state)
@@ -130,24 +109,30 @@ func (k *kit) spawn(s script.Script, env ...string) *worker {
 
 func (w *worker) start() {
 	w.k.Helper()
-	h, err := w.k.Spawn(w.k.ctx, w.spec)
-	if err != nil {
-		w.k.fatal("Spawn of %q: %v", w.spec.Command, err)
+	if err := w.tryStart(w.k.Ctx); err != nil {
+		w.k.Fatal("Spawn of %q: %v", w.spec.Command, err)
 	}
-	w.started(h)
 }
 
-// started records the handle, and ends the worker after the case through the plugin process
-// that is open then.
+func (w *worker) tryStart(ctx context.Context) error {
+	h, err := w.k.Spawn(ctx, w.spec)
+	if err == nil {
+		w.started(h)
+	}
+	return err
+}
+
+// started records the handle, and ends the worker after the case, through the plugin process
+// that is open now.
 func (w *worker) started(h swarm.Handle) {
 	k, s := w.k, w.k.subject
 	w.handle = h
 	k.Cleanup(func() {
 		// The context of a test has ended when its clean-up runs.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(k.ctx), cleanLimit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(k.Ctx), cleanLimit)
 		defer cancel()
 		_, err := s.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
-		if err != nil && !errors.Is(err, plugin.ErrPluginGone) { // which a case did, and called started again
+		if err != nil && !errors.Is(err, plugin.ErrPluginGone) { // the case killed it and called started again
 			k.Errorf("clean up worker %s: %v", w.spec.ID, err)
 		}
 	})
@@ -212,11 +197,9 @@ func (k *kit) statusOf(s subject, h swarm.Handle) swarm.Status {
 	ctx, cancel := k.limited()
 	defer cancel()
 	st, err := s.Status(ctx, h)
-	if err != nil {
-		k.fatal("Status: %v", err)
-	}
+	k.Must("Status", err)
 	if st.State == swarm.StateExited && st.Exit == nil {
-		k.fatal("a worker that has exited has no exit: %+v", st)
+		k.Fatal("a worker that has exited has no exit: %+v", st)
 	}
 	return st
 }
@@ -232,10 +215,25 @@ func (w *worker) ended() swarm.Status {
 	return st
 }
 
+// finished starts a worker and returns once it no longer runs.
+func (k *kit) finished(s script.Script) *worker {
+	k.Helper()
+	w := k.spawn(s)
+	w.ended()
+	return w
+}
+
+func (w *worker) wantState(want swarm.State, who string) {
+	w.k.Helper()
+	if st := w.status(); st.State != want {
+		w.k.Broken("%s is %s, not %s", who, st.State, want)
+	}
+}
+
 func (k *kit) until(what string, ok func() bool) {
 	k.Helper()
-	if !harness.ComesTrue(k.ctx, ok) {
-		k.fatal("waited in vain until %s", what)
+	if !harness.ComesTrue(k.Ctx, ok) {
+		k.Fatal("waited in vain until %s", what)
 	}
 }
 
@@ -244,9 +242,7 @@ func (w *worker) kill(o swarm.KillOptions) swarm.KillResult {
 	ctx, cancel := w.k.limited()
 	defer cancel()
 	r, err := w.k.Kill(ctx, w.handle, o)
-	if err != nil {
-		w.k.fatal("Kill(%+v): %v", o, err)
-	}
+	w.k.Must(fmt.Sprintf("Kill(%+v)", o), err)
 	return r
 }
 

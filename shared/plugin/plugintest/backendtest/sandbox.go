@@ -17,7 +17,7 @@ func sandboxCases() []testCase {
 	return []testCase{
 		{
 			name: "sandbox-write-outside", needs: swarm.CapSandbox,
-			rule: "a worker in a sandbox changes files where Sandbox.Write says so, and nowhere else",
+			rule: "a worker in a sandbox can change files where Sandbox.Write allows it, and nowhere else",
 			run: func(k *kit) {
 				if k.local {
 					w := k.newEnclosed(script.Touch, "", swarm.Sandbox{})
@@ -42,7 +42,7 @@ func sandboxCases() []testCase {
 		},
 		{
 			name: "sandbox-temporary-files", needs: swarm.CapSandbox,
-			rule: "each worker in a sandbox has directories for temporary files of its own, which it can write",
+			rule: "each worker in a sandbox has its own directories for temporary files, which it can write",
 			run: func(k *kit) {
 				shared := "/tmp/" + filepath.Base(k.outside())
 				k.Cleanup(func() { _ = os.Remove(shared) })
@@ -52,7 +52,7 @@ func sandboxCases() []testCase {
 						return
 					}
 					if got := w.hear(); got != "written" {
-						k.broken("a file in /tmp that does not exist for the worker is %s", got)
+						k.Broken("a file in /tmp that does not exist for the worker is %s", got)
 					}
 					k.wantFile(shared, false)
 				}
@@ -64,18 +64,18 @@ func sandboxCases() []testCase {
 					return
 				}
 				if got := w.hear(); got != "written" {
-					k.broken("a file in the /tmp of the machine is %s by the worker", got)
+					k.Broken("a file in the /tmp of the machine is %s by the worker", got)
 				}
 			},
 		},
 		{
 			name: "sandbox-network", needs: swarm.CapSandbox,
-			rule: "a worker in a sandbox has the network that Sandbox.Network says; with none it reaches no service of the machine",
+			rule: "a worker in a sandbox has the network of Sandbox.Network; without a network it reaches no service of the machine",
 			run: func(k *kit) {
 				if runtime.GOOS != "linux" {
 					return // the script reads what only Linux has
 				}
-				l, err := new(net.ListenConfig).Listen(k.ctx, "tcp4", "127.0.0.1:0")
+				l, err := new(net.ListenConfig).Listen(k.Ctx, "tcp4", "127.0.0.1:0")
 				if err != nil {
 					k.Fatalf("%v", err)
 				}
@@ -91,7 +91,7 @@ func sandboxCases() []testCase {
 						return
 					}
 					if got := w.hear(); got != c.want {
-						k.broken("with the network %q a service of the machine is %s", c.network, got)
+						k.Broken("with the network %q a service of the machine is %s", c.network, got)
 					}
 				}
 			},
@@ -109,14 +109,11 @@ func sandboxCases() []testCase {
 					"a path to write that is not absolute": {Write: []string{"relative"}},
 				} {
 					w := k.newEnclosed(script.Touch, outside, box)
-					h, err := k.Spawn(k.ctx, w.spec)
-					if err == nil {
-						w.started(h)
-					}
+					err := w.tryStart(k.Ctx)
 					if errors.Is(err, swarm.ErrUnavailable) {
 						err = swarm.ErrInvalidSpec // the machine can make no sandbox at all
 					}
-					k.wantErr("Spawn with "+why, err, swarm.ErrInvalidSpec)
+					k.WantErr("Spawn with "+why, err, swarm.ErrInvalidSpec)
 					w.gone()
 					k.wantFile(outside, false)
 				}
@@ -139,7 +136,7 @@ func (k *kit) wantFile(path string, want bool) {
 	k.Helper()
 	_, err := os.Lstat(path)
 	if got := err == nil; got != want {
-		k.broken("a worker tried to make a file outside; it exists: %v, want %v", got, want)
+		k.Broken("a worker tried to make a file outside; it exists: %v, want %v", got, want)
 	}
 	_ = os.Remove(path)
 }
@@ -169,15 +166,12 @@ func (k *kit) enclosed(s script.Script, value string, box swarm.Sandbox) *worker
 // encloses starts the worker and reports whether the machine can make its sandbox.
 func (w *worker) encloses() bool {
 	w.k.Helper()
-	h, err := w.k.Spawn(w.k.ctx, w.spec)
-	switch {
-	case errors.Is(err, swarm.ErrUnavailable):
+	err := w.tryStart(w.k.Ctx)
+	if errors.Is(err, swarm.ErrUnavailable) {
 		w.gone()
 		return false
-	case err != nil:
-		w.k.fatal("Spawn of %q in the sandbox %+v: %v", w.spec.Command, *w.spec.Sandbox, err)
 	}
-	w.started(h)
+	w.k.Must(fmt.Sprintf("Spawn of %q in the sandbox %+v", w.spec.Command, *w.spec.Sandbox), err)
 	return true
 }
 

@@ -11,36 +11,30 @@ func signalCases() []testCase {
 	return []testCase{
 		{
 			name: "signal-arrives", needs: swarm.CapSignal,
-			rule: "Signal sends the signal, and an end by it is the worker's own",
+			rule: "Signal sends the signal, and an exit that it causes counts as the worker's own",
 			run: func(k *kit) {
 				w := k.ready(script.Trap)
-				if err := w.signal("SIGUSR1", swarm.KillMain); err != nil {
-					k.fatal("Signal: %v", err)
-				}
+				k.Must("Signal", w.signal("SIGUSR1", swarm.KillMain))
 				k.wantExit(w.ended(), swarm.Exit{Code: 7, Cause: swarm.CauseExited})
 			},
 		},
 		{
 			name: "signal-by-any-name", needs: swarm.CapSignal,
-			rule: "Signal takes every name that ParseSignal takes, and others are ErrInvalidSpec",
+			rule: "Signal accepts every name that ParseSignal accepts; others are ErrInvalidSpec",
 			run: func(k *kit) {
 				w := k.ready(script.Trap)
-				k.wantErr("Signal", w.signal("SIGNOTHING", swarm.KillTree), swarm.ErrInvalidSpec)
-				if err := w.signal("usr1", swarm.KillTree); err != nil {
-					k.broken("Signal: %v", err)
-				}
+				k.WantErr("Signal", w.signal("SIGNOTHING", swarm.KillTree), swarm.ErrInvalidSpec)
+				k.Check("Signal", w.signal("usr1", swarm.KillTree))
 			},
 		},
 		{
 			name: "signal-mode", needs: swarm.CapSignal, local: true,
-			rule: "with KillMain the main process alone gets the signal, with KillTree every process does",
+			rule: "with KillMain only the main process gets the signal, with KillTree every process does",
 			run: func(k *kit) {
 				w := k.spawn(script.Pair)
 				w.wantSaid("child ready", "ready")
 				for _, mode := range []swarm.KillMode{swarm.KillMain, swarm.KillTree} {
-					if err := w.signal("SIGUSR1", mode); err != nil {
-						k.fatal("Signal: %v", err)
-					}
+					k.Must("Signal", w.signal("SIGUSR1", mode))
 					if mode == swarm.KillMain {
 						w.wantSaid("main")
 					} else {
@@ -48,17 +42,8 @@ func signalCases() []testCase {
 					}
 				}
 				if !w.silent() {
-					k.broken("the child got the signal of KillMain")
+					k.Broken("the child got the signal of KillMain")
 				}
-			},
-		},
-		{
-			name: "signal-after-the-end", needs: swarm.CapSignal,
-			rule: "Signal for a worker that has ended is ErrNotFound",
-			run: func(k *kit) {
-				w := k.spawn(script.True)
-				w.ended()
-				k.wantErr("Signal", w.signal("SIGUSR1", swarm.KillTree), swarm.ErrNotFound)
 			},
 		},
 	}
@@ -79,6 +64,6 @@ func (w *worker) wantSaid(want ...string) {
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		w.k.fatal("the worker said %q instead of %q", got, want)
+		w.k.Fatal("the worker said %q instead of %q", got, want)
 	}
 }

@@ -55,12 +55,12 @@ func remote(t T, c *plugin.Client) subject {
 	}
 }
 
-func backendItems(s settings, open opener, probe subject) []harness.Item {
+func backendItems(s Binary, open opener, probe subject) []harness.Item {
 	var items []harness.Item
 	for _, c := range backendCases() {
 		items = append(items, harness.Item{
 			Name: c.name, Rule: c.rule, Skip: c.skip(probe), Alone: c.alone,
-			Run: func(t T) { t.Helper(); c.check(t, s, open) },
+			Run: func(t T) { t.Helper(); c.run(newKit(t, c, s, open)) },
 		})
 	}
 	return items

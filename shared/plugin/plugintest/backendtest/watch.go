@@ -12,7 +12,7 @@ func watchCases() []testCase {
 	return []testCase{
 		{
 			name: "watch-to-the-end", needs: swarm.CapWatch,
-			rule: "Watch tells the status at once, and again when the worker no longer runs, and returns nil then",
+			rule: "Watch reports the status at once and again when the worker no longer runs, and then returns nil",
 			run: func(k *kit) {
 				w := k.ready(script.Trap)
 				told, err := w.watch(func(st swarm.Status) error {
@@ -22,55 +22,52 @@ func watchCases() []testCase {
 					return nil
 				})
 				if err != nil || len(told) < 2 || told[0].State != swarm.StateRunning {
-					k.fatal("told %+v, error %v", told, err)
+					k.Fatal("told %+v, error %v", told, err)
 				}
 				k.wantExit(told[len(told)-1], swarm.Exit{Code: 7, Cause: swarm.CauseKilled})
 			},
 		},
 		{
 			name: "watch-what-ended", needs: swarm.CapWatch,
-			rule: "Watch of a worker that has ended tells that once and returns nil",
+			rule: "Watch of a worker that has ended reports the status once and returns nil",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
+				w := k.finished(script.Lines)
 				told, err := w.watch(nil)
 				if err != nil || len(told) != 1 {
-					k.fatal("told %+v, error %v", told, err)
+					k.Fatal("told %+v, error %v", told, err)
 				}
 				k.wantExit(told[0], swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 			},
 		},
 		{
 			name: "watch-callback-fails", needs: swarm.CapWatch,
-			rule: "Watch returns an error of each as it is",
+			rule: "Watch returns an error of its callback unchanged",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				enough := errors.New("enough")
 				if _, err := w.watch(func(swarm.Status) error { return enough }); err != enough { //nolint:errorlint // as it is
-					k.broken("got %v", err)
+					k.Broken("got %v", err)
 				}
 			},
 		},
 		{
 			name: "watch-cancelled", needs: swarm.CapWatch,
-			rule: "Watch obeys its context, and the worker goes on running",
+			rule: "Watch obeys its context, and the worker keeps running",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
-				ctx, cancel := context.WithCancel(k.ctx)
+				ctx, cancel := context.WithCancel(k.Ctx)
 				defer cancel()
 				err := k.Backend.(swarm.Watcher).Watch(ctx, w.handle, func(swarm.Status) error {
 					cancel()
 					return nil
 				})
-				k.wantErr("Watch", err, context.Canceled)
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("the worker is %s", st.State)
-				}
+				k.WantErr("Watch", err, context.Canceled)
+				w.wantState(swarm.StateRunning, "the worker")
 			},
 		},
 		{
 			name: "watch-tells-restarts", needs: swarm.CapWatch, also: swarm.CapRestart,
-			rule: "Watch tells of a worker that was started again",
+			rule: "Watch reports a restart",
 			run: func(k *kit) {
 				w := k.restarting(script.Sleep, swarm.RestartOnFailure)
 				w.wantHeard("ready")
@@ -86,17 +83,15 @@ func watchCases() []testCase {
 					}
 					return nil
 				})
-				if err != nil {
-					k.fatal("Watch: %v", err)
-				}
+				k.Must("Watch", err)
 				if last := told[len(told)-1]; last.State != swarm.StateExited || last.Restarts != 1 {
-					k.broken("the last one told was %+v", last)
+					k.Broken("the last one told was %+v", last)
 				}
 			},
 		},
 		{
 			name: "watch-tells-completion", needs: swarm.CapWatch, also: swarm.CapComplete,
-			rule: "Watch tells of a worker that said that it is done, before it ends",
+			rule: "Watch reports a completion before the worker ends",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				n := 0
@@ -109,7 +104,7 @@ func watchCases() []testCase {
 					return nil
 				})
 				if err != nil || len(told) < 3 || told[1].Completion == nil || told[1].State != swarm.StateRunning {
-					k.broken("told %+v, error %v", told, err)
+					k.Broken("told %+v, error %v", told, err)
 				}
 			},
 		},

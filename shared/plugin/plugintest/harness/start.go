@@ -45,7 +45,7 @@ func (p Program) StartCases() []Item {
 	return p.items([]programCase{
 		{
 			name: "start-by-hand",
-			rule: "a plugin that a person starts says what it is, on standard error, and ends with another code than 0",
+			rule: "a plugin started by hand explains itself on standard error and exits with a non-zero code",
 			run: func(t T, p Program) error {
 				r, err := p.run(t, "")
 				switch {
@@ -94,7 +94,7 @@ func (p Program) LifeCases() []Item {
 	return p.items([]programCase{
 		{
 			name: "describe-itself",
-			rule: "Describe tells a name that is valid",
+			rule: "Describe returns a valid name",
 			run: func(t T, p Program) error {
 				if name := p.Start(t).Info().Name; !swarm.ValidName(name) {
 					return fmt.Errorf("it is called %q", name)
@@ -104,7 +104,7 @@ func (p Program) LifeCases() []Item {
 		},
 		{
 			name: "describe-to-a-newer-host",
-			rule: "a host of a newer contract is told that of the plugin, and what the plugin does not know is passed over",
+			rule: "a host with a newer contract gets the plugin's contract version; the plugin ignores unknown fields",
 			run: func(t T, p Program) error {
 				req := &pb.DescribeRequest{ContractVersion: swarm.ContractVersion + 1, ConfigFollows: true}
 				unknown := protowire.AppendTag(nil, 1000, protowire.BytesType)
@@ -121,7 +121,7 @@ func (p Program) LifeCases() []Item {
 		},
 		{
 			name: "host-dies",
-			rule: "a plugin leaves once its host is gone: at the end of the pipe that the host holds",
+			rule: "a plugin exits when its host is gone: when the pipe that the host holds is closed",
 			run: func(t T, p Program) error {
 				running := p.Start(t)
 				running.Leave()

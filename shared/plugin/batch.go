@@ -117,11 +117,9 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 func (b *Backend) KillBatch(ctx context.Context, items []KillItem, each func(i int, r swarm.KillResult, err error)) error {
 	return inBatches(ctx, b, items,
 		func(ctx context.Context, part []KillItem) (grpc.ServerStreamingClient[pb.KillResponse], error) {
-			req := &pb.KillRequest{Items: make([]*pb.KillItem, len(part))}
-			for i, item := range part {
-				req.Items[i] = wire.KillItem(item.Handle, item.Options)
-			}
-			return b.rpc.Kill(ctx, req)
+			return b.rpc.Kill(ctx, &pb.KillRequest{Items: wire.Convert(part, func(i KillItem) *pb.KillItem {
+				return &pb.KillItem{Handle: wire.Handle(i.Handle), Options: wire.KillOptions(i.Options)}
+			})})
 		},
 		func(i int, r *pb.KillResponse) {
 			each(i, wire.FromKillResult(r.GetResult()), wire.FromError(r.GetError()))

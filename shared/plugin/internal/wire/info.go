@@ -20,11 +20,6 @@ func FromCapabilities(names []string) []swarm.Capability {
 	return Convert(some(names, maxNames), func(n string) swarm.Capability { return swarm.Capability(Line(n)) })
 }
 
-// KillItem converts one worker to end.
-func KillItem(h swarm.Handle, o swarm.KillOptions) *pb.KillItem {
-	return &pb.KillItem{Handle: Handle(h), Options: KillOptions(o)}
-}
-
 // SweepResponse converts the warnings of a sweep.
 func SweepResponse(warnings []string) *pb.SweepResponse {
 	return &pb.SweepResponse{Warnings: texts(warnings)}

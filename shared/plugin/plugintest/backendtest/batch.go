@@ -28,7 +28,7 @@ func batchCases() []testCase {
 					st, err := k.Status(k.Ctx, h)
 					got := results[i]
 					if !reflect.DeepEqual(got.Status, st) || kindOf(got.Err) != kindOf(err) {
-						k.Broken("place %d: batch says %+v, %v; Status says %+v, %v", i, got.Status, got.Err, st, err)
+						k.Broken("result %d: the batch has %+v, %v; Status returns %+v, %v", i, got.Status, got.Err, st, err)
 					}
 				}
 			},

@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -18,7 +19,7 @@ func boundsCases() []testCase {
 				for _, paused := range []bool{false, true, true, false, false} {
 					w.setPaused(paused)
 					if st := w.status(); st.State != swarm.StateRunning || st.Paused != paused {
-						k.Broken("after SetPaused %v it is %s, paused %v", paused, st.State, st.Paused)
+						k.Broken("after SetPaused(%v) the worker is %s, paused %v", paused, st.State, st.Paused)
 					}
 				}
 			},
@@ -31,7 +32,7 @@ func boundsCases() []testCase {
 				w.setPaused(true)
 				w.kill(gentle())
 				if st := w.status(); st.State != swarm.StateExited || st.Paused {
-					k.Broken("after the Kill it is %s, paused %v", st.State, st.Paused)
+					k.Broken("after Kill the worker is %s, paused %v", st.State, st.Paused)
 				}
 			},
 		},
@@ -47,9 +48,7 @@ func boundsCases() []testCase {
 						k.Broken("Progress of '%s' says %q", id, text)
 						return nil
 					})
-					if err != nil {
-						k.Broken("Progress of '%s': %v", id, err)
-					}
+					k.Check("Progress of '"+id+"'", err)
 				}
 			},
 		},
@@ -82,9 +81,7 @@ func (w *worker) setPaused(paused bool) {
 	w.k.Helper()
 	ctx, cancel := w.k.limited()
 	defer cancel()
-	if err := w.k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, paused); err != nil {
-		w.k.Fatal("SetPaused(%v): %v", paused, err)
-	}
+	w.k.Must(fmt.Sprintf("SetPaused(%v)", paused), w.k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, paused))
 }
 
 func (w *worker) setLimits(l swarm.Limits) error {

@@ -110,10 +110,10 @@ func capabilityCases() []testCase {
 				unsupported := errors.Is(err, swarm.ErrUnsupported)
 				switch claimed := k.has(c.capability); {
 				case claimed && unsupported:
-					k.Broken("it claims %q: %v", c.capability, err)
+					k.Broken("the plugin claims %q: %v", c.capability, err)
 				// A call that took too long was not refused.
 				case !claimed && !unsupported && !errors.Is(err, context.DeadlineExceeded):
-					k.Broken("it does not claim %q: want ErrUnsupported, got %v", c.capability, err)
+					k.Broken("the plugin does not claim %q: want ErrUnsupported, got %v", c.capability, err)
 				}
 			}
 		},

@@ -107,7 +107,7 @@ func (k *kit) completeInKill() {
 	k.Helper()
 	w := k.ready(script.Deaf)
 	w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true, Detach: true})
-	w.wantHeard("heard")
+	w.wantLine("heard")
 	k.WantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
 	w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
 	st := w.status()

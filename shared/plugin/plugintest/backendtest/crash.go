@@ -74,14 +74,14 @@ func (w *worker) findable(err error) {
 
 // silent checks that a worker that should not exist writes nothing. The output of a worker
 // that is not local can't be read without a handle.
-func (w *worker) silent() bool { return w.overheard() == "" }
+func (w *worker) silent() bool { return w.readSoon() == "" }
 
-// overheard returns the next line of the worker, if one comes soon.
-func (w *worker) overheard() string {
-	if w.said == nil {
+// readSoon returns the next line of the worker, if one comes soon.
+func (w *worker) readSoon() string {
+	if w.fifo == nil {
 		return ""
 	}
-	line, _ := w.said.Line(shortGrace)
+	line, _ := w.fifo.Line(shortGrace)
 	return line
 }
 
@@ -113,7 +113,7 @@ func (k *kit) cutOffKill(end func()) *worker {
 	err := k.cutOff(func(ctx context.Context) error {
 		_, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
 		return err
-	}, func() { w.hear() }, end)
+	}, func() { w.readLine() }, end)
 	k.WantErr("Kill", err, plugin.ErrPluginGone)
 	return w
 }
@@ -138,7 +138,7 @@ func (w *worker) survives() {
 	w.started(w.handle)
 	w.wantState(swarm.StateRunning, "the worker")
 	if r := w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience}); r.Status.State != swarm.StateExited {
-		k.Broken("after another Kill it is %s", r.Status.State)
+		k.Broken("after another Kill the worker is %s", r.Status.State)
 	}
 }
 

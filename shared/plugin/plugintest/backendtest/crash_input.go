@@ -85,10 +85,10 @@ func crashInputCases() []testCase {
 				w := k.newSpec(script.Fail)
 				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: shortGrace, Budget: 1, Window: longGrace}
 				w.start()
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				k.plugin.Crash()
 				w.reopen(nil)
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				k.wantExit(w.ended(), swarm.Exit{Code: 3, Cause: swarm.CauseCrashLoop})
 			},
 		},
@@ -101,7 +101,7 @@ func (w *worker) reopen(err error) {
 	k := w.k
 	k.Helper()
 	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
-		k.Broken("the call: %v", err)
+		k.Broken("the interrupted call: %v", err)
 	}
 	k.subject = k.open(k.T)
 	w.started(w.handle)
@@ -133,7 +133,7 @@ func (k *kit) crashInComplete(after time.Duration) {
 	w.reopen(err)
 	recorded := w.status().Completion != nil
 	if err == nil && !recorded {
-		k.Broken("it was answered and not recorded")
+		k.Broken("Complete succeeded, but the completion is not recorded")
 	}
 	w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
 	st := w.status()

@@ -65,7 +65,7 @@ func (k *kit) deadlineInSpawn(limit time.Duration) (ok, inTime bool) {
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		k.Broken("Spawn: %v", err)
 	}
-	pids := k.parsePIDs(w.overheard())
+	pids := k.parsePIDs(w.readSoon())
 	var found error
 	gone := harness.ComesTrue(k.Ctx, func() bool {
 		var h swarm.Handle

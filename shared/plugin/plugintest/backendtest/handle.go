@@ -57,12 +57,12 @@ func handleCases() []testCase {
 				w := k.ready(script.Sleep)
 				fresh := k.open(k.T)
 				if st := k.statusOf(fresh, w.handle); st.State != swarm.StateRunning {
-					k.Broken("a new process says that the worker is %s", st.State)
+					k.Broken("in a new process, the state of the worker is %s", st.State)
 				}
 				_, err := fresh.Kill(k.Ctx, w.handle, gentle())
 				k.Check("Kill by a new process", err)
 				if st := k.statusOf(k.open(k.T), w.handle); st.State != swarm.StateExited {
-					k.Broken("another one says that the killed worker is %s", st.State)
+					k.Broken("in another process, the state of the killed worker is %s", st.State)
 				}
 			},
 		},
@@ -100,7 +100,7 @@ func olderCases() []testCase {
 			now := k.spawn(script.Sleep).handle.Version
 			for v := uint32(1); v < now; v++ {
 				if !slices.ContainsFunc(k.settings.Handles, func(h swarm.Handle) bool { return h.Version == v }) {
-					k.Broken("handles are of version %d now, and none of version %d is there to check", now, v)
+					k.Broken("handles have version %d now, and there is no handle of version %d to check", now, v)
 				}
 			}
 			for _, h := range k.settings.Handles {
@@ -108,7 +108,7 @@ func olderCases() []testCase {
 				_, err := k.Status(ctx, h)
 				// Whether there still is such a worker does not matter.
 				if errors.Is(err, swarm.ErrInvalidHandle) || errors.Is(err, context.DeadlineExceeded) {
-					k.Broken("Status of one of version %d: %v", h.Version, err)
+					k.Broken("Status of a handle of version %d: %v", h.Version, err)
 				}
 				cancel()
 			}

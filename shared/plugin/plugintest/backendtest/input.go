@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ func inputCases() []testCase {
 				w := k.echo()
 				for _, line := range []string{"hello", "-x --long", `$HOME "a' \ ; # é 世`, "  blanks  ", ""} {
 					w.give(swarm.Input{Data: []byte(line), Enter: true})
-					w.wantHeard("got " + line)
+					w.wantLine("got " + line)
 				}
 			},
 		},
@@ -31,7 +32,7 @@ func inputCases() []testCase {
 				w.give(swarm.Input{Data: []byte("one ")})
 				w.give(swarm.Input{Data: []byte("two")})
 				w.give(swarm.Input{Enter: true})
-				w.wantHeard("got one two")
+				w.wantLine("got one two")
 			},
 		},
 		{
@@ -45,7 +46,7 @@ func inputCases() []testCase {
 				}
 				w.give(swarm.Input{Data: []byte(strings.Join(lines, "\n")), Enter: true})
 				for _, line := range lines {
-					w.wantHeard("got " + line)
+					w.wantLine("got " + line)
 				}
 			},
 		},
@@ -60,7 +61,7 @@ func inputCases() []testCase {
 			run: func(k *kit) {
 				w := k.echo()
 				w.give(swarm.Input{Kind: swarm.InputEOF})
-				w.wantHeard("eof")
+				w.wantLine("eof")
 				w.wantState(swarm.StateRunning, "the worker")
 			},
 		},
@@ -70,7 +71,7 @@ func inputCases() []testCase {
 			run: func(k *kit) {
 				w := k.ready(script.Interrupt)
 				w.give(swarm.Input{Kind: swarm.InputInterrupt})
-				w.wantHeard("interrupted")
+				w.wantLine("interrupted")
 				k.wantExit(w.ended(), swarm.Exit{Code: 5, Cause: swarm.CauseExited})
 			},
 		},
@@ -81,7 +82,7 @@ func inputCases() []testCase {
 				w := k.ready(script.Echo)
 				_, err := w.input(swarm.Input{Data: []byte("x"), Enter: true})
 				if err == nil {
-					w.wantHeard("got x")
+					w.wantLine("got x")
 					return
 				}
 				k.WantErr("Input", err, swarm.ErrInvalidSpec)
@@ -94,7 +95,7 @@ func inputCases() []testCase {
 				w := k.echo()
 				w.refuses(swarm.Input{Data: []byte(strings.Repeat("line\n", swarm.MaxInput/4))}, swarm.ErrInvalidSpec)
 				w.give(swarm.Input{Data: []byte("small"), Enter: true})
-				w.wantHeard("got small")
+				w.wantLine("got small")
 			},
 		},
 		{
@@ -106,7 +107,7 @@ func inputCases() []testCase {
 					w.refuses(swarm.Input{Data: []byte("x"), Enter: true, EnterAfter: after}, swarm.ErrInvalidSpec)
 				}
 				w.give(swarm.Input{Data: []byte("y"), Enter: true, EnterAfter: 10 * time.Millisecond})
-				w.wantHeard("got y")
+				w.wantLine("got y")
 			},
 		},
 		{
@@ -117,12 +118,12 @@ func inputCases() []testCase {
 				w.refuses(swarm.Input{Kind: swarm.InputKeys, Data: []byte("x NoSuchKey Enter")}, swarm.ErrInvalidSpec)
 				_, err := w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("h i Enter")})
 				if err == nil {
-					w.wantHeard("got hi")
+					w.wantLine("got hi")
 					return
 				}
 				k.WantErr("Input", err, swarm.ErrInvalidSpec)
 				w.give(swarm.Input{Data: []byte("text"), Enter: true})
-				w.wantHeard("got text")
+				w.wantLine("got text")
 			},
 		},
 		{
@@ -157,7 +158,7 @@ func (k *kit) echo() *worker {
 	w := k.newSpec(script.Echo)
 	w.spec.Stdin = true
 	w.start()
-	w.wantHeard("ready")
+	w.wantLine("ready")
 	return w
 }
 
@@ -170,11 +171,7 @@ func (k *kit) notMixed() {
 	harness.Together(givers, func(i int) {
 		_, errs[i] = w.input(swarm.Input{Data: []byte(numbered(i, each)), Enter: true})
 	})
-	for i, err := range errs {
-		if err != nil {
-			k.Fatal("Input %d: %v", i, err)
-		}
-	}
+	k.Must("Input", errors.Join(errs...))
 	w.wantWhole(givers, each)
 }
 
@@ -193,9 +190,9 @@ func (w *worker) wantWhole(givers, lines int) {
 	w.k.Helper()
 	seen := make(map[int]bool)
 	for range givers {
-		giver := w.hearPart(lines)
+		giver := w.readPart(lines)
 		if seen[giver] {
-			w.k.Fatal("the part of %d came twice", giver)
+			w.k.Fatal("the input of sender %d arrived twice", giver)
 		}
 		seen[giver] = true
 	}
@@ -205,20 +202,20 @@ func (w *worker) wantWhole(givers, lines int) {
 // of the last giver.
 func (w *worker) wantWholeUpTo(last, lines int) {
 	w.k.Helper()
-	for w.hearPart(lines) != last {
+	for w.readPart(lines) != last {
 	}
 }
 
 // hearPart returns the sender of the next part that the worker reads, which must be whole.
-func (w *worker) hearPart(lines int) int {
+func (w *worker) readPart(lines int) int {
 	w.k.Helper()
 	var giver, line int
-	first := w.hear()
+	first := w.readLine()
 	if _, err := fmt.Sscanf(first, "got %d %d", &giver, &line); err != nil || line != 0 {
-		w.k.Fatal("a part begins with %q", first)
+		w.k.Fatal("an input begins with %q", first)
 	}
 	for i := 1; i < lines; i++ {
-		w.wantHeard(fmt.Sprintf("got %d %d", giver, i))
+		w.wantLine(fmt.Sprintf("got %d %d", giver, i))
 	}
 	return giver
 }
@@ -237,14 +234,13 @@ func (w *worker) refuses(in swarm.Input, want error) {
 
 func (w *worker) give(in swarm.Input) {
 	w.k.Helper()
-	if _, err := w.input(in); err != nil {
-		w.k.Fatal("Input(%s %.40q): %v", in.Kind, in.Data, err)
-	}
+	_, err := w.input(in)
+	w.k.Must(fmt.Sprintf("Input(%s %.40q)", in.Kind, in.Data), err)
 }
 
-func (w *worker) wantHeard(want string) {
+func (w *worker) wantLine(want string) {
 	w.k.Helper()
-	if got := w.hear(); got != want {
-		w.k.Fatal("the worker said %.80q instead of %.80q", got, want)
+	if got := w.readLine(); got != want {
+		w.k.Fatal("the worker wrote %.80q instead of %.80q", got, want)
 	}
 }

@@ -65,7 +65,7 @@ func killCases() []testCase {
 				start := time.Now()
 				r := w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace, Force: true})
 				if took := time.Since(start); took < shortGrace {
-					k.Broken("the grace was %v, the worker had %v", shortGrace, took)
+					k.Broken("the worker had %[2]v instead of the grace of %[1]v", shortGrace, took)
 				}
 				if !r.Forced || r.Signal != "SIGTERM" {
 					k.Broken("got %+v", r)
@@ -172,7 +172,7 @@ func (k *kit) harsher() {
 	patient.Go(func() {
 		_, first = k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true})
 	})
-	w.wantHeard("heard")
+	w.wantLine("heard")
 	_, second := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGKILL", Force: true})
 	patient.Wait()
 	k.Check("Kill", errors.Join(first, second))

@@ -52,8 +52,8 @@ type worker struct {
 	k      *kit
 	spec   swarm.Spec
 	handle swarm.Handle
-	said   *harness.FIFO // the lines of a local worker, or nil
-	heard  int           // how many lines another one has written
+	fifo   *harness.FIFO // of a local worker, which writes its lines there; else nil
+	lines  int           // how many lines of another worker were read
 }
 
 func (k *kit) newSpec(s script.Script) *worker {
@@ -87,15 +87,15 @@ func (w *worker) makeLocal() {
 		RunDir: dir, StateDir: k.state, Shim: k.settings.Shim,
 		HostEnv: plugin.CleanEnv(os.Environ()),
 	}
-	w.speakIn(k.state)
+	w.writeIn(k.state)
 }
 
-// speakIn has the worker write its lines to a FIFO in a directory.
-func (w *worker) speakIn(dir string) {
+// writeIn has the worker write its lines to a FIFO in a directory.
+func (w *worker) writeIn(dir string) {
 	k := w.k
 	k.Helper()
 	fifo := filepath.Join(dir, w.spec.ID+".said")
-	w.said = harness.NewFIFO(k.T, fifo)
+	w.fifo = harness.NewFIFO(k.T, fifo)
 	w.spec.Env = append(w.spec.Env, script.SayVar+"="+fifo)
 }
 
@@ -109,9 +109,7 @@ func (k *kit) spawn(s script.Script, env ...string) *worker {
 
 func (w *worker) start() {
 	w.k.Helper()
-	if err := w.tryStart(w.k.Ctx); err != nil {
-		w.k.Fatal("Spawn of %q: %v", w.spec.Command, err)
-	}
+	w.k.Must(fmt.Sprintf("Spawn of %q", w.spec.Command), w.tryStart(w.k.Ctx))
 }
 
 func (w *worker) tryStart(ctx context.Context) error {
@@ -141,18 +139,18 @@ func (w *worker) started(h swarm.Handle) {
 func (k *kit) ready(s script.Script) *worker {
 	k.Helper()
 	w := k.spawn(s)
-	if got := w.hear(); got != "ready" {
-		k.Fatalf("worker %q said %q instead of \"ready\"", s, got)
+	if got := w.readLine(); got != "ready" {
+		k.Fatalf("worker %q wrote %q instead of \"ready\"", s, got)
 	}
 	return w
 }
 
-func (w *worker) hear() string {
+func (w *worker) readLine() string {
 	w.k.Helper()
-	if w.said != nil {
-		line, err := w.said.Line(patience)
+	if w.fifo != nil {
+		line, err := w.fifo.Line(patience)
 		if err != nil {
-			w.k.Fatalf("worker %q said nothing: %v", w.spec.Command, err)
+			w.k.Fatalf("worker %q wrote no line: %v", w.spec.Command, err)
 		}
 		return line
 	}
@@ -162,7 +160,7 @@ func (w *worker) hear() string {
 	ctx, cancel := w.k.limited()
 	defer cancel()
 	var line string
-	n, heard := 0, errors.New("heard")
+	n, found := 0, errors.New("found")
 	err := w.k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
 		if o.Stream == swarm.Stderr {
 			return nil // a shell says there which of its children a signal has ended
@@ -171,18 +169,18 @@ func (w *worker) hear() string {
 		switch {
 		case o.Partial:
 			return nil
-		case n == w.heard:
+		case n == w.lines:
 			line = strings.TrimSuffix(line, "\r") // which a terminal adds
-			return heard
+			return found
 		}
 		line = ""
 		n++
 		return nil
 	})
-	if !errors.Is(err, heard) {
-		w.k.Fatalf("worker %q said nothing: %v", w.spec.Command, err)
+	if !errors.Is(err, found) {
+		w.k.Fatalf("worker %q wrote no line: %v", w.spec.Command, err)
 	}
-	w.heard++
+	w.lines++
 	return line
 }
 
@@ -233,7 +231,7 @@ func (w *worker) wantState(want swarm.State, who string) {
 func (k *kit) until(what string, ok func() bool) {
 	k.Helper()
 	if !harness.ComesTrue(k.Ctx, ok) {
-		k.Fatal("waited in vain until %s", what)
+		k.Fatal("timed out waiting until %s", what)
 	}
 }
 

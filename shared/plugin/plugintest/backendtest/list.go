@@ -19,10 +19,10 @@ func listCases() []testCase {
 				for _, w := range []*worker{w, other} {
 					l := w.among(all)
 					if l.Spec.Name != w.spec.Name || !slices.Equal(l.Spec.Command, w.spec.Command) {
-						k.Broken("it tells of %s %q, spawned was %s %q", l.Spec.Name, l.Spec.Command, w.spec.Name, w.spec.Command)
+						k.Broken("List returned %s %q instead of %s %q", l.Spec.Name, l.Spec.Command, w.spec.Name, w.spec.Command)
 					}
 					if l.Status.State != swarm.StateRunning {
-						k.Broken("it says that a running worker is %s", l.Status.State)
+						k.Broken("the listed state of a running worker is %s", l.Status.State)
 					}
 				}
 				_, err := k.Kill(k.Ctx, w.among(all).Handle, gentle())
@@ -54,7 +54,7 @@ func listCases() []testCase {
 				})
 				k.WantErr("List", err, enough)
 				if calls != 1 {
-					k.Broken("each was called %d times", calls)
+					k.Broken("the callback was called %d times", calls)
 				}
 			},
 		},
@@ -83,7 +83,7 @@ func (w *worker) among(all []swarm.Listed) swarm.Listed {
 		}
 	}
 	if len(own) != 1 {
-		w.k.Fatal("List tells of a worker %d times", len(own))
+		w.k.Fatal("List returned a worker %d times", len(own))
 	}
 	return own[0]
 }

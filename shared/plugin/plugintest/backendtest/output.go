@@ -115,9 +115,7 @@ func (w *worker) output(o swarm.OutputOptions) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		w.k.Fatal("Output(%+v): %v", o, err)
-	}
+	w.k.Must(fmt.Sprintf("Output(%+v)", o), err)
 	if line.Len() > 0 {
 		lines = append(lines, line.String())
 	}
@@ -127,17 +125,12 @@ func (w *worker) output(o swarm.OutputOptions) []string {
 // wantLines checks lines and reports only the first difference.
 func (k *kit) wantLines(got, want []string) {
 	k.Helper()
-	for i := range max(len(got), len(want)) {
-		switch {
-		case i >= len(got):
-			k.Broken("%d lines instead of %d: missing from %q", len(got), len(want), want[i])
-			return
-		case i >= len(want):
-			k.Broken("%d lines instead of %d: too much from %q", len(got), len(want), got[i])
-			return
-		case got[i] != want[i]:
-			k.Broken("line %d of %d is %q instead of %q", i+1, len(want), got[i], want[i])
-			return
-		}
+	i := 0
+	for i < min(len(got), len(want)) && got[i] == want[i] {
+		i++
+	}
+	if i < max(len(got), len(want)) {
+		k.Broken("got %d lines instead of %d; line %d is %q instead of %q", len(got), len(want), i+1,
+			got[i:min(i+1, len(got))], want[i:min(i+1, len(want))])
 	}
 }

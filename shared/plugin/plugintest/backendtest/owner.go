@@ -19,7 +19,7 @@ func ownerCases() []testCase {
 				w := k.newSpec(script.Stubborn)
 				w.spec.Owner = &owner
 				w.start()
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				end()
 				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOwner})
 			},
@@ -32,7 +32,7 @@ func ownerCases() []testCase {
 				w := k.newSpec(script.Sleep)
 				w.spec.Owner = &owner
 				w.start()
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				w.wantState(swarm.StateRunning, "the worker")
 				w.kill(gentle())
 				if st := w.status(); st.Exit == nil || st.Exit.Cause != swarm.CauseKilled {

@@ -18,7 +18,7 @@ func restartCases() []testCase {
 			run: func(k *kit) {
 				w := k.restarting(script.Fail, swarm.RestartOnFailure)
 				for range budget + 1 {
-					w.wantHeard("ready")
+					w.wantLine("ready")
 				}
 				st := w.ended()
 				k.wantExit(st, swarm.Exit{Code: 3, Cause: swarm.CauseCrashLoop})
@@ -67,7 +67,7 @@ func restartCases() []testCase {
 			rule: "a worker that was killed is not restarted",
 			run: func(k *kit) {
 				w := k.restarting(script.Sleep, swarm.RestartAlways)
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				w.kill(gentle())
 				k.await(10 * soon)
 				w.wantCause(w.status(), swarm.CauseKilled, 0)
@@ -78,7 +78,7 @@ func restartCases() []testCase {
 			rule: "a worker that has completed is not restarted",
 			run: func(k *kit) {
 				w := k.restarting(script.Sleep, swarm.RestartAlways)
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				w.completed("done", swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace, Force: true})
 				w.wantCause(w.ended(), swarm.CauseCompleted, 0)
 			},

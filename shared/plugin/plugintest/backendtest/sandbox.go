@@ -24,18 +24,18 @@ func sandboxCases() []testCase {
 					inside := filepath.Join(w.spec.Dir, "inside")
 					w.spec.Env = append(w.spec.Env, script.ValueVar+"="+inside)
 					if w.encloses() {
-						w.hear()
+						w.readLine()
 						k.wantFile(inside, true)
 					}
 				}
 				outside := k.outside()
 				k.control(script.Touch, outside, "written")
 				if w := k.enclosed(script.Touch, outside, swarm.Sandbox{}); w != nil {
-					w.hear()
+					w.readLine()
 					k.wantFile(outside, false)
 				}
 				if w := k.enclosed(script.Touch, outside, swarm.Sandbox{Write: []string{filepath.Dir(outside)}}); w != nil {
-					w.hear()
+					w.readLine()
 					k.wantFile(outside, true)
 				}
 			},
@@ -51,8 +51,8 @@ func sandboxCases() []testCase {
 					if w == nil {
 						return
 					}
-					if got := w.hear(); got != "written" {
-						k.Broken("a file in /tmp that does not exist for the worker is %s", got)
+					if got := w.readLine(); got != "written" {
+						k.Broken("a file that does not exist in the worker's /tmp: the worker reports %q", got)
 					}
 					k.wantFile(shared, false)
 				}
@@ -63,8 +63,8 @@ func sandboxCases() []testCase {
 				if w == nil {
 					return
 				}
-				if got := w.hear(); got != "written" {
-					k.Broken("a file in the /tmp of the machine is %s by the worker", got)
+				if got := w.readLine(); got != "written" {
+					k.Broken("a file in the machine's /tmp: the worker reports %q", got)
 				}
 			},
 		},
@@ -90,8 +90,8 @@ func sandboxCases() []testCase {
 					if w == nil {
 						return
 					}
-					if got := w.hear(); got != c.want {
-						k.Broken("with the network %q a service of the machine is %s", c.network, got)
+					if got := w.readLine(); got != c.want {
+						k.Broken("with the network %q, the worker reports %q", c.network, got)
 					}
 				}
 			},
@@ -136,7 +136,7 @@ func (k *kit) wantFile(path string, want bool) {
 	k.Helper()
 	_, err := os.Lstat(path)
 	if got := err == nil; got != want {
-		k.Broken("a worker tried to make a file outside; it exists: %v, want %v", got, want)
+		k.Broken("a file that a worker tried to make exists: %v, want %v", got, want)
 	}
 	_ = os.Remove(path)
 }
@@ -147,8 +147,8 @@ func (k *kit) control(s script.Script, value, want string) {
 	w := k.newEnclosed(s, value, swarm.Sandbox{})
 	w.spec.Sandbox = nil
 	w.start()
-	if got := w.hear(); got != want {
-		k.Fatalf("worker %q said %q without a sandbox instead of %q", s, got, want)
+	if got := w.readLine(); got != want {
+		k.Fatalf("worker %q wrote %q without a sandbox instead of %q", s, got, want)
 	}
 	k.wantFile(value, true)
 }
@@ -175,8 +175,8 @@ func (w *worker) encloses() bool {
 	return true
 }
 
-// newEnclosed returns the spec of a worker in a sandbox. The state directory is hidden from it,
-// so it works in a directory of its own, and speaks there.
+// newEnclosed returns the spec of a worker in a sandbox. The state directory is hidden from it:
+// its working directory and its FIFO are elsewhere.
 func (k *kit) newEnclosed(s script.Script, value string, box swarm.Sandbox) *worker {
 	k.Helper()
 	w := k.newSpec(s)
@@ -184,7 +184,7 @@ func (k *kit) newEnclosed(s script.Script, value string, box swarm.Sandbox) *wor
 	w.spec.Env = append(w.spec.Env, script.ValueVar+"="+value)
 	if k.local {
 		w.spec.Dir = k.TempDir()
-		w.speakIn(w.spec.Dir)
+		w.writeIn(w.spec.Dir)
 	}
 	return w
 }

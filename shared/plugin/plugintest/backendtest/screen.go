@@ -81,7 +81,7 @@ func screenCases() []testCase {
 						s, err := k.Backend.(swarm.Screener).Screen(k.Ctx, h, o)
 						got := results[i]
 						if !slices.Equal(got.Screen.Lines, s.Lines) || got.Screen.Taken != s.Taken || kindOf(got.Err) != kindOf(err) {
-							k.Broken("place %d: batch says %+v, %v; Screen says %+v, %v", i, got.Screen, got.Err, s, err)
+							k.Broken("result %d: the batch has %+v, %v; Screen returns %+v, %v", i, got.Screen, got.Err, s, err)
 						}
 					}
 				}
@@ -134,7 +134,7 @@ func (w *worker) screen(lines int) swarm.Screen {
 func (w *worker) wantScreen(lines int, want []string, taken bool) {
 	w.k.Helper()
 	if s := w.screen(lines); !slices.Equal(s.Lines, want) || s.Taken != taken {
-		w.k.Broken("of %d lines got %q, taken %v", lines, s.Lines, s.Taken)
+		w.k.Broken("Screen of %d lines returned %q, taken %v", lines, s.Lines, s.Taken)
 	}
 }
 

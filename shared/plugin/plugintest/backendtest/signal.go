@@ -32,17 +32,17 @@ func signalCases() []testCase {
 			rule: "with KillMain only the main process gets the signal, with KillTree every process does",
 			run: func(k *kit) {
 				w := k.spawn(script.Pair)
-				w.wantSaid("child ready", "ready")
+				w.wantSorted("child ready", "ready")
 				for _, mode := range []swarm.KillMode{swarm.KillMain, swarm.KillTree} {
 					k.Must("Signal", w.signal("SIGUSR1", mode))
 					if mode == swarm.KillMain {
-						w.wantSaid("main")
+						w.wantSorted("main")
 					} else {
-						w.wantSaid("child", "main")
+						w.wantSorted("child", "main")
 					}
 				}
 				if !w.silent() {
-					k.Broken("the child got the signal of KillMain")
+					k.Broken("the child got the signal that was sent with KillMain")
 				}
 			},
 		},
@@ -56,14 +56,14 @@ func (w *worker) signal(name string, mode swarm.KillMode) error {
 }
 
 // wantSaid checks the next lines of the worker, in any order.
-func (w *worker) wantSaid(want ...string) {
+func (w *worker) wantSorted(want ...string) {
 	w.k.Helper()
 	var got []string
 	for range want {
-		got = append(got, w.hear())
+		got = append(got, w.readLine())
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		w.k.Fatal("the worker said %q instead of %q", got, want)
+		w.k.Fatal("the worker wrote %q instead of %q", got, want)
 	}
 }

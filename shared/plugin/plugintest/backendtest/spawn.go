@@ -19,7 +19,7 @@ func spawnCases() []testCase {
 			run: func(k *kit) {
 				w := k.spawn(script.Sleep)
 				if w.handle.Version == 0 || len(w.handle.Data) == 0 || len(w.handle.Data) > swarm.MaxHandle {
-					k.Broken("the handle is of version %d and has %d bytes", w.handle.Version, len(w.handle.Data))
+					k.Broken("the handle has the version %d and %d bytes", w.handle.Version, len(w.handle.Data))
 				}
 				w.wantState(swarm.StateRunning, "the worker")
 			},
@@ -65,7 +65,7 @@ func spawnCases() []testCase {
 			rule: "a worker's environment includes Spec.Env, where later entries win",
 			run: func(k *kit) {
 				w := k.spawn(script.Say, script.ValueVar+"=first", script.ValueVar+"=a value")
-				w.wantHeard("a value")
+				w.wantLine("a value")
 			},
 		},
 		{
@@ -142,7 +142,5 @@ func (k *kit) many(n int) {
 		}
 		errs[i] = err
 	})
-	if err := errors.Join(errs...); err != nil {
-		k.Broken("%v", err)
-	}
+	k.Check("the calls", errors.Join(errs...))
 }

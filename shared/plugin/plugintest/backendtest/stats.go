@@ -26,7 +26,7 @@ func statsCases() []testCase {
 					k.Broken("the figures have no time: %+v", s)
 				}
 				if s.CPUTime == nil && s.CPUShare == nil && s.Memory == nil && s.Processes == nil {
-					k.Broken("there is no figure: %+v", s)
+					k.Broken("the result has no figure: %+v", s)
 				}
 			},
 		},
@@ -36,7 +36,7 @@ func statsCases() []testCase {
 			run: func(k *kit) {
 				w := k.ready(script.Spend)
 				before := w.stats()
-				w.wantHeard("spent")
+				w.wantLine("spent")
 				after := w.stats()
 				if (before.CPUTime == nil) != (after.CPUTime == nil) {
 					k.Fatal("the CPU time was %v and is %v", before.CPUTime, after.CPUTime)
@@ -46,7 +46,7 @@ func statsCases() []testCase {
 				}
 				// The first look may have come late, but there was nothing to spend before.
 				if *after.CPUTime < *before.CPUTime || *after.CPUTime < spentLeast {
-					k.Broken("it was %v, and %v after the child", *before.CPUTime, *after.CPUTime)
+					k.Broken("the CPU time was %v, and %v after the child", *before.CPUTime, *after.CPUTime)
 				}
 			},
 		},
@@ -56,7 +56,7 @@ func statsCases() []testCase {
 			run: func(k *kit) {
 				s := k.ready(script.Hold).holding()
 				if s.Memory != nil && *s.Memory > 8*held {
-					k.Broken("a worker that holds %d bytes has %d", held, *s.Memory)
+					k.Broken("a worker that holds %d bytes has %d bytes", held, *s.Memory)
 				}
 				if s.Memory != nil && s.Peak != nil && *s.Peak < *s.Memory {
 					k.Broken("the peak is %d, the memory %d", *s.Peak, *s.Memory)
@@ -75,7 +75,7 @@ func statsCases() []testCase {
 					return s.Processes == nil || *s.Processes >= len(pids)
 				})
 				if s.Processes != nil && *s.Processes != len(pids) {
-					k.Broken("there are %d, it counts %d", len(pids), *s.Processes)
+					k.Broken("Stats counts %[2]d processes instead of %[1]d", len(pids), *s.Processes)
 				}
 			},
 		},
@@ -98,11 +98,11 @@ func statsCases() []testCase {
 					case want[i] != nil:
 						k.WantErr("Stats", r.Err, want[i])
 					case r.Err != nil:
-						k.Broken("place %d: %v", i, r.Err)
+						k.Broken("result %d: %v", i, r.Err)
 					}
 				}
 				if m, n := results[0].Stats.Memory, results[3].Stats.Memory; m != nil && n != nil && *m >= *n {
-					k.Broken("a worker that holds nothing has %d bytes, one that holds much has %d", *m, *n)
+					k.Broken("the worker without held memory has %d bytes, the other one %d", *m, *n)
 				}
 			},
 		},

@@ -75,9 +75,9 @@ func (c testCase) skip(s subject) string {
 	}
 	switch {
 	case c.local && !s.local:
-		return "it is not local"
+		return "the plugin is not local"
 	case c.built && s.plugin == nil:
-		return "it is not a process of its own"
+		return "the plugin is not a process of its own"
 	}
 	return ""
 }

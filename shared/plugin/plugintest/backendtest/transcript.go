@@ -48,7 +48,7 @@ func transcriptCases() []testCase {
 				}
 				kept := bytes.TrimLeft(got, "\x00")
 				if len(got) != len(whole) || len(kept) > most || !bytes.HasSuffix(whole, kept) || len(kept) == 0 {
-					k.Broken("of %d bytes %d are kept, and the file has %d", len(whole), len(kept), len(got))
+					k.Broken("%[2]d of %[1]d bytes are kept, and the file has %[3]d", len(whole), len(kept), len(got))
 				}
 			},
 		},
@@ -58,7 +58,7 @@ func transcriptCases() []testCase {
 			run: func(k *kit) {
 				w := k.finished(script.Lines)
 				if _, err := os.Lstat(w.transcriptFile()); err == nil {
-					k.Broken("there is one")
+					k.Broken("a transcript exists")
 				}
 			},
 		},
@@ -85,9 +85,7 @@ func (w *worker) transcript() []byte {
 func (w *worker) read() []byte {
 	w.k.Helper()
 	b, err := os.ReadFile(w.transcriptFile())
-	if err != nil {
-		w.k.Fatal("%v", err)
-	}
+	w.k.Must("read the transcript", err)
 	return b
 }
 

@@ -15,16 +15,16 @@ func watchCases() []testCase {
 			rule: "Watch reports the status at once and again when the worker no longer runs, and then returns nil",
 			run: func(k *kit) {
 				w := k.ready(script.Trap)
-				told, err := w.watch(func(st swarm.Status) error {
+				statuses, err := w.watch(func(st swarm.Status) error {
 					if st.State == swarm.StateRunning {
 						w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
 					}
 					return nil
 				})
-				if err != nil || len(told) < 2 || told[0].State != swarm.StateRunning {
-					k.Fatal("told %+v, error %v", told, err)
+				if err != nil || len(statuses) < 2 || statuses[0].State != swarm.StateRunning {
+					k.Fatal("the reported statuses are %+v, error %v", statuses, err)
 				}
-				k.wantExit(told[len(told)-1], swarm.Exit{Code: 7, Cause: swarm.CauseKilled})
+				k.wantExit(statuses[len(statuses)-1], swarm.Exit{Code: 7, Cause: swarm.CauseKilled})
 			},
 		},
 		{
@@ -32,11 +32,11 @@ func watchCases() []testCase {
 			rule: "Watch of a worker that has ended reports the status once and returns nil",
 			run: func(k *kit) {
 				w := k.finished(script.Lines)
-				told, err := w.watch(nil)
-				if err != nil || len(told) != 1 {
-					k.Fatal("told %+v, error %v", told, err)
+				statuses, err := w.watch(nil)
+				if err != nil || len(statuses) != 1 {
+					k.Fatal("the reported statuses are %+v, error %v", statuses, err)
 				}
-				k.wantExit(told[0], swarm.Exit{Code: 3, Cause: swarm.CauseExited})
+				k.wantExit(statuses[0], swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 			},
 		},
 		{
@@ -70,10 +70,10 @@ func watchCases() []testCase {
 			rule: "Watch reports a restart",
 			run: func(k *kit) {
 				w := k.restarting(script.Sleep, swarm.RestartOnFailure)
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				killed := false
-				told, err := w.watch(func(st swarm.Status) error {
-					// The same status may be told twice; a second signal could meet the next start.
+				statuses, err := w.watch(func(st swarm.Status) error {
+					// The same status may be reported twice; a second signal could meet the next start.
 					if st.Restarts == 0 && st.PID != 0 && !killed {
 						killed = true
 						return w.signal("SIGKILL", swarm.KillMain)
@@ -84,8 +84,8 @@ func watchCases() []testCase {
 					return nil
 				})
 				k.Must("Watch", err)
-				if last := told[len(told)-1]; last.State != swarm.StateExited || last.Restarts != 1 {
-					k.Broken("the last one told was %+v", last)
+				if last := statuses[len(statuses)-1]; last.State != swarm.StateExited || last.Restarts != 1 {
+					k.Broken("the last reported status is %+v", last)
 				}
 			},
 		},
@@ -95,7 +95,7 @@ func watchCases() []testCase {
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				n := 0
-				told, err := w.watch(func(st swarm.Status) error {
+				statuses, err := w.watch(func(st swarm.Status) error {
 					if n++; n == 1 {
 						w.completed("done", patient())
 					} else if st.State == swarm.StateRunning {
@@ -103,25 +103,25 @@ func watchCases() []testCase {
 					}
 					return nil
 				})
-				if err != nil || len(told) < 3 || told[1].Completion == nil || told[1].State != swarm.StateRunning {
-					k.Broken("told %+v, error %v", told, err)
+				if err != nil || len(statuses) < 3 || statuses[1].Completion == nil || statuses[1].State != swarm.StateRunning {
+					k.Broken("the reported statuses are %+v, error %v", statuses, err)
 				}
 			},
 		},
 	}
 }
 
-// watch watches the worker to its end and returns what was told.
+// watch watches the worker to its end and returns the reported statuses.
 func (w *worker) watch(each func(swarm.Status) error) ([]swarm.Status, error) {
 	ctx, cancel := w.k.limited()
 	defer cancel()
-	var told []swarm.Status
+	var statuses []swarm.Status
 	err := w.k.Backend.(swarm.Watcher).Watch(ctx, w.handle, func(st swarm.Status) error {
-		told = append(told, st)
+		statuses = append(statuses, st)
 		if each == nil {
 			return nil
 		}
 		return each(st)
 	})
-	return told, err
+	return statuses, err
 }

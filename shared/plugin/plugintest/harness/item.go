@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -77,47 +76,35 @@ func Run(ctx context.Context, items []Item, parallel int, each func(Result)) []R
 	for n := range done {
 		done[n] = make(chan struct{})
 	}
-	var together, alone []int
-	for n, i := range items {
-		if i.Alone {
-			alone = append(alone, n)
-		} else {
-			together = append(together, n)
-		}
+	run := func(n int) {
+		results[n] = items[n].Result(ctx)
+		close(done[n])
 	}
-	var running sync.WaitGroup
-	running.Go(func() {
-		for _, part := range []struct {
-			places   []int
-			parallel int
-		}{{together, max(1, parallel)}, {alone, 1}} {
-			inParallel(part.parallel, part.places, func(n int) {
-				results[n] = items[n].Result(ctx)
-				close(done[n])
+	go func() {
+		var together sync.WaitGroup
+		slots := make(chan struct{}, max(1, parallel))
+		for n, i := range items {
+			if i.Alone {
+				continue
+			}
+			slots <- struct{}{}
+			together.Go(func() {
+				run(n)
+				<-slots
 			})
 		}
-	})
+		together.Wait()
+		for n, i := range items {
+			if i.Alone {
+				run(n)
+			}
+		}
+	}()
 	for n := range items {
 		<-done[n]
 		each(results[n])
 	}
-	running.Wait()
 	return results
-}
-
-// inParallel calls f for each place, in their order and several at a time, and
-// waits for all.
-func inParallel(most int, places []int, f func(n int)) {
-	var next atomic.Int64
-	var running sync.WaitGroup
-	for range most {
-		running.Go(func() {
-			for at := next.Add(1) - 1; at < int64(len(places)); at = next.Add(1) - 1 {
-				f(places[at])
-			}
-		})
-	}
-	running.Wait()
 }
 
 // Result runs the case outside of a test.

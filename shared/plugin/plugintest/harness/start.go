@@ -52,9 +52,9 @@ func (p Program) StartCases() []Item {
 				case err != nil:
 					return err
 				case !r.ended:
-					return fmt.Errorf("without the cookie in its environment it went on for %v", startLimit)
+					return fmt.Errorf("without the cookie in its environment, it was still running after %v", startLimit)
 				case r.code == 0 || r.errs == "":
-					return fmt.Errorf("it ended with code %d and said %q", r.code, r.errs)
+					return fmt.Errorf("it exited with code %d and printed %q on standard error", r.code, r.errs)
 				}
 				return nil
 			},
@@ -65,7 +65,7 @@ func (p Program) StartCases() []Item {
 			run: func(t T, p Program) error {
 				r, err := p.run(t, cookie())
 				if err == nil && !r.ended && r.line == "" {
-					return fmt.Errorf("it printed nothing and goes on%s", said(r.errs))
+					return fmt.Errorf("it printed nothing and is still running%s", said(r.errs))
 				}
 				return nil // other mistakes are other rules
 			},
@@ -81,7 +81,7 @@ func (p Program) StartCases() []Item {
 				case r.line != "" && !isHandshake(r.line):
 					return fmt.Errorf("it printed %q", r.line)
 				case r.line == "" && r.ended:
-					return fmt.Errorf("it printed nothing and ended with code %d%s", r.code, said(r.errs))
+					return fmt.Errorf("it printed nothing and exited with code %d%s", r.code, said(r.errs))
 				}
 				return nil
 			},
@@ -97,7 +97,7 @@ func (p Program) LifeCases() []Item {
 			rule: "Describe returns a valid name",
 			run: func(t T, p Program) error {
 				if name := p.Start(t).Info().Name; !swarm.ValidName(name) {
-					return fmt.Errorf("it is called %q", name)
+					return fmt.Errorf("its name is %q", name)
 				}
 				return nil
 			},
@@ -111,10 +111,10 @@ func (p Program) LifeCases() []Item {
 				req.ProtoReflect().SetUnknown(protowire.AppendString(unknown, "from the future"))
 				resp, err := pb.NewPluginClient(p.Start(t).conn).Describe(t.Context(), req)
 				if err != nil {
-					return fmt.Errorf("it answers: %w", err)
+					return fmt.Errorf("Describe: %w", err)
 				}
 				if got := resp.GetContractVersion(); got != swarm.ContractVersion {
-					return fmt.Errorf("it says version %d, and version %d to this host", got, swarm.ContractVersion)
+					return fmt.Errorf("it returned version %d, and version %d to this host", got, swarm.ContractVersion)
 				}
 				return nil
 			},
@@ -126,7 +126,7 @@ func (p Program) LifeCases() []Item {
 				running := p.Start(t)
 				running.Leave()
 				if !ComesTrue(t.Context(), running.Exited) {
-					return fmt.Errorf("it is still there after %v", Patience)
+					return fmt.Errorf("it was still running after %v", Patience)
 				}
 				return nil
 			},
@@ -171,7 +171,7 @@ func (p Program) run(t T, variable string) (begun, error) {
 	err = cmd.Start()
 	_ = read.Close()
 	if err != nil {
-		return begun{}, fmt.Errorf("it can't be started: %w", err)
+		return begun{}, fmt.Errorf("start the plugin: %w", err)
 	}
 	limit := time.AfterFunc(startLimit, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	line, _ := bufio.NewReader(io.LimitReader(out, 4<<10)).ReadString('\n')

@@ -20,7 +20,7 @@ func cases() []testCase {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				if ref.ID != spec.ID || ref.Name != spec.Name || ref.Branch == "" || !filepath.IsAbs(ref.Path) || !filepath.IsAbs(ref.Base) {
-					k.Broken("from %+v it made %+v", spec, ref)
+					k.Broken("Create made %[2]+v from %[1]+v", spec, ref)
 				}
 				if !isDir(ref.Path) {
 					k.Broken("there is no directory %s", ref.Path)
@@ -118,10 +118,10 @@ func cases() []testCase {
 					k.Broken("%s is still there", ref.Path)
 				}
 				if st := k.inspect(ref); !st.Missing {
-					k.Broken("Inspect of what is gone: %+v", st)
+					k.Broken("Inspect of a removed workspace: %+v", st)
 				}
 				if !isDir(other.Path) || !isDir(k.base) {
-					k.Broken("another workspace, or the base, is gone too")
+					k.Broken("another workspace or the base was removed too")
 				}
 			},
 		},
@@ -149,7 +149,7 @@ func cases() []testCase {
 					k.Broken("it was kept: %+v", r.Kept)
 				}
 				if len(r.Rescues) == 0 || r.Rescues[0].Ref == "" || r.Rescues[0].Command == "" {
-					k.Broken("the work was saved at %+v", r.Rescues)
+					k.Broken("the rescues are %+v", r.Rescues)
 				}
 			},
 		},

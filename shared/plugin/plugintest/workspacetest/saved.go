@@ -22,17 +22,17 @@ func savedCases() []testCase {
 					k.Broken("'%s' of '%s' is not in the list %+v", saved, ref.Name, list)
 				}
 				if works := k.rescue(swarm.RescueRequest{Base: ref.Base, Ref: saved}); len(works) != 1 || len(works[0].Files) == 0 {
-					k.Broken("named alone it is %+v, want its files", works)
+					k.Broken("for one Ref, Rescue returned %+v; want its files", works)
 				}
 				into := ref
 				into.Path = filepath.Join(k.TempDir(), "restored")
 				works := k.rescue(swarm.RescueRequest{Base: ref.Base, Ref: saved, Action: swarm.RescueRestore, Into: into.Path})
 				if len(works) != 1 || works[0].Path == "" {
-					k.Broken("restored it is %+v", works)
+					k.Broken("after the restore, Rescue returned %+v", works)
 				}
 				k.wantWork(into)
 				if works := k.rescue(swarm.RescueRequest{Base: ref.Base, Ref: saved, Action: swarm.RescueDrop}); len(works) != 1 {
-					k.Broken("dropped it is %+v", works)
+					k.Broken("after the drop, Rescue returned %+v", works)
 				}
 				_, err := k.act(swarm.RescueRequest{Base: ref.Base, Ref: saved})
 				k.WantErr("Rescue after the drop", err, swarm.ErrNotFound)
@@ -68,7 +68,7 @@ func savedCases() []testCase {
 				ref := k.create(k.newSpec())
 				differ := k.Workspace.(swarm.Differ)
 				if d, err := differ.Diff(k.Ctx, ref, swarm.DiffOptions{}); err != nil || len(d.Files) != 0 {
-					k.Broken("before any work: %+v, %v", d.Files, err)
+					k.Broken("Diff before any work: %+v, %v", d.Files, err)
 				}
 				k.write(ref)
 				d, err := differ.Diff(k.Ctx, ref, swarm.DiffOptions{})

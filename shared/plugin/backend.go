@@ -15,9 +15,8 @@ import (
 )
 
 // Backend is a backend in another process. It implements [swarm.Backend] and
-// every capability of one; a capability that the plugin does not have is
-// [swarm.ErrUnsupported]. A plugin that ended in a call, or before it, is
-// [ErrPluginGone].
+// every capability of one; a capability that the plugin lacks is [swarm.ErrUnsupported].
+// If the plugin ended before or during a call, the error is [ErrPluginGone].
 type Backend struct {
 	client *Client
 	rpc    pb.BackendClient

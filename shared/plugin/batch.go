@@ -32,8 +32,8 @@ func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, err
 	return results[0].Status, results[0].Err
 }
 
-// StatusBatch implements [swarm.BatchStatuser], for any number of handles and
-// every backend. All batches are asked for at the same time.
+// StatusBatch implements [swarm.BatchStatuser], for any number of handles and every
+// backend. All batches are sent at the same time.
 func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -41,7 +41,7 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	var (
 		asking sync.WaitGroup
 		first  sync.Once
-		failed error // the first one is the reason; the errors of calls that it cuts off are not
+		failed error // the first one; later ones are of calls that it cancelled
 		at     int
 	)
 	for part := range batches(hs) {
@@ -110,10 +110,10 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	return result, err
 }
 
-// KillBatch ends any number of workers at the same time. each is called as each
-// is done, in any order, never twice at the same time, with its place in items
-// and what Kill would have returned. An error of KillBatch is about the workers
-// for which each was not called; without one it was called for all.
+// KillBatch kills any number of workers at the same time. It calls each once for every
+// worker when its Kill returns, in any order, never concurrently, with its index in items
+// and the results of Kill. An error of KillBatch is about the workers for which each was
+// not called; without an error it was called for all.
 func (b *Backend) KillBatch(ctx context.Context, items []KillItem, each func(i int, r swarm.KillResult, err error)) error {
 	return inBatches(ctx, b, items,
 		func(ctx context.Context, part []KillItem) (grpc.ServerStreamingClient[pb.KillResponse], error) {
@@ -126,7 +126,6 @@ func (b *Backend) KillBatch(ctx context.Context, items []KillItem, each func(i i
 		})
 }
 
-// batches splits handles that exceed one message.
 func batches[T any](all []T) iter.Seq[[]T] { return slices.Chunk(all, swarm.MaxBatch) }
 
 // indexed is a message about one of the workers of its request.
@@ -135,7 +134,8 @@ type indexed[M any] interface {
 	GetIndex() uint32
 }
 
-// final reports whether a message is the last one about its worker, as most are.
+// final reports whether a message is the last one about its worker; only WatchResponse has
+// others.
 func final[M any](m *M) bool {
 	marked, ok := any(m).(interface{ GetLast() bool })
 	return !ok || marked.GetLast()
@@ -147,7 +147,7 @@ func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 	open func(context.Context, []T) (grpc.ServerStreamingClient[M], error), each func(i int, m P),
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the streams of which no more is read
+	defer cancel() // ends streams that are not read to their end
 	var (
 		streams sync.WaitGroup
 		mu      sync.Mutex // held while each is called
@@ -173,13 +173,11 @@ func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 	return failed
 }
 
-// maxSurplus is how many superfluous messages are ignored in one stream: those about
-// unknown workers, or about workers with a result. A plugin that sends more floods its
-// host.
+// maxSurplus is how many messages about unknown workers, or about workers with a result, are
+// ignored in one stream. A plugin that sends more floods its host.
 const maxSurplus = 100
 
-// follow reads a stream to its end and expects a last message for each of n
-// workers.
+// follow reads a stream to its end and expects a last message for each of n workers.
 func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 	open func() (grpc.ServerStreamingClient[M], error), each func(P),
 ) error {
@@ -197,7 +195,7 @@ func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil && got == n:
-			return nil // every worker was answered for
+			return nil // every worker has its result
 		case err != nil:
 			return wire.FromStatus(ctx, err)
 		}

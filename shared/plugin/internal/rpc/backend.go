@@ -18,7 +18,7 @@ import (
 // undoLimit is how long the end of a worker may take after a failed Spawn.
 const undoLimit = 10 * time.Second
 
-// carryLimit is how long a Spawn may take that is carried through.
+// carryLimit is how long a Spawn may take after its caller is gone, see [Plugin.Carries].
 const carryLimit = time.Minute
 
 type backendServer struct {
@@ -37,12 +37,12 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 		case spec.Local == nil:
 			return nil, fmt.Errorf("%w: plugin '%s' is local and was given no run directory", swarm.ErrInvalidSpec, b.s.plugin.Name)
 		}
-		if err := b.carries(backend, spec); err != nil {
+		if err := b.supports(backend, spec); err != nil {
 			return nil, err
 		}
 		if b.s.plugin.Carries {
 			if err := ctx.Err(); err != nil {
-				return nil, err // the caller may have asked already whether there is a worker
+				return nil, err // the caller may already have asked Find for the worker
 			}
 			bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), carryLimit)
 			defer cancel()
@@ -64,9 +64,9 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 	})
 }
 
-// carries refuses fields of a spec that the backend would ignore. The host then watches the
-// owner itself.
-func (b backendServer) carries(backend swarm.Backend, spec swarm.Spec) error {
+// supports refuses fields of a spec that the backend would ignore, except the owner, which
+// the host then watches itself.
+func (b backendServer) supports(backend swarm.Backend, spec swarm.Spec) error {
 	caps := swarm.CapabilitiesOf(backend)
 	lacks := func(c swarm.Capability) bool { return !slices.Contains(caps, c) }
 	switch {

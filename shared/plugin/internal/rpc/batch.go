@@ -27,7 +27,7 @@ func (b backendServer) Status(ctx context.Context, req *pb.StatusRequest) (*pb.S
 	})
 }
 
-// statuses asks for all at once if the backend can, else for each.
+// statuses makes one call if the backend has StatusBatch, otherwise one for each handle.
 func (b backendServer) statuses(ctx context.Context, backend swarm.Backend, hs []swarm.Handle) ([]swarm.StatusResult, error) {
 	if batch, ok := backend.(swarm.BatchStatuser); ok && len(hs) > 1 {
 		results, err := batch.StatusBatch(ctx, hs)
@@ -88,7 +88,7 @@ func each[T, M any](s *Server, name string, n int, stream results[M], f func(con
 		}
 		for range n {
 			r := <-results
-			// A call that ends now was cut off; another process of the plugin will report.
+			// A call that ends now was cut off; another process of the plugin will repeat it.
 			if err == nil && s.ctx.Err() != nil {
 				err = context.Canceled
 			}

@@ -35,7 +35,7 @@ func (b backendServer) Output(req *pb.OutputRequest, stream grpc.ServerStreaming
 		})
 		stop := context.AfterFunc(ctx, q.close)
 		defer stop()
-		// The queue is closed after a panic too, or the sender would stay.
+		// The queue must be closed after a panic too, or the sender would not end.
 		err := b.s.guard("Output", func() error {
 			return o.Output(ctx, h, opts, func(piece swarm.Output) error {
 				if !q.put(wire.Output(piece)) {
@@ -53,9 +53,9 @@ func (b backendServer) Output(req *pb.OutputRequest, stream grpc.ServerStreaming
 	})
 }
 
-// queue is the output between a backend and the connection: while one message is
-// sent, the pieces of the next one gather. So a burst goes in large messages,
-// and a single line goes at once.
+// queue holds output between a backend and the connection: while one message is sent, the
+// pieces of the next one are collected. A burst is sent in large messages, a single line
+// at once.
 type queue struct {
 	mu     sync.Mutex
 	change *sync.Cond // something below changed
@@ -70,7 +70,7 @@ func newQueue() *queue {
 	return q
 }
 
-// put adds a piece, once there is room. It reports whether the queue is open.
+// put adds a piece once the queue has room. It reports whether the queue is open.
 func (q *queue) put(p *pb.OutputPiece) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -31,8 +31,7 @@ func (p pluginServer) Describe(ctx context.Context, req *pb.DescribeRequest) (*p
 	if req.GetConfigFollows() || req.GetContractVersion() != swarm.ContractVersion {
 		return resp, nil
 	}
-	// An error here is returned by the following calls, not by this one: Describe works all
-	// the same.
+	// Describe works without the value; the following calls return the error.
 	if value, err := p.s.prepare(ctx); err == nil {
 		resp.Capabilities = wire.Capabilities(swarm.CapabilitiesOf(value))
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// MaxMessage is the largest request that a plugin takes, in bytes. The largest
-// one there is, a Spawn, holds two environments, of at most 6 MiB each on Linux.
+// MaxMessage is the largest request that a plugin accepts, in bytes. The largest request, a
+// Spawn, holds two environments of at most 6 MiB each on Linux.
 const MaxMessage = 64 << 20
 
 // Plugin is the plugin to serve.
@@ -30,8 +30,8 @@ type Plugin struct {
 	// New makes the [swarm.Backend] or [swarm.Workspace] from its settings.
 	New    func(ctx context.Context, config []byte) (any, error)
 	Logger hclog.Logger
-	// Carries says that a Spawn is carried through once it has begun, even if its caller goes:
-	// a caller whose connection broke asks for the worker over a new one.
+	// Carries completes a Spawn once it has begun, even if its caller is gone: a caller whose
+	// connection broke asks for the worker over a new one.
 	Carries bool
 }
 
@@ -48,15 +48,15 @@ type Server struct {
 	value any
 	err   error
 
-	// asking holds one for each single Status under way.
+	// asking has an element for each single Status in progress.
 	asking chan struct{}
 
 	mu      sync.Mutex
-	leaving bool // no call may be added to calls any more
+	leaving bool // no call may be added to calls
 	calls   sync.WaitGroup
 }
 
-// New returns a server. The plugin itself is not made before it is needed.
+// New returns a server. It makes the plugin's value only when the first call needs it.
 func New(p Plugin) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Server{
@@ -93,7 +93,7 @@ func (s *Server) Shutdown(limit time.Duration) {
 	}
 }
 
-// errLeaving tells a host that this process is gone, and to ask another one.
+// errLeaving makes the host repeat the call in another process.
 var errLeaving = status.Error(codes.Unavailable, "the plugin is leaving")
 
 func (s *Server) wired(err error) error {
@@ -103,8 +103,7 @@ func (s *Server) wired(err error) error {
 	return wire.Status(err)
 }
 
-// enter begins a call. The context that it returns ends with the plugin too. Its
-// error is ready to be sent.
+// enter begins a call. Its context also ends with the plugin. Its error is ready to be sent.
 func (s *Server) enter(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +116,7 @@ func (s *Server) enter(ctx context.Context) (context.Context, func(), error) {
 	return ctx, func() { stop(); cancel(); s.calls.Done() }, nil
 }
 
-// prepare initializes the plugin at the first call, and waits for that.
+// prepare initializes the plugin at the first call and waits for the value.
 func (s *Server) prepare(ctx context.Context) (any, error) {
 	s.start.Do(func() { go s.make(nil) })
 	select {

@@ -25,7 +25,7 @@ func SweepResponse(warnings []string) *pb.SweepResponse {
 	return &pb.SweepResponse{Warnings: texts(warnings)}
 }
 
-// ProgressResponse converts what a Spawn waits for.
+// ProgressResponse converts a text about a Spawn.
 func ProgressResponse(line string) *pb.ProgressResponse {
 	return &pb.ProgressResponse{Text: text(line)}
 }
@@ -36,8 +36,8 @@ func FromSweepResponse(r *pb.SweepResponse) []string {
 }
 
 // Warm builds the tables for encoding and decoding the messages of the usual first calls of
-// a host: Describe, and Status of a running worker. The first use of a message would build
-// them, but then a caller waits for it. Later calls do nothing.
+// a host: Describe, and Status of a running worker. Otherwise the first use of a message
+// builds them while a caller waits. Later calls of Warm do nothing.
 var Warm = sync.OnceFunc(func() {
 	running := swarm.StatusResult{Status: swarm.Status{State: swarm.StateRunning, Started: time.Unix(1, 0)}}
 	for _, m := range []proto.Message{
@@ -47,6 +47,6 @@ var Warm = sync.OnceFunc(func() {
 		&pb.StatusResponse{Results: []*pb.StatusResult{StatusResult(running)}},
 	} {
 		encoded, _ := proto.Marshal(m)
-		_ = proto.Unmarshal(encoded, m) // nothing comes of either
+		_ = proto.Unmarshal(encoded, m) // only the tables matter
 	}
 })

@@ -44,7 +44,7 @@ func unknownInput(kind int) error {
 	return fmt.Errorf("%w: unknown kind of input %d", swarm.ErrInvalidSpec, kind)
 }
 
-// SignalRequest converts which signal to send.
+// SignalRequest converts a request to send a signal.
 func SignalRequest(h swarm.Handle, o swarm.SignalOptions) *pb.SignalRequest {
 	return &pb.SignalRequest{Handle: Handle(h), Signal: text(o.Signal), Mode: mode(o.Mode)}
 }

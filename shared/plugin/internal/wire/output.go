@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// OutputRequest converts what to read.
+// OutputRequest converts a request for output.
 func OutputRequest(h swarm.Handle, o swarm.OutputOptions) *pb.OutputRequest {
 	return &pb.OutputRequest{
 		Handle: Handle(h),
@@ -28,8 +28,8 @@ func FromOutputRequest(r *pb.OutputRequest) (swarm.Handle, swarm.OutputOptions) 
 	}
 }
 
-// Output converts a piece of output. The data is copied: it is sent after the
-// backend went on, which may use its buffer again.
+// Output converts a piece of output. It copies the data: the piece is sent later, and the
+// backend may reuse its buffer.
 func Output(o swarm.Output) *pb.OutputPiece {
 	return &pb.OutputPiece{
 		Time:    moment(o.Time),

@@ -38,8 +38,7 @@ func Stats(s swarm.Stats) *pb.WorkerStats {
 	}
 }
 
-// FromStats converts back. A number that can't be one, such as a negative size, is left
-// out: it is not known.
+// FromStats converts back. An impossible number, such as a negative size, becomes unknown.
 func FromStats(s *pb.WorkerStats) swarm.Stats {
 	if s == nil {
 		return swarm.Stats{}
@@ -51,7 +50,7 @@ func FromStats(s *pb.WorkerStats) swarm.Stats {
 		Processes:  counted[int](s.Processes),
 		Threads:    counted[int](s.Threads),
 	}
-	if u := fromUsage(s.GetUsage()); u != nil {
+	if u := given(s.GetUsage(), fromUsage); u != nil {
 		out.Usage = *u
 	}
 	if share := s.GetCpuShare(); s.CpuShare != nil && share >= 0 && !math.IsInf(share, 1) {
@@ -60,11 +59,7 @@ func FromStats(s *pb.WorkerStats) swarm.Stats {
 	return out
 }
 
-// usage is nil for none.
 func usage(u *swarm.Usage) *pb.Usage {
-	if u == nil {
-		return nil
-	}
 	out := &pb.Usage{Peak: u.Peak, Read: u.Read, Written: u.Written}
 	if u.CPUTime != nil {
 		out.CpuTime = durationpb.New(*u.CPUTime)
@@ -73,9 +68,6 @@ func usage(u *swarm.Usage) *pb.Usage {
 }
 
 func fromUsage(u *pb.Usage) *swarm.Usage {
-	if u == nil {
-		return nil
-	}
 	out := &swarm.Usage{
 		Peak:    counted[int64](u.Peak),
 		Read:    counted[int64](u.Read),

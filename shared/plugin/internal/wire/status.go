@@ -11,21 +11,21 @@ func WorkerStatus(s swarm.Status) *pb.WorkerStatus {
 		State:     states[s.State],
 		Pid:       int64(s.PID),
 		Started:   moment(s.Started),
-		Exit:      exit(s.Exit),
+		Exit:      given(s.Exit, exit),
 		Where:     where(s.Where),
 		Reason:    text(s.Reason),
 		Survivors: Convert(s.Survivors, process),
 
 		Restarts:     int64(s.Restarts),
 		LastRestarts: Convert(newest(s.LastRestarts), restarted),
-		Completion:   completion(s.Completion),
+		Completion:   given(s.Completion, completion),
 		Paused:       s.Paused,
 		Unenforced:   text(s.Unenforced),
 	}
 }
 
-// FromWorkerStatus converts back. An end without an exit is not believed: an
-// exit is never invented.
+// FromWorkerStatus converts back. An end without an exit becomes the state unknown: an exit
+// is never guessed.
 func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
 	state, _ := keyOf(states, s.GetState())
 	out := swarm.Status{
@@ -38,7 +38,7 @@ func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
 
 		Restarts:     int(s.GetRestarts()),
 		LastRestarts: Convert(newest(s.GetLastRestarts()), fromRestarted),
-		Completion:   fromCompletion(s.GetCompletion()),
+		Completion:   given(s.GetCompletion(), fromCompletion),
 		Paused:       s.GetPaused(),
 		Unenforced:   Line(s.GetUnenforced()),
 	}
@@ -61,16 +61,13 @@ var states = map[swarm.State]pb.State{
 }
 
 func exit(e *swarm.Exit) *pb.Exit {
-	if e == nil {
-		return nil
-	}
 	return &pb.Exit{
 		Code:   int64(e.Code),
 		Signal: text(e.Signal),
 		Cause:  text(string(e.Cause)),
 		Reason: text(e.Reason),
 		Time:   moment(e.Time),
-		Usage:  usage(e.Usage),
+		Usage:  given(e.Usage, usage),
 	}
 }
 
@@ -81,7 +78,7 @@ func fromExit(e *pb.Exit) *swarm.Exit {
 		Cause:  swarm.Cause(Line(e.GetCause())),
 		Reason: Line(e.GetReason()),
 		Time:   fromMoment(e.GetTime()),
-		Usage:  fromUsage(e.GetUsage()),
+		Usage:  given(e.GetUsage(), fromUsage),
 	}
 }
 
@@ -96,7 +93,7 @@ func fromWhere(w *pb.Where) swarm.Where {
 	return swarm.Where{Kind: Line(w.GetKind()), Name: Line(w.GetName()), Parts: fromParts(w.GetParts())}
 }
 
-// fromParts drops parts beyond the limit: a place has a few.
+// fromParts drops all parts if there are absurdly many.
 func fromParts(parts map[string]string) map[string]string {
 	if len(parts) > maxNames {
 		return nil
@@ -146,7 +143,7 @@ func FromKillResult(r *pb.KillResult) swarm.KillResult {
 	}
 }
 
-// Listed converts a worker of an engine, without what must not leave it.
+// Listed converts a worker of an engine, without the private fields of its spec.
 func Listed(l swarm.Listed) *pb.ListResponse {
 	return &pb.ListResponse{
 		Spec:    Spec(public(l.Spec)),
@@ -166,7 +163,7 @@ func FromListed(l *pb.ListResponse) swarm.Listed {
 	}
 }
 
-// public returns a spec that any host may read.
+// public returns the fields of a spec that every host may read.
 func public(s swarm.Spec) swarm.Spec {
 	s.Env, s.Owner, s.Local = nil, nil, nil
 	return s

@@ -12,12 +12,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// text mends a string that is not UTF-8, which a protobuf string has to be: the
-// name of a process may hold any bytes.
+// text makes a string valid UTF-8, as protobuf requires: the name of a process may hold any
+// bytes.
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 const (
-	// maxLine bounds a text that is meant to be shown in one line, in bytes.
+	// maxLine bounds a text for one line, in bytes.
 	maxLine = 4 << 10
 	// maxMessage bounds the text of an error.
 	maxMessage = 1 << 20
@@ -27,11 +27,10 @@ const (
 	maxNames = 256
 )
 
-// Line returns a text of the other side that is meant to be shown in one line, cut if
-// it is too long for that.
+// Line returns a text of the other side, cut if it is too long for one line.
 func Line(s string) string { return shorten(s, maxLine) }
 
-// shorten is cut with a mark for the missing part.
+// shorten cuts a text and marks the cut.
 func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -100,10 +99,7 @@ func span(d time.Duration) *durationpb.Duration {
 
 // number converts a number that may be missing.
 func number[B, A int | int64](n *A) *B {
-	if n == nil {
-		return nil
-	}
-	return new(B(*n))
+	return given(n, func(n *A) *B { return new(B(*n)) })
 }
 
 // counted converts a number that may be missing and can't be negative.
@@ -122,6 +118,14 @@ func keyOf[K, V comparable](table map[K]V, value V) (key K, ok bool) {
 		}
 	}
 	return key, false
+}
+
+// given converts a value that may be missing.
+func given[A, B any](v *A, f func(*A) *B) *B {
+	if v == nil {
+		return nil
+	}
+	return f(v)
 }
 
 // Handle converts a handle.

@@ -82,5 +82,5 @@ func backendCases() []testCase {
 	return slices.Concat(spawnCases(), statusCases(), handleCases(), badHandleCases(), endedCases(), killCases(), treeCases(),
 		batchCases(), emptyCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
 		attachCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), findCases(), listCases(), sweepCases(),
-		crashCases(), crashInputCases(), crashLookCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
+		crashCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
 }

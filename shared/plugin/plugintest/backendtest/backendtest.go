@@ -40,13 +40,12 @@ type Backend struct {
 	Local bool
 	// Shim is the path of a built swarm-shim, for local backends that use it.
 	Shim string
-	// Spec completes a spec before it is spawned, with options for instance. Nil:
-	// it is complete.
+	// Spec completes a spec before it is spawned, for example with options; may be nil.
 	Spec func(t T, spec *swarm.Spec)
 	// Command returns the command that carries out the script; nil means [script.Shell].
 	Command func(s script.Script) []string
-	// Handles are some that the backend wrote once, of every version before the
-	// present one. Their workers need not exist any more.
+	// Handles are old handles of the backend, of every version before the current one.
+	// Their workers need not exist.
 	Handles []swarm.Handle
 }
 

@@ -61,7 +61,7 @@ func emptyCase[B, R any](
 	}
 }
 
-// kindOf returns what matters of an error in a status.
+// kindOf returns the name of an error's sentinel.
 func kindOf(err error) string {
 	for _, kind := range []error{swarm.ErrInvalidHandle, swarm.ErrStaleHandle, swarm.ErrNotFound, swarm.ErrUnavailable} {
 		if errors.Is(err, kind) {

@@ -15,7 +15,7 @@ func boundsCases() []testCase {
 			rule: "from the end of SetPaused until its next call, the status of a running worker says whether it is paused",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
-				// It may be repeated.
+				// SetPaused may be repeated.
 				for _, paused := range []bool{false, true, true, false, false} {
 					w.setPaused(paused)
 					if st := w.status(); st.State != swarm.StateRunning || st.Paused != paused {

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// call is a call that needs a capability. The worker may be another one after it.
+// call is a call that needs a capability. It may change or end the worker.
 type call struct {
 	name       string
 	capability swarm.Capability
@@ -22,7 +22,7 @@ type target struct {
 	lookup swarm.Lookup
 }
 
-// optional returns a call of a method of T, which a backend without T does not support.
+// optional returns a call of a method of T; a backend without T does not support it.
 func optional[T any](name string, c swarm.Capability, do func(ctx context.Context, b T, t target) error) call {
 	return call{name, c, func(ctx context.Context, b swarm.Backend, t target) error {
 		if b, ok := b.(T); ok {
@@ -129,7 +129,7 @@ func badHandleCases() []testCase {
 	return cases
 }
 
-// endedCases are about the calls that need a running worker. Other files have those that check
+// endedCases are about calls that need a running worker. Other files have the cases that check
 // more than the error.
 func endedCases() []testCase {
 	var cases []testCase
@@ -143,7 +143,7 @@ func endedCases() []testCase {
 	return cases
 }
 
-// refused returns the case that the call for a handle is the error want.
+// refused returns the case in which the call for a handle returns the error want.
 func (c call) refused(suffix, rule string, want error, handle func(k *kit) swarm.Handle) testCase {
 	return testCase{
 		name: strings.ToLower(c.name) + suffix, needs: c.capability,

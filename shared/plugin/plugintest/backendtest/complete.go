@@ -89,7 +89,7 @@ func completeCases() []testCase {
 	}
 }
 
-// patient lets a completed worker run for as long as a case takes.
+// patient returns options with which a completed worker runs for as long as a case takes.
 func patient() swarm.KillOptions { return swarm.KillOptions{Grace: longGrace, Force: true} }
 
 func (w *worker) complete(summary string, o swarm.KillOptions) error {

@@ -193,8 +193,7 @@ func crashCases() []testCase {
 	}
 }
 
-// interrupted kills the plugin during a short call, and continues with another process of
-// it.
+// interrupted kills the plugin during a short call and continues with a new process of it.
 func (w *worker) interrupted(call func(context.Context) error) {
 	w.k.Helper()
 	w.reopen(w.k.crashIn(call, func() {}))
@@ -226,7 +225,6 @@ func hostCases() []testCase {
 	}
 }
 
-// crashInSpawn kills the plugin some time after the beginning of a Spawn.
 func (k *kit) crashInSpawn(after time.Duration) {
 	k.Helper()
 	k.subject = k.open(k.T)
@@ -242,8 +240,7 @@ func (k *kit) crashInSpawn(after time.Duration) {
 	w.findable(err)
 }
 
-// findable checks that a worker whose Spawn was cut off can be found and ended, if
-// there is one.
+// findable checks that a worker whose Spawn was cut off can be found and ended, if it exists.
 func (w *worker) findable(err error) {
 	k := w.k
 	k.Helper()
@@ -262,8 +259,8 @@ func (w *worker) findable(err error) {
 	w.kill(gentle())
 }
 
-// silent checks that a worker that should not exist writes nothing. The output of a worker
-// that is not local can't be read without a handle.
+// silent reports whether a worker that should not exist writes nothing. Without a handle,
+// only the lines of a local worker can be read.
 func (w *worker) silent() bool { return w.readSoon() == "" }
 
 // readSoon returns the next line of the worker, if one comes soon.
@@ -275,14 +272,14 @@ func (w *worker) readSoon() string {
 	return line
 }
 
-// crashIn kills the plugin once a call is under way, and returns its error.
+// crashIn kills the plugin once a call is in progress and returns the call's error.
 func (k *kit) crashIn(call func(context.Context) error, underWay func()) error {
 	k.Helper()
 	return k.cutOff(call, underWay, k.plugin.Crash)
 }
 
-// cutOff ends the plugin in some way once a call is under way, and returns the
-// error of the call.
+// cutOff calls end, which ends the plugin, once a call is in progress. It returns the call's
+// error.
 func (k *kit) cutOff(call func(context.Context) error, underWay, end func()) error {
 	k.Helper()
 	ctx, cancel := k.limited()
@@ -296,7 +293,7 @@ func (k *kit) cutOff(call func(context.Context) error, underWay, end func()) err
 	return err
 }
 
-// cutOffKill ends the plugin in a Kill that waits out its grace.
+// cutOffKill ends the plugin during the grace of a Kill.
 func (k *kit) cutOffKill(end func()) *worker {
 	k.Helper()
 	w := k.ready(script.Deaf)
@@ -320,7 +317,7 @@ func (k *kit) cutOffOutput(end func()) *worker {
 	return w
 }
 
-// survives checks a worker whose plugin died, with another process of it.
+// survives checks, with a new process of the plugin, that the worker runs and can be killed.
 func (w *worker) survives() {
 	k := w.k
 	k.Helper()
@@ -332,15 +329,15 @@ func (w *worker) survives() {
 	}
 }
 
-// await lets time pass where no event shows that a call has begun.
+// await lets time pass where no event marks the beginning of a call.
 func (k *kit) await(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	<-timer.C
 }
 
-// reopen goes on with another process of the plugin, after a call that the death
-// of the one before may have cut off.
+// reopen continues with a new process of the plugin. err is of the call that the death of the
+// previous process may have cut off.
 func (w *worker) reopen(err error) {
 	k := w.k
 	k.Helper()
@@ -354,20 +351,19 @@ func (w *worker) reopen(err error) {
 // crashInInput kills the plugin at several moments of an input.
 func (k *kit) crashInInput() {
 	k.Helper()
-	const givers, lines = 8, 200
+	const senders, lines = 8, 200
 	w := k.echo()
-	for i := range givers {
+	for i := range senders {
 		w.reopen(k.crashIn(func(ctx context.Context) error {
 			_, err := k.Backend.(swarm.Inputter).Input(ctx, w.handle, swarm.Input{Data: []byte(numbered(i, lines)), Enter: true})
 			return err
 		}, func() { k.await(time.Duration(i) * time.Millisecond / 2) }))
 	}
-	// Earlier inputs have arrived before this one, which is of the same kind.
-	w.give(swarm.Input{Data: []byte(numbered(givers, lines)), Enter: true})
-	w.wantWholeUpTo(givers, lines)
+	// Earlier inputs have arrived before this one.
+	w.send(swarm.Input{Data: []byte(numbered(senders, lines)), Enter: true})
+	w.wantWholeUpTo(senders, lines)
 }
 
-// crashInComplete kills the plugin some time after a Complete was asked for.
 func (k *kit) crashInComplete(after time.Duration) {
 	k.Helper()
 	w := k.ready(script.Trap)
@@ -381,7 +377,7 @@ func (k *kit) crashInComplete(after time.Duration) {
 	}
 	w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
 	st := w.status()
-	// A spawn in progress may have completed before the kill.
+	// A Complete in progress may have been recorded before the kill.
 	cause := swarm.CauseKilled
 	if st.Completion != nil {
 		cause = swarm.CauseCompleted

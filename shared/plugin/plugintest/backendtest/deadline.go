@@ -17,7 +17,7 @@ func deadlineCases() []testCase {
 			name: "deadline-in-spawn", needs: swarm.CapFind,
 			rule: "after a Spawn that its deadline ended, nothing is left behind, or Find finds the worker and it can be killed",
 			run: func(k *kit) {
-				// At any moment: a Spawn takes some milliseconds, on a busy machine many.
+				// At any moment: a Spawn takes some milliseconds, more on a busy machine.
 				ok, inTime := true, false
 				for limit := time.Duration(0); ok && (limit < 10*time.Millisecond || !inTime && limit < patience); {
 					ok, inTime = k.deadlineInSpawn(limit)
@@ -73,7 +73,7 @@ func (k *kit) deadlineInSpawn(limit time.Duration) (ok, inTime bool) {
 		switch {
 		case found == nil:
 			_, kill := k.Kill(k.Ctx, h, gentle())
-			return kill == nil // or it was taken back meanwhile
+			return kill == nil // or the plugin has undone the Spawn meanwhile
 		case !errors.Is(found, swarm.ErrNotFound):
 			k.Broken("Find: %v", found)
 			return true

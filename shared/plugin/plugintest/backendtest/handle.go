@@ -45,7 +45,7 @@ func handleCases() []testCase {
 					if st, err := k.Status(k.Ctx, cut); err == nil && (st.State == swarm.StateRunning || st.State == swarm.StateExited) {
 						k.Broken("Status of the first %d bytes: %+v", n, st)
 					}
-					_, _ = k.Kill(k.Ctx, cut, gentle()) // whatever it says
+					_, _ = k.Kill(k.Ctx, cut, gentle()) // with any result
 				}
 				w.wantState(swarm.StateRunning, "the worker")
 			},
@@ -106,7 +106,7 @@ func olderCases() []testCase {
 			for _, h := range k.settings.Handles {
 				ctx, cancel := k.limited()
 				_, err := k.Status(ctx, h)
-				// Whether there still is such a worker does not matter.
+				// The worker need not exist.
 				if errors.Is(err, swarm.ErrInvalidHandle) || errors.Is(err, context.DeadlineExceeded) {
 					k.Broken("Status of a handle of version %d: %v", h.Version, err)
 				}

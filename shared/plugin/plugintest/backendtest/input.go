@@ -19,7 +19,7 @@ func inputCases() []testCase {
 			run: func(k *kit) {
 				w := k.echo()
 				for _, line := range []string{"hello", "-x --long", `$HOME "a' \ ; # é 世`, "  blanks  ", ""} {
-					w.give(swarm.Input{Data: []byte(line), Enter: true})
+					w.send(swarm.Input{Data: []byte(line), Enter: true})
 					w.wantLine("got " + line)
 				}
 			},
@@ -29,9 +29,9 @@ func inputCases() []testCase {
 			rule: "Input without Enter submits nothing: the next input continues the line",
 			run: func(k *kit) {
 				w := k.echo()
-				w.give(swarm.Input{Data: []byte("one ")})
-				w.give(swarm.Input{Data: []byte("two")})
-				w.give(swarm.Input{Enter: true})
+				w.send(swarm.Input{Data: []byte("one ")})
+				w.send(swarm.Input{Data: []byte("two")})
+				w.send(swarm.Input{Enter: true})
 				w.wantLine("got one two")
 			},
 		},
@@ -44,7 +44,7 @@ func inputCases() []testCase {
 				for i := range lines {
 					lines[i] = fmt.Sprintf("%d %s", i, strings.Repeat("x", 1000))
 				}
-				w.give(swarm.Input{Data: []byte(strings.Join(lines, "\n")), Enter: true})
+				w.send(swarm.Input{Data: []byte(strings.Join(lines, "\n")), Enter: true})
 				for _, line := range lines {
 					w.wantLine("got " + line)
 				}
@@ -60,7 +60,7 @@ func inputCases() []testCase {
 			rule: "InputEOF ends the input of the worker, which keeps running",
 			run: func(k *kit) {
 				w := k.echo()
-				w.give(swarm.Input{Kind: swarm.InputEOF})
+				w.send(swarm.Input{Kind: swarm.InputEOF})
 				w.wantLine("eof")
 				w.wantState(swarm.StateRunning, "the worker")
 			},
@@ -70,7 +70,7 @@ func inputCases() []testCase {
 			rule: "InputInterrupt interrupts the worker; its reaction, even an exit, is its own",
 			run: func(k *kit) {
 				w := k.ready(script.Interrupt)
-				w.give(swarm.Input{Kind: swarm.InputInterrupt})
+				w.send(swarm.Input{Kind: swarm.InputInterrupt})
 				w.wantLine("interrupted")
 				k.wantExit(w.ended(), swarm.Exit{Code: 5, Cause: swarm.CauseExited})
 			},
@@ -94,7 +94,7 @@ func inputCases() []testCase {
 			run: func(k *kit) {
 				w := k.echo()
 				w.refuses(swarm.Input{Data: []byte(strings.Repeat("line\n", swarm.MaxInput/4))}, swarm.ErrInvalidSpec)
-				w.give(swarm.Input{Data: []byte("small"), Enter: true})
+				w.send(swarm.Input{Data: []byte("small"), Enter: true})
 				w.wantLine("got small")
 			},
 		},
@@ -106,7 +106,7 @@ func inputCases() []testCase {
 				for _, after := range []time.Duration{-1, swarm.MaxEnterAfter + 1} {
 					w.refuses(swarm.Input{Data: []byte("x"), Enter: true, EnterAfter: after}, swarm.ErrInvalidSpec)
 				}
-				w.give(swarm.Input{Data: []byte("y"), Enter: true, EnterAfter: 10 * time.Millisecond})
+				w.send(swarm.Input{Data: []byte("y"), Enter: true, EnterAfter: 10 * time.Millisecond})
 				w.wantLine("got y")
 			},
 		},
@@ -122,7 +122,7 @@ func inputCases() []testCase {
 					return
 				}
 				k.WantErr("Input", err, swarm.ErrInvalidSpec)
-				w.give(swarm.Input{Data: []byte("text"), Enter: true})
+				w.send(swarm.Input{Data: []byte("text"), Enter: true})
 				w.wantLine("got text")
 			},
 		},
@@ -162,62 +162,59 @@ func (k *kit) echo() *worker {
 	return w
 }
 
-// notMixed has many give several lines each.
 func (k *kit) notMixed() {
 	k.Helper()
-	const givers, each = 8, 10
+	const senders, each = 8, 10
 	w := k.echo()
-	errs := make([]error, givers)
-	harness.Together(givers, func(i int) {
+	errs := make([]error, senders)
+	harness.Together(senders, func(i int) {
 		_, errs[i] = w.input(swarm.Input{Data: []byte(numbered(i, each)), Enter: true})
 	})
 	k.Must("Input", errors.Join(errs...))
-	w.wantWhole(givers, each)
+	w.wantWhole(senders, each)
 }
 
-// numbered returns the lines of one giver.
-func numbered(giver, lines int) string {
+// numbered returns the lines of one sender.
+func numbered(sender, lines int) string {
 	all := make([]string, lines)
 	for i := range all {
-		all[i] = fmt.Sprintf("%d %d", giver, i)
+		all[i] = fmt.Sprintf("%d %d", sender, i)
 	}
 	return strings.Join(all, "\n")
 }
 
-// wantWhole checks that the worker reads what so many givers gave, each part
-// whole.
-func (w *worker) wantWhole(givers, lines int) {
+// wantWhole checks that the worker reads one whole input of each sender.
+func (w *worker) wantWhole(senders, lines int) {
 	w.k.Helper()
 	seen := make(map[int]bool)
-	for range givers {
-		giver := w.readPart(lines)
-		if seen[giver] {
-			w.k.Fatal("the input of sender %d arrived twice", giver)
+	for range senders {
+		sender := w.readInput(lines)
+		if seen[sender] {
+			w.k.Fatal("the input of sender %d arrived twice", sender)
 		}
-		seen[giver] = true
+		seen[sender] = true
 	}
 }
 
-// wantWholeUpTo checks that each part which the worker reads is whole, up to that
-// of the last giver.
+// wantWholeUpTo checks that the worker reads whole inputs, up to that of the last sender.
 func (w *worker) wantWholeUpTo(last, lines int) {
 	w.k.Helper()
-	for w.readPart(lines) != last {
+	for w.readInput(lines) != last {
 	}
 }
 
-// hearPart returns the sender of the next part that the worker reads, which must be whole.
-func (w *worker) readPart(lines int) int {
+// readInput returns the sender of the next input that the worker reads, which must be whole.
+func (w *worker) readInput(lines int) int {
 	w.k.Helper()
-	var giver, line int
+	var sender, line int
 	first := w.readLine()
-	if _, err := fmt.Sscanf(first, "got %d %d", &giver, &line); err != nil || line != 0 {
+	if _, err := fmt.Sscanf(first, "got %d %d", &sender, &line); err != nil || line != 0 {
 		w.k.Fatal("an input begins with %q", first)
 	}
 	for i := 1; i < lines; i++ {
-		w.wantLine(fmt.Sprintf("got %d %d", giver, i))
+		w.wantLine(fmt.Sprintf("got %d %d", sender, i))
 	}
-	return giver
+	return sender
 }
 
 func (w *worker) input(in swarm.Input) (swarm.InputResult, error) {
@@ -232,7 +229,7 @@ func (w *worker) refuses(in swarm.Input, want error) {
 	w.k.WantErr("Input of "+in.Kind.String(), err, want)
 }
 
-func (w *worker) give(in swarm.Input) {
+func (w *worker) send(in swarm.Input) {
 	w.k.Helper()
 	_, err := w.input(in)
 	w.k.Must(fmt.Sprintf("Input(%s %.40q)", in.Kind, in.Data), err)

@@ -86,7 +86,6 @@ func killCases() []testCase {
 					k.Broken("the survivors are %+v", r.Survivors)
 				}
 				w.wantState(swarm.StateRunning, "the worker")
-				// It can be killed again.
 				w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: 0, Force: true})
 			},
 		},
@@ -161,7 +160,6 @@ func killCases() []testCase {
 	}
 }
 
-// harsher kills a worker for the second time while the first Kill is under way.
 func (k *kit) harsher() {
 	k.Helper()
 	w := k.ready(script.Deaf)

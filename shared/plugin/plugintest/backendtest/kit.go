@@ -19,9 +19,9 @@ const (
 	patience = harness.Patience
 	// cleanLimit is how long the end of a worker may take after its case.
 	cleanLimit = time.Minute
-	// shortGrace is a grace that a case waits out.
+	// shortGrace is a grace that a case waits for.
 	shortGrace = 200 * time.Millisecond
-	// longGrace is a grace that no case may wait for.
+	// longGrace is a grace that no case waits for.
 	longGrace = 10 * time.Minute
 )
 
@@ -90,7 +90,7 @@ func (w *worker) makeLocal() {
 	w.writeIn(k.state)
 }
 
-// writeIn has the worker write its lines to a FIFO in a directory.
+// writeIn makes the worker write its lines to a FIFO in a directory.
 func (w *worker) writeIn(dir string) {
 	k := w.k
 	k.Helper()
@@ -126,7 +126,7 @@ func (w *worker) started(h swarm.Handle) {
 	k, s := w.k, w.k.subject
 	w.handle = h
 	k.Cleanup(func() {
-		// The context of a test has ended when its clean-up runs.
+		// The test's context has ended when its cleanup runs.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(k.Ctx), cleanLimit)
 		defer cancel()
 		_, err := s.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
@@ -163,14 +163,14 @@ func (w *worker) readLine() string {
 	n, found := 0, errors.New("found")
 	err := w.k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
 		if o.Stream == swarm.Stderr {
-			return nil // a shell says there which of its children a signal has ended
+			return nil // a shell reports there which of its children a signal has ended
 		}
 		line += string(o.Data)
 		switch {
 		case o.Partial:
 			return nil
 		case n == w.lines:
-			line = strings.TrimSuffix(line, "\r") // which a terminal adds
+			line = strings.TrimSuffix(line, "\r") // added by a terminal
 			return found
 		}
 		line = ""
@@ -244,5 +244,5 @@ func (w *worker) kill(o swarm.KillOptions) swarm.KillResult {
 	return r
 }
 
-// gentle ends a worker as the host does by default.
+// gentle returns the options of a kill with the backend's default signal.
 func gentle() swarm.KillOptions { return swarm.KillOptions{Grace: patience, Force: true} }

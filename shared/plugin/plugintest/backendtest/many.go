@@ -9,7 +9,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// manyWorkers is how many there are in the case about many.
 const manyWorkers = 100
 
 func manyCases() []testCase {

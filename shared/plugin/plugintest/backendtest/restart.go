@@ -86,10 +86,9 @@ func restartCases() []testCase {
 	}
 }
 
-// budget is that of the workers of the cases.
+// budget is the budget of workers that are restarted soon.
 const budget = 2
 
-// restarting starts a worker that is started again soon.
 func (k *kit) restarting(s script.Script, when swarm.RestartWhen) *worker {
 	k.Helper()
 	w := k.newSpec(s)
@@ -112,7 +111,7 @@ func (w *worker) wantRestarts(st swarm.Status, code int) {
 	}
 }
 
-// wantCause checks why the worker ended, however that was, and how often it was started again.
+// wantCause checks the cause of the worker's end and its restarts.
 func (w *worker) wantCause(st swarm.Status, want swarm.Cause, restarts int) {
 	w.k.Helper()
 	if st.State != swarm.StateExited || st.Exit == nil || st.Exit.Cause != want || st.Restarts != restarts {

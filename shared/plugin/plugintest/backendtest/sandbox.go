@@ -73,7 +73,7 @@ func sandboxCases() []testCase {
 			rule: "a worker in a sandbox has the network of Sandbox.Network; without a network it reaches no service of the machine",
 			run: func(k *kit) {
 				if runtime.GOOS != "linux" {
-					return // the script reads what only Linux has
+					return // the script reads /proc/net
 				}
 				l, err := new(net.ListenConfig).Listen(k.Ctx, "tcp4", "127.0.0.1:0")
 				if err != nil {
@@ -111,7 +111,7 @@ func sandboxCases() []testCase {
 					w := k.newEnclosed(script.Touch, outside, box)
 					err := w.tryStart(k.Ctx)
 					if errors.Is(err, swarm.ErrUnavailable) {
-						err = swarm.ErrInvalidSpec // the machine can make no sandbox at all
+						err = swarm.ErrInvalidSpec // this machine has no sandboxes
 					}
 					k.WantErr("Spawn with "+why, err, swarm.ErrInvalidSpec)
 					w.gone()
@@ -141,7 +141,7 @@ func (k *kit) wantFile(path string, want bool) {
 	_ = os.Remove(path)
 }
 
-// control checks that a script without a sandbox does what the case is about.
+// control checks that a script can do without a sandbox what the case forbids.
 func (k *kit) control(s script.Script, value, want string) {
 	k.Helper()
 	w := k.newEnclosed(s, value, swarm.Sandbox{})
@@ -153,8 +153,8 @@ func (k *kit) control(s script.Script, value, want string) {
 	k.wantFile(value, true)
 }
 
-// enclosed starts a worker in a sandbox. It returns nil where the machine can make none: then
-// nothing is left behind.
+// enclosed starts a worker in a sandbox. It returns nil on a machine without sandboxes, after
+// checking that nothing is left behind.
 func (k *kit) enclosed(s script.Script, value string, box swarm.Sandbox) *worker {
 	k.Helper()
 	if w := k.newEnclosed(s, value, box); w.encloses() {
@@ -163,7 +163,7 @@ func (k *kit) enclosed(s script.Script, value string, box swarm.Sandbox) *worker
 	return nil
 }
 
-// encloses starts the worker and reports whether the machine can make its sandbox.
+// encloses starts the worker and reports whether the machine has sandboxes.
 func (w *worker) encloses() bool {
 	w.k.Helper()
 	err := w.tryStart(w.k.Ctx)

@@ -55,7 +55,7 @@ func (w *worker) signal(name string, mode swarm.KillMode) error {
 	return w.k.Backend.(swarm.Signaller).Signal(ctx, w.handle, swarm.SignalOptions{Signal: name, Mode: mode})
 }
 
-// wantSaid checks the next lines of the worker, in any order.
+// wantSorted checks the next lines of the worker, in any order.
 func (w *worker) wantSorted(want ...string) {
 	w.k.Helper()
 	var got []string

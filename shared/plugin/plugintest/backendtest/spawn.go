@@ -114,7 +114,6 @@ func (w *worker) gone() {
 	}
 }
 
-// many spawns, asks for and kills n workers together.
 func (k *kit) many(n int) {
 	k.Helper()
 	workers := make([]*worker, n)

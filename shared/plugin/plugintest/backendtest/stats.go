@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// spentLeast is the least that a [script.Spend] spends.
+	// spentLeast is the smallest CPU time of a [script.Spend].
 	spentLeast = 20 * time.Millisecond
-	// held is what a [script.Hold] holds.
+	// held is the memory of a [script.Hold].
 	held = 64 << 20
 )
 
@@ -44,7 +44,7 @@ func statsCases() []testCase {
 				if after.CPUTime == nil {
 					return
 				}
-				// The first look may have come late, but there was nothing to spend before.
+				// The first measurement may be late: only the sum is certain.
 				if *after.CPUTime < *before.CPUTime || *after.CPUTime < spentLeast {
 					k.Broken("the CPU time was %v, and %v after the child", *before.CPUTime, *after.CPUTime)
 				}
@@ -109,7 +109,6 @@ func statsCases() []testCase {
 	}
 }
 
-// measured returns the figures of the worker at this moment.
 func (w *worker) measured() (swarm.Stats, error) {
 	w.k.Helper()
 	ctx, cancel := w.k.limited()
@@ -121,8 +120,7 @@ func (w *worker) measured() (swarm.Stats, error) {
 	return results[0].Stats, results[0].Err
 }
 
-// stats returns the figures of the worker, which an engine may have only some time after
-// its start.
+// stats returns the worker's figures, which an engine may have only some time after its start.
 func (w *worker) stats() swarm.Stats {
 	w.k.Helper()
 	var s swarm.Stats
@@ -133,7 +131,7 @@ func (w *worker) stats() swarm.Stats {
 	return s
 }
 
-// holding returns the figures of a [script.Hold]. An engine may measure from time to time only.
+// holding returns the figures of a [script.Hold]. An engine may measure only periodically.
 func (w *worker) holding() swarm.Stats {
 	w.k.Helper()
 	var s swarm.Stats

@@ -53,7 +53,7 @@ func statusCases() []testCase {
 	}
 }
 
-// wantExit checks how a worker ended. The reason is free, the time must be set.
+// wantExit checks how a worker ended. The time must be set; the reason is not checked.
 func (k *kit) wantExit(st swarm.Status, want swarm.Exit) {
 	k.Helper()
 	if st.State != swarm.StateExited || st.Exit == nil {

@@ -17,7 +17,7 @@ type subject struct {
 	swarm.Backend
 	caps   []swarm.Capability
 	local  bool
-	plugin *harness.Process // nil if it is in this one
+	plugin *harness.Process // nil if the backend is in this process
 }
 
 func (s subject) has(c swarm.Capability) bool { return c == "" || slices.Contains(s.caps, c) }
@@ -30,7 +30,7 @@ func (b Backend) direct(t T) subject {
 	return subject{Backend: backend, caps: swarm.CapabilitiesOf(backend), local: b.Local}
 }
 
-// wired puts the backend behind the wire.
+// wired serves the backend over a connection in memory.
 func (b Backend) wired(t T) subject {
 	t.Helper()
 	return remote(t, harness.Serve(t, rpc.Plugin{

@@ -44,7 +44,7 @@ func transcriptCases() []testCase {
 				whole := k.transcribed(script.Lines, 0).read()
 				got := k.transcribed(script.Lines, most).read()
 				if bytes.Contains(got, []byte(swarm.TranscriptMark)) {
-					return // there are no holes here
+					return // this file system has no holes
 				}
 				kept := bytes.TrimLeft(got, "\x00")
 				if len(got) != len(whole) || len(kept) > most || !bytes.HasSuffix(whole, kept) || len(kept) == 0 {

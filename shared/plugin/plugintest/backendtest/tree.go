@@ -85,7 +85,7 @@ func (k *kit) dead(pids []int) {
 	for _, pid := range pids {
 		if alive(pid) {
 			k.Broken("process %d of %v is alive", pid, pids)
-			_ = syscall.Kill(pid, syscall.SIGKILL) // nothing outlives the test
+			_ = syscall.Kill(pid, syscall.SIGKILL) // no process outlives the test
 		}
 	}
 }

@@ -11,7 +11,7 @@ type Kit struct {
 	T
 	// Rule is the sentence of the contract.
 	Rule string
-	// Ctx is that of the test.
+	// Ctx is the context of the case.
 	Ctx context.Context //nolint:containedctx // it ends with the test
 }
 

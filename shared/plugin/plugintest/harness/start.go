@@ -56,7 +56,7 @@ func (p Program) StartCases() []Item {
 			run: func(k Kit, p Program) {
 				// Other mistakes break other rules.
 				if r := p.run(k, cookie()); !r.ended && r.line == "" {
-					k.Broken("it printed nothing and is still running%s", said(r.errs))
+					k.Broken("it printed nothing and is still running%s", suffix(r.errs))
 				}
 			},
 		},
@@ -68,7 +68,7 @@ func (p Program) StartCases() []Item {
 				case r.line != "" && !isHandshake(r.line):
 					k.Broken("it printed %q", r.line)
 				case r.line == "" && r.ended:
-					k.Broken("it printed nothing and exited with code %d%s", r.code, said(r.errs))
+					k.Broken("it printed nothing and exited with code %d%s", r.code, suffix(r.errs))
 				}
 			},
 		},
@@ -115,13 +115,13 @@ func (p Program) LifeCases() []Item {
 	})
 }
 
-// cookie is the variable that distinguishes a plugin from a program that a person runs.
+// cookie returns the variable that the host sets for a plugin.
 func cookie() string {
 	h := plugin.Handshake()
 	return h.MagicCookieKey + "=" + h.MagicCookieValue
 }
 
-// begun is the behaviour of a program until its first line, its end or the limit.
+// begun describes a program up to its first line, its end or the limit.
 type begun struct {
 	line  string
 	errs  string // its standard error
@@ -158,20 +158,20 @@ func (p Program) run(k Kit, variable string) begun {
 	if r.line != "" && limit.Stop() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
-	_ = cmd.Wait() // how it ended is in its state
+	_ = cmd.Wait() // the result is in its state
 	limit.Stop()
 	r.ended = cmd.ProcessState.Exited()
 	r.code, r.errs = cmd.ProcessState.ExitCode(), strings.TrimSpace(errs.String())
 	return r
 }
 
-// isHandshake reports whether a line is that of go-plugin, for this protocol.
+// isHandshake reports whether a line is a handshake of go-plugin for this protocol.
 func isHandshake(line string) bool {
 	f := strings.Split(line, "|")
 	return len(f) >= 5 && f[0] == "1" && f[1] == "1" && (f[2] == "unix" || f[2] == "tcp") && f[4] == "grpc"
 }
 
-func said(errs string) string {
+func suffix(errs string) string {
 	if errs == "" {
 		return ""
 	}

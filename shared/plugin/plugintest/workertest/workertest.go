@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Limit is how long a test waits for what must happen soon.
+// Limit is how long a test waits for an event that must happen soon.
 const Limit = time.Minute
 
 // Spawn starts a worker that ends with the test.

@@ -64,7 +64,7 @@ func cases() []testCase {
 				spec := k.newSpec()
 				_, err := k.Create(ctx, spec)
 				k.WantErr("Create", err, context.Canceled)
-				k.create(spec) // nothing is in the way
+				k.create(spec) // fails if something was left behind
 			},
 		},
 		{
@@ -161,7 +161,7 @@ func cases() []testCase {
 				ref.Path = k.TempDir()
 				k.write(ref)
 				for _, force := range []bool{false, true} {
-					_, _ = k.Remove(k.Ctx, ref, swarm.RemoveOptions{Force: force}) // whatever it says
+					_, _ = k.Remove(k.Ctx, ref, swarm.RemoveOptions{Force: force}) // with any result
 				}
 				k.wantWork(ref)
 			},

@@ -84,7 +84,7 @@ func savedCases() []testCase {
 	}
 }
 
-// saved returns a workspace that was removed with work in it, and the name of that work.
+// saved returns a workspace that was removed with work in it, and the ref of the saved work.
 func (k *kit) saved() (ref swarm.WorkspaceRef, saved string) {
 	k.Helper()
 	ref = k.create(k.newSpec())

@@ -29,8 +29,8 @@ type T = harness.T
 type Workspace struct {
 	// New returns the plugin that a new process would have.
 	New func(t T) swarm.Workspace
-	// Base makes what workspaces are made of, such as a repository, and returns
-	// its directory, absolute.
+	// Base makes a source of workspaces, such as a repository, and returns its directory,
+	// absolute.
 	Base func(t T) string
 }
 

@@ -32,8 +32,6 @@ type life struct {
 	grpc *grpc.Server // nil before go-plugin made it
 }
 
-func newLife(s *rpc.Server) *life { return &life{server: s} }
-
 // serves records the server to stop.
 func (l *life) serves(g *grpc.Server) *grpc.Server {
 	l.mu.Lock()

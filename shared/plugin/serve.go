@@ -45,7 +45,7 @@ func Serve(o Options) {
 	var warming sync.WaitGroup
 	warming.Go(wire.Warm)
 	defer warming.Wait()
-	l := newLife(rpc.New(p))
+	l := &life{server: rpc.New(p)}
 	l.watch()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig: Handshake(),

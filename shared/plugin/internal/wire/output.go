@@ -14,7 +14,7 @@ func OutputRequest(h swarm.Handle, o swarm.OutputOptions) *pb.OutputRequest {
 		Since:  moment(o.Since),
 		Stream: text(string(o.Stream)),
 		Follow: o.Follow,
-		Tail:   number[int64](o.Tail),
+		Tail:   number(o.Tail),
 	}
 }
 
@@ -24,7 +24,7 @@ func FromOutputRequest(r *pb.OutputRequest) (swarm.Handle, swarm.OutputOptions) 
 		Since:  fromMoment(r.GetSince()),
 		Stream: swarm.Stream(r.GetStream()),
 		Follow: r.GetFollow(),
-		Tail:   number[int](r.Tail),
+		Tail:   fromNumber[int](r.GetTail(), r.Tail != nil),
 	}
 }
 

@@ -33,8 +33,8 @@ func Stats(s swarm.Stats) *pb.WorkerStats {
 		CpuShare:   s.CPUShare,
 		Memory:     s.Memory,
 		MemoryKind: text(string(s.MemoryKind)),
-		Processes:  number[int64](s.Processes),
-		Threads:    number[int64](s.Threads),
+		Processes:  number(s.Processes),
+		Threads:    number(s.Threads),
 	}
 }
 
@@ -45,10 +45,10 @@ func FromStats(s *pb.WorkerStats) swarm.Stats {
 	}
 	out := swarm.Stats{
 		Time:       fromMoment(s.GetTime()),
-		Memory:     counted[int64](s.Memory),
+		Memory:     counted[int64](s.GetMemory(), s.Memory != nil),
 		MemoryKind: swarm.MemoryKind(Line(s.GetMemoryKind())),
-		Processes:  counted[int](s.Processes),
-		Threads:    counted[int](s.Threads),
+		Processes:  counted[int](s.GetProcesses(), s.Processes != nil),
+		Threads:    counted[int](s.GetThreads(), s.Threads != nil),
 	}
 	if u := given(s.GetUsage(), fromUsage); u != nil {
 		out.Usage = *u
@@ -69,9 +69,9 @@ func usage(u *swarm.Usage) *pb.Usage {
 
 func fromUsage(u *pb.Usage) *swarm.Usage {
 	out := &swarm.Usage{
-		Peak:    counted[int64](u.Peak),
-		Read:    counted[int64](u.Read),
-		Written: counted[int64](u.Written),
+		Peak:    counted[int64](u.GetPeak(), u.Peak != nil),
+		Read:    counted[int64](u.GetRead(), u.Read != nil),
+		Written: counted[int64](u.GetWritten(), u.Written != nil),
 	}
 	if d := u.GetCpuTime().AsDuration(); u.GetCpuTime() != nil && d >= 0 {
 		out.CPUTime = &d

@@ -97,18 +97,20 @@ func span(d time.Duration) *durationpb.Duration {
 	return durationpb.New(d)
 }
 
-// number converts a number that may be missing.
-func number[B, A int | int64](n *A) *B {
-	return given(n, func(n *A) *B { return new(B(*n)) })
+func number(n *int) *int64 {
+	return given(n, func(n *int) *int64 { return new(int64(*n)) })
 }
 
-// counted converts a number that may be missing and can't be negative.
-func counted[B, A int | int64](n *A) *B {
-	if n == nil || *n < 0 {
+// fromNumber converts a number that may be missing.
+func fromNumber[N int | int64](n int64, ok bool) *N {
+	if !ok {
 		return nil
 	}
-	return new(B(*n))
+	return new(N(n))
 }
+
+// counted is fromNumber for a number that can't be negative.
+func counted[N int | int64](n int64, ok bool) *N { return fromNumber[N](n, ok && n >= 0) }
 
 // keyOf returns the key of a value in a table, and the zero key for a value that is not there.
 func keyOf[K, V comparable](table map[K]V, value V) (key K, ok bool) {

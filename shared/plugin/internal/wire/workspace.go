@@ -153,7 +153,7 @@ func fromFileChange(c *pb.FileChange) swarm.FileChange {
 func Diff(d swarm.Diff) *pb.DiffResponse {
 	return &pb.DiffResponse{
 		Files: Convert(d.Files, fileChange), Command: byteses(d.Command), Env: byteses(d.Env), Unset: byteses(d.Unset),
-		Ahead: number[int64](d.Ahead), Behind: number[int64](d.Behind),
+		Ahead: number(d.Ahead), Behind: number(d.Behind),
 	}
 }
 
@@ -172,6 +172,7 @@ func FromDiff(d *pb.DiffResponse) swarm.Diff {
 	return swarm.Diff{
 		Files: Convert(d.GetFiles(), fromFileChange), Command: strs(d.GetCommand()),
 		Env: strs(d.GetEnv()), Unset: strs(d.GetUnset()),
-		Ahead: number[int](d.Ahead), Behind: number[int](d.Behind),
+		Ahead:  fromNumber[int](d.GetAhead(), d.Ahead != nil),
+		Behind: fromNumber[int](d.GetBehind(), d.Behind != nil),
 	}
 }

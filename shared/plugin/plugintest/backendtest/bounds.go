@@ -58,7 +58,9 @@ func boundsCases() []testCase {
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				for _, l := range []swarm.Limits{{Memory: -1}, {CPUs: -1}, {PIDs: -1}, {Nice: 20}, {IOWeight: -1}} {
-					k.WantErr("SetLimits", w.setLimits(l), swarm.ErrInvalidSpec)
+					ctx, cancel := k.limited()
+					k.WantErr("SetLimits", k.Backend.(swarm.Limiter).SetLimits(ctx, w.handle, l), swarm.ErrInvalidSpec)
+					cancel()
 				}
 			},
 		},
@@ -82,10 +84,4 @@ func (w *worker) setPaused(paused bool) {
 	ctx, cancel := w.k.limited()
 	defer cancel()
 	w.k.Must(fmt.Sprintf("SetPaused(%v)", paused), w.k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, paused))
-}
-
-func (w *worker) setLimits(l swarm.Limits) error {
-	ctx, cancel := w.k.limited()
-	defer cancel()
-	return w.k.Backend.(swarm.Limiter).SetLimits(ctx, w.handle, l)
 }

@@ -132,10 +132,10 @@ func badHandleCases() []testCase {
 // endedCases are about calls that need a running worker. Other files have the cases that check
 // more than the error.
 func endedCases() []testCase {
+	needRunning := []swarm.Capability{swarm.CapStats, swarm.CapPause, swarm.CapSetLimits, swarm.CapAttach, swarm.CapSignal}
 	var cases []testCase
 	for _, c := range handleCalls() {
-		switch c.capability {
-		case swarm.CapStats, swarm.CapPause, swarm.CapSetLimits, swarm.CapAttach, swarm.CapSignal:
+		if slices.Contains(needRunning, c.capability) {
 			cases = append(cases, c.refused("-after-the-end", "a worker that has ended is ErrNotFound", swarm.ErrNotFound,
 				func(k *kit) swarm.Handle { return k.finished(script.True).handle }))
 		}

@@ -59,7 +59,18 @@ func completeCases() []testCase {
 		{
 			name: "complete-in-a-kill", needs: swarm.CapComplete,
 			rule: "Complete of a worker that is being killed is ErrTooLate, and the cause of its end is the kill",
-			run:  func(k *kit) { k.completeInKill() },
+			run: func(k *kit) {
+				w := k.ready(script.Deaf)
+				w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true, Detach: true})
+				w.wantLine("heard")
+				k.WantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
+				w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
+				st := w.status()
+				k.wantExit(st, swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled})
+				if st.Completion != nil {
+					k.Broken("the completion is %+v", st.Completion)
+				}
+			},
 		},
 		{
 			name: "complete-after-the-end", needs: swarm.CapComplete,
@@ -101,18 +112,4 @@ func (w *worker) complete(summary string, o swarm.KillOptions) error {
 func (w *worker) completed(summary string, o swarm.KillOptions) {
 	w.k.Helper()
 	w.k.Check("Complete", w.complete(summary, o))
-}
-
-func (k *kit) completeInKill() {
-	k.Helper()
-	w := k.ready(script.Deaf)
-	w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true, Detach: true})
-	w.wantLine("heard")
-	k.WantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
-	w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
-	st := w.status()
-	k.wantExit(st, swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled})
-	if st.Completion != nil {
-		k.Broken("the completion is %+v", st.Completion)
-	}
 }

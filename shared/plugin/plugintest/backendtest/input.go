@@ -53,7 +53,23 @@ func inputCases() []testCase {
 		{
 			name: "input-is-not-mixed", needs: swarm.CapInput, also: swarm.CapStdin,
 			rule: "inputs that are given at the same time arrive one after the other",
-			run:  func(k *kit) { k.notMixed() },
+			run: func(k *kit) {
+				const senders, lines = 8, 10
+				w := k.echo()
+				errs := make([]error, senders)
+				harness.Together(senders, func(i int) {
+					_, errs[i] = w.input(swarm.Input{Data: []byte(numbered(i, lines)), Enter: true})
+				})
+				k.Must("Input", errors.Join(errs...))
+				arrived := make(map[int]bool)
+				for range senders {
+					sender := w.readInput(lines)
+					if arrived[sender] {
+						k.Fatal("the input of sender %d arrived twice", sender)
+					}
+					arrived[sender] = true
+				}
+			},
 		},
 		{
 			name: "input-ends", needs: swarm.CapInput, also: swarm.CapStdin,
@@ -162,18 +178,6 @@ func (k *kit) echo() *worker {
 	return w
 }
 
-func (k *kit) notMixed() {
-	k.Helper()
-	const senders, each = 8, 10
-	w := k.echo()
-	errs := make([]error, senders)
-	harness.Together(senders, func(i int) {
-		_, errs[i] = w.input(swarm.Input{Data: []byte(numbered(i, each)), Enter: true})
-	})
-	k.Must("Input", errors.Join(errs...))
-	w.wantWhole(senders, each)
-}
-
 // numbered returns the lines of one sender.
 func numbered(sender, lines int) string {
 	all := make([]string, lines)
@@ -181,26 +185,6 @@ func numbered(sender, lines int) string {
 		all[i] = fmt.Sprintf("%d %d", sender, i)
 	}
 	return strings.Join(all, "\n")
-}
-
-// wantWhole checks that the worker reads one whole input of each sender.
-func (w *worker) wantWhole(senders, lines int) {
-	w.k.Helper()
-	seen := make(map[int]bool)
-	for range senders {
-		sender := w.readInput(lines)
-		if seen[sender] {
-			w.k.Fatal("the input of sender %d arrived twice", sender)
-		}
-		seen[sender] = true
-	}
-}
-
-// wantWholeUpTo checks that the worker reads whole inputs, up to that of the last sender.
-func (w *worker) wantWholeUpTo(last, lines int) {
-	w.k.Helper()
-	for w.readInput(lines) != last {
-	}
 }
 
 // readInput returns the sender of the next input that the worker reads, which must be whole.

@@ -103,7 +103,21 @@ func killCases() []testCase {
 		{
 			name: "kill-harsher",
 			rule: "a second, harsher Kill takes effect at once while the first waits for its grace, and both succeed",
-			run:  func(k *kit) { k.harsher() },
+			run: func(k *kit) {
+				w := k.ready(script.Deaf)
+				ctx, cancel := k.limited()
+				defer cancel()
+				var first error
+				var patient sync.WaitGroup
+				patient.Go(func() {
+					_, first = k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true})
+				})
+				w.wantLine("heard")
+				_, second := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGKILL", Force: true})
+				patient.Wait()
+				k.Check("Kill", errors.Join(first, second))
+				w.wantState(swarm.StateExited, "the worker")
+			},
 		},
 		{
 			name: "kill-together",
@@ -158,21 +172,4 @@ func killCases() []testCase {
 			},
 		},
 	}
-}
-
-func (k *kit) harsher() {
-	k.Helper()
-	w := k.ready(script.Deaf)
-	ctx, cancel := k.limited()
-	defer cancel()
-	var first error
-	var patient sync.WaitGroup
-	patient.Go(func() {
-		_, first = k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true})
-	})
-	w.wantLine("heard")
-	_, second := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGKILL", Force: true})
-	patient.Wait()
-	k.Check("Kill", errors.Join(first, second))
-	w.wantState(swarm.StateExited, "the worker")
 }

@@ -147,7 +147,9 @@ func attachCases() []testCase {
 				w := k.ready(script.Sleep)
 				before := w.status()
 				for range 2 {
-					a, err := w.attach()
+					ctx, cancel := k.limited()
+					a, err := k.Backend.(swarm.Attacher).Attach(ctx, w.handle, swarm.AttachOptions{})
+					cancel()
 					k.Must("Attach", err)
 					if len(a.Command) == 0 || a.Command[0] == "" {
 						k.Broken("the command is %q", a.Command)
@@ -159,10 +161,4 @@ func attachCases() []testCase {
 			},
 		},
 	}
-}
-
-func (w *worker) attach() (swarm.Attachment, error) {
-	ctx, cancel := w.k.limited()
-	defer cancel()
-	return w.k.Backend.(swarm.Attacher).Attach(ctx, w.handle, swarm.AttachOptions{})
 }

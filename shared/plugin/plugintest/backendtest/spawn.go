@@ -82,7 +82,35 @@ func spawnCases() []testCase {
 		{
 			name: "spawn-many-at-once",
 			rule: "all methods may be called concurrently: 20 workers are spawned, checked and killed together",
-			run:  func(k *kit) { k.many(20) },
+			run: func(k *kit) {
+				const n = 20
+				workers := make([]*worker, n)
+				for i := range workers {
+					workers[i] = k.newSpec(script.Sleep)
+				}
+				errs := make([]error, n)
+				harness.Together(n, func(i int) {
+					w := workers[i]
+					if errs[i] = w.tryStart(k.Ctx); errs[i] != nil {
+						return
+					}
+					st, err := k.Status(k.Ctx, w.handle)
+					if err == nil && st.State != swarm.StateRunning {
+						err = errors.New("a new worker is " + st.State.String())
+					}
+					if err == nil {
+						_, err = k.Kill(k.Ctx, w.handle, gentle())
+					}
+					if err == nil {
+						st, err = k.Status(k.Ctx, w.handle)
+					}
+					if err == nil && st.State != swarm.StateExited {
+						err = errors.New("a killed worker is " + st.State.String())
+					}
+					errs[i] = err
+				})
+				k.Check("the calls", errors.Join(errs...))
+			},
 		},
 	}
 }
@@ -112,34 +140,4 @@ func (w *worker) gone() {
 		w.started(h)
 		w.k.Broken("the worker was left behind")
 	}
-}
-
-func (k *kit) many(n int) {
-	k.Helper()
-	workers := make([]*worker, n)
-	for i := range workers {
-		workers[i] = k.newSpec(script.Sleep)
-	}
-	errs := make([]error, n)
-	harness.Together(n, func(i int) {
-		w := workers[i]
-		if errs[i] = w.tryStart(k.Ctx); errs[i] != nil {
-			return
-		}
-		st, err := k.Status(k.Ctx, w.handle)
-		if err == nil && st.State != swarm.StateRunning {
-			err = errors.New("a new worker is " + st.State.String())
-		}
-		if err == nil {
-			_, err = k.Kill(k.Ctx, w.handle, gentle())
-		}
-		if err == nil {
-			st, err = k.Status(k.Ctx, w.handle)
-		}
-		if err == nil && st.State != swarm.StateExited {
-			err = errors.New("a killed worker is " + st.State.String())
-		}
-		errs[i] = err
-	})
-	k.Check("the calls", errors.Join(errs...))
 }

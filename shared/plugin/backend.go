@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
@@ -14,9 +15,8 @@ import (
 )
 
 // Backend is a backend in another process. It implements [swarm.Backend] and
-// every capability of one; a capability that the plugin does not have is
-// [swarm.ErrUnsupported]. A plugin that ended in a call, or before it, is
-// [ErrPluginGone].
+// every capability of one; a capability that the plugin lacks is [swarm.ErrUnsupported].
+// If the plugin ended before or during a call, the error is [ErrPluginGone].
 type Backend struct {
 	client *Client
 	rpc    pb.BackendClient
@@ -61,24 +61,9 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 
 // Progress implements [swarm.Progresser].
 func (b *Backend) Progress(ctx context.Context, id string, each func(text string) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the stream when each did not want more
-	stream, err := b.rpc.Progress(ctx, &pb.ProgressRequest{Id: id}, smallAnswer)
-	if err != nil {
-		return wire.FromStatus(ctx, err)
-	}
-	for {
-		resp, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return wire.FromStatus(ctx, err)
-		}
-		if err := each(wire.Line(resp.GetText())); err != nil {
-			return err
-		}
-	}
+	return receive(ctx, b.rpc.Progress, &pb.ProgressRequest{Id: id}, func(resp *pb.ProgressResponse) error {
+		return each(wire.Line(resp.GetText()))
+	}, smallAnswer)
 }
 
 // Find implements [swarm.Finder].
@@ -115,26 +100,14 @@ func (b *Backend) handle(p *pb.Handle) (swarm.Handle, error) {
 
 // Output implements [swarm.Outputter].
 func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the stream when each did not want more
-	stream, err := b.rpc.Output(ctx, wire.OutputRequest(h, o))
-	if err != nil {
-		return wire.FromStatus(ctx, err)
-	}
-	for {
-		resp, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return wire.FromStatus(ctx, err)
-		}
+	return receive(ctx, b.rpc.Output, wire.OutputRequest(h, o), func(resp *pb.OutputResponse) error {
 		for _, piece := range resp.GetPieces() {
 			if err := each(wire.FromOutput(piece)); err != nil {
 				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // Sweep implements [swarm.Sweeper], for any number of handles.
@@ -168,13 +141,31 @@ func (b *Backend) Check(ctx context.Context) error { return b.client.Check(ctx) 
 
 // List implements [swarm.Lister]. A list without end is cut off with an error.
 func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {
+	size := 0
+	return receive(ctx, b.rpc.List, &pb.ListRequest{}, func(resp *pb.ListResponse) error {
+		if size += max(proto.Size(resp), minListed); size > maxList {
+			return fmt.Errorf("plugin '%s' lists more workers than swarm accepts (%d MiB)", b.client.info.Name, maxList>>20)
+		}
+		if _, err := b.handle(resp.GetHandle()); err != nil {
+			return err
+		}
+		return each(wire.FromListed(resp))
+	}, smallAnswer)
+}
+
+// receive calls each for every message of the stream that open opens, until the stream ends or
+// each fails.
+func receive[Q, M any](ctx context.Context,
+	open func(context.Context, Q, ...grpc.CallOption) (grpc.ServerStreamingClient[M], error), req Q,
+	each func(*M) error, opts ...grpc.CallOption,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the stream when each did not want more
-	stream, err := b.rpc.List(ctx, &pb.ListRequest{}, smallAnswer)
+	defer cancel() // ends the stream after an error of each
+	stream, err := open(ctx, req, opts...)
 	if err != nil {
 		return wire.FromStatus(ctx, err)
 	}
-	for size := 0; ; {
+	for {
 		// Messages that have arrived can be received after the end of the context.
 		if err := ctx.Err(); err != nil {
 			return err
@@ -186,13 +177,7 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 		if err != nil {
 			return wire.FromStatus(ctx, err)
 		}
-		if size += max(proto.Size(resp), minListed); size > maxList {
-			return fmt.Errorf("plugin '%s' lists more workers than swarm accepts (%d MiB)", b.client.info.Name, maxList>>20)
-		}
-		if _, err := b.handle(resp.GetHandle()); err != nil {
-			return err
-		}
-		if err := each(wire.FromListed(resp)); err != nil {
+		if err := each(resp); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,8 @@ func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, err
 	return results[0].Status, results[0].Err
 }
 
-// StatusBatch implements [swarm.BatchStatuser], for any number of handles and
-// every backend. All batches are asked for at the same time.
+// StatusBatch implements [swarm.BatchStatuser], for any number of handles and every
+// backend. All batches are sent at the same time.
 func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -40,17 +41,20 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	var (
 		asking sync.WaitGroup
 		first  sync.Once
-		failed error // the first one is the reason; the errors of calls that it cuts off are not
+		failed error // the first one; later ones are of calls that it cancelled
 		at     int
 	)
 	for part := range batches(hs) {
-		answers := results[at:][:len(part)]
+		start := at
 		at += len(part)
 		asking.Go(func() {
-			if err := b.statuses(ctx, part, answers); err != nil {
+			resp, err := b.rpc.Status(ctx, &pb.StatusRequest{Handles: wire.Handles(part)})
+			if err := b.answered(ctx, len(resp.GetResults()), len(part), err); err != nil {
 				first.Do(func() { failed = err })
 				cancel()
+				return
 			}
+			copy(results[start:], wire.Convert(resp.GetResults(), wire.FromStatusResult))
 		})
 	}
 	asking.Wait()
@@ -60,18 +64,12 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	return results, nil
 }
 
-func (b *Backend) statuses(ctx context.Context, hs []swarm.Handle, answers []swarm.StatusResult) error {
-	resp, err := b.rpc.Status(ctx, &pb.StatusRequest{Handles: wire.Handles(hs)})
-	if err != nil {
-		return wire.FromStatus(ctx, err)
+// answered returns an error unless the plugin answered without err and for every worker.
+func (b *Backend) answered(ctx context.Context, got, n int, err error) error {
+	if err == nil && got != n {
+		return b.left(got, n)
 	}
-	if got := len(resp.GetResults()); got != len(hs) {
-		return b.left(got, len(hs))
-	}
-	for i, r := range resp.GetResults() {
-		answers[i] = wire.FromStatusResult(r)
-	}
-	return nil
+	return wire.FromStatus(ctx, err)
 }
 
 // ScreenBatch implements [swarm.BatchScreener], for any number of handles. The backend
@@ -80,15 +78,10 @@ func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.Sc
 	results := make([]swarm.ScreenResult, 0, len(hs))
 	for part := range slices.Chunk(hs, swarm.MaxScreens) {
 		resp, err := b.rpc.Screens(ctx, &pb.ScreensRequest{Handles: wire.Handles(part), Lines: int64(o.Lines)})
-		if err != nil {
-			return nil, wire.FromStatus(ctx, err)
+		if err := b.answered(ctx, len(resp.GetResults()), len(part), err); err != nil {
+			return nil, err
 		}
-		if got := len(resp.GetResults()); got != len(part) {
-			return nil, b.left(got, len(part))
-		}
-		for _, r := range resp.GetResults() {
-			results = append(results, wire.FromScreenResult(r))
-		}
+		results = append(results, wire.Convert(resp.GetResults(), wire.FromScreenResult)...)
 	}
 	return results, nil
 }
@@ -99,15 +92,10 @@ func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsRe
 	results := make([]swarm.StatsResult, 0, len(hs))
 	for part := range batches(hs) {
 		resp, err := b.rpc.Stats(ctx, &pb.StatsRequest{Handles: wire.Handles(part)})
-		if err != nil {
-			return nil, wire.FromStatus(ctx, err)
+		if err := b.answered(ctx, len(resp.GetResults()), len(part), err); err != nil {
+			return nil, err
 		}
-		if got := len(resp.GetResults()); got != len(part) {
-			return nil, b.left(got, len(part))
-		}
-		for _, r := range resp.GetResults() {
-			results = append(results, wire.FromStatsResult(r))
-		}
+		results = append(results, wire.Convert(resp.GetResults(), wire.FromStatsResult)...)
 	}
 	return results, nil
 }
@@ -122,25 +110,22 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	return result, err
 }
 
-// KillBatch ends any number of workers at the same time. each is called as each
-// is done, in any order, never twice at the same time, with its place in items
-// and what Kill would have returned. An error of KillBatch is about the workers
-// for which each was not called; without one it was called for all.
+// KillBatch kills any number of workers at the same time. It calls each once for every
+// worker when its Kill returns, in any order, never concurrently, with its index in items
+// and the results of Kill. An error of KillBatch is about the workers for which each was
+// not called; without an error it was called for all.
 func (b *Backend) KillBatch(ctx context.Context, items []KillItem, each func(i int, r swarm.KillResult, err error)) error {
 	return inBatches(ctx, b, items,
 		func(ctx context.Context, part []KillItem) (grpc.ServerStreamingClient[pb.KillResponse], error) {
-			req := &pb.KillRequest{Items: make([]*pb.KillItem, len(part))}
-			for i, item := range part {
-				req.Items[i] = wire.KillItem(item.Handle, item.Options)
-			}
-			return b.rpc.Kill(ctx, req)
+			return b.rpc.Kill(ctx, &pb.KillRequest{Items: wire.Convert(part, func(i KillItem) *pb.KillItem {
+				return &pb.KillItem{Handle: wire.Handle(i.Handle), Options: wire.KillOptions(i.Options)}
+			})})
 		},
 		func(i int, r *pb.KillResponse) {
 			each(i, wire.FromKillResult(r.GetResult()), wire.FromError(r.GetError()))
 		})
 }
 
-// batches splits handles that exceed one message.
 func batches[T any](all []T) iter.Seq[[]T] { return slices.Chunk(all, swarm.MaxBatch) }
 
 // indexed is a message about one of the workers of its request.
@@ -149,10 +134,11 @@ type indexed[M any] interface {
 	GetIndex() uint32
 }
 
-// final reports whether a message is the last one about its worker, as most are.
+// final reports whether a message is the last one about its worker; only WatchResponse has
+// others.
 func final[M any](m *M) bool {
-	told, ok := any(m).(interface{ GetLast() bool })
-	return !ok || told.GetLast()
+	marked, ok := any(m).(interface{ GetLast() bool })
+	return !ok || marked.GetLast()
 }
 
 // inBatches opens a stream for each batch, all at the same time, and calls each
@@ -161,11 +147,11 @@ func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 	open func(context.Context, []T) (grpc.ServerStreamingClient[M], error), each func(i int, m P),
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the streams of which no more is read
+	defer cancel() // ends streams that are not read to their end
 	var (
 		streams sync.WaitGroup
 		mu      sync.Mutex // held while each is called
-		errs    []error
+		failed  error
 		at      int
 	)
 	for part := range batches(all) {
@@ -180,26 +166,18 @@ func inBatches[T, M any, P indexed[M]](ctx context.Context, b *Backend, all []T,
 				})
 			mu.Lock()
 			defer mu.Unlock()
-			errs = append(errs, err)
+			failed = cmp.Or(failed, err) // batches that fail together fail for the same cause
 		})
 	}
 	streams.Wait()
-	// One cause is enough: batches that fail together fail for the same one.
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return failed
 }
 
-// maxSurplus is how many superfluous messages are ignored in one stream: those about
-// unknown workers, or about workers with a result. A plugin that sends more floods its
-// host.
+// maxSurplus is how many messages about unknown workers, or about workers with a result, are
+// ignored in one stream. A plugin that sends more floods its host.
 const maxSurplus = 100
 
-// follow reads a stream to its end and expects a last message for each of n
-// workers.
+// follow reads a stream to its end and expects a last message for each of n workers.
 func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 	open func() (grpc.ServerStreamingClient[M], error), each func(P),
 ) error {
@@ -217,7 +195,7 @@ func follow[M any, P indexed[M]](ctx context.Context, b *Backend, n int,
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil && got == n:
-			return nil // every worker was answered for
+			return nil // every worker has its result
 		case err != nil:
 			return wire.FromStatus(ctx, err)
 		}

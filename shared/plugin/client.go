@@ -23,13 +23,13 @@ const (
 
 // Info describes a plugin.
 type Info struct {
-	// Name and Version are those of its [Options].
+	// Name and Version are set in its [Options].
 	Name, Version string
-	// Kind is the interface that it implements; empty if this host does not know it.
+	// Kind is the interface that it implements; empty if it is unknown to this host.
 	Kind Kind
 	// Contract is the version of the contract that it was built with.
 	Contract int
-	// Local is that of its [Options].
+	// Local is set in its [Options].
 	Local bool
 	// Capabilities are the optional interfaces that it implements. They are empty if its
 	// initialization failed, and before [Client.Configure] if that is called.
@@ -60,8 +60,8 @@ func Warm() { wire.Warm() }
 
 // Connect asks a plugin for its description. dispensed is the value that go-plugin
 // dispensed for [PluginName]. For a plugin of another contract version, the error is a
-// [*ContractError]. A plugin that can't work, such as one with invalid settings, can be
-// connected to all the same: its calls return the reason, first of all [Client.Check].
+// [*ContractError]. Connect also succeeds for a plugin that can't work, such as one with
+// invalid settings: its calls return the reason, for example [Client.Check].
 func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client, error) {
 	conn, ok := dispensed.(grpc.ClientConnInterface)
 	if !ok {
@@ -79,7 +79,7 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 	c.info = Info{
 		Name:         wire.Line(resp.GetName()),
 		Version:      wire.Line(resp.GetVersion()),
-		Kind:         kindOf(resp.GetKind()),
+		Kind:         kinds[resp.GetKind()],
 		Contract:     int(resp.GetContractVersion()),
 		Local:        resp.GetLocal(),
 		Capabilities: wire.FromCapabilities(resp.GetCapabilities()),
@@ -90,23 +90,14 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 	return c, nil
 }
 
-func kindOf(k pb.Kind) Kind {
-	switch k {
-	case pb.Kind_KIND_BACKEND:
-		return KindBackend
-	case pb.Kind_KIND_WORKSPACE:
-		return KindWorkspace
-	default:
-		return ""
-	}
-}
+var kinds = map[pb.Kind]Kind{pb.Kind_KIND_BACKEND: KindBackend, pb.Kind_KIND_WORKSPACE: KindWorkspace}
 
 // Info returns the description of the plugin.
 func (c *Client) Info() Info { return c.info }
 
 // Configure gives the plugin its settings, a JSON object. It is called at most once, and
-// only right after Connect with [ConfigFollows]; host and plugin save a round trip where
-// there are no settings. For invalid settings, the error is [swarm.ErrInvalidConfig].
+// only right after Connect with [ConfigFollows]; without settings, host and plugin save the
+// round trip. For invalid settings, the error is [swarm.ErrInvalidConfig].
 func (c *Client) Configure(ctx context.Context, json []byte) error {
 	resp, err := c.plugin.Configure(ctx, &pb.ConfigureRequest{Json: json}, smallAnswer)
 	if err != nil {
@@ -123,8 +114,8 @@ func (c *Client) Check(ctx context.Context) error {
 	return err
 }
 
-// Report is Check that also returns the plugin's report, see [swarm.Reporter]; empty
-// without one.
+// Report is Check and also returns the plugin's report, see [swarm.Reporter]; empty without
+// that interface.
 func (c *Client) Report(ctx context.Context) (uses string, err error) {
 	resp, err := c.plugin.Check(ctx, &pb.CheckRequest{})
 	return resp.GetUses(), wire.FromStatus(ctx, err)
@@ -179,17 +170,16 @@ const (
 	// maxDescription is the largest answer to Describe and Configure, and the largest
 	// description of one worker in a list.
 	maxDescription = 1 << 20
-	// maxList is the size of a whole list, in bytes: that of about 100,000 workers.
+	// maxList is the largest size of a whole list, in bytes: about 100,000 workers.
 	maxList = 64 << 20
-	// minListed is the smallest size that counts for a worker of a list.
+	// minListed is the smallest size with which a worker of a list is counted.
 	minListed = 512
 )
 
 // smallAnswer is for calls whose answers are small.
 var smallAnswer = grpc.MaxCallRecvMsgSize(maxDescription)
 
-// bounded is a connection on which no message is larger than [MaxAnswer], whatever
-// the connection itself takes.
+// bounded is a connection that accepts no message larger than [MaxAnswer].
 type bounded struct{ conn grpc.ClientConnInterface }
 
 func (b bounded) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
@@ -200,7 +190,7 @@ func (b bounded) NewStream(ctx context.Context, desc *grpc.StreamDesc, method st
 	return b.conn.NewStream(ctx, desc, method, b.options(opts)...)
 }
 
-// options puts the bound before the options of a call, of which the last counts.
+// options puts the bound before the options of a call: the last one counts.
 func (b bounded) options(opts []grpc.CallOption) []grpc.CallOption {
 	return append([]grpc.CallOption{grpc.MaxCallRecvMsgSize(MaxAnswer)}, opts...)
 }

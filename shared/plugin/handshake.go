@@ -15,15 +15,15 @@ import (
 // PluginName is the name under which go-plugin dispenses what [Connect] takes.
 const PluginName = "swarm"
 
-// The cookie keeps a plugin from being run by hand, and from being taken for a
-// plugin of another program. It is not a secret.
+// The cookie prevents that a plugin is run by hand or taken for another program's plugin.
+// It is not a secret.
 const (
 	cookieKey   = "SWARM_PLUGIN"
 	cookieValue = "4a1f9d5e2c7b4d6f8e30b1c2a5d79f64"
 )
 
-// Handshake returns what host and plugin have to agree on before anything else.
-// It has nothing to do with the version of the contract, which [Connect] checks.
+// Handshake returns the configuration on which host and plugin have to agree first. It is
+// independent of the version of the contract, which [Connect] checks.
 func Handshake() goplugin.HandshakeConfig {
 	return goplugin.HandshakeConfig{
 		ProtocolVersion:  1,
@@ -74,10 +74,9 @@ var private = []string{
 }
 
 // CleanEnv returns env, in its order, without the variables by which go-plugin and swarm
-// talk to a plugin and to a shim. It is applied to the environment of a new plugin, before
-// go-plugin adds its own variables, and to that of a worker: a worker may itself run swarm,
-// or another program that uses go-plugin. No other variable that begins with PLUGIN_ is
-// touched.
+// configure a plugin and a shim. It is applied to the environment of a new plugin, before
+// go-plugin adds its own variables, and to that of a worker, which may itself run swarm or
+// another program that uses go-plugin. Other variables that begin with PLUGIN_ are kept.
 func CleanEnv(env []string) []string {
 	return environ.Unset(env, private...)
 }

@@ -16,10 +16,7 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 		return swarm.InputResult{}, err
 	}
 	resp, err := b.rpc.Input(ctx, req)
-	if err != nil {
-		return swarm.InputResult{}, wire.FromStatus(ctx, err)
-	}
-	return swarm.InputResult{Pending: resp.GetPending()}, nil
+	return swarm.InputResult{Pending: resp.GetPending()}, wire.FromStatus(ctx, err)
 }
 
 // Signal implements [swarm.Signaller].
@@ -43,10 +40,7 @@ func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) er
 // Screen implements [swarm.Screener].
 func (b *Backend) Screen(ctx context.Context, h swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
 	resp, err := b.rpc.Screen(ctx, &pb.ScreenRequest{Handle: wire.Handle(h), Lines: int64(o.Lines)})
-	if err != nil {
-		return swarm.Screen{}, wire.FromStatus(ctx, err)
-	}
-	return wire.FromScreen(resp), nil
+	return wire.FromScreen(resp), wire.FromStatus(ctx, err)
 }
 
 // Attach implements [swarm.Attacher]. A plugin that is not local is not sent

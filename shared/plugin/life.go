@@ -20,7 +20,7 @@ const (
 	// drainLimit is how long running calls may take to obey their context. A host gives
 	// a plugin 200 ms before it kills it.
 	drainLimit = 100 * time.Millisecond
-	// leaveLimit is the time after which the process ends whatever the author's code does.
+	// leaveLimit is how long the author's code may delay the end of the process.
 	leaveLimit = 200 * time.Millisecond
 )
 
@@ -32,9 +32,7 @@ type life struct {
 	grpc *grpc.Server // nil before go-plugin made it
 }
 
-func newLife(s *rpc.Server) *life { return &life{server: s} }
-
-// serves holds the parts that have to be stopped.
+// serves records the server to stop.
 func (l *life) serves(g *grpc.Server) *grpc.Server {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,10 +41,9 @@ func (l *life) serves(g *grpc.Server) *grpc.Server {
 }
 
 func (l *life) watch() {
-	// SIGINT goes to the whole foreground group, and the host decides what it
-	// means. SIGPIPE would end the process when it logs to a host that is gone,
-	// before it has removed its socket. Neither is ignored in the sense of the
-	// kernel, which the plugin's own children would inherit.
+	// SIGINT goes to the whole foreground group, and the host handles it. SIGPIPE
+	// would end the process when it logs to a host that is gone, before it has removed
+	// its socket. Both are caught and dropped: children would inherit ignored signals.
 	dropped := make(chan os.Signal, 1)
 	signal.Notify(dropped, syscall.SIGINT, syscall.SIGPIPE)
 
@@ -78,8 +75,7 @@ func deathPipe() *os.File {
 	if err != nil || fd <= 2 {
 		return nil
 	}
-	// The plugin's children must not have it, and a read of it must not keep a
-	// thread.
+	// The plugin's children must not inherit it, and a read must not block a thread.
 	syscall.CloseOnExec(fd)
 	if err := syscall.SetNonblock(fd, true); err != nil {
 		return nil
@@ -97,8 +93,8 @@ func hostGone(pipe *os.File) bool {
 	}
 }
 
-// leave ends the calls, then the server, which removes its socket and lets
-// [Serve] return.
+// leave ends the calls, then the server, which removes its socket and makes [Serve]
+// return.
 func (l *life) leave() {
 	l.leaving.Do(func() {
 		time.AfterFunc(leaveLimit, func() { exit(0) })
@@ -112,14 +108,13 @@ func (l *life) leave() {
 	})
 }
 
-// refuse explains to a person why this program can't be used by hand, and ends it.
 func refuse(why string) {
 	fmt.Fprintln(os.Stderr, why)
 	exit(1)
 }
 
-// exit is the one place where the SDK ends a process that is not its own: the
-// main of a plugin is [Serve] and nothing else.
+// exit is the only place where the SDK ends the process: the main of a plugin is [Serve]
+// and nothing else.
 func exit(code int) {
 	os.Exit(code) //nolint:forbidigo // see above
 }

@@ -20,11 +20,10 @@ type Options struct {
 	// user. Only then does it get [swarm.Local], which holds the caller's whole
 	// environment.
 	Local bool
-	// Backend makes the backend. It is called at most once, before the first
-	// call that needs it and after the settings have come. Its error is the
-	// answer to every call; wrap [swarm.ErrInvalidConfig] or
-	// [swarm.ErrUnavailable] where they fit. ctx ends when the plugin has to
-	// leave, and stays valid until then.
+	// Backend makes the backend. It is called at most once, before the first call
+	// that needs it and after the settings have arrived. Every call returns its error;
+	// wrap [swarm.ErrInvalidConfig] or [swarm.ErrUnavailable] where they fit. ctx ends
+	// when the plugin has to exit, not before.
 	Backend func(ctx context.Context, env Env) (swarm.Backend, error)
 	// Workspace makes the workspace plugin, as Backend makes the backend.
 	Workspace func(ctx context.Context, env Env) (swarm.Workspace, error)
@@ -46,10 +45,9 @@ type Config struct{ json []byte }
 // NewConfig returns a config that holds a JSON object, for tests.
 func NewConfig(json []byte) Config { return Config{json} }
 
-// Decode decodes the settings into the struct that into points to, by its json
-// tags. Settings that are not given leave their field as it is, so fill in the
-// defaults before. A key that the struct does not have, and a value of another
-// type, is [swarm.ErrInvalidConfig] that names the key.
+// Decode decodes the settings into the struct that into points to, by its json tags.
+// Missing settings leave their field unchanged: set the defaults before. An unknown key
+// and a value of another type are [swarm.ErrInvalidConfig] that names the key.
 //
 // [swarm.ErrInvalidConfig]: https://pkg.go.dev/github.com/swarmhost/swarm/shared/swarm#ErrInvalidConfig
 func (c Config) Decode(into any) error { return settings.Decode(c.json, into) }

@@ -17,21 +17,21 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Serve serves the plugin until its host is gone. It is called from main, as the
-// last thing that main does and before anything is written to stdout.
+// Serve serves the plugin until its host is gone. Call it last in main, before anything is
+// written to stdout.
 //
-// Serve does the work that an author can't see: it leaves within milliseconds when the
+// Serve does the work that an author can't see: it returns within milliseconds after the
 // host was killed, removes its socket, turns a panic of a call into the error of that
-// call, answers for many workers at once, and keeps stdout and the plugin's own
-// environment variables out of the way. When the host leaves, the contexts of the calls
-// under way end; calls that have not returned shortly after are cut off.
+// call, answers for many workers at once, and hides stdout and the plugin's own
+// environment variables from the author's code. When the host exits, the contexts of the
+// calls in progress end; calls that have not returned shortly after are cut off.
 //
 // Once the plugin serves, output to os.Stdout and os.Stderr goes to the host's log. SIGINT
-// is the host's business and is ignored; SIGTERM ends the plugin. With invalid options, or
-// when a person runs the plugin by hand, it prints the problem and exits with 1.
+// is meant for the host and ignored; SIGTERM ends the plugin. With invalid options, or when
+// it is run by hand, the plugin prints the problem and exits with 1.
 func Serve(o Options) {
-	// go-plugin replaces os.Stderr; the host reads the log from the real one, and
-	// leaves out what is below its own level.
+	// go-plugin replaces os.Stderr; the host reads the log from the real one and
+	// applies its own level.
 	stderr := os.Stderr
 	p, err := o.plugin(hclog.New(&hclog.LoggerOptions{Output: stderr, JSONFormat: true, Level: hclog.Trace}))
 	if err != nil {
@@ -41,11 +41,11 @@ func Serve(o Options) {
 		refuse(fmt.Sprintf("'%s' is a plugin of swarm (contract version %d) and does nothing by itself.\n"+
 			"Put it beside swarm or on your PATH: swarm starts it when it is needed.", o.Name, swarm.ContractVersion))
 	}
-	// The host needs a moment to connect, in which nothing else happens here.
+	// This process is idle until the host has connected.
 	var warming sync.WaitGroup
 	warming.Go(wire.Warm)
 	defer warming.Wait()
-	l := newLife(rpc.New(p))
+	l := &life{server: rpc.New(p)}
 	l.watch()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig: Handshake(),
@@ -53,7 +53,7 @@ func Serve(o Options) {
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			return l.serves(grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(rpc.MaxMessage))...))
 		},
-		// Messages of go-plugin below a warning are about itself, in every call.
+		// Below the level of a warning, go-plugin logs every call.
 		Logger: hclog.New(&hclog.LoggerOptions{Output: stderr, JSONFormat: true, Level: hclog.Warn}),
 	})
 	l.server.Shutdown(drainLimit)

@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	// pingEvery is how long a connection may be silent before it is asked for a sign of
-	// life, and pingLimit is how long that may take. A connection that breaks without a
-	// word is noticed after the sum of both.
+	// pingEvery is how long a connection may be silent before a ping, and pingLimit is how
+	// long the answer may take. A silently broken connection is noticed after their sum.
 	pingEvery = 10 * time.Second
 	pingLimit = 10 * time.Second
-	// settleLimit is how long calls may take to obey the end of their connection, and a
-	// spawn to come to its end.
+	// settleLimit is how long calls may take to return after the end of their connection,
+	// including a Spawn that is carried out.
 	settleLimit = 30 * time.Second
 )
 
-// ServeConn serves the plugin to one host over a connection, such as one to another
-// machine, until that breaks or is closed. There is no handshake: both sides know each
-// other. It logs to log, which must not be nil. The contexts of the calls under way end with
-// the connection, except that of a Spawn, which is carried through: the host asks for the
-// worker over a new connection. ServeConn returns when all have ended, or after half a minute.
+// ServeConn serves the plugin to one host over a connection, for example to another machine,
+// until the connection breaks or is closed. There is no handshake: both sides know each
+// other. It logs to log, which must not be nil. The contexts of the calls in progress end
+// with the connection, except that of a Spawn, which is completed: the host asks for the
+// worker over a new connection. ServeConn returns when all calls have returned, or after 30
+// seconds.
 func ServeConn(o Options, conn net.Conn, log hclog.Logger) error {
 	p, err := o.plugin(log)
 	if err != nil {
@@ -44,7 +44,7 @@ func ServeConn(o Options, conn net.Conn, log hclog.Logger) error {
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingLimit}))
 	server.Register(g)
 	only := &onlyConn{closed: make(chan struct{})}
-	only.conn = &tellingConn{Conn: conn, closed: func() { only.once.Do(func() { close(only.closed) }) }}
+	only.conn = &notifyingConn{Conn: conn, closed: func() { only.once.Do(func() { close(only.closed) }) }}
 	_ = g.Serve(only) // it ends with the connection
 	server.Shutdown(settleLimit)
 	g.Stop()
@@ -58,7 +58,7 @@ type onlyConn struct {
 	closed chan struct{}
 }
 
-// Accept returns the connection, and at its second call the end of it.
+// Accept returns the connection at the first call, and waits for its end at the second.
 func (l *onlyConn) Accept() (net.Conn, error) {
 	if conn := l.conn; conn != nil {
 		l.conn = nil
@@ -77,19 +77,19 @@ func (l *onlyConn) Close() error {
 // Addr is for logs only.
 func (l *onlyConn) Addr() net.Addr { return &net.UnixAddr{Name: "stream", Net: "unix"} }
 
-type tellingConn struct {
+type notifyingConn struct {
 	net.Conn
 	closed func()
 }
 
-func (c *tellingConn) Close() error {
+func (c *notifyingConn) Close() error {
 	defer c.closed()
 	return c.Conn.Close()
 }
 
 // ConnectConn is [Connect] to a plugin that [ServeConn] serves at the other end of conn. The
-// returned function closes the connection; calls that are under way then, and later ones,
-// are [ErrPluginGone].
+// returned function closes the connection; calls in progress and later calls return
+// [ErrPluginGone].
 func ConnectConn(ctx context.Context, conn net.Conn, opts ...ConnectOption) (*Client, func(), error) {
 	given := make(chan net.Conn, 1)
 	given <- conn

@@ -14,7 +14,7 @@ import (
 func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var ended error // as each or the plugin said
+	var ended error // of each or of the watch
 	gone := b.WatchBatch(ctx, []swarm.Handle{h}, func(_ int, s swarm.Status, err error) {
 		switch {
 		case ended != nil:
@@ -33,12 +33,11 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 	return gone
 }
 
-// WatchBatch watches any number of workers at the same time. each is called with
-// the place in hs and the status of each worker, at once and again at every
-// change, never twice at the same time. The watch of a worker is over with a
-// status that is exited or lost, and with an error; WatchBatch returns when that
-// of each is. An error of WatchBatch is about the workers whose watch is not over.
-// To stop earlier, end ctx.
+// WatchBatch watches any number of workers at the same time. It calls each with the index
+// in hs and the status of each worker, at once and again at every change, never
+// concurrently. The watch of a worker ends with a status that is exited or lost, or with an
+// error; WatchBatch returns when all watches have ended. An error of WatchBatch is about the
+// workers whose watch has not ended. To stop earlier, end ctx.
 func (b *Backend) WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error {
 	return b.watch(ctx, hs, func(i int, r *pb.WatchResponse) {
 		switch {
@@ -50,10 +49,10 @@ func (b *Backend) WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i
 	})
 }
 
-// WaitBatch watches any number of workers to their end. each is called as the watch of
-// each is over, in any order, never twice at the same time, with its place in hs and
-// its last status, or the error of the watch. An error of WaitBatch is about the
-// workers for which each was not called; without one it was called for all.
+// WaitBatch watches any number of workers to their end. It calls each once for every worker
+// when its watch ends, in any order, never concurrently, with its index in hs and its last
+// status, or the error of the watch. An error of WaitBatch is about the workers for which
+// each was not called; without an error it was called for all.
 func (b *Backend) WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error {
 	newest := make([]swarm.Status, len(hs))
 	return b.watch(ctx, hs, func(i int, r *pb.WatchResponse) {

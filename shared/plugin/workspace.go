@@ -26,46 +26,31 @@ var (
 // Create implements [swarm.Workspace].
 func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
 	resp, err := w.rpc.Create(ctx, &pb.CreateRequest{Spec: wire.WorkspaceSpec(spec)})
-	if err != nil {
-		return swarm.WorkspaceRef{}, wire.FromStatus(ctx, err)
-	}
-	return wire.FromWorkspaceRef(resp.GetRef()), nil
+	return wire.FromWorkspaceRef(resp.GetRef()), wire.FromStatus(ctx, err)
 }
 
 // Inspect implements [swarm.Workspace].
 func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.WorkspaceState, error) {
 	resp, err := w.rpc.Inspect(ctx, &pb.InspectRequest{Ref: wire.WorkspaceRef(ref), Options: wire.RemoveOptions(o)})
-	if err != nil {
-		return swarm.WorkspaceState{}, wire.FromStatus(ctx, err)
-	}
-	return wire.FromWorkspaceState(resp), nil
+	return wire.FromWorkspaceState(resp), wire.FromStatus(ctx, err)
 }
 
 // Remove implements [swarm.Workspace].
 func (w *Workspace) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.RemoveResult, error) {
 	resp, err := w.rpc.Remove(ctx, &pb.RemoveRequest{Ref: wire.WorkspaceRef(ref), Options: wire.RemoveOptions(o)})
-	if err != nil {
-		return swarm.RemoveResult{}, wire.FromStatus(ctx, err)
-	}
-	return wire.FromRemoveResult(resp), nil
+	return wire.FromRemoveResult(resp), wire.FromStatus(ctx, err)
 }
 
 // FindWorkspace implements [swarm.WorkspaceFinder].
 func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
 	resp, err := w.rpc.FindWorkspace(ctx, &pb.FindWorkspaceRequest{Spec: wire.WorkspaceSpec(spec)})
-	if err != nil {
-		return swarm.WorkspaceRef{}, wire.FromStatus(ctx, err)
-	}
-	return wire.FromWorkspaceRef(resp.GetRef()), nil
+	return wire.FromWorkspaceRef(resp.GetRef()), wire.FromStatus(ctx, err)
 }
 
 // Rescue implements [swarm.Rescuer].
 func (w *Workspace) Rescue(ctx context.Context, req swarm.RescueRequest) ([]swarm.SavedWork, error) {
 	resp, err := w.rpc.Rescue(ctx, wire.RescueRequest(req))
-	if err != nil {
-		return nil, wire.FromStatus(ctx, err)
-	}
-	return wire.FromSavedWorks(resp), nil
+	return wire.FromSavedWorks(resp), wire.FromStatus(ctx, err)
 }
 
 // Diff implements [swarm.Differ].

@@ -14,36 +14,35 @@ type Backend interface {
 	// exists, which is before it is ready for anything. spec.ID is new: a
 	// backend that already has a worker of that id returns [ErrExists].
 	//
-	// On any error nothing is left running and nothing is left behind. A spec
-	// that can't be carried out (no such command, no such directory, an option
-	// that the backend does not know) is [ErrInvalidSpec]; an engine that can't
-	// be reached is [ErrUnavailable]. The host never repeats a Spawn.
+	// After an error nothing runs and nothing is left behind. A spec that can't be
+	// carried out (no such command, no such directory, an option that the backend does
+	// not know) is [ErrInvalidSpec]; an engine that can't be reached is
+	// [ErrUnavailable]. The host never repeats a Spawn.
 	Spawn(ctx context.Context, spec Spec) (Handle, error)
 
-	// Status tells how the worker is. A worker that ended is a status, not an
-	// error: see [State]. Status never changes anything, and it never waits for
-	// the worker.
+	// Status returns the worker's status. A worker that has ended is a status, not
+	// an error, see [State]. Status never changes anything and never waits for the
+	// worker.
 	//
-	// Errors: [ErrInvalidHandle] when the handle can't be read,
-	// [ErrUnavailable] when the engine can't be asked. The host shows both as
-	// unknown, for this worker only.
+	// Errors: [ErrInvalidHandle] if the handle can't be read, [ErrUnavailable] if the
+	// engine can't be asked. The host shows both as unknown, for this worker only.
 	Status(ctx context.Context, h Handle) (Status, error)
 
-	// Kill ends the worker and everything it started. A nil error means that
-	// nothing of it is left: no main process, no child, no daemonised
-	// grandchild. A worker that had ended before is a success, however often
-	// Kill is called. The host repeats a Kill when the plugin died in it.
+	// Kill ends the worker and everything it started. A nil error means that none of
+	// its processes is left: no main process, no child, no daemonised grandchild. A
+	// worker that has already ended is a success, however often Kill is called. The
+	// host repeats a Kill during which the plugin died.
 	//
 	// The host believes only an end that KillResult.Status confirms: exited, or
-	// lost without survivors. A nil error with any other status is an error of the
-	// kill, and the worker stays recorded as running; only with KillOptions.Detach
-	// the status may say that the worker still runs.
+	// lost without survivors. The host treats a nil error with any other status as a
+	// failed kill, and the worker stays recorded as running; only with
+	// KillOptions.Detach the worker may still run.
 	//
 	// Processes that are still alive are named in KillResult.Survivors, and the error is
 	// [ErrSurvivors]; the result is valid with that error. A process that is not provably
 	// the worker's is never signalled: [ErrStaleHandle]. A second Kill of the same worker
-	// may arrive while the first one waits out its grace, and takes effect at once if it is
-	// the harsher one.
+	// may arrive during the grace of the first one, and takes effect at once if it is
+	// harsher.
 	Kill(ctx context.Context, h Handle, opts KillOptions) (KillResult, error)
 }
 
@@ -51,24 +50,23 @@ type Backend interface {
 // is "true" then. Such a worker takes input.
 const OptionTTY = "tty"
 
-// Spec says what to start. Strings are UTF-8 without NUL bytes.
+// Spec describes the worker to start. Strings are UTF-8 without NUL bytes.
 type Spec struct {
-	// ID identifies the worker for ever: 1 to 64 characters of [a-z0-9-]. It is
+	// ID identifies the worker permanently: 1 to 64 characters of [a-z0-9-]. It is
 	// safe in file names and in the names of most engines.
 	ID string
-	// Name is the user's name for the worker, valid by [ValidName]. A name can
-	// be used again once its worker's record is gone; identify by ID.
+	// Name is the user's name for the worker, valid by [ValidName]. A name can be
+	// reused once its worker's record is removed; identify workers by ID.
 	Name string
 	// Command is the program and its arguments, at least one element, to be run
 	// without a shell. A program without a slash is looked up in the worker's
 	// PATH, where the worker runs.
 	Command []string
-	// Dir is the working directory, absolute. Empty: the backend's default,
-	// which for a local backend does not occur.
+	// Dir is the working directory, absolute. Empty means the backend's default; for
+	// a local backend it is never empty.
 	Dir string
-	// Env holds KEY=VALUE entries which the worker gets on top of its
-	// environment: what the user gave, and the SWARM_ variables by which the
-	// worker knows itself. Later entries win.
+	// Env holds KEY=VALUE entries that are added to the worker's environment: the
+	// user's, and the SWARM_ variables that identify the worker. Later entries win.
 	Env []string
 	// Tags are the user's labels.
 	Tags []string
@@ -82,29 +80,28 @@ type Spec struct {
 	// OutputLimit is how many bytes of the worker's output to keep; older
 	// output is dropped first. 0: the backend's default.
 	OutputLimit int64
-	// Transcript says to also write the output as it comes, without anything
-	// added, to the file [TranscriptFile] in Local.RunDir; needs [CapTranscript].
-	// The two streams of the worker are then one, Stdout, in the order written.
+	// Transcript also writes the unmodified output to the file [TranscriptFile] in
+	// Local.RunDir; it needs [CapTranscript]. The two streams of the worker are then
+	// one, Stdout, in the order written.
 	Transcript bool
-	// Stdin says to keep the standard input open, for [Inputter]; needs
-	// [CapStdin]. Without it a worker that is not on a terminal reads nothing.
+	// Stdin keeps the standard input open, for [Inputter]; it needs [CapStdin].
+	// Without it, a worker that is not on a terminal has an empty input.
 	Stdin bool
-	// Restart is the worker's restart policy; needs [CapRestart].
+	// Restart is the worker's restart policy; it needs [CapRestart].
 	Restart Restart
-	// Owner is the process at whose end the worker is killed, by its kill policy;
-	// nil: nobody. It is set for local backends only.
+	// Owner is the process whose end kills the worker, by its kill policy; nil: no
+	// process. It is set for local backends only.
 	Owner *Owner
-	// Limits are what the worker may use, see [Limits]; each one that is set needs its
+	// Limits bound the worker's resources. Each limit that is set needs its
 	// capability, see [Limits.Needs].
 	Limits Limits
-	// Sandbox is what the worker is kept from, see [Sandbox]; nil: nothing. It needs
-	// [CapSandbox].
+	// Sandbox isolates the worker; nil: not isolated. It needs [CapSandbox].
 	Sandbox *Sandbox
 	// Local is set for local backends only, and then always.
 	Local *Local
 }
 
-// Owner names a process of this machine for ever: its pid may be used again, but
+// Owner identifies a process of this machine permanently: its pid may be reused, but
 // not with the same start time since the same boot.
 type Owner struct {
 	// PID is its number.
@@ -115,11 +112,10 @@ type Owner struct {
 	Boot  string
 }
 
-// Local is what only a backend on the host's own machine is told.
+// Local holds what only a backend on the host's own machine gets.
 type Local struct {
-	// RunDir is the worker's run directory: absolute, it exists, mode 0700,
-	// made for this worker alone. The host removes it when the worker's record
-	// goes.
+	// RunDir is the worker's run directory: absolute, existing, with mode 0700, made
+	// for this worker alone. The host removes it with the worker's record.
 	RunDir string
 	// StateDir is the host's state directory, absolute. Two hosts with
 	// different state directories must not see each other's workers.
@@ -128,12 +124,12 @@ type Local struct {
 	Shim string
 	// Server is the path of the swarm-mcp executable, absolute; empty: it is not installed.
 	Server string
-	// HostEnv is the environment of the caller, KEY=VALUE, without anything
-	// that a worker must not have (tokens, plugin handshakes).
+	// HostEnv is the environment of the caller, KEY=VALUE, without variables that a
+	// worker must not have (tokens, plugin handshakes).
 	HostEnv []string
 	// Workspace is the directory of the workspace that was made for this worker, such as a
-	// git worktree, absolute; empty: there is none, and Dir is just where the caller was. A
-	// backend that keeps files of this machine from its workers gives them this one.
+	// git worktree, absolute; empty if it has no workspace and Dir is the caller's directory.
+	// A backend that hides this machine's files from its workers shows them this directory.
 	Workspace string
 }
 
@@ -147,7 +143,7 @@ func (s Spec) Environ() []string {
 	return MergeEnv(append(env, s.Env...))
 }
 
-// Lookup asks for a worker by its id, see [Finder].
+// Lookup identifies a worker by its id, see [Finder].
 type Lookup struct {
 	// ID is the id of the spec that the worker was spawned from.
 	ID string
@@ -176,16 +172,15 @@ type Handle struct {
 // IsZero reports whether h was never filled in.
 func (h Handle) IsZero() bool { return h.Version == 0 && len(h.Data) == 0 }
 
-// Process names an operating system process, for people to read and to look at.
+// Process names an operating system process, for people.
 type Process struct {
-	// PID is its number on the machine where it runs, 0 if that is not told there.
+	// PID is its number on the machine where it runs, 0 if not known.
 	PID int
 	// Name is its command, as short as ps shows it.
 	Name string
 }
 
-// DefaultGrace is the grace of a kill when neither the user nor a config says
-// otherwise.
+// DefaultGrace is the grace of a kill if neither the user nor a config sets one.
 const DefaultGrace = 5 * time.Second
 
 // MaxName is the largest length of a worker's name, in bytes.
@@ -207,7 +202,7 @@ func ValidName(name string) bool {
 	return true
 }
 
-// The variables by which a worker knows itself, set by the host.
+// The variables that identify a worker to itself, set by the host.
 const (
 	// EnvWorker holds the worker's name.
 	EnvWorker = "SWARM_WORKER"
@@ -215,22 +210,22 @@ const (
 	EnvWorkerID = "SWARM_WORKER_ID"
 	// EnvDir holds the host's state directory.
 	EnvDir = "SWARM_DIR"
-	// EnvShim marks a process that keeps workers, such as swarm-shim: with all
-	// below it, it is not part of the worker that it was started from. Its value
-	// is the id of the worker that it keeps, or any other text. It is never
-	// passed on to a worker.
+	// EnvShim marks a process that watches workers, such as swarm-shim: it and its
+	// descendants are not part of the worker that it was started from. Its value is
+	// the id of the watched worker, or any other text. It is never passed on to a
+	// worker.
 	EnvShim = "SWARM_SHIM"
-	// EnvToken holds an agent's token. The one of a caller is never passed on to a
-	// worker; one that is an agent itself has its own in [Spec.Env].
+	// EnvToken holds an agent's token. The caller's token is never passed on to a
+	// worker; a worker that is an agent has its own in [Spec.Env].
 	EnvToken = "SWARM_TOKEN"
-	// EnvView is set for what a user starts beside a worker in a terminal session that
-	// only shows that worker. It holds what names the session that the worker lives in:
-	// for tmux, the worker's TMUX. It is never passed on to a worker.
+	// EnvView is set for programs that a user starts beside a worker in a terminal
+	// session that only shows that worker. It names the session that the worker runs
+	// in: for tmux, the worker's TMUX. It is never passed on to a worker.
 	EnvView = "SWARM_VIEW"
 )
 
-// MergeEnv returns env with one entry for each variable, the last one given, at
-// the place of the first. Entries without '=' are left out.
+// MergeEnv returns env with one entry for each variable: the last one, at the position
+// of the first. Entries without '=' are left out.
 func MergeEnv(env []string) []string {
 	at := make(map[string]int, len(env))
 	out := make([]string, 0, len(env))

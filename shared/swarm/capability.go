@@ -34,10 +34,9 @@ const (
 	CapWorkspaces    Capability = "workspaces"     // [Workspace], of a [Backend]
 )
 
-// The capabilities that are fields of a [Spec]. They are announced by
-// [Announcer]; the host refuses a spawn that needs one of a backend that does not
-// announce it, except for CapOwner, which it then carries out itself as well as
-// it can.
+// The capabilities that are fields of a [Spec]. They are announced by [Announcer]; the
+// host refuses a spawn that needs a capability that the backend does not announce, except
+// for CapOwner, which it then implements itself as well as it can.
 const (
 	CapStdin      Capability = "stdin"      // Spec.Stdin
 	CapRestart    Capability = "restart"    // Spec.Restart
@@ -53,8 +52,7 @@ const (
 	CapSandbox Capability = "sandbox" // Spec.Sandbox
 )
 
-// interfaces lists what announces each capability, in the order of
-// [CapabilitiesOf].
+// interfaces are in the order of [CapabilitiesOf].
 var interfaces = []struct {
 	capability Capability
 	has        func(plugin any) bool
@@ -102,51 +100,51 @@ func CapabilitiesOf(plugin any) []Capability {
 	return caps
 }
 
-// MaxBatch is the largest number of handles in one call. The host splits what
-// is more.
+// MaxBatch is the largest number of handles in one call. The host splits larger
+// batches.
 const MaxBatch = 500
 
-// BatchStatuser answers for many workers with one look. Without it the SDK
-// calls Status for each, concurrently.
+// BatchStatuser returns the statuses of many workers at once. Without it the SDK calls
+// Status for each, concurrently.
 type BatchStatuser interface {
-	// StatusBatch returns one result for each handle, in their order. An error
-	// is returned only if none can be answered.
+	// StatusBatch returns one result for each handle, in order. It returns an error
+	// only if it can't answer for any.
 	StatusBatch(ctx context.Context, hs []Handle) ([]StatusResult, error)
 }
 
-// StatusResult is the answer for one worker of a batch: a status or the error
-// that Status would have returned.
+// StatusResult is the result for one worker of a batch: a status or the error that
+// Status would return.
 type StatusResult struct {
 	Status Status
 	Err    error
 }
 
-// Progresser tells what a Spawn waits for that may take long, such as a download.
+// Progresser reports what a long Spawn waits for, such as a download.
 type Progresser interface {
-	// Progress tells about the Spawn of the worker with that id, which the same process of
-	// the plugin carries out meanwhile. It calls each with a line of text for the user at
-	// once, unless nothing is waited for yet, and again whenever the text has changed, a few
-	// times a second at most. It returns nil once that Spawn is over, at once if there is
-	// none, and an error of each as it is. It changes nothing.
+	// Progress reports on the Spawn of the worker with that id, which is in progress in the
+	// same plugin process. It calls each with a line of text for the user at once, unless
+	// the Spawn waits for nothing yet, and again whenever the text has changed, at most a
+	// few times a second. It returns nil once that Spawn has returned, or at once without
+	// one, and returns an error of each unchanged. It changes nothing.
 	Progress(ctx context.Context, id string, each func(text string) error) error
 }
 
-// Sweeper drops what workers shared and nobody uses any more, such as an empty
-// session of a terminal multiplexer.
+// Sweeper removes unused resources that workers shared, such as an empty session of a
+// terminal multiplexer.
 type Sweeper interface {
 	// Sweep is called once after a batch of kills or removals. ended are the handles of
-	// workers that ended, running those of all workers of this backend that still run. It
-	// removes only resources that an ended worker used, no running worker uses, the backend
-	// itself made, and no one else has anything in. Resources that it keeps for someone
-	// else's sake are reported, one line each, written for the user.
+	// workers that have ended, running those of all workers of this backend that still run.
+	// It removes only resources that the backend itself made, that an ended worker used,
+	// that no running worker uses and that hold nothing else. It reports each resource that
+	// it keeps for another reason in one line, written for the user.
 	Sweep(ctx context.Context, ended, running []Handle) (warnings []string, err error)
 }
 
 // Outputter reads the output of workers, of ended ones too.
 type Outputter interface {
-	// Output calls each for every piece of output, in order, and returns when
-	// there is no more. It returns an error of each as it is. No output yet is
-	// not an error; output that is gone for ever is [ErrNotFound].
+	// Output calls each for every piece of output, in order, and returns when there
+	// is no more. It returns an error of each unchanged. No output yet is not an
+	// error; output that no longer exists is [ErrNotFound].
 	Output(ctx context.Context, h Handle, opts OutputOptions, each func(Output) error) error
 }
 
@@ -158,56 +156,57 @@ type Finder interface {
 	Find(ctx context.Context, l Lookup) (Handle, error)
 }
 
-// Checker tells whether the plugin can work at all.
+// Checker reports whether the plugin can work at all.
 type Checker interface {
-	// Check returns nil, or an error that says what is missing and how to get
-	// it, such as [ErrUnavailable] with "tmux is not installed".
+	// Check returns nil, or an error that says what is missing and how to get it,
+	// such as [ErrUnavailable] with "tmux is not installed".
 	Check(ctx context.Context) error
 }
 
-// Reporter tells people what the plugin works with. It has no capability, since the
-// answer of [Checker] carries it.
+// Reporter describes what the plugin works with, for people. It has no capability of its
+// own: the result of [Checker] carries it.
 type Reporter interface {
-	// Report returns a few words such as "git 2.39.5". It is called after Check
+	// Report returns a few words such as "git 2.39.5". It is called after Check has
 	// returned nil.
 	Report(ctx context.Context) (string, error)
 }
 
-// Announcer tells what of a [Spec] the backend can carry out beyond what every
-// backend has to.
+// Announcer names the fields of a [Spec] that the backend supports beyond the required
+// ones.
 type Announcer interface {
-	// Announce returns some of [CapStdin], [CapRestart], [CapOwner],
-	// [CapTranscript], [CapSandbox] and those of [Limits.Needs], the same at every call.
+	// Announce returns some of [CapStdin], [CapRestart], [CapOwner], [CapTranscript],
+	// [CapSandbox] and those of [Limits.Needs]; every call returns the same.
 	Announce() []Capability
 }
 
-// Watcher tells of changes of a worker as they happen, its end above all. Without it
-// the host asks for the status now and then.
+// Watcher reports changes of a worker as they happen, above all its end. Without it the
+// host polls the status.
 type Watcher interface {
-	// Watch calls each with the status now, and again whenever the worker was
-	// started again, said that it is done, or no longer runs; it returns nil after
-	// that. Statuses that follow each other fast may be told as one. It returns an
-	// error of each as it is.
+	// Watch calls each with the current status, and again whenever the worker was
+	// restarted, reported its completion, or no longer runs; after the last it returns
+	// nil. Statuses in quick succession may be reported as one. It returns an error of
+	// each unchanged.
 	Watch(ctx context.Context, h Handle, each func(Status) error) error
 }
 
 // Completer records that a worker is done. The first of completion, kill and exit wins.
 type Completer interface {
-	// Complete records, durably, that the worker is done: from then on its status
-	// has the completion, and its end the cause [CauseCompleted]. It is called by
-	// the worker itself and does not wait for its end: what is still there after
-	// o.Grace is ended as by Kill with o, whoever is gone.
+	// Complete records durably that the worker is done: from then on its status has
+	// the completion, and its end the cause [CauseCompleted]. The worker itself calls
+	// it, and it does not wait for the worker's end: processes that remain after
+	// o.Grace are ended as by Kill with o, even if the caller and the plugin are gone.
 	//
-	// A worker that is being killed, has completed or has ended is [ErrTooLate].
+	// For a worker that is being killed, has completed or has ended, the error is
+	// [ErrTooLate].
 	Complete(ctx context.Context, h Handle, summary string, o KillOptions) error
 }
 
-// Lister tells which workers the engine has, whoever spawned them: hosts with
-// other state directories, on other machines. From it a host adopts workers, which
-// are then found and ended from there too.
+// Lister lists the workers of the engine, including those of hosts with other state
+// directories or on other machines. A host uses it to adopt workers, which it can then
+// find and end.
 //
-// It is for backends that are not local. A local one tells of nobody's workers
-// but its caller's, see [Local.StateDir], and those the caller knows.
+// It is for backends that are not local: a local backend must not show one host the
+// workers of another, see [Local.StateDir].
 type Lister interface {
 	// List calls each for every worker that the engine knows, running or ended, once, in no
 	// order, and never twice at the same time. If the plugin's settings choose a part of
@@ -221,15 +220,15 @@ type Lister interface {
 
 // Listed is one worker of an engine.
 type Listed struct {
-	// Spec is what the worker was spawned from, as far as the engine can tell; what
-	// it can't is zero. ID, Name and Command are always set. Env, Owner and Local
-	// never are: the environment may hold secrets, and the owner is on another
-	// machine. The SDK removes them.
+	// Spec is what the worker was spawned from, as far as the engine knows; unknown
+	// fields are zero. ID, Name and Command are always set. Env, Owner and Local never
+	// are, since the environment may hold secrets and the owner is on another machine;
+	// the SDK removes them.
 	Spec Spec
 	// Handle is as good as the one that Spawn returned; the two need not be equal.
 	Handle Handle
 	// Created is when it was spawned; zero if not known.
 	Created time.Time
-	// Status is how it is, as Status would tell.
+	// Status is what [Backend.Status] would return.
 	Status Status
 }

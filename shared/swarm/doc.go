@@ -1,56 +1,54 @@
-// Package swarm is the contract between the swarm host and the plugins that it
-// loads. It is all that the author of a plugin has to read.
+// Package swarm is the contract between the swarm host and its plugins. It is all that the
+// author of a plugin has to read.
 //
 // # Vocabulary
 //
-//   - A worker is one command that somebody wants to keep running: a coding
-//     agent, a shell, a dev server. It has a name, chosen by its user, and an
-//     id, chosen by the host, which is never used twice.
-//   - A backend owns workers: it starts them, knows how they are, ends them.
+//   - A worker is one command that is kept running: a coding agent, a shell, a
+//     dev server. It has a name, chosen by its user, and an id, chosen by the
+//     host, which is never used twice.
+//   - A backend owns workers: it starts them, reports their status, ends them.
 //     Every backend is a plugin, a process of its own that the host starts on
 //     demand and that holds no state. It implements [Backend].
 //   - A handle is what a backend returns from Spawn: a few bytes, opaque to the
 //     host, from which any later process of the same plugin finds the worker
 //     again. The host stores it; see [Handle].
 //   - A workspace is a directory made for one worker, such as a git worktree.
-//     Workspaces are made and removed by plugins of another kind, which
-//     implement [Workspace].
+//     Workspaces are made and removed by another kind of plugin, which
+//     implements [Workspace].
 //   - A capability is an optional interface of one method, such as [Watcher]. A
 //     plugin has the capabilities that its value implements; the SDK finds them
 //     by type assertion and tells the host. See [CapabilitiesOf].
-//   - A worker's shim is what watches it on the backend's behalf and outlives all
-//     calls, such as swarm-shim. It sees first hand how the worker ends, and carries
-//     out what must not depend on anybody being there: [Restart], [Owner],
+//   - A worker's shim, such as swarm-shim, is the process that watches it on the
+//     backend's behalf and outlives all calls. It observes how the worker ends, and
+//     carries out what must not depend on a host or a plugin: [Restart], [Owner],
 //     [Completion].
-//   - A completion is a worker's own word that it is done, see [Completer].
+//   - A completion is a worker's own report that it is done, see [Completer].
 //   - A local backend runs its workers on the host's machine, as the host's
-//     user. It says so when it is served, and only then is [Spec.Local] set.
-//     Nothing else in this package assumes a local process, a local file, or
-//     that the worker is near.
+//     user. It declares this when it is served, and only then is [Spec.Local] set.
+//     Nothing else in this package assumes a local process or a local file.
 //
 // # Life of a worker
 //
 // The host writes a record with the new id, then calls Spawn, then writes the
 // handle into the record. From then on it calls Status and Kill with the
-// handle, from many processes and at the same time, in any order. When the host
-// was killed between Spawn and the record, it asks [Finder] for the worker with
-// that id. A plugin is killed without warning whenever its host goes: whatever
-// has to outlive a call belongs to the backend's engine, to the shim, or to the
-// handle.
+// handle, from many processes, concurrently and in any order. If the host was
+// killed between Spawn and the record, the next one asks [Finder] for the worker
+// with that id. A plugin is killed without warning when its host ends: whatever
+// has to outlive a call belongs in the backend's engine, the shim, or the handle.
 //
-// A worker ends with its main process, unless its restart policy has that started again:
-// then it is still the same worker, with the same id and handle. The first event that
+// A worker ends with its main process, unless its restart policy starts it again: then it
+// is still the same worker, with the same id and handle. The first event that
 // begins to end it (an exit, a kill, a completion or the end of its owner) is the cause of
 // its end, which never changes, see [Cause].
 //
 // # Concurrency, contexts, errors
 //
-// All methods may be called at the same time. All obey their context: when it
-// ends they return its error soon, and what they were doing either happens
-// whole or is undone. Errors are wrapped sentinels of this package wherever one
-// fits; the SDK carries a sentinel and the text of its error over the wire, so
-// that [errors.Is] answers the same on both sides. Text is written for the
-// user: lower case, what failed and what to do, no stack of prefixes.
+// All methods may be called concurrently. All obey their context: when it ends
+// they return its error soon, and their work is either completed or undone.
+// Errors wrap a sentinel of this package wherever one fits; the SDK carries the
+// sentinel and the text of the error over the wire, and [errors.Is] returns the
+// same on both sides. Text is written for the user: lower case, what failed and
+// what to do, no stack of prefixes.
 //
 // # Versions
 //
@@ -63,6 +61,6 @@
 // it imports nothing of swarm.
 package swarm
 
-// ContractVersion is the version of this contract. A host and a plugin work
-// together only if theirs are equal.
+// ContractVersion is the version of this contract. A host and a plugin work together only if
+// their versions are equal.
 const ContractVersion = 1

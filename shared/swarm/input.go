@@ -15,13 +15,13 @@ const (
 	MaxEnterAfter = 5 * time.Second
 )
 
-// InputKind says what is given to a worker.
+// InputKind is a kind of input.
 type InputKind int
 
 // The kinds of input. A reader that is sent a kind it does not know answers
 // [ErrInvalidSpec].
 const (
-	// InputText is Input.Data, as if it was typed or piped. It is the zero value.
+	// InputText is Input.Data, as if it were typed or piped. It is the zero value.
 	InputText InputKind = iota
 	// InputInterrupt asks the worker to stop what it is doing, as the interrupt
 	// key of a terminal does. A worker without a terminal gets SIGINT, with all
@@ -31,11 +31,11 @@ const (
 	// input of a worker without a terminal is closed.
 	InputEOF
 	// InputKeys presses the keys of a terminal whose names Input.Data holds,
-	// separated by one space each. The names are those of tmux: "Escape", "Down",
-	// "Enter", "C-c", "M-x", "F1", or the character that the key types. They are
-	// pressed one by one, each after the program has read the one before. A worker
-	// that is on no terminal, an unknown name and more than [MaxKeys] are
-	// [ErrInvalidSpec], and no key is pressed then.
+	// separated by single spaces. They are tmux's names: "Escape", "Down", "Enter",
+	// "C-c", "M-x", "F1", or the character that the key types. They are pressed one
+	// by one, each after the program has read the previous one. A worker without a
+	// terminal, an unknown name and more than [MaxKeys] are [ErrInvalidSpec]; no key
+	// is pressed then.
 	InputKeys
 )
 
@@ -53,37 +53,36 @@ func (k InputKind) String() string {
 	}
 }
 
-// Input is what is given to a worker.
+// Input is an input for a worker.
 type Input struct {
-	// Kind is what it is.
+	// Kind is the kind of input; the zero value is InputText.
 	Kind InputKind
 	// Data is any bytes for InputText, at most [MaxInput]; for InputKeys it is the
 	// names of keys. The other kinds have none.
 	//
-	// A program on a terminal that asked for bracketed paste (mode 2004) and is not
-	// in line mode gets a text in paste brackets, however short: it is inserted, and
-	// no character of it is taken for a key. A text that holds the sequence that
-	// ends a paste is [ErrInvalidSpec] for such a program.
+	// A program on a terminal that enabled bracketed paste (mode 2004) and is not in
+	// line mode gets the text in paste brackets, however short: the program inserts
+	// it and takes no character for a key. A text with the sequence that ends a paste
+	// is [ErrInvalidSpec] for such a program.
 	Data []byte
-	// Enter is for InputText: submit the data. On a terminal that is the Enter
-	// key, by itself, once the worker has read the data; else a newline.
+	// Enter is for InputText: submit the data. On a terminal that is a separate Enter
+	// key once the worker has read the data; otherwise a newline.
 	Enter bool
-	// EnterAfter is the shortest time between the moment at which a worker on a
-	// terminal has read the data and Enter: programs take an Enter that follows a
-	// text at once for a part of it. 0: 150 ms. Terminals in line mode and pipes need
-	// no such pause and have none. Less than 0 or more than [MaxEnterAfter] is
-	// [ErrInvalidSpec].
+	// EnterAfter is the shortest pause between the moment when a worker on a terminal
+	// has read the data and Enter: programs take an Enter that follows a text at once
+	// for a part of it. 0: 150 ms. Terminals in line mode and pipes have no pause. Less
+	// than 0 or more than [MaxEnterAfter] is [ErrInvalidSpec].
 	EnterAfter time.Duration
-	// PasteOnly is for InputText: give a text that is not empty in paste brackets or
-	// not at all. A program that has just been started may still have to ask for
-	// bracketed paste, and until then a character of the text may be a command. If it
-	// does not ask within seconds the error is [ErrUnavailable], and nothing was given.
-	// A worker that is on no terminal takes no notice.
+	// PasteOnly is for InputText: send a non-empty text in paste brackets or not at
+	// all. A program that has just been started may not have enabled bracketed paste
+	// yet, and until then a character of the text may be a command. If it does not
+	// enable it within seconds, the error is [ErrUnavailable] and nothing was sent. It
+	// has no effect for a worker without a terminal.
 	PasteOnly bool
 }
 
-// Check returns [ErrInvalidSpec] for what no backend takes: more than [MaxInput]
-// bytes, or an EnterAfter that is out of its range.
+// Check returns [ErrInvalidSpec] for an input that no backend accepts: more than
+// [MaxInput] bytes, or an EnterAfter out of range.
 func (in Input) Check() error {
 	switch {
 	case len(in.Data) > MaxInput:
@@ -95,10 +94,10 @@ func (in Input) Check() error {
 	}
 }
 
-// InputResult says what became of an input.
+// InputResult is the result of an input.
 type InputResult struct {
-	// Pending says that the worker has it but had not read all of it when the
-	// backend stopped to look, which takes seconds.
+	// Pending says that the input was delivered, but the worker had not read all of it
+	// when the backend stopped looking, after some seconds.
 	Pending bool
 }
 
@@ -106,23 +105,23 @@ type InputResult struct {
 type Inputter interface {
 	// Input gives in to the worker, whole and unchanged, and not mixed with other inputs.
 	// Input that can't arrive unchanged (a line of more than 4,095 bytes, the limit of a
-	// terminal in line mode; a worker without a standard input) is refused before anything
-	// is given: [ErrInvalidSpec], with the reason. For a worker that has ended, the error
-	// is [ErrNotFound].
+	// terminal in line mode; a worker without a standard input) is refused as a whole:
+	// [ErrInvalidSpec], with the reason. For a worker that has ended, the error is
+	// [ErrNotFound].
 	Input(ctx context.Context, h Handle, in Input) (InputResult, error)
 }
 
-// SignalOptions say which signal to send to whom.
+// SignalOptions say which signal to send to which processes.
 type SignalOptions struct {
 	// Signal is a name valid by [ParseSignal].
 	Signal string
-	// Mode says whether all of the worker's processes get it or only the main one.
+	// Mode says whether all of the worker's processes get it or only the main process.
 	Mode KillMode
 }
 
 // Signaller sends signals that are not meant to end a worker, such as SIGUSR1.
 type Signaller interface {
-	// Signal sends the signal and returns at once. If it ends the worker, that is
-	// an exit of the worker's own. A worker that has ended is [ErrNotFound].
+	// Signal sends the signal and returns at once. If it ends the worker, that counts
+	// as the worker's own exit. A worker that has ended is [ErrNotFound].
 	Signal(ctx context.Context, h Handle, o SignalOptions) error
 }

@@ -5,11 +5,11 @@ import "time"
 // KillMode says which processes of a worker get the first signal.
 type KillMode int
 
-// The kill modes. In both nothing is left in the end.
+// The kill modes. With both, no process is left in the end.
 const (
 	// KillTree signals every process of the worker. It is the zero value.
 	KillTree KillMode = iota
-	// KillMain signals the main process only; what it leaves behind is ended
+	// KillMain signals the main process only; the remaining processes are ended
 	// after it.
 	KillMain
 )
@@ -22,38 +22,37 @@ func (m KillMode) String() string {
 	return "tree"
 }
 
-// KillOptions say how to end a worker. The zero value asks with the backend's
-// own gentle way, does not wait, and never forces.
+// KillOptions say how to end a worker. The zero value uses the backend's default
+// signal, does not wait, and never forces.
 type KillOptions struct {
-	// Signal is a name valid by [ParseSignal], such as "SIGINT". Empty: the
-	// backend's own gentle way, which is SIGTERM for a process and closing the
-	// window in a terminal multiplexer.
+	// Signal is a name valid by [ParseSignal], such as "SIGINT". Empty: the backend's
+	// default, which is SIGTERM for a process and closing the window in a terminal
+	// multiplexer.
 	Signal string
-	// Grace is how long the worker may take before it is forced, or before Kill
-	// gives up. Negative is as 0.
+	// Grace is how long the worker may take to end before Force applies or Kill gives
+	// up. Negative is as 0.
 	Grace time.Duration
-	// Force says to end with SIGKILL, or what the engine has of that kind, what
-	// is alive after the grace. Without it Kill then returns [ErrSurvivors] and
-	// the worker goes on as if nothing had been.
+	// Force ends processes that are alive after the grace with SIGKILL or the engine's
+	// equivalent. Without it, Kill then returns [ErrSurvivors] and the worker keeps
+	// running.
 	Force bool
-	// Mode says whom Signal goes to.
+	// Mode says which processes get Signal.
 	Mode KillMode
-	// Detach says to return once the kill is under way and will be carried
-	// through even if the caller and the plugin are gone, which they will be
-	// when the caller is a process of this very worker.
+	// Detach returns once the kill has begun and will be carried out even if the
+	// caller and the plugin are gone, as they will be if the caller is a process of
+	// this worker.
 	Detach bool
 }
 
-// KillResult says what Kill did.
+// KillResult is the result of a Kill.
 type KillResult struct {
 	// Status is the worker's status afterwards.
 	Status Status
-	// AlreadyEnded says that the worker had ended before and nothing was
-	// signalled.
+	// AlreadyEnded says that the worker had already ended and nothing was signalled.
 	AlreadyEnded bool
 	// Signal is the first signal that was sent, by name; empty if none was.
 	Signal string
-	// Forced says that the grace was not enough.
+	// Forced says that processes had to be ended by force.
 	Forced bool
 	// Survivors are the processes that are still alive, with [ErrSurvivors].
 	Survivors []Process

@@ -9,14 +9,14 @@ import (
 // sets no limit. A backend enforces each of them or refuses it; it never ignores one, unless
 // BestEffort says so.
 type Limits struct {
-	// Memory is the most memory in bytes, swap included; 0: no limit. When the processes need
-	// more, the system kills one of them. If that is the main process, the cause of the
+	// Memory is the limit of memory in bytes, including swap; 0: no limit. When the processes
+	// need more, the system kills one of them. If that is the main process, the cause of the
 	// worker's end is [CauseOutOfMemory].
 	Memory int64 `json:"memory,omitempty"`
-	// CPUs is the most CPU time per second: 1.5 is one and a half CPUs. 0: no limit. The
+	// CPUs is the limit of CPU time per second: 1.5 is one and a half CPUs. 0: no limit. The
 	// processes are slowed down, never ended.
 	CPUs float64 `json:"cpus,omitempty"`
-	// PIDs is how many processes and threads there may be; 0: no limit. A fork beyond it fails.
+	// PIDs is the limit of processes and threads; 0: no limit. A fork beyond it fails.
 	PIDs int `json:"pids,omitempty"`
 	// Nice is added to the priority that processes get by default, from -20 (first) to 19
 	// (last); 0 changes nothing.
@@ -25,7 +25,7 @@ type Limits struct {
 	// is what others have by default; 0 changes nothing.
 	IOWeight int `json:"io_weight,omitempty"`
 	// BestEffort starts the worker even if some limits can't be enforced, see
-	// [Status.Unenforced]. Without it that is [ErrInvalidSpec].
+	// [Status.Unenforced]. Without it, such a limit is [ErrInvalidSpec].
 	BestEffort bool `json:"best_effort,omitempty"`
 }
 
@@ -40,7 +40,7 @@ const (
 	MaxIOWeight = 10000
 )
 
-// Check returns nil, or an [ErrInvalidSpec] that names the field that is out of its bounds.
+// Check returns nil, or an [ErrInvalidSpec] that names the field out of bounds.
 func (l Limits) Check() error {
 	switch {
 	case l.Memory != 0 && l.Memory < MinMemory:
@@ -85,9 +85,9 @@ func (l Limits) Needs() []Capability {
 
 // Limiter changes the limits of running workers.
 type Limiter interface {
-	// SetLimits makes l the limits of the worker: all of them, so a zero field ends that
-	// limit. They hold when it returns, and for later starts by the restart policy. It may be
-	// repeated. After an error the limits are unchanged, as far as the engine allows.
+	// SetLimits replaces all limits of the worker by l: a zero field removes that limit. They
+	// are in force when it returns, also after later restarts. It may be repeated. After an
+	// error the limits are unchanged, as far as the engine allows.
 	//
 	// Errors: [ErrNotFound] for a worker that does not run, [ErrInvalidSpec] for a limit that
 	// can't be enforced, such as less memory than the worker holds and can't give back.
@@ -96,10 +96,10 @@ type Limiter interface {
 
 // Pauser pauses running workers.
 type Pauser interface {
-	// SetPaused stops all processes of the worker, or lets them go on. When it returns nil
-	// after paused, none of them runs, and the status says so ([Status.Paused]) until
-	// SetPaused is called again. It may be repeated. Kill ends a paused worker as any
-	// other: its processes go on to see their signal.
+	// SetPaused stops all processes of the worker, or resumes them. When it returns nil for
+	// paused, none of them runs, and [Status.Paused] is set until SetPaused is called
+	// again. It may be repeated. Kill ends a paused worker like any other: its processes
+	// are resumed to handle the signal.
 	//
 	// Errors: [ErrNotFound] for a worker that does not run, [ErrUnavailable] for one that
 	// can't be paused at the moment, such as between two starts.

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// Rescuer is a capability of a workspace plugin: it finds the work that Remove saved, and
-// brings it back. It needs no record of a worker, since saved work outlives that.
+// Rescuer is a capability of a workspace plugin: it finds and restores the work that Remove
+// saved. It needs no record of the worker, since saved work outlives the record.
 type Rescuer interface {
-	// Rescue returns the saved work that req selects, the oldest first, after it has
-	// carried out req.Action. A base that holds no saved work has none, which is not an
-	// error; one that is not what workspaces are made of is [ErrInvalidSpec]. A Ref that
-	// names no saved work is [ErrNotFound]. With an error nothing was changed.
+	// Rescue carries out req.Action and returns the saved work that req selects, the oldest
+	// first. A base without saved work is not an error; a base that workspaces can't be
+	// made from is [ErrInvalidSpec]. A Ref that names no saved work is [ErrNotFound]. After
+	// an error nothing was changed.
 	Rescue(ctx context.Context, req RescueRequest) ([]SavedWork, error)
 }
 
-// RescueAction is what [Rescuer] does with saved work. A plugin refuses an action that it
-// does not know with [ErrUnsupported].
+// RescueAction is what [Rescuer] does with saved work. A plugin refuses an unknown action
+// with [ErrUnsupported].
 type RescueAction string
 
 const (
 	// RescueList does nothing.
 	RescueList RescueAction = ""
-	// RescueRestore makes a directory that holds the work as it was, in the form in which
-	// Remove found it, such as a worktree with its index. The saved work stays. It never
-	// overwrites anything: a path that is taken is [ErrInvalidSpec].
+	// RescueRestore makes a directory with the work as Remove found it, such as a worktree
+	// with its index. The saved work is kept. It never overwrites anything: an existing
+	// path is [ErrInvalidSpec].
 	RescueRestore RescueAction = "restore"
 	// RescueDrop deletes the saved work for good.
 	RescueDrop RescueAction = "drop"
@@ -32,14 +32,14 @@ const (
 
 // RescueRequest selects saved work. The zero Action lists it.
 type RescueRequest struct {
-	// Base is a directory in what workspaces are made of, as in [WorkspaceSpec]; absolute.
+	// Base is a directory in the source of workspaces, as in [WorkspaceSpec]; absolute.
 	Base string
-	// Ref selects the work that [Rescue] named so; empty: all of the base, for RescueList
-	// alone.
+	// Ref selects the work with that [Rescue.Ref]; empty selects all work of the base, for
+	// RescueList only.
 	Ref    string
 	Action RescueAction
-	// Into is the directory for RescueRestore, absolute. Empty: the one in which Create
-	// would make a workspace for a worker of that name.
+	// Into is the directory for RescueRestore, absolute. Empty: the directory that Create
+	// would use for a worker of that name.
 	Into string
 	// Host is the machine of Base and Into, as in [WorkspaceRef].
 	Host string
@@ -49,20 +49,19 @@ type RescueRequest struct {
 type SavedWork struct {
 	// Ref names it, as in [Rescue].
 	Ref string
-	// Name is the name of the worker whose work it was, as far as it can be told.
+	// Name is the name of the worker that did the work; empty if not known.
 	Name string
-	// Base is what the workspace was made of, and Host the machine of that, as in
-	// [WorkspaceRef].
+	// Base is the source of the workspace, and Host its machine, as in [WorkspaceRef].
 	Base, Host string
 	// Time is when it was saved; zero if not known.
 	Time time.Time
-	// Title says what it is, in a few words.
+	// Title describes it in a few words.
 	Title string
-	// Files are the changed files, if a Ref selected it.
+	// Files are the changed files, if the work was selected by Ref.
 	Files []FileChange
-	// Path is where RescueRestore put it; else empty.
+	// Path is the directory that RescueRestore made; otherwise empty.
 	Path string
-	// Note is what the user should know about the restored work, one line, or empty.
+	// Note is one line that the user should know about the restored work, or empty.
 	Note string
 }
 
@@ -74,22 +73,22 @@ type FileChange struct {
 	Added, Removed int
 }
 
-// Differ is a capability of a workspace plugin: it tells what the work in a workspace has
-// changed since the workspace was made.
+// Differ is a capability of a workspace plugin: it reports the changes in a workspace since
+// it was made.
 type Differ interface {
-	// Diff compares the files of the workspace now, uncommitted and new ones too, with the
-	// state from which Create made it. It changes nothing in the workspace. A workspace
-	// that is gone is [ErrNotFound].
+	// Diff compares the current files of the workspace, including uncommitted and new ones,
+	// with the state from which Create made it. It changes nothing in the workspace. A
+	// workspace that no longer exists is [ErrNotFound].
 	Diff(ctx context.Context, ref WorkspaceRef, o DiffOptions) (Diff, error)
 }
 
-// DiffOptions say which comparison is asked for. The zero value asks for all of it.
+// DiffOptions are the options of a comparison. The zero value asks for the whole comparison.
 type DiffOptions struct {
-	// Summary asks for figures alone: Command may be empty, and the answer has to come soon,
+	// Summary asks for figures only: Command may be empty, and Diff has to return soon,
 	// since a list of all workers waits for it.
 	Summary bool
-	// Colour says whether Command prints colours. Empty, and any other value, is as the
-	// program behind it decides.
+	// Colour says whether Command prints colours. With any other value, the program behind
+	// it decides.
 	Colour Colour
 }
 
@@ -102,17 +101,16 @@ const (
 	ColourNever  Colour = "never"
 )
 
-// Diff is a comparison of a workspace with its beginning.
+// Diff is a comparison of a workspace with the state from which it was made.
 type Diff struct {
 	// Files are the changed files.
 	Files []FileChange
 	// Command prints the differences in full, with colours and a pager if it runs on a
-	// terminal. Nothing that the workspace itself configures may run a program in it.
+	// terminal. It must not run programs that the workspace itself configures.
 	Command []string
-	// Env are variables to add to the environment of Command, Unset those to take away.
+	// Env are variables to add to the environment of Command, Unset variables to remove.
 	Env, Unset []string
-	// Ahead is how many commits the workspace has that its base does not have, as the base
-	// is now, and Behind how many the base has that the workspace does not have; nil: that is
-	// not known.
+	// Ahead is how many commits the workspace has that its current base does not have, and
+	// Behind how many the base has that the workspace does not have; nil: not known.
 	Ahead, Behind *int
 }

@@ -2,21 +2,21 @@ package swarm
 
 import "time"
 
-// RestartWhen says which ends of a worker's main process are followed by a new
-// start. Readers take what they do not know for RestartNo.
+// RestartWhen says after which ends of its main process a worker is restarted. Readers take
+// an unknown value for RestartNo.
 type RestartWhen string
 
 // The restart policies.
 const (
 	// RestartNo is the zero value: the worker ends with its main process.
 	RestartNo RestartWhen = ""
-	// RestartOnFailure starts it again unless it exited with code 0.
+	// RestartOnFailure restarts it unless it exited with code 0.
 	RestartOnFailure RestartWhen = "on-failure"
-	// RestartAlways starts it again however it ended.
+	// RestartAlways restarts it however it ended.
 	RestartAlways RestartWhen = "always"
 )
 
-// These are the defaults of the fields of a [Restart].
+// The defaults of the fields of a [Restart].
 const (
 	DefaultRestartMinDelay = time.Second
 	DefaultRestartMaxDelay = 30 * time.Second
@@ -25,24 +25,24 @@ const (
 )
 
 // Restart is a worker's restart policy; its zero value never restarts. The shim applies it,
-// even when no host is running. A kill, a completion, a hangup and the end of the worker's
-// owner are never followed by a start. A restarted worker is the same worker, with the same
-// id.
+// even when no host is running. It never restarts a worker after a kill, a completion, a
+// hangup or the end of the worker's owner. A restarted worker is the same worker, with the
+// same id.
 type Restart struct {
-	// When says which ends are followed by a start.
+	// When says after which ends to restart.
 	When RestartWhen
-	// MinDelay is how long to wait before the first start; each one after it waits
-	// twice as long, give or take a fifth, up to MaxDelay, until the worker has run
-	// for longer than Window. 0: [DefaultRestartMinDelay], [DefaultRestartMaxDelay].
+	// MinDelay is the delay before the first restart; each further delay is twice as
+	// long, give or take a fifth, up to MaxDelay, until the worker has run for longer
+	// than Window. 0: [DefaultRestartMinDelay], [DefaultRestartMaxDelay].
 	MinDelay, MaxDelay time.Duration
-	// Budget is how many starts there may be within Window. The end after that is
+	// Budget is the largest number of restarts within Window. The next end is then
 	// the worker's end, with the cause [CauseCrashLoop]. 0: [DefaultRestartBudget],
-	// [DefaultRestartWindow]. Negative is as 0, here and above.
+	// [DefaultRestartWindow]. Negative values count as 0, here and above.
 	Budget int
 	Window time.Duration
 }
 
-// OrDefault returns r with what it does not say filled in, if it restarts at all.
+// OrDefault returns r with its defaults filled in, or the zero value if it never restarts.
 func (r Restart) OrDefault() Restart {
 	if r.When == RestartNo {
 		return Restart{}
@@ -61,7 +61,7 @@ func fill[V int | time.Duration](v *V, otherwise V) {
 	}
 }
 
-// MaxRestarts is how many of the newest restarts a [Status] tells.
+// MaxRestarts is how many of the newest restarts a [Status] has.
 const MaxRestarts = 10
 
 // Restarted is one restart of a worker.
@@ -70,18 +70,18 @@ type Restarted struct {
 	Number int
 	// Time is when the main process was started again.
 	Time time.Time
-	// Code and Signal are how the one before it ended, as in [Exit].
+	// Code and Signal are how the previous main process ended, as in [Exit].
 	Code   int
 	Signal string
 }
 
-// Completion is what a worker said when it was done.
+// Completion is a worker's report that it is done.
 type Completion struct {
 	// Summary is one line, or empty.
 	Summary string
-	// Time is when it said so.
+	// Time is when the worker reported it.
 	Time time.Time
 }
 
-// MaxSummary is the longest Completion.Summary, in bytes; what is longer is cut.
+// MaxSummary is the largest length of Completion.Summary, in bytes; longer ones are cut.
 const MaxSummary = 1024

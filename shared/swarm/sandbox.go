@@ -9,32 +9,32 @@ import "strings"
 // directories with their sockets, and the state directory of the host, are hidden. A backend
 // makes the whole sandbox or refuses the worker; it never makes a part of it.
 type Sandbox struct {
-	// Network is [NetworkHost], the default, or [NetworkNone]. A reader takes any other word
-	// for an [ErrInvalidSpec].
+	// Network is [NetworkHost], the default, or [NetworkNone]. Anything else is
+	// [ErrInvalidSpec].
 	Network string `json:"network,omitempty"`
-	// Home is what the worker finds as its home directory: [HomeEmpty], the default, a new
-	// empty one; [HomeReadOnly], the real one, which it can't change; or the absolute path of
-	// a directory that takes its place, which the worker can change.
+	// Home is the worker's home directory: [HomeEmpty], the default, a new empty directory;
+	// [HomeReadOnly], the real one, read-only; or the absolute path of a directory that the
+	// worker finds in its place and can change.
 	Home string `json:"home,omitempty"`
-	// Write are further files and directories that the worker can change, absolute. Each has
-	// to exist.
+	// Write are further files and directories that the worker can change: absolute paths
+	// that have to exist.
 	Write []string `json:"write,omitempty"`
 }
 
-// The words for [Sandbox.Network]. Without a network a worker reaches no other process but
-// those of its own, also not on the local machine.
+// The values of [Sandbox.Network]. Without a network a worker reaches only its own processes,
+// no others on the same machine either.
 const (
 	NetworkHost = "host"
 	NetworkNone = "none"
 )
 
-// The words for [Sandbox.Home]; all else is a path.
+// The values of [Sandbox.Home] that are not paths.
 const (
 	HomeEmpty    = "empty"
 	HomeReadOnly = "read-only"
 )
 
-// Check returns nil, also for nil, or an [ErrInvalidSpec] that names the field that is wrong.
+// Check returns nil, also for nil, or an [ErrInvalidSpec] that names the invalid field.
 func (s *Sandbox) Check() error {
 	if s == nil {
 		return nil

@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// Usage is what a worker has used since its spawn: all its processes, those that have
-// ended, and all its restarts. A number that the backend can't know is nil, not 0.
+// Usage is what a worker has used since its spawn: all its processes, including those that
+// have ended, over all restarts. A number that the backend can't know is nil, not 0.
 type Usage struct {
-	// CPUTime is the time that its processes have spent on CPUs, of the user's and of the
-	// system's code, all CPUs added.
+	// CPUTime is the CPU time of its processes, user and system time, summed over all CPUs.
 	CPUTime *time.Duration `json:",omitempty"`
 	// Peak is the largest amount of memory that the worker is known to have held at one
 	// moment, in bytes: it held at least that much. A backend that measures single
-	// processes takes the peak of the largest one, or the present memory of all if that is
-	// more.
+	// processes takes the peak of the largest process, or the current memory of all if that
+	// is more.
 	Peak *int64 `json:",omitempty"`
 	// Read and Written are the bytes that it caused to be read from and written to
-	// storage. Pipes, terminals, sockets and what the system had in its cache do not count.
+	// storage. Pipes, terminals, sockets and cached reads do not count.
 	Read    *int64 `json:",omitempty"`
 	Written *int64 `json:",omitempty"`
 }
@@ -30,13 +29,13 @@ type MemoryKind string
 const (
 	// MemoryPSS counts a page that several processes share in equal parts.
 	MemoryPSS MemoryKind = "pss"
-	// MemoryRSS counts a page that several processes share once for each: the sum may be
-	// more than the worker holds.
+	// MemoryRSS counts a shared page once for each process: the sum may be more than the
+	// worker holds.
 	MemoryRSS MemoryKind = "rss"
 )
 
-// Stats are the figures of a running worker, of all its processes, at one moment. A figure
-// that the backend can't know is nil, not 0.
+// Stats are the figures of a running worker, summed over all its processes, at one moment.
+// A figure that the backend can't know is nil, not 0.
 type Stats struct {
 	// Time is when it was measured; it is always set.
 	Time time.Time
@@ -49,17 +48,17 @@ type Stats struct {
 	// counted and is empty if that is not known.
 	Memory     *int64
 	MemoryKind MemoryKind
-	// Processes and Threads are how many it has. Between two starts it has none.
+	// Processes and Threads are their numbers, 0 between two starts.
 	Processes *int
 	Threads   *int
 }
 
 // Measurer measures what running workers use.
 type Measurer interface {
-	// Stats returns one result for each handle, in their order: the figures of all
-	// processes of the worker, children in other sessions and orphans included, and what
-	// the exited ones have used. It changes nothing and never waits for a worker. An error
-	// is returned only if none can be answered.
+	// Stats returns one result for each handle, in order: the figures of all processes of
+	// the worker, including children in other sessions and orphans, and the usage of exited
+	// ones. It changes nothing and never waits for a worker. It returns an error only if it
+	// can't answer for any.
 	//
 	// Errors of one result: [ErrNotFound] for a worker that does not run, [ErrInvalidHandle]
 	// when the handle can't be read, [ErrUnavailable] when the engine can't be asked or has
@@ -67,7 +66,7 @@ type Measurer interface {
 	Stats(ctx context.Context, hs []Handle) ([]StatsResult, error)
 }
 
-// StatsResult is the answer for one worker of a batch: its figures, or why there are none.
+// StatsResult is the result for one worker of a batch: its figures, or why it has none.
 type StatsResult struct {
 	Stats Stats
 	Err   error

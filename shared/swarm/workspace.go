@@ -5,25 +5,24 @@ import "context"
 // Workspace makes and removes directories for workers. It is the one interface
 // that a workspace plugin has to implement.
 //
-// Work is never lost: whatever a workspace holds that exists nowhere else keeps
-// it from being removed, and so does any doubt.
+// Work is never lost: a workspace with work that exists nowhere else is not removed, and
+// neither is one for which this is in doubt.
 //
 // A [Backend] that is not local may implement it too, which is [CapWorkspaces]: it then makes
-// the workspaces of its own workers, on their machines. All paths are those of that machine.
+// the workspaces of its own workers, on their machines. All paths are paths on that machine.
 type Workspace interface {
-	// Create makes the workspace. On any error nothing is left behind. Bad
-	// input (not a repository, a branch that is in use, a path that is taken)
-	// is [ErrInvalidSpec].
+	// Create makes the workspace. After an error nothing is left behind. Invalid
+	// input (not a repository, a branch in use, an existing path) is
+	// [ErrInvalidSpec].
 	Create(ctx context.Context, spec WorkspaceSpec) (WorkspaceRef, error)
 
-	// Inspect tells what Remove would do. It changes nothing. A workspace that
-	// is gone already is Missing, not an error.
+	// Inspect reports what Remove would do. It changes nothing. A workspace that no
+	// longer exists is Missing, not an error.
 	Inspect(ctx context.Context, ref WorkspaceRef, opts RemoveOptions) (WorkspaceState, error)
 
-	// Remove removes the workspace, exactly the recorded path and nothing else,
-	// or keeps it and says why; keeping is a result, not an error. A workspace
-	// that is gone already is removed. With an error nothing of the user's was
-	// removed.
+	// Remove removes the workspace, exactly the recorded path and nothing else, or
+	// keeps it and says why; keeping it is a result, not an error. A workspace that no
+	// longer exists counts as removed. After an error no files of the user were removed.
 	Remove(ctx context.Context, ref WorkspaceRef, opts RemoveOptions) (RemoveResult, error)
 }
 
@@ -35,12 +34,12 @@ type WorkspaceFinder interface {
 	FindWorkspace(ctx context.Context, spec WorkspaceSpec) (WorkspaceRef, error)
 }
 
-// WorkspaceSpec says what to make.
+// WorkspaceSpec describes the workspace to make.
 type WorkspaceSpec struct {
 	// ID and Name are the worker's, as in [Spec].
 	ID, Name string
-	// Base is a directory in what the workspace is made of, such as a
-	// repository; absolute.
+	// Base is a directory in the source of the workspace, such as a repository;
+	// absolute.
 	Base string
 	// Branch is the branch to check out, made if it does not exist. Empty: Name.
 	Branch string
@@ -62,7 +61,7 @@ type WorkspaceRef struct {
 	Path string
 	// Branch is what was checked out when it was made.
 	Branch string
-	// Base is what it was made of, such as the main working tree of the
+	// Base is the source that it was made from, such as the main working tree of the
 	// repository; absolute.
 	Base string
 	// Dir is the directory in Path that corresponds to the Base of the spec, such as
@@ -90,8 +89,8 @@ func OnHost(host, path string) string {
 type RemoveOptions struct {
 	// Force removes a workspace with uncommitted changes, which are saved first.
 	Force bool
-	// Vacant is for Inspect: look as if the processes that live in the workspace
-	// were gone, for those who are about to end them. Remove never does.
+	// Vacant is for Inspect: ignore processes that run in the workspace, because the
+	// caller is about to end them. Remove never ignores them.
 	Vacant bool
 	// Undo is for Remove: it undoes a Create whose worker did not start. Anything that this
 	// Create made beside the workspace, such as a branch or a directory above it, is
@@ -99,11 +98,11 @@ type RemoveOptions struct {
 	Undo bool
 }
 
-// WorkspaceState says how a workspace is.
+// WorkspaceState is the state of a workspace.
 type WorkspaceState struct {
-	// Missing says that it is gone.
+	// Missing says that it no longer exists.
 	Missing bool
-	// Kept is why Remove would keep it; nil if it would remove it.
+	// Kept says why Remove would keep it; nil if Remove would remove it.
 	Kept *Kept
 }
 
@@ -115,11 +114,11 @@ type Kept struct {
 	Forceable bool
 }
 
-// RemoveResult says what Remove did.
+// RemoveResult is the result of a Remove.
 type RemoveResult struct {
 	// Kept is set if it was not removed.
 	Kept *Kept
-	// Rescues are the places where work was saved before it was removed.
+	// Rescues are the pieces of work that were saved before the removal.
 	Rescues []Rescue
 }
 
@@ -127,6 +126,6 @@ type RemoveResult struct {
 type Rescue struct {
 	// Ref names it, such as a git ref.
 	Ref string
-	// Command is the shell command that brings it back.
+	// Command is the shell command that restores it.
 	Command string
 }

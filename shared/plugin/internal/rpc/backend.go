@@ -18,7 +18,7 @@ import (
 // undoLimit is how long the end of a worker may take after a failed Spawn.
 const undoLimit = 10 * time.Second
 
-// carryLimit is how long a Spawn may take that is carried through.
+// carryLimit is how long a Spawn may take after its caller is gone, see [Plugin.Carries].
 const carryLimit = time.Minute
 
 type backendServer struct {
@@ -37,12 +37,12 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 		case spec.Local == nil:
 			return nil, fmt.Errorf("%w: plugin '%s' is local and was given no run directory", swarm.ErrInvalidSpec, b.s.plugin.Name)
 		}
-		if err := b.carries(backend, spec); err != nil {
+		if err := b.supports(backend, spec); err != nil {
 			return nil, err
 		}
 		if b.s.plugin.Carries {
 			if err := ctx.Err(); err != nil {
-				return nil, err // the caller may have asked already whether there is a worker
+				return nil, err // the caller may already have asked Find for the worker
 			}
 			bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), carryLimit)
 			defer cancel()
@@ -64,9 +64,9 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 	})
 }
 
-// carries refuses fields of a spec that the backend would ignore. The host then watches the
-// owner itself.
-func (b backendServer) carries(backend swarm.Backend, spec swarm.Spec) error {
+// supports refuses fields of a spec that the backend would ignore, except the owner, which
+// the host then watches itself.
+func (b backendServer) supports(backend swarm.Backend, spec swarm.Spec) error {
 	caps := swarm.CapabilitiesOf(backend)
 	lacks := func(c swarm.Capability) bool { return !slices.Contains(caps, c) }
 	switch {
@@ -112,10 +112,7 @@ func (b backendServer) Find(ctx context.Context, req *pb.FindRequest) (*pb.FindR
 		if err == nil {
 			err = checkHandle(h)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return &pb.FindResponse{Handle: wire.Handle(h)}, nil
+		return &pb.FindResponse{Handle: wire.Handle(h)}, err
 	})
 }
 
@@ -137,10 +134,7 @@ func (b backendServer) Sweep(stream grpc.ClientStreamingServer[pb.SweepRequest, 
 			running = append(running, wire.FromHandles(req.GetRunning())...)
 		}
 		warnings, err := sweeper.Sweep(ctx, ended, running)
-		if err != nil {
-			return nil, err
-		}
-		return wire.SweepResponse(warnings), nil
+		return wire.SweepResponse(warnings), err
 	})
 	if err != nil {
 		return err
@@ -149,8 +143,8 @@ func (b backendServer) Sweep(stream grpc.ClientStreamingServer[pb.SweepRequest, 
 }
 
 func (b backendServer) List(_ *pb.ListRequest, stream grpc.ServerStreamingServer[pb.ListResponse]) error {
-	_, err := call(stream.Context(), b.s, "List", func(ctx context.Context, lister swarm.Lister) (none struct{}, err error) {
-		return none, lister.List(ctx, func(l swarm.Listed) error {
+	return run(stream.Context(), b.s, "List", func(ctx context.Context, lister swarm.Lister) error {
+		return lister.List(ctx, func(l swarm.Listed) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -160,17 +154,15 @@ func (b backendServer) List(_ *pb.ListRequest, stream grpc.ServerStreamingServer
 			return stream.Send(wire.Listed(l))
 		})
 	})
-	return err
 }
 
 func (b backendServer) Progress(req *pb.ProgressRequest, stream grpc.ServerStreamingServer[pb.ProgressResponse]) error {
-	_, err := call(stream.Context(), b.s, "Progress", func(ctx context.Context, p swarm.Progresser) (none struct{}, err error) {
-		return none, p.Progress(ctx, req.GetId(), func(text string) error {
+	return run(stream.Context(), b.s, "Progress", func(ctx context.Context, p swarm.Progresser) error {
+		return p.Progress(ctx, req.GetId(), func(text string) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			return stream.Send(wire.ProgressResponse(text))
 		})
 	})
-	return err
 }

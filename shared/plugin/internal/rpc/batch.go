@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -24,63 +23,48 @@ func (b backendServer) Status(ctx context.Context, req *pb.StatusRequest) (*pb.S
 			return nil, err
 		}
 		results, err := b.statuses(ctx, backend, hs)
-		if err != nil {
-			return nil, err
-		}
-		resp := &pb.StatusResponse{Results: make([]*pb.StatusResult, len(results))}
-		for i, r := range results {
-			resp.Results[i] = wire.StatusResult(r)
-		}
-		return resp, nil
+		return &pb.StatusResponse{Results: wire.Convert(results, wire.StatusResult)}, err
 	})
 }
 
-// statuses asks for all at once if the backend can, else for each.
+// statuses makes one call if the backend has StatusBatch, otherwise one for each handle.
 func (b backendServer) statuses(ctx context.Context, backend swarm.Backend, hs []swarm.Handle) ([]swarm.StatusResult, error) {
 	if batch, ok := backend.(swarm.BatchStatuser); ok && len(hs) > 1 {
 		results, err := batch.StatusBatch(ctx, hs)
-		if err == nil && len(results) != len(hs) {
-			err = fmt.Errorf("plugin '%s' answered for %d of %d workers", b.s.plugin.Name, len(results), len(hs))
-		}
-		if err == nil {
+		if err = checkResults(b.s, hs, results, err); err == nil {
 			err = ctx.Err()
 		}
 		return results, err
 	}
 	results := make([]swarm.StatusResult, len(hs))
-	next := make(chan int, len(hs))
-	for i := range hs {
-		next <- i
-	}
-	close(next)
-	var workers sync.WaitGroup
-	for range min(statusLimit, len(hs)) {
-		workers.Go(func() {
-			for i := range next {
-				select {
-				case b.s.asking <- struct{}{}:
-				case <-ctx.Done():
-					return
-				}
-				s, err := guard(b.s, "Status", func() (swarm.Status, error) { return backend.Status(ctx, hs[i]) })
-				<-b.s.asking
-				results[i] = swarm.StatusResult{Status: s, Err: err}
+	var calls sync.WaitGroup
+	for i, h := range hs {
+		calls.Go(func() {
+			select {
+			case b.s.asking <- struct{}{}:
+			case <-ctx.Done():
+				return
 			}
+			results[i].Err = b.s.guard("Status", func() (err error) {
+				results[i].Status, err = backend.Status(ctx, h)
+				return err
+			})
+			<-b.s.asking
 		})
 	}
-	workers.Wait()
+	calls.Wait()
 	return results, ctx.Err()
 }
 
 func (b backendServer) Kill(req *pb.KillRequest, stream grpc.ServerStreamingServer[pb.KillResponse]) error {
 	items := req.GetItems()
 	return each(b.s, "Kill", len(items), stream, func(ctx context.Context, backend swarm.Backend, i int) *pb.KillResponse {
-		resp := &pb.KillResponse{Index: uint32(i)}
-		r, err := guard(b.s, "Kill", func() (swarm.KillResult, error) {
-			return backend.Kill(ctx, wire.FromHandle(items[i].GetHandle()), wire.FromKillOptions(items[i].GetOptions()))
+		var r swarm.KillResult
+		err := b.s.guard("Kill", func() (err error) {
+			r, err = backend.Kill(ctx, wire.FromHandle(items[i].GetHandle()), wire.FromKillOptions(items[i].GetOptions()))
+			return err
 		})
-		resp.Result, resp.Error = wire.KillResult(r), wire.Error(err)
-		return resp
+		return &pb.KillResponse{Index: uint32(i), Result: wire.KillResult(r), Error: wire.Error(err)}
 	})
 }
 
@@ -93,9 +77,10 @@ type results[M any] interface {
 // each runs f for n workers at the same time and sends each result as it comes.
 // It returns when all have returned: no call outlives its stream.
 func each[T, M any](s *Server, name string, n int, stream results[M], f func(context.Context, T, int) *M) error {
-	_, err := call(stream.Context(), s, name, func(ctx context.Context, value T) (none struct{}, err error) {
-		if err := checkBatch(n); err != nil {
-			return none, err
+	return run(stream.Context(), s, name, func(ctx context.Context, value T) error {
+		err := checkBatch(n)
+		if err != nil {
+			return err
 		}
 		results := make(chan *M, n)
 		for i := range n {
@@ -103,7 +88,7 @@ func each[T, M any](s *Server, name string, n int, stream results[M], f func(con
 		}
 		for range n {
 			r := <-results
-			// A call that ends now was cut off; another process of the plugin will report.
+			// A call that ends now was cut off; another process of the plugin will repeat it.
 			if err == nil && s.ctx.Err() != nil {
 				err = context.Canceled
 			}
@@ -111,7 +96,6 @@ func each[T, M any](s *Server, name string, n int, stream results[M], f func(con
 				err = stream.Send(r)
 			}
 		}
-		return none, wire.FromStatus(ctx, err)
+		return wire.FromStatus(ctx, err)
 	})
-	return err
 }

@@ -1,7 +1,6 @@
-// Package rpc is the plugin's side of the protocol: it serves a
-// [swarm.Backend] or a [swarm.Workspace] over gRPC, and supplies what their
-// authors need not care about: one call for many workers, panics, limits, and
-// an end that does not wait for ever.
+// Package rpc is the plugin's side of the protocol: it serves a [swarm.Backend] or a
+// [swarm.Workspace] over gRPC, and handles calls for many workers, panics, limits and the
+// shutdown for their authors.
 //
 // It is imported by [github.com/swarmhost/swarm/shared/plugin] and the packages
 // under it.

@@ -20,10 +20,7 @@ func (b backendServer) Input(ctx context.Context, req *pb.InputRequest) (*pb.Inp
 			return nil, err
 		}
 		r, err := inputter.Input(ctx, h, in)
-		if err != nil {
-			return nil, err
-		}
-		return &pb.InputResponse{Pending: r.Pending}, nil
+		return &pb.InputResponse{Pending: r.Pending}, err
 	})
 }
 
@@ -37,10 +34,7 @@ func (b backendServer) Signal(ctx context.Context, req *pb.SignalRequest) (*pb.S
 func (b backendServer) Screen(ctx context.Context, req *pb.ScreenRequest) (*pb.ScreenResponse, error) {
 	return call(ctx, b.s, "Screen", func(ctx context.Context, screener swarm.Screener) (*pb.ScreenResponse, error) {
 		s, err := screener.Screen(ctx, wire.FromHandle(req.GetHandle()), swarm.ScreenOptions{Lines: int(max(req.GetLines(), 0))})
-		if err != nil {
-			return nil, err
-		}
-		return wire.Screen(s), nil
+		return wire.Screen(s), err
 	})
 }
 
@@ -51,17 +45,7 @@ func (b backendServer) Screens(ctx context.Context, req *pb.ScreensRequest) (*pb
 			return nil, fmt.Errorf("%w: %d handles in one call; the most is %d", swarm.ErrInvalidSpec, len(hs), swarm.MaxScreens)
 		}
 		results, err := screener.ScreenBatch(ctx, hs, swarm.ScreenOptions{Lines: int(max(req.GetLines(), 0))})
-		if err == nil && len(results) != len(hs) {
-			err = fmt.Errorf("plugin '%s' answered for %d of %d workers", b.s.plugin.Name, len(results), len(hs))
-		}
-		if err != nil {
-			return nil, err
-		}
-		resp := &pb.ScreensResponse{Results: make([]*pb.ScreenResult, len(results))}
-		for i, r := range results {
-			resp.Results[i] = wire.ScreenResult(r)
-		}
-		return resp, nil
+		return &pb.ScreensResponse{Results: wire.Convert(results, wire.ScreenResult)}, checkResults(b.s, hs, results, err)
 	})
 }
 
@@ -72,17 +56,7 @@ func (b backendServer) Stats(ctx context.Context, req *pb.StatsRequest) (*pb.Sta
 			return nil, err
 		}
 		results, err := measurer.Stats(ctx, hs)
-		if err == nil && len(results) != len(hs) {
-			err = fmt.Errorf("plugin '%s' answered for %d of %d workers", b.s.plugin.Name, len(results), len(hs))
-		}
-		if err != nil {
-			return nil, err
-		}
-		resp := &pb.StatsResponse{Results: make([]*pb.StatsResult, len(results))}
-		for i, r := range results {
-			resp.Results[i] = wire.StatsResult(r)
-		}
-		return resp, nil
+		return &pb.StatsResponse{Results: wire.Convert(results, wire.StatsResult)}, checkResults(b.s, hs, results, err)
 	})
 }
 
@@ -126,10 +100,7 @@ func (b backendServer) Attach(ctx context.Context, req *pb.AttachRequest) (*pb.A
 		if err == nil && len(a.Command) == 0 {
 			err = fmt.Errorf("plugin '%s' returned no command to attach with", b.s.plugin.Name)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return wire.Attachment(a), nil
+		return wire.Attachment(a), err
 	})
 }
 
@@ -145,8 +116,8 @@ func (b backendServer) Watch(req *pb.WatchRequest, stream grpc.ServerStreamingSe
 	w := watch{stream: stream}
 	// The last message about a worker is the result of its call.
 	return each(b.s, "Watch", len(hs), &w, func(ctx context.Context, watcher swarm.Watcher, i int) *pb.WatchResponse {
-		_, err := guard(b.s, "Watch", func() (none struct{}, err error) {
-			return none, watcher.Watch(ctx, wire.FromHandle(hs[i]), func(st swarm.Status) error {
+		err := b.s.guard("Watch", func() error {
+			return watcher.Watch(ctx, wire.FromHandle(hs[i]), func(st swarm.Status) error {
 				if err := ctx.Err(); err != nil {
 					return err
 				}

@@ -18,7 +18,7 @@ const outputLimit = 256 << 10
 const pieceCost = 64
 
 func (b backendServer) Output(req *pb.OutputRequest, stream grpc.ServerStreamingServer[pb.OutputResponse]) error {
-	_, err := call(stream.Context(), b.s, "Output", func(ctx context.Context, o swarm.Outputter) (none struct{}, err error) {
+	return run(stream.Context(), b.s, "Output", func(ctx context.Context, o swarm.Outputter) error {
 		h, opts := wire.FromOutputRequest(req)
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
@@ -35,9 +35,9 @@ func (b backendServer) Output(req *pb.OutputRequest, stream grpc.ServerStreaming
 		})
 		stop := context.AfterFunc(ctx, q.close)
 		defer stop()
-		// The queue is closed after a panic too, or the sender would stay.
-		_, err = guard(b.s, "Output", func() (none struct{}, err error) {
-			return none, o.Output(ctx, h, opts, func(piece swarm.Output) error {
+		// The queue must be closed after a panic too, or the sender would not end.
+		err := b.s.guard("Output", func() error {
+			return o.Output(ctx, h, opts, func(piece swarm.Output) error {
 				if !q.put(wire.Output(piece)) {
 					return context.Cause(ctx)
 				}
@@ -49,14 +49,13 @@ func (b backendServer) Output(req *pb.OutputRequest, stream grpc.ServerStreaming
 		if err == nil && ctx.Err() != nil {
 			err = wire.FromStatus(ctx, context.Cause(ctx))
 		}
-		return none, err
+		return err
 	})
-	return err
 }
 
-// queue is the output between a backend and the connection: while one message is
-// sent, the pieces of the next one gather. So a burst goes in large messages,
-// and a single line goes at once.
+// queue holds output between a backend and the connection: while one message is sent, the
+// pieces of the next one are collected. A burst is sent in large messages, a single line
+// at once.
 type queue struct {
 	mu     sync.Mutex
 	change *sync.Cond // something below changed
@@ -71,7 +70,7 @@ func newQueue() *queue {
 	return q
 }
 
-// put adds a piece, once there is room. It reports whether the queue is open.
+// put adds a piece once the queue has room. It reports whether the queue is open.
 func (q *queue) put(p *pb.OutputPiece) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

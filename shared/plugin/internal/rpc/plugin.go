@@ -31,9 +31,8 @@ func (p pluginServer) Describe(ctx context.Context, req *pb.DescribeRequest) (*p
 	if req.GetConfigFollows() || req.GetContractVersion() != swarm.ContractVersion {
 		return resp, nil
 	}
-	// An error here is returned by the following calls, not by this one: Describe works all
-	// the same.
-	if value, err := p.s.prepare(ctx, nil); err == nil {
+	// Describe works without the value; the following calls return the error.
+	if value, err := p.s.prepare(ctx); err == nil {
 		resp.Capabilities = wire.Capabilities(swarm.CapabilitiesOf(value))
 	}
 	return resp, nil
@@ -53,7 +52,7 @@ func (p pluginServer) Configure(ctx context.Context, req *pb.ConfigureRequest) (
 	if !first {
 		return nil, wire.Status(fmt.Errorf("%w: settings came after the plugin was in use", swarm.ErrInvalidConfig))
 	}
-	value, err := p.s.prepare(ctx, nil)
+	value, err := p.s.prepare(ctx)
 	if err != nil {
 		return nil, p.s.wired(err)
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// MaxMessage is the largest request that a plugin takes, in bytes. The largest
-// one there is, a Spawn, holds two environments, of at most 6 MiB each on Linux.
+// MaxMessage is the largest request that a plugin accepts, in bytes. The largest request, a
+// Spawn, holds two environments of at most 6 MiB each on Linux.
 const MaxMessage = 64 << 20
 
 // Plugin is the plugin to serve.
@@ -30,8 +30,8 @@ type Plugin struct {
 	// New makes the [swarm.Backend] or [swarm.Workspace] from its settings.
 	New    func(ctx context.Context, config []byte) (any, error)
 	Logger hclog.Logger
-	// Carries says that a Spawn is carried through once it has begun, even if its caller goes:
-	// a caller whose connection broke asks for the worker over a new one.
+	// Carries completes a Spawn once it has begun, even if its caller is gone: a caller whose
+	// connection broke asks for the worker over a new one.
 	Carries bool
 }
 
@@ -48,15 +48,15 @@ type Server struct {
 	value any
 	err   error
 
-	// asking holds one for each single Status under way.
+	// asking has an element for each single Status in progress.
 	asking chan struct{}
 
 	mu      sync.Mutex
-	leaving bool // no call may be added to calls any more
+	leaving bool // no call may be added to calls
 	calls   sync.WaitGroup
 }
 
-// New returns a server. The plugin itself is not made before it is needed.
+// New returns a server. It makes the plugin's value only when the first call needs it.
 func New(p Plugin) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Server{
@@ -93,7 +93,7 @@ func (s *Server) Shutdown(limit time.Duration) {
 	}
 }
 
-// errLeaving tells a host that this process is gone, and to ask another one.
+// errLeaving makes the host repeat the call in another process.
 var errLeaving = status.Error(codes.Unavailable, "the plugin is leaving")
 
 func (s *Server) wired(err error) error {
@@ -103,8 +103,7 @@ func (s *Server) wired(err error) error {
 	return wire.Status(err)
 }
 
-// enter begins a call. The context that it returns ends with the plugin too. Its
-// error is ready to be sent.
+// enter begins a call. Its context also ends with the plugin. Its error is ready to be sent.
 func (s *Server) enter(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,9 +116,9 @@ func (s *Server) enter(ctx context.Context) (context.Context, func(), error) {
 	return ctx, func() { stop(); cancel(); s.calls.Done() }, nil
 }
 
-// prepare initializes the plugin at the first call, and waits for that.
-func (s *Server) prepare(ctx context.Context, config []byte) (any, error) {
-	s.start.Do(func() { go s.make(config) })
+// prepare initializes the plugin at the first call and waits for the value.
+func (s *Server) prepare(ctx context.Context) (any, error) {
+	s.start.Do(func() { go s.make(nil) })
 	select {
 	case <-s.ready:
 		return s.value, s.err
@@ -130,29 +129,41 @@ func (s *Server) prepare(ctx context.Context, config []byte) (any, error) {
 
 func (s *Server) make(config []byte) {
 	defer close(s.ready)
-	s.value, s.err = guard(s, "the factory", func() (any, error) { return s.plugin.New(s.ctx, config) })
+	s.err = s.guard("the factory", func() (err error) {
+		s.value, err = s.plugin.New(s.ctx, config)
+		return err
+	})
 }
 
-func call[T, R any](ctx context.Context, s *Server, name string, f func(context.Context, T) (R, error)) (R, error) {
-	var none R
+// call runs f, which answers with one message. The message of an f that fails is not sent.
+func call[T, R any](ctx context.Context, s *Server, name string, f func(context.Context, T) (R, error)) (r R, err error) {
+	err = run(ctx, s, name, func(ctx context.Context, t T) (err error) {
+		r, err = f(ctx, t)
+		return err
+	})
+	return r, err
+}
+
+// run runs f with the plugin's value, which has to be a T. Its error is ready to be sent.
+func run[T any](ctx context.Context, s *Server, name string, f func(context.Context, T) error) error {
 	ctx, leave, err := s.enter(ctx)
 	if err != nil {
-		return none, err
+		return err
 	}
 	defer leave()
-	value, err := s.prepare(ctx, nil)
+	value, err := s.prepare(ctx)
 	if err != nil {
-		return none, s.wired(err)
+		return s.wired(err)
 	}
 	t, ok := value.(T)
 	if !ok {
-		return none, wire.Status(swarm.ErrUnsupported)
+		return wire.Status(swarm.ErrUnsupported)
 	}
-	r, err := guard(s, name, func() (R, error) { return f(ctx, t) })
-	return r, s.wired(err)
+	return s.wired(s.guard(name, func() error { return f(ctx, t) }))
 }
 
-func guard[R any](s *Server, name string, f func() (R, error)) (r R, err error) {
+// guard turns a panic of f into an error.
+func (s *Server) guard(name string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.plugin.Logger.Error("plugin panicked", "plugin", s.plugin.Name, "call", name,
@@ -169,6 +180,14 @@ func checkBatch(n int) error {
 		return fmt.Errorf("%w: %d workers in one call, at most %d", swarm.ErrInvalidSpec, n, swarm.MaxBatch)
 	}
 	return nil
+}
+
+// checkResults returns err, or an error if there is not one result for each handle.
+func checkResults[R any](s *Server, hs []swarm.Handle, results []R, err error) error {
+	if err == nil && len(results) != len(hs) {
+		err = fmt.Errorf("plugin '%s' answered for %d of %d workers", s.plugin.Name, len(results), len(hs))
+	}
+	return err
 }
 
 // checkHandle refuses a handle that a host could not keep.

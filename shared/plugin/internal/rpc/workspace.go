@@ -19,30 +19,21 @@ func (w workspaceServer) Create(ctx context.Context, req *pb.CreateRequest) (*pb
 		if err == nil {
 			err = checkRef(ref)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return &pb.CreateResponse{Ref: wire.WorkspaceRef(ref)}, nil
+		return &pb.CreateResponse{Ref: wire.WorkspaceRef(ref)}, err
 	})
 }
 
 func (w workspaceServer) Inspect(ctx context.Context, req *pb.InspectRequest) (*pb.InspectResponse, error) {
 	return call(ctx, w.s, "Inspect", func(ctx context.Context, ws swarm.Workspace) (*pb.InspectResponse, error) {
 		st, err := ws.Inspect(ctx, wire.FromWorkspaceRef(req.GetRef()), wire.FromRemoveOptions(req.GetOptions()))
-		if err != nil {
-			return nil, err
-		}
-		return wire.WorkspaceState(st), nil
+		return wire.WorkspaceState(st), err
 	})
 }
 
 func (w workspaceServer) Remove(ctx context.Context, req *pb.RemoveRequest) (*pb.RemoveResponse, error) {
 	return call(ctx, w.s, "Remove", func(ctx context.Context, ws swarm.Workspace) (*pb.RemoveResponse, error) {
 		r, err := ws.Remove(ctx, wire.FromWorkspaceRef(req.GetRef()), wire.FromRemoveOptions(req.GetOptions()))
-		if err != nil {
-			return nil, err
-		}
-		return wire.RemoveResult(r), nil
+		return wire.RemoveResult(r), err
 	})
 }
 
@@ -52,29 +43,20 @@ func (w workspaceServer) FindWorkspace(ctx context.Context, req *pb.FindWorkspac
 		if err == nil {
 			err = checkRef(ref)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return &pb.FindWorkspaceResponse{Ref: wire.WorkspaceRef(ref)}, nil
+		return &pb.FindWorkspaceResponse{Ref: wire.WorkspaceRef(ref)}, err
 	})
 }
 
 func (w workspaceServer) Rescue(ctx context.Context, req *pb.RescueRequest) (*pb.RescueResponse, error) {
 	return call(ctx, w.s, "Rescue", func(ctx context.Context, r swarm.Rescuer) (*pb.RescueResponse, error) {
 		works, err := r.Rescue(ctx, wire.FromRescueRequest(req))
-		if err != nil {
-			return nil, err
-		}
-		return wire.SavedWorks(works), nil
+		return wire.SavedWorks(works), err
 	})
 }
 
 func (w workspaceServer) Diff(ctx context.Context, req *pb.DiffRequest) (*pb.DiffResponse, error) {
 	return call(ctx, w.s, "Diff", func(ctx context.Context, d swarm.Differ) (*pb.DiffResponse, error) {
 		diff, err := d.Diff(ctx, wire.FromWorkspaceRef(req.GetRef()), wire.FromDiffRequest(req))
-		if err != nil {
-			return nil, err
-		}
-		return wire.Diff(diff), nil
+		return wire.Diff(diff), err
 	})
 }

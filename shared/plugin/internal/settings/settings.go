@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ func unknown(data []byte, t reflect.Type, path string) []string {
 		var table map[string]json.RawMessage
 		_ = json.Unmarshal(data, &table) // the decoder reports any other type
 		var problems []string
-		for _, key := range sortedKeys(table) {
+		for _, key := range slices.Sorted(maps.Keys(table)) {
 			problems = append(problems, unknown(table[key], t.Elem(), join(path, key))...)
 		}
 		return problems
@@ -107,17 +108,18 @@ func unknownFields(data []byte, t reflect.Type, path string) []string {
 	known := map[string]reflect.Type{}
 	fields(t, known)
 	var problems []string
-	for _, key := range sortedKeys(table) {
+	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if field, ok := known[key]; ok {
 			problems = append(problems, unknown(table[key], field, join(path, key))...)
 			continue
 		}
 		problem := fmt.Sprintf("unknown key %q", join(path, key))
-		switch near := nearestKey(key, sortedKeys(known)); {
+		names := slices.Sorted(maps.Keys(known))
+		switch near := nearestKey(key, names); {
 		case near != "":
 			problem += fmt.Sprintf(", did you mean %q?", join(path, near))
 		case len(known) > 0:
-			problem += ", known are " + strings.Join(sortedKeys(known), ", ")
+			problem += ", known are " + strings.Join(names, ", ")
 		default:
 			problem += ", there are no settings"
 		}
@@ -165,13 +167,4 @@ func join(path, key string) string {
 		return key
 	}
 	return path + "." + key
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -42,7 +42,7 @@ var table = []struct {
 	{context.DeadlineExceeded, "DEADLINE", codes.DeadlineExceeded},
 }
 
-// remoteError is an error of the other side: its text and its sentinel.
+// remoteError is an error of the other side: its text and its sentinels.
 type remoteError struct {
 	text string
 	is   []error
@@ -106,13 +106,13 @@ func Status(err error) error {
 	return s.Err()
 }
 
-// earlier is by how much the other side may see the end of a deadline before us:
-// it has a clock of its own, and resets the stream.
-const earlier = 50 * time.Millisecond
+// deadlineSkew is how much earlier the other side may see the end of a deadline: it has a
+// timer of its own, and resets the stream.
+const deadlineSkew = 50 * time.Millisecond
 
-// over returns the context's error if it has one, or is about to.
-func over(ctx context.Context) error {
-	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && time.Until(deadline) < earlier {
+// contextErr returns the context's error if it has ended or is about to.
+func contextErr(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && time.Until(deadline) < deadlineSkew {
 		return context.DeadlineExceeded
 	}
 	return ctx.Err()
@@ -132,19 +132,19 @@ func FromStatus(ctx context.Context, err error) error {
 			return FromError(e)
 		}
 	}
-	if err := over(ctx); err != nil {
+	if err := contextErr(ctx); err != nil {
 		return err
 	}
 	switch s.Code() {
 	case codes.Unavailable, codes.Canceled:
-		// Canceled, though ctx is not: the connection was closed on this side.
-		// gRPC's words on how it broke are of no use to anyone.
+		// Canceled without the end of ctx: the connection was closed on this side.
+		// gRPC's text on how it broke does not help users.
 		return ErrGone
 	case codes.ResourceExhausted:
-		// The message of gRPC counts bytes. Either side may return it.
+		// gRPC's text only counts bytes. Either side may return it.
 		return errTooLarge
 	case codes.Unimplemented:
-		// The message of gRPC names a method that users do not know.
+		// gRPC's text names a method that users do not know.
 		return swarm.ErrUnsupported
 	}
 	for _, row := range table {

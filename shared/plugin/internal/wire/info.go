@@ -12,17 +12,12 @@ import (
 
 // Capabilities converts the names of capabilities.
 func Capabilities(cs []swarm.Capability) []string {
-	return convert(cs, func(c swarm.Capability) string { return string(c) })
+	return Convert(cs, func(c swarm.Capability) string { return string(c) })
 }
 
 // FromCapabilities converts back.
 func FromCapabilities(names []string) []swarm.Capability {
-	return convert(some(names, maxNames), func(n string) swarm.Capability { return swarm.Capability(Line(n)) })
-}
-
-// KillItem converts one worker to end.
-func KillItem(h swarm.Handle, o swarm.KillOptions) *pb.KillItem {
-	return &pb.KillItem{Handle: Handle(h), Options: KillOptions(o)}
+	return Convert(some(names, maxNames), func(n string) swarm.Capability { return swarm.Capability(Line(n)) })
 }
 
 // SweepResponse converts the warnings of a sweep.
@@ -30,19 +25,19 @@ func SweepResponse(warnings []string) *pb.SweepResponse {
 	return &pb.SweepResponse{Warnings: texts(warnings)}
 }
 
-// ProgressResponse converts what a Spawn waits for.
+// ProgressResponse converts a text about a Spawn.
 func ProgressResponse(line string) *pb.ProgressResponse {
 	return &pb.ProgressResponse{Text: text(line)}
 }
 
 // FromSweepResponse converts back.
 func FromSweepResponse(r *pb.SweepResponse) []string {
-	return convert(some(r.GetWarnings(), maxItems), Line)
+	return Convert(some(r.GetWarnings(), maxItems), Line)
 }
 
 // Warm builds the tables for encoding and decoding the messages of the usual first calls of
-// a host: Describe, and Status of a running worker. The first use of a message would build
-// them, but then a caller waits for it. Later calls do nothing.
+// a host: Describe, and Status of a running worker. Otherwise the first use of a message
+// builds them while a caller waits. Later calls of Warm do nothing.
 var Warm = sync.OnceFunc(func() {
 	running := swarm.StatusResult{Status: swarm.Status{State: swarm.StateRunning, Started: time.Unix(1, 0)}}
 	for _, m := range []proto.Message{
@@ -52,6 +47,6 @@ var Warm = sync.OnceFunc(func() {
 		&pb.StatusResponse{Results: []*pb.StatusResult{StatusResult(running)}},
 	} {
 		encoded, _ := proto.Marshal(m)
-		_ = proto.Unmarshal(encoded, m) // nothing comes of either
+		_ = proto.Unmarshal(encoded, m) // only the tables matter
 	}
 })

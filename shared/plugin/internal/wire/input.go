@@ -7,53 +7,44 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+var inputKinds = map[swarm.InputKind]pb.InputKind{
+	swarm.InputText:      pb.InputKind_INPUT_KIND_UNSPECIFIED,
+	swarm.InputInterrupt: pb.InputKind_INPUT_KIND_INTERRUPT,
+	swarm.InputEOF:       pb.InputKind_INPUT_KIND_EOF,
+	swarm.InputKeys:      pb.InputKind_INPUT_KIND_KEYS,
+}
+
 // InputRequest converts an input.
 func InputRequest(h swarm.Handle, in swarm.Input) (*pb.InputRequest, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	out := &pb.InputRequest{Handle: Handle(h), Data: in.Data, Enter: in.Enter, EnterAfter: span(in.EnterAfter), PasteOnly: in.PasteOnly}
-	switch in.Kind {
-	case swarm.InputText:
-	case swarm.InputInterrupt:
-		out.Kind = pb.InputKind_INPUT_KIND_INTERRUPT
-	case swarm.InputEOF:
-		out.Kind = pb.InputKind_INPUT_KIND_EOF
-	case swarm.InputKeys:
-		out.Kind = pb.InputKind_INPUT_KIND_KEYS
-	default:
+	kind, ok := inputKinds[in.Kind]
+	if !ok {
 		return nil, unknownInput(int(in.Kind))
 	}
-	return out, nil
+	return &pb.InputRequest{
+		Handle: Handle(h), Kind: kind, Data: in.Data, Enter: in.Enter, EnterAfter: span(in.EnterAfter), PasteOnly: in.PasteOnly,
+	}, nil
 }
 
 // FromInputRequest converts back. A kind of a newer host is not taken for text.
 func FromInputRequest(r *pb.InputRequest) (swarm.Handle, swarm.Input, error) {
-	in := swarm.Input{
-		Data: r.GetData(), Enter: r.GetEnter(), EnterAfter: r.GetEnterAfter().AsDuration(), PasteOnly: r.GetPasteOnly(),
-	}
-	switch r.GetKind() {
-	case pb.InputKind_INPUT_KIND_UNSPECIFIED:
-	case pb.InputKind_INPUT_KIND_INTERRUPT:
-		in.Kind = swarm.InputInterrupt
-	case pb.InputKind_INPUT_KIND_EOF:
-		in.Kind = swarm.InputEOF
-	case pb.InputKind_INPUT_KIND_KEYS:
-		in.Kind = swarm.InputKeys
-	default:
+	kind, ok := keyOf(inputKinds, r.GetKind())
+	if !ok {
 		return swarm.Handle{}, swarm.Input{}, unknownInput(int(r.GetKind()))
 	}
-	if err := in.Check(); err != nil {
-		return swarm.Handle{}, swarm.Input{}, err
+	in := swarm.Input{
+		Kind: kind, Data: r.GetData(), Enter: r.GetEnter(), EnterAfter: r.GetEnterAfter().AsDuration(), PasteOnly: r.GetPasteOnly(),
 	}
-	return FromHandle(r.GetHandle()), in, nil
+	return FromHandle(r.GetHandle()), in, in.Check()
 }
 
 func unknownInput(kind int) error {
 	return fmt.Errorf("%w: unknown kind of input %d", swarm.ErrInvalidSpec, kind)
 }
 
-// SignalRequest converts which signal to send.
+// SignalRequest converts a request to send a signal.
 func SignalRequest(h swarm.Handle, o swarm.SignalOptions) *pb.SignalRequest {
 	return &pb.SignalRequest{Handle: Handle(h), Signal: text(o.Signal), Mode: mode(o.Mode)}
 }

@@ -29,7 +29,7 @@ func fromRestart(r *pb.Restart) swarm.Restart {
 	}
 }
 
-// fromWhen turns an unknown value into the cautious one.
+// fromWhen returns RestartNo for an unknown value.
 func fromWhen(s string) swarm.RestartWhen {
 	switch when := swarm.RestartWhen(s); when {
 	case swarm.RestartOnFailure, swarm.RestartAlways:
@@ -40,16 +40,10 @@ func fromWhen(s string) swarm.RestartWhen {
 }
 
 func owner(o *swarm.Owner) *pb.Owner {
-	if o == nil {
-		return nil
-	}
 	return &pb.Owner{Pid: int64(o.PID), Start: o.Start, Boot: text(o.Boot)}
 }
 
 func fromOwner(o *pb.Owner) *swarm.Owner {
-	if o == nil {
-		return nil
-	}
 	return &swarm.Owner{PID: int(o.GetPid()), Start: o.GetStart(), Boot: o.GetBoot()}
 }
 
@@ -72,18 +66,12 @@ func fromRestarted(r *pb.Restarted) swarm.Restarted {
 }
 
 func completion(c *swarm.Completion) *pb.Completion {
-	if c == nil {
-		return nil
-	}
 	return &pb.Completion{Summary: text(c.Summary), Time: moment(c.Time)}
 }
 
 func fromCompletion(c *pb.Completion) *swarm.Completion {
-	if c == nil {
-		return nil
-	}
-	// A text that is too long is only cut a little above the limit, so that the conformance
-	// kit notices it.
+	// A summary is cut above its limit: the conformance kit has to notice one that is too
+	// long.
 	return &swarm.Completion{Summary: safetext.Cut(c.GetSummary(), 2*swarm.MaxSummary), Time: fromMoment(c.GetTime())}
 }
 

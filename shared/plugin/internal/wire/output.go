@@ -7,35 +7,29 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// OutputRequest converts what to read.
+// OutputRequest converts a request for output.
 func OutputRequest(h swarm.Handle, o swarm.OutputOptions) *pb.OutputRequest {
-	out := &pb.OutputRequest{
+	return &pb.OutputRequest{
 		Handle: Handle(h),
 		Since:  moment(o.Since),
 		Stream: text(string(o.Stream)),
 		Follow: o.Follow,
+		Tail:   number(o.Tail),
 	}
-	if o.Tail != nil {
-		out.Tail = new(int64(*o.Tail))
-	}
-	return out
 }
 
 // FromOutputRequest converts back.
 func FromOutputRequest(r *pb.OutputRequest) (swarm.Handle, swarm.OutputOptions) {
-	o := swarm.OutputOptions{
+	return FromHandle(r.GetHandle()), swarm.OutputOptions{
 		Since:  fromMoment(r.GetSince()),
 		Stream: swarm.Stream(r.GetStream()),
 		Follow: r.GetFollow(),
+		Tail:   fromNumber[int](r.GetTail(), r.Tail != nil),
 	}
-	if r.Tail != nil {
-		o.Tail = new(int(r.GetTail()))
-	}
-	return FromHandle(r.GetHandle()), o
 }
 
-// Output converts a piece of output. The data is copied: it is sent after the
-// backend went on, which may use its buffer again.
+// Output converts a piece of output. It copies the data: the piece is sent later, and the
+// backend may reuse its buffer.
 func Output(o swarm.Output) *pb.OutputPiece {
 	return &pb.OutputPiece{
 		Time:    moment(o.Time),

@@ -15,7 +15,7 @@ func FromScreen(r *pb.ScreenResponse) swarm.Screen {
 	return swarm.Screen{Lines: texts(r.GetLines()), Taken: r.GetTaken()}
 }
 
-// AttachRequest converts the facts about the terminal to attach.
+// AttachRequest converts a request to attach a terminal.
 func AttachRequest(h swarm.Handle, o swarm.AttachOptions) *pb.AttachRequest {
 	return &pb.AttachRequest{Handle: Handle(h), Env: byteses(o.Env)}
 }
@@ -25,7 +25,7 @@ func FromAttachRequest(r *pb.AttachRequest) (swarm.Handle, swarm.AttachOptions) 
 	return FromHandle(r.GetHandle()), swarm.AttachOptions{Env: strs(r.GetEnv())}
 }
 
-// Attachment converts how to attach.
+// Attachment converts an attachment.
 func Attachment(a swarm.Attachment) *pb.AttachResponse {
 	return &pb.AttachResponse{Command: byteses(a.Command), Unset: byteses(a.Unset)}
 }
@@ -35,7 +35,7 @@ func FromAttachment(r *pb.AttachResponse) swarm.Attachment {
 	return swarm.Attachment{Command: strs(r.GetCommand()), Unset: strs(r.GetUnset())}
 }
 
-// ScreenResult converts the answer for one worker of a batch.
+// ScreenResult converts the result for one worker of a batch.
 func ScreenResult(r swarm.ScreenResult) *pb.ScreenResult {
 	if r.Err != nil {
 		return &pb.ScreenResult{Error: Error(r.Err)}

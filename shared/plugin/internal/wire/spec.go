@@ -17,13 +17,13 @@ func Spec(s swarm.Spec) *pb.SpawnRequest {
 		Options:     textMap(s.Options),
 		Kill:        KillOptions(s.Kill),
 		OutputLimit: s.OutputLimit,
-		Local:       local(s.Local),
+		Local:       given(s.Local, local),
 		Stdin:       s.Stdin,
 		Restart:     restart(s.Restart),
-		Owner:       owner(s.Owner),
+		Owner:       given(s.Owner, owner),
 		Transcript:  s.Transcript,
 		Limits:      Limits(s.Limits),
-		Sandbox:     sandbox(s.Sandbox),
+		Sandbox:     given(s.Sandbox, sandbox),
 	}
 }
 
@@ -39,20 +39,17 @@ func FromSpec(s *pb.SpawnRequest) swarm.Spec {
 		Options:     textMap(s.GetOptions()),
 		Kill:        FromKillOptions(s.GetKill()),
 		OutputLimit: s.GetOutputLimit(),
-		Local:       fromLocal(s.GetLocal()),
+		Local:       given(s.GetLocal(), fromLocal),
 		Stdin:       s.GetStdin(),
 		Restart:     fromRestart(s.GetRestart()),
-		Owner:       fromOwner(s.GetOwner()),
+		Owner:       given(s.GetOwner(), fromOwner),
 		Transcript:  s.GetTranscript(),
 		Limits:      FromLimits(s.GetLimits()),
-		Sandbox:     fromSandbox(s.GetSandbox()),
+		Sandbox:     given(s.GetSandbox(), fromSandbox),
 	}
 }
 
 func local(l *swarm.Local) *pb.Local {
-	if l == nil {
-		return nil
-	}
 	return &pb.Local{
 		RunDir:    []byte(l.RunDir),
 		StateDir:  []byte(l.StateDir),
@@ -64,9 +61,6 @@ func local(l *swarm.Local) *pb.Local {
 }
 
 func fromLocal(l *pb.Local) *swarm.Local {
-	if l == nil {
-		return nil
-	}
 	return &swarm.Local{
 		RunDir:    string(l.GetRunDir()),
 		StateDir:  string(l.GetStateDir()),
@@ -83,7 +77,7 @@ func Lookup(l swarm.Lookup) *pb.FindRequest {
 		Id:      text(l.ID),
 		Name:    text(l.Name),
 		Options: textMap(l.Options),
-		Local:   local(l.Local),
+		Local:   given(l.Local, local),
 	}
 }
 
@@ -93,7 +87,7 @@ func FromLookup(l *pb.FindRequest) swarm.Lookup {
 		ID:      l.GetId(),
 		Name:    l.GetName(),
 		Options: textMap(l.GetOptions()),
-		Local:   fromLocal(l.GetLocal()),
+		Local:   given(l.GetLocal(), fromLocal),
 	}
 }
 
@@ -148,7 +142,7 @@ func Limits(l swarm.Limits) *pb.Limits {
 	}
 }
 
-// FromLimits converts back. Numbers out of their bounds stay, for [swarm.Limits.Check].
+// FromLimits converts back. It keeps numbers out of bounds, for [swarm.Limits.Check].
 func FromLimits(l *pb.Limits) swarm.Limits {
 	return swarm.Limits{
 		Memory:     l.GetMemory(),
@@ -161,16 +155,10 @@ func FromLimits(l *pb.Limits) swarm.Limits {
 }
 
 func sandbox(s *swarm.Sandbox) *pb.Sandbox {
-	if s == nil {
-		return nil
-	}
 	return &pb.Sandbox{Network: s.Network, Home: s.Home, Write: s.Write}
 }
 
-// fromSandbox keeps words that it does not know, for [swarm.Sandbox.Check].
+// fromSandbox keeps unknown values, for [swarm.Sandbox.Check].
 func fromSandbox(s *pb.Sandbox) *swarm.Sandbox {
-	if s == nil {
-		return nil
-	}
 	return &swarm.Sandbox{Network: s.GetNetwork(), Home: s.GetHome(), Write: s.GetWrite()}
 }

@@ -38,30 +38,28 @@ func Stats(s swarm.Stats) *pb.WorkerStats {
 	}
 }
 
-// FromStats converts back. A number that can't be one, such as a negative size, is left
-// out: it is not known.
+// FromStats converts back. An impossible number, such as a negative size, becomes unknown.
 func FromStats(s *pb.WorkerStats) swarm.Stats {
+	if s == nil {
+		return swarm.Stats{}
+	}
 	out := swarm.Stats{
 		Time:       fromMoment(s.GetTime()),
-		Memory:     size(s.GetMemory(), s != nil && s.Memory != nil),
+		Memory:     counted[int64](s.GetMemory(), s.Memory != nil),
 		MemoryKind: swarm.MemoryKind(Line(s.GetMemoryKind())),
-		Processes:  fromNumber(s.GetProcesses(), s != nil && s.Processes != nil),
-		Threads:    fromNumber(s.GetThreads(), s != nil && s.Threads != nil),
+		Processes:  counted[int](s.GetProcesses(), s.Processes != nil),
+		Threads:    counted[int](s.GetThreads(), s.Threads != nil),
 	}
-	if u := fromUsage(s.GetUsage()); u != nil {
+	if u := given(s.GetUsage(), fromUsage); u != nil {
 		out.Usage = *u
 	}
-	if share := s.GetCpuShare(); s != nil && s.CpuShare != nil && share >= 0 && !math.IsInf(share, 1) {
+	if share := s.GetCpuShare(); s.CpuShare != nil && share >= 0 && !math.IsInf(share, 1) {
 		out.CPUShare = &share
 	}
 	return out
 }
 
-// usage is nil for none.
 func usage(u *swarm.Usage) *pb.Usage {
-	if u == nil {
-		return nil
-	}
 	out := &pb.Usage{Peak: u.Peak, Read: u.Read, Written: u.Written}
 	if u.CPUTime != nil {
 		out.CpuTime = durationpb.New(*u.CPUTime)
@@ -70,38 +68,13 @@ func usage(u *swarm.Usage) *pb.Usage {
 }
 
 func fromUsage(u *pb.Usage) *swarm.Usage {
-	if u == nil {
-		return nil
-	}
 	out := &swarm.Usage{
-		Peak:    size(u.GetPeak(), u.Peak != nil),
-		Read:    size(u.GetRead(), u.Read != nil),
-		Written: size(u.GetWritten(), u.Written != nil),
+		Peak:    counted[int64](u.GetPeak(), u.Peak != nil),
+		Read:    counted[int64](u.GetRead(), u.Read != nil),
+		Written: counted[int64](u.GetWritten(), u.Written != nil),
 	}
 	if d := u.GetCpuTime().AsDuration(); u.GetCpuTime() != nil && d >= 0 {
 		out.CPUTime = &d
 	}
 	return out
-}
-
-// size is nil for a number that is not there or can't be a size.
-func size(n int64, there bool) *int64 {
-	if !there || n < 0 {
-		return nil
-	}
-	return &n
-}
-
-func number(n *int) *int64 {
-	if n == nil {
-		return nil
-	}
-	return new(int64(*n))
-}
-
-func fromNumber(n int64, there bool) *int {
-	if !there || n < 0 {
-		return nil
-	}
-	return new(int(n))
 }

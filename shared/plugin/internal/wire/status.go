@@ -8,36 +8,37 @@ import (
 // WorkerStatus converts a status.
 func WorkerStatus(s swarm.Status) *pb.WorkerStatus {
 	return &pb.WorkerStatus{
-		State:     state(s.State),
+		State:     states[s.State],
 		Pid:       int64(s.PID),
 		Started:   moment(s.Started),
-		Exit:      exit(s.Exit),
+		Exit:      given(s.Exit, exit),
 		Where:     where(s.Where),
 		Reason:    text(s.Reason),
-		Survivors: convert(s.Survivors, process),
+		Survivors: Convert(s.Survivors, process),
 
 		Restarts:     int64(s.Restarts),
-		LastRestarts: convert(newest(s.LastRestarts), restarted),
-		Completion:   completion(s.Completion),
+		LastRestarts: Convert(newest(s.LastRestarts), restarted),
+		Completion:   given(s.Completion, completion),
 		Paused:       s.Paused,
 		Unenforced:   text(s.Unenforced),
 	}
 }
 
-// FromWorkerStatus converts back. An end without an exit is not believed: an
-// exit is never invented.
+// FromWorkerStatus converts back. An end without an exit becomes the state unknown: an exit
+// is never guessed.
 func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
+	state, _ := keyOf(states, s.GetState())
 	out := swarm.Status{
-		State:     fromState(s.GetState()),
+		State:     state,
 		PID:       int(s.GetPid()),
 		Started:   fromMoment(s.GetStarted()),
 		Where:     fromWhere(s.GetWhere()),
 		Reason:    Line(s.GetReason()),
-		Survivors: convert(some(s.GetSurvivors(), maxItems), fromProcess),
+		Survivors: Convert(some(s.GetSurvivors(), maxItems), fromProcess),
 
 		Restarts:     int(s.GetRestarts()),
-		LastRestarts: convert(newest(s.GetLastRestarts()), fromRestarted),
-		Completion:   fromCompletion(s.GetCompletion()),
+		LastRestarts: Convert(newest(s.GetLastRestarts()), fromRestarted),
+		Completion:   given(s.GetCompletion(), fromCompletion),
 		Paused:       s.GetPaused(),
 		Unenforced:   Line(s.GetUnenforced()),
 	}
@@ -52,43 +53,21 @@ func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
 	return out
 }
 
-func state(s swarm.State) pb.State {
-	switch s {
-	case swarm.StateRunning:
-		return pb.State_STATE_RUNNING
-	case swarm.StateExited:
-		return pb.State_STATE_EXITED
-	case swarm.StateLost:
-		return pb.State_STATE_LOST
-	default:
-		return pb.State_STATE_UNSPECIFIED
-	}
-}
-
-func fromState(s pb.State) swarm.State {
-	switch s {
-	case pb.State_STATE_RUNNING:
-		return swarm.StateRunning
-	case pb.State_STATE_EXITED:
-		return swarm.StateExited
-	case pb.State_STATE_LOST:
-		return swarm.StateLost
-	default:
-		return swarm.StateUnknown
-	}
+// states has no row for the unknown state, which is the zero value on both sides.
+var states = map[swarm.State]pb.State{
+	swarm.StateRunning: pb.State_STATE_RUNNING,
+	swarm.StateExited:  pb.State_STATE_EXITED,
+	swarm.StateLost:    pb.State_STATE_LOST,
 }
 
 func exit(e *swarm.Exit) *pb.Exit {
-	if e == nil {
-		return nil
-	}
 	return &pb.Exit{
 		Code:   int64(e.Code),
 		Signal: text(e.Signal),
 		Cause:  text(string(e.Cause)),
 		Reason: text(e.Reason),
 		Time:   moment(e.Time),
-		Usage:  usage(e.Usage),
+		Usage:  given(e.Usage, usage),
 	}
 }
 
@@ -99,7 +78,7 @@ func fromExit(e *pb.Exit) *swarm.Exit {
 		Cause:  swarm.Cause(Line(e.GetCause())),
 		Reason: Line(e.GetReason()),
 		Time:   fromMoment(e.GetTime()),
-		Usage:  fromUsage(e.GetUsage()),
+		Usage:  given(e.GetUsage(), fromUsage),
 	}
 }
 
@@ -114,7 +93,7 @@ func fromWhere(w *pb.Where) swarm.Where {
 	return swarm.Where{Kind: Line(w.GetKind()), Name: Line(w.GetName()), Parts: fromParts(w.GetParts())}
 }
 
-// fromParts drops parts beyond the limit: a place has a few.
+// fromParts drops all parts if there are absurdly many.
 func fromParts(parts map[string]string) map[string]string {
 	if len(parts) > maxNames {
 		return nil
@@ -149,7 +128,7 @@ func KillResult(r swarm.KillResult) *pb.KillResult {
 		AlreadyEnded: r.AlreadyEnded,
 		Signal:       text(r.Signal),
 		Forced:       r.Forced,
-		Survivors:    convert(r.Survivors, process),
+		Survivors:    Convert(r.Survivors, process),
 	}
 }
 
@@ -160,11 +139,11 @@ func FromKillResult(r *pb.KillResult) swarm.KillResult {
 		AlreadyEnded: r.GetAlreadyEnded(),
 		Signal:       Line(r.GetSignal()),
 		Forced:       r.GetForced(),
-		Survivors:    convert(some(r.GetSurvivors(), maxItems), fromProcess),
+		Survivors:    Convert(some(r.GetSurvivors(), maxItems), fromProcess),
 	}
 }
 
-// Listed converts a worker of an engine, without what must not leave it.
+// Listed converts a worker of an engine, without the private fields of its spec.
 func Listed(l swarm.Listed) *pb.ListResponse {
 	return &pb.ListResponse{
 		Spec:    Spec(public(l.Spec)),
@@ -184,7 +163,7 @@ func FromListed(l *pb.ListResponse) swarm.Listed {
 	}
 }
 
-// public returns a spec that any host may read.
+// public returns the fields of a spec that every host may read.
 func public(s swarm.Spec) swarm.Spec {
 	s.Env, s.Owner, s.Local = nil, nil, nil
 	return s

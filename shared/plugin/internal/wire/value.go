@@ -12,12 +12,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// text mends a string that is not UTF-8, which a protobuf string has to be: the
-// name of a process may hold any bytes.
+// text makes a string valid UTF-8, as protobuf requires: the name of a process may hold any
+// bytes.
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 const (
-	// maxLine bounds a text that is meant to be shown in one line, in bytes.
+	// maxLine bounds a text for one line, in bytes.
 	maxLine = 4 << 10
 	// maxMessage bounds the text of an error.
 	maxMessage = 1 << 20
@@ -27,11 +27,10 @@ const (
 	maxNames = 256
 )
 
-// Line returns a text of the other side that is meant to be shown in one line, cut if
-// it is too long for that.
+// Line returns a text of the other side, cut if it is too long for one line.
 func Line(s string) string { return shorten(s, maxLine) }
 
-// shorten is cut with a mark for the missing part.
+// shorten cuts a text and marks the cut.
 func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -42,7 +41,7 @@ func shorten(s string, n int) string {
 // some returns the first n of a list.
 func some[T any](list []T, n int) []T { return list[:min(n, len(list))] }
 
-func texts(in []string) []string { return convert(in, text) }
+func texts(in []string) []string { return Convert(in, text) }
 
 func textMap(in map[string]string) map[string]string {
 	if len(in) == 0 {
@@ -56,14 +55,15 @@ func textMap(in map[string]string) map[string]string {
 }
 
 func byteses(in []string) [][]byte {
-	return convert(in, func(s string) []byte { return []byte(s) })
+	return Convert(in, func(s string) []byte { return []byte(s) })
 }
 
 func strs(in [][]byte) []string {
-	return convert(in, func(b []byte) string { return string(b) })
+	return Convert(in, func(b []byte) string { return string(b) })
 }
 
-func convert[A, B any](in []A, f func(A) B) []B {
+// Convert converts each element of a list by f. An empty list is nil.
+func Convert[A, B any](in []A, f func(A) B) []B {
 	if len(in) == 0 {
 		return nil
 	}
@@ -97,6 +97,39 @@ func span(d time.Duration) *durationpb.Duration {
 	return durationpb.New(d)
 }
 
+func number(n *int) *int64 {
+	return given(n, func(n *int) *int64 { return new(int64(*n)) })
+}
+
+// fromNumber converts a number that may be missing.
+func fromNumber[N int | int64](n int64, ok bool) *N {
+	if !ok {
+		return nil
+	}
+	return new(N(n))
+}
+
+// counted is fromNumber for a number that can't be negative.
+func counted[N int | int64](n int64, ok bool) *N { return fromNumber[N](n, ok && n >= 0) }
+
+// keyOf returns the key of a value in a table, and the zero key for a value that is not there.
+func keyOf[K, V comparable](table map[K]V, value V) (key K, ok bool) {
+	for k, v := range table {
+		if v == value {
+			return k, true
+		}
+	}
+	return key, false
+}
+
+// given converts a value that may be missing.
+func given[A, B any](v *A, f func(*A) *B) *B {
+	if v == nil {
+		return nil
+	}
+	return f(v)
+}
+
 // Handle converts a handle.
 func Handle(h swarm.Handle) *pb.Handle {
 	return &pb.Handle{Version: h.Version, Data: h.Data}
@@ -108,10 +141,10 @@ func FromHandle(h *pb.Handle) swarm.Handle {
 }
 
 // Handles converts handles.
-func Handles(hs []swarm.Handle) []*pb.Handle { return convert(hs, Handle) }
+func Handles(hs []swarm.Handle) []*pb.Handle { return Convert(hs, Handle) }
 
 // FromHandles converts back.
-func FromHandles(hs []*pb.Handle) []swarm.Handle { return convert(hs, FromHandle) }
+func FromHandles(hs []*pb.Handle) []swarm.Handle { return Convert(hs, FromHandle) }
 
 func process(p swarm.Process) *pb.Process {
 	return &pb.Process{Pid: int64(p.PID), Name: text(p.Name)}

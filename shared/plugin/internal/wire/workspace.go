@@ -5,7 +5,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// WorkspaceSpec converts what to make.
+// WorkspaceSpec converts a spec of a workspace.
 func WorkspaceSpec(s swarm.WorkspaceSpec) *pb.WorkspaceSpec {
 	return &pb.WorkspaceSpec{
 		Id:      text(s.ID),
@@ -29,7 +29,7 @@ func FromWorkspaceSpec(s *pb.WorkspaceSpec) swarm.WorkspaceSpec {
 	}
 }
 
-// WorkspaceRef converts what identifies a workspace.
+// WorkspaceRef converts a reference to a workspace.
 func WorkspaceRef(r swarm.WorkspaceRef) *pb.WorkspaceRef {
 	return &pb.WorkspaceRef{
 		Id:     text(r.ID),
@@ -57,7 +57,7 @@ func FromWorkspaceRef(r *pb.WorkspaceRef) swarm.WorkspaceRef {
 	}
 }
 
-// RemoveOptions converts how to remove.
+// RemoveOptions converts the options of a removal.
 func RemoveOptions(o swarm.RemoveOptions) *pb.RemoveOptions {
 	return &pb.RemoveOptions{Force: o.Force, Vacant: o.Vacant, Undo: o.Undo}
 }
@@ -67,37 +67,31 @@ func FromRemoveOptions(o *pb.RemoveOptions) swarm.RemoveOptions {
 	return swarm.RemoveOptions{Force: o.GetForce(), Vacant: o.GetVacant(), Undo: o.GetUndo()}
 }
 
-// WorkspaceState converts how a workspace is.
+// WorkspaceState converts the state of a workspace.
 func WorkspaceState(s swarm.WorkspaceState) *pb.InspectResponse {
-	return &pb.InspectResponse{Missing: s.Missing, Kept: kept(s.Kept)}
+	return &pb.InspectResponse{Missing: s.Missing, Kept: given(s.Kept, kept)}
 }
 
 // FromWorkspaceState converts back.
 func FromWorkspaceState(s *pb.InspectResponse) swarm.WorkspaceState {
-	return swarm.WorkspaceState{Missing: s.GetMissing(), Kept: fromKept(s.GetKept())}
+	return swarm.WorkspaceState{Missing: s.GetMissing(), Kept: given(s.GetKept(), fromKept)}
 }
 
 // RemoveResult converts the result of a removal.
 func RemoveResult(r swarm.RemoveResult) *pb.RemoveResponse {
-	return &pb.RemoveResponse{Kept: kept(r.Kept), Rescues: convert(r.Rescues, rescue)}
+	return &pb.RemoveResponse{Kept: given(r.Kept, kept), Rescues: Convert(r.Rescues, rescue)}
 }
 
 // FromRemoveResult converts back.
 func FromRemoveResult(r *pb.RemoveResponse) swarm.RemoveResult {
-	return swarm.RemoveResult{Kept: fromKept(r.GetKept()), Rescues: convert(r.GetRescues(), fromRescue)}
+	return swarm.RemoveResult{Kept: given(r.GetKept(), fromKept), Rescues: Convert(r.GetRescues(), fromRescue)}
 }
 
 func kept(k *swarm.Kept) *pb.Kept {
-	if k == nil {
-		return nil
-	}
 	return &pb.Kept{Reason: text(k.Reason), Forceable: k.Forceable}
 }
 
 func fromKept(k *pb.Kept) *swarm.Kept {
-	if k == nil {
-		return nil
-	}
 	return &swarm.Kept{Reason: k.GetReason(), Forceable: k.GetForceable()}
 }
 
@@ -109,7 +103,7 @@ func fromRescue(r *pb.Rescue) swarm.Rescue {
 	return swarm.Rescue{Ref: string(r.GetRef()), Command: string(r.GetCommand())}
 }
 
-// RescueRequest converts which saved work is meant.
+// RescueRequest converts a request about saved work.
 func RescueRequest(r swarm.RescueRequest) *pb.RescueRequest {
 	return &pb.RescueRequest{Base: []byte(r.Base), Ref: []byte(r.Ref), Action: text(string(r.Action)), Into: []byte(r.Into), Host: text(r.Host)}
 }
@@ -123,19 +117,19 @@ func FromRescueRequest(r *pb.RescueRequest) swarm.RescueRequest {
 
 // SavedWorks converts saved work.
 func SavedWorks(works []swarm.SavedWork) *pb.RescueResponse {
-	return &pb.RescueResponse{Works: convert(works, SavedWork)}
+	return &pb.RescueResponse{Works: Convert(works, SavedWork)}
 }
 
 // FromSavedWorks converts back.
 func FromSavedWorks(r *pb.RescueResponse) []swarm.SavedWork {
-	return convert(r.GetWorks(), FromSavedWork)
+	return Convert(r.GetWorks(), FromSavedWork)
 }
 
 // SavedWork converts one piece of saved work.
 func SavedWork(w swarm.SavedWork) *pb.SavedWork {
 	return &pb.SavedWork{
 		Ref: []byte(w.Ref), Name: text(w.Name), Base: []byte(w.Base), Time: moment(w.Time), Title: text(w.Title),
-		Files: convert(w.Files, fileChange), Path: []byte(w.Path), Note: text(w.Note), Host: text(w.Host),
+		Files: Convert(w.Files, fileChange), Path: []byte(w.Path), Note: text(w.Note), Host: text(w.Host),
 	}
 }
 
@@ -143,7 +137,7 @@ func SavedWork(w swarm.SavedWork) *pb.SavedWork {
 func FromSavedWork(w *pb.SavedWork) swarm.SavedWork {
 	return swarm.SavedWork{
 		Ref: string(w.GetRef()), Name: w.GetName(), Base: string(w.GetBase()), Time: fromMoment(w.GetTime()), Title: w.GetTitle(),
-		Files: convert(w.GetFiles(), fromFileChange), Path: string(w.GetPath()), Note: w.GetNote(), Host: w.GetHost(),
+		Files: Convert(w.GetFiles(), fromFileChange), Path: string(w.GetPath()), Note: w.GetNote(), Host: w.GetHost(),
 	}
 }
 
@@ -158,26 +152,12 @@ func fromFileChange(c *pb.FileChange) swarm.FileChange {
 // Diff converts the changes in a workspace.
 func Diff(d swarm.Diff) *pb.DiffResponse {
 	return &pb.DiffResponse{
-		Files: convert(d.Files, fileChange), Command: byteses(d.Command), Env: byteses(d.Env), Unset: byteses(d.Unset),
-		Ahead: count(d.Ahead), Behind: count(d.Behind),
+		Files: Convert(d.Files, fileChange), Command: byteses(d.Command), Env: byteses(d.Env), Unset: byteses(d.Unset),
+		Ahead: number(d.Ahead), Behind: number(d.Behind),
 	}
 }
 
-func count(n *int) *int64 {
-	if n == nil {
-		return nil
-	}
-	return new(int64(*n))
-}
-
-func fromCount(n *int64) *int {
-	if n == nil {
-		return nil
-	}
-	return new(int(*n))
-}
-
-// DiffRequest converts the question for the changes in a workspace.
+// DiffRequest converts a request for the changes in a workspace.
 func DiffRequest(ref swarm.WorkspaceRef, o swarm.DiffOptions) *pb.DiffRequest {
 	return &pb.DiffRequest{Ref: WorkspaceRef(ref), Summary: o.Summary, Color: string(o.Colour)}
 }
@@ -190,8 +170,9 @@ func FromDiffRequest(d *pb.DiffRequest) swarm.DiffOptions {
 // FromDiff converts back.
 func FromDiff(d *pb.DiffResponse) swarm.Diff {
 	return swarm.Diff{
-		Files: convert(d.GetFiles(), fromFileChange), Command: strs(d.GetCommand()),
+		Files: Convert(d.GetFiles(), fromFileChange), Command: strs(d.GetCommand()),
 		Env: strs(d.GetEnv()), Unset: strs(d.GetUnset()),
-		Ahead: fromCount(d.Ahead), Behind: fromCount(d.Behind),
+		Ahead:  fromNumber[int](d.GetAhead(), d.Ahead != nil),
+		Behind: fromNumber[int](d.GetBehind(), d.Behind != nil),
 	}
 }

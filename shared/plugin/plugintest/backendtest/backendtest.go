@@ -40,13 +40,12 @@ type Backend struct {
 	Local bool
 	// Shim is the path of a built swarm-shim, for local backends that use it.
 	Shim string
-	// Spec completes a spec before it is spawned, with options for instance. Nil:
-	// it is complete.
+	// Spec completes a spec before it is spawned, for example with options; may be nil.
 	Spec func(t T, spec *swarm.Spec)
 	// Command returns the command that carries out the script; nil means [script.Shell].
 	Command func(s script.Script) []string
-	// Handles are some that the backend wrote once, of every version before the
-	// present one. Their workers need not exist any more.
+	// Handles are old handles of the backend, of every version before the current one.
+	// Their workers need not exist.
 	Handles []swarm.Handle
 }
 
@@ -58,16 +57,8 @@ func Run(t *testing.T, b Backend) {
 	t.Run("grpc", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.wired, b.wired(t)), true) })
 }
 
-type settings struct {
-	shim    string
-	spec    func(t T, spec *swarm.Spec)
-	command func(s script.Script) []string
-	handles []swarm.Handle
-	workers int
-}
-
-func (b Backend) settings() settings {
-	return settings{shim: b.Shim, spec: b.Spec, command: b.Command, handles: b.Handles}
+func (b Backend) settings() Binary {
+	return Binary{Shim: b.Shim, Spec: b.Spec, Command: b.Command, Handles: b.Handles}
 }
 
 // testCase checks one rule of the contract.
@@ -87,13 +78,8 @@ type testCase struct {
 }
 
 func backendCases() []testCase {
-	return slices.Concat(spawnCases(), statusCases(), handleCases(), badHandleCases(), killCases(), treeCases(),
-		batchCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
+	return slices.Concat(spawnCases(), statusCases(), handleCases(), badHandleCases(), endedCases(), killCases(), treeCases(),
+		batchCases(), emptyCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
 		attachCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), findCases(), listCases(), sweepCases(),
-		crashCases(), crashInputCases(), crashLookCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
-}
-
-func (c testCase) check(t T, s settings, open opener) {
-	t.Helper()
-	c.run(newKit(t, c, s, open))
+		crashCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
 }

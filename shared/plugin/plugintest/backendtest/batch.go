@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -13,39 +14,54 @@ func batchCases() []testCase {
 	return []testCase{
 		{
 			name: "batch-equals-singles", needs: swarm.CapBatchStatus,
-			rule: "StatusBatch answers for every handle, in their order, what Status would have answered",
+			rule: "StatusBatch returns for each handle, in order, what Status would return",
 			run: func(k *kit) {
 				a, b, c := k.ready(script.Sleep), k.spawn(script.True), k.ready(script.Sleep)
 				b.ended()
 				bad := swarm.Handle{Version: a.handle.Version, Data: badHandle().Data}
 				hs := []swarm.Handle{a.handle, bad, b.handle, c.handle, a.handle}
-				results, err := k.Backend.(swarm.BatchStatuser).StatusBatch(k.ctx, hs)
+				results, err := k.Backend.(swarm.BatchStatuser).StatusBatch(k.Ctx, hs)
 				if err != nil || len(results) != len(hs) {
-					k.fatal("%d results for %d handles, error %v", len(results), len(hs), err)
+					k.Fatal("%d results for %d handles, error %v", len(results), len(hs), err)
 				}
 				for i, h := range hs {
-					st, err := k.Status(k.ctx, h)
+					st, err := k.Status(k.Ctx, h)
 					got := results[i]
 					if !reflect.DeepEqual(got.Status, st) || kindOf(got.Err) != kindOf(err) {
-						k.broken("place %d: batch says %+v, %v; Status says %+v, %v", i, got.Status, got.Err, st, err)
+						k.Broken("result %d: the batch has %+v, %v; Status returns %+v, %v", i, got.Status, got.Err, st, err)
 					}
-				}
-			},
-		},
-		{
-			name: "batch-of-none", needs: swarm.CapBatchStatus,
-			rule: "StatusBatch of no handle answers for none",
-			run: func(k *kit) {
-				results, err := k.Backend.(swarm.BatchStatuser).StatusBatch(k.ctx, nil)
-				if err != nil || len(results) != 0 {
-					k.broken("%d results, error %v", len(results), err)
 				}
 			},
 		},
 	}
 }
 
-// kindOf returns what matters of an error in a status.
+func emptyCases() []testCase {
+	screens := func(b swarm.BatchScreener, ctx context.Context, hs []swarm.Handle) ([]swarm.ScreenResult, error) {
+		return b.ScreenBatch(ctx, hs, swarm.ScreenOptions{})
+	}
+	return []testCase{
+		emptyCase("batch-of-none", "StatusBatch", swarm.CapBatchStatus, swarm.BatchStatuser.StatusBatch),
+		emptyCase("screens-of-none", "ScreenBatch", swarm.CapBatchScreen, screens),
+		emptyCase("stats-of-none", "Stats", swarm.CapStats, swarm.Measurer.Stats),
+	}
+}
+
+func emptyCase[B, R any](
+	name, method string, needs swarm.Capability, do func(B, context.Context, []swarm.Handle) ([]R, error),
+) testCase {
+	return testCase{
+		name: name, needs: needs,
+		rule: method + " of no handles returns no results",
+		run: func(k *kit) {
+			if results, err := do(k.Backend.(B), k.Ctx, nil); err != nil || len(results) != 0 {
+				k.Broken("%d results, error %v", len(results), err)
+			}
+		},
+	}
+}
+
+// kindOf returns the name of an error's sentinel.
 func kindOf(err error) string {
 	for _, kind := range []error{swarm.ErrInvalidHandle, swarm.ErrStaleHandle, swarm.ErrNotFound, swarm.ErrUnavailable} {
 		if errors.Is(err, kind) {

@@ -19,7 +19,7 @@ type Binary struct {
 	Config []byte
 	// Env is the plugin's environment; nil: that of the test.
 	Env []string
-	// Workers is how many workers run at once in the case about many; 0: 100.
+	// Workers is how many workers run at once in the case "many-workers"; 0: 100.
 	Workers int
 	Shim    string
 	Handles []swarm.Handle
@@ -36,19 +36,15 @@ func RunBinary(t *testing.T, b Binary) {
 	}
 }
 
-// Program returns what starts the plugin.
+// Program returns the plugin's program.
 func (b Binary) Program() harness.Program {
 	return harness.Program{Path: b.Path, Args: b.Args, Env: b.Env, Config: b.Config}
-}
-
-func (b Binary) settings() settings {
-	return settings{shim: b.Shim, spec: b.Spec, command: b.Command, handles: b.Handles, workers: b.Workers}
 }
 
 // Items are the cases of a built plugin that runs as p; each starts it anew.
 func (b Binary) Items(t T, p *harness.Process) []harness.Item {
 	t.Helper()
-	return backendItems(b.settings(), b.open, built(t, p))
+	return backendItems(b, b.open, built(t, p))
 }
 
 func (b Binary) open(t T) subject {

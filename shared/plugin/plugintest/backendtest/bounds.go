@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -11,56 +12,43 @@ func boundsCases() []testCase {
 	return []testCase{
 		{
 			name: "pause", needs: swarm.CapPause,
-			rule: "the status of a running worker says that it is paused from the end of SetPaused until it is called again",
+			rule: "from the end of SetPaused until its next call, the status of a running worker says whether it is paused",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
-				// It may be repeated.
+				// SetPaused may be repeated.
 				for _, paused := range []bool{false, true, true, false, false} {
 					w.setPaused(paused)
 					if st := w.status(); st.State != swarm.StateRunning || st.Paused != paused {
-						k.broken("after SetPaused %v it is %s, paused %v", paused, st.State, st.Paused)
+						k.Broken("after SetPaused(%v) the worker is %s, paused %v", paused, st.State, st.Paused)
 					}
 				}
 			},
 		},
 		{
 			name: "pause-then-kill", needs: swarm.CapPause,
-			rule: "Kill ends a paused worker as any other",
+			rule: "Kill ends a paused worker like any other",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.setPaused(true)
 				w.kill(gentle())
 				if st := w.status(); st.State != swarm.StateExited || st.Paused {
-					k.broken("after the Kill it is %s, paused %v", st.State, st.Paused)
+					k.Broken("after Kill the worker is %s, paused %v", st.State, st.Paused)
 				}
 			},
 		},
 		{
-			name: "pause-after-the-end", needs: swarm.CapPause,
-			rule: "SetPaused for a worker that has ended is ErrNotFound",
-			run: func(k *kit) {
-				w := k.spawn(script.True)
-				w.ended()
-				ctx, cancel := k.limited()
-				defer cancel()
-				k.wantErr("SetPaused", k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, true), swarm.ErrNotFound)
-			},
-		},
-		{
 			name: "progress-after-spawn", needs: swarm.CapProgress,
-			rule: "Progress ends at once, without a text and without an error, if no Spawn of that id is under way",
+			rule: "Progress returns at once, without a text and without an error, if no Spawn of that id is in progress",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				ctx, cancel := k.limited()
 				defer cancel()
 				for _, id := range []string{w.spec.ID, "never-spawned"} {
 					err := k.Backend.(swarm.Progresser).Progress(ctx, id, func(text string) error {
-						k.broken("Progress of '%s' says %q", id, text)
+						k.Broken("Progress of '%s' says %q", id, text)
 						return nil
 					})
-					if err != nil {
-						k.broken("Progress of '%s': %v", id, err)
-					}
+					k.Check("Progress of '"+id+"'", err)
 				}
 			},
 		},
@@ -70,22 +58,15 @@ func boundsCases() []testCase {
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				for _, l := range []swarm.Limits{{Memory: -1}, {CPUs: -1}, {PIDs: -1}, {Nice: 20}, {IOWeight: -1}} {
-					k.wantErr("SetLimits", w.setLimits(l), swarm.ErrInvalidSpec)
+					ctx, cancel := k.limited()
+					k.WantErr("SetLimits", k.Backend.(swarm.Limiter).SetLimits(ctx, w.handle, l), swarm.ErrInvalidSpec)
+					cancel()
 				}
 			},
 		},
 		{
-			name: "limits-after-the-end", needs: swarm.CapSetLimits,
-			rule: "SetLimits for a worker that has ended is ErrNotFound",
-			run: func(k *kit) {
-				w := k.spawn(script.True)
-				w.ended()
-				k.wantErr("SetLimits", w.setLimits(swarm.Limits{}), swarm.ErrNotFound)
-			},
-		},
-		{
 			name: "crash-in-pause", built: true, needs: swarm.CapPause,
-			rule: "when the plugin dies in a SetPaused, another process of it pauses the worker and lets it go on",
+			rule: "when the plugin dies during SetPaused, a new plugin process can pause and resume the worker",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
@@ -102,13 +83,5 @@ func (w *worker) setPaused(paused bool) {
 	w.k.Helper()
 	ctx, cancel := w.k.limited()
 	defer cancel()
-	if err := w.k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, paused); err != nil {
-		w.k.fatal("SetPaused(%v): %v", paused, err)
-	}
-}
-
-func (w *worker) setLimits(l swarm.Limits) error {
-	ctx, cancel := w.k.limited()
-	defer cancel()
-	return w.k.Backend.(swarm.Limiter).SetLimits(ctx, w.handle, l)
+	w.k.Must(fmt.Sprintf("SetPaused(%v)", paused), w.k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, paused))
 }

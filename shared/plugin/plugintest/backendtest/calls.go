@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// call is a call that needs a capability. The worker may be another one after it.
+// call is a call that needs a capability. It may change or end the worker.
 type call struct {
 	name       string
 	capability swarm.Capability
@@ -22,7 +22,7 @@ type target struct {
 	lookup swarm.Lookup
 }
 
-// optional returns a call of a method of T, which a backend without T does not support.
+// optional returns a call of a method of T; a backend without T does not support it.
 func optional[T any](name string, c swarm.Capability, do func(ctx context.Context, b T, t target) error) call {
 	return call{name, c, func(ctx context.Context, b swarm.Backend, t target) error {
 		if b, ok := b.(T); ok {
@@ -100,20 +100,20 @@ func otherCalls() []call {
 func capabilityCases() []testCase {
 	return []testCase{{
 		name: "capabilities-are-true",
-		rule: "what a plugin says that it can do it does not answer with ErrUnsupported, and everything else it does",
+		rule: "calls return ErrUnsupported for capabilities that the plugin does not claim, and never for those that it claims",
 		run: func(k *kit) {
 			w := k.ready(script.Sleep)
 			for _, c := range slices.Concat(otherCalls(), handleCalls()) {
-				ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
+				ctx, cancel := context.WithTimeout(k.Ctx, shortGrace)
 				err := c.do(ctx, k.Backend, target{w.handle, w.lookup()})
 				cancel()
 				unsupported := errors.Is(err, swarm.ErrUnsupported)
 				switch claimed := k.has(c.capability); {
 				case claimed && unsupported:
-					k.broken("it claims %q: %v", c.capability, err)
+					k.Broken("the plugin claims %q: %v", c.capability, err)
 				// A call that took too long was not refused.
 				case !claimed && !unsupported && !errors.Is(err, context.DeadlineExceeded):
-					k.broken("it does not claim %q: want ErrUnsupported, got %v", c.capability, err)
+					k.Broken("the plugin does not claim %q: want ErrUnsupported, got %v", c.capability, err)
 				}
 			}
 		},
@@ -123,15 +123,36 @@ func capabilityCases() []testCase {
 func badHandleCases() []testCase {
 	var cases []testCase
 	for _, c := range handleCalls() {
-		cases = append(cases, testCase{
-			name: strings.ToLower(c.name) + "-bad-handle", needs: c.capability,
-			rule: c.name + " for a handle that can't be read is ErrInvalidHandle",
-			run: func(k *kit) {
-				ctx, cancel := k.limited()
-				defer cancel()
-				k.wantErr(c.name, c.do(ctx, k.Backend, target{handle: badHandle()}), swarm.ErrInvalidHandle)
-			},
-		})
+		cases = append(cases, c.refused("-bad-handle", "a handle that can't be read is ErrInvalidHandle", swarm.ErrInvalidHandle,
+			func(*kit) swarm.Handle { return badHandle() }))
 	}
 	return cases
+}
+
+// endedCases are about calls that need a running worker. Other files have the cases that check
+// more than the error.
+func endedCases() []testCase {
+	needRunning := []swarm.Capability{swarm.CapStats, swarm.CapPause, swarm.CapSetLimits, swarm.CapAttach, swarm.CapSignal}
+	var cases []testCase
+	for _, c := range handleCalls() {
+		if slices.Contains(needRunning, c.capability) {
+			cases = append(cases, c.refused("-after-the-end", "a worker that has ended is ErrNotFound", swarm.ErrNotFound,
+				func(k *kit) swarm.Handle { return k.finished(script.True).handle }))
+		}
+	}
+	return cases
+}
+
+// refused returns the case in which the call for a handle returns the error want.
+func (c call) refused(suffix, rule string, want error, handle func(k *kit) swarm.Handle) testCase {
+	return testCase{
+		name: strings.ToLower(c.name) + suffix, needs: c.capability,
+		rule: c.name + " for " + rule,
+		run: func(k *kit) {
+			h := handle(k)
+			ctx, cancel := k.limited()
+			defer cancel()
+			k.WantErr(c.name, c.do(ctx, k.Backend, target{handle: h}), want)
+		},
+	}
 }

@@ -17,13 +17,13 @@ func completeCases() []testCase {
 				w.completed("all done: é", patient())
 				st := w.status()
 				if st.State != swarm.StateRunning || st.Completion == nil || st.Completion.Summary != "all done: é" || st.Completion.Time.IsZero() {
-					k.broken("the status is %+v, completion %+v", st, st.Completion)
+					k.Broken("the status is %+v, completion %+v", st, st.Completion)
 				}
 			},
 		},
 		{
 			name: "complete-is-the-cause", needs: swarm.CapComplete,
-			rule: "what ended a worker that has completed is the completion, even if it was killed afterwards",
+			rule: "the cause of the end of a worker that has completed is the completion, even if it was killed afterwards",
 			run: func(k *kit) {
 				w := k.ready(script.Trap)
 				w.completed("done", patient())
@@ -31,13 +31,13 @@ func completeCases() []testCase {
 				st := w.status()
 				k.wantExit(st, swarm.Exit{Code: 7, Cause: swarm.CauseCompleted})
 				if st.Completion == nil || st.Completion.Summary != "done" {
-					k.broken("the completion is %+v", st.Completion)
+					k.Broken("the completion is %+v", st.Completion)
 				}
 			},
 		},
 		{
 			name: "complete-ends-the-worker", needs: swarm.CapComplete,
-			rule: "what is still there after the grace of a Complete is ended, by force if it has to be, whoever is gone",
+			rule: "processes that remain after the grace of a Complete are ended, if necessary by force, even without a caller",
 			run: func(k *kit) {
 				w := k.ready(script.Stubborn)
 				w.completed("done", swarm.KillOptions{Grace: shortGrace, Force: true})
@@ -50,28 +50,38 @@ func completeCases() []testCase {
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.completed("first", patient())
-				k.wantErr("Complete", w.complete("second", patient()), swarm.ErrTooLate)
+				k.WantErr("Complete", w.complete("second", patient()), swarm.ErrTooLate)
 				if c := w.status().Completion; c == nil || c.Summary != "first" {
-					k.broken("the completion is %+v", c)
+					k.Broken("the completion is %+v", c)
 				}
 			},
 		},
 		{
 			name: "complete-in-a-kill", needs: swarm.CapComplete,
-			rule: "Complete of a worker that is being killed is ErrTooLate, and the kill is what ended it",
-			run:  func(k *kit) { k.completeInKill() },
+			rule: "Complete of a worker that is being killed is ErrTooLate, and the cause of its end is the kill",
+			run: func(k *kit) {
+				w := k.ready(script.Deaf)
+				w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true, Detach: true})
+				w.wantLine("heard")
+				k.WantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
+				w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
+				st := w.status()
+				k.wantExit(st, swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled})
+				if st.Completion != nil {
+					k.Broken("the completion is %+v", st.Completion)
+				}
+			},
 		},
 		{
 			name: "complete-after-the-end", needs: swarm.CapComplete,
 			rule: "Complete of a worker that has ended is ErrTooLate",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
-				k.wantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
+				w := k.finished(script.Lines)
+				k.WantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
 				st := w.status()
 				k.wantExit(st, swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 				if st.Completion != nil {
-					k.broken("the completion is %+v", st.Completion)
+					k.Broken("the completion is %+v", st.Completion)
 				}
 			},
 		},
@@ -83,14 +93,14 @@ func completeCases() []testCase {
 				long := strings.Repeat("0123456789", swarm.MaxSummary)
 				w.completed(long, patient())
 				if c := w.status().Completion; c == nil || len(c.Summary) > swarm.MaxSummary || c.Summary == "" || !strings.HasPrefix(long, c.Summary) {
-					k.broken("the completion is %+v", c)
+					k.Broken("the completion is %+v", c)
 				}
 			},
 		},
 	}
 }
 
-// patient lets a completed worker run for as long as a case takes.
+// patient returns options with which a completed worker runs for as long as a case takes.
 func patient() swarm.KillOptions { return swarm.KillOptions{Grace: longGrace, Force: true} }
 
 func (w *worker) complete(summary string, o swarm.KillOptions) error {
@@ -101,21 +111,5 @@ func (w *worker) complete(summary string, o swarm.KillOptions) error {
 
 func (w *worker) completed(summary string, o swarm.KillOptions) {
 	w.k.Helper()
-	if err := w.complete(summary, o); err != nil {
-		w.k.broken("Complete: %v", err)
-	}
-}
-
-func (k *kit) completeInKill() {
-	k.Helper()
-	w := k.ready(script.Deaf)
-	w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true, Detach: true})
-	w.wantHeard("heard")
-	k.wantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
-	w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
-	st := w.status()
-	k.wantExit(st, swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled})
-	if st.Completion != nil {
-		k.broken("the completion is %+v", st.Completion)
-	}
+	w.k.Check("Complete", w.complete(summary, o))
 }

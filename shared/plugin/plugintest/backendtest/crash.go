@@ -15,33 +15,17 @@ func crashCases() []testCase {
 	return []testCase{
 		{
 			name: "crash-in-kill", built: true,
-			rule: "when the plugin dies in a Kill, the Kill can be repeated with another process of it",
-			run: func(k *kit) {
-				w := k.ready(script.Deaf)
-				err := k.crashIn(func(ctx context.Context) error {
-					_, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
-					return err
-				}, func() { w.hear() })
-				k.wantErr("Kill", err, plugin.ErrPluginGone)
-				w.survives()
-			},
+			rule: "when the plugin dies during Kill, a new plugin process can repeat the Kill",
+			run:  func(k *kit) { k.cutOffKill(k.plugin.Crash).survives() },
 		},
 		{
 			name: "crash-in-output", built: true, needs: swarm.CapOutput,
-			rule: "when the plugin dies while output is followed, the worker goes on running",
-			run: func(k *kit) {
-				w := k.ready(script.Sleep)
-				err := k.crashIn(func(ctx context.Context) error {
-					return k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
-						func(swarm.Output) error { return nil })
-				}, func() { k.await(shortGrace) })
-				k.wantErr("Output", err, plugin.ErrPluginGone)
-				w.survives()
-			},
+			rule: "when the plugin dies while output is followed, the worker keeps running",
+			run:  func(k *kit) { k.cutOffOutput(k.plugin.Crash).survives() },
 		},
 		{
 			name: "crash-in-spawn", built: true, needs: swarm.CapFind,
-			rule: "when the plugin dies in a Spawn, Find tells whether there is a worker, or will be, and it can be ended",
+			rule: "when the plugin dies during Spawn, Find finds the worker if it exists or still appears, and it can be killed",
 			run: func(k *kit) {
 				// At any moment: a Spawn takes some milliseconds.
 				for i := range 10 {
@@ -49,10 +33,212 @@ func crashCases() []testCase {
 				}
 			},
 		},
+		{
+			name: "crash-in-watch", built: true, needs: swarm.CapWatch,
+			rule: "when the plugin dies during Watch, the worker keeps running",
+			run: func(k *kit) {
+				w := k.ready(script.Sleep)
+				called := make(chan struct{}, 1)
+				err := k.crashIn(func(ctx context.Context) error {
+					return k.Backend.(swarm.Watcher).Watch(ctx, w.handle, func(swarm.Status) error {
+						called <- struct{}{}
+						return nil
+					})
+				}, func() { <-called })
+				k.WantErr("Watch", err, plugin.ErrPluginGone)
+				w.survives()
+			},
+		},
+		{
+			name: "crash-in-input", built: true, needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "when the plugin dies during Input, the input arrives whole or not at all",
+			run: func(k *kit) {
+				const senders, lines = 8, 200
+				w := k.echo()
+				for i := range senders {
+					in := swarm.Input{Data: []byte(numbered(i, lines)), Enter: true}
+					w.reopen(k.crashIn(func(ctx context.Context) error {
+						_, err := k.Backend.(swarm.Inputter).Input(ctx, w.handle, in)
+						return err
+					}, func() { k.await(time.Duration(i) * time.Millisecond / 2) }))
+				}
+				// Earlier inputs arrive before this one, whole or not at all.
+				w.send(swarm.Input{Data: []byte(numbered(senders, lines)), Enter: true})
+				for w.readInput(lines) != senders {
+				}
+			},
+		},
+		{
+			name: "crash-in-signal", built: true, needs: swarm.CapSignal,
+			rule: "when the plugin dies during Signal, the worker can still be signalled",
+			run: func(k *kit) {
+				w := k.ready(script.Trap)
+				err := k.crashIn(func(ctx context.Context) error {
+					return k.Backend.(swarm.Signaller).Signal(ctx, w.handle, swarm.SignalOptions{Signal: "SIGWINCH"})
+				}, func() {})
+				w.reopen(err)
+				k.Must("Signal", w.signal("SIGUSR1", swarm.KillMain))
+				k.wantExit(w.ended(), swarm.Exit{Code: 7, Cause: swarm.CauseExited})
+			},
+		},
+		{
+			name: "crash-in-screen", built: true, needs: swarm.CapScreen,
+			rule: "when the plugin dies during Screen, the screen is unchanged",
+			run: func(k *kit) {
+				w := k.page()
+				w.reopen(k.crashIn(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Screener).Screen(ctx, w.handle, swarm.ScreenOptions{})
+					return err
+				}, func() {}))
+				w.wantScreen(3, pageLines(3), false)
+			},
+		},
+		{
+			name: "crash-in-complete", built: true, needs: swarm.CapComplete,
+			rule: "when the plugin dies during Complete, the completion is recorded and carried out, or not recorded at all",
+			run: func(k *kit) {
+				for i := range 5 {
+					k.crashInComplete(time.Duration(i) * time.Millisecond)
+				}
+			},
+		},
+		{
+			name: "crash-after-complete", built: true, needs: swarm.CapComplete,
+			rule: "a completion is carried out without the plugin",
+			run: func(k *kit) {
+				w := k.ready(script.Stubborn)
+				w.completed("done", swarm.KillOptions{Grace: shortGrace, Force: true})
+				k.plugin.Crash()
+				w.reopen(nil)
+				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseCompleted})
+			},
+		},
+		{
+			name: "crash-and-restart", built: true, needs: swarm.CapRestart,
+			rule: "a worker is restarted without the plugin",
+			run: func(k *kit) {
+				w := k.newSpec(script.Fail)
+				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: shortGrace, Budget: 1, Window: longGrace}
+				w.start()
+				w.wantLine("ready")
+				k.plugin.Crash()
+				w.reopen(nil)
+				w.wantLine("ready")
+				k.wantExit(w.ended(), swarm.Exit{Code: 3, Cause: swarm.CauseCrashLoop})
+			},
+		},
+		{
+			name: "crash-in-list", built: true, needs: swarm.CapList,
+			rule: "when the plugin dies during List, the workers keep running",
+			run: func(k *kit) {
+				w := k.ready(script.Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					return k.Backend.(swarm.Lister).List(ctx, func(swarm.Listed) error { return nil })
+				})
+				w.survives()
+			},
+		},
+		{
+			name: "crash-in-stats", built: true, needs: swarm.CapStats,
+			rule: "when the plugin dies during Stats, a new plugin process can measure, and the worker keeps running",
+			run: func(k *kit) {
+				w := k.ready(script.Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Measurer).Stats(ctx, []swarm.Handle{w.handle})
+					return err
+				})
+				w.stats()
+				w.survives()
+			},
+		},
+		{
+			name: "crash-in-status", built: true,
+			rule: "when the plugin dies during Status, a new plugin process can answer, and the worker keeps running",
+			run: func(k *kit) {
+				w := k.ready(script.Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Status(ctx, w.handle)
+					return err
+				})
+				w.survives()
+			},
+		},
+		{
+			name: "crash-in-find", built: true, needs: swarm.CapFind,
+			rule: "when the plugin dies during Find, a new plugin process finds the worker",
+			run: func(k *kit) {
+				w := k.ready(script.Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Finder).Find(ctx, w.lookup())
+					return err
+				})
+				_, err := w.find(k.subject)
+				k.Check("Find", err)
+				w.survives()
+			},
+		},
+		{
+			name: "crash-in-sweep", built: true, needs: swarm.CapSweep,
+			rule: "when the plugin dies during Sweep, the Sweep can be repeated, and running workers are not affected",
+			run: func(k *kit) {
+				ended, w := k.ready(script.Sleep), k.ready(script.Sleep)
+				ended.kill(gentle())
+				dropped, kept := []swarm.Handle{ended.handle}, []swarm.Handle{w.handle}
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Sweeper).Sweep(ctx, dropped, kept)
+					return err
+				})
+				k.sweep(dropped, kept)
+				w.survives()
+			},
+		},
+		{
+			name: "crash-in-attach", built: true, needs: swarm.CapAttach,
+			rule: "when the plugin dies during Attach, the worker keeps running",
+			run: func(k *kit) {
+				w := k.ready(script.Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Attacher).Attach(ctx, w.handle, swarm.AttachOptions{})
+					return err
+				})
+				w.survives()
+			},
+		},
 	}
 }
 
-// crashInSpawn kills the plugin some time after the beginning of a Spawn.
+// interrupted kills the plugin during a short call and continues with a new process of it.
+func (w *worker) interrupted(call func(context.Context) error) {
+	w.k.Helper()
+	w.reopen(w.k.crashIn(call, func() {}))
+}
+
+// hostCases are about the end of the host in the middle of a call.
+func hostCases() []testCase {
+	return []testCase{
+		{
+			name: "host-dies-in-kill", built: true,
+			rule: "a plugin exits during Kill when its host is gone, and another host can repeat the Kill",
+			run: func(k *kit) {
+				left := k.plugin
+				w := k.cutOffKill(left.Leave)
+				k.until("the plugin has left", left.Exited)
+				w.survives()
+			},
+		},
+		{
+			name: "host-dies-in-output", built: true, needs: swarm.CapOutput,
+			rule: "a plugin exits while output is followed when its host is gone, and the worker keeps running",
+			run: func(k *kit) {
+				left := k.plugin
+				w := k.cutOffOutput(left.Leave)
+				k.until("the plugin has left", left.Exited)
+				w.survives()
+			},
+		},
+	}
+}
+
 func (k *kit) crashInSpawn(after time.Duration) {
 	k.Helper()
 	k.subject = k.open(k.T)
@@ -62,14 +248,13 @@ func (k *kit) crashInSpawn(after time.Duration) {
 		return err
 	}, func() { k.await(after) })
 	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
-		k.broken("Spawn: %v", err)
+		k.Broken("Spawn: %v", err)
 	}
 	k.subject = k.open(k.T)
 	w.findable(err)
 }
 
-// findable checks that a worker whose Spawn was cut off can be found and ended, if
-// there is one.
+// findable checks that a worker whose Spawn was cut off can be found and ended, if it exists.
 func (w *worker) findable(err error) {
 	k := w.k
 	k.Helper()
@@ -78,7 +263,7 @@ func (w *worker) findable(err error) {
 		return
 	}
 	if ferr != nil {
-		k.broken("Spawn returned %v, then Find %v, and the worker runs", err, ferr)
+		k.Broken("Spawn returned %v, then Find %v, and the worker runs", err, ferr)
 		k.until("Find finds the worker that runs", func() bool {
 			h, ferr = w.find(k.subject)
 			return ferr == nil
@@ -88,27 +273,27 @@ func (w *worker) findable(err error) {
 	w.kill(gentle())
 }
 
-// silent checks that a worker that should not exist writes nothing. The output of a worker
-// that is not local can't be read without a handle.
-func (w *worker) silent() bool { return w.overheard() == "" }
+// silent reports whether a worker that should not exist writes nothing. Without a handle,
+// only the lines of a local worker can be read.
+func (w *worker) silent() bool { return w.readSoon() == "" }
 
-// overheard returns the next line of the worker, if one comes soon.
-func (w *worker) overheard() string {
-	if w.said == nil {
+// readSoon returns the next line of the worker, if one comes soon.
+func (w *worker) readSoon() string {
+	if w.fifo == nil {
 		return ""
 	}
-	line, _ := w.said.Line(shortGrace)
+	line, _ := w.fifo.Line(shortGrace)
 	return line
 }
 
-// crashIn kills the plugin once a call is under way, and returns its error.
+// crashIn kills the plugin once a call is in progress and returns the call's error.
 func (k *kit) crashIn(call func(context.Context) error, underWay func()) error {
 	k.Helper()
 	return k.cutOff(call, underWay, k.plugin.Crash)
 }
 
-// cutOff ends the plugin in some way once a call is under way, and returns the
-// error of the call.
+// cutOff calls end, which ends the plugin, once a call is in progress. It returns the call's
+// error.
 func (k *kit) cutOff(call func(context.Context) error, underWay, end func()) error {
 	k.Helper()
 	ctx, cancel := k.limited()
@@ -122,23 +307,81 @@ func (k *kit) cutOff(call func(context.Context) error, underWay, end func()) err
 	return err
 }
 
-// survives checks a worker whose plugin died, with another process of it.
+// cutOffKill ends the plugin during the grace of a Kill.
+func (k *kit) cutOffKill(end func()) *worker {
+	k.Helper()
+	w := k.ready(script.Deaf)
+	err := k.cutOff(func(ctx context.Context) error {
+		_, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
+		return err
+	}, func() { w.readLine() }, end)
+	k.WantErr("Kill", err, plugin.ErrPluginGone)
+	return w
+}
+
+// cutOffOutput ends the plugin while output is followed.
+func (k *kit) cutOffOutput(end func()) *worker {
+	k.Helper()
+	w := k.ready(script.Sleep)
+	err := k.cutOff(func(ctx context.Context) error {
+		return k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
+			func(swarm.Output) error { return nil })
+	}, func() { k.await(shortGrace) }, end)
+	k.WantErr("Output", err, plugin.ErrPluginGone)
+	return w
+}
+
+// survives checks, with a new process of the plugin, that the worker runs and can be killed.
 func (w *worker) survives() {
 	k := w.k
 	k.Helper()
 	k.subject = k.open(k.T)
 	w.started(w.handle)
-	if st := w.status(); st.State != swarm.StateRunning {
-		k.broken("the worker is %s", st.State)
-	}
+	w.wantState(swarm.StateRunning, "the worker")
 	if r := w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience}); r.Status.State != swarm.StateExited {
-		k.broken("after another Kill it is %s", r.Status.State)
+		k.Broken("after another Kill the worker is %s", r.Status.State)
 	}
 }
 
-// await lets time pass where no event shows that a call has begun.
+// await lets time pass where no event marks the beginning of a call.
 func (k *kit) await(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	<-timer.C
+}
+
+// reopen continues with a new process of the plugin. err is of the call that the death of the
+// previous process may have cut off.
+func (w *worker) reopen(err error) {
+	k := w.k
+	k.Helper()
+	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
+		k.Broken("the interrupted call: %v", err)
+	}
+	k.subject = k.open(k.T)
+	w.started(w.handle)
+}
+
+func (k *kit) crashInComplete(after time.Duration) {
+	k.Helper()
+	w := k.ready(script.Trap)
+	err := k.crashIn(func(ctx context.Context) error {
+		return k.Backend.(swarm.Completer).Complete(ctx, w.handle, "done", patient())
+	}, func() { k.await(after) })
+	w.reopen(err)
+	recorded := w.status().Completion != nil
+	if err == nil && !recorded {
+		k.Broken("Complete succeeded, but the completion is not recorded")
+	}
+	w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
+	st := w.status()
+	// A Complete in progress may have been recorded before the kill.
+	cause := swarm.CauseKilled
+	if st.Completion != nil {
+		cause = swarm.CauseCompleted
+	}
+	k.wantExit(st, swarm.Exit{Code: 7, Cause: cause})
+	if recorded && st.Completion == nil {
+		k.Broken("the completion was lost")
+	}
 }

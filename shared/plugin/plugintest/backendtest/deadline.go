@@ -15,9 +15,9 @@ func deadlineCases() []testCase {
 	return []testCase{
 		{
 			name: "deadline-in-spawn", needs: swarm.CapFind,
-			rule: "when its deadline ends a Spawn, nothing is left behind, or Find finds it and it can be ended",
+			rule: "after a Spawn that its deadline ended, nothing is left behind, or Find finds the worker and it can be killed",
 			run: func(k *kit) {
-				// At any moment: a Spawn takes some milliseconds, on a busy machine many.
+				// At any moment: a Spawn takes some milliseconds, more on a busy machine.
 				ok, inTime := true, false
 				for limit := time.Duration(0); ok && (limit < 10*time.Millisecond || !inTime && limit < patience); {
 					ok, inTime = k.deadlineInSpawn(limit)
@@ -31,22 +31,18 @@ func deadlineCases() []testCase {
 		},
 		{
 			name: "deadline-in-kill",
-			rule: "a Kill that its deadline ended is not in the way of another one",
+			rule: "a Kill that its deadline ended does not block another Kill",
 			run: func(k *kit) {
 				w := k.ready(script.Stubborn)
 				for range 3 {
-					ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
+					ctx, cancel := context.WithTimeout(k.Ctx, shortGrace)
 					// Another case checks its result.
 					_, _ = k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
 					cancel()
 				}
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("the worker, which ignores the signal, is %s", st.State)
-				}
+				w.wantState(swarm.StateRunning, "the worker, which ignores the signal,")
 				w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
-				if st := w.status(); st.State != swarm.StateExited {
-					k.broken("the worker is %s", st.State)
-				}
+				w.wantState(swarm.StateExited, "the worker")
 			},
 		},
 	}
@@ -63,29 +59,29 @@ func (k *kit) deadlineInSpawn(limit time.Duration) (ok, inTime bool) {
 	}
 	w := k.newSpec(program)
 	w.spec.Name = "deadline-" + w.spec.Name
-	ctx, cancel := context.WithTimeout(k.ctx, limit)
+	ctx, cancel := context.WithTimeout(k.Ctx, limit)
 	defer cancel()
 	_, err := k.Spawn(ctx, w.spec)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		k.broken("Spawn: %v", err)
+		k.Broken("Spawn: %v", err)
 	}
-	pids := k.parsePIDs(w.overheard())
+	pids := k.parsePIDs(w.readSoon())
 	var found error
-	gone := harness.ComesTrue(k.ctx, func() bool {
+	gone := harness.ComesTrue(k.Ctx, func() bool {
 		var h swarm.Handle
 		h, found = w.find(k.subject)
 		switch {
 		case found == nil:
-			_, kill := k.Kill(k.ctx, h, gentle())
-			return kill == nil // or it was taken back meanwhile
+			_, kill := k.Kill(k.Ctx, h, gentle())
+			return kill == nil // or the plugin has undone the Spawn meanwhile
 		case !errors.Is(found, swarm.ErrNotFound):
-			k.broken("Find: %v", found)
+			k.Broken("Find: %v", found)
 			return true
 		}
 		return err != nil && !slices.ContainsFunc(pids, alive)
 	})
 	if !gone {
-		k.broken("Spawn returned %v, then Find %v, and the worker's processes are %v", err, found, pids)
+		k.Broken("Spawn returned %v, then Find %v, and the worker's processes are %v", err, found, pids)
 		k.dead(pids)
 	}
 	return gone, err == nil

@@ -13,30 +13,20 @@ func findCases() []testCase {
 			run: func(k *kit) {
 				w, other := k.ready(script.Sleep), k.ready(script.Sleep)
 				h, err := w.find(k.open(k.T))
-				if err != nil {
-					k.fatal("Find: %v", err)
-				}
-				if _, err := k.Kill(k.ctx, h, gentle()); err != nil {
-					k.broken("Kill of what was found: %v", err)
-				}
-				if st := w.status(); st.State != swarm.StateExited {
-					k.broken("the worker is %s after what was found was killed", st.State)
-				}
-				if st := other.status(); st.State != swarm.StateRunning {
-					k.broken("another worker is %s", st.State)
-				}
+				k.Must("Find", err)
+				_, err = k.Kill(k.Ctx, h, gentle())
+				k.Check("Kill of what was found", err)
+				w.wantState(swarm.StateExited, "after what was found was killed, the worker")
+				other.wantState(swarm.StateRunning, "another worker")
 			},
 		},
 		{
 			name: "find-ended", needs: swarm.CapFind,
-			rule: "Find finds a worker that ended too",
+			rule: "Find also finds a worker that has ended",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
+				w := k.finished(script.Lines)
 				h, err := w.find(k.subject)
-				if err != nil {
-					k.fatal("Find: %v", err)
-				}
+				k.Must("Find", err)
 				k.wantExit(k.statusOf(k.subject, h), swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 			},
 		},
@@ -46,7 +36,7 @@ func findCases() []testCase {
 			run: func(k *kit) {
 				k.ready(script.Sleep)
 				_, err := k.newSpec(script.Sleep).find(k.subject)
-				k.wantErr("Find", err, swarm.ErrNotFound)
+				k.WantErr("Find", err, swarm.ErrNotFound)
 			},
 		},
 	}

@@ -19,13 +19,8 @@ func handleCases() []testCase {
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				h := swarm.Handle{Version: w.handle.Version + 1000, Data: w.handle.Data}
-				_, err := k.Status(k.ctx, h)
-				k.wantErr("Status", err, swarm.ErrInvalidHandle)
-				_, err = k.Kill(k.ctx, h, gentle())
-				k.wantErr("Kill", err, swarm.ErrInvalidHandle)
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("the worker of the same data is %s", st.State)
-				}
+				k.invalid(h, "that handle")
+				w.wantState(swarm.StateRunning, "the worker of the same data")
 			},
 		},
 		{
@@ -35,31 +30,24 @@ func handleCases() []testCase {
 				w := k.ready(script.Sleep)
 				for _, data := range garbage() {
 					h := swarm.Handle{Version: w.handle.Version, Data: data}
-					_, err := k.Status(k.ctx, h)
-					k.wantErr(fmt.Sprintf("Status of %d bytes %.20q", len(data), data), err, swarm.ErrInvalidHandle)
-					_, err = k.Kill(k.ctx, h, gentle())
-					k.wantErr(fmt.Sprintf("Kill of %d bytes %.20q", len(data), data), err, swarm.ErrInvalidHandle)
+					k.invalid(h, fmt.Sprintf("%d bytes %.20q", len(data), data))
 				}
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("a worker is %s after others were killed", st.State)
-				}
+				w.wantState(swarm.StateRunning, "after others were killed, a worker")
 			},
 		},
 		{
 			name: "handle-damaged",
-			rule: "a handle that was cut off names no worker, ends none, and never panics",
+			rule: "a truncated handle names no worker, kills none, and never causes a panic",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				for n := range len(w.handle.Data) {
 					cut := swarm.Handle{Version: w.handle.Version, Data: w.handle.Data[:n]}
-					if st, err := k.Status(k.ctx, cut); err == nil && (st.State == swarm.StateRunning || st.State == swarm.StateExited) {
-						k.broken("Status of the first %d bytes: %+v", n, st)
+					if st, err := k.Status(k.Ctx, cut); err == nil && (st.State == swarm.StateRunning || st.State == swarm.StateExited) {
+						k.Broken("Status of the first %d bytes: %+v", n, st)
 					}
-					_, _ = k.Kill(k.ctx, cut, gentle()) // whatever it says
+					_, _ = k.Kill(k.Ctx, cut, gentle()) // with any result
 				}
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("the worker is %s", st.State)
-				}
+				w.wantState(swarm.StateRunning, "the worker")
 			},
 		},
 		{
@@ -69,17 +57,24 @@ func handleCases() []testCase {
 				w := k.ready(script.Sleep)
 				fresh := k.open(k.T)
 				if st := k.statusOf(fresh, w.handle); st.State != swarm.StateRunning {
-					k.broken("a new process says that the worker is %s", st.State)
+					k.Broken("in a new process, the state of the worker is %s", st.State)
 				}
-				if _, err := fresh.Kill(k.ctx, w.handle, gentle()); err != nil {
-					k.broken("Kill by a new process: %v", err)
-				}
+				_, err := fresh.Kill(k.Ctx, w.handle, gentle())
+				k.Check("Kill by a new process", err)
 				if st := k.statusOf(k.open(k.T), w.handle); st.State != swarm.StateExited {
-					k.broken("another one says that the killed worker is %s", st.State)
+					k.Broken("in another process, the state of the killed worker is %s", st.State)
 				}
 			},
 		},
 	}
+}
+
+func (k *kit) invalid(h swarm.Handle, what string) {
+	k.Helper()
+	_, err := k.Status(k.Ctx, h)
+	k.WantErr("Status of "+what, err, swarm.ErrInvalidHandle)
+	_, err = k.Kill(k.Ctx, h, gentle())
+	k.WantErr("Kill of "+what, err, swarm.ErrInvalidHandle)
 }
 
 func garbage() [][]byte {
@@ -100,20 +95,20 @@ func garbage() [][]byte {
 func olderCases() []testCase {
 	return []testCase{{
 		name: "handle-older-versions",
-		rule: "a backend reads every version of its handles that it ever wrote",
+		rule: "a backend reads every handle version that it ever wrote",
 		run: func(k *kit) {
 			now := k.spawn(script.Sleep).handle.Version
 			for v := uint32(1); v < now; v++ {
-				if !slices.ContainsFunc(k.settings.handles, func(h swarm.Handle) bool { return h.Version == v }) {
-					k.broken("handles are of version %d now, and none of version %d is there to check", now, v)
+				if !slices.ContainsFunc(k.settings.Handles, func(h swarm.Handle) bool { return h.Version == v }) {
+					k.Broken("handles have version %d now, and there is no handle of version %d to check", now, v)
 				}
 			}
-			for _, h := range k.settings.handles {
+			for _, h := range k.settings.Handles {
 				ctx, cancel := k.limited()
 				_, err := k.Status(ctx, h)
-				// Whether there still is such a worker does not matter.
+				// The worker need not exist.
 				if errors.Is(err, swarm.ErrInvalidHandle) || errors.Is(err, context.DeadlineExceeded) {
-					k.broken("Status of one of version %d: %v", h.Version, err)
+					k.Broken("Status of a handle of version %d: %v", h.Version, err)
 				}
 				cancel()
 			}

@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,20 +19,20 @@ func inputCases() []testCase {
 			run: func(k *kit) {
 				w := k.echo()
 				for _, line := range []string{"hello", "-x --long", `$HOME "a' \ ; # é 世`, "  blanks  ", ""} {
-					w.give(swarm.Input{Data: []byte(line), Enter: true})
-					w.wantHeard("got " + line)
+					w.send(swarm.Input{Data: []byte(line), Enter: true})
+					w.wantLine("got " + line)
 				}
 			},
 		},
 		{
 			name: "input-in-parts", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input without Enter submits nothing: the next input goes on where it ended",
+			rule: "Input without Enter submits nothing: the next input continues the line",
 			run: func(k *kit) {
 				w := k.echo()
-				w.give(swarm.Input{Data: []byte("one ")})
-				w.give(swarm.Input{Data: []byte("two")})
-				w.give(swarm.Input{Enter: true})
-				w.wantHeard("got one two")
+				w.send(swarm.Input{Data: []byte("one ")})
+				w.send(swarm.Input{Data: []byte("two")})
+				w.send(swarm.Input{Enter: true})
+				w.wantLine("got one two")
 			},
 		},
 		{
@@ -43,36 +44,50 @@ func inputCases() []testCase {
 				for i := range lines {
 					lines[i] = fmt.Sprintf("%d %s", i, strings.Repeat("x", 1000))
 				}
-				w.give(swarm.Input{Data: []byte(strings.Join(lines, "\n")), Enter: true})
+				w.send(swarm.Input{Data: []byte(strings.Join(lines, "\n")), Enter: true})
 				for _, line := range lines {
-					w.wantHeard("got " + line)
+					w.wantLine("got " + line)
 				}
 			},
 		},
 		{
 			name: "input-is-not-mixed", needs: swarm.CapInput, also: swarm.CapStdin,
 			rule: "inputs that are given at the same time arrive one after the other",
-			run:  func(k *kit) { k.notMixed() },
-		},
-		{
-			name: "input-ends", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "InputEOF ends the input of the worker, which goes on running",
 			run: func(k *kit) {
+				const senders, lines = 8, 10
 				w := k.echo()
-				w.give(swarm.Input{Kind: swarm.InputEOF})
-				w.wantHeard("eof")
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("the worker is %s", st.State)
+				errs := make([]error, senders)
+				harness.Together(senders, func(i int) {
+					_, errs[i] = w.input(swarm.Input{Data: []byte(numbered(i, lines)), Enter: true})
+				})
+				k.Must("Input", errors.Join(errs...))
+				arrived := make(map[int]bool)
+				for range senders {
+					sender := w.readInput(lines)
+					if arrived[sender] {
+						k.Fatal("the input of sender %d arrived twice", sender)
+					}
+					arrived[sender] = true
 				}
 			},
 		},
 		{
+			name: "input-ends", needs: swarm.CapInput, also: swarm.CapStdin,
+			rule: "InputEOF ends the input of the worker, which keeps running",
+			run: func(k *kit) {
+				w := k.echo()
+				w.send(swarm.Input{Kind: swarm.InputEOF})
+				w.wantLine("eof")
+				w.wantState(swarm.StateRunning, "the worker")
+			},
+		},
+		{
 			name: "input-interrupts", needs: swarm.CapInput,
-			rule: "InputInterrupt interrupts the worker, and what it does then is its own",
+			rule: "InputInterrupt interrupts the worker; its reaction, even an exit, is its own",
 			run: func(k *kit) {
 				w := k.ready(script.Interrupt)
-				w.give(swarm.Input{Kind: swarm.InputInterrupt})
-				w.wantHeard("interrupted")
+				w.send(swarm.Input{Kind: swarm.InputInterrupt})
+				w.wantLine("interrupted")
 				k.wantExit(w.ended(), swarm.Exit{Code: 5, Cause: swarm.CauseExited})
 			},
 		},
@@ -80,57 +95,51 @@ func inputCases() []testCase {
 			name: "input-without-stdin", needs: swarm.CapInput,
 			rule: "Input for a worker that was spawned without Stdin arrives or is ErrInvalidSpec",
 			run: func(k *kit) {
-				w := k.spawn(script.Echo)
-				if got := w.hear(); got != "ready" {
-					k.Fatalf("the worker said %q", got)
-				}
+				w := k.ready(script.Echo)
 				_, err := w.input(swarm.Input{Data: []byte("x"), Enter: true})
 				if err == nil {
-					w.wantHeard("got x")
+					w.wantLine("got x")
 					return
 				}
-				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				k.WantErr("Input", err, swarm.ErrInvalidSpec)
 			},
 		},
 		{
 			name: "input-too-large", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input of more than MaxInput bytes is ErrInvalidSpec, and nothing of it arrives",
+			rule: "Input of more than MaxInput bytes is ErrInvalidSpec, and no part of it arrives",
 			run: func(k *kit) {
 				w := k.echo()
-				_, err := w.input(swarm.Input{Data: []byte(strings.Repeat("line\n", swarm.MaxInput/4))})
-				k.wantErr("Input", err, swarm.ErrInvalidSpec)
-				w.give(swarm.Input{Data: []byte("small"), Enter: true})
-				w.wantHeard("got small")
+				w.refuses(swarm.Input{Data: []byte(strings.Repeat("line\n", swarm.MaxInput/4))}, swarm.ErrInvalidSpec)
+				w.send(swarm.Input{Data: []byte("small"), Enter: true})
+				w.wantLine("got small")
 			},
 		},
 		{
 			name: "input-enter-after", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input with EnterAfter out of its range is ErrInvalidSpec, and nothing of it arrives; within, it is submitted",
+			rule: "Input with EnterAfter out of range is ErrInvalidSpec and does not arrive; within the range it is submitted",
 			run: func(k *kit) {
 				w := k.echo()
 				for _, after := range []time.Duration{-1, swarm.MaxEnterAfter + 1} {
-					_, err := w.input(swarm.Input{Data: []byte("x"), Enter: true, EnterAfter: after})
-					k.wantErr("Input", err, swarm.ErrInvalidSpec)
+					w.refuses(swarm.Input{Data: []byte("x"), Enter: true, EnterAfter: after}, swarm.ErrInvalidSpec)
 				}
-				w.give(swarm.Input{Data: []byte("y"), Enter: true, EnterAfter: 10 * time.Millisecond})
-				w.wantHeard("got y")
+				w.send(swarm.Input{Data: []byte("y"), Enter: true, EnterAfter: 10 * time.Millisecond})
+				w.wantLine("got y")
 			},
 		},
 		{
 			name: "input-keys", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "InputKeys presses the keys of a worker's terminal, or is ErrInvalidSpec for one that has none; it is never text",
+			rule: "InputKeys presses keys on the worker's terminal, or is ErrInvalidSpec without a terminal; it never types text",
 			run: func(k *kit) {
 				w := k.echo()
-				_, err := w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("x NoSuchKey Enter")})
-				k.wantErr("Input", err, swarm.ErrInvalidSpec)
-				_, err = w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("h i Enter")})
+				w.refuses(swarm.Input{Kind: swarm.InputKeys, Data: []byte("x NoSuchKey Enter")}, swarm.ErrInvalidSpec)
+				_, err := w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("h i Enter")})
 				if err == nil {
-					w.wantHeard("got hi")
+					w.wantLine("got hi")
 					return
 				}
-				k.wantErr("Input", err, swarm.ErrInvalidSpec)
-				w.give(swarm.Input{Data: []byte("text"), Enter: true})
-				w.wantHeard("got text")
+				k.WantErr("Input", err, swarm.ErrInvalidSpec)
+				w.send(swarm.Input{Data: []byte("text"), Enter: true})
+				w.wantLine("got text")
 			},
 		},
 		{
@@ -138,8 +147,7 @@ func inputCases() []testCase {
 			rule: "Input of a kind that the backend does not know is ErrInvalidSpec, not text",
 			run: func(k *kit) {
 				w := k.echo()
-				_, err := w.input(swarm.Input{Kind: 99, Data: []byte("x"), Enter: true})
-				k.wantErr("Input", err, swarm.ErrInvalidSpec)
+				w.refuses(swarm.Input{Kind: 99, Data: []byte("x"), Enter: true}, swarm.ErrInvalidSpec)
 			},
 		},
 		{
@@ -154,8 +162,7 @@ func inputCases() []testCase {
 					{Kind: swarm.InputEOF},
 					{Kind: swarm.InputKeys, Data: []byte("x")},
 				} {
-					_, err := w.input(in)
-					k.wantErr(in.Kind.String(), err, swarm.ErrNotFound)
+					w.refuses(in, swarm.ErrNotFound)
 				}
 			},
 		},
@@ -167,70 +174,31 @@ func (k *kit) echo() *worker {
 	w := k.newSpec(script.Echo)
 	w.spec.Stdin = true
 	w.start()
-	w.wantHeard("ready")
+	w.wantLine("ready")
 	return w
 }
 
-// notMixed has many give several lines each.
-func (k *kit) notMixed() {
-	k.Helper()
-	const givers, each = 8, 10
-	w := k.echo()
-	errs := make([]error, givers)
-	harness.Together(givers, func(i int) {
-		_, errs[i] = w.input(swarm.Input{Data: []byte(numbered(i, each)), Enter: true})
-	})
-	for i, err := range errs {
-		if err != nil {
-			k.fatal("Input %d: %v", i, err)
-		}
-	}
-	w.wantWhole(givers, each)
-}
-
-// numbered returns the lines of one giver.
-func numbered(giver, lines int) string {
+// numbered returns the lines of one sender.
+func numbered(sender, lines int) string {
 	all := make([]string, lines)
 	for i := range all {
-		all[i] = fmt.Sprintf("%d %d", giver, i)
+		all[i] = fmt.Sprintf("%d %d", sender, i)
 	}
 	return strings.Join(all, "\n")
 }
 
-// wantWhole checks that the worker reads what so many givers gave, each part
-// whole.
-func (w *worker) wantWhole(givers, lines int) {
+// readInput returns the sender of the next input that the worker reads, which must be whole.
+func (w *worker) readInput(lines int) int {
 	w.k.Helper()
-	seen := make(map[int]bool)
-	for range givers {
-		giver := w.hearPart(lines)
-		if seen[giver] {
-			w.k.fatal("the part of %d came twice", giver)
-		}
-		seen[giver] = true
-	}
-}
-
-// wantWholeUpTo checks that each part which the worker reads is whole, up to that
-// of the last giver.
-func (w *worker) wantWholeUpTo(last, lines int) {
-	w.k.Helper()
-	for w.hearPart(lines) != last {
-	}
-}
-
-// hearPart returns the sender of the next part that the worker reads, which must be whole.
-func (w *worker) hearPart(lines int) int {
-	w.k.Helper()
-	var giver, line int
-	first := w.hear()
-	if _, err := fmt.Sscanf(first, "got %d %d", &giver, &line); err != nil || line != 0 {
-		w.k.fatal("a part begins with %q", first)
+	var sender, line int
+	first := w.readLine()
+	if _, err := fmt.Sscanf(first, "got %d %d", &sender, &line); err != nil || line != 0 {
+		w.k.Fatal("an input begins with %q", first)
 	}
 	for i := 1; i < lines; i++ {
-		w.wantHeard(fmt.Sprintf("got %d %d", giver, i))
+		w.wantLine(fmt.Sprintf("got %d %d", sender, i))
 	}
-	return giver
+	return sender
 }
 
 func (w *worker) input(in swarm.Input) (swarm.InputResult, error) {
@@ -239,16 +207,21 @@ func (w *worker) input(in swarm.Input) (swarm.InputResult, error) {
 	return w.k.Backend.(swarm.Inputter).Input(ctx, w.handle, in)
 }
 
-func (w *worker) give(in swarm.Input) {
+func (w *worker) refuses(in swarm.Input, want error) {
 	w.k.Helper()
-	if _, err := w.input(in); err != nil {
-		w.k.fatal("Input(%s %.40q): %v", in.Kind, in.Data, err)
-	}
+	_, err := w.input(in)
+	w.k.WantErr("Input of "+in.Kind.String(), err, want)
 }
 
-func (w *worker) wantHeard(want string) {
+func (w *worker) send(in swarm.Input) {
 	w.k.Helper()
-	if got := w.hear(); got != want {
-		w.k.fatal("the worker said %.80q instead of %.80q", got, want)
+	_, err := w.input(in)
+	w.k.Must(fmt.Sprintf("Input(%s %.40q)", in.Kind, in.Data), err)
+}
+
+func (w *worker) wantLine(want string) {
+	w.k.Helper()
+	if got := w.readLine(); got != want {
+		w.k.Fatal("the worker wrote %.80q instead of %.80q", got, want)
 	}
 }

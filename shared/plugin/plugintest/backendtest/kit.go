@@ -19,62 +19,41 @@ const (
 	patience = harness.Patience
 	// cleanLimit is how long the end of a worker may take after its case.
 	cleanLimit = time.Minute
-	// shortGrace is a grace that a case waits out.
+	// shortGrace is a grace that a case waits for.
 	shortGrace = 200 * time.Millisecond
-	// longGrace is a grace that no case may wait for.
+	// longGrace is a grace that no case waits for.
 	longGrace = 10 * time.Minute
 )
 
 type kit struct {
-	T
+	harness.Kit
 	subject
-	rule     string
-	settings settings
+	settings Binary
 	open     opener
-	ctx      context.Context //nolint:containedctx // of the test, ends with it
-	state    string          // the state directory
+	state    string // the state directory
 }
 
-func newKit(t T, c testCase, s settings, open opener) *kit {
-	if s.command == nil {
-		s.command = script.Shell
+func newKit(t T, c testCase, s Binary, open opener) *kit {
+	if s.Command == nil {
+		s.Command = script.Shell
 	}
-	k := &kit{T: t, rule: c.rule, settings: s, open: open, ctx: t.Context()}
+	k := &kit{Kit: harness.NewKit(t, c.rule), settings: s, open: open}
 	if k.subject = open(t); k.local {
 		k.state = t.TempDir()
 	}
 	return k
 }
 
-// broken reports that the rule is broken, and goes on.
-func (k *kit) broken(format string, args ...any) {
-	k.Helper()
-	k.Errorf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, harness.Readable(args)...))
-}
-
-// fatal reports that the rule is broken, and ends the case.
-func (k *kit) fatal(format string, args ...any) {
-	k.Helper()
-	k.Fatalf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, harness.Readable(args)...))
-}
-
-func (k *kit) wantErr(what string, err, kind error) {
-	k.Helper()
-	if !errors.Is(err, kind) {
-		k.broken("%s: want an error that is %q, got %v", what, kind, err)
-	}
-}
-
 func (k *kit) limited() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(k.ctx, patience)
+	return context.WithTimeout(k.Ctx, patience)
 }
 
 type worker struct {
 	k      *kit
 	spec   swarm.Spec
 	handle swarm.Handle
-	said   *harness.FIFO // the lines of a local worker, or nil
-	heard  int           // how many lines another one has written
+	fifo   *harness.FIFO // of a local worker, which writes its lines there; else nil
+	lines  int           // how many lines of another worker were read
 }
 
 func (k *kit) newSpec(s script.Script) *worker {
@@ -83,15 +62,15 @@ func (k *kit) newSpec(s script.Script) *worker {
 	w := &worker{k: k, spec: swarm.Spec{
 		ID:      id,
 		Name:    name,
-		Command: k.settings.command(s),
+		Command: k.settings.Command(s),
 		Env:     []string{script.SayVar + "="},
 		Kill:    swarm.KillOptions{Grace: shortGrace, Force: true},
 	}}
 	if k.local {
 		w.makeLocal()
 	}
-	if k.settings.spec != nil {
-		k.settings.spec(k.T, &w.spec)
+	if k.settings.Spec != nil {
+		k.settings.Spec(k.T, &w.spec)
 	}
 	return w
 }
@@ -105,18 +84,18 @@ func (w *worker) makeLocal() {
 	}
 	w.spec.Dir = k.state
 	w.spec.Local = &swarm.Local{
-		RunDir: dir, StateDir: k.state, Shim: k.settings.shim,
+		RunDir: dir, StateDir: k.state, Shim: k.settings.Shim,
 		HostEnv: plugin.CleanEnv(os.Environ()),
 	}
-	w.speakIn(k.state)
+	w.writeIn(k.state)
 }
 
-// speakIn has the worker write its lines to a FIFO in a directory.
-func (w *worker) speakIn(dir string) {
+// writeIn makes the worker write its lines to a FIFO in a directory.
+func (w *worker) writeIn(dir string) {
 	k := w.k
 	k.Helper()
 	fifo := filepath.Join(dir, w.spec.ID+".said")
-	w.said = harness.NewFIFO(k.T, fifo)
+	w.fifo = harness.NewFIFO(k.T, fifo)
 	w.spec.Env = append(w.spec.Env, script.SayVar+"="+fifo)
 }
 
@@ -130,24 +109,28 @@ func (k *kit) spawn(s script.Script, env ...string) *worker {
 
 func (w *worker) start() {
 	w.k.Helper()
-	h, err := w.k.Spawn(w.k.ctx, w.spec)
-	if err != nil {
-		w.k.fatal("Spawn of %q: %v", w.spec.Command, err)
-	}
-	w.started(h)
+	w.k.Must(fmt.Sprintf("Spawn of %q", w.spec.Command), w.tryStart(w.k.Ctx))
 }
 
-// started records the handle, and ends the worker after the case through the plugin process
-// that is open then.
+func (w *worker) tryStart(ctx context.Context) error {
+	h, err := w.k.Spawn(ctx, w.spec)
+	if err == nil {
+		w.started(h)
+	}
+	return err
+}
+
+// started records the handle, and ends the worker after the case, through the plugin process
+// that is open now.
 func (w *worker) started(h swarm.Handle) {
 	k, s := w.k, w.k.subject
 	w.handle = h
 	k.Cleanup(func() {
-		// The context of a test has ended when its clean-up runs.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(k.ctx), cleanLimit)
+		// The test's context has ended when its cleanup runs.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(k.Ctx), cleanLimit)
 		defer cancel()
 		_, err := s.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
-		if err != nil && !errors.Is(err, plugin.ErrPluginGone) { // which a case did, and called started again
+		if err != nil && !errors.Is(err, plugin.ErrPluginGone) { // the case killed it and called started again
 			k.Errorf("clean up worker %s: %v", w.spec.ID, err)
 		}
 	})
@@ -156,18 +139,18 @@ func (w *worker) started(h swarm.Handle) {
 func (k *kit) ready(s script.Script) *worker {
 	k.Helper()
 	w := k.spawn(s)
-	if got := w.hear(); got != "ready" {
-		k.Fatalf("worker %q said %q instead of \"ready\"", s, got)
+	if got := w.readLine(); got != "ready" {
+		k.Fatalf("worker %q wrote %q instead of \"ready\"", s, got)
 	}
 	return w
 }
 
-func (w *worker) hear() string {
+func (w *worker) readLine() string {
 	w.k.Helper()
-	if w.said != nil {
-		line, err := w.said.Line(patience)
+	if w.fifo != nil {
+		line, err := w.fifo.Line(patience)
 		if err != nil {
-			w.k.Fatalf("worker %q said nothing: %v", w.spec.Command, err)
+			w.k.Fatalf("worker %q wrote no line: %v", w.spec.Command, err)
 		}
 		return line
 	}
@@ -177,27 +160,27 @@ func (w *worker) hear() string {
 	ctx, cancel := w.k.limited()
 	defer cancel()
 	var line string
-	n, heard := 0, errors.New("heard")
+	n, found := 0, errors.New("found")
 	err := w.k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
 		if o.Stream == swarm.Stderr {
-			return nil // a shell says there which of its children a signal has ended
+			return nil // a shell reports there which of its children a signal has ended
 		}
 		line += string(o.Data)
 		switch {
 		case o.Partial:
 			return nil
-		case n == w.heard:
-			line = strings.TrimSuffix(line, "\r") // which a terminal adds
-			return heard
+		case n == w.lines:
+			line = strings.TrimSuffix(line, "\r") // added by a terminal
+			return found
 		}
 		line = ""
 		n++
 		return nil
 	})
-	if !errors.Is(err, heard) {
-		w.k.Fatalf("worker %q said nothing: %v", w.spec.Command, err)
+	if !errors.Is(err, found) {
+		w.k.Fatalf("worker %q wrote no line: %v", w.spec.Command, err)
 	}
-	w.heard++
+	w.lines++
 	return line
 }
 
@@ -212,11 +195,9 @@ func (k *kit) statusOf(s subject, h swarm.Handle) swarm.Status {
 	ctx, cancel := k.limited()
 	defer cancel()
 	st, err := s.Status(ctx, h)
-	if err != nil {
-		k.fatal("Status: %v", err)
-	}
+	k.Must("Status", err)
 	if st.State == swarm.StateExited && st.Exit == nil {
-		k.fatal("a worker that has exited has no exit: %+v", st)
+		k.Fatal("a worker that has exited has no exit: %+v", st)
 	}
 	return st
 }
@@ -232,10 +213,25 @@ func (w *worker) ended() swarm.Status {
 	return st
 }
 
+// finished starts a worker and returns once it no longer runs.
+func (k *kit) finished(s script.Script) *worker {
+	k.Helper()
+	w := k.spawn(s)
+	w.ended()
+	return w
+}
+
+func (w *worker) wantState(want swarm.State, who string) {
+	w.k.Helper()
+	if st := w.status(); st.State != want {
+		w.k.Broken("%s is %s, not %s", who, st.State, want)
+	}
+}
+
 func (k *kit) until(what string, ok func() bool) {
 	k.Helper()
-	if !harness.ComesTrue(k.ctx, ok) {
-		k.fatal("waited in vain until %s", what)
+	if !harness.ComesTrue(k.Ctx, ok) {
+		k.Fatal("timed out waiting until %s", what)
 	}
 }
 
@@ -244,11 +240,9 @@ func (w *worker) kill(o swarm.KillOptions) swarm.KillResult {
 	ctx, cancel := w.k.limited()
 	defer cancel()
 	r, err := w.k.Kill(ctx, w.handle, o)
-	if err != nil {
-		w.k.fatal("Kill(%+v): %v", o, err)
-	}
+	w.k.Must(fmt.Sprintf("Kill(%+v)", o), err)
 	return r
 }
 
-// gentle ends a worker as the host does by default.
+// gentle returns the options of a kill with the backend's default signal.
 func gentle() swarm.KillOptions { return swarm.KillOptions{Grace: patience, Force: true} }

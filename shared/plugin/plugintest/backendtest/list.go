@@ -12,42 +12,36 @@ func listCases() []testCase {
 	return []testCase{
 		{
 			name: "list-running", needs: swarm.CapList,
-			rule: "List tells once of each worker, with its id, name and command, and with a handle that is as good as its own",
+			rule: "List returns each worker once, with its id, name and command, and with a handle as good as its own",
 			run: func(k *kit) {
 				w, other := k.ready(script.Sleep), k.ready(script.Sleep)
 				all := k.listed(k.open(k.T))
 				for _, w := range []*worker{w, other} {
 					l := w.among(all)
 					if l.Spec.Name != w.spec.Name || !slices.Equal(l.Spec.Command, w.spec.Command) {
-						k.broken("it tells of %s %q, spawned was %s %q", l.Spec.Name, l.Spec.Command, w.spec.Name, w.spec.Command)
+						k.Broken("List returned %s %q instead of %s %q", l.Spec.Name, l.Spec.Command, w.spec.Name, w.spec.Command)
 					}
 					if l.Status.State != swarm.StateRunning {
-						k.broken("it says that a running worker is %s", l.Status.State)
+						k.Broken("the listed state of a running worker is %s", l.Status.State)
 					}
 				}
-				if _, err := k.Kill(k.ctx, w.among(all).Handle, gentle()); err != nil {
-					k.broken("Kill of what was listed: %v", err)
-				}
-				if st := w.status(); st.State != swarm.StateExited {
-					k.broken("the worker is %s after what was listed was killed", st.State)
-				}
-				if st := other.status(); st.State != swarm.StateRunning {
-					k.broken("another worker is %s", st.State)
-				}
+				_, err := k.Kill(k.Ctx, w.among(all).Handle, gentle())
+				k.Check("Kill of what was listed", err)
+				w.wantState(swarm.StateExited, "after what was listed was killed, the worker")
+				other.wantState(swarm.StateRunning, "another worker")
 			},
 		},
 		{
 			name: "list-ended", needs: swarm.CapList,
-			rule: "List tells of a worker that has ended, as Status does",
+			rule: "List returns the status of a worker that has ended, as Status does",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
+				w := k.finished(script.Lines)
 				k.wantExit(w.among(k.listed(k.subject)).Status, swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 			},
 		},
 		{
 			name: "list-stops", needs: swarm.CapList,
-			rule: "List returns an error of each as it is, and calls it no more",
+			rule: "List returns an error of its callback unchanged and does not call it again",
 			run: func(k *kit) {
 				k.ready(script.Sleep)
 				k.ready(script.Sleep)
@@ -58,9 +52,9 @@ func listCases() []testCase {
 					calls++
 					return enough
 				})
-				k.wantErr("List", err, enough)
+				k.WantErr("List", err, enough)
 				if calls != 1 {
-					k.broken("each was called %d times", calls)
+					k.Broken("the callback was called %d times", calls)
 				}
 			},
 		},
@@ -76,9 +70,7 @@ func (k *kit) listed(s subject) []swarm.Listed {
 		all = append(all, l)
 		return nil
 	})
-	if err != nil {
-		k.fatal("List: %v", err)
-	}
+	k.Must("List", err)
 	return all
 }
 
@@ -91,7 +83,7 @@ func (w *worker) among(all []swarm.Listed) swarm.Listed {
 		}
 	}
 	if len(own) != 1 {
-		w.k.fatal("List tells of a worker %d times", len(own))
+		w.k.Fatal("List returned a worker %d times", len(own))
 	}
 	return own[0]
 }

@@ -9,15 +9,14 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// manyWorkers is how many there are in the case about many.
 const manyWorkers = 100
 
 func manyCases() []testCase {
 	return []testCase{{
 		name: "many-workers", built: true, alone: true,
-		rule: "100 workers run at the same time, one look tells how all of them are, and all are ended together",
+		rule: "100 workers run at the same time, one StatusBatch returns all their statuses, and all are killed together",
 		run: func(k *kit) {
-			n := k.settings.workers
+			n := k.settings.Workers
 			if n <= 0 {
 				n = manyWorkers
 			}
@@ -25,20 +24,11 @@ func manyCases() []testCase {
 			for i := range workers {
 				workers[i] = k.newSpec(script.Sleep)
 			}
-			harness.Together(n, func(i int) {
-				w := workers[i]
-				if w.handle, errs[i] = k.Spawn(k.ctx, w.spec); errs[i] == nil {
-					w.started(w.handle)
-				}
-			})
-			if err := errors.Join(errs...); err != nil {
-				k.fatal("Spawn: %v", err)
-			}
+			harness.Together(n, func(i int) { errs[i] = workers[i].tryStart(k.Ctx) })
+			k.Must("Spawn", errors.Join(errs...))
 			k.allAre(workers, swarm.StateRunning)
-			harness.Together(n, func(i int) { _, errs[i] = k.Kill(k.ctx, workers[i].handle, gentle()) })
-			if err := errors.Join(errs...); err != nil {
-				k.fatal("Kill: %v", err)
-			}
+			harness.Together(n, func(i int) { _, errs[i] = k.Kill(k.Ctx, workers[i].handle, gentle()) })
+			k.Must("Kill", errors.Join(errs...))
 			k.allAre(workers, swarm.StateExited)
 		},
 	}}
@@ -53,19 +43,14 @@ func (k *kit) allAre(workers []*worker, want swarm.State) {
 	ctx, cancel := k.limited()
 	defer cancel()
 	results, err := k.Backend.(swarm.BatchStatuser).StatusBatch(ctx, hs)
-	if err != nil {
-		k.fatal("StatusBatch: %v", err)
-	}
-	wrong := 0
-	first := ""
+	k.Must("StatusBatch", err)
+	var wrong []string
 	for i, r := range results {
 		if r.Err != nil || r.Status.State != want {
-			if wrong++; wrong == 1 {
-				first = fmt.Sprintf("worker %s is %s, error %v", workers[i].spec.ID, r.Status.State, r.Err)
-			}
+			wrong = append(wrong, fmt.Sprintf("worker %s is %s, error %v", workers[i].spec.ID, r.Status.State, r.Err))
 		}
 	}
-	if wrong > 0 {
-		k.broken("%d of %d are not %s: %s", wrong, len(workers), want, first)
+	if len(wrong) > 0 {
+		k.Broken("%d of %d are not %s: %s", len(wrong), len(workers), want, wrong[0])
 	}
 }

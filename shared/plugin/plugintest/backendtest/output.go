@@ -16,26 +16,24 @@ func outputCases() []testCase {
 	return []testCase{
 		{
 			name: "output-is-complete", needs: swarm.CapOutput,
-			rule: "all that a worker wrote is read after its end, in order, the last line without a newline too",
+			rule: "the whole output can be read after the worker's end, in order, including a last line without a newline",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
+				w := k.finished(script.Lines)
 				k.wantLines(w.output(swarm.OutputOptions{}), allLines())
 			},
 		},
 		{
 			name: "output-is-followed", needs: swarm.CapOutput,
-			rule: "with Follow, Output returns when the worker has ended and its last output was read",
+			rule: "with Follow, Output returns once the worker has ended and its last output has been read",
 			run: func(k *kit) {
 				k.wantLines(k.spawn(script.Lines).output(swarm.OutputOptions{Follow: true}), allLines())
 			},
 		},
 		{
 			name: "output-tail", needs: swarm.CapOutput,
-			rule: "Tail is how many of the last lines are read",
+			rule: "Tail is the number of last lines to read",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
+				w := k.finished(script.Lines)
 				lines := allLines()
 				for _, n := range []int{0, 1, 10, 2000} {
 					k.wantLines(w.output(swarm.OutputOptions{Tail: &n}), lines[len(lines)-min(n, len(lines)):])
@@ -44,10 +42,9 @@ func outputCases() []testCase {
 		},
 		{
 			name: "output-since", needs: swarm.CapOutput,
-			rule: "Since leaves out what was written before",
+			rule: "Since leaves out earlier output",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
+				w := k.finished(script.Lines)
 				k.wantLines(w.output(swarm.OutputOptions{Since: time.Now().Add(time.Hour)}), nil)
 				k.wantLines(w.output(swarm.OutputOptions{Since: time.Now().Add(-time.Hour)}), allLines())
 			},
@@ -56,25 +53,23 @@ func outputCases() []testCase {
 			name: "output-none-yet", needs: swarm.CapOutput,
 			rule: "no output yet is not an error",
 			run: func(k *kit) {
-				w := k.spawn(script.True)
-				w.ended()
+				w := k.finished(script.True)
 				k.wantLines(w.output(swarm.OutputOptions{}), nil)
 			},
 		},
 		{
 			name: "output-callback-fails", needs: swarm.CapOutput,
-			rule: "Output returns an error of its callback as it is, and calls it no more",
+			rule: "Output returns an error of its callback unchanged and does not call it again",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
+				w := k.finished(script.Lines)
 				enough := errors.New("enough")
 				calls := 0
-				err := k.Backend.(swarm.Outputter).Output(k.ctx, w.handle, swarm.OutputOptions{}, func(swarm.Output) error {
+				err := k.Backend.(swarm.Outputter).Output(k.Ctx, w.handle, swarm.OutputOptions{}, func(swarm.Output) error {
 					calls++
 					return enough
 				})
 				if err != enough || calls != 1 { //nolint:errorlint // as it is
-					k.broken("got the error %v after %d calls", err, calls)
+					k.Broken("got the error %v after %d calls", err, calls)
 				}
 			},
 		},
@@ -83,11 +78,11 @@ func outputCases() []testCase {
 			rule: "Output that follows obeys its context",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
-				ctx, cancel := context.WithTimeout(k.ctx, shortGrace)
+				ctx, cancel := context.WithTimeout(k.Ctx, shortGrace)
 				defer cancel()
 				err := k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
 					func(swarm.Output) error { return nil })
-				k.wantErr("Output", err, context.DeadlineExceeded)
+				k.WantErr("Output", err, context.DeadlineExceeded)
 			},
 		},
 	}
@@ -111,7 +106,7 @@ func (w *worker) output(o swarm.OutputOptions) []string {
 	var line bytes.Buffer
 	err := w.k.Backend.(swarm.Outputter).Output(ctx, w.handle, o, func(piece swarm.Output) error {
 		if piece.Time.IsZero() || piece.Stream != swarm.Stdout {
-			w.k.broken("a piece has the time %v and the stream %q", piece.Time, piece.Stream)
+			w.k.Broken("a piece has the time %v and the stream %q", piece.Time, piece.Stream)
 		}
 		line.Write(piece.Data)
 		if !piece.Partial {
@@ -120,9 +115,7 @@ func (w *worker) output(o swarm.OutputOptions) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		w.k.fatal("Output(%+v): %v", o, err)
-	}
+	w.k.Must(fmt.Sprintf("Output(%+v)", o), err)
 	if line.Len() > 0 {
 		lines = append(lines, line.String())
 	}
@@ -132,17 +125,12 @@ func (w *worker) output(o swarm.OutputOptions) []string {
 // wantLines checks lines and reports only the first difference.
 func (k *kit) wantLines(got, want []string) {
 	k.Helper()
-	for i := range max(len(got), len(want)) {
-		switch {
-		case i >= len(got):
-			k.broken("%d lines instead of %d: missing from %q", len(got), len(want), want[i])
-			return
-		case i >= len(want):
-			k.broken("%d lines instead of %d: too much from %q", len(got), len(want), got[i])
-			return
-		case got[i] != want[i]:
-			k.broken("line %d of %d is %q instead of %q", i+1, len(want), got[i], want[i])
-			return
-		}
+	i := 0
+	for i < min(len(got), len(want)) && got[i] == want[i] {
+		i++
+	}
+	if i < max(len(got), len(want)) {
+		k.Broken("got %d lines instead of %d; line %d is %q instead of %q", len(got), len(want), i+1,
+			got[i:min(i+1, len(got))], want[i:min(i+1, len(want))])
 	}
 }

@@ -13,53 +13,49 @@ func ownerCases() []testCase {
 	return []testCase{
 		{
 			name: "owner-ends", needs: swarm.CapOwner, local: true,
-			rule: "a worker is killed once its owner has ended, however that ended",
+			rule: "a worker is killed once its owner has ended, however the owner ended",
 			run: func(k *kit) {
 				owner, end := k.process()
 				w := k.newSpec(script.Stubborn)
 				w.spec.Owner = &owner
 				w.start()
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				end()
 				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOwner})
 			},
 		},
 		{
 			name: "owner-lives", needs: swarm.CapOwner, local: true,
-			rule: "a worker whose owner lives runs, and can be killed",
+			rule: "a worker whose owner is alive keeps running and can be killed",
 			run: func(k *kit) {
 				owner, _ := k.process()
 				w := k.newSpec(script.Sleep)
 				w.spec.Owner = &owner
 				w.start()
-				w.wantHeard("ready")
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("the worker is %s", st.State)
-				}
+				w.wantLine("ready")
+				w.wantState(swarm.StateRunning, "the worker")
 				w.kill(gentle())
 				if st := w.status(); st.Exit == nil || st.Exit.Cause != swarm.CauseKilled {
-					k.broken("the status is %+v, exit %+v", st, st.Exit)
+					k.Broken("the status is %+v, exit %+v", st, st.Exit)
 				}
 			},
 		},
 		{
 			name: "owner-had-ended", needs: swarm.CapOwner, local: true,
-			rule: "a worker whose owner had ended before is not spawned, or is killed at once",
+			rule: "a worker whose owner has already ended is not spawned, or is killed at once",
 			run: func(k *kit) {
 				owner, end := k.process()
 				end()
 				w := k.newSpec(script.Sleep)
 				w.spec.Owner = &owner
-				h, err := k.Spawn(k.ctx, w.spec)
-				if err != nil {
+				if err := w.tryStart(k.Ctx); err != nil {
 					if !errors.Is(err, swarm.ErrInvalidSpec) && !errors.Is(err, swarm.ErrNotFound) {
-						k.broken("Spawn: %v", err)
+						k.Broken("Spawn: %v", err)
 					}
 					return
 				}
-				w.started(h)
 				if st := w.ended(); st.Exit == nil || st.Exit.Cause != swarm.CauseOwner {
-					k.broken("the status is %+v, exit %+v", st, st.Exit)
+					k.Broken("the status is %+v, exit %+v", st, st.Exit)
 				}
 			},
 		},
@@ -69,7 +65,7 @@ func ownerCases() []testCase {
 // process starts a process that can be an owner, and returns what ends it.
 func (k *kit) process() (owner swarm.Owner, end func()) {
 	k.Helper()
-	cmd := exec.CommandContext(k.ctx, "sleep", "3600")
+	cmd := exec.CommandContext(k.Ctx, "sleep", "3600")
 	if err := cmd.Start(); err != nil {
 		k.Fatalf("start an owner: %v", err)
 	}

@@ -22,7 +22,7 @@ func failures(t *testing.T, b Backend, wanted func(testCase) bool) []string {
 			continue
 		}
 		cases.Go(func() {
-			why, _ := harness.Record(t.Context(), c.name, func(t T) { c.check(t, b.settings(), b.direct) })
+			why, _ := harness.Record(t.Context(), c.name, func(t T) { c.run(newKit(t, c, b.settings(), b.direct)) })
 			if len(why) == 0 {
 				return
 			}

@@ -14,11 +14,11 @@ func restartCases() []testCase {
 	return []testCase{
 		{
 			name: "restart-after-a-failure", needs: swarm.CapRestart,
-			rule: "a worker that failed is started again, until its budget is used up: a crash loop with the last exit",
+			rule: "a worker that failed is restarted until its budget is used up; then its cause is crash-loop, with the last exit",
 			run: func(k *kit) {
 				w := k.restarting(script.Fail, swarm.RestartOnFailure)
 				for range budget + 1 {
-					w.wantHeard("ready")
+					w.wantLine("ready")
 				}
 				st := w.ended()
 				k.wantExit(st, swarm.Exit{Code: 3, Cause: swarm.CauseCrashLoop})
@@ -27,29 +27,25 @@ func restartCases() []testCase {
 		},
 		{
 			name: "restart-always", needs: swarm.CapRestart,
-			rule: "with RestartAlways a worker that exited with code 0 is started again, too",
+			rule: "with RestartAlways, a worker that exited with code 0 is restarted too",
 			run: func(k *kit) {
 				w := k.restarting(script.True, swarm.RestartAlways)
 				st := w.ended()
-				w.wantCause(st, swarm.CauseCrashLoop)
+				w.wantCause(st, swarm.CauseCrashLoop, budget)
 				w.wantRestarts(st, 0)
 			},
 		},
 		{
 			name: "restart-not-after-success", needs: swarm.CapRestart,
-			rule: "with RestartOnFailure a worker that exited with code 0 has ended",
+			rule: "with RestartOnFailure, a worker that exited with code 0 is not restarted",
 			run: func(k *kit) {
 				w := k.restarting(script.True, swarm.RestartOnFailure)
-				st := w.ended()
-				w.wantCause(st, swarm.CauseExited)
-				if st.Restarts != 0 {
-					k.broken("it was started again %d times", st.Restarts)
-				}
+				w.wantCause(w.ended(), swarm.CauseExited, 0)
 			},
 		},
 		{
 			name: "restart-waits", needs: swarm.CapRestart,
-			rule: "between two starts a worker is running, has no process and says why, and can be killed",
+			rule: "between two starts, a worker is running without a process, its status has the reason, and it can be killed",
 			run: func(k *kit) {
 				w := k.newSpec(script.Fail)
 				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: longGrace}
@@ -60,7 +56,7 @@ func restartCases() []testCase {
 					return st.PID == 0
 				})
 				if st.State != swarm.StateRunning || st.Reason == "" {
-					k.broken("the status is %+v", st)
+					k.Broken("the status is %+v", st)
 				}
 				w.kill(gentle())
 				k.wantExit(w.status(), swarm.Exit{Code: 3, Cause: swarm.CauseKilled})
@@ -68,40 +64,31 @@ func restartCases() []testCase {
 		},
 		{
 			name: "restart-not-after-a-kill", needs: swarm.CapRestart,
-			rule: "a worker that was killed is not started again",
+			rule: "a worker that was killed is not restarted",
 			run: func(k *kit) {
 				w := k.restarting(script.Sleep, swarm.RestartAlways)
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				w.kill(gentle())
 				k.await(10 * soon)
-				st := w.status()
-				w.wantCause(st, swarm.CauseKilled)
-				if st.Restarts != 0 {
-					k.broken("it was started again %d times", st.Restarts)
-				}
+				w.wantCause(w.status(), swarm.CauseKilled, 0)
 			},
 		},
 		{
 			name: "restart-not-after-completion", needs: swarm.CapRestart, also: swarm.CapComplete,
-			rule: "a worker that has completed is not started again",
+			rule: "a worker that has completed is not restarted",
 			run: func(k *kit) {
 				w := k.restarting(script.Sleep, swarm.RestartAlways)
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				w.completed("done", swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace, Force: true})
-				st := w.ended()
-				w.wantCause(st, swarm.CauseCompleted)
-				if st.Restarts != 0 {
-					k.broken("it was started again %d times", st.Restarts)
-				}
+				w.wantCause(w.ended(), swarm.CauseCompleted, 0)
 			},
 		},
 	}
 }
 
-// budget is that of the workers of the cases.
+// budget is the budget of workers that are restarted soon.
 const budget = 2
 
-// restarting starts a worker that is started again soon.
 func (k *kit) restarting(s script.Script, when swarm.RestartWhen) *worker {
 	k.Helper()
 	w := k.newSpec(s)
@@ -115,19 +102,19 @@ func (w *worker) wantRestarts(st swarm.Status, code int) {
 	k := w.k
 	k.Helper()
 	if st.Restarts != budget || len(st.LastRestarts) != budget {
-		k.broken("the restarts are %d: %+v", st.Restarts, st.LastRestarts)
+		k.Broken("the restarts are %d: %+v", st.Restarts, st.LastRestarts)
 	}
 	for i, r := range st.LastRestarts {
 		if r.Number != i+1 || r.Code != code || r.Signal != "" || r.Time.IsZero() {
-			k.broken("restart %d is %+v", i+1, r)
+			k.Broken("restart %d is %+v", i+1, r)
 		}
 	}
 }
 
-// wantCause checks why the worker ended, however that was.
-func (w *worker) wantCause(st swarm.Status, want swarm.Cause) {
+// wantCause checks the cause of the worker's end and its restarts.
+func (w *worker) wantCause(st swarm.Status, want swarm.Cause, restarts int) {
 	w.k.Helper()
-	if st.State != swarm.StateExited || st.Exit == nil || st.Exit.Cause != want {
-		w.k.broken("want an end by %q, got %+v, exit %+v", want, st, st.Exit)
+	if st.State != swarm.StateExited || st.Exit == nil || st.Exit.Cause != want || st.Restarts != restarts {
+		w.k.Broken("want an end by %q after %d restarts, got %+v, exit %+v", want, restarts, st, st.Exit)
 	}
 }

@@ -17,32 +17,32 @@ func sandboxCases() []testCase {
 	return []testCase{
 		{
 			name: "sandbox-write-outside", needs: swarm.CapSandbox,
-			rule: "a worker in a sandbox changes files where Sandbox.Write says so, and nowhere else",
+			rule: "a worker in a sandbox can change files where Sandbox.Write allows it, and nowhere else",
 			run: func(k *kit) {
 				if k.local {
 					w := k.newEnclosed(script.Touch, "", swarm.Sandbox{})
 					inside := filepath.Join(w.spec.Dir, "inside")
 					w.spec.Env = append(w.spec.Env, script.ValueVar+"="+inside)
 					if w.encloses() {
-						w.hear()
+						w.readLine()
 						k.wantFile(inside, true)
 					}
 				}
 				outside := k.outside()
 				k.control(script.Touch, outside, "written")
 				if w := k.enclosed(script.Touch, outside, swarm.Sandbox{}); w != nil {
-					w.hear()
+					w.readLine()
 					k.wantFile(outside, false)
 				}
 				if w := k.enclosed(script.Touch, outside, swarm.Sandbox{Write: []string{filepath.Dir(outside)}}); w != nil {
-					w.hear()
+					w.readLine()
 					k.wantFile(outside, true)
 				}
 			},
 		},
 		{
 			name: "sandbox-temporary-files", needs: swarm.CapSandbox,
-			rule: "each worker in a sandbox has directories for temporary files of its own, which it can write",
+			rule: "each worker in a sandbox has its own directories for temporary files, which it can write",
 			run: func(k *kit) {
 				shared := "/tmp/" + filepath.Base(k.outside())
 				k.Cleanup(func() { _ = os.Remove(shared) })
@@ -51,8 +51,8 @@ func sandboxCases() []testCase {
 					if w == nil {
 						return
 					}
-					if got := w.hear(); got != "written" {
-						k.broken("a file in /tmp that does not exist for the worker is %s", got)
+					if got := w.readLine(); got != "written" {
+						k.Broken("a file that does not exist in the worker's /tmp: the worker reports %q", got)
 					}
 					k.wantFile(shared, false)
 				}
@@ -63,19 +63,19 @@ func sandboxCases() []testCase {
 				if w == nil {
 					return
 				}
-				if got := w.hear(); got != "written" {
-					k.broken("a file in the /tmp of the machine is %s by the worker", got)
+				if got := w.readLine(); got != "written" {
+					k.Broken("a file in the machine's /tmp: the worker reports %q", got)
 				}
 			},
 		},
 		{
 			name: "sandbox-network", needs: swarm.CapSandbox,
-			rule: "a worker in a sandbox has the network that Sandbox.Network says; with none it reaches no service of the machine",
+			rule: "a worker in a sandbox has the network of Sandbox.Network; without a network it reaches no service of the machine",
 			run: func(k *kit) {
 				if runtime.GOOS != "linux" {
-					return // the script reads what only Linux has
+					return // the script reads /proc/net
 				}
-				l, err := new(net.ListenConfig).Listen(k.ctx, "tcp4", "127.0.0.1:0")
+				l, err := new(net.ListenConfig).Listen(k.Ctx, "tcp4", "127.0.0.1:0")
 				if err != nil {
 					k.Fatalf("%v", err)
 				}
@@ -90,8 +90,8 @@ func sandboxCases() []testCase {
 					if w == nil {
 						return
 					}
-					if got := w.hear(); got != c.want {
-						k.broken("with the network %q a service of the machine is %s", c.network, got)
+					if got := w.readLine(); got != c.want {
+						k.Broken("with the network %q, the worker reports %q", c.network, got)
 					}
 				}
 			},
@@ -109,14 +109,11 @@ func sandboxCases() []testCase {
 					"a path to write that is not absolute": {Write: []string{"relative"}},
 				} {
 					w := k.newEnclosed(script.Touch, outside, box)
-					h, err := k.Spawn(k.ctx, w.spec)
-					if err == nil {
-						w.started(h)
-					}
+					err := w.tryStart(k.Ctx)
 					if errors.Is(err, swarm.ErrUnavailable) {
-						err = swarm.ErrInvalidSpec // the machine can make no sandbox at all
+						err = swarm.ErrInvalidSpec // this machine has no sandboxes
 					}
-					k.wantErr("Spawn with "+why, err, swarm.ErrInvalidSpec)
+					k.WantErr("Spawn with "+why, err, swarm.ErrInvalidSpec)
 					w.gone()
 					k.wantFile(outside, false)
 				}
@@ -139,25 +136,25 @@ func (k *kit) wantFile(path string, want bool) {
 	k.Helper()
 	_, err := os.Lstat(path)
 	if got := err == nil; got != want {
-		k.broken("a worker tried to make a file outside; it exists: %v, want %v", got, want)
+		k.Broken("a file that a worker tried to make exists: %v, want %v", got, want)
 	}
 	_ = os.Remove(path)
 }
 
-// control checks that a script without a sandbox does what the case is about.
+// control checks that a script can do without a sandbox what the case forbids.
 func (k *kit) control(s script.Script, value, want string) {
 	k.Helper()
 	w := k.newEnclosed(s, value, swarm.Sandbox{})
 	w.spec.Sandbox = nil
 	w.start()
-	if got := w.hear(); got != want {
-		k.Fatalf("worker %q said %q without a sandbox instead of %q", s, got, want)
+	if got := w.readLine(); got != want {
+		k.Fatalf("worker %q wrote %q without a sandbox instead of %q", s, got, want)
 	}
 	k.wantFile(value, true)
 }
 
-// enclosed starts a worker in a sandbox. It returns nil where the machine can make none: then
-// nothing is left behind.
+// enclosed starts a worker in a sandbox. It returns nil on a machine without sandboxes, after
+// checking that nothing is left behind.
 func (k *kit) enclosed(s script.Script, value string, box swarm.Sandbox) *worker {
 	k.Helper()
 	if w := k.newEnclosed(s, value, box); w.encloses() {
@@ -166,23 +163,20 @@ func (k *kit) enclosed(s script.Script, value string, box swarm.Sandbox) *worker
 	return nil
 }
 
-// encloses starts the worker and reports whether the machine can make its sandbox.
+// encloses starts the worker and reports whether the machine has sandboxes.
 func (w *worker) encloses() bool {
 	w.k.Helper()
-	h, err := w.k.Spawn(w.k.ctx, w.spec)
-	switch {
-	case errors.Is(err, swarm.ErrUnavailable):
+	err := w.tryStart(w.k.Ctx)
+	if errors.Is(err, swarm.ErrUnavailable) {
 		w.gone()
 		return false
-	case err != nil:
-		w.k.fatal("Spawn of %q in the sandbox %+v: %v", w.spec.Command, *w.spec.Sandbox, err)
 	}
-	w.started(h)
+	w.k.Must(fmt.Sprintf("Spawn of %q in the sandbox %+v", w.spec.Command, *w.spec.Sandbox), err)
 	return true
 }
 
-// newEnclosed returns the spec of a worker in a sandbox. The state directory is hidden from it,
-// so it works in a directory of its own, and speaks there.
+// newEnclosed returns the spec of a worker in a sandbox. The state directory is hidden from it:
+// its working directory and its FIFO are elsewhere.
 func (k *kit) newEnclosed(s script.Script, value string, box swarm.Sandbox) *worker {
 	k.Helper()
 	w := k.newSpec(s)
@@ -190,7 +184,7 @@ func (k *kit) newEnclosed(s script.Script, value string, box swarm.Sandbox) *wor
 	w.spec.Env = append(w.spec.Env, script.ValueVar+"="+value)
 	if k.local {
 		w.spec.Dir = k.TempDir()
-		w.speakIn(w.spec.Dir)
+		w.writeIn(w.spec.Dir)
 	}
 	return w
 }

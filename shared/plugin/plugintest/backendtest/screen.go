@@ -13,7 +13,7 @@ func screenCases() []testCase {
 	return []testCase{
 		{
 			name: "screen-shows-the-last-lines", needs: swarm.CapScreen,
-			rule: "Screen returns the last lines, as many as were asked for, those above the visible screen included",
+			rule: "Screen returns the requested number of last lines, including those above the visible screen",
 			run: func(k *kit) {
 				w := k.page()
 				for _, n := range []int{1, 3, 60} {
@@ -23,41 +23,40 @@ func screenCases() []testCase {
 		},
 		{
 			name: "screen-shows-what-is-visible", needs: swarm.CapScreen,
-			rule: "Screen without a number of lines returns the visible screen, without blanks and empty lines at the end",
+			rule: "Screen without a number of lines returns the visible screen, without trailing blanks and empty lines",
 			run: func(k *kit) {
 				w := k.page()
 				s := w.screen(0)
 				n := len(s.Lines)
 				if n == 0 || n > len(pageLines(0)) || !slices.Equal(s.Lines, pageLines(n)) {
-					k.broken("got %d lines: %q", n, s.Lines)
+					k.Broken("got %d lines: %q", n, s.Lines)
 				}
 			},
 		},
 		{
 			name: "screen-of-all", needs: swarm.CapScreen,
-			rule: "Screen returns all there is if more was asked for",
+			rule: "Screen returns all lines if more were requested",
 			run: func(k *kit) {
 				w := k.page()
 				s := w.screen(5000)
 				// A worker that writes through the terminal has written "ready" before.
 				lines := slices.DeleteFunc(s.Lines, func(l string) bool { return l == "ready" })
 				if !slices.Equal(lines, pageLines(0)) {
-					k.broken("got %d lines: %q", len(lines), lines)
+					k.Broken("got %d lines: %q", len(lines), lines)
 				}
 			},
 		},
 		{
 			name: "screen-after-the-end", needs: swarm.CapScreen,
-			rule: "Screen of a worker that has ended returns what the terminal showed last, and says so",
+			rule: "Screen of a worker that has ended returns what the terminal showed last, and reports it",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
+				w := k.finished(script.Lines)
 				w.wantScreen(2, []string{"line 1000", "last"}, true)
 			},
 		},
 		{
 			name: "screen-after-a-kill", needs: swarm.CapScreen,
-			rule: "Screen of a worker that was killed returns what the terminal showed last, and says so",
+			rule: "Screen of a worker that was killed returns what the terminal showed last, and reports it",
 			run: func(k *kit) {
 				w := k.page()
 				w.kill(gentle())
@@ -66,7 +65,7 @@ func screenCases() []testCase {
 		},
 		{
 			name: "screens-equal-singles", needs: swarm.CapBatchScreen,
-			rule: "ScreenBatch answers for every handle, in their order, what Screen would have answered",
+			rule: "ScreenBatch returns for each handle, in order, what Screen would return",
 			run: func(k *kit) {
 				a, b, c := k.page(), k.spawn(script.Lines), k.page()
 				b.ended()
@@ -74,27 +73,17 @@ func screenCases() []testCase {
 				hs := []swarm.Handle{a.handle, bad, b.handle, c.handle, a.handle}
 				for _, lines := range []int{0, 4} {
 					o := swarm.ScreenOptions{Lines: lines}
-					results, err := k.Backend.(swarm.BatchScreener).ScreenBatch(k.ctx, hs, o)
+					results, err := k.Backend.(swarm.BatchScreener).ScreenBatch(k.Ctx, hs, o)
 					if err != nil || len(results) != len(hs) {
-						k.fatal("%d results for %d handles, error %v", len(results), len(hs), err)
+						k.Fatal("%d results for %d handles, error %v", len(results), len(hs), err)
 					}
 					for i, h := range hs {
-						s, err := k.Backend.(swarm.Screener).Screen(k.ctx, h, o)
+						s, err := k.Backend.(swarm.Screener).Screen(k.Ctx, h, o)
 						got := results[i]
 						if !slices.Equal(got.Screen.Lines, s.Lines) || got.Screen.Taken != s.Taken || kindOf(got.Err) != kindOf(err) {
-							k.broken("place %d: batch says %+v, %v; Screen says %+v, %v", i, got.Screen, got.Err, s, err)
+							k.Broken("result %d: the batch has %+v, %v; Screen returns %+v, %v", i, got.Screen, got.Err, s, err)
 						}
 					}
-				}
-			},
-		},
-		{
-			name: "screens-of-none", needs: swarm.CapBatchScreen,
-			rule: "ScreenBatch of no handle answers for none",
-			run: func(k *kit) {
-				results, err := k.Backend.(swarm.BatchScreener).ScreenBatch(k.ctx, nil, swarm.ScreenOptions{})
-				if err != nil || len(results) != 0 {
-					k.broken("%d results, error %v", len(results), err)
 				}
 			},
 		},
@@ -118,9 +107,7 @@ func (k *kit) page() *worker {
 	w := k.spawn(script.Page)
 	k.until("the screen shows the last line", func() bool {
 		s, err := w.look(1)
-		if err != nil {
-			k.fatal("Screen: %v", err)
-		}
+		k.Must("Screen", err)
 		return slices.Equal(s.Lines, pageLines(1))
 	})
 	return w
@@ -135,12 +122,10 @@ func (w *worker) look(lines int) (swarm.Screen, error) {
 func (w *worker) screen(lines int) swarm.Screen {
 	w.k.Helper()
 	s, err := w.look(lines)
-	if err != nil {
-		w.k.fatal("Screen: %v", err)
-	}
+	w.k.Must("Screen", err)
 	for _, line := range s.Lines {
 		if strings.ContainsAny(line, "\x1b\r\n") || line != strings.TrimRight(line, " ") {
-			w.k.broken("a line is %q", line)
+			w.k.Broken("a line is %q", line)
 		}
 	}
 	return s
@@ -149,7 +134,7 @@ func (w *worker) screen(lines int) swarm.Screen {
 func (w *worker) wantScreen(lines int, want []string, taken bool) {
 	w.k.Helper()
 	if s := w.screen(lines); !slices.Equal(s.Lines, want) || s.Taken != taken {
-		w.k.broken("of %d lines got %q, taken %v", lines, s.Lines, s.Taken)
+		w.k.Broken("Screen of %d lines returned %q, taken %v", lines, s.Lines, s.Taken)
 	}
 }
 
@@ -162,34 +147,18 @@ func attachCases() []testCase {
 				w := k.ready(script.Sleep)
 				before := w.status()
 				for range 2 {
-					a, err := w.attach()
-					if err != nil {
-						k.fatal("Attach: %v", err)
-					}
+					ctx, cancel := k.limited()
+					a, err := k.Backend.(swarm.Attacher).Attach(ctx, w.handle, swarm.AttachOptions{})
+					cancel()
+					k.Must("Attach", err)
 					if len(a.Command) == 0 || a.Command[0] == "" {
-						k.broken("the command is %q", a.Command)
+						k.Broken("the command is %q", a.Command)
 					}
 				}
 				if after := w.status(); after.State != before.State || after.PID != before.PID {
-					k.broken("the worker was %+v and is %+v", before, after)
+					k.Broken("the worker was %+v and is %+v", before, after)
 				}
 			},
 		},
-		{
-			name: "attach-after-the-end", needs: swarm.CapAttach,
-			rule: "Attach to a worker that has ended is ErrNotFound",
-			run: func(k *kit) {
-				w := k.ready(script.Sleep)
-				w.kill(gentle())
-				_, err := w.attach()
-				k.wantErr("Attach", err, swarm.ErrNotFound)
-			},
-		},
 	}
-}
-
-func (w *worker) attach() (swarm.Attachment, error) {
-	ctx, cancel := w.k.limited()
-	defer cancel()
-	return w.k.Backend.(swarm.Attacher).Attach(ctx, w.handle, swarm.AttachOptions{})
 }

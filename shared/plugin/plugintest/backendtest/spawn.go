@@ -19,34 +19,25 @@ func spawnCases() []testCase {
 			run: func(k *kit) {
 				w := k.spawn(script.Sleep)
 				if w.handle.Version == 0 || len(w.handle.Data) == 0 || len(w.handle.Data) > swarm.MaxHandle {
-					k.broken("the handle is of version %d and has %d bytes", w.handle.Version, len(w.handle.Data))
+					k.Broken("the handle has the version %d and %d bytes", w.handle.Version, len(w.handle.Data))
 				}
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("the worker is %s", st.State)
-				}
+				w.wantState(swarm.StateRunning, "the worker")
 			},
 		},
 		{
 			name: "spawn-id-is-taken",
-			rule: "Spawn of an id that the backend already has is ErrExists and leaves the first worker alone",
+			rule: "Spawn of an id that already exists is ErrExists and does not affect the first worker",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
-				h, err := k.Spawn(k.ctx, w.spec)
-				if err == nil {
-					(&worker{k: k, spec: w.spec}).started(h)
-				}
-				k.wantErr("Spawn again", err, swarm.ErrExists)
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("the first worker is %s", st.State)
-				}
+				k.WantErr("Spawn again", (&worker{k: k, spec: w.spec}).tryStart(k.Ctx), swarm.ErrExists)
+				w.wantState(swarm.StateRunning, "the first worker")
 			},
 		},
 		{
 			name: "spawn-no-such-command",
 			rule: "Spawn of a command that does not exist is ErrInvalidSpec and leaves nothing behind",
 			run: func(k *kit) {
-				w := k.newSpec(script.Missing)
-				w.refused("a command that does not exist")
+				k.newSpec(script.Missing).refused("a command that does not exist")
 			},
 		},
 		{
@@ -71,33 +62,55 @@ func spawnCases() []testCase {
 		},
 		{
 			name: "spawn-environment",
-			rule: "a worker's environment has Spec.Env on top, where later entries win",
+			rule: "a worker's environment includes Spec.Env, where later entries win",
 			run: func(k *kit) {
 				w := k.spawn(script.Say, script.ValueVar+"=first", script.ValueVar+"=a value")
-				if got := w.hear(); got != "a value" {
-					k.broken("the worker sees %q instead of %q", got, "a value")
-				}
+				w.wantLine("a value")
 			},
 		},
 		{
 			name: "spawn-cancelled",
 			rule: "Spawn with a context that has ended returns its error and leaves nothing behind",
 			run: func(k *kit) {
-				ctx, cancel := context.WithCancel(k.ctx)
+				ctx, cancel := context.WithCancel(k.Ctx)
 				cancel()
 				w := k.newSpec(script.Sleep)
-				h, err := k.Spawn(ctx, w.spec)
-				if err == nil {
-					w.started(h)
-				}
-				k.wantErr("Spawn", err, context.Canceled)
+				k.WantErr("Spawn", w.tryStart(ctx), context.Canceled)
 				w.gone()
 			},
 		},
 		{
 			name: "spawn-many-at-once",
-			rule: "all methods may be called at the same time: 20 workers are spawned, looked at and ended together",
-			run:  func(k *kit) { k.many(20) },
+			rule: "all methods may be called concurrently: 20 workers are spawned, checked and killed together",
+			run: func(k *kit) {
+				const n = 20
+				workers := make([]*worker, n)
+				for i := range workers {
+					workers[i] = k.newSpec(script.Sleep)
+				}
+				errs := make([]error, n)
+				harness.Together(n, func(i int) {
+					w := workers[i]
+					if errs[i] = w.tryStart(k.Ctx); errs[i] != nil {
+						return
+					}
+					st, err := k.Status(k.Ctx, w.handle)
+					if err == nil && st.State != swarm.StateRunning {
+						err = errors.New("a new worker is " + st.State.String())
+					}
+					if err == nil {
+						_, err = k.Kill(k.Ctx, w.handle, gentle())
+					}
+					if err == nil {
+						st, err = k.Status(k.Ctx, w.handle)
+					}
+					if err == nil && st.State != swarm.StateExited {
+						err = errors.New("a killed worker is " + st.State.String())
+					}
+					errs[i] = err
+				})
+				k.Check("the calls", errors.Join(errs...))
+			},
 		},
 	}
 }
@@ -105,11 +118,7 @@ func spawnCases() []testCase {
 // refused checks that the worker can't be spawned.
 func (w *worker) refused(why string) {
 	w.k.Helper()
-	h, err := w.k.Spawn(w.k.ctx, w.spec)
-	if err == nil {
-		w.started(h)
-	}
-	w.k.wantErr("Spawn with "+why, err, swarm.ErrInvalidSpec)
+	w.k.WantErr("Spawn with "+why, w.tryStart(w.k.Ctx), swarm.ErrInvalidSpec)
 	w.gone()
 }
 
@@ -124,45 +133,11 @@ func (w *worker) gone() {
 		return
 	}
 	if err != nil {
-		w.k.broken("Find afterwards: want ErrNotFound, got %v", err)
+		w.k.Broken("Find afterwards: want ErrNotFound, got %v", err)
 		return
 	}
 	if st := w.k.statusOf(w.k.subject, h); st.State == swarm.StateRunning {
 		w.started(h)
-		w.k.broken("the worker was left behind")
-	}
-}
-
-// many spawns, asks for and kills n workers together.
-func (k *kit) many(n int) {
-	k.Helper()
-	workers := make([]*worker, n)
-	for i := range workers {
-		workers[i] = k.newSpec(script.Sleep)
-	}
-	errs := make([]error, n)
-	harness.Together(n, func(i int) {
-		w := workers[i]
-		if w.handle, errs[i] = k.Spawn(k.ctx, w.spec); errs[i] != nil {
-			return
-		}
-		w.started(w.handle)
-		st, err := k.Status(k.ctx, w.handle)
-		if err == nil && st.State != swarm.StateRunning {
-			err = errors.New("a new worker is " + st.State.String())
-		}
-		if err == nil {
-			_, err = k.Kill(k.ctx, w.handle, gentle())
-		}
-		if err == nil {
-			st, err = k.Status(k.ctx, w.handle)
-		}
-		if err == nil && st.State != swarm.StateExited {
-			err = errors.New("a killed worker is " + st.State.String())
-		}
-		errs[i] = err
-	})
-	if err := errors.Join(errs...); err != nil {
-		k.broken("%v", err)
+		w.k.Broken("the worker was left behind")
 	}
 }

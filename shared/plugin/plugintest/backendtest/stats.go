@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// spentLeast is the least that a [script.Spend] spends.
+	// spentLeast is the smallest CPU time of a [script.Spend].
 	spentLeast = 20 * time.Millisecond
-	// held is what a [script.Hold] holds.
+	// held is the memory of a [script.Hold].
 	held = 64 << 20
 )
 
@@ -19,55 +19,53 @@ func statsCases() []testCase {
 	return []testCase{
 		{
 			name: "stats-of-a-running-worker", needs: swarm.CapStats,
-			rule: "Stats tells when it measured, and at least one figure of a running worker",
+			rule: "Stats returns the time of the measurement and at least one figure of a running worker",
 			run: func(k *kit) {
 				s := k.ready(script.Sleep).stats()
 				if s.Time.IsZero() {
-					k.broken("the figures have no time: %+v", s)
+					k.Broken("the figures have no time: %+v", s)
 				}
 				if s.CPUTime == nil && s.CPUShare == nil && s.Memory == nil && s.Processes == nil {
-					k.broken("there is no figure: %+v", s)
+					k.Broken("the result has no figure: %+v", s)
 				}
 			},
 		},
 		{
 			name: "stats-cpu-time", needs: swarm.CapStats,
-			rule: "the CPU time of a worker, if it is known, grows by that of a child, and stays when the child has ended",
+			rule: "the CPU time of a worker, if known, includes that of a child, also after the child has ended",
 			run: func(k *kit) {
 				w := k.ready(script.Spend)
 				before := w.stats()
-				if line := w.hear(); line != "spent" {
-					k.Fatalf("the worker said %q", line)
-				}
+				w.wantLine("spent")
 				after := w.stats()
 				if (before.CPUTime == nil) != (after.CPUTime == nil) {
-					k.fatal("the CPU time was %v and is %v", before.CPUTime, after.CPUTime)
+					k.Fatal("the CPU time was %v and is %v", before.CPUTime, after.CPUTime)
 				}
 				if after.CPUTime == nil {
 					return
 				}
-				// The first look may have come late, but there was nothing to spend before.
+				// The first measurement may be late: only the sum is certain.
 				if *after.CPUTime < *before.CPUTime || *after.CPUTime < spentLeast {
-					k.broken("it was %v, and %v after the child", *before.CPUTime, *after.CPUTime)
+					k.Broken("the CPU time was %v, and %v after the child", *before.CPUTime, *after.CPUTime)
 				}
 			},
 		},
 		{
 			name: "stats-memory", needs: swarm.CapStats,
-			rule: "the memory of a worker, if it is known, is what its processes hold, and no more than its peak",
+			rule: "the memory of a worker, if known, is the memory of its processes and at most its peak",
 			run: func(k *kit) {
 				s := k.ready(script.Hold).holding()
 				if s.Memory != nil && *s.Memory > 8*held {
-					k.broken("a worker that holds %d bytes has %d", held, *s.Memory)
+					k.Broken("a worker that holds %d bytes has %d bytes", held, *s.Memory)
 				}
 				if s.Memory != nil && s.Peak != nil && *s.Peak < *s.Memory {
-					k.broken("the peak is %d, the memory %d", *s.Peak, *s.Memory)
+					k.Broken("the peak is %d, the memory %d", *s.Peak, *s.Memory)
 				}
 			},
 		},
 		{
 			name: "stats-of-a-tree", needs: swarm.CapStats, local: true,
-			rule: "Stats counts every process of the worker: children, one in a session of its own, one whose parent is gone",
+			rule: "Stats counts every process of the worker: children, also those in their own session or whose parent is gone",
 			run: func(k *kit) {
 				w := k.spawn(script.Tree)
 				pids := w.pids()
@@ -77,85 +75,63 @@ func statsCases() []testCase {
 					return s.Processes == nil || *s.Processes >= len(pids)
 				})
 				if s.Processes != nil && *s.Processes != len(pids) {
-					k.broken("there are %d, it counts %d", len(pids), *s.Processes)
+					k.Broken("Stats counts %[2]d processes instead of %[1]d", len(pids), *s.Processes)
 				}
 			},
 		},
 		{
-			name: "stats-after-the-end", needs: swarm.CapStats,
-			rule: "Stats of a worker that has ended is ErrNotFound",
-			run: func(k *kit) {
-				w := k.spawn(script.True)
-				w.ended()
-				_, err := w.measured()
-				k.wantErr("Stats", err, swarm.ErrNotFound)
-			},
-		},
-		{
 			name: "stats-in-order", needs: swarm.CapStats,
-			rule: "Stats answers for every handle, in their order, each as if it were alone",
+			rule: "Stats returns one result for each handle, in order, as if each were asked for alone",
 			run: func(k *kit) {
 				a, b, c := k.ready(script.Sleep), k.spawn(script.True), k.ready(script.Hold)
 				b.ended()
 				a.stats()
 				c.holding()
 				hs := []swarm.Handle{a.handle, badHandle(), b.handle, c.handle, a.handle}
-				results, err := k.Backend.(swarm.Measurer).Stats(k.ctx, hs)
+				results, err := k.Backend.(swarm.Measurer).Stats(k.Ctx, hs)
 				if err != nil || len(results) != len(hs) {
-					k.fatal("%d results for %d handles, error %v", len(results), len(hs), err)
+					k.Fatal("%d results for %d handles, error %v", len(results), len(hs), err)
 				}
 				want := []error{nil, swarm.ErrInvalidHandle, swarm.ErrNotFound, nil, nil}
 				for i, r := range results {
 					switch {
 					case want[i] != nil:
-						k.wantErr("Stats", r.Err, want[i])
+						k.WantErr("Stats", r.Err, want[i])
 					case r.Err != nil:
-						k.broken("place %d: %v", i, r.Err)
+						k.Broken("result %d: %v", i, r.Err)
 					}
 				}
 				if m, n := results[0].Stats.Memory, results[3].Stats.Memory; m != nil && n != nil && *m >= *n {
-					k.broken("a worker that holds nothing has %d bytes, one that holds much has %d", *m, *n)
-				}
-			},
-		},
-		{
-			name: "stats-of-none", needs: swarm.CapStats,
-			rule: "Stats of no handle answers for none",
-			run: func(k *kit) {
-				results, err := k.Backend.(swarm.Measurer).Stats(k.ctx, nil)
-				if err != nil || len(results) != 0 {
-					k.broken("%d results, error %v", len(results), err)
+					k.Broken("the worker without held memory has %d bytes, the other one %d", *m, *n)
 				}
 			},
 		},
 	}
 }
 
-// measured returns the figures of the worker at this moment.
 func (w *worker) measured() (swarm.Stats, error) {
 	w.k.Helper()
 	ctx, cancel := w.k.limited()
 	defer cancel()
 	results, err := w.k.Backend.(swarm.Measurer).Stats(ctx, []swarm.Handle{w.handle})
 	if err != nil || len(results) != 1 {
-		w.k.fatal("%d results for one handle, error %v", len(results), err)
+		w.k.Fatal("%d results for one handle, error %v", len(results), err)
 	}
 	return results[0].Stats, results[0].Err
 }
 
-// stats returns the figures of the worker, which an engine may have only some time after
-// its start.
+// stats returns the worker's figures, which an engine may have only some time after its start.
 func (w *worker) stats() swarm.Stats {
 	w.k.Helper()
 	var s swarm.Stats
 	var err error
-	if !harness.ComesTrue(w.k.ctx, func() bool { s, err = w.measured(); return err == nil }) {
-		w.k.fatal("Stats: %v", err)
+	if !harness.ComesTrue(w.k.Ctx, func() bool { s, err = w.measured(); return err == nil }) {
+		w.k.Fatal("Stats: %v", err)
 	}
 	return s
 }
 
-// holding returns the figures of a [script.Hold]. An engine may measure from time to time only.
+// holding returns the figures of a [script.Hold]. An engine may measure only periodically.
 func (w *worker) holding() swarm.Stats {
 	w.k.Helper()
 	var s swarm.Stats

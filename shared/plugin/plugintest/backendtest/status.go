@@ -11,16 +11,16 @@ func statusCases() []testCase {
 	return []testCase{
 		{
 			name: "status-running",
-			rule: "a worker that runs is running, and has no exit",
+			rule: "a worker that runs has the state running and no exit",
 			run: func(k *kit) {
 				if st := k.ready(script.Sleep).status(); st.State != swarm.StateRunning || st.Exit != nil {
-					k.broken("got %+v", st)
+					k.Broken("got %+v", st)
 				}
 			},
 		},
 		{
 			name: "status-exit-code",
-			rule: "a worker that ended by itself is exited, with its real code, cause and time",
+			rule: "a worker that ended by itself has the state exited, with its real code, cause and time",
 			run: func(k *kit) {
 				k.wantExit(k.spawn(script.Lines).ended(), swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 				k.wantExit(k.spawn(script.True).ended(), swarm.Exit{Code: 0, Cause: swarm.CauseExited})
@@ -28,7 +28,7 @@ func statusCases() []testCase {
 		},
 		{
 			name: "status-exit-signal",
-			rule: "a worker that a signal ended has the code -1 and the name of the signal",
+			rule: "a worker that was ended by a signal has the code -1 and the name of the signal",
 			run: func(k *kit) {
 				k.wantExit(k.spawn(script.Crash).ended(), swarm.Exit{Code: -1, Signal: "SIGSEGV", Cause: swarm.CauseExited})
 			},
@@ -43,7 +43,7 @@ func statusCases() []testCase {
 					first := w.status()
 					for range 5 {
 						if again := w.status(); !reflect.DeepEqual(first, again) {
-							k.broken("first %+v, then %+v", first, again)
+							k.Broken("first %+v, then %+v", first, again)
 							return
 						}
 					}
@@ -53,19 +53,19 @@ func statusCases() []testCase {
 	}
 }
 
-// wantExit checks how a worker ended. The reason is free, the time must be set.
+// wantExit checks how a worker ended. The time must be set; the reason is not checked.
 func (k *kit) wantExit(st swarm.Status, want swarm.Exit) {
 	k.Helper()
 	if st.State != swarm.StateExited || st.Exit == nil {
-		k.broken("want exited, got %+v", st)
+		k.Broken("want exited, got %+v", st)
 		return
 	}
 	got := *st.Exit
 	if got.Time.IsZero() {
-		k.broken("the time of the end is missing")
+		k.Broken("the time of the end is missing")
 	}
 	if got.Code != want.Code || got.Signal != want.Signal || got.Cause != want.Cause {
-		k.broken("want code %d, signal %q, cause %q; got code %d, signal %q, cause %q",
+		k.Broken("want code %d, signal %q, cause %q; got code %d, signal %q, cause %q",
 			want.Code, want.Signal, want.Cause, got.Code, got.Signal, got.Cause)
 	}
 }

@@ -17,7 +17,7 @@ type subject struct {
 	swarm.Backend
 	caps   []swarm.Capability
 	local  bool
-	plugin *harness.Process // nil if it is in this one
+	plugin *harness.Process // nil if the backend is in this process
 }
 
 func (s subject) has(c swarm.Capability) bool { return c == "" || slices.Contains(s.caps, c) }
@@ -30,7 +30,7 @@ func (b Backend) direct(t T) subject {
 	return subject{Backend: backend, caps: swarm.CapabilitiesOf(backend), local: b.Local}
 }
 
-// wired puts the backend behind the wire.
+// wired serves the backend over a connection in memory.
 func (b Backend) wired(t T) subject {
 	t.Helper()
 	return remote(t, harness.Serve(t, rpc.Plugin{
@@ -55,12 +55,12 @@ func remote(t T, c *plugin.Client) subject {
 	}
 }
 
-func backendItems(s settings, open opener, probe subject) []harness.Item {
+func backendItems(s Binary, open opener, probe subject) []harness.Item {
 	var items []harness.Item
 	for _, c := range backendCases() {
 		items = append(items, harness.Item{
 			Name: c.name, Rule: c.rule, Skip: c.skip(probe), Alone: c.alone,
-			Run: func(t T) { t.Helper(); c.check(t, s, open) },
+			Run: func(t T) { t.Helper(); c.run(newKit(t, c, s, open)) },
 		})
 	}
 	return items
@@ -75,9 +75,9 @@ func (c testCase) skip(s subject) string {
 	}
 	switch {
 	case c.local && !s.local:
-		return "it is not local"
+		return "the plugin is not local"
 	case c.built && s.plugin == nil:
-		return "it is not a process of its own"
+		return "the plugin is not a process of its own"
 	}
 	return ""
 }

@@ -14,13 +14,13 @@ func transcriptCases() []testCase {
 	return []testCase{
 		{
 			name: "transcript-is-complete", needs: swarm.CapTranscript, local: true,
-			rule: "a transcript holds all that the worker wrote, and nothing else, in a file of mode 0600",
+			rule: "a transcript holds everything that the worker wrote and nothing else, in a file of mode 0600",
 			run: func(k *kit) {
 				w := k.transcribed(script.Lines, 0)
 				k.wantLines(strings.Split(string(w.transcript()), "\n"), allLines())
 				info, err := os.Stat(w.transcriptFile())
 				if err != nil || info.Mode().Perm() != 0o600 {
-					k.broken("the file is %v, error %v", info.Mode(), err)
+					k.Broken("the file is %v, error %v", info.Mode(), err)
 				}
 			},
 		},
@@ -38,17 +38,17 @@ func transcriptCases() []testCase {
 		},
 		{
 			name: "transcript-keeps-the-newest", needs: swarm.CapTranscript, local: true,
-			rule: "of a transcript at most Spec.OutputLimit bytes are kept, the newest, each where it was written",
+			rule: "a transcript keeps at most the newest Spec.OutputLimit bytes, each where it was written",
 			run: func(k *kit) {
 				const most = 4 << 10
 				whole := k.transcribed(script.Lines, 0).read()
 				got := k.transcribed(script.Lines, most).read()
 				if bytes.Contains(got, []byte(swarm.TranscriptMark)) {
-					return // there are no holes here
+					return // this file system has no holes
 				}
 				kept := bytes.TrimLeft(got, "\x00")
 				if len(got) != len(whole) || len(kept) > most || !bytes.HasSuffix(whole, kept) || len(kept) == 0 {
-					k.broken("of %d bytes %d are kept, and the file has %d", len(whole), len(kept), len(got))
+					k.Broken("%[2]d of %[1]d bytes are kept, and the file has %[3]d", len(whole), len(kept), len(got))
 				}
 			},
 		},
@@ -56,10 +56,9 @@ func transcriptCases() []testCase {
 			name: "transcript-is-asked-for", needs: swarm.CapTranscript, local: true,
 			rule: "a worker whose spec asks for no transcript has none",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
+				w := k.finished(script.Lines)
 				if _, err := os.Lstat(w.transcriptFile()); err == nil {
-					k.broken("there is one")
+					k.Broken("a transcript exists")
 				}
 			},
 		},
@@ -86,9 +85,7 @@ func (w *worker) transcript() []byte {
 func (w *worker) read() []byte {
 	w.k.Helper()
 	b, err := os.ReadFile(w.transcriptFile())
-	if err != nil {
-		w.k.fatal("%v", err)
-	}
+	w.k.Must("read the transcript", err)
 	return b
 }
 

@@ -15,39 +15,26 @@ func treeCases() []testCase {
 	return []testCase{
 		{
 			name: "tree-is-killed", local: true,
-			rule: "after Kill nothing is left: no child, none in a session of its own, none whose parent is gone",
-			run: func(k *kit) {
-				w := k.spawn(script.Tree)
-				pids := w.pids()
-				w.kill(gentle())
-				k.dead(pids)
-			},
+			rule: "after Kill no process is left: no child, also none in its own session or whose parent is gone",
+			run:  func(k *kit) { k.killTree(gentle()) },
 		},
 		{
 			name: "tree-is-forced", local: true,
-			rule: "after a Kill by force nothing is left of the worker either",
-			run: func(k *kit) {
-				w := k.spawn(script.Tree)
-				pids := w.pids()
-				w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
-				k.dead(pids)
-			},
+			rule: "after a forced Kill no process of the worker is left",
+			run:  func(k *kit) { k.killTree(swarm.KillOptions{Signal: "SIGKILL", Force: true}) },
 		},
 		{
 			name: "tree-by-its-main-process", local: true,
-			rule: "with KillMain only the main process is signalled, and what it leaves behind is ended after it",
+			rule: "with KillMain only the main process is signalled, and the remaining processes are ended after it",
 			run: func(k *kit) {
-				w := k.spawn(script.Tree)
-				pids := w.pids()
 				o := gentle()
 				o.Mode = swarm.KillMain
-				w.kill(o)
-				k.dead(pids)
+				k.killTree(o)
 			},
 		},
 		{
 			name: "tree-of-a-killed-main-process", local: true,
-			rule: "a worker whose main process was killed by someone else ends whole, and its exit is the real one",
+			rule: "a worker whose main process is killed from outside ends with all its processes, and its exit is the real one",
 			run: func(k *kit) {
 				w := k.spawn(script.Tree)
 				pids := w.pids()
@@ -61,9 +48,17 @@ func treeCases() []testCase {
 	}
 }
 
+func (k *kit) killTree(o swarm.KillOptions) {
+	k.Helper()
+	w := k.spawn(script.Tree)
+	pids := w.pids()
+	w.kill(o)
+	k.dead(pids)
+}
+
 func (w *worker) pids() []int {
 	w.k.Helper()
-	pids := w.k.parsePIDs(w.hear())
+	pids := w.k.parsePIDs(w.readLine())
 	if len(pids) != 4 {
 		w.k.Fatalf("a tree of 4 processes has %d", len(pids))
 	}
@@ -89,8 +84,8 @@ func (k *kit) dead(pids []int) {
 	k.Helper()
 	for _, pid := range pids {
 		if alive(pid) {
-			k.broken("process %d of %v is alive", pid, pids)
-			_ = syscall.Kill(pid, syscall.SIGKILL) // nothing outlives the test
+			k.Broken("process %d of %v is alive", pid, pids)
+			_ = syscall.Kill(pid, syscall.SIGKILL) // no process outlives the test
 		}
 	}
 }

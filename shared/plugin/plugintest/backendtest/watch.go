@@ -12,71 +12,68 @@ func watchCases() []testCase {
 	return []testCase{
 		{
 			name: "watch-to-the-end", needs: swarm.CapWatch,
-			rule: "Watch tells the status at once, and again when the worker no longer runs, and returns nil then",
+			rule: "Watch reports the status at once and again when the worker no longer runs, and then returns nil",
 			run: func(k *kit) {
 				w := k.ready(script.Trap)
-				told, err := w.watch(func(st swarm.Status) error {
+				statuses, err := w.watch(func(st swarm.Status) error {
 					if st.State == swarm.StateRunning {
 						w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
 					}
 					return nil
 				})
-				if err != nil || len(told) < 2 || told[0].State != swarm.StateRunning {
-					k.fatal("told %+v, error %v", told, err)
+				if err != nil || len(statuses) < 2 || statuses[0].State != swarm.StateRunning {
+					k.Fatal("the reported statuses are %+v, error %v", statuses, err)
 				}
-				k.wantExit(told[len(told)-1], swarm.Exit{Code: 7, Cause: swarm.CauseKilled})
+				k.wantExit(statuses[len(statuses)-1], swarm.Exit{Code: 7, Cause: swarm.CauseKilled})
 			},
 		},
 		{
 			name: "watch-what-ended", needs: swarm.CapWatch,
-			rule: "Watch of a worker that has ended tells that once and returns nil",
+			rule: "Watch of a worker that has ended reports the status once and returns nil",
 			run: func(k *kit) {
-				w := k.spawn(script.Lines)
-				w.ended()
-				told, err := w.watch(nil)
-				if err != nil || len(told) != 1 {
-					k.fatal("told %+v, error %v", told, err)
+				w := k.finished(script.Lines)
+				statuses, err := w.watch(nil)
+				if err != nil || len(statuses) != 1 {
+					k.Fatal("the reported statuses are %+v, error %v", statuses, err)
 				}
-				k.wantExit(told[0], swarm.Exit{Code: 3, Cause: swarm.CauseExited})
+				k.wantExit(statuses[0], swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 			},
 		},
 		{
 			name: "watch-callback-fails", needs: swarm.CapWatch,
-			rule: "Watch returns an error of each as it is",
+			rule: "Watch returns an error of its callback unchanged",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				enough := errors.New("enough")
 				if _, err := w.watch(func(swarm.Status) error { return enough }); err != enough { //nolint:errorlint // as it is
-					k.broken("got %v", err)
+					k.Broken("got %v", err)
 				}
 			},
 		},
 		{
 			name: "watch-cancelled", needs: swarm.CapWatch,
-			rule: "Watch obeys its context, and the worker goes on running",
+			rule: "Watch obeys its context, and the worker keeps running",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
-				ctx, cancel := context.WithCancel(k.ctx)
+				ctx, cancel := context.WithCancel(k.Ctx)
 				defer cancel()
 				err := k.Backend.(swarm.Watcher).Watch(ctx, w.handle, func(swarm.Status) error {
 					cancel()
 					return nil
 				})
-				k.wantErr("Watch", err, context.Canceled)
-				if st := w.status(); st.State != swarm.StateRunning {
-					k.broken("the worker is %s", st.State)
-				}
+				k.WantErr("Watch", err, context.Canceled)
+				w.wantState(swarm.StateRunning, "the worker")
 			},
 		},
 		{
 			name: "watch-tells-restarts", needs: swarm.CapWatch, also: swarm.CapRestart,
-			rule: "Watch tells of a worker that was started again",
+			rule: "Watch reports a restart",
 			run: func(k *kit) {
 				w := k.restarting(script.Sleep, swarm.RestartOnFailure)
-				w.wantHeard("ready")
+				w.wantLine("ready")
 				killed := false
-				told, err := w.watch(func(st swarm.Status) error {
-					// The same status may be told twice; a second signal could meet the next start.
+				statuses, err := w.watch(func(st swarm.Status) error {
+					// The same status may be reported twice; a second signal could meet the next start.
 					if st.Restarts == 0 && st.PID != 0 && !killed {
 						killed = true
 						return w.signal("SIGKILL", swarm.KillMain)
@@ -86,21 +83,19 @@ func watchCases() []testCase {
 					}
 					return nil
 				})
-				if err != nil {
-					k.fatal("Watch: %v", err)
-				}
-				if last := told[len(told)-1]; last.State != swarm.StateExited || last.Restarts != 1 {
-					k.broken("the last one told was %+v", last)
+				k.Must("Watch", err)
+				if last := statuses[len(statuses)-1]; last.State != swarm.StateExited || last.Restarts != 1 {
+					k.Broken("the last reported status is %+v", last)
 				}
 			},
 		},
 		{
 			name: "watch-tells-completion", needs: swarm.CapWatch, also: swarm.CapComplete,
-			rule: "Watch tells of a worker that said that it is done, before it ends",
+			rule: "Watch reports a completion before the worker ends",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)
 				n := 0
-				told, err := w.watch(func(st swarm.Status) error {
+				statuses, err := w.watch(func(st swarm.Status) error {
 					if n++; n == 1 {
 						w.completed("done", patient())
 					} else if st.State == swarm.StateRunning {
@@ -108,25 +103,25 @@ func watchCases() []testCase {
 					}
 					return nil
 				})
-				if err != nil || len(told) < 3 || told[1].Completion == nil || told[1].State != swarm.StateRunning {
-					k.broken("told %+v, error %v", told, err)
+				if err != nil || len(statuses) < 3 || statuses[1].Completion == nil || statuses[1].State != swarm.StateRunning {
+					k.Broken("the reported statuses are %+v, error %v", statuses, err)
 				}
 			},
 		},
 	}
 }
 
-// watch watches the worker to its end and returns what was told.
+// watch watches the worker to its end and returns the reported statuses.
 func (w *worker) watch(each func(swarm.Status) error) ([]swarm.Status, error) {
 	ctx, cancel := w.k.limited()
 	defer cancel()
-	var told []swarm.Status
+	var statuses []swarm.Status
 	err := w.k.Backend.(swarm.Watcher).Watch(ctx, w.handle, func(st swarm.Status) error {
-		told = append(told, st)
+		statuses = append(statuses, st)
 		if each == nil {
 			return nil
 		}
 		return each(st)
 	})
-	return told, err
+	return statuses, err
 }

@@ -10,14 +10,11 @@ import (
 
 // Input implements [swarm.Inputter]. Only the program "echo" reads it.
 func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
-	w, err := b.worker(h)
+	w, err := b.running(h)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
-		return swarm.InputResult{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return swarm.InputResult{}, err
-	}
-	if err := w.here(); err != nil {
 		return swarm.InputResult{}, err
 	}
 	switch in.Kind {
@@ -35,12 +32,17 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 	}
 }
 
-func (w *worker) here() error {
+// running returns the worker of a handle, which must not have ended.
+func (b *Backend) running(h swarm.Handle) (*worker, error) {
+	w, err := b.worker(h)
+	if err != nil {
+		return nil, err
+	}
 	select {
 	case <-w.done:
-		return fmt.Errorf("%w: worker '%s' has ended", swarm.ErrNotFound, w.spec.Name)
+		return nil, fmt.Errorf("%w: worker '%s' has ended", swarm.ErrNotFound, w.spec.Name)
 	default:
-		return nil
+		return w, nil
 	}
 }
 
@@ -94,15 +96,12 @@ func (w *worker) open() error {
 
 // Signal implements [swarm.Signaller].
 func (b *Backend) Signal(_ context.Context, h swarm.Handle, o swarm.SignalOptions) error {
-	w, err := b.worker(h)
-	if err != nil {
-		return err
-	}
 	signal, err := swarm.ParseSignal(o.Signal)
 	if err != nil {
 		return err
 	}
-	if err := w.here(); err != nil {
+	w, err := b.running(h)
+	if err != nil {
 		return err
 	}
 	w.signal(signal, swarm.CauseExited)
@@ -140,11 +139,8 @@ func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.Sc
 
 // Attach implements [swarm.Attacher].
 func (b *Backend) Attach(_ context.Context, h swarm.Handle, _ swarm.AttachOptions) (swarm.Attachment, error) {
-	w, err := b.worker(h)
+	w, err := b.running(h)
 	if err != nil {
-		return swarm.Attachment{}, err
-	}
-	if err := w.here(); err != nil {
 		return swarm.Attachment{}, err
 	}
 	return swarm.Attachment{Command: []string{"echo", "attached to " + w.spec.Name}}, nil

@@ -74,14 +74,14 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 	if err != nil {
 		return err
 	}
-	var told swarm.Status
+	var last swarm.Status
 	for first := true; ; first = false {
 		st, changed := w.look()
-		if first || st.State != told.State || st.Restarts != told.Restarts || (st.Completion != nil) != (told.Completion != nil) {
+		if first || st.State != last.State || st.Restarts != last.Restarts || (st.Completion != nil) != (last.Completion != nil) {
 			if err := each(st); err != nil {
 				return err
 			}
-			told = st
+			last = st
 		}
 		if st.State != swarm.StateRunning {
 			return nil
@@ -173,15 +173,12 @@ func (b *Backend) SetPaused(_ context.Context, h swarm.Handle, paused bool) erro
 }
 
 func (b *Backend) change(h swarm.Handle, how func(*worker)) error {
-	w, err := b.worker(h)
+	w, err := b.running(h)
 	if err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.exit != nil {
-		return fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
-	}
 	how(w)
 	return nil
 }

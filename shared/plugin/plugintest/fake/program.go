@@ -9,25 +9,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// programs are what the engine can run; a spec names one.
-//
-//	sleep            says "ready" and runs until it is ended
-//	stubborn         as sleep, and ignores all but SIGKILL
-//	deaf             as stubborn, and says "heard" at SIGTERM
-//	trap             as sleep, and ends with code 7 at SIGUSR1
-//	interrupt        as sleep, and at an interrupt says "interrupted" and ends with code 5
-//	say              says the value of the variable script.ValueVar and runs
-//	echo             as sleep, and says "got x" for each line x of its input, "eof" at its end
-//	true             ends with code 0
-//	fail             says "ready" and ends with code 3
-//	crash            ends by SIGSEGV
-//	lines            writes "line 1" to "line 1000" and "last", ends with code 3
-//	mixed            writes "line 1" to "line 100", ends with code 0
-//	spend            as sleep, uses 200 ms of CPU time, says "spent"
-//	hold             as sleep, and holds 64 MiB
-//	touch            makes the file that script.ValueVar names and says what came of that, and runs
-//	reach            says whether the services of the machine can be reached, and runs
-//	page             as sleep, then writes "line 1" to "line 100"
+// programs are the scripts of package script that the engine can run; a spec names one. They
+// write to the standard output alone. How they take signals and input is in [worker.signal] and
+// [worker.read].
 var programs = map[string]func(*worker){
 	"sleep":     func(w *worker) { w.print("ready") },
 	"stubborn":  func(w *worker) { w.print("ready") },

@@ -2,7 +2,6 @@ package fake
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -30,15 +29,12 @@ func (b *Backend) Stats(_ context.Context, hs []swarm.Handle) ([]swarm.StatsResu
 }
 
 func (b *Backend) stats(h swarm.Handle) (swarm.Stats, error) {
-	w, err := b.worker(h)
+	w, err := b.running(h)
 	if err != nil {
 		return swarm.Stats{}, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.exit != nil {
-		return swarm.Stats{}, fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
-	}
 	held := int64(memory)
 	if w.spec.Command[0] == "hold" {
 		held = heldMemory

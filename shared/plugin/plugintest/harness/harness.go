@@ -1,8 +1,8 @@
 // Package harness runs the cases of a conformance kit, as tests or outside of one, and
 // starts the plugins that they are about.
 //
-// It is imported by the kits beside it, and by the package above them. A [T] that reports a broken rule is the only thing
-// that a case knows of where it runs.
+// It is imported by the kits beside it, and by the package above them. A case only uses a [T]
+// and does not know where it runs.
 package harness
 
 import (
@@ -62,8 +62,8 @@ func Together(n int, f func(i int)) {
 
 var ids atomic.Int64
 
-// NewID returns an id that no other case has, and a name. All ids are of one length: none is
-// the beginning of another.
+// NewID returns an id that no other case has, and a name. All ids have the same length: none is
+// a prefix of another.
 func NewID() (id, name string) {
 	n := ids.Add(1)
 	return fmt.Sprintf("plugintest-%d-%06d", os.Getpid(), n), fmt.Sprintf("w%d", n)
@@ -91,7 +91,7 @@ func NewFIFO(t T, path string) *FIFO {
 	return &FIFO{file: file, reader: bufio.NewReader(file)}
 }
 
-// Line returns the next line, for which it waits so long. If there is none by then, the error is
+// Line returns the next line. If none is written within wait, the error is
 // [os.ErrDeadlineExceeded].
 func (f *FIFO) Line(wait time.Duration) (string, error) {
 	_ = f.file.SetReadDeadline(time.Now().Add(wait))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -20,8 +19,8 @@ type Item struct {
 	Run   func(t T)
 }
 
-// RunTests runs items as subtests, all at the same time if they may, and reports
-// whether those that were waited for passed.
+// RunTests runs items as subtests, in parallel if possible, and reports whether those that
+// did not run in parallel passed.
 func RunTests(t *testing.T, items []Item, parallel bool) bool {
 	t.Helper()
 	ok := true
@@ -42,19 +41,19 @@ func RunTests(t *testing.T, items []Item, parallel bool) bool {
 // caseLimit is how long one case may take outside of a test.
 const caseLimit = 3 * time.Minute
 
-// Outcome is what came of a case. Readers keep outcomes that they do not know.
+// Outcome is the outcome of a case. Readers keep outcomes that they do not know.
 type Outcome string
 
 // The outcomes.
 const (
 	OK      Outcome = "ok"      // the rule was kept
 	Failed  Outcome = "failed"  // it was broken, or could not be checked
-	Skipped Outcome = "skipped" // it says nothing about this plugin
+	Skipped Outcome = "skipped" // it does not apply to this plugin
 )
 
-// Result is what came of one case.
+// Result is the result of one case.
 type Result struct {
-	// Name is that of the case, Rule the sentence of the contract.
+	// Name is the name of the case, Rule the sentence of the contract.
 	Name, Rule string
 	Outcome    Outcome
 	// Why says why the case was skipped; empty otherwise.
@@ -68,8 +67,8 @@ type Result struct {
 	Took time.Duration
 }
 
-// Run runs items outside of a test: several at the same time, then one after the other those
-// that run alone. It calls each with every result as soon as it and those before it are
+// Run runs items outside of a test: several at the same time, then those that run alone, one
+// after the other. It calls each with every result as soon as it and all earlier results are
 // complete, never concurrently.
 func Run(ctx context.Context, items []Item, parallel int, each func(Result)) []Result {
 	results := make([]Result, len(items))
@@ -77,47 +76,35 @@ func Run(ctx context.Context, items []Item, parallel int, each func(Result)) []R
 	for n := range done {
 		done[n] = make(chan struct{})
 	}
-	var together, alone []int
-	for n, i := range items {
-		if i.Alone {
-			alone = append(alone, n)
-		} else {
-			together = append(together, n)
-		}
+	run := func(n int) {
+		results[n] = items[n].Result(ctx)
+		close(done[n])
 	}
-	var running sync.WaitGroup
-	running.Go(func() {
-		for _, part := range []struct {
-			places   []int
-			parallel int
-		}{{together, max(1, parallel)}, {alone, 1}} {
-			inParallel(part.parallel, part.places, func(n int) {
-				results[n] = items[n].Result(ctx)
-				close(done[n])
+	go func() {
+		var together sync.WaitGroup
+		slots := make(chan struct{}, max(1, parallel))
+		for n, i := range items {
+			if i.Alone {
+				continue
+			}
+			slots <- struct{}{}
+			together.Go(func() {
+				run(n)
+				<-slots
 			})
 		}
-	})
+		together.Wait()
+		for n, i := range items {
+			if i.Alone {
+				run(n)
+			}
+		}
+	}()
 	for n := range items {
 		<-done[n]
 		each(results[n])
 	}
-	running.Wait()
 	return results
-}
-
-// inParallel calls f for each place, in their order and several at a time, and
-// waits for all.
-func inParallel(most int, places []int, f func(n int)) {
-	var next atomic.Int64
-	var running sync.WaitGroup
-	for range most {
-		running.Go(func() {
-			for at := next.Add(1) - 1; at < int64(len(places)); at = next.Add(1) - 1 {
-				f(places[at])
-			}
-		})
-	}
-	running.Wait()
 }
 
 // Result runs the case outside of a test.

@@ -31,7 +31,7 @@ type Process struct {
 	conn grpc.ClientConnInterface
 	// Crash kills it.
 	Crash func()
-	// Leave has the effect of the end of a host.
+	// Leave closes the death pipe, as the end of a host does.
 	Leave func()
 	// Exited reports whether it has ended.
 	Exited func() bool
@@ -58,8 +58,7 @@ func (p Program) command(t T, death *os.File) *exec.Cmd {
 	return cmd
 }
 
-// Start starts the program and connects to it. It ends with the test at the
-// latest.
+// Start starts the program and connects to it. The program ends with the test at the latest.
 func (p Program) Start(t T) *Process {
 	t.Helper()
 	deathRead, deathWrite, err := os.Pipe()
@@ -77,13 +76,13 @@ func (p Program) Start(t T) *Process {
 		Logger:           hclog.New(&hclog.LoggerOptions{Output: logWriter{t}, Level: hclog.Warn}),
 	})
 	t.Cleanup(func() {
-		_ = deathWrite.Close() // ends a plugin that hangs, too
+		_ = deathWrite.Close() // also ends a plugin that hangs
 		client.Kill()
 	})
 	protocol, err := client.Client()
 	_ = deathRead.Close()
 	if err != nil {
-		// The rest is go-plugin's guess at the reason.
+		// The rest guesses at the reason.
 		text, _, _ := strings.Cut(err.Error(), "\nThis usually means")
 		t.Fatalf("start the plugin: %s", strings.TrimSpace(text))
 	}

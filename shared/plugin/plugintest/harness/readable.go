@@ -7,9 +7,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Readable replaces unreadable parts of a message: pointers, and fields without
+// readable replaces unreadable parts of a message: pointers, and fields without
 // information.
-func Readable(args []any) []any {
+func readable(args []any) []any {
 	out := make([]any, len(args))
 	for i, arg := range args {
 		switch v := arg.(type) {

@@ -3,7 +3,6 @@ package harness
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -23,18 +22,14 @@ const startLimit = 10 * time.Second
 // programCase checks one rule about a plugin of any kind.
 type programCase struct {
 	name, rule string
-	run        func(t T, p Program) error
+	run        func(k Kit, p Program)
 }
 
 func (p Program) items(cases []programCase) []Item {
 	var items []Item
 	for _, c := range cases {
-		items = append(items, Item{Name: c.name, Rule: c.rule, Run: func(t T) {
-			t.Helper()
-			if err := c.run(t, p); err != nil {
-				t.Errorf("broken: %s\n\t%v", c.rule, err)
-			}
-		}})
+		run := func(t T) { t.Helper(); c.run(NewKit(t, c.rule), p) }
+		items = append(items, Item{Name: c.name, Rule: c.rule, Run: run})
 	}
 	return items
 }
@@ -45,45 +40,36 @@ func (p Program) StartCases() []Item {
 	return p.items([]programCase{
 		{
 			name: "start-by-hand",
-			rule: "a plugin that a person starts says what it is, on standard error, and ends with another code than 0",
-			run: func(t T, p Program) error {
-				r, err := p.run(t, "")
-				switch {
-				case err != nil:
-					return err
+			rule: "a plugin started by hand explains itself on standard error and exits with a non-zero code",
+			run: func(k Kit, p Program) {
+				switch r := p.run(k, ""); {
 				case !r.ended:
-					return fmt.Errorf("without the cookie in its environment it went on for %v", startLimit)
+					k.Broken("without the cookie in its environment, it was still running after %v", startLimit)
 				case r.code == 0 || r.errs == "":
-					return fmt.Errorf("it ended with code %d and said %q", r.code, r.errs)
+					k.Broken("it exited with code %d and printed %q on standard error", r.code, r.errs)
 				}
-				return nil
 			},
 		},
 		{
 			name: "start-in-time",
 			rule: "a plugin prints its handshake within 10 seconds of its start",
-			run: func(t T, p Program) error {
-				r, err := p.run(t, cookie())
-				if err == nil && !r.ended && r.line == "" {
-					return fmt.Errorf("it printed nothing and goes on%s", said(r.errs))
+			run: func(k Kit, p Program) {
+				// Other mistakes break other rules.
+				if r := p.run(k, cookie()); !r.ended && r.line == "" {
+					k.Broken("it printed nothing and is still running%s", suffix(r.errs))
 				}
-				return nil // other mistakes are other rules
 			},
 		},
 		{
 			name: "start-handshake",
 			rule: "the first line that a plugin prints on standard output is its handshake",
-			run: func(t T, p Program) error {
-				r, err := p.run(t, cookie())
-				switch {
-				case err != nil:
-					return err
+			run: func(k Kit, p Program) {
+				switch r := p.run(k, cookie()); {
 				case r.line != "" && !isHandshake(r.line):
-					return fmt.Errorf("it printed %q", r.line)
+					k.Broken("it printed %q", r.line)
 				case r.line == "" && r.ended:
-					return fmt.Errorf("it printed nothing and ended with code %d%s", r.code, said(r.errs))
+					k.Broken("it printed nothing and exited with code %d%s", r.code, suffix(r.errs))
 				}
-				return nil
 			},
 		},
 	})
@@ -94,53 +80,48 @@ func (p Program) LifeCases() []Item {
 	return p.items([]programCase{
 		{
 			name: "describe-itself",
-			rule: "Describe tells a name that is valid",
-			run: func(t T, p Program) error {
-				if name := p.Start(t).Info().Name; !swarm.ValidName(name) {
-					return fmt.Errorf("it is called %q", name)
+			rule: "Describe returns a valid name",
+			run: func(k Kit, p Program) {
+				if name := p.Start(k).Info().Name; !swarm.ValidName(name) {
+					k.Broken("its name is %q", name)
 				}
-				return nil
 			},
 		},
 		{
 			name: "describe-to-a-newer-host",
-			rule: "a host of a newer contract is told that of the plugin, and what the plugin does not know is passed over",
-			run: func(t T, p Program) error {
+			rule: "a host with a newer contract gets the plugin's contract version; the plugin ignores unknown fields",
+			run: func(k Kit, p Program) {
 				req := &pb.DescribeRequest{ContractVersion: swarm.ContractVersion + 1, ConfigFollows: true}
 				unknown := protowire.AppendTag(nil, 1000, protowire.BytesType)
 				req.ProtoReflect().SetUnknown(protowire.AppendString(unknown, "from the future"))
-				resp, err := pb.NewPluginClient(p.Start(t).conn).Describe(t.Context(), req)
-				if err != nil {
-					return fmt.Errorf("it answers: %w", err)
-				}
+				resp, err := pb.NewPluginClient(p.Start(k).conn).Describe(k.Ctx, req)
+				k.Must("Describe", err)
 				if got := resp.GetContractVersion(); got != swarm.ContractVersion {
-					return fmt.Errorf("it says version %d, and version %d to this host", got, swarm.ContractVersion)
+					k.Broken("it returned version %d, and version %d to this host", got, swarm.ContractVersion)
 				}
-				return nil
 			},
 		},
 		{
 			name: "host-dies",
-			rule: "a plugin leaves once its host is gone: at the end of the pipe that the host holds",
-			run: func(t T, p Program) error {
-				running := p.Start(t)
+			rule: "a plugin exits when its host is gone: when the pipe that the host holds is closed",
+			run: func(k Kit, p Program) {
+				running := p.Start(k)
 				running.Leave()
-				if !ComesTrue(t.Context(), running.Exited) {
-					return fmt.Errorf("it is still there after %v", Patience)
+				if !ComesTrue(k.Ctx, running.Exited) {
+					k.Broken("it was still running after %v", Patience)
 				}
-				return nil
 			},
 		},
 	})
 }
 
-// cookie is the variable that distinguishes a plugin from a program that a person runs.
+// cookie returns the variable that the host sets for a plugin.
 func cookie() string {
 	h := plugin.Handshake()
 	return h.MagicCookieKey + "=" + h.MagicCookieValue
 }
 
-// begun is the behaviour of a program until its first line, its end or the limit.
+// begun describes a program up to its first line, its end or the limit.
 type begun struct {
 	line  string
 	errs  string // its standard error
@@ -149,14 +130,14 @@ type begun struct {
 }
 
 // run starts the program with one more variable and returns its first behaviour.
-func (p Program) run(t T, variable string) (begun, error) {
-	t.Helper()
+func (p Program) run(k Kit, variable string) begun {
+	k.Helper()
 	read, write, err := os.Pipe() // the death pipe
 	if err != nil {
-		t.Fatalf("make the death pipe: %v", err)
+		k.Fatalf("make the death pipe: %v", err)
 	}
 	defer func() { _ = write.Close() }()
-	cmd := p.command(t, read)
+	cmd := p.command(k, read)
 	if variable != "" {
 		cmd.Env = append(cmd.Env, variable, "PLUGIN_PROTOCOL_VERSIONS=1")
 	}
@@ -166,33 +147,31 @@ func (p Program) run(t T, variable string) (begun, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatalf("make a pipe: %v", err)
+		k.Fatalf("make a pipe: %v", err)
 	}
 	err = cmd.Start()
 	_ = read.Close()
-	if err != nil {
-		return begun{}, fmt.Errorf("it can't be started: %w", err)
-	}
+	k.Must("start the plugin", err)
 	limit := time.AfterFunc(startLimit, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	line, _ := bufio.NewReader(io.LimitReader(out, 4<<10)).ReadString('\n')
 	r := begun{line: strings.TrimRight(line, "\r\n")}
 	if r.line != "" && limit.Stop() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
-	_ = cmd.Wait() // how it ended is in its state
+	_ = cmd.Wait() // the result is in its state
 	limit.Stop()
 	r.ended = cmd.ProcessState.Exited()
 	r.code, r.errs = cmd.ProcessState.ExitCode(), strings.TrimSpace(errs.String())
-	return r, nil
+	return r
 }
 
-// isHandshake reports whether a line is that of go-plugin, for this protocol.
+// isHandshake reports whether a line is a handshake of go-plugin for this protocol.
 func isHandshake(line string) bool {
 	f := strings.Split(line, "|")
 	return len(f) >= 5 && f[0] == "1" && f[1] == "1" && (f[2] == "unix" || f[2] == "tcp") && f[4] == "grpc"
 }
 
-func said(errs string) string {
+func suffix(errs string) string {
 	if errs == "" {
 		return ""
 	}

@@ -1,5 +1,5 @@
-// Package script has the programs of the workers by which a backend is tested, and says each of
-// them as a command for a POSIX shell.
+// Package script has the programs of the workers with which a backend is tested, as commands for
+// a POSIX shell.
 //
 // It is imported by the conformance kit for backends, and by tests of backends whose workers
 // have no such shell.
@@ -7,8 +7,8 @@ package script
 
 import "fmt"
 
-// Script is the program of a worker in a case. A worker says a word by writing it as a line
-// to the file that the variable [SayVar] names, or to its standard output if that is empty.
+// Script is the program of a worker in a case. To say a word is to write it as a line to the
+// file that the variable [SayVar] names, or to the standard output if that is empty.
 type Script string
 
 // The scripts.
@@ -27,10 +27,10 @@ const (
 	// runs.
 	Interrupt Script = "interrupt"
 	// Echo says "ready", then "got x" for each line x of its standard input, and
-	// "eof" at the end of it, and runs. On a terminal it is one that does not echo.
+	// "eof" at its end, and runs. It turns off the echo of a terminal.
 	Echo Script = "echo"
 	// Pair says "main" at SIGUSR1, and has a child in its group that says "child";
-	// says "ready" when both are there, and runs.
+	// says "ready" once both run, and runs.
 	Pair Script = "pair"
 	// True ends at once with code 0.
 	True Script = "true"
@@ -48,20 +48,19 @@ const (
 	Page Script = "page"
 	// Say says the value of the variable [ValueVar] and runs.
 	Say Script = "say"
-	// Tree starts a child in its group, one in a session of its own, and one
-	// whose parent is gone; says the numbers of all, in one line, and runs. For
-	// local backends only.
+	// Tree starts a child in its group, one in its own session, and one whose parent is
+	// gone; says the pids of all processes in one line, and runs. For local backends only.
 	Tree Script = "tree"
 	// Spend says "ready", has a child that computes for a while, says "spent" once that
 	// child has ended, and runs.
 	Spend Script = "spend"
 	// Hold has 64 MiB of memory, says "ready" and runs.
 	Hold Script = "hold"
-	// Touch makes the file that the variable [ValueVar] names; it says "written" if it
-	// could, "seen" if the file exists, and else "refused", and runs.
+	// Touch makes the file that the variable [ValueVar] names; it says "written" on success,
+	// "seen" if the file exists, and otherwise "refused", and runs.
 	Touch Script = "touch"
-	// Reach says "reached" if it finds the service of the machine whose port is the value of
-	// the variable [ValueVar], in upper case hexadecimal digits, and else "alone", and
+	// Reach says "reached" if it finds the machine's service whose port is the value of the
+	// variable [ValueVar], in upper-case hexadecimal digits, and otherwise "alone", and
 	// runs. For Linux only.
 	Reach Script = "reach"
 	// Missing stands for a command that does not exist.
@@ -107,8 +106,8 @@ var shell = map[Script]string{
 	Touch: say + `if [ -e "$` + ValueVar + `" ]; then say seen; elif (: >"$` + ValueVar + `") 2>/dev/null; then say written; ` +
 		`else say refused; fi; exec sleep 3600`,
 	Reach: say + `if grep -q ":$` + ValueVar + ` 00000000:0000 0A" /proc/net/tcp; then say reached; else say alone; fi; exec sleep 3600`,
-	// The one in a session of its own speaks for all: it is in that session then.
-	// macOS has no setsid, and no such child.
+	// The child in its own session says the pids: it is in that session then. macOS has no
+	// setsid, and no such child.
 	Tree: say + `sleep 3600 & a=$!; c=$(sleep 3600 >/dev/null 2>&1 & echo $!); ` +
 		`if command -v setsid >/dev/null; then setsid sh -c '` + say + `say $0 $1 $$ $2; exec sleep 3600' $$ $a $c & ` +
 		`else say $$ $a $a $c; fi; wait`,

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Limit is how long a test waits for what must happen soon.
+// Limit is how long a test waits for an event that must happen soon.
 const Limit = time.Minute
 
 // Spawn starts a worker that ends with the test.
@@ -78,7 +78,7 @@ func Until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for begun := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Since(begun) > Limit {
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("timed out waiting until %s", what)
 		}
 	}
 }

@@ -15,46 +15,43 @@ func cases() []testCase {
 	return []testCase{
 		{
 			name: "create",
-			rule: "Create makes a directory and returns all that is needed to remove it",
+			rule: "Create makes a directory and returns everything that is needed to remove it",
 			run: func(k *kit) {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				if ref.ID != spec.ID || ref.Name != spec.Name || ref.Branch == "" || !filepath.IsAbs(ref.Path) || !filepath.IsAbs(ref.Base) {
-					k.broken("from %+v it made %+v", spec, ref)
+					k.Broken("Create made %[2]+v from %[1]+v", spec, ref)
 				}
 				if !isDir(ref.Path) {
-					k.broken("there is no directory %s", ref.Path)
+					k.Broken("there is no directory %s", ref.Path)
 				}
 			},
 		},
 		{
 			name: "create-of-nothing",
-			rule: "Create from a base that is not one is ErrInvalidSpec and leaves nothing behind",
+			rule: "Create from an invalid base is ErrInvalidSpec and leaves nothing behind",
 			run: func(k *kit) {
 				spec := k.newSpec()
 				spec.Base = k.TempDir()
 				spec.Parent = filepath.Join(k.TempDir(), "parent")
-				_, err := k.Create(k.ctx, spec)
-				if !errors.Is(err, swarm.ErrInvalidSpec) {
-					k.broken("want ErrInvalidSpec, got %v", err)
-				}
+				_, err := k.Create(k.Ctx, spec)
+				k.WantErr("Create", err, swarm.ErrInvalidSpec)
 				if isDir(filepath.Join(spec.Parent, spec.Name)) {
-					k.broken("a directory was left behind")
+					k.Broken("a directory was left behind")
 				}
 			},
 		},
 		{
 			name: "create-twice",
-			rule: "Create where a workspace is already is ErrInvalidSpec and leaves that one alone",
+			rule: "Create where a workspace already exists is ErrInvalidSpec and does not affect the existing one",
 			run: func(k *kit) {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				k.write(ref)
 				again := spec
 				again.ID += "x"
-				if _, err := k.Create(k.ctx, again); !errors.Is(err, swarm.ErrInvalidSpec) {
-					k.broken("want ErrInvalidSpec, got %v", err)
-				}
+				_, err := k.Create(k.Ctx, again)
+				k.WantErr("Create", err, swarm.ErrInvalidSpec)
 				k.wantWork(ref)
 			},
 		},
@@ -62,50 +59,47 @@ func cases() []testCase {
 			name: "create-cancelled",
 			rule: "Create with a context that has ended returns its error and leaves nothing behind",
 			run: func(k *kit) {
-				ctx, cancel := context.WithCancel(k.ctx)
+				ctx, cancel := context.WithCancel(k.Ctx)
 				cancel()
 				spec := k.newSpec()
-				if _, err := k.Create(ctx, spec); !errors.Is(err, context.Canceled) {
-					k.broken("got %v", err)
-				}
-				k.create(spec) // nothing is in the way
+				_, err := k.Create(ctx, spec)
+				k.WantErr("Create", err, context.Canceled)
+				k.create(spec) // fails if something was left behind
 			},
 		},
 		{
 			name: "create-many-at-once",
-			rule: "all methods may be called at the same time: 20 workspaces of one base are made and removed together",
+			rule: "all methods may be called concurrently: 20 workspaces of one base are made and removed together",
 			run: func(k *kit) {
 				errs := make([]error, 20)
 				harness.Together(len(errs), func(i int) {
 					var ref swarm.WorkspaceRef
-					if ref, errs[i] = k.Create(k.ctx, k.newSpec()); errs[i] != nil {
+					if ref, errs[i] = k.Create(k.Ctx, k.newSpec()); errs[i] != nil {
 						return
 					}
 					var r swarm.RemoveResult
-					if r, errs[i] = k.Remove(k.ctx, ref, swarm.RemoveOptions{}); r.Kept != nil {
+					if r, errs[i] = k.Remove(k.Ctx, ref, swarm.RemoveOptions{}); r.Kept != nil {
 						errs[i] = errors.New(r.Kept.Reason)
 					}
 				})
-				if err := errors.Join(errs...); err != nil {
-					k.broken("%v", err)
-				}
+				k.Check("Create and Remove", errors.Join(errs...))
 			},
 		},
 		{
 			name: "inspect-changes-nothing",
-			rule: "Inspect tells what Remove would do and changes nothing",
+			rule: "Inspect reports what Remove would do and changes nothing",
 			run: func(k *kit) {
 				ref := k.create(k.newSpec())
 				if st := k.inspect(ref); st.Missing || st.Kept != nil {
-					k.broken("a new workspace: %+v", st)
+					k.Broken("a new workspace: %+v", st)
 				}
 				k.write(ref)
 				first, again := k.inspect(ref), k.inspect(ref)
 				if first.Missing || first.Kept == nil || first.Kept.Reason == "" || !first.Kept.Forceable {
-					k.broken("a workspace with work in it: %+v", first)
+					k.Broken("a workspace with work in it: %+v", first)
 				}
 				if !reflect.DeepEqual(first, again) {
-					k.broken("first %+v, then %+v", first, again)
+					k.Broken("first %+v, then %+v", first, again)
 				}
 				k.wantWork(ref)
 			},
@@ -117,17 +111,17 @@ func cases() []testCase {
 				ref, other := k.create(k.newSpec()), k.create(k.newSpec())
 				for range 2 {
 					if r := k.remove(ref, swarm.RemoveOptions{}); r.Kept != nil {
-						k.broken("it was kept: %s", r.Kept.Reason)
+						k.Broken("it was kept: %s", r.Kept.Reason)
 					}
 				}
 				if exists(ref.Path) {
-					k.broken("%s is still there", ref.Path)
+					k.Broken("%s is still there", ref.Path)
 				}
 				if st := k.inspect(ref); !st.Missing {
-					k.broken("Inspect of what is gone: %+v", st)
+					k.Broken("Inspect of a removed workspace: %+v", st)
 				}
 				if !isDir(other.Path) || !isDir(k.base) {
-					k.broken("another workspace, or the base, is gone too")
+					k.Broken("another workspace or the base was removed too")
 				}
 			},
 		},
@@ -139,35 +133,35 @@ func cases() []testCase {
 				k.write(ref)
 				r := k.remove(ref, swarm.RemoveOptions{})
 				if r.Kept == nil || r.Kept.Reason == "" || !r.Kept.Forceable {
-					k.broken("got %+v", r.Kept)
+					k.Broken("got %+v", r.Kept)
 				}
 				k.wantWork(ref)
 			},
 		},
 		{
 			name: "remove-forced",
-			rule: "with Force, work is saved where a command brings it back, then the workspace is removed",
+			rule: "with Force, Remove saves the work, returns a command that restores it, and removes the workspace",
 			run: func(k *kit) {
 				ref := k.create(k.newSpec())
 				k.write(ref)
 				r := k.remove(ref, swarm.RemoveOptions{Force: true})
 				if r.Kept != nil || exists(ref.Path) {
-					k.broken("it was kept: %+v", r.Kept)
+					k.Broken("it was kept: %+v", r.Kept)
 				}
 				if len(r.Rescues) == 0 || r.Rescues[0].Ref == "" || r.Rescues[0].Command == "" {
-					k.broken("the work was saved at %+v", r.Rescues)
+					k.Broken("the rescues are %+v", r.Rescues)
 				}
 			},
 		},
 		{
 			name: "remove-what-is-none",
-			rule: "a directory that is no workspace is not removed, whatever the reference says",
+			rule: "a directory that is not a workspace is not removed, whatever the reference says",
 			run: func(k *kit) {
 				ref := k.create(k.newSpec())
 				ref.Path = k.TempDir()
 				k.write(ref)
 				for _, force := range []bool{false, true} {
-					_, _ = k.Remove(k.ctx, ref, swarm.RemoveOptions{Force: force}) // whatever it says
+					_, _ = k.Remove(k.Ctx, ref, swarm.RemoveOptions{Force: force}) // with any result
 				}
 				k.wantWork(ref)
 			},
@@ -177,9 +171,9 @@ func cases() []testCase {
 			rule: "a reference works in a new process of the plugin: a plugin holds no state",
 			run: func(k *kit) {
 				ref := k.create(k.newSpec())
-				r, err := k.open(k.T).Remove(k.ctx, ref, swarm.RemoveOptions{})
+				r, err := k.open(k.T).Remove(k.Ctx, ref, swarm.RemoveOptions{})
 				if err != nil || r.Kept != nil || exists(ref.Path) {
-					k.broken("Remove by a new process: %+v, %v", r.Kept, err)
+					k.Broken("Remove by a new process: %+v, %v", r.Kept, err)
 				}
 			},
 		},
@@ -190,21 +184,18 @@ func cases() []testCase {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				finder := k.open(k.T).Workspace.(swarm.WorkspaceFinder)
-				if got, err := finder.FindWorkspace(k.ctx, spec); err != nil || got != ref {
-					k.broken("made %+v, found %+v, error %v", ref, got, err)
+				if got, err := finder.FindWorkspace(k.Ctx, spec); err != nil || got != ref {
+					k.Broken("made %+v, found %+v, error %v", ref, got, err)
 				}
-				if _, err := finder.FindWorkspace(k.ctx, k.newSpec()); !errors.Is(err, swarm.ErrNotFound) {
-					k.broken("what was never made: want ErrNotFound, got %v", err)
-				}
+				_, err := finder.FindWorkspace(k.Ctx, k.newSpec())
+				k.WantErr("FindWorkspace of a workspace that was never made", err, swarm.ErrNotFound)
 			},
 		},
 		{
 			name: "check", needs: swarm.CapCheck,
 			rule: "Check returns nil where the plugin works",
 			run: func(k *kit) {
-				if err := k.Workspace.(swarm.Checker).Check(k.ctx); err != nil {
-					k.broken("%v", err)
-				}
+				k.Check("Check", k.Workspace.(swarm.Checker).Check(k.Ctx))
 			},
 		},
 	}
@@ -217,28 +208,22 @@ func (k *kit) newSpec() swarm.WorkspaceSpec {
 
 func (k *kit) create(spec swarm.WorkspaceSpec) swarm.WorkspaceRef {
 	k.Helper()
-	ref, err := k.Create(k.ctx, spec)
-	if err != nil {
-		k.fatal("Create: %v", err)
-	}
+	ref, err := k.Create(k.Ctx, spec)
+	k.Must("Create", err)
 	return ref
 }
 
 func (k *kit) inspect(ref swarm.WorkspaceRef) swarm.WorkspaceState {
 	k.Helper()
-	st, err := k.Inspect(k.ctx, ref, swarm.RemoveOptions{})
-	if err != nil {
-		k.fatal("Inspect: %v", err)
-	}
+	st, err := k.Inspect(k.Ctx, ref, swarm.RemoveOptions{})
+	k.Must("Inspect", err)
 	return st
 }
 
 func (k *kit) remove(ref swarm.WorkspaceRef, o swarm.RemoveOptions) swarm.RemoveResult {
 	k.Helper()
-	r, err := k.Remove(k.ctx, ref, o)
-	if err != nil {
-		k.fatal("Remove: %v", err)
-	}
+	r, err := k.Remove(k.Ctx, ref, o)
+	k.Must("Remove", err)
 	return r
 }
 
@@ -249,15 +234,13 @@ const (
 
 func (k *kit) write(ref swarm.WorkspaceRef) {
 	k.Helper()
-	if err := os.WriteFile(filepath.Join(ref.Path, workFile), []byte(workText), 0o600); err != nil {
-		k.fatal("work in the workspace: %v", err)
-	}
+	k.Must("work in the workspace", os.WriteFile(filepath.Join(ref.Path, workFile), []byte(workText), 0o600))
 }
 
 func (k *kit) wantWork(ref swarm.WorkspaceRef) {
 	k.Helper()
 	if got, err := os.ReadFile(filepath.Join(ref.Path, workFile)); err != nil || string(got) != workText {
-		k.broken("the work is lost: %v", err)
+		k.Broken("the work is lost: %v", err)
 	}
 }
 

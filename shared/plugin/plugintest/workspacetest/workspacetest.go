@@ -29,8 +29,8 @@ type T = harness.T
 type Workspace struct {
 	// New returns the plugin that a new process would have.
 	New func(t T) swarm.Workspace
-	// Base makes what workspaces are made of, such as a repository, and returns
-	// its directory, absolute.
+	// Base makes a source of workspaces, such as a repository, and returns its directory,
+	// absolute.
 	Base func(t T) string
 }
 
@@ -127,28 +127,14 @@ func items(base func(T) string, open func(T) subject, probe subject) []harness.I
 
 func (c testCase) check(t T, base func(T) string, open func(T) subject) {
 	t.Helper()
-	k := &kit{T: t, rule: c.rule, ctx: t.Context(), open: open, base: base(t)}
+	k := &kit{Kit: harness.NewKit(t, c.rule), open: open, base: base(t)}
 	k.subject = open(t)
 	c.run(k)
 }
 
 type kit struct {
-	T
+	harness.Kit
 	subject
-	rule string
-	ctx  context.Context //nolint:containedctx // of the test, ends with it
 	open func(T) subject
 	base string
-}
-
-// broken reports that the rule is broken, and goes on.
-func (k *kit) broken(format string, args ...any) {
-	k.Helper()
-	k.Errorf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, args...))
-}
-
-// fatal reports that the rule is broken, and ends the case.
-func (k *kit) fatal(format string, args ...any) {
-	k.Helper()
-	k.Fatalf("broken: %s\n\t%s", k.rule, fmt.Sprintf(format, args...))
 }

@@ -13,16 +13,15 @@ import (
 
 // The words of [worker], for callers of a [Host].
 type (
-	// Worker is what is known of a worker at one moment.
+	// Worker is a snapshot of a worker.
 	Worker = worker.Worker
-	// WorkerStatus says in one word how a worker is.
+	// WorkerStatus is the status of a worker in one word.
 	WorkerStatus = worker.Status
-	// AgentState is what a worker with a profile does.
+	// AgentState is the activity of a worker with a profile.
 	AgentState = worker.AgentState
-	// Selection says which workers are meant.
+	// Selection selects workers.
 	Selection = worker.Selection
-	// Warning is something that the user should know and that did not make the call
-	// fail.
+	// Warning reports a problem that did not make the call fail.
 	Warning = worker.Warning
 	// NotFoundError names a worker that is not in the registry.
 	NotFoundError = store.NotFoundError
@@ -58,13 +57,13 @@ var (
 
 // The words of [display], for callers of a [Host].
 type (
-	// Peek is what a worker showed last.
+	// Peek is the last screen or output of a worker.
 	Peek = display.Peek
 	// Explanation is how a profile reads a worker's screen.
 	Explanation = display.Explanation
 	// ReadyRequest describes when a worker is ready.
 	ReadyRequest = display.ReadyRequest
-	// AsksError says that an agent asks something before it takes any other input.
+	// AsksError reports that an agent waits for an answer and takes no other input.
 	AsksError = display.AsksError
 	// NoProfileError names a profile of agents that does not exist.
 	NoProfileError = display.NoProfileError
@@ -77,14 +76,13 @@ type (
 )
 
 const (
-	// PeekLines is how many lines of output Peek returns when nobody says how many.
+	// PeekLines is the default number of output lines in a [Peek].
 	PeekLines = display.PeekLines
-	// DefaultReadyTimeout is how long to wait for a worker to be ready when nobody says
-	// how long.
+	// DefaultReadyTimeout limits the wait for a worker to become ready by default.
 	DefaultReadyTimeout = display.DefaultReadyTimeout
 )
 
-// The errors of what workers show.
+// The errors of [display].
 var (
 	ErrNotReady = display.ErrNotReady
 	ErrBroken   = display.ErrBroken
@@ -92,13 +90,13 @@ var (
 
 // The words of [input], for callers of a [Host].
 type (
-	// BoundsOutcome says what came of a pause or of new limits for one worker.
+	// BoundsOutcome is the result of a pause or of new limits for one worker.
 	BoundsOutcome = input.BoundsOutcome
-	// SendOutcome says what came of an input to one worker.
+	// SendOutcome is the result of sending input to one worker.
 	SendOutcome = input.Outcome
 	// DeliverRequest is a text for workers.
 	DeliverRequest = input.DeliverRequest
-	// SignalRequest says which signal to send to whom.
+	// SignalRequest names a signal and the workers that receive it.
 	SignalRequest = input.SignalRequest
 )
 
@@ -115,37 +113,37 @@ type (
 	KillRequest = kill.Request
 	// KillEvent says that a kill has begun or ended.
 	KillEvent = kill.Event
-	// KillOutcome says what came of the kill of one worker.
+	// KillOutcome is the result of killing one worker.
 	KillOutcome = kill.Outcome
 	// CleanRequest says how to clean.
 	CleanRequest = kill.CleanRequest
-	// CleanOutcome says what came of the cleaning of one worker.
+	// CleanOutcome is the result of cleaning one worker.
 	CleanOutcome = kill.CleanOutcome
 )
 
 // The words of [spawn], for callers of a [Host].
 type (
-	// SpawnRequest says what worker to start.
+	// SpawnRequest describes the worker to start.
 	SpawnRequest = spawn.Request
-	// WorkspaceRequest says what workspace to make.
+	// WorkspaceRequest describes the workspace to create.
 	WorkspaceRequest = spawn.WorkspaceRequest
 	// RespawnRequest says how to start a worker again.
 	RespawnRequest = spawn.RespawnRequest
 	// Fallen is a worker that ran until the machine went down.
 	Fallen = spawn.Fallen
-	// ResurrectRequest says which fallen workers to start, and who is told.
+	// ResurrectRequest limits which fallen workers to start, and has the callbacks to notify.
 	ResurrectRequest = spawn.ResurrectRequest
-	// Resurrection is what became of one fallen worker.
+	// Resurrection is the result of restarting one fallen worker.
 	Resurrection = spawn.Resurrection
 	// AdoptRequest says which workers of an engine to adopt.
 	AdoptRequest = spawn.AdoptRequest
-	// AdoptOutcome says what came of one worker.
+	// AdoptOutcome is the result of adopting one worker.
 	AdoptOutcome = spawn.AdoptOutcome
-	// KeptError says why a workspace that was to be removed stays.
+	// KeptError reports why a workspace was not removed.
 	KeptError = spawn.KeptError
 )
 
-// LimitsText writes limits as people read them; empty if there are none.
+// LimitsText writes limits for people; it is empty if there are none.
 func LimitsText(l swarm.Limits) string { return worker.LimitsText(l) }
 
 // SandboxText writes a sandbox as people read it; empty if there is none.

@@ -187,7 +187,7 @@ func within(dir, root string) bool {
 // their descendants.
 func (c *census) below(shim proc.Identity) []proc.Process {
 	found := c.descend(slices.Clone(c.children[shim.PID]), shim.Start)
-	// The list is no snapshot: with a pid that was used again it may contain a cycle.
+	// The list is not a snapshot: if a pid was reused, it may contain a cycle.
 	return slices.DeleteFunc(found, func(p proc.Process) bool { return p.PID == shim.PID })
 }
 

@@ -74,3 +74,34 @@ func change[T any](ctx context.Context, h *host.Host, teamName string,
 	})
 	return result, err
 }
+
+// SpawnTeamInput is the input of [SpawnTeam].
+type SpawnTeamInput = agent.CreateRequest
+
+// SpawnTeamOutput is the new team.
+type SpawnTeamOutput struct {
+	outcome
+	TeamName string `json:"teamName" jsonschema:"Name of the team"`
+	agent.Created
+	failure
+}
+
+// SpawnTeam creates a team whose leader is the caller.
+var SpawnTeam = &definition[SpawnTeamInput, SpawnTeamOutput]{
+	tool: Tool{
+		Name:        "spawn-team",
+		Title:       "Create a team",
+		Set:         Teams,
+		Leader:      true,
+		Description: `Create a team of agents, with the caller as its leader.`,
+	},
+	run: func(ctx context.Context, h *host.Host, env Env, in SpawnTeamInput) (out SpawnTeamOutput, err error) {
+		if in.Dir, err = env.dir(""); err != nil && in.Server != nil {
+			return out, err
+		}
+		out.TeamName = in.TeamName
+		out.Created, err = agent.CreateTeam(ctx, h, in)
+		return out, err
+	},
+	failed: func(in SpawnTeamInput) SpawnTeamOutput { return SpawnTeamOutput{TeamName: in.TeamName} },
+}

@@ -98,13 +98,16 @@ func (w *world) end() {
 	}
 }
 
+// killAndClean ends and removes the workers that the script left, each of which has a run
+// directory.
 func (w *world) killAndClean() {
-	if _, err := os.Stat(filepath.Join(w.root, "s")); err != nil {
+	workers := filepath.Join(w.root, "s", "workers")
+	if left, _ := os.ReadDir(workers); len(left) == 0 {
 		return
 	}
 	w.swarm("kill", "--all", "--timeout", "1s")
 	w.swarm("clean", "--all", "--no-rm-worktree")
-	left, _ := os.ReadDir(filepath.Join(w.root, "s", "workers"))
+	left, _ := os.ReadDir(workers)
 	for _, d := range left {
 		w.t.Errorf("swarm left a run directory behind: %s", d.Name())
 	}

@@ -143,7 +143,7 @@ func (p Program) run(k Kit, variable string) begun {
 	}
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	cmd.WaitDelay = time.Second // for processes that inherited its standard error
+	cmd.WaitDelay = startLimit // for processes that inherited its standard error
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {

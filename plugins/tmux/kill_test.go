@@ -238,7 +238,8 @@ func TestLost(t *testing.T) {
 
 // TestLostTerminal has what a worker that lost its shim left behind without a proof,
 // but with the worker's terminal open, somewhere else. It is named and left alone.
-func TestLostTerminal(t *testing.T) { // not parallel: another worker without its shim may get the number of its terminal
+// The test is not parallel: another lost worker may get the number of the terminal.
+func TestLostTerminal(t *testing.T) {
 	f := newFixture(t)
 	w := f.spawn("w", "sh", "-c", `sh -c 'cd /; env -i HOME=/ setsid sleep 999 & echo $!'; echo ready; exec sleep 999`)
 	w.says("ready")

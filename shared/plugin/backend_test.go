@@ -6,7 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,13 +19,14 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func aSpec() swarm.Spec {
-	return swarm.Spec{ID: "id", Name: "w", Command: []string{"true"}, Local: &swarm.Local{RunDir: "/run"}}
+func aSpec(t *testing.T) swarm.Spec {
+	t.Helper()
+	return swarm.Spec{ID: "id", Name: "w", Command: []string{"true"}, Local: &swarm.Local{RunDir: t.TempDir()}}
 }
 
 func TestSpawnCarriesLargeEnvironments(t *testing.T) {
 	t.Parallel()
-	spec := aSpec()
+	spec := aSpec(t)
 	for i := range 6 << 10 {
 		spec.Local.HostEnv = append(spec.Local.HostEnv, fmt.Sprintf("V%d=%s", i, strings.Repeat("x", 1<<10)))
 	}
@@ -46,7 +51,7 @@ func TestSpawnTellsLocalBackendsOnly(t *testing.T) {
 		got = s.Local
 		return swarm.Handle{Version: 1, Data: []byte("h")}, nil
 	}}
-	spec := aSpec()
+	spec := aSpec(t)
 	spec.Local.HostEnv = []string{"A=1", "SWARM_TOKEN=secret", "PLUGIN_CLIENT_CERT=x", "PLUGIN_OTHER=mine"}
 
 	if _, err := backendOf(t, b).Spawn(t.Context(), spec); err != nil {
@@ -69,7 +74,7 @@ func TestSpawnTellsLocalBackendsOnly(t *testing.T) {
 	if _, err := backendOf(t, b).Spawn(t.Context(), spec); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("a local backend without a run directory: %v", err)
 	}
-	spec = aSpec()
+	spec = aSpec(t)
 	spec.Command = nil
 	if _, err := backendOf(t, b).Spawn(t.Context(), spec); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("no command: %v", err)
@@ -103,13 +108,72 @@ func TestSpawnThatCannotBeHandedOver(t *testing.T) {
 				return swarm.KillResult{}, nil
 			},
 		})
-		if _, err := b.Spawn(ctx, aSpec()); err == nil {
+		if _, err := b.Spawn(ctx, aSpec(t)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		if o := <-killed; !o.Force {
 			t.Errorf("%s: the worker was killed with %+v", name, o)
 		}
 	}
+}
+
+// TestFindAfterUndo: the plugin of a host that was killed still undoes its Spawn while the next
+// host asks another plugin for the worker, which must not be found then.
+func TestFindAfterUndo(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	undoing, done := make(chan struct{}), make(chan struct{})
+	var ended atomic.Bool
+	b := finding{
+		stub: stub{
+			spawn: func(in context.Context, _ swarm.Spec) (swarm.Handle, error) {
+				cancel()
+				<-in.Done()
+				return swarm.Handle{Version: 1}, nil
+			},
+			kill: func(context.Context, swarm.Handle, swarm.KillOptions) (swarm.KillResult, error) {
+				close(undoing)
+				<-done
+				ended.Store(true)
+				return swarm.KillResult{}, nil
+			},
+		},
+		find: func(context.Context, swarm.Lookup) (swarm.Handle, error) {
+			if !ended.Load() {
+				return swarm.Handle{Version: 1}, nil
+			}
+			return swarm.Handle{}, swarm.ErrNotFound
+		},
+	}
+	spec := aSpec(t)
+	lookup := swarm.Lookup{ID: spec.ID, Local: spec.Local}
+	killed, next := backendOf(t, b), backendOf(t, b)
+	go func() { _, _ = killed.Spawn(ctx, spec) }()
+	<-undoing
+	short, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer stop()
+	if h, err := next.Find(short, lookup); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while it is undone: %v, %v", h, err)
+	}
+	close(done)
+	if h, err := next.Find(t.Context(), lookup); !errors.Is(err, swarm.ErrNotFound) {
+		t.Errorf("afterwards: %v, %v", h, err)
+	}
+	if h, err := next.Spawn(t.Context(), spec); !errors.Is(err, swarm.ErrExists) {
+		t.Errorf("a Spawn that comes late: %v, %v", h, err)
+	}
+	if _, err := os.Lstat(filepath.Join(spec.Local.RunDir, "spawning")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the lock stays: %v", err)
+	}
+}
+
+type finding struct {
+	stub
+	find func(context.Context, swarm.Lookup) (swarm.Handle, error)
+}
+
+func (f finding) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
+	return f.find(ctx, l)
 }
 
 // TestPanics: a panic of one call is the error of that call.
@@ -127,7 +191,7 @@ func TestPanics(t *testing.T) {
 			return swarm.KillResult{Signal: string(h.Data[7])}, nil
 		},
 	})
-	if _, err := b.Spawn(t.Context(), aSpec()); err == nil || err.Error() != "plugin 'test' panicked in Spawn: oh" {
+	if _, err := b.Spawn(t.Context(), aSpec(t)); err == nil || err.Error() != "plugin 'test' panicked in Spawn: oh" {
 		t.Errorf("Spawn: %v", err)
 	}
 	results, err := b.StatusBatch(t.Context(), []swarm.Handle{{Version: 1}, {Version: 13}, {Version: 2}})
@@ -224,7 +288,7 @@ func TestErrorsOfCalls(t *testing.T) {
 			return swarm.KillResult{Signal: "SIGTERM", Survivors: []swarm.Process{{PID: 7, Name: "npm"}}}, errors.Join(swarm.ErrSurvivors, sent)
 		},
 	})
-	_, spawnErr := b.Spawn(t.Context(), aSpec())
+	_, spawnErr := b.Spawn(t.Context(), aSpec(t))
 	_, statusErr := b.Status(t.Context(), swarm.Handle{})
 	for _, err := range []error{spawnErr, statusErr} {
 		if !errors.Is(err, swarm.ErrUnavailable) || err.Error() != sent.Error() {

@@ -191,7 +191,7 @@ func TestPeersThatAnswerWrongly(t *testing.T) {
 		if _, err := b.StatusBatch(t.Context(), make([]swarm.Handle, 3)); err == nil {
 			t.Errorf("%v: a status for every worker out of %d", c.indexes, len(c.indexes))
 		}
-		if _, err := b.Spawn(t.Context(), aSpec()); !errors.Is(err, swarm.ErrInvalidHandle) {
+		if _, err := b.Spawn(t.Context(), aSpec(t)); !errors.Is(err, swarm.ErrInvalidHandle) {
 			t.Errorf("an empty handle: %v", err)
 		}
 	}

@@ -120,6 +120,7 @@ func useBackend(t *testing.T, b *plugin.Backend) {
 		t.Errorf("output %q", lines)
 	}
 	spec.ID, spec.Command = "id-2", []string{"trap"}
+	spec.Local = &swarm.Local{RunDir: t.TempDir()}
 	second, err := b.Spawn(ctx, spec)
 	must("Spawn", err)
 	must("Signal", b.Signal(ctx, second, swarm.SignalOptions{Signal: "SIGUSR1"}))

@@ -63,7 +63,7 @@ func TestSpawnRefusesWhatIsNotAnnounced(t *testing.T) {
 		got = s
 		return swarm.Handle{Version: 1, Data: []byte("h")}, nil
 	}}
-	stdin, restart, transcript, owner := aSpec(), aSpec(), aSpec(), aSpec()
+	stdin, restart, transcript, owner := aSpec(t), aSpec(t), aSpec(t), aSpec(t)
 	stdin.Stdin = true
 	transcript.Transcript = true
 	restart.Restart = swarm.Restart{When: swarm.RestartAlways, Budget: 3}

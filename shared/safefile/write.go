@@ -1,6 +1,7 @@
 package safefile
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -87,6 +88,26 @@ func LockDir(path string, how int) (*os.File, error) {
 		return nil, errors.Join(&fs.PathError{Op: "flock", Path: path, Err: err}, dir.Close())
 	}
 	return dir, nil
+}
+
+// AwaitDir returns when no process holds the exclusive lock of a directory, or with the
+// context's error. See [LockDir].
+func AwaitDir(ctx context.Context, path string) error {
+	got := make(chan error, 1)
+	go func() {
+		d, err := LockDir(path, Shared)
+		if err == nil {
+			// This releases the lock, even if nothing waits for it any more.
+			err = d.Close()
+		}
+		got <- err
+	}()
+	select {
+	case err := <-got:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Append opens a regular file of the effective user or root for appending, and makes

@@ -44,20 +44,4 @@ func Recover(ctx context.Context, dir, id string) (proc.Identity, error) {
 
 // AwaitStart returns when no shim is starting a worker in the run directory: a shim holds
 // the lock on it from before it takes the launch file until it has written its status.
-func AwaitStart(ctx context.Context, dir string) error {
-	got := make(chan error, 1)
-	go func() {
-		d, err := safefile.LockDir(dir, safefile.Shared)
-		if err == nil {
-			// This releases the lock, even if nothing waits for it any more.
-			err = d.Close()
-		}
-		got <- err
-	}()
-	select {
-	case err := <-got:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func AwaitStart(ctx context.Context, dir string) error { return safefile.AwaitDir(ctx, dir) }

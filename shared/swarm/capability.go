@@ -152,7 +152,9 @@ type Outputter interface {
 // record, and after the loss of the registry.
 type Finder interface {
 	// Find returns the handle of the worker that was spawned with that id,
-	// running or ended, or [ErrNotFound].
+	// running or ended, or [ErrNotFound]. A Spawn of that worker by another process, whose
+	// host was killed, may still be in progress or be undone; a plugin that is local and made
+	// with the SDK is called when it is over, and no later one can begin.
 	Find(ctx context.Context, l Lookup) (Handle, error)
 }
 

@@ -5,13 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -48,6 +53,13 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 			defer cancel()
 			ctx = bounded
 		}
+		if spec.Local != nil {
+			release, err := holdSpawn(spec)
+			if err != nil {
+				return nil, err
+			}
+			defer release()
+		}
 		h, err := backend.Spawn(ctx, spec)
 		if err != nil {
 			return nil, err
@@ -62,6 +74,51 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 		}
 		return &pb.SpawnResponse{Handle: wire.Handle(h)}, nil
 	})
+}
+
+// A plugin notices only after a while that its host was killed. The next host must not find,
+// and adopt, a worker that the plugin is about to undo. So a Spawn holds the lock of the
+// directory spawning in the run directory until it has ended, its undoing included. A Find
+// makes the directory sought before it waits for that lock, and a Spawn that comes later
+// starts nothing.
+const (
+	spawning = "spawning"
+	sought   = "sought"
+)
+
+func holdSpawn(spec swarm.Spec) (release func(), err error) {
+	dir := filepath.Join(spec.Local.RunDir, spawning)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	lock, err := safefile.LockDir(dir, safefile.Exclusive|safefile.NoWait)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, fmt.Errorf("%w: worker %s is being started", swarm.ErrExists, spec.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	release = func() {
+		_ = os.Remove(dir)
+		_ = lock.Close()
+	}
+	if _, err := os.Lstat(filepath.Join(spec.Local.RunDir, sought)); !errors.Is(err, fs.ErrNotExist) {
+		release()
+		return nil, fmt.Errorf("%w: the start of worker %s was given up", swarm.ErrExists, spec.ID)
+	}
+	return release, nil
+}
+
+// awaitSpawn returns when no Spawn of the worker is in progress, nor can begin.
+func awaitSpawn(ctx context.Context, l *swarm.Local) error {
+	err := os.Mkdir(filepath.Join(l.RunDir, sought), 0o700)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		err = safefile.AwaitDir(ctx, filepath.Join(l.RunDir, spawning))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // supports refuses fields of a spec that the backend would ignore, except the owner, which
@@ -107,6 +164,11 @@ func (b backendServer) Find(ctx context.Context, req *pb.FindRequest) (*pb.FindR
 		l := wire.FromLookup(req)
 		if !b.s.plugin.Local {
 			l.Local = nil
+		}
+		if l.Local != nil {
+			if err := awaitSpawn(ctx, l.Local); err != nil {
+				return nil, err
+			}
 		}
 		h, err := finder.Find(ctx, l)
 		if err == nil {

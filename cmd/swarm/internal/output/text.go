@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -64,19 +65,9 @@ func Indented(text string) Made {
 	return Made(b.String())
 }
 
-func OrDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func OrDash(s string) string { return cmp.Or(s, "-") }
 
-func OrText(s, instead string) string {
-	if s == "" {
-		return instead
-	}
-	return s
-}
+func OrText(s, instead string) string { return cmp.Or(s, instead) }
 
 // TimestampFormat is the format of the time at the beginning of a line.
 const TimestampFormat = "2006-01-02T15:04:05.000Z07:00 "

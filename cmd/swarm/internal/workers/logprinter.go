@@ -54,6 +54,8 @@ type LogPrinter struct {
 	skip     map[string]int
 	skipping bool
 	joined   map[logSource]*screen.Lines
+	// found is how many lines of each worker match; nil: lines are printed, not counted.
+	found map[string]int
 	// mu is for the time in which lines are printed early.
 	mu sync.Mutex
 	// open is where the line comes from that has no end yet.
@@ -135,11 +137,14 @@ func (p *LogPrinter) screenOf(from logSource) *screen.Screen {
 		return s
 	}
 	if p.screens == nil {
-		p.screens = map[logSource]*screen.Screen{}
+		p.screens, p.joined = map[logSource]*screen.Screen{}, map[logSource]*screen.Lines{}
 	}
 	s := &screen.Screen{Live: p.Live || p.labels != nil, Colours: p.Form.terminal && !p.Form.plain}
 	s.Line = func(l screen.Line) {
-		if p.err == nil {
+		switch {
+		case p.found != nil && l.Begins:
+			p.found[from.worker]++
+		case p.found == nil && p.err == nil:
 			p.err = p.printText(from, l)
 		}
 	}
@@ -167,9 +172,6 @@ func (p *LogPrinter) joinedOf(from logSource, line func(screen.Line)) *screen.Li
 			line(l)
 		}
 	}}
-	if p.joined == nil {
-		p.joined = map[logSource]*screen.Lines{}
-	}
 	p.joined[from] = joined
 	return joined
 }

@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/swarmhost/swarm/shared/nearest"
-
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
@@ -20,6 +18,7 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/set"
+	"github.com/swarmhost/swarm/shared/nearest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

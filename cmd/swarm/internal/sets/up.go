@@ -89,7 +89,8 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 		outcomes, err := d.Set.Up(ctx, h, req)
 		u.progress.Stop()
 		if o.json && outcomes != nil {
-			if err := a.PrintJSON(upJSONOf(a, outcomes)); err != nil {
+			results := output.List(outcomes, func(out set.Outcome) upJSON { return upJSONOf(a, out) })
+			if err := a.PrintJSON(results); err != nil {
 				return err
 			}
 		}
@@ -115,10 +116,7 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 // followUp prints what the workers of a set write, until they have ended. An interruption
 // ends no worker.
 func followUp(ctx context.Context, a *app.App, h *host.Host, outcomes []set.Outcome, since time.Time) error {
-	names := make([]string, len(outcomes))
-	for i, out := range outcomes {
-		names[i] = out.Name
-	}
+	names := output.List(outcomes, func(out set.Outcome) string { return out.Name })
 	err := workers.FollowLogs(ctx, a, h, names, since)
 	if ctx.Err() != nil {
 		a.Hint("the workers continue; 'swarm up --follow' follows them again, 'swarm down' ends them")
@@ -211,19 +209,15 @@ type upJSON struct {
 	Worker  *view.WorkerJSON `json:"worker"`
 }
 
-func upJSONOf(a *app.App, outcomes []set.Outcome) []upJSON {
-	list := make([]upJSON, len(outcomes))
-	for i, out := range outcomes {
-		list[i] = upJSON{
-			Name: out.Name, Action: string(out.Action), Differs: append([]string{}, out.Differs...), Error: view.ErrorJSON(out.Err),
-		}
-		if out.Awaited {
-			list[i].Ready = &out.Ready
-		}
-		if out.Worker.ID != "" {
-			w := view.WorkerJSONIn(a, out.Worker)
-			list[i].Worker = &w
-		}
+func upJSONOf(a *app.App, out set.Outcome) upJSON {
+	j := upJSON{
+		Name: out.Name, Action: string(out.Action), Differs: append([]string{}, out.Differs...), Error: view.ErrorJSON(out.Err),
 	}
-	return list
+	if out.Awaited {
+		j.Ready = &out.Ready
+	}
+	if out.Worker.ID != "" {
+		j.Worker = new(view.WorkerJSONIn(a, out.Worker))
+	}
+	return j
 }

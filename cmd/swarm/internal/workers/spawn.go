@@ -219,13 +219,11 @@ func (o *SpawnOptions) Request(cfg config.Config) (host.SpawnRequest, error) {
 	if o.Worktree {
 		r.Workspace = &host.WorkspaceRequest{Plugin: app.WorkspaceWorktree, Branch: o.branch, Parent: cfg.Defaults.WorktreeDir}
 		if o.worktreeDir != "" {
-			// As every path that is typed; that of a config file has no directory
-			// to be relative to but the repository's.
-			parent, err := app.WorkingDir(o.worktreeDir)
-			if err != nil {
+			// A typed path is relative to this directory, that of a config file to the
+			// repository.
+			if r.Workspace.Parent, err = app.WorkingDir(o.worktreeDir); err != nil {
 				return r, err
 			}
-			r.Workspace.Parent = parent
 		}
 	}
 	o.setPolicy(&r, cfg.Kill)

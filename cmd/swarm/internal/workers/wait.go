@@ -192,12 +192,9 @@ func runWaitUntil(ctx context.Context, a *app.App, sel host.Selection, o *waitOp
 	return a.WithHost(ctx, func(h *host.Host) error {
 		waiting, cancel := o.timeout.Limit(ctx)
 		defer cancel()
-		names := sel.Names
-		if names == nil {
-			var err error
-			if names, err = a.RunningNames(ctx, h, sel); err != nil {
-				return err
-			}
+		names, err := a.NamesOrRunning(ctx, h, sel)
+		if err != nil {
+			return err
 		}
 		var (
 			mu     sync.Mutex

@@ -118,7 +118,7 @@ func (a *App) NamesOrRunning(ctx context.Context, h *host.Host, sel host.Selecti
 	if err != nil {
 		return nil, err
 	}
-	a.Warnings(warnings)
+	a.WarnAll(warnings)
 	var ids []string
 	for _, w := range workers {
 		if !w.Gone() {

@@ -68,8 +68,8 @@ func (p *Printer) Warn(text, hint string) {
 	p.Hint(hint)
 }
 
-// Warnings prints warnings without hints.
-func (p *Printer) Warnings(texts []string) {
+// WarnAll prints warnings without hints.
+func (p *Printer) WarnAll(texts []string) {
 	for _, text := range texts {
 		p.Warn(text, "")
 	}

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"cmp"
 	"strings"
 	"unicode"
 
@@ -65,9 +64,19 @@ func Indented(text string) Made {
 	return Made(b.String())
 }
 
-func OrDash(s string) string { return cmp.Or(s, "-") }
+func OrDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
 
-func OrText(s, instead string) string { return cmp.Or(s, instead) }
+func OrText(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}
 
 // TimestampFormat is the format of the time at the beginning of a line.
 const TimestampFormat = "2006-01-02T15:04:05.000Z07:00 "

@@ -174,7 +174,7 @@ func printLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection
 	}
 	err := p.runOf(func(each func(string, swarm.Output) error) error {
 		warnings, err := h.LogsOf(ctx, sel, req, func(name string, o swarm.Output) error { return each(p.keyOf(name), o) })
-		a.Warnings(warnings)
+		a.WarnAll(warnings)
 		return err
 	})
 	if err != nil {

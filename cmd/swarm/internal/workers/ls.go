@@ -169,7 +169,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 		if err != nil {
 			return err
 		}
-		a.Warnings(warnings)
+		a.WarnAll(warnings)
 		if o.status.Value != "all" {
 			workers = slices.DeleteFunc(workers, func(w host.Worker) bool { return string(w.Status) != o.status.Value })
 		}

@@ -66,7 +66,7 @@ func runShow(ctx context.Context, a *app.App, names []string, o *showOptions) er
 				continue
 			}
 			d, warnings, err := h.Details(ctx, name, req)
-			a.Warnings(warnings)
+			a.WarnAll(warnings)
 			switch {
 			case err != nil && one:
 				return err

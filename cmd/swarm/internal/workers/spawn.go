@@ -174,7 +174,8 @@ func (o *SpawnOptions) Parse(cmd *cobra.Command, args []string) error {
 }
 
 // Request adds what the config says to what the flags say.
-func (o *SpawnOptions) Request(cfg config.Config) (host.SpawnRequest, error) {
+func (o *SpawnOptions) Request(l *config.Loaded) (host.SpawnRequest, error) {
+	cfg := l.Config
 	r := host.SpawnRequest{
 		Name:        o.Name,
 		Backend:     cmp.Or(o.Backend, cfg.Defaults.Backend),
@@ -226,31 +227,25 @@ func (o *SpawnOptions) Request(cfg config.Config) (host.SpawnRequest, error) {
 			}
 		}
 	}
-	o.setPolicy(&r, cfg.Kill)
-	if err := o.Policy.set(&r, cfg.Defaults); err != nil {
-		return r, err
-	}
-	r.Dir, err = app.WorkingDir(o.Cwd)
-	r.DirGiven = o.Cwd != ""
-	return r, err
-}
-
-// CheckParent refuses a directory for worktrees that only a trusted file may name.
-func (o *SpawnOptions) CheckParent(l *config.Loaded, r host.SpawnRequest) error {
-	if r.Workspace == nil || o.worktreeDir != "" {
-		return nil
-	}
-	return l.CheckParent(declared.KeyWorktreeDir, r.Workspace.Parent, r.Dir)
-}
-
-func (o *SpawnOptions) setPolicy(r *host.SpawnRequest, k config.Kill) {
-	policy := setup.KillPolicy(k)
+	policy := setup.KillPolicy(cfg.Kill)
 	policy.Signal = cmp.Or(string(o.killSignal), policy.Signal)
 	policy.Grace = output.ValueOr(o.killTimeout.D, policy.Grace)
 	if mode, ok := command.KillMode(o.KillMode.Value); ok {
 		policy.Mode = mode
 	}
 	r.Kill = &policy
+	if err := o.Policy.set(&r, cfg.Defaults); err != nil {
+		return r, err
+	}
+	if r.Dir, err = app.WorkingDir(o.Cwd); err != nil {
+		return r, err
+	}
+	r.DirGiven = o.Cwd != ""
+	if o.Worktree && o.worktreeDir == "" {
+		// Some directories for worktrees only a trusted file may name.
+		err = l.CheckParent(declared.KeyWorktreeDir, r.Workspace.Parent, r.Dir)
+	}
+	return r, err
 }
 
 func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
@@ -259,10 +254,7 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 	if err != nil {
 		return err
 	}
-	request, err := o.Request(loaded.Config)
-	if err == nil {
-		err = o.CheckParent(loaded, request)
-	}
+	request, err := o.Request(loaded)
 	if err != nil {
 		return err
 	}

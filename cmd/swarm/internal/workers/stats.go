@@ -74,7 +74,7 @@ func runStats(ctx context.Context, a *app.App, sel host.Selection, o *statsOptio
 			return followStats(ctx, a, h, sel, o)
 		}
 		figures, warnings, err := h.Stats(ctx, sel)
-		a.Warnings(warnings)
+		a.WarnAll(warnings)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func statsTexts(f host.Figures) []string {
 // of the one before.
 func followStats(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, o *statsOptions) error {
 	meter := h.Meter()
-	look, warn := meter.Once, a.Warnings
+	look, warn := meter.Once, a.WarnAll
 	tick := time.NewTicker(statsEvery)
 	defer tick.Stop()
 	drawn := 0

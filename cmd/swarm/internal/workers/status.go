@@ -53,7 +53,7 @@ func runStatus(ctx context.Context, a *app.App, name string, asJSON bool) error 
 		if err != nil {
 			return &output.CodeError{Code: statusUnclear, Err: err}
 		}
-		a.Warnings(warnings)
+		a.WarnAll(warnings)
 		if len(workers) == 0 {
 			return &output.CodeError{Code: statusUnclear}
 		}

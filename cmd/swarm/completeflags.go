@@ -103,9 +103,11 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 	}
 }
 
-// offer completes with the values that values returns for the state directory. It leaves
-// out everything that can't be read.
-func (c *completer) offer(values func(ctx context.Context, dir string) ([]string, error)) cobra.CompletionFunc {
+// valuesIn returns the values that can be read in the state directory dir.
+type valuesIn func(ctx context.Context, dir string) ([]string, error)
+
+// offer completes with values. It leaves out everything that can't be read.
+func (c *completer) offer(values valuesIn) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		dir, err := c.StateDir()
 		if err != nil {
@@ -116,8 +118,10 @@ func (c *completer) offer(values func(ctx context.Context, dir string) ([]string
 	}
 }
 
-func usedValues(option string) func(context.Context, string) ([]string, error) {
-	return func(ctx context.Context, dir string) ([]string, error) { return store.OptionValues(ctx, dir, option) }
+func usedValues(option string) valuesIn {
+	return func(ctx context.Context, dir string) ([]string, error) {
+		return store.OptionValues(ctx, dir, option)
+	}
 }
 
 // options completes an option of a backend: those that workers were given before, and for

@@ -136,17 +136,7 @@ type upper struct {
 
 // acted prints the one line of a worker with which there is nothing more to do
 // than to wait.
-func (u *upper) acted(out set.Outcome) {
-	u.progress.Aside(func() {
-		u.differ = u.differ || out.Action == set.Differs
-		switch {
-		case out.Err != nil:
-			u.problem(out)
-		case !u.json:
-			u.Printf("%s\n", u.line(out))
-		}
-	})
-}
+func (u *upper) acted(out set.Outcome) { u.tell(out, u.line(out)) }
 
 func (u *upper) line(out set.Outcome) string {
 	switch out.Action {
@@ -175,29 +165,28 @@ func (u *upper) waiting(name string, deadline time.Time) {
 
 func (u *upper) waited(out set.Outcome) {
 	u.progress.Event(host.KillEvent{Worker: out.Name, Done: true})
-	u.progress.Aside(func() {
-		switch {
-		case out.Err != nil:
-			u.problem(out)
-		case !u.json:
-			u.Printf("%s is ready\n", out.Name)
-		}
-	})
+	u.tell(out, out.Name+" is ready")
 }
 
 func (u *upper) warning(w host.Warning) { u.progress.Aside(func() { u.Warn(w.Text, w.Hint) }) }
 
-// problem describes why a worker is not up. An interruption of the call is reported once,
-// by its exit code.
-func (u *upper) problem(out set.Outcome) {
-	if out.Interrupted() {
-		if out.Worker.ID == "" {
-			u.left = append(u.left, out.Name)
+// tell prints a line about a worker, or why it is not up. An interruption of the call is
+// reported once, by its exit code.
+func (u *upper) tell(out set.Outcome, line string) {
+	u.progress.Aside(func() {
+		u.differ = u.differ || out.Action == set.Differs
+		switch {
+		case out.Interrupted():
+			if out.Worker.ID == "" {
+				u.left = append(u.left, out.Name)
+			}
+		case out.Err != nil:
+			u.failed = true
+			u.Fail(out.Err)
+		case !u.json:
+			u.Printf("%s\n", line)
 		}
-		return
-	}
-	u.failed = true
-	u.Fail(out.Err)
+	})
 }
 
 type upJSON struct {

@@ -30,7 +30,9 @@ With --json this terminal is not attached: the program that would run is printed
   swarm attach agent --json | jq -r '.command | join(" ")'`,
 		Args:              command.Arguments(1, 1, "name of a worker"),
 		ValidArgsFunction: a.CompleteOneWorker,
-		RunE:              func(cmd *cobra.Command, args []string) error { return runAttach(cmd.Context(), a, args[0], asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runAttach(cmd.Context(), a, args[0], asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the program that connects, as JSON, and do not run it")
 	return cmd

@@ -288,7 +288,8 @@ func (p *page) tree(d host.Details) {
 		level := below[proc.Parent]
 		below[proc.PID] = level + 1
 		indent := strings.Repeat("  ", min(level, maxDepth))
-		p.lines = append(p.lines, p.cut(fmt.Sprintf("  %s%d %s", indent, proc.PID, output.Visible(proc.Name)), 0))
+		line := fmt.Sprintf("  %s%d %s", indent, proc.PID, output.Visible(proc.Name))
+		p.lines = append(p.lines, p.cut(line, 0))
 	}
 }
 

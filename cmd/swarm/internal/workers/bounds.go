@@ -127,8 +127,10 @@ func boundsJSONOf(out host.BoundsOutcome) boundsJSON {
 	return boundsJSON{w.Name, w.ID, out.Err == nil, view.LimitsJSONOf(w.Limits), view.ErrorJSON(out.Err)}
 }
 
+type bounder func(*host.Host) ([]host.BoundsOutcome, error)
+
 // tellBounds prints what bound has done; line is printed for each worker.
-func tellBounds(ctx context.Context, a *app.App, line string, asJSON bool, bound func(*host.Host) ([]host.BoundsOutcome, error)) error {
+func tellBounds(ctx context.Context, a *app.App, line string, asJSON bool, bound bounder) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		outcomes, err := bound(h)

@@ -56,8 +56,9 @@ deleted.`,
 	}
 	o.AddTo(cmd, a)
 	o.AddEnding(cmd, "how long they may take to end, in place of their own grace")
-	cmd.Flags().Var(&o.signal, "signal", "first signal, in place of the workers' own")
-	cmd.Flags().BoolVar(&o.noForce, "no-force", false, "send no SIGKILL: processes that are still alive then continue")
+	f := cmd.Flags()
+	f.Var(&o.signal, "signal", "first signal, in place of the workers' own")
+	f.BoolVar(&o.noForce, "no-force", false, "send no SIGKILL: processes that are still alive then continue")
 	command.CompleteWith(cmd, "signal", swarm.Signals()...)
 	return cmd
 }

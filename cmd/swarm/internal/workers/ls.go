@@ -252,7 +252,8 @@ func fixedTable(workers []host.Worker, now time.Time) (header []string, rows [][
 			state = string(w.State.State)
 		}
 		row := []string{
-			w.Name, string(w.Status), pidOrWindow(w), startedAgo(w, now), worktree, strings.Join(w.Tags, ","), state,
+			w.Name, string(w.Status), pidOrWindow(w), startedAgo(w, now),
+			worktree, strings.Join(w.Tags, ","), state,
 		}
 		return output.List(row[:len(header)], output.OrDash)
 	})

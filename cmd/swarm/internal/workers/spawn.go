@@ -288,7 +288,7 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 
 // startProgress returns a function that shows what the start of a worker waits for, unless it
 // is quiet, and another that ends this.
-func startProgress(a *app.App, worker string, quiet bool) (starting func(text string), stop func()) {
+func startProgress(a *app.App, worker string, quiet bool) (starting func(string), stop func()) {
 	if quiet {
 		return nil, func() {}
 	}

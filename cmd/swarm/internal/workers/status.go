@@ -38,7 +38,9 @@ unknown, or lost with processes that are still alive).`,
   swarm status build --json | jq .exit.code`,
 		Args:              command.Arguments(1, 1, "name of a worker"),
 		ValidArgsFunction: a.CompleteOneWorker,
-		RunE:              func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, args[0], asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runStatus(cmd.Context(), a, args[0], asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the worker as JSON")
 	return cmd

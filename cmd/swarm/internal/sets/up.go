@@ -134,8 +134,7 @@ type upper struct {
 	left []string
 }
 
-// acted prints the one line of a worker with which there is nothing more to do
-// than to wait.
+// acted prints what was done with a worker.
 func (u *upper) acted(out set.Outcome) { u.tell(out, u.line(out)) }
 
 func (u *upper) line(out set.Outcome) string {

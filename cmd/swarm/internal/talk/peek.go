@@ -98,7 +98,7 @@ func peekJSONOf(p host.Peek) peekJSON {
 	}
 }
 
-// heading begins what belongs to one of several workers, as tail(1) does for files.
+// heading prints a name above the lines of one of several workers, as tail(1) does for files.
 func heading(a *app.App, i int, name string) {
 	if i > 0 {
 		a.Printf("\n")

@@ -66,7 +66,6 @@ type pastJSON struct {
 	Text *string `json:"text"`
 }
 
-// ShowJSONIn returns everything about a worker.
 func ShowJSONIn(a *app.App, d host.Details) ShowJSON {
 	j := ShowJSON{
 		WorkerJSON: WorkerJSONIn(a, d.Worker), Environment: environmentNames(d.Worker.Env), Options: map[string]string{},
@@ -100,7 +99,7 @@ func environmentNames(env []string) []string {
 	return names
 }
 
-// Look is how a page may look.
+// Look says how a page is shown.
 type Look struct {
 	// Width is how wide lines may be; 0: as wide as they get.
 	Width          int

@@ -299,14 +299,11 @@ func (p *LogPrinter) runOf(read func(each func(string, swarm.Output) error) erro
 	})
 	close(over)
 	settling.Wait()
-	if closeErr := p.close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return cmp.Or(err, p.close())
 }
 
-// settle prints the contents of the screens, of those workers alone that have written
-// nothing since, unless that is zero. A failure is returned by print.
+// settle prints the contents of the screens. Unless since is zero, it leaves out workers
+// that have written something since. The next print returns a failure.
 func (p *LogPrinter) settle(since time.Time) {
 	for _, from := range p.sources() {
 		if at, unshown := p.written[from.worker]; !since.IsZero() && (!unshown || at.After(since)) {

@@ -19,9 +19,9 @@ import (
 type lsRow struct {
 	host.Worker
 	condition.Condition
-	// figures are those of the worker, if a column shows them.
+	// figures are what the worker uses, if a column shows that.
 	figures host.Figures
-	// changes are those of its worktree, if a column shows them; nil if they are not known.
+	// changes are the changes of its worktree, if a column shows them; nil: not known.
 	changes *host.Changes
 	// glance says that changes were not asked for: a worktree without any has an empty cell.
 	glance bool

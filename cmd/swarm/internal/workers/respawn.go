@@ -135,7 +135,7 @@ func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions)
 	})
 }
 
-// helperArgs are those of a process that does the same from outside of the worker.
+// helperArgs returns the arguments of a process that does the same from outside the worker.
 func (o *respawnOptions) helperArgs() []string {
 	args := []string{"respawn", "--" + flagHelper}
 	if o.cleanFirst {

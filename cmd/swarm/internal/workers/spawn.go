@@ -205,8 +205,8 @@ func (o *SpawnOptions) Request(l *config.Loaded) (host.SpawnRequest, error) {
 		}
 	}
 	if r.Backend == app.BackendTmux {
-		declared.SetUnlessEmpty(r.Options, "session", cfg.Defaults.Session, o.session)
-		declared.SetUnlessEmpty(r.Options, "socket", cfg.Defaults.TmuxSocket, o.socket)
+		declared.SetUnlessEmpty(r.Options, "session", cmp.Or(o.session, cfg.Defaults.Session))
+		declared.SetUnlessEmpty(r.Options, "socket", cmp.Or(o.socket, cfg.Defaults.TmuxSocket))
 	} else if o.session != "" || o.socket != "" {
 		return r, output.Usagef("--session and --tmux-socket need --tmux")
 	}

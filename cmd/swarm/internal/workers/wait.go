@@ -148,7 +148,7 @@ func printEnd(a *app.App, w host.Worker) {
 	}
 }
 
-// waitCode is the exit code of the one worker, or what holds for all of them.
+// waitCode returns the exit code of the only worker, or one for all workers.
 func waitCode(ws []host.Worker) int {
 	if len(ws) == 1 {
 		return view.ExitCode(ws[0])

@@ -48,12 +48,10 @@ type LogPrinter struct {
 	// program.
 	last *int
 	// grep is the pattern that lines have to match; nil prints all. skip is how many
-	// matching lines of each worker are left out at first; skipping says that the last line
-	// was one of them.
-	grep     *regexp.Regexp
-	skip     map[string]int
-	skipping bool
-	joined   map[logSource]*screen.Lines
+	// matching lines of each worker are left out at first.
+	grep   *regexp.Regexp
+	skip   map[string]int
+	joined map[logSource]*screen.Lines
 	// found is how many lines of each worker match; nil: lines are printed, not counted.
 	found map[string]int
 	// mu is for the time in which lines are printed early.
@@ -162,13 +160,14 @@ func (p *LogPrinter) screenOf(from logSource) *screen.Screen {
 // joinedOf returns the filter of a stream, which passes on its matching lines except
 // skipped ones.
 func (p *LogPrinter) joinedOf(from logSource, line func(screen.Line)) *screen.Lines {
+	skipping := false
 	joined := &screen.Lines{Pattern: p.grep, Line: func(l screen.Line) {
 		if l.Begins {
-			if p.skipping = p.skip[from.worker] > 0; p.skipping {
+			if skipping = p.skip[from.worker] > 0; skipping {
 				p.skip[from.worker]--
 			}
 		}
-		if !p.skipping {
+		if !skipping {
 			line(l)
 		}
 	}}

@@ -143,22 +143,12 @@ type completionJSON struct {
 	Time    *string `json:"time"`
 }
 
-// WorkerJSONIn adds the fields that come from the caller's state directory.
-func WorkerJSONIn(a *app.App, w host.Worker) WorkerJSON {
-	j := workerJSONOf(w)
-	if w.Ralph {
-		if store, err := a.RalphStore(); err == nil {
-			j.Ralph = output.OrNull(store.Dir(w.Name))
-		}
-	}
-	return j
-}
-
 func WorkersJSONIn(a *app.App, ws []host.Worker) []WorkerJSON {
 	return output.List(ws, func(w host.Worker) WorkerJSON { return WorkerJSONIn(a, w) })
 }
 
-func workerJSONOf(w host.Worker) WorkerJSON {
+// WorkerJSONIn returns a worker; the directory of a loop is in the state directory of a.
+func WorkerJSONIn(a *app.App, w host.Worker) WorkerJSON {
 	j := WorkerJSON{
 		Name:         w.Name,
 		ID:           w.ID,
@@ -195,6 +185,11 @@ func workerJSONOf(w host.Worker) WorkerJSON {
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now
+	}
+	if w.Ralph {
+		if store, err := a.RalphStore(); err == nil {
+			j.Ralph = output.OrNull(store.Dir(w.Name))
+		}
 	}
 	if w.Exit != nil {
 		j.Usage, j.ExitDetail = UsageJSONOf(w.Exit.Usage), output.OrNull(w.Exit.Reason)

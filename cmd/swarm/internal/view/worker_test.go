@@ -49,10 +49,10 @@ func TestWorkerJSON(t *testing.T) {
 		`"team":null,"ralph":null,"status_reason":null,"survivors":[],` +
 		`"kill":{"signal":null,"grace":0,"force":false,"mode":"tree"},"restart":null,"restarts":0,"completion":null,` +
 		`"previous":[],"stdin":false,"project":null,"agent":null,"state":null,"condition":"unknown","usage":null,"resurrect":false,"limits":null,"unenforced":null,"exit_detail":null,"sandbox":null}`
-	if diff := cmp.Diff(wantEmpty, jsontest.Compact(t, workerJSONOf(empty()))); diff != "" {
+	if diff := cmp.Diff(wantEmpty, jsontest.Compact(t, WorkerJSONIn(a, empty()))); diff != "" {
 		t.Errorf("empty worker (-want +got):\n%s", diff)
 	}
-	if got := jsontest.Compact(t, workerJSONOf(signalled()).Exit); got != `{"code":null,"signal":"SIGKILL","reason":"killed"}` {
+	if got := jsontest.Compact(t, WorkerJSONIn(a, signalled()).Exit); got != `{"code":null,"signal":"SIGKILL","reason":"killed"}` {
 		t.Errorf("exit by a signal is %s", got)
 	}
 	if got := jsontest.Compact(t, WorkersJSONIn(a, nil)); got != "[]" {

@@ -91,10 +91,7 @@ func runResurrect(ctx context.Context, a *app.App, sel host.Selection, o *resurr
 		}
 		failed := o.stranger(a, sel, fallen)
 		if o.dryRun {
-			if err := o.list(a, fallen, len(sel.Names) > 0); err != nil {
-				return err
-			}
-			return failed
+			return cmp.Or(o.list(a, fallen, len(sel.Names) > 0), failed)
 		}
 		done, err := h.Resurrect(ctx, sel, host.ResurrectRequest{
 			Marked: o.marked,

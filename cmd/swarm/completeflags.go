@@ -81,20 +81,11 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 	case "backend":
 		return c.offer(c.backends)
 	case "tag":
-		return c.offer(func(ctx context.Context, dir string) []string {
-			tags, _ := store.Tags(ctx, dir)
-			return tags
-		})
+		return c.offer(store.Tags)
 	case "session":
-		return c.offer(func(ctx context.Context, dir string) []string {
-			sessions, _ := store.OptionValues(ctx, dir, "session")
-			return sessions
-		})
+		return c.offer(usedValues("session"))
 	case "tmux-socket":
-		return c.offer(func(ctx context.Context, dir string) []string {
-			sockets, _ := store.OptionValues(ctx, dir, "socket")
-			return sockets
-		})
+		return c.offer(usedValues("socket"))
 	case "option":
 		return c.options
 	case "profile":
@@ -112,19 +103,71 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 	}
 }
 
-// offer completes with the values that values returns for the state directory. It leaves
-// out everything that can't be read.
-func (c *completer) offer(values func(ctx context.Context, dir string) []string) cobra.CompletionFunc {
+// valuesIn returns the values that can be read in the state directory dir.
+type valuesIn func(ctx context.Context, dir string) ([]string, error)
+
+// offer completes with values. It leaves out everything that can't be read.
+func (c *completer) offer(values valuesIn) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		dir, err := c.StateDir()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return values(cmd.Context(), dir), cobra.ShellCompDirectiveNoFileComp
+		offers, _ := values(cmd.Context(), dir)
+		return offers, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-func usedOptions(ctx context.Context, dir string) []string {
+func usedValues(option string) valuesIn {
+	return func(ctx context.Context, dir string) ([]string, error) {
+		return store.OptionValues(ctx, dir, option)
+	}
+}
+
+// options completes an option of a backend: those that workers were given before, and for
+// the backend ssh the hosts of the user's own settings.
+func (c *completer) options(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	values, directive := c.offer(usedOptions)(cmd, args, prefix)
+	if f := cmd.Flag("backend"); f == nil || f.Value.String() != "ssh" {
+		return values, directive
+	}
+	for _, host := range sshHosts(c.Getenv("HOME")) {
+		if !slices.Contains(values, "host="+host) {
+			values = append(values, "host="+host)
+		}
+	}
+	return values, directive
+}
+
+// maxSSHConfig is the largest file that is read for the names in it, in bytes.
+const maxSSHConfig = 1 << 20
+
+func sshHosts(home string) (hosts []string) {
+	if !filepath.IsAbs(home) {
+		return nil
+	}
+	data, err := safefile.ReadForeign(filepath.Join(home, ".ssh", "config"), maxSSHConfig)
+	if err != nil {
+		return nil // it offers nothing then
+	}
+	for line := range strings.Lines(string(data)) {
+		words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '=' || r == '\n' || r == '\r' || r == '"' })
+		if len(words) < 2 || !strings.EqualFold(words[0], "host") {
+			continue
+		}
+		for _, host := range words[1:] {
+			if strings.HasPrefix(host, "#") {
+				break
+			}
+			if !strings.ContainsAny(host, "*?!") && !strings.HasPrefix(host, "-") {
+				hosts = append(hosts, host)
+			}
+		}
+	}
+	return hosts
+}
+
+func usedOptions(ctx context.Context, dir string) ([]string, error) {
 	var options []string
 	for _, key := range []string{"host", "image", "mount", "network", "user", "workdir"} {
 		values, _ := store.OptionValues(ctx, dir, key)
@@ -132,21 +175,21 @@ func usedOptions(ctx context.Context, dir string) []string {
 			options = append(options, key+"="+value)
 		}
 	}
-	return options
+	return options, nil
 }
 
 // backends returns the names of the installed plugins except the one that makes worktrees.
 // Only a running plugin could tell its kind, and completion starts none.
-func (c *completer) backends(context.Context, string) []string {
-	loaded, _ := c.Setup().Load(declared.BackendOfEach)
+func (c *completer) backends(context.Context, string) ([]string, error) {
+	loaded, err := c.Setup().Load(declared.BackendOfEach)
 	if loaded == nil {
-		return nil
+		return nil, err
 	}
 	known, err := c.Setup().Catalog(loaded.Config.Plugins)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return slices.DeleteFunc(known.Names(), func(name string) bool { return name == app.WorkspaceWorktree })
+	return slices.DeleteFunc(known.Names(), func(name string) bool { return name == app.WorkspaceWorktree }), nil
 }
 
 // completeCommand completes the command that a worker runs: a program of the PATH,

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,11 +99,7 @@ func report(a *app.App, cmd *cobra.Command, err error) int {
 		return 0
 	case errors.As(err, &usage):
 		a.Fail(usage)
-		hint := usage.Hint
-		if hint == "" {
-			hint = fmt.Sprintf("run '%s --help' for usage", cmd.CommandPath())
-		}
-		a.Hint(hint)
+		a.Hint(cmp.Or(usage.Hint, fmt.Sprintf("run '%s --help' for usage", cmd.CommandPath())))
 		return output.ExitUsage
 	case errors.As(err, &code):
 		if code.Err != nil {

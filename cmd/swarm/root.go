@@ -33,20 +33,21 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// The groups in which help lists the verbs.
+// The groups in which help lists the verbs, by their titles.
 const (
-	groupWorkers = "workers"
-	groupTalk    = "talk"
-	groupHistory = "history"
-	groupInside  = "inside"
-	groupSets    = "sets"
-	groupTeams   = "teams"
-	groupTools   = "tools"
-	groupSystem  = "system"
-	groupTopics  = "topics"
+	groupWorkers = "Workers:"
+	groupTalk    = "Talk to workers:"
+	groupHistory = "History:"
+	groupInside  = "From inside a worker:"
+	groupSets    = "Loops and sets of workers:"
+	groupTeams   = "Teams of agents:"
+	groupTools   = "Tools for agents:"
+	groupSystem  = "Setup:"
+	groupTopics  = "Topics:"
 )
 
-// verbs are the commands of swarm, in the order of their use.
+// verbs are the commands of swarm, in the order of their use. The order of the groups is that
+// of their first verbs.
 func verbs() []verb {
 	return []verb{
 		{"spawn", groupWorkers, workers.NewSpawn},
@@ -187,17 +188,11 @@ when it ends one, no process of it remains.`,
 	root.SetErr(safetext.Writer(a.Err))
 	root.SetFlagErrorFunc(command.FlagError)
 	root.SetUsageTemplate(usageTemplate)
-	root.AddGroup(
-		&cobra.Group{ID: groupWorkers, Title: "Workers:"},
-		&cobra.Group{ID: groupTalk, Title: "Talk to workers:"},
-		&cobra.Group{ID: groupHistory, Title: "History:"},
-		&cobra.Group{ID: groupInside, Title: "From inside a worker:"},
-		&cobra.Group{ID: groupSets, Title: "Loops and sets of workers:"},
-		&cobra.Group{ID: groupTeams, Title: "Teams of agents:"},
-		&cobra.Group{ID: groupTools, Title: "Tools for agents:"},
-		&cobra.Group{ID: groupSystem, Title: "Setup:"},
-		&cobra.Group{ID: groupTopics, Title: "Topics:"},
-	)
+	for _, v := range verbs() {
+		if !root.ContainsGroup(v.group) {
+			root.AddGroup(&cobra.Group{ID: v.group, Title: v.group})
+		}
+	}
 	root.SetHelpCommand(newHelp())
 	root.SetHelpFunc(helpFor(a, root.HelpFunc()))
 	return root

@@ -108,15 +108,17 @@ func (a *App) ToolEnv(cfg config.Config) tool.Env {
 	}
 }
 
-// RunningNames returns the ids of the selected workers that run.
-func (a *App) RunningNames(ctx context.Context, h *host.Host, sel host.Selection) ([]string, error) {
+// NamesOrRunning returns the names of a selection or, without any, the ids of those selected
+// workers that run.
+func (a *App) NamesOrRunning(ctx context.Context, h *host.Host, sel host.Selection) ([]string, error) {
+	if sel.Names != nil {
+		return sel.Names, nil
+	}
 	workers, warnings, err := h.Workers(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range warnings {
-		a.Warn(text, "")
-	}
+	a.WarnAll(warnings)
 	var ids []string
 	for _, w := range workers {
 		if !w.Gone() {

@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/swarmhost/swarm/shared/nearest"
-
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
@@ -20,6 +18,7 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/set"
+	"github.com/swarmhost/swarm/shared/nearest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -31,13 +30,13 @@ var errNoProject = &output.HintError{
 // Workers are the workers that a project's file declares.
 type Workers struct {
 	*config.Loaded
-	// names are those of all workers, in the order of the file.
+	// names are the names of all workers, in the order of the file.
 	names []string
 	Set   *set.Set
 }
 
-// BackendOfEach is what stands for a backend that a call names itself: each worker
-// names one, so the default does not matter for itself.
+// BackendOfEach stands for a backend that the call names: each worker names one itself, so
+// the default does not matter.
 const BackendOfEach = "that of each worker"
 
 // LoadDeclared reads the project's file. No worker has its variables yet.
@@ -151,7 +150,6 @@ func (d *Workers) Explain(err error) error {
 	return err
 }
 
-// CompleteDeclared offers the names of declared workers.
 func CompleteDeclared(a *app.App) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		loaded, _ := a.Setup().Load(BackendOfEach)
@@ -163,10 +161,8 @@ func CompleteDeclared(a *app.App) cobra.CompletionFunc {
 	}
 }
 
-func SetUnlessEmpty(m map[string]string, key string, values ...string) {
-	for _, value := range values {
-		if value != "" {
-			m[key] = value
-		}
+func SetUnlessEmpty(m map[string]string, key, value string) {
+	if value != "" {
+		m[key] = value
 	}
 }

@@ -96,8 +96,8 @@ func trustProblems(l *config.Loaded, names []string) (problems config.Problems) 
 	return append(problems, dirs...)
 }
 
-// dirProblems are missing working directories. A directory of another machine can't be
-// checked.
+// dirProblems returns the missing working directories. A directory of another machine can't
+// be checked.
 func dirProblems(ctx context.Context, a *app.App, l *config.Loaded, names []string) (problems config.Problems) {
 	for _, name := range names {
 		missing := l.DirProblems(name)

@@ -142,7 +142,7 @@ func eventJSONOf(e history.Event) eventJSON {
 		Final: e.Final, Previous: output.OrNull(e.Previous), Tags: append([]string{}, e.Tags...),
 	}
 	if e.Exit != nil {
-		j.Exit, j.Usage = view.ExitJSONOf(*e.Exit), view.UsageJSONOf(e.Exit.Usage)
+		j.Exit, j.Usage = view.ExitJSONOf(e.Exit), view.UsageJSONOf(e.Exit.Usage)
 	}
 	return j
 }

@@ -68,6 +68,13 @@ func (p *Printer) Warn(text, hint string) {
 	p.Hint(hint)
 }
 
+// WarnAll prints warnings without hints.
+func (p *Printer) WarnAll(texts []string) {
+	for _, text := range texts {
+		p.Warn(text, "")
+	}
+}
+
 // Error prints an error.
 func (p *Printer) Error(text string) {
 	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Red, "error:"), Visible(text))
@@ -106,6 +113,31 @@ func OrNull[V comparable](v V) *V {
 	return &v
 }
 
+// ValueOr returns what p points to, or otherwise for nil.
+func ValueOr[V any](p *V, otherwise V) V {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// List returns what f makes of each of xs. It is never nil: JSON shows [] for none.
+func List[X, Y any](xs []X, f func(X) Y) []Y {
+	list := make([]Y, len(xs))
+	for i, x := range xs {
+		list[i] = f(x)
+	}
+	return list
+}
+
+// OneOrList returns the only element of list for a call with one name, else list.
+func OneOrList[V any](list []V, one bool) any {
+	if one && len(list) == 1 {
+		return list[0]
+	}
+	return list
+}
+
 func TimeJSON(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -115,6 +147,20 @@ func TimeJSON(t time.Time) *string {
 
 // PrintJSON is all that a verb with --json writes to stdout.
 func (p *Printer) PrintJSON(v any) error { return p.writeJSON(v, "  ") }
+
+// Conclude ends a verb that printed its results one by one. With --json it prints v; the
+// call fails if one of them has failed.
+func (p *Printer) Conclude(asJSON bool, v any, failed bool) error {
+	if asJSON {
+		if err := p.PrintJSON(v); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return Failed
+	}
+	return nil
+}
 
 // PrintJSONLine writes one object of a stream that a verb prints with --json.
 func (p *Printer) PrintJSONLine(v any) error { return p.writeJSON(v, "") }

@@ -220,10 +220,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	if err != nil {
 		return err
 	}
-	request, err := o.Request(loaded.Config)
-	if err == nil {
-		err = o.CheckParent(loaded, request)
-	}
+	request, err := o.Request(loaded)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
-	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
@@ -14,15 +13,8 @@ import (
 	"github.com/swarmhost/swarm/host/set"
 )
 
-type downOptions struct {
-	timeout    command.DurationFlag
-	rmWorktree bool
-	forceDirty bool
-	json       bool
-}
-
 func NewDown(a *app.App) *cobra.Command {
-	o := &downOptions{}
+	o := &workers.KillOptions{}
 	cmd := &cobra.Command{
 		Use:   "down [NAME...]",
 		Short: "End the workers that swarm.toml declares",
@@ -40,35 +32,23 @@ keep running, and the exit code is 1.`,
 		ValidArgsFunction: declared.CompleteDeclared(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runDown(cmd.Context(), a, args, o) },
 	}
-	f := cmd.Flags()
-	f.Var(&o.timeout, "timeout", "how long each may take to end, in place of its own grace")
-	f.BoolVar(&o.rmWorktree, "rm-worktree", false, "remove their git worktrees afterwards")
-	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
-	f.BoolVar(&o.json, "json", false, "print the results as JSON")
+	o.AddEnding(cmd, "how long each may take to end, in place of its own grace")
 	return cmd
 }
 
-func runDown(ctx context.Context, a *app.App, names []string, o *downOptions) error {
+func runDown(ctx context.Context, a *app.App, names []string, o *workers.KillOptions) error {
 	output.FinishWriting()
 	d, err := declared.LoadDeclared(ctx, a)
 	if err != nil {
 		return err
 	}
 	return a.WithHost(ctx, func(h *host.Host) error {
-		k := workers.Killer{App: a, JSON: o.json, Progress: output.NewProgress(a.Err, a.ErrWidth)}
+		k, request := workers.NewKiller(a, o)
 		_, err := d.Set.Down(ctx, h, set.DownRequest{
 			Names: names,
-			Kill: host.KillRequest{
-				Grace:           o.timeout.D,
-				RemoveWorkspace: o.rmWorktree,
-				ForceDirty:      o.forceDirty,
-				Progress:        k.Progress.Event,
-				Done:            k.Done,
-				Warn:            k.Warning,
-				Answer:          k.Answer,
-			},
+			Kill:  request,
 			Idle: func(name string) {
-				if !o.json {
+				if !o.JSON {
 					k.Progress.Aside(func() { a.Printf("%s is not running\n", name) })
 				}
 			},

@@ -89,7 +89,8 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 		outcomes, err := d.Set.Up(ctx, h, req)
 		u.progress.Stop()
 		if o.json && outcomes != nil {
-			if err := a.PrintJSON(upJSONOf(a, outcomes)); err != nil {
+			results := output.List(outcomes, func(out set.Outcome) upJSON { return upJSONOf(a, out) })
+			if err := a.PrintJSON(results); err != nil {
 				return err
 			}
 		}
@@ -115,10 +116,7 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 // followUp prints what the workers of a set write, until they have ended. An interruption
 // ends no worker.
 func followUp(ctx context.Context, a *app.App, h *host.Host, outcomes []set.Outcome, since time.Time) error {
-	names := make([]string, len(outcomes))
-	for i, out := range outcomes {
-		names[i] = out.Name
-	}
+	names := output.List(outcomes, func(out set.Outcome) string { return out.Name })
 	err := workers.FollowLogs(ctx, a, h, names, since)
 	if ctx.Err() != nil {
 		a.Hint("the workers continue; 'swarm up --follow' follows them again, 'swarm down' ends them")
@@ -136,19 +134,8 @@ type upper struct {
 	left []string
 }
 
-// acted prints the one line of a worker with which there is nothing more to do
-// than to wait.
-func (u *upper) acted(out set.Outcome) {
-	u.progress.Aside(func() {
-		u.differ = u.differ || out.Action == set.Differs
-		switch {
-		case out.Err != nil:
-			u.problem(out)
-		case !u.json:
-			u.Printf("%s\n", u.line(out))
-		}
-	})
-}
+// acted prints what was done with a worker.
+func (u *upper) acted(out set.Outcome) { u.tell(out, u.line(out)) }
 
 func (u *upper) line(out set.Outcome) string {
 	switch out.Action {
@@ -177,29 +164,28 @@ func (u *upper) waiting(name string, deadline time.Time) {
 
 func (u *upper) waited(out set.Outcome) {
 	u.progress.Event(host.KillEvent{Worker: out.Name, Done: true})
-	u.progress.Aside(func() {
-		switch {
-		case out.Err != nil:
-			u.problem(out)
-		case !u.json:
-			u.Printf("%s is ready\n", out.Name)
-		}
-	})
+	u.tell(out, out.Name+" is ready")
 }
 
 func (u *upper) warning(w host.Warning) { u.progress.Aside(func() { u.Warn(w.Text, w.Hint) }) }
 
-// problem describes why a worker is not up. An interruption of the call is reported once,
-// by its exit code.
-func (u *upper) problem(out set.Outcome) {
-	if out.Interrupted() {
-		if out.Worker.ID == "" {
-			u.left = append(u.left, out.Name)
+// tell prints a line about a worker, or why it is not up. An interruption of the call is
+// reported once, by its exit code.
+func (u *upper) tell(out set.Outcome, line string) {
+	u.progress.Aside(func() {
+		u.differ = u.differ || out.Action == set.Differs
+		switch {
+		case out.Interrupted():
+			if out.Worker.ID == "" {
+				u.left = append(u.left, out.Name)
+			}
+		case out.Err != nil:
+			u.failed = true
+			u.Fail(out.Err)
+		case !u.json:
+			u.Printf("%s\n", line)
 		}
-		return
-	}
-	u.failed = true
-	u.Fail(out.Err)
+	})
 }
 
 type upJSON struct {
@@ -211,19 +197,15 @@ type upJSON struct {
 	Worker  *view.WorkerJSON `json:"worker"`
 }
 
-func upJSONOf(a *app.App, outcomes []set.Outcome) []upJSON {
-	list := make([]upJSON, len(outcomes))
-	for i, out := range outcomes {
-		list[i] = upJSON{
-			Name: out.Name, Action: string(out.Action), Differs: append([]string{}, out.Differs...), Error: view.ErrorJSON(out.Err),
-		}
-		if out.Awaited {
-			list[i].Ready = &out.Ready
-		}
-		if out.Worker.ID != "" {
-			w := view.WorkerJSONIn(a, out.Worker)
-			list[i].Worker = &w
-		}
+func upJSONOf(a *app.App, out set.Outcome) upJSON {
+	j := upJSON{
+		Name: out.Name, Action: string(out.Action), Differs: append([]string{}, out.Differs...), Error: view.ErrorJSON(out.Err),
 	}
-	return list
+	if out.Awaited {
+		j.Ready = &out.Ready
+	}
+	if out.Worker.ID != "" {
+		j.Worker = new(view.WorkerJSONIn(a, out.Worker))
+	}
+	return j
 }

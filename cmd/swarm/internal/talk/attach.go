@@ -15,10 +15,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-type attachOptions struct{ json bool }
-
 func NewAttach(a *app.App) *cobra.Command {
-	o := &attachOptions{}
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "attach NAME",
 		Short: "Attach this terminal to a worker",
@@ -33,10 +31,10 @@ With --json this terminal is not attached: the program that would run is printed
 		Args:              command.Arguments(1, 1, "name of a worker"),
 		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runAttach(cmd.Context(), a, args[0], o)
+			return runAttach(cmd.Context(), a, args[0], asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the program that connects, as JSON, and do not run it")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the program that connects, as JSON, and do not run it")
 	return cmd
 }
 
@@ -45,7 +43,7 @@ type attachJSON struct {
 	Unset   []string `json:"unset"`
 }
 
-func runAttach(ctx context.Context, a *app.App, name string, o *attachOptions) error {
+func runAttach(ctx context.Context, a *app.App, name string, asJSON bool) error {
 	var to swarm.Attachment
 	err := a.WithHost(ctx, func(h *host.Host) (err error) {
 		to, err = h.Attach(ctx, name)
@@ -55,7 +53,7 @@ func runAttach(ctx context.Context, a *app.App, name string, o *attachOptions) e
 	if err != nil {
 		return err
 	}
-	if o.json {
+	if asJSON {
 		return a.PrintJSON(attachJSON{Command: to.Command, Unset: append([]string{}, to.Unset...)})
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {

@@ -2,7 +2,6 @@ package talk
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -97,19 +96,17 @@ func printExplanation(a *app.App, e host.Explanation) {
 		a.Printf("typed at the prompt, not submitted: %s\n", e.Look.Draft)
 	}
 	a.Printf("rules, in the order in which they are tried:\n")
-	rows := make([][]string, len(e.Trials))
-	for i, t := range e.Trials {
+	a.PrintTable(nil, output.List(e.Trials, func(t profile.Trial) []string {
 		mark := "no"
 		if t.Matched {
 			mark = "yes"
 		}
-		rows[i] = []string{"  " + t.Rule, string(t.State), mark, t.Why}
-	}
-	a.PrintTable(nil, rows)
+		return []string{"  " + t.Rule, string(t.State), mark, t.Why}
+	}))
 	switch {
 	case e.Worker.Gone():
 		a.Printf("It has ended and has no state: this is its last screen.\n")
 	case e.Look.Rule == "":
-		a.Printf("%s\n", fmt.Sprintf("No rule matched: the state is %s.", e.Look.State))
+		a.Printf("No rule matched: the state is %s.\n", e.Look.State)
 	}
 }

@@ -34,17 +34,14 @@ With --json, one name gives an object; anything else gives an array.`,
   swarm peek --all -n 3
   swarm peek agent --json | jq -r '.lines[-1]'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			lines := 0
-			if o.lines.N != nil {
-				if lines = *o.lines.N; lines == 0 {
-					return output.Usagef("invalid value '0' for --lines: expected a number from 1")
-				}
+			if o.lines.N != nil && *o.lines.N == 0 {
+				return output.Usagef("invalid value '0' for --lines: expected a number from 1")
 			}
 			sel, err := o.Of(cmd, args)
 			if err != nil {
 				return err
 			}
-			return runPeek(cmd.Context(), a, sel, lines, o)
+			return runPeek(cmd.Context(), a, sel, o)
 		},
 	}
 	o.AddTo(cmd, a)
@@ -63,50 +60,34 @@ type peekJSON struct {
 	Lines  []string `json:"lines"`
 }
 
-func runPeek(ctx context.Context, a *app.App, sel host.Selection, lines int, o *peekOptions) error {
+func runPeek(ctx context.Context, a *app.App, sel host.Selection, o *peekOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
-		names := sel.Names
-		if names == nil {
-			var err error
-			if names, err = a.RunningNames(ctx, h, sel); err != nil {
-				return err
-			}
+		names, err := a.NamesOrRunning(ctx, h, sel)
+		if err != nil {
+			return err
 		}
-		single := len(sel.Names) == 1
-		seen := []peekJSON{}
-		bad := false
+		one := len(sel.Names) == 1
+		seen, failed := []peekJSON{}, false
 		for i, name := range names {
-			p, err := h.Peek(ctx, name, lines)
+			p, err := h.Peek(ctx, name, output.ValueOr(o.lines.N, 0))
 			switch {
-			case err != nil && single:
+			case err != nil && one:
 				return err
 			case err != nil:
-				bad = true
+				failed = true
 				a.Fail(err)
 			case o.json:
 				seen = append(seen, peekJSONOf(p))
 			default:
-				if !single {
+				if !one {
 					heading(a, i, p.Worker.Name)
 				}
-				printScreen(a, p)
+				for _, line := range p.Lines {
+					a.Printf("%s\n", output.Made(safetext.Block(line)))
+				}
 			}
 		}
-		if o.json {
-			var err error
-			if single {
-				err = a.PrintJSON(seen[0])
-			} else {
-				err = a.PrintJSON(seen)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if bad {
-			return output.Failed
-		}
-		return nil
+		return a.Conclude(o.json, output.OneOrList(seen, one), failed)
 	})
 }
 
@@ -117,16 +98,10 @@ func peekJSONOf(p host.Peek) peekJSON {
 	}
 }
 
-// heading begins what belongs to one of several workers, as tail(1) does for files.
+// heading prints a name above the lines of one of several workers, as tail(1) does for files.
 func heading(a *app.App, i int, name string) {
 	if i > 0 {
 		a.Printf("\n")
 	}
 	a.Printf("==> %s <==\n", name)
-}
-
-func printScreen(a *app.App, p host.Peek) {
-	for _, line := range p.Lines {
-		a.Printf("%s\n", output.Made(safetext.Block(line)))
-	}
 }

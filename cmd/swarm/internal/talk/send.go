@@ -59,11 +59,9 @@ NAME may also be the name of an agent, if no worker and no agent of another team
 			if o.anyway {
 				return give(cmd.Context(), a, sel, in, "sent to %s", o.json)
 			}
-			req := host.DeliverRequest{Text: in.Data, Enter: in.Enter}
-			if o.timeout.D != nil {
-				req.Timeout = *o.timeout.D
-			}
-			return tellSent(cmd.Context(), a, sel, "sent to %s", o.json, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
+			req := host.DeliverRequest{Text: in.Data, Enter: in.Enter, Timeout: output.ValueOr(o.timeout.D, 0)}
+			ctx := cmd.Context()
+			return tellSent(ctx, a, sel, "sent to %s", o.json, func(h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
 				return h.Deliver(ctx, sel, req)
 			})
 		},
@@ -113,7 +111,7 @@ func (o *sendOptions) parse(cmd *cobra.Command, args []string) (host.Selection, 
 }
 
 func give(ctx context.Context, a *app.App, sel host.Selection, in swarm.Input, line string, asJSON bool) error {
-	return tellSent(ctx, a, sel, line, asJSON, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
+	return tellSent(ctx, a, sel, line, asJSON, func(h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
 		outcomes, err := h.Send(ctx, sel, in)
 		for i := range outcomes {
 			// Keys are pressed: there is nothing to confirm.
@@ -123,7 +121,7 @@ func give(ctx context.Context, a *app.App, sel host.Selection, in swarm.Input, l
 	})
 }
 
-type sender func(context.Context, *host.Host, host.Selection) ([]host.SendOutcome, error)
+type sender func(*host.Host, host.Selection) ([]host.SendOutcome, error)
 
 func tellSent(ctx context.Context, a *app.App, sel host.Selection, line string, asJSON bool, send sender) error {
 	output.FinishWriting()
@@ -132,20 +130,17 @@ func tellSent(ctx context.Context, a *app.App, sel host.Selection, line string, 
 		if err != nil {
 			return err
 		}
-		outcomes, err := send(ctx, h, sel)
+		outcomes, err := send(h, sel)
 		if err != nil {
 			return err
 		}
-		results := make([]sendJSON, len(outcomes))
-		bad := false
-		for i, out := range outcomes {
-			results[i] = sendJSONOf(out)
+		failed := false
+		for _, out := range outcomes {
+			failed = failed || out.Err != nil
 			switch {
 			case out.Err != nil && ctx.Err() != nil && errors.Is(out.Err, context.Canceled):
-				bad = true
 				a.Hint(fmt.Sprintf("interrupted; '%s' may have read a part of it", out.Worker.Name))
 			case out.Err != nil:
-				bad = true
 				a.Fail(out.Err)
 			case asJSON:
 			case out.Confirmed || out.Pending:
@@ -157,17 +152,11 @@ func tellSent(ctx context.Context, a *app.App, sel host.Selection, line string, 
 				a.Warn(fmt.Sprintf("'%s' has not read all of it yet", out.Worker.Name), "")
 			}
 		}
-		if asJSON {
-			err = a.PrintJSON(results)
-		}
-		switch {
-		case err != nil || !bad:
-			return err
-		case ctx.Err() != nil:
+		err = a.Conclude(asJSON, output.List(outcomes, sendJSONOf), failed)
+		if errors.Is(err, output.Failed) && ctx.Err() != nil {
 			return ctx.Err()
-		default:
-			return output.Failed
 		}
+		return err
 	})
 }
 

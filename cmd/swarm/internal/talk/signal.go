@@ -68,10 +68,7 @@ func runSignal(ctx context.Context, a *app.App, name, signal string, o *signalOp
 			return err
 		}
 		if o.json {
-			mode := w.Kill.Mode
-			if request.Mode != nil {
-				mode = *request.Mode
-			}
+			mode := output.ValueOr(request.Mode, w.Kill.Mode)
 			return a.PrintJSON(signalJSON{Name: w.Name, ID: w.ID, Signal: signal, Mode: mode.String()})
 		}
 		a.Printf("signalled %s (%s)\n", w.Name, signal)

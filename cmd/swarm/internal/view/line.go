@@ -1,24 +1,29 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func processList(ps []swarm.Process) string {
-	names := make([]string, len(ps))
-	for i, p := range ps {
-		if names[i] = output.OrText(p.Name, "process"); p.PID != 0 { // which is unknown for other machines
-			names[i] = fmt.Sprintf("%s (pid %d)", names[i], p.PID)
+	return strings.Join(output.List(ps, func(p swarm.Process) string {
+		name := cmp.Or(p.Name, "process")
+		if p.PID == 0 { // it is unknown for other machines
+			return name
 		}
-	}
-	return strings.Join(names, " ")
+		return fmt.Sprintf("%s (pid %d)", name, p.PID)
+	}), " ")
 }
 
 // SpawnedWhere describes the location of a new worker: its window, or its process.
@@ -36,73 +41,60 @@ func SpawnedWhere(w host.Worker) string {
 // StatusLine is "NAME: STATUS (facts)".
 func StatusLine(w host.Worker, now time.Time) string {
 	var facts []string
-	add := func(format string, args ...any) { facts = append(facts, output.Visible(fmt.Sprintf(format, args...))) }
-	addPlace := func() {
+	add := func(fact string) {
+		if fact != "" {
+			facts = append(facts, output.Visible(fact))
+		}
+	}
+	switch w.Status {
+	case host.StatusRunning:
 		if w.Where.Name != "" {
-			add("%s %s", w.Where.Kind, w.Where.Name)
-			return
+			add(w.Where.Kind + " " + w.Where.Name)
+		} else {
+			add(MissingPlace(w))
+			if w.PID != 0 {
+				add(fmt.Sprintf("pid %d", w.PID))
+			}
 		}
-		if missing := MissingPlace(w); missing != "" {
-			add("%s", missing)
+		if w.Paused {
+			add("paused")
 		}
-		if w.PID != 0 {
-			add("pid %d", w.PID)
+		add(w.Reason)
+		add(StateText(w.State, now))
+	case host.StatusStopped:
+		add(ExitText(w))
+	case host.StatusLost:
+		add(cmp.Or(w.Reason, "shim died, exit unknown"))
+		if len(w.Survivors) > 0 {
+			add("still alive: " + processList(w.Survivors))
 		}
+	case host.StatusStarting:
+		add("for " + humane.Age(now.Sub(w.Created)))
+	default:
+		add(cmp.Or(w.Reason, "its backend can't be asked"))
 	}
-	addWorktree := func() {
-		if w.Workspace != nil {
-			add("worktree %s", w.Workspace.Location())
-		}
-	}
-	addLife := func() {
+	running, stopped := w.Status == host.StatusRunning, w.Status == host.StatusStopped
+	if running || stopped || w.Status == host.StatusLost {
 		switch {
 		case w.Restarts == 0 || w.InCrashLoop(): // that says how often
 		case w.Restarts == 1:
 			add("restarted once")
 		default:
-			add("restarted %d times", w.Restarts)
+			add(fmt.Sprintf("restarted %d times", w.Restarts))
 		}
 		if w.Completion != nil {
-			add("%s", strings.TrimSuffix("completed: "+w.Completion.Summary, ": "))
+			add(strings.TrimSuffix("completed: "+w.Completion.Summary, ": "))
 		}
 	}
-	switch w.Status {
-	case host.StatusRunning:
-		addPlace()
-		if w.Paused {
-			add("paused")
-		}
-		if w.Reason != "" {
-			add("%s", w.Reason)
-		}
-		if text := StateText(w.State, now); text != "" {
-			add("%s", text)
-		}
-		addLife()
-		addWorktree()
-		if !w.BetweenStarts() && !w.Started.IsZero() {
-			add("uptime %s", humane.Age(now.Sub(w.Started)))
-		}
-	case host.StatusStopped:
-		add("%s", ExitText(w))
-		addLife()
-		addWorktree()
-		if !w.Started.IsZero() && !w.Ended.IsZero() {
-			add("ran %s", humane.Age(w.Ended.Sub(w.Started)))
-		}
-	case host.StatusLost:
-		add("%s", output.OrText(w.Reason, "shim died, exit unknown"))
-		if len(w.Survivors) > 0 {
-			add("still alive: %s", processList(w.Survivors))
-		}
-		addLife()
-		addWorktree()
-	case host.StatusStarting:
-		add("for %s", humane.Age(now.Sub(w.Created)))
-		addWorktree()
-	default:
-		add("%s", output.OrText(w.Reason, "its backend can't be asked"))
-		addWorktree()
+	if w.Workspace != nil {
+		add("worktree " + w.Workspace.Location())
+	}
+	switch {
+	case w.Started.IsZero():
+	case running && !w.BetweenStarts():
+		add("uptime " + humane.Age(now.Sub(w.Started)))
+	case stopped && !w.Ended.IsZero():
+		add("ran " + humane.Age(w.Ended.Sub(w.Started)))
 	}
 	return fmt.Sprintf("%s: %s (%s)", w.Name, w.Status, strings.Join(facts, ", "))
 }
@@ -119,7 +111,7 @@ func MissingPlace(w host.Worker) string {
 // ExitText is "exit 3", "killed SIGKILL" or "exit 1, crash loop: restarted 5 times within 60s".
 func ExitText(w host.Worker) string {
 	if w.Exit == nil {
-		return output.OrText(w.Reason, "exit unknown")
+		return cmp.Or(w.Reason, "exit unknown")
 	}
 	text := fmt.Sprintf("exit %d", w.Exit.Code)
 	switch {
@@ -128,10 +120,57 @@ func ExitText(w host.Worker) string {
 	case w.Exit.Signal != "":
 		text = "killed " + w.Exit.Signal
 	case w.Exit.Code < 0:
-		return output.OrText(w.Exit.Reason, "never started")
+		return cmp.Or(w.Exit.Reason, "never started")
 	}
 	if w.InCrashLoop() {
 		text = strings.TrimSuffix(text+", crash loop: "+w.Exit.Reason, ": ")
 	}
 	return text
+}
+
+// StateText is "idle for 5m", or "asks: Proceed? (1 Yes, 2 No)"; empty for a worker
+// without a state.
+func StateText(s *host.AgentState, now time.Time) string {
+	if s == nil {
+		return ""
+	}
+	var text string
+	switch s.State {
+	case profile.Blocked:
+		text = AsksText(s.Question, s.Choices)
+	case profile.Unknown:
+		text = "state unknown"
+	case profile.Working, profile.Idle:
+		text = string(s.State)
+		if !s.Since.IsZero() {
+			text += " for " + humane.Age(now.Sub(s.Since))
+		}
+	}
+	if s.Broken != "" {
+		text += ", shows an error: " + s.Broken
+	}
+	return text
+}
+
+// AsksText is "asks: Proceed? (1 Yes, 2 No)".
+func AsksText(question string, choices []profile.Choice) string {
+	return "asks: " + deliver.Dialog(question, choices)
+}
+
+// exitUnknown is the exit code for a worker whose own one is unknown.
+const exitUnknown = 125
+
+// ExitCode returns the worker's exit code as a shell reports it.
+func ExitCode(w host.Worker) int {
+	if w.Status != host.StatusStopped || w.Exit == nil {
+		return exitUnknown
+	}
+	switch n := unix.SignalNum(w.Exit.Signal); {
+	case n != 0:
+		return 128 + int(n)
+	case w.Exit.Signal != "" || w.Exit.Code < 0:
+		return exitUnknown
+	default:
+		return w.Exit.Code
+	}
 }

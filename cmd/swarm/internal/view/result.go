@@ -38,7 +38,7 @@ type KillJSON struct {
 }
 
 func KillJSONOf(o host.KillOutcome) KillJSON {
-	j := KillJSON{
+	return KillJSON{
 		Name:            o.Worker.Name,
 		ID:              o.Worker.ID,
 		Status:          string(o.Worker.Status),
@@ -46,32 +46,24 @@ func KillJSONOf(o host.KillOutcome) KillJSON {
 		AlreadyStopped:  o.Err == nil && (o.Result.AlreadyEnded || o.Result.Status.State == swarm.StateUnknown),
 		Signal:          output.OrNull(o.Result.Signal),
 		Forced:          o.Result.Forced,
+		Exit:            ExitJSONOf(o.Worker.Exit),
 		Survivors:       processesJSON(o.Result.Survivors),
 		WorktreeRemoved: o.WorkspaceRemoved,
-		Warnings:        WarningTexts(o.Warnings),
+		Warnings:        warningTexts(o.Warnings),
 		Notices:         append([]string{}, o.Notices...),
 		Error:           ErrorJSON(o.Err),
 	}
-	if o.Worker.Exit != nil {
-		j.Exit = ExitJSONOf(*o.Worker.Exit)
-	}
-	return j
 }
 
-func WarningTexts(ws []host.Warning) []string {
-	texts := make([]string, len(ws))
-	for i, w := range ws {
-		texts[i] = w.Text
-	}
-	return texts
+func warningTexts(ws []host.Warning) []string {
+	return output.List(ws, func(w host.Warning) string { return w.Text })
 }
 
 func ErrorJSON(err error) *string {
 	if err == nil {
 		return nil
 	}
-	text := setup.Message(err)
-	return &text
+	return new(setup.Message(err))
 }
 
 // CleanJSON is the result for one worker.
@@ -85,20 +77,16 @@ type CleanJSON struct {
 	Error           *string  `json:"error"`
 }
 
-func CleanJSONOf(outcomes []host.CleanOutcome) []CleanJSON {
-	list := make([]CleanJSON, len(outcomes))
-	for i, o := range outcomes {
-		list[i] = CleanJSON{
-			Name:            o.Worker.Name,
-			ID:              o.Worker.ID,
-			Cleaned:         o.Err == nil,
-			WorktreeRemoved: o.WorkspaceRemoved,
-			Warnings:        WarningTexts(o.Warnings),
-			Notices:         append([]string{}, o.Notices...),
-			Error:           ErrorJSON(o.Err),
-		}
+func CleanJSONOf(o host.CleanOutcome) CleanJSON {
+	return CleanJSON{
+		Name:            o.Worker.Name,
+		ID:              o.Worker.ID,
+		Cleaned:         o.Err == nil,
+		WorktreeRemoved: o.WorkspaceRemoved,
+		Warnings:        warningTexts(o.Warnings),
+		Notices:         append([]string{}, o.Notices...),
+		Error:           ErrorJSON(o.Err),
 	}
-	return list
 }
 
 // FileJSON is a changed file. The counts of lines are null if it is not text.
@@ -108,26 +96,21 @@ type FileJSON struct {
 	Removed *int   `json:"removed"`
 }
 
-// FilesJSON converts changed files; without any it is an empty list.
 func FilesJSON(files []swarm.FileChange) []FileJSON {
-	list := make([]FileJSON, len(files))
-	for i, f := range files {
-		list[i].Path = f.Path
-		if f.Added >= 0 {
-			list[i].Added, list[i].Removed = &f.Added, &f.Removed
+	return output.List(files, func(f swarm.FileChange) FileJSON {
+		if f.Added < 0 {
+			return FileJSON{Path: f.Path}
 		}
-	}
-	return list
+		return FileJSON{Path: f.Path, Added: &f.Added, Removed: &f.Removed}
+	})
 }
 
 // FileRows are the rows of a table of changed files, such as "main.go  +12 -3".
 func FileRows(files []swarm.FileChange) [][]string {
-	rows := make([][]string, len(files))
-	for i, f := range files {
-		rows[i] = []string{f.Path, "binary"}
-		if f.Added >= 0 {
-			rows[i][1] = fmt.Sprintf("+%d -%d", f.Added, f.Removed)
+	return output.List(files, func(f swarm.FileChange) []string {
+		if f.Added < 0 {
+			return []string{f.Path, "binary"}
 		}
-	}
-	return rows
+		return []string{f.Path, fmt.Sprintf("+%d -%d", f.Added, f.Removed)}
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -66,29 +66,25 @@ type pastJSON struct {
 	Text *string `json:"text"`
 }
 
-// ShowJSONIn returns everything about a worker.
 func ShowJSONIn(a *app.App, d host.Details) ShowJSON {
 	j := ShowJSON{
 		WorkerJSON: WorkerJSONIn(a, d.Worker), Environment: environmentNames(d.Worker.Env), Options: map[string]string{},
 		Profile: output.OrNull(d.Profile), RunDir: output.OrNull(d.RunDir),
-		Processes: make([]treeJSON, len(d.Processes)), Events: make([]pastJSON, len(d.Events)),
+		Processes: output.List(d.Processes, func(p proc.Process) treeJSON {
+			return treeJSON{PID: p.PID, Parent: p.Parent, Name: p.Name}
+		}),
+		Events: output.List(d.Events, func(e history.Event) pastJSON {
+			return pastJSON{Time: output.TimeJSON(e.Time), ID: e.ID, Kind: string(e.Kind), Text: output.OrNull(e.Text)}
+		}),
 		Lines: append([]string{}, d.Lines...), Screen: d.Screen, Stats: StatsJSONOf(d.Figures),
+		Changes: (*changesJSON)(d.Changes),
 	}
 	maps.Copy(j.Options, d.Worker.Options)
-	if d.Changes != nil {
-		j.Changes = &changesJSON{Files: d.Changes.Files, Added: d.Changes.Added, Removed: d.Changes.Removed, Ahead: d.Changes.Ahead, Behind: d.Changes.Behind}
-	}
 	if d.Log != nil {
 		j.Log = &logJSON{
 			Bytes: d.Log.Bytes, Limit: output.OrNull(d.Worker.OutputLimit),
 			DroppedBytes: d.Log.DroppedBytes, DroppedLines: d.Log.DroppedLines,
 		}
-	}
-	for i, p := range d.Processes {
-		j.Processes[i] = treeJSON{PID: p.PID, Parent: p.Parent, Name: p.Name}
-	}
-	for i, e := range d.Events {
-		j.Events[i] = pastJSON{Time: output.TimeJSON(e.Time), ID: e.ID, Kind: string(e.Kind), Text: output.OrNull(e.Text)}
 	}
 	return j
 }
@@ -103,7 +99,7 @@ func environmentNames(env []string) []string {
 	return names
 }
 
-// Look is how a page may look.
+// Look says how a page is shown.
 type Look struct {
 	// Width is how wide lines may be; 0: as wide as they get.
 	Width          int
@@ -183,7 +179,7 @@ func (p *page) about(d host.Details, now time.Time) {
 		p.field("Branch", w.Workspace.Branch)
 		if d.Changes != nil {
 			p.field("Changes", changesText(w.Name, *d.Changes, p.Plain))
-			p.field("Commits", commitsText(*d.Changes))
+			p.field("Commits", distance(*d.Changes, "%d ahead", "%d behind", ", "))
 		}
 	}
 	p.field("Tags", strings.Join(w.Tags, " "))
@@ -261,7 +257,7 @@ func (p *page) use(d host.Details) {
 	var parts []string
 	add := func(text, what string) {
 		if text != stats.None {
-			parts = append(parts, strings.TrimSpace(text+" "+what))
+			parts = append(parts, text+" "+what)
 		}
 	}
 	used := d.Figures.Usage()
@@ -285,21 +281,15 @@ func (p *page) tree(d host.Details) {
 		return
 	}
 	p.heading("Processes")
-	depth := map[int]int{}
+	const maxDepth = 10
+	below := map[int]int{} // the depth of the children of each process
 	for _, proc := range d.Processes {
-		level := 0
-		if above, ok := depth[proc.Parent]; ok {
-			level = above + 1
-		}
-		depth[proc.PID] = level
-		p.lines = append(p.lines, p.cut(processLine(proc, min(level, maxDepth))))
+		level := below[proc.Parent]
+		below[proc.PID] = level + 1
+		indent := strings.Repeat("  ", min(level, maxDepth))
+		line := fmt.Sprintf("  %s%d %s", indent, proc.PID, output.Visible(proc.Name))
+		p.lines = append(p.lines, p.cut(line, 0))
 	}
-}
-
-const maxDepth = 10
-
-func processLine(p proc.Process, level int) string {
-	return fmt.Sprintf("  %s%d %s", strings.Repeat("  ", level), p.PID, output.Visible(p.Name))
 }
 
 func (p *page) events(d host.Details, now time.Time) {
@@ -312,7 +302,7 @@ func (p *page) events(d host.Details, now time.Time) {
 		if e.Text != "" {
 			text += ": " + e.Text
 		}
-		p.lines = append(p.lines, p.cut(fmt.Sprintf("  %8s  %s", humane.Age(now.Sub(e.Time))+" ago", output.Visible(text))))
+		p.lines = append(p.lines, p.cut(fmt.Sprintf("  %8s  %s", humane.Age(now.Sub(e.Time))+" ago", output.Visible(text)), 0))
 	}
 }
 
@@ -333,14 +323,12 @@ func (p *page) output(d host.Details) {
 		bar = "|"
 	}
 	for _, line := range d.Lines {
-		p.lines = append(p.lines, "  "+p.paint(output.Faint, bar)+" "+p.cut2(output.Visible(line), 4))
+		p.lines = append(p.lines, "  "+p.paint(output.Faint, bar)+" "+p.cut(output.Visible(line), 4))
 	}
 }
 
-func (p *page) cut(line string) string { return p.cut2(line, 0) }
-
-// cut2 shortens the rest of a line whose first columns are taken.
-func (p *page) cut2(text string, taken int) string {
+// cut shortens the rest of a line whose first columns are taken.
+func (p *page) cut(text string, taken int) string {
 	if p.Width == 0 {
 		return text
 	}
@@ -357,14 +345,15 @@ func moment(t, now time.Time) string {
 
 // changesText is "+12 −3 in 4 files, see 'swarm diff NAME'".
 func changesText(name string, c host.Changes, plain bool) string {
+	files := "1 file"
 	switch c.Files {
 	case 0:
 		return "none"
 	case 1:
-		return fmt.Sprintf("%s in 1 file, see 'swarm diff %s'", LinesText(c, plain), name)
 	default:
-		return fmt.Sprintf("%s in %d files, see 'swarm diff %s'", LinesText(c, plain), c.Files, name)
+		files = fmt.Sprintf("%d files", c.Files)
 	}
+	return fmt.Sprintf("%s in %s, see 'swarm diff %s'", LinesText(c, plain), files, name)
 }
 
 // LinesText is "+12 −3".
@@ -379,37 +368,27 @@ func LinesText(c host.Changes, plain bool) string {
 // DistanceText is "↑2 ↓1": how many commits a worktree is ahead of its repository's main working
 // tree, and how many behind it; empty for neither.
 func DistanceText(c host.Changes, plain bool) string {
-	up, down := "↑", "↓"
 	if plain {
-		up, down = ">", "<"
+		return distance(c, ">%d", "<%d", " ")
 	}
-	var words []string
-	if c.Ahead != nil && *c.Ahead > 0 {
-		words = append(words, up+strconv.Itoa(*c.Ahead))
-	}
-	if c.Behind != nil && *c.Behind > 0 {
-		words = append(words, down+strconv.Itoa(*c.Behind))
-	}
-	return strings.Join(words, " ")
+	return distance(c, "↑%d", "↓%d", " ")
 }
 
-// commitsText is "2 ahead, 1 behind", or empty.
-func commitsText(c host.Changes) string {
+// distance says with two formats how far ahead and how far behind a worktree is.
+func distance(c host.Changes, ahead, behind, between string) string {
 	var parts []string
 	if c.Ahead != nil && *c.Ahead > 0 {
-		parts = append(parts, fmt.Sprintf("%d ahead", *c.Ahead))
+		parts = append(parts, fmt.Sprintf(ahead, *c.Ahead))
 	}
 	if c.Behind != nil && *c.Behind > 0 {
-		parts = append(parts, fmt.Sprintf("%d behind", *c.Behind))
+		parts = append(parts, fmt.Sprintf(behind, *c.Behind))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, between)
 }
 
 func pairs(options map[string]string) string {
-	var words []string
-	for _, key := range slices.Sorted(maps.Keys(options)) {
-		words = append(words, key+"="+options[key])
-	}
+	keys := slices.Sorted(maps.Keys(options))
+	words := output.List(keys, func(key string) string { return key + "=" + options[key] })
 	return strings.Join(words, " ")
 }
 
@@ -417,7 +396,8 @@ func capital(text string) string {
 	if text == "" {
 		return "Place"
 	}
-	return strings.ToUpper(output.Head(text, 1)) + text[len(output.Head(text, 1)):]
+	first := output.Head(text, 1)
+	return strings.ToUpper(first) + text[len(first):]
 }
 
 func logText(d host.Details) string {

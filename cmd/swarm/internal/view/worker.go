@@ -3,11 +3,13 @@ package view
 import (
 	"cmp"
 	"strconv"
+	"time"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -141,26 +143,12 @@ type completionJSON struct {
 	Time    *string `json:"time"`
 }
 
-// WorkerJSONIn adds the fields that come from the caller's state directory.
-func WorkerJSONIn(a *app.App, w host.Worker) WorkerJSON {
-	j := workerJSONOf(w)
-	if w.Ralph {
-		if store, err := a.RalphStore(); err == nil {
-			j.Ralph = output.OrNull(store.Dir(w.Name))
-		}
-	}
-	return j
-}
-
 func WorkersJSONIn(a *app.App, ws []host.Worker) []WorkerJSON {
-	list := make([]WorkerJSON, len(ws))
-	for i, w := range ws {
-		list[i] = WorkerJSONIn(a, w)
-	}
-	return list
+	return output.List(ws, func(w host.Worker) WorkerJSON { return WorkerJSONIn(a, w) })
 }
 
-func workerJSONOf(w host.Worker) WorkerJSON {
+// WorkerJSONIn returns a worker; the directory of a loop is in the state directory of a.
+func WorkerJSONIn(a *app.App, w host.Worker) WorkerJSON {
 	j := WorkerJSON{
 		Name:         w.Name,
 		ID:           w.ID,
@@ -172,6 +160,7 @@ func workerJSONOf(w host.Worker) WorkerJSON {
 		Tags:         append([]string{}, w.Tags...),
 		Started:      output.TimeJSON(w.Started),
 		Ended:        output.TimeJSON(w.Ended),
+		Exit:         ExitJSONOf(w.Exit),
 		Tmux:         tmuxJSONOf(w.Where),
 		Retain:       w.Retain,
 		Team:         output.OrNull(w.Team),
@@ -197,8 +186,13 @@ func workerJSONOf(w host.Worker) WorkerJSON {
 	if w.Gone() {
 		j.PID = nil // another process may have it by now
 	}
+	if w.Ralph {
+		if store, err := a.RalphStore(); err == nil {
+			j.Ralph = output.OrNull(store.Dir(w.Name))
+		}
+	}
 	if w.Exit != nil {
-		j.Exit, j.Usage, j.ExitDetail = ExitJSONOf(*w.Exit), UsageJSONOf(w.Exit.Usage), output.OrNull(w.Exit.Reason)
+		j.Usage, j.ExitDetail = UsageJSONOf(w.Exit.Usage), output.OrNull(w.Exit.Reason)
 	}
 	if w.Workspace != nil {
 		j.Worktree = &worktreeJSON{Path: w.Workspace.Path, Branch: output.OrNull(w.Workspace.Branch), BaseRepo: w.Workspace.Base, Host: w.Workspace.Host}
@@ -210,6 +204,27 @@ func workerJSONOf(w host.Worker) WorkerJSON {
 		j.Completion = &completionJSON{Summary: output.OrNull(w.Completion.Summary), Time: output.TimeJSON(w.Completion.Time)}
 	}
 	return j
+}
+
+// StateJSON is what an agent does.
+type StateJSON struct {
+	State    string           `json:"state"`
+	Source   *string          `json:"source"`
+	Since    *string          `json:"since"`
+	Profile  string           `json:"profile"`
+	Question *string          `json:"question"`
+	Choices  []profile.Choice `json:"choices"`
+	Broken   *string          `json:"broken"`
+}
+
+func StateJSONOf(s *host.AgentState) *StateJSON {
+	if s == nil {
+		return nil
+	}
+	return &StateJSON{
+		State: string(s.State), Source: output.OrNull(s.Source), Since: output.TimeJSON(s.Since), Profile: s.Profile,
+		Question: output.OrNull(s.Question), Choices: append([]profile.Choice{}, s.Choices...), Broken: output.OrNull(s.Broken),
+	}
 }
 
 // restartJSONOf is null for a worker that ends with its main process.
@@ -224,7 +239,10 @@ func restartJSONOf(r swarm.Restart) *restartJSON {
 }
 
 // ExitJSONOf leaves the code of a signalled worker null: -1 would be invented.
-func ExitJSONOf(e swarm.Exit) *ExitJSON {
+func ExitJSONOf(e *swarm.Exit) *ExitJSON {
+	if e == nil {
+		return nil
+	}
 	j := &ExitJSON{Signal: output.OrNull(e.Signal), Reason: output.OrNull(string(e.Cause))}
 	if e.Signal == "" && e.Code >= 0 {
 		j.Code = &e.Code
@@ -241,9 +259,61 @@ func tmuxJSONOf(w swarm.Where) *tmuxJSON {
 }
 
 func processesJSON(ps []swarm.Process) []processJSON {
-	list := make([]processJSON, len(ps))
-	for i, p := range ps {
-		list[i] = processJSON{PID: p.PID, Name: output.OrNull(p.Name)}
+	return output.List(ps, func(p swarm.Process) processJSON {
+		return processJSON{PID: p.PID, Name: output.OrNull(p.Name)}
+	})
+}
+
+// StatsJSON is what a worker uses as docs/stats.schema.json describes it. Fields are only
+// ever added, at the end.
+type StatsJSON struct {
+	Name       string   `json:"name"`
+	ID         string   `json:"id"`
+	Status     string   `json:"status"`
+	Time       *string  `json:"time"`
+	CPU        *float64 `json:"cpu"`
+	CPUSeconds *float64 `json:"cpu_seconds"`
+	Memory     *int64   `json:"memory"`
+	MemoryKind *string  `json:"memory_kind"`
+	Peak       *int64   `json:"peak"`
+	Processes  *int     `json:"processes"`
+	Threads    *int     `json:"threads"`
+	Read       *int64   `json:"read"`
+	Written    *int64   `json:"written"`
+}
+
+func StatsJSONOf(f host.Figures) StatsJSON {
+	used := f.Usage()
+	j := StatsJSON{
+		Name: f.Worker.Name, ID: f.Worker.ID, Status: string(f.Worker.Status),
+		CPU: f.CPU, CPUSeconds: seconds(used.CPUTime), Peak: used.Peak, Read: used.Read, Written: used.Written,
 	}
-	return list
+	if s := f.Stats; s != nil {
+		j.Time, j.Memory, j.MemoryKind = output.TimeJSON(s.Time), s.Memory, output.OrNull(string(s.MemoryKind))
+		j.Processes, j.Threads = s.Processes, s.Threads
+	}
+	return j
+}
+
+// UsageJSON is what a worker used until its end.
+type UsageJSON struct {
+	CPUSeconds *float64 `json:"cpu_seconds"`
+	Peak       *int64   `json:"peak"`
+	Read       *int64   `json:"read"`
+	Written    *int64   `json:"written"`
+}
+
+// UsageJSONOf is null if nothing is known.
+func UsageJSONOf(u *swarm.Usage) *UsageJSON {
+	if u == nil {
+		return nil
+	}
+	return &UsageJSON{CPUSeconds: seconds(u.CPUTime), Peak: u.Peak, Read: u.Read, Written: u.Written}
+}
+
+func seconds(d *time.Duration) *float64 {
+	if d == nil {
+		return nil
+	}
+	return new(d.Seconds())
 }

@@ -2,7 +2,6 @@ package workers
 
 import (
 	"context"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -66,12 +65,14 @@ func runAdopt(ctx context.Context, a *app.App, names []string, o *adoptOptions) 
 		if err != nil && len(outcomes) == 0 {
 			return err
 		}
-		if err != nil {
+		failed := err != nil
+		if failed {
 			a.Fail(err)
 		}
 		for _, out := range outcomes {
 			switch {
 			case out.Err != nil:
+				failed = true
 				a.Fail(out.Err)
 			case o.json:
 			case !out.Known:
@@ -80,15 +81,10 @@ func runAdopt(ctx context.Context, a *app.App, names []string, o *adoptOptions) 
 				a.Printf("%s is here already\n", out.Worker.Name)
 			}
 		}
-		if o.json {
-			if perr := a.PrintJSON(adoptedJSONOf(a, outcomes)); perr != nil {
-				return perr
-			}
-		}
-		if err != nil || slices.ContainsFunc(outcomes, func(out host.AdoptOutcome) bool { return out.Err != nil }) {
-			return output.Failed
-		}
-		return nil
+		return a.Conclude(o.json, output.List(outcomes, func(out host.AdoptOutcome) adoptedJSON {
+			adopted := out.Err == nil && !out.Known
+			return adoptedJSON{view.WorkerJSONIn(a, out.Worker), adopted, view.ErrorJSON(out.Err)}
+		}), failed)
 	})
 }
 
@@ -96,12 +92,4 @@ type adoptedJSON struct {
 	view.WorkerJSON
 	Adopted bool    `json:"adopted"`
 	Error   *string `json:"error"`
-}
-
-func adoptedJSONOf(a *app.App, outcomes []host.AdoptOutcome) []adoptedJSON {
-	list := make([]adoptedJSON, len(outcomes))
-	for i, out := range outcomes {
-		list[i] = adoptedJSON{WorkerJSON: view.WorkerJSONIn(a, out.Worker), Adopted: out.Err == nil && !out.Known, Error: view.ErrorJSON(out.Err)}
-	}
-	return list
 }

@@ -40,7 +40,6 @@ A worker that is unknown, because its host or cluster does not answer, is not cl
 		Example: `  swarm clean agent
   swarm clean --all --no-rm-worktree
   swarm clean build --forget`,
-		ValidArgsFunction: a.CompleteWorkers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, other := range []string{"force-dirty", "rm-worktree"} {
 				if cmd.Flags().Changed("no-rm-worktree") && cmd.Flags().Changed(other) {
@@ -70,14 +69,14 @@ A worker that is unknown, because its host or cluster does not answer, is not cl
 func runClean(ctx context.Context, a *app.App, sel host.Selection, o *cleanOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		failures := false
+		failed := false
 		outcomes, err := h.Clean(ctx, sel, host.CleanRequest{
 			KeepWorkspace: o.noRmWorktree || !o.rmWorktree,
 			ForceDirty:    o.forceDirty,
 			Forget:        o.forget,
 			Done: func(outcome host.CleanOutcome) {
 				if outcome.Err != nil {
-					failures = true
+					failed = true
 					a.Fail(outcome.Err)
 				} else if !o.json {
 					a.Printf("cleaned %s\n", outcome.Worker.Name)
@@ -88,14 +87,6 @@ func runClean(ctx context.Context, a *app.App, sel host.Selection, o *cleanOptio
 		if err != nil {
 			return err
 		}
-		if o.json {
-			if err := a.PrintJSON(view.CleanJSONOf(outcomes)); err != nil {
-				return err
-			}
-		}
-		if failures {
-			return output.Failed
-		}
-		return nil
+		return a.Conclude(o.json, output.List(outcomes, view.CleanJSONOf), failed)
 	})
 }

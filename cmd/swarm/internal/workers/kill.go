@@ -46,7 +46,6 @@ deleted.`,
   swarm kill --all
   swarm kill --tag login --rm-worktree
   swarm kill server --signal INT --timeout 1m --no-force`,
-		ValidArgsFunction: a.CompleteWorkers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel, err := o.Of(cmd, args)
 			if err != nil {
@@ -56,35 +55,27 @@ deleted.`,
 		},
 	}
 	o.AddTo(cmd, a)
+	o.AddEnding(cmd, "how long they may take to end, in place of their own grace")
 	f := cmd.Flags()
 	f.Var(&o.signal, "signal", "first signal, in place of the workers' own")
-	f.Var(&o.Timeout, "timeout", "how long they may take to end, in place of their own grace")
 	f.BoolVar(&o.noForce, "no-force", false, "send no SIGKILL: processes that are still alive then continue")
+	command.CompleteWith(cmd, "signal", swarm.Signals()...)
+	return cmd
+}
+
+// AddEnding adds the flags that every verb has that ends several workers.
+func (o *KillOptions) AddEnding(cmd *cobra.Command, timeout string) {
+	f := cmd.Flags()
+	f.Var(&o.Timeout, "timeout", timeout)
 	f.BoolVar(&o.RmWorktree, "rm-worktree", false, "remove their git worktrees afterwards")
 	f.BoolVar(&o.ForceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
 	f.BoolVar(&o.JSON, "json", false, "print the results as JSON")
-	command.CompleteWith(cmd, "signal", swarm.Signals()...)
-	return cmd
 }
 
 func RunKill(ctx context.Context, a *app.App, sel host.Selection, o *KillOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		k := Killer{App: a, JSON: o.JSON, Progress: output.NewProgress(a.Err, a.ErrWidth)}
-		request := host.KillRequest{
-			Signal:          string(o.signal),
-			Grace:           o.Timeout.D,
-			RemoveWorkspace: o.RmWorktree,
-			ForceDirty:      o.ForceDirty,
-			Progress:        k.Progress.Event,
-			Done:            k.Done,
-			Warn:            k.Warning,
-			Answer:          k.Answer,
-		}
-		if o.noForce {
-			force := false
-			request.Force = &force
-		}
+		k, request := NewKiller(a, o)
 		_, err := h.Kill(ctx, sel, request)
 		return k.Result(err)
 	})
@@ -93,14 +84,33 @@ func RunKill(ctx context.Context, a *app.App, sel host.Selection, o *KillOptions
 // Killer prints the outcomes of one kill as they come.
 type Killer struct {
 	*app.App
-	JSON     bool
+	json     bool
 	Progress *output.Progress
 	failed   bool
 	// left are the workers whose end the call did not wait for.
 	left []string
 }
 
-func (k *Killer) Done(o host.KillOutcome) {
+// NewKiller returns a Killer, and the request of the kill whose outcomes it prints.
+func NewKiller(a *app.App, o *KillOptions) (*Killer, host.KillRequest) {
+	k := &Killer{App: a, json: o.JSON, Progress: output.NewProgress(a.Err, a.ErrWidth)}
+	request := host.KillRequest{
+		Signal:          string(o.signal),
+		Grace:           o.Timeout.D,
+		RemoveWorkspace: o.RmWorktree,
+		ForceDirty:      o.ForceDirty,
+		Progress:        k.Progress.Event,
+		Done:            k.done,
+		Warn:            func(w host.Warning) { k.Progress.Aside(func() { k.Warn(w.Text, w.Hint) }) },
+		Answer:          k.answer,
+	}
+	if o.noForce {
+		request.Force = new(false)
+	}
+	return k, request
+}
+
+func (k *Killer) done(o host.KillOutcome) {
 	if errors.Is(o.Err, context.Canceled) {
 		k.left = append(k.left, o.Worker.Name)
 		return
@@ -109,29 +119,20 @@ func (k *Killer) Done(o host.KillOutcome) {
 		if o.Err != nil {
 			k.failed = true
 			k.Fail(o.Err)
-		} else if !k.JSON {
+		} else if !k.json {
 			k.Printf("killed %s\n", o.Worker.Name)
 		}
 		view.Remarks(k.App, o.Warnings, o.Notices)
 	})
 }
 
-// Answer prints the last part: the caller may be among the workers that end now.
-func (k *Killer) Answer(outcomes []host.KillOutcome) {
+// answer prints the last part: the caller may be among the workers that end now.
+func (k *Killer) answer(outcomes []host.KillOutcome) {
 	k.Progress.Stop()
-	if !k.JSON {
-		return
-	}
-	results := make([]view.KillJSON, len(outcomes))
-	for i, o := range outcomes {
-		results[i] = view.KillJSONOf(o)
-	}
-	if err := k.PrintJSON(results); err != nil {
+	if k.json && k.PrintJSON(output.List(outcomes, view.KillJSONOf)) != nil {
 		k.failed = true
 	}
 }
-
-func (k *Killer) Warning(w host.Warning) { k.Progress.Aside(func() { k.Warn(w.Text, w.Hint) }) }
 
 // Result returns the error of the whole call, whose own error is err.
 func (k *Killer) Result(err error) error {
@@ -140,15 +141,11 @@ func (k *Killer) Result(err error) error {
 	case err != nil:
 		return err
 	case k.left != nil:
-		k.interrupted()
+		k.Hint("interrupted; may still be running: " + strings.Join(k.left, ", "))
+		k.Hint("a kill that has begun continues: see 'swarm status NAME'")
 		return context.Canceled
 	case k.failed:
 		return output.Failed
 	}
 	return nil
-}
-
-func (k *Killer) interrupted() {
-	k.Hint("interrupted; may still be running: " + strings.Join(k.left, ", "))
-	k.Hint("a kill that has begun continues: see 'swarm status NAME'")
 }

@@ -48,12 +48,12 @@ type LogPrinter struct {
 	// program.
 	last *int
 	// grep is the pattern that lines have to match; nil prints all. skip is how many
-	// matching lines of each worker are left out at first; skipping says that the last line
-	// was one of them.
-	grep     *regexp.Regexp
-	skip     map[string]int
-	skipping bool
-	joined   map[logSource]*screen.Lines
+	// matching lines of each worker are left out at first.
+	grep   *regexp.Regexp
+	skip   map[string]int
+	joined map[logSource]*screen.Lines
+	// found is how many lines of each worker match; nil: lines are printed, not counted.
+	found map[string]int
 	// mu is for the time in which lines are printed early.
 	mu sync.Mutex
 	// open is where the line comes from that has no end yet.
@@ -135,11 +135,14 @@ func (p *LogPrinter) screenOf(from logSource) *screen.Screen {
 		return s
 	}
 	if p.screens == nil {
-		p.screens = map[logSource]*screen.Screen{}
+		p.screens, p.joined = map[logSource]*screen.Screen{}, map[logSource]*screen.Lines{}
 	}
 	s := &screen.Screen{Live: p.Live || p.labels != nil, Colours: p.Form.terminal && !p.Form.plain}
 	s.Line = func(l screen.Line) {
-		if p.err == nil {
+		switch {
+		case p.found != nil && l.Begins:
+			p.found[from.worker]++
+		case p.found == nil && p.err == nil:
 			p.err = p.printText(from, l)
 		}
 	}
@@ -157,19 +160,17 @@ func (p *LogPrinter) screenOf(from logSource) *screen.Screen {
 // joinedOf returns the filter of a stream, which passes on its matching lines except
 // skipped ones.
 func (p *LogPrinter) joinedOf(from logSource, line func(screen.Line)) *screen.Lines {
+	skipping := false
 	joined := &screen.Lines{Pattern: p.grep, Line: func(l screen.Line) {
 		if l.Begins {
-			if p.skipping = p.skip[from.worker] > 0; p.skipping {
+			if skipping = p.skip[from.worker] > 0; skipping {
 				p.skip[from.worker]--
 			}
 		}
-		if !p.skipping {
+		if !skipping {
 			line(l)
 		}
 	}}
-	if p.joined == nil {
-		p.joined = map[logSource]*screen.Lines{}
-	}
 	p.joined[from] = joined
 	return joined
 }
@@ -297,14 +298,11 @@ func (p *LogPrinter) runOf(read func(each func(string, swarm.Output) error) erro
 	})
 	close(over)
 	settling.Wait()
-	if closeErr := p.close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return cmp.Or(err, p.close())
 }
 
-// settle prints the contents of the screens, of those workers alone that have written
-// nothing since, unless that is zero. A failure is returned by print.
+// settle prints the contents of the screens. Unless since is zero, it leaves out workers
+// that have written something since. The next print returns a failure.
 func (p *LogPrinter) settle(since time.Time) {
 	for _, from := range p.sources() {
 		if at, unshown := p.written[from.worker]; !since.IsZero() && (!unshown || at.After(since)) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"hash/fnv"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +16,6 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -107,12 +108,12 @@ stderr. The log never blocks or ends a worker.`,
 }
 
 func runLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, o *logsOptions) error {
-	req := host.LogsRequest{Output: swarm.OutputOptions{Stream: swarm.Stream(o.stream.Value), Follow: o.follow, Tail: o.lines.N}}
+	req := host.LogsRequest{
+		Output: swarm.OutputOptions{Stream: swarm.Stream(o.stream.Value), Follow: o.follow, Tail: o.lines.N},
+		Run:    output.ValueOr(o.run.N, 0),
+	}
 	if o.since.D != nil {
 		req.Output.Since = time.Now().Add(-*o.since.D)
-	}
-	if o.run.N != nil {
-		req.Run = *o.run.N
 	}
 	p := &LogPrinter{App: a, timestamps: o.timestamps, json: o.json, Live: o.follow, last: o.lines.N, grep: o.grep.Regexp}
 	if !o.raw && !o.json {
@@ -130,7 +131,7 @@ func runLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, 
 		// The last lines that match may be anywhere.
 		last := *req.Output.Tail
 		req.Output.Tail, p.last = nil, nil
-		if p.skip, err = countMatches(ctx, h, sel, req, p.grep, p.labels != nil); err != nil {
+		if p.skip, err = countMatches(ctx, h, sel, req, p); err != nil {
 			return err
 		}
 		for name, n := range p.skip {
@@ -173,9 +174,7 @@ func printLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection
 	}
 	err := p.runOf(func(each func(string, swarm.Output) error) error {
 		warnings, err := h.LogsOf(ctx, sel, req, func(name string, o swarm.Output) error { return each(p.keyOf(name), o) })
-		for _, text := range warnings {
-			a.Warn(text, "")
-		}
+		a.WarnAll(warnings)
 		return err
 	})
 	if err != nil {
@@ -193,42 +192,71 @@ func logsFailed(end host.LogsEnd, several bool) error {
 }
 
 // countMatches returns how many lines of the output that there is now match, for each
-// worker. It reads them as those are read that are printed.
-func countMatches(ctx context.Context, h *host.Host, sel host.Selection, req host.LogsRequest, re *regexp.Regexp, several bool) (map[string]int, error) {
-	found := map[string]int{}
-	screens := map[logSource]*screen.Screen{}
-	var joined []*screen.Lines
-	live := req.Output.Follow || several
+// worker. It reads them as those are read that p prints.
+func countMatches(ctx context.Context, h *host.Host, sel host.Selection, req host.LogsRequest, p *LogPrinter) (map[string]int, error) {
+	counter := &LogPrinter{
+		Form: LogForm{plain: true}, Live: p.Live || p.labels != nil, grep: p.grep, found: map[string]int{},
+	}
 	req.Output.Follow = false
 	_, err := h.LogsOf(ctx, sel, req, func(name string, o swarm.Output) error {
-		if !several {
-			name = ""
-		}
-		from := logSource{name, o.Stream}
-		s := screens[from]
-		if s == nil {
-			lines := &screen.Lines{Pattern: re, Line: func(l screen.Line) {
-				if l.Begins {
-					found[name]++
-				}
-			}}
-			s = &screen.Screen{Live: live, Line: lines.Add}
-			screens[from], joined = s, append(joined, lines)
-		}
-		for _, s := range screens {
-			s.Live = s.Live || len(screens) > 1
-		}
-		s.Write(o.Data, time.Time{})
-		if !o.Partial {
-			s.Write([]byte{'\n'}, time.Time{})
-		}
-		return nil
+		o.Dropped = 0 // p warns of it
+		return counter.printOf(p.keyOf(name), o)
 	})
-	for _, s := range screens {
-		s.Close()
+	counter.closeScreens(func(logSource) bool { return true })
+	return counter.found, err
+}
+
+// labelColours are the colours of names, as parameters of SGR. Red is left to errors.
+var labelColours = []int{36, 33, 32, 35, 34, 96, 93, 92, 95, 94}
+
+// mostLabel is the largest width of a name on a terminal. A pipe gets the whole name.
+const mostLabel = 24
+
+func labelsOf(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, terminal bool) (map[string]string, error) {
+	names, err := h.Names(ctx, sel)
+	if err != nil {
+		return nil, err
 	}
-	for _, lines := range joined {
-		lines.Close()
+	return labels(names, terminal, a.Colours()), nil
+}
+
+// labels returns a label for each worker, all of the same width.
+func labels(names []string, terminal, coloured bool) map[string]string {
+	most := 0
+	shown := map[string]string{}
+	for _, name := range names {
+		shown[name] = name
+		if terminal {
+			shown[name] = output.Cut(name, mostLabel)
+		}
+		most = max(most, output.Columns(shown[name]))
 	}
-	return found, err
+	colours := coloursOf(names)
+	for name, text := range shown {
+		text = output.Padded(text, most)
+		if coloured {
+			shown[name] = "\x1b[" + strconv.Itoa(colours[name]) + "m" + text + " |\x1b[0m "
+		} else {
+			shown[name] = text + " | "
+		}
+	}
+	return shown
+}
+
+// coloursOf returns a colour for each name. A name has the same colour in every call,
+// unless another name has taken it: as long as there are enough, no two are the same.
+func coloursOf(names []string) map[string]int {
+	taken := make([]bool, len(labelColours))
+	all := map[string]int{}
+	for i, name := range slices.Sorted(slices.Values(names)) {
+		sum := fnv.New32a()
+		sum.Write([]byte(name))
+		at := int(sum.Sum32() % uint32(len(labelColours)))
+		for i < len(labelColours) && taken[at] {
+			at = (at + 1) % len(labelColours)
+		}
+		taken[at] = true
+		all[name] = labelColours[at]
+	}
+	return all
 }

@@ -254,3 +254,23 @@ func TestLogLabels(t *testing.T) {
 		t.Error("the colour depends on the others")
 	}
 }
+
+// TestLogGrepSkipsEachWorker: the line of another worker does not show the rest of a line that
+// is left out.
+func TestLogGrepSkipsEachWorker(t *testing.T) {
+	t.Parallel()
+	a, stdout, _ := apptest.New()
+	p := LogPrinter{
+		App: a, Form: LogForm{plain: true}, Live: true, labels: labels([]string{"a", "b"}, false, false),
+		grep: regexp.MustCompile("^error"), skip: map[string]int{"a": 1},
+	}
+	out := func(text string, partial bool) swarm.Output {
+		return swarm.Output{Stream: swarm.Stdout, Data: []byte(text), Partial: partial}
+	}
+	err := p.printOf("a", out("error: old", true))
+	p.settle(time.Time{})
+	err = errors.Join(err, p.printOf("b", out("error: new", false)), p.printOf("a", out(" and its rest", false)), p.close())
+	if got := stdout.String(); got != "b | error: new\n" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}

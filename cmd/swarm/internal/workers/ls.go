@@ -153,10 +153,11 @@ func measure(ctx context.Context, h *host.Host, o *lsOptions, rows []lsRow) erro
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		at := slices.IndexFunc(figures, func(f host.Figures) bool { return f.Worker.ID == rows[i].ID })
-		if at >= 0 {
-			rows[i].figures = figures[at]
+	for i, r := range rows {
+		for _, f := range figures {
+			if f.Worker.ID == r.ID {
+				rows[i].figures = f
+			}
 		}
 	}
 	return nil
@@ -168,9 +169,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 		if err != nil {
 			return err
 		}
-		for _, text := range warnings {
-			a.Warn(text, "")
-		}
+		a.WarnAll(warnings)
 		if o.status.Value != "all" {
 			workers = slices.DeleteFunc(workers, func(w host.Worker) bool { return string(w.Status) != o.status.Value })
 		}
@@ -210,7 +209,11 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 		case o.forPeople(a):
 			printWorkers(a, o, rows)
 		default:
-			printFixed(a, o, workers, now)
+			header, cells := fixedTable(workers, now)
+			if o.noHeaders {
+				header = nil
+			}
+			a.PrintTable(header, cells)
 		}
 		return nil
 	})
@@ -233,41 +236,27 @@ func printWorkers(a *app.App, o *lsOptions, rows []lsRow) {
 	a.PrintFitted(t)
 }
 
-// printFixed prints the table for programs, whose columns are always the same.
-func printFixed(a *app.App, o *lsOptions, workers []host.Worker, now time.Time) {
-	header, rows := withStates(workers, lsHeader, lsRows(workers, now))
-	if o.noHeaders {
-		header = nil
+// fixedTable is the table for programs. Its columns are always the same, but for the states
+// of agents, if there are any.
+func fixedTable(workers []host.Worker, now time.Time) (header []string, rows [][]string) {
+	header = []string{"NAME", "STATUS", "PID/WINDOW", "STARTED", "WORKTREE", "TAG"}
+	if slices.ContainsFunc(workers, func(w host.Worker) bool { return w.State != nil }) {
+		header = append(header, "STATE")
 	}
-	a.PrintTable(header, rows)
-}
-
-var lsHeader = []string{"NAME", "STATUS", "PID/WINDOW", "STARTED", "WORKTREE", "TAG"}
-
-func lsRows(workers []host.Worker, now time.Time) [][]string {
-	rows := make([][]string, len(workers))
-	for i, w := range workers {
-		rows[i] = []string{
-			w.Name, string(w.Status), output.OrDash(pidOrWindow(w)), output.OrDash(startedAgo(w, now)),
-			output.OrDash(worktreePath(w)), output.OrDash(strings.Join(w.Tags, ",")),
+	return header, output.List(workers, func(w host.Worker) []string {
+		var worktree, state string
+		if w.Workspace != nil {
+			worktree = w.Workspace.Location()
 		}
-	}
-	return rows
-}
-
-// withStates adds a column with the states of agents, if there are any.
-func withStates(workers []host.Worker, header []string, rows [][]string) ([]string, [][]string) {
-	if !slices.ContainsFunc(workers, func(w host.Worker) bool { return w.State != nil }) {
-		return header, rows
-	}
-	for i, w := range workers {
-		state := ""
 		if w.State != nil {
 			state = string(w.State.State)
 		}
-		rows[i] = append(rows[i], output.OrDash(state))
-	}
-	return append(slices.Clone(header), "STATE"), rows
+		row := []string{
+			w.Name, string(w.Status), pidOrWindow(w), startedAgo(w, now),
+			worktree, strings.Join(w.Tags, ","), state,
+		}
+		return output.List(row[:len(header)], output.OrDash)
+	})
 }
 
 // pidOrWindow returns the location of a living worker; the pid of an ended one may belong
@@ -287,13 +276,6 @@ func pidOrWindow(w host.Worker) string {
 	default:
 		return ""
 	}
-}
-
-func worktreePath(w host.Worker) string {
-	if w.Workspace == nil {
-		return ""
-	}
-	return w.Workspace.Location()
 }
 
 // PrintFirstSteps prints the first commands for a person who has no workers yet. It reports

@@ -19,9 +19,9 @@ import (
 type lsRow struct {
 	host.Worker
 	condition.Condition
-	// figures are those of the worker, if a column shows them.
+	// figures are what the worker uses, if a column shows that.
 	figures host.Figures
-	// changes are those of its worktree, if a column shows them; nil if they are not known.
+	// changes are the changes of its worktree, if a column shows them; nil: not known.
 	changes *host.Changes
 	// glance says that changes were not asked for: a worktree without any has an empty cell.
 	glance bool
@@ -49,28 +49,30 @@ func column(header string, least int) output.Column {
 	return output.Column{Header: header, Least: least}
 }
 
+func rightColumn(header string) output.Column { return output.Column{Header: header, Right: true} }
+
 // allColumns returns all columns, in the order in which --wide shows them.
 func allColumns() []lsColumn {
 	return []lsColumn{
 		{name: "name", Column: column("NAME", 12), cell: normal(func(r lsRow) string { return r.Name })},
 		{name: "state", Column: column("STATE", 0), cell: stateCell},
-		{name: "cpu", Column: output.Column{Header: "CPU", Right: true}, measured: true, cell: normal(func(r lsRow) string { return stats.Share(r.figures.CPU) })},
-		{name: "mem", Column: output.Column{Header: "MEM", Right: true}, measured: true, cell: normal(func(r lsRow) string { return stats.Size(memoryOf(r)) })},
+		{name: "cpu", Column: rightColumn("CPU"), measured: true, cell: normal(func(r lsRow) string { return stats.Share(r.figures.CPU) })},
+		{name: "mem", Column: rightColumn("MEM"), measured: true, cell: normal(func(r lsRow) string { return stats.Size(memoryOf(r)) })},
 		{name: "started", Column: column("STARTED", 0), cell: normal(func(r lsRow) string { return startedAgo(r.Worker, r.now) })},
-		{name: "restarts", Column: output.Column{Header: "RESTARTS", Right: true}, optional: true, cell: normal(func(r lsRow) string {
+		{name: "restarts", Column: rightColumn("RESTARTS"), optional: true, cell: normal(func(r lsRow) string {
 			if r.Restarts == 0 {
 				return ""
 			}
 			return strconv.Itoa(r.Restarts)
 		})},
-		{name: "pid", Column: output.Column{Header: "PID", Right: true}, cell: normal(func(r lsRow) string {
+		{name: "pid", Column: rightColumn("PID"), cell: normal(func(r lsRow) string {
 			if r.Gone() || r.PID == 0 {
 				return "" // another process may have it by now
 			}
 			return strconv.Itoa(r.PID)
 		})},
 		{name: "backend", Column: output.Column{Header: "BACKEND", Least: 8, Spare: true}, cell: normal(backendOrWindow)},
-		{name: "worktree", Column: column("WORKTREE", 8), optional: true, cell: worktreeCell},
+		{name: "worktree", Column: column("WORKTREE", 8), optional: true, cell: normal(branchOrPath)},
 		{name: "changes", Column: column("CHANGES", 0), optional: true, cell: changesCell},
 		{name: "team", Column: column("TEAM", 6), optional: true, cell: normal(func(r lsRow) string { return r.Team })},
 		{name: "tags", Column: column("TAGS", 4), optional: true, cell: normal(func(r lsRow) string { return strings.Join(r.Tags, ",") })},
@@ -82,13 +84,10 @@ func allColumns() []lsColumn {
 
 var lsDefault = []string{"name", "state", "backend", "worktree", "changes", "tags", "command"}
 
-func columnNames() []string {
-	all := allColumns()
-	names := make([]string, len(all))
-	for i, c := range all {
-		names[i] = c.name
-	}
-	return names
+func columnNames() []string { return namesOf(allColumns()) }
+
+func namesOf(columns []lsColumn) []string {
+	return output.List(columns, func(c lsColumn) string { return c.name })
 }
 
 type columnsFlag struct{ columns []lsColumn }
@@ -108,51 +107,34 @@ func (f *columnsFlag) Set(s string) error {
 	}
 	return nil
 }
-func (f *columnsFlag) Type() string { return "columns" }
-func (f *columnsFlag) String() string {
-	names := make([]string, len(f.columns))
-	for i, c := range f.columns {
-		names[i] = c.name
-	}
-	return strings.Join(names, ",")
-}
+func (f *columnsFlag) Type() string   { return "columns" }
+func (f *columnsFlag) String() string { return strings.Join(namesOf(f.columns), ",") }
 
 func lsTable(rows []lsRow, columns []lsColumn) output.Table {
-	cells := make([][]output.Cell, len(rows))
-	var shown []lsColumn
+	t := output.Table{Rows: make([][]output.Cell, len(rows))}
+	filled := func(cell output.Cell) bool { return cell.String() != "" }
 	for _, c := range columns {
-		column := make([]output.Cell, len(rows))
-		filled := !c.optional
-		for i, r := range rows {
-			column[i] = c.cell(r)
-			filled = filled || column[i].String() != ""
-		}
-		if !filled {
+		cells := output.List(rows, c.cell)
+		if c.optional && !slices.ContainsFunc(cells, filled) {
 			continue
 		}
-		shown = append(shown, c)
-		for i, cell := range column {
-			if cell.String() == "" {
+		t.Columns = append(t.Columns, c.Column)
+		for i, cell := range cells {
+			if !filled(cell) {
 				cell = output.Text("-", output.Faint)
 			}
-			cells[i] = append(cells[i], cell)
+			t.Rows[i] = append(t.Rows[i], cell)
 		}
-	}
-	t := output.Table{Rows: cells}
-	for _, c := range shown {
-		t.Columns = append(t.Columns, c.Column)
 	}
 	return t
 }
 
 // stateCell is a symbol, a word, and since when.
 func stateCell(r lsRow) output.Cell {
-	style := output.StyleOf(r.Kind.Tone())
-	cell := output.Cell{{Text: r.Kind.Symbol(r.plain) + " " + r.Text, Style: style}}
-	if rest := strings.TrimPrefix(r.Words(r.now), r.Text); rest != "" {
-		cell = append(cell, output.Span{Text: rest, Style: output.Faint})
+	return output.Cell{
+		{Text: r.Kind.Symbol(r.plain) + " " + r.Text, Style: output.StyleOf(r.Kind.Tone())},
+		{Text: strings.TrimPrefix(r.Words(r.now), r.Text), Style: output.Faint},
 	}
-	return cell
 }
 
 // backendOrWindow names the place of a worker that runs, and else what ran it.
@@ -163,18 +145,18 @@ func backendOrWindow(r lsRow) string {
 	return r.Backend
 }
 
-func worktreeCell(r lsRow) output.Cell {
+func branchOrPath(r lsRow) string {
 	if r.Workspace == nil {
-		return output.Text("", output.Normal)
+		return ""
 	}
-	return output.Text(cmp.Or(r.Workspace.Branch, r.Workspace.Location()), output.Normal)
+	return cmp.Or(r.Workspace.Branch, r.Workspace.Location())
 }
 
 // changesCell is "+12 −3 ↑2 ↓1", or "?" where the worktree could not be compared in time.
 func changesCell(r lsRow) output.Cell {
 	switch {
 	case r.Workspace == nil:
-		return output.Text("", output.Normal)
+		return nil
 	case r.changes == nil:
 		return output.Text("?", output.Faint)
 	}

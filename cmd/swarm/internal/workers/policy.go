@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -51,17 +52,11 @@ func (p *policyFlags) check() error {
 }
 
 func (p *policyFlags) set(r *host.SpawnRequest, d config.Defaults) error {
-	r.Retain = string(p.Retain)
+	r.Retain = cmp.Or(string(p.Retain), d.Retain)
 	if p.remove {
 		r.Retain = config.RetainNone
 	}
-	if r.Retain == "" {
-		r.Retain = d.Retain
-	}
-	r.Resurrect = d.Resurrect
-	if b := p.resurrect.B; b != nil {
-		r.Resurrect = *b
-	}
+	r.Resurrect = output.ValueOr(p.resurrect.B, d.Resurrect)
 	if when := p.Restart.Value; when != config.RestartNo {
 		r.Restart = swarm.Restart{
 			When: swarm.RestartWhen(when), MinDelay: p.delay.least, MaxDelay: p.delay.most,
@@ -167,11 +162,8 @@ func (r *readyFlags) check() error {
 }
 
 func (r *readyFlags) request() host.ReadyRequest {
-	request := host.ReadyRequest{Pattern: r.pattern.Regexp, Timeout: host.DefaultReadyTimeout}
-	if r.timeout.D != nil {
-		request.Timeout = *r.timeout.D
-	}
-	return request
+	timeout := output.ValueOr(r.timeout.D, host.DefaultReadyTimeout)
+	return host.ReadyRequest{Pattern: r.pattern.Regexp, Timeout: timeout}
 }
 
 // The values of --ready-wait.

@@ -86,9 +86,7 @@ respawn without --resume runs its own command again.`,
 	f.StringVar(&o.session, flagSession, "", "`ID` of the conversation (default: the one that the agent had)")
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
 	f.BoolVar(&o.helper, flagHelper, false, "begin when stdin ends")
-	if err := f.MarkHidden(flagHelper); err != nil {
-		panic(err) // the flag does not exist: a mistake in this program
-	}
+	f.Lookup(flagHelper).Hidden = true
 	return cmd
 }
 
@@ -96,13 +94,7 @@ func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions)
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		answered := false
-		var starting func(text string)
-		stop := func() {}
-		if !o.json {
-			progress := output.NewProgress(a.Err, a.ErrWidth)
-			starting = func(text string) { progress.Starting(name, text) }
-			stop = progress.Stop
-		}
+		starting, stop := startProgress(a, name, o.json)
 		w, err := h.Respawn(ctx, name, host.RespawnRequest{
 			CleanFirst: o.cleanFirst,
 			ForceDirty: o.forceDirty,
@@ -122,9 +114,8 @@ func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions)
 			},
 		})
 		stop()
-		var kept *host.KeptError
-		switch {
-		case errors.As(err, &kept):
+		switch kept, ok := errors.AsType[*host.KeptError](err); {
+		case ok:
 			a.Fail(err)
 			a.Hint("worktree at: " + kept.Path)
 			if kept.Kept.Forceable {
@@ -144,7 +135,7 @@ func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions)
 	})
 }
 
-// helperArgs are those of a process that does the same from outside of the worker.
+// helperArgs returns the arguments of a process that does the same from outside the worker.
 func (o *respawnOptions) helperArgs() []string {
 	args := []string{"respawn", "--" + flagHelper}
 	if o.cleanFirst {

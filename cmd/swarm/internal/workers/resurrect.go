@@ -1,8 +1,10 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -55,20 +57,20 @@ after each boot, and starts none itself.`,
 	f.BoolVar(&o.json, "json", false, "print the workers as JSON")
 	manager := service.Flag(cmd, "print a unit that starts the marked workers after each boot")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		byTag := cmd.Flags().Changed("tag")
+		chosen := len(args) > 0 || o.All || cmd.Flags().Changed("tag")
 		switch {
-		case manager.Value != "" && (len(args) > 0 || o.All || byTag):
+		case manager.Value != "" && chosen:
 			return output.Usagef("--print-service is for the workers that are marked")
 		case manager.Value != "":
 			return service.Print(a, manager.Value, service.Unit{
 				Name: "resurrect", Description: "Start the workers of swarm again that ended with the machine",
 				Args: []string{"--marked"}, Once: true,
 			})
-		case o.marked && (len(args) > 0 || o.All || byTag):
+		case o.marked && chosen:
 			return output.Usagef("--marked and worker names, --all or --tag exclude each other")
 		case o.marked:
 			o.All = true
-		case len(args) == 0 && !o.All && !byTag:
+		case !chosen:
 			o.All, o.dryRun = true, true
 		}
 		sel, err := o.Of(cmd, args)
@@ -89,49 +91,42 @@ func runResurrect(ctx context.Context, a *app.App, sel host.Selection, o *resurr
 		}
 		failed := o.stranger(a, sel, fallen)
 		if o.dryRun {
-			if err := o.list(a, fallen, len(sel.Names) > 0); err != nil {
-				return err
-			}
-			return failed
+			return cmp.Or(o.list(a, fallen, len(sel.Names) > 0), failed)
 		}
-		p := resurrectPrinter{App: a, resurrectOptions: o, failed: failed}
 		done, err := h.Resurrect(ctx, sel, host.ResurrectRequest{
 			Marked: o.marked,
 			Named:  len(sel.Names) > 0,
-			Each:   p.print,
+			Each: func(r host.Resurrection) {
+				if r.Err != nil {
+					failed = output.Failed
+				}
+				o.print(a, r)
+			},
 			Warn:   func(w host.Warning) { a.Warn(w.Text, w.Hint) },
 			Notice: a.Hint,
 		})
 		if o.json {
-			list := make([]resurrectJSON, len(done))
-			for i, r := range done {
-				list[i] = resurrectJSONOf(r.Fallen)
-				list[i].Resurrected = r.Refused == "" && r.Err == nil
+			jsonErr := a.PrintJSON(output.List(done, func(r host.Resurrection) resurrectJSON {
+				j := resurrectJSONOf(r.Fallen)
+				j.Resurrected = r.Refused == "" && r.Err == nil
 				if r.Err != nil {
-					list[i].Error = output.OrNull(output.Visible(r.Err.Error()))
+					j.Error = output.OrNull(output.Visible(r.Err.Error()))
 				}
-			}
-			if jsonErr := a.PrintJSON(list); err == nil {
-				err = jsonErr
-			}
+				return j
+			}))
+			err = cmp.Or(err, jsonErr)
 		} else if err == nil && len(done) == 0 && failed == nil {
 			a.Hint("no worker ended with the machine")
 		}
-		if err != nil {
-			return err
-		}
-		return p.failed
+		return cmp.Or(err, failed)
 	})
 }
 
 func (o *resurrectOptions) stranger(a *app.App, sel host.Selection, fallen []host.Fallen) error {
 	var failed error
 	for _, name := range sel.Names {
-		found := false
-		for _, f := range fallen {
-			found = found || f.Worker.Name == name || f.Worker.ID == name
-		}
-		if !found {
+		known := func(f host.Fallen) bool { return f.Worker.Name == name || f.Worker.ID == name }
+		if !slices.ContainsFunc(fallen, known) {
 			a.Fail(&output.HintError{
 				Err:  fmt.Errorf("worker '%s' did not end with the machine", name),
 				Hint: fmt.Sprintf("'swarm respawn %s' starts it again", name),
@@ -178,24 +173,17 @@ func resurrectText(f host.Fallen) string {
 	return text
 }
 
-type resurrectPrinter struct {
-	*app.App
-	*resurrectOptions
-	failed error
-}
-
-func (p *resurrectPrinter) print(r host.Resurrection) {
+func (o *resurrectOptions) print(a *app.App, r host.Resurrection) {
 	switch name := r.Worker.Name; {
 	case r.Err != nil:
-		p.failed = output.Failed
-		p.Fail(fmt.Errorf("cannot resurrect '%s': %w", name, r.Err))
-	case p.json:
+		a.Fail(fmt.Errorf("cannot resurrect '%s': %w", name, r.Err))
+	case o.json:
 	case r.Refused != "":
-		p.Warn(fmt.Sprintf("'%s' is not started: %s", name, r.Refused), fmt.Sprintf("'swarm resurrect %s' starts it all the same", name))
+		a.Warn(fmt.Sprintf("'%s' is not started: %s", name, r.Refused), fmt.Sprintf("'swarm resurrect %s' starts it all the same", name))
 	case r.Resume:
-		p.Printf("resurrected %s%s; its conversation continues\n", name, view.SpawnedWhere(r.Worker))
+		a.Printf("resurrected %s%s; its conversation continues\n", name, view.SpawnedWhere(r.Worker))
 	default:
-		p.Printf("resurrected %s%s\n", name, view.SpawnedWhere(r.Worker))
+		a.Printf("resurrected %s%s\n", name, view.SpawnedWhere(r.Worker))
 	}
 }
 

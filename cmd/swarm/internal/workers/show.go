@@ -54,28 +54,24 @@ const (
 )
 
 func runShow(ctx context.Context, a *app.App, names []string, o *showOptions) error {
-	req := host.DetailsRequest{Events: showEvents, Lines: showLines}
-	if o.events.N != nil {
-		req.Events = *o.events.N
+	req := host.DetailsRequest{
+		Events: output.ValueOr(o.events.N, showEvents), Lines: output.ValueOr(o.lines.N, showLines),
 	}
-	if o.lines.N != nil {
-		req.Lines = *o.lines.N
-	}
+	look := view.Look{Width: a.OutWidth(), Colours: a.Colours(), Plain: a.Plain()}
+	one := len(names) == 1
 	return a.WithHost(ctx, func(h *host.Host) error {
-		shown, bad := []view.ShowJSON{}, false
+		shown, failed := []view.ShowJSON{}, false
 		for i, name := range names {
 			if slices.Contains(names[:i], name) {
 				continue
 			}
 			d, warnings, err := h.Details(ctx, name, req)
-			for _, text := range warnings {
-				a.Warn(text, "")
-			}
+			a.WarnAll(warnings)
 			switch {
-			case err != nil && len(names) == 1:
+			case err != nil && one:
 				return err
 			case err != nil:
-				bad = true
+				failed = true
 				a.Fail(err)
 			case o.json:
 				shown = append(shown, view.ShowJSONIn(a, d))
@@ -83,27 +79,11 @@ func runShow(ctx context.Context, a *app.App, names []string, o *showOptions) er
 				if i > 0 {
 					a.Printf("\n")
 				}
-				for _, line := range view.Page(pageLook(a), d, time.Now()) {
+				for _, line := range view.Page(look, d, time.Now()) {
 					a.Printf("%s\n", output.Made(strings.TrimRight(line, " ")))
 				}
 			}
 		}
-		if o.json {
-			var v any = shown
-			if len(names) == 1 {
-				v = shown[0]
-			}
-			if err := a.PrintJSON(v); err != nil {
-				return err
-			}
-		}
-		if bad {
-			return output.Failed
-		}
-		return nil
+		return a.Conclude(o.json, output.OneOrList(shown, one), failed)
 	})
-}
-
-func pageLook(a *app.App) view.Look {
-	return view.Look{Width: a.OutWidth(), Colours: a.Colours(), Plain: a.Plain()}
 }

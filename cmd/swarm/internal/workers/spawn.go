@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -169,26 +173,94 @@ func (o *SpawnOptions) Parse(cmd *cobra.Command, args []string) error {
 	return o.ready.check()
 }
 
+// Request adds what the config says to what the flags say.
+func (o *SpawnOptions) Request(l *config.Loaded) (host.SpawnRequest, error) {
+	cfg := l.Config
+	r := host.SpawnRequest{
+		Name:        o.Name,
+		Backend:     cmp.Or(o.Backend, cfg.Defaults.Backend),
+		Command:     o.Command,
+		Options:     map[string]string{},
+		OutputLimit: int64(o.logLimit),
+		Stdin:       o.stdin,
+		Profile:     o.Profile,
+		Limits:      setup.Limits(cfg.Defaults.Limits),
+	}
+	o.Limits.Apply(&r.Limits)
+	var err error
+	if r.Sandbox, err = o.Sandbox.Of(cfg.Defaults.Sandbox); err != nil {
+		return r, err
+	}
+	for _, file := range o.envFiles {
+		variables, err := config.ReadEnv(file)
+		if err != nil {
+			return r, err
+		}
+		r.Env = append(r.Env, variables...)
+	}
+	r.Env = append(r.Env, o.Env...)
+	for _, tag := range append(cfg.Defaults.Tags, o.tags...) {
+		if !slices.Contains(r.Tags, tag) {
+			r.Tags = append(r.Tags, tag)
+		}
+	}
+	if r.Backend == app.BackendTmux {
+		declared.SetUnlessEmpty(r.Options, "session", cmp.Or(o.session, cfg.Defaults.Session))
+		declared.SetUnlessEmpty(r.Options, "socket", cmp.Or(o.socket, cfg.Defaults.TmuxSocket))
+	} else if o.session != "" || o.socket != "" {
+		return r, output.Usagef("--session and --tmux-socket need --tmux")
+	}
+	for _, entry := range o.Options {
+		key, value, err := command.KeyValue(entry)
+		if err != nil {
+			return r, err
+		}
+		r.Options[key] = value
+	}
+	if o.Worktree {
+		r.Workspace = &host.WorkspaceRequest{Plugin: app.WorkspaceWorktree, Branch: o.branch, Parent: cfg.Defaults.WorktreeDir}
+		if o.worktreeDir != "" {
+			// A typed path is relative to this directory, that of a config file to the
+			// repository.
+			if r.Workspace.Parent, err = app.WorkingDir(o.worktreeDir); err != nil {
+				return r, err
+			}
+		}
+	}
+	policy := setup.KillPolicy(cfg.Kill)
+	policy.Signal = cmp.Or(string(o.killSignal), policy.Signal)
+	policy.Grace = output.ValueOr(o.killTimeout.D, policy.Grace)
+	if mode, ok := command.KillMode(o.KillMode.Value); ok {
+		policy.Mode = mode
+	}
+	r.Kill = &policy
+	if err := o.Policy.set(&r, cfg.Defaults); err != nil {
+		return r, err
+	}
+	if r.Dir, err = app.WorkingDir(o.Cwd); err != nil {
+		return r, err
+	}
+	r.DirGiven = o.Cwd != ""
+	if o.Worktree && o.worktreeDir == "" {
+		// Some directories for worktrees only a trusted file may name.
+		err = l.CheckParent(declared.KeyWorktreeDir, r.Workspace.Parent, r.Dir)
+	}
+	return r, err
+}
+
 func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 	output.FinishWriting()
 	loaded, err := a.LoadProjectFor(o.Backend)
 	if err != nil {
 		return err
 	}
-	request, err := o.Request(loaded.Config)
-	if err == nil {
-		err = o.CheckParent(loaded, request)
-	}
+	request, err := o.Request(loaded)
 	if err != nil {
 		return err
 	}
 	return a.With(ctx, loaded.Config, func(h *host.Host) error {
-		stop := func() {}
-		if !o.JSON && !o.quiet {
-			progress := output.NewProgress(a.Err, a.ErrWidth)
-			request.Progress = func(text string) { progress.Starting(request.Name, text) }
-			stop = progress.Stop
-		}
+		starting, stop := startProgress(a, request.Name, o.JSON || o.quiet)
+		request.Progress = starting
 		worker, err := h.Spawn(ctx, request)
 		stop()
 		if err != nil {
@@ -212,6 +284,16 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 		}
 		return err
 	})
+}
+
+// startProgress returns a function that shows what the start of a worker waits for, unless it
+// is quiet, and another that ends this.
+func startProgress(a *app.App, worker string, quiet bool) (starting func(string), stop func()) {
+	if quiet {
+		return nil, func() {}
+	}
+	p := output.NewProgress(a.Err, a.ErrWidth)
+	return func(text string) { p.Starting(worker, text) }, p.Stop
 }
 
 func tipAfterSpawn(a *app.App, w host.Worker) {

@@ -73,16 +73,14 @@ func runStats(ctx context.Context, a *app.App, sel host.Selection, o *statsOptio
 		if o.follow {
 			return followStats(ctx, a, h, sel, o)
 		}
-		figures, err := figuresOf(a.Warn, sel)(h.Stats(ctx, sel))
+		figures, warnings, err := h.Stats(ctx, sel)
+		a.WarnAll(warnings)
 		if err != nil {
 			return err
 		}
+		figures = withFigures(figures, sel)
 		if o.json {
-			if len(sel.Names) == 1 {
-				err = a.PrintJSON(view.StatsJSONOf(figures[0]))
-			} else {
-				err = a.PrintJSON(statsJSON(figures))
-			}
+			err = a.PrintJSON(output.OneOrList(output.List(figures, view.StatsJSONOf), len(sel.Names) == 1))
 		} else {
 			printStats(a, figures)
 		}
@@ -93,16 +91,12 @@ func runStats(ctx context.Context, a *app.App, sel host.Selection, o *statsOptio
 	})
 }
 
-func figuresOf(warn func(text, hint string), sel host.Selection) func([]host.Figures, []string, error) ([]host.Figures, error) {
-	return func(figures []host.Figures, warnings []string, err error) ([]host.Figures, error) {
-		for _, text := range warnings {
-			warn(text, "")
-		}
-		if sel.Names == nil {
-			figures = slices.DeleteFunc(figures, func(f host.Figures) bool { return f.Stats == nil && f.Err == nil })
-		}
-		return figures, err
+// withFigures leaves out workers that do not run, unless they were named.
+func withFigures(figures []host.Figures, sel host.Selection) []host.Figures {
+	if sel.Names != nil {
+		return figures
 	}
+	return slices.DeleteFunc(figures, func(f host.Figures) bool { return f.Stats == nil && f.Err == nil })
 }
 
 func printStats(a *app.App, figures []host.Figures) {
@@ -111,14 +105,6 @@ func printStats(a *app.App, figures []host.Figures) {
 		return
 	}
 	a.PrintFitted(statsTable(a, figures))
-}
-
-func statsJSON(figures []host.Figures) []view.StatsJSON {
-	list := make([]view.StatsJSON, len(figures))
-	for i, f := range figures {
-		list[i] = view.StatsJSONOf(f)
-	}
-	return list
 }
 
 // warnUnmeasured says which running workers could not be measured, and reports whether
@@ -134,21 +120,13 @@ func warnUnmeasured(a *app.App, figures []host.Figures) bool {
 	return failed
 }
 
-var statsColumns = []output.Column{
-	{Header: "NAME", Least: 8},
-	{Header: "CPU", Right: true},
-	{Header: "MEM", Right: true},
-	{Header: "PEAK", Right: true},
-	{Header: "PROCS", Right: true},
-	{Header: "THREADS", Right: true},
-	{Header: "READ", Right: true},
-	{Header: "WRITTEN", Right: true},
-	{Header: "TIME", Right: true},
-}
+// statsHeaders are the headers of what [statsTexts] returns.
+var statsHeaders = []string{"CPU", "MEM", "PEAK", "PROCS", "THREADS", "READ", "WRITTEN", "TIME"}
 
 // statsTable makes the table. It fits a terminal, and is complete when piped.
 func statsTable(a *app.App, figures []host.Figures) output.Table {
-	t := output.Table{Columns: statsColumns, Width: a.OutWidth(), Colours: a.Colours(), Plain: a.Plain()}
+	t := output.Table{Width: a.OutWidth(), Colours: a.Colours(), Plain: a.Plain()}
+	t.Columns = append([]output.Column{column("NAME", 8)}, output.List(statsHeaders, rightColumn)...)
 	for _, f := range figures {
 		row := []output.Cell{output.Text(f.Worker.Name, output.Normal)}
 		for _, text := range statsTexts(f) {
@@ -179,17 +157,19 @@ func statsTexts(f host.Figures) []string {
 // of the one before.
 func followStats(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, o *statsOptions) error {
 	meter := h.Meter()
-	look, warn := meter.Once, a.Warn
+	look, warn := meter.Once, a.WarnAll
 	tick := time.NewTicker(statsEvery)
 	defer tick.Stop()
 	drawn := 0
 	for {
-		figures, err := figuresOf(warn, sel)(look(ctx, sel))
+		figures, warnings, err := look(ctx, sel)
+		warn(warnings)
 		if err != nil {
 			return err
 		}
+		figures = withFigures(figures, sel)
 		// The same warnings every second would be in the way of the table.
-		look, warn = meter.Look, func(string, string) {}
+		look, warn = meter.Look, func([]string) {}
 		switch {
 		case o.json:
 			for _, f := range figures {

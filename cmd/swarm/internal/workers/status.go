@@ -21,10 +21,8 @@ const (
 	statusUnclear  = 3
 )
 
-type statusOptions struct{ json bool }
-
 func NewStatus(a *app.App) *cobra.Command {
-	o := &statusOptions{}
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status NAME",
 		Short: "Show a worker's status",
@@ -41,14 +39,14 @@ unknown, or lost with processes that are still alive).`,
 		Args:              command.Arguments(1, 1, "name of a worker"),
 		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runStatus(cmd.Context(), a, args[0], o)
+			return runStatus(cmd.Context(), a, args[0], asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the worker as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the worker as JSON")
 	return cmd
 }
 
-func runStatus(ctx context.Context, a *app.App, name string, o *statusOptions) error {
+func runStatus(ctx context.Context, a *app.App, name string, asJSON bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		workers, warnings, err := h.Workers(ctx, host.Selection{Names: []string{name}, States: true})
 		if errors.Is(err, host.ErrNotFound) {
@@ -57,14 +55,12 @@ func runStatus(ctx context.Context, a *app.App, name string, o *statusOptions) e
 		if err != nil {
 			return &output.CodeError{Code: statusUnclear, Err: err}
 		}
-		for _, text := range warnings {
-			a.Warn(text, "")
-		}
+		a.WarnAll(warnings)
 		if len(workers) == 0 {
 			return &output.CodeError{Code: statusUnclear}
 		}
 		w := workers[0]
-		if o.json {
+		if asJSON {
 			err = a.PrintJSON(view.WorkerJSONIn(a, w))
 		} else {
 			a.Printf("%s\n", view.StatusLine(w, time.Now()))
@@ -84,13 +80,12 @@ func lastWords(ctx context.Context, a *app.App, h *host.Host, w host.Worker) {
 	if !w.InCrashLoop() {
 		return
 	}
-	last := crashLines
-	peek, err := h.Peek(ctx, w.ID, last)
+	peek, err := h.Peek(ctx, w.ID, crashLines)
 	if err != nil || len(peek.Lines) == 0 {
 		return // status has printed its answer
 	}
 	a.Hint("its last lines:")
-	for _, line := range peek.Lines[max(0, len(peek.Lines)-last):] {
+	for _, line := range peek.Lines[max(0, len(peek.Lines)-crashLines):] {
 		a.Hint("  " + line)
 	}
 }

@@ -105,7 +105,7 @@ func TestStatusLine(t *testing.T) {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	a, out, _ := apptest.New()
-	a.PrintTable(lsHeader, lsRows([]host.Worker{
+	a.PrintTable(fixedTable([]host.Worker{
 		{Name: "ümläut", Status: host.StatusRunning, PID: 1, Started: now.Add(-time.Minute), Tags: []string{"a", "b"}},
 		{Name: "x", Status: host.StatusStopped, PID: 1, Workspace: &swarm.WorkspaceRef{Path: "/a path"}, Tags: []string{"\x1b[2J"}},
 		{Name: "r", Status: host.StatusRunning, Started: now, Restart: swarm.Restart{When: swarm.RestartAlways}},
@@ -121,7 +121,7 @@ t       lost     s:t         -        -         -
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	out.Reset()
-	a.PrintTable(lsHeader, nil)
+	a.PrintTable(fixedTable(nil, now))
 	if out.Len() > 0 {
 		t.Errorf("an empty table is %q, want nothing", out)
 	}

@@ -20,7 +20,7 @@ func TestVerbsWithoutWorkers(t *testing.T) {
 	if err := apptest.Run(t, NewLs(a)); err != nil || stdout.Len() > 0 {
 		t.Errorf("ls: %v, stdout %q", err, stdout)
 	}
-	err := runStatus(t.Context(), a, "ghost", &statusOptions{})
+	err := runStatus(t.Context(), a, "ghost", false)
 	if code, ok := errors.AsType[*output.CodeError](err); !ok || code.Code != statusNotFound || !errors.Is(err, host.ErrNotFound) {
 		t.Errorf("status: %v", err)
 	}

@@ -1,10 +1,14 @@
 package workers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +17,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -42,7 +48,6 @@ With --until: 0 once all are in that state.`,
   swarm wait agent --until idle,blocked --timeout 10m
   swarm wait test lint --timeout 10m
   swarm wait --all`,
-		ValidArgsFunction: a.CompleteWorkers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel, err := o.Of(cmd, args)
 			if err != nil {
@@ -67,12 +72,13 @@ func runWait(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions
 		waiting, cancel := o.timeout.Limit(ctx)
 		defer cancel()
 		var ended []host.Worker
-		err := h.Wait(waiting, sel, func(w host.Worker) {
+		end := func(w host.Worker) {
 			ended = append(ended, w)
 			if !o.json {
 				printEnd(a, w)
 			}
-		})
+		}
+		err := h.Wait(waiting, sel, end)
 		over := o.timeout.Over(waiting, err)
 		if err != nil && over == nil {
 			return err
@@ -81,10 +87,7 @@ func runWait(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions
 			var late []host.Worker
 			late, over = stillRunning(ctx, h, sel, ended, over)
 			for _, w := range late {
-				ended = append(ended, w)
-				if !o.json {
-					printEnd(a, w)
-				}
+				end(w)
 			}
 		}
 		if o.json {
@@ -132,30 +135,118 @@ func stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended [
 }
 
 func printEnd(a *app.App, w host.Worker) {
-	switch w.Status {
-	case host.StatusStopped:
+	text := string(w.Status)
+	if w.Status == host.StatusStopped {
+		text = "exited"
 		if w.Exit != nil && w.Exit.Cause == swarm.CauseOutOfMemory {
-			a.Printf("%s: %s\n", w.Name, view.ExitText(w))
-			return
+			text = view.ExitText(w)
 		}
-		a.Printf("%s: exited\n", w.Name)
-	case host.StatusUnknown:
-		a.Printf("%s: unknown\n", w.Name)
-		a.Warn(fmt.Sprintf("cannot get the status of '%s': %s", w.Name, output.OrText(w.Reason, "its backend can't be asked")), "")
-	default:
-		a.Printf("%s: %s\n", w.Name, w.Status)
+	}
+	a.Printf("%s: %s\n", w.Name, text)
+	if w.Status == host.StatusUnknown {
+		a.Warn(fmt.Sprintf("cannot get the status of '%s': %s", w.Name, cmp.Or(w.Reason, "its backend can't be asked")), "")
 	}
 }
 
-// waitCode is the exit code of the one worker, or what holds for all of them.
+// waitCode returns the exit code of the only worker, or one for all workers.
 func waitCode(ws []host.Worker) int {
 	if len(ws) == 1 {
 		return view.ExitCode(ws[0])
 	}
-	for _, w := range ws {
-		if view.ExitCode(w) != 0 {
-			return output.ExitFailed
-		}
+	if slices.ContainsFunc(ws, func(w host.Worker) bool { return view.ExitCode(w) != 0 }) {
+		return output.ExitFailed
 	}
 	return 0
+}
+
+const untilEnded = "ended"
+
+// untilFlag are the states that wait waits for; nil: the end.
+type untilFlag struct{ states []profile.State }
+
+// Set reads "idle" or "idle,blocked".
+func (f *untilFlag) Set(s string) error {
+	var states []profile.State
+	words := strings.Split(s, ",")
+	for _, word := range words {
+		switch state := profile.State(word); state {
+		case profile.Idle, profile.Blocked, profile.Working:
+			states = append(states, state)
+		case untilEnded:
+			if len(words) > 1 {
+				return errors.New("'ended' can't be combined with another state: every wait ends when the worker does")
+			}
+		default:
+			return errors.New("expected idle, blocked, working or ended, or several such as idle,blocked")
+		}
+	}
+	f.states = states
+	return nil
+}
+func (f *untilFlag) Type() string { return "state" }
+func (f *untilFlag) String() string {
+	return strings.Join(output.List(f.states, func(s profile.State) string { return string(s) }), ",")
+}
+
+func runWaitUntil(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
+		waiting, cancel := o.timeout.Limit(ctx)
+		defer cancel()
+		names, err := a.NamesOrRunning(ctx, h, sel)
+		if err != nil {
+			return err
+		}
+		var (
+			mu     sync.Mutex
+			late   []string
+			all    sync.WaitGroup
+			seen   []host.Worker
+			failed error
+		)
+		for _, name := range names {
+			all.Go(func() {
+				w, err := h.WaitState(waiting, name, o.until.states)
+				mu.Lock()
+				defer mu.Unlock()
+				if errors.Is(err, host.ErrEnded) && w.Name != "" {
+					err = fmt.Errorf("'%s' ended before it was %s (%s)", w.Name, strings.ReplaceAll(o.until.String(), ",", " or "), view.ExitText(w))
+				}
+				switch {
+				case err == nil:
+					seen = append(seen, w)
+					if !o.json {
+						printState(a, w)
+					}
+				case w.State != nil:
+					late = append(late, strings.TrimSpace(fmt.Sprintf("'%s' %s", w.Name, view.StateText(w.State, time.Now()))))
+				}
+				failed = errors.Join(failed, err)
+			})
+		}
+		all.Wait()
+		over := o.timeout.Over(waiting, failed)
+		if failed != nil && over == nil {
+			return failed
+		}
+		if o.json {
+			slices.SortFunc(seen, func(x, y host.Worker) int { return strings.Compare(x.ID, y.ID) })
+			if err := a.PrintJSON(view.WorkersJSONIn(a, seen)); err != nil {
+				return err
+			}
+		}
+		if over != nil && late != nil {
+			slices.Sort(late)
+			over = &output.CodeError{Code: output.ExitTimeout, Err: fmt.Errorf("%w: %s", over, strings.Join(late, "; "))}
+		}
+		return over
+	})
+}
+
+// printState prints "NAME: idle", or "NAME: blocked: Proceed? (1 Yes, 2 No)".
+func printState(a *app.App, w host.Worker) {
+	text := string(w.State.State)
+	if w.State.State == profile.Blocked {
+		text += ": " + deliver.Dialog(w.State.Question, w.State.Choices)
+	}
+	a.Printf("%s: %s\n", w.Name, text)
 }

@@ -61,7 +61,8 @@ func newPauseOf(a *app.App, paused bool, line string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return tellBounds(cmd.Context(), a, sel, line, o.json, func(ctx context.Context, h *host.Host, sel host.Selection) ([]host.BoundsOutcome, error) {
+			ctx := cmd.Context()
+			return tellBounds(ctx, a, line, o.json, func(h *host.Host) ([]host.BoundsOutcome, error) {
 				return h.Pause(ctx, sel, paused)
 			})
 		},
@@ -71,7 +72,47 @@ func newPauseOf(a *app.App, paused bool, line string) *cobra.Command {
 	return cmd
 }
 
-type bounder func(context.Context, *host.Host, host.Selection) ([]host.BoundsOutcome, error)
+type updateOptions struct {
+	command.Selection
+	limits command.Limits
+	json   bool
+}
+
+func NewUpdate(a *app.App) *cobra.Command {
+	o := &updateOptions{}
+	cmd := &cobra.Command{
+		Use:   "update NAME... | --all | --tag TAG",
+		Short: "Change the limits of workers",
+		Long: `Change what running workers may use. Limits that are not named stay; none ends one. The
+new limits hold when the call returns, and also after a restart and a respawn.
+
+Less memory than a worker holds is refused, if it can't give enough back: no process is
+killed by a new limit. A worker that was spawned without any limit has no control group, so
+it can only get another priority; respawn it with limits instead.
+
+With --all and --tag, workers that do not run are skipped.`,
+		Example: `  swarm update tests --memory 4g
+  swarm update tests --cpus 0.5 --pids none
+  swarm update --tag batch --nice 19`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel, err := o.Of(cmd, args)
+			if err != nil {
+				return err
+			}
+			if !o.limits.Given() {
+				return output.Usagef("must specify --memory, --cpus, --pids, --nice or --io-weight")
+			}
+			ctx := cmd.Context()
+			return tellBounds(ctx, a, "updated %s", o.json, func(h *host.Host) ([]host.BoundsOutcome, error) {
+				return h.SetLimits(ctx, sel, o.limits.Apply)
+			})
+		},
+	}
+	o.AddTo(cmd, a)
+	o.limits.AddTo(cmd)
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the results as JSON")
+	return cmd
+}
 
 type boundsJSON struct {
 	Name   string           `json:"name"`
@@ -81,32 +122,31 @@ type boundsJSON struct {
 	Error  *string          `json:"error"`
 }
 
-func tellBounds(ctx context.Context, a *app.App, sel host.Selection, line string, asJSON bool, bound bounder) error {
+func boundsJSONOf(out host.BoundsOutcome) boundsJSON {
+	w := out.Worker
+	return boundsJSON{w.Name, w.ID, out.Err == nil, view.LimitsJSONOf(w.Limits), view.ErrorJSON(out.Err)}
+}
+
+type bounder func(*host.Host) ([]host.BoundsOutcome, error)
+
+// tellBounds prints what bound has done; line is printed for each worker.
+func tellBounds(ctx context.Context, a *app.App, line string, asJSON bool, bound bounder) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		outcomes, err := bound(ctx, h, sel)
+		outcomes, err := bound(h)
 		if err != nil {
 			return err
 		}
-		results := make([]boundsJSON, len(outcomes))
-		bad := false
-		for i, out := range outcomes {
-			w := out.Worker
-			results[i] = boundsJSON{Name: w.Name, ID: w.ID, Done: out.Err == nil, Error: view.ErrorJSON(out.Err), Limits: view.LimitsJSONOf(w.Limits)}
+		failed := false
+		for _, out := range outcomes {
 			switch {
 			case out.Err != nil:
-				bad = true
+				failed = true
 				a.Fail(out.Err)
 			case !asJSON:
-				a.Printf(line+"\n", w.Name)
+				a.Printf(line+"\n", out.Worker.Name)
 			}
 		}
-		if asJSON {
-			err = a.PrintJSON(results)
-		}
-		if err == nil && bad {
-			err = output.Failed
-		}
-		return err
+		return a.Conclude(asJSON, output.List(outcomes, boundsJSONOf), failed)
 	})
 }

@@ -57,11 +57,8 @@ func (r *repo) admins() ([]admin, error) {
 		}
 		a.worktree = filepath.Dir(dotGit)
 		a.id, err = gitdir.ReadLine(filepath.Join(a.dir, markerFile))
-		if errors.Is(err, safefile.ErrUnsafe) {
-			// Its worker has replaced it; the worktrees of others are not concerned.
-			a.id, err = "", nil
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		// If its worker has replaced it, the worktrees of others are not concerned.
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, safefile.ErrUnsafe) {
 			return nil, err
 		}
 		if _, err = os.Lstat(filepath.Join(a.dir, madeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -118,19 +118,11 @@ func (t *tree) indexTree(ctx context.Context) (hash string, err error) {
 // exist nowhere else.
 func (t *tree) workTree(ctx context.Context) (hash string, saved []string, err error) {
 	err = t.withIndex(ctx, func(g git) error {
-		changes, err := t.unhide(ctx, g)
+		changed, deleted, err := t.unhide(ctx, g)
 		if err != nil {
 			return err
 		}
-		var deleted []string
-		for _, c := range changes {
-			if c.deleted {
-				deleted = append(deleted, c.path)
-			} else {
-				saved = append(saved, c.path)
-			}
-		}
-		saved = slices.Concat(saved, t.untracked, t.ignored)
+		saved = slices.Concat(changed, t.untracked, t.ignored)
 		// First, since a file may have taken the place of a directory.
 		if _, err := g.feed(ctx, input(deleted), "update-index", "--force-remove", "-z", "--stdin"); err != nil {
 			return err

@@ -16,36 +16,29 @@ const closeLimit = 5 * time.Second
 // leastLimit is the shortest limit, however short a grace is.
 const leastLimit = 200 * time.Millisecond
 
-type closing int
+// killWindow returns the command that closes the worker's window with all its panes. tmux
+// checks whose window it is and closes it in one go, so that no other window can get the id.
+func (h handle) killWindow() []string { return h.ifOurs([]string{"kill-window", "-t", h.Window}) }
 
-const (
-	// anyway closes the worker's window with all its panes.
-	anyway closing = iota
-	// ifDead closes the worker's own pane if its process has ended: other panes in the
-	// window belong to the user, who saw the worker end before.
-	ifDead
-)
+// killDeadPane is like killWindow for the worker's own pane, if its process has ended: other
+// panes in the window belong to the user, who saw the worker end before.
+func (h handle) killDeadPane() []string {
+	dead := "#{&&:" + h.ours() + ",#{pane_dead}}"
+	return []string{"if-shell", "-F", "-t", h.Pane, dead, "kill-pane -t " + h.Pane}
+}
 
-// close closes the window if it is the worker's. tmux checks and closes in one
-// go, so that no other window can get the id.
-func (b *Backend) close(ctx context.Context, h handle, what closing) {
+// close runs a command that closes the worker's window or pane.
+func (b *Backend) close(ctx context.Context, h handle, command []string) {
 	if h.Window == "" {
 		return
 	}
 	ctx, cancel := limited(ctx, closeLimit)
 	defer cancel()
-	command := h.closeCommand()
-	if what == ifDead {
-		dead := "#{&&:" + h.ours() + ",#{pane_dead}}"
-		command = []string{"if-shell", "-F", "-t", h.Pane, dead, "kill-pane -t " + h.Pane}
-	}
 	if _, err := h.server().run(ctx, command); err != nil {
 		// Usually the server is gone, and its windows with it.
 		b.log.Debug("window was not closed", "worker", h.ID, "error", err)
 	}
 }
-
-func (h handle) closeCommand() []string { return h.ifOurs([]string{"kill-window", "-t", h.Window}) }
 
 // closeWithScreen closes the worker's window and keeps the content of its pane, in one
 // command. It reports whether that is done within about the limit, which counts towards the
@@ -145,18 +138,7 @@ func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
 		delete(c.waiting, socket)
 		return nil, nil
 	}
-	n, size := 0, 0
-	for _, w := range waiting {
-		more := w.commands()
-		for _, arg := range joined(more) {
-			size += len(arg) + 1
-		}
-		if n > 0 && size > longest {
-			break
-		}
-		n++
-		commands = append(commands, more...)
-	}
+	n, commands := fitting(len(waiting), longest, func(i int) [][]string { return waiting[i].commands() })
 	c.waiting[socket] = waiting[n:]
 	return waiting[:n], commands
 }
@@ -182,7 +164,7 @@ func (w *closed) commands() [][]string {
 	return [][]string{
 		w.ifOurs(captureAll(w.ID, w.Pane)...),
 		{"display-message", "-p", w.end()},
-		w.closeCommand(),
+		w.killWindow(),
 	}
 }
 

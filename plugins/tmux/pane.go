@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,17 +17,13 @@ type pane struct {
 	server, pid int
 	// worker is the window's worker's id, empty if it is not ours.
 	worker string
-	// dead says that its process has ended and only the pane is left.
-	dead bool
 	// made says that its session was made by this backend.
 	made bool
-	// view says that its session is a view.
-	view bool
 }
 
 // paneFormat has no field before the last one that could hold a colon. The path of
 // the socket could, too, and is the same for all.
-const paneFormat = "#{pid}:#{pane_pid}:#{pane_id}:#{window_id}:#{pane_dead}:#{" + optMadeSession + "}:#{" + optView + "}:#{" + optWorkerID + "}:#{session_name}:#{window_name}"
+const paneFormat = "#{pid}:#{pane_pid}:#{pane_id}:#{window_id}:#{" + optMadeSession + "}:#{" + optView + "}:#{" + optWorkerID + "}:#{session_name}:#{window_name}"
 
 // panes lists all panes of a server. A window that is linked into two sessions is listed in
 // both; the panes of views come first, so that the last entry of a window is in its own
@@ -38,31 +33,26 @@ func (s server) panes(ctx context.Context) ([]pane, error) {
 	if err != nil {
 		return nil, err
 	}
-	var panes []pane
+	var views, others []pane
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	socket := lines[len(lines)-1]
 	for _, line := range lines[:len(lines)-1] {
-		f := strings.SplitN(line, ":", 10)
-		if len(f) < 10 {
+		f := strings.SplitN(line, ":", 9)
+		if len(f) < 9 {
 			continue
 		}
 		p := pane{
-			id: f[2], window: f[3], dead: f[4] == "1", made: f[5] != "", view: f[6] != "", worker: f[7],
-			sessionName: f[8], windowName: f[9], socket: socket,
+			id: f[2], window: f[3], made: f[4] != "", worker: f[6],
+			sessionName: f[7], windowName: f[8], socket: socket,
 		}
 		// A field that is not a number becomes 0; no process has that pid.
 		p.server, _ = strconv.Atoi(f[0])
 		p.pid, _ = strconv.Atoi(f[1])
-		panes = append(panes, p)
-	}
-	slices.SortStableFunc(panes, func(a, b pane) int {
-		switch {
-		case a.view == b.view:
-			return 0
-		case a.view:
-			return -1
+		if inView := f[5] != ""; inView {
+			views = append(views, p)
+		} else {
+			others = append(others, p)
 		}
-		return 1
-	})
-	return panes, nil
+	}
+	return append(views, others...), nil
 }

@@ -48,16 +48,7 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 		}
 		// The worker has ended since, or the window was closed.
 	}
-	return h.takenOrGone(o.Lines)
-}
-
-// takenOrGone is taken for a worker without a window.
-func (h handle) takenOrGone(n int) (swarm.Screen, error) {
-	s, err := h.taken(n)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: the screen of the worker: its window is gone", swarm.ErrNotFound)
-	}
-	return s, err
+	return h.taken(o.Lines)
 }
 
 // visible captures the screen of a worker that runs. Rows that the terminal
@@ -90,8 +81,12 @@ func (h handle) visible(ctx context.Context, n int) ([]string, error) {
 	return lastOf(lines, n), nil
 }
 
+// taken returns the last screen of a worker without a window.
 func (h handle) taken(n int) (swarm.Screen, error) {
 	b, err := safefile.Read(filepath.Join(h.Dir, rundir.ScreenFile), rundir.MaxScreen)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: the screen of the worker: its window is gone", swarm.ErrNotFound)
+	}
 	if err != nil {
 		return swarm.Screen{}, err
 	}

@@ -40,7 +40,7 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 		case st.State == swarm.StateRunning && h.Window != "":
 			looks[h.Socket] = append(looks[h.Socket], &look{handle: h, into: r})
 		default:
-			r.Screen, r.Err = h.takenOrGone(0)
+			r.Screen, r.Err = h.taken(0)
 		}
 	}
 	ctx, cancel := limited(ctx, lookLimit)
@@ -62,18 +62,9 @@ func lookAt(ctx context.Context, windows []*look) {
 	for len(windows) > 0 {
 		// Nothing that a worker writes can be taken for the mark between two screens.
 		mark := rand.Text()[:16] + ":"
-		var commands [][]string
-		n, size := 0, 0
-		for i, w := range windows {
-			more := w.commands(mark + strconv.Itoa(i))
-			for _, arg := range joined(more) {
-				size += len(arg) + 1
-			}
-			if n > 0 && size > longestLook {
-				break
-			}
-			n, commands = n+1, append(commands, more...)
-		}
+		n, commands := fitting(len(windows), longestLook, func(i int) [][]string {
+			return windows[i].commands(mark + strconv.Itoa(i))
+		})
 		out, err := windows[0].server().run(ctx, commands...)
 		_, refused := errors.AsType[failure](err)
 		if err != nil && !refused {
@@ -112,7 +103,7 @@ func (w *look) commands(mark string) [][]string {
 // screen has empty lines.
 func (w *look) set(screen string) {
 	if screen == "" {
-		w.into.Screen, w.into.Err = w.takenOrGone(0)
+		w.into.Screen, w.into.Err = w.taken(0)
 		return
 	}
 	w.into.Screen = swarm.Screen{Lines: trimmed(screen)}

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,18 +30,15 @@ type opening struct {
 // before the end. So for a moment its name is one that no other window has.
 func (o opening) commands(makeSession bool) [][]string {
 	session, name := "="+o.target.session+":", "swarm-"+o.spec.ID
-	window := session + "=" + name
-	if !makeSession {
-		open := []string{"new-window", "-d", "-t", session, "-n", name, "-P", "-F", openedFormat, "--"}
-		return append([][]string{append(open, o.shimCommand()...)}, o.setUp(window)...)
+	open := []string{"new-window", "-d", "-t", session}
+	var setUp [][]string
+	if makeSession {
+		// Windows that a user opens in the session begin in the worker's directory.
+		open = []string{"new-session", "-d", "-s", o.target.session, "-c", literal(o.spec.Dir)}
+		setUp = o.setUpSession(session)
 	}
-	open := []string{
-		"new-session", "-d", "-s", o.target.session, "-n", name, "-P", "-F", openedFormat,
-		// Windows that a user opens in the session begin there.
-		"-c", literal(o.spec.Dir), "--",
-	}
-	commands := append([][]string{append(open, o.shimCommand()...)}, o.setUpSession(session)...)
-	return append(commands, o.setUp(window)...)
+	open = append(open, "-n", name, "-P", "-F", openedFormat, "--")
+	return slices.Concat([][]string{append(open, o.shimCommand()...)}, setUp, o.setUp(session+"="+name))
 }
 
 // shimCommand is the command of the pane, which runs the shim. With more than one argument tmux
@@ -96,11 +94,8 @@ func parseOpened(out string) (opened, bool) {
 		return opened{}, false
 	}
 	server, err := strconv.Atoi(f[1])
-	if err != nil {
-		return opened{}, false
-	}
-	pid, err := strconv.Atoi(f[2])
-	if err != nil {
+	pid, err2 := strconv.Atoi(f[2])
+	if err != nil || err2 != nil {
 		return opened{}, false
 	}
 	return opened{
@@ -108,9 +103,6 @@ func parseOpened(out string) (opened, bool) {
 		sessionID: f[5], session: f[6], socket: filepath.Clean(f[7]),
 	}, true
 }
-
-// shim returns the identity of the pane's process, the shim.
-func (w opened) shim() proc.Identity { return shimOf(w.server, w.pid) }
 
 // shimOf returns the identity of the shim with the pid that a server reported, or the
 // zero value if it has ended since.

@@ -290,11 +290,10 @@ func (s *Screen) up() {
 	s.align()
 	g := s.grid()
 	x := s.column()
-	switch top, bottom := s.bounds(); g.y {
-	case top:
+	if top, bottom := s.bounds(); g.y == top {
 		s.scrollDown(top, bottom, 1)
 		s.toColumn(x)
-	default:
+	} else {
 		s.moveTo(g.y-1, x)
 	}
 }

@@ -106,11 +106,8 @@ func (s *Screen) escape(final byte) {
 	s.last = 0
 	switch s.seq.inter {
 	case 0:
-	case '(':
-		s.graphics[0] = final == '0'
-		return
-	case ')':
-		s.graphics[1] = final == '0'
+	case '(', ')': // the first set, or the second
+		s.graphics[s.seq.inter-'('] = final == '0'
 		return
 	default:
 		return

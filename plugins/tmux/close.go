@@ -60,10 +60,6 @@ func (b *Backend) closeWithScreen(ctx context.Context, h handle, limit time.Dura
 	return true
 }
 
-// longest is how many bytes of commands tmux is given at once: a client passes
-// them on in one message, of at most 16 KiB.
-const longest = 12 << 10
-
 // closer closes windows of workers. While one command of tmux is under way, those
 // that come gather for the next one: a crowd is not worth a process each.
 type closer struct {
@@ -138,7 +134,7 @@ func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
 		delete(c.waiting, socket)
 		return nil, nil
 	}
-	n, commands := fitting(len(waiting), longest, func(i int) [][]string { return waiting[i].commands() })
+	n, commands := fitting(len(waiting), func(i int) [][]string { return waiting[i].commands() })
 	c.waiting[socket] = waiting[n:]
 	return waiting[:n], commands
 }

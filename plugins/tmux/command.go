@@ -122,15 +122,19 @@ func joined(commands [][]string) []string {
 	return args
 }
 
-// fitting returns the commands of as many of n calls as fit into a message of limit bytes, at
-// least those of the first one, and how many calls these are.
-func fitting(n, limit int, of func(i int) [][]string) (fit int, commands [][]string) {
+// longest is how many bytes of commands tmux is given at once: a client passes them on in one
+// message of at most 16 KiB. The commands that capture 100 windows fit.
+const longest = 15 << 10
+
+// fitting returns the commands of as many of n calls as tmux can be given at once, at least
+// those of the first one, and how many calls these are.
+func fitting(n int, of func(i int) [][]string) (fit int, commands [][]string) {
 	for size := 0; fit < n; fit++ {
 		more := of(fit)
 		for _, arg := range joined(more) {
 			size += len(arg) + 1
 		}
-		if fit > 0 && size > limit {
+		if fit > 0 && size > longest {
 			break
 		}
 		commands = append(commands, more...)

@@ -82,9 +82,6 @@ func (a admin) mark(id string) error {
 	return a.write(aboveFile, strconv.Itoa(a.above)+"\n")
 }
 
-// done writes that the worktree is whole.
-func (a admin) done() error { return a.write(madeFile, "") }
-
 func (a admin) write(name, content string) error {
 	f, err := os.OpenFile(filepath.Join(a.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

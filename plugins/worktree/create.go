@@ -150,7 +150,7 @@ func (r *repo) checkOut(ctx context.Context, id, path, branch string, above int,
 	if _, err := inside.run(ctx, "read-tree", "--reset", "-u", "--no-recurse-submodules", "HEAD"); err != nil {
 		return err
 	}
-	return a.done()
+	return a.write(madeFile, "")
 }
 
 // addWorktree makes a worktree without files. It returns a git that runs there, and the

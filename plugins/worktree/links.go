@@ -33,16 +33,9 @@ func (r *repo) plainRef(name string) error {
 
 // plainObjects is like plainRef, for new objects.
 func (r *repo) plainObjects() error {
-	entries, err := os.ReadDir(filepath.Join(r.common, "objects"))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.Type()&fs.ModeSymlink != 0 && (len(e.Name()) == 2 || e.Name() == "pack") {
-			return linked(filepath.Join(r.common, "objects", e.Name()))
-		}
-	}
-	return nil
+	return plainIn(filepath.Join(r.common, "objects"), func(name string) bool {
+		return len(name) == 2 || name == "pack"
+	})
 }
 
 // plain looks at the parts of a path in the repository, but for the first one: no worker can
@@ -68,13 +61,20 @@ func (r *repo) plain(name string) error {
 // plain returns an error if the index of a worktree is a symbolic link, or a part of it that is
 // a file of its own: git writes, and changes times, where they lead.
 func (a admin) plain() error {
-	entries, err := os.ReadDir(a.dir)
+	return plainIn(a.dir, func(name string) bool {
+		return name == "index" || strings.HasPrefix(name, "sharedindex.")
+	})
+}
+
+// plainIn returns an error for a symbolic link of such a name in a directory.
+func plainIn(dir string, written func(name string) bool) error {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if e.Type()&fs.ModeSymlink != 0 && (e.Name() == "index" || strings.HasPrefix(e.Name(), "sharedindex.")) {
-			return linked(filepath.Join(a.dir, e.Name()))
+		if e.Type()&fs.ModeSymlink != 0 && written(e.Name()) {
+			return linked(filepath.Join(dir, e.Name()))
 		}
 	}
 	return nil

@@ -58,11 +58,8 @@ func Look(spec swarm.Spec) (Plan, error) {
 		return Plan{}, err
 	}
 	p := Plan{Bubblewrap: bubblewrap, Root: os.Geteuid() == 0, NoNetwork: s.Network == swarm.NetworkNone}
-	for _, dir := range temporary {
-		if fi, err := os.Lstat(dir); err == nil && fi.IsDir() {
-			p.Temporary = append(p.Temporary, dir)
-		}
-	}
+	p.Temporary = slices.Clone(temporary)
+	p.Temporary = slices.DeleteFunc(p.Temporary, func(dir string) bool { return !isDir(dir) })
 	env := spec.Environ()
 	homes := homesOf(env)
 	if spec.Local != nil {

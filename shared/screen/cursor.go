@@ -415,8 +415,8 @@ func (s *Screen) put(c rune) {
 		s.tab()
 		return
 	}
-	if s.graphics[s.shift] && (s.moved || s.alt) {
-		c = graphic(c)
+	if s.graphics[s.shift] && (s.moved || s.alt) && c >= '`' && c <= '~' {
+		c = graphics[c-'`']
 	}
 	r := s.cellRow()
 	g := s.grid()
@@ -478,10 +478,3 @@ func (s *Screen) tab() {
 
 // graphics are the letters from ` to ~ in the line drawing set.
 var graphics = []rune("◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
-
-func graphic(c rune) rune {
-	if c >= '`' && c <= '~' {
-		return graphics[c-'`']
-	}
-	return c
-}

@@ -94,8 +94,8 @@ func (h handle) place(ctx context.Context) (pane, error) {
 	return pane{pid: pid, window: f[1], id: f[2]}, nil
 }
 
-// insideOf returns the socket of the server that an environment is of, if that
-// runs: the variable outlives the server, and is taken along to other terminals.
+// insideOf returns the socket of the server in which a program with this environment runs, if
+// that server still exists: the variable outlives it, and gets into other terminals.
 func insideOf(env []string) string {
 	socket, pid := splitTMUX(environ.Get(env, envTMUX))
 	if _, err := proc.Read(pid); err != nil {

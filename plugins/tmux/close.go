@@ -60,12 +60,13 @@ func (b *Backend) closeWithScreen(ctx context.Context, h handle, limit time.Dura
 	return true
 }
 
-// closer closes windows of workers. While one command of tmux is under way, those
-// that come gather for the next one: a crowd is not worth a process each.
+// closer closes windows of workers. While one command of tmux is under way, further calls
+// wait for the next one, which serves all of them: a process for each would cost too much.
 type closer struct {
-	mu       sync.Mutex
-	underWay map[string]bool // by socket
-	waiting  map[string][]*closed
+	mu sync.Mutex
+	// waiting are the calls for the next command, by socket. A server has an entry while a
+	// command is under way.
+	waiting map[string][]*closed
 	// silent are the sockets of the servers that did not answer in time.
 	silent map[string]bool
 }
@@ -80,14 +81,13 @@ type closed struct {
 func (c *closer) close(ctx context.Context, h handle) (screen string, err error) {
 	w := &closed{handle: h, done: make(chan struct{})}
 	c.mu.Lock()
-	if c.underWay == nil {
-		c.underWay, c.waiting, c.silent = make(map[string]bool), make(map[string][]*closed), make(map[string]bool)
+	if c.waiting == nil {
+		c.waiting, c.silent = make(map[string][]*closed), make(map[string]bool)
 	}
-	c.waiting[h.Socket] = append(c.waiting[h.Socket], w)
-	if !c.underWay[h.Socket] {
-		c.underWay[h.Socket] = true
+	if _, underWay := c.waiting[h.Socket]; !underWay {
 		go c.closeAll(ctx, h.Socket) // ends when no call waits any more
 	}
+	c.waiting[h.Socket] = append(c.waiting[h.Socket], w)
 	c.mu.Unlock()
 	select {
 	case <-w.done:
@@ -130,7 +130,6 @@ func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
 	defer c.mu.Unlock()
 	waiting := c.waiting[socket]
 	if len(waiting) == 0 {
-		delete(c.underWay, socket)
 		delete(c.waiting, socket)
 		return nil, nil
 	}

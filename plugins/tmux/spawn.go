@@ -150,9 +150,9 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 	}
 }
 
-// serverEnv is the environment for a server that has to be started: the caller's, as if
-// the user had started it, but nothing of the worker which the caller may be. It has
-// the mark of a shim, so that it is not part of that worker.
+// serverEnv is the environment for a server that has to be started: the caller's, as if the
+// user had started it, without the variables of a worker, which the caller may be. It has the
+// mark of a shim, so that the server is not part of that worker.
 func serverEnv(caller []string) []string {
 	env := environ.Without(caller, func(name string) bool { return strings.HasPrefix(name, "SWARM_") })
 	return append(env, swarm.EnvShim+"=tmux")

@@ -89,7 +89,7 @@ var settings = []string{
 }
 
 // passedOn are the variables of git that a call inherits: they say where things
-// are and how to reach them, none of them which repository to work on.
+// are and how to reach them. None of them says which repository to work on.
 var passedOn = []string{
 	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 	"GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",

@@ -398,7 +398,7 @@ func whole(data []byte, n int) int {
 	return n
 }
 
-// piece reports the text of the last row, which its line is to go on behind.
+// piece reports the text of the last row as a piece of its line, which goes on.
 func (s *Screen) piece(g *grid, r *row) {
 	for i := g.first; i < g.y; i++ {
 		s.reportLine(g, i, i, !g.rows[i].wrapped)

@@ -42,9 +42,8 @@ func Discover(dir string) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
-	at := real
 	unusable := ""
-	for ; ; at = filepath.Dir(at) {
+	for at := real; ; at = filepath.Dir(at) {
 		gitDir, err := dotGit(at)
 		if _, there := os.Lstat(filepath.Join(at, ".git")); there == nil && gitDir == "" && unusable == "" {
 			unusable = filepath.Join(at, ".git")

@@ -2,12 +2,14 @@ package tmux
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -33,7 +35,7 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 		return swarm.Attachment{}, err
 	}
 	home, _ := proc.Getenv(p.pid, envTMUX)
-	v := newView(p, home)
+	v := view{name: viewPrefix + strings.ToLower(rand.Text()[:8]), shown: p, home: home}
 	a := swarm.Attachment{Command: []string{"tmux", "-S", h.Socket}}
 	commands := h.leftViews(ctx)
 	switch inside := insideOf(o.Env); {
@@ -85,26 +87,17 @@ func (h handle) place(ctx context.Context) (pane, error) {
 		return pane{}, err
 	}
 	f := strings.Split(strings.TrimSpace(out), ":")
-	if len(f) != 3 {
-		return pane{}, gone
-	}
 	pid, err := strconv.Atoi(f[0])
-	if err != nil {
+	if err != nil || len(f) != 3 {
 		return pane{}, gone
 	}
 	return pane{pid: pid, window: f[1], id: f[2]}, nil
 }
 
-// insideOf returns the socket of the server that an environment is of, if that
-// runs: the variable outlives the server, and is taken along to other terminals.
+// insideOf returns the socket of the server in which a program with this environment runs, if
+// that server still exists: the variable outlives it, and gets into other terminals.
 func insideOf(env []string) string {
-	value := ""
-	for _, kv := range env {
-		if v, ok := strings.CutPrefix(kv, "TMUX="); ok {
-			value = v
-		}
-	}
-	socket, pid := splitTMUX(value)
+	socket, pid := splitTMUX(environ.Get(env, envTMUX))
 	if _, err := proc.Read(pid); err != nil {
 		return ""
 	}

@@ -16,36 +16,29 @@ const closeLimit = 5 * time.Second
 // leastLimit is the shortest limit, however short a grace is.
 const leastLimit = 200 * time.Millisecond
 
-type closing int
+// killWindow returns the command that closes the worker's window with all its panes. tmux
+// checks whose window it is and closes it in one go, so that no other window can get the id.
+func (h handle) killWindow() []string { return h.ifOurs([]string{"kill-window", "-t", h.Window}) }
 
-const (
-	// anyway closes the worker's window with all its panes.
-	anyway closing = iota
-	// ifDead closes the worker's own pane if its process has ended: other panes in the
-	// window belong to the user, who saw the worker end before.
-	ifDead
-)
+// killDeadPane is like killWindow for the worker's own pane, if its process has ended: other
+// panes in the window belong to the user, who saw the worker end before.
+func (h handle) killDeadPane() []string {
+	dead := "#{&&:" + h.ours() + ",#{pane_dead}}"
+	return []string{"if-shell", "-F", "-t", h.Pane, dead, "kill-pane -t " + h.Pane}
+}
 
-// close closes the window if it is the worker's. tmux checks and closes in one
-// go, so that no other window can get the id.
-func (b *Backend) close(ctx context.Context, h handle, what closing) {
+// close runs a command that closes the worker's window or pane.
+func (b *Backend) close(ctx context.Context, h handle, command []string) {
 	if h.Window == "" {
 		return
 	}
 	ctx, cancel := limited(ctx, closeLimit)
 	defer cancel()
-	command := h.closeCommand()
-	if what == ifDead {
-		dead := "#{&&:" + h.ours() + ",#{pane_dead}}"
-		command = []string{"if-shell", "-F", "-t", h.Pane, dead, "kill-pane -t " + h.Pane}
-	}
 	if _, err := h.server().run(ctx, command); err != nil {
 		// Usually the server is gone, and its windows with it.
 		b.log.Debug("window was not closed", "worker", h.ID, "error", err)
 	}
 }
-
-func (h handle) closeCommand() []string { return h.ifOurs([]string{"kill-window", "-t", h.Window}) }
 
 // closeWithScreen closes the worker's window and keeps the content of its pane, in one
 // command. It reports whether that is done within about the limit, which counts towards the
@@ -67,16 +60,13 @@ func (b *Backend) closeWithScreen(ctx context.Context, h handle, limit time.Dura
 	return true
 }
 
-// longest is how many bytes of commands tmux is given at once: a client passes
-// them on in one message, of at most 16 KiB.
-const longest = 12 << 10
-
-// closer closes windows of workers. While one command of tmux is under way, those
-// that come gather for the next one: a crowd is not worth a process each.
+// closer closes windows of workers. While one command of tmux is under way, further calls
+// wait for the next one, which serves all of them: a process for each would cost too much.
 type closer struct {
-	mu       sync.Mutex
-	underWay map[string]bool // by socket
-	waiting  map[string][]*closed
+	mu sync.Mutex
+	// waiting are the calls for the next command, by socket. A server has an entry while a
+	// command is under way.
+	waiting map[string][]*closed
 	// silent are the sockets of the servers that did not answer in time.
 	silent map[string]bool
 }
@@ -91,14 +81,13 @@ type closed struct {
 func (c *closer) close(ctx context.Context, h handle) (screen string, err error) {
 	w := &closed{handle: h, done: make(chan struct{})}
 	c.mu.Lock()
-	if c.underWay == nil {
-		c.underWay, c.waiting, c.silent = make(map[string]bool), make(map[string][]*closed), make(map[string]bool)
+	if c.waiting == nil {
+		c.waiting, c.silent = make(map[string][]*closed), make(map[string]bool)
 	}
-	c.waiting[h.Socket] = append(c.waiting[h.Socket], w)
-	if !c.underWay[h.Socket] {
-		c.underWay[h.Socket] = true
+	if _, underWay := c.waiting[h.Socket]; !underWay {
 		go c.closeAll(ctx, h.Socket) // ends when no call waits any more
 	}
+	c.waiting[h.Socket] = append(c.waiting[h.Socket], w)
 	c.mu.Unlock()
 	select {
 	case <-w.done:
@@ -141,22 +130,10 @@ func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
 	defer c.mu.Unlock()
 	waiting := c.waiting[socket]
 	if len(waiting) == 0 {
-		delete(c.underWay, socket)
 		delete(c.waiting, socket)
 		return nil, nil
 	}
-	n, size := 0, 0
-	for _, w := range waiting {
-		more := w.commands()
-		for _, arg := range joined(more) {
-			size += len(arg) + 1
-		}
-		if n > 0 && size > longest {
-			break
-		}
-		n++
-		commands = append(commands, more...)
-	}
+	n, commands := fitting(len(waiting), func(i int) [][]string { return waiting[i].commands() })
 	c.waiting[socket] = waiting[n:]
 	return waiting[:n], commands
 }
@@ -182,7 +159,7 @@ func (w *closed) commands() [][]string {
 	return [][]string{
 		w.ifOurs(captureAll(w.ID, w.Pane)...),
 		{"display-message", "-p", w.end()},
-		w.closeCommand(),
+		w.killWindow(),
 	}
 }
 

@@ -122,22 +122,34 @@ func joined(commands [][]string) []string {
 	return args
 }
 
+// longest is how many bytes of commands tmux is given at once: a client passes them on in one
+// message of at most 16 KiB. The commands that capture 100 windows fit.
+const longest = 15 << 10
+
+// fitting returns the commands of as many of n calls as tmux can be given at once, at least
+// those of the first one, and how many calls these are.
+func fitting(n int, of func(i int) [][]string) (fit int, commands [][]string) {
+	for size := 0; fit < n; fit++ {
+		more := of(fit)
+		for _, arg := range joined(more) {
+			size += len(arg) + 1
+		}
+		if fit > 0 && size > longest {
+			break
+		}
+		commands = append(commands, more...)
+	}
+	return fit, commands
+}
+
 // line returns commands as one line, which tmux reads as it reads its
 // configuration. No argument holds a quote.
 func line(commands [][]string) string {
-	var b strings.Builder
+	quoted := make([]string, len(commands))
 	for i, command := range commands {
-		if i > 0 {
-			b.WriteString(" ; ")
-		}
-		for j, arg := range command {
-			if j > 0 {
-				b.WriteByte(' ')
-			}
-			b.WriteString("'" + arg + "'")
-		}
+		quoted[i] = "'" + strings.Join(command, "' '") + "'"
 	}
-	return b.String()
+	return strings.Join(quoted, " ; ")
 }
 
 func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {

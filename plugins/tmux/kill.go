@@ -24,11 +24,17 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	if o.Signal == "" {
 		o.Signal = hangup
 	}
-	killing, closed, err := b.ask(ctx, h, o, atOnce)
+	killing, err := shim.Ask(ctx, h.Dir, h.ID, o, atOnce)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
 	defer killing.Close()
+	closed := atOnce && killing.Accepted()
+	// The worker is signalled once its screen was kept and its window is closed.
+	if closed && !b.closeWithScreen(ctx, h, o.Grace/2) {
+		// If tmux did not close the window now, it would not close it after the end either.
+		killing.GoOn()
+	}
 	if o.Detach {
 		r, err := killing.Detach(ctx)
 		r.Status.Where = h.where(h.Session, h.Name)
@@ -36,29 +42,14 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	}
 	r, err := killing.Result(ctx)
 	r.Status.Where = h.where(h.Session, h.Name)
-	if err == nil && !closed {
-		when := anyway
-		if r.AlreadyEnded {
-			when = ifDead
-		}
-		b.close(ctx, h, when)
+	switch {
+	case err != nil || closed:
+	case r.AlreadyEnded:
+		b.close(ctx, h, h.killDeadPane())
+	default:
+		b.close(ctx, h, h.killWindow())
 	}
 	return r, err
-}
-
-// ask begins a kill, and closes the window if that is to be done at once: the worker is
-// then signalled after its screen was kept. It reports whether the window needs no more
-// work.
-func (b *Backend) ask(ctx context.Context, h handle, o swarm.KillOptions, atOnce bool) (_ *shim.Killing, closed bool, err error) {
-	killing, err := shim.Ask(ctx, h.Dir, h.ID, o, atOnce)
-	if err != nil || !atOnce || !killing.Accepted() {
-		return killing, false, err
-	}
-	if !b.closeWithScreen(ctx, h, o.Grace/2) {
-		// If tmux did not close the window now, it would not close it after the end either.
-		killing.GoOn()
-	}
-	return killing, true, nil
 }
 
 func (h handle) hasEnded() bool {

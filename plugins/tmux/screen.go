@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,16 +49,7 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 		}
 		// The worker has ended since, or the window was closed.
 	}
-	return h.takenOrGone(o.Lines)
-}
-
-// takenOrGone is taken for a worker without a window.
-func (h handle) takenOrGone(n int) (swarm.Screen, error) {
-	s, err := h.taken(n)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: the screen of the worker: its window is gone", swarm.ErrNotFound)
-	}
-	return s, err
+	return h.taken(o.Lines)
 }
 
 // visible captures the screen of a worker that runs. Rows that the terminal
@@ -90,8 +82,12 @@ func (h handle) visible(ctx context.Context, n int) ([]string, error) {
 	return lastOf(lines, n), nil
 }
 
+// taken returns the last screen of a worker without a window.
 func (h handle) taken(n int) (swarm.Screen, error) {
 	b, err := safefile.Read(filepath.Join(h.Dir, rundir.ScreenFile), rundir.MaxScreen)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: the screen of the worker: its window is gone", swarm.ErrNotFound)
+	}
 	if err != nil {
 		return swarm.Screen{}, err
 	}
@@ -143,4 +139,98 @@ func lastOf(lines []string, n int) []string {
 		return lines
 	}
 	return slices.Clone(lines[max(0, len(lines)-n):])
+}
+
+// ScreenBatch captures the visible screens of all workers of a tmux server with one
+// command.
+func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
+	results := make([]swarm.ScreenResult, len(raws))
+	if o.Lines > 0 {
+		for i, raw := range raws {
+			results[i].Screen, results[i].Err = b.Screen(ctx, raw, o)
+		}
+		return results, nil
+	}
+	machine := new(shim.Look)
+	looks := make(map[string][]*look) // by socket
+	for i, raw := range raws {
+		r := &results[i]
+		h, err := decode(raw)
+		var st swarm.Status
+		if err == nil {
+			st, err = machine.Status(h.Dir, h.ID)
+		}
+		switch {
+		case err != nil:
+			r.Err = err
+		case st.State == swarm.StateRunning && h.Window != "":
+			looks[h.Socket] = append(looks[h.Socket], &look{handle: h, into: r})
+		default:
+			r.Screen, r.Err = h.taken(0)
+		}
+	}
+	ctx, cancel := limited(ctx, lookLimit)
+	defer cancel()
+	for _, windows := range looks {
+		lookAt(ctx, windows)
+	}
+	return results, nil
+}
+
+type look struct {
+	handle
+	into *swarm.ScreenResult
+}
+
+// lookAt captures windows of one server. tmux stops at the first command whose window is
+// gone, so the rest is repeated without that window.
+func lookAt(ctx context.Context, windows []*look) {
+	for len(windows) > 0 {
+		// Nothing that a worker writes can be taken for the mark between two screens.
+		mark := rand.Text()[:16] + ":"
+		n, commands := fitting(len(windows), func(i int) [][]string {
+			return windows[i].commands(mark + strconv.Itoa(i))
+		})
+		out, err := windows[0].server().run(ctx, commands...)
+		_, refused := errors.AsType[failure](err)
+		if err != nil && !refused {
+			for _, w := range windows {
+				w.into.Err = err
+			}
+			return
+		}
+		done := 0
+		for ; done < n; done++ {
+			screen, rest, ok := strings.Cut(out, mark+strconv.Itoa(done)+"\n")
+			if !ok {
+				break
+			}
+			windows[done].set(screen)
+			out = rest
+		}
+		if done < n {
+			windows[done].set("")
+			done++
+		}
+		windows = windows[done:]
+	}
+}
+
+// commands capture the window if it is the worker's, and print the mark. Their short
+// names let 100 of them fit into one message.
+func (w *look) commands(mark string) [][]string {
+	return [][]string{
+		{"if", "-F", "-t", w.Window, w.ours(), "capturep -pJ -t " + w.Pane},
+		{"display", "-p", mark},
+	}
+}
+
+// set takes what tmux printed of a window, which is nothing if it is gone: an empty
+// screen has empty lines.
+func (w *look) set(screen string) {
+	if screen == "" {
+		w.into.Screen, w.into.Err = w.taken(0)
+		return
+	}
+	w.into.Screen = swarm.Screen{Lines: trimmed(screen)}
 }

@@ -18,7 +18,7 @@ func TestLookFits(t *testing.T) {
 			size += len(arg) + 1
 		}
 	}
-	if size > longestLook {
-		t.Errorf("the commands have %d bytes, at most %d fit", size, longestLook)
+	if size > longest {
+		t.Errorf("the commands have %d bytes, at most %d fit", size, longest)
 	}
 }

@@ -27,11 +27,11 @@ type sights struct {
 	opened map[string]time.Time
 }
 
-// justNow is how long what tmux said of a window when it opened it is not asked again.
+// justNow is how long tmux is not asked again where a window is that it has just opened.
 const justNow = 500 * time.Millisecond
 
-// justOpened notes that tmux has opened the window of a worker where the handle says. A
-// host asks for the status of a new worker at once, which so takes no second call of tmux.
+// justOpened notes that tmux has opened the window of a worker where the handle says. A host
+// asks for the status of a new worker at once, and need not wait for a second call of tmux.
 func (s *sights) justOpened(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

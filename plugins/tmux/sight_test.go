@@ -29,7 +29,7 @@ func TestSightsAreShared(t *testing.T) {
 	answer := func(name string) {
 		t.Helper()
 		// This waits for who asks.
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("1:2:%1:@1:$1:0::id-1:now:name\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("1:2:%1:@1:1::id-1:now:name\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

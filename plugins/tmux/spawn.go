@@ -52,13 +52,13 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	}
 	defer func() {
 		if err != nil {
-			b.abandon(ctx, srv, starting, h, w.shim())
+			b.abandon(ctx, srv, starting, h, shimOf(w.server, w.pid))
 		}
 	}()
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	err = starting.Watch(ctx, w.shim())
+	err = starting.Watch(ctx, shimOf(w.server, w.pid))
 	if old := newEnough(w.version); old != nil {
 		err = old
 	}
@@ -83,11 +83,10 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 			w, ok := parseOpened(out)
 			w.made = made
 			if !ok {
-				var f failure
-				switch {
-				case err == nil:
+				if err == nil {
 					return opened{}, fmt.Errorf("%w: tmux did not report the new window", swarm.ErrUnavailable)
-				case !errors.As(err, &f):
+				}
+				if _, ok := errors.AsType[failure](err); !ok {
 					return opened{}, err
 				}
 				refused = err
@@ -127,7 +126,7 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 	// A shim that comes late finds nothing to start.
 	starting.Close()
 	if h.Window != "" {
-		b.close(ctx, h, anyway)
+		b.close(ctx, h, h.killWindow())
 		starting.Abandon(ctx, shimProc)
 		return
 	}
@@ -145,15 +144,15 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 	for _, p := range panes {
 		if p.worker == h.ID {
 			h.Window, h.Socket = p.window, p.socket
-			b.close(looking, h, anyway)
+			b.close(looking, h, h.killWindow())
 			starting.Abandon(looking, shimOf(p.server, p.pid))
 		}
 	}
 }
 
-// serverEnv is the environment for a server that has to be started: the caller's, as if
-// the user had started it, but nothing of the worker which the caller may be. It has
-// the mark of a shim, so that it is not part of that worker.
+// serverEnv is the environment for a server that has to be started: the caller's, as if the
+// user had started it, without the variables of a worker, which the caller may be. It has the
+// mark of a shim, so that the server is not part of that worker.
 func serverEnv(caller []string) []string {
 	env := environ.Without(caller, func(name string) bool { return strings.HasPrefix(name, "SWARM_") })
 	return append(env, swarm.EnvShim+"=tmux")

@@ -48,7 +48,8 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		if err := ctx.Err(); err != nil {
 			return warnings, err
 		}
-		if b.sweep(ctx, inSession(panes, p.session), left[p]) {
+		panes = slices.DeleteFunc(slices.Clone(panes), func(q pane) bool { return q.sessionName != p.session })
+		if b.sweep(ctx, panes, left[p]) {
 			warnings = append(warnings, fmt.Sprintf("tmux session '%s' was kept: it has windows that are not swarm's", p.session))
 		}
 	}
@@ -79,7 +80,7 @@ func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept
 		return false
 	}
 	for _, h := range leftovers {
-		b.close(ctx, h, ifDead)
+		b.close(ctx, h, h.killDeadPane())
 	}
 	return false
 }
@@ -98,8 +99,4 @@ func (h handle) look(ctx context.Context) []pane {
 	defer cancel()
 	panes, _ := h.server().panes(ctx)
 	return panes
-}
-
-func inSession(panes []pane, name string) []pane {
-	return slices.DeleteFunc(slices.Clone(panes), func(p pane) bool { return p.sessionName != name })
 }

@@ -1,11 +1,6 @@
 package tmux
 
-import (
-	"crypto/rand"
-	"strings"
-
-	"github.com/swarmhost/swarm/shared/swarm"
-)
+import "github.com/swarmhost/swarm/shared/swarm"
 
 const (
 	// optView marks a session that is a view, and optBack the window of a view by
@@ -26,10 +21,6 @@ type view struct {
 	shown pane
 	// home is what TMUX holds in the worker's own session.
 	home string
-}
-
-func newView(shown pane, home string) view {
-	return view{name: viewPrefix + strings.ToLower(rand.Text()[:8]), shown: shown, home: home}
 }
 
 // target names the view exactly, not as a prefix.

@@ -1,9 +1,12 @@
 package tmux
 
 import (
+	"context"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -29,18 +32,15 @@ type opening struct {
 // before the end. So for a moment its name is one that no other window has.
 func (o opening) commands(makeSession bool) [][]string {
 	session, name := "="+o.target.session+":", "swarm-"+o.spec.ID
-	window := session + "=" + name
-	if !makeSession {
-		open := []string{"new-window", "-d", "-t", session, "-n", name, "-P", "-F", openedFormat, "--"}
-		return append([][]string{append(open, o.shimCommand()...)}, o.setUp(window)...)
+	open := []string{"new-window", "-d", "-t", session}
+	var setUp [][]string
+	if makeSession {
+		// Windows that a user opens in the session begin in the worker's directory.
+		open = []string{"new-session", "-d", "-s", o.target.session, "-c", literal(o.spec.Dir)}
+		setUp = o.setUpSession(session)
 	}
-	open := []string{
-		"new-session", "-d", "-s", o.target.session, "-n", name, "-P", "-F", openedFormat,
-		// Windows that a user opens in the session begin there.
-		"-c", literal(o.spec.Dir), "--",
-	}
-	commands := append([][]string{append(open, o.shimCommand()...)}, o.setUpSession(session)...)
-	return append(commands, o.setUp(window)...)
+	open = append(open, "-n", name, "-P", "-F", openedFormat, "--")
+	return slices.Concat([][]string{append(open, o.shimCommand()...)}, setUp, o.setUp(session+"="+name))
 }
 
 // shimCommand is the command of the pane, which runs the shim. With more than one argument tmux
@@ -76,6 +76,56 @@ func (o opening) setUpSession(session string) [][]string {
 // literal keeps tmux from expanding a text as a format.
 func literal(s string) string { return strings.ReplaceAll(s, "#", "##") }
 
+// lookLimit is how long tmux may take to list windows; only people need their places.
+const lookLimit = 2 * time.Second
+
+// pane is a pane of any window of a server.
+type pane struct {
+	id, window, sessionName, windowName, socket string
+	// server and pid are the processes of the server and of the pane.
+	server, pid int
+	// worker is the window's worker's id, empty if it is not ours.
+	worker string
+	// made says that its session was made by this backend.
+	made bool
+}
+
+// paneFormat has no field before the last one that could hold a colon. The path of
+// the socket could, too, and is the same for all.
+const paneFormat = "#{pid}:#{pane_pid}:#{pane_id}:#{window_id}:#{" + optMadeSession + "}:#{" + optView + "}:#{" + optWorkerID + "}:#{session_name}:#{window_name}"
+
+// panes lists all panes of a server. A window that is linked into two sessions is listed in
+// both; the panes of views come first, so that the last entry of a window is in its own
+// session.
+func (s server) panes(ctx context.Context) ([]pane, error) {
+	out, err := s.run(ctx, []string{"list-panes", "-a", "-F", paneFormat}, []string{"display-message", "-p", "#{socket_path}"})
+	if err != nil {
+		return nil, err
+	}
+	var views, others []pane
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	socket := lines[len(lines)-1]
+	for _, line := range lines[:len(lines)-1] {
+		f := strings.SplitN(line, ":", 9)
+		if len(f) < 9 {
+			continue
+		}
+		p := pane{
+			id: f[2], window: f[3], made: f[4] != "", worker: f[6],
+			sessionName: f[7], windowName: f[8], socket: socket,
+		}
+		// A field that is not a number becomes 0; no process has that pid.
+		p.server, _ = strconv.Atoi(f[0])
+		p.pid, _ = strconv.Atoi(f[1])
+		if inView := f[5] != ""; inView {
+			views = append(views, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return append(views, others...), nil
+}
+
 // opened is the answer of tmux for a window that it opened.
 type opened struct {
 	version, id, pane, session, sessionID, socket string
@@ -96,11 +146,8 @@ func parseOpened(out string) (opened, bool) {
 		return opened{}, false
 	}
 	server, err := strconv.Atoi(f[1])
-	if err != nil {
-		return opened{}, false
-	}
-	pid, err := strconv.Atoi(f[2])
-	if err != nil {
+	pid, err2 := strconv.Atoi(f[2])
+	if err != nil || err2 != nil {
 		return opened{}, false
 	}
 	return opened{
@@ -108,9 +155,6 @@ func parseOpened(out string) (opened, bool) {
 		sessionID: f[5], session: f[6], socket: filepath.Clean(f[7]),
 	}, true
 }
-
-// shim returns the identity of the pane's process, the shim.
-func (w opened) shim() proc.Identity { return shimOf(w.server, w.pid) }
 
 // shimOf returns the identity of the shim with the pid that a server reported, or the
 // zero value if it has ended since.

@@ -57,11 +57,8 @@ func (r *repo) admins() ([]admin, error) {
 		}
 		a.worktree = filepath.Dir(dotGit)
 		a.id, err = gitdir.ReadLine(filepath.Join(a.dir, markerFile))
-		if errors.Is(err, safefile.ErrUnsafe) {
-			// Its worker has replaced it; the worktrees of others are not concerned.
-			a.id, err = "", nil
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		// If its worker has replaced it, the worktrees of others are not concerned.
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, safefile.ErrUnsafe) {
 			return nil, err
 		}
 		if _, err = os.Lstat(filepath.Join(a.dir, madeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,9 +81,6 @@ func (a admin) mark(id string) error {
 	}
 	return a.write(aboveFile, strconv.Itoa(a.above)+"\n")
 }
-
-// done writes that the worktree is whole.
-func (a admin) done() error { return a.write(madeFile, "") }
 
 func (a admin) write(name, content string) error {
 	f, err := os.OpenFile(filepath.Join(a.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

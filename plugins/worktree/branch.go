@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -8,12 +9,7 @@ import (
 )
 
 // branchOf returns the branch that spec asks for.
-func branchOf(spec swarm.WorkspaceSpec) string {
-	if spec.Branch != "" {
-		return spec.Branch
-	}
-	return spec.Name
-}
+func branchOf(spec swarm.WorkspaceSpec) string { return cmp.Or(spec.Branch, spec.Name) }
 
 // startOf returns the commit to make the branch at, empty if the branch exists
 // and can be used.
@@ -30,16 +26,11 @@ func (r *repo) startOf(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	if exists {
-		trees, err := r.worktrees(ctx)
-		if err != nil {
-			return "", err
+		at, err := r.checkedOutAt(ctx, branch)
+		if at != "" {
+			return "", invalid("branch '%s' is already checked out at %s", branch, at)
 		}
-		for _, t := range trees {
-			if t.branch == branch {
-				return "", invalid("branch '%s' is already checked out at %s", branch, t.path)
-			}
-		}
-		return "", nil
+		return "", err
 	}
 	// Where the caller stands, which may be another worktree than the main one.
 	start, err := r.from.line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
@@ -53,21 +44,23 @@ func (r *repo) startOf(ctx context.Context, branch string) (string, error) {
 // so that only its own branch is undone.
 func (r *repo) makeBranch(ctx context.Context, id, branch, start string, done *undo) error {
 	name := "refs/heads/" + branch
-	if err := r.plainRefs(name); err != nil {
+	if err := r.plainRef(name); err != nil {
 		return invalid("cannot make branch '%s': %w", branch, err)
 	}
 	if err := whole(ctx, r.git, "update-ref", "--create-reflog", "-m", madeFor(id), name, start, zeros(start)); err != nil {
 		return refused(err, "cannot make branch '%s'", branch)
 	}
-	done.add(func(ctx context.Context) error {
-		if err := r.plainRefs(name); err != nil {
-			return err
-		}
-		// A branch with new commits stays: git compares the hash.
-		_, err := r.git.run(ctx, "update-ref", "-d", name, start)
-		return err
-	})
+	// A branch with new commits stays.
+	done.add(func(ctx context.Context) error { return r.deleteRef(ctx, name, start) })
 	return ctx.Err()
+}
+
+// deleteRef deletes a reference if it is still at hash, which git compares.
+func (r *repo) deleteRef(ctx context.Context, name, hash string) error {
+	if err := r.plainRef(name); err != nil {
+		return err
+	}
+	return whole(ctx, r.git, "update-ref", "-d", name, hash)
 }
 
 // whole runs a short command that is never cut short: a git that is ended in the middle

@@ -47,13 +47,10 @@ func (w *Workspace) inspect(ctx context.Context, r *repo, ref swarm.WorkspaceRef
 			kept = nil
 		}
 	}
-	switch {
-	case ctx.Err() != nil:
-		return nil, nil, ctx.Err()
-	case err != nil:
-		return nil, keep("it cannot be inspected: %s", reason(err)), nil
+	if err != nil || ctx.Err() != nil {
+		kept, err = failed(ctx, err, "it cannot be inspected")
 	}
-	return t, kept, nil
+	return t, kept, err
 }
 
 // lastLook repeats the cheap checks right before the removal, and compares everything else
@@ -66,11 +63,8 @@ func (t *tree) lastLook(ctx context.Context) (*swarm.Kept, error) {
 			kept = keep("something in it changed while it was being removed")
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return keep("it cannot be inspected: %s", reason(err)), nil
+	if err != nil || ctx.Err() != nil {
+		return failed(ctx, err, "it cannot be inspected")
 	}
 	return kept, nil
 }
@@ -159,9 +153,9 @@ func (t *tree) hiddenChanges(ctx context.Context) (*swarm.Kept, error) {
 	}
 	n := 0
 	err := t.withIndex(ctx, func(g git) error {
-		changed, err := t.unhide(ctx, g)
-		for _, c := range changed {
-			if slices.ContainsFunc(t.index, func(e indexEntry) bool { return e.path == c.path && e.hidden() }) {
+		changed, deleted, err := t.unhide(ctx, g)
+		for _, path := range slices.Concat(changed, deleted) {
+			if slices.ContainsFunc(t.index, func(e indexEntry) bool { return e.path == path && e.hidden() }) {
 				n++
 			}
 		}

@@ -120,7 +120,7 @@ func TestFiltersWrite(t *testing.T) {
 	t.Parallel()
 	f := withWorktree(t)
 	at := f.top + "/filtered"
-	f.git(f.repo, "config", "filter.mine.clean", "tee -a "+shellQuote(at))
+	f.git(f.repo, "config", "filter.mine.clean", "tee -a "+word(at))
 	f.write(f.ref.Path, ".gitattributes", "new filter=mine\n")
 	f.write(f.ref.Path, "new", "text\n")
 	res, err := newWorkspace().Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})

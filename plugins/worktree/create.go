@@ -6,14 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
+	"slices"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// undoLimit bounds the undoing of what failed, which goes on after the caller
-// gave up.
-const undoLimit = 30 * time.Second
 
 // Create implements [swarm.Workspace].
 func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swarm.WorkspaceRef, err error) {
@@ -31,13 +27,7 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	defer unlock()
 
 	var done undo
-	defer func() {
-		if err != nil {
-			undoing, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
-			defer cancel()
-			err = errors.Join(err, done.all(undoing))
-		}
-	}()
+	defer func() { err = done.after(ctx, err) }()
 	branch := branchOf(spec)
 	path, made, err := w.makeRoom(ctx, r, spec, &done)
 	if err != nil {
@@ -112,12 +102,8 @@ func free(path string) error {
 		return err
 	}
 	if info.IsDir() {
-		entries, err := os.ReadDir(path)
-		if err != nil {
+		if entries, err := os.ReadDir(path); err != nil || len(entries) == 0 {
 			return err
-		}
-		if len(entries) == 0 {
-			return nil
 		}
 	}
 	return invalid("%s already exists", path)
@@ -150,13 +136,8 @@ func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error 
 }
 
 func (r *repo) checkOut(ctx context.Context, id, path, branch string, above int, done *undo) error {
-	done.add(func(ctx context.Context) error { return r.forget(ctx, path) })
 	// The mark comes before the files, so that an unfinished worktree is found by its id.
-	if err := whole(ctx, r.git, "worktree", "add", "--quiet", "--no-checkout", path, branch); err != nil {
-		return refused(err, "cannot make worktree %s", path)
-	}
-	inside := r.git.at(path)
-	dir, err := inside.line(ctx, "rev-parse", "--absolute-git-dir")
+	inside, dir, err := r.addWorktree(ctx, done, path, branch)
 	if err != nil {
 		return err
 	}
@@ -169,21 +150,29 @@ func (r *repo) checkOut(ctx context.Context, id, path, branch string, above int,
 	if _, err := inside.run(ctx, "read-tree", "--reset", "-u", "--no-recurse-submodules", "HEAD"); err != nil {
 		return err
 	}
-	return a.done()
+	return a.write(madeFile, "")
+}
+
+// addWorktree makes a worktree without files. It returns a git that runs there, and the
+// administrative directory.
+func (r *repo) addWorktree(ctx context.Context, done *undo, path, start string, flags ...string) (git, string, error) {
+	done.add(func(ctx context.Context) error { return r.forget(ctx, path) })
+	add := slices.Concat([]string{"worktree", "add", "--quiet", "--no-checkout"}, flags, []string{path, start})
+	if err := whole(ctx, r.git, add...); err != nil {
+		return git{}, "", refused(err, "cannot make worktree %s", path)
+	}
+	inside := r.git.at(path)
+	dir, err := inside.line(ctx, "rev-parse", "--absolute-git-dir")
+	return inside, dir, err
 }
 
 // forget removes an unfinished worktree. Only git has written into it.
 func (r *repo) forget(ctx context.Context, path string) error {
 	trees, err := r.worktrees(ctx)
-	if err != nil {
+	if err != nil || !slices.ContainsFunc(trees[1:], func(t listed) bool { return t.path == path }) {
 		return err
 	}
-	for _, t := range trees[1:] {
-		if t.path == path {
-			// Twice: git locks a worktree while it makes it.
-			_, err := r.git.run(ctx, "worktree", "remove", "--force", "--force", path)
-			return err
-		}
-	}
-	return nil
+	// Twice: git locks a worktree while it makes it.
+	_, err = r.git.run(ctx, "worktree", "remove", "--force", "--force", path)
+	return err
 }

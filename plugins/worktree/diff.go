@@ -17,26 +17,19 @@ func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Di
 		return w.summary(ctx, ref)
 	}
 	r, unlock, kept, err := w.openBase(ctx, ref)
-	if err != nil {
-		return swarm.Diff{}, err
+	var t *tree
+	if r != nil {
+		defer unlock()
+		if r.git, err = r.git.disarmed(ctx); err == nil {
+			t, kept, err = r.find(ctx, ref)
+		}
 	}
-	if kept != nil {
-		return swarm.Diff{}, fmt.Errorf("%w: %s", swarm.ErrUnavailable, kept.Reason)
-	}
-	if r == nil {
-		return swarm.Diff{}, fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
-	}
-	defer unlock()
-	if r.git, err = r.git.disarmed(ctx); err != nil {
-		return swarm.Diff{}, err
-	}
-	t, kept, err := r.find(ctx, ref)
 	switch {
 	case err != nil:
 		return swarm.Diff{}, err
 	case kept != nil:
 		return swarm.Diff{}, fmt.Errorf("%w: %s", swarm.ErrUnavailable, kept.Reason)
-	case t.missing:
+	case t == nil || t.missing:
 		return swarm.Diff{}, fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
 	}
 	if t.git, err = t.git.disarmed(ctx); err != nil {
@@ -53,11 +46,10 @@ func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Di
 	if err != nil {
 		return swarm.Diff{}, err
 	}
-	files, err := r.changes(ctx, from, to)
-	if err != nil {
+	var d swarm.Diff
+	if d.Files, err = r.changes(ctx, from, to); err != nil {
 		return swarm.Diff{}, err
 	}
-	d := swarm.Diff{Files: files}
 	d.Ahead, d.Behind = t.git.distance(ctx)
 	d.Command, d.Env, d.Unset, err = r.show(ctx, from, to, o.Colour)
 	return d, err

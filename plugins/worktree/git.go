@@ -18,8 +18,6 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/worktree/confine"
 	"github.com/swarmhost/swarm/shared/environ"
-	"github.com/swarmhost/swarm/shared/errtext"
-	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -32,7 +30,7 @@ type git struct {
 	// more are settings on top of the usual ones.
 	more []string
 	// common is the directory that working trees share, of the repository to which writing
-	// calls are confined; plain says that they run no filters. See confine.go.
+	// calls are confined; plain says that they run no filters. See links.go.
 	common string
 	plain  bool
 	// before is called before each start, and open says that no call is confined, for tests.
@@ -91,7 +89,7 @@ var settings = []string{
 }
 
 // passedOn are the variables of git that a call inherits: they say where things
-// are and how to reach them, none of them which repository to work on.
+// are and how to reach them. None of them says which repository to work on.
 var passedOn = []string{
 	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 	"GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",
@@ -116,13 +114,10 @@ func (g git) set(setting string) git {
 func (g git) environ() []string {
 	env := environ.Without(os.Environ(), func(name string) bool {
 		switch name {
-		case "PWD", "OLDPWD": // git trusts PWD to name its working directory
+		case "PWD", "OLDPWD", "LC_ALL", "LANGUAGE": // git trusts PWD to name its working directory
 			return true
-		case "LC_ALL", "LANGUAGE":
-			return true
-		default:
-			return strings.HasPrefix(name, "GIT_") && !slices.Contains(passedOn, name)
 		}
+		return strings.HasPrefix(name, "GIT_") && !slices.Contains(passedOn, name)
 	})
 	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1")
 	return append(env, g.env...)
@@ -256,8 +251,7 @@ func fields(out string) []string {
 func input(ss []string) io.Reader {
 	var b strings.Builder
 	for _, s := range ss {
-		b.WriteString(s)
-		b.WriteByte(0)
+		b.WriteString(s + "\x00")
 	}
 	return strings.NewReader(b.String())
 }
@@ -271,38 +265,10 @@ func (g git) ask(ctx context.Context, args ...string) (bool, error) {
 	return err == nil, err
 }
 
-func reason(err error) string {
-	return oneLine(errtext.Without(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable))
-}
-
-// oneLine keeps a file's name from breaking a message.
-func oneLine(s string) string { return safetext.Line(s) }
-
 // quote makes a path from the worktree readable in a message.
 func quote(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return strconv.Quote(path)
 	}
 	return "'" + strings.TrimSuffix(path, "/") + "'"
-}
-
-// shellQuote makes one word of the shell of any path.
-func shellQuote(s string) string {
-	if strings.ContainsFunc(s, safetext.IsHidden) {
-		// One line in any case; dash has no such quotes, the others do.
-		var b strings.Builder
-		for i := range len(s) {
-			switch c := s[i]; {
-			case c < ' ' || c >= 0x7f:
-				b.WriteString("\\" + strconv.FormatInt(int64(c)|0o1000, 8)[1:])
-			case c == '\'' || c == '\\':
-				b.WriteByte('\\')
-				fallthrough
-			default:
-				b.WriteByte(c)
-			}
-		}
-		return "$'" + b.String() + "'"
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // holder returns the process that holds the lock of a file, if the kernel reports it.
@@ -30,7 +32,7 @@ func holder(f *os.File) string {
 		if err != nil {
 			return "process " + words[4]
 		}
-		return fmt.Sprintf("%s (pid %s)", oneLine(strings.TrimSpace(string(comm))), words[4])
+		return fmt.Sprintf("%s (pid %s)", safetext.Line(strings.TrimSpace(string(comm))), words[4])
 	}
 	return unknown
 }

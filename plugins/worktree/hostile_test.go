@@ -162,7 +162,7 @@ func TestProgramsOfANestedRepository(t *testing.T) {
 			f.commit(nested, "file", "one\n")
 			stage(f, f.ref.Path)
 			ran := filepath.Join(f.top, "ran")
-			evil := "touch " + shellQuote(ran) + "; cat"
+			evil := "touch " + word(ran) + "; cat"
 			for _, key := range []string{"core.fsmonitor", "filter.evil.clean", "filter.evil.smudge"} {
 				f.git(nested, "config", key, evil)
 			}

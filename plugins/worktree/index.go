@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -100,14 +101,9 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
-type change struct {
-	path    string
-	deleted bool
-}
-
 // unhide makes git check all files again, in a copy of the index, and returns those that
 // differ from it. A file outside of a sparse checkout is not missing.
-func (t *tree) unhide(ctx context.Context, g git) ([]change, error) {
+func (t *tree) unhide(ctx context.Context, g git) (changed, deleted []string, err error) {
 	var skipped []string
 	for _, e := range t.index {
 		if !e.skipped() {
@@ -116,25 +112,25 @@ func (t *tree) unhide(ctx context.Context, g git) ([]change, error) {
 		_, err := os.Lstat(filepath.Join(t.ref.Path, e.path))
 		if err == nil {
 			skipped = append(skipped, e.path)
-		} else if !errors.Is(err, fs.ErrNotExist) && !isNotDirectory(err) {
-			return nil, err
+		} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return nil, nil, err
 		}
 	}
 	if _, err := g.feed(ctx, input(skipped), "update-index", "--no-skip-worktree", "-z", "--stdin"); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// This also checks files that are assumed to be unchanged. Exit code 1: some files
 	// differ.
 	if _, err := g.ask(ctx, "update-index", "-q", "--unmerged", "--really-refresh"); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out, err := g.list(ctx, "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=dirty")
-	if err != nil {
-		return nil, err
-	}
-	var changes []change
 	for i := 0; i+1 < len(out); i += 2 {
-		changes = append(changes, change{path: out[i+1], deleted: out[i] == "D"})
+		if out[i] == "D" {
+			deleted = append(deleted, out[i+1])
+		} else {
+			changed = append(changed, out[i+1])
+		}
 	}
-	return changes, nil
+	return changed, deleted, err
 }

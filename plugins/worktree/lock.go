@@ -70,14 +70,9 @@ func openLock(path string) (*os.File, error) {
 	mode := dir.Mode().Perm() & 0o666
 	for {
 		f, err := safefile.OpenForeign(path, 0)
-		if err == nil {
-			share(f, mode)
-			return f, nil
+		if errors.Is(err, fs.ErrNotExist) {
+			f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_CLOEXEC, mode)
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_CLOEXEC, mode)
 		if errors.Is(err, fs.ErrExist) {
 			continue // another process was faster
 		}

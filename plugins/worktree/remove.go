@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -53,13 +55,11 @@ func (w *Workspace) openBase(ctx context.Context, ref swarm.WorkspaceRef) (*repo
 	if err == nil {
 		return r, unlock, nil, nil
 	}
-	if ctx.Err() != nil {
-		return nil, nil, nil, ctx.Err()
-	}
-	if _, gone := os.Lstat(ref.Path); errors.Is(gone, fs.ErrNotExist) {
+	if _, gone := os.Lstat(ref.Path); errors.Is(gone, fs.ErrNotExist) && ctx.Err() == nil {
 		return nil, nil, nil, nil
 	}
-	return nil, nil, keep("its repository cannot be used: %s", reason(err)), nil
+	kept, err := failed(ctx, err, "its repository cannot be used")
+	return nil, nil, kept, err
 }
 
 // removeLocked is Remove under the repository's lock.
@@ -85,10 +85,8 @@ func (w *Workspace) removeLocked(ctx context.Context, r *repo, ref swarm.Workspa
 func (w *Workspace) removeTree(ctx context.Context, t *tree) (swarm.RemoveResult, error) {
 	rescues, err := t.save(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return swarm.RemoveResult{}, ctx.Err()
-		}
-		return swarm.RemoveResult{Kept: keep("cannot save its contents: %s", reason(err))}, nil
+		kept, err := failed(ctx, err, "cannot save its contents")
+		return swarm.RemoveResult{Kept: kept}, err
 	}
 	if w.beforeRemoval != nil {
 		w.beforeRemoval()
@@ -152,7 +150,17 @@ func (t *tree) forget(ctx context.Context) (swarm.RemoveResult, error) {
 	return swarm.RemoveResult{Rescues: rescues.list}, t.remove(ctx)
 }
 
-// keep returns the reason why a worktree is kept whatever the user's flags.
+// keep returns the reason why a worktree is kept whatever the user's flags. A file's name in
+// it can't break the message.
 func keep(format string, args ...any) *swarm.Kept {
-	return &swarm.Kept{Reason: oneLine(fmt.Sprintf(format, args...))}
+	return &swarm.Kept{Reason: safetext.Line(fmt.Sprintf(format, args...))}
+}
+
+// failed returns the reason for what failed to keep the worktree, or the error of the context
+// if that has ended.
+func failed(ctx context.Context, err error, what string) (*swarm.Kept, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return keep("%s: %s", what, errtext.Without(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable)), nil
 }

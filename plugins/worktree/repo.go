@@ -57,24 +57,21 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if l.Bare {
 		g = g.set("safe.bareRepository=all")
 	}
+	g = g.at(dir)
 	if l.Dir == "" {
-		g = g.at(l.Top) // it may be in .git
-	} else {
-		g = g.at(dir)
+		g = g.at(l.Top) // dir may be in .git
 	}
 	// Here git itself decides whether it is safe to use the repository.
 	found, err := g.paths(ctx, "--git-common-dir", "--absolute-git-dir", "--show-toplevel")
 	if _, ok := errors.AsType[*gitError](err); ok {
 		// It may be a bare one, which has no top.
 		found, err = g.paths(ctx, "--git-common-dir", "--absolute-git-dir")
+		found = append(found, "")
 	}
 	if err != nil {
 		return nil, notRepository(dir, err)
 	}
-	common, own, top := found[0], found[1], ""
-	if len(found) == 3 {
-		top = found[2]
-	}
+	common, own, top := found[0], found[1], found[2]
 	if common, err = filepath.EvalSymlinks(common); err != nil {
 		return nil, err
 	}
@@ -84,7 +81,8 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if own != l.GitDir || common != l.Common {
 		return nil, invalid("cannot tell which repository %s is in: %s or %s", dir, own, l.GitDir)
 	}
-	g, shared, err := g.within(common).guarded(ctx, own, common)
+	g.common = common
+	g, shared, err := g.guarded(ctx, own, common)
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +90,13 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if err != nil {
 		return nil, err
 	}
-	from := g
+	r := &repo{from: g, dir: l.Dir, common: common, shared: shared}
 	if bare == "true" {
 		if own == common && !l.Bare {
 			return nil, isBare(common)
 		}
-		return &repo{git: g.set("safe.bareRepository=all").at(common), from: from, dir: l.Dir, main: common, common: common, shared: shared}, nil
+		r.git, r.main = g.set("safe.bareRepository=all").at(common), common
+		return r, nil
 	}
 	if l.Bare {
 		return nil, invalid("%s is not the main working tree of a repository", dir)
@@ -108,17 +107,17 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if own == common && top != "" {
 		main = top
 	}
-	if main, err = filepath.EvalSymlinks(main); err != nil {
+	if r.main, err = filepath.EvalSymlinks(main); err != nil {
 		return nil, err
 	}
-	r := &repo{git: g.at(main), from: from, dir: l.Dir, main: main, common: common, shared: shared}
-	if own != common || main != l.Top {
+	r.git = g.at(r.main)
+	if own != common || r.main != l.Top {
 		top, err = r.git.line(ctx, "rev-parse", "--show-toplevel")
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil || top != main {
+	if err != nil || top != r.main {
 		return nil, invalid("cannot tell where the main working tree of %s is; run this in it", common)
 	}
 	return r, nil
@@ -193,4 +192,15 @@ func (r *repo) worktrees(ctx context.Context) ([]listed, error) {
 		return nil, errors.New("git lists no worktrees")
 	}
 	return trees, nil
+}
+
+// checkedOutAt returns the working tree in which a branch is checked out; empty if there is none.
+func (r *repo) checkedOutAt(ctx context.Context, branch string) (string, error) {
+	trees, err := r.worktrees(ctx)
+	for _, t := range trees {
+		if t.branch == branch {
+			return t.path, nil
+		}
+	}
+	return "", err
 }

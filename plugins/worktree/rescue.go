@@ -1,16 +1,19 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -70,7 +73,7 @@ func (r *rescues) add(ctx context.Context, hash string, command func(ref string)
 	if n := len(r.list); n > 0 {
 		ref = fmt.Sprintf("%s-%d", r.prefix, n+1)
 	}
-	if err := r.repo.plainRefs(ref); err != nil {
+	if err := r.repo.plainRef(ref); err != nil {
 		return err
 	}
 	if _, err := r.repo.git.run(ctx, "update-ref", ref, hash, zeros(hash)); err != nil {
@@ -82,16 +85,9 @@ func (r *rescues) add(ctx context.Context, hash string, command func(ref string)
 }
 
 func (r *rescues) drop(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
-	defer cancel()
 	var errs []error
 	for i, rescue := range r.list {
-		if err := r.repo.plainRefs(rescue.Ref); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		_, err := r.repo.git.run(ctx, "update-ref", "-d", rescue.Ref, r.hashes[i])
-		errs = append(errs, err)
+		errs = append(errs, r.repo.deleteRef(ctx, rescue.Ref, r.hashes[i]))
 	}
 	return errors.Join(errs...)
 }
@@ -120,18 +116,17 @@ func (t *tree) orphans(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var in strings.Builder
-	in.WriteString(candidates + refs + logged)
+	in := candidates + refs + logged
 	if t.head != "" {
-		in.WriteString(t.head + "\n")
+		in += t.head + "\n"
 	}
 	// Refs of single worktrees do not count: they go like this one's.
-	out, err := t.repo.git.feed(ctx, strings.NewReader(in.String()), "rev-list", "--ignore-missing", "--parents", "--stdin", "--not",
+	out, err := t.repo.git.feed(ctx, strings.NewReader(in), "rev-list", "--ignore-missing", "--parents", "--stdin", "--not",
 		"--exclude=refs/bisect/*", "--exclude=refs/worktree/*", "--exclude=refs/rewritten/*", "--glob=refs/*")
 	if err != nil {
 		return nil, err
 	}
-	var commits, tips []string
+	var commits []string
 	parents := make(map[string]bool)
 	for line := range strings.Lines(out) {
 		words := strings.Fields(line)
@@ -140,12 +135,7 @@ func (t *tree) orphans(ctx context.Context) ([]string, error) {
 			parents[p] = true
 		}
 	}
-	for _, c := range commits {
-		if !parents[c] {
-			tips = append(tips, c)
-		}
-	}
-	return tips, nil
+	return slices.DeleteFunc(commits, func(c string) bool { return parents[c] }), nil
 }
 
 // logLimit bounds a log of HEAD that git can't show.
@@ -173,4 +163,63 @@ func (t *tree) visited(ctx context.Context) (string, error) {
 		}
 	}
 	return b.String(), err
+}
+
+// restore returns the command that restores the worktree: its files, its index with the
+// staged changes, and HEAD. If the branch has not moved since then, it is checked out too.
+func (t *tree) restore(ref string, c commit) string {
+	base, path := word(t.ref.Base), word(t.ref.Path)
+	steps := []string{
+		fmt.Sprintf("git -C %s worktree add --detach --no-checkout %s %s", base, path, cmp.Or(t.head, ref)),
+		fmt.Sprintf("git -C %s read-tree --reset -u %s", path, ref),
+	}
+	if c.archived {
+		steps = append(steps, fmt.Sprintf("git -C %s cat-file blob %s^%d:files.tar | tar -xf - -C %s", path, ref, c.exact, path))
+	}
+	steps = append(steps, fmt.Sprintf(`git -C %s cat-file blob %s^%d:index > "$(git -C %s rev-parse --absolute-git-dir)/index"`, path, ref, c.exact, path))
+	switch {
+	case t.branch == "":
+	case t.head == "":
+		steps = append(steps, fmt.Sprintf("git -C %s symbolic-ref HEAD %s", path, word("refs/heads/"+t.branch)))
+	case !c.conflicts:
+		// Refused by git, and harmless, if the branch is in use elsewhere or has
+		// other changes of the same files.
+		steps = append(steps, fmt.Sprintf("git -C %s switch --quiet %s", path, word(t.branch)))
+	}
+	return strings.Join(steps, " && ")
+}
+
+// shell makes a command of words.
+func shell(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = word(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
+
+// word makes one word of the shell of any text.
+func word(s string) string {
+	if plain.MatchString(s) {
+		return s
+	}
+	if !strings.ContainsFunc(s, safetext.IsHidden) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	// One line in any case; dash has no such quotes, the others do.
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		switch {
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
+		case c == '\'' || c == '\\':
+			b.WriteByte('\\')
+			fallthrough
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "$'" + b.String() + "'"
 }

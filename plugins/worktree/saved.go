@@ -63,10 +63,7 @@ func (w *Workspace) Rescue(ctx context.Context, req swarm.RescueRequest) ([]swar
 	switch req.Action {
 	case swarm.RescueList:
 	case swarm.RescueDrop:
-		if err := r.plainRefs(work.Ref); err != nil {
-			return nil, err
-		}
-		err = whole(ctx, r.git, "update-ref", "-d", work.Ref, c.hash)
+		err = r.deleteRef(ctx, work.Ref, c.hash)
 	case swarm.RescueRestore:
 		err = w.restore(ctx, r, c, &work, req.Into)
 	default:
@@ -96,8 +93,7 @@ func (r *repo) saved(ctx context.Context, prefix string) ([]swarm.SavedWork, err
 		}
 		stamp, _, _ = strings.Cut(stamp, "-")
 		if work.Time, err = time.Parse(rescueTime, stamp); err != nil {
-			seconds, err := strconv.ParseInt(words[2], 10, 64)
-			if err == nil {
+			if seconds, err := strconv.ParseInt(words[2], 10, 64); err == nil {
 				work.Time = time.Unix(seconds, 0)
 			}
 		}
@@ -130,12 +126,10 @@ type rescued struct {
 
 // base returns the commit that was checked out; empty: there was none.
 func (c rescued) base() string {
-	switch {
-	case c.work && len(c.parents) < 3, len(c.parents) == 0:
+	if c.work && len(c.parents) < 3 || len(c.parents) == 0 {
 		return ""
-	default:
-		return c.parents[0]
 	}
+	return c.parents[0]
 }
 
 // exact returns the parent with what a tree can't express.
@@ -161,13 +155,7 @@ func (r *repo) rescue(ctx context.Context, ref string) (rescued, error) {
 // restore makes a worktree of a rescue. It is the user's: no worker is its owner.
 func (w *Workspace) restore(ctx context.Context, r *repo, c rescued, work *swarm.SavedWork, into string) (err error) {
 	var done undo
-	defer func() {
-		if err != nil {
-			undoing, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
-			defer cancel()
-			err = errors.Join(err, done.all(undoing))
-		}
-	}()
+	defer func() { err = done.after(ctx, err) }()
 	path, err := w.roomFor(ctx, r, work.Name, into, &done)
 	if err != nil {
 		return err
@@ -176,12 +164,7 @@ func (w *Workspace) restore(ctx context.Context, r *repo, c rescued, work *swarm
 	if c.work && c.base() != "" {
 		start = c.base()
 	}
-	done.add(func(ctx context.Context) error { return r.forget(ctx, path) })
-	if err := whole(ctx, r.git, "worktree", "add", "--quiet", "--detach", "--no-checkout", path, start); err != nil {
-		return refused(err, "cannot make worktree %s", path)
-	}
-	inside := r.git.at(path)
-	dir, err := inside.line(ctx, "rev-parse", "--absolute-git-dir")
+	inside, dir, err := r.addWorktree(ctx, &done, path, start, "--detach")
 	if err != nil {
 		return err
 	}
@@ -306,14 +289,12 @@ func (r *repo) takeBranch(ctx context.Context, inside git, c rescued) (note stri
 	detached := func(why string) string {
 		return fmt.Sprintf("branch '%s' %s, so HEAD is detached: %s", c.branch, why, makesBranch)
 	}
-	trees, err := r.worktrees(ctx)
+	at, err := r.checkedOutAt(ctx, c.branch)
 	if err != nil {
 		return "", err
 	}
-	for _, t := range trees {
-		if t.branch == c.branch {
-			return detached("is checked out at " + t.path), nil
-		}
+	if at != "" {
+		return detached("is checked out at " + at), nil
 	}
 	tip, err := r.git.line(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+c.branch+"^{commit}")
 	if _, missing := errors.AsType[*gitError](err); missing {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,11 +31,7 @@ var readByGit = []string{".gitignore", ".gitattributes", ".gitmodules"}
 func take(t *tree) (snapshot, error) {
 	var s snapshot
 	sum := sha256.New()
-	root, err := lstat(t.ref.Path)
-	if err != nil {
-		return s, err
-	}
-	if err := s.add(sum, root.Dev, t.ref.Path, ""); err != nil {
+	if err := s.addTree(sum, t.ref.Path); err != nil {
 		return s, err
 	}
 	// Submodules keep their repositories here, on no other device.
@@ -116,6 +111,3 @@ func lstat(path string) (unix.Stat_t, error) {
 		}
 	}
 }
-
-// isNotDirectory reports whether a path goes through something that is a file.
-func isNotDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

@@ -26,8 +26,7 @@ func readStatus(ctx context.Context, g git) (status, error) {
 	if err != nil {
 		return s, err
 	}
-	err = eachStatus(short, func(byte, string) { s.lines++ })
-	if err != nil {
+	if err := eachStatus(short, func(byte, string) { s.lines++ }); err != nil {
 		return s, err
 	}
 	// Untracked directories hide the ignored files in them, unless git lists all.

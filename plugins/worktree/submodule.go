@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -136,10 +137,8 @@ func (t *tree) submodule(ctx context.Context, e indexEntry, dir, name string) (*
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range index {
-		if e.hidden() {
-			return keep("submodule %s has files marked assume-unchanged or skip-worktree", quote(name)), nil
-		}
+	if slices.ContainsFunc(index, indexEntry.hidden) {
+		return keep("submodule %s has files marked assume-unchanged or skip-worktree", quote(name)), nil
 	}
 	if kept, err := unpushed(ctx, g, quote(name)); kept != nil || err != nil {
 		return kept, err
@@ -194,11 +193,8 @@ func unpushed(ctx context.Context, g git, name string) (*swarm.Kept, error) {
 		return keep("submodule %s has a stash", name), nil
 	}
 	commit, err := g.line(ctx, "rev-list", "--max-count=1", "--all", "--reflog", "HEAD", "--not", "--remotes")
-	if err != nil {
+	if err != nil || commit == "" {
 		return nil, err
 	}
-	if commit != "" {
-		return keep("submodule %s has commits that were not pushed", name), nil
-	}
-	return nil, nil
+	return keep("submodule %s has commits that were not pushed", name), nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,9 +19,17 @@ type undo struct{ steps []func(context.Context) error }
 
 func (u *undo) add(step func(context.Context) error) { u.steps = append(u.steps, step) }
 
-// all takes everything back, newest first.
-func (u *undo) all(ctx context.Context) error {
-	var errs []error
+// undoLimit bounds the undoing of what failed, which goes on after the caller gave up.
+const undoLimit = 30 * time.Second
+
+// after takes everything back, newest first, if the call fails with err.
+func (u *undo) after(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	errs := []error{err}
 	for _, step := range slices.Backward(u.steps) {
 		errs = append(errs, step(ctx))
 	}
@@ -83,14 +92,8 @@ func (r *repo) dropBranch(ctx context.Context, ref swarm.WorkspaceRef) error {
 	if err != nil || !exists {
 		return err
 	}
-	trees, err := r.worktrees(ctx)
-	if err != nil {
+	if at, err := r.checkedOutAt(ctx, ref.Branch); err != nil || at != "" {
 		return err
-	}
-	for _, t := range trees {
-		if t.branch == ref.Branch {
-			return nil
-		}
 	}
 	// Git writes every change of a branch into its log once there is one. A single entry is
 	// its creation.
@@ -102,11 +105,7 @@ func (r *repo) dropBranch(ctx context.Context, ref swarm.WorkspaceRef) error {
 	if what != madeFor(ref.ID) {
 		return nil
 	}
-	if err := r.plainRefs(name); err != nil {
-		return err
-	}
-	// Git compares the hash.
-	return whole(ctx, r.git, "update-ref", "-d", name, start)
+	return r.deleteRef(ctx, name, start)
 }
 
 // madeFor is the log entry of a branch that was created for a worker.

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,10 +44,7 @@ var (
 
 // New returns a workspace plugin.
 func New(cfg Config, log hclog.Logger) *Workspace {
-	bin := cfg.Git
-	if bin == "" {
-		bin = "git"
-	}
+	bin := cmp.Or(cfg.Git, "git")
 	return &Workspace{git: git{bin: bin}, log: log, lockLimit: lockLimit, submoduleLimit: submoduleLimit}
 }
 
@@ -92,8 +90,7 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	// A Create of the same worker may still be running in a plugin that lost its
-	// host.
+	// A Create of the same worker may still be running in a plugin that lost its host.
 	unlock, err := r.lock(ctx, w.lockLimit)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err

@@ -2,7 +2,6 @@ package cgroup
 
 import (
 	"errors"
-	"path"
 	"strings"
 	"time"
 )
@@ -13,7 +12,7 @@ import (
 // says no; then all of them go on.
 func (g *Group) Kill(sure func() bool) error {
 	p, ok := g.at(Freezer)
-	if !ok || !p.v2 || !g.fs.exists(path.Join(p.dir, "cgroup.kill")) {
+	if !ok || !p.v2 || !g.fs.exists(p.file("cgroup.kill")) {
 		return errors.ErrUnsupported
 	}
 	if err := g.stop(p, killLimit); err != nil {
@@ -24,7 +23,7 @@ func (g *Group) Kill(sure func() bool) error {
 	if !sure() {
 		return ErrOthers
 	}
-	return g.fs.write(path.Join(p.dir, "cgroup.kill"), "1")
+	return g.fs.write(p.file("cgroup.kill"), "1")
 }
 
 // ErrOthers says that processes are in the group that do not belong to the worker.
@@ -79,21 +78,21 @@ func (g *Group) stop(p place, limit time.Duration) error {
 }
 
 func (g *Group) freeze(p place, frozen bool) error {
-	file, on, off := "cgroup.freeze", "1", "0"
+	on, off := "1", "0"
 	if !p.v2 {
-		file, on, off = "freezer.state", "FROZEN", "THAWED"
+		on, off = "FROZEN", "THAWED"
 	}
 	if !frozen {
 		on = off
 	}
-	return g.fs.write(path.Join(p.dir, file), on)
+	return g.fs.write(p.file("cgroup.freeze", "freezer.state"), on)
 }
 
 func (g *Group) isFrozen(p place) bool {
 	if p.v2 {
-		n, ok := g.count(path.Join(p.dir, "cgroup.events"), "frozen")
+		n, ok := g.count(p.file("cgroup.events"), "frozen")
 		return ok && n == 1
 	}
-	text, err := g.fs.read(path.Join(p.dir, "freezer.state"))
+	text, err := g.fs.read(p.file("freezer.state"))
 	return err == nil && strings.TrimSpace(text) == "FROZEN"
 }

@@ -199,20 +199,16 @@ func open(fsys files, dirs []string, id string) *Group {
 		if path.Base(dir) != id || !isParent(path.Base(path.Dir(dir))) || !path.IsAbs(dir) || !fsys.isGroup(dir) {
 			continue
 		}
-		v2 := fsys.exists(path.Join(dir, "cgroup.freeze"))
-		for c, names := range map[Controller]struct{ v1, v2 string }{
-			Memory:  {"memory.limit_in_bytes", "memory.max"},
-			CPU:     {"cpu.cfs_quota_us", "cpu.max"},
-			PIDs:    {"pids.max", "pids.max"},
-			IO:      {"blkio.reset_stats", "io.weight"},
-			Freezer: {"freezer.state", "cgroup.freeze"},
+		p := place{dir: dir, v2: fsys.exists(path.Join(dir, "cgroup.freeze"))}
+		for c, names := range map[Controller][]string{
+			Memory:  {"memory.max", "memory.limit_in_bytes"},
+			CPU:     {"cpu.max", "cpu.cfs_quota_us"},
+			PIDs:    {"pids.max"},
+			IO:      {"io.weight", "blkio.reset_stats"},
+			Freezer: {"cgroup.freeze", "freezer.state"},
 		} {
-			name := names.v1
-			if v2 {
-				name = names.v2
-			}
-			if fsys.exists(path.Join(dir, name)) {
-				g.places[c] = place{dir: dir, v2: v2}
+			if fsys.exists(p.file(names...)) {
+				g.places[c] = p
 			}
 		}
 	}
@@ -243,37 +239,32 @@ func (g *Group) EntryFiles() []string {
 // Members returns the pids of the processes in the group, and in groups that they have made
 // below it.
 func (g *Group) Members() ([]int, error) {
+	// Every process is in all hierarchies, unless root moved it.
 	dirs := g.Dirs()
-	if len(dirs) == 0 {
+	i := slices.IndexFunc(dirs, func(dir string) bool { return g.fs.exists(path.Join(dir, "cgroup.procs")) })
+	if i < 0 {
 		return nil, nil
 	}
-	// Every process is in all hierarchies, unless root moved it.
-	for _, dir := range dirs {
-		if !g.fs.exists(path.Join(dir, "cgroup.procs")) {
+	groups, err := g.withBelow(dirs[i])
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, group := range groups {
+		text, err := g.fs.read(path.Join(group, "cgroup.procs"))
+		if gone(err) {
 			continue
 		}
-		groups, err := g.withBelow(dir)
 		if err != nil {
 			return nil, err
 		}
-		var pids []int
-		for _, group := range groups {
-			text, err := g.fs.read(path.Join(group, "cgroup.procs"))
-			if gone(err) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			for word := range strings.FieldsSeq(text) {
-				if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
-					pids = append(pids, pid)
-				}
+		for word := range strings.FieldsSeq(text) {
+			if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
+				pids = append(pids, pid)
 			}
 		}
-		return pids, nil
 	}
-	return nil, nil
+	return pids, nil
 }
 
 // maxBelow bounds how many groups below one are looked at.
@@ -310,11 +301,7 @@ func (g *Group) OOMKills() (n int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	file := "memory.events"
-	if !p.v2 {
-		file = "memory.oom_control"
-	}
-	return g.count(path.Join(p.dir, file), "oom_kill")
+	return g.count(p.file("memory.events", "memory.oom_control"), "oom_kill")
 }
 
 // Peak returns the most memory that the group has held, in bytes. ok is false if that is not
@@ -324,11 +311,7 @@ func (g *Group) Peak() (bytes int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	file := "memory.peak"
-	if !p.v2 {
-		file = "memory.max_usage_in_bytes"
-	}
-	return g.number(path.Join(p.dir, file))
+	return g.number(p.file("memory.peak", "memory.max_usage_in_bytes"))
 }
 
 // number returns the number that is the content of a file.

@@ -2,7 +2,6 @@ package cgroup
 
 import (
 	"errors"
-	"path"
 	"strconv"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -77,7 +76,6 @@ func (g *Group) set(c Controller, l swarm.Limits) error {
 	if !ok {
 		return nil
 	}
-	file := func(name string) string { return path.Join(p.dir, name) }
 	switch c {
 	case Memory:
 		if p.v2 {
@@ -85,21 +83,19 @@ func (g *Group) set(c Controller, l swarm.Limits) error {
 		}
 		return g.setOldMemory(p, l.Memory)
 	case CPU:
-		quota := int64(max(l.CPUs*cpuPeriod, 1000))
-		switch {
-		case p.v2 && l.CPUs == 0:
-			return g.fs.write(file("cpu.max"), "max "+strconv.Itoa(cpuPeriod))
-		case p.v2:
-			return g.fs.write(file("cpu.max"), strconv.FormatInt(quota, 10)+" "+strconv.Itoa(cpuPeriod))
-		case l.CPUs == 0:
-			quota = -1
+		var quota int64
+		if l.CPUs != 0 {
+			quota = int64(max(l.CPUs*cpuPeriod, 1000))
 		}
-		if err := g.fs.write(file("cpu.cfs_period_us"), strconv.Itoa(cpuPeriod)); err != nil {
+		if p.v2 {
+			return g.fs.write(p.file("cpu.max"), textOf(quota, "max")+" "+strconv.Itoa(cpuPeriod))
+		}
+		if err := g.fs.write(p.file("cpu.cfs_period_us"), strconv.Itoa(cpuPeriod)); err != nil {
 			return err
 		}
-		return g.fs.write(file("cpu.cfs_quota_us"), strconv.FormatInt(quota, 10))
+		return g.fs.write(p.file("cpu.cfs_quota_us"), textOf(quota, "-1"))
 	case PIDs:
-		return g.fs.write(file("pids.max"), textOf(int64(l.PIDs), "max"))
+		return g.fs.write(p.file("pids.max"), textOf(int64(l.PIDs), "max"))
 	case IO:
 		return g.setWeight(p, l.IOWeight)
 	case Freezer:
@@ -118,32 +114,31 @@ func textOf(limit int64, none string) string {
 // setMemory limits memory with version 2, which at once kills processes that hold more than a
 // new limit allows. So memory is reclaimed first.
 func (g *Group) setMemory(p place, bytes int64) error {
-	file := func(name string) string { return path.Join(p.dir, name) }
 	if bytes > 0 {
-		if held, ok := g.number(file("memory.current")); ok && held > bytes {
-			_ = g.fs.write(file("memory.reclaim"), strconv.FormatInt(held-bytes, 10))
-			if held, ok = g.number(file("memory.current")); ok && held > bytes {
+		if held, ok := g.number(p.file("memory.current")); ok && held > bytes {
+			_ = g.fs.write(p.file("memory.reclaim"), strconv.FormatInt(held-bytes, 10))
+			if held, ok = g.number(p.file("memory.current")); ok && held > bytes {
 				return errors.New("the worker holds " + strconv.FormatInt(held, 10) + " bytes")
 			}
 		}
 	}
-	if g.fs.exists(file("memory.swap.max")) {
-		swap := "max"
+	if swap := p.file("memory.swap.max"); g.fs.exists(swap) {
+		limit := "max"
 		if bytes > 0 {
-			swap = "0"
+			limit = "0"
 		}
-		if err := g.fs.write(file("memory.swap.max"), swap); err != nil {
+		if err := g.fs.write(swap, limit); err != nil {
 			return err
 		}
 	}
-	return g.fs.write(file("memory.max"), textOf(bytes, "max"))
+	return g.fs.write(p.file("memory.max"), textOf(bytes, "max"))
 }
 
 // setOldMemory limits memory with version 1, in which the limit with swap is never below the
 // one without.
 func (g *Group) setOldMemory(p place, bytes int64) error {
 	value := textOf(bytes, "-1")
-	first, second := path.Join(p.dir, "memory.limit_in_bytes"), path.Join(p.dir, "memory.memsw.limit_in_bytes")
+	first, second := p.file("memory.limit_in_bytes"), p.file("memory.memsw.limit_in_bytes")
 	if !g.fs.exists(second) {
 		return g.fs.write(first, value)
 	}
@@ -169,7 +164,7 @@ func (g *Group) setWeight(p place, weight int) error {
 		{"blkio.bfq.weight", "", min(weight, 1000)},
 		{"blkio.weight", "", min(max(weight*5, 10), 1000)},
 	} {
-		if file := path.Join(p.dir, f.name); g.fs.exists(file) {
+		if file := p.file(f.name); g.fs.exists(file) {
 			return g.fs.write(file, f.prefix+strconv.Itoa(f.value))
 		}
 	}

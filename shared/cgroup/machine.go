@@ -30,6 +30,15 @@ type place struct {
 	shared bool
 }
 
+// file returns the path of a file of the group. Where there are two names, the first one is
+// version 2's and the second one version 1's.
+func (p place) file(names ...string) string {
+	if p.v2 {
+		return path.Join(p.dir, names[0])
+	}
+	return path.Join(p.dir, names[len(names)-1])
+}
+
 // Machine is where this process can make groups. It is made by [Look] and never changes.
 type Machine struct {
 	fs      files

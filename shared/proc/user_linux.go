@@ -2,7 +2,9 @@ package proc
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // RunsAs reports whether a process runs as the user uid, and can't become
@@ -19,15 +21,9 @@ func RunsAs(pid, uid int) bool {
 	if !ok || !whole {
 		return false
 	}
-	// Real, effective, saved, and that for files.
-	ids := bytes.Fields(line)
-	want := []byte(strconv.Itoa(uid))
-	for _, id := range ids {
-		if !bytes.Equal(id, want) {
-			return false
-		}
-	}
-	return len(ids) > 0
+	// The real, the effective and the saved one, and the one for files.
+	ids := strings.Fields(string(line))
+	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return id != strconv.Itoa(uid) })
 }
 
 // Self returns the calling process as /proc shows it. In a PID namespace that

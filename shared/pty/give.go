@@ -73,7 +73,7 @@ func (t *Terminal) Give(ctx context.Context, data []byte, g Giving) error {
 		return err
 	}
 	w := newWaiter(g.Late)
-	defer w.stop()
+	defer w.timer.Stop()
 	parts := [][]byte{data}
 	switch whole := len(pasteBegin) + len(data) + len(pasteEnd); {
 	case bracketed && whole <= window:
@@ -99,7 +99,7 @@ func (t *Terminal) Give(ctx context.Context, data []byte, g Giving) error {
 
 func (t *Terminal) awaitPaste(ctx context.Context) error {
 	w := newWaiter(nil)
-	defer w.stop()
+	defer w.timer.Stop()
 	w.until = time.Now().Add(pastePatience)
 	takes := false
 	err := w.last(ctx, func() (bool, error) {

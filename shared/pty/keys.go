@@ -91,11 +91,12 @@ func named(name string) (keyName, bool) {
 // enterKey stands for the code of Enter, which depends on the terminal's settings.
 const enterKey = '\r'
 
-// The modifiers in xterm's sequences, where 1 is added to their sum.
+// The modifiers in xterm's sequences, where 1 is added to their sum, and their letters.
 const (
 	shift = 1 << iota
 	alt
 	ctrl
+	modifierLetters = "SMC"
 )
 
 // PressKeys presses the keys with these names, which one space separates, as tmux
@@ -109,7 +110,7 @@ func (t *Terminal) PressKeys(ctx context.Context, names string, late func()) err
 	}
 	words := strings.Split(names, " ")
 	w := newWaiter(late)
-	defer w.stop()
+	defer w.timer.Stop()
 	for i, name := range words {
 		if i > 0 {
 			if err := w.wait(ctx, t.hasRead); err != nil {
@@ -189,19 +190,11 @@ func sequence(name string, application bool) (keys string, ok bool) {
 	}
 	modifier := 0
 	for len(name) > 2 && name[1] == '-' {
-		bit := 0
-		switch name[0] {
-		case 'S':
-			bit = shift
-		case 'M':
-			bit = alt
-		case 'C':
-			bit = ctrl
-		}
-		if bit == 0 || modifier&bit != 0 {
+		i := strings.IndexByte(modifierLetters, name[0])
+		if i < 0 || modifier&(1<<i) != 0 {
 			return "", false
 		}
-		modifier |= bit
+		modifier |= 1 << i
 		name = name[2:]
 	}
 	key, isNamed := named(name)

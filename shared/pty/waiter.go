@@ -21,8 +21,6 @@ func newWaiter(late func()) *waiter {
 	return &waiter{until: time.Now().Add(Patience), onLate: late, timer: time.NewTimer(0)}
 }
 
-func (w *waiter) stop() { w.timer.Stop() }
-
 // wait returns when ok holds, however long that takes.
 func (w *waiter) wait(ctx context.Context, ok func() (bool, error)) error {
 	for d := firstLook; ; d = min(2*d, maxPause) {

@@ -71,8 +71,7 @@ func (p Plan) Args() []string {
 	}
 	var hidden []string
 	for _, path := range sorted(p.Hide) {
-		inHidden := slices.ContainsFunc(hidden, func(dir string) bool { return within(path, dir) })
-		if p.shows(path) && !inHidden {
+		if p.shows(path) && !withinAny(path, hidden) {
 			hidden = append(hidden, path)
 			add(rundir.WrapHide, path)
 		}
@@ -93,24 +92,21 @@ func (p Plan) Args() []string {
 // shows reports whether a path is seen in the sandbox before it is hidden, and not to be
 // written.
 func (p Plan) shows(path string) bool {
-	isIn := func(dirs []string) bool {
-		return slices.ContainsFunc(dirs, func(dir string) bool { return within(path, dir) })
-	}
-	return !isIn(p.Write) && (isIn(keys(p.Kept)) || isIn(p.Read) ||
-		!isIn(slices.Concat(p.Temporary, p.Empty, keys(p.Replace), []string{"/dev", "/proc"})))
+	return !withinAny(path, p.Write) && (withinAny(path, keys(p.Kept)) || withinAny(path, p.Read) ||
+		!withinAny(path, slices.Concat(p.Temporary, p.Empty, keys(p.Replace), []string{"/dev", "/proc"})))
 }
 
 // sorted returns paths without repetitions, each after those above it.
-func sorted(paths []string) []string {
-	out := slices.Clone(paths)
-	slices.Sort(out)
-	return slices.Compact(out)
-}
+func sorted(paths []string) []string { return slices.Compact(slices.Sorted(slices.Values(paths))) }
 
 func keys(m map[string]string) []string { return slices.Collect(maps.Keys(m)) }
 
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+func withinAny(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return within(path, dir) })
 }
 
 // real returns a path without symbolic links, and whether it exists.

@@ -58,11 +58,8 @@ func Look(spec swarm.Spec) (Plan, error) {
 		return Plan{}, err
 	}
 	p := Plan{Bubblewrap: bubblewrap, Root: os.Geteuid() == 0, NoNetwork: s.Network == swarm.NetworkNone}
-	for _, dir := range temporary {
-		if fi, err := os.Lstat(dir); err == nil && fi.IsDir() {
-			p.Temporary = append(p.Temporary, dir)
-		}
-	}
+	p.Temporary = slices.Clone(temporary)
+	p.Temporary = slices.DeleteFunc(p.Temporary, func(dir string) bool { return !isDir(dir) })
 	env := spec.Environ()
 	homes := homesOf(env)
 	if spec.Local != nil {
@@ -122,7 +119,7 @@ func homesOf(env []string) []string {
 	return homes
 }
 
-// home decides what replaces the user's homes. The first one is the worker's.
+// home decides what replaces the user's homes, at least one. The first one is the worker's.
 func (p *Plan) home(asked string, homes []string) error {
 	switch asked {
 	case swarm.HomeReadOnly:
@@ -141,9 +138,6 @@ func (p *Plan) home(asked string, homes []string) error {
 	dir, err := directory(asked, "the home of the sandbox")
 	if err != nil {
 		return err
-	}
-	if len(homes) == 0 {
-		return fmt.Errorf("%w: the worker has no home directory that %s could replace", swarm.ErrInvalidSpec, asked)
 	}
 	for _, home := range homes {
 		if within(home, dir) {
@@ -226,12 +220,9 @@ func (p *Plan) separate(state string) error {
 		}
 	}
 	all := p.Write
-	p.Write = nil
-	for i, path := range all {
-		if !slices.ContainsFunc(slices.Concat(all[:i], all[i+1:]), func(other string) bool { return path != other && within(path, other) }) {
-			p.Write = appendNew(p.Write, path)
-		}
-	}
+	p.Write = slices.DeleteFunc(appendNew(nil, all...), func(path string) bool {
+		return slices.ContainsFunc(all, func(other string) bool { return path != other && within(path, other) })
+	})
 	return nil
 }
 

@@ -290,11 +290,10 @@ func (s *Screen) up() {
 	s.align()
 	g := s.grid()
 	x := s.column()
-	switch top, bottom := s.bounds(); g.y {
-	case top:
+	if top, bottom := s.bounds(); g.y == top {
 		s.scrollDown(top, bottom, 1)
 		s.toColumn(x)
-	default:
+	} else {
 		s.moveTo(g.y-1, x)
 	}
 }
@@ -399,7 +398,7 @@ func whole(data []byte, n int) int {
 	return n
 }
 
-// piece reports the text of the last row, which its line is to go on behind.
+// piece reports the text of the last row as a piece of its line, which goes on.
 func (s *Screen) piece(g *grid, r *row) {
 	for i := g.first; i < g.y; i++ {
 		s.reportLine(g, i, i, !g.rows[i].wrapped)
@@ -416,8 +415,8 @@ func (s *Screen) put(c rune) {
 		s.tab()
 		return
 	}
-	if s.graphics[s.shift] && (s.moved || s.alt) {
-		c = graphic(c)
+	if s.graphics[s.shift] && (s.moved || s.alt) && c >= '`' && c <= '~' {
+		c = graphics[c-'`']
 	}
 	r := s.cellRow()
 	g := s.grid()
@@ -479,10 +478,3 @@ func (s *Screen) tab() {
 
 // graphics are the letters from ` to ~ in the line drawing set.
 var graphics = []rune("◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
-
-func graphic(c rune) rune {
-	if c >= '`' && c <= '~' {
-		return graphics[c-'`']
-	}
-	return c
-}

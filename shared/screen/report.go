@@ -6,11 +6,10 @@ import "slices"
 func (r *row) done() bool { return r.left && (r.ended || r.wrapped) }
 
 // touch notes that the row at y changes.
-func (s *Screen) touch(y int) *row {
+func (s *Screen) touch(y int) {
 	g := s.grid()
 	g.first = min(g.first, y)
 	g.rows[y].changed(s.now)
-	return g.rows[y]
 }
 
 // holds reports whether lines are kept until they scroll off.

@@ -65,8 +65,8 @@ func (r *row) reset() {
 	*r = row{text: r.text[:0], spans: r.spans[:0], cells: r.cells[:0], styles: r.styles[:0], clusters: r.clusters[:0]}
 }
 
-// clear takes everything out of the row. A row that was reported has not to be
-// reported as an empty one.
+// clear takes everything out of the row. A row that was reported need not be reported
+// again as an empty one.
 func (r *row) clear() {
 	left, at := r.left || r.shown > 0, r.time
 	r.reset()

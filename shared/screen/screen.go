@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -267,21 +268,13 @@ func (s *Screen) Close() {
 func (s *Screen) Settle() { s.reportAll(true) }
 
 // Shown returns the lines that are on the screen now, without empty ones at the end.
-func (s *Screen) Shown() []string {
-	g := s.grid()
-	return lines(g.rows, s.Colours)
-}
+func (s *Screen) Shown() []string { return lines(s.grid().rows, s.Colours) }
 
 // Open returns the lines on the screen that were not reported, or changed since.
 func (s *Screen) Open() []string {
 	g := s.grid()
-	var open []*row
-	for i := range g.rows {
-		if i >= g.first && !g.rows[i].done() {
-			open = append(open, g.rows[i])
-		}
-	}
-	return lines(open, s.Colours)
+	rows := g.rows[min(g.first, len(g.rows)):]
+	return lines(slices.DeleteFunc(slices.Clone(rows), (*row).done), s.Colours)
 }
 
 func lines(rows []*row, colours bool) []string {

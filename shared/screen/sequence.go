@@ -106,11 +106,8 @@ func (s *Screen) escape(final byte) {
 	s.last = 0
 	switch s.seq.inter {
 	case 0:
-	case '(':
-		s.graphics[0] = final == '0'
-		return
-	case ')':
-		s.graphics[1] = final == '0'
+	case '(', ')': // the first set, or the second
+		s.graphics[s.seq.inter-'('] = final == '0'
 		return
 	default:
 		return
@@ -169,7 +166,12 @@ func (s *Screen) csi(final byte) {
 			s.style.change(q.params)
 		}
 	case 'h', 'l':
-		s.mode(q.which(0), final == 'h')
+		switch q.which(0) {
+		case 4:
+			s.inserting = final == 'h'
+		case 20:
+			s.newline = final == 'h'
+		}
 	case 's':
 		if len(q.params) == 0 {
 			s.save()
@@ -205,14 +207,5 @@ func (s *Screen) private(mode int, on bool) {
 	}
 	if s.Mode != nil {
 		s.Mode(mode, on)
-	}
-}
-
-func (s *Screen) mode(mode int, on bool) {
-	switch mode {
-	case 4:
-		s.inserting = on
-	case 20:
-		s.newline = on
 	}
 }

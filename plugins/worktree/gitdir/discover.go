@@ -42,9 +42,8 @@ func Discover(dir string) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
-	at := real
 	unusable := ""
-	for ; ; at = filepath.Dir(at) {
+	for at := real; ; at = filepath.Dir(at) {
 		gitDir, err := dotGit(at)
 		if _, there := os.Lstat(filepath.Join(at, ".git")); there == nil && gitDir == "" && unusable == "" {
 			unusable = filepath.Join(at, ".git")
@@ -192,25 +191,16 @@ func examineFiles(dir string) error {
 				size = info.Size()
 			}
 		}
-		if what := endless(mode); what != "" {
-			return fmt.Errorf("%s is %s", path, what)
-		}
-		if size > readWholeLimit {
+		switch {
+		case mode&fs.ModeNamedPipe != 0:
+			return fmt.Errorf("%s is a FIFO", path)
+		case mode&fs.ModeDevice != 0:
+			return fmt.Errorf("%s is a device", path)
+		case size > readWholeLimit:
 			return fmt.Errorf("%s is larger than %d MiB", path, readWholeLimit>>20)
 		}
 	}
 	return nil
-}
-
-// endless names the kinds of files whose reading may never end; "" for others.
-func endless(mode fs.FileMode) string {
-	switch {
-	case mode&fs.ModeNamedPipe != 0:
-		return "a FIFO"
-	case mode&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return ""
 }
 
 // lineLimit is more than the longest path.

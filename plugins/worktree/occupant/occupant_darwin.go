@@ -20,8 +20,7 @@ func In(ctx context.Context, dir string) ([]swarm.Process, error) {
 	cmd.Stdout = &stdout
 	err := cmd.Run()
 	// It exits with 1 when there is a process that it may not look into.
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || stdout.Len() == 0) {
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && (!exited || stdout.Len() == 0) {
 		return nil, err
 	}
 	var found []swarm.Process

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,22 +43,15 @@ func In(ctx context.Context, dir string) ([]swarm.Process, error) {
 }
 
 func livesIn(proc, dir string) bool {
-	for _, link := range []string{"cwd", "root", "exe"} {
-		if at, err := os.Readlink(filepath.Join(proc, link)); err == nil && below(at, dir) {
-			return true
-		}
+	links := []string{"cwd", "root", "exe"}
+	files, _ := os.ReadDir(filepath.Join(proc, "fd"))
+	for _, f := range files {
+		links = append(links, filepath.Join("fd", f.Name()))
 	}
-	fds := filepath.Join(proc, "fd")
-	entries, err := os.ReadDir(fds)
-	if err != nil {
-		return false
-	}
-	for _, e := range entries {
-		if at, err := os.Readlink(filepath.Join(fds, e.Name())); err == nil && below(at, dir) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(links, func(link string) bool {
+		at, err := os.Readlink(filepath.Join(proc, link))
+		return err == nil && below(at, dir)
+	})
 }
 
 func below(path, dir string) bool {

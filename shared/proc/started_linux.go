@@ -3,12 +3,37 @@ package proc
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
+	"os"
 	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// maxArgs is how many bytes of a command line [Args] reads.
+const maxArgs = 64 << 10
+
+// Args returns the arguments of a process, the program's name first: those that it was
+// started with, or put in their place itself. It returns nil if they can't be read, and
+// the first ones of a very long command line.
+func Args(pid int) []string {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	line, _ := io.ReadAll(io.LimitReader(f, maxArgs))
+	if len(line) == 0 {
+		return nil
+	}
+	var args []string
+	for arg := range bytes.SplitSeq(bytes.TrimSuffix(line, []byte{0}), []byte{0}) {
+		args = append(args, string(arg))
+	}
+	return args
+}
 
 // LookupEnv returns a variable of the environment that a process was started with, and
 // whether it is there. It is not there if the process is gone or belongs to another user.

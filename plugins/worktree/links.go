@@ -3,23 +3,85 @@ package worktree
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/swarmhost/swarm/plugins/worktree/confine"
 	"github.com/swarmhost/swarm/plugins/worktree/gitdir"
 )
 
-// A worker in a sandbox that lives can put a symbolic link where git is about to write, after
-// the look at it (see plain.go), in its own worktree or in what all workers of a repository
+// A worker in a sandbox can write the objects, the references and the logs of its repository.
+// It could put symbolic links there, and git follows them when it writes: it would append to a
+// file outside, or remove one. So nothing is written where there is a link. A worker that lives
+// can put one there after this look, in its own worktree or in what all workers of a repository
 // share. So the kernel keeps a git that writes there from writing anywhere else, if it can.
 
-// within returns g for a repository, to whose directories its writing calls are confined.
-func (g git) within(common string) git {
-	g.common = common
-	return g
+// plainRef returns an error if git would follow a symbolic link to change a reference, given by
+// its full name, or its log.
+func (r *repo) plainRef(name string) error {
+	if err := r.plain(name); err != nil {
+		return err
+	}
+	return r.plain("logs/" + name)
+}
+
+// plainObjects is like plainRef, for new objects.
+func (r *repo) plainObjects() error {
+	return plainIn(filepath.Join(r.common, "objects"), func(name string) bool {
+		return len(name) == 2 || name == "pack"
+	})
+}
+
+// plain looks at the parts of a path in the repository, but for the first one: no worker can
+// replace that, and some tools link it.
+func (r *repo) plain(name string) error {
+	parts := strings.Split(name, "/")
+	at := filepath.Join(r.common, parts[0])
+	for _, part := range parts[1:] {
+		at = filepath.Join(at, part)
+		info, err := os.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+			return nil
+		case err != nil:
+			return err
+		case info.Mode()&fs.ModeSymlink != 0:
+			return linked(at)
+		}
+	}
+	return nil
+}
+
+// plain returns an error if the index of a worktree is a symbolic link, or a part of it that is
+// a file of its own: git writes, and changes times, where they lead.
+func (a admin) plain() error {
+	return plainIn(a.dir, func(name string) bool {
+		return name == "index" || strings.HasPrefix(name, "sharedindex.")
+	})
+}
+
+// plainIn returns an error for a symbolic link of such a name in a directory.
+func plainIn(dir string, written func(name string) bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink != 0 && written(e.Name()) {
+			return linked(filepath.Join(dir, e.Name()))
+		}
+	}
+	return nil
+}
+
+func linked(path string) error {
+	return fmt.Errorf("%s is a symbolic link, which git would follow to write there: remove it", path)
 }
 
 // confined returns g for a call that runs no filters, so that it can be confined.
@@ -70,13 +132,11 @@ func (g git) writes(args []string) []confine.Dir {
 // deletion locks packed-refs, whether the reference is in there or not, and a change of the
 // branch that is checked out locks HEAD.
 func (g git) needsTop(args []string) bool {
-	name := ""
-	if i := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "refs/") }); i >= 0 {
-		name = args[i]
-	}
 	head, _ := gitdir.ReadLine(filepath.Join(g.common, "HEAD"))
 	_, err := os.Lstat(filepath.Join(g.common, "logs"))
-	return slices.Contains(args, "-d") || head == "ref: "+name || err != nil
+	return err != nil || slices.ContainsFunc(args, func(arg string) bool {
+		return arg == "-d" || strings.HasPrefix(arg, "refs/") && head == "ref: "+arg
+	})
 }
 
 // hasFilters reports whether a filter is configured that git could run for a file. An error
@@ -91,10 +151,6 @@ func (g git) hasFilters(ctx context.Context) bool {
 		key, value, _ := strings.Cut(setting, "\n")
 		last[key] = value
 	}
-	for _, value := range last {
-		if value != "" {
-			return true
-		}
-	}
-	return err != nil
+	maps.DeleteFunc(last, func(_, value string) bool { return value == "" })
+	return err != nil || len(last) > 0
 }

@@ -114,9 +114,7 @@ func (a *App) RunningNames(ctx context.Context, h *host.Host, sel host.Selection
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range warnings {
-		a.Warn(text, "")
-	}
+	a.WarnAll(warnings)
 	var ids []string
 	for _, w := range workers {
 		if !w.Gone() {

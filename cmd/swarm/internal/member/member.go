@@ -94,9 +94,7 @@ func AsMember(ctx context.Context, a *app.App, f *Flags, call func(env tool.Env,
 // Answer prints the result of a call of a tool whose error is err: out with --json, else
 // text, if it did not fail.
 func Answer(a *app.App, asJSON bool, out any, warnings []string, err error, text func()) error {
-	for _, w := range warnings {
-		a.Warn(w, "")
-	}
+	a.WarnAll(warnings)
 	if wrong, ok := errors.AsType[*tool.InputError](err); ok {
 		err = &output.CodeError{Code: output.ExitUsage, Err: wrong}
 	}

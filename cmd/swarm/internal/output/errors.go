@@ -9,6 +9,8 @@ import (
 const (
 	ExitFailed = 1
 	ExitUsage  = 2
+	// ExitTimeout says that the time of a verb was over.
+	ExitTimeout = 124
 )
 
 // UsageError is a command line that makes no sense.
@@ -61,6 +63,3 @@ func WithHint(err error, hint string) error {
 	}
 	return err
 }
-
-// ExitTimeout is the exit code of a verb whose time was over.
-const ExitTimeout = 124

@@ -68,6 +68,13 @@ func (p *Printer) Warn(text, hint string) {
 	p.Hint(hint)
 }
 
+// WarnAll prints warnings without hints.
+func (p *Printer) WarnAll(texts []string) {
+	for _, text := range texts {
+		p.Warn(text, "")
+	}
+}
+
 // Error prints an error.
 func (p *Printer) Error(text string) {
 	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Red, "error:"), Visible(text))

@@ -101,9 +101,7 @@ func workersByName(ctx context.Context, a *app.App) (map[string]host.Worker, err
 	byName := make(map[string]host.Worker)
 	err := a.WithHost(ctx, func(h *host.Host) error {
 		workers, warnings, err := h.Workers(ctx, host.Selection{All: true})
-		for _, text := range warnings {
-			a.Warn(text, "")
-		}
+		a.WarnAll(warnings)
 		for _, w := range workers {
 			byName[w.Name] = w
 		}

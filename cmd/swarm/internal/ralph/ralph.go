@@ -65,9 +65,7 @@ func ralphWorker(ctx context.Context, a *app.App, h *host.Host, name string) (ho
 	if err != nil {
 		return host.Worker{}, err
 	}
-	for _, text := range warnings {
-		a.Warn(text, "")
-	}
+	a.WarnAll(warnings)
 	switch {
 	case len(workers) == 0:
 		return host.Worker{}, &host.NotFoundError{Name: name}

@@ -117,9 +117,7 @@ func runLs(ctx context.Context, a *app.App, h *host.Host, json bool) error {
 	if err != nil {
 		return err
 	}
-	for _, text := range warnings {
-		a.Warn(text, "")
-	}
+	a.WarnAll(warnings)
 	if json {
 		list := make([]workJSON, len(works))
 		for i, w := range works {

@@ -56,9 +56,7 @@ func runLs(ctx context.Context, a *app.App, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		for _, text := range warnings {
-			a.Warn(text, "")
-		}
+		a.WarnAll(warnings)
 		list := make([]teamJSON, len(teams))
 		rows := make([][]string, len(teams))
 		for i, t := range teams {

@@ -63,9 +63,7 @@ func runShow(ctx context.Context, a *app.App, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	for _, text := range status.Warnings {
-		a.Warn(text, "")
-	}
+	a.WarnAll(status.Warnings)
 	show := teamShowJSON{
 		teamJSON: teamJSONOf(about), Agents: status.Agents, Server: status.Server, Summary: status.Summary,
 		Tasks: map[string]int{},

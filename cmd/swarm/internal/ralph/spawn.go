@@ -103,7 +103,7 @@ func (o *spawnOptions) addTo(cmd *cobra.Command) {
 	o.Sandbox.AddTo(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, also in a git repository")
-	f.Var((*command.PercentFlag)(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
+	f.Var(command.Percent(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
 	f.StringVar(&o.promptFile, "prompt-file", "", "`FILE` with the prompt; required")
 	f.Var(&o.iterations, "max-iterations", "how many iterations at most (default: 50)")
 	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may be silent; 0: no limit (default: 180s; headless: 0)")

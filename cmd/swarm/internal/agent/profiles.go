@@ -31,7 +31,7 @@ error; the other profiles still work.`,
 		Example: `  swarm agent profiles
   swarm agent profiles codex`,
 		Args:              command.Arguments(0, 1, ""),
-		ValidArgsFunction: a.CompleteProfile,
+		ValidArgsFunction: app.OfferOne(func(context.Context) ([]string, error) { return a.ProfileNames(), nil }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {

@@ -75,12 +75,13 @@ func (a *App) suggestName(err error) string {
 		return nearest.Name(missing.Name, names)
 	}
 	if missing, ok := errors.AsType[*team.NoTeamError](err); ok {
-		return nearest.Name(missing.Team, a.teamNames(ctx))
+		teams, _ := a.TeamNames(ctx)
+		return nearest.Name(missing.Team, teams)
 	}
 	if missing, ok := errors.AsType[*team.NoAgentError](err); ok {
 		teams := []string{missing.InTeam}
 		if missing.InTeam == "" {
-			teams = a.teamNames(ctx)
+			teams, _ = a.TeamNames(ctx)
 		}
 		var names []string
 		for _, name := range teams {

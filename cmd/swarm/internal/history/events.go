@@ -68,7 +68,7 @@ by "swarm watch". "swarm messages" is the same command.`,
 	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new events until interrupted")
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
 	f.BoolVar(&o.json, "json", false, "print JSON: an array; with --follow one object a line")
-	command.CompleteFlag(cmd, "worker", a.CompleteHistory)
+	command.CompleteFlag(cmd, "worker", app.Offer(a.HistoryNames))
 	return cmd
 }
 

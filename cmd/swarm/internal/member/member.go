@@ -3,6 +3,7 @@ package member
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,7 @@ type Flags struct {
 func (f *Flags) AddTo(cmd *cobra.Command, a *app.App) {
 	cmd.Flags().Var(&f.team, "team", "the team (default: the caller's own, else $SWARM_TEAM)")
 	cmd.Flags().BoolVar(&f.JSON, "json", false, "print the answer as JSON")
-	command.CompleteFlag(cmd, "team", a.CompleteTeams)
+	command.CompleteFlag(cmd, "team", app.Offer(a.TeamNames))
 }
 
 // AddWaking adds the flag of verbs that make something for other members.
@@ -125,4 +126,37 @@ func Names(ctx context.Context, env tool.Env, team string) func(id string) strin
 		names[agent.AgentID] = agent.Name
 	}
 	return func(id string) string { return output.OrText(names[id], id) }
+}
+
+// Completions are read from the registry; no plugin is started, and what
+// can't be read is not offered.
+
+// CompleteAgent offers the names of a team's agents to a verb that takes one; the
+// words come first.
+func CompleteAgent(a *app.App, f *Flags, words ...string) cobra.CompletionFunc {
+	return app.OfferOne(func(ctx context.Context) ([]string, error) {
+		team, err := f.Of(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		return append(slices.Clone(words), a.AgentNames(ctx, team)...), nil
+	})
+}
+
+// CompleteTask offers a team's tasks of one of these statuses, with their titles, to
+// a verb that takes one.
+func CompleteTask(a *app.App, f *Flags, statuses ...string) cobra.CompletionFunc {
+	return app.OfferOne(func(ctx context.Context) (ids []string, err error) {
+		team, err := f.Of(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		out, _ := tool.TaskList.Do(ctx, a.ToolEnv(config.Default()), tool.TaskListInput{TeamName: team})
+		for _, t := range out.Tasks {
+			if slices.Contains(statuses, t.Status) {
+				ids = append(ids, cobra.CompletionWithDesc(t.ID, output.Visible(t.Title)))
+			}
+		}
+		return ids, nil
+	})
 }

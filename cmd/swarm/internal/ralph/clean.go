@@ -25,7 +25,7 @@ func newClean(a *app.App) *cobra.Command {
 its iteration.`,
 		Example: `  swarm ralph clean agent
   swarm ralph clean --all`,
-		ValidArgsFunction: completeRalph(a),
+		ValidArgsFunction: app.Offer(loopNames(a)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0 && o.all:

@@ -24,7 +24,7 @@ begins.`,
 		Example: `  swarm ralph pause agent
   swarm ralph resume agent`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runPause(cmd.Context(), a, args[0], json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print the loop as JSON")
@@ -82,7 +82,7 @@ iteration that was killed, unless --rm-worktree removed the loop with its worktr
 		Example: `  swarm ralph stop agent
   swarm ralph stop agent --rm-worktree`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runStop(cmd.Context(), a, args[0], o) },
 	}
 	f := cmd.Flags()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,29 +33,14 @@ attach, send and kill work on it as on any other worker.`,
 		newLogs(a), newClean(a), newInit(a), newTemplate(a), newRun(a), newFar(a))
 }
 
-// completeRalph offers the names of all loops that are not on the line yet, whether
-// they have a worker or not.
-func completeRalph(a *app.App) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// loopNames returns a function that lists all loops, whether they have a worker or not.
+func loopNames(a *app.App) func(context.Context) ([]string, error) {
+	return func(context.Context) ([]string, error) {
 		store, err := a.RalphStore()
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil, err
 		}
-		names, err := store.Names()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-func completeOneRalph(a *app.App) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return completeRalph(a)(cmd, args, prefix)
+		return store.Names()
 	}
 }
 

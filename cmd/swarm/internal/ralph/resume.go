@@ -40,7 +40,7 @@ one.`,
 		Example: `  swarm ralph resume agent
   swarm ralph resume agent --max-iterations 100`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.iterations.N != nil && *o.iterations.N == 0 {
 				return output.Usagef("invalid value '0' for --max-iterations: expected a number from 1")

@@ -28,7 +28,7 @@ func newRun(a *app.App) *cobra.Command {
 process of its worker; elsewhere it only says why the loop can't be run there.`,
 		Example:           `  swarm ralph run agent`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runLoop(cmd.Context(), a, args[0]) },
 	}
 }

@@ -36,7 +36,7 @@ is changed.`,
 		Example: `  swarm ralph status agent
   swarm ralph status agent --json | jq .current_iteration`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, args[0], o) },
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")

@@ -77,20 +77,16 @@ func here() []string {
 // complete offers the names of saved work. It starts the plugin, since only the
 // repositories know.
 func complete(a *app.App) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var names []string
-		_ = a.WithHost(cmd.Context(), func(h *host.Host) error {
-			works, _, err := h.Saved().List(cmd.Context(), here()...)
+	return app.OfferOne(func(ctx context.Context) (names []string, _ error) {
+		_ = a.WithHost(ctx, func(h *host.Host) error {
+			works, _, err := h.Saved().List(ctx, here()...)
 			for _, w := range works {
 				names = append(names, saved.ID(w))
 			}
 			return err
 		})
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
+		return names, nil
+	})
 }
 
 func newLs(a *app.App) *cobra.Command {

@@ -37,12 +37,10 @@ agent is at its prompt and the task waits for no other.`,
 	f.AddWaking(cmd)
 	cmd.Flags().StringVar(&in.Description, "description", "", "`TEXT` with more about it")
 	cmd.Flags().StringVar(&in.Assignee, "for", "", "the `MEMBER` that it is meant for, by id or name (default: any)")
-	command.CompleteFlag(cmd, "for", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return member.CompleteAgent(a, f, "leader")(cmd, nil, prefix)
-	})
+	command.CompleteFlag(cmd, "for", member.CompleteAgent(a, f, "leader"))
 	priority := command.Choice(cmd, "priority", "how urgent it is", "normal", member.TaskPriorities...)
 	cmd.Flags().StringArrayVar(&in.Dependencies, "depends-on", nil, "`ID` of a task that must be completed before; may be repeated")
-	command.CompleteFlag(cmd, "depends-on", member.CompleteNeeds(a, f))
+	command.CompleteFlag(cmd, "depends-on", member.CompleteTask(a, f, member.TaskStatuses...))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		output.FinishWriting()
 		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {

@@ -47,9 +47,7 @@ Any member may ask; nothing is changed.`,
 	f.AddTo(cmd, a)
 	status := command.Choice(cmd, "status", "only tasks with this status", "", member.TaskStatuses...)
 	cmd.Flags().StringVar(&in.Owner, "owner", "", "only tasks of this `MEMBER`, by id or name")
-	command.CompleteFlag(cmd, "owner", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return member.CompleteAgent(a, f, "leader")(cmd, nil, prefix)
-	})
+	command.CompleteFlag(cmd, "owner", member.CompleteAgent(a, f, "leader"))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 			in.TeamName, in.Status = team, status.Value

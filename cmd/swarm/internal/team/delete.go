@@ -30,7 +30,7 @@ cleaned; their history stays for good. Only the leader can delete a team.`,
 		Example: `  swarm team delete web
   swarm team delete web --force`,
 		Args:              command.Arguments(1, 1, "name of a team"),
-		ValidArgsFunction: a.CompleteOneTeam,
+		ValidArgsFunction: app.OfferOne(a.TeamNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDelete(cmd.Context(), a, args[0], force, asJSON)
 		},

@@ -30,7 +30,7 @@ its tasks. The status is checked now; nothing is changed. Any member may ask.`,
 		Example: `  swarm team show web
   swarm team show web --json | jq .tasks`,
 		Args:              command.Arguments(1, 1, "name of a team"),
-		ValidArgsFunction: a.CompleteOneTeam,
+		ValidArgsFunction: app.OfferOne(a.TeamNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runShow(cmd.Context(), a, args[0], asJSON)
 		},

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -44,9 +45,4 @@ func toolNames() []string {
 	return names
 }
 
-func completeTool(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return toolNames(), cobra.ShellCompDirectiveNoFileComp
-}
+var completeTool = app.OfferOne(func(context.Context) ([]string, error) { return toolNames(), nil })

@@ -40,7 +40,7 @@ docs/writing-a-plugin.md continues from there.`,
 	f.StringVar(&o.lang, "lang", scaffold.Languages()[0], "`language`: "+strings.Join(scaffold.Languages(), " or "))
 	f.StringVar(&o.dir, "dir", "", "the folder to create, instead of swarm-plugin-NAME")
 	f.StringVar(&o.checkout, "checkout", "", "build against this checkout of swarm, not against a release (Go)")
-	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(scaffold.Languages(), cobra.ShellCompDirectiveNoFileComp))
+	command.CompleteWith(cmd, "lang", scaffold.Languages()...)
 	return cmd
 }
 

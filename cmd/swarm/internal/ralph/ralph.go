@@ -76,7 +76,7 @@ func runs(w host.Worker) bool { return w.Name != "" && !w.Gone() }
 
 func noLoop(err error) error {
 	if errors.Is(err, ralph.ErrState) {
-		return &output.HintError{Err: err, Hint: "'swarm ralph clean NAME' removes it"}
+		return output.WithHint(err, "'swarm ralph clean NAME' removes it")
 	}
 	return err
 }

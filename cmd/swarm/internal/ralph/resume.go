@@ -137,7 +137,7 @@ func stillAsks(ctx context.Context, h *host.Host, store ralph.Store, worker host
 	if len(s.Choices) > 0 {
 		hint = fmt.Sprintf("answer it first with 'swarm answer %s CHOICE'", worker.Name)
 	}
-	return &output.HintError{Err: fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), Hint: hint}
+	return output.WithHint(fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), hint)
 }
 
 // lastSession returns the conversation that the hooks of a loop's agent reported in its
@@ -162,10 +162,8 @@ func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 		// The loop has just ended, and its worker is about to.
 		return &ralph.EndedError{Name: st.Name, Status: status}
 	case st.Complete():
-		return &output.HintError{
-			Err:  fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
-			Hint: "use --max-iterations to add more",
-		}
+		return output.WithHint(fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
+			"use --max-iterations to add more")
 	}
 	st.Status, st.ExitReason = ralph.Running, ""
 	st.LimitUntil, st.Limit = time.Time{}, ""
@@ -195,5 +193,5 @@ func resumeHint(a *app.App, err error, name string) error {
 	if _, loadErr := store.Load(name); loadErr != nil {
 		return err
 	}
-	return &output.HintError{Err: err, Hint: "its loop is known, but not the command of its worker: start a new loop with 'swarm ralph spawn'"}
+	return output.WithHint(err, "its loop is known, but not the command of its worker: start a new loop with 'swarm ralph spawn'")
 }

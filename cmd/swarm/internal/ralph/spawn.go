@@ -172,10 +172,8 @@ func (o *spawnOptions) state() (ralph.State, error) {
 	}
 	if _, err := ralph.ReadPrompt(prompt); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return ralph.State{}, &output.HintError{
-				Err:  fmt.Errorf("prompt file not found: %s", o.promptFile),
-				Hint: "write it first; 'swarm ralph init' writes one to begin with",
-			}
+			return ralph.State{}, output.WithHint(fmt.Errorf("prompt file not found: %s", o.promptFile),
+				"write it first; 'swarm ralph init' writes one to begin with")
 		}
 		return ralph.State{}, err
 	}
@@ -254,7 +252,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 		request.Stdin = request.Backend != app.BackendTmux
 		worker, err := ralphStart(ctx, a, h, o, st, request)
 		if err != nil && o.ownTree && request.Workspace != nil {
-			return &output.HintError{Err: err, Hint: "in a git repository a loop gets a worktree of its own; --no-worktree runs it in the working directory"}
+			return output.WithHint(err, "in a git repository a loop gets a worktree of its own; --no-worktree runs it in the working directory")
 		}
 		if err != nil {
 			return err

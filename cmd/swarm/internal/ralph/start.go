@@ -60,10 +60,8 @@ func mustNotExist(ctx context.Context, h *host.Host, name string) error {
 	case err != nil:
 		return err
 	}
-	return &output.HintError{
-		Err:  fmt.Errorf("worker '%s' already exists", name),
-		Hint: fmt.Sprintf("go on with 'swarm ralph resume %s', or begin anew with --replace", name),
-	}
+	return output.WithHint(fmt.Errorf("worker '%s' already exists", name),
+		fmt.Sprintf("go on with 'swarm ralph resume %s', or begin anew with --replace", name))
 }
 
 // ralphReplace ends a worker and removes its worktree, record and loop. Uncommitted work in

@@ -237,10 +237,8 @@ there are several pieces of saved work of a worker, the name has to say which.`,
 	}, func(ctx context.Context, h *host.Host, name string) (swarm.SavedWork, error) {
 		w, err := h.Saved().Find(ctx, name, true, here()...)
 		if err == nil && !force {
-			err = &output.HintError{
-				Err:  fmt.Errorf("dropping %s (%s, saved %s ago) deletes it for good", saved.ID(w), w.Title, age(w, time.Now())),
-				Hint: "use --force to delete it",
-			}
+			err = output.WithHint(fmt.Errorf("dropping %s (%s, saved %s ago) deletes it for good", saved.ID(w), w.Title, age(w, time.Now())),
+				"use --force to delete it")
 		}
 		if err == nil {
 			w, err = h.Saved().Drop(ctx, w)

@@ -54,13 +54,8 @@ func newShutdownReject(a *app.App) *cobra.Command {
 		Short: "Refuse to end",
 		Long: `Refuse to end. The agent continues, and the leader gets the reason; the leader may ask
 again, or force the end.`,
-		Example: `  swarm shutdown reject "the migration is half done"`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &output.UsageError{Text: "unexpected argument '" + args[1] + "'", Hint: `the reason is one argument: swarm shutdown reject "REASON"`}
-			}
-			return nil
-		},
+		Example:           `  swarm shutdown reject "the migration is half done"`,
+		Args:              command.OneText(0, "", `the reason is one argument: swarm shutdown reject "REASON"`),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := tool.RespondShutdownInput{Ready: true}

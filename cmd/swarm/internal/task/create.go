@@ -25,12 +25,7 @@ agent is at its prompt and the task waits for no other.`,
 		Example: `  swarm task create "write the parser" --team web --description "see grammar.md"
   swarm task create "test the parser" --team web --for alice
   swarm task create "release" --team web --depends-on task-1 --depends-on task-2`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &output.UsageError{Text: "unexpected argument '" + args[1] + "'", Hint: `the title is one argument: swarm task create "TITLE"`}
-			}
-			return command.Arguments(1, 1, "title of the task")(nil, args)
-		},
+		Args:              command.OneText(1, "title of the task", `the title is one argument: swarm task create "TITLE"`),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	f.AddTo(cmd, a)

@@ -64,7 +64,7 @@ func runDelete(ctx context.Context, a *app.App, name string, force, asJSON bool)
 			out.Error = err.Error()
 		}
 		if _, ok := errors.AsType[*team.LiveAgentsError](err); ok {
-			err = &output.HintError{Err: err, Hint: "use --force to kill them"}
+			err = output.WithHint(err, "use --force to kill them")
 		}
 		err = member.Answer(a, asJSON, out, out.Warnings, err, func() {
 			text := ""

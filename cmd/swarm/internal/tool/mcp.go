@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/host/tool"
@@ -68,7 +67,7 @@ func (f *setsFlag) Type() string   { return "SETS" }
 func (f *setsFlag) String() string { return string(*f) }
 
 func runMCP(a *app.App, cwd string, person bool, sets setsFlag, limit command.DurationFlag) error {
-	program, server, err := a.Companion(mcpProgram)
+	command, err := a.Companion(mcpProgram)
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,6 @@ func runMCP(a *app.App, cwd string, person bool, sets setsFlag, limit command.Du
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		a.Hint("agents start this server, which speaks JSON-RPC; Ctrl-D ends it")
 	}
-	command := []string{server, "-swarm", program, "-version", setup.ReadBuild().Version}
 	if person {
 		command = append(command, "-person")
 	}

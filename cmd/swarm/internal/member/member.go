@@ -18,29 +18,22 @@ import (
 
 const envTeam = "SWARM_TEAM"
 
-// teamFlag is the name of a team; empty: not given.
-type teamFlag string
-
-func (f *teamFlag) Set(s string) error {
-	if s == "" {
-		return errors.New("expected the name of a team")
-	}
-	*f = teamFlag(s)
-	return nil
-}
-func (f *teamFlag) Type() string   { return "TEAM" }
-func (f *teamFlag) String() string { return string(*f) }
-
 // Flags are those of every verb that the members of a team use.
 type Flags struct {
-	team teamFlag
+	team string // empty: not given
 	JSON bool
 	// noWake is the flag of AddWaking.
 	noWake bool
 }
 
 func (f *Flags) AddTo(cmd *cobra.Command, a *app.App) {
-	cmd.Flags().Var(&f.team, "team", "the team (default: the caller's own, else $SWARM_TEAM)")
+	team := command.Parsed(&f.team, "TEAM", func(s string) (string, error) {
+		if s == "" {
+			return "", errors.New("expected the name of a team")
+		}
+		return s, nil
+	})
+	cmd.Flags().Var(team, "team", "the team (default: the caller's own, else $SWARM_TEAM)")
 	cmd.Flags().BoolVar(&f.JSON, "json", false, "print the answer as JSON")
 	command.CompleteFlag(cmd, "team", app.Offer(a.TeamNames))
 }
@@ -53,7 +46,7 @@ func (f *Flags) AddWaking(cmd *cobra.Command) {
 // Of returns the team that a call is about.
 func (f *Flags) Of(ctx context.Context, a *app.App) (string, error) {
 	if f.team != "" {
-		return string(f.team), nil
+		return f.team, nil
 	}
 	h, err := a.Setup().Open(ctx, config.Default())
 	if err != nil {

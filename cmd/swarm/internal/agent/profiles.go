@@ -70,10 +70,7 @@ func runProfiles(ctx context.Context, a *app.App, name string, asJSON bool) erro
 		if name != "" {
 			p := set.Named(name)
 			if p == nil {
-				hint := "'swarm agent profiles' lists them"
-				if near := nearest.Name(name, a.ProfileNames()); near != "" {
-					hint = fmt.Sprintf("did you mean '%s'?", near)
-				}
+				hint := output.DidYouMean(nearest.Name(name, a.ProfileNames()), "'swarm agent profiles' lists them")
 				return output.WithHint(fmt.Errorf("unknown profile '%s'", name), hint)
 			}
 			profiles = []*profile.Profile{p}

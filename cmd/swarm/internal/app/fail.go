@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
@@ -41,9 +40,7 @@ func (a *App) Fail(err error) {
 	}](err); ok {
 		a.Hint(hinted.Hint())
 	}
-	if near := a.suggestName(err); near != "" {
-		a.Hint(fmt.Sprintf("did you mean '%s'?", near))
-	}
+	a.Hint(output.DidYouMean(a.suggestName(err), ""))
 }
 
 // isJoin reports whether an error comes from [errors.Join], which has no text of its own,

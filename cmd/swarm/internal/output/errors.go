@@ -63,3 +63,11 @@ func WithHint(err error, hint string) error {
 	}
 	return err
 }
+
+// DidYouMean is a hint at the name that was probably meant, or another hint if there is none.
+func DidYouMean(near, otherwise string) string {
+	if near == "" {
+		return otherwise
+	}
+	return fmt.Sprintf("did you mean '%s'?", near)
+}

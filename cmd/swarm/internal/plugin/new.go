@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -56,10 +57,7 @@ func runNew(a *app.App, name string, o *pluginNewOptions) error {
 		}
 		p.Checkout = checkout
 	}
-	dir := o.dir
-	if dir == "" {
-		dir = "swarm-plugin-" + name
-	}
+	dir := cmp.Or(o.dir, "swarm-plugin-"+name)
 	files, err := p.Write(dir)
 	if pathErr, ok := errors.AsType[*os.PathError](err); ok {
 		return fmt.Errorf("cannot write %s: %w", pathErr.Path, pathErr.Err)

@@ -61,11 +61,10 @@ func ralphWorker(ctx context.Context, a *app.App, h *host.Host, name string) (ho
 
 // loopStatus returns the status of a loop, corrected by the status of its worker.
 func loopStatus(st ralph.State, running bool) (ralph.Status, ralph.Reason) {
-	if st.Status == ralph.Running && !running {
-		// It was killed before it could record its end.
-		return ralph.Stopped, ralph.ReasonKilled
-	}
-	if st.Status == ralph.Paused && !running {
+	switch {
+	case !running && st.Status == ralph.Running:
+		return ralph.Stopped, ralph.ReasonKilled // before it could record its end
+	case !running && st.Status == ralph.Paused:
 		return st.Status, ralph.ReasonKilled // the pause outlives its worker
 	}
 	return st.Status, st.ExitReason

@@ -91,16 +91,11 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 			return ralph.ContinueNext(st, lastSession(h, st, worker))
 		})
 		switch {
-		case errors.Is(err, errAsItWas):
+		case errors.Is(err, errAsItWas): // it is running
 			a.Warn(fmt.Sprintf("worker '%s' is not paused", worker.Name), "")
-			if o.json {
-				return a.PrintJSON(loopJSONOf(store, after, worker))
-			}
-			return nil
 		case err != nil:
 			return noLoop(err)
-		}
-		if !running {
+		case !running:
 			again, err := h.Respawn(ctx, worker.ID, host.RespawnRequest{
 				Warn:   func(w host.Warning) { a.Warn(w.Text, w.Hint) },
 				Notice: a.Hint,
@@ -117,7 +112,9 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 		if o.json {
 			return a.PrintJSON(loopJSONOf(store, after, worker))
 		}
-		a.Printf("resumed ralph loop for %s\n", worker.Name)
+		if err == nil {
+			a.Printf("resumed ralph loop for %s\n", worker.Name)
+		}
 		return nil
 	})
 }
@@ -129,10 +126,10 @@ func stillAsks(ctx context.Context, h *host.Host, store ralph.Store, worker host
 		return nil //nolint:nilerr // the resumption itself says what is wrong
 	}
 	states, err := h.AgentStates(ctx, []string{worker.ID})
-	if s := states[worker.ID]; err != nil || s == nil || s.State != profile.Blocked {
+	s := states[worker.ID]
+	if err != nil || s == nil || s.State != profile.Blocked {
 		return nil //nolint:nilerr // an agent that can't be seen keeps nobody from resuming
 	}
-	s := states[worker.ID]
 	hint := fmt.Sprintf("answer it in 'swarm attach %s' first", worker.Name)
 	if len(s.Choices) > 0 {
 		hint = fmt.Sprintf("answer it first with 'swarm answer %s CHOICE'", worker.Name)

@@ -280,15 +280,13 @@ func inRepository(dir string) bool {
 	if err != nil {
 		return false
 	}
-	for {
+	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return true
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
+		if dir == filepath.Dir(dir) {
 			return false
 		}
-		dir = up
 	}
 }
 

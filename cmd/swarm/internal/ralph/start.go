@@ -44,8 +44,7 @@ func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, 
 		}
 	}
 	var worker host.Worker
-	err = store.Create(ctx, st, func() error {
-		var err error
+	err = store.Create(ctx, st, func() (err error) {
 		worker, err = h.Spawn(ctx, request)
 		return err
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -81,9 +82,9 @@ func respondShutdown(ctx context.Context, a *app.App, f *member.Flags, in tool.R
 
 func respondedLine(out tool.RespondShutdownOutput) string {
 	switch out.Phase {
-	case member.PhaseConfirmed:
+	case team.Confirmed:
 		return "shutting down" + member.ReassignedText(out.ReassignedTasks)
-	case member.PhaseApproved:
+	case team.Approved:
 		return "approved; run 'swarm shutdown approve' when you are ready"
 	default:
 		return string(out.Phase)

@@ -53,14 +53,13 @@ Any member may ask; nothing is changed.`,
 			in.TeamName, in.Status = team, status.Value
 			out, err := tool.TaskList.Do(cmd.Context(), env, in)
 			return member.Answer(a, f.JSON, out, nil, err, func() {
-				a.PrintTable(taskLsHeader, taskRows(out.Tasks, member.Names(cmd.Context(), env, team)))
+				rows := taskRows(out.Tasks, member.Names(cmd.Context(), env, team))
+				a.PrintTable([]string{"ID", "STATUS", "PRIORITY", "OWNER", "NEEDS", "TITLE"}, rows)
 			})
 		})
 	}
 	return cmd
 }
-
-var taskLsHeader = []string{"ID", "STATUS", "PRIORITY", "OWNER", "NEEDS", "TITLE"}
 
 func taskRows(tasks []tool.Task, nameOf func(id string) string) [][]string {
 	rows := make([][]string, len(tasks))

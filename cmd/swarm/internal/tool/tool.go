@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -30,11 +29,8 @@ func findTool(name string) (tool.Tool, error) {
 	if t, ok := tool.Find(name); ok {
 		return t, nil
 	}
-	err := &output.UsageError{Text: fmt.Sprintf("unknown tool '%s'", name), Hint: "run 'swarm tool list' to see all of them"}
-	if near := nearest.Name(name, toolNames()); near != "" {
-		err.Hint = fmt.Sprintf("did you mean '%s'?", near)
-	}
-	return tool.Tool{}, err
+	hint := output.DidYouMean(nearest.Name(name, toolNames()), "run 'swarm tool list' to see all of them")
+	return tool.Tool{}, output.WithHint(output.Usagef("unknown tool '%s'", name), hint)
 }
 
 func toolNames() []string {

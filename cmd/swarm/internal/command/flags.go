@@ -45,7 +45,7 @@ func (f *parsed[V]) String() string { return f.text }
 // Percent is a number from 1 to 100.
 func Percent(to *int) pflag.Value { return Parsed(to, "PERCENT", numberFrom(1, 100, "1 to 100")) }
 
-// numberFrom returns what parses a number; expected says in the error which are allowed.
+// numberFrom returns a parser of numbers; expected describes them in the error.
 func numberFrom(least, most int, expected string) func(string) (int, error) {
 	return func(s string) (int, error) {
 		n, err := strconv.Atoi(s)

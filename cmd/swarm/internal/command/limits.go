@@ -59,7 +59,7 @@ func (l *Limits) Apply(to *swarm.Limits) {
 	}
 }
 
-// orNone returns what parses a limit; noLimit is its zero value.
+// orNone returns a parser of limits that reads noLimit as the zero value.
 func orNone[V any](parse func(string) (V, error)) func(string) (*V, error) {
 	return func(s string) (*V, error) {
 		if s == noLimit {

@@ -31,8 +31,8 @@ begins.`,
 	return cmd
 }
 
-// errAsItWas keeps a change from being written: there is nothing to change.
-var errAsItWas = errors.New("as it was")
+// errUnchanged keeps a change from being written: there is nothing to change.
+var errUnchanged = errors.New("unchanged")
 
 func runPause(ctx context.Context, a *app.App, name string, json bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
@@ -47,7 +47,7 @@ func runPause(ctx context.Context, a *app.App, name string, json bool) error {
 		st, err := store.Change(ctx, worker.Name, func(st *ralph.State) error {
 			switch status, _ := loopStatus(*st, runs(worker)); status {
 			case ralph.Paused:
-				return errAsItWas
+				return errUnchanged
 			case ralph.Running:
 				st.Status = ralph.Paused
 				return nil
@@ -56,7 +56,7 @@ func runPause(ctx context.Context, a *app.App, name string, json bool) error {
 			}
 		})
 		switch {
-		case errors.Is(err, errAsItWas):
+		case errors.Is(err, errUnchanged):
 			a.Warn(fmt.Sprintf("worker '%s' is already paused", worker.Name), "")
 		case err != nil:
 			return noLoop(err)

@@ -91,7 +91,7 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 			return ralph.ContinueNext(st, lastSession(h, st, worker))
 		})
 		switch {
-		case errors.Is(err, errAsItWas): // it is running
+		case errors.Is(err, errUnchanged): // it is running
 			a.Warn(fmt.Sprintf("worker '%s' is not paused", worker.Name), "")
 		case err != nil:
 			return noLoop(err)
@@ -154,7 +154,7 @@ func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 	}
 	switch status, _ := loopStatus(*st, running); {
 	case running && status == ralph.Running && !more && st.LimitUntil.IsZero():
-		return errAsItWas
+		return errUnchanged
 	case running && status != ralph.Running && status != ralph.Paused:
 		// The loop has just ended, and its worker is about to.
 		return &ralph.EndedError{Name: st.Name, Status: status}

@@ -51,7 +51,7 @@ type workJSON struct {
 	Files []view.FileJSON `json:"files"`
 	Path  *string         `json:"path"`
 	Note  *string         `json:"note"`
-	// Host is of work on another machine.
+	// Host is set for work on another machine.
 	Host string `json:"host,omitempty"`
 }
 

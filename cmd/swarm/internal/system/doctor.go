@@ -81,8 +81,8 @@ func wantedPlugins(cfg config.Config) []string {
 	return wanted
 }
 
-// configFindings are the doctor's about the config files; a damaged one does not
-// keep it from looking at the rest.
+// configFindings returns the findings about the config files. A damaged file does not keep
+// the doctor from looking at the rest.
 func configFindings(a *app.App) (*config.Loaded, []doctor.Finding, error) {
 	loaded, err := a.Setup().Load("")
 	var problems config.Problems

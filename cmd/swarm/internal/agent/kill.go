@@ -77,7 +77,7 @@ func runKill(ctx context.Context, a *app.App, env tool.Env, o *killOptions) erro
 	output.FinishWriting()
 	out, err := tool.KillAgent.Do(ctx, env, o.in)
 	asked := errors.Is(err, team.ErrInShutdown)
-	if o.wait && (asked || err == nil && out.Phase == member.PhaseRequested) {
+	if o.wait && (asked || err == nil && out.Phase == team.Requested) {
 		switch {
 		case asked:
 			out.Success, out.Error = true, ""
@@ -89,7 +89,7 @@ func runKill(ctx context.Context, a *app.App, env tool.Env, o *killOptions) erro
 	}
 	err = member.Answer(a, o.JSON, out, out.Warnings, err, func() {
 		a.Printf("%s\n", killedAgentLine(o.in.AgentID, out))
-		if out.Phase == member.PhaseRejected {
+		if out.Phase == team.Rejected {
 			a.Hint("its reason is in the inbox; the next call asks again, --force does not ask")
 		}
 	})
@@ -112,7 +112,7 @@ func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *killOptions, 
 	out.Phase = killed.Phase
 	out.ReassignedTasks = append(out.ReassignedTasks, killed.ReassignedTasks...)
 	out.Warnings = append(out.Warnings, killed.Warnings...)
-	if out.Phase == member.PhaseRejected {
+	if out.Phase == team.Rejected {
 		return errors.New(member.WithReason(fmt.Sprintf("agent '%s' rejected the shutdown", o.in.AgentID), killed.Reason))
 	}
 	return nil
@@ -120,18 +120,16 @@ func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *killOptions, 
 
 func killedAgentLine(name string, out tool.KillAgentOutput) string {
 	name = output.Visible(name)
-	var facts []string
-	line := "killed " + name
 	switch out.Phase {
-	case member.PhaseForceKilled:
-		facts = append(facts, "force")
-	case member.PhaseConfirmed:
-	case member.PhaseRejected:
+	case team.ForceKilled:
+		return "killed " + name + member.ReassignedText(out.ReassignedTasks, "force")
+	case team.Confirmed:
+		return "killed " + name + member.ReassignedText(out.ReassignedTasks)
+	case team.Rejected:
 		return name + " rejected the shutdown"
-	case member.PhaseApproved:
+	case team.Approved:
 		return name + " approved the shutdown and continues until it is ready"
 	default:
 		return "requested shutdown of " + name
 	}
-	return line + member.ReassignedText(out.ReassignedTasks, facts...)
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"testing"
 
-	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
@@ -16,13 +15,13 @@ func TestKilledAgentLine(t *testing.T) {
 		tasks []string
 		want  string
 	}{
-		{member.PhaseRequested, nil, "requested shutdown of alice"},
-		{member.PhaseApproved, nil, "alice approved the shutdown and continues until it is ready"},
-		{member.PhaseRejected, nil, "alice rejected the shutdown"},
-		{member.PhaseConfirmed, nil, "killed alice"},
-		{member.PhaseConfirmed, []string{"task-1"}, "killed alice (reassigned: task-1)"},
-		{member.PhaseForceKilled, nil, "killed alice (force)"},
-		{member.PhaseForceKilled, []string{"task-1", "task-2"}, "killed alice (force; reassigned: task-1, task-2)"},
+		{team.Requested, nil, "requested shutdown of alice"},
+		{team.Approved, nil, "alice approved the shutdown and continues until it is ready"},
+		{team.Rejected, nil, "alice rejected the shutdown"},
+		{team.Confirmed, nil, "killed alice"},
+		{team.Confirmed, []string{"task-1"}, "killed alice (reassigned: task-1)"},
+		{team.ForceKilled, nil, "killed alice (force)"},
+		{team.ForceKilled, []string{"task-1", "task-2"}, "killed alice (force; reassigned: task-1, task-2)"},
 	} {
 		if got := killedAgentLine("alice", tool.KillAgentOutput{Killed: agent.Killed{Phase: c.phase, ReassignedTasks: c.tasks}}); got != c.want {
 			t.Errorf("%s %v: %q, want %q", c.phase, c.tasks, got, c.want)

@@ -31,7 +31,7 @@ error; the other profiles still work.`,
 		Example: `  swarm agent profiles
   swarm agent profiles codex`,
 		Args:              command.Arguments(0, 1, ""),
-		ValidArgsFunction: a.CompleteProfile,
+		ValidArgsFunction: app.OfferOne(func(context.Context) ([]string, error) { return a.ProfileNames(), nil }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
@@ -70,10 +70,7 @@ func runProfiles(ctx context.Context, a *app.App, name string, asJSON bool) erro
 		if name != "" {
 			p := set.Named(name)
 			if p == nil {
-				hint := "'swarm agent profiles' lists them"
-				if near := nearest.Name(name, a.ProfileNames()); near != "" {
-					hint = fmt.Sprintf("did you mean '%s'?", near)
-				}
+				hint := output.DidYouMean(nearest.Name(name, a.ProfileNames()), "'swarm agent profiles' lists them")
 				return output.WithHint(fmt.Errorf("unknown profile '%s'", name), hint)
 			}
 			profiles = []*profile.Profile{p}

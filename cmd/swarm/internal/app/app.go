@@ -69,30 +69,29 @@ func (a *App) Plain() bool { return !output.HasUnicode(a.Getenv) }
 
 // WorkingDir makes a directory absolute, so that it means the same to a plugin.
 func WorkingDir(path string) (string, error) {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path), nil
-	}
-	dir, err := os.Getwd()
+	dir, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("cannot find the working directory: %w; use --cwd", err)
 	}
-	return filepath.Join(dir, path), nil
+	return dir, nil
 }
 
-// Companion returns the path of swarm and that of a program that is installed with it.
-func (a *App) Companion(name string) (own, path string, err error) {
-	if own, err = setup.Executable(); err != nil {
-		return "", "", err
+// Companion returns the command of a program that is installed with swarm, which takes the
+// path and the version of swarm.
+func (a *App) Companion(name string) ([]string, error) {
+	own, err := setup.Executable()
+	if err != nil {
+		return nil, err
 	}
 	known, err := a.Setup().Catalog(nil)
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
-	path, err = known.Beside(name)
+	path, err := known.Beside(name)
 	if missing, ok := errors.AsType[*catalog.MissingError](err); ok {
-		err = &output.HintError{Err: missing, Hint: "it comes with swarm: run 'make install', or go install github.com/swarmhost/swarm/cmd/...@latest"}
+		err = output.WithHint(missing, "it comes with swarm: run 'make install', or go install github.com/swarmhost/swarm/cmd/...@latest")
 	}
-	return own, path, err
+	return []string{path, "-swarm", own, "-version", setup.ReadBuild().Version}, err
 }
 
 // Become replaces this process by another program.

@@ -7,51 +7,70 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
+// Offer completes with the names that list returns and that are not on the line yet. It
+// offers nothing if list fails.
+func Offer(list func(context.Context) ([]string, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		names, err := list(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// OfferOne is [Offer] for a verb that takes one name.
+func OfferOne(list func(context.Context) ([]string, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return Offer(list)(cmd, args, typed)
+	}
+}
+
 // CompleteWorkers offers the names of all workers that are not on the line yet.
 // It reads the registry only; no plugin is started for it.
-func (a *App) CompleteWorkers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	dir, err := a.StateDir()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	names, err := store.Names(cmd.Context(), dir)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
-	return names, cobra.ShellCompDirectiveNoFileComp
+func (a *App) CompleteWorkers(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return Offer(a.workerNames)(cmd, args, typed)
 }
 
 // CompleteOneWorker is for verbs that take one name.
-func (a *App) CompleteOneWorker(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.CompleteWorkers(cmd, args, prefix)
+func (a *App) CompleteOneWorker(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return OfferOne(a.workerNames)(cmd, args, typed)
 }
 
-// CompleteHistory offers the names of all workers in the history, and of those without an
-// event yet.
-func (a *App) CompleteHistory(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *App) workerNames(ctx context.Context) ([]string, error) {
 	dir, err := a.StateDir()
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil, err
 	}
-	// The values that can be read are offered.
-	names, _ := store.Names(cmd.Context(), dir)
-	gone, _ := store.HistoryNames(cmd.Context(), dir)
+	return store.Names(ctx, dir)
+}
+
+// HistoryNames returns the names of all workers in the history, and of those without an
+// event yet, as far as they can be read.
+func (a *App) HistoryNames(ctx context.Context) ([]string, error) {
+	dir, err := a.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	names, _ := store.Names(ctx, dir)
+	gone, _ := store.HistoryNames(ctx, dir)
 	for _, name := range gone {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names, nil
 }
 
 // ProfileNames returns the names of all profiles of agents.
@@ -64,42 +83,16 @@ func (a *App) ProfileNames() []string {
 	return names
 }
 
-// CompleteProfile is for verbs that take the name of one profile.
-func (a *App) CompleteProfile(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.ProfileNames(), cobra.ShellCompDirectiveNoFileComp
-}
-
-// CompleteTeams offers the names of all teams.
-func (a *App) CompleteTeams(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return a.teamNames(cmd.Context()), cobra.ShellCompDirectiveNoFileComp
-}
-
-// CompleteOneTeam is for verbs that take one name.
-func (a *App) CompleteOneTeam(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.teamNames(cmd.Context()), cobra.ShellCompDirectiveNoFileComp
-}
-
-func (a *App) teamNames(ctx context.Context) []string {
-	h, err := a.Setup().Open(ctx, config.Default())
-	if err != nil {
-		return nil
-	}
-	defer h.Leave() //nolint:errcheck // nothing was written
-	teams, _, err := agent.Teams(ctx, h)
-	if err != nil {
-		return nil
-	}
-	names := make([]string, len(teams))
-	for i, t := range teams {
-		names[i] = t.Name
-	}
-	return names
+// TeamNames returns the names of all teams.
+func (a *App) TeamNames(ctx context.Context) (names []string, err error) {
+	err = a.With(ctx, config.Default(), func(h *host.Host) error {
+		teams, _, err := agent.Teams(ctx, h)
+		for _, t := range teams {
+			names = append(names, t.Name)
+		}
+		return err
+	})
+	return names, err
 }
 
 // AgentNames returns the names of a team's agents.

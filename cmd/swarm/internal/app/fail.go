@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
@@ -41,9 +40,7 @@ func (a *App) Fail(err error) {
 	}](err); ok {
 		a.Hint(hinted.Hint())
 	}
-	if near := a.suggestName(err); near != "" {
-		a.Hint(fmt.Sprintf("did you mean '%s'?", near))
-	}
+	a.Hint(output.DidYouMean(a.suggestName(err), ""))
 }
 
 // isJoin reports whether an error comes from [errors.Join], which has no text of its own,
@@ -75,12 +72,13 @@ func (a *App) suggestName(err error) string {
 		return nearest.Name(missing.Name, names)
 	}
 	if missing, ok := errors.AsType[*team.NoTeamError](err); ok {
-		return nearest.Name(missing.Team, a.teamNames(ctx))
+		teams, _ := a.TeamNames(ctx)
+		return nearest.Name(missing.Team, teams)
 	}
 	if missing, ok := errors.AsType[*team.NoAgentError](err); ok {
 		teams := []string{missing.InTeam}
 		if missing.InTeam == "" {
-			teams = a.teamNames(ctx)
+			teams, _ = a.TeamNames(ctx)
 		}
 		var names []string
 		for _, name := range teams {

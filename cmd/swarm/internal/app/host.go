@@ -46,12 +46,9 @@ func (a *App) UserConfig() config.Config {
 	return loaded.Config
 }
 
-// LoadAll reads the user's and the project's file. The valid part of damaged files is
-// returned together with the error, which is then a [config.Problems].
-func (a *App) LoadAll() (*config.Loaded, error) { return a.Setup().Load("") }
-
-// LoadProject is LoadAll, with a warning about the settings of an untrusted file that are
-// not used; their absence may be the reason for an error.
+// LoadProject reads the user's and the project's file, and warns of the settings of an
+// untrusted file that are not used; their absence may be the reason for an error. The valid
+// part of damaged files is returned with the error, which is then a [config.Problems].
 func (a *App) LoadProject() (*config.Loaded, error) { return a.LoadProjectFor("") }
 
 // LoadProjectFor is LoadProject for a call that may name its backend itself.

@@ -53,3 +53,15 @@ func Arguments(least, most int, what string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// OneText checks for one argument, a text of several words; it may be missing if least is 0.
+// hint says that it is one argument.
+func OneText(least int, what, hint string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		err := Arguments(least, 1, what)(cmd, args)
+		if len(args) > 1 {
+			err = output.WithHint(err, hint)
+		}
+		return err
+	}
+}

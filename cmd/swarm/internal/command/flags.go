@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
@@ -19,21 +21,61 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// Parsed returns the value of a flag whose text is parsed into to; kind names it in the help.
+func Parsed[V any](to *V, kind string, parse func(string) (V, error)) pflag.Value {
+	return &parsed[V]{to: to, kind: kind, parse: parse}
+}
+
+type parsed[V any] struct {
+	to         *V
+	kind, text string
+	parse      func(string) (V, error)
+}
+
+func (f *parsed[V]) Set(s string) error {
+	v, err := f.parse(s)
+	if err == nil {
+		*f.to, f.text = v, s
+	}
+	return err
+}
+func (f *parsed[V]) Type() string   { return f.kind }
+func (f *parsed[V]) String() string { return f.text }
+
+// Percent is a number from 1 to 100.
+func Percent(to *int) pflag.Value { return Parsed(to, "PERCENT", numberFrom(1, 100, "1 to 100")) }
+
+// numberFrom returns a parser of numbers; expected describes them in the error.
+func numberFrom(least, most int, expected string) func(string) (int, error) {
+	return func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least || n > most {
+			return 0, errors.New("expected a number from " + expected)
+		}
+		return n, nil
+	}
+}
+
+// setTo parses the text of a flag that is nil if it is not given.
+func setTo[V any](to **V, s string, parse func(string) (V, error)) error {
+	v, err := parse(s)
+	*to = &v
+	return err
+}
+
+func textOf[V any](v *V, format func(V) string) string {
+	if v == nil {
+		return ""
+	}
+	return format(*v)
+}
+
 // DurationFlag is a duration as people write it; nil: not given.
 type DurationFlag struct{ D *time.Duration }
 
-func (f *DurationFlag) Set(s string) error {
-	d, err := config.ParseDuration(s)
-	f.D = &d
-	return err
-}
-func (f *DurationFlag) Type() string { return "duration" }
-func (f *DurationFlag) String() string {
-	if f.D == nil {
-		return ""
-	}
-	return config.FormatDuration(*f.D)
-}
+func (f *DurationFlag) Set(s string) error { return setTo(&f.D, s, config.ParseDuration) }
+func (f *DurationFlag) Type() string       { return "duration" }
+func (f *DurationFlag) String() string     { return textOf(f.D, config.FormatDuration) }
 
 var errWaitOver = errors.New("timed out")
 
@@ -57,21 +99,9 @@ func (f *DurationFlag) Over(waiting context.Context, err error) error {
 // CountFlag is a number from 0; nil: not given.
 type CountFlag struct{ N *int }
 
-func (f *CountFlag) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return errors.New("expected a number from 0")
-	}
-	f.N = &n
-	return nil
-}
-func (f *CountFlag) Type() string { return "number" }
-func (f *CountFlag) String() string {
-	if f.N == nil {
-		return ""
-	}
-	return strconv.Itoa(*f.N)
-}
+func (f *CountFlag) Set(s string) error { return setTo(&f.N, s, numberFrom(0, math.MaxInt, "0")) }
+func (f *CountFlag) Type() string       { return "number" }
+func (f *CountFlag) String() string     { return textOf(f.N, strconv.Itoa) }
 
 // BoolFlag is yes or no; nil: not given.
 type BoolFlag struct{ B *bool }
@@ -82,40 +112,9 @@ func (f *BoolFlag) AddTo(cmd *cobra.Command, name, usage string) {
 	cmd.Flags().Lookup(name).NoOptDefVal = "true"
 }
 
-func (f *BoolFlag) Set(s string) error {
-	b, err := strconv.ParseBool(s)
-	if err != nil {
-		return errors.New("expected true or false")
-	}
-	f.B = &b
-	return nil
-}
-func (f *BoolFlag) Type() string { return "bool" }
-func (f *BoolFlag) String() string {
-	if f.B == nil {
-		return ""
-	}
-	return strconv.FormatBool(*f.B)
-}
-
-// PercentFlag is a number from 1 to 100; 0: not given.
-type PercentFlag int
-
-func (f *PercentFlag) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || n > 100 {
-		return errors.New("expected a number from 1 to 100")
-	}
-	*f = PercentFlag(n)
-	return nil
-}
-func (f *PercentFlag) Type() string { return "PERCENT" }
-func (f *PercentFlag) String() string {
-	if *f == 0 {
-		return ""
-	}
-	return strconv.Itoa(int(*f))
-}
+func (f *BoolFlag) Set(s string) error { return setTo(&f.B, s, strconv.ParseBool) }
+func (f *BoolFlag) Type() string       { return "bool" }
+func (f *BoolFlag) String() string     { return textOf(f.B, strconv.FormatBool) }
 
 // SizeFlag is a number of bytes; 0: not given.
 type SizeFlag int64
@@ -139,47 +138,45 @@ func (f *SignalFlag) Set(s string) error {
 func (f *SignalFlag) Type() string   { return "signal" }
 func (f *SignalFlag) String() string { return string(*f) }
 
-// ChoiceFlag is one of a few words.
-type ChoiceFlag struct {
-	Value string
-	words []string
+// PatternFlag is a regular expression; nil: not given.
+type PatternFlag struct{ *regexp.Regexp }
+
+func (f *PatternFlag) Set(s string) (err error) {
+	f.Regexp, err = regexp.Compile(s)
+	return err
+}
+func (f *PatternFlag) Type() string { return "regexp" }
+func (f *PatternFlag) String() string {
+	if f.Regexp == nil {
+		return ""
+	}
+	return f.Regexp.String()
 }
 
-func (f *ChoiceFlag) Set(s string) error {
-	if !slices.Contains(f.words, s) {
-		return errors.New("expected one of " + strings.Join(f.words, ", "))
-	}
-	f.Value = s
-	return nil
-}
-func (f *ChoiceFlag) Type() string   { return strings.Join(f.words, "|") }
-func (f *ChoiceFlag) String() string { return f.Value }
+// ChoiceFlag is one of a few words.
+type ChoiceFlag struct{ Value string }
 
 // Choice adds a flag with completion.
 func Choice(cmd *cobra.Command, name, usage, value string, words ...string) *ChoiceFlag {
-	f := &ChoiceFlag{Value: value, words: words}
-	cmd.Flags().Var(f, name, usage)
-	CompleteWith(cmd, name, words...)
+	f := &ChoiceFlag{Value: value}
+	addChoice(cmd, cmd.Flags(), &f.Value, name, usage, value, words)
 	return f
 }
 
 // ColourFlag adds --color to a command and to all commands below it.
 func ColourFlag(cmd *cobra.Command, value *string) {
 	words := []string{output.ColourAuto, output.ColourAlways, output.ColourNever}
-	cmd.PersistentFlags().Var(&colourFlag{ChoiceFlag{Value: output.ColourAuto, words: words}, value}, "color", "when to print in colour")
-	CompleteWith(cmd, "color", words...)
+	addChoice(cmd, cmd.PersistentFlags(), value, "color", "when to print in colour", output.ColourAuto, words)
 }
 
-// colourFlag is a [ChoiceFlag] that is stored elsewhere.
-type colourFlag struct {
-	ChoiceFlag
-	value *string
-}
-
-func (f *colourFlag) Set(s string) error {
-	err := f.ChoiceFlag.Set(s)
-	*f.value = f.Value
-	return err
+func addChoice(cmd *cobra.Command, flags *pflag.FlagSet, to *string, name, usage, value string, words []string) {
+	flags.Var(&parsed[string]{to: to, kind: strings.Join(words, "|"), text: value, parse: func(s string) (string, error) {
+		if !slices.Contains(words, s) {
+			return "", errors.New("expected one of " + strings.Join(words, ", "))
+		}
+		return s, nil
+	}}, name, usage)
+	CompleteWith(cmd, name, words...)
 }
 
 // Selection are the arguments and flags that name workers.
@@ -221,23 +218,6 @@ func (s *Selection) Of(cmd *cobra.Command, names []string) (host.Selection, erro
 	return host.Selection{Names: once, All: s.All, Tag: s.tag}, nil
 }
 
-// PatternFlag is a regular expression; nil: not given.
-type PatternFlag struct{ *regexp.Regexp }
-
-func (f *PatternFlag) Set(s string) (err error) {
-	f.Regexp, err = regexp.Compile(s)
-	return err
-}
-
-func (f *PatternFlag) Type() string { return "regexp" }
-
-func (f *PatternFlag) String() string {
-	if f.Regexp == nil {
-		return ""
-	}
-	return f.Regexp.String()
-}
-
 func KeyValue(entry string) (key, value string, err error) {
 	key, value, ok := strings.Cut(entry, "=")
 	if !ok || key == "" {
@@ -256,9 +236,12 @@ func KillMode(name string) (mode swarm.KillMode, ok bool) {
 	return swarm.KillTree, false
 }
 
-// CompleteFlag offers what f returns for a flag.
+// CompleteFlag offers what f returns for a flag. f gets no arguments of the command.
 func CompleteFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+	alone := func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return f(cmd, nil, typed)
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, alone); err != nil {
 		panic(err) // the flag does not exist: a mistake in this program
 	}
 }

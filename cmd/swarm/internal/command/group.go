@@ -37,12 +37,10 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
 	}
-	err := &output.UsageError{Text: fmt.Sprintf("unknown command '%s'", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "swarm "))}
-	err.Hint = fmt.Sprintf("run '%s --help' for usage", cmd.CommandPath())
-	if near := suggestVerb(cmd, args[0]); near != "" {
-		err.Hint = fmt.Sprintf("did you mean '%s'?", near)
+	return &output.UsageError{
+		Text: fmt.Sprintf("unknown command '%s'", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "swarm ")),
+		Hint: output.DidYouMean(suggestVerb(cmd, args[0]), fmt.Sprintf("run '%s --help' for usage", cmd.CommandPath())),
 	}
-	return err
 }
 
 // foreignVerbs are commands of docker, systemctl, pm2 and tmux, each with its counterpart

@@ -27,11 +27,8 @@ func (s *Sandbox) AddTo(cmd *cobra.Command) {
 	f.StringVar(&s.home, "sandbox-home", "", "its home in the sandbox: empty, read-only or a `DIR` (default: empty)")
 	f.StringArrayVar(&s.write, "sandbox-write", nil, "`PATH` that it can change, too; may be repeated")
 	CompleteWith(cmd, "sandbox", "true", "false")
-	_ = cmd.RegisterFlagCompletionFunc("sandbox-home", completeHome)
-}
-
-func completeHome(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return []cobra.Completion{config.HomeEmpty, config.HomeReadOnly}, cobra.ShellCompDirectiveDefault
+	homes := []string{config.HomeEmpty, config.HomeReadOnly}
+	CompleteFlag(cmd, "sandbox-home", cobra.FixedCompletions(homes, cobra.ShellCompDirectiveDefault))
 }
 
 // Of returns the sandbox that the flags and the config say; nil for none.

@@ -63,10 +63,8 @@ func checkHome(path string) error {
 			continue
 		}
 		if broken, ok := trust.As(err); ok {
-			return &output.HintError{
-				Err:  fmt.Errorf("%s is not written: %w", path, broken),
-				Hint: "set HOME or XDG_CONFIG_HOME to a directory of your own",
-			}
+			return output.WithHint(fmt.Errorf("%s is not written: %w", path, broken),
+				"set HOME or XDG_CONFIG_HOME to a directory of your own")
 		}
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
@@ -52,20 +51,17 @@ Workers continue when the dashboard ends, however it ends.`,
 }
 
 func runTop(a *app.App) error {
-	program, dashboard, err := a.Companion(topProgram)
-	if err != nil {
+	command, err := a.Companion(topProgram)
+	switch {
+	case err != nil:
 		return err
+	case a.Getenv("TERM") == "dumb":
+		return output.WithHint(errors.New("cannot show the dashboard: this terminal can't move its cursor (TERM=dumb)"), noTop)
+	case !term.IsTerminal(int(os.Stdin.Fd())) || a.OutWidth() == 0:
+		return output.WithHint(errors.New("cannot show the dashboard: stdin and stdout must be a terminal"), noTop)
 	}
-	if a.Getenv("TERM") == "dumb" {
-		return &output.HintError{Err: errors.New("cannot show the dashboard: this terminal can't move its cursor (TERM=dumb)"), Hint: noTop}
-	}
-	if !term.IsTerminal(int(os.Stdin.Fd())) || a.OutWidth() == 0 {
-		return &output.HintError{Err: errors.New("cannot show the dashboard: stdin and stdout must be a terminal"), Hint: noTop}
-	}
-	return a.Become(swarm.Attachment{Command: []string{
-		dashboard, "-swarm", program, "-version", setup.ReadBuild().Version,
-		"-colour=" + strconv.FormatBool(a.Colours()), "-plain=" + strconv.FormatBool(a.Plain()),
-	}})
+	return a.Become(swarm.Attachment{Command: append(command,
+		"-colour="+strconv.FormatBool(a.Colours()), "-plain="+strconv.FormatBool(a.Plain()))})
 }
 
 // noTop is what to do without a dashboard.

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
@@ -66,11 +65,11 @@ open. It listens at an address that other machines can reach only with a certifi
 }
 
 func runWeb(a *app.App, o *webOptions) error {
-	program, server, err := a.Companion(webProgram)
+	command, err := a.Companion(webProgram)
 	if err != nil {
 		return err
 	}
-	command := []string{server, "-swarm", program, "-version", setup.ReadBuild().Version, "-listen", o.listen}
+	command = append(command, "-listen", o.listen)
 	for _, flag := range [][2]string{{"-socket", o.socket}, {"-cert", o.cert}, {"-key", o.key}} {
 		if flag[1] != "" {
 			command = append(command, flag[0], flag[1])

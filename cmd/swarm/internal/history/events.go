@@ -45,14 +45,12 @@ by "swarm watch". "swarm messages" is the same command.`,
   swarm events --worker agent --since 1h --timestamps
   swarm events --follow --lines 0
   swarm events --json | jq -r '.[] | select(.kind == "COMPLETE") | .text'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &output.UsageError{
-					Text: "unexpected argument '" + args[0] + "'",
-					Hint: "the history of one worker: swarm events --worker " + args[0],
-				}
+		Args: func(cmd *cobra.Command, args []string) error {
+			err := command.Arguments(0, 0, "")(cmd, args)
+			if err != nil {
+				err = output.WithHint(err, "the history of one worker: swarm events --worker "+args[0])
 			}
-			return nil
+			return err
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("worker") && o.worker == "" {
@@ -68,7 +66,7 @@ by "swarm watch". "swarm messages" is the same command.`,
 	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new events until interrupted")
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
 	f.BoolVar(&o.json, "json", false, "print JSON: an array; with --follow one object a line")
-	command.CompleteFlag(cmd, "worker", a.CompleteHistory)
+	command.CompleteFlag(cmd, "worker", app.Offer(a.HistoryNames))
 	return cmd
 }
 

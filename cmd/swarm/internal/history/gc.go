@@ -38,9 +38,7 @@ func runGC(ctx context.Context, a *app.App, asJSON bool) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		done, err := h.Collect(ctx)
-		for _, text := range done.Warnings {
-			a.Warn(text, "")
-		}
+		a.WarnAll(done.Warnings)
 		if asJSON {
 			if err != nil {
 				return err

@@ -147,10 +147,8 @@ func (o *watchOptions) config(a *app.App) (config.Config, error) {
 	}
 	a.WarnRefused(loaded)
 	if slices.ContainsFunc(loaded.Refused, func(r config.Refused) bool { return r.User }) {
-		return config.Config{}, &output.HintError{
-			Err:  errors.New("the hooks of a file that is not used can't be run"),
-			Hint: "without --hooks the events are only printed",
-		}
+		return config.Config{}, output.WithHint(errors.New("the hooks of a file that is not used can't be run"),
+			"without --hooks the events are only printed")
 	}
 	return loaded.Config, nil
 }

@@ -33,15 +33,7 @@ the worker is not started again. The first end wins: a worker that is being kill
 or has completed, can't complete any more.`,
 		Example: `  swarm complete "all tests pass, see branch fix/login"
   swarm spawn --name job --rm -- sh -c 'make release && swarm complete released'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &output.UsageError{
-					Text: "unexpected argument '" + args[1] + "'",
-					Hint: `the summary is one argument: swarm complete "SUMMARY"`,
-				}
-			}
-			return nil
-		},
+		Args:              command.OneText(0, "", `the summary is one argument: swarm complete "SUMMARY"`),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request := host.CompleteRequest{Warn: func(w host.Warning) { a.Warn(w.Text, w.Hint) }}
@@ -60,7 +52,7 @@ func runComplete(ctx context.Context, a *app.App, request host.CompleteRequest, 
 	return a.WithHost(ctx, func(h *host.Host) error {
 		w, err := h.Complete(ctx, request)
 		if errors.Is(err, host.ErrOutside) {
-			return &output.HintError{Err: err, Hint: "'swarm complete' is for the command that a worker runs; from outside use 'swarm kill'"}
+			return output.WithHint(err, "'swarm complete' is for the command that a worker runs; from outside use 'swarm kill'")
 		}
 		if err != nil {
 			return err

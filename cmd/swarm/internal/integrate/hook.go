@@ -47,12 +47,7 @@ is 0 and nothing is printed. SWARM_LOG=debug prints errors to standard error.`,
 		Example:            `  swarm hook claude Stop < input.json`,
 		Args:               cobra.ArbitraryArgs,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return integration.Names(), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction:  app.OfferOne(func(context.Context) ([]string, error) { return integration.Names(), nil }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			runHook(cmd.Context(), a, args, os.Stdin)
 			return nil

@@ -78,7 +78,7 @@ func runIntegrate(ctx context.Context, a *app.App, client *integration.Client, t
 	s.Remove = remove
 	changes, err := client.Changes(s)
 	if program, ok := errors.AsType[*integration.ProgramError](err); ok {
-		return &output.HintError{Err: err, Hint: fmt.Sprintf("install %s, or put the directory of '%s' into PATH", client.Title, program.Program)}
+		return output.WithHint(err, fmt.Sprintf("install %s, or put the directory of '%s' into PATH", client.Title, program.Program))
 	}
 	if err != nil {
 		return err

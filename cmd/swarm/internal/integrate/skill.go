@@ -40,21 +40,17 @@ use swarm, and lists all commands and tools of this version, one line each.`,
 type skillData struct {
 	About, Example string
 	Groups         []skillGroup
-	Tools          []skillTool
+	Tools          []tool.Tool
 }
 
 type skillGroup struct {
 	Title string
-	Verbs []skillVerb
+	Verbs []*cobra.Command
 }
-
-type skillVerb struct{ Use, Short string }
-
-type skillTool struct{ Name, What string }
 
 // Skill returns the skill of this version.
 func Skill(root *cobra.Command) (string, error) {
-	data := skillData{About: root.Long, Example: unindented(root.Example)}
+	data := skillData{About: root.Long, Example: unindented(root.Example), Tools: tool.All()}
 	for _, group := range root.Groups() {
 		g := skillGroup{Title: group.Title}
 		for _, cmd := range root.Commands() {
@@ -66,18 +62,16 @@ func Skill(root *cobra.Command) (string, error) {
 			data.Groups = append(data.Groups, g)
 		}
 	}
-	for _, t := range tool.All() {
-		data.Tools = append(data.Tools, skillTool{t.Name, firstSentence(t.Description)})
-	}
 	var text strings.Builder
-	err := template.Must(template.New("skill").Parse(skillText)).Execute(&text, data)
+	functions := template.FuncMap{"firstSentence": firstSentence}
+	err := template.Must(template.New("skill").Funcs(functions).Parse(skillText)).Execute(&text, data)
 	return strings.TrimRight(text.String(), "\n") + "\n", err
 }
 
 // skillVerbs returns a command, or those below it if it only has others.
-func skillVerbs(cmd *cobra.Command) (verbs []skillVerb) {
+func skillVerbs(cmd *cobra.Command) (verbs []*cobra.Command) {
 	if !cmd.HasAvailableSubCommands() {
-		return []skillVerb{{Use: cmd.UseLine(), Short: cmd.Short}}
+		return []*cobra.Command{cmd}
 	}
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() {
@@ -96,9 +90,5 @@ func firstSentence(text string) string {
 }
 
 func unindented(example string) string {
-	lines := strings.Split(example, "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimPrefix(line, "  ")
-	}
-	return strings.Join(lines, "\n")
+	return strings.ReplaceAll(strings.TrimPrefix(example, "  "), "\n  ", "\n")
 }

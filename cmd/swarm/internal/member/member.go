@@ -3,6 +3,7 @@ package member
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,31 +18,24 @@ import (
 
 const envTeam = "SWARM_TEAM"
 
-// teamFlag is the name of a team; empty: not given.
-type teamFlag string
-
-func (f *teamFlag) Set(s string) error {
-	if s == "" {
-		return errors.New("expected the name of a team")
-	}
-	*f = teamFlag(s)
-	return nil
-}
-func (f *teamFlag) Type() string   { return "TEAM" }
-func (f *teamFlag) String() string { return string(*f) }
-
 // Flags are those of every verb that the members of a team use.
 type Flags struct {
-	team teamFlag
+	team string // empty: not given
 	JSON bool
 	// noWake is the flag of AddWaking.
 	noWake bool
 }
 
 func (f *Flags) AddTo(cmd *cobra.Command, a *app.App) {
-	cmd.Flags().Var(&f.team, "team", "the team (default: the caller's own, else $SWARM_TEAM)")
+	team := command.Parsed(&f.team, "TEAM", func(s string) (string, error) {
+		if s == "" {
+			return "", errors.New("expected the name of a team")
+		}
+		return s, nil
+	})
+	cmd.Flags().Var(team, "team", "the team (default: the caller's own, else $SWARM_TEAM)")
 	cmd.Flags().BoolVar(&f.JSON, "json", false, "print the answer as JSON")
-	command.CompleteFlag(cmd, "team", a.CompleteTeams)
+	command.CompleteFlag(cmd, "team", app.Offer(a.TeamNames))
 }
 
 // AddWaking adds the flag of verbs that make something for other members.
@@ -52,7 +46,7 @@ func (f *Flags) AddWaking(cmd *cobra.Command) {
 // Of returns the team that a call is about.
 func (f *Flags) Of(ctx context.Context, a *app.App) (string, error) {
 	if f.team != "" {
-		return string(f.team), nil
+		return f.team, nil
 	}
 	h, err := a.Setup().Open(ctx, config.Default())
 	if err != nil {
@@ -94,9 +88,7 @@ func AsMember(ctx context.Context, a *app.App, f *Flags, call func(env tool.Env,
 // Answer prints the result of a call of a tool whose error is err: out with --json, else
 // text, if it did not fail.
 func Answer(a *app.App, asJSON bool, out any, warnings []string, err error, text func()) error {
-	for _, w := range warnings {
-		a.Warn(w, "")
-	}
+	a.WarnAll(warnings)
 	if wrong, ok := errors.AsType[*tool.InputError](err); ok {
 		err = &output.CodeError{Code: output.ExitUsage, Err: wrong}
 	}
@@ -127,4 +119,37 @@ func Names(ctx context.Context, env tool.Env, team string) func(id string) strin
 		names[agent.AgentID] = agent.Name
 	}
 	return func(id string) string { return output.OrText(names[id], id) }
+}
+
+// Completions are read from the registry; no plugin is started, and what
+// can't be read is not offered.
+
+// CompleteAgent offers the names of a team's agents to a verb that takes one; the
+// words come first.
+func CompleteAgent(a *app.App, f *Flags, words ...string) cobra.CompletionFunc {
+	return app.OfferOne(func(ctx context.Context) ([]string, error) {
+		team, err := f.Of(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		return append(slices.Clone(words), a.AgentNames(ctx, team)...), nil
+	})
+}
+
+// CompleteTask offers a team's tasks of one of these statuses, with their titles, to
+// a verb that takes one.
+func CompleteTask(a *app.App, f *Flags, statuses ...string) cobra.CompletionFunc {
+	return app.OfferOne(func(ctx context.Context) (ids []string, err error) {
+		team, err := f.Of(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		out, _ := tool.TaskList.Do(ctx, a.ToolEnv(config.Default()), tool.TaskListInput{TeamName: team})
+		for _, t := range out.Tasks {
+			if slices.Contains(statuses, t.Status) {
+				ids = append(ids, cobra.CompletionWithDesc(t.ID, output.Visible(t.Title)))
+			}
+		}
+		return ids, nil
+	})
 }

@@ -15,17 +15,15 @@ import (
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
-var agentLsHeader = []string{"NAME", "ID", "ROLE", "STATUS", "LAST SEEN", "WORKER", "MODEL"}
-
 // PrintAgents prints a table, with a dot before each agent in its colour.
 func PrintAgents(a *app.App, agents []tool.AgentStatus) {
 	rows := make([][]string, len(agents))
 	for i, s := range agents {
 		rows[i] = []string{s.Name, s.AgentID, string(s.Role), string(s.Status), heartbeatText(s), s.Worker, output.OrDash(s.Model)}
 	}
-	header := agentLsHeader
+	header := []string{"NAME", "ID", "ROLE", "STATUS", "LAST SEEN", "WORKER", "MODEL"}
 	if slices.ContainsFunc(agents, func(s tool.AgentStatus) bool { return s.State != "" }) {
-		header = append(slices.Clone(header), "STATE")
+		header = append(header, "STATE")
 		for i, s := range agents {
 			rows[i] = append(rows[i], output.OrDash(s.State))
 		}
@@ -137,15 +135,6 @@ func CountLine(total int, noun string, parts []string) string {
 
 // AgentRoles are the roles that an agent can have.
 var AgentRoles = []string{string(team.RoleWorker), string(team.RoleReviewer), string(team.RoleLeader)}
-
-// The phases of a shutdown in the answers of kill-agent and respond-shutdown.
-const (
-	PhaseRequested   = team.Requested
-	PhaseApproved    = team.Approved
-	PhaseRejected    = team.Rejected
-	PhaseConfirmed   = team.Confirmed
-	PhaseForceKilled = team.ForceKilled
-)
 
 // ReassignedText is " (reassigned: task-1, task-2)", after other facts; empty if no task
 // was reassigned.

@@ -9,6 +9,8 @@ import (
 const (
 	ExitFailed = 1
 	ExitUsage  = 2
+	// ExitTimeout says that the time of a verb was over.
+	ExitTimeout = 124
 )
 
 // UsageError is a command line that makes no sense.
@@ -62,5 +64,10 @@ func WithHint(err error, hint string) error {
 	return err
 }
 
-// ExitTimeout is the exit code of a verb whose time was over.
-const ExitTimeout = 124
+// DidYouMean is a hint at the name that was probably meant, or another hint if there is none.
+func DidYouMean(near, otherwise string) string {
+	if near == "" {
+		return otherwise
+	}
+	return fmt.Sprintf("did you mean '%s'?", near)
+}

@@ -92,18 +92,14 @@ func (t Table) Lines() []string {
 			}
 			text, columns := t.painted(cell, width)
 			if columns > 0 {
-				pad := 0
 				if t.Columns[i].Right {
-					pad = width - columns
+					blanks, width = blanks+width-columns, columns
 				}
-				line.WriteString(strings.Repeat(" ", blanks+pad))
-				line.WriteString(text)
-				left -= blanks + pad + columns
-				blanks = width - columns - pad
-			} else {
-				blanks += width
+				line.WriteString(strings.Repeat(" ", blanks) + text)
+				left -= blanks + columns
+				blanks, width = 0, width-columns
 			}
-			blanks += tableGap
+			blanks += width + tableGap
 		}
 		lines[at] = line.String()
 	}
@@ -172,6 +168,9 @@ func (t Table) painted(cell Cell, width int) (text string, columns int) {
 	}
 	return b.String(), columns
 }
+
+// Cut is [Shorten] for text that has other characters beyond ASCII anyway.
+func Cut(text string, columns int) string { return Shorten(text, columns, false) }
 
 // cutMark stands at the end of a text that was cut; plain is for terminals without Unicode.
 func cutMark(plain bool) string {

@@ -14,7 +14,7 @@ import (
 // progressDelay keeps the line from flashing when workers end at once.
 const progressDelay = 300 * time.Millisecond
 
-// tellEvery is how often what the start of a worker waits for is printed without a terminal.
+// tellEvery is how often Progress prints, without a terminal, what a start waits for.
 const tellEvery = 10 * time.Second
 
 // Progress shows on one line of a terminal what the starts of workers wait for, which
@@ -146,7 +146,7 @@ func (p *Progress) draw() {
 	}
 }
 
-// line returns as much as fits of what starts wait for, or else of who is waited for.
+// line returns as much as fits of what starts wait for, or else of the workers waited for.
 func (p *Progress) line(now time.Time, width int) string {
 	if len(p.starts) == 0 {
 		return progressLine(p.waiting, now, width)

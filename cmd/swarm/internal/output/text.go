@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -33,20 +34,6 @@ func columnsOf(r rune) int {
 	}
 }
 
-// Cut shortens a text to what fits into so many columns.
-func Cut(text string, most int) string {
-	if Columns(text) <= most {
-		return text
-	}
-	n := 0
-	for i, r := range text {
-		if n += columnsOf(r); n >= most {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
-
 // Padded fills a text up with blanks.
 func Padded(text string, to int) string {
 	return text + strings.Repeat(" ", max(to-Columns(text), 0))
@@ -64,19 +51,9 @@ func Indented(text string) Made {
 	return Made(b.String())
 }
 
-func OrDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func OrText(s, instead string) string { return cmp.Or(s, instead) }
 
-func OrText(s, instead string) string {
-	if s == "" {
-		return instead
-	}
-	return s
-}
+func OrDash(s string) string { return cmp.Or(s, "-") }
 
 // TimestampFormat is the format of the time at the beginning of a line.
 const TimestampFormat = "2006-01-02T15:04:05.000Z07:00 "

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
@@ -91,20 +90,16 @@ func runCheck(a *app.App, target string, o *pluginCheckOptions) error {
 			return output.Usagef("invalid value '%s' for --option: expected KEY=VALUE", option)
 		}
 	}
-	program, checker, err := a.Companion(conformanceProgram)
+	command, err := a.Companion(conformanceProgram)
 	if err != nil {
 		return err
 	}
-	command := []string{
-		checker, "-swarm", program, "-version", setup.ReadBuild().Version,
+	command = append(command,
 		"-parallel", strconv.Itoa(o.parallel), "-workers", strconv.Itoa(o.workers),
-		"-json=" + strconv.FormatBool(o.json), "-verbose=" + strconv.FormatBool(o.verbose),
-	}
-	for _, flag := range []struct{ name, value string }{
-		{"-run", o.run}, {"-command", o.command}, {"-handles", o.handles}, {"-base", o.base},
-	} {
-		if flag.value != "" {
-			command = append(command, flag.name, flag.value)
+		"-json="+strconv.FormatBool(o.json), "-verbose="+strconv.FormatBool(o.verbose))
+	for _, flag := range [][2]string{{"-run", o.run}, {"-command", o.command}, {"-handles", o.handles}, {"-base", o.base}} {
+		if flag[1] != "" {
+			command = append(command, flag[0], flag[1])
 		}
 	}
 	for _, option := range o.options {

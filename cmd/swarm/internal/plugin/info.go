@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 )
@@ -36,19 +35,14 @@ installed from.`,
 
 // completePlugins offers the names of plugins. It starts none.
 func completePlugins(a *app.App) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		known, err := a.Setup().Catalog(quietConfig(a).Plugins)
-		if err != nil || len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+	return app.OfferOne(func(context.Context) ([]string, error) {
+		loaded, _ := a.Setup().LoadUser() // or the valid part of it, without warnings
+		known, err := a.Setup().Catalog(loaded.Config.Plugins)
+		if err != nil {
+			return nil, err
 		}
-		return known.Names(), cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// quietConfig returns the user's file, or the valid part of it, without warnings.
-func quietConfig(a *app.App) config.Config {
-	loaded, _ := a.Setup().LoadUser()
-	return loaded.Config
+		return known.Names(), nil
+	})
 }
 
 type pluginInfoJSON struct {

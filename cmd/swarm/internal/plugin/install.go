@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -56,15 +58,8 @@ run.`,
 }
 
 func isSHA256(s string) bool {
-	if len(s) != 64 {
-		return false
-	}
-	for _, c := range s {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
-			return false
-		}
-	}
-	return true
+	hash, err := hex.DecodeString(s)
+	return err == nil && len(hash) == sha256.Size
 }
 
 type pluginInstalledJSON struct {

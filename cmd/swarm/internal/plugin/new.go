@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ docs/writing-a-plugin.md continues from there.`,
 	f.StringVar(&o.lang, "lang", scaffold.Languages()[0], "`language`: "+strings.Join(scaffold.Languages(), " or "))
 	f.StringVar(&o.dir, "dir", "", "the folder to create, instead of swarm-plugin-NAME")
 	f.StringVar(&o.checkout, "checkout", "", "build against this checkout of swarm, not against a release (Go)")
-	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(scaffold.Languages(), cobra.ShellCompDirectiveNoFileComp))
+	command.CompleteWith(cmd, "lang", scaffold.Languages()...)
 	return cmd
 }
 
@@ -56,10 +57,7 @@ func runNew(a *app.App, name string, o *pluginNewOptions) error {
 		}
 		p.Checkout = checkout
 	}
-	dir := o.dir
-	if dir == "" {
-		dir = "swarm-plugin-" + name
-	}
+	dir := cmp.Or(o.dir, "swarm-plugin-"+name)
 	files, err := p.Write(dir)
 	if pathErr, ok := errors.AsType[*os.PathError](err); ok {
 		return fmt.Errorf("cannot write %s: %w", pathErr.Path, pathErr.Err)

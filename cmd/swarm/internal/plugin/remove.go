@@ -59,10 +59,10 @@ func runRemove(ctx context.Context, a *app.App, r pluginadmin.RemoveRequest, jso
 	return a.WithHost(ctx, func(h *host.Host) error {
 		versions, err := h.Plugins().Remove(ctx, r)
 		if several, ok := errors.AsType[*pluginadmin.VersionsError](err); ok {
-			return &output.HintError{Err: err, Hint: fmt.Sprintf("name one, as in 'swarm plugin remove %s@%s', or use --all", r.Name, several.Versions[0])}
+			return output.WithHint(err, fmt.Sprintf("name one, as in 'swarm plugin remove %s@%s', or use --all", r.Name, several.Versions[0]))
 		}
 		if _, ok := errors.AsType[*pluginadmin.InUseError](err); ok {
-			return &output.HintError{Err: err, Hint: "kill them first, or use --force to remove the plugin anyway"}
+			return output.WithHint(err, "kill them first, or use --force to remove the plugin anyway")
 		}
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -57,10 +58,7 @@ func runVerify(ctx context.Context, a *app.App, name string, json bool) error {
 			}
 		}
 		if json {
-			if err := a.PrintJSON(list); err != nil {
-				return err
-			}
-			return result
+			return cmp.Or(a.PrintJSON(list), result)
 		}
 		for _, v := range list {
 			if v.OK {

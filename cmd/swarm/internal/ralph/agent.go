@@ -21,7 +21,7 @@ import (
 func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph.State, request *host.SpawnRequest) error {
 	profiles, _ := h.Profiles() // 'swarm agent profiles' reports mistakes in a profile
 	if o.Profile != "" && o.Profile != profile.None && profiles.Named(o.Profile) == nil {
-		return &output.HintError{Err: fmt.Errorf("unknown profile '%s'", o.Profile), Hint: "'swarm agent profiles' lists them"}
+		return output.WithHint(fmt.Errorf("unknown profile '%s'", o.Profile), "'swarm agent profiles' lists them")
 	}
 	st.Command = ralph.WithPlace(profiles, o.Profile, st.Command)
 	st.Headless = ralph.Headless(profiles, o.Profile, st.Command)

@@ -25,7 +25,7 @@ func newClean(a *app.App) *cobra.Command {
 its iteration.`,
 		Example: `  swarm ralph clean agent
   swarm ralph clean --all`,
-		ValidArgsFunction: completeRalph(a),
+		ValidArgsFunction: app.Offer(loopNames(a)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0 && o.all:
@@ -101,9 +101,7 @@ func workersByName(ctx context.Context, a *app.App) (map[string]host.Worker, err
 	byName := make(map[string]host.Worker)
 	err := a.WithHost(ctx, func(h *host.Host) error {
 		workers, warnings, err := h.Workers(ctx, host.Selection{All: true})
-		for _, text := range warnings {
-			a.Warn(text, "")
-		}
+		a.WarnAll(warnings)
 		for _, w := range workers {
 			byName[w.Name] = w
 		}

@@ -45,11 +45,11 @@ func runInit(a *app.App, force bool) error {
 		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	}
 	f, err := os.OpenFile(promptFile, flags, 0o644)
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", promptFile, errtext.Cause(err))
+	if err == nil {
+		_, err = f.WriteString(promptTemplate)
+		err = errors.Join(err, f.Close())
 	}
-	_, err = f.WriteString(promptTemplate)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", promptFile, errtext.Cause(err))
 	}
 	if there {

@@ -35,7 +35,7 @@ and pause. 'swarm logs NAME' prints the output of the agent.`,
 		Example: `  swarm ralph logs agent
   swarm ralph logs agent --follow --lines 10`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runLogs(cmd.Context(), a, args[0], o) },
 	}
 	f := cmd.Flags()

@@ -41,8 +41,6 @@ FAILURES shows the failures in a row and all failures.`,
 	return cmd
 }
 
-var ralphLsHeader = []string{"NAME", "RALPH_STATUS", "WORKER_STATUS", "ITERATION", "FAILURES"}
-
 func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 	store, err := a.RalphStore()
 	if err != nil {
@@ -92,7 +90,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 				strconv.Itoa(l.Failures) + "/" + strconv.Itoa(l.TotalFailures),
 			}
 		}
-		a.PrintTable(ralphLsHeader, rows)
+		a.PrintTable([]string{"NAME", "RALPH_STATUS", "WORKER_STATUS", "ITERATION", "FAILURES"}, rows)
 	}
 	return nil
 }

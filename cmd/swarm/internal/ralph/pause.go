@@ -24,15 +24,15 @@ begins.`,
 		Example: `  swarm ralph pause agent
   swarm ralph resume agent`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runPause(cmd.Context(), a, args[0], json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print the loop as JSON")
 	return cmd
 }
 
-// errAsItWas keeps a change from being written: there is nothing to change.
-var errAsItWas = errors.New("as it was")
+// errUnchanged keeps a change from being written: there is nothing to change.
+var errUnchanged = errors.New("unchanged")
 
 func runPause(ctx context.Context, a *app.App, name string, json bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
@@ -47,7 +47,7 @@ func runPause(ctx context.Context, a *app.App, name string, json bool) error {
 		st, err := store.Change(ctx, worker.Name, func(st *ralph.State) error {
 			switch status, _ := loopStatus(*st, runs(worker)); status {
 			case ralph.Paused:
-				return errAsItWas
+				return errUnchanged
 			case ralph.Running:
 				st.Status = ralph.Paused
 				return nil
@@ -56,7 +56,7 @@ func runPause(ctx context.Context, a *app.App, name string, json bool) error {
 			}
 		})
 		switch {
-		case errors.Is(err, errAsItWas):
+		case errors.Is(err, errUnchanged):
 			a.Warn(fmt.Sprintf("worker '%s' is already paused", worker.Name), "")
 		case err != nil:
 			return noLoop(err)
@@ -82,7 +82,7 @@ iteration that was killed, unless --rm-worktree removed the loop with its worktr
 		Example: `  swarm ralph stop agent
   swarm ralph stop agent --rm-worktree`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runStop(cmd.Context(), a, args[0], o) },
 	}
 	f := cmd.Flags()

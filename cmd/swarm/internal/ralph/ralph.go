@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,29 +33,14 @@ attach, send and kill work on it as on any other worker.`,
 		newLogs(a), newClean(a), newInit(a), newTemplate(a), newRun(a), newFar(a))
 }
 
-// completeRalph offers the names of all loops that are not on the line yet, whether
-// they have a worker or not.
-func completeRalph(a *app.App) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// loopNames returns a function that lists all loops, whether they have a worker or not.
+func loopNames(a *app.App) func(context.Context) ([]string, error) {
+	return func(context.Context) ([]string, error) {
 		store, err := a.RalphStore()
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil, err
 		}
-		names, err := store.Names()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-func completeOneRalph(a *app.App) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return completeRalph(a)(cmd, args, prefix)
+		return store.Names()
 	}
 }
 
@@ -65,9 +49,7 @@ func ralphWorker(ctx context.Context, a *app.App, h *host.Host, name string) (ho
 	if err != nil {
 		return host.Worker{}, err
 	}
-	for _, text := range warnings {
-		a.Warn(text, "")
-	}
+	a.WarnAll(warnings)
 	switch {
 	case len(workers) == 0:
 		return host.Worker{}, &host.NotFoundError{Name: name}
@@ -79,11 +61,10 @@ func ralphWorker(ctx context.Context, a *app.App, h *host.Host, name string) (ho
 
 // loopStatus returns the status of a loop, corrected by the status of its worker.
 func loopStatus(st ralph.State, running bool) (ralph.Status, ralph.Reason) {
-	if st.Status == ralph.Running && !running {
-		// It was killed before it could record its end.
-		return ralph.Stopped, ralph.ReasonKilled
-	}
-	if st.Status == ralph.Paused && !running {
+	switch {
+	case !running && st.Status == ralph.Running:
+		return ralph.Stopped, ralph.ReasonKilled // before it could record its end
+	case !running && st.Status == ralph.Paused:
 		return st.Status, ralph.ReasonKilled // the pause outlives its worker
 	}
 	return st.Status, st.ExitReason
@@ -94,7 +75,7 @@ func runs(w host.Worker) bool { return w.Name != "" && !w.Gone() }
 
 func noLoop(err error) error {
 	if errors.Is(err, ralph.ErrState) {
-		return &output.HintError{Err: err, Hint: "'swarm ralph clean NAME' removes it"}
+		return output.WithHint(err, "'swarm ralph clean NAME' removes it")
 	}
 	return err
 }

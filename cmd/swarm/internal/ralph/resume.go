@@ -40,7 +40,7 @@ one.`,
 		Example: `  swarm ralph resume agent
   swarm ralph resume agent --max-iterations 100`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.iterations.N != nil && *o.iterations.N == 0 {
 				return output.Usagef("invalid value '0' for --max-iterations: expected a number from 1")
@@ -91,16 +91,11 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 			return ralph.ContinueNext(st, lastSession(h, st, worker))
 		})
 		switch {
-		case errors.Is(err, errAsItWas):
+		case errors.Is(err, errUnchanged): // it is running
 			a.Warn(fmt.Sprintf("worker '%s' is not paused", worker.Name), "")
-			if o.json {
-				return a.PrintJSON(loopJSONOf(store, after, worker))
-			}
-			return nil
 		case err != nil:
 			return noLoop(err)
-		}
-		if !running {
+		case !running:
 			again, err := h.Respawn(ctx, worker.ID, host.RespawnRequest{
 				Warn:   func(w host.Warning) { a.Warn(w.Text, w.Hint) },
 				Notice: a.Hint,
@@ -117,7 +112,9 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 		if o.json {
 			return a.PrintJSON(loopJSONOf(store, after, worker))
 		}
-		a.Printf("resumed ralph loop for %s\n", worker.Name)
+		if err == nil {
+			a.Printf("resumed ralph loop for %s\n", worker.Name)
+		}
 		return nil
 	})
 }
@@ -129,15 +126,15 @@ func stillAsks(ctx context.Context, h *host.Host, store ralph.Store, worker host
 		return nil //nolint:nilerr // the resumption itself says what is wrong
 	}
 	states, err := h.AgentStates(ctx, []string{worker.ID})
-	if s := states[worker.ID]; err != nil || s == nil || s.State != profile.Blocked {
+	s := states[worker.ID]
+	if err != nil || s == nil || s.State != profile.Blocked {
 		return nil //nolint:nilerr // an agent that can't be seen keeps nobody from resuming
 	}
-	s := states[worker.ID]
 	hint := fmt.Sprintf("answer it in 'swarm attach %s' first", worker.Name)
 	if len(s.Choices) > 0 {
 		hint = fmt.Sprintf("answer it first with 'swarm answer %s CHOICE'", worker.Name)
 	}
-	return &output.HintError{Err: fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), Hint: hint}
+	return output.WithHint(fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), hint)
 }
 
 // lastSession returns the conversation that the hooks of a loop's agent reported in its
@@ -157,15 +154,13 @@ func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 	}
 	switch status, _ := loopStatus(*st, running); {
 	case running && status == ralph.Running && !more && st.LimitUntil.IsZero():
-		return errAsItWas
+		return errUnchanged
 	case running && status != ralph.Running && status != ralph.Paused:
 		// The loop has just ended, and its worker is about to.
 		return &ralph.EndedError{Name: st.Name, Status: status}
 	case st.Complete():
-		return &output.HintError{
-			Err:  fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
-			Hint: "use --max-iterations to add more",
-		}
+		return output.WithHint(fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
+			"use --max-iterations to add more")
 	}
 	st.Status, st.ExitReason = ralph.Running, ""
 	st.LimitUntil, st.Limit = time.Time{}, ""
@@ -195,5 +190,5 @@ func resumeHint(a *app.App, err error, name string) error {
 	if _, loadErr := store.Load(name); loadErr != nil {
 		return err
 	}
-	return &output.HintError{Err: err, Hint: "its loop is known, but not the command of its worker: start a new loop with 'swarm ralph spawn'"}
+	return output.WithHint(err, "its loop is known, but not the command of its worker: start a new loop with 'swarm ralph spawn'")
 }

@@ -28,7 +28,7 @@ func newRun(a *app.App) *cobra.Command {
 process of its worker; elsewhere it only says why the loop can't be run there.`,
 		Example:           `  swarm ralph run agent`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runLoop(cmd.Context(), a, args[0]) },
 	}
 }
@@ -79,10 +79,8 @@ func refuseRun(ctx context.Context, a *app.App, name string) error {
 		case status == ralph.Running:
 			return fmt.Errorf("ralph loop for '%s' is already running", worker.Name)
 		case reason == ralph.ReasonKilled:
-			return &output.HintError{
-				Err:  &ralph.EndedError{Name: worker.Name, Status: status},
-				Hint: fmt.Sprintf("use 'swarm ralph resume %s' to continue", worker.Name),
-			}
+			return output.WithHint(&ralph.EndedError{Name: worker.Name, Status: status},
+				fmt.Sprintf("use 'swarm ralph resume %s' to continue", worker.Name))
 		default:
 			return &ralph.EndedError{Name: worker.Name, Status: status}
 		}

@@ -103,7 +103,7 @@ func (o *spawnOptions) addTo(cmd *cobra.Command) {
 	o.Sandbox.AddTo(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, also in a git repository")
-	f.Var((*command.PercentFlag)(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
+	f.Var(command.Percent(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
 	f.StringVar(&o.promptFile, "prompt-file", "", "`FILE` with the prompt; required")
 	f.Var(&o.iterations, "max-iterations", "how many iterations at most (default: 50)")
 	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may be silent; 0: no limit (default: 180s; headless: 0)")
@@ -172,10 +172,8 @@ func (o *spawnOptions) state() (ralph.State, error) {
 	}
 	if _, err := ralph.ReadPrompt(prompt); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return ralph.State{}, &output.HintError{
-				Err:  fmt.Errorf("prompt file not found: %s", o.promptFile),
-				Hint: "write it first; 'swarm ralph init' writes one to begin with",
-			}
+			return ralph.State{}, output.WithHint(fmt.Errorf("prompt file not found: %s", o.promptFile),
+				"write it first; 'swarm ralph init' writes one to begin with")
 		}
 		return ralph.State{}, err
 	}
@@ -251,7 +249,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 		request.Stdin = request.Backend != app.BackendTmux
 		worker, err := ralphStart(ctx, a, h, o, st, request)
 		if err != nil && o.ownTree && request.Workspace != nil {
-			return &output.HintError{Err: err, Hint: "in a git repository a loop gets a worktree of its own; --no-worktree runs it in the working directory"}
+			return output.WithHint(err, "in a git repository a loop gets a worktree of its own; --no-worktree runs it in the working directory")
 		}
 		if err != nil {
 			return err
@@ -279,15 +277,13 @@ func inRepository(dir string) bool {
 	if err != nil {
 		return false
 	}
-	for {
+	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return true
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
+		if dir == filepath.Dir(dir) {
 			return false
 		}
-		dir = up
 	}
 }
 

@@ -44,8 +44,7 @@ func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, 
 		}
 	}
 	var worker host.Worker
-	err = store.Create(ctx, st, func() error {
-		var err error
+	err = store.Create(ctx, st, func() (err error) {
 		worker, err = h.Spawn(ctx, request)
 		return err
 	})
@@ -60,10 +59,8 @@ func mustNotExist(ctx context.Context, h *host.Host, name string) error {
 	case err != nil:
 		return err
 	}
-	return &output.HintError{
-		Err:  fmt.Errorf("worker '%s' already exists", name),
-		Hint: fmt.Sprintf("go on with 'swarm ralph resume %s', or begin anew with --replace", name),
-	}
+	return output.WithHint(fmt.Errorf("worker '%s' already exists", name),
+		fmt.Sprintf("go on with 'swarm ralph resume %s', or begin anew with --replace", name))
 }
 
 // ralphReplace ends a worker and removes its worktree, record and loop. Uncommitted work in

@@ -24,10 +24,8 @@ const (
 	stuckLines = 5
 )
 
-type statusOptions struct{ json bool }
-
 func newStatus(a *app.App) *cobra.Command {
-	o := &statusOptions{}
+	var json bool
 	cmd := &cobra.Command{
 		Use:   "status NAME",
 		Short: "Show a loop's progress",
@@ -36,14 +34,14 @@ is changed.`,
 		Example: `  swarm ralph status agent
   swarm ralph status agent --json | jq .current_iteration`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
-		ValidArgsFunction: completeOneRalph(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, args[0], o) },
+		ValidArgsFunction: app.OfferOne(loopNames(a)),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, args[0], json) },
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")
+	cmd.Flags().BoolVar(&json, "json", false, "print the loop as JSON")
 	return cmd
 }
 
-func runStatus(ctx context.Context, a *app.App, name string, o *statusOptions) error {
+func runStatus(ctx context.Context, a *app.App, name string, json bool) error {
 	store, err := a.RalphStore()
 	if err != nil {
 		return err
@@ -64,7 +62,7 @@ func runStatus(ctx context.Context, a *app.App, name string, o *statusOptions) e
 			return noLoop(loadErr)
 		}
 		l := loopJSONOf(store, st, worker)
-		if o.json {
+		if json {
 			return a.PrintJSON(l)
 		}
 		r := loopReport{loopJSON: l, now: time.Now(), last: store.LastOutput(st.Name)}

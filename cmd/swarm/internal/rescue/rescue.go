@@ -51,7 +51,7 @@ type workJSON struct {
 	Files []view.FileJSON `json:"files"`
 	Path  *string         `json:"path"`
 	Note  *string         `json:"note"`
-	// Host is of work on another machine.
+	// Host is set for work on another machine.
 	Host string `json:"host,omitempty"`
 }
 
@@ -77,20 +77,16 @@ func here() []string {
 // complete offers the names of saved work. It starts the plugin, since only the
 // repositories know.
 func complete(a *app.App) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var names []string
-		_ = a.WithHost(cmd.Context(), func(h *host.Host) error {
-			works, _, err := h.Saved().List(cmd.Context(), here()...)
+	return app.OfferOne(func(ctx context.Context) (names []string, _ error) {
+		_ = a.WithHost(ctx, func(h *host.Host) error {
+			works, _, err := h.Saved().List(ctx, here()...)
 			for _, w := range works {
 				names = append(names, saved.ID(w))
 			}
 			return err
 		})
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
+		return names, nil
+	})
 }
 
 func newLs(a *app.App) *cobra.Command {
@@ -117,9 +113,7 @@ func runLs(ctx context.Context, a *app.App, h *host.Host, json bool) error {
 	if err != nil {
 		return err
 	}
-	for _, text := range warnings {
-		a.Warn(text, "")
-	}
+	a.WarnAll(warnings)
 	if json {
 		list := make([]workJSON, len(works))
 		for i, w := range works {
@@ -226,9 +220,7 @@ Nothing is overwritten: the directory must be new or empty. The saved work stays
 		a.Hint(w.Note)
 	})
 	cmd.Flags().StringVar(&into, "into", "", "the `DIR` to restore into (default: where the worker of that name would work)")
-	if err := cmd.MarkFlagDirname("into"); err != nil {
-		panic(err) // the flag does not exist: a mistake in this program
-	}
+	_ = cmd.MarkFlagDirname("into")
 	return cmd
 }
 
@@ -243,10 +235,8 @@ there are several pieces of saved work of a worker, the name has to say which.`,
 	}, func(ctx context.Context, h *host.Host, name string) (swarm.SavedWork, error) {
 		w, err := h.Saved().Find(ctx, name, true, here()...)
 		if err == nil && !force {
-			err = &output.HintError{
-				Err:  fmt.Errorf("dropping %s (%s, saved %s ago) deletes it for good", saved.ID(w), w.Title, age(w, time.Now())),
-				Hint: "use --force to delete it",
-			}
+			err = output.WithHint(fmt.Errorf("dropping %s (%s, saved %s ago) deletes it for good", saved.ID(w), w.Title, age(w, time.Now())),
+				"use --force to delete it")
 		}
 		if err == nil {
 			w, err = h.Saved().Drop(ctx, w)

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,11 @@ func Print(a *app.App, manager string, u Unit) error {
 	if dir != filepath.Join(a.Getenv("HOME"), ".swarm") {
 		s.env = append(s.env, [2]string{swarm.EnvDir, dir})
 	}
-	for _, text := range append(s.command, s.values()...) {
+	texts := slices.Clone(s.command)
+	for _, v := range s.env {
+		texts = append(texts, v[1])
+	}
+	for _, text := range texts {
 		if strings.ContainsAny(text, "\n\r\x00") {
 			return fmt.Errorf("a unit can't hold a line break, as in %q", text)
 		}
@@ -84,14 +89,6 @@ type service struct {
 func (s service) file() string  { return "swarm-" + s.Name }
 func (s service) label() string { return "com.github.swarmhost.swarm." + s.Name }
 
-func (s service) values() []string {
-	values := make([]string, len(s.env))
-	for i, v := range s.env {
-		values[i] = v[1]
-	}
-	return values
-}
-
 func (s service) systemd() []byte {
 	var b bytes.Buffer
 	linger := "keeps it running while nobody is logged in"
@@ -110,14 +107,11 @@ Documentation=https://github.com/swarmhost/swarm
 	if s.Once {
 		b.WriteString("Type=oneshot\nRemainAfterExit=yes\n")
 	}
-	b.WriteString("ExecStart=")
+	words := make([]string, len(s.command))
 	for i, arg := range s.command {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(systemdQuote(arg, "$", "$$"))
+		words[i] = systemdQuote(arg, "$", "$$")
 	}
-	b.WriteByte('\n')
+	b.WriteString("ExecStart=" + strings.Join(words, " ") + "\n")
 	for _, v := range s.env {
 		b.WriteString("Environment=" + systemdQuote(v[0]+"="+v[1]) + "\n")
 	}

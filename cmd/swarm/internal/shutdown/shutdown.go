@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -54,13 +55,8 @@ func newShutdownReject(a *app.App) *cobra.Command {
 		Short: "Refuse to end",
 		Long: `Refuse to end. The agent continues, and the leader gets the reason; the leader may ask
 again, or force the end.`,
-		Example: `  swarm shutdown reject "the migration is half done"`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &output.UsageError{Text: "unexpected argument '" + args[1] + "'", Hint: `the reason is one argument: swarm shutdown reject "REASON"`}
-			}
-			return nil
-		},
+		Example:           `  swarm shutdown reject "the migration is half done"`,
+		Args:              command.OneText(0, "", `the reason is one argument: swarm shutdown reject "REASON"`),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := tool.RespondShutdownInput{Ready: true}
@@ -86,9 +82,9 @@ func respondShutdown(ctx context.Context, a *app.App, f *member.Flags, in tool.R
 
 func respondedLine(out tool.RespondShutdownOutput) string {
 	switch out.Phase {
-	case member.PhaseConfirmed:
+	case team.Confirmed:
 		return "shutting down" + member.ReassignedText(out.ReassignedTasks)
-	case member.PhaseApproved:
+	case team.Approved:
 		return "approved; run 'swarm shutdown approve' when you are ready"
 	default:
 		return string(out.Phase)

@@ -81,32 +81,29 @@ func wantedPlugins(cfg config.Config) []string {
 	return wanted
 }
 
-// configFindings are the doctor's about the config files; a damaged one does not
-// keep it from looking at the rest.
+// configFindings returns the findings about the config files. A damaged file does not keep
+// the doctor from looking at the rest.
 func configFindings(a *app.App) (*config.Loaded, []doctor.Finding, error) {
-	loaded, err := a.LoadAll()
+	loaded, err := a.Setup().Load("")
 	var problems config.Problems
 	if err != nil && !errors.As(err, &problems) {
 		return nil, nil, err
 	}
 	var findings []doctor.Finding
+	add := func(s doctor.Severity, what, mend string) {
+		findings = append(findings, doctor.Finding{Severity: s, Subject: "config", What: what, Mend: mend})
+	}
 	for _, p := range problems {
-		findings = append(findings, doctor.Finding{
-			Severity: doctor.SeverityError, Subject: "config", What: p.Error(), Mend: "edit the file",
-		})
+		add(doctor.SeverityError, p.Error(), "edit the file")
 	}
 	for _, r := range loaded.Refused {
-		findings = append(findings, doctor.Finding{
-			Severity: doctor.SeverityWarning, Subject: "config", What: fmt.Sprintf("%s is not used: %s", r.Path, r.Reason), Mend: r.Advice(),
-		})
+		add(doctor.SeverityWarning, fmt.Sprintf("%s is not used: %s", r.Path, r.Reason), r.Advice())
 	}
 	for _, i := range loaded.Ignored {
-		findings = append(findings, doctor.Finding{
-			Severity: doctor.SeverityWarning, Subject: "config", What: i.Reason(), Mend: i.Advice(),
-		})
+		add(doctor.SeverityWarning, i.Reason(), i.Advice())
 	}
 	if len(findings) == 0 {
-		findings = append(findings, doctor.Finding{Severity: doctor.SeverityOK, Subject: "config", What: "no problems"})
+		add(doctor.SeverityOK, "no problems", "")
 	}
 	return loaded, findings, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,7 +151,7 @@ func roffFlag(f *pflag.Flag) string {
 	if value != "" {
 		name += ` \fI` + roff(value) + `\fR`
 	}
-	if !strings.Contains(usage, "(default") && f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" && f.DefValue != "0" && f.DefValue != "0s" {
+	if !strings.Contains(usage, "(default") && !slices.Contains([]string{"", "false", "[]", "0", "0s"}, f.DefValue) {
 		usage += fmt.Sprintf(" (default %s)", f.DefValue)
 	}
 	return ".TP\n" + name + "\n" + roff(usage) + "\n"
@@ -169,16 +170,10 @@ func roffSeeAlso(cmd *cobra.Command) string {
 	if len(names) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString(".SH SEE ALSO\n")
 	for i, name := range names {
-		comma := ","
-		if i == len(names)-1 {
-			comma = ""
-		}
-		fmt.Fprintf(&b, ".BR %s (1)%s\n", roff(name), comma)
+		names[i] = fmt.Sprintf(".BR %s (1)", roff(name))
 	}
-	return b.String()
+	return ".SH SEE ALSO\n" + strings.Join(names, ",\n") + "\n"
 }
 
 func roff(text string) string {

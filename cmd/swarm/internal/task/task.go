@@ -29,6 +29,43 @@ task at the same time, one gets it.`,
 	}, newCreate(a), newClaim(a), newUpdate(a), newLs(a))
 }
 
+func newCreate(a *app.App) *cobra.Command {
+	f := &member.Flags{}
+	var in tool.TaskCreateInput
+	cmd := &cobra.Command{
+		Use:   "create TITLE",
+		Short: "Create a task",
+		Long: `Create a pending task and print its id. Any member may do so. It can depend on
+existing tasks.
+
+With --for the task is meant for one member, and only that member and the leader can
+claim it. If swarm knows the member's screen, it types a line about the task once the
+agent is at its prompt and the task waits for no other.`,
+		Example: `  swarm task create "write the parser" --team web --description "see grammar.md"
+  swarm task create "test the parser" --team web --for alice
+  swarm task create "release" --team web --depends-on task-1 --depends-on task-2`,
+		Args:              command.OneText(1, "title of the task", `the title is one argument: swarm task create "TITLE"`),
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	f.AddTo(cmd, a)
+	f.AddWaking(cmd)
+	cmd.Flags().StringVar(&in.Description, "description", "", "`TEXT` with more about it")
+	cmd.Flags().StringVar(&in.Assignee, "for", "", "the `MEMBER` that it is meant for, by id or name (default: any)")
+	command.CompleteFlag(cmd, "for", member.CompleteAgent(a, f, "leader"))
+	priority := command.Choice(cmd, "priority", "how urgent it is", "normal", member.TaskPriorities...)
+	cmd.Flags().StringArrayVar(&in.Dependencies, "depends-on", nil, "`ID` of a task that must be completed before; may be repeated")
+	command.CompleteFlag(cmd, "depends-on", member.CompleteTask(a, f, member.TaskStatuses...))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		output.FinishWriting()
+		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
+			in.TeamName, in.Title, in.Priority = team, args[0], priority.Value
+			out, err := tool.TaskCreate.Do(cmd.Context(), env, in)
+			return member.Answer(a, f.JSON, out, nil, err, func() { a.Printf("created %s\n", out.Task.ID) })
+		})
+	}
+	return cmd
+}
+
 func newLs(a *app.App) *cobra.Command {
 	f := &member.Flags{}
 	var in tool.TaskListInput
@@ -47,22 +84,19 @@ Any member may ask; nothing is changed.`,
 	f.AddTo(cmd, a)
 	status := command.Choice(cmd, "status", "only tasks with this status", "", member.TaskStatuses...)
 	cmd.Flags().StringVar(&in.Owner, "owner", "", "only tasks of this `MEMBER`, by id or name")
-	command.CompleteFlag(cmd, "owner", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return member.CompleteAgent(a, f, "leader")(cmd, nil, prefix)
-	})
+	command.CompleteFlag(cmd, "owner", member.CompleteAgent(a, f, "leader"))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, team string) error {
 			in.TeamName, in.Status = team, status.Value
 			out, err := tool.TaskList.Do(cmd.Context(), env, in)
 			return member.Answer(a, f.JSON, out, nil, err, func() {
-				a.PrintTable(taskLsHeader, taskRows(out.Tasks, member.Names(cmd.Context(), env, team)))
+				rows := taskRows(out.Tasks, member.Names(cmd.Context(), env, team))
+				a.PrintTable([]string{"ID", "STATUS", "PRIORITY", "OWNER", "NEEDS", "TITLE"}, rows)
 			})
 		})
 	}
 	return cmd
 }
-
-var taskLsHeader = []string{"ID", "STATUS", "PRIORITY", "OWNER", "NEEDS", "TITLE"}
 
 func taskRows(tasks []tool.Task, nameOf func(id string) string) [][]string {
 	rows := make([][]string, len(tasks))

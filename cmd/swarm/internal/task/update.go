@@ -55,11 +55,9 @@ back. Setting the status that the task already has changes nothing.`,
 	f.AddTo(cmd, a)
 	f.AddWaking(cmd)
 	cmd.Flags().StringVar(&assignee, "for", "", "the `MEMBER` that a pending task is meant for from now on, by id or name, or \"all\"")
-	command.CompleteFlag(cmd, "for", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return member.CompleteAgent(a, f, "leader", "all")(cmd, nil, prefix)
-	})
+	command.CompleteFlag(cmd, "for", member.CompleteAgent(a, f, "leader", "all"))
 	cmd.Flags().StringArrayVar(&needs, "depends-on", nil, "`ID` of a task to complete before, in place of the present ones; may be repeated")
-	command.CompleteFlag(cmd, "depends-on", member.CompleteNeeds(a, f))
+	command.CompleteFlag(cmd, "depends-on", member.CompleteTask(a, f, member.TaskStatuses...))
 	return cmd
 }
 

@@ -30,7 +30,7 @@ cleaned; their history stays for good. Only the leader can delete a team.`,
 		Example: `  swarm team delete web
   swarm team delete web --force`,
 		Args:              command.Arguments(1, 1, "name of a team"),
-		ValidArgsFunction: a.CompleteOneTeam,
+		ValidArgsFunction: app.OfferOne(a.TeamNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDelete(cmd.Context(), a, args[0], force, asJSON)
 		},
@@ -64,7 +64,7 @@ func runDelete(ctx context.Context, a *app.App, name string, force, asJSON bool)
 			out.Error = err.Error()
 		}
 		if _, ok := errors.AsType[*team.LiveAgentsError](err); ok {
-			err = &output.HintError{Err: err, Hint: "use --force to kill them"}
+			err = output.WithHint(err, "use --force to kill them")
 		}
 		err = member.Answer(a, asJSON, out, out.Warnings, err, func() {
 			text := ""

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
@@ -30,7 +32,7 @@ its tasks. The status is checked now; nothing is changed. Any member may ask.`,
 		Example: `  swarm team show web
   swarm team show web --json | jq .tasks`,
 		Args:              command.Arguments(1, 1, "name of a team"),
-		ValidArgsFunction: a.CompleteOneTeam,
+		ValidArgsFunction: app.OfferOne(a.TeamNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runShow(cmd.Context(), a, args[0], asJSON)
 		},
@@ -63,9 +65,7 @@ func runShow(ctx context.Context, a *app.App, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	for _, text := range status.Warnings {
-		a.Warn(text, "")
-	}
+	a.WarnAll(status.Warnings)
 	show := teamShowJSON{
 		teamJSON: teamJSONOf(about), Agents: status.Agents, Server: status.Server, Summary: status.Summary,
 		Tasks: map[string]int{},
@@ -126,4 +126,59 @@ func tasksLine(count map[string]int) string {
 		}
 	}
 	return member.CountLine(total, "task", parts)
+}
+
+func newLs(a *app.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "ls [flags]",
+		Aliases: []string{"list"},
+		Short:   "List teams",
+		Long:    `List all teams, with the worker that leads each ("-": a person). Nothing is changed.`,
+		Example: `  swarm team ls
+  swarm team ls --json | jq -r '.[] | select(.agents == []) | .teamName'`,
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runLs(cmd.Context(), a, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the teams as JSON")
+	return cmd
+}
+
+type teamJSON struct {
+	TeamName    string `json:"teamName"`
+	Description string `json:"description"`
+	// LeaderWorker is the name of the worker that leads the team; null for a person.
+	LeaderWorker *string  `json:"leaderWorker"`
+	Agents       []string `json:"agents"`
+	HasServer    bool     `json:"hasServer"`
+
+	CreatedAt tool.Timestamp `json:"createdAt"`
+}
+
+func teamJSONOf(t agent.Team) teamJSON {
+	return teamJSON{
+		TeamName: t.Name, Description: t.Description, LeaderWorker: output.OrNull(t.Leader),
+		Agents: append([]string{}, t.Agents...), HasServer: t.Server, CreatedAt: tool.Timestamp{Time: t.Created},
+	}
+}
+
+func runLs(ctx context.Context, a *app.App, asJSON bool) error {
+	return a.WithHost(ctx, func(h *host.Host) error {
+		teams, warnings, err := agent.Teams(ctx, h)
+		if err != nil {
+			return err
+		}
+		a.WarnAll(warnings)
+		list := make([]teamJSON, len(teams))
+		rows := make([][]string, len(teams))
+		for i, t := range teams {
+			list[i] = teamJSONOf(t)
+			rows[i] = []string{t.Name, output.OrDash(t.Leader), strconv.Itoa(len(t.Agents)), humane.Age(time.Since(t.Created)) + " ago", output.OrDash(t.Description)}
+		}
+		if asJSON {
+			return a.PrintJSON(list)
+		}
+		a.PrintTable([]string{"NAME", "LEADER", "AGENTS", "CREATED", "DESCRIPTION"}, rows)
+		return nil
+	})
 }

@@ -2,12 +2,12 @@ package tool
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/tool"
 )
 
 // The boxes in which background shells are shown to people.
@@ -23,14 +23,9 @@ const (
 
 const noTasks = "No active background tasks.\n"
 
-type taskRow struct {
-	ID, Command, Status string
-	Started             time.Time
-}
-
 // tasksTable shows background shells in a frame that is at most width wide; 0 means that
 // the output is not a terminal. It says so if there are no shells.
-func tasksTable(title string, tasks []taskRow, now time.Time, width int) string {
+func tasksTable(title string, tasks []tool.BackgroundShell, now time.Time, width int) string {
 	if len(tasks) == 0 {
 		return noTasks
 	}
@@ -39,7 +34,8 @@ func tasksTable(title string, tasks []taskRow, now time.Time, width int) string 
 	}
 	rows := [][]string{{"ID", "Command", "Started", "Status"}}
 	for _, t := range tasks {
-		rows = append(rows, []string{output.Visible(t.ID), output.Visible(t.Command), startedText(now.Sub(t.Started)), output.Visible(t.Status)})
+		started := startedText(now.Sub(t.StartedAt.Time))
+		rows = append(rows, []string{output.Visible(t.ID), output.Visible(t.Command), started, output.Visible(string(t.Status))})
 	}
 	widths := []int{9, 18, 11, 11}
 	inner := 2 + columnGap*(len(widths)-1)
@@ -95,29 +91,21 @@ func startedText(age time.Duration) string {
 	}
 }
 
-type killedShell struct {
-	ID, Command string
-	// Signal is the first that it got.
-	Signal string
-	// Timeout is the time that it had to end.
-	Timeout time.Duration
-}
-
-func (k killedShell) terminatedBox(width int) string {
+func terminatedBox(k tool.KillShellOutput, width int) string {
 	status := "Terminated gracefully"
-	if k.Signal == "SIGKILL" {
+	if k.SignalSent == "SIGKILL" {
 		status = "Killed"
 	}
 	return box("Process Terminated", width,
-		"Shell ID: "+k.ID, "Command: "+k.Command, "Signal: "+k.Signal, "Status: "+status)
+		"Shell ID: "+k.ShellID, "Command: "+k.Command, "Signal: "+k.SignalSent, "Status: "+status)
 }
 
-func (k killedShell) forceKilledBox(width int) string {
+func forceKilledBox(k tool.KillShellOutput, width int) string {
 	return box("Process Force Killed", width,
-		"Shell ID: "+k.ID,
-		"Signal: "+k.Signal+" → SIGKILL",
+		"Shell ID: "+k.ShellID,
+		"Signal: "+k.SignalSent+" → SIGKILL",
 		"Status: Force killed after "+config.FormatDuration(k.Timeout)+" timeout",
-		"Note: Process did not respond to "+k.Signal)
+		"Note: Process did not respond to "+k.SignalSent)
 }
 
 func shellNotFoundText(id string) string {
@@ -128,10 +116,11 @@ func box(title string, width int, lines ...string) string {
 	if width == 0 {
 		width = pipeWidth
 	}
-	for i := range lines {
-		lines[i] = output.Visible(lines[i])
+	widest := 0
+	for i, line := range lines {
+		lines[i] = output.Visible(line)
+		widest = max(widest, output.Columns(lines[i]))
 	}
-	widest := output.Columns(slices.MaxFunc(lines, func(a, b string) int { return output.Columns(a) - output.Columns(b) }))
 	inner := max(min(max(boxWidth, widest+2), width-2), len(title)+4)
 	var b strings.Builder
 	fmt.Fprintf(&b, "┌─ %s %s┐\n", title, strings.Repeat("─", inner-len(title)-3))

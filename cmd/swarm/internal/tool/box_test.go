@@ -8,17 +8,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 var boxTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func task(id, command string, age time.Duration) taskRow {
-	return taskRow{ID: id, Command: command, Status: "running", Started: boxTime.Add(-age)}
+func task(id, command string, age time.Duration) tool.BackgroundShell {
+	return tool.BackgroundShell{ID: id, Command: command, Status: "running", StartedAt: humane.At(boxTime.Add(-age))}
 }
 
 func TestTasksTable(t *testing.T) {
 	t.Parallel()
-	rows := []taskRow{
+	rows := []tool.BackgroundShell{
 		task("bg-a1b2c3", "npm run dev", 5*time.Minute),
 		task("bg-d4e5f6", "pytest --watch", 2*time.Minute),
 		task("bg-g7h8i9", "docker compose up", 10*time.Minute),
@@ -56,10 +58,10 @@ func TestBoxesAreStraight(t *testing.T) {
 			if width == 0 {
 				most = pipeWidth
 			}
-			k := killedShell{ID: "bg-a1b2c3", Command: command, Signal: "SIGTERM", Timeout: 3 * time.Second}
+			k := tool.KillShellOutput{ShellID: "bg-a1b2c3", Command: command, SignalSent: "SIGTERM", Timeout: 3 * time.Second}
 			for _, text := range []string{
-				tasksTable("T:", []taskRow{task("bg-a1b2c3", command, 0), task("bg-a1b2c4", "x", 0)}, boxTime, width),
-				k.terminatedBox(width), k.forceKilledBox(width),
+				tasksTable("T:", []tool.BackgroundShell{task("bg-a1b2c3", command, 0), task("bg-a1b2c4", "x", 0)}, boxTime, width),
+				terminatedBox(k, width), forceKilledBox(k, width),
 			} {
 				straight := 0
 				for line := range strings.Lines(text) {
@@ -106,12 +108,12 @@ func TestKilledShell(t *testing.T) {
 │ Note: Process did not respond to SIGTERM          │
 └───────────────────────────────────────────────────┘
 `
-	k := killedShell{ID: "bg-a1b2c3", Command: "npm run dev", Signal: "SIGTERM", Timeout: 5 * time.Second}
-	if diff := cmp.Diff(terminated, k.terminatedBox(80)); diff != "" {
+	k := tool.KillShellOutput{ShellID: "bg-a1b2c3", Command: "npm run dev", SignalSent: "SIGTERM", Timeout: 5 * time.Second}
+	if diff := cmp.Diff(terminated, terminatedBox(k, 80)); diff != "" {
 		t.Errorf("terminated (-want +got):\n%s", diff)
 	}
-	k.ID, k.Timeout = "bg-stuck", 3*time.Second
-	if diff := cmp.Diff(forced, k.forceKilledBox(80)); diff != "" {
+	k.ShellID, k.Timeout = "bg-stuck", 3*time.Second
+	if diff := cmp.Diff(forced, forceKilledBox(k, 80)); diff != "" {
 		t.Errorf("forced (-want +got):\n%s", diff)
 	}
 	if got, want := shellNotFoundText("invalid-id"), "Error: Shell not found: invalid-id\nUse /tasks to see available background shells.\n"; got != want {

@@ -62,9 +62,8 @@ Exit code: 0 if the answer says success, 1 if not, 2 if the input was wrong.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.input, "json-input", "", "the input: a `JSON` object, @FILE, or - for stdin")
-	f.Var(&o.session, "session", "session of the background shells: a label, or the `PID` of their owner")
+	o.session.addTo(cmd, "session of the background shells: a label, or the `PID` of their owner")
 	f.BoolVar(&o.json, "json", false, "print JSON on a terminal too")
-	command.CompleteWith(cmd, "session")
 	return cmd
 }
 
@@ -155,7 +154,6 @@ func printResult(a *app.App, r tool.Result, o *callOptions) error {
 }
 
 func killShellText(out tool.KillShellOutput, width int) string {
-	killed := killedShell{ID: out.ShellID, Command: out.Command, Signal: out.SignalSent, Timeout: out.Timeout}
 	notFound := shell.NotFoundError{ID: out.ShellID}
 	switch {
 	case out.Error == notFound.Error():
@@ -165,8 +163,8 @@ func killShellText(out tool.KillShellOutput, width int) string {
 	case !out.Success:
 		return "Error: " + output.Visible(output.OrText(out.Error, "the shell is still running")) + "\n"
 	case out.ForceKilled != nil && *out.ForceKilled:
-		return killed.forceKilledBox(width)
+		return forceKilledBox(out, width)
 	default:
-		return killed.terminatedBox(width)
+		return terminatedBox(out, width)
 	}
 }

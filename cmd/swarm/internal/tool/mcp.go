@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/host/tool"
@@ -22,7 +21,7 @@ const mcpProgram = "swarm-mcp"
 func NewMCP(a *app.App) *cobra.Command {
 	var cwd string
 	var person bool
-	var sets setsFlag
+	var sets []tool.Set
 	var limit command.DurationFlag
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -50,25 +49,14 @@ desktop application, serves only you; the flag has no effect inside a worker.`,
 	}
 	cmd.Flags().StringVar(&cwd, "cwd", "", "working directory `DIR` of commands and agents (default: this one)")
 	cmd.Flags().BoolVar(&person, "person", false, "the client runs in the background, but serves only you")
-	cmd.Flags().Var(&sets, "tools", "sets of tools to offer: shells, workers, teams (default: shells,workers, and teams for members of one)")
+	cmd.Flags().Var(command.Parsed(&sets, "SETS", tool.ParseSets), "tools", "sets of tools to offer: shells, workers, teams (default: shells,workers, and teams for members of one)")
 	cmd.Flags().Var(&limit, "call-limit", "how long the client waits for an answer; a command that takes longer continues in the background (default: 50s)")
 	command.CompleteWith(cmd, "tools", string(tool.Shells), string(tool.Workers), string(tool.Teams))
 	return cmd
 }
 
-// setsFlag are sets of tools; empty: not given.
-type setsFlag string
-
-func (f *setsFlag) Set(s string) error {
-	sets, err := tool.ParseSets(s)
-	*f = setsFlag(tool.JoinSets(sets))
-	return err
-}
-func (f *setsFlag) Type() string   { return "SETS" }
-func (f *setsFlag) String() string { return string(*f) }
-
-func runMCP(a *app.App, cwd string, person bool, sets setsFlag, limit command.DurationFlag) error {
-	program, server, err := a.Companion(mcpProgram)
+func runMCP(a *app.App, cwd string, person bool, sets []tool.Set, limit command.DurationFlag) error {
+	command, err := a.Companion(mcpProgram)
 	if err != nil {
 		return err
 	}
@@ -80,12 +68,11 @@ func runMCP(a *app.App, cwd string, person bool, sets setsFlag, limit command.Du
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		a.Hint("agents start this server, which speaks JSON-RPC; Ctrl-D ends it")
 	}
-	command := []string{server, "-swarm", program, "-version", setup.ReadBuild().Version}
 	if person {
 		command = append(command, "-person")
 	}
-	if sets != "" {
-		command = append(command, "-tools", string(sets))
+	if len(sets) > 0 {
+		command = append(command, "-tools", tool.JoinSets(sets))
 	}
 	if limit.D != nil {
 		command = append(command, "-call-limit", limit.D.String())

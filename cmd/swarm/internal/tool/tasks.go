@@ -24,20 +24,20 @@ type tasksOptions struct {
 // not given: an empty value, as from an unset variable in a script, is refused.
 type sessionFlag string
 
-func (f *sessionFlag) Set(s string) error {
-	if s == "" {
-		return errors.New("expected a label, or the pid of a process")
-	}
-	*f = sessionFlag(s)
-	return nil
+func (f *sessionFlag) addTo(cmd *cobra.Command, usage string) {
+	cmd.Flags().Var(command.Parsed(f, "SESSION", func(s string) (sessionFlag, error) {
+		if s == "" {
+			return "", errors.New("expected a label, or the pid of a process")
+		}
+		return sessionFlag(s), nil
+	}), "session", usage)
+	command.CompleteWith(cmd, "session")
 }
-func (f *sessionFlag) Type() string   { return "SESSION" }
-func (f *sessionFlag) String() string { return string(*f) }
 
 // parseInto sets the session of env, if one was given.
-func (f *sessionFlag) parseInto(env *tool.Env) (err error) {
-	if *f != "" {
-		env.Session, err = shell.ParseSession(string(*f))
+func (f sessionFlag) parseInto(env *tool.Env) (err error) {
+	if f != "" {
+		env.Session, err = shell.ParseSession(string(f))
 	}
 	return err
 }
@@ -60,8 +60,7 @@ With --all, shells that ended within the last hour are listed too. Nothing is ch
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "list shells that ended within the last hour too")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the answer as JSON")
-	cmd.Flags().Var(&o.session, "session", "only those of this `SESSION`: a label, or the pid of its process")
-	command.CompleteWith(cmd, "session")
+	o.session.addTo(cmd, "only those of this `SESSION`: a label, or the pid of its process")
 	return cmd
 }
 
@@ -79,9 +78,5 @@ func printTasks(a *app.App, out tool.TasksOutput, all bool) {
 	if all {
 		title = "Background Tasks:"
 	}
-	rows := make([]taskRow, len(out.Tasks))
-	for i, t := range out.Tasks {
-		rows[i] = taskRow{ID: t.ID, Command: t.Command, Status: string(t.Status), Started: t.StartedAt.Time}
-	}
-	a.Printf("%s", output.Made(tasksTable(title, rows, time.Now(), a.OutWidth())))
+	a.Printf("%s", output.Made(tasksTable(title, out.Tasks, time.Now(), a.OutWidth())))
 }

@@ -1,7 +1,8 @@
 package tool
 
 import (
-	"fmt"
+	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,11 +30,8 @@ func findTool(name string) (tool.Tool, error) {
 	if t, ok := tool.Find(name); ok {
 		return t, nil
 	}
-	err := &output.UsageError{Text: fmt.Sprintf("unknown tool '%s'", name), Hint: "run 'swarm tool list' to see all of them"}
-	if near := nearest.Name(name, toolNames()); near != "" {
-		err.Hint = fmt.Sprintf("did you mean '%s'?", near)
-	}
-	return tool.Tool{}, err
+	hint := output.DidYouMean(nearest.Name(name, toolNames()), "run 'swarm tool list' to see all of them")
+	return tool.Tool{}, output.WithHint(output.Usagef("unknown tool '%s'", name), hint)
 }
 
 func toolNames() []string {
@@ -44,9 +42,59 @@ func toolNames() []string {
 	return names
 }
 
-func completeTool(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+var completeTool = app.OfferOne(func(context.Context) ([]string, error) { return toolNames(), nil })
+
+func newList(a *app.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the tools",
+		Long: `List the tools, the set of each, and whether it only reads or may end something.
+"swarm mcp --tools" takes sets.`,
+		Example: `  swarm tool list
+  swarm tool list --json | jq -r '.[].name'`,
+		Args: command.Arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error { return runList(a, asJSON) },
 	}
-	return toolNames(), cobra.ShellCompDirectiveNoFileComp
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	return cmd
+}
+
+type toolJSON struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	ReadOnly    bool   `json:"read_only"`
+	Destructive bool   `json:"destructive"`
+	Idempotent  bool   `json:"idempotent"`
+	Set         string `json:"set"`
+}
+
+func runList(a *app.App, asJSON bool) error {
+	tools := tool.All()
+	if asJSON {
+		list := make([]toolJSON, len(tools))
+		for i, t := range tools {
+			list[i] = toolJSON{t.Name, t.Title, t.Description, t.ReadOnly, t.Destructive, t.Idempotent, string(t.Set)}
+		}
+		return a.PrintJSON(list)
+	}
+	rows := make([][]string, len(tools))
+	for i, t := range tools {
+		rows[i] = []string{t.Name, string(t.Set), toolNature(t), strings.ToLower(t.Title[:1]) + t.Title[1:]}
+	}
+	a.PrintTable([]string{"NAME", "SET", "NATURE", "WHAT"}, rows)
+	return nil
+}
+
+func toolNature(t tool.Tool) string {
+	switch {
+	case t.ReadOnly:
+		return "reads"
+	case t.Destructive:
+		return "destructive"
+	default:
+		return "changes"
+	}
 }

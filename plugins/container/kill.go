@@ -52,8 +52,7 @@ func (e *engine) discard(ctx context.Context, r ref) (swarm.KillResult, error) {
 	if err := e.remove(ctx, r.Container); err != nil {
 		return swarm.KillResult{}, err
 	}
-	err := changeNote(r.Dir, func(n *note) { n.Undone = time.Now() })
-	if err != nil {
+	if err := changeNote(r.Dir, func(n *note) { n.Undone = time.Now() }); err != nil {
 		return swarm.KillResult{}, err
 	}
 	st, err := e.status(ctx, r)

@@ -9,6 +9,7 @@ import (
 	"github.com/moby/moby/api/types/jsonstream"
 
 	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 // progressPause is between two texts about the same spawn.
@@ -76,10 +77,8 @@ func (b *Backend) Progress(ctx context.Context, id string, each func(text string
 			if err := each(text); err != nil {
 				return err
 			}
-			select {
-			case <-time.After(progressPause):
-			case <-ctx.Done():
-				return ctx.Err()
+			if err := sleep.For(ctx, progressPause); err != nil {
+				return err
 			}
 		}
 		select {

@@ -12,8 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -90,15 +88,7 @@ func (a *attached) keep(local *swarm.Local) error {
 	}
 	defer func() { _ = clients.Close() }()
 	cmd := exec.Command(local.Shim, rundir.TailFlag) //nolint:noctx // it outlives this process
-	cmd.Dir = "/"                                    // not in a workspace that may have to go
-	cmd.Env = swarm.MergeEnv(append(slices.Clone(local.HostEnv), swarm.EnvDir+"="+local.StateDir, swarm.EnvShim+"="+rundir.TailMark))
-	cmd.ExtraFiles = []*os.File{stream, clients}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", local.Shim, err)
-	}
-	go func() { _ = cmd.Wait() }()
-	return nil
+	return startBeside(cmd, local, rundir.TailMark, stream, clients)
 }
 
 // tailLimit is how long the program may take to answer.

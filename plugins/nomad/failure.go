@@ -12,10 +12,7 @@ import (
 )
 
 func failure(a *api.AllocationListStub) string {
-	t := a.TaskStates[taskName]
-	if t == nil {
-		return cmp.Or(firstLine(a.ClientDescription), "it did not start")
-	}
+	t := a.TaskStates[taskName] // may be nil
 	for _, kind := range []string{api.TaskDriverFailure, api.TaskSetupFailure, api.TaskFailedValidation, api.TaskArtifactDownloadFailed} {
 		if e := eventOf(t, kind); e != nil {
 			return plain(cmp.Or(e.DisplayMessage, e.DriverError, e.SetupError, e.Message, kind))

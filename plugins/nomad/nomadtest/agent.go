@@ -7,7 +7,6 @@
 package nomadtest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -15,11 +14,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 // EnvAgent names the variable that holds the path of the agent.
@@ -131,11 +133,9 @@ func (a *Agent) Start() error {
 // Ready waits for a node, then for the keys without which there are no variables. An
 // agent that wants a token which c does not have is not waited for.
 func (a *Agent) Ready(ctx context.Context, c *api.Client) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		nodes, _, err := c.Nodes().List((&api.QueryOptions{}).WithContext(ctx))
-		if err != nil && bytes.Contains([]byte(err.Error()), []byte("403")) {
+		if err != nil && strings.Contains(err.Error(), "403") {
 			return nil
 		}
 		if err == nil && len(nodes) > 0 && nodes[0].Status == "ready" {
@@ -144,10 +144,8 @@ func (a *Agent) Ready(ctx context.Context, c *api.Client) error {
 				return nil
 			}
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		if over := sleep.For(ctx, 50*time.Millisecond); over != nil {
+			return fmt.Errorf("%w: %w", over, err)
 		}
 	}
 }

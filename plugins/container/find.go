@@ -96,5 +96,5 @@ func (e *engine) inputs(ctx context.Context, r ref) (tty, stdin bool, err error)
 		return false, false, e.tell(ctx, "look at the worker", err)
 	}
 	c := got.Config
-	return c.Tty, !c.Tty && hasStdin(slices.Concat([]string(c.Entrypoint), c.Cmd)), nil
+	return c.Tty, !c.Tty && hasStdin(slices.Concat(c.Entrypoint, c.Cmd)), nil
 }

@@ -10,6 +10,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+const (
+	// outage is how long to wait for an agent that does not answer.
+	outage = 30 * time.Second
+	// retryEvery is the pause before the next query after a failure.
+	retryEvery = 250 * time.Millisecond
+)
+
 // Watch reports every change of the worker's state. It waits for an agent that is being
 // restarted.
 func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {
@@ -71,13 +78,6 @@ func (b *Backend) awaitEnd(ctx context.Context, r ref, limit time.Duration) (swa
 	}
 	return last, err
 }
-
-const (
-	// outage is how long to wait for an agent that does not answer.
-	outage = 30 * time.Second
-	// retryEvery is the pause before the next query after a failure.
-	retryEvery = 250 * time.Millisecond
-)
 
 // feeds have one open question to Nomad for each place, however many wait for
 // something to happen there: an agent takes 100 connections of one client.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -344,11 +345,7 @@ func (w *worker) survives() {
 }
 
 // await lets time pass where no event marks the beginning of a call.
-func (k *kit) await(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	<-timer.C
-}
+func (k *kit) await(d time.Duration) { _ = sleep.For(k.Ctx, d) }
 
 // reopen continues with a new process of the plugin. err is of the call that the death of the
 // previous process may have cut off.

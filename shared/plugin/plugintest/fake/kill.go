@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -16,10 +17,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	if o.Signal == "" {
-		o.Signal = defaultSignal
-	}
-	if o.Signal, err = swarm.ParseSignal(o.Signal); err != nil {
+	if o.Signal, err = swarm.ParseSignal(cmp.Or(o.Signal, defaultSignal)); err != nil {
 		return swarm.KillResult{}, err
 	}
 	select {

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,9 +133,7 @@ func (w *worker) leave(o swarm.KillOptions) {
 
 // endBy ends the worker, even if its callers are gone.
 func (w *worker) endBy(o swarm.KillOptions) {
-	if o.Signal == "" {
-		o.Signal = defaultSignal
-	}
+	o.Signal = cmp.Or(o.Signal, defaultSignal)
 	w.signal(o.Signal, swarm.CauseKilled)
 	_, _ = w.finish(context.Background(), o)
 }

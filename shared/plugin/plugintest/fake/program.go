@@ -2,9 +2,9 @@ package fake
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -49,14 +49,7 @@ var programs = map[string]func(*worker){
 	},
 }
 
-func (w *worker) variable(name string) string {
-	for _, kv := range w.spec.Environ() {
-		if k, v, _ := strings.Cut(kv, "="); k == name {
-			return v
-		}
-	}
-	return ""
-}
+func (w *worker) variable(name string) string { return environ.Get(w.spec.Environ(), name) }
 
 func (w *worker) count(n int) {
 	for i := range n {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -48,12 +49,7 @@ func (w *worker) touch(path string) string {
 }
 
 func writes(box *swarm.Sandbox, path string) bool {
-	for _, dir := range box.Write {
-		if strings.HasPrefix(path, dir+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(box.Write, func(dir string) bool { return strings.HasPrefix(path, dir+"/") })
 }
 
 // reach returns whether the services of the machine can be reached.

@@ -205,18 +205,6 @@ func crashCases() []testCase {
 				w.survives()
 			},
 		},
-	}
-}
-
-// interrupted kills the plugin during a short call and continues with a new process of it.
-func (w *worker) interrupted(call func(context.Context) error) {
-	w.k.Helper()
-	w.reopen(w.k.crashIn(call, func() {}))
-}
-
-// hostCases are about the end of the host in the middle of a call.
-func hostCases() []testCase {
-	return []testCase{
 		{
 			name: "host-dies-in-kill", built: true,
 			rule: "a plugin exits during Kill when its host is gone, and another host can repeat the Kill",
@@ -238,6 +226,12 @@ func hostCases() []testCase {
 			},
 		},
 	}
+}
+
+// interrupted kills the plugin during a short call and continues with a new process of it.
+func (w *worker) interrupted(call func(context.Context) error) {
+	w.k.Helper()
+	w.reopen(w.k.crashIn(call, func() {}))
 }
 
 func (k *kit) crashInSpawn(after time.Duration) {

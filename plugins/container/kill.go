@@ -146,10 +146,7 @@ func (k *kill) detach(ctx context.Context) (swarm.KillResult, error) {
 
 // survives names what is alive.
 func (k *kill) survives(res swarm.KillResult) (swarm.KillResult, error) {
-	pids, err := members(k.was.pid, k.r.Container)
-	if err != nil {
-		pids = nil
-	}
+	pids, _ := members(k.was.pid, k.r.Container) // none if they can't be seen
 	for _, pid := range pids {
 		if name := nameOf(pid); pid != k.was.pid && name != "" {
 			res.Survivors = append(res.Survivors, swarm.Process{PID: pid, Name: name})

@@ -57,10 +57,7 @@ func (b *Backend) look(ctx context.Context, at place, job string, index uint64) 
 
 func (b *Backend) lookAtJobs(ctx context.Context, at place, job string, into map[string]*api.JobListStub) error {
 	q := b.query(ctx, at)
-	q.Prefix = jobPrefix
-	if job != "" {
-		q.Prefix = job
-	}
+	q.Prefix = cmp.Or(job, jobPrefix)
 	jobs, _, err := b.client.Jobs().ListOptions(&api.JobListOptions{Fields: &api.JobListFields{Meta: true}}, q)
 	for _, j := range jobs {
 		into[j.ID] = j

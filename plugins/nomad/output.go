@@ -37,12 +37,11 @@ func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOpti
 	}
 	out := &output{
 		logs: logs{b: b, at: r.place, alloc: a.ID}, o: o, each: each,
-		streams: []swarm.Stream{swarm.Stdout, swarm.Stderr}, at: make(map[swarm.Stream]position),
+		streams: []swarm.Stream{swarm.Stdout, swarm.Stderr}, at: make(map[swarm.Stream]position), pending: !ended(a),
 	}
 	if o.Stream != "" {
 		out.streams = []swarm.Stream{o.Stream}
 	}
-	out.pending = !ended(a)
 	if ended(a) {
 		return out.rest(ctx, time.Since(time.Unix(0, a.ModifyTime)).Abs() < flushLimit)
 	}
@@ -130,15 +129,14 @@ func (out *output) follow(ctx context.Context, r ref) error {
 // the end was just now.
 func (out *output) rest(ctx context.Context, fresh bool) error {
 	for {
-		n, err := out.pass(ctx)
-		if err != nil || !fresh {
+		if _, err := out.pass(ctx); err != nil || !fresh {
 			return err
 		}
 		if err := sleep.For(ctx, flushEvery); err != nil {
 			return err
 		}
 		more, err := out.pass(ctx)
-		if err != nil || n+more == 0 || more == 0 {
+		if err != nil || more == 0 {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"net"
 	"os"
 	"os/exec"
@@ -166,17 +167,9 @@ func (a *Agent) leave() {
 		a.stopJobs(c)
 	}
 	_ = a.cmd.Process.Signal(syscall.SIGINT)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = a.cmd.Wait()
-	}()
-	select {
-	case <-done:
-	case <-time.After(10 * time.Second):
-		_ = a.cmd.Process.Kill()
-		<-done
-	}
+	limit := time.AfterFunc(10*time.Second, func() { _ = a.cmd.Process.Kill() })
+	_ = a.cmd.Wait()
+	limit.Stop()
 	// The mounts that the agent, as root, makes for a task stay until it collects the task.
 	for _, name := range []string{"secrets", "private"} {
 		mounts, _ := filepath.Glob(filepath.Join(a.dir, "data/alloc/*/*", name))
@@ -223,26 +216,21 @@ func freePorts(n int) ([]int, error) {
 // Start returns an agent of the test's own, which leaves with it.
 func Start(t *testing.T, more string) *Agent {
 	t.Helper()
-	ready, over := make(chan *Agent), make(chan error, 1)
-	leave := make(chan struct{})
-	go func() {
-		over <- Run(more, func(a *Agent) error {
-			ready <- a
-			<-leave
+	var err error
+	next, leave := iter.Pull(func(yield func(*Agent) bool) {
+		err = Run(more, func(a *Agent) error {
+			yield(a) // returns when the test has ended
 			return nil
 		})
-	}()
-	select {
-	case a := <-ready:
-		t.Cleanup(func() {
-			close(leave)
-			if err := <-over; err != nil {
-				t.Error(err)
-			}
-		})
-		return a
-	case err := <-over:
-		t.Fatal(err)
-		return nil
+	})
+	t.Cleanup(func() {
+		if leave(); err != nil {
+			t.Error(err)
+		}
+	})
+	a, ok := next()
+	if !ok {
+		t.FailNow() // the error is reported above
 	}
+	return a
 }

@@ -25,7 +25,8 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 		return swarm.Handle{}, err
 	}
 	spec.Options = map[string]string{optTTY: fmt.Sprint(c.TTY)}
-	spec.Env = append(named(b.env, c.Env), spec.Env...)
+	own := environ.Without(b.env, func(name string) bool { return !slices.Contains(c.Env, name) })
+	spec.Env = append(own, spec.Env...)
 	spec.Local, spec.Owner = nil, nil
 	l := b.link(c.Host)
 	s, err := l.get(ctx)
@@ -84,11 +85,6 @@ func settle[R any](ctx context.Context, start remote.Start, find, begin func(rem
 			return r, err
 		}
 	}
-}
-
-// named returns the variables with those names.
-func named(env, names []string) []string {
-	return environ.Without(env, func(name string) bool { return !slices.Contains(names, name) })
 }
 
 // Find returns the worker of an id on the host where it was to be started, whatever host the

@@ -68,10 +68,8 @@ func (s Start) before() int {
 
 // ofWorker returns the options that are the worker's own.
 func ofWorker(options map[string]string) map[string]string {
-	own := maps.Clone(options)
-	if own == nil {
-		own = make(map[string]string)
-	}
+	own := make(map[string]string)
+	maps.Copy(own, options)
 	delete(own, optionStart)
 	return own
 }

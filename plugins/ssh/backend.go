@@ -70,7 +70,9 @@ func (b *Backend) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.links {
-		l.shut()
+		if s := l.awaitAttempt(); s != nil {
+			s.close()
+		}
 	}
 }
 

@@ -126,12 +126,6 @@ func (l *link) awaitAttempt() *session {
 	return s
 }
 
-func (l *link) shut() {
-	if s := l.awaitAttempt(); s != nil {
-		s.close()
-	}
-}
-
 // dials is how often a connection is tried that breaks while it is made: a busy server
 // closes some.
 const dials = 3

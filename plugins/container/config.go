@@ -17,10 +17,10 @@ import (
 
 // Config is the plugin's own table of settings.
 type Config struct {
-	// Host is where the engine listens: unix:// and the path of its socket. Empty: that of
+	// Host is where the engine listens: unix:// and the path of its socket. Empty: the value of
 	// DOCKER_HOST or CONTAINER_HOST, else the first of the usual sockets.
 	Host string `json:"host"`
-	// Image is that of workers without an option image.
+	// Image is the image of workers without an option image.
 	Image string `json:"image"`
 	// Pull says when an image is fetched: missing, always or never.
 	Pull string `json:"pull"`

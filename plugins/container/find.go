@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// findLimit is how long Find waits for a start that may be on its way: that of a Spawn
+	// findLimit is how long Find waits for a start that may be on its way, from a Spawn
 	// whose plugin was killed.
 	findLimit = 2 * time.Second
 	findPoll  = 20 * time.Millisecond

@@ -20,7 +20,7 @@ import (
 
 // Output reads the log that the engine keeps: both streams in the order in which the engine
 // read them. Output that the engine has dropped is not counted. The log of a terminal has no
-// times, so its lines get that of their reading.
+// times, so its lines get the time of their reading.
 func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
 	r, e, err := b.open(h)
 	if err != nil {

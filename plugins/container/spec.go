@@ -24,7 +24,7 @@ const (
 	labelWorker = "swarm.worker"    // the worker's id
 	labelName   = "swarm.name"      // its name
 	labelState  = "swarm.state-dir" // the host's state directory
-	labelID     = "swarm.state-id"  // the id of that, see [stateFile]
+	labelID     = "swarm.state-id"  // the id of the state directory, see [stateFile]
 	labelRun    = "swarm.run-dir"   // the worker's run directory
 )
 

@@ -205,7 +205,7 @@ func statusOf(r ref, s state, n note) swarm.Status {
 	return st
 }
 
-// unknowable returns why the exit that an engine tells of is not the real one, or "".
+// unknowable returns why the exit that an engine reports is not the real one, or "".
 func unknowable(s state, n note) string {
 	if s.finished.IsZero() || s.code < 0 {
 		return "the engine does not know how it ended"

@@ -79,7 +79,7 @@ func (e *engine) typeIn(ctx context.Context, r ref, in swarm.Input) error {
 	return nil
 }
 
-// A terminal has this size until somebody attaches to it. A window of tmux starts with the same.
+// A terminal has this size until a client attaches to it. A window of tmux starts with the same.
 const (
 	rows    = 24
 	columns = 80

@@ -16,7 +16,7 @@ type sight struct {
 	allocs map[string]*api.AllocationListStub
 	// jobs are by their name.
 	jobs map[string]*api.JobListStub
-	// index is that of allocs, to wait for another one.
+	// index is the index of allocs, to wait for a later one.
 	index uint64
 	// asked is a time at which this was true, or before it.
 	asked time.Time

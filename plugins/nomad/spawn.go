@@ -18,7 +18,7 @@ import (
 
 // Spawn registers the worker's job and waits until its task runs, or did, so that
 // a job that can't be placed or started is an error of the spawn. A start that takes
-// longer than the start timeout, such as that of a large image, continues.
+// longer than the start timeout, such as the start of a large image, continues.
 func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, err error) {
 	j, r, err := b.config.newJob(b.at, spec)
 	if err != nil {

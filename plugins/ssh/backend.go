@@ -139,8 +139,8 @@ func on(l *link, err error) error {
 // for all of them.
 const listLimit = 40 * time.Second
 
-// List tells of the workers on the hosts that the settings name. A host that can't be asked does
-// not keep it from telling of the others; the error names each such host.
+// List lists the workers on the hosts that the settings name. A host that can't be asked does
+// not keep it from listing the others; the error names each such host.
 func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {
 	hosts := slices.Clone(b.config.Hosts)
 	if b.config.Host != "" {

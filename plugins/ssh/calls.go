@@ -198,7 +198,7 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 	}
 }
 
-// Input gives the worker input. It is not repeated: nobody can tell whether it arrived.
+// Input gives the worker input. It is not repeated: it may have arrived.
 func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
 	_, l, far, err := b.of(h)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Config is the plugin's own table of settings.
 type Config struct {
-	// Host is that of workers without an option host: a name of ~/.ssh/config, or
+	// Host is the host of workers without an option host: a name of ~/.ssh/config, or
 	// USER@HOST, as for ssh.
 	Host string `json:"host"`
 	// Hosts are further hosts, which adopt looks for workers on.

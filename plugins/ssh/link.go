@@ -220,8 +220,8 @@ func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool
 	return s, false, nil
 }
 
-// meansMissing reports whether an exit code is that of a command that can't be run, of a swarm-remote
-// that refuses to, or of another program in its place. ssh that swarm ended has none of these.
+// meansMissing reports whether an exit code comes from a command that can't be run, from a swarm-remote
+// that refuses to, or from another program in its place. ssh that swarm ended has none of these.
 func meansMissing(exit int) bool {
 	return slices.Contains([]int{0, 1, 2, 126, 127}, exit)
 }
@@ -242,15 +242,15 @@ func (l *link) failure(r *running) error {
 
 // The kinds of errors of a connection. Their texts are not part of any message.
 var (
-	// errPassing is of a connection that broke while it was made.
+	// errPassing marks a connection that broke while it was made.
 	errPassing = errors.New("the connection broke while it was made")
-	// errNoConnection is of a call that was never made.
+	// errNoConnection marks a call that was never made.
 	errNoConnection = errors.New("no connection")
-	// errBroken is of a call whose connection broke. It is not known whether it has had an effect.
+	// errBroken marks a call whose connection broke. It is unknown whether the call has had an effect.
 	errBroken = errors.New("the connection broke")
 )
 
-// kindError is an error of a kind that its text does not say.
+// kindError is an error of a kind that its text does not name.
 type kindError struct {
 	error
 	kind error

@@ -56,7 +56,7 @@ func (b *Backend) start(ctx context.Context, l *link, spec swarm.Spec, start rem
 	return call(ctx, l, func(s *session) (swarm.Handle, error) { return s.backend.Spawn(ctx, spec) })
 }
 
-// find looks for a worker, and gives up the attempts to start it before that of start.
+// find looks for a worker, and gives up the attempts to start it before the one in start.
 func (b *Backend) find(ctx context.Context, l *link, lookup swarm.Lookup, start remote.Start) (_ swarm.Handle, err error) {
 	lookup.Local = nil
 	if lookup.Options, err = start.Options(nil); err != nil {

@@ -53,7 +53,7 @@ func (b *Backend) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.W
 	return ref, on(l, err)
 }
 
-// findWorkspace looks for a worktree, and gives up the attempts to make it before that of start.
+// findWorkspace looks for a worktree, and gives up the attempts to make it before the one in start.
 func findWorkspace(ctx context.Context, l *link, spec swarm.WorkspaceSpec, start remote.Start) (_ swarm.WorkspaceRef, err error) {
 	if spec.Options, err = start.Options(nil); err != nil {
 		return swarm.WorkspaceRef{}, err
@@ -66,7 +66,7 @@ func findWorkspace(ctx context.Context, l *link, spec swarm.WorkspaceSpec, start
 
 // madeOn returns the reference of a worktree as this side keeps it, if the call for it was
 // successful. Later calls go to the host that the reference names, so that is the one that was
-// asked, whatever its answer says. The origin has to be that of the connection.
+// asked, whatever its answer says. The origin has to be the connection's.
 func madeOn(host string, origin remote.Origin, ref swarm.WorkspaceRef, err error) (swarm.WorkspaceRef, error) {
 	if err != nil {
 		return swarm.WorkspaceRef{}, err

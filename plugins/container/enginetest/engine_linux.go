@@ -295,7 +295,7 @@ var (
 	}
 )
 
-// absent returns those of paths that this machine does not have.
+// absent returns the paths that this machine does not have.
 func absent(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 		_, err := os.Lstat(path)

@@ -224,7 +224,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	return b.started(r, inner)
 }
 
-// List tells of all workers that were started in the directory. The error names those whose
+// List lists all workers that were started in the directory. The error names those whose
 // status can't be read.
 func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {
 	entries, err := os.ReadDir(b.store.workers())

@@ -134,7 +134,7 @@ func Install(from, want string) error {
 	err = os.Rename(from, to)
 	_ = os.RemoveAll(away)
 	if there, verr := Verify(to); verr == nil && there == want {
-		return nil // someone else may have been quicker
+		return nil // another connection may have been quicker
 	}
 	return err
 }

@@ -31,7 +31,7 @@ type Start struct {
 	Owner string `json:"owner,omitempty"`
 }
 
-// Options returns the options of a worker with those of its start.
+// Options returns the options of a worker together with the options of its start.
 func (s Start) Options(options map[string]string) (map[string]string, error) {
 	data, err := json.Marshal(s)
 	if err != nil {

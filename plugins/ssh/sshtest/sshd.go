@@ -24,12 +24,12 @@ import (
 
 const startLimit = 20 * time.Second
 
-// Server is an ssh server on the loopback interface. Whoever logs in is the user of the
+// Server is an ssh server on the loopback interface. A user who logs in is the user of the
 // test, in another home directory.
 type Server struct {
 	// Name is the host's name in the settings of ssh.
 	Name string
-	// Home is the home directory of who logs in.
+	// Home is the home directory of the user who logs in.
 	Home string
 	// Port is where it listens.
 	Port int
@@ -121,7 +121,7 @@ func start(dir string, names []string) (*Set, error) {
 	return set, os.WriteFile(set.Config, []byte(config.String()), 0o600)
 }
 
-// tmux is the socket of the tmux server of who logs in.
+// tmux returns the socket of the tmux server of the user who logs in.
 func (s *Server) tmux() string {
 	return filepath.Join(s.Home, fmt.Sprintf("tmux-%d", os.Getuid()), "default")
 }
@@ -252,7 +252,7 @@ func (s *Server) signal(sig syscall.Signal) []proc.Process {
 	return slices.DeleteFunc(s.below("sshd"), func(p proc.Process) bool { return syscall.Kill(p.PID, sig) != nil })
 }
 
-// Serves returns for how long the server has run a program for all who are logged in, 0 if
+// Serves returns for how long the server has run a program for all connections, 0 if
 // it does not.
 func (s *Server) Serves(program string) time.Duration {
 	var longest time.Duration

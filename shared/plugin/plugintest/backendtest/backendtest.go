@@ -69,7 +69,7 @@ type Binary struct {
 	Args []string
 	// Config is sent to the plugin, as JSON; nil sends none.
 	Config []byte
-	// Env is the plugin's environment; nil: that of the test.
+	// Env is the plugin's environment; nil: the test's.
 	Env []string
 	// Workers is how many workers run at once in the case "many-workers"; 0: 100.
 	Workers int

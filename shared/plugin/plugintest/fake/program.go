@@ -81,7 +81,7 @@ func (w *worker) put(text string, partial bool) {
 	w.announce()
 }
 
-// signal delivers a signal; cause is that of an end by it.
+// signal delivers a signal; cause is the cause of an end by it.
 func (w *worker) signal(name string, cause swarm.Cause) {
 	byIt := swarm.Exit{Code: -1, Signal: name, Cause: cause}
 	switch program := w.spec.Command[0]; {

@@ -41,7 +41,7 @@ type Binary struct {
 	Args []string
 	// Config is sent to the plugin, as JSON; nil sends none.
 	Config []byte
-	// Env is the plugin's environment; nil: that of the test.
+	// Env is the plugin's environment; nil: the test's.
 	Env []string
 	// Base is described at [Workspace].
 	Base func(t T) string

@@ -125,8 +125,8 @@ func (c Config) with(given map[string]string) (Config, error) {
 			}
 			*flags[key] = on
 		default:
-			return c, fmt.Errorf("%w: the container backend has no option '%s' (it has env, image, mcp, mount, network, pull, tty, user, workdir)",
-				swarm.ErrInvalidSpec, key)
+			return c, fmt.Errorf("%w: the container backend has no option '%s' "+
+				"(it has env, image, mcp, mount, network, pull, tty, user, workdir)", swarm.ErrInvalidSpec, key)
 		}
 	}
 	if err := c.check(); err != nil {

@@ -232,7 +232,9 @@ func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, limits swarm.Li
 	if err != nil {
 		return err
 	}
-	_, err = again(ctx, l, func(s *session) (none struct{}, err error) { return none, s.backend.SetLimits(ctx, far, limits) })
+	_, err = again(ctx, l, func(s *session) (none struct{}, err error) {
+		return none, s.backend.SetLimits(ctx, far, limits)
+	})
 	return err
 }
 
@@ -242,7 +244,9 @@ func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) er
 	if err != nil {
 		return err
 	}
-	_, err = again(ctx, l, func(s *session) (none struct{}, err error) { return none, s.backend.SetPaused(ctx, far, paused) })
+	_, err = again(ctx, l, func(s *session) (none struct{}, err error) {
+		return none, s.backend.SetPaused(ctx, far, paused)
+	})
 	return err
 }
 
@@ -262,7 +266,8 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, _ swarm.AttachOpti
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
-	return swarm.Attachment{Command: append([]string{l.client.config.Program}, args...), Unset: l.client.said().unsent}, nil
+	command := append([]string{l.client.config.Program}, args...)
+	return swarm.Attachment{Command: command, Unset: l.client.said().unsent}, nil
 }
 
 // shows returns the arguments of an ssh that shows a person what a command of swarm-remote shows,

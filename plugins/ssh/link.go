@@ -233,8 +233,8 @@ func (l *link) failure(r *running) error {
 			swarm.ErrUnavailable, l.client.host, cmp.Or(why, fmt.Sprintf("exit code %d", exit)))
 	}
 	err := fmt.Errorf("%w: can't reach %s: %s", swarm.ErrUnavailable, l.client.host, cmp.Or(why, "the connection broke"))
-	passes := func(sign string) bool { return strings.Contains(why, sign) }
-	if why == "" || slices.ContainsFunc([]string{"closed by", "Broken pipe", "reset by peer", "banner exchange"}, passes) {
+	signs := []string{"closed by", "Broken pipe", "reset by peer", "banner exchange"}
+	if why == "" || slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(why, sign) }) {
 		return kindError{err, errPassing}
 	}
 	return err
@@ -276,7 +276,8 @@ func call[R any](ctx context.Context, l *link, f func(*session) (R, error)) (R, 
 		if why != "" {
 			why = " (" + why + ")"
 		}
-		return none, kindError{fmt.Errorf("%w: the connection to %s broke%s", swarm.ErrUnavailable, l.client.host, why), errBroken}
+		err = fmt.Errorf("%w: the connection to %s broke%s", swarm.ErrUnavailable, l.client.host, why)
+		return none, kindError{err, errBroken}
 	}
 	return r, err
 }

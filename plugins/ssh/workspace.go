@@ -104,7 +104,9 @@ func (b *Backend) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm.R
 	if err != nil {
 		return swarm.WorkspaceState{}, err
 	}
-	state, err := again(ctx, l, func(s *session) (swarm.WorkspaceState, error) { return s.workspace.Inspect(ctx, ref, o) })
+	state, err := again(ctx, l, func(s *session) (swarm.WorkspaceState, error) {
+		return s.workspace.Inspect(ctx, ref, o)
+	})
 	return state, on(l, err)
 }
 

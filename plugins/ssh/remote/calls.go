@@ -47,12 +47,14 @@ func batch[R any](ctx context.Context, b *Backend, raws []swarm.Handle,
 
 // StatusBatch answers for all workers with one look at the processes for each kind.
 func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.StatusResult, error) {
-	return batch(ctx, b, raws, Keeper.StatusBatch, func(err error) swarm.StatusResult { return swarm.StatusResult{Err: err} })
+	return batch(ctx, b, raws, Keeper.StatusBatch,
+		func(err error) swarm.StatusResult { return swarm.StatusResult{Err: err} })
 }
 
 // Stats measures workers.
 func (b *Backend) Stats(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResult, error) {
-	return batch(ctx, b, raws, Keeper.Stats, func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
+	return batch(ctx, b, raws, Keeper.Stats,
+		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
 }
 
 // Kill ends a worker and everything that it started.

@@ -111,11 +111,9 @@ func (out *output) take(piece swarm.Output) error {
 }
 
 func (out *output) read(ctx context.Context, follow bool, take func(swarm.Output) error) error {
-	since, same := out.last, out.same
-	if since.IsZero() {
-		since = out.o.Since
-	}
-	err := out.e.read(ctx, out.r, readOptions{since: since, follow: follow}, func(piece swarm.Output) error {
+	same := out.same
+	from := readOptions{since: cmp.Or(out.last, out.o.Since), follow: follow}
+	err := out.e.read(ctx, out.r, from, func(piece swarm.Output) error {
 		if !out.r.TTY && !out.last.IsZero() && same > 0 {
 			// The engine begins with what was read last.
 			if piece.Time.Before(out.last) {

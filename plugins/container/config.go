@@ -17,10 +17,10 @@ import (
 
 // Config is the plugin's own table of settings.
 type Config struct {
-	// Host is where the engine listens: unix:// and the path of its socket. Empty: that of
+	// Host is where the engine listens: unix:// and the path of its socket. Empty: the value of
 	// DOCKER_HOST or CONTAINER_HOST, else the first of the usual sockets.
 	Host string `json:"host"`
-	// Image is that of workers without an option image.
+	// Image is the image of workers without an option image.
 	Image string `json:"image"`
 	// Pull says when an image is fetched: missing, always or never.
 	Pull string `json:"pull"`
@@ -107,39 +107,26 @@ func (c Config) socket(env []string) (string, error) {
 	return usual[0], nil
 }
 
-var options = []string{"env", "image", "mcp", "mount", "network", "pull", "tty", "user", "workdir"}
-
 func (c Config) with(given map[string]string) (Config, error) {
+	texts := map[string]*string{"image": &c.Image, "network": &c.Network, "pull": &c.Pull, "user": &c.User, "workdir": &c.Workdir}
+	lists := map[string]*[]string{"env": &c.Env, "mount": &c.Mounts}
+	flags := map[string]*bool{"mcp": &c.MCP, swarm.OptionTTY: &c.TTY}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		value := given[key]
-		switch key {
-		case "image":
-			c.Image = value
-		case "pull":
-			c.Pull = value
-		case "network":
-			c.Network = value
-		case "mount":
-			c.Mounts = slices.Concat(c.Mounts, strings.Split(value, ","))
-		case "env":
-			c.Env = slices.Concat(c.Env, strings.Split(value, ","))
-		case "user":
-			c.User = value
-		case "workdir":
-			c.Workdir = value
-		case swarm.OptionTTY, "mcp":
+		switch {
+		case texts[key] != nil:
+			*texts[key] = value
+		case lists[key] != nil:
+			*lists[key] = slices.Concat(*lists[key], strings.Split(value, ","))
+		case flags[key] != nil:
 			on, err := strconv.ParseBool(value)
 			if err != nil {
 				return c, fmt.Errorf("%w: option '%s': '%s' is neither true nor false", swarm.ErrInvalidSpec, key, value)
 			}
-			if key == "mcp" {
-				c.MCP = on
-			} else {
-				c.TTY = on
-			}
+			*flags[key] = on
 		default:
-			return c, fmt.Errorf("%w: the container backend has no option '%s' (it has %s)",
-				swarm.ErrInvalidSpec, key, strings.Join(options, ", "))
+			return c, fmt.Errorf("%w: the container backend has no option '%s' "+
+				"(it has env, image, mcp, mount, network, pull, tty, user, workdir)", swarm.ErrInvalidSpec, key)
 		}
 	}
 	if err := c.check(); err != nil {

@@ -11,11 +11,12 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/swarmhost/swarm/shared/dirid"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
-	// findLimit is how long Find waits for a start that may be on its way: that of a Spawn
+	// findLimit is how long Find waits for a start that may be on its way, from a Spawn
 	// whose plugin was killed.
 	findLimit = 2 * time.Second
 	findPoll  = 20 * time.Millisecond
@@ -74,8 +75,6 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 // removed.
 func (e *engine) settle(ctx context.Context, r ref) (state, error) {
 	limit := time.Now().Add(findLimit)
-	tick := time.NewTicker(findPoll)
-	defer tick.Stop()
 	for {
 		s, err := e.inspect(ctx, r)
 		if err != nil || !s.created {
@@ -84,10 +83,8 @@ func (e *engine) settle(ctx context.Context, r ref) (state, error) {
 		if time.Now().After(limit) {
 			return s, e.remove(ctx, r.Container)
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return s, ctx.Err()
+		if err := sleep.For(ctx, findPoll); err != nil {
+			return s, err
 		}
 	}
 }
@@ -99,5 +96,5 @@ func (e *engine) inputs(ctx context.Context, r ref) (tty, stdin bool, err error)
 		return false, false, e.tell(ctx, "look at the worker", err)
 	}
 	c := got.Config
-	return c.Tty, !c.Tty && hasStdin(append(append([]string{}, c.Entrypoint...), c.Cmd...)), nil
+	return c.Tty, !c.Tty && hasStdin(slices.Concat(c.Entrypoint, c.Cmd)), nil
 }

@@ -52,8 +52,7 @@ func (e *engine) discard(ctx context.Context, r ref) (swarm.KillResult, error) {
 	if err := e.remove(ctx, r.Container); err != nil {
 		return swarm.KillResult{}, err
 	}
-	err := changeNote(r.Dir, func(n *note) { n.Undone = time.Now() })
-	if err != nil {
+	if err := changeNote(r.Dir, func(n *note) { n.Undone = time.Now() }); err != nil {
 		return swarm.KillResult{}, err
 	}
 	st, err := e.status(ctx, r)
@@ -147,10 +146,7 @@ func (k *kill) detach(ctx context.Context) (swarm.KillResult, error) {
 
 // survives names what is alive.
 func (k *kill) survives(res swarm.KillResult) (swarm.KillResult, error) {
-	pids, err := members(k.was.pid, k.r.Container)
-	if err != nil {
-		pids = nil
-	}
+	pids, _ := members(k.was.pid, k.r.Container) // none if they can't be seen
 	for _, pid := range pids {
 		if name := nameOf(pid); pid != k.was.pid && name != "" {
 			res.Survivors = append(res.Survivors, swarm.Process{PID: pid, Name: name})

@@ -1,12 +1,11 @@
 package container
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,8 +21,7 @@ func members(init int, container string) ([]int, error) {
 	if init <= 0 {
 		return nil, errNotHere
 	}
-	groups := groupsOf(init)
-	for _, g := range groups {
+	for _, g := range groupsOf(init) {
 		if !strings.Contains(g.path, container) {
 			continue
 		}
@@ -49,12 +47,7 @@ func members(init int, container string) ([]int, error) {
 
 // isMember reports whether a process is in a control group that has the container's id.
 func isMember(pid int, container string) bool {
-	for _, g := range groupsOf(pid) {
-		if strings.Contains(g.path, container) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(groupsOf(pid), func(g group) bool { return strings.Contains(g.path, container) })
 }
 
 type group struct {
@@ -96,8 +89,8 @@ func pidsBelow(dir string) []int {
 		if err != nil {
 			return nil //nolint:nilerr // as above
 		}
-		for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-			if pid, err := strconv.Atoi(lines.Text()); err == nil && pid > 0 {
+		for field := range strings.FieldsSeq(string(data)) {
+			if pid, err := strconv.Atoi(field); err == nil && pid > 0 {
 				pids = append(pids, pid)
 			}
 		}

@@ -27,7 +27,7 @@ type note struct {
 	Boot      string    `json:"boot,omitempty"`
 	// Kills are the kills that were under way: an end between From and Until is theirs.
 	Kills []span `json:"kills,omitempty"`
-	// Unenforced is that of the status, see [swarm.Status].
+	// Unenforced is the field of [swarm.Status].
 	Unenforced string `json:"unenforced,omitempty"`
 	// Undone is when the container was removed before it was started.
 	Undone time.Time `json:"undone,omitzero"`

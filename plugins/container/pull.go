@@ -4,11 +4,139 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/moby/moby/api/types/jsonstream"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
+
+// progressPause is between two texts about the same spawn.
+const progressPause = 250 * time.Millisecond
+
+// progress is what the spawns wait for that are under way, by the ids of their workers.
+type progress struct {
+	mu     sync.Mutex
+	spawns map[string]*wait
+}
+
+type wait struct {
+	text    string        // empty: nothing
+	changed chan struct{} // closed when text has changed, and when the spawn is over
+}
+
+// begin enters a spawn that waits for nothing yet. Its end has to be called.
+func (p *progress) begin(id string) (end func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.spawns == nil {
+		p.spawns = make(map[string]*wait)
+	}
+	w := &wait{changed: make(chan struct{})}
+	p.spawns[id] = w
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.spawns[id] == w {
+			delete(p.spawns, id)
+		}
+		close(w.changed)
+	}
+}
+
+func (p *progress) tell(id, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := p.spawns[id]; w != nil && w.text != text {
+		w.text = text
+		close(w.changed)
+		w.changed = make(chan struct{})
+	}
+}
+
+// look returns what a spawn waits for. It reports false if there is no such spawn.
+func (p *progress) look(id string) (text string, changed <-chan struct{}, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.spawns[id]
+	if w == nil {
+		return "", nil, false
+	}
+	return w.text, w.changed, true
+}
+
+// Progress implements [swarm.Progresser].
+func (b *Backend) Progress(ctx context.Context, id string, each func(text string) error) error {
+	for {
+		text, changed, ok := b.progress.look(id)
+		if !ok {
+			return nil
+		}
+		if text != "" {
+			if err := each(text); err != nil {
+				return err
+			}
+			if err := sleep.For(ctx, progressPause); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+type download struct {
+	image  string
+	layers map[string]layer
+}
+
+type layer struct{ have, size int64 }
+
+func (d *download) take(m jsonstream.Message) {
+	switch m.Status {
+	case "Pulling fs layer", "Waiting":
+		if _, known := d.layers[m.ID]; !known {
+			d.layers[m.ID] = layer{}
+		}
+	case "Downloading":
+		if m.Progress != nil {
+			l := d.layers[m.ID]
+			d.layers[m.ID] = layer{have: max(l.have, m.Progress.Current), size: max(l.size, m.Progress.Total)}
+		}
+	case "Download complete", "Pull complete":
+		if l, known := d.layers[m.ID]; known {
+			d.layers[m.ID] = layer{have: l.size, size: l.size}
+		}
+	}
+}
+
+// String says it to the user. The size of a layer is known once its download has begun.
+func (d *download) String() string {
+	text := fmt.Sprintf("fetching the image '%s'", d.image)
+	var have, size int64
+	whole := true
+	for _, l := range d.layers {
+		have, size = have+l.have, size+l.size
+		whole = whole && l.size > 0
+	}
+	switch {
+	case have == 0:
+		return text
+	case !whole:
+		return fmt.Sprintf("%s: %s", text, humane.Bytes(have))
+	case have >= size:
+		return fmt.Sprintf("unpacking the image '%s', %s", d.image, humane.Bytes(size))
+	default:
+		return fmt.Sprintf("%s: %s of %s", text, humane.Bytes(have), humane.Bytes(size))
+	}
+}
 
 func (b *Backend) pull(ctx context.Context, e *engine, p *plan) error {
 	image, id := p.Image, p.spec.ID

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"github.com/moby/moby/api/types/mount"
@@ -74,14 +73,19 @@ func (p *plan) serve(ctx context.Context, e *engine, clients *os.File, r ref) er
 		return nil //nolint:nilerr // it has ended just now
 	}
 	local := p.spec.Local
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), local.Server, rundir.ServerFlag, p.spec.ID, "-container", r.Container,
-		"-until", strconv.Itoa(first.PID)+":"+strconv.FormatUint(first.Start, 10)+":"+first.Boot)
+	cmd := exec.Command(local.Server, rundir.ServerFlag, p.spec.ID, //nolint:noctx // it outlives this process
+		"-container", r.Container, "-until", fmt.Sprintf("%d:%d:%s", first.PID, first.Start, first.Boot))
+	return startBeside(cmd, local, rundir.ServerMark, clients)
+}
+
+// startBeside starts a program beside a worker, which has a mark and inherits files.
+func startBeside(cmd *exec.Cmd, local *swarm.Local, mark string, files ...*os.File) error {
 	cmd.Dir = "/" // not in a workspace that may have to go
-	cmd.Env = swarm.MergeEnv(append(slices.Clone(local.HostEnv), swarm.EnvDir+"="+local.StateDir, swarm.EnvShim+"="+rundir.ServerMark))
-	cmd.ExtraFiles = []*os.File{clients}
+	cmd.Env = swarm.MergeEnv(append(slices.Clone(local.HostEnv), swarm.EnvDir+"="+local.StateDir, swarm.EnvShim+"="+mark))
+	cmd.ExtraFiles = files
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", local.Server, err)
+		return fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
 	go func() { _ = cmd.Wait() }()
 	return nil

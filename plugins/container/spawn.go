@@ -13,6 +13,7 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -49,8 +50,11 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	}
 	r, err := b.create(ctx, e, p)
 	defer func() {
-		if err != nil && r.Container != "" {
-			b.undo(ctx, e, r)
+		if err == nil || r.Container == "" {
+			return
+		}
+		if left := e.remove(ctx, r.Container); left != nil {
+			b.log.Warn("the container of a worker that was not started may be there still", "worker", r.Worker, "error", left)
 		}
 	}()
 	if err != nil {
@@ -154,12 +158,6 @@ func (e *engine) start(ctx context.Context, r ref) error {
 	return err
 }
 
-func (b *Backend) undo(ctx context.Context, e *engine, r ref) {
-	if err := e.remove(ctx, r.Container); err != nil {
-		b.log.Warn("the container of a worker that was not started may be there still", "worker", r.Worker, "error", err)
-	}
-}
-
 // remove removes a container, running or not. One that is not there is a success.
 func (e *engine) remove(ctx context.Context, id string) error {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineLimit)
@@ -192,8 +190,6 @@ var initTexts = []string{"[FATAL tini", "ERROR (catatonit", "exec failed", "erro
 // run, notes down what runs, and returns why the init could not run it.
 func (e *engine) awaitCommand(ctx context.Context, p *plan, r ref) error {
 	begun := time.Now()
-	tick := time.NewTicker(commandPoll)
-	defer tick.Stop()
 	noted := false
 	for {
 		s, err := e.inspect(ctx, r)
@@ -215,10 +211,8 @@ func (e *engine) awaitCommand(ctx context.Context, p *plan, r ref) error {
 		case err == nil && s.running && slices.ContainsFunc(pids, func(pid int) bool { return isCommand(pid, s.pid) }):
 			return nil
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := sleep.For(ctx, commandPoll); err != nil {
+			return err
 		}
 	}
 }
@@ -243,11 +237,9 @@ func (e *engine) notStarted(ctx context.Context, p *plan, r ref, s state) error 
 	if err != nil {
 		return nil //nolint:nilerr // then its exit is told
 	}
-	for _, text := range initTexts {
-		if strings.HasPrefix(said, text) {
-			return fmt.Errorf("%w: the image '%s' can't run '%s' (exit %d): is it in the image, and in its PATH?",
-				swarm.ErrInvalidSpec, p.Image, p.spec.Command[0], s.code)
-		}
+	if slices.ContainsFunc(initTexts, func(text string) bool { return strings.HasPrefix(said, text) }) {
+		return fmt.Errorf("%w: the image '%s' can't run '%s' (exit %d): is it in the image, and in its PATH?",
+			swarm.ErrInvalidSpec, p.Image, p.spec.Command[0], s.code)
 	}
 	return nil
 }

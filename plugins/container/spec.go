@@ -24,7 +24,7 @@ const (
 	labelWorker = "swarm.worker"    // the worker's id
 	labelName   = "swarm.name"      // its name
 	labelState  = "swarm.state-dir" // the host's state directory
-	labelID     = "swarm.state-id"  // the id of that, see [stateFile]
+	labelID     = "swarm.state-id"  // the id of the state directory, see [stateFile]
 	labelRun    = "swarm.run-dir"   // the worker's run directory
 )
 
@@ -88,7 +88,6 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 		Socket: b.socket, Name: nameOfContainer(spec.ID, spec.Name), Worker: spec.ID, Dir: spec.Local.RunDir, State: state,
 		TTY: c.TTY, Stdin: hasFeeder,
 	}}
-	init := true
 	p.create = client.ContainerCreateOptions{
 		Name: p.ref.Name,
 		Config: &container.Config{
@@ -101,7 +100,7 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 			},
 		},
 		HostConfig: &container.HostConfig{
-			NetworkMode: container.NetworkMode(c.Network), Mounts: mounts, Init: &init,
+			NetworkMode: container.NetworkMode(c.Network), Mounts: mounts, Init: new(true),
 			LogConfig: logConfig(spec.OutputLimit), Resources: resources(spec.Limits),
 		},
 	}

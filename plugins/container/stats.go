@@ -48,7 +48,7 @@ func (e *engine) measure(ctx context.Context, r ref) (swarm.Stats, error) {
 		return swarm.Stats{}, err
 	}
 	if !s.running {
-		return swarm.Stats{}, fmt.Errorf("%w: the worker does not run", swarm.ErrNotFound)
+		return swarm.Stats{}, errEnded()
 	}
 	got, err := e.ContainerStats(ctx, r.Container, client.ContainerStatsOptions{})
 	if err != nil {
@@ -58,7 +58,7 @@ func (e *engine) measure(ctx context.Context, r ref) (swarm.Stats, error) {
 	var u container.StatsResponse
 	if err := json.NewDecoder(got.Body).Decode(&u); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return swarm.Stats{}, fmt.Errorf("%w: the worker does not run", swarm.ErrNotFound)
+			return swarm.Stats{}, errEnded()
 		}
 		return swarm.Stats{}, e.tell(ctx, "measure the worker", err)
 	}

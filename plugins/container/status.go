@@ -45,12 +45,13 @@ func (e *engine) inspect(ctx context.Context, r ref) (state, error) {
 	if c.Config == nil || c.Config.Labels[labelWorker] != r.Worker || c.State == nil {
 		return state{}, fmt.Errorf("%w: the container %.12s is not that of worker %s", swarm.ErrStaleHandle, r.Container, r.Worker)
 	}
+	ending := isEnding(c.State)
 	s := state{
-		running: c.State.Running || c.State.Paused || c.State.Restarting || isEnding(c.State), created: isCreated(c.State.Status),
-		paused: c.State.Paused, pid: c.State.Pid, started: timeOf(c.State.StartedAt), finished: timeOf(c.State.FinishedAt),
+		running: c.State.Running || c.State.Paused || c.State.Restarting || ending, ending: ending,
+		created: isCreated(c.State.Status), paused: c.State.Paused, pid: c.State.Pid,
+		started: timeOf(c.State.StartedAt), finished: timeOf(c.State.FinishedAt),
 		code: c.State.ExitCode, oom: c.State.OOMKilled, failure: firstLine(c.State.Error),
 	}
-	s.ending = isEnding(c.State)
 	if c.HostConfig != nil {
 		s.memory = c.HostConfig.Memory
 	}
@@ -76,12 +77,7 @@ func (e *engine) look(ctx context.Context, id string) (container.InspectResponse
 
 // isCreated reports that a container was never started. Podman has more words for it.
 func isCreated(s container.ContainerState) bool {
-	switch s {
-	case container.StateCreated, "configured", "initialized":
-		return true
-	default:
-		return false
-	}
+	return s == container.StateCreated || s == "configured" || s == "initialized"
 }
 
 // isEnding reports that a container is about to have an exit: for a moment Podman has
@@ -130,11 +126,7 @@ const statusLimit = 16
 // ended.
 func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
 	results := make([]swarm.StatusResult, len(hs))
-	type answer struct {
-		running map[string]bool
-		err     error
-	}
-	seen := make(map[string]answer)
+	asked := make(map[string]func() (map[string]bool, error)) // by the sockets of engines
 	slots := make(chan struct{}, statusLimit)
 	var asking sync.WaitGroup
 	for i, h := range hs {
@@ -143,16 +135,15 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 			results[i].Err = err
 			continue
 		}
-		a, ok := seen[r.Socket]
-		if !ok {
-			a.running, a.err = e.running(ctx)
-			seen[r.Socket] = a
+		if asked[r.Socket] == nil {
+			asked[r.Socket] = sync.OnceValues(func() (map[string]bool, error) { return e.running(ctx) })
 		}
-		if a.err != nil {
-			results[i].Err = a.err
+		running, err := asked[r.Socket]()
+		if err != nil {
+			results[i].Err = err
 			continue
 		}
-		if a.running[r.Container] {
+		if running[r.Container] {
 			if n, err := readNote(r.Dir); err == nil && n.Container == r.Container && n.PID > 0 {
 				results[i].Status = statusOf(r, state{running: true, pid: n.PID, started: n.Started}, n)
 				continue
@@ -214,7 +205,7 @@ func statusOf(r ref, s state, n note) swarm.Status {
 	return st
 }
 
-// unknowable returns why the exit that an engine tells of is not the real one, or "".
+// unknowable returns why the exit that an engine reports is not the real one, or "".
 func unknowable(s state, n note) string {
 	if s.finished.IsZero() || s.code < 0 {
 		return "the engine does not know how it ended"

@@ -12,8 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -24,7 +22,7 @@ import (
 )
 
 // Docker writes a line into its log once the line is complete, or has 16 KiB. Until then the
-// bytes are in its memory, and it gives them to those who were attached when they came. So
+// bytes are in its memory, and it gives them to the clients that were attached when they came. So
 // a program stays attached to each terminal of Docker from before the worker starts: the
 // shim with [rundir.TailFlag]. It keeps the last bytes in its memory, and ends with the
 // stream. Without it a reader has the log alone.
@@ -36,7 +34,7 @@ type attached struct {
 }
 
 // follow attaches to the terminal of a worker that was not started yet. The worker does
-// without if that fails, and so do workers without a terminal and those of Podman, whose
+// without if that fails, and so do workers without a terminal and workers of Podman, whose
 // log has all that was written.
 func (e *engine) follow(ctx context.Context, r ref) *attached {
 	a := &attached{r: r}
@@ -90,15 +88,7 @@ func (a *attached) keep(local *swarm.Local) error {
 	}
 	defer func() { _ = clients.Close() }()
 	cmd := exec.Command(local.Shim, rundir.TailFlag) //nolint:noctx // it outlives this process
-	cmd.Dir = "/"                                    // not in a workspace that may have to go
-	cmd.Env = swarm.MergeEnv(append(slices.Clone(local.HostEnv), swarm.EnvDir+"="+local.StateDir, swarm.EnvShim+"="+rundir.TailMark))
-	cmd.ExtraFiles = []*os.File{stream, clients}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", local.Shim, err)
-	}
-	go func() { _ = cmd.Wait() }()
-	return nil
+	return startBeside(cmd, local, rundir.TailMark, stream, clients)
 }
 
 // tailLimit is how long the program may take to answer.

@@ -2,6 +2,7 @@ package container
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -59,10 +60,7 @@ func (e *engine) typeIn(ctx context.Context, r ref, in swarm.Input) error {
 	defer conn.Close()
 	pause := keyPause
 	if in.Kind == swarm.InputText {
-		pause = in.EnterAfter
-		if pause == 0 {
-			pause = enterAfter
-		}
+		pause = cmp.Or(in.EnterAfter, enterAfter)
 	}
 	for i, part := range parts {
 		if i > 0 {
@@ -81,7 +79,7 @@ func (e *engine) typeIn(ctx context.Context, r ref, in swarm.Input) error {
 	return nil
 }
 
-// A terminal has this size until somebody attaches to it. A window of tmux starts with the same.
+// A terminal has this size until a client attaches to it. A window of tmux starts with the same.
 const (
 	rows    = 24
 	columns = 80
@@ -115,7 +113,7 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, _ swarm.AttachOpti
 		return swarm.Attachment{}, err
 	}
 	if !s.running {
-		return swarm.Attachment{}, fmt.Errorf("%w: the worker does not run", swarm.ErrNotFound)
+		return swarm.Attachment{}, errEnded()
 	}
 	for _, client := range [][]string{{"docker", "--host"}, {"podman", "--remote", "--url"}} {
 		if path, err := exec.LookPath(client[0]); err == nil {

@@ -75,11 +75,9 @@ func (b *Backend) Check(ctx context.Context) error {
 		return nil
 	}
 	_, _, err := b.client.Namespaces().Info(b.at.Namespace, b.query(ctx, b.at))
-	if err != nil {
-		if err = b.tell(ctx, "look at the namespace", err); errors.Is(err, swarm.ErrNotFound) {
-			return fmt.Errorf("%w: Nomad has no namespace '%s': create it, or change the setting 'namespace'",
-				swarm.ErrInvalidConfig, b.at.Namespace)
-		}
+	if err = b.tell(ctx, "look at the namespace", err); errors.Is(err, swarm.ErrNotFound) {
+		return fmt.Errorf("%w: Nomad has no namespace '%s': create it, or change the setting 'namespace'",
+			swarm.ErrInvalidConfig, b.at.Namespace)
 	}
 	return err
 }
@@ -87,10 +85,7 @@ func (b *Backend) Check(ctx context.Context) error {
 // info returns a job, or [swarm.ErrNotFound].
 func (b *Backend) info(ctx context.Context, at place, name string) (*api.Job, error) {
 	j, _, err := b.client.Jobs().Info(name, b.query(ctx, at))
-	if err != nil {
-		return nil, b.tell(ctx, fmt.Sprintf("look at the job '%s'", name), err)
-	}
-	return j, nil
+	return j, b.tell(ctx, fmt.Sprintf("look at the job '%s'", name), err)
 }
 
 // refOf returns the content of the handle of a job's worker, and false for a job that is

@@ -19,7 +19,7 @@ const jobPrefix = "swarm-"
 
 // place is a part of a cluster in which the names of jobs are unique.
 type place struct {
-	Region    string `json:"region,omitempty"` // empty: that of the agent
+	Region    string `json:"region,omitempty"` // empty: the agent's
 	Namespace string `json:"namespace"`
 }
 

@@ -17,7 +17,7 @@ import (
 const endLimit = 30 * time.Second
 
 // Kill ends the worker. Its job is stopped in any case, which marks the end as one by Kill
-// for later queries. If the signal and the grace equal those of the job, Nomad does the
+// for later queries. If the signal and the grace are the job's own, Nomad does the
 // rest; otherwise they are carried out here before the stop.
 func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
 	r, err := decode(h)

@@ -105,7 +105,7 @@ func (b *Backend) listed(ctx context.Context, s sight, j *api.JobListStub) (swar
 	return l, err == nil
 }
 
-// findLimit is how long Find waits for a job: that of a Spawn whose plugin was
+// findLimit is how long Find waits for a job: one of a Spawn whose plugin was
 // killed may be on its way.
 const findLimit = time.Second
 

@@ -28,7 +28,7 @@ type logFile struct {
 	written time.Time
 }
 
-// logs are those of one allocation.
+// logs are the logs of one allocation.
 type logs struct {
 	b     *Backend
 	at    place

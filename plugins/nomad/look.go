@@ -16,7 +16,7 @@ type sight struct {
 	allocs map[string]*api.AllocationListStub
 	// jobs are by their name.
 	jobs map[string]*api.JobListStub
-	// index is that of allocs, to wait for another one.
+	// index is the index of allocs, to wait for a later one.
 	index uint64
 	// asked is a time at which this was true, or before it.
 	asked time.Time
@@ -57,10 +57,7 @@ func (b *Backend) look(ctx context.Context, at place, job string, index uint64) 
 
 func (b *Backend) lookAtJobs(ctx context.Context, at place, job string, into map[string]*api.JobListStub) error {
 	q := b.query(ctx, at)
-	q.Prefix = jobPrefix
-	if job != "" {
-		q.Prefix = job
-	}
+	q.Prefix = cmp.Or(job, jobPrefix)
 	jobs, _, err := b.client.Jobs().ListOptions(&api.JobListOptions{Fields: &api.JobListFields{Meta: true}}, q)
 	for _, j := range jobs {
 		into[j.ID] = j

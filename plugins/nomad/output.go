@@ -37,12 +37,11 @@ func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOpti
 	}
 	out := &output{
 		logs: logs{b: b, at: r.place, alloc: a.ID}, o: o, each: each,
-		streams: []swarm.Stream{swarm.Stdout, swarm.Stderr}, at: make(map[swarm.Stream]position),
+		streams: []swarm.Stream{swarm.Stdout, swarm.Stderr}, at: make(map[swarm.Stream]position), pending: !ended(a),
 	}
 	if o.Stream != "" {
 		out.streams = []swarm.Stream{o.Stream}
 	}
-	out.pending = !ended(a)
 	if ended(a) {
 		return out.rest(ctx, time.Since(time.Unix(0, a.ModifyTime)).Abs() < flushLimit)
 	}
@@ -130,15 +129,14 @@ func (out *output) follow(ctx context.Context, r ref) error {
 // the end was just now.
 func (out *output) rest(ctx context.Context, fresh bool) error {
 	for {
-		n, err := out.pass(ctx)
-		if err != nil || !fresh {
+		if _, err := out.pass(ctx); err != nil || !fresh {
 			return err
 		}
 		if err := sleep.For(ctx, flushEvery); err != nil {
 			return err
 		}
 		more, err := out.pass(ctx)
-		if err != nil || n+more == 0 || more == 0 {
+		if err != nil || more == 0 {
 			return err
 		}
 	}
@@ -236,4 +234,76 @@ func (out *output) tell(s swarm.Stream, written time.Time, data []byte) error {
 		data = rest
 	}
 	return nil
+}
+
+// begin decides where to begin to read.
+func (out *output) begin(ctx context.Context, files map[swarm.Stream][]logFile) error {
+	if out.o.Tail == nil {
+		for _, s := range out.streams {
+			// Full files are of about one size.
+			if of := files[s]; len(of) > 0 {
+				out.dropped += int64(of[0].number) * of[0].size
+			}
+		}
+		return nil
+	}
+	// The stream that was written last has the last lines.
+	left := *out.o.Tail
+	streams := slices.Clone(out.streams)
+	if len(streams) > 1 && last(files[streams[0]]).written.After(last(files[streams[1]]).written) {
+		streams[0], streams[1] = streams[1], streams[0]
+	}
+	for _, s := range slices.Backward(streams) {
+		n, err := out.skip(ctx, s, files[s], left)
+		if err != nil {
+			return err
+		}
+		left -= n
+	}
+	return nil
+}
+
+// skip goes to the last lines of a stream, so many at most, and returns how many
+// there are.
+func (out *output) skip(ctx context.Context, s swarm.Stream, files []logFile, lines int) (int, error) {
+	end := last(files)
+	out.at[s] = position{number: end.number, offset: end.size}
+	if lines == 0 {
+		return 0, nil
+	}
+	empty, need, found := true, lines, 0
+	for _, f := range slices.Backward(files) {
+		data, err := out.whole(ctx, s, f)
+		if err != nil {
+			return 0, err
+		}
+		if empty && bytes.HasSuffix(data, []byte("\n")) {
+			need++ // the newline of the last line comes before those that begin one
+		}
+		empty = empty && len(data) == 0
+		for nl := bytes.LastIndexByte(data, '\n'); nl >= 0; nl = bytes.LastIndexByte(data[:nl], '\n') {
+			if found++; found == need {
+				out.at[s] = position{number: f.number, offset: int64(nl + 1)}
+				return lines, nil
+			}
+		}
+	}
+	if empty {
+		return 0, nil
+	}
+	out.at[s] = position{number: files[0].number}
+	return found + 1 - (need - lines), nil
+}
+
+func (out *output) whole(ctx context.Context, s swarm.Stream, f logFile) ([]byte, error) {
+	r, err := out.open(ctx, s, f.number, 0, f.size)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	data, err := io.ReadAll(io.LimitReader(r, f.size))
+	if err != nil {
+		return nil, out.b.tell(ctx, "read the logs", err)
+	}
+	return data, nil
 }

@@ -12,12 +12,13 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Spawn registers the worker's job and waits until its task runs, or did, so that
 // a job that can't be placed or started is an error of the spawn. A start that takes
-// longer than the start timeout, such as that of a large image, continues.
+// longer than the start timeout, such as the start of a large image, continues.
 func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, err error) {
 	j, r, err := b.config.newJob(b.at, spec)
 	if err != nil {
@@ -186,8 +187,6 @@ const (
 func (b *Backend) refused(ctx context.Context, r ref, a *api.AllocationListStub) string {
 	ctx, cancel := context.WithTimeout(ctx, wrapperLimit)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		said, err := b.report(ctx, r.place, a.ID)
 		if errors.Is(err, swarm.ErrPermission) || said == wrapperRuns {
@@ -196,9 +195,7 @@ func (b *Backend) refused(ctx context.Context, r ref, a *api.AllocationListStub)
 		if why, ok := strings.CutPrefix(said, wrapperRefuses); ok {
 			return why
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if sleep.For(ctx, 20*time.Millisecond) != nil {
 			return ""
 		}
 	}

@@ -20,11 +20,7 @@ const statsLimit = 16
 // tell a share of the CPU, no CPU time, and nothing of storage.
 func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
 	results := make([]swarm.StatsResult, len(hs))
-	type answer struct {
-		sight
-		err error
-	}
-	seen := make(map[place]answer)
+	sightOf := b.sights(ctx, "")
 	slots := make(chan struct{}, statsLimit)
 	var asking sync.WaitGroup
 	for i, h := range hs {
@@ -33,22 +29,17 @@ func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsRe
 			results[i].Err = err
 			continue
 		}
-		a, ok := seen[r.place]
-		if !ok {
-			job := ""
-			if len(hs) == 1 {
-				job = r.Job
-			}
-			a.sight, a.err = b.look(ctx, r.place, job, 0)
-			seen[r.place] = a
+		if len(hs) == 1 {
+			sightOf = b.sights(ctx, r.Job)
 		}
-		if results[i].Err = a.err; a.err != nil {
+		s, err := sightOf(r.place)
+		if results[i].Err = err; err != nil {
 			continue
 		}
 		slots <- struct{}{}
 		asking.Go(func() {
 			defer func() { <-slots }()
-			results[i].Stats, results[i].Err = b.measure(ctx, a.sight, r)
+			results[i].Stats, results[i].Err = b.measure(ctx, s, r)
 		})
 	}
 	asking.Wait()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -32,11 +33,7 @@ func (b *Backend) status(ctx context.Context, r ref) (swarm.Status, error) {
 
 // StatusBatch takes one sight of each place that has workers.
 func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
-	type answer struct {
-		sight
-		err error
-	}
-	seen := make(map[place]answer)
+	sightOf := b.sights(ctx, "")
 	results := make([]swarm.StatusResult, len(hs))
 	for i, h := range hs {
 		r, err := decode(h)
@@ -44,16 +41,24 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 			results[i].Err = err
 			continue
 		}
-		a, ok := seen[r.place]
-		if !ok {
-			a.sight, a.err = b.look(ctx, r.place, "", 0)
-			seen[r.place] = a
-		}
-		if results[i].Err = a.err; a.err == nil {
-			results[i].Status = b.statusIn(ctx, a.sight, r)
+		s, err := sightOf(r.place)
+		if results[i].Err = err; err == nil {
+			results[i].Status = b.statusIn(ctx, s, r)
 		}
 	}
 	return results, ctx.Err()
+}
+
+// sights returns a function that takes one sight of each place, or of one job there, however often
+// it is called.
+func (b *Backend) sights(ctx context.Context, job string) func(place) (sight, error) {
+	looks := make(map[place]func() (sight, error))
+	return func(at place) (sight, error) {
+		if looks[at] == nil {
+			looks[at] = sync.OnceValues(func() (sight, error) { return b.look(ctx, at, job, 0) })
+		}
+		return looks[at]()
+	}
 }
 
 func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {

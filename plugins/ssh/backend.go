@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
-	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -71,7 +70,9 @@ func (b *Backend) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.links {
-		l.shut()
+		if s := l.awaitAttempt(); s != nil {
+			s.close()
+		}
 	}
 }
 
@@ -128,7 +129,7 @@ func (b *Backend) Report(ctx context.Context) (string, error) {
 }
 
 func on(l *link, err error) error {
-	if err == nil || isBroken(err) || errors.Is(err, errNoConnection) {
+	if err == nil || errors.Is(err, errBroken) || errors.Is(err, errNoConnection) {
 		return err
 	}
 	return fmt.Errorf("on %s: %w", l.client.host, err)
@@ -138,8 +139,8 @@ func on(l *link, err error) error {
 // for all of them.
 const listLimit = 40 * time.Second
 
-// List tells of the workers on the hosts that the settings name. A host that can't be asked does
-// not keep it from telling of the others; the error names each such host.
+// List lists the workers on the hosts that the settings name. A host that can't be asked does
+// not keep it from listing the others; the error names each such host.
 func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {
 	hosts := slices.Clone(b.config.Hosts)
 	if b.config.Host != "" {
@@ -173,8 +174,8 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 }
 
 func (b *Backend) list(ctx context.Context, host string) ([]swarm.Listed, error) {
-	return again(ctx, b.link(host), func(far *plugin.Backend) (all []swarm.Listed, err error) {
-		err = far.List(ctx, func(l swarm.Listed) error {
+	return again(ctx, b.link(host), func(s *session) (all []swarm.Listed, err error) {
+		err = s.backend.List(ctx, func(l swarm.Listed) error {
 			l.Spec.Options = listedOptions(host, l.Spec.Options)
 			placed(host, &l.Status)
 			var err error
@@ -198,7 +199,7 @@ func listedOptions(host string, far map[string]string) map[string]string {
 }
 
 func placed(host string, s *swarm.Status) {
-	parts := map[string]string{"host": host}
+	parts := make(map[string]string, len(s.Where.Parts)+1)
 	maps.Copy(parts, s.Where.Parts)
 	parts["host"] = host
 	w := swarm.Where{Kind: "host", Name: host, Parts: parts}

@@ -19,7 +19,7 @@ import (
 // its own deadline, and puts the answers into the order of the handles. A host that can't be
 // asked is the error of its workers.
 func perHost[R any](ctx context.Context, b *Backend, hs []swarm.Handle,
-	ask func(context.Context, *plugin.Backend, []swarm.Handle) ([]R, error), placed func(host string, r *R), failed func(error) R,
+	ask func(*plugin.Backend, context.Context, []swarm.Handle) ([]R, error), failed func(error) R,
 ) ([]R, error) {
 	results := make([]R, len(hs))
 	handles, places := make(map[*link][]swarm.Handle), make(map[*link][]int)
@@ -37,7 +37,7 @@ func perHost[R any](ctx context.Context, b *Backend, hs []swarm.Handle,
 			limit := l.silence.limit()
 			limited, cancel := context.WithTimeout(ctx, limit)
 			defer cancel()
-			answers, err := again(limited, l, func(far *plugin.Backend) ([]R, error) { return ask(limited, far, hs) })
+			answers, err := again(limited, l, func(s *session) ([]R, error) { return ask(s.backend, limited, hs) })
 			late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 			copied := l.copied.text()
 			switch {
@@ -53,10 +53,9 @@ func perHost[R any](ctx context.Context, b *Backend, hs []swarm.Handle,
 			for j, at := range places[l] {
 				if err != nil {
 					results[at] = failed(err)
-					continue
+				} else {
+					results[at] = answers[j]
 				}
-				results[at] = answers[j]
-				placed(l.client.host, &results[at])
 			}
 		})
 	}
@@ -66,16 +65,15 @@ func perHost[R any](ctx context.Context, b *Backend, hs []swarm.Handle,
 
 // StatusBatch asks each host once.
 func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
-	return perHost(ctx, b, hs,
-		func(ctx context.Context, far *plugin.Backend, hs []swarm.Handle) ([]swarm.StatusResult, error) {
-			return far.StatusBatch(ctx, hs)
-		},
-		func(host string, r *swarm.StatusResult) {
-			if r.Err == nil {
-				placed(host, &r.Status)
-			}
-		},
+	results, err := perHost(ctx, b, hs, (*plugin.Backend).StatusBatch,
 		func(err error) swarm.StatusResult { return swarm.StatusResult{Err: err} })
+	for i, h := range hs {
+		if results[i].Err == nil {
+			r, _ := decode(h) // which was possible before
+			placed(r.Host, &results[i].Status)
+		}
+	}
+	return results, err
 }
 
 // Status tells how a worker is.
@@ -89,21 +87,16 @@ func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, err
 
 // Stats measures workers.
 func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
-	return perHost(ctx, b, hs,
-		func(ctx context.Context, far *plugin.Backend, hs []swarm.Handle) ([]swarm.StatsResult, error) {
-			return far.Stats(ctx, hs)
-		},
-		func(string, *swarm.StatsResult) {},
+	return perHost(ctx, b, hs, (*plugin.Backend).Stats,
 		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
 }
 
 // ScreenBatch returns what workers show.
 func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
 	return perHost(ctx, b, hs,
-		func(ctx context.Context, far *plugin.Backend, hs []swarm.Handle) ([]swarm.ScreenResult, error) {
+		func(far *plugin.Backend, ctx context.Context, hs []swarm.Handle) ([]swarm.ScreenResult, error) {
 			return far.ScreenBatch(ctx, hs, o)
 		},
-		func(string, *swarm.ScreenResult) {},
 		func(err error) swarm.ScreenResult { return swarm.ScreenResult{Err: err} })
 }
 
@@ -123,7 +116,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	result, err := again(ctx, l, func(backend *plugin.Backend) (swarm.KillResult, error) { return backend.Kill(ctx, far, o) })
+	result, err := again(ctx, l, func(s *session) (swarm.KillResult, error) { return s.backend.Kill(ctx, far, o) })
 	placed(r.Host, &result.Status)
 	return result, err
 }
@@ -143,8 +136,8 @@ func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOpti
 		if err != nil {
 			return err
 		}
-		_, err = call(ctx, l, func(backend *plugin.Backend) (none struct{}, err error) {
-			return none, backend.Output(ctx, far, o, func(out swarm.Output) error {
+		_, err = call(ctx, l, func(s *session) (none struct{}, err error) {
+			return none, s.backend.Output(ctx, far, o, func(out swarm.Output) error {
 				at, text, err := remote.Unpack(out.Data)
 				if err == nil {
 					r.Worker.From, out.Data, pause, begun = at, text, 0, true
@@ -157,7 +150,7 @@ func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOpti
 		switch {
 		case stopped != nil:
 			return stopped
-		case !isBroken(err) && (!begun || !errors.Is(err, errNoConnection)):
+		case !errors.Is(err, errBroken) && (!begun || !errors.Is(err, errNoConnection)):
 			return err
 		case !o.Follow && pause == retryMax:
 			return err
@@ -180,22 +173,22 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 	var stopped error // as each said
 	var told *swarm.Status
 	for {
-		_, err := call(ctx, l, func(backend *plugin.Backend) (none struct{}, err error) {
-			return none, backend.Watch(ctx, far, func(s swarm.Status) error {
+		_, err := call(ctx, l, func(s *session) (none struct{}, err error) {
+			return none, s.backend.Watch(ctx, far, func(st swarm.Status) error {
 				pause = 0
-				placed(r.Host, &s)
-				if told != nil && reflect.DeepEqual(*told, s) {
+				placed(r.Host, &st)
+				if told != nil && reflect.DeepEqual(*told, st) {
 					return nil // it was told before the connection broke
 				}
-				told = &s
-				stopped = each(s)
+				told = &st
+				stopped = each(st)
 				return stopped
 			})
 		})
 		switch {
 		case stopped != nil:
 			return stopped
-		case isBroken(err):
+		case errors.Is(err, errBroken):
 		case told == nil || !errors.Is(err, errNoConnection):
 			return err
 		}
@@ -205,13 +198,13 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 	}
 }
 
-// Input gives the worker input. It is not repeated: nobody can tell whether it arrived.
+// Input gives the worker input. It is not repeated: it may have arrived.
 func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
 	_, l, far, err := b.of(h)
 	if err != nil {
 		return swarm.InputResult{}, err
 	}
-	r, err := call(ctx, l, func(backend *plugin.Backend) (swarm.InputResult, error) { return backend.Input(ctx, far, in) })
+	r, err := call(ctx, l, func(s *session) (swarm.InputResult, error) { return s.backend.Input(ctx, far, in) })
 	return r, unclear(err, "the input")
 }
 
@@ -221,13 +214,13 @@ func (b *Backend) Signal(ctx context.Context, h swarm.Handle, o swarm.SignalOpti
 	if err != nil {
 		return err
 	}
-	_, err = call(ctx, l, func(backend *plugin.Backend) (none struct{}, err error) { return none, backend.Signal(ctx, far, o) })
+	_, err = call(ctx, l, func(s *session) (none struct{}, err error) { return none, s.backend.Signal(ctx, far, o) })
 	return unclear(err, "the signal")
 }
 
 // unclear adds to the error of a broken connection that it may have arrived.
 func unclear(err error, what string) error {
-	if isBroken(err) {
+	if errors.Is(err, errBroken) {
 		return fmt.Errorf("%w: %s has arrived whole or not at all; look before you repeat it", err, what)
 	}
 	return err
@@ -239,8 +232,8 @@ func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, limits swarm.Li
 	if err != nil {
 		return err
 	}
-	_, err = again(ctx, l, func(backend *plugin.Backend) (none struct{}, err error) {
-		return none, backend.SetLimits(ctx, far, limits)
+	_, err = again(ctx, l, func(s *session) (none struct{}, err error) {
+		return none, s.backend.SetLimits(ctx, far, limits)
 	})
 	return err
 }
@@ -251,8 +244,8 @@ func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) er
 	if err != nil {
 		return err
 	}
-	_, err = again(ctx, l, func(backend *plugin.Backend) (none struct{}, err error) {
-		return none, backend.SetPaused(ctx, far, paused)
+	_, err = again(ctx, l, func(s *session) (none struct{}, err error) {
+		return none, s.backend.SetPaused(ctx, far, paused)
 	})
 	return err
 }
@@ -263,22 +256,30 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, _ swarm.AttachOpti
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
-	_, err = again(ctx, l, func(backend *plugin.Backend) (swarm.Attachment, error) {
-		return backend.Attach(ctx, far, swarm.AttachOptions{})
+	_, err = again(ctx, l, func(s *session) (swarm.Attachment, error) {
+		return s.backend.Attach(ctx, far, swarm.AttachOptions{})
 	})
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
+	args, err := l.shows("attach", far)
+	if err != nil {
+		return swarm.Attachment{}, err
+	}
+	command := append([]string{l.client.config.Program}, args...)
+	return swarm.Attachment{Command: command, Unset: l.client.said().unsent}, nil
+}
+
+// shows returns the arguments of an ssh that shows a person what a command of swarm-remote shows,
+// which takes a value.
+func (l *link) shows(command string, value any) ([]string, error) {
 	set, err := l.programs.get()
 	if err != nil {
-		return swarm.Attachment{}, err
+		return nil, err
 	}
-	data, err := json.Marshal(far)
+	data, err := json.Marshal(value)
 	if err != nil {
-		return swarm.Attachment{}, err
+		return nil, err
 	}
-	command := "exec " + l.where(set.hash) + "/" + remote.Program + " attach " + base64.RawURLEncoding.EncodeToString(data)
-	return swarm.Attachment{
-		Command: append([]string{l.client.config.Program}, l.client.args(true, command)...), Unset: l.client.said().unsent,
-	}, nil
+	return l.client.args(true, l.runs(set.hash, command+" "+base64.RawURLEncoding.EncodeToString(data))), nil
 }

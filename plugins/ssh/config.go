@@ -14,7 +14,7 @@ import (
 
 // Config is the plugin's own table of settings.
 type Config struct {
-	// Host is that of workers without an option host: a name of ~/.ssh/config, or
+	// Host is the host of workers without an option host: a name of ~/.ssh/config, or
 	// USER@HOST, as for ssh.
 	Host string `json:"host"`
 	// Hosts are further hosts, which adopt looks for workers on.
@@ -106,7 +106,10 @@ func (c Config) with(given map[string]string) (Config, error) {
 	return c, nil
 }
 
-const maxHost = 255
+const (
+	maxHost      = 255
+	alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+)
 
 func validHost(host string) bool {
 	if host == "" || len(host) > maxHost || host[0] == '-' {
@@ -116,10 +119,7 @@ func validHost(host string) bool {
 	if ok && (user == "" || name == "" || name[0] == '-') {
 		return false
 	}
-	return !strings.ContainsFunc(host, func(r rune) bool {
-		alnum := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		return !alnum && !strings.ContainsRune("._-@:/[]%+", r)
-	})
+	return strings.Trim(host, alphanumeric+"._-@:/[]%+") == ""
 }
 
 // validDirectory reports whether a directory over there needs no quoting for any shell.
@@ -127,10 +127,7 @@ func validDirectory(dir string) bool {
 	if dir == "" || path.IsAbs(dir) || path.Clean(dir) != dir || dir == "." || dir[0] == '-' || strings.HasPrefix(dir, "..") {
 		return false
 	}
-	return !strings.ContainsFunc(dir, func(r rune) bool {
-		alnum := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		return !alnum && !strings.ContainsRune("._-/", r)
-	})
+	return strings.Trim(dir, alphanumeric+"._-/") == ""
 }
 
 func validVariable(name string) bool { return name != "" && !strings.ContainsAny(name, "=\x00") }

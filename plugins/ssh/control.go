@@ -26,7 +26,7 @@ type control struct {
 	// notes is the directory below the state directory. dir is another one if that path is
 	// too long for a socket.
 	notes string
-	// mark begins the names of the sockets, if dir is that of several state directories.
+	// mark begins the names of the sockets, if several state directories share dir.
 	mark string
 }
 
@@ -57,7 +57,7 @@ func (c control) ready() bool {
 	if c.dir == "" || os.MkdirAll(c.dir, 0o700) != nil {
 		return false
 	}
-	// A socket in a directory of someone else would be a connection of theirs.
+	// A socket in the directory of another user would be a connection of that user.
 	info, err := os.Lstat(c.dir)
 	return err == nil && info.IsDir() && trust.Owned(info) && info.Mode().Perm()&0o077 == 0
 }

@@ -1,10 +1,12 @@
 package ssh
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -124,12 +126,6 @@ func (l *link) awaitAttempt() *session {
 	return s
 }
 
-func (l *link) shut() {
-	if s := l.awaitAttempt(); s != nil {
-		s.close()
-	}
-}
-
 // dials is how often a connection is tried that breaks while it is made: a busy server
 // closes some.
 const dials = 3
@@ -139,7 +135,7 @@ func (l *link) dialAgain(ctx context.Context) (s *session, err error) {
 	var pause time.Duration
 	for range dials {
 		s, err = l.dial(ctx)
-		if _, passing := errors.AsType[passingError](err); !passing {
+		if !errors.Is(err, errPassing) {
 			return s, err
 		}
 		if pause, err = wait(ctx, pause, err); err != nil {
@@ -170,12 +166,14 @@ func (l *link) dial(ctx context.Context) (*session, error) {
 	return s, err
 }
 
-// where is the directory of programs over there, from the home directory.
-func (l *link) where(hash string) string { return l.client.config.Directory + "/bin/" + hash }
+// runs is the command over there that runs swarm-remote with a command, from the home directory.
+func (l *link) runs(hash, command string) string {
+	return "exec " + l.client.config.Directory + "/bin/" + hash + "/" + remote.Program + " " + command
+}
 
 // serve starts swarm-remote over there. missing says that it can't be run.
 func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool, err error) {
-	r, err := l.client.start(ctx, "exec "+l.where(hash)+"/"+remote.Program+" serve")
+	r, err := l.client.start(ctx, l.runs(hash, "serve"))
 	if err != nil {
 		return nil, false, err
 	}
@@ -204,7 +202,7 @@ func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool
 		r.end()
 		return nil, true, fmt.Errorf("%w: swarm-remote on %s is another one than its directory says", swarm.ErrUnavailable, l.client.host)
 	}
-	conn := remote.NewConn(r.out, r.in, func() {})
+	conn := remote.NewConn(r.out, r.in)
 	opened, cancel := context.WithTimeout(ctx, l.client.timeout())
 	defer cancel()
 	c, end, err := plugin.ConnectConn(opened, conn)
@@ -222,62 +220,51 @@ func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool
 	return s, false, nil
 }
 
-// meansMissing reports whether an exit code is that of a command that can't be run, of a swarm-remote
-// that refuses to, or of another program in its place. ssh that swarm ended has none of these.
+// meansMissing reports whether an exit code comes from a command that can't be run, from a swarm-remote
+// that refuses to, or from another program in its place. ssh that swarm ended has none of these.
 func meansMissing(exit int) bool {
-	switch exit {
-	case 0, 1, 2, 126, 127:
-		return true
-	}
-	return false
+	return slices.Contains([]int{0, 1, 2, 126, 127}, exit)
 }
 
 func (l *link) failure(r *running) error {
 	why := r.errors.line()
 	if exit := r.exit(); exit >= 0 && exit != sshFailed {
 		return fmt.Errorf("%w: swarm-remote can't be run on %s: %s",
-			swarm.ErrUnavailable, l.client.host, orText(why, fmt.Sprintf("exit code %d", exit)))
+			swarm.ErrUnavailable, l.client.host, cmp.Or(why, fmt.Sprintf("exit code %d", exit)))
 	}
-	err := fmt.Errorf("%w: can't reach %s: %s", swarm.ErrUnavailable, l.client.host, orText(why, "the connection broke"))
-	for _, sign := range []string{"", "closed by", "Broken pipe", "reset by peer", "banner exchange"} {
-		if sign == "" && why == "" || sign != "" && strings.Contains(why, sign) {
-			return passingError{err}
-		}
+	err := fmt.Errorf("%w: can't reach %s: %s", swarm.ErrUnavailable, l.client.host, cmp.Or(why, "the connection broke"))
+	signs := []string{"closed by", "Broken pipe", "reset by peer", "banner exchange"}
+	if why == "" || slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(why, sign) }) {
+		return kindError{err, errPassing}
 	}
 	return err
 }
 
-// passingError is the error of a connection that broke while it was made.
-type passingError struct{ error }
+// The kinds of errors of a connection. Their texts are not part of any message.
+var (
+	// errPassing marks a connection that broke while it was made.
+	errPassing = errors.New("the connection broke while it was made")
+	// errNoConnection marks a call that was never made.
+	errNoConnection = errors.New("no connection")
+	// errBroken marks a call whose connection broke. It is unknown whether the call has had an effect.
+	errBroken = errors.New("the connection broke")
+)
 
-func (e passingError) Unwrap() error { return e.error }
-
-// broken says that the connection broke in a call.
-func (l *link) broken(s *session) error {
-	why := s.running.errors.line()
-	if why != "" {
-		why = " (" + why + ")"
-	}
-	return fmt.Errorf("%w: the connection to %s broke%s", swarm.ErrUnavailable, l.client.host, why)
+// kindError is an error of a kind that its text does not name.
+type kindError struct {
+	error
+	kind error
 }
 
-// call is callOn for calls about workers.
-func call[R any](ctx context.Context, l *link, f func(*plugin.Backend) (R, error)) (R, error) {
-	return callOn(ctx, l, func(s *session) (R, error) { return f(s.backend) })
-}
+func (e kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
-// again is againOn for calls about workers.
-func again[R any](ctx context.Context, l *link, f func(*plugin.Backend) (R, error)) (R, error) {
-	return againOn(ctx, l, func(s *session) (R, error) { return f(s.backend) })
-}
-
-// callOn calls f with a connection. It returns an error that is errBroken if the connection
-// broke in the call: it is not known then whether the call has had an effect.
-func callOn[R any](ctx context.Context, l *link, f func(*session) (R, error)) (R, error) {
+// call calls f with a connection. Without one its error is [errNoConnection], and [errBroken] if the
+// connection broke in the call.
+func call[R any](ctx context.Context, l *link, f func(*session) (R, error)) (R, error) {
 	var none R
 	s, err := l.get(ctx)
 	if err != nil {
-		return none, noConnectionError{err}
+		return none, kindError{err, errNoConnection}
 	}
 	r, err := f(s)
 	if errors.Is(err, plugin.ErrPluginGone) {
@@ -285,40 +272,26 @@ func callOn[R any](ctx context.Context, l *link, f func(*session) (R, error)) (R
 			return none, ctx.Err()
 		}
 		l.drop(s)
-		return none, brokenError{l.broken(s)}
+		why := s.running.errors.line()
+		if why != "" {
+			why = " (" + why + ")"
+		}
+		err = fmt.Errorf("%w: the connection to %s broke%s", swarm.ErrUnavailable, l.client.host, why)
+		return none, kindError{err, errBroken}
 	}
 	return r, err
 }
 
-// brokenError is the error of a call whose connection broke.
-type brokenError struct{ error }
-
-func (e brokenError) Unwrap() error { return e.error }
-
-// errNoConnection is what errors of a call are that was never made.
-var errNoConnection = errors.New("no connection")
-
-// noConnectionError is the error of an attempt to connect.
-type noConnectionError struct{ error }
-
-func (e noConnectionError) Unwrap() error        { return e.error }
-func (e noConnectionError) Is(target error) bool { return target == errNoConnection }
-
-func isBroken(err error) bool {
-	_, ok := errors.AsType[brokenError](err)
-	return ok
-}
-
-// againOn is callOn for what may be repeated: over a new connection, as often as connections
+// again is call for what may be repeated: over a new connection, as often as connections
 // break. Once a call has begun, a host has a while to be reached again.
-func againOn[R any](ctx context.Context, l *link, f func(*session) (R, error)) (R, error) {
+func again[R any](ctx context.Context, l *link, f func(*session) (R, error)) (R, error) {
 	var pause time.Duration
 	var first time.Time // of the breaks
 	for {
-		r, err := callOn(ctx, l, f)
+		r, err := call(ctx, l, f)
 		switch {
-		case isBroken(err):
-			if first = firstOf(first, time.Now()); time.Since(first) > againLimit {
+		case errors.Is(err, errBroken):
+			if first = cmp.Or(first, time.Now()); time.Since(first) > againLimit {
 				return r, err
 			}
 		case first.IsZero() || !errors.Is(err, errNoConnection) || time.Since(first) > againLimit:
@@ -332,13 +305,6 @@ func againOn[R any](ctx context.Context, l *link, f func(*session) (R, error)) (
 
 // againLimit is for how long a host is tried again after a connection to it broke.
 const againLimit = 15 * time.Second
-
-func firstOf(first, otherwise time.Time) time.Time {
-	if first.IsZero() {
-		return otherwise
-	}
-	return first
-}
 
 // wait waits for the pause before the next attempt, and returns the one after it. When the
 // context ends, the error is the last one.

@@ -3,9 +3,9 @@ package ssh
 import (
 	"archive/tar"
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,12 +13,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
-	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -45,29 +45,14 @@ func (p *programs) find() (set, error) {
 	if err != nil {
 		return set{}, err
 	}
-	known := make(map[string]remote.Seen)
-	if p.notes != "" {
-		if data, err := safefile.Read(p.notes, 1<<16); err == nil {
-			_ = json.Unmarshal(data, &known) // else they are hashed
-		}
+	hash, changed, err := remote.Hash(dir, p.notes, func(name string) string { return filepath.Join(dir, name) })
+	if err != nil {
+		return set{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
 	}
-	fresh := make(map[string]remote.Seen)
-	var sums []string
-	same := true
-	for _, name := range remote.Programs {
-		path := filepath.Join(dir, name)
-		seen, err := remote.Hash(path, known[path])
-		if err != nil {
-			return set{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
-		}
-		same = same && known[path] == seen
-		fresh[path] = seen
-		sums = append(sums, seen.Sum)
+	if changed != nil && p.notes != "" {
+		writeNote(p.notes, changed)
 	}
-	if data, err := json.Marshal(fresh); err == nil && !same && p.notes != "" {
-		writeNote(p.notes, data)
-	}
-	return set{dir: dir, hash: remote.Together(sums)}, nil
+	return set{dir: dir, hash: hash}, nil
 }
 
 // directory returns where the programs are: where the settings say, beside the plugin, or
@@ -94,12 +79,10 @@ func (p *programs) directory() (string, error) {
 }
 
 func isThere(dir string) bool {
-	for _, name := range remote.Programs {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(remote.Programs, func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err != nil
+	})
 }
 
 // install is the script that takes the programs over there. Before it reads them it says which
@@ -129,7 +112,7 @@ func (l *link) copy(ctx context.Context, s set) error {
 			r.end()
 			return l.failure(r)
 		}
-		if system, machine, ok := strings.Cut(line, " "); ok && isSystem(system) {
+		if system, machine, ok := strings.Cut(line, " "); ok && systems[system] != "" {
 			if err := l.fits(system, machine); err != nil {
 				return err
 			}
@@ -151,19 +134,12 @@ func (l *link) copy(ctx context.Context, s set) error {
 	}
 	if code := r.exit(); code != 0 {
 		return fmt.Errorf("%w: swarm-remote can't be copied to ~/%s of %s: %s",
-			swarm.ErrUnavailable, l.client.config.Directory, l.client.host, orText(r.errors.line(), fmt.Sprintf("exit code %d", code)))
+			swarm.ErrUnavailable, l.client.config.Directory, l.client.host, cmp.Or(r.errors.line(), fmt.Sprintf("exit code %d", code)))
 	}
 	if err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("%w: copying swarm-remote to %s: %w", swarm.ErrUnavailable, l.client.host, err)
 	}
 	return nil
-}
-
-func orText(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // systems are the names by which uname calls systems.
@@ -174,8 +150,6 @@ var machines = map[string]string{
 	"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64",
 	"i386": "386", "i686": "386", "armv6l": "arm", "armv7l": "arm", "riscv64": "riscv64", "ppc64le": "ppc64le", "s390x": "s390x",
 }
-
-func isSystem(name string) bool { return systems[name] != "" }
 
 // fits reports whether the programs run on a system. With programs of its own, the user
 // knows.

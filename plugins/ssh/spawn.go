@@ -13,7 +13,6 @@ import (
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
 	"github.com/swarmhost/swarm/shared/dirid"
 	"github.com/swarmhost/swarm/shared/environ"
-	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -26,7 +25,8 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 		return swarm.Handle{}, err
 	}
 	spec.Options = map[string]string{optTTY: fmt.Sprint(c.TTY)}
-	spec.Env = append(named(b.env, c.Env), spec.Env...)
+	own := environ.Without(b.env, func(name string) bool { return !slices.Contains(c.Env, name) })
+	spec.Env = append(own, spec.Env...)
 	spec.Local, spec.Owner = nil, nil
 	l := b.link(c.Host)
 	s, err := l.get(ctx)
@@ -38,7 +38,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 		return swarm.Handle{}, err
 	}
 	h, err := b.start(ctx, l, spec, start)
-	if isBroken(err) {
+	if errors.Is(err, errBroken) {
 		h, err = settle(ctx, start, func(start remote.Start) (swarm.Handle, error) {
 			return b.find(ctx, l, swarm.Lookup{ID: spec.ID, Name: spec.Name}, start)
 		}, func(start remote.Start) (swarm.Handle, error) { return b.start(ctx, l, spec, start) })
@@ -53,16 +53,16 @@ func (b *Backend) start(ctx context.Context, l *link, spec swarm.Spec, start rem
 	if spec.Options, err = start.Options(spec.Options); err != nil {
 		return swarm.Handle{}, err
 	}
-	return call(ctx, l, func(far *plugin.Backend) (swarm.Handle, error) { return far.Spawn(ctx, spec) })
+	return call(ctx, l, func(s *session) (swarm.Handle, error) { return s.backend.Spawn(ctx, spec) })
 }
 
-// find looks for a worker, and gives up the attempts to start it before that of start.
+// find looks for a worker, and gives up the attempts to start it before the one in start.
 func (b *Backend) find(ctx context.Context, l *link, lookup swarm.Lookup, start remote.Start) (_ swarm.Handle, err error) {
 	lookup.Local = nil
 	if lookup.Options, err = start.Options(nil); err != nil {
 		return swarm.Handle{}, err
 	}
-	return again(ctx, l, func(far *plugin.Backend) (swarm.Handle, error) { return far.Find(ctx, lookup) })
+	return again(ctx, l, func(s *session) (swarm.Handle, error) { return s.backend.Find(ctx, lookup) })
 }
 
 // settle finds out what became of a spawn or a Create whose connection broke: find looks for its
@@ -78,18 +78,13 @@ func settle[R any](ctx context.Context, start remote.Start, find, begin func(rem
 			r, err = begin(start)
 		}
 		// A search that fails says nothing of the worker.
-		if err == nil || !asked && !isBroken(err) && !errors.Is(err, errNoConnection) && !errors.Is(err, swarm.ErrExists) {
+		if err == nil || !asked && !errors.Is(err, errBroken) && !errors.Is(err, errNoConnection) && !errors.Is(err, swarm.ErrExists) {
 			return r, err
 		}
 		if pause, err = wait(ctx, pause, err); err != nil {
 			return r, err
 		}
 	}
-}
-
-// named returns the variables with those names.
-func named(env, names []string) []string {
-	return environ.Without(env, func(name string) bool { return !slices.Contains(names, name) })
 }
 
 // Find returns the worker of an id on the host where it was to be started, whatever host the

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
-	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -42,17 +41,17 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) (war
 	var asking sync.WaitGroup
 	for l, g := range groups {
 		asking.Go(func() {
-			lines, failed := again(ctx, l, func(far *plugin.Backend) ([]string, error) {
+			lines, failed := again(ctx, l, func(s *session) ([]string, error) {
 				ended := g.ended
 				if g.drops {
 					// A worker that can't be read now is left to the next sweep. Without a
 					// connection this one fails below.
-					_ = far.List(ctx, func(listed swarm.Listed) error {
+					_ = s.backend.List(ctx, func(listed swarm.Listed) error {
 						ended = append(ended, b.left(l.client.host, listed)...)
 						return nil
 					})
 				}
-				return far.Sweep(ctx, ended, g.running)
+				return s.backend.Sweep(ctx, ended, g.running)
 			})
 			mu.Lock()
 			defer mu.Unlock()

@@ -2,7 +2,6 @@ package ssh
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,11 +18,6 @@ var (
 	_ swarm.Rescuer         = (*Backend)(nil)
 	_ swarm.Differ          = (*Backend)(nil)
 )
-
-// workspaceOn is the way to a host, for calls about worktrees.
-func workspaceOn[R any](f func(*plugin.Workspace) (R, error)) func(*session) (R, error) {
-	return func(s *session) (R, error) { return f(s.workspace) }
-}
 
 // Create makes the worktree of a worker over there. If the connection breaks meanwhile, the
 // worktree is looked for over a new one, and made only if it does not exist.
@@ -45,13 +39,13 @@ func (b *Backend) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.W
 		if spec.Options, err = start.Options(nil); err != nil {
 			return swarm.WorkspaceRef{}, err
 		}
-		return callOn(ctx, l, func(s *session) (swarm.WorkspaceRef, error) {
+		return call(ctx, l, func(s *session) (swarm.WorkspaceRef, error) {
 			ref, err := s.workspace.Create(ctx, spec)
 			return madeOn(c.Host, s.origin, ref, err)
 		})
 	}
 	ref, err := create(start)
-	if isBroken(err) {
+	if errors.Is(err, errBroken) {
 		ref, err = settle(ctx, start, func(start remote.Start) (swarm.WorkspaceRef, error) {
 			return findWorkspace(ctx, l, spec, start)
 		}, create)
@@ -59,12 +53,12 @@ func (b *Backend) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.W
 	return ref, on(l, err)
 }
 
-// findWorkspace looks for a worktree, and gives up the attempts to make it before that of start.
+// findWorkspace looks for a worktree, and gives up the attempts to make it before the one in start.
 func findWorkspace(ctx context.Context, l *link, spec swarm.WorkspaceSpec, start remote.Start) (_ swarm.WorkspaceRef, err error) {
 	if spec.Options, err = start.Options(nil); err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	return againOn(ctx, l, func(s *session) (swarm.WorkspaceRef, error) {
+	return again(ctx, l, func(s *session) (swarm.WorkspaceRef, error) {
 		ref, err := s.workspace.FindWorkspace(ctx, spec)
 		return madeOn(start.Host, s.origin, ref, err)
 	})
@@ -72,7 +66,7 @@ func findWorkspace(ctx context.Context, l *link, spec swarm.WorkspaceSpec, start
 
 // madeOn returns the reference of a worktree as this side keeps it, if the call for it was
 // successful. Later calls go to the host that the reference names, so that is the one that was
-// asked, whatever its answer says. The origin has to be that of the connection.
+// asked, whatever its answer says. The origin has to be the connection's.
 func madeOn(host string, origin remote.Origin, ref swarm.WorkspaceRef, err error) (swarm.WorkspaceRef, error) {
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
@@ -110,9 +104,9 @@ func (b *Backend) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm.R
 	if err != nil {
 		return swarm.WorkspaceState{}, err
 	}
-	state, err := againOn(ctx, l, workspaceOn(func(far *plugin.Workspace) (swarm.WorkspaceState, error) {
-		return far.Inspect(ctx, ref, o)
-	}))
+	state, err := again(ctx, l, func(s *session) (swarm.WorkspaceState, error) {
+		return s.workspace.Inspect(ctx, ref, o)
+	})
 	return state, on(l, err)
 }
 
@@ -126,7 +120,8 @@ func (b *Backend) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Re
 	calls := 0
 	var before []swarm.SavedWork // than the first call
 	listed := false
-	res, err := againOn(ctx, l, workspaceOn(func(far *plugin.Workspace) (swarm.RemoveResult, error) {
+	res, err := again(ctx, l, func(s *session) (swarm.RemoveResult, error) {
+		far := s.workspace
 		if !listed {
 			var err error
 			if before, err = far.Rescue(ctx, swarm.RescueRequest{Base: ref.Base}); errors.Is(err, plugin.ErrPluginGone) {
@@ -146,7 +141,7 @@ func (b *Backend) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Re
 		}
 		res.Rescues = savedSince(before, works, ref.Name)
 		return res, nil
-	}))
+	})
 	return res, on(l, err)
 }
 
@@ -169,11 +164,11 @@ func (b *Backend) Rescue(ctx context.Context, req swarm.RescueRequest) (works []
 	if err != nil {
 		return nil, err
 	}
-	rescue := workspaceOn(func(far *plugin.Workspace) ([]swarm.SavedWork, error) { return far.Rescue(ctx, req) })
+	rescue := func(s *session) ([]swarm.SavedWork, error) { return s.workspace.Rescue(ctx, req) }
 	if req.Action == swarm.RescueList {
-		works, err = againOn(ctx, l, rescue)
+		works, err = again(ctx, l, rescue)
 	} else {
-		works, err = callOn(ctx, l, rescue)
+		works, err = call(ctx, l, rescue)
 	}
 	for i := range works {
 		works[i].Host = req.Host
@@ -194,13 +189,18 @@ func (b *Backend) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Diff
 		limited, cancel = context.WithTimeout(ctx, l.silence.limit())
 		defer cancel()
 	}
-	diff, err := againOn(limited, l, workspaceOn(func(far *plugin.Workspace) (swarm.Diff, error) { return far.Diff(limited, ref, o) }))
+	diff, err := again(limited, l, func(s *session) (swarm.Diff, error) { return s.workspace.Diff(limited, ref, o) })
 	if err != nil {
 		return swarm.Diff{}, on(l, err)
 	}
 	diff.Command, diff.Env, diff.Unset = nil, nil, nil
-	if !o.Summary {
-		diff.Command, diff.Unset, err = l.shows(ref, o.Colour)
+	if o.Summary {
+		return diff, nil
+	}
+	args, err := l.shows("diff", remote.Shown{Ref: ref, Colour: o.Colour})
+	if err == nil {
+		diff.Command = append([]string{"sh", "-c", onTerminal, "sh", l.client.config.Program}, args...)
+		diff.Unset = l.client.said().unsent
 	}
 	return diff, err
 }
@@ -208,19 +208,3 @@ func (b *Backend) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Diff
 // onTerminal runs a program with a terminal over there if there is one here; the program's first
 // argument is an option.
 const onTerminal = `p=$1; shift; if [ -t 0 ] && [ -t 1 ]; then exec "$p" -o RequestTTY=force "$@"; else exec "$p" -n -o RequestTTY=no "$@"; fi`
-
-// shows returns the command that prints the changes in a worktree, and the variables that it
-// must not have.
-func (l *link) shows(ref swarm.WorkspaceRef, colour swarm.Colour) (command, unset []string, err error) {
-	set, err := l.programs.get()
-	if err != nil {
-		return nil, nil, err
-	}
-	data, err := json.Marshal(remote.Shown{Ref: ref, Colour: colour})
-	if err != nil {
-		return nil, nil, err
-	}
-	far := "exec " + l.where(set.hash) + "/" + remote.Program + " diff " + base64.RawURLEncoding.EncodeToString(data)
-	command = []string{"sh", "-c", onTerminal, "sh", l.client.config.Program}
-	return append(command, l.client.args(true, far)...), l.client.said().unsent, nil
-}

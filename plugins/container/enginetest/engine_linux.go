@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -247,17 +248,9 @@ func (e *Engine) leave() {
 		_ = c.Close()
 	}
 	_ = e.cmd.Process.Signal(syscall.SIGTERM)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = e.cmd.Wait()
-	}()
-	select {
-	case <-done:
-	case <-time.After(20 * time.Second):
-		_ = e.cmd.Process.Kill()
-		<-done
-	}
+	limit := time.AfterFunc(20*time.Second, func() { _ = e.cmd.Process.Kill() })
+	_ = e.cmd.Wait()
+	limit.Stop()
 }
 
 // clean ends what an engine left that was killed, and removes its directory. A process is
@@ -302,7 +295,7 @@ var (
 	}
 )
 
-// absent returns those of paths that this machine does not have.
+// absent returns the paths that this machine does not have.
 func absent(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 		_, err := os.Lstat(path)
@@ -325,26 +318,21 @@ func (e *Engine) mounts() []string {
 // Start returns an engine of the test's own, which leaves with it.
 func Start(t *testing.T, kind string) *Engine {
 	t.Helper()
-	ready, over := make(chan *Engine), make(chan error, 1)
-	leave := make(chan struct{})
-	go func() {
-		over <- Run(kind, func(e *Engine) error {
-			ready <- e
-			<-leave
+	var err error
+	next, leave := iter.Pull(func(yield func(*Engine) bool) {
+		err = Run(kind, func(e *Engine) error {
+			yield(e) // returns when the test has ended
 			return nil
 		})
-	}()
-	select {
-	case e := <-ready:
-		t.Cleanup(func() {
-			close(leave)
-			if err := <-over; err != nil {
-				t.Error(err)
-			}
-		})
-		return e
-	case err := <-over:
-		t.Fatal(err)
-		return nil
+	})
+	t.Cleanup(func() {
+		if leave(); err != nil {
+			t.Error(err)
+		}
+	})
+	e, ok := next()
+	if !ok {
+		t.FailNow() // the error is reported above
 	}
+	return e
 }

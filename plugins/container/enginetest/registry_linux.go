@@ -25,7 +25,7 @@ const (
 	Stalled = "stalled"
 	// Slow comes to a halt for [SlowFor] in the middle of its layer.
 	Slow = "slow"
-	// Private is for nobody.
+	// Private can't be fetched.
 	Private = "private"
 )
 

@@ -7,19 +7,22 @@
 package nomadtest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 // EnvAgent names the variable that holds the path of the agent.
@@ -131,11 +134,9 @@ func (a *Agent) Start() error {
 // Ready waits for a node, then for the keys without which there are no variables. An
 // agent that wants a token which c does not have is not waited for.
 func (a *Agent) Ready(ctx context.Context, c *api.Client) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		nodes, _, err := c.Nodes().List((&api.QueryOptions{}).WithContext(ctx))
-		if err != nil && bytes.Contains([]byte(err.Error()), []byte("403")) {
+		if err != nil && strings.Contains(err.Error(), "403") {
 			return nil
 		}
 		if err == nil && len(nodes) > 0 && nodes[0].Status == "ready" {
@@ -144,10 +145,8 @@ func (a *Agent) Ready(ctx context.Context, c *api.Client) error {
 				return nil
 			}
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		if over := sleep.For(ctx, 50*time.Millisecond); over != nil {
+			return fmt.Errorf("%w: %w", over, err)
 		}
 	}
 }
@@ -168,17 +167,9 @@ func (a *Agent) leave() {
 		a.stopJobs(c)
 	}
 	_ = a.cmd.Process.Signal(syscall.SIGINT)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = a.cmd.Wait()
-	}()
-	select {
-	case <-done:
-	case <-time.After(10 * time.Second):
-		_ = a.cmd.Process.Kill()
-		<-done
-	}
+	limit := time.AfterFunc(10*time.Second, func() { _ = a.cmd.Process.Kill() })
+	_ = a.cmd.Wait()
+	limit.Stop()
 	// The mounts that the agent, as root, makes for a task stay until it collects the task.
 	for _, name := range []string{"secrets", "private"} {
 		mounts, _ := filepath.Glob(filepath.Join(a.dir, "data/alloc/*/*", name))
@@ -225,26 +216,21 @@ func freePorts(n int) ([]int, error) {
 // Start returns an agent of the test's own, which leaves with it.
 func Start(t *testing.T, more string) *Agent {
 	t.Helper()
-	ready, over := make(chan *Agent), make(chan error, 1)
-	leave := make(chan struct{})
-	go func() {
-		over <- Run(more, func(a *Agent) error {
-			ready <- a
-			<-leave
+	var err error
+	next, leave := iter.Pull(func(yield func(*Agent) bool) {
+		err = Run(more, func(a *Agent) error {
+			yield(a) // returns when the test has ended
 			return nil
 		})
-	}()
-	select {
-	case a := <-ready:
-		t.Cleanup(func() {
-			close(leave)
-			if err := <-over; err != nil {
-				t.Error(err)
-			}
-		})
-		return a
-	case err := <-over:
-		t.Fatal(err)
-		return nil
+	})
+	t.Cleanup(func() {
+		if leave(); err != nil {
+			t.Error(err)
+		}
+	})
+	a, ok := next()
+	if !ok {
+		t.FailNow() // the error is reported above
 	}
+	return a
 }

@@ -146,6 +146,11 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
+	return b.started(r, inner)
+}
+
+// started returns the handle of a worker, and adds it to the record.
+func (b *Backend) started(r record, inner swarm.Handle) (swarm.Handle, error) {
 	h := handleOf(r, inner)
 	r.Handle = &h
 	_ = b.store.write(r) // without it Find asks the shim for the handle
@@ -216,13 +221,10 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	h := handleOf(r, inner)
-	r.Handle = &h
-	_ = b.store.write(r) // it is asked for again
-	return h.Encode()
+	return b.started(r, inner)
 }
 
-// List tells of all workers that were started in the directory. The error names those whose
+// List lists all workers that were started in the directory. The error names those whose
 // status can't be read.
 func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error {
 	entries, err := os.ReadDir(b.store.workers())

@@ -20,7 +20,9 @@ func (b *Backend) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, e
 
 // batch asks each owner once for all its workers, and puts the answers into the order of
 // the handles.
-func batch[R any](b *Backend, raws []swarm.Handle, ask func(Keeper, []swarm.Handle) ([]R, error), failed func(error) R) ([]R, error) {
+func batch[R any](ctx context.Context, b *Backend, raws []swarm.Handle,
+	ask func(Keeper, context.Context, []swarm.Handle) ([]R, error), failed func(error) R,
+) ([]R, error) {
 	results := make([]R, len(raws))
 	handles, places := make(map[Keeper][]swarm.Handle), make(map[Keeper][]int)
 	for i, raw := range raws {
@@ -32,7 +34,7 @@ func batch[R any](b *Backend, raws []swarm.Handle, ask func(Keeper, []swarm.Hand
 		handles[k], places[k] = append(handles[k], h), append(places[k], i)
 	}
 	for k, hs := range handles {
-		answers, err := ask(k, hs)
+		answers, err := ask(k, ctx, hs)
 		if err != nil {
 			return nil, err
 		}
@@ -45,15 +47,13 @@ func batch[R any](b *Backend, raws []swarm.Handle, ask func(Keeper, []swarm.Hand
 
 // StatusBatch answers for all workers with one look at the processes for each kind.
 func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.StatusResult, error) {
-	return batch(b, raws,
-		func(k Keeper, hs []swarm.Handle) ([]swarm.StatusResult, error) { return k.StatusBatch(ctx, hs) },
+	return batch(ctx, b, raws, Keeper.StatusBatch,
 		func(err error) swarm.StatusResult { return swarm.StatusResult{Err: err} })
 }
 
 // Stats measures workers.
 func (b *Backend) Stats(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResult, error) {
-	return batch(b, raws,
-		func(k Keeper, hs []swarm.Handle) ([]swarm.StatsResult, error) { return k.Stats(ctx, hs) },
+	return batch(ctx, b, raws, Keeper.Stats,
 		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
 }
 

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -57,17 +58,16 @@ func (b *Backend) Origin() Origin {
 // isHere returns an error if workers of an origin can't be seen here. host is the name by
 // which this machine was reached.
 func (b *Backend) isHere(o Origin, host string) error {
-	if host == "" {
-		host = "this machine"
-	} else {
-		host = "'" + host + "'"
+	name := "this machine"
+	if host != "" {
+		name = "'" + host + "'"
 	}
 	if o.Machine != "" && o.Machine != b.opts.Machine {
-		return fmt.Errorf("%w: %s is another machine than the one where the worker was started", swarm.ErrUnavailable, host)
+		return fmt.Errorf("%w: %s is another machine than the one where the worker was started", swarm.ErrUnavailable, name)
 	}
 	if id, err := dirid.Read(filepath.Join(b.opts.Dir, idFile)); o.Store != "" && (err != nil || id != o.Store) {
 		return errors.Join(fmt.Errorf("%w: %s on %s is not the directory where the worker was started; is the home directory mounted?",
-			swarm.ErrUnavailable, b.opts.Dir, host), err)
+			swarm.ErrUnavailable, b.opts.Dir, name), err)
 	}
 	return nil
 }
@@ -89,20 +89,13 @@ func (b *Backend) handle(raw swarm.Handle) (Handle, error) {
 // Greeting is the line that swarm-remote writes before it serves. All before it comes from
 // the login shell over there.
 func Greeting(hash string, o Origin) string {
-	return greeting + orNone(hash) + " " + orNone(o.Machine) + " " + orNone(o.Store)
+	return greeting + cmp.Or(hash, none) + " " + cmp.Or(o.Machine, none) + " " + cmp.Or(o.Store, none)
 }
 
 const (
 	greeting = "swarm-remote serves "
 	none     = "-"
 )
-
-func orNone(id string) string {
-	if id == "" {
-		return none
-	}
-	return id
-}
 
 // ParseGreeting returns the hash of the programs and the origin of new workers in a line,
 // if it is a greeting.

@@ -24,64 +24,63 @@ const (
 // Programs are the names of all of them.
 var Programs = []string{Program, Shim}
 
-// Sum is the hash of one program, as it is written in names.
-func Sum(r io.Reader) (string, error) {
-	h := sha256.New()
-	if _, err := io.Copy(h, r); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// Together is the hash of several programs.
-func Together(sums []string) string {
-	h := sha256.New()
-	for _, s := range sums {
-		fmt.Fprintln(h, s)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// Seen is what distinguishes a file from a changed one without reading it.
-type Seen struct {
+// seen distinguishes a file from a changed one without reading it.
+type seen struct {
 	Size   int64  `json:"size"`
 	Inode  uint64 `json:"inode"`
 	Change int64  `json:"change_ns"`
 	Sum    string `json:"sum,omitempty"`
 }
 
-// Look returns what is seen of a regular file, without its hash.
-func Look(path string) (Seen, error) {
+// look returns what is seen of a regular file. If the file has not changed since known was noted,
+// its hash is taken from there.
+func look(path string, known seen) (seen, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Seen{}, err
+		return seen{}, err
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.Mode().IsRegular() {
-		return Seen{}, fmt.Errorf("%s is not a regular file", path)
+		return seen{}, fmt.Errorf("%s is not a regular file", path)
 	}
-	return Seen{Size: info.Size(), Inode: st.Ino, Change: changed(st)}, nil
-}
-
-// Hash returns the hash of a file. If the file has not changed since known was noted, its
-// hash is taken from there.
-func Hash(path string, known Seen) (Seen, error) {
-	now, err := Look(path)
-	if err != nil {
-		return Seen{}, err
-	}
-	if was := known; was.Sum != "" {
-		if now.Sum = was.Sum; now == was {
-			return now, nil
-		}
+	now := seen{Size: info.Size(), Inode: st.Ino, Change: changed(st), Sum: known.Sum}
+	if now == known && known.Sum != "" {
+		return now, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return Seen{}, err
+		return seen{}, err
 	}
 	defer f.Close()
-	now.Sum, err = Sum(f)
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	now.Sum = hex.EncodeToString(h.Sum(nil))
 	return now, err
+}
+
+// Hash returns the hash of the programs in a directory. Those that have not changed since they were
+// noted in the file notes are not read; key returns the name of a program in there. If the notes
+// are out of date, fresh is what belongs into the file.
+func Hash(dir, notes string, key func(name string) string) (hash string, fresh []byte, err error) {
+	var known map[string]seen
+	if data, err := safefile.Read(notes, 1<<16); err == nil {
+		_ = json.Unmarshal(data, &known) // else they are hashed
+	}
+	now := make(map[string]seen)
+	all, changed := sha256.New(), false
+	for _, name := range Programs {
+		s, err := look(filepath.Join(dir, name), known[key(name)])
+		if err != nil {
+			return "", nil, err
+		}
+		changed = changed || known[key(name)] != s
+		now[key(name)] = s
+		fmt.Fprintln(all, s.Sum)
+	}
+	if changed {
+		fresh, err = json.Marshal(now)
+	}
+	return hex.EncodeToString(all.Sum(nil)[:16]), fresh, err
 }
 
 // notesFile is the file beside the programs that holds what was seen of them when they were
@@ -91,28 +90,12 @@ const notesFile = "seen.json"
 // Verify returns the hash of the programs in a directory. They are read only if they have
 // changed since the last time.
 func Verify(dir string) (string, error) {
-	notes := make(map[string]Seen)
-	if data, err := safefile.Read(filepath.Join(dir, notesFile), 1<<16); err == nil {
-		_ = json.Unmarshal(data, &notes) // else they are hashed
+	notes := filepath.Join(dir, notesFile)
+	hash, fresh, err := Hash(dir, notes, func(name string) string { return name })
+	if fresh != nil {
+		_ = safefile.ReplaceCache(notes, fresh) // else they are hashed again
 	}
-	fresh := make(map[string]Seen)
-	var sums []string
-	same := true
-	for _, name := range Programs {
-		seen, err := Hash(filepath.Join(dir, name), notes[name])
-		if err != nil {
-			return "", err
-		}
-		same = same && notes[name] == seen
-		fresh[name] = seen
-		sums = append(sums, seen.Sum)
-	}
-	if !same {
-		if data, err := json.Marshal(fresh); err == nil {
-			_ = safefile.ReplaceCache(filepath.Join(dir, notesFile), data) // else they are hashed again
-		}
-	}
-	return Together(sums), nil
+	return hash, err
 }
 
 // pruneAfter is the age from which on a directory of programs that were not copied whole is removed.
@@ -151,7 +134,7 @@ func Install(from, want string) error {
 	err = os.Rename(from, to)
 	_ = os.RemoveAll(away)
 	if there, verr := Verify(to); verr == nil && there == want {
-		return nil // someone else may have been quicker
+		return nil // another connection may have been quicker
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,11 +35,7 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 	if err != nil {
 		return swarm.Screen{}, err
 	}
-	lines := o.Lines
-	if lines <= 0 {
-		lines = visible
-	}
-	shown, err := lastLines(ctx, w.Dir, lines)
+	shown, err := lastLines(ctx, w.Dir, cmp.Or(max(o.Lines, 0), visible))
 	return swarm.Screen{Lines: shown, Taken: st.State != swarm.StateRunning}, err
 }
 
@@ -145,8 +142,7 @@ func (b *Backend) Show(ctx context.Context, raw swarm.Handle, w io.Writer) error
 	if err != nil {
 		return err
 	}
-	lines := visible
-	return shim.Output(ctx, at.Dir, swarm.OutputOptions{Tail: &lines, Follow: true}, func(o swarm.Output) error {
+	return shim.Output(ctx, at.Dir, swarm.OutputOptions{Tail: new(visible), Follow: true}, func(o swarm.Output) error {
 		if !o.Partial {
 			o.Data = append(o.Data, '\n')
 		}

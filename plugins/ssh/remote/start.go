@@ -31,7 +31,7 @@ type Start struct {
 	Owner string `json:"owner,omitempty"`
 }
 
-// Options returns the options of a worker with those of its start.
+// Options returns the options of a worker together with the options of its start.
 func (s Start) Options(options map[string]string) (map[string]string, error) {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -68,10 +68,8 @@ func (s Start) before() int {
 
 // ofWorker returns the options that are the worker's own.
 func ofWorker(options map[string]string) map[string]string {
-	own := maps.Clone(options)
-	if own == nil {
-		own = make(map[string]string)
-	}
+	own := make(map[string]string)
+	maps.Copy(own, options)
 	delete(own, optionStart)
 	return own
 }

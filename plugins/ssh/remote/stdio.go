@@ -37,30 +37,23 @@ func TakeStdio() (net.Conn, error) {
 			return nil, err
 		}
 	}
-	return NewConn(os.NewFile(uintptr(in), "stdin"), os.NewFile(uintptr(out), "stdout"), func() {}), nil
+	return NewConn(os.NewFile(uintptr(in), "stdin"), os.NewFile(uintptr(out), "stdout")), nil
 }
 
 type pipes struct {
 	in, out *os.File
 	once    sync.Once
-	closed  func()
 }
 
-// NewConn returns a connection that reads from in and writes to out. At its end it closes
-// both and calls closed.
-func NewConn(in, out *os.File, closed func()) net.Conn {
-	return &pipes{in: in, out: out, closed: closed}
-}
+// NewConn returns a connection that reads from in and writes to out, and closes both at its end.
+func NewConn(in, out *os.File) net.Conn { return &pipes{in: in, out: out} }
 
 func (p *pipes) Read(b []byte) (int, error)  { return p.in.Read(b) }
 func (p *pipes) Write(b []byte) (int, error) { return p.out.Write(b) }
 
 // Close closes both pipes.
 func (p *pipes) Close() (err error) {
-	p.once.Do(func() {
-		err = errors.Join(p.out.Close(), p.in.Close())
-		p.closed()
-	})
+	p.once.Do(func() { err = errors.Join(p.out.Close(), p.in.Close()) })
 	return err
 }
 

@@ -70,7 +70,7 @@ func (s store) lock(ctx context.Context, id string) (unlock func(), err error) {
 			return nil, r.err
 		}
 		return func() {
-			_ = os.Remove(s.lockDir(id)) // whoever waits for it makes it again
+			_ = os.Remove(s.lockDir(id)) // a process that waits for it makes it again
 			_ = r.dir.Close()
 		}, nil
 	case <-ctx.Done():
@@ -83,7 +83,7 @@ func (s store) lock(ctx context.Context, id string) (unlock func(), err error) {
 	}
 }
 
-// lockNamed locks a directory, which it makes, and which the one who had the lock before
+// lockNamed locks a directory, which it makes, and which the previous owner of the lock
 // may have removed meanwhile.
 func lockNamed(path string) (*os.File, error) {
 	for {

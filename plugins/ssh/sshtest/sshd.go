@@ -3,7 +3,6 @@
 package sshtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,23 +11,25 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 const startLimit = 20 * time.Second
 
-// Server is an ssh server on the loopback interface. Whoever logs in is the user of the
+// Server is an ssh server on the loopback interface. A user who logs in is the user of the
 // test, in another home directory.
 type Server struct {
 	// Name is the host's name in the settings of ssh.
 	Name string
-	// Home is the home directory of who logs in.
+	// Home is the home directory of the user who logs in.
 	Home string
 	// Port is where it listens.
 	Port int
@@ -120,7 +121,7 @@ func start(dir string, names []string) (*Set, error) {
 	return set, os.WriteFile(set.Config, []byte(config.String()), 0o600)
 }
 
-// tmux is the socket of the tmux server of who logs in.
+// tmux returns the socket of the tmux server of the user who logs in.
 func (s *Server) tmux() string {
 	return filepath.Join(s.Home, fmt.Sprintf("tmux-%d", os.Getuid()), "default")
 }
@@ -225,87 +226,49 @@ func (s *Server) Stop() error {
 // Pause keeps the server from answering, as a machine does that hangs: it accepts
 // connections and says nothing. The returned function lets it go on.
 func (s *Server) Pause() (resume func()) {
-	return pause(append(descendants(s.cmd.Process.Pid), s.cmd.Process.Pid))
-}
-
-// pause stops the processes of sshd among some.
-func pause(pids []int) (resume func()) {
-	var paused []int
-	for _, pid := range pids {
-		if nameOf(pid) == "sshd" && syscall.Kill(pid, syscall.SIGSTOP) == nil {
-			paused = append(paused, pid)
-		}
-	}
+	resumeOthers := s.Stall()
+	_ = s.cmd.Process.Signal(syscall.SIGSTOP)
 	return func() {
-		for _, pid := range paused {
-			_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been cut
-		}
+		resumeOthers()
+		_ = s.cmd.Process.Signal(syscall.SIGCONT)
 	}
 }
 
 // Stall is Pause for the connections that there are: new ones are answered.
 func (s *Server) Stall() (resume func()) {
-	return pause(descendants(s.cmd.Process.Pid))
+	stalled := s.signal(syscall.SIGSTOP)
+	return func() {
+		for _, p := range stalled {
+			_ = syscall.Kill(p.PID, syscall.SIGCONT) // it may have been cut
+		}
+	}
 }
 
 // Cut breaks all connections, and reports how many processes served one.
-func (s *Server) Cut() int {
-	n := 0
-	for _, pid := range descendants(s.cmd.Process.Pid) {
-		if nameOf(pid) == "sshd" && syscall.Kill(pid, syscall.SIGKILL) == nil {
-			n++
-		}
-	}
-	return n
+func (s *Server) Cut() int { return len(s.signal(syscall.SIGKILL)) }
+
+// signal signals the processes that serve connections, and returns them.
+func (s *Server) signal(sig syscall.Signal) []proc.Process {
+	return slices.DeleteFunc(s.below("sshd"), func(p proc.Process) bool { return syscall.Kill(p.PID, sig) != nil })
 }
 
-// Serves returns for how long the server has run a program for all who are logged in, 0 if
+// Serves returns for how long the server has run a program for all connections, 0 if
 // it does not.
 func (s *Server) Serves(program string) time.Duration {
 	var longest time.Duration
-	for _, pid := range descendants(s.cmd.Process.Pid) {
-		if info, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err == nil && nameOf(pid) == program {
+	for _, p := range s.below(program) {
+		if info, err := os.Stat(fmt.Sprintf("/proc/%d", p.PID)); err == nil {
 			longest = max(longest, time.Since(info.ModTime()))
 		}
 	}
 	return longest
 }
 
-// descendants returns the children of a process, and theirs.
-func descendants(pid int) []int {
-	children := make(map[int][]int)
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
-	for _, path := range stats {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		// The name is in parentheses and may hold any.
-		fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
-		if len(fields) < 2 {
-			continue
-		}
-		child, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		parent, perr := strconv.Atoi(string(fields[1]))
-		if err == nil && perr == nil {
-			children[parent] = append(children[parent], child)
-		}
-	}
-	var all []int
-	for next := children[pid]; len(next) > 0; {
-		var after []int
-		for _, p := range next {
-			all = append(all, p)
-			after = append(after, children[p]...)
-		}
-		next = after
-	}
-	return all
-}
-
-func nameOf(pid int) string {
-	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)) // empty for one that has ended
-	return strings.TrimSpace(string(name))
+// below returns the processes below the server that run a program.
+func (s *Server) below(program string) []proc.Process {
+	// After an error some are missing, as one is that has just begun.
+	all, _ := proc.Tree(s.cmd.Process.Pid, func(proc.Process) (bool, error) { return false, nil })
+	return slices.DeleteFunc(all, func(p proc.Process) bool { return p.Name != program })
 }
 
 // Until waits for a condition.

@@ -31,7 +31,7 @@ type Report struct {
 	// Plugin is the plugin's description; the zero value if the plugin did not return it.
 	Plugin plugin.Info
 	// Results are the results of all cases, in a fixed order. A plugin that can't be
-	// started has only those of the cases about its start.
+	// started has only the results of the cases about its start.
 	Results []Result
 }
 

@@ -61,6 +61,56 @@ func (b Backend) settings() Binary {
 	return Binary{Shim: b.Shim, Spec: b.Spec, Command: b.Command, Handles: b.Handles}
 }
 
+// Binary describes how to test a built backend plugin. The fields that it shares with
+// [Backend] mean the same.
+type Binary struct {
+	// Path is the plugin's executable, Args are its arguments.
+	Path string
+	Args []string
+	// Config is sent to the plugin, as JSON; nil sends none.
+	Config []byte
+	// Env is the plugin's environment; nil: the test's.
+	Env []string
+	// Workers is how many workers run at once in the case "many-workers"; 0: 100.
+	Workers int
+	Shim    string
+	Handles []swarm.Handle
+	Spec    func(t T, spec *swarm.Spec)
+	Command func(s script.Script) []string
+}
+
+// RunBinary tests a built plugin, which it starts anew for every case.
+func RunBinary(t *testing.T, b Binary) {
+	t.Helper()
+	p := b.Program()
+	if harness.RunTests(t, p.StartCases(), false) {
+		harness.RunTests(t, slices.Concat(p.LifeCases(), b.Items(t, p.Start(t))), true)
+	}
+}
+
+// Program returns the plugin's program.
+func (b Binary) Program() harness.Program {
+	return harness.Program{Path: b.Path, Args: b.Args, Env: b.Env, Config: b.Config}
+}
+
+// Items are the cases of a built plugin that runs as p; each starts it anew.
+func (b Binary) Items(t T, p *harness.Process) []harness.Item {
+	t.Helper()
+	return backendItems(b, b.open, built(t, p))
+}
+
+func (b Binary) open(t T) subject {
+	t.Helper()
+	return built(t, b.Program().Start(t))
+}
+
+func built(t T, p *harness.Process) subject {
+	t.Helper()
+	s := remote(t, p.Client)
+	s.plugin = p
+	return s
+}
+
 // testCase checks one rule of the contract.
 type testCase struct {
 	name string
@@ -79,7 +129,7 @@ type testCase struct {
 
 func backendCases() []testCase {
 	return slices.Concat(spawnCases(), statusCases(), handleCases(), badHandleCases(), endedCases(), killCases(), treeCases(),
-		batchCases(), emptyCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
-		attachCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), findCases(), listCases(), sweepCases(),
-		crashCases(), hostCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
+		batchCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
+		attachCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), listCases(), sweepCases(),
+		crashCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())
 }

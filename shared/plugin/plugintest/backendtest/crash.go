@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -204,18 +205,6 @@ func crashCases() []testCase {
 				w.survives()
 			},
 		},
-	}
-}
-
-// interrupted kills the plugin during a short call and continues with a new process of it.
-func (w *worker) interrupted(call func(context.Context) error) {
-	w.k.Helper()
-	w.reopen(w.k.crashIn(call, func() {}))
-}
-
-// hostCases are about the end of the host in the middle of a call.
-func hostCases() []testCase {
-	return []testCase{
 		{
 			name: "host-dies-in-kill", built: true,
 			rule: "a plugin exits during Kill when its host is gone, and another host can repeat the Kill",
@@ -237,6 +226,12 @@ func hostCases() []testCase {
 			},
 		},
 	}
+}
+
+// interrupted kills the plugin during a short call and continues with a new process of it.
+func (w *worker) interrupted(call func(context.Context) error) {
+	w.k.Helper()
+	w.reopen(w.k.crashIn(call, func() {}))
 }
 
 func (k *kit) crashInSpawn(after time.Duration) {
@@ -344,11 +339,7 @@ func (w *worker) survives() {
 }
 
 // await lets time pass where no event marks the beginning of a call.
-func (k *kit) await(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	<-timer.C
-}
+func (k *kit) await(d time.Duration) { _ = sleep.For(k.Ctx, d) }
 
 // reopen continues with a new process of the plugin. err is of the call that the death of the
 // previous process may have cut off.

@@ -1,7 +1,7 @@
 package backendtest
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -92,14 +92,8 @@ func screenCases() []testCase {
 
 // pageLines returns the last n lines of a [script.Page]; 0: all.
 func pageLines(n int) []string {
-	all := make([]string, 100)
-	for i := range all {
-		all[i] = fmt.Sprintf("line %d", i+1)
-	}
-	if n == 0 {
-		return all
-	}
-	return all[len(all)-n:]
+	all := allLines()[:100]
+	return all[len(all)-cmp.Or(n, len(all)):]
 }
 
 func (k *kit) page() *worker {

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -117,10 +118,7 @@ func (b *Backend) Screen(_ context.Context, h swarm.Handle, o swarm.ScreenOption
 		return swarm.Screen{}, err
 	}
 	pieces, ended, _ := w.since(0)
-	n := o.Lines
-	if n <= 0 {
-		n = height
-	}
+	n := cmp.Or(max(o.Lines, 0), height)
 	s := swarm.Screen{Taken: ended}
 	for _, p := range pieces[max(0, len(pieces)-n):] {
 		s.Lines = append(s.Lines, string(p.Data))

@@ -2,9 +2,13 @@ package fake
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -49,14 +53,7 @@ var programs = map[string]func(*worker){
 	},
 }
 
-func (w *worker) variable(name string) string {
-	for _, kv := range w.spec.Environ() {
-		if k, v, _ := strings.Cut(kv, "="); k == name {
-			return v
-		}
-	}
-	return ""
-}
+func (w *worker) variable(name string) string { return environ.Get(w.spec.Environ(), name) }
 
 func (w *worker) count(n int) {
 	for i := range n {
@@ -84,7 +81,7 @@ func (w *worker) put(text string, partial bool) {
 	w.announce()
 }
 
-// signal delivers a signal; cause is that of an end by it.
+// signal delivers a signal; cause is the cause of an end by it.
 func (w *worker) signal(name string, cause swarm.Cause) {
 	byIt := swarm.Exit{Code: -1, Signal: name, Cause: cause}
 	switch program := w.spec.Command[0]; {
@@ -101,4 +98,54 @@ func (w *worker) signal(name string, cause swarm.Cause) {
 	default:
 		w.end(byIt)
 	}
+}
+
+// canEnclose refuses what no sandbox can be made of.
+func canEnclose(box *swarm.Sandbox) error {
+	if box == nil {
+		return nil
+	}
+	if err := box.Check(); err != nil {
+		return err
+	}
+	paths := box.Write
+	if filepath.IsAbs(box.Home) {
+		paths = append([]string{box.Home}, paths...)
+	}
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("%w: %s does not exist", swarm.ErrInvalidSpec, path)
+		}
+	}
+	return nil
+}
+
+// touch makes a file unless it exists, and returns what came of that. In a sandbox all files
+// are values in memory, but for those that it can write.
+func (w *worker) touch(path string) string {
+	if box := w.spec.Sandbox; box != nil && !writes(box, path) {
+		if filepath.Dir(path) == "/tmp" {
+			return "written"
+		}
+		return "refused"
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "seen"
+	}
+	if os.WriteFile(path, nil, 0o600) != nil {
+		return "refused"
+	}
+	return "written"
+}
+
+func writes(box *swarm.Sandbox, path string) bool {
+	return slices.ContainsFunc(box.Write, func(dir string) bool { return strings.HasPrefix(path, dir+"/") })
+}
+
+// reach returns whether the services of the machine can be reached.
+func (w *worker) reach() string {
+	if box := w.spec.Sandbox; box != nil && box.Network == swarm.NetworkNone {
+		return "alone"
+	}
+	return "reached"
 }

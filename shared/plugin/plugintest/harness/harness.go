@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/sleep"
 )
 
 // T holds the methods of a [*testing.T] that a case needs.
@@ -39,12 +41,8 @@ const pollEvery = 5 * time.Millisecond
 func ComesTrue(ctx context.Context, ok func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
 	for !ok() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if sleep.For(ctx, pollEvery) != nil {
 			return false
 		}
 	}

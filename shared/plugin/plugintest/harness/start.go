@@ -19,78 +19,59 @@ import (
 // startLimit is how long a host waits for a plugin to be ready.
 const startLimit = 10 * time.Second
 
-// programCase checks one rule about a plugin of any kind.
-type programCase struct {
-	name, rule string
-	run        func(k Kit, p Program)
-}
-
-func (p Program) items(cases []programCase) []Item {
-	var items []Item
-	for _, c := range cases {
-		run := func(t T) { t.Helper(); c.run(NewKit(t, c.rule), p) }
-		items = append(items, Item{Name: c.name, Rule: c.rule, Run: run})
-	}
-	return items
+// item returns the case of a rule about a plugin of any kind.
+func item(name, rule string, run func(k Kit)) Item {
+	return Item{Name: name, Rule: rule, Run: func(t T) { t.Helper(); run(NewKit(t, rule)) }}
 }
 
 // StartCases are about a plugin without a connection. If one of them fails, the other cases
 // are not run.
 func (p Program) StartCases() []Item {
-	return p.items([]programCase{
-		{
-			name: "start-by-hand",
-			rule: "a plugin started by hand explains itself on standard error and exits with a non-zero code",
-			run: func(k Kit, p Program) {
+	return []Item{
+		item("start-by-hand",
+			"a plugin started by hand explains itself on standard error and exits with a non-zero code",
+			func(k Kit) {
 				switch r := p.run(k, ""); {
 				case !r.ended:
 					k.Broken("without the cookie in its environment, it was still running after %v", startLimit)
 				case r.code == 0 || r.errs == "":
 					k.Broken("it exited with code %d and printed %q on standard error", r.code, r.errs)
 				}
-			},
-		},
-		{
-			name: "start-in-time",
-			rule: "a plugin prints its handshake within 10 seconds of its start",
-			run: func(k Kit, p Program) {
+			}),
+		item("start-in-time",
+			"a plugin prints its handshake within 10 seconds of its start",
+			func(k Kit) {
 				// Other mistakes break other rules.
 				if r := p.run(k, cookie()); !r.ended && r.line == "" {
 					k.Broken("it printed nothing and is still running%s", suffix(r.errs))
 				}
-			},
-		},
-		{
-			name: "start-handshake",
-			rule: "the first line that a plugin prints on standard output is its handshake",
-			run: func(k Kit, p Program) {
+			}),
+		item("start-handshake",
+			"the first line that a plugin prints on standard output is its handshake",
+			func(k Kit) {
 				switch r := p.run(k, cookie()); {
 				case r.line != "" && !isHandshake(r.line):
 					k.Broken("it printed %q", r.line)
 				case r.line == "" && r.ended:
 					k.Broken("it printed nothing and exited with code %d%s", r.code, suffix(r.errs))
 				}
-			},
-		},
-	})
+			}),
+	}
 }
 
 // LifeCases are about a plugin that has started.
 func (p Program) LifeCases() []Item {
-	return p.items([]programCase{
-		{
-			name: "describe-itself",
-			rule: "Describe returns a valid name",
-			run: func(k Kit, p Program) {
+	return []Item{
+		item("describe-itself",
+			"Describe returns a valid name",
+			func(k Kit) {
 				if name := p.Start(k).Info().Name; !swarm.ValidName(name) {
 					k.Broken("its name is %q", name)
 				}
-			},
-		},
-		{
-			name: "describe-to-a-newer-host",
-			rule: "a host with a newer contract gets the plugin's contract version; the plugin ignores unknown fields",
-			run: func(k Kit, p Program) {
+			}),
+		item("describe-to-a-newer-host",
+			"a host with a newer contract gets the plugin's contract version; the plugin ignores unknown fields",
+			func(k Kit) {
 				req := &pb.DescribeRequest{ContractVersion: swarm.ContractVersion + 1, ConfigFollows: true}
 				unknown := protowire.AppendTag(nil, 1000, protowire.BytesType)
 				req.ProtoReflect().SetUnknown(protowire.AppendString(unknown, "from the future"))
@@ -99,20 +80,17 @@ func (p Program) LifeCases() []Item {
 				if got := resp.GetContractVersion(); got != swarm.ContractVersion {
 					k.Broken("it returned version %d, and version %d to this host", got, swarm.ContractVersion)
 				}
-			},
-		},
-		{
-			name: "host-dies",
-			rule: "a plugin exits when its host is gone: when the pipe that the host holds is closed",
-			run: func(k Kit, p Program) {
+			}),
+		item("host-dies",
+			"a plugin exits when its host is gone: when the pipe that the host holds is closed",
+			func(k Kit) {
 				running := p.Start(k)
 				running.Leave()
 				if !ComesTrue(k.Ctx, running.Exited) {
 					k.Broken("it was still running after %v", Patience)
 				}
-			},
-		},
-	})
+			}),
+	}
 }
 
 // cookie returns the variable that the host sets for a plugin.

@@ -41,7 +41,7 @@ type Binary struct {
 	Args []string
 	// Config is sent to the plugin, as JSON; nil sends none.
 	Config []byte
-	// Env is the plugin's environment; nil: that of the test.
+	// Env is the plugin's environment; nil: the test's.
 	Env []string
 	// Base is described at [Workspace].
 	Base func(t T) string
@@ -116,20 +116,16 @@ type testCase struct {
 func items(base func(T) string, open func(T) subject, probe subject) []harness.Item {
 	var items []harness.Item
 	for _, c := range slices.Concat(cases(), savedCases()) {
-		i := harness.Item{Name: c.name, Rule: c.rule, Run: func(t T) { t.Helper(); c.check(t, base, open) }}
+		i := harness.Item{Name: c.name, Rule: c.rule, Run: func(t T) {
+			t.Helper()
+			c.run(&kit{Kit: harness.NewKit(t, c.rule), open: open, base: base(t), subject: open(t)})
+		}}
 		if !probe.has(c.needs) {
 			i.Skip = fmt.Sprintf("it does not have the capability %q", c.needs)
 		}
 		items = append(items, i)
 	}
 	return items
-}
-
-func (c testCase) check(t T, base func(T) string, open func(T) subject) {
-	t.Helper()
-	k := &kit{Kit: harness.NewKit(t, c.rule), open: open, base: base(t)}
-	k.subject = open(t)
-	c.run(k)
 }
 
 type kit struct {

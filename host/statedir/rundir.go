@@ -116,19 +116,20 @@ func (d Dir) LastOutput(id string) time.Time {
 	return info.ModTime()
 }
 
-// DropUnstarted removes the run directory of a worker that was not started. A shim that was
-// started just before the crash can't continue without it; a faster shim has left its mark
-// by now, and keeps the directory.
+// DropUnstarted removes the run directory of a worker that was not started, or was ended
+// before anybody knew it. A shim that was started just before the crash can't continue without
+// it; a faster shim has left its mark by now, and keeps the directory.
 func (d Dir) DropUnstarted(id string) error {
 	dir, aside := d.RunDir(id), d.RunDir(id)+".interrupted"
 	// If it is missing, it may have been set aside by a process that was then killed.
 	if err := os.Rename(dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, err := os.Lstat(filepath.Join(aside, rundir.StatusFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	s, err := ReadStatus(aside)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && s.State == rundir.StateEnded:
 		err = os.RemoveAll(aside)
-	} else if err == nil {
+	case err == nil:
 		err = errors.New("its shim is just starting it")
 	}
 	if err != nil {

@@ -167,6 +167,38 @@ func TestFindAfterUndo(t *testing.T) {
 	}
 }
 
+// TestFindEndsUndone: the plugin of a host that was killed left before it had undone its Spawn.
+func TestFindEndsUndone(t *testing.T) {
+	t.Parallel()
+	var kills int
+	fails := errors.New("it hangs")
+	b := backendOf(t, finding{
+		stub: stub{
+			kill: func(context.Context, swarm.Handle, swarm.KillOptions) (swarm.KillResult, error) {
+				if kills++; kills == 1 {
+					return swarm.KillResult{}, fails
+				}
+				return swarm.KillResult{Status: swarm.Status{State: swarm.StateExited}}, nil
+			},
+		},
+		find: func(context.Context, swarm.Lookup) (swarm.Handle, error) { return swarm.Handle{Version: 1}, nil },
+	})
+	spec := aSpec(t)
+	lookup := swarm.Lookup{ID: spec.ID, Local: spec.Local}
+	if _, err := b.Find(t.Context(), lookup); err != nil || kills != 0 {
+		t.Errorf("before: %v, %d kills", err, kills)
+	}
+	if err := os.Mkdir(filepath.Join(spec.Local.RunDir, "undone"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Find(t.Context(), lookup); !errors.Is(err, swarm.ErrUnavailable) || errors.Is(err, swarm.ErrNotFound) {
+		t.Errorf("it can't be ended: %v", err)
+	}
+	if _, err := b.Find(t.Context(), lookup); !errors.Is(err, swarm.ErrNotFound) || kills != 2 {
+		t.Errorf("it is ended: %v, %d kills", err, kills)
+	}
+}
+
 type finding struct {
 	stub
 	find func(context.Context, swarm.Lookup) (swarm.Handle, error)

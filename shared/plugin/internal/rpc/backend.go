@@ -5,23 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
-	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// undoLimit is how long the end of a worker may take after a failed Spawn.
-const undoLimit = 10 * time.Second
 
 // carryLimit is how long a Spawn may take after its caller is gone, see [Plugin.Carries].
 const carryLimit = time.Minute
@@ -53,72 +45,16 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 			defer cancel()
 			ctx = bounded
 		}
+		spawn := handOver
 		if spec.Local != nil {
-			release, err := holdSpawn(spec)
-			if err != nil {
-				return nil, err
-			}
-			defer release()
+			spawn = spawnLocal
 		}
-		h, err := backend.Spawn(ctx, spec)
+		h, err := spawn(ctx, backend, spec)
 		if err != nil {
 			return nil, err
 		}
-		// The host never learns of a worker whose handle can't be returned.
-		err = checkHandle(h)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, undo(ctx, backend, h, err)
-		}
 		return &pb.SpawnResponse{Handle: wire.Handle(h)}, nil
 	})
-}
-
-// A plugin notices only after a while that its host was killed. The next host must not find,
-// and adopt, a worker that the plugin is about to undo. So a Spawn holds the lock of the
-// directory spawning in the run directory until it has ended, its undoing included. A Find
-// makes the directory sought before it waits for that lock, and a Spawn that comes later
-// starts nothing.
-const (
-	spawning = "spawning"
-	sought   = "sought"
-)
-
-func holdSpawn(spec swarm.Spec) (release func(), err error) {
-	dir := filepath.Join(spec.Local.RunDir, spawning)
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	lock, err := safefile.LockDir(dir, safefile.Exclusive|safefile.NoWait)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("%w: worker %s is being started", swarm.ErrExists, spec.ID)
-	}
-	if err != nil {
-		return nil, err
-	}
-	release = func() {
-		_ = os.Remove(dir)
-		_ = lock.Close()
-	}
-	if _, err := os.Lstat(filepath.Join(spec.Local.RunDir, sought)); !errors.Is(err, fs.ErrNotExist) {
-		release()
-		return nil, fmt.Errorf("%w: the start of worker %s was given up", swarm.ErrExists, spec.ID)
-	}
-	return release, nil
-}
-
-// awaitSpawn returns when no Spawn of the worker is in progress, nor can begin.
-func awaitSpawn(ctx context.Context, l *swarm.Local) error {
-	err := os.Mkdir(filepath.Join(l.RunDir, sought), 0o700)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		err = safefile.AwaitDir(ctx, filepath.Join(l.RunDir, spawning))
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // supports refuses fields of a spec that the backend would ignore, except the owner, which
@@ -142,35 +78,17 @@ func (b backendServer) supports(backend swarm.Backend, spec swarm.Spec) error {
 	return checkLimits(backend, spec.Limits)
 }
 
-// undo ends a worker that could not be handed over because of cause.
-func undo(ctx context.Context, backend swarm.Backend, h swarm.Handle, cause error) error {
-	if h.IsZero() {
-		return cause
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
-	defer cancel()
-	r, err := backend.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true})
-	if err == nil && r.Status.State != swarm.StateExited && r.Status.State != swarm.StateLost {
-		err = errors.New("its end was not confirmed")
-	}
-	if err != nil {
-		return fmt.Errorf("%w; the worker could not be ended: %w", cause, err)
-	}
-	return cause
-}
-
 func (b backendServer) Find(ctx context.Context, req *pb.FindRequest) (*pb.FindResponse, error) {
-	return call(ctx, b.s, "Find", func(ctx context.Context, finder swarm.Finder) (*pb.FindResponse, error) {
+	return call(ctx, b.s, "Find", func(ctx context.Context, finder findingBackend) (*pb.FindResponse, error) {
 		l := wire.FromLookup(req)
+		find := finder.Find
 		if !b.s.plugin.Local {
 			l.Local = nil
 		}
 		if l.Local != nil {
-			if err := awaitSpawn(ctx, l.Local); err != nil {
-				return nil, err
-			}
+			find = findLocal(finder)
 		}
-		h, err := finder.Find(ctx, l)
+		h, err := find(ctx, l)
 		if err == nil {
 			err = checkHandle(h)
 		}

@@ -117,10 +117,3 @@ func (c *console) resize(t *pty.Terminal) *unix.Winsize {
 	_ = t.Resize(size)
 	return size
 }
-
-// ignore records that typed input is not read, or, without ok, that no more will come.
-func (c *console) ignore(ok bool) {
-	if !ok {
-		c.typed = nil
-	}
-}

@@ -117,6 +117,9 @@ type State struct {
 // Open reports whether an iteration has no outcome yet.
 func (s *State) Open() bool { return s.IterationEnded.IsZero() }
 
+// over reports whether the loop has come to its end.
+func (s *State) over() bool { return s.Status != Running && s.Status != Paused }
+
 // Complete reports whether there is no iteration left.
 func (s *State) Complete() bool { return !s.Open() && s.Iteration >= s.MaxIterations }
 

@@ -125,22 +125,18 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 	}
 	out := host.KillOutcome{Worker: w, Err: err}
 	d.note(out)
-	d.tell(func() {
-		if d.req.Kill.Done != nil {
-			d.req.Kill.Done(out)
-		}
-	})
+	if d.req.Kill.Done != nil {
+		d.tell(func() { d.req.Kill.Done(out) })
+	}
 	if answer != nil {
 		answer([]host.KillOutcome{out})
 	}
 }
 
 func (d *downing) idle(name string) {
-	d.tell(func() {
-		if d.req.Idle != nil {
-			d.req.Idle(name)
-		}
-	})
+	if d.req.Idle != nil {
+		d.tell(func() { d.req.Idle(name) })
+	}
 }
 
 // needed returns an error if a worker that depends on this one could not be

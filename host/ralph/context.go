@@ -38,10 +38,6 @@ type contextWatch struct {
 	looked time.Time
 }
 
-func newContextWatch(limit int, prompt []byte) contextWatch {
-	return contextWatch{limit: limit, compacted: newDoneMatcher(compacting(), prompt)}
-}
-
 func (w *contextWatch) wrote(text []byte) { w.found = w.compacted.write(text) || w.found }
 
 // quiet is called when nothing was written for a moment; open are the lines that are

@@ -79,7 +79,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	ctx, cancel := context.WithCancel(ctx)
 	it := &iteration{
 		loop: l, state: st, prompt: prompt, agent: a,
-		ready: readiness{pattern: l.ready, waiting: true}, told: make(map[int]uint64), turn: newTurn(),
+		ready: readiness{pattern: l.ready, waiting: true}, told: make(map[int]uint64), turn: turn{look: stoppedTimer()},
 		inactivity: stoppedTimer(), quiet: time.NewTimer(silent), limit: time.NewTimer(readyLimit), deadline: stoppedTimer(),
 	}
 	if l.pattern != nil {
@@ -92,7 +92,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 		it.ready.waiting = false // it has its prompt
 		it.limit.Stop()
 	}
-	it.context = newContextWatch(st.MaxContext, prompt)
+	it.context = contextWatch{limit: st.MaxContext, compacted: newDoneMatcher(compacting(), prompt)}
 	drop(l.signals.interrupts) // meant for another
 	l.conversation.taken = func() bool { return st.Headless || it.entered.Load() != 0 }
 	it.screen = screen.Screen{

@@ -47,8 +47,6 @@ type turn struct {
 	since time.Time
 }
 
-func newTurn() turn { return turn{look: stoppedTimer()} }
-
 func (t *turn) wrote(now time.Time) {
 	if t.unseen.IsZero() {
 		t.unseen = now

@@ -19,7 +19,7 @@ type Hook struct {
 	Name string
 	// On are the words of its events, see [Words].
 	On []string
-	// Tags are those of which a worker must have one; nil: all workers are meant.
+	// Tags are tags of which a worker must have one; nil: all workers are meant.
 	Tags []string
 	// Command is a program and its arguments.
 	Command []string

@@ -24,7 +24,7 @@ type queue struct {
 	hook *Hook
 	wake <-chan struct{}
 
-	// generation is that of the database that the following was read from.
+	// generation counts the database that the following fields were read from.
 	generation int
 	// seen is the last event that was dealt with, stored is the cursor in the registry.
 	seen, stored int64

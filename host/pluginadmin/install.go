@@ -108,7 +108,7 @@ func (a *Admin) versionsToRemove(r RemoveRequest) ([]string, error) {
 
 func (a *Admin) unused(ctx context.Context, name string) error {
 	if e, err := a.opts.Catalog.Find(name); err == nil && e.Installed == nil {
-		return nil // they are another one's
+		return nil // another plugin owns its workers
 	}
 	reg, err := a.opts.Reading(ctx)
 	if err != nil || reg == nil {

@@ -19,9 +19,9 @@ import (
 type agent struct {
 	pid      int
 	terminal *pty.Terminal
-	// size is that of the terminal at first.
+	// size is the size of the terminal at the start.
 	size *unix.Winsize
-	// output carries its output, and is closed when no process has the terminal open.
+	// output carries the agent's output, and is closed when no process has the terminal open.
 	output chan []byte
 	// stop ends the goroutines below, busy waits for them.
 	stop context.CancelFunc

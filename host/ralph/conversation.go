@@ -11,7 +11,7 @@ import (
 type conversation struct {
 	// begun is the session that the agent was given; empty if it chose its own.
 	begun string
-	// taken reports whether the agent has the prompt, without which there is none.
+	// taken reports whether the agent has the prompt, which begins the conversation.
 	taken func() bool
 }
 

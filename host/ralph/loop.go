@@ -22,10 +22,10 @@ type Options struct {
 	// Store holds the state of the loop, and Name is its name.
 	Store Store
 	Name  string
-	// Stdin and Stdout are those of the process. If Stdin is a terminal it is made
+	// Stdin and Stdout are the streams of the process. If Stdin is a terminal it is made
 	// raw meanwhile, and what is typed there goes to the agent.
 	Stdin, Stdout *os.File
-	// Profiles are those of agents; nil: none. An agent with a profile is not given its
+	// Profiles are the profiles of agents; nil: none. An agent with a profile is not given its
 	// prompt while it asks something, and must be seen to take it.
 	Profiles *profile.Set
 	// RunDir is the run directory of the worker, where hooks of the agent tell its
@@ -63,7 +63,7 @@ type loop struct {
 	// pattern ends the loop, ready recognises an agent that is ready; both may be nil.
 	pattern, ready *regexp.Regexp
 	signals        *signals
-	// self is this process, and conversation that of the current iteration.
+	// self is this process, and conversation the one of the current iteration.
 	self         proc.Identity
 	conversation conversation
 	// telling waits for the calls of Notify.

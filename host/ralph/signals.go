@@ -17,8 +17,8 @@ const (
 	hindsight = 250 * time.Millisecond
 )
 
-// signals are those of the process, each kind on a channel of its own: many of one kind do
-// not displace another, and one of each kind is enough.
+// signals are the signals of the process, each kind on its own channel: many signals of one
+// kind do not displace another, and one of each kind is enough.
 type signals struct {
 	children, resized, interrupts, ends chan os.Signal
 }

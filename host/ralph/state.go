@@ -106,7 +106,7 @@ type State struct {
 	// IterationEnded for an open one.
 	IterationStarted time.Time `json:"last_iteration_started,omitzero"`
 	IterationEnded   time.Time `json:"last_iteration_ended,omitzero"`
-	// Durations are those of the last iterations, the newest last.
+	// Durations are how long the last iterations took, the newest last.
 	Durations []Seconds `json:"iteration_durations"`
 	// Failures counts the iterations that failed one after another, TotalFailures
 	// all of them.

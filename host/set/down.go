@@ -91,7 +91,7 @@ func (d *downing) left(name string) bool {
 		d.idle(name)
 		return true
 	}
-	// Ours does not run.
+	// The worker of this project does not run.
 	err := d.foreign(w)
 	if err != nil && d.req.Kill.Warn != nil {
 		d.req.Kill.Warn(host.Warning{Text: err.Error()})
@@ -167,7 +167,7 @@ func (d *downing) tell(f func()) {
 	f()
 }
 
-// request is that of the caller, of which nothing is called twice at once.
+// request returns the caller's request, whose functions are called one at a time.
 func (d *downing) request() host.KillRequest {
 	req := d.req.Kill
 	if progress := req.Progress; progress != nil {

@@ -237,8 +237,8 @@ func (l *loop) paused(ctx context.Context) error {
 	}
 }
 
-// await returns when something in the loop's folder has changed, or when over fires. What
-// is typed meanwhile is dropped.
+// await returns when something in the loop's folder has changed, or when over fires. Input
+// that is typed meanwhile is dropped.
 func (l *loop) await(ctx context.Context, w notices, over <-chan time.Time) error {
 	for {
 		select {

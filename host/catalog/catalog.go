@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
@@ -112,7 +113,7 @@ func (c *Catalog) findWith(name string, conf Config) (Entry, error) {
 		return e, err
 	}
 	if e.Command == nil {
-		return Entry{}, &NotFoundError{Name: name, Known: c.Names(), Looked: c.places()}
+		return Entry{}, &NotFoundError{Name: name, Known: c.Names(), Looked: append(c.own(), "PATH")}
 	}
 	return e, e.Check()
 }
@@ -162,8 +163,7 @@ func (c *Catalog) Names() []string {
 func (c *Catalog) find(name string, conf Config) (Entry, error) {
 	e := Entry{Name: name, SHA256: conf.SHA256, MTLS: conf.MTLS, Config: conf.Config}
 	if len(conf.Command) > 0 {
-		e.Command = slices.Clone(conf.Command)
-		e.Configured = true
+		e.Command, e.Configured = slices.Clone(conf.Command), true
 		if !strings.ContainsRune(e.Command[0], filepath.Separator) {
 			if path, ok := lookup(c.path(), e.Command[0]); ok {
 				e.Command[0] = path
@@ -212,8 +212,6 @@ func (c *Catalog) Beside(program string) (string, error) {
 
 func (c *Catalog) dirs() []string { return unique(append(c.own(), c.path()...)) }
 
-func (c *Catalog) places() []string { return append(c.own(), "PATH") }
-
 func (c *Catalog) own() []string {
 	dirs := c.installed()
 	if c.opts.Dir != "" {
@@ -239,17 +237,10 @@ func (c *Catalog) installed() []string {
 // path are the absolute directories of PATH.
 func (c *Catalog) path() []string {
 	var dirs []string
-	for _, entry := range slices.Backward(c.opts.Env) {
-		value, ok := strings.CutPrefix(entry, "PATH=")
-		if !ok {
-			continue
+	for _, dir := range filepath.SplitList(environ.Get(c.opts.Env, "PATH")) {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, filepath.Clean(dir))
 		}
-		for _, dir := range filepath.SplitList(value) {
-			if filepath.IsAbs(dir) {
-				dirs = append(dirs, filepath.Clean(dir))
-			}
-		}
-		break
 	}
 	return dirs
 }

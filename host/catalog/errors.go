@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"strings"
 )
 
@@ -90,19 +89,6 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("plugin '%s': version %s is not installed; installed: %s", e.Name, e.Version, strings.Join(e.Installed, ", "))
 }
 
-// DamagedError says that an installed plugin has changed since its installation.
-type DamagedError struct {
-	Name, Version string
-	Err           error
-}
-
-func (e *DamagedError) Error() string {
-	return fmt.Sprintf("plugin '%s' %s is damaged: %v; install it again with --force, or remove it", e.Name, e.Version, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *DamagedError) Unwrap() error { return e.Err }
-
 // LinkError refuses a symbolic link among installed files.
 type LinkError struct {
 	// Path is the plugin, Link the link.
@@ -111,14 +97,4 @@ type LinkError struct {
 
 func (e *LinkError) Error() string {
 	return fmt.Sprintf("refusing to run %s: %s is a symbolic link, and an installation has none", e.Path, e.Link)
-}
-
-// PlatformError says that a program was built for another kind of machine.
-type PlatformError struct {
-	// The program, and the system that it was built for.
-	What, OS, Arch string
-}
-
-func (e *PlatformError) Error() string {
-	return fmt.Sprintf("%s is built for %s/%s; this machine is %s/%s", e.What, e.OS, e.Arch, runtime.GOOS, runtime.GOARCH)
 }

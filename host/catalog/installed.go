@@ -53,9 +53,12 @@ type Manifest struct {
 // on all of them.
 const Anywhere = "all"
 
-// RunsHere reports whether programs for os and arch run on this machine.
-func RunsHere(os, arch string) bool {
-	return (os == runtime.GOOS || os == Anywhere) && (arch == runtime.GOARCH || arch == Anywhere)
+// CheckPlatform refuses what was built for another kind of machine, see [Manifest].
+func CheckPlatform(what, os, arch string) error {
+	if (os == runtime.GOOS || os == Anywhere) && (arch == runtime.GOARCH || arch == Anywhere) {
+		return nil
+	}
+	return fmt.Errorf("%s is built for %s/%s; this machine is %s/%s", what, os, arch, runtime.GOOS, runtime.GOARCH)
 }
 
 // File is an installed file.
@@ -101,12 +104,10 @@ func (c *Catalog) Versions(name string) []string {
 // isVersion reports whether dir has what only a version has: users have folders of
 // their own among the plugins.
 func isVersion(dir, name string) bool {
-	for _, file := range []string{ManifestFile, Program(name)} {
-		if _, err := os.Lstat(filepath.Join(dir, file)); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{ManifestFile, Program(name)}, func(file string) bool {
+		_, err := os.Lstat(filepath.Join(dir, file))
+		return err == nil
+	})
 }
 
 // InstalledNames returns the names of all plugins that are installed, sorted.
@@ -125,8 +126,7 @@ func (c *Catalog) InstalledNames() []string {
 }
 
 // Installed returns an installed version of a plugin. It checks owners and permissions, but
-// not the contents of the files. Errors: [VersionError], [DamagedError], [UnsafeError],
-// [PlatformError].
+// not the contents of the files. Errors: [VersionError], [UnsafeError], [LinkError].
 func (c *Catalog) Installed(name, version string) (*Installed, error) {
 	version = CleanVersion(version)
 	versions := c.Versions(name)
@@ -143,19 +143,24 @@ func (c *Catalog) Installed(name, version string) (*Installed, error) {
 			return nil, err
 		}
 	}
-	damaged := func(err error) error { return &DamagedError{Name: name, Version: version, Err: err} }
+	damaged := func(err error) error {
+		return fmt.Errorf("plugin '%s' %s is damaged: %w; install it again with --force, or remove it", name, version, err)
+	}
 	text, err := safefile.Read(filepath.Join(i.Dir, ManifestFile), maxManifest)
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = fmt.Errorf("%s: %w", filepath.Base(path.Path), path.Err)
+	}
 	if err != nil {
-		return nil, damaged(cause(err))
+		return nil, damaged(err)
 	}
-	if err := json.Unmarshal(text, &i.Manifest); err != nil {
+	if err = json.Unmarshal(text, &i.Manifest); err == nil {
+		err = i.check(name, version)
+	}
+	if err != nil {
 		return nil, damaged(fmt.Errorf("%s: %w", ManifestFile, err))
 	}
-	if err := i.check(name, version); err != nil {
-		return nil, damaged(fmt.Errorf("%s: %w", ManifestFile, err))
-	}
-	if !RunsHere(i.OS, i.Arch) {
-		return nil, &PlatformError{What: fmt.Sprintf("plugin '%s' %s", name, version), OS: i.OS, Arch: i.Arch}
+	if err := CheckPlatform(fmt.Sprintf("plugin '%s' %s", name, version), i.OS, i.Arch); err != nil {
+		return nil, err
 	}
 	for _, path := range i.paths() {
 		if err := private(program, path); err != nil {
@@ -223,11 +228,4 @@ func private(program, path string) error {
 		return &UnsafeError{Path: program, Rule: broken}
 	}
 	return nil
-}
-
-func cause(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%s: %w", filepath.Base(path.Path), path.Err)
-	}
-	return err
 }

@@ -4,7 +4,6 @@ package condition
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,20 +52,40 @@ const (
 	Killed Kind = "killed"
 )
 
-// Kinds returns all kinds, the most urgent first.
-func Kinds() []Kind {
-	return []Kind{
-		Blocked, Broken, CrashLoop, Lost, Failed, Unknown, Restarting, Starting, Paused, Idle, Working, Running,
-		Succeeded, Completed, Killed,
-	}
+// kinds are all kinds with how they are shown, the most urgent first.
+var kinds = []struct {
+	kind Kind
+	tone Tone
+	// symbol is one character, plain is for terminals without Unicode.
+	symbol, plain string
+}{
+	{Blocked, Asking, "◆", "!"},
+	{Broken, Bad, "✗", "x"},
+	{CrashLoop, Bad, "↻", "%"},
+	{Lost, Bad, "?", "?"},
+	{Failed, Bad, "✗", "x"},
+	{Unknown, Waiting, "?", "?"},
+	{Restarting, Waiting, "◌", "~"},
+	{Starting, Waiting, "◌", "~"},
+	{Paused, Waiting, "‖", "="},
+	{Idle, Good, "○", "o"},
+	{Working, Good, "●", "*"},
+	{Running, Good, "●", "*"},
+	{Succeeded, Quiet, "✓", "+"},
+	{Completed, Quiet, "✓", "+"},
+	{Killed, Quiet, "■", "-"},
+	{"", Quiet, "?", "?"}, // any other
 }
 
-// Urgency is the position of a kind among [Kinds]: less is more urgent.
+// Urgency is the position of a kind in the list of kinds: less is more urgent.
 func (k Kind) Urgency() int {
-	if i := slices.Index(Kinds(), k); i >= 0 {
-		return i
+	last := len(kinds) - 1
+	for i := range last {
+		if kinds[i].kind == k {
+			return i
+		}
 	}
-	return len(Kinds())
+	return last
 }
 
 // NeedsPerson reports whether nothing goes on until a person has looked.
@@ -90,20 +109,7 @@ const (
 )
 
 // Tone returns how a kind is to be shown.
-func (k Kind) Tone() Tone {
-	switch k {
-	case Blocked:
-		return Asking
-	case Broken, CrashLoop, Lost, Failed:
-		return Bad
-	case Unknown, Restarting, Starting, Paused:
-		return Waiting
-	case Idle, Working, Running:
-		return Good
-	default:
-		return Quiet
-	}
-}
+func (k Kind) Tone() Tone { return kinds[k.Urgency()].tone }
 
 // SGR returns the numbers of the sequence that gives a tone its colour on a terminal, as in
 // ESC [ 32 m. The colours are those of the user's terminal.
@@ -124,32 +130,10 @@ func (t Tone) SGR() string {
 
 // Symbol returns one character for a kind; plain is for terminals without Unicode.
 func (k Kind) Symbol(plain bool) string {
-	symbol := [2]string{"?", "?"}
-	switch k {
-	case Blocked:
-		symbol = [2]string{"◆", "!"}
-	case CrashLoop:
-		symbol = [2]string{"↻", "%"}
-	case Broken, Failed:
-		symbol = [2]string{"✗", "x"}
-	case Lost, Unknown:
-	case Restarting, Starting:
-		symbol = [2]string{"◌", "~"}
-	case Paused:
-		symbol = [2]string{"‖", "="}
-	case Idle:
-		symbol = [2]string{"○", "o"}
-	case Working, Running:
-		symbol = [2]string{"●", "*"}
-	case Succeeded, Completed:
-		symbol = [2]string{"✓", "+"}
-	case Killed:
-		symbol = [2]string{"■", "-"}
-	}
 	if plain {
-		return symbol[1]
+		return kinds[k.Urgency()].plain
 	}
-	return symbol[0]
+	return kinds[k.Urgency()].symbol
 }
 
 // Condition is how a worker is at one moment.

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -66,13 +67,6 @@ type Agent struct {
 // no dialogs, and keeps on its screen what was typed.
 func Supports(p *profile.Profile) bool { return p != nil && p.Asks() }
 
-func (a *Agent) timeout() time.Duration {
-	if a.Timeout <= 0 {
-		return DefaultTimeout
-	}
-	return a.Timeout
-}
-
 func (a *Agent) look(ctx context.Context) (profile.Screen, profile.Look, error) {
 	s, err := a.Terminal.Screen(ctx)
 	if err != nil {
@@ -110,7 +104,7 @@ func (a *Agent) asks(l profile.Look, typed bool) error {
 }
 
 func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, error) {
-	limit := a.timeout()
+	limit := cmp.Or(max(0, a.Timeout), DefaultTimeout)
 	var screen profile.Screen
 	var look profile.Look
 	since := time.Now().Add(-a.Quiet) // when what the first screen shows was drawn

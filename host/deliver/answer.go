@@ -119,7 +119,6 @@ func (a *Agent) choose(l profile.Look, choice string) (profile.Choice, error) {
 
 // pick presses what takes a choice: its key, or Enter once it is the selected row.
 func (a *Agent) pick(ctx context.Context, l profile.Look, c profile.Choice) error {
-	selectable := slices.ContainsFunc(l.Choices, func(c profile.Choice) bool { return c.Selected })
 	switch {
 	case c.Selected:
 		return a.key(ctx, l, "Enter")
@@ -130,7 +129,7 @@ func (a *Agent) pick(ctx context.Context, l profile.Look, c profile.Choice) erro
 			}
 		}
 		return nil
-	case !selectable:
+	case selected(l) < 0:
 		return a.failf(ErrNotAnswered, "it is not known which key of '%s' picks '%s'", a.Name, short(c.Label))
 	default:
 		return a.walk(ctx, l, c)
@@ -151,7 +150,7 @@ var keys = []string{"Enter", "Escape", "Tab", "Left", "Right"}
 func (a *Agent) walk(ctx context.Context, l profile.Look, c profile.Choice) error {
 	to := index(l, c)
 	for range 2 * len(l.Choices) {
-		at := slices.IndexFunc(l.Choices, func(c profile.Choice) bool { return c.Selected })
+		at := selected(l)
 		switch {
 		case at < 0:
 			return a.failf(ErrChanged, "'%s' asks something else now", a.Name)
@@ -170,7 +169,7 @@ func (a *Agent) walk(ctx context.Context, l profile.Look, c profile.Choice) erro
 			if !same(l, now) {
 				return false, a.failf(ErrChanged, "'%s' asks something else now: %s", a.Name, Dialog(now.Question, now.Choices))
 			}
-			moved = slices.IndexFunc(now.Choices, func(c profile.Choice) bool { return c.Selected }) != at
+			moved = selected(now) != at
 			l = now
 			return moved, nil
 		})
@@ -182,6 +181,10 @@ func (a *Agent) walk(ctx context.Context, l profile.Look, c profile.Choice) erro
 		}
 	}
 	return a.failf(ErrNotAnswered, "the selection of '%s' does not move to '%s'", a.Name, short(c.Label))
+}
+
+func selected(l profile.Look) int {
+	return slices.IndexFunc(l.Choices, func(c profile.Choice) bool { return c.Selected })
 }
 
 func index(l profile.Look, c profile.Choice) int {

@@ -71,9 +71,9 @@ func (e *AsksError) Hint() string {
 
 // Names reports whether an error is one of this package, which name the agent.
 func Names(err error) bool {
-	var f *failure
-	var asks *AsksError
-	return errors.As(err, &f) || errors.As(err, &asks)
+	_, failed := errors.AsType[*failure](err)
+	_, asks := errors.AsType[*AsksError](err)
+	return failed || asks
 }
 
 // Dialog returns a question and its choices on one line, fit for a terminal.

@@ -19,7 +19,7 @@ type Hook struct {
 	Name string
 	// On are the words of its events, see [Words].
 	On []string
-	// Tags are those of which a worker must have one; nil: all workers are meant.
+	// Tags are tags of which a worker must have one; nil: all workers are meant.
 	Tags []string
 	// Command is a program and its arguments.
 	Command []string
@@ -59,18 +59,12 @@ func Words(e history.Event) []string {
 	return words
 }
 
-// wants returns the words by which a hook is to be run for an event; nil if it is not.
+// wants returns the words by which a hook is to be run for an event; none if it is not.
 func (h *Hook) wants(e history.Event) []string {
 	if h.Tags != nil && !slices.ContainsFunc(h.Tags, func(tag string) bool { return slices.Contains(e.Tags, tag) }) {
 		return nil
 	}
-	var words []string
-	for _, word := range Words(e) {
-		if slices.Contains(h.On, word) {
-			words = append(words, word)
-		}
-	}
-	return words
+	return slices.DeleteFunc(Words(e), func(word string) bool { return !slices.Contains(h.On, word) })
 }
 
 // EventID returns what identifies an event for ever.

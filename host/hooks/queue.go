@@ -24,7 +24,7 @@ type queue struct {
 	hook *Hook
 	wake <-chan struct{}
 
-	// generation is that of the database that the following was read from.
+	// generation counts the database that the following fields were read from.
 	generation int
 	// seen is the last event that was dealt with, stored is the cursor in the registry.
 	seen, stored int64
@@ -54,13 +54,11 @@ func (q *queue) run(ctx context.Context) {
 		case pause <= 0:
 			continue
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 		case <-q.wake:
-		case <-timer.C:
+		case <-time.After(pause):
 		}
-		timer.Stop()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveLimit)
 	defer cancel()
@@ -89,7 +87,7 @@ func (q *queue) step(ctx context.Context) (next time.Time, err error) {
 	}
 	for len(q.events) > 0 {
 		e := q.events[0]
-		if q.hook.wants(e) == nil {
+		if len(q.hook.wants(e)) == 0 {
 			q.seen, q.events = e.Seq, q.events[1:]
 			next = now // there may be more in the registry
 			continue
@@ -165,7 +163,7 @@ func (q *queue) due(ctx context.Context) (again registry.Retry, e *history.Event
 // down the outcome. If ctx ends meanwhile, nothing is written: the event comes again.
 func (q *queue) deliver(ctx context.Context, e history.Event, tries int) error {
 	words := q.hook.wants(e)
-	if words == nil { // since its last run the hook was changed
+	if len(words) == 0 { // since its last run the hook was changed
 		return q.settle(ctx, e, tries, Result{})
 	}
 	r, err := q.launch(ctx, q.hook, Delivery{Event: e, Hook: q.hook.Name, On: words, Attempt: tries + 1})

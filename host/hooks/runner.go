@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -207,16 +208,13 @@ func (r *Runner) launch(ctx context.Context, h *Hook, d Delivery) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	timeout := h.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
 	vars := []string{
 		"SWARM_HOOK=" + h.Name, "SWARM_EVENT_ID=" + EventID(d.Event), "SWARM_EVENT_KIND=" + string(d.Event.Kind),
 		"SWARM_EVENT_WORKER=" + d.Event.Worker, fmt.Sprintf("SWARM_EVENT_ATTEMPT=%d", d.Attempt),
 	}
 	return r.opts.Launch(ctx, vars, Call{
-		Command: h.Command, Dir: r.opts.Home, Input: input, Timeout: timeout, Log: LogPath(r.opts.Dir, h.Name),
-		Title: fmt.Sprintf("%s (attempt %d) %s", EventID(d.Event), d.Attempt, d.Event),
+		Command: h.Command, Dir: r.opts.Home, Input: input, Log: LogPath(r.opts.Dir, h.Name),
+		Timeout: cmp.Or(h.Timeout, DefaultTimeout),
+		Title:   fmt.Sprintf("%s (attempt %d) %s", EventID(d.Event), d.Attempt, d.Event),
 	})
 }

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,10 +83,7 @@ func (c *Call) run(ctx context.Context) (failure string) {
 	begun := time.Now()
 	fmt.Fprintf(log, "%s %s\n", stamp(begun), safetext.Line(c.Title))
 	defer func() {
-		how := failure
-		if how == "" {
-			how = "done"
-		}
+		how := cmp.Or(failure, "done")
 		fmt.Fprintf(log, "%s %s (%s)\n", stamp(time.Now()), how, time.Since(begun).Round(time.Millisecond))
 	}()
 	return c.execute(ctx, log)
@@ -157,12 +155,10 @@ func (c *Call) execute(ctx context.Context, log io.Writer) (failure string) {
 // await waits until the command has ended, which says what went wrong, and ends it when its
 // time is over.
 func (c *Call) await(ctx context.Context, ended <-chan string) (failure string) {
-	timeout := time.NewTimer(c.Timeout)
-	defer timeout.Stop()
 	select {
 	case failure = <-ended:
 		return failure
-	case <-timeout.C:
+	case <-time.After(c.Timeout):
 		failure = fmt.Sprintf("it did not end within %s", c.Timeout)
 	case <-ctx.Done():
 		failure = "interrupted"

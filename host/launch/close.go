@@ -67,10 +67,8 @@ func (p *running) socketGone() error {
 // that is stopped or hangs does not answer.
 func (p *running) ask() {
 	p.proc.leave()
-	limit := time.NewTimer(askTime)
-	defer limit.Stop()
 	select {
 	case <-p.proc.exited:
-	case <-limit.C:
+	case <-time.After(askTime):
 	}
 }

@@ -14,7 +14,7 @@
 //     as a child must be, while other things are done.
 //   - A plugin that died is started again by the next call, and so is one whose
 //     start failed, after a pause that grows with every failure.
-//   - A failed start is one of the typed errors of this package, in one line.
+//   - The error of a failed start names the plugin and the reason, in one line.
 //
 // The package is imported by host. It is the only one of the host that imports
 // go-plugin.

@@ -41,15 +41,15 @@ func TestStartErrors(t *testing.T) {
 		{
 			"not a program",
 			catalog.Entry{Name: "test", Command: []string{junk}},
-			new(*ExecError),
+			new(error),
 			"plugin 'test': cannot run " + junk + ": not a program for this machine",
 		},
 		{
-			"garbage", entry("garbage"), new(*HandshakeError),
+			"garbage", entry("garbage"), new(error),
 			`plugin 'test' printed "hello" before its handshake; a plugin must not write to stdout`,
 		},
 		{
-			"garbage without newline", script(t, "printf 'bye|x'"), new(*HandshakeError),
+			"garbage without newline", script(t, "printf 'bye|x'"), new(error),
 			`plugin 'test' printed "bye|x" before its handshake; a plugin must not write to stdout`,
 		},
 		{
@@ -65,11 +65,11 @@ func TestStartErrors(t *testing.T) {
 			"plugin 'test' crashed when it was started (exit status 2): panic: out of luck",
 		},
 		{
-			"other handshake", script(t, "echo '1|7|unix|/x|grpc|'; sleep 60"), new(*HandshakeError),
+			"other handshake", script(t, "echo '1|7|unix|/x|grpc|'; sleep 60"), new(error),
 			"plugin 'test' speaks version 7 of the plugin protocol over grpc, this swarm speaks version 1 over grpc",
 		},
 		{
-			"other protocol", script(t, "echo '1|1|unix|/x|netrpc|'; sleep 60"), new(*HandshakeError),
+			"other protocol", script(t, "echo '1|1|unix|/x|netrpc|'; sleep 60"), new(error),
 			"plugin 'test' speaks version 1 of the plugin protocol over netrpc, this swarm speaks version 1 over grpc",
 		},
 		{

@@ -84,8 +84,9 @@ func (s *Set) Start(entries ...catalog.Entry) {
 // happens again and again, callers get the last error until a growing back-off is
 // over.
 //
-// Errors: [StartError] of any kind, [catalog.MissingError],
-// [catalog.UnsafeError], [plugin.ContractError], [ErrClosed], that of ctx.
+// Errors: [TimeoutError], [CrashError], [PinError], [ChangedError], [ConfigError],
+// [catalog.MissingError], [catalog.UnsafeError], [plugin.ContractError], [ErrClosed], that
+// of ctx.
 func (s *Set) Get(ctx context.Context, e catalog.Entry) (*plugin.Client, error) {
 	return s.get(ctx, e, nil)
 }
@@ -107,7 +108,7 @@ func (s *Set) get(ctx context.Context, e catalog.Entry, old *plugin.Client) (*pl
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			waited := time.Since(sl.began).Round(100 * time.Millisecond)
-			return nil, &TimeoutError{named: named{e.Name}, After: waited}
+			return nil, &TimeoutError{Name: e.Name, After: waited}
 		}
 		return nil, context.Cause(ctx)
 	}
@@ -157,12 +158,11 @@ func (s *Set) Reap() {
 	left := s.left
 	s.left = nil
 	s.mu.Unlock()
-	limit := time.NewTimer(reapTime)
-	defer limit.Stop()
+	limit := time.After(reapTime)
 	for _, p := range left {
 		select {
 		case <-p.proc.exited:
-		case <-limit.C:
+		case <-limit:
 			return
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"syscall"
 
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
@@ -53,7 +52,7 @@ func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
 		if missing := s.checkInstalled(e, ""); missing != nil && errors.Is(err, fs.ErrNotExist) {
 			return nil, missing
 		}
-		return nil, &ExecError{named{e.Name}, e.Path(), errtext.Cause(err)}
+		return nil, execError(e.Name, e.Path(), err)
 	}
 	defer func() {
 		if err != nil {
@@ -61,7 +60,7 @@ func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
 		}
 	}()
 	if e.SHA256 != "" && !strings.EqualFold(known.SHA256, e.SHA256) {
-		return nil, &PinError{named{e.Name}, path, strings.ToLower(e.SHA256), known.SHA256}
+		return nil, &PinError{e.Name, path, strings.ToLower(e.SHA256), known.SHA256}
 	}
 	if err := s.checkInstalled(e, known.SHA256); err != nil {
 		return nil, err
@@ -81,7 +80,7 @@ func (s *Set) checkInstalled(e catalog.Entry, program string) error {
 		if i > 0 {
 			file, known, err := s.hashed(path)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return &ExecError{named{e.Name}, path, errtext.Cause(err)}
+				return execError(e.Name, path, err)
 			}
 			if err == nil {
 				_ = file.Close()
@@ -89,7 +88,7 @@ func (s *Set) checkInstalled(e catalog.Entry, program string) error {
 			got = known.SHA256
 		}
 		if got != f.SHA256 {
-			return &ChangedError{named{e.Name}, path, e.Installed.Version, f.SHA256, got}
+			return &ChangedError{e.Name, path, e.Installed.Version, f.SHA256, got}
 		}
 	}
 	return nil
@@ -119,17 +118,22 @@ func (s *Set) hashed(path string) (_ *os.File, now pinned, err error) {
 			return f, now, nil
 		}
 	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
+	if now.SHA256, err = sum(f); err != nil {
 		return nil, pinned{}, err
 	}
-	now.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	known[path] = now
 	if err := s.writePins(known); err != nil {
 		// The only harm is that the next start takes longer.
 		s.opts.Logger.Debug("cannot remember the hash of a plugin", "error", err)
 	}
 	return f, now, nil
+}
+
+// sum returns the SHA-256 hash of what r has, in hex.
+func sum(r io.Reader) (string, error) {
+	h := sha256.New()
+	_, err := io.Copy(h, r)
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 func look(f *os.File) (pinned, error) {

@@ -84,9 +84,7 @@ func (p *process) Start(context.Context) (err error) {
 	var theirs [3]*os.File
 	defer func() {
 		for _, f := range theirs {
-			if f != nil {
-				_ = f.Close()
-			}
+			_ = f.Close() // some are nil after an error
 		}
 	}()
 	if p.stdout, theirs[0], err = newPipe(false); err != nil {

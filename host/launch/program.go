@@ -2,8 +2,6 @@ package launch
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -65,15 +63,11 @@ func (p *program) copy(to string) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(out, sum), io.LimitReader(p.file, p.known.Size+1))
-	if err := errors.Join(err, out.Close()); err != nil {
-		return err
+	copied, err := sum(io.TeeReader(io.LimitReader(p.file, p.known.Size+1), out))
+	if err = errors.Join(err, out.Close()); err == nil && copied != p.known.SHA256 {
+		err = errExchanged
 	}
-	if hex.EncodeToString(sum.Sum(nil)) != p.known.SHA256 {
-		return errExchanged
-	}
-	return nil
+	return err
 }
 
 // unchanged returns [errExchanged] if the file's content was changed since it was
@@ -89,14 +83,11 @@ func (p *program) unchanged() error {
 	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, p.file); err != nil {
-		return err
+	again, err := sum(p.file)
+	if err == nil && again != p.known.SHA256 {
+		err = errExchanged
 	}
-	if hex.EncodeToString(sum.Sum(nil)) != p.known.SHA256 {
-		return errExchanged
-	}
-	return nil
+	return err
 }
 
 // longestShebang is how much of a script's first line systems read.

@@ -21,7 +21,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -44,7 +43,7 @@ func encodeConfig(e catalog.Entry) ([]byte, error) {
 	}
 	settings, err := json.Marshal(e.Config)
 	if err != nil {
-		return nil, &ConfigError{named{e.Name}, fmt.Errorf("%w: %w", swarm.ErrInvalidConfig, err)}
+		return nil, &ConfigError{e.Name, fmt.Errorf("%w: %w", swarm.ErrInvalidConfig, err)}
 	}
 	return settings, nil
 }
@@ -172,25 +171,21 @@ func connect(ctx context.Context, dispensed any, settings []byte) (*plugin.Clien
 // explainStart makes the error of a start one of this package's, from what was
 // seen of the process and not from the text of go-plugin's error.
 func (p *running) explainStart(ctx context.Context, limit time.Duration, err error) error {
-	n := named{p.name}
 	if p.proc.err != nil {
-		return &ExecError{n, p.proc.path, errtext.Cause(p.proc.err)}
+		return execError(p.name, p.proc.path, p.proc.err)
 	}
 	if ended := p.explainEnd(ctx, limit); ended != nil {
 		return ended
 	}
-	line := firstLine(p.proc.stdout.text())
-	switch {
-	case line == "":
-		_ = p.proc.Kill(ctx)
-		<-p.proc.exited
-		return p.crash(false)
-	case !isHandshake(line) || !isOurs(line):
-		return &HandshakeError{n, line}
-	default:
-		text, _, _ := strings.Cut(err.Error(), "\n")
-		return fmt.Errorf("plugin '%s': cannot connect: %s", p.name, text)
+	line, _, _ := strings.Cut(string(p.proc.stdout.text()), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return p.crashed(ctx)
 	}
+	if other := handshakeError(p.name, line); other != nil {
+		return other
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Errorf("plugin '%s': cannot connect: %s", p.name, text)
 }
 
 func (p *running) explainCall(ctx context.Context, limit time.Duration, err error) error {
@@ -200,13 +195,11 @@ func (p *running) explainCall(ctx context.Context, limit time.Duration, err erro
 	}
 	switch {
 	case errors.Is(err, swarm.ErrInvalidConfig):
-		return &ConfigError{named{p.name}, err}
+		return &ConfigError{p.name, err}
 	case ctx.Err() != nil:
 		return p.explainEnd(ctx, limit)
 	case errors.Is(err, plugin.ErrPluginGone):
-		_ = p.proc.Kill(ctx)
-		<-p.proc.exited
-		return p.crash(false)
+		return p.crashed(ctx)
 	default:
 		return fmt.Errorf("plugin '%s': %w", p.name, err)
 	}
@@ -218,16 +211,27 @@ func (p *running) explainEnd(ctx context.Context, limit time.Duration) error {
 	case ctx.Err() == nil:
 		return nil
 	case errors.Is(context.Cause(ctx), errStartTimeout):
-		return &TimeoutError{named{p.name}, limit, lastWords(p.proc.stderr.text())}
+		return &TimeoutError{p.name, limit, lastWords(p.proc.stderr.text())}
 	default:
 		return ErrClosed
 	}
 }
 
+// crashed ends a process that never served, and returns how it ended.
+func (p *running) crashed(ctx context.Context) error {
+	_ = p.proc.Kill(ctx)
+	<-p.proc.exited
+	return p.crash(false)
+}
+
 // crash is called after the end of the process.
 func (p *running) crash(serving bool) error {
 	<-p.proc.stderr.ended
-	return &CrashError{named{p.name}, exitText(p.proc.cmd.ProcessState), lastWords(p.proc.stderr.text()), serving}
+	state := "unknown exit"
+	if st := p.proc.cmd.ProcessState; st != nil {
+		state = st.String()
+	}
+	return &CrashError{p.name, state, lastWords(p.proc.stderr.text()), serving}
 }
 
 func (p *running) died(ctx context.Context) error {
@@ -237,11 +241,6 @@ func (p *running) died(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-}
-
-func firstLine(b []byte) string {
-	line, _, _ := strings.Cut(string(b), "\n")
-	return strings.TrimSpace(line)
 }
 
 func (s *Set) socketDir() (*socketDir, error) {

@@ -135,18 +135,17 @@ func Gather(ctx context.Context, events <-chan history.Event, show func(context.
 		if _, ok := Of(batch); !ok {
 			continue
 		}
-		more := time.NewTimer(together)
+		more := time.After(together)
 		for over := false; !over; {
 			select {
 			case <-ctx.Done():
 				over = true
 			case e := <-events:
 				batch = append(batch, e)
-			case <-more.C:
+			case <-more:
 				over = true
 			}
 		}
-		more.Stop()
 		if n, ok := Of(batch); ok {
 			show(ctx, n)
 		}

@@ -26,15 +26,7 @@ type Options struct {
 }
 
 // Admin administers the plugins of a state directory.
-type Admin struct {
-	dir     string
-	catalog *catalog.Catalog
-	plugins *backend.Plugins
-	log     hclog.Logger
-	reading func(context.Context) (*registry.Registry, error)
-}
+type Admin struct{ opts Options }
 
 // New returns an administration of plugins.
-func New(o Options) *Admin {
-	return &Admin{dir: o.Dir, catalog: o.Catalog, plugins: o.Plugins, log: o.Logger, reading: o.Reading}
-}
+func New(o Options) *Admin { return &Admin{opts: o} }

@@ -36,16 +36,16 @@ type Installed struct {
 // description.
 func (a *Admin) Install(ctx context.Context, r InstallRequest) (Installed, error) {
 	result, err := install.Install(ctx, install.Request{
-		Dir: a.dir, Path: r.Path, SHA256: r.SHA256, Force: r.Force, Ask: a.aboutPlugin,
+		Dir: a.opts.Dir, Path: r.Path, SHA256: r.SHA256, Force: r.Force, Ask: a.aboutPlugin,
 	})
 	if err != nil {
 		return Installed{}, err
 	}
 	out := Installed{Result: result}
-	switch e, err := a.catalog.Find(result.Name); {
+	switch e, err := a.opts.Catalog.Find(result.Name); {
 	case err != nil:
 		// The reason is reported when the plugin is to be used.
-		a.log.Debug("the installed plugin is not found", "plugin", result.Name, "error", err)
+		a.opts.Logger.Debug("the installed plugin is not found", "plugin", result.Name, "error", err)
 	case e.Installed == nil:
 		out.Hidden = e.Path()
 	case e.Installed.Version != result.Version:
@@ -57,7 +57,7 @@ func (a *Admin) Install(ctx context.Context, r InstallRequest) (Installed, error
 func (a *Admin) aboutPlugin(ctx context.Context, e catalog.Entry) (about install.About, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	err = a.plugins.Ask(ctx, e, false, func(p *backend.Peer) error {
+	err = a.opts.Plugins.Ask(ctx, e, false, func(p *backend.Peer) error {
 		about = install.About{Name: p.Name, Version: p.Version, Kind: string(p.Kind), Contract: p.Contract}
 		return nil
 	})
@@ -82,16 +82,16 @@ func (a *Admin) Remove(ctx context.Context, r RemoveRequest) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if last := len(versions) == len(a.catalog.Versions(r.Name)); last && !r.Force {
+	if last := len(versions) == len(a.opts.Catalog.Versions(r.Name)); last && !r.Force {
 		if err := a.unused(ctx, r.Name); err != nil {
 			return nil, err
 		}
 	}
-	return versions, install.Remove(ctx, a.dir, r.Name, versions)
+	return versions, install.Remove(ctx, a.opts.Dir, r.Name, versions)
 }
 
 func (a *Admin) versionsToRemove(r RemoveRequest) ([]string, error) {
-	there := a.catalog.Versions(r.Name)
+	there := a.opts.Catalog.Versions(r.Name)
 	version := catalog.CleanVersion(r.Version)
 	switch {
 	case version != "" && !slices.Contains(there, version):
@@ -107,10 +107,10 @@ func (a *Admin) versionsToRemove(r RemoveRequest) ([]string, error) {
 }
 
 func (a *Admin) unused(ctx context.Context, name string) error {
-	if e, err := a.catalog.Find(name); err == nil && e.Installed == nil {
-		return nil // they are another one's
+	if e, err := a.opts.Catalog.Find(name); err == nil && e.Installed == nil {
+		return nil // another plugin owns its workers
 	}
-	reg, err := a.reading(ctx)
+	reg, err := a.opts.Reading(ctx)
 	if err != nil || reg == nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (a *Admin) unused(ctx context.Context, name string) error {
 }
 
 func (a *Admin) notInstalled(name string) error {
-	e, err := a.catalog.Find(name)
+	e, err := a.opts.Catalog.Find(name)
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
 		return missing
 	}

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -143,9 +144,7 @@ func parse(path, name, text string, base func(name string) *Profile) (*Profile, 
 	for _, key := range meta.Undecoded() {
 		r.wrong(r.first(key), "unknown key; see 'swarm agent profiles claude' for the known ones")
 	}
-	if p.file.Name == "" {
-		p.file.Name = name
-	}
+	p.file.Name = cmp.Or(p.file.Name, name)
 	if !validName(p.file.Name) {
 		r.wrong("name", "expected lower-case letters, digits and dashes, such as \"my-agent\", got %q", p.file.Name)
 	}
@@ -166,9 +165,7 @@ func parse(path, name, text string, base func(name string) *Profile) (*Profile, 
 	case len(p.Recognised()) == 0:
 		r.wrong("match", "expected programs, packages or paths by which a command is recognised")
 	}
-	if p.file.Title == "" {
-		p.file.Title = p.file.Name
-	}
+	p.file.Title = cmp.Or(p.file.Title, p.file.Name)
 	return p, errors.Join(r.problems...)
 }
 
@@ -188,15 +185,10 @@ func (p *Profile) extend(b *Profile) {
 	}
 	p.input.hints = append(p.input.hints, b.input.hints...)
 	p.input.pasted = append(p.input.pasted, b.input.pasted...)
-	if f.Input.PasteGuard == 0 {
-		f.Input.PasteGuard = from.Input.PasteGuard
-	}
-	if f.Input.Reenter == nil {
-		f.Input.Reenter = from.Input.Reenter
-	}
-	if f.Input.Settle == 0 {
-		f.Input.Settle = from.Input.Settle
-	}
+	f.Input.PasteGuard = cmp.Or(f.Input.PasteGuard, from.Input.PasteGuard)
+	f.Input.Reenter = cmp.Or(f.Input.Reenter, from.Input.Reenter)
+	f.Input.Settle = cmp.Or(f.Input.Settle, from.Input.Settle)
+	f.Run.Session = cmp.Or(f.Run.Session, from.Run.Session)
 	for _, s := range []struct{ to, from *[]string }{
 		{&f.Run.Flags, &from.Run.Flags},
 		{&f.Run.Headless, &from.Run.Headless},
@@ -212,9 +204,6 @@ func (p *Profile) extend(b *Profile) {
 		if *s.to == nil {
 			*s.to = *s.from
 		}
-	}
-	if f.Run.Session == "" {
-		f.Run.Session = from.Run.Session
 	}
 	p.rules = append(p.rules, b.rules...)
 }
@@ -233,14 +222,10 @@ func (r *reader) input(f *file) input {
 	if in.Near < 0 {
 		r.wrong("input.near", "expected a number of lines, 1 if above is right above the prompt, got %d", in.Near)
 	}
-	below := defaultBelow
-	if in.Below != nil {
-		below = *in.Below
-	}
 	return input{
 		prompt: r.pattern("input.prompt", in.Prompt),
 		above:  r.pattern("input.above", in.Above),
-		below:  below,
+		below:  *cmp.Or(in.Below, new(defaultBelow)),
 		end:    r.pattern("input.end", in.End),
 		near:   max(1, in.Near),
 		footer: r.pattern("input.footer", in.Footer),
@@ -278,13 +263,11 @@ func (r *reader) rule(i int, f *fileRule) rule {
 	}
 	r.milliseconds(key("settle_ms"), f.Settle)
 	made := rule{
-		name: f.Name, state: f.State, settle: time.Duration(f.Settle) * time.Millisecond, last: f.Last, below: defaultBelow, prompt: f.Prompt,
+		name: f.Name, state: f.State, settle: time.Duration(f.Settle) * time.Millisecond,
+		last: f.Last, below: *cmp.Or(f.Below, new(defaultBelow)), prompt: f.Prompt,
 		from: r.pattern(key("from"), f.From), footer: r.patterns(key("footer"), f.Footer),
 		all: r.patterns(key("all"), f.All), any: r.patterns(key("any"), f.Any), none: r.patterns(key("none"), f.None),
 		question: r.patterns(key("question"), f.Question), choice: r.pattern(key("choice"), f.Choice),
-	}
-	if f.Below != nil {
-		made.below = *f.Below
 	}
 	if p := made.choice; p != nil && p.SubexpIndex("label") < 0 {
 		r.wrong(key("choice"), "expected the group (?P<label>…), and (?P<key>…) and (?P<selected>…) where rows have them")

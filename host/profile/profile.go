@@ -94,7 +94,7 @@ func (p *Profile) Title() string { return p.file.Title }
 // programs, packages and parts of paths.
 func (p *Profile) Recognised() []string {
 	m := p.file.Match
-	return append(append(append([]string{}, m.Programs...), m.Packages...), m.Paths...)
+	return slices.Concat(m.Programs, m.Packages, m.Paths)
 }
 
 // Bare reports whether the profile is only of its program without a script: a shell,
@@ -115,11 +115,7 @@ func (p *Profile) HeadlessCommand() []string { return p.file.Run.Headless }
 // ResumeCommand returns the command that continues the conversation of a session; nil:
 // the agent can't.
 func (p *Profile) ResumeCommand(session string) []string {
-	var command []string
-	for _, word := range p.file.Run.Resume {
-		command = append(command, strings.ReplaceAll(word, "{session}", session))
-	}
-	return command
+	return withSession(p.file.Run.Resume, session)
 }
 
 // SessionFrom is the source of the id of the agent's conversation: "hook" for its hooks,
@@ -157,22 +153,20 @@ const fewest = 24
 // beginning, its end if the prompt shows the end of a long text, or the placeholder of a
 // long paste.
 func (p *Profile) Unsubmitted(l Look, text string) bool {
-	draft := Squeeze(l.Draft)
-	if draft == "" {
+	draft, text := Squeeze(l.Draft), Squeeze(text)
+	switch {
+	case draft == "":
 		return false
-	}
-	if matchesAny(p.input.pasted, l.Draft) {
+	case matchesAny(p.input.pasted, l.Draft):
 		return true
-	}
-	text = Squeeze(text)
-	if text == "" {
+	case text == "":
 		return false
-	}
-	if strings.HasPrefix(draft, head(text)) || strings.HasSuffix(draft, tail(text)) {
+	case strings.HasPrefix(draft, head(text)), strings.HasSuffix(draft, tail(text)):
 		return true
+	default:
+		// A prompt of few lines shows a part of a long text.
+		return len(draft) >= fewest && strings.Contains(text, head(draft))
 	}
-	// A prompt of few lines shows a part of a long text.
-	return len(draft) >= fewest && strings.Contains(text, head(draft))
 }
 
 // Stands reports whether the prompt holds nothing but what stands for a long paste.
@@ -199,10 +193,5 @@ func tail(text string) string {
 }
 
 func matchesAny(patterns []*regexp.Regexp, line string) bool {
-	for _, p := range patterns {
-		if p.MatchString(line) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(line) })
 }

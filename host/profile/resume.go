@@ -20,18 +20,28 @@ func (p *Profile) WantsPrompt(command []string) bool {
 }
 
 // place returns where a command that the profile was found for runs its program, and the
-// program with its arguments. The index is -1 in the script of a shell.
+// program with its arguments. The index is -1 in the script of a shell; words are nil if the
+// command does not run it.
 func (p *Profile) place(command []string) (at int, words []string) {
-	for _, words := range programs(command, 0) {
-		if !p.runs(words) {
-			continue
-		}
-		if at := len(command) - len(words); at >= 0 && &command[at] == &words[0] {
-			return at, words
-		}
-		break
+	all := programs(command, 0)
+	i := slices.IndexFunc(all, p.runs)
+	if i < 0 {
+		return -1, nil
 	}
-	return -1, nil
+	words = all[i]
+	if at = len(command) - len(words); at >= 0 && &command[at] == &words[0] {
+		return at, words
+	}
+	return -1, words
+}
+
+// withSession returns the words of a profile with a session in place of their "{session}".
+func withSession(words []string, session string) []string {
+	var full []string
+	for _, word := range words {
+		full = append(full, strings.ReplaceAll(word, "{session}", session))
+	}
+	return full
 }
 
 // Resume returns the command that continues the conversation of a session, in place of a
@@ -49,11 +59,7 @@ func (p *Profile) Resume(command []string, session string) ([]string, error) {
 	if at < 0 {
 		return nil, ErrInScript
 	}
-	full := slices.Clone(command[:at+1])
-	for _, word := range form[1:] {
-		full = append(full, strings.ReplaceAll(word, "{session}", session))
-	}
-	return append(full, p.options(words[1:], form)...), nil
+	return slices.Concat(command[:at+1], withSession(form[1:], session), p.options(words[1:], form)), nil
 }
 
 // Begin returns a command of this profile with the option that gives its conversation this
@@ -63,17 +69,13 @@ func (p *Profile) Begin(command []string, session string) []string {
 	if len(p.file.Run.NewSession) == 0 || at < 0 || slices.ContainsFunc(words[1:], p.namesSession) {
 		return nil
 	}
-	full := slices.Clone(command[:at+1])
-	for _, word := range p.file.Run.NewSession {
-		full = append(full, strings.ReplaceAll(word, "{session}", session))
-	}
-	return append(full, words[1:]...)
+	return slices.Concat(command[:at+1], withSession(p.file.Run.NewSession, session), words[1:])
 }
 
 // SessionIn returns the session that a command gives its new conversation, or "".
 func (p *Profile) SessionIn(command []string) string {
-	_, words := p.place(command)
-	if len(p.file.Run.NewSession) != 2 {
+	at, words := p.place(command)
+	if len(p.file.Run.NewSession) != 2 || at < 0 {
 		return ""
 	}
 	for i, word := range words {

@@ -353,18 +353,14 @@ func (r *rule) alignedRows(lines []string, selected int) (first, last int, choic
 	want := column(lines[selected])
 	c, _ := r.row(lines[selected])
 	choices, first, last = []Choice{c}, selected, selected
-	for at := selected - 1; at >= 0; at-- {
-		if got := column(lines[at]); got < want {
-			break
-		} else if got == want {
+	for at := selected - 1; at >= 0 && column(lines[at]) >= want; at-- {
+		if column(lines[at]) == want {
 			c, _ := r.row(lines[at])
 			choices, first = slices.Insert(choices, 0, c), at
 		}
 	}
-	for at := selected + 1; at < len(lines); at++ {
-		if got := column(lines[at]); got < want {
-			break
-		} else if got == want {
+	for at := selected + 1; at < len(lines) && column(lines[at]) >= want; at++ {
+		if column(lines[at]) == want {
 			c, _ := r.row(lines[at])
 			choices, last = append(choices, c), at
 		}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -20,9 +19,9 @@ import (
 type agent struct {
 	pid      int
 	terminal *pty.Terminal
-	// size is that of the terminal at first.
+	// size is the size of the terminal at the start.
 	size *unix.Winsize
-	// output carries its output, and is closed when no process has the terminal open.
+	// output carries the agent's output, and is closed when no process has the terminal open.
 	output chan []byte
 	// stop ends the goroutines below, busy waits for them.
 	stop context.CancelFunc
@@ -53,8 +52,12 @@ func startAgent(ctx context.Context, command []string, c *console, stdin *os.Fil
 	if stdin != nil {
 		in = stdin.Fd()
 	}
+	env := os.Environ()
+	if _, ok := os.LookupEnv("TERM"); !ok {
+		env = append(env, "TERM=xterm-256color")
+	}
 	pid, err := syscall.ForkExec(program, command, &syscall.ProcAttr{
-		Env:   agentEnv(os.Environ()),
+		Env:   env,
 		Files: []uintptr{in, inner, inner},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1},
 	})
@@ -67,15 +70,6 @@ func startAgent(ctx context.Context, command []string, c *console, stdin *os.Fil
 	a.busy.Go(func() { a.read(ctx) })
 	a.busy.Go(func() { a.feed(ctx, c) })
 	return a, nil
-}
-
-func agentEnv(env []string) []string {
-	for _, kv := range env {
-		if strings.HasPrefix(kv, "TERM=") {
-			return env
-		}
-	}
-	return append(env, "TERM=xterm-256color")
 }
 
 func (a *agent) read(ctx context.Context) {
@@ -139,10 +133,6 @@ func (a *agent) paste(ctx context.Context, prompt []byte) error {
 	defer a.input.Unlock()
 	return a.terminal.Give(ctx, prompt, pty.Giving{Enter: true})
 }
-
-// hangUp closes this side of the terminal's inner end: once the agent is gone,
-// its output comes to an end.
-func (a *agent) hangUp() { a.terminal.Inner.Close() }
 
 // close waits until no goroutine uses the terminal.
 func (a *agent) close() {

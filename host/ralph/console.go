@@ -11,18 +11,18 @@ import (
 	"github.com/swarmhost/swarm/shared/pty"
 )
 
-// console is the terminal of the loop itself, which passes everything through to that of
-// the agent, or pipes.
+// console is the terminal of the loop itself, or its pipes. Everything passes through it to
+// and from the terminal of the agent.
 type console struct {
 	in, out *os.File
 	// before are the settings of in if it is a terminal, else nil.
 	before *unix.Termios
-	// typed is what comes in, closed at its end. The end of a pipe is an empty piece
-	// before that.
+	// typed carries the input, and is closed at its end. The end of a pipe is an empty
+	// piece before that.
 	typed chan []byte
 	// open says that the last line is unfinished.
 	open bool
-	// modes are those that the agent has turned on or off in the terminal.
+	// modes are the modes of the terminal that the agent has turned on or off.
 	modes map[int]bool
 }
 
@@ -116,11 +116,4 @@ func (c *console) resize(t *pty.Terminal) *unix.Winsize {
 	}
 	_ = t.Resize(size)
 	return size
-}
-
-// ignore records that typed input is not read, or, without ok, that no more will come.
-func (c *console) ignore(ok bool) {
-	if !ok {
-		c.typed = nil
-	}
 }

@@ -33,15 +33,9 @@ type contextWatch struct {
 	// compacted finds a compaction, but not in the echo of the prompt.
 	compacted *doneMatcher
 	found     bool
-	// lines are the lines of the agent's screen.
-	lines []string
 	// asked says that the agent was asked to finish.
 	asked  bool
 	looked time.Time
-}
-
-func newContextWatch(limit int, prompt []byte) contextWatch {
-	return contextWatch{limit: limit, compacted: newDoneMatcher(compacting(), prompt)}
 }
 
 func (w *contextWatch) wrote(text []byte) { w.found = w.compacted.write(text) || w.found }
@@ -50,10 +44,10 @@ func (w *contextWatch) wrote(text []byte) { w.found = w.compacted.write(text) ||
 // not finished.
 func (w *contextWatch) quiet(open []string) { w.found = w.compacted.shows(open) || w.found }
 
-// used returns the first percentage in the last lines that are not empty, or -1.
-func (w *contextWatch) used() int {
+// contextUsed returns the first percentage in the last lines that are not empty, or -1.
+func contextUsed(lines []string) int {
 	var last []string
-	for _, line := range w.lines {
+	for _, line := range lines {
 		if text := strings.TrimSpace(line); text != "" {
 			last = append(last, text)
 		}
@@ -88,8 +82,7 @@ func (it *iteration) watchContext(ctx context.Context, now time.Time) {
 	if w.looked = now; now.IsZero() {
 		w.looked = time.Now()
 	}
-	w.lines = it.screen.Shown()
-	switch used := w.used(); {
+	switch used := contextUsed(it.screen.Shown()); {
 	case used >= w.limit+contextMargin:
 		it.say("context threshold exceeded (%d%%), killing iteration %d", used, i)
 		it.log(eventFatal, "iteration %d -- context threshold exceeded, killing", i)
@@ -98,14 +91,6 @@ func (it *iteration) watchContext(ctx context.Context, now time.Time) {
 		w.asked = true
 		it.log(eventWarn, "iteration %d: context nudge sent at %d%%", i, used)
 		nudge := fmt.Sprintf("You're at %d%% context. Commit WIP and /exit NOW.", w.limit)
-		it.nudge(ctx, []byte(nudge))
+		it.agent.busy.Go(func() { _ = it.paste(ctx, []byte(nudge)) })
 	}
-}
-
-func (it *iteration) nudge(ctx context.Context, text []byte) {
-	if it.profile == nil {
-		it.agent.busy.Go(func() { _ = it.agent.paste(ctx, text) })
-		return
-	}
-	it.agent.busy.Go(func() { _ = it.deliver(ctx, text) })
 }

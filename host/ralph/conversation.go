@@ -11,14 +11,14 @@ import (
 type conversation struct {
 	// begun is the session that the agent was given; empty if it chose its own.
 	begun string
-	// taken reports whether the agent has the prompt, without which there is none.
+	// taken reports whether the agent has the prompt, which begins the conversation.
 	taken func() bool
 }
 
 // Resumes returns nil if a loop can go on with the conversation of its agent, else why
 // not.
 func Resumes(profiles *profile.Set, st *State) error {
-	p := agentProfile(profiles, st)
+	p := profileFor(profiles, st.Profile, st.Command)
 	if p == nil {
 		return fmt.Errorf("the agent of '%s' has no profile, so it is not known how its conversation is resumed", st.Name)
 	}
@@ -28,13 +28,6 @@ func Resumes(profiles *profile.Set, st *State) error {
 	return nil
 }
 
-func agentProfile(profiles *profile.Set, st *State) *profile.Profile {
-	if st.Profile != "" {
-		return profiles.Named(st.Profile)
-	}
-	return profiles.For(st.Command)
-}
-
 // talk turns the command of a loop into that of its next iteration, which continues the
 // last conversation or begins one that can be continued.
 func (l *loop) talk(st *State) ([]string, error) {
@@ -42,9 +35,9 @@ func (l *loop) talk(st *State) ([]string, error) {
 	if !st.Continue && !st.ContinueOnce {
 		return st.Command, nil
 	}
-	p := agentProfile(l.profiles, st)
+	p := profileFor(l.Profiles, st.Profile, st.Command)
 	if p == nil {
-		return st.Command, Resumes(l.profiles, st)
+		return st.Command, Resumes(l.Profiles, st)
 	}
 	if st.Session != "" {
 		l.conversation.begun = st.Session
@@ -63,8 +56,8 @@ func (l *loop) talk(st *State) ([]string, error) {
 // its hooks reported, else the one that it was given, if its conversation has begun; empty
 // if it is unknown.
 func (l *loop) session(st *State) string {
-	if l.runDir != "" {
-		if c, err := hookstate.Read(l.runDir); err == nil && c.Session != "" && !c.At.Before(st.IterationStarted) {
+	if l.RunDir != "" {
+		if c, err := hookstate.Read(l.RunDir); err == nil && c.Session != "" && !c.At.Before(st.IterationStarted) {
 			return c.Session
 		}
 	}
@@ -98,7 +91,7 @@ func ContinueNext(st *State, session string) error {
 		st.Session = session
 	}
 	if st.Session == "" {
-		return &noSessionError{name: st.Name}
+		return noSession(st.Name)
 	}
 	st.ContinueOnce = true
 	return nil

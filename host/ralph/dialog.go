@@ -3,8 +3,6 @@ package ralph
 import (
 	"context"
 
-	"github.com/fsnotify/fsnotify"
-
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 )
@@ -28,7 +26,7 @@ func (it *iteration) asks(ctx context.Context, l profile.Look) {
 	if !it.stopped() {
 		var err error
 		// The watch begins before the state is written, so that no change is missed.
-		if it.stop.watch, err = it.store.watch(it.name); err != nil {
+		if it.stop.watch, err = it.Store.watch(it.Name); err != nil {
 			it.outcome.err, it.outcome.what = err, "cannot wait for an answer"
 			it.end(refused)
 			return
@@ -58,8 +56,8 @@ func (it *iteration) answered(ctx context.Context) {
 // note changes the state during the iteration. If that can't be written, the outcome of the
 // iteration has it too.
 func (it *iteration) note(ctx context.Context, change func(*State)) {
-	_, _ = it.store.Change(ctx, it.name, func(st *State) error {
-		if st.Status != Running && st.Status != Paused {
+	_, _ = it.Store.Change(ctx, it.Name, func(st *State) error {
+		if st.over() {
 			return errAsItWas
 		}
 		change(st)
@@ -67,24 +65,10 @@ func (it *iteration) note(ctx context.Context, change func(*State)) {
 	})
 }
 
-func (s *stop) changes() <-chan fsnotify.Event {
-	if s.watch == nil {
-		return nil
-	}
-	return s.watch.changes()
-}
-
-func (s *stop) failures() <-chan error {
-	if s.watch == nil {
-		return nil
-	}
-	return s.watch.failures()
-}
-
 // resume continues if a person has resumed the loop. If the dialog is still shown, the next
 // check stops the loop again.
 func (it *iteration) resume() {
-	st, err := it.store.Load(it.name)
+	st, err := it.Store.Load(it.Name)
 	if err != nil || st.Status == Paused {
 		return
 	}

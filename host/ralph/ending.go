@@ -151,7 +151,7 @@ func (it *iteration) look() {
 // leave only waits for the rest of the output.
 func (it *iteration) leave() {
 	it.gone = true
-	it.agent.hangUp()
+	it.agent.terminal.Inner.Close() // so that the output comes to an end
 	it.deadline.Reset(drain)
 	it.drained = it.agent.output == nil
 }

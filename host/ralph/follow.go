@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/fsnotify/fsnotify"
+
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
@@ -35,7 +37,7 @@ func (s Store) Follow(ctx context.Context, name string, n int, gone <-chan struc
 		if err := f.read(); err != nil {
 			return err
 		}
-		if over || errors.Is(stateErr, ErrNoState) || stateErr == nil && st.Status != Running && st.Status != Paused {
+		if over || errors.Is(stateErr, ErrNoState) || stateErr == nil && st.over() {
 			return nil
 		}
 		select {
@@ -125,3 +127,63 @@ func (f *follower) read() error {
 	}
 	return err
 }
+
+// watch reports changes of a loop's files. It watches the folder, since the state file is
+// replaced as a whole. A nil watch reports nothing.
+type watch struct {
+	store   Store
+	name    string
+	watcher *fsnotify.Watcher
+}
+
+func (s Store) watch(name string) (*watch, error) {
+	w := &watch{store: s, name: name}
+	var err error
+	if w.watcher, err = fsnotify.NewWatcher(); err != nil {
+		return nil, w.wrap(err)
+	}
+	err = w.watcher.Add(s.Dir(name))
+	switch {
+	case err == nil:
+		return w, nil
+	case errors.Is(err, fs.ErrNotExist):
+		err = NoState(name)
+	default:
+		err = w.wrap(err)
+	}
+	w.close()
+	return nil, err
+}
+
+func (w *watch) changes() <-chan fsnotify.Event {
+	if w == nil {
+		return nil
+	}
+	return w.watcher.Events
+}
+
+func (w *watch) failures() <-chan error {
+	if w == nil {
+		return nil
+	}
+	return w.watcher.Errors
+}
+
+// failed returns the error to end with, if it is one. After too many changes at once some
+// are not reported, but the next read sees them, and a read of a removed folder fails.
+func (w *watch) failed(err error) error {
+	if errors.Is(err, fsnotify.ErrEventOverflow) {
+		return nil
+	}
+	if _, stateErr := w.store.Load(w.name); errors.Is(stateErr, ErrNoState) {
+		return nil
+	}
+	return w.wrap(err)
+}
+
+func (w *watch) wrap(err error) error {
+	return fmt.Errorf("watch the ralph state of '%s': %w", w.name, err)
+}
+
+// close never fails: it only closes descriptors.
+func (w *watch) close() { _ = w.watcher.Close() }

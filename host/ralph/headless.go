@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // In the arguments of a headless agent, placePrompt stands for the prompt and placeFile for
@@ -30,20 +31,14 @@ const promptFile = "prompt"
 // place for the prompt among its arguments. A profile that is named is the agent's; empty:
 // that of the command.
 func Headless(profiles *profile.Set, named string, command []string) bool {
-	p := profiles.For(command)
-	if named != "" {
-		p = profiles.Named(named)
-	}
+	p := profileFor(profiles, named, command)
 	return p != nil && p.Headless(command) || holds(command, placePrompt) || holds(command, placeFile)
 }
 
 // WithPlace returns the command of a headless agent with a place for the prompt, if it
 // lacks the argument that its profile says is the prompt.
 func WithPlace(profiles *profile.Set, named string, command []string) []string {
-	p := profiles.For(command)
-	if named != "" {
-		p = profiles.Named(named)
-	}
+	p := profileFor(profiles, named, command)
 	if p == nil || !p.WantsPrompt(command) {
 		return command
 	}
@@ -83,18 +78,18 @@ func holds(command []string, place string) bool {
 // input: the prompt, unless the command has a place for it. The caller closes that.
 func (l *loop) headless(command []string, prompt []byte) (full []string, stdin *os.File, err error) {
 	inArgument, inFile := holds(command, placePrompt), holds(command, placeFile)
-	path := filepath.Join(l.store.Dir(l.name), promptFile)
+	path := filepath.Join(l.Store.Dir(l.Name), promptFile)
 	switch {
 	case inArgument && bytes.IndexByte(prompt, 0) >= 0:
 		return nil, nil, fmt.Errorf("the prompt holds a NUL byte, which an argument can't: use %s, or leave %s out", placeFile, placePrompt)
 	case inFile:
-		err = l.store.writePrompt(l.name, prompt)
+		err = safefile.ReplaceCache(path, prompt)
 	case !inArgument:
-		stdin, err = l.store.openPrompt(l.name, prompt)
+		stdin, err = l.Store.openPrompt(l.Name, prompt)
 		return command, stdin, err
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("write the prompt: %w", err)
 	}
 	places := strings.NewReplacer(placeFile, path, placePrompt, string(prompt))
 	for _, arg := range command {
@@ -108,38 +103,20 @@ func (l *loop) headless(command []string, prompt []byte) (full []string, stdin *
 	return full, stdin, err
 }
 
-func (s Store) writePrompt(name string, prompt []byte) error {
-	f, err := s.makePrompt(name, prompt)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Rename(f.Name(), filepath.Join(s.Dir(name), promptFile)))
-}
-
-// dropPrompt removes that file, if there is one. The next iteration replaces a file that
+// dropPrompt removes the prompt file, if there is one. The next iteration replaces a file that
 // can't be removed.
 func (s Store) dropPrompt(name string) { _ = os.Remove(filepath.Join(s.Dir(name), promptFile)) }
 
 // openPrompt returns a file to read that holds the prompt and has no name.
 func (s Store) openPrompt(name string, prompt []byte) (*os.File, error) {
-	f, err := s.makePrompt(name, prompt)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.Seek(0, 0)
-	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-func (s Store) makePrompt(name string, prompt []byte) (*os.File, error) {
 	f, err := os.CreateTemp(s.Dir(name), ".prompt-*") // made with mode 0600
 	if err != nil {
 		return nil, fmt.Errorf("write the prompt: %w", err)
 	}
-	if _, err := f.Write(prompt); err != nil {
-		return nil, fmt.Errorf("write the prompt: %w", errors.Join(err, f.Close(), os.Remove(f.Name())))
+	_, err = f.Write(prompt)
+	_, seekErr := f.Seek(0, 0)
+	if err = errors.Join(err, seekErr, os.Remove(f.Name())); err != nil {
+		return nil, fmt.Errorf("write the prompt: %w", errors.Join(err, f.Close()))
 	}
 	return f, nil
 }

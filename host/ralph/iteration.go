@@ -79,20 +79,20 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	ctx, cancel := context.WithCancel(ctx)
 	it := &iteration{
 		loop: l, state: st, prompt: prompt, agent: a,
-		ready: newReadiness(l.ready), told: make(map[int]uint64), turn: newTurn(),
+		ready: readiness{pattern: l.ready, waiting: true}, told: make(map[int]uint64), turn: turn{look: stoppedTimer()},
 		inactivity: stoppedTimer(), quiet: time.NewTimer(silent), limit: time.NewTimer(readyLimit), deadline: stoppedTimer(),
 	}
 	if l.pattern != nil {
 		it.done = newDoneMatcher(l.pattern, prompt)
 	}
-	if p := ProfileOf(l.profiles, &st); deliver.Supports(p) {
+	if p := ProfileOf(l.Profiles, &st); deliver.Supports(p) {
 		it.profile, it.looks = p, make(chan chan []string)
 	}
 	if st.Headless {
 		it.ready.waiting = false // it has its prompt
 		it.limit.Stop()
 	}
-	it.context = newContextWatch(st.MaxContext, prompt)
+	it.context = contextWatch{limit: st.MaxContext, compacted: newDoneMatcher(compacting(), prompt)}
 	drop(l.signals.interrupts) // meant for another
 	l.conversation.taken = func() bool { return st.Headless || it.entered.Load() != 0 }
 	it.screen = screen.Screen{
@@ -106,7 +106,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 		cancel()
 		it.leaveStop()
 		a.close()
-		l.store.dropPrompt(l.name)
+		l.Store.dropPrompt(l.Name)
 		l.console.tidy()
 	}()
 	for !it.drained {
@@ -183,9 +183,9 @@ func (it *iteration) step(ctx context.Context) {
 		shown <- it.screen.Shown()
 	case <-it.turn.look.C:
 		it.readTurn(ctx)
-	case <-it.stop.changes():
+	case <-it.stop.watch.changes():
 		it.resume()
-	case <-it.stop.failures(): //nolint:errcheck // what is on the disk counts, however it was learnt
+	case <-it.stop.watch.failures(): //nolint:errcheck // what is on the disk counts, however it was learnt
 		it.resume()
 	case <-it.quiet.C:
 		it.calm(ctx)
@@ -206,7 +206,7 @@ func (it *iteration) wrote(ctx context.Context, data []byte) {
 	it.screen.Write(data, time.Time{})
 	found := it.done != nil && it.done.write(it.finished)
 	if it.ready.waiting {
-		it.ready.wrote()
+		it.ready.looked = false
 		it.quiet.Reset(sure)
 	} else {
 		it.quiet.Reset(settled)
@@ -239,7 +239,7 @@ func (it *iteration) alive() {
 	}
 	if now := time.Now(); now.Sub(it.touched) >= touchEvery {
 		it.touched = now
-		it.store.touch(it.name, now)
+		it.Store.touch(it.Name, now)
 	}
 }
 
@@ -279,7 +279,7 @@ func (it *iteration) give(ctx context.Context) {
 	it.quiet.Reset(settled)
 	given := make(chan error, 1)
 	it.pasted = given
-	it.agent.busy.Go(func() { given <- it.paste(ctx) })
+	it.agent.busy.Go(func() { given <- it.paste(ctx, it.prompt) })
 }
 
 func (it *iteration) waits(ctx context.Context, question string) {

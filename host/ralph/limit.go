@@ -123,14 +123,8 @@ func limitWait(text string, now time.Time) (until time.Time, ok bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	until = end.Add(limitMargin)
-	if soonest := now.Add(limitMargin); until.Before(soonest) {
-		until = soonest
-	}
-	if latest := now.Add(maxLimitWait); until.After(latest) {
-		until = latest
-	}
-	return until, true
+	left := min(max(0, end.Sub(now)), maxLimitWait-limitMargin)
+	return now.Add(left + limitMargin), true
 }
 
 // errorLines is how many lines an error on the screen may have.
@@ -171,10 +165,10 @@ func (l *loop) tellLimit(st *State) {
 // waitLimit waits for the end of the usage limit in the state, if there is one, or until
 // the loop is resumed or its state removed.
 func (l *loop) waitLimit(ctx context.Context) error {
-	st, err := l.store.Load(l.name)
+	st, err := l.Store.Load(l.Name)
 	if err == nil && st.Status == Stopped && st.ExitReason == ReasonKilled && !st.LimitUntil.IsZero() {
 		// Its worker was started again.
-		st, err = l.store.Change(ctx, l.name, func(st *State) error {
+		st, err = l.Store.Change(ctx, l.Name, func(st *State) error {
 			st.Status, st.ExitReason = Running, ""
 			return nil
 		})
@@ -182,7 +176,7 @@ func (l *loop) waitLimit(ctx context.Context) error {
 	if err != nil || st.LimitUntil.IsZero() || st.Status != Running {
 		return err
 	}
-	w, err := l.store.watch(l.name)
+	w, err := l.Store.watch(l.Name)
 	if err != nil {
 		return err
 	}
@@ -200,7 +194,7 @@ type notices interface {
 // awaitLimit waits until the state has no usage limit any more, or one that is over.
 func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 	for {
-		st, err := l.store.Load(l.name)
+		st, err := l.Store.Load(l.Name)
 		if err != nil {
 			return err
 		}
@@ -211,7 +205,7 @@ func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 		// sleeps.
 		left := st.LimitUntil.Sub(time.Now().Round(0))
 		if left <= 0 {
-			_, err := l.store.Change(ctx, l.name, func(st *State) error {
+			_, err := l.Store.Change(ctx, l.Name, func(st *State) error {
 				st.LimitUntil, st.Limit = time.Time{}, ""
 				return nil
 			})
@@ -220,16 +214,10 @@ func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 			}
 			break
 		}
-		if err := l.waitClock(ctx, w, min(left, clockEvery)); err != nil {
+		if err := l.await(ctx, w, time.After(min(left, clockEvery))); err != nil {
 			return err
 		}
 	}
 	l.log(eventResume, "going on after the usage limit")
 	return nil
-}
-
-func (l *loop) waitClock(ctx context.Context, w notices, d time.Duration) error {
-	over := time.NewTimer(d)
-	defer over.Stop()
-	return l.change(ctx, w, over.C)
 }

@@ -30,7 +30,7 @@ func waiting(t *testing.T, text string, act func(l *loop, f quietFolder)) (waite
 		r.check(openErr)
 		defer out.Close()
 		l := &loop{
-			store: r.store, name: "w", unit: time.Second, begun: true,
+			Options: Options{Store: r.store, Name: "w", unit: time.Second}, begun: true,
 			console: &console{out: out, typed: make(chan []byte)},
 			signals: &signals{children: make(chan os.Signal), ends: make(chan os.Signal, 1)},
 		}
@@ -79,7 +79,7 @@ func TestLimitEndsEarly(t *testing.T) {
 	const early = 10*time.Minute + clockEvery/2 // the loop reads no clock just then
 	waited, _, err := waiting(t, text, func(l *loop, f quietFolder) {
 		time.Sleep(early) // of the bubble
-		_, err := l.store.Change(t.Context(), "w", func(st *State) error {
+		_, err := l.Store.Change(t.Context(), "w", func(st *State) error {
 			st.LimitUntil = time.Time{}
 			return nil
 		})
@@ -105,7 +105,7 @@ func TestLimitOnce(t *testing.T) {
 	out, err := os.Create(r.path("out"))
 	r.check(err)
 	defer out.Close()
-	l := &loop{store: r.store, name: "w", unit: time.Second, console: &console{out: out}}
+	l := &loop{Options: Options{Store: r.store, Name: "w", unit: time.Second}, console: &console{out: out}}
 	failed := outcome{ending: exited, exit: "1", failure: "usage limit reached, resets in 2h"}
 	wait, more, err := l.record(t.Context(), failed)
 	if st := r.state(); err != nil || !more || wait != time.Second || st.Failures != 1 || !st.LimitUntil.IsZero() || st.LimitWaited {

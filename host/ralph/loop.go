@@ -22,10 +22,10 @@ type Options struct {
 	// Store holds the state of the loop, and Name is its name.
 	Store Store
 	Name  string
-	// Stdin and Stdout are those of the process. If Stdin is a terminal it is made
+	// Stdin and Stdout are the streams of the process. If Stdin is a terminal it is made
 	// raw meanwhile, and what is typed there goes to the agent.
 	Stdin, Stdout *os.File
-	// Profiles are those of agents; nil: none. An agent with a profile is not given its
+	// Profiles are the profiles of agents; nil: none. An agent with a profile is not given its
 	// prompt while it asks something, and must be seen to take it.
 	Profiles *profile.Set
 	// RunDir is the run directory of the worker, where hooks of the agent tell its
@@ -58,27 +58,21 @@ func (e *SignalError) Error() string { return "ended by signal: " + e.Signal.Str
 // loop is a loop that this process runs. One goroutine, that of Run, does
 // everything; others only bring it events.
 type loop struct {
-	store   Store
-	name    string
+	Options
 	console *console
 	// pattern ends the loop, ready recognises an agent that is ready; both may be nil.
 	pattern, ready *regexp.Regexp
 	signals        *signals
-	profiles       *profile.Set
-	// runDir is [Options.RunDir], self this process, and conversation that of the current iteration.
-	runDir       string
+	// self is this process, and conversation the one of the current iteration.
 	self         proc.Identity
 	conversation conversation
-	// tellNews is [Options.Notify], and telling waits for its calls.
-	tellNews func(Note, string)
-	telling  sync.WaitGroup
+	// telling waits for the calls of Notify.
+	telling sync.WaitGroup
 	// begun says that this run of the loop has begun an iteration: otherwise an open one
 	// comes from an earlier run.
 	begun bool
 	// by is the signal that ended the loop, or 0.
 	by syscall.Signal
-	// unit is the first wait after a failure.
-	unit time.Duration
 }
 
 // Run runs a loop until it has come to its end, which is nil. Everything that it starts has
@@ -94,10 +88,8 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer release()
-	l := &loop{
-		store: o.Store, name: o.Name, profiles: o.Profiles, tellNews: o.Notify, runDir: o.RunDir,
-		signals: noticeSignals(), unit: cmp.Or(o.unit, time.Second),
-	}
+	o.unit = cmp.Or(o.unit, time.Second)
+	l := &loop{Options: o, signals: noticeSignals()}
 	if self, err := proc.Self(); err == nil {
 		l.self = self.Identity
 	}
@@ -161,7 +153,10 @@ func (l *loop) run(ctx context.Context) error {
 		if err != nil || !more {
 			return err
 		}
-		if err := l.rest(ctx, wait); err != nil {
+		if wait == 0 {
+			continue
+		}
+		if err := l.await(ctx, (*watch)(nil), time.After(wait)); err != nil {
 			return err
 		}
 	}
@@ -179,7 +174,7 @@ func (l *loop) next(ctx context.Context) (State, []byte, error) {
 	for {
 		var prompt []byte
 		var promptErr error
-		st, err := l.store.Change(ctx, l.name, func(st *State) error {
+		st, err := l.Store.Change(ctx, l.Name, func(st *State) error {
 			switch {
 			case st.Status == Paused:
 				return errPaused
@@ -187,7 +182,7 @@ func (l *loop) next(ctx context.Context) (State, []byte, error) {
 				// Its worker was started again.
 				st.Status, st.ExitReason = Running, ""
 			case st.Status != Running:
-				return &EndedError{Name: l.name, Status: st.Status}
+				return Ended(l.Name, st.Status)
 			}
 			if st.Complete() {
 				st.end(Stopped, ReasonIterations)
@@ -216,22 +211,51 @@ func (l *loop) next(ctx context.Context) (State, []byte, error) {
 	}
 }
 
-func (l *loop) rest(ctx context.Context, d time.Duration) error {
-	if d == 0 {
-		return nil
+func (l *loop) paused(ctx context.Context) error {
+	w, err := l.Store.watch(l.Name)
+	if err != nil {
+		return err
 	}
-	over := time.NewTimer(d)
-	defer over.Stop()
+	defer w.close()
+	for said := false; ; said = true {
+		// The state is read after the watch has begun, so that no change is missed.
+		st, err := l.Store.Load(l.Name)
+		if err != nil {
+			return err
+		}
+		if st.Status != Paused {
+			l.log(eventResume, "loop resumed")
+			return nil
+		}
+		if !said {
+			l.say("paused")
+			l.log(eventPause, "loop paused")
+		}
+		if err := l.await(ctx, w, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// await returns when something in the loop's folder has changed, or when over fires. Input
+// that is typed meanwhile is dropped.
+func (l *loop) await(ctx context.Context, w notices, over <-chan time.Time) error {
 	for {
 		select {
-		case <-over.C:
+		case <-over:
 			return nil
+		case <-w.changes():
+			return nil
+		case err := <-w.failures():
+			return w.failed(err)
 		case sig := <-l.signals.ends:
 			return l.ended(ctx, sig.(syscall.Signal))
 		case <-l.signals.children:
 			reap()
 		case _, ok := <-l.console.typed:
-			l.console.ignore(ok)
+			if !ok {
+				l.console.typed = nil
+			}
 		}
 	}
 }
@@ -246,8 +270,8 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	// If it can't be written, the worker's own end shows the same.
-	_, _ = l.store.Change(ctx, l.name, func(st *State) error {
-		if st.Status != Running && st.Status != Paused {
+	_, _ = l.Store.Change(ctx, l.Name, func(st *State) error {
+		if st.over() {
 			return errAsItWas
 		}
 		text := "loop stopped"
@@ -268,18 +292,18 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 }
 
 func (l *loop) say(format string, args ...any) {
-	l.console.say("[ralph] %s: %s", l.name, fmt.Sprintf(format, args...))
+	l.console.say("[ralph] %s: %s", l.Name, fmt.Sprintf(format, args...))
 }
 
 func (l *loop) notify(n Note, text string) {
-	if l.tellNews != nil {
-		l.telling.Go(func() { l.tellNews(n, text) })
+	if l.Notify != nil {
+		l.telling.Go(func() { l.Notify(n, text) })
 	}
 }
 
 // log writes to the log of iterations. An error there does not stop the loop.
 func (l *loop) log(event, format string, args ...any) {
-	if err := l.store.append(l.name, event, fmt.Sprintf(format, args...), time.Now()); err != nil {
+	if err := l.Store.append(l.Name, event, fmt.Sprintf(format, args...), time.Now()); err != nil {
 		l.say("cannot write %s: %v", logFile, err)
 	}
 }

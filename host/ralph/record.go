@@ -22,7 +22,7 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 		return 0, false, &SignalError{Signal: l.by}
 	}
 	now := time.Now()
-	st, err := l.store.Change(ctx, l.name, func(st *State) error {
+	st, err := l.Store.Change(ctx, l.Name, func(st *State) error {
 		resumable := true
 		if !out.failed() {
 			resumable = l.noteSession(st)
@@ -80,16 +80,15 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 		l.tell(st, out, wait)
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, false, err
-	}
-	if st.Status == Failed && st.ExitReason == ReasonFailures {
+	case st.Status != Failed:
+	case st.ExitReason == ReasonFailures:
 		return 0, false, fmt.Errorf("%w: %d consecutive failures", ErrFailed, st.Failures)
-	}
-	if st.Status == Failed && st.ExitReason == ReasonSession {
-		return 0, false, fmt.Errorf("%w: %w", ErrFailed, &noSessionError{name: l.name})
-	}
-	if st.Status == Failed && st.ExitReason == ReasonDialog {
+	case st.ExitReason == ReasonSession:
+		return 0, false, fmt.Errorf("%w: %w", ErrFailed, noSession(l.Name))
+	case st.ExitReason == ReasonDialog:
 		return 0, false, fmt.Errorf("%w: the agent asks: %s", ErrFailed, st.Dialog)
 	}
 	return wait, !out.done, nil
@@ -108,7 +107,7 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	}
 	switch {
 	case out.failed():
-		what := "iteration " + fmt.Sprint(i) + " failed (" + exitText(": ", out.exit) + ")"
+		what := fmt.Sprintf("iteration %d failed (%s)", i, exitText(": ", out.exit))
 		how := exitText("=", out.exit)
 		switch {
 		case out.err != nil:
@@ -154,7 +153,7 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 		l.say("the agent waits for a person, stopping loop: %s", st.Dialog)
 		l.log(eventDone, "the agent asks: %s reason=%s", st.Dialog, ReasonDialog)
 	case st.ExitReason == ReasonSession:
-		err := &noSessionError{name: l.name}
+		err := noSession(l.Name)
 		l.say("%v, stopping loop: %s", err, err.Hint())
 		l.log(eventDone, "%v: %s reason=%s", err, err.Hint(), ReasonSession)
 	case st.Status == Failed:

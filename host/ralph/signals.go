@@ -17,8 +17,8 @@ const (
 	hindsight = 250 * time.Millisecond
 )
 
-// signals are those of the process, each kind on a channel of its own: many of one kind do
-// not displace another, and one of each kind is enough.
+// signals are the signals of the process, each kind on its own channel: many signals of one
+// kind do not displace another, and one of each kind is enough.
 type signals struct {
 	children, resized, interrupts, ends chan os.Signal
 }
@@ -50,17 +50,13 @@ func (s *signals) settle() {
 	if unix.Kill(os.Getpid(), unix.SIGWINCH) != nil {
 		return
 	}
-	limit := time.NewTimer(settleLimit)
-	defer limit.Stop()
 	select {
 	case <-s.resized:
-	case <-limit.C:
+	case <-time.After(settleLimit):
 	}
 }
 
 func (s *signals) ended(d time.Duration) syscall.Signal {
-	limit := time.NewTimer(d)
-	defer limit.Stop()
 	select {
 	case sig := <-s.ends:
 		return sig.(syscall.Signal)
@@ -69,7 +65,7 @@ func (s *signals) ended(d time.Duration) syscall.Signal {
 	select {
 	case sig := <-s.ends:
 		return sig.(syscall.Signal)
-	case <-limit.C:
+	case <-time.After(d):
 		return 0
 	}
 }

@@ -106,7 +106,7 @@ type State struct {
 	// IterationEnded for an open one.
 	IterationStarted time.Time `json:"last_iteration_started,omitzero"`
 	IterationEnded   time.Time `json:"last_iteration_ended,omitzero"`
-	// Durations are those of the last iterations, the newest last.
+	// Durations are how long the last iterations took, the newest last.
 	Durations []Seconds `json:"iteration_durations"`
 	// Failures counts the iterations that failed one after another, TotalFailures
 	// all of them.
@@ -116,6 +116,9 @@ type State struct {
 
 // Open reports whether an iteration has no outcome yet.
 func (s *State) Open() bool { return s.IterationEnded.IsZero() }
+
+// over reports whether the loop has come to its end.
+func (s *State) over() bool { return s.Status != Running && s.Status != Paused }
 
 // Complete reports whether there is no iteration left.
 func (s *State) Complete() bool { return !s.Open() && s.Iteration >= s.MaxIterations }

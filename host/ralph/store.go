@@ -66,38 +66,38 @@ func (s Store) Names() ([]string, error) {
 // Load reads the state of a loop. The error is [ErrNoState] if there is none, and
 // [ErrState] if it is damaged.
 func (s Store) Load(name string) (State, error) {
+	var st State
 	b, err := s.read(name)
 	if err != nil {
-		return State{}, err
+		return st, err
 	}
-	return decode(name, b)
+	damaged := func(format string, args ...any) error {
+		text := fmt.Sprintf("corrupt ralph state for '%s': ", name) + fmt.Sprintf(format, args...)
+		return &failure{kind: ErrState, text: text}
+	}
+	err = json.Unmarshal(b, &st)
+	switch {
+	case err != nil:
+		return st, damaged("%v", err)
+	case st.Version > Version:
+		return st, damaged("it has version %d, this swarm knows up to %d", st.Version, Version)
+	case st.Name != name:
+		return st, damaged("it is of worker '%s'", st.Name)
+	case len(st.Command) == 0 || st.PromptFile == "" || st.Iteration < 1:
+		return st, damaged("required fields are missing")
+	}
+	return st, nil
 }
 
 func (s Store) read(name string) ([]byte, error) {
 	if !swarm.ValidName(name) {
-		return nil, &NoStateError{Name: name}
+		return nil, NoState(name)
 	}
 	b, err := safefile.Read(filepath.Join(s.Dir(name), stateFile), maxState)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &NoStateError{Name: name}
+		return nil, NoState(name)
 	}
 	return b, err
-}
-
-func decode(name string, b []byte) (State, error) {
-	var st State
-	if err := json.Unmarshal(b, &st); err != nil {
-		return st, &stateError{name: name, reason: err.Error()}
-	}
-	switch {
-	case st.Version > Version:
-		return st, &stateError{name: name, reason: fmt.Sprintf("it has version %d, this swarm knows up to %d", st.Version, Version)}
-	case st.Name != name:
-		return st, &stateError{name: name, reason: fmt.Sprintf("it is of worker '%s'", st.Name)}
-	case len(st.Command) == 0 || st.PromptFile == "" || st.Iteration < 1:
-		return st, &stateError{name: name, reason: "required fields are missing"}
-	}
-	return st, nil
 }
 
 // Starting gives the caller the exclusive right to start, replace or resume the loop of
@@ -156,7 +156,7 @@ func (s Store) replace(ctx context.Context, name string, b []byte) (undo func(co
 // nothing is written.
 func (s Store) Change(ctx context.Context, name string, change func(*State) error) (State, error) {
 	if !swarm.ValidName(name) {
-		return State{}, &NoStateError{Name: name}
+		return State{}, NoState(name)
 	}
 	unlock, err := s.lock(ctx, name)
 	if err != nil {

@@ -47,8 +47,6 @@ type turn struct {
 	since time.Time
 }
 
-func newTurn() turn { return turn{look: stoppedTimer()} }
-
 func (t *turn) wrote(now time.Time) {
 	if t.unseen.IsZero() {
 		t.unseen = now
@@ -109,7 +107,7 @@ func (it *iteration) readTurn(ctx context.Context) {
 	case it.stopped():
 		it.answered(ctx)
 	}
-	if l.State == profile.Unknown && it.runDir != "" {
+	if l.State == profile.Unknown && it.RunDir != "" {
 		it.turn.look.Reset(hookEvery)
 	}
 	if l.State != profile.Idle || !it.turn.taken {
@@ -166,10 +164,10 @@ func (it *iteration) read() (l profile.Look, said profile.State) {
 
 // hooks returns what the hooks of the agent say that it does now; without a state, nothing.
 func (it *iteration) hooks() hookstate.Claim {
-	if it.runDir == "" {
+	if it.RunDir == "" {
 		return hookstate.Claim{}
 	}
-	c, err := hookstate.Read(it.runDir)
+	c, err := hookstate.Read(it.RunDir)
 	if err != nil || !c.Holds(it.self) {
 		return hookstate.Claim{}
 	}
@@ -179,12 +177,18 @@ func (it *iteration) hooks() hookstate.Claim {
 // ProfileOf returns the profile for the screen of a loop's agent; nil if it has no profile
 // or no screen.
 func ProfileOf(profiles *profile.Set, st *State) *profile.Profile {
-	p := profiles.For(st.Command)
-	if st.Profile != "" {
-		p = profiles.Named(st.Profile)
-	}
+	p := profileFor(profiles, st.Profile, st.Command)
 	if p == nil || st.Headless || p.Headless(st.Command) {
 		return nil
 	}
 	return p
+}
+
+// profileFor returns the profile that is named, or that of the command if none is; nil if
+// there is no such profile.
+func profileFor(profiles *profile.Set, named string, command []string) *profile.Profile {
+	if named != "" {
+		return profiles.Named(named)
+	}
+	return profiles.For(command)
 }

@@ -113,20 +113,13 @@ func (u *upping) progress(name string) func(text string) {
 	if u.req.Progress == nil {
 		return nil
 	}
-	return func(text string) {
-		u.telling.Lock()
-		defer u.telling.Unlock()
-		u.req.Progress(name, text)
-	}
+	return func(text string) { u.tell(func() { u.req.Progress(name, text) }) }
 }
 
 func (u *upping) warn(w host.Warning) {
-	if u.req.Warn == nil {
-		return
+	if u.req.Warn != nil {
+		u.tell(func() { u.req.Warn(w) })
 	}
-	u.telling.Lock()
-	defer u.telling.Unlock()
-	u.req.Warn(w)
 }
 
 // leastAwait is the shortest wait for the readiness of a worker whose time is over already.
@@ -146,14 +139,14 @@ func (u *upping) await(ctx context.Context, out *Outcome, ready host.ReadyReques
 		ready.Timeout = max(left, min(leastAwait, ready.Timeout))
 	}
 	if u.req.Waiting != nil {
-		u.telling.Lock()
-		u.req.Waiting(out.Name, time.Now().Add(ready.Timeout))
-		u.telling.Unlock()
+		u.tell(func() { u.req.Waiting(out.Name, time.Now().Add(ready.Timeout)) })
 	}
 	err := u.AwaitReady(ctx, out.Name, ready)
 	out.Awaited, out.Ready = true, err == nil
 	if out.Err = err; ctx.Err() != nil {
 		out.Err = context.Cause(ctx)
 	}
-	u.tell(u.req.Waited, *out)
+	if u.req.Waited != nil {
+		u.tell(func() { u.req.Waited(*out) })
+	}
 }

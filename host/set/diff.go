@@ -1,7 +1,6 @@
 package set
 
 import (
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,68 +9,36 @@ import (
 	"github.com/swarmhost/swarm/host"
 )
 
-type difference struct {
-	key string
-	// of returns whether it differs, and in which parts where that helps.
-	of func(w host.Worker, want host.SpawnRequest) (differs bool, parts []string)
-}
-
-var differences = []difference{
-	{"command", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		return !slices.Equal(w.Command, want.Command), nil
-	}},
-	{"backend", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Backend != want.Backend, nil }},
-	{"cwd", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		if w.Dir == "" && !want.DirGiven {
-			return false, nil // it runs on another machine
-		}
-		// With a workspace it is only the base of that.
-		return w.Workspace == nil && want.Workspace == nil && !sameDir(w.Dir, want.Dir), nil
-	}},
-	{"env", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		return unequal(variables(w.Env), variables(want.Env))
-	}},
-	{"tags", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		return !slices.Equal(sorted(w.Tags), sorted(want.Tags)), nil
-	}},
-	{"options", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return unequal(w.Options, want.Options) }},
-	{"worktree", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return worktree(w, want), nil }},
-	{"restart", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		return w.Restart.OrDefault() != want.Restart.OrDefault(), nil
-	}},
-	{"kill", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		return want.Kill != nil && w.Kill != *want.Kill, nil
-	}},
-	{"retain", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		return retention(w.Retain) != retention(want.Retain), nil
-	}},
-	{"resurrect", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		return w.Resurrect != want.Resurrect, nil
-	}},
-	{"stdin", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Stdin != want.Stdin, nil }},
-	{"limits", func(w host.Worker, want host.SpawnRequest) (bool, []string) { return w.Limits != want.Limits, nil }},
-	{"sandbox", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		return host.SandboxText(w.Sandbox) != host.SandboxText(want.Sandbox), nil
-	}},
-	{"log_limit", func(w host.Worker, want host.SpawnRequest) (bool, []string) {
-		return want.OutputLimit != 0 && w.OutputLimit != want.OutputLimit, nil
-	}},
-}
-
 // different returns the settings in which a worker differs from its declaration, such as
 // "command" or "env (PORT, HOST)". It returns only names: values may be secrets.
 func different(w host.Worker, want host.SpawnRequest) []string {
 	var found []string
-	for _, d := range differences {
-		differs, parts := d.of(w, want)
-		switch {
-		case !differs:
-		case len(parts) > 0:
-			found = append(found, d.key+" ("+strings.Join(parts, ", ")+")")
-		default:
-			found = append(found, d.key)
+	note := func(key string, differs bool) {
+		if differs {
+			found = append(found, key)
 		}
 	}
+	parts := func(key string, keys []string) {
+		note(key+" ("+strings.Join(keys, ", ")+")", len(keys) > 0)
+	}
+	note("command", !slices.Equal(w.Command, want.Command))
+	note("backend", w.Backend != want.Backend)
+	// A worker on another machine has no directory here. With a workspace it is only the base
+	// of that.
+	here := w.Dir != "" || want.DirGiven
+	note("cwd", here && w.Workspace == nil && want.Workspace == nil && !sameDir(w.Dir, want.Dir))
+	parts("env", unequal(variables(w.Env), variables(want.Env)))
+	note("tags", !slices.Equal(sorted(w.Tags), sorted(want.Tags)))
+	parts("options", unequal(w.Options, want.Options))
+	note("worktree", worktree(w, want))
+	note("restart", w.Restart.OrDefault() != want.Restart.OrDefault())
+	note("kill", want.Kill != nil && w.Kill != *want.Kill)
+	note("retain", retention(w.Retain) != retention(want.Retain))
+	note("resurrect", w.Resurrect != want.Resurrect)
+	note("stdin", w.Stdin != want.Stdin)
+	note("limits", w.Limits != want.Limits)
+	note("sandbox", host.SandboxText(w.Sandbox) != host.SandboxText(want.Sandbox))
+	note("log_limit", want.OutputLimit != 0 && w.OutputLimit != want.OutputLimit)
 	return found
 }
 
@@ -85,19 +52,21 @@ func variables(entries []string) map[string]string {
 	return m
 }
 
-func unequal(a, b map[string]string) (bool, []string) {
-	keys := map[string]bool{}
+// unequal returns the keys of which only one table has a value, or both another one.
+func unequal(a, b map[string]string) []string {
+	var keys []string
 	for key, value := range a {
 		if other, ok := b[key]; !ok || other != value {
-			keys[key] = true
+			keys = append(keys, key)
 		}
 	}
 	for key := range b {
 		if _, ok := a[key]; !ok {
-			keys[key] = true
+			keys = append(keys, key)
 		}
 	}
-	return len(keys) > 0, slices.Sorted(maps.Keys(keys))
+	slices.Sort(keys)
+	return keys
 }
 
 // worktree compares the workspaces. A worker whose branch was changed since keeps

@@ -91,7 +91,7 @@ func (d *downing) left(name string) bool {
 		d.idle(name)
 		return true
 	}
-	// Ours does not run.
+	// The worker of this project does not run.
 	err := d.foreign(w)
 	if err != nil && d.req.Kill.Warn != nil {
 		d.req.Kill.Warn(host.Warning{Text: err.Error()})
@@ -125,22 +125,18 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 	}
 	out := host.KillOutcome{Worker: w, Err: err}
 	d.note(out)
-	d.tell(func() {
-		if d.req.Kill.Done != nil {
-			d.req.Kill.Done(out)
-		}
-	})
+	if d.req.Kill.Done != nil {
+		d.tell(func() { d.req.Kill.Done(out) })
+	}
 	if answer != nil {
 		answer([]host.KillOutcome{out})
 	}
 }
 
 func (d *downing) idle(name string) {
-	d.tell(func() {
-		if d.req.Idle != nil {
-			d.req.Idle(name)
-		}
-	})
+	if d.req.Idle != nil {
+		d.tell(func() { d.req.Idle(name) })
+	}
 }
 
 // needed returns an error if a worker that depends on this one could not be
@@ -171,7 +167,7 @@ func (d *downing) tell(f func()) {
 	f()
 }
 
-// request is that of the caller, of which nothing is called twice at once.
+// request returns the caller's request, whose functions are called one at a time.
 func (d *downing) request() host.KillRequest {
 	req := d.req.Kill
 	if progress := req.Progress; progress != nil {

@@ -167,7 +167,7 @@ func (u *upping) leave(name string) {
 		return
 	}
 	out.Worker, out.Differs = w, differs
-	u.tell(u.req.Acted, *out)
+	u.acted(out)
 }
 
 func (u *upping) one(ctx context.Context, name string) {
@@ -193,14 +193,18 @@ func (u *upping) start(ctx context.Context, out *Outcome, want *Worker) {
 	case out.Err == nil:
 		u.act(ctx, out, want)
 	}
-	u.tell(u.req.Acted, *out)
+	u.acted(out)
 }
 
-func (u *upping) tell(f func(Outcome), out Outcome) {
-	if f == nil {
-		return
+func (u *upping) acted(out *Outcome) {
+	if u.req.Acted != nil {
+		u.tell(func() { u.req.Acted(*out) })
 	}
+}
+
+// tell calls f, which calls a function of the request: one at a time.
+func (u *upping) tell(f func()) {
 	u.telling.Lock()
 	defer u.telling.Unlock()
-	f(out)
+	f()
 }

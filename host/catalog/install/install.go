@@ -15,7 +15,12 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/safefile"
 )
+
+// ErrExists says that another plugin of that name and version is installed.
+var ErrExists = errors.New("is already installed with different contents")
 
 // Request is the request of [Install].
 type Request struct {
@@ -50,8 +55,8 @@ type Result struct {
 	Replaced bool
 }
 
-// Install installs a plugin. Errors: those of this package and of package catalog,
-// and those of Ask.
+// Install installs a plugin. Errors: [ErrExists], those of package catalog, and those of
+// Ask.
 func Install(ctx context.Context, r Request) (_ *Result, err error) {
 	path, err := filepath.Abs(r.Path)
 	if err != nil {
@@ -82,7 +87,7 @@ func Install(ctx context.Context, r Request) (_ *Result, err error) {
 	result := &Result{Installed: &catalog.Installed{Manifest: *m, Dir: f.dir(m.Name, m.Version)}}
 	switch same, err := compare(r.Dir, m); {
 	case errors.Is(err, fs.ErrNotExist):
-	case err == nil && same && intact(result.Installed):
+	case err == nil && same && len(Verify(result.Installed)) == 0:
 		result.Already = true
 		return result, nil
 	case !r.Force:
@@ -112,7 +117,7 @@ func prepare(ctx context.Context, r Request, src source, staging string) (*catal
 	}
 	if src.archive {
 		if tree, err = unpack(ctx, copied, tree, src.name); err != nil {
-			return nil, "", &ArchiveError{src.path, err}
+			return nil, "", fmt.Errorf("%s: %w", src.path, err)
 		}
 	}
 	if m.Files, err = list(tree, catalog.Program(src.name)); err != nil {
@@ -122,8 +127,8 @@ func prepare(ctx context.Context, r Request, src source, staging string) (*catal
 	if m.OS, m.Arch, err = platform(program); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", src.path, err)
 	}
-	if !catalog.RunsHere(m.OS, m.Arch) {
-		return nil, "", &catalog.PlatformError{What: src.path, OS: m.OS, Arch: m.Arch}
+	if err := catalog.CheckPlatform(src.path, m.OS, m.Arch); err != nil {
+		return nil, "", err
 	}
 	about, err := r.Ask(ctx, catalog.Entry{Name: src.name, Command: []string{program}})
 	if err != nil {
@@ -134,27 +139,42 @@ func prepare(ctx context.Context, r Request, src source, staging string) (*catal
 
 // list returns the files in a directory, first the one that is named.
 func list(dir, first string) ([]catalog.File, error) {
+	paths, err := walk(dir, "")
+	if err != nil {
+		return nil, err
+	}
 	var files []catalog.File
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		f := catalog.File{Path: filepath.ToSlash(rel)}
-		if f.SHA256, f.Size, err = hash(path); err != nil {
-			return err
+	for _, path := range paths {
+		f := catalog.File{Path: path}
+		if f.SHA256, f.Size, err = hash(filepath.Join(dir, filepath.FromSlash(path))); err != nil {
+			return nil, err
 		}
 		at := len(files)
-		if f.Path == first {
+		if path == first {
 			at = 0
 		}
 		files = slices.Insert(files, at, f)
-		return nil
+	}
+	return files, nil
+}
+
+// walk returns the paths of the files below dir, relative to it and with slashes, but not
+// those in directories of the name skip.
+func walk(dir, skip string) (paths []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == skip:
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		rel, err := filepath.Rel(dir, path)
+		paths = append(paths, filepath.ToSlash(rel))
+		return err
 	})
-	return files, err
+	return paths, err
 }
 
 func hash(path string) (sum string, size int64, err error) {
@@ -173,26 +193,25 @@ func writeManifest(dir string, m *catalog.Manifest) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, catalog.ManifestFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	return errors.Join(err, f.Sync(), f.Close(), syncDir(dir))
+	err = safefile.Replace(filepath.Join(dir, catalog.ManifestFile), append(text, '\n'), 0o600)
+	return errors.Join(err, syncDir(dir))
 }
 
 // take records a plugin's description of itself, if it agrees with the name of its file.
 func take(m *catalog.Manifest, src source, about About) error {
 	version := catalog.CleanVersion(about.Version)
+	mismatch := func(want, got string) error {
+		return fmt.Errorf("%s: expected %s, the plugin reports %q", src.path, want, got)
+	}
 	switch {
 	case about.Kind == "":
-		return &MismatchError{Path: src.path, What: "the kind", Want: "backend or workspace", Got: "a kind that this swarm does not know"}
+		return mismatch("the kind backend or workspace", "a kind that this swarm does not know")
 	case about.Name != src.name:
-		return &MismatchError{Path: src.path, What: "the name", Want: fmt.Sprintf("%q", src.name), Got: about.Name}
+		return mismatch(fmt.Sprintf("the name %q", src.name), about.Name)
 	case src.archive && version != src.version:
-		return &MismatchError{Path: src.path, What: "the version", Want: fmt.Sprintf("%q", src.version), Got: about.Version}
+		return mismatch(fmt.Sprintf("the version %q", src.version), about.Version)
 	case !catalog.ValidVersion(version):
-		return &MismatchError{Path: src.path, What: "a version", Want: `such as "1.2.0"`, Got: about.Version}
+		return mismatch(`a version such as "1.2.0"`, about.Version)
 	}
 	m.Version, m.Kind, m.Contract = version, about.Kind, about.Contract
 	return nil
@@ -212,4 +231,30 @@ func compare(state string, m *catalog.Manifest) (same bool, err error) {
 	return slices.Equal(there.Files, m.Files), nil
 }
 
-func intact(i *catalog.Installed) bool { return len(Verify(i)) == 0 }
+// Verify reads all files of an installed plugin and returns a line for each difference from
+// the installation.
+func Verify(i *catalog.Installed) []string {
+	var wrong []string
+	for _, f := range i.Files {
+		sum, _, err := hash(i.Path(f))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			wrong = append(wrong, f.Path+" is missing")
+		case err != nil:
+			wrong = append(wrong, fmt.Sprintf("%s: %v", f.Path, errtext.Cause(err)))
+		case sum != f.SHA256:
+			wrong = append(wrong, fmt.Sprintf("%s was changed: its sha256 was %s, now it is %s", f.Path, f.SHA256, sum))
+		}
+	}
+	paths, err := walk(i.Dir, "__pycache__") // Python puts compiled files beside its sources
+	if err != nil {
+		wrong = append(wrong, errtext.Cause(err).Error())
+	}
+	for _, path := range paths {
+		known := path == catalog.ManifestFile || slices.ContainsFunc(i.Files, func(f catalog.File) bool { return f.Path == path })
+		if !known {
+			wrong = append(wrong, path+" was not installed")
+		}
+	}
+	return wrong
+}

@@ -2,6 +2,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -42,11 +43,12 @@ func platform(path string) (system, arch string, err error) {
 	return system, arch, nil
 }
 
-// The numbers of architectures, by Go's names for them.
+// The numbers of architectures and systems, by Go's names for them.
 var (
 	elfMachine = map[uint64]string{
 		3: "386", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390x", 40: "arm", 62: "amd64", 183: "arm64", 243: "riscv64", 258: "loong64",
 	}
+	elfSystem = map[byte]string{2: "netbsd", 6: "solaris", 9: "freebsd", 12: "openbsd"}
 	machO     = map[uint64]string{0x1000007: "amd64", 0x100000c: "arm64"}
 	peMachine = map[uint64]string{0x14c: "386", 0x8664: "amd64", 0xaa64: "arm64"}
 )
@@ -71,18 +73,7 @@ func elf(head []byte) (system, arch string) {
 	if (arch == "ppc64" || arch == "mips") && head[dataAt] == littleEndian {
 		arch += "le"
 	}
-	system = "linux"
-	switch head[abiAt] {
-	case 2:
-		system = "netbsd"
-	case 6:
-		system = "solaris"
-	case 9:
-		system = "freebsd"
-	case 12:
-		system = "openbsd"
-	}
-	return system, arch
+	return cmp.Or(elfSystem[head[abiAt]], "linux"), arch
 }
 
 func windows(head []byte) string {

@@ -62,10 +62,7 @@ func parse(path string) (source, error) {
 	if !catalog.ValidVersion(s.version) {
 		return s, fmt.Errorf("%s: %q is not a version", path, s.version)
 	}
-	if system, arch := parts[n-2], bareArch(parts[n-1]); !catalog.RunsHere(system, arch) {
-		return s, &catalog.PlatformError{What: path, OS: system, Arch: arch}
-	}
-	return s, nil
+	return s, catalog.CheckPlatform(path, parts[n-2], bareArch(parts[n-1]))
 }
 
 // bareArch drops the variant that goreleaser writes behind an architecture.
@@ -103,7 +100,7 @@ func (s source) fetch(ctx context.Context, to, want string) (sum string, err err
 	}
 	sum = hex.EncodeToString(hash.Sum(nil))
 	if want != "" && !strings.EqualFold(sum, want) {
-		return "", &HashError{Path: s.path, Want: strings.ToLower(want), Got: sum, Where: "--sha256"}
+		return "", s.wrongHash(sum, want, "--sha256")
 	}
 	return sum, s.checkList(sum, want != "")
 }
@@ -128,7 +125,7 @@ func (s source) checkList(sum string, known bool) error {
 			continue
 		}
 		if !strings.EqualFold(want, sum) {
-			return &HashError{Path: s.path, Want: strings.ToLower(want), Got: sum, Where: path}
+			return s.wrongHash(sum, want, path)
 		}
 		return nil
 	}
@@ -136,9 +133,13 @@ func (s source) checkList(sum string, known bool) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if s.archive && !known {
-		return &HashError{Path: s.path, Got: sum, Where: path}
+		return fmt.Errorf("%s does not list %s: get the list that belongs to it, or give --sha256", path, filepath.Base(s.path))
 	}
 	return nil
+}
+
+func (s source) wrongHash(got, want, where string) error {
+	return fmt.Errorf("the sha256 of %s is %s, expected %s (%s)", s.path, got, strings.ToLower(want), where)
 }
 
 type reader struct {

@@ -23,16 +23,16 @@ func TestHashes(t *testing.T) {
 	base := filepath.Base(archive)
 	for name, tc := range map[string]struct {
 		list, given string
-		where       string // who refuses; empty: nobody
+		refused     string // how; empty: it is not
 	}{
 		"none":                 {},
 		"given":                {given: strings.ToUpper(good)},
-		"given, another":       {given: bad, where: "--sha256"},
+		"given, another":       {given: bad, refused: "is " + good + ", expected " + bad + " (--sha256)"},
 		"listed":               {list: bad + "  x\n" + good + "  " + base + "\n"},
-		"listed, another":      {list: bad + "  " + base + "\n", where: w.path(SumsFile)},
-		"not listed":           {list: good + "  x" + base + "\n", where: w.path(SumsFile)},
+		"listed, another":      {list: bad + "  " + base + "\n", refused: "expected " + bad + " (" + w.path(SumsFile) + ")"},
+		"not listed":           {list: good + "  x" + base + "\n", refused: w.path(SumsFile) + " does not list " + base},
 		"not listed but given": {list: "\n", given: good},
-		"listed and given":     {list: bad + "  " + base + "\n", given: good, where: w.path(SumsFile)},
+		"listed and given":     {list: bad + "  " + base + "\n", given: good, refused: "expected " + bad + " (" + w.path(SumsFile) + ")"},
 	} {
 		_ = os.Remove(w.path(SumsFile))
 		if tc.list != "" {
@@ -41,11 +41,10 @@ func TestHashes(t *testing.T) {
 		_ = os.RemoveAll(w.state)
 		w.asked = 0
 		_, err := w.request(Request{Path: archive, SHA256: tc.given})
-		var refused *HashError
 		switch {
-		case tc.where == "" && err != nil:
+		case tc.refused == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
-		case tc.where != "" && (!errors.As(err, &refused) || refused.Where != tc.where || refused.Got != good || w.asked > 0):
+		case tc.refused != "" && (err == nil || !strings.Contains(err.Error(), tc.refused) || w.asked > 0):
 			t.Errorf("%s: %v, started %d times", name, err, w.asked)
 		}
 	}

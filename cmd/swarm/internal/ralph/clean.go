@@ -92,7 +92,7 @@ func removeLoop(ctx context.Context, store ralph.Store, name string) error {
 	case err != nil:
 		return fmt.Errorf("cannot remove ralph state for '%s': %w", name, err)
 	case !removed:
-		return &ralph.NoStateError{Name: name}
+		return ralph.NoState(name)
 	}
 	return nil
 }

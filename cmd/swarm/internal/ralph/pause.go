@@ -52,7 +52,7 @@ func runPause(ctx context.Context, a *app.App, name string, json bool) error {
 				st.Status = ralph.Paused
 				return nil
 			default:
-				return &ralph.EndedError{Name: worker.Name, Status: status}
+				return ralph.Ended(worker.Name, status)
 			}
 		})
 		switch {

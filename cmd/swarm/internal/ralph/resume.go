@@ -157,7 +157,7 @@ func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 		return errUnchanged
 	case running && status != ralph.Running && status != ralph.Paused:
 		// The loop has just ended, and its worker is about to.
-		return &ralph.EndedError{Name: st.Name, Status: status}
+		return ralph.Ended(st.Name, status)
 	case st.Complete():
 		return output.WithHint(fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
 			"use --max-iterations to add more")

@@ -79,10 +79,10 @@ func refuseRun(ctx context.Context, a *app.App, name string) error {
 		case status == ralph.Running:
 			return fmt.Errorf("ralph loop for '%s' is already running", worker.Name)
 		case reason == ralph.ReasonKilled:
-			return output.WithHint(&ralph.EndedError{Name: worker.Name, Status: status},
+			return output.WithHint(ralph.Ended(worker.Name, status),
 				fmt.Sprintf("use 'swarm ralph resume %s' to continue", worker.Name))
 		default:
-			return &ralph.EndedError{Name: worker.Name, Status: status}
+			return ralph.Ended(worker.Name, status)
 		}
 	})
 }

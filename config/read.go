@@ -100,31 +100,20 @@ func readRegexp(v any) (string, error) {
 	case s == "":
 		return "", errors.New("expected a regular expression, got an empty string")
 	}
-	if _, err := regexp.Compile(s); err != nil {
-		return "", err
-	}
-	return s, nil
+	_, err = regexp.Compile(s)
+	return s, err
 }
 
-func readSize(v any) (int64, error) {
-	switch v := v.(type) {
-	case string:
-		return ParseSize(v)
-	case int64:
-		return ParseSize(strconv.FormatInt(v, 10))
-	default:
-		return 0, mismatch(`a size such as "64MiB"`, v)
-	}
-}
-
-func readMemory(v any) (int64, error) {
-	switch v := v.(type) {
-	case string:
-		return ParseMemory(v)
-	case int64:
-		return ParseMemory(strconv.FormatInt(v, 10))
-	default:
-		return 0, mismatch(`a size such as "2GiB"`, v)
+func readSizes(example string, parse func(string) (int64, error)) func(any) (int64, error) {
+	return func(v any) (int64, error) {
+		switch v := v.(type) {
+		case string:
+			return parse(v)
+		case int64:
+			return parse(strconv.FormatInt(v, 10))
+		default:
+			return 0, mismatch(fmt.Sprintf("a size such as %q", example), v)
+		}
 	}
 }
 

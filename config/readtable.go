@@ -1,9 +1,9 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,27 +126,8 @@ func readTable(v any) (map[string]any, error) {
 	if !ok {
 		return nil, mismatch("a table", v)
 	}
-	if !finite(t) {
+	if _, err := json.Marshal(t); err != nil { // the plugin gets it as JSON
 		return nil, errors.New("expected numbers that a plugin can be sent, neither nan nor inf")
 	}
 	return t, nil
-}
-
-// finite reports whether JSON can hold v: the plugin gets it as JSON.
-func finite(v any) bool {
-	switch v := v.(type) {
-	case float64:
-		return !math.IsNaN(v) && !math.IsInf(v, 0)
-	case map[string]any:
-		for _, v := range v {
-			if !finite(v) {
-				return false
-			}
-		}
-	case []map[string]any:
-		return !slices.ContainsFunc(v, func(v map[string]any) bool { return !finite(v) })
-	case []any:
-		return !slices.ContainsFunc(v, func(v any) bool { return !finite(v) })
-	}
-	return true
 }

@@ -78,9 +78,6 @@ func (d *decoder) keyOfHook(key toml.Key, at tomlscan.Spot) {
 	if len(key) > skip {
 		apply(d, d.hook, &h, key, skip, at)
 	}
-	if d.into.Hooks == nil {
-		d.into.Hooks = map[string]Hook{}
-	}
 	d.into.Hooks[name] = h
 }
 
@@ -89,7 +86,7 @@ func (d *decoder) checkHooks() {
 		h := d.into.Hooks[name]
 		lacks := func(key, text string) {
 			if !d.done[hookKey(name, key)] { // else its value is a mistake
-				d.problems = append(d.problems, Problem{At: d.origins[hookKey(name, "")], Key: hookKey(name, ""), Text: text})
+				d.wrong(hookKey(name, ""), text)
 			}
 		}
 		if h.Command == nil {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,10 +51,7 @@ func (t Trust) Remove(path string) error {
 	return t.change(func(entries map[string]string) { delete(entries, path) })
 }
 
-func digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
+func digest(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
 func (t Trust) entries() (map[string]string, error) {
 	entries := map[string]string{}

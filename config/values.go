@@ -39,30 +39,26 @@ func (l *Loaded) Values() []Value {
 	for _, f := range fields() {
 		add(f.key, f.show(&l.Config))
 	}
-	for _, name := range sortedKeys(l.Config.Plugins) {
-		p := l.Config.Plugins[name]
-		for _, f := range pluginFields() {
-			add(pluginKey(name, f.key), f.show(&p))
+	eachField(l.Config.Plugins, pluginFields(), pluginKey, add)
+	// A setting that the file leaves open is reported at the keys that it comes from.
+	addSet := func(key, shown string) {
+		if l.Origins[key].Line > 0 {
+			add(key, shown)
 		}
 	}
-	for _, name := range sortedKeys(l.Config.Workers) {
-		w := l.Config.Workers[name]
-		for _, f := range workerFields() {
-			// A setting that the file leaves open is reported at the keys that it comes from.
-			if key := WorkerKey(name, f.key); l.Origins[key].Line > 0 {
-				add(key, f.show(&w))
-			}
-		}
-	}
-	for _, name := range sortedKeys(l.Config.Hooks) {
-		h := l.Config.Hooks[name]
-		for _, f := range hookFields() {
-			if key := hookKey(name, f.key); l.Origins[key].Line > 0 {
-				add(key, f.show(&h))
-			}
-		}
-	}
+	eachField(l.Config.Workers, workerFields(), WorkerKey, addSet)
+	eachField(l.Config.Hooks, hookFields(), hookKey, addSet)
 	return values
+}
+
+// eachField calls add for the fields of all tables with their whole keys.
+func eachField[T any](tables map[string]T, fields []field[T], key func(name, key string) string, add func(key, shown string)) {
+	for _, name := range sortedKeys(tables) {
+		of := tables[name]
+		for _, f := range fields {
+			add(key(name, f.key), f.show(&of))
+		}
+	}
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -23,18 +23,9 @@ type Hook struct {
 // DefaultHook is the name of the hook that the keys of [hooks] itself make.
 const DefaultHook = "default"
 
-// The words of Hook.On.
-const (
-	OnFailed    = "failed"
-	OnLost      = "lost"
-	OnCrashLoop = "crash-loop"
-	OnBlocked   = "blocked"
-	OnEnded     = "ended"
-)
-
 func hookFields() []field[Hook] {
 	return []field[Hook]{
-		newField("on", choicesKind(OnFailed, OnLost, OnCrashLoop, OnBlocked, OnEnded), func(h *Hook) *[]string { return &h.On },
+		newField("on", choicesKind("failed", "lost", "crash-loop", "blocked", "ended"), func(h *Hook) *[]string { return &h.On },
 			"The events that the command is run for: a worker failed, its shim is gone and nobody knows its exit (\"lost\"), it was restarted too often (\"crash-loop\"), an agent asks something (\"blocked\"), or any end (\"ended\")."),
 		newField("tags", textsKind, func(h *Hook) *[]string { return &h.Tags },
 			"Only events of workers that have one of these tags. Without it: of all workers."),

@@ -51,21 +51,15 @@ var sectionDocs = map[string]string{
 // JSONSchema returns the JSON Schema (draft 2020-12) of both files, made of the
 // same fields that decode them.
 func JSONSchema() ([]byte, error) {
-	root := object()
+	root := schemaOf(fields(), new(Default()))
 	root.Schema = "https://json-schema.org/draft/2020-12/schema"
 	root.Title = "Configuration of swarm"
 	root.Description = "A project's swarm.toml, or a user's ~/.config/swarm/config.toml, which has everything but workers."
-	defaults := Default()
-	for _, f := range fields() {
-		s := f.described()
-		s.Default = data(f.show(&defaults))
-		root.put(strings.Split(f.key, "."), s)
-	}
-	root.Properties["plugins"] = tables(pluginPattern, schemaOf(pluginFields()))
-	root.Properties["workers"] = tables(workerPattern, schemaOf(workerFields(), "command"))
+	root.Properties["plugins"] = tables(pluginPattern, schemaOf(pluginFields(), nil))
+	root.Properties["workers"] = tables(workerPattern, schemaOf(workerFields(), nil, "command"))
 	// A pattern would hold for the keys of the table itself as well.
-	hooks := schemaOf(hookFields())
-	hooks.AdditionalProperties = schemaOf(hookFields(), "on", "command")
+	hooks := schemaOf(hookFields(), nil)
+	hooks.AdditionalProperties = schemaOf(hookFields(), nil, "on", "command")
 	root.Properties["hooks"] = hooks
 	for name, doc := range sectionDocs {
 		s := root.Properties[name]
@@ -91,18 +85,18 @@ func object() Schema {
 	return Schema{Type: "object", AdditionalProperties: false, Properties: map[string]Schema{}}
 }
 
-func schemaOf[T any](fields []field[T], required ...string) Schema {
+// schemaOf describes a table with these fields. They have no defaults if defaults is nil.
+func schemaOf[T any](fields []field[T], defaults *T, required ...string) Schema {
 	s := object()
 	s.Required = required
 	for _, f := range fields {
-		s.put(strings.Split(f.key, "."), f.described())
+		property := f.schema
+		property.Description = f.doc
+		if defaults != nil {
+			property.Default = data(f.show(defaults))
+		}
+		s.put(strings.Split(f.key, "."), property)
 	}
-	return s
-}
-
-func (f field[T]) described() Schema {
-	s := f.schema
-	s.Description = f.doc
 	return s
 }
 

@@ -123,15 +123,10 @@ func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 func awaitParent(ctx context.Context) {
 	pid := os.Getppid()
 	parent, err := proc.Identify(pid)
-	switch {
-	case err != nil && os.Getppid() == pid:
-		// It can't be watched; the end of the input is left.
-		<-ctx.Done()
-	case err != nil || os.Getppid() != pid:
-		// It ended in between.
-	default:
-		if proc.AwaitEnd(ctx, parent) != nil {
-			<-ctx.Done()
-		}
+	if os.Getppid() != pid {
+		return // it ended in between
+	}
+	if err != nil || proc.AwaitEnd(ctx, parent) != nil {
+		<-ctx.Done() // it can't be watched; the end of the input is left
 	}
 }

@@ -123,19 +123,27 @@ func WorktreeParent(l *config.Loaded) func(dir string) (string, error) {
 
 // Catalog finds plugins as the host does.
 func (s Setup) Catalog(configured map[string]config.Plugin) (*catalog.Catalog, error) {
-	dir, err := s.StateDir()
+	o, err := s.catalogOptions(configured)
 	if err != nil {
 		return nil, err
 	}
-	program, err := s.program()
-	if err != nil {
-		return nil, err
+	return catalog.New(o), nil
+}
+
+func (s Setup) catalogOptions(configured map[string]config.Plugin) (o catalog.Options, err error) {
+	if o.Dir, err = s.StateDir(); err != nil {
+		return o, err
 	}
-	plugins := make(map[string]catalog.Config, len(configured))
+	if o.Executable = s.Program; o.Executable == "" {
+		if o.Executable, err = Executable(); err != nil {
+			return o, err
+		}
+	}
+	o.Env, o.Plugins = s.Env, make(map[string]catalog.Config, len(configured))
 	for name, p := range configured {
-		plugins[name] = catalog.Config(p)
+		o.Plugins[name] = catalog.Config(p)
 	}
-	return catalog.New(catalog.Options{Dir: dir, Executable: program, Env: s.Env, Plugins: plugins}), nil
+	return o, nil
 }
 
 // MissingBackend returns an error text if no such backend exists, else "".

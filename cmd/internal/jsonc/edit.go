@@ -148,27 +148,17 @@ func (d *Document) insert(into Value, key string, value any) error {
 
 // lineRest returns the end of the comments behind a place that are on its line.
 func (d *Document) lineRest(at int) int {
-	end := at
-	for at < len(d.Text) {
-		rest := d.Text[at:]
+	for {
+		rest := strings.TrimLeft(d.Text[at:], " \t")
+		start, n := len(d.Text)-len(rest), strings.Index(rest, "*/")+len("*/")
 		switch {
-		case rest[0] == ' ' || rest[0] == '\t':
-			at++
-			continue
 		case strings.HasPrefix(rest, "//"):
-			return at + len(strings.TrimRight(firstLine(rest), "\r"))
-		case strings.HasPrefix(rest, "/*"):
-			n := strings.Index(rest, "*/") + len("*/")
-			if strings.Contains(rest[:n], "\n") {
-				return end
-			}
-			at += n
-			end = at
-			continue
+			return start + len(strings.TrimRight(firstLine(rest), "\r"))
+		case !strings.HasPrefix(rest, "/*") || strings.Contains(rest[:n], "\n"):
+			return at
 		}
-		break
+		at = start + n
 	}
-	return end
 }
 
 // Remove removes the member at a path of keys, and the objects and arrays above it that
@@ -245,15 +235,9 @@ func (d *Document) cut(from Value, index int) {
 		before = parts[index-1].end
 	}
 	// Its line goes, too, if it begins one.
-	line := start
-	for line > before && strings.IndexByte(" \t", d.Text[line-1]) >= 0 {
-		line--
-	}
-	if line > before && d.Text[line-1] == '\n' {
-		line--
-		if line > before && d.Text[line-1] == '\r' {
-			line--
-		}
+	line := before + len(strings.TrimRight(d.Text[before:start], " \t"))
+	if text, begins := strings.CutSuffix(d.Text[before:line], "\n"); begins {
+		line = before + len(strings.TrimSuffix(text, "\r"))
 	} else if len(parts) > 1 {
 		line = start
 	}

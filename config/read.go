@@ -236,7 +236,7 @@ func readPairs(v any) (map[string]string, error) {
 	return pairs, nil
 }
 
-// readPair reads one of them. A float is refused because it may have been
+// readPair reads the value of a pair. A float is refused because it may have been
 // written in other digits than it would be passed on in.
 func readPair(name string, v any) (string, error) {
 	if name == "" || strings.ContainsAny(name, "=\x00") {

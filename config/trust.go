@@ -46,7 +46,7 @@ func (t Trust) Add(path string, content []byte) error {
 	return t.change(func(entries map[string]string) { entries[path] = digest(content) })
 }
 
-// Remove trusts path no longer.
+// Remove revokes the trust in path.
 func (t Trust) Remove(path string) error {
 	return t.change(func(entries map[string]string) { delete(entries, path) })
 }

@@ -130,9 +130,9 @@ func (o *options) check(ctx context.Context, s setup.Setup, out, errs io.Writer)
 	return report.Count(plugintest.Failed) == 0, err
 }
 
-// script returns what turns a script of the kit into a command; nil: the kit's own
-// way, a POSIX shell. Of the words that were given {name} is the name of the script
-// and {shell} is its text for a shell.
+// script returns a function that turns a script of the kit into a command, or nil for the
+// kit's own way, a POSIX shell. In the given words, {name} is the name of the script and
+// {shell} is its text for a shell.
 func (o *options) script() func(script.Script) []string {
 	words := strings.Fields(o.command)
 	if len(words) == 0 {

@@ -31,8 +31,8 @@ type listener struct {
 	config *tls.Config
 }
 
-// listen begins to listen. Without a certificate it does so only where nobody else than
-// this machine's users can connect.
+// listen begins to listen. Without a certificate it does so only where no one but this
+// machine's users can connect.
 func listen(ctx context.Context, o listenOptions) (*listener, error) {
 	l := &listener{}
 	switch {

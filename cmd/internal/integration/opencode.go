@@ -29,11 +29,10 @@ func (l localServer) argv() []string { return l.Command }
 func (l localServer) of(program string) any { return append([]string{program}, l.Command[1:]...) }
 
 func opencode(_ *Client, s Setup) ([]Change, error) {
-	dir, err := s.home("OPENCODE_CONFIG_DIR", "")
-	if s.Getenv("OPENCODE_CONFIG_DIR") == "" {
-		if dir, err = s.home("XDG_CONFIG_HOME", ".config"); err == nil {
-			dir = filepath.Join(dir, "opencode")
-		}
+	dir, err := s.home("XDG_CONFIG_HOME", ".config")
+	dir = filepath.Join(dir, "opencode")
+	if own := s.Getenv("OPENCODE_CONFIG_DIR"); own != "" {
+		dir, err = filepath.Abs(own)
 	}
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ import (
 //go:embed all:templates
 var templates embed.FS
 
-// Languages are those that there is a plugin in, the usual one first.
+// Languages returns the languages that have a template, the usual one first.
 func Languages() []string { return []string{"go", "python"} }
 
 // Plugin says what to write.

@@ -72,7 +72,11 @@ func (d *decoder) decode() {
 	}
 	meta, err := toml.Decode(d.source.text, &d.root)
 	if err != nil {
-		d.damaged(err)
+		at, text := d.source.position(0), err.Error()
+		if parse, ok := errors.AsType[toml.ParseError](err); ok {
+			at, text = d.source.position(parse.Position.Start), parse.Message
+		}
+		d.problems = append(d.problems, Problem{At: at, Text: text})
 		return
 	}
 	d.config = section[Config]{fields: fields()}
@@ -101,16 +105,6 @@ func (d *decoder) decode() {
 	slices.SortStableFunc(d.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
 	})
-}
-
-func (d *decoder) damaged(err error) {
-	at := Position{File: d.source.file, Line: 1, Column: 1}
-	text := err.Error()
-	if parse, ok := errors.AsType[toml.ParseError](err); ok {
-		at = d.source.position(parse.Position.Start)
-		text = parse.Message
-	}
-	d.problems = append(d.problems, Problem{At: at, Text: text})
 }
 
 // key deals with one key of the document, in the order of the document.

@@ -13,8 +13,7 @@ type Hook struct {
 	// On are the events that it is run for.
 	On []string
 	// Tags are those of which a worker must have one; nil: all workers are meant.
-	Tags []string
-	// Command is a program and its arguments.
+	Tags    []string
 	Command []string
 	// Timeout is how long a run may take; 0: as long as hooks may by default.
 	Timeout time.Duration

@@ -206,15 +206,10 @@ func readVersion(v any) (string, error) {
 	return s, nil
 }
 
+// keyErrors are the mistakes in a table, which are reported one by one.
 type keyErrors map[string]error
 
-func (es keyErrors) Error() string {
-	lines := make([]string, 0, len(es))
-	for _, name := range sortedKeys(es) {
-		lines = append(lines, bare(name)+": "+es[name].Error())
-	}
-	return strings.Join(lines, "; ")
-}
+func (es keyErrors) Error() string { return fmt.Sprint(map[string]error(es)) }
 
 func readPairs(v any) (map[string]string, error) {
 	t, ok := v.(map[string]any)

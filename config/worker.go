@@ -9,12 +9,9 @@ import (
 // Worker is the declaration of one worker in a project's file. After loading, missing
 // settings are filled in from [Defaults], [Kill] and [Log], and paths are absolute.
 type Worker struct {
-	// Command is the program and its arguments.
 	Command []string
-	// Backend is the name of a backend plugin.
 	Backend string
-	// Dir is the working directory.
-	Dir string
+	Dir     string
 	// Env are variables, and EnvFiles files with more of them; see
 	// [Loaded.Environ], which reads them.
 	Env      map[string]string

@@ -49,7 +49,7 @@ type options struct {
 
 // parse reads the command line, and checks that swarm is of the same version.
 func parse(args []string, errs io.Writer) (o options, err error) {
-	flags := setup.NewCompanion("swarm-mcp", errs)
+	flags := setup.NewCompanion("swarm-mcp", &o.program, errs)
 	flags.BoolVar(&o.person, "person", false, "the client serves nobody but you")
 	flags.DurationVar(&o.callLimit, "call-limit", 0, "how long the client waits for an answer")
 	flags.Func("tools", "`sets` of tools to offer, separated by commas", func(text string) (err error) {
@@ -63,7 +63,6 @@ func parse(args []string, errs io.Writer) (o options, err error) {
 		return err
 	})
 	err = flags.Parse(args)
-	o.program = flags.Program
 	return o, err
 }
 

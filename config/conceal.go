@@ -61,13 +61,8 @@ func (l *Loaded) ConcealValue(v Value) Value {
 // settingOf returns the key of a setting with a star for the name of a plugin or worker;
 // empty if key is not a setting.
 func settingOf(key string) string {
-	if slices.Contains(sections, key) {
+	if slices.Contains(keysOutside(), key) {
 		return key
-	}
-	for _, f := range fields() {
-		if f.key == key {
-			return key
-		}
 	}
 	table, rest, _ := strings.Cut(key, ".")
 	switch table {

@@ -96,7 +96,7 @@ const (
 // clients do that start their servers with a bare environment.
 type Env struct {
 	// Pass are the names of variables. A name that ends in "*" stands for all that
-	// begin so. Variables of swarm's own are never meant.
+	// begin so. Variables of swarm's own are never passed.
 	Pass []string
 	// File is the path of a file of variables, absolute; empty: none.
 	File string

@@ -23,18 +23,11 @@ func (d *decoder) keyOfWorker(key toml.Key, at tomlscan.Spot) {
 			return
 		}
 		d.origins[table] = d.source.position(at.Key)
-		d.declare(name, w)
+		d.into.Workers[name] = w
 	}
 	if len(key) > 2 && apply(d, d.worker, &w, key, 2, at) {
-		d.declare(name, w)
+		d.into.Workers[name] = w
 	}
-}
-
-func (d *decoder) declare(name string, w Worker) {
-	if d.into.Workers == nil {
-		d.into.Workers = map[string]Worker{}
-	}
-	d.into.Workers[name] = w
 }
 
 // checkWorkers makes the checks that need all workers.

@@ -26,8 +26,9 @@ func (c Checks) of(key, value string) error {
 type decoder struct {
 	source source
 	// user says that it is the user's file, which declares no workers.
-	user     bool
-	root     map[string]any
+	user bool
+	root map[string]any
+	// into holds the settings of the file; none of its maps is nil.
 	into     *Config
 	origins  map[string]Position
 	checks   Checks
@@ -71,7 +72,11 @@ func (d *decoder) decode() {
 	}
 	meta, err := toml.Decode(d.source.text, &d.root)
 	if err != nil {
-		d.damaged(err)
+		at, text := d.source.position(0), err.Error()
+		if parse, ok := errors.AsType[toml.ParseError](err); ok {
+			at, text = d.source.position(parse.Position.Start), parse.Message
+		}
+		d.problems = append(d.problems, Problem{At: at, Text: text})
 		return
 	}
 	d.config = section[Config]{fields: fields()}
@@ -79,25 +84,20 @@ func (d *decoder) decode() {
 	d.worker = section[Worker]{prefix: "workers.*.", fields: workerFields(), opened: opened}
 	d.hook = section[Hook]{prefix: "hooks.*.", fields: hookFields()}
 	d.done, d.places = map[string]bool{}, map[string]tomlscan.Spot{}
-	for i, key := range meta.Keys() {
-		if name := joined(key); i < len(found) && d.places[name] == (tomlscan.Spot{}) {
-			d.places[name] = found[i]
-		}
+	keys := meta.Keys()
+	found = append(found, make([]tomlscan.Spot, len(keys))...) // there may be fewer
+	for i, key := range keys {
+		d.places[joined(key)] = cmp.Or(d.places[joined(key)], found[i])
 	}
-	for i, key := range meta.Keys() {
+	for i, key := range keys {
 		// A table that is written key by key begins with the first of these.
-		for n := 1; n < len(key) && i < len(found); n++ {
-			if name := joined(key[:n]); d.places[name] == (tomlscan.Spot{}) {
-				d.places[name] = found[i]
-			}
+		for n := 1; n < len(key); n++ {
+			name := joined(key[:n])
+			d.places[name] = cmp.Or(d.places[name], found[i])
 		}
 	}
-	for i, key := range meta.Keys() {
-		var at tomlscan.Spot
-		if i < len(found) {
-			at = found[i]
-		}
-		d.key(key, at)
+	for i, key := range keys {
+		d.key(key, found[i])
 	}
 	d.checkPlugins()
 	d.checkWorkers()
@@ -105,16 +105,6 @@ func (d *decoder) decode() {
 	slices.SortStableFunc(d.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
 	})
-}
-
-func (d *decoder) damaged(err error) {
-	at := Position{File: d.source.file, Line: 1, Column: 1}
-	text := err.Error()
-	if parse, ok := errors.AsType[toml.ParseError](err); ok {
-		at = d.source.position(parse.Position.Start)
-		text = parse.Message
-	}
-	d.problems = append(d.problems, Problem{At: at, Text: text})
 }
 
 // key deals with one key of the document, in the order of the document.
@@ -165,20 +155,15 @@ func (d *decoder) keyOfPlugin(key toml.Key, at tomlscan.Spot) {
 		return
 	}
 	p := d.into.Plugins[key[1]]
-	if !apply(d, d.plugin, &p, key, 2, at) {
-		return
+	if apply(d, d.plugin, &p, key, 2, at) {
+		d.into.Plugins[key[1]] = p
 	}
-	if d.into.Plugins == nil {
-		d.into.Plugins = map[string]Plugin{}
-	}
-	d.into.Plugins[key[1]] = p
 }
 
 func (d *decoder) checkPlugins() {
 	for _, name := range sortedKeys(d.into.Plugins) {
-		key := pluginKey(name, "version")
 		if p := d.into.Plugins[name]; p.Version != "" && p.Command != nil {
-			d.wrong(key, "a version is of an installed plugin, a command names another: leave out one of the two")
+			d.wrong(pluginKey(name, "version"), "a version is of an installed plugin, a command names another: leave out one of the two")
 		}
 	}
 }
@@ -208,7 +193,11 @@ func apply[T any](d *decoder, s section[T], into *T, key toml.Key, skip int, at 
 	case s.has(rest):
 		d.reject(joined(key), at.Value, mismatch("a table", v).Error())
 	default:
-		d.unknown(key, at)
+		text := "unknown key"
+		if len(d.problems) < maxSuggestions {
+			text += didYouMean(nearestKey(strings.Join(key, "."), d.knownKeys(key)))
+		}
+		d.reject(joined(key), at.Key, text)
 	}
 	return false
 }
@@ -224,7 +213,7 @@ func (d *decoder) set(key toml.Key, check string, at tomlscan.Spot, v any, set f
 	if wrong, ok := errors.AsType[keyErrors](err); ok {
 		for _, part := range sortedKeys(wrong) {
 			below := name + "." + bare(part)
-			d.reject(below, d.place(below, at), wrong[part].Error())
+			d.reject(below, cmp.Or(d.places[below], at).Value, wrong[part].Error())
 		}
 		return false
 	}
@@ -236,13 +225,6 @@ func (d *decoder) set(key toml.Key, check string, at tomlscan.Spot, v any, set f
 	return true
 }
 
-func (d *decoder) place(name string, otherwise tomlscan.Spot) int {
-	if at, ok := d.places[name]; ok {
-		return at.Value
-	}
-	return otherwise.Value
-}
-
 // maxSuggestions is how many problems may have a suggestion. A file with more of them is
 // probably meant for another program.
 const maxSuggestions = 100
@@ -252,14 +234,6 @@ func didYouMean(known string) string {
 		return ""
 	}
 	return " (did you mean '" + known + "'?)"
-}
-
-func (d *decoder) unknown(key toml.Key, at tomlscan.Spot) {
-	text := "unknown key"
-	if len(d.problems) < maxSuggestions {
-		text += didYouMean(nearestKey(strings.Join(key, "."), d.knownKeys(key)))
-	}
-	d.reject(joined(key), at.Key, text)
 }
 
 // reject reports a key with everything below it.
@@ -280,25 +254,26 @@ func (d *decoder) isDone(key toml.Key) bool {
 func (d *decoder) knownKeys(key toml.Key) []string {
 	switch key[0] {
 	case "plugins":
-		return keysBelow("plugins."+key[1]+".", d.plugin)
+		return keysBelow("plugins."+key[1]+".", d.plugin.fields)
 	case "workers":
-		return keysBelow("workers."+key[1]+".", d.worker)
+		return keysBelow("workers."+key[1]+".", d.worker.fields)
 	case "hooks":
-		return append(keysBelow("hooks.", d.hook), keysBelow("hooks."+key[1]+".", d.hook)...)
+		return append(keysBelow("hooks.", d.hook.fields), keysBelow("hooks."+key[1]+".", d.hook.fields)...)
 	default:
-		return append(keysBelow("", d.config), sections...)
+		return keysOutside()
 	}
 }
 
-func keysBelow[T any](prefix string, s section[T]) []string {
-	keys := make([]string, len(s.fields))
-	for i, f := range s.fields {
+// keysOutside returns the keys outside of the tables with names, and the sections.
+func keysOutside() []string { return append(keysBelow("", fields()), sortedKeys(sectionDocs)...) }
+
+func keysBelow[T any](prefix string, fields []field[T]) []string {
+	keys := make([]string, len(fields))
+	for i, f := range fields {
 		keys[i] = prefix + f.key
 	}
 	return keys
 }
-
-var sections = []string{"defaults", "hooks", "kill", "log", "plugins", "team", "workers"}
 
 // validPlugin keeps out what would be a path in the name of an executable.
 func validPlugin(name string) bool {

@@ -8,13 +8,6 @@ import (
 
 type variable struct{ name, value string }
 
-// dotenvError describes a mistake in a file of variables, with its offset. It never holds a
-// value.
-type dotenvError struct {
-	at   int
-	text string
-}
-
 // parseDotenv reads a file of variables:
 //
 //	# a comment
@@ -25,24 +18,24 @@ type dotenvError struct {
 //
 // Blanks around names and plain values do not count. Nothing is expanded: a
 // dollar sign is a dollar sign. A mistake in a line does not hide a mistake
-// in the next.
-func parseDotenv(src string) ([]variable, []dotenvError) {
-	s := dotenv{src: src}
-	s.at = len(src) - len(strings.TrimPrefix(src, "\ufeff"))
+// in the next. The problems hold no values.
+func parseDotenv(file source) ([]variable, Problems) {
+	s := dotenv{src: file.text}
+	s.at = len(s.src) - len(strings.TrimPrefix(s.src, "\ufeff"))
+	var wrong Problems
 	for s.at < len(s.src) {
 		if err := s.line(); err != nil {
-			s.wrong = append(s.wrong, dotenvError{at: s.at, text: err.Error()})
+			wrong = append(wrong, Problem{At: file.position(s.at), Text: err.Error()})
 			s.skip()
 		}
 	}
-	return s.found, s.wrong
+	return s.found, wrong
 }
 
 type dotenv struct {
 	src   string
 	at    int
 	found []variable
-	wrong []dotenvError
 }
 
 // line reads a line, or the lines of one value. With an error it stops where
@@ -113,10 +106,7 @@ func (s *dotenv) value() (string, error) {
 
 // plain reads a value without quotes: a comment begins at a '#' after a blank.
 func (s *dotenv) plain() string {
-	line := s.src[s.at:]
-	if end := strings.IndexByte(line, '\n'); end >= 0 {
-		line = line[:end]
-	}
+	line, _, _ := strings.Cut(s.src[s.at:], "\n")
 	s.at += len(line)
 	for i := range len(line) {
 		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
@@ -161,9 +151,6 @@ func (s *dotenv) blanks() {
 }
 
 func (s *dotenv) skip() {
-	if n := strings.IndexByte(s.src[s.at:], '\n'); n >= 0 {
-		s.at += n + 1
-	} else {
-		s.at = len(s.src)
-	}
+	line, _, _ := strings.Cut(s.src[s.at:], "\n")
+	s.at = min(s.at+len(line)+1, len(s.src))
 }

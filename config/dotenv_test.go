@@ -13,7 +13,7 @@ func TestParseDotenv(t *testing.T) {
 	t.Parallel()
 	src := "\ufeff# comment\r\n\n  A=1\r\nB = two words  # comment\nC=a#b # c\nexport D=x\nexport=y\n" +
 		"E=\nF=# nothing\nG='it is \\n $A # \"'\nH=\"l1\\nl2\\t\\\"\\\\\\$A\\x\" # c\nI=\"over\nlines\"\nJ='over\nlines'\n_k9=a=b\nA=again"
-	got, wrong := parseDotenv(src)
+	got, wrong := parseDotenv(newSource("", src))
 	want := []variable{
 		{"A", "1"},
 		{"B", "two words"},
@@ -101,15 +101,15 @@ func FuzzDotenv(f *testing.F) {
 	f.Add("\ufeffA")
 	f.Add("A=\"\\")
 	f.Fuzz(func(t *testing.T, src string) {
-		variables, wrong := parseDotenv(src)
+		variables, wrong := parseDotenv(newSource("", src))
 		for _, v := range variables {
 			if v.name == "" || strings.ContainsAny(v.name, "=\x00") || strings.ContainsRune(v.value, 0) {
 				t.Errorf("%q: %q", src, v)
 			}
 		}
 		for _, e := range wrong {
-			if e.at > len(src) {
-				t.Errorf("%q: wrong at %d", src, e.at)
+			if e.At.Line > strings.Count(src, "\n")+1 {
+				t.Errorf("%q: wrong at %s", src, e.At)
 			}
 		}
 	})

@@ -18,13 +18,8 @@ func ReadEnv(path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", path, err)
 	}
-	variables, wrong := parseDotenv(string(content))
-	if len(wrong) > 0 {
-		source := newSource(path, string(content))
-		var problems Problems
-		for _, e := range wrong {
-			problems = append(problems, Problem{At: source.position(e.at), Text: e.text})
-		}
+	variables, problems := parseDotenv(newSource(path, string(content)))
+	if problems != nil {
 		return nil, problems
 	}
 	entries := make([]string, 0, len(variables))
@@ -102,19 +97,14 @@ func (l *Loaded) Environ(name string) ([]string, Problems) {
 			problems = append(problems, Problem{At: l.Origins[key], Key: key, Text: text})
 			continue
 		}
-		variables, wrong := parseDotenv(string(content))
+		variables, wrong := parseDotenv(newSource(path, string(content)))
 		for _, v := range variables {
 			values[v.name] = v.value
 		}
-		source := newSource(path, string(content))
-		if len(wrong) > 0 && l.concealed == l.Origins[key].File {
-			// The path is a value too.
-			problems = append(problems, Problem{At: l.Origins[key], Key: key})
-			continue
+		if wrong != nil && l.concealed == l.Origins[key].File {
+			wrong = Problems{{At: l.Origins[key], Key: key}} // the path is a value too
 		}
-		for _, e := range wrong {
-			problems = append(problems, Problem{At: source.position(e.at), Text: e.text})
-		}
+		problems = append(problems, wrong...)
 	}
 	if problems != nil {
 		return nil, l.Conceal(problems)

@@ -92,20 +92,18 @@ func fields() []field[Config] {
 			"Which processes get the first signal: every process of the worker (\"tree\"), or its main process alone (\"main\")."),
 		newField("log.limit", sizeKind, func(c *Config) *int64 { return &c.Log.Limit },
 			"How much output to keep of each worker; what is older is dropped."),
-		runs(newField("team.agent_command", commandKind, func(c *Config) *[]string { return &c.Team.AgentCommand },
+		trusted(newField("team.agent_command", commandKind, func(c *Config) *[]string { return &c.Team.AgentCommand },
 			"Command of an agent of a team that is spawned without one: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file.")),
-		personal(newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
+		trusted(newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
 			"Variables that workers get from env.file where the caller does not have them, such as API keys. A name that ends in \"*\" stands for all that begin so.")),
-		personal(newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },
+		trusted(newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },
 			"The file of variables that holds the values for env.pass. A path is relative to this file.")),
 	}
 }
 
-// personal marks a field that concerns a person's own environment.
-func personal[T any](f field[T]) field[T] { return runs(f) }
-
-// runs marks a field that names a program which swarm starts by itself.
-func runs[T any](f field[T]) field[T] {
+// trusted marks a field that names a program which swarm starts by itself, or that concerns
+// a person's own environment.
+func trusted[T any](f field[T]) field[T] {
 	f.needsTrust = func(*T) bool { return true }
 	return f
 }

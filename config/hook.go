@@ -13,8 +13,7 @@ type Hook struct {
 	// On are the events that it is run for.
 	On []string
 	// Tags are those of which a worker must have one; nil: all workers are meant.
-	Tags []string
-	// Command is a program and its arguments.
+	Tags    []string
 	Command []string
 	// Timeout is how long a run may take; 0: as long as hooks may by default.
 	Timeout time.Duration
@@ -23,18 +22,9 @@ type Hook struct {
 // DefaultHook is the name of the hook that the keys of [hooks] itself make.
 const DefaultHook = "default"
 
-// The words of Hook.On.
-const (
-	OnFailed    = "failed"
-	OnLost      = "lost"
-	OnCrashLoop = "crash-loop"
-	OnBlocked   = "blocked"
-	OnEnded     = "ended"
-)
-
 func hookFields() []field[Hook] {
 	return []field[Hook]{
-		newField("on", choicesKind(OnFailed, OnLost, OnCrashLoop, OnBlocked, OnEnded), func(h *Hook) *[]string { return &h.On },
+		newField("on", choicesKind("failed", "lost", "crash-loop", "blocked", "ended"), func(h *Hook) *[]string { return &h.On },
 			"The events that the command is run for: a worker failed, its shim is gone and nobody knows its exit (\"lost\"), it was restarted too often (\"crash-loop\"), an agent asks something (\"blocked\"), or any end (\"ended\")."),
 		newField("tags", textsKind, func(h *Hook) *[]string { return &h.Tags },
 			"Only events of workers that have one of these tags. Without it: of all workers."),
@@ -78,9 +68,6 @@ func (d *decoder) keyOfHook(key toml.Key, at tomlscan.Spot) {
 	if len(key) > skip {
 		apply(d, d.hook, &h, key, skip, at)
 	}
-	if d.into.Hooks == nil {
-		d.into.Hooks = map[string]Hook{}
-	}
 	d.into.Hooks[name] = h
 }
 
@@ -89,7 +76,7 @@ func (d *decoder) checkHooks() {
 		h := d.into.Hooks[name]
 		lacks := func(key, text string) {
 			if !d.done[hookKey(name, key)] { // else its value is a mistake
-				d.problems = append(d.problems, Problem{At: d.origins[hookKey(name, "")], Key: hookKey(name, ""), Text: text})
+				d.wrong(hookKey(name, ""), text)
 			}
 		}
 		if h.Command == nil {

@@ -26,8 +26,8 @@ timeout = "5s"
 		t.Fatal(err)
 	}
 	want := map[string]Hook{
-		DefaultHook: {On: []string{OnFailed, OnLost}, Command: []string{"/home/me/bin/tell", "me"}},
-		"ci":        {On: []string{OnEnded}, Tags: []string{"ci"}, Command: []string{"report"}, Timeout: 5 * time.Second},
+		DefaultHook: {On: []string{"failed", "lost"}, Command: []string{"/home/me/bin/tell", "me"}},
+		"ci":        {On: []string{"ended"}, Tags: []string{"ci"}, Command: []string{"report"}, Timeout: 5 * time.Second},
 	}
 	if diff := cmp.Diff(want, l.Config.Hooks); diff != "" {
 		t.Errorf("hooks (-want +got):\n%s", diff)

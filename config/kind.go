@@ -18,15 +18,18 @@ type kind[V any] struct {
 // The kinds. Their schemas accept all values that can be read, and as few others as a
 // schema can exclude.
 var (
+	showText  = ifSet(quote)
+	showCount = ifSet(strconv.Itoa)
+
 	textKind     = kind[string]{readText, showText, Schema{Type: "string"}}
 	boolKind     = kind[bool]{readBool, strconv.FormatBool, Schema{Type: "boolean"}}
 	textsKind    = kind[[]string]{readTexts, showTexts, listOf(Schema{Type: "string"}, 0)}
 	countKind    = kind[int]{readCount, showCount, Schema{Type: "integer", Minimum: new(1)}}
 	durationKind = durations(readDuration, 0)
 	delayKind    = durations(readDelay, 1)
-	sizeKind     = kind[int64]{readSize, showSize, Schema{Type: either{"string", "integer"}, Pattern: sizePattern, Minimum: new(1)}}
-	memoryKind   = kind[int64]{readMemory, showMemory, Schema{Type: either{"string", "integer"}, Pattern: memoryPattern, Minimum: new(1 << 20)}}
-	cpusKind     = kind[float64]{readCPUs, showCPUs, Schema{Type: either{"number", "integer"}}}
+	sizeKind     = kind[int64]{readSizes("64MiB", ParseSize), showSize, Schema{Type: either{"string", "integer"}, Pattern: sizePattern, Minimum: new(1)}}
+	memoryKind   = kind[int64]{readSizes("2GiB", ParseMemory), ifSet(showSize), Schema{Type: either{"string", "integer"}, Pattern: memoryPattern, Minimum: new(1 << 20)}}
+	cpusKind     = kind[float64]{readCPUs, ifSet(showCPUs), Schema{Type: either{"number", "integer"}}}
 	niceKind     = kind[int]{readWithin(-20, 19), showCount, Schema{Type: "integer", Minimum: new(-20)}}
 	weightKind   = kind[int]{readWithin(1, 10000), showCount, Schema{Type: "integer", Minimum: new(1)}}
 	effortKind   = choiceKind(LimitsStrict, LimitsBestEffort)
@@ -43,10 +46,10 @@ var (
 	commandKind = kind[[]string]{readCommand, showTexts, listOf(Schema{Type: "string"}, 1)}
 	pathsKind   = kind[[]string]{readPaths, showTexts, Schema{AnyOf: []Schema{pathSchema, listOf(pathSchema, 0)}}}
 
-	tableKind = kind[map[string]any]{readTable, showTable, Schema{Type: "object"}}
+	tableKind = kind[map[string]any]{readTable, showTable[any], Schema{Type: "object"}}
 	// The values of variables may be secrets: they are never shown.
 	variablesKind = kind[map[string]string]{readPairs, showNames, Schema{Type: "object", AdditionalProperties: pairSchema}}
-	pairsKind     = kind[map[string]string]{readPairs, showPairs, Schema{Type: "object", AdditionalProperties: pairSchema}}
+	pairsKind     = kind[map[string]string]{readPairs, showTable[string], Schema{Type: "object", AdditionalProperties: pairSchema}}
 
 	// Each of these is the short form of a table with the same name.
 	worktreeKind = kind[Worktree]{readWorktree, func(w Worktree) string { return strconv.FormatBool(w.Use) }, Schema{Type: "boolean"}}

@@ -105,7 +105,11 @@ func Load(o Options) (*Loaded, error) {
 		if path == "" {
 			continue
 		}
-		content, err := o.read(path)
+		content := o.Content
+		var err error
+		if content == nil || path != o.Project {
+			content, err = read(path)
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -132,16 +136,9 @@ func Load(o Options) (*Loaded, error) {
 	return l, l.Conceal(problems)
 }
 
-func (o Options) read(path string) ([]byte, error) {
-	if path == o.Project && o.Content != nil {
-		return o.Content, nil
-	}
-	return read(path)
-}
-
 // add reads one file on top of what is there.
 func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
-	own := Config{}
+	own := Config{Plugins: map[string]Plugin{}, Workers: map[string]Worker{}, Hooks: map[string]Hook{}}
 	// The parser skips a byte order mark, which would shift the positions.
 	src = strings.TrimPrefix(src, "\ufeff")
 	d := decoder{source: newSource(path, src), user: path == o.User, into: &own, origins: map[string]Position{}, checks: o.Checks}
@@ -150,27 +147,17 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 		l.Ignored = append(l.Ignored, Ignored{Key: "hooks", At: at, UserOnly: true})
 		delete(d.origins, "hooks")
 	}
+	dir := filepath.Dir(path)
 	if !trusted {
 		l.untrusted = path
-		l.ignore(&own, d.origins, filepath.Dir(path), o.Home)
+		l.ignore(&own, d.origins, dir, o.Home)
 	}
-	for _, f := range fields() {
-		if at, set := d.origins[f.key]; set && (trusted || !f.guarded(&own)) {
-			f.copy(&l.Config, &own)
-			l.Origins[f.key] = at
-		}
-	}
+	own.locate(dir, o.Home)
+	adopt(l, d.origins, "", fields(), &l.Config, &own)
 	for name, p := range own.Plugins {
 		into := l.Config.Plugins[name]
-		for _, f := range pluginFields() {
-			key := pluginKey(name, f.key)
-			if at, set := d.origins[key]; set {
-				f.copy(&into, &p)
-				l.Origins[key] = at
-			}
-		}
+		adopt(l, d.origins, pluginKey(name, ""), pluginFields(), &into, &p)
 		if _, set := d.origins[pluginKey(name, "command")]; set {
-			into.Command = program(p.Command, filepath.Dir(path), o.Home)
 			into.Version = p.Version
 		} else if p.Version != "" {
 			into.Command = nil
@@ -180,42 +167,65 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 		}
 		l.Config.Plugins[name] = into
 	}
+	// The user's file alone has hooks, the project's alone has workers.
+	if len(own.Hooks) > 0 {
+		l.Config.Hooks = own.Hooks
+	}
 	for name, h := range own.Hooks {
-		h.Command = program(h.Command, filepath.Dir(path), o.Home)
-		if l.Config.Hooks == nil {
-			l.Config.Hooks = map[string]Hook{}
+		adopt(l, d.origins, hookKey(name, "")+".", hookFields(), &h, &h)
+	}
+	if len(own.Workers) > 0 {
+		l.Config.Workers = own.Workers
+	}
+	for key, at := range d.origins {
+		if strings.HasPrefix(key, "workers.") {
+			l.Origins[key] = at
 		}
-		l.Config.Hooks[name] = h
-		for _, f := range hookFields() {
-			if at, set := d.origins[hookKey(name, f.key)]; set {
-				l.Origins[hookKey(name, f.key)] = at
-			}
-		}
 	}
-	if l.Origins["team.agent_command"].File == path {
-		l.Config.Team.AgentCommand = program(own.Team.AgentCommand, filepath.Dir(path), o.Home)
-	}
-	own.Defaults.Sandbox.locate(filepath.Dir(path), o.Home)
-	if l.Origins["defaults.sandbox_home"].File == path {
-		l.Config.Defaults.Sandbox.Home = own.Defaults.Sandbox.Home
-	}
-	if l.Origins["defaults.sandbox_write"].File == path {
-		l.Config.Defaults.Sandbox.Write = own.Defaults.Sandbox.Write
-	}
-	if l.Origins["env.file"].File == path {
-		l.Config.Env.File = absolute(own.Env.File, filepath.Dir(path), o.Home)
-	}
-	l.Config.Defaults.WorktreeDir = expandHome(l.Config.Defaults.WorktreeDir, o.Home)
-	l.addWorkers(own.Workers, d.origins, filepath.Dir(path), o.Home)
 	return d.problems
 }
 
-// ignore records the settings that an untrusted file may not make, and removes them from
-// its plugins and workers.
+// adopt copies the fields with one of the origins, whose keys begin with prefix.
+func adopt[T any](l *Loaded, origins map[string]Position, prefix string, fields []field[T], into, from *T) {
+	for _, f := range fields {
+		if at, set := origins[prefix+f.key]; set {
+			f.copy(into, from)
+			l.Origins[prefix+f.key] = at
+		}
+	}
+}
+
+// locate makes the paths of a file in dir absolute, except those of worktrees.
+func (c *Config) locate(dir, home string) {
+	c.Defaults.WorktreeDir = expandHome(c.Defaults.WorktreeDir, home)
+	c.Defaults.Sandbox.locate(dir, home)
+	c.Team.AgentCommand = program(c.Team.AgentCommand, dir, home)
+	c.Env.File = absolute(c.Env.File, dir, home)
+	for name, p := range c.Plugins {
+		p.Command = program(p.Command, dir, home)
+		c.Plugins[name] = p
+	}
+	for name, h := range c.Hooks {
+		h.Command = program(h.Command, dir, home)
+		c.Hooks[name] = h
+	}
+	for name, w := range c.Workers {
+		w.Dir = absolute(w.Dir, dir, home)
+		for i, path := range w.EnvFiles {
+			w.EnvFiles[i] = absolute(path, dir, home)
+		}
+		w.Worktree.Dir = expandHome(w.Worktree.Dir, home)
+		w.Sandbox.locate(dir, home)
+		c.Workers[name] = w
+	}
+}
+
+// ignore records the settings that an untrusted file may not make, and removes them.
 func (l *Loaded) ignore(c *Config, origins map[string]Position, dir, home string) {
 	for _, f := range fields() {
 		if at, set := origins[f.key]; set && f.guarded(c) {
 			l.Ignored = append(l.Ignored, Ignored{Key: f.key, At: at})
+			delete(origins, f.key)
 		}
 	}
 	for _, name := range sortedKeys(c.Workers) {
@@ -247,13 +257,13 @@ func (l *Loaded) ignore(c *Config, origins map[string]Position, dir, home string
 	c.Plugins = nil
 }
 
-func pluginKey(name, key string) string { return joined([]string{"plugins", name, key}) }
+func pluginKey(name, key string) string { return joined([]string{"plugins", name}) + "." + key }
 
 // program returns a command whose program, if it is a path, is relative to a file.
 // A bare name is left to the PATH.
 func program(command []string, dir, home string) []string {
 	command = slices.Clone(command)
-	if strings.Contains(command[0], "/") {
+	if len(command) > 0 && strings.Contains(command[0], "/") {
 		command[0] = absolute(command[0], dir, home)
 	}
 	return command

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,22 +59,16 @@ func (ps Problems) Error() string {
 // with as many parts, and in each only a few letters different, or else one
 // with such a last part, written in the wrong table.
 func nearestKey(key string, candidates []string) string {
-	best, least := "", len(key)
-	for _, c := range candidates {
-		if d, ok := difference(key, c); ok && d < least {
-			best, least = c, d
+	nearest := func(part func(string) string) (best string) {
+		least := len(key)
+		for _, c := range candidates {
+			if d, ok := difference(part(key), part(c)); ok && d < least {
+				best, least = c, d
+			}
 		}
-	}
-	if best != "" {
 		return best
 	}
-	least = len(key)
-	for _, c := range candidates {
-		if d, ok := difference(lastPart(key), lastPart(c)); ok && d < least {
-			best, least = c, d
-		}
-	}
-	return best
+	return cmp.Or(nearest(func(key string) string { return key }), nearest(lastPart))
 }
 
 func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }

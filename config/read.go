@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -100,31 +101,20 @@ func readRegexp(v any) (string, error) {
 	case s == "":
 		return "", errors.New("expected a regular expression, got an empty string")
 	}
-	if _, err := regexp.Compile(s); err != nil {
-		return "", err
-	}
-	return s, nil
+	_, err = regexp.Compile(s)
+	return s, err
 }
 
-func readSize(v any) (int64, error) {
-	switch v := v.(type) {
-	case string:
-		return ParseSize(v)
-	case int64:
-		return ParseSize(strconv.FormatInt(v, 10))
-	default:
-		return 0, mismatch(`a size such as "64MiB"`, v)
-	}
-}
-
-func readMemory(v any) (int64, error) {
-	switch v := v.(type) {
-	case string:
-		return ParseMemory(v)
-	case int64:
-		return ParseMemory(strconv.FormatInt(v, 10))
-	default:
-		return 0, mismatch(`a size such as "2GiB"`, v)
+func readSizes(example string, parse func(string) (int64, error)) func(any) (int64, error) {
+	return func(v any) (int64, error) {
+		switch v := v.(type) {
+		case string:
+			return parse(v)
+		case int64:
+			return parse(strconv.FormatInt(v, 10))
+		default:
+			return 0, mismatch(fmt.Sprintf("a size such as %q", example), v)
+		}
 	}
 }
 
@@ -214,6 +204,124 @@ func readVersion(v any) (string, error) {
 		return "", errors.New(`expected a version such as "1.2.0"`)
 	}
 	return s, nil
+}
+
+// keyErrors are the mistakes in a table, which are reported one by one.
+type keyErrors map[string]error
+
+func (es keyErrors) Error() string { return fmt.Sprint(map[string]error(es)) }
+
+func readPairs(v any) (map[string]string, error) {
+	t, ok := v.(map[string]any)
+	if !ok {
+		return nil, mismatch("a table", v)
+	}
+	pairs := make(map[string]string, len(t))
+	wrong := keyErrors{}
+	for name, v := range t {
+		value, err := readPair(name, v)
+		if err != nil {
+			wrong[name] = err
+		}
+		pairs[name] = value
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return pairs, nil
+}
+
+// readPair reads the value of a pair. A float is refused because it may have been
+// written in other digits than it would be passed on in.
+func readPair(name string, v any) (string, error) {
+	if name == "" || strings.ContainsAny(name, "=\x00") {
+		return "", errors.New("expected a name without '=' and NUL characters")
+	}
+	switch v := v.(type) {
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	default:
+		return readText(v)
+	}
+}
+
+func readProgram(v any) ([]string, error) {
+	if s, ok := v.(string); ok {
+		v = []any{s}
+	}
+	return readArgv(v)
+}
+
+// readCommand reads a list only: how a string is to be taken apart is not for
+// swarm to guess.
+func readCommand(v any) ([]string, error) {
+	if s, ok := v.(string); ok {
+		return nil, fmt.Errorf("expected an array of strings, got a string: write %s", inlineList(suggested(s)))
+	}
+	return readArgv(v)
+}
+
+// suggested returns the array that was probably meant by a command line.
+func suggested(line string) []string {
+	if strings.ContainsAny(line, "\"'\\$`|&;<>(){}*?~#\n") {
+		return []string{"sh", "-c", line}
+	}
+	return strings.Fields(line)
+}
+
+func readArgv(v any) ([]string, error) {
+	list, err := readTexts(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 || list[0] == "" {
+		return nil, errors.New("expected a program")
+	}
+	return list, nil
+}
+
+func readPaths(v any) ([]string, error) {
+	if s, ok := v.(string); ok {
+		v = []any{s}
+	}
+	list, err := readTexts(v)
+	if err == nil && slices.Contains(list, "") {
+		err = errors.New("expected a path, got an empty string")
+	}
+	return list, err
+}
+
+func readWorktree(v any) (Worktree, error) {
+	use, ok := v.(bool)
+	if !ok {
+		return Worktree{}, mismatch("true, false or a table", v)
+	}
+	return Worktree{Use: use}, nil
+}
+
+func readReady(v any) (Ready, error) {
+	switch v := v.(type) {
+	case bool:
+		return Ready{Wait: v}, nil
+	case string:
+		pattern, err := readRegexp(v)
+		return Ready{Wait: true, Pattern: pattern}, err
+	default:
+		return Ready{}, mismatch("true, false, a regular expression or a table", v)
+	}
+}
+
+func readTable(v any) (map[string]any, error) {
+	t, ok := v.(map[string]any)
+	if !ok {
+		return nil, mismatch("a table", v)
+	}
+	if _, err := json.Marshal(t); err != nil { // the plugin gets it as JSON
+		return nil, errors.New("expected numbers that a plugin can be sent, neither nan nor inf")
+	}
+	return t, nil
 }
 
 func mismatch(expected string, got any) error {

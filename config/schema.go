@@ -51,39 +51,21 @@ var sectionDocs = map[string]string{
 // JSONSchema returns the JSON Schema (draft 2020-12) of both files, made of the
 // same fields that decode them.
 func JSONSchema() ([]byte, error) {
-	root := Schema{
-		Schema:      "https://json-schema.org/draft/2020-12/schema",
-		Title:       "Configuration of swarm",
-		Description: "A project's swarm.toml, or a user's ~/.config/swarm/config.toml, which has everything but workers.",
-		Type:        "object", AdditionalProperties: false,
-		Properties: map[string]Schema{},
-	}
-	defaults := Default()
-	for _, f := range fields() {
-		s := f.described()
-		s.Default = data(f.show(&defaults))
-		root.put(strings.Split(f.key, "."), s)
-	}
+	root := schemaOf(fields(), new(Default()))
+	root.Schema = "https://json-schema.org/draft/2020-12/schema"
+	root.Title = "Configuration of swarm"
+	root.Description = "A project's swarm.toml, or a user's ~/.config/swarm/config.toml, which has everything but workers."
+	root.Properties["plugins"] = tables(pluginPattern, schemaOf(pluginFields(), nil))
+	root.Properties["workers"] = tables(workerPattern, schemaOf(workerFields(), nil, "command"))
+	// A pattern would hold for the keys of the table itself as well.
+	hooks := schemaOf(hookFields(), nil)
+	hooks.AdditionalProperties = schemaOf(hookFields(), nil, "on", "command")
+	root.Properties["hooks"] = hooks
 	for name, doc := range sectionDocs {
 		s := root.Properties[name]
 		s.Description = doc
 		root.Properties[name] = s
 	}
-	root.Properties["plugins"] = Schema{
-		Description: sectionDocs["plugins"], Type: "object", AdditionalProperties: false,
-		PatternProperties: map[string]Schema{pluginPattern: schemaOf(pluginFields())},
-	}
-	worker := schemaOf(workerFields())
-	worker.Required = []string{"command"}
-	root.Properties["workers"] = Schema{
-		Description: sectionDocs["workers"], Type: "object", AdditionalProperties: false,
-		PatternProperties: map[string]Schema{workerPattern: worker},
-	}
-	// A pattern would hold for the keys of the table itself as well.
-	hook, hooks := schemaOf(hookFields()), schemaOf(hookFields())
-	hook.Required = []string{"on", "command"}
-	hooks.Description, hooks.AdditionalProperties = sectionDocs["hooks"], hook
-	root.Properties["hooks"] = hooks
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -92,45 +74,52 @@ func JSONSchema() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func schemaOf[T any](fields []field[T]) Schema {
-	s := Schema{Type: "object", AdditionalProperties: false}
-	for _, f := range fields {
-		s.put(strings.Split(f.key, "."), f.described())
-	}
+// tables describes a table of tables whose names match a pattern.
+func tables(pattern string, table Schema) Schema {
+	s := object()
+	s.PatternProperties = map[string]Schema{pattern: table}
 	return s
 }
 
-func (f field[T]) described() Schema {
-	s := f.schema
-	s.Description = f.doc
+func object() Schema {
+	return Schema{Type: "object", AdditionalProperties: false, Properties: map[string]Schema{}}
+}
+
+// schemaOf describes a table with these fields. They have no defaults if defaults is nil.
+func schemaOf[T any](fields []field[T], defaults *T, required ...string) Schema {
+	s := object()
+	s.Required = required
+	for _, f := range fields {
+		property := f.schema
+		property.Description = f.doc
+		if defaults != nil {
+			property.Default = data(f.show(defaults))
+		}
+		s.put(strings.Split(f.key, "."), property)
+	}
 	return s
 }
 
 // put adds a property, with the tables that it is in. An existing entry is
 // the short form of such a table.
 func (s *Schema) put(key []string, property Schema) {
-	if s.Properties == nil {
-		s.Properties = map[string]Schema{}
-	}
 	if len(key) == 1 {
 		s.Properties[key[0]] = property
 		return
 	}
-	below := s.Properties[key[0]]
+	below, known := s.Properties[key[0]]
 	switch {
-	case below.AnyOf != nil:
-		below.AnyOf[1].put(key[1:], property)
-	case below.Type == nil:
-		below = Schema{Type: "object", AdditionalProperties: false}
-		below.put(key[1:], property)
-	case below.Type == "object":
-		below.put(key[1:], property)
-	default:
+	case !known:
+		below = object()
+	case below.Type != "object" && below.AnyOf == nil:
 		doc := below.Description
 		below.Description = ""
-		long := Schema{Type: "object", AdditionalProperties: false}
-		long.put(key[1:], property)
-		below = Schema{Description: doc, AnyOf: []Schema{below, long}}
+		below = Schema{Description: doc, AnyOf: []Schema{below, object()}}
+	}
+	if below.AnyOf != nil {
+		below.AnyOf[1].put(key[1:], property)
+	} else {
+		below.put(key[1:], property)
 	}
 	s.Properties[key[0]] = below
 }

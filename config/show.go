@@ -5,18 +5,82 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-func showText(s string) string {
-	if s == "" {
-		return ""
+// Value is one key with the value that holds, written in TOML.
+type Value struct {
+	Key, Value string
+	// Origin is where it was set; nil: it is the default.
+	Origin *Position
+	// Concealed says that Value is a remark in place of the value.
+	Concealed bool
+}
+
+// Data returns the value as encoding/json takes it, nil if it is concealed.
+func (v Value) Data() any {
+	if v.Concealed {
+		return nil
 	}
-	return quote(s)
+	return data(v.Value)
+}
+
+// Values returns every key that has a value, those of plugins, workers and hooks last. Of a
+// worker's variables only the names are included, not the values.
+func (l *Loaded) Values() []Value {
+	var values []Value
+	add := func(key, shown string) {
+		if shown == "" {
+			return
+		}
+		v := Value{Key: key, Value: shown}
+		if at, set := l.Origins[key]; set {
+			v.Origin = &at
+		}
+		values = append(values, v)
+	}
+	for _, f := range fields() {
+		add(f.key, f.show(&l.Config))
+	}
+	eachField(l.Config.Plugins, pluginFields(), pluginKey, add)
+	// A setting that the file leaves open is reported at the keys that it comes from.
+	addSet := func(key, shown string) {
+		if l.Origins[key].Line > 0 {
+			add(key, shown)
+		}
+	}
+	eachField(l.Config.Workers, workerFields(), WorkerKey, addSet)
+	eachField(l.Config.Hooks, hookFields(), hookKey, addSet)
+	return values
+}
+
+// eachField calls add for the fields of all tables with their whole keys.
+func eachField[T any](tables map[string]T, fields []field[T], key func(name, key string) string, add func(key, shown string)) {
+	for _, name := range sortedKeys(tables) {
+		of := tables[name]
+		for _, f := range fields {
+			add(key(name, f.key), f.show(&of))
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// ifSet shows a value unless it is the zero one, which means that there is none.
+func ifSet[V comparable](show func(V) string) func(V) string {
+	return func(v V) string {
+		var zero V
+		if v == zero {
+			return ""
+		}
+		return show(v)
+	}
 }
 
 func showTexts(list []string) string {
@@ -30,26 +94,7 @@ func showDuration(d time.Duration) string { return quote(FormatDuration(d)) }
 
 func showSize(n int64) string { return quote(FormatSize(n)) }
 
-func showMemory(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return showSize(n)
-}
-
-func showCPUs(n float64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(n, 'f', -1, 64)
-}
-
-func showCount(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
+func showCPUs(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func showReady(r Ready) string {
 	if r.Pattern != "" {
@@ -62,29 +107,22 @@ func showReady(r Ready) string {
 const hidden = "***"
 
 func showNames(pairs map[string]string) string {
-	names := make(map[string]string, len(pairs))
+	pairs = maps.Clone(pairs)
 	for name := range pairs {
-		names[name] = hidden
+		pairs[name] = hidden
 	}
-	return showPairs(names)
+	return showTable(pairs)
 }
 
-func showPairs(pairs map[string]string) string {
-	if pairs == nil {
-		return ""
-	}
-	t := make(map[string]any, len(pairs))
-	for name, value := range pairs {
-		t[name] = value
-	}
-	return inline(t)
-}
-
-func showTable(t map[string]any) string {
+func showTable[V any](t map[string]V) string {
 	if t == nil {
 		return ""
 	}
-	return inline(t)
+	pairs := make([]string, 0, len(t))
+	for _, k := range sortedKeys(t) {
+		pairs = append(pairs, bare(k)+" = "+inline(t[k]))
+	}
+	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
 func inline(v any) string {
@@ -94,11 +132,7 @@ func inline(v any) string {
 	case time.Time:
 		return v.Format(time.RFC3339Nano)
 	case map[string]any:
-		pairs := make([]string, 0, len(v))
-		for _, k := range sortedKeys(v) {
-			pairs = append(pairs, bare(k)+" = "+inline(v[k]))
-		}
-		return "{" + strings.Join(pairs, ", ") + "}"
+		return showTable(v)
 	case []map[string]any:
 		return inlineList(v)
 	case []any:
@@ -137,14 +171,12 @@ func quote(s string) string {
 
 // bare returns one part of a key, quoted if it has to be.
 func bare(part string) string {
-	for _, r := range part {
+	special := func(r rune) bool {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		if !letter && r != '_' && r != '-' {
-			return quote(part)
-		}
+		return !letter && r != '_' && r != '-'
 	}
-	if part == "" {
-		return `""`
+	if part == "" || strings.ContainsFunc(part, special) {
+		return quote(part)
 	}
 	return part
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,15 +46,12 @@ func (t Trust) Add(path string, content []byte) error {
 	return t.change(func(entries map[string]string) { entries[path] = digest(content) })
 }
 
-// Remove trusts path no longer.
+// Remove revokes the trust in path.
 func (t Trust) Remove(path string) error {
 	return t.change(func(entries map[string]string) { delete(entries, path) })
 }
 
-func digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
+func digest(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
 func (t Trust) entries() (map[string]string, error) {
 	entries := map[string]string{}

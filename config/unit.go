@@ -31,8 +31,6 @@ func seconds(n int64) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-var errSize = errors.New(`expected a size such as 64MiB, 500KB or 1GiB`)
-
 // units are tried in this order, so that a longer one comes before its ending.
 var units = []struct {
 	name  string
@@ -51,32 +49,28 @@ var units = []struct {
 	{"G", 1 << 30},
 	{"T", 1 << 40},
 	{"B", 1},
-	{"", 1},
+}
+
+// cutUnit returns the number before a unit, and how many bytes the unit is; 1 if there is
+// none.
+func cutUnit(s string) (number string, bytes int64) {
+	for _, u := range units {
+		if at := len(s) - len(u.name); at >= 0 && strings.EqualFold(s[at:], u.name) {
+			return strings.TrimSpace(s[:at]), u.bytes
+		}
+	}
+	return strings.TrimSpace(s), 1
 }
 
 // ParseSize reads a number of bytes such as "64MiB"; K, M, G and T alone are
 // binary, as in most tools. It is greater than 0.
 func ParseSize(s string) (int64, error) {
-	for _, u := range units {
-		number, ok := cutSuffixFold(s, u.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-		if err != nil || n <= 0 || n > math.MaxInt64/u.bytes {
-			return 0, errSize
-		}
-		return n * u.bytes, nil
+	number, unit := cutUnit(s)
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 || n > math.MaxInt64/unit {
+		return 0, errors.New("expected a size such as 64MiB, 500KB or 1GiB")
 	}
-	return 0, errSize
-}
-
-func cutSuffixFold(s, suffix string) (string, bool) {
-	at := len(s) - len(suffix)
-	if at < 0 || !strings.EqualFold(s[at:], suffix) {
-		return s, false
-	}
-	return s[:at], true
+	return n * unit, nil
 }
 
 // minMemory is the least limit of memory, in bytes.
@@ -84,20 +78,13 @@ const minMemory = 1 << 20
 
 // ParseMemory reads a limit of memory such as "2g", "512MiB" or "1.5GiB", of at least 1 MiB.
 func ParseMemory(s string) (int64, error) {
-	errMemory := errors.New("expected a size such as 2g or 512MiB, of at least 1MiB")
-	for _, u := range units {
-		number, ok := cutSuffixFold(s, u.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		bytes := n * float64(u.bytes)
-		if err != nil || !(bytes >= minMemory && bytes < math.MaxInt64/2) {
-			return 0, errMemory
-		}
-		return int64(bytes), nil
+	number, unit := cutUnit(s)
+	n, err := strconv.ParseFloat(number, 64)
+	bytes := n * float64(unit)
+	if err != nil || !(bytes >= minMemory && bytes < math.MaxInt64/2) {
+		return 0, errors.New("expected a size such as 2g or 512MiB, of at least 1MiB")
 	}
-	return 0, errMemory
+	return int64(bytes), nil
 }
 
 // ParseCPUs reads a number of CPUs such as "1.5".

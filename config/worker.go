@@ -1,20 +1,17 @@
 package config
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 	"time"
 )
 
 // Worker is the declaration of one worker in a project's file. After loading, missing
 // settings are filled in from [Defaults], [Kill] and [Log], and paths are absolute.
 type Worker struct {
-	// Command is the program and its arguments.
 	Command []string
-	// Backend is the name of a backend plugin.
 	Backend string
-	// Dir is the working directory.
-	Dir string
+	Dir     string
 	// Env are variables, and EnvFiles files with more of them; see
 	// [Loaded.Environ], which reads them.
 	Env      map[string]string
@@ -31,18 +28,15 @@ type Worker struct {
 	// DependsOn are names of workers of the same file, without a cycle.
 	DependsOn []string
 	Kill      Kill
-	// Retain has the meaning that it has in Defaults.
-	Retain string
-	// Resurrect has the meaning that it has in Defaults.
+	// Retain and Resurrect have the meaning that they have in Defaults.
+	Retain    string
 	Resurrect bool
 	// Stdin asks for a pipe to write to.
 	Stdin bool
 	// LogLimit is in bytes.
 	LogLimit int64
-	// Limits say what it may use.
-	Limits Limits
-	// Sandbox says what it is kept from.
-	Sandbox Sandbox
+	Limits   Limits
+	Sandbox  Sandbox
 }
 
 // Worktree asks for a git worktree.
@@ -78,31 +72,17 @@ type Ready struct {
 	Timeout time.Duration
 }
 
-func (l *Loaded) addWorkers(workers map[string]Worker, origins map[string]Position, dir, home string) {
-	if workers == nil {
-		return
-	}
-	l.Config.Workers = workers
-	for key, at := range origins {
-		if strings.HasPrefix(key, "workers.") {
-			l.Origins[key] = at
-		}
-	}
-	for name, w := range workers {
-		w.Dir = absolute(w.Dir, dir, home)
-		for i, path := range w.EnvFiles {
-			w.EnvFiles[i] = absolute(path, dir, home)
-		}
-		w.Worktree.Dir = expandHome(w.Worktree.Dir, home)
-		w.Sandbox.locate(dir, home)
-		workers[name] = w
-	}
-}
-
 // fillIn sets the missing settings of workers, once all files are read.
 func (l *Loaded) fillIn() {
 	c := &l.Config
 	for name, w := range c.Workers {
+		own := w
+		w.Kill, w.Resurrect, w.Sandbox.Use = c.Kill, c.Defaults.Resurrect, c.Defaults.Sandbox.Use
+		for _, f := range workerFields() {
+			if _, set := l.Origins[WorkerKey(name, f.key)]; set {
+				f.copy(&w, &own)
+			}
+		}
 		fill(&w.Backend, c.Defaults.Backend)
 		fill(&w.Session, c.Defaults.Session)
 		fill(&w.TmuxSocket, c.Defaults.TmuxSocket)
@@ -122,21 +102,6 @@ func (l *Loaded) fillIn() {
 			}
 		}
 		w.Tags = tags
-		kill := c.Kill
-		for _, f := range workerFields() {
-			if _, set := l.Origins[WorkerKey(name, f.key)]; set && strings.HasPrefix(f.key, "kill.") {
-				own := Worker{Kill: kill}
-				f.copy(&own, &w)
-				kill = own.Kill
-			}
-		}
-		w.Kill = kill
-		if _, set := l.Origins[WorkerKey(name, "resurrect")]; !set {
-			w.Resurrect = c.Defaults.Resurrect
-		}
-		if _, set := l.Origins[WorkerKey(name, "sandbox")]; !set {
-			w.Sandbox.Use = c.Defaults.Sandbox.Use
-		}
 		fill(&w.Sandbox.Network, c.Defaults.Sandbox.Network)
 		fill(&w.Sandbox.Home, c.Defaults.Sandbox.Home)
 		if w.Sandbox.Write == nil {
@@ -147,8 +112,5 @@ func (l *Loaded) fillIn() {
 }
 
 func fill[V comparable](v *V, otherwise V) {
-	var zero V
-	if *v == zero {
-		*v = otherwise
-	}
+	*v = cmp.Or(*v, otherwise)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// anyBackend is loaded for: which is the default does not matter.
+// anyBackend is what Load gets, since the default backend does not matter.
 const anyBackend = "tmux"
 
 // find returns the plugin with a name, as the host would find it, or at a path, with its

@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
-	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 const (
@@ -42,26 +41,20 @@ func run(args []string, out, errs io.Writer, env []string) int {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
-		return tell(errs, err, exitUsage)
+		setup.Finish(err, errs)
+		return exitUsage
 	}
 	// After a signal, the running cases are ended and cleaned up.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ok, err := o.check(ctx, setup.Setup{Env: env, Program: o.swarm}, out, errs)
-	switch {
-	case err != nil:
-		return tell(errs, err, exitFailed)
-	case ctx.Err() != nil:
-		return tell(errs, errors.New("interrupted: what failed may not be the plugin's fault"), exitFailed)
-	case !ok:
+	if err == nil && ctx.Err() != nil {
+		err = errors.New("interrupted: what failed may not be the plugin's fault")
+	}
+	if err == nil && !ok {
 		return exitFailed
 	}
-	return 0
-}
-
-func tell(errs io.Writer, err error, code int) int {
-	fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(setup.Message(err)))
-	return code
+	return setup.Finish(err, errs)
 }
 
 func parse(args []string, errs io.Writer) (*options, error) {
@@ -137,9 +130,9 @@ func (o *options) check(ctx context.Context, s setup.Setup, out, errs io.Writer)
 	return report.Count(plugintest.Failed) == 0, err
 }
 
-// script returns what turns a script of the kit into a command; nil: the kit's own
-// way, a POSIX shell. Of the words that were given {name} is the name of the script
-// and {shell} is its text for a shell.
+// script returns a function that turns a script of the kit into a command, or nil for the
+// kit's own way, a POSIX shell. In the given words, {name} is the name of the script and
+// {shell} is its text for a shell.
 func (o *options) script() func(script.Script) []string {
 	words := strings.Fields(o.command)
 	if len(words) == 0 {

@@ -49,7 +49,7 @@ type options struct {
 
 // parse reads the command line, and checks that swarm is of the same version.
 func parse(args []string, errs io.Writer) (o options, err error) {
-	flags := setup.NewCompanion("swarm-mcp", errs)
+	flags := setup.NewCompanion("swarm-mcp", &o.program, errs)
 	flags.BoolVar(&o.person, "person", false, "the client serves nobody but you")
 	flags.DurationVar(&o.callLimit, "call-limit", 0, "how long the client waits for an answer")
 	flags.Func("tools", "`sets` of tools to offer, separated by commas", func(text string) (err error) {
@@ -63,7 +63,6 @@ func parse(args []string, errs io.Writer) (o options, err error) {
 		return err
 	})
 	err = flags.Parse(args)
-	o.program = flags.Program
 	return o, err
 }
 
@@ -123,15 +122,10 @@ func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 func awaitParent(ctx context.Context) {
 	pid := os.Getppid()
 	parent, err := proc.Identify(pid)
-	switch {
-	case err != nil && os.Getppid() == pid:
-		// It can't be watched; the end of the input is left.
-		<-ctx.Done()
-	case err != nil || os.Getppid() != pid:
-		// It ended in between.
-	default:
-		if proc.AwaitEnd(ctx, parent) != nil {
-			<-ctx.Done()
-		}
+	if os.Getppid() != pid {
+		return // it ended in between
+	}
+	if err != nil || proc.AwaitEnd(ctx, parent) != nil {
+		<-ctx.Done() // it can't be watched; the end of the input is left
 	}
 }

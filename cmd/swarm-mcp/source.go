@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// anyBackend is loaded for where each call names its backend itself, or has a default
+// anyBackend is what Load gets where each call names its backend itself, or has a default
 // of its own.
 const anyBackend = "tmux"
 

@@ -27,64 +27,57 @@ import (
 )
 
 func main() {
-	code, err := run(os.Args[1:])
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "swarm-remote: %v\n", err)
+	err := run(os.Args[1:])
+	if err == nil {
+		return
 	}
-	os.Exit(code)
+	fmt.Fprintf(os.Stderr, "swarm-remote: %v\n", err)
+	if errors.Is(err, errUsage) {
+		os.Exit(2)
+	}
+	os.Exit(1)
 }
 
-func run(args []string) (int, error) {
+var errUsage = errors.New("this program keeps workers of swarm on this machine; swarm runs it through ssh")
+
+func run(args []string) error {
 	self, err := os.Executable()
 	if err != nil {
-		return 1, err
+		return err
 	}
 	programs := filepath.Dir(self)
 	switch {
 	case len(args) == 1 && args[0] == "serve":
 		return serve(programs)
 	case len(args) == 2 && args[0] == "install":
-		if err := remote.Install(programs, args[1]); err != nil {
-			return 1, err
-		}
-		return 0, nil
+		return remote.Install(programs, args[1])
 	case len(args) == 2 && args[0] == "attach":
-		if err := attach(programs, args[1]); err != nil {
-			return 1, err
-		}
-		return 0, nil
+		return attach(programs, args[1])
 	case len(args) == 2 && args[0] == "diff":
-		if err := diff(programs, args[1]); err != nil {
-			return 1, err
-		}
-		return 0, nil
+		return diff(programs, args[1])
 	}
-	return 2, errors.New("this program keeps workers of swarm on this machine; swarm runs it through ssh")
+	return errUsage
 }
 
 // serve serves the workers of this machine until the connection ends.
-func serve(programs string) (int, error) {
+func serve(programs string) error {
 	hash, err := remote.Verify(programs)
 	if err != nil || hash != filepath.Base(programs) {
-		return 1, errors.Join(fmt.Errorf("the programs in %s were changed", programs), err)
+		return errors.Join(fmt.Errorf("the programs in %s were changed", programs), err)
 	}
 	log := hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Warn})
 	b := backend(programs, log)
 	conn, err := remote.TakeStdio()
 	if err != nil {
-		return 1, err
+		return err
 	}
 	if _, err := fmt.Fprintf(conn, "\n%s\n", remote.Greeting(hash, b.Origin())); err != nil {
-		return 1, err
+		return err
 	}
-	err = plugin.ServeConn(plugin.Options{
+	return plugin.ServeConn(plugin.Options{
 		Name: "remote", Version: process.Version,
 		Backend: func(context.Context, plugin.Env) (swarm.Backend, error) { return b, nil },
 	}, conn, log)
-	if err != nil {
-		return 1, err
-	}
-	return 0, nil
 }
 
 // backend returns the backend for the directory that the programs are in.
@@ -106,12 +99,8 @@ func ofConnection(name string) bool {
 
 // attach shows a worker in this terminal. argument is its handle.
 func attach(programs, argument string) error {
-	data, err := base64.RawURLEncoding.DecodeString(argument)
+	raw, err := decode[swarm.Handle](argument)
 	if err != nil {
-		return err
-	}
-	var raw swarm.Handle
-	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
 	}
 	ctx := context.Background()
@@ -128,12 +117,8 @@ func attach(programs, argument string) error {
 
 // diff prints the changes in a worktree. argument is a [remote.Shown].
 func diff(programs, argument string) error {
-	data, err := base64.RawURLEncoding.DecodeString(argument)
+	shown, err := decode[remote.Shown](argument)
 	if err != nil {
-		return err
-	}
-	var shown remote.Shown
-	if err := json.Unmarshal(data, &shown); err != nil {
 		return err
 	}
 	d, err := backend(programs, hclog.NewNullLogger()).Diff(context.Background(), shown.Ref, swarm.DiffOptions{Colour: shown.Colour})
@@ -141,6 +126,14 @@ func diff(programs, argument string) error {
 		return err
 	}
 	return become(d.Command, d.Env, d.Unset)
+}
+
+func decode[T any](argument string) (v T, err error) {
+	data, err := base64.RawURLEncoding.DecodeString(argument)
+	if err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	return v, err
 }
 
 // become replaces this program by another one. Its environment has env, and no variables with the

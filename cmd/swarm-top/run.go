@@ -34,12 +34,11 @@ type options struct {
 
 // parse reads the command line, and checks that swarm is of the same version.
 func parse(args []string, errs *os.File) (o options, err error) {
-	flags := setup.NewCompanion("swarm-top", errs)
+	flags := setup.NewCompanion("swarm-top", &o.program, errs)
 	flags.BoolVar(&o.colour, "colour", true, "use colours")
 	flags.BoolVar(&o.plain, "plain", false, "use ASCII symbols")
 	flags.BoolVar(&o.guarded, guarded[1:], false, "the parent gives the terminal back")
 	err = flags.Parse(args)
-	o.program = flags.Program
 	return o, err
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -32,8 +31,8 @@ type listener struct {
 	config *tls.Config
 }
 
-// listen begins to listen. Without a certificate it does so only where nobody else than
-// this machine's users can connect.
+// listen begins to listen. Without a certificate it does so only where no one but this
+// machine's users can connect.
 func listen(ctx context.Context, o listenOptions) (*listener, error) {
 	l := &listener{}
 	switch {
@@ -44,11 +43,7 @@ func listen(ctx context.Context, o listenOptions) (*listener, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot use the certificate %s: %w", o.cert, err)
 		}
-		leaf, err := x509.ParseCertificate(pair.Certificate[0])
-		if err != nil {
-			return nil, fmt.Errorf("cannot use the certificate %s: %w", o.cert, err)
-		}
-		l.names = leaf.DNSNames
+		l.names = pair.Leaf.DNSNames
 		l.config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
 	if o.socket != "" {
@@ -62,10 +57,7 @@ func listen(ctx context.Context, o listenOptions) (*listener, error) {
 	if host != "" && (err != nil || len(ips) == 0) {
 		return nil, fmt.Errorf("cannot find the address of '%s': %w", host, errtext.Cause(err))
 	}
-	l.open = host == ""
-	for _, ip := range ips {
-		l.open = l.open || !ip.IP.IsLoopback()
-	}
+	l.open = host == "" || slices.ContainsFunc(ips, func(ip net.IPAddr) bool { return !ip.IP.IsLoopback() })
 	if l.open && l.config == nil {
 		return nil, fmt.Errorf("'%s' can be reached from other machines, so it needs --cert and --key; without them listen at 127.0.0.1, or use --socket and ssh -L", o.address)
 	}

@@ -32,7 +32,7 @@ type options struct {
 
 // parse reads the command line, and checks that swarm is of the same version.
 func parse(args []string, errs *os.File) (o options, err error) {
-	flags := setup.NewCompanion("swarm-web", errs)
+	flags := setup.NewCompanion("swarm-web", &o.program, errs)
 	flags.StringVar(&o.listen.address, "listen", "127.0.0.1:0", "`address` to listen at")
 	flags.StringVar(&o.listen.socket, "socket", "", "`path` of a unix socket to listen at")
 	flags.StringVar(&o.listen.cert, "cert", "", "`file` with the certificate")
@@ -40,7 +40,6 @@ func parse(args []string, errs *os.File) (o options, err error) {
 	flags.BoolVar(&o.write, "write", false, "let the browser act on workers")
 	flags.BoolVar(&o.json, "json", false, "print the address as JSON")
 	err = flags.Parse(args)
-	o.program = flags.Program
 	return o, err
 }
 

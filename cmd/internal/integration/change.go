@@ -1,9 +1,9 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,8 +66,19 @@ func (c *Change) Empty() bool {
 // Changes returns what has to be done to integrate swarm into the client, or to undo
 // that. It changes nothing.
 func (c *Client) Changes(s Setup) ([]Change, error) {
-	changes, err := c.changes(s)
+	changes, err := c.changes(c, s)
 	return slices.DeleteFunc(changes, func(c Change) bool { return c.Empty() }), err
+}
+
+// plan collects changes, and the first error among them.
+type plan struct {
+	changes []Change
+	err     error
+}
+
+func (p *plan) add(c Change, err error) {
+	p.changes = append(p.changes, c)
+	p.err = cmp.Or(p.err, err)
 }
 
 // Notes record the changes of files by path, so that they can be undone to the byte.
@@ -129,10 +140,7 @@ func (n Notes) take(c Change, remove bool) {
 	n[c.Path] = note
 }
 
-func sum(text string) string {
-	h := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(h[:])
-}
+func sum(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 // Apply makes a change and takes it down in the notes. A file that is not as the change
 // found it is left alone.
@@ -265,13 +273,11 @@ func (s Setup) edited(path string, add, remove func(d *jsonc.Document) error) (C
 // is swarm's.
 func (s Setup) whole(path, text string, ours func(string) bool) (Change, error) {
 	c, err := readChange(path)
+	foreign := c.Existed && !ours(c.Before)
 	switch {
-	case err != nil:
-	case c.Existed && !ours(c.Before):
+	case err != nil || foreign && s.Remove:
+	case foreign:
 		err = fmt.Errorf("%s exists and is not swarm's: move it away first", c.Path)
-		if s.Remove {
-			err = nil
-		}
 	case s.Remove:
 		c.After, c.Exists = "", false
 	default:

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"strings"
-
-	"github.com/swarmhost/swarm/cmd/internal/jsonc"
 )
 
 // home returns a directory of a client: the variable if it is set, else the one of that
@@ -32,8 +29,7 @@ func (e *ProgramError) Error() string {
 
 // claude integrates into Claude Code. Its servers are in a file that every session of it
 // writes, so its own command adds them.
-func claude(s Setup) ([]Change, error) {
-	c := Named("claude")
+func claude(c *Client, s Setup) ([]Change, error) {
 	dir, err := s.home("CLAUDE_CONFIG_DIR", ".claude")
 	if err != nil {
 		return nil, err
@@ -42,18 +38,11 @@ func claude(s Setup) ([]Change, error) {
 	if s.Getenv("CLAUDE_CONFIG_DIR") == "" {
 		file = filepath.Join(filepath.Dir(dir), ".claude.json")
 	}
-	changes, err := s.claudeServer(file)
-	if err != nil {
-		return nil, err
-	}
-	settings, err := s.edited(filepath.Join(dir, "settings.json"),
-		func(d *jsonc.Document) error { return s.addHooks(d, c, "") },
-		func(d *jsonc.Document) error { return removeAllHooks(d, c) })
-	if err != nil {
-		return nil, err
-	}
-	skill, err := s.skill(filepath.Join(dir, "skills"))
-	return append(changes, settings, skill), err
+	var p plan
+	p.changes, p.err = s.claudeServer(file)
+	p.add(s.hooks(c, filepath.Join(dir, "settings.json")))
+	p.add(s.skill(filepath.Join(dir, "skills")))
+	return p.changes, p.err
 }
 
 // claudeServer returns the commands that add or remove the server. It only reads the file.
@@ -64,7 +53,7 @@ func (s Setup) claudeServer(file string) (changes []Change, err error) {
 	}
 	args := []string{"mcp"}
 	if is != nil {
-		switch ours := isSwarm(append([]string{is.Command}, is.Args...)); {
+		switch ours := isSwarm(is.argv()); {
 		case !ours && s.Remove:
 			return nil, nil
 		case !ours:
@@ -91,14 +80,13 @@ const claudeProgram = "claude"
 // server.
 func readServer(file string) (*server, error) {
 	c, err := readChange(file)
-	if err != nil || strings.TrimSpace(c.Before) == "" {
+	if err != nil {
 		return nil, err
 	}
-	root, err := jsonc.Parse(c.Before)
+	there, err := valueAt(c.Before, "mcpServers", "swarm")
 	if err != nil {
 		return nil, fmt.Errorf("%s:%w", c.Path, err)
 	}
-	there := root.At("mcpServers", "swarm")
 	if there == nil {
 		return nil, nil
 	}

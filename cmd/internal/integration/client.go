@@ -23,7 +23,7 @@ type Client struct {
 	// by a hook.
 	alwaysAgain bool
 	// changes returns what has to be done to its files.
-	changes func(s Setup) ([]Change, error)
+	changes func(c *Client, s Setup) ([]Change, error)
 }
 
 type event struct {
@@ -45,21 +45,23 @@ const (
 	ends
 )
 
+var claudeEvents = []event{
+	{"SessionStart", begins},
+	{"UserPromptSubmit", prompts},
+	{"PreToolUse", usesTool},
+	{"PostToolUse", usedTool},
+	{"PermissionRequest", asks},
+	{"Notification", notifies},
+	{"Stop", stops},
+	{"SessionEnd", ends},
+}
+
 // Clients returns the clients by their names.
 func Clients() []Client {
 	return []Client{
 		{
 			Name: "claude", Title: "Claude Code", timeout: 5, again: "block", changes: claude,
-			events: []event{
-				{"SessionStart", begins},
-				{"UserPromptSubmit", prompts},
-				{"PreToolUse", usesTool},
-				{"PostToolUse", usedTool},
-				{"PermissionRequest", asks},
-				{"Notification", notifies},
-				{"Stop", stops},
-				{"SessionEnd", ends},
-			},
+			events: claudeEvents,
 		},
 		{
 			Name: "codex", Title: "Codex", timeout: 5, again: "block", changes: codex,
@@ -76,7 +78,9 @@ func Clients() []Client {
 			},
 		},
 		{
-			Name: "gemini", Title: "Gemini CLI", timeout: 5000, again: "deny", changes: gemini,
+			// Its own command would write a part of the file that is edited here anyway, and takes
+			// seconds.
+			Name: "gemini", Title: "Gemini CLI", timeout: 5000, again: "deny", changes: settings(".gemini"),
 			events: []event{
 				{"SessionStart", begins},
 				{"BeforeAgent", prompts},
@@ -101,17 +105,8 @@ func Clients() []Client {
 			},
 		},
 		{
-			Name: "qwen", Title: "Qwen Code", timeout: 5000, again: "block", alwaysAgain: true, changes: qwen,
-			events: []event{
-				{"SessionStart", begins},
-				{"UserPromptSubmit", prompts},
-				{"PreToolUse", usesTool},
-				{"PostToolUse", usedTool},
-				{"PermissionRequest", asks},
-				{"Notification", notifies},
-				{"Stop", stops},
-				{"SessionEnd", ends},
-			},
+			Name: "qwen", Title: "Qwen Code", timeout: 5000, again: "block", alwaysAgain: true,
+			changes: settings(".qwen"), events: claudeEvents,
 		},
 	}
 }
@@ -134,34 +129,29 @@ func Names() (names []string) {
 	return names
 }
 
-// gemini integrates into Gemini CLI. Its own command would write a part of the file that
-// is edited here anyway, and takes seconds.
-func gemini(s Setup) ([]Change, error) { return s.settings(Named("gemini"), "", ".gemini") }
-
-func qwen(s Setup) ([]Change, error) { return s.settings(Named("qwen"), "", ".qwen") }
-
-// settings integrates into a client that has all in one file, settings.json.
-func (s Setup) settings(c *Client, variable, name string) ([]Change, error) {
-	dir, err := s.home(variable, name)
-	if err != nil {
-		return nil, err
+// settings integrates into a client that has all in one file, settings.json, of a directory in
+// the user's home.
+func settings(name string) func(c *Client, s Setup) ([]Change, error) {
+	return func(c *Client, s Setup) ([]Change, error) {
+		dir, err := s.home("", name)
+		if err != nil {
+			return nil, err
+		}
+		var p plan
+		p.add(s.edited(filepath.Join(dir, "settings.json"),
+			func(d *jsonc.Document) error {
+				if err := addServer(s, d, "mcpServers", server{s.Swarm, []string{"mcp"}}); err != nil {
+					return err
+				}
+				return s.addHooks(d, c, "swarm")
+			},
+			func(d *jsonc.Document) error {
+				if err := removeServer[server](d, "mcpServers"); err != nil {
+					return err
+				}
+				return removeAllHooks(d, c)
+			}))
+		p.add(s.skill(filepath.Join(dir, "skills")))
+		return p.changes, p.err
 	}
-	file, err := s.edited(filepath.Join(dir, "settings.json"),
-		func(d *jsonc.Document) error {
-			if err := s.addServer(d); err != nil {
-				return err
-			}
-			return s.addHooks(d, c, "swarm")
-		},
-		func(d *jsonc.Document) error {
-			if err := removeServer(d); err != nil {
-				return err
-			}
-			return removeAllHooks(d, c)
-		})
-	if err != nil {
-		return nil, err
-	}
-	skill, err := s.skill(filepath.Join(dir, "skills"))
-	return []Change{file, skill}, err
 }

@@ -17,28 +17,19 @@ import (
 
 // codex integrates into Codex. Its own command can't name variables to pass on, so its
 // file is edited.
-func codex(s Setup) ([]Change, error) {
-	c := Named("codex")
+func codex(c *Client, s Setup) ([]Change, error) {
 	dir, err := s.home("CODEX_HOME", ".codex")
 	if err != nil {
 		return nil, err
 	}
-	server, err := s.edited(filepath.Join(dir, "config.toml"), s.addTOMLServer, removeTOMLServer)
-	if err != nil {
-		return nil, err
+	var p plan
+	p.add(s.edited(filepath.Join(dir, "config.toml"), s.addTOMLServer, removeTOMLServer))
+	p.add(s.hooks(c, filepath.Join(dir, "hooks.json")))
+	p.add(s.skill(filepath.Join(dir, "skills")))
+	if s.ConfigFile != "" {
+		p.add(s.edited(s.ConfigFile, s.addPass, removePass))
 	}
-	hooks, err := s.edited(filepath.Join(dir, "hooks.json"),
-		func(d *jsonc.Document) error { return s.addHooks(d, c, "") },
-		func(d *jsonc.Document) error { return removeAllHooks(d, c) })
-	if err != nil {
-		return nil, err
-	}
-	skill, err := s.skill(filepath.Join(dir, "skills"))
-	if err != nil || s.ConfigFile == "" {
-		return []Change{server, hooks, skill}, err
-	}
-	pass, err := s.edited(s.ConfigFile, s.addPass, removePass)
-	return []Change{server, hooks, skill, pass}, err
+	return p.changes, p.err
 }
 
 // variables returns the names of the variables that Codex has to pass on: it starts
@@ -61,9 +52,8 @@ func (s Setup) variables() []string {
 var keyLike = lazyregexp.New(`_(?:KEY|KEY_ID|TOKEN|BASE_URL|ENDPOINT|PROXY|PROFILE|REGION|CREDENTIALS)$`)
 
 type tomlServer struct {
-	Command string   `toml:"command"`
-	Args    []string `toml:"args"`
-	EnvVars []any    `toml:"env_vars"`
+	server
+	EnvVars []any `toml:"env_vars"`
 }
 
 func decodeTOML(text string, into any) error {
@@ -74,32 +64,35 @@ func decodeTOML(text string, into any) error {
 	return err
 }
 
-type codexFile struct {
-	Servers map[string]tomlServer `toml:"mcp_servers"`
+// tomlServerIn returns the server named swarm in Codex's file; ok says that there is one.
+func tomlServerIn(text string) (is tomlServer, ok bool, err error) {
+	var file struct {
+		Servers map[string]tomlServer `toml:"mcp_servers"`
+	}
+	err = decodeTOML(text, &file)
+	is, ok = file.Servers["swarm"]
+	return is, ok, err
 }
 
 func (s Setup) addTOMLServer(d *jsonc.Document) error {
-	var file codexFile
-	if err := decodeTOML(d.Text, &file); err != nil {
+	there, ok, err := tomlServerIn(d.Text)
+	if err != nil {
 		return err
 	}
-	there, ok := file.Servers["swarm"]
 	if !ok {
 		appendTOML(d, "[mcp_servers.swarm]\ncommand = "+tomlString(s.Swarm)+"\nargs = [\"mcp\"]\nenv_vars = "+tomlStrings(s.variables())+"\n")
 		return s.checkTOML(d)
 	}
-	if !isSwarm(append([]string{there.Command}, there.Args...)) {
+	if !isSwarm(there.argv()) {
 		return errForeign
 	}
 	if !s.runsSwarm(there.Command) {
 		setTOML(d, "command", tomlString(s.Swarm))
 	}
-	missing := s.variables()
-	names := there.EnvVars
-	missing = slices.DeleteFunc(missing, func(name string) bool { return slices.Contains(names, any(name)) })
+	missing := slices.DeleteFunc(s.variables(), func(name string) bool { return slices.Contains(there.EnvVars, any(name)) })
 	if len(missing) > 0 {
 		var all []string
-		for _, name := range names {
+		for _, name := range there.EnvVars {
 			text, ok := name.(string)
 			if !ok {
 				return errByHand
@@ -114,17 +107,9 @@ func (s Setup) addTOMLServer(d *jsonc.Document) error {
 var errByHand = errors.New("the table mcp_servers.swarm is written in a way that can't be edited: change command and env_vars by hand, or remove it")
 
 func (s Setup) checkTOML(d *jsonc.Document) error {
-	var file codexFile
-	if decodeTOML(d.Text, &file) != nil {
-		return errByHand
-	}
-	is := file.Servers["swarm"]
-	for _, name := range s.variables() {
-		if !slices.Contains(is.EnvVars, any(name)) {
-			return errByHand
-		}
-	}
-	if !s.runsSwarm(is.Command) {
+	is, _, err := tomlServerIn(d.Text)
+	missing := slices.ContainsFunc(s.variables(), func(name string) bool { return !slices.Contains(is.EnvVars, any(name)) })
+	if err != nil || missing || !s.runsSwarm(is.Command) {
 		return errByHand
 	}
 	return nil
@@ -160,13 +145,9 @@ func setTOML(d *jsonc.Document, key, value string) {
 }
 
 func removeTOMLServer(d *jsonc.Document) error {
-	var file codexFile
-	if err := decodeTOML(d.Text, &file); err != nil {
+	there, ok, err := tomlServerIn(d.Text)
+	if err != nil || !ok || !isSwarm(there.argv()) {
 		return err
-	}
-	there, ok := file.Servers["swarm"]
-	if !ok || !isSwarm(append([]string{there.Command}, there.Args...)) {
-		return nil
 	}
 	start, end := serverTable(d.Text)
 	if start == end {
@@ -181,8 +162,7 @@ func removeTOMLServer(d *jsonc.Document) error {
 		}
 	}
 	d.Replace(start, d.Text[start:end], "")
-	var after codexFile
-	if decodeTOML(d.Text, &after) != nil || after.Servers["swarm"].Command != "" {
+	if after, _, err := tomlServerIn(d.Text); err != nil || after.Command != "" {
 		return errByHand
 	}
 	return nil

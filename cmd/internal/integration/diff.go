@@ -13,7 +13,7 @@ const maxTable = 4 << 20
 
 // Diff returns the change of a file as a unified diff.
 func (c *Change) Diff() string {
-	before, after := lines(c.Before), lines(c.After)
+	before, after := slices.Collect(strings.Lines(c.Before)), slices.Collect(strings.Lines(c.After))
 	from, to := c.Path, c.Path
 	if !c.Existed {
 		from = "/dev/null"
@@ -27,14 +27,6 @@ func (c *Change) Diff() string {
 		h.write(&b, before, after)
 	}
 	return b.String()
-}
-
-func lines(text string) []string {
-	all := strings.SplitAfter(text, "\n")
-	if all[len(all)-1] == "" {
-		all = all[:len(all)-1]
-	}
-	return all
 }
 
 // step is one line of a diff: its index in before if it is kept or removed, and in after if

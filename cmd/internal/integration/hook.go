@@ -19,11 +19,6 @@ type Hook struct {
 	event  event
 }
 
-var (
-	errEvent = errors.New("no such event")
-	errInput = errors.New("expected a JSON object with a session_id")
-)
-
 // hookInput holds the fields of a hook's input that swarm uses. All clients use the same
 // names.
 type hookInput struct {
@@ -42,11 +37,11 @@ type hookInput struct {
 func (c *Client) ReadHook(name string, input []byte) (Hook, error) {
 	at := slices.IndexFunc(c.events, func(e event) bool { return e.name == name })
 	if at < 0 {
-		return Hook{}, errEvent
+		return Hook{}, errors.New("no such event")
 	}
 	in := decodeHook(input)
 	if in.Session == "" {
-		return Hook{}, errInput
+		return Hook{}, errors.New("expected a JSON object with a session_id")
 	}
 	h := Hook{client: c, event: c.events[at], Event: host.HookEvent{Client: c.Name, Session: in.Session}}
 	e := &h.Event

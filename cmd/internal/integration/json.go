@@ -43,33 +43,31 @@ var (
 	hookOfOur = lazyregexp.New(`(?:^|/)swarm'? hook (\w+) \w+(?: \|\| true)?$`)
 )
 
-func isHook(command string, c *Client) bool {
-	m := hookOfOur().FindStringSubmatch(command)
-	return m != nil && m[1] == c.Name
+// hooks returns the change of a file that gets the client's hooks and nothing else.
+func (s Setup) hooks(c *Client, path string) (Change, error) {
+	return s.edited(path,
+		func(d *jsonc.Document) error { return s.addHooks(d, c, "") },
+		func(d *jsonc.Document) error { return removeAllHooks(d, c) })
 }
 
 func (s Setup) addHooks(d *jsonc.Document, c *Client, name string) error {
 	for _, e := range c.events {
 		want := hookCommand{Name: name, Type: "command", Command: s.hookLine(c, e.name), Timeout: c.timeout}
-		root, err := parsed(d)
+		groups, err := valueAt(d.Text, "hooks", e.name)
 		if err != nil {
 			return err
 		}
-		there, stale := 0, false
-		if groups := root.At("hooks", e.name); groups != nil {
-			for i := range groups.Elements {
-				for _, h := range hooksIn(&groups.Elements[i]) {
-					if isHook(h.Command, c) {
-						there++
-						stale = stale || h != want
-					}
-				}
+		var there []hookCommand
+		if groups != nil {
+			for _, group := range groups.Elements {
+				ours, _ := hooksIn(&group, c)
+				there = append(there, ours...)
 			}
 		}
-		if there == 1 && !stale {
+		if len(there) == 1 && there[0] == want {
 			continue
 		}
-		if there > 0 {
+		if len(there) > 0 {
 			if err := removeHooks(d, c, e.name); err != nil {
 				return err
 			}
@@ -84,15 +82,9 @@ func (s Setup) addHooks(d *jsonc.Document, c *Client, name string) error {
 func removeHooks(d *jsonc.Document, c *Client, event string) error {
 	shared := false
 	err := d.RemoveElements(func(v *jsonc.Value) bool {
-		hooks := hooksIn(v)
-		ours := 0
-		for _, h := range hooks {
-			if isHook(h.Command, c) {
-				ours++
-			}
-		}
-		shared = shared || ours > 0 && ours < len(hooks)
-		return ours > 0 && ours == len(hooks)
+		ours, others := hooksIn(v, c)
+		shared = shared || len(ours) > 0 && others
+		return len(ours) > 0 && !others
 	}, "hooks", event)
 	if err == nil && shared {
 		err = fmt.Errorf("hooks.%s runs swarm together with other hooks: take it out by hand", event)
@@ -100,23 +92,27 @@ func removeHooks(d *jsonc.Document, c *Client, event string) error {
 	return err
 }
 
-func hooksIn(v *jsonc.Value) []hookCommand {
+// hooksIn returns swarm's hooks in a group, and whether the group has other hooks.
+func hooksIn(v *jsonc.Value, c *Client) (ours []hookCommand, others bool) {
 	var g hookGroup
 	if v.Decode(&g) != nil {
-		return nil
+		return nil, false
 	}
-	return g.Hooks
+	for _, h := range g.Hooks {
+		if m := hookOfOur().FindStringSubmatch(h.Command); m != nil && m[1] == c.Name {
+			ours = append(ours, h)
+		} else {
+			others = true
+		}
+	}
+	return ours, others
 }
 
 // removeAllHooks removes swarm's hooks of all events, of those of other versions, too.
 func removeAllHooks(d *jsonc.Document, c *Client) error {
-	root, err := parsed(d)
-	if err != nil {
+	hooks, err := valueAt(d.Text, "hooks")
+	if err != nil || hooks == nil {
 		return err
-	}
-	hooks := root.At("hooks")
-	if hooks == nil {
-		return nil
 	}
 	for _, m := range hooks.Members {
 		if err := removeHooks(d, c, m.Key); err != nil {
@@ -126,17 +122,30 @@ func removeAllHooks(d *jsonc.Document, c *Client) error {
 	return nil
 }
 
-func parsed(d *jsonc.Document) (jsonc.Value, error) {
-	if strings.TrimSpace(d.Text) == "" {
-		return jsonc.Value{}, nil
+// valueAt returns the value at a path of keys in a text, or nil if there is none.
+func valueAt(text string, path ...string) (*jsonc.Value, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
 	}
-	return jsonc.Parse(d.Text)
+	root, err := jsonc.Parse(text)
+	return root.At(path...), err
+}
+
+// entry is what a client's list says about an MCP server.
+type entry interface {
+	argv() []string
+	// of returns the entry's command for another program; arguments that a person added stay.
+	of(program string) any
 }
 
 type server struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 }
+
+func (s server) argv() []string { return append([]string{s.Command}, s.Args...) }
+
+func (s server) of(program string) any { return program }
 
 func isSwarm(command []string) bool {
 	return len(command) > 1 && filepath.Base(command[0]) == "swarm" && command[1] == "mcp"
@@ -159,37 +168,35 @@ func (s Setup) runsSwarm(command string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// addServer adds the MCP server to the table mcpServers. Arguments that a person added
-// stay.
-func (s Setup) addServer(d *jsonc.Document) error {
-	root, err := parsed(d)
+// addServer adds the MCP server to a list.
+func addServer[E entry](s Setup, d *jsonc.Document, list string, added E) error {
+	there, err := valueAt(d.Text, list, "swarm")
 	if err != nil {
 		return err
 	}
-	there := root.At("mcpServers", "swarm")
 	if there == nil {
-		return d.Set(server{s.Swarm, []string{"mcp"}}, "mcpServers", "swarm")
+		return d.Set(added, list, "swarm")
 	}
-	var is server
-	if there.Decode(&is) != nil || !isSwarm(append([]string{is.Command}, is.Args...)) {
+	var is E
+	if there.Decode(&is) != nil || !isSwarm(is.argv()) {
 		return errForeign
 	}
-	if s.runsSwarm(is.Command) {
+	if s.runsSwarm(is.argv()[0]) {
 		return nil
 	}
-	return d.Set(s.Swarm, "mcpServers", "swarm", "command")
+	return d.Set(is.of(s.Swarm), list, "swarm", "command")
 }
 
-func removeServer(d *jsonc.Document) error {
-	root, err := parsed(d)
-	if err != nil {
+func removeServer[E entry](d *jsonc.Document, list string) error {
+	there, err := valueAt(d.Text, list, "swarm")
+	if err != nil || there == nil {
 		return err
 	}
-	var is server
-	if there := root.At("mcpServers", "swarm"); there == nil || there.Decode(&is) != nil || !isSwarm(append([]string{is.Command}, is.Args...)) {
+	var is E
+	if there.Decode(&is) != nil || !isSwarm(is.argv()) {
 		return nil //nolint:nilerr // an entry of another form is not ours
 	}
-	return d.Remove("mcpServers", "swarm")
+	return d.Remove(list, "swarm")
 }
 
 func (s Setup) skill(dir string) (Change, error) {

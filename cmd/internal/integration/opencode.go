@@ -24,17 +24,16 @@ type localServer struct {
 	Enabled bool     `json:"enabled"`
 }
 
-func opencode(s Setup) ([]Change, error) {
-	dir, err := s.home("OPENCODE_CONFIG_DIR", "")
-	if s.Getenv("OPENCODE_CONFIG_DIR") == "" {
-		if dir, err = s.home("XDG_CONFIG_HOME", ".config"); err == nil {
-			dir = filepath.Join(dir, "opencode")
-		}
+func (l localServer) argv() []string { return l.Command }
+
+func (l localServer) of(program string) any { return append([]string{program}, l.Command[1:]...) }
+
+func opencode(_ *Client, s Setup) ([]Change, error) {
+	dir, err := s.home("XDG_CONFIG_HOME", ".config")
+	dir = filepath.Join(dir, "opencode")
+	if own := s.Getenv("OPENCODE_CONFIG_DIR"); own != "" {
+		dir, err = filepath.Abs(own)
 	}
-	if err != nil {
-		return nil, err
-	}
-	file, err := s.edited(opencodeFile(dir), s.addLocal, removeLocal)
 	if err != nil {
 		return nil, err
 	}
@@ -43,12 +42,15 @@ func opencode(s Setup) ([]Change, error) {
 		return nil, err
 	}
 	text := strings.Replace(plugin, `"swarm"`, string(command), 1)
-	js, err := s.whole(filepath.Join(dir, "plugins", "swarm.js"), text, func(text string) bool { return strings.HasPrefix(text, pluginMark) })
-	if err != nil {
-		return nil, err
-	}
-	skill, err := s.skill(filepath.Join(dir, "skills"))
-	return []Change{file, js, skill}, err
+	var p plan
+	p.add(s.edited(opencodeFile(dir),
+		func(d *jsonc.Document) error {
+			return addServer(s, d, "mcp", localServer{"local", []string{s.Swarm, "mcp"}, true})
+		},
+		func(d *jsonc.Document) error { return removeServer[localServer](d, "mcp") }))
+	p.add(s.whole(filepath.Join(dir, "plugins", "swarm.js"), text, func(text string) bool { return strings.HasPrefix(text, pluginMark) }))
+	p.add(s.skill(filepath.Join(dir, "skills")))
+	return p.changes, p.err
 }
 
 // opencodeFile returns the config file of a directory: opencode reads all of these.
@@ -59,35 +61,4 @@ func opencodeFile(dir string) string {
 		}
 	}
 	return filepath.Join(dir, "opencode.json")
-}
-
-func (s Setup) addLocal(d *jsonc.Document) error {
-	root, err := parsed(d)
-	if err != nil {
-		return err
-	}
-	there := root.At("mcp", "swarm")
-	if there == nil {
-		return d.Set(localServer{"local", []string{s.Swarm, "mcp"}, true}, "mcp", "swarm")
-	}
-	var is localServer
-	if there.Decode(&is) != nil || !isSwarm(is.Command) {
-		return errForeign
-	}
-	if s.runsSwarm(is.Command[0]) {
-		return nil
-	}
-	return d.Set(append([]string{s.Swarm}, is.Command[1:]...), "mcp", "swarm", "command")
-}
-
-func removeLocal(d *jsonc.Document) error {
-	root, err := parsed(d)
-	if err != nil {
-		return err
-	}
-	var is localServer
-	if there := root.At("mcp", "swarm"); there == nil || there.Decode(&is) != nil || !isSwarm(is.Command) {
-		return nil //nolint:nilerr // an entry of another form is not ours
-	}
-	return d.Remove("mcp", "swarm")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -41,15 +42,15 @@ func (d *Document) Replace(at int, old, to string) {
 // Set sets the member at a path of keys to what encoding/json makes of value. Objects
 // that are missing on the way are made. It does nothing if the member has that value.
 func (d *Document) Set(value any, path ...string) error {
-	return d.put(value, path, func(found *Value) bool { return same(found, value) }, false)
+	return d.put(value, path, false)
 }
 
 // Append appends a value to the array at a path of keys, which is made if it is missing.
 func (d *Document) Append(value any, path ...string) error {
-	return d.put(value, path, nil, true)
+	return d.put(value, path, true)
 }
 
-func (d *Document) put(value any, path []string, done func(*Value) bool, element bool) error {
+func (d *Document) put(value any, path []string, element bool) error {
 	if strings.TrimSpace(strings.TrimPrefix(d.Text, "\ufeff")) == "" {
 		d.Replace(len(d.Text), "", "{}\n")
 	}
@@ -58,10 +59,10 @@ func (d *Document) put(value any, path []string, done func(*Value) bool, element
 		return err
 	}
 	for i, key := range path {
-		if !at.IsObject() {
+		if at.kind != '{' {
 			return d.notA("an object", at, path[:i])
 		}
-		next := at.Get(key)
+		next := at.At(key)
 		if next == nil {
 			// The inserted value includes the objects that the path lacks.
 			if element {
@@ -75,11 +76,11 @@ func (d *Document) put(value any, path []string, done func(*Value) bool, element
 		at = *next
 	}
 	switch {
-	case element && !at.IsArray():
+	case element && at.kind != '[':
 		return d.notA("an array", at, path)
 	case element:
 		return d.insert(at, "", value)
-	case done(&at):
+	case same(&at, value):
 		return nil
 	}
 	text, err := d.format(value, d.indentAt(at.Start))
@@ -97,27 +98,15 @@ func (d *Document) notA(what string, v Value, path []string) error {
 // insert inserts a member, or an element if the key is empty, at the end of an object or
 // an array.
 func (d *Document) insert(into Value, key string, value any) error {
-	last := -1
-	for _, m := range into.Members {
-		last = m.Value.End
-	}
-	for _, e := range into.Elements {
-		last = e.End
-	}
+	parts := into.parts()
 	indent := d.indentAt(into.Start) + d.unit()
-	oneLine := last >= 0 && !strings.Contains(d.Text[into.Start:into.End], "\n")
-	if last >= 0 && !oneLine {
-		var first int
-		if into.IsObject() {
-			first = into.Members[0].Start
-		} else {
-			first = into.Elements[0].Start
-		}
-		indent = d.indentAt(first)
+	oneLine := len(parts) > 0 && !strings.Contains(d.Text[into.Start:into.End], "\n")
+	if len(parts) > 0 && !oneLine {
+		indent = d.indentAt(parts[0].start)
 	}
 	text, err := d.format(value, indent)
 	if oneLine {
-		text, err = encodeLine(value)
+		text, err = encode(value, "", "")
 	}
 	if err != nil {
 		return err
@@ -130,77 +119,62 @@ func (d *Document) insert(into Value, key string, value any) error {
 		text = name + ": " + text
 	}
 	nl := d.newline()
-	switch {
-	case last < 0:
+	if len(parts) == 0 {
 		after := nl + d.indentAt(into.Start)
 		if rest := strings.TrimLeft(d.Text[into.Start+1:into.End], " \t"); strings.HasPrefix(rest, "\n") || strings.HasPrefix(rest, "\r\n") {
 			after = ""
 		}
 		d.Replace(into.Start+1, "", nl+indent+text+after)
-	case oneLine:
+		return nil
+	}
+	last := parts[len(parts)-1].end
+	if oneLine {
 		d.Replace(last, "", ", "+text)
+		return nil
+	}
+	p := parser{text: d.Text, at: last}
+	c, err := p.peek()
+	switch {
+	case err != nil:
+		return err
+	case c == ',': // a trailing one stays the last
+		d.Replace(d.lineRest(p.at+1), "", nl+indent+text+",")
 	default:
-		p := parser{text: d.Text, at: last}
-		c, err := p.peek()
-		if err != nil {
-			return err
-		}
-		at, comma := d.lineRest(last), ""
-		if c == ',' { // a trailing one stays the last
-			at, comma = d.lineRest(p.at+1), ","
-		}
-		d.Replace(at, "", nl+indent+text+comma)
-		if c != ',' {
-			d.Replace(last, "", ",")
-		}
+		d.Replace(d.lineRest(last), "", nl+indent+text)
+		d.Replace(last, "", ",")
 	}
 	return nil
 }
 
 // lineRest returns the end of the comments behind a place that are on its line.
 func (d *Document) lineRest(at int) int {
-	end := at
-	for at < len(d.Text) {
-		rest := d.Text[at:]
+	for {
+		rest := strings.TrimLeft(d.Text[at:], " \t")
+		start, n := len(d.Text)-len(rest), strings.Index(rest, "*/")+len("*/")
 		switch {
-		case rest[0] == ' ' || rest[0] == '\t':
-			at++
-			continue
 		case strings.HasPrefix(rest, "//"):
-			return at + len(strings.TrimRight(firstLine(rest), "\r"))
-		case strings.HasPrefix(rest, "/*"):
-			n := strings.Index(rest, "*/") + len("*/")
-			if strings.Contains(rest[:n], "\n") {
-				return end
-			}
-			at += n
-			end = at
-			continue
+			return start + len(strings.TrimRight(firstLine(rest), "\r"))
+		case !strings.HasPrefix(rest, "/*") || strings.Contains(rest[:n], "\n"):
+			return at
 		}
-		break
+		at = start + n
 	}
-	return end
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }
 
 // Remove removes the member at a path of keys, and the objects and arrays above it that
 // it leaves empty, but not the outermost one. It does nothing if the
 // member does not exist.
 func (d *Document) Remove(path ...string) error {
-	return d.remove(path, func(*Value) bool { return true }, false)
+	root, err := Parse(d.Text)
+	if err == nil && root.At(path...) != nil {
+		d.removeMember(root, path)
+	}
+	return err
 }
 
 // RemoveElements removes those elements of the array at a path of keys that match, and
 // what that leaves empty.
 func (d *Document) RemoveElements(match func(*Value) bool, path ...string) error {
-	return d.remove(path, match, true)
-}
-
-func (d *Document) remove(path []string, match func(*Value) bool, elements bool) error {
 	for {
 		root, err := Parse(d.Text)
 		if err != nil {
@@ -208,10 +182,6 @@ func (d *Document) remove(path []string, match func(*Value) bool, elements bool)
 		}
 		v := root.At(path...)
 		if v == nil {
-			return nil
-		}
-		if !elements {
-			d.removeMember(root, path)
 			return nil
 		}
 		at := -1
@@ -227,7 +197,7 @@ func (d *Document) remove(path []string, match func(*Value) bool, elements bool)
 			d.removeMember(root, path)
 			return nil
 		}
-		d.cut(*v, at, v.Elements[at].Start, v.Elements[at].End)
+		d.cut(*v, at)
 	}
 }
 
@@ -241,9 +211,9 @@ func (d *Document) removeMember(root Value, path []string) {
 		path = path[:len(path)-1]
 	}
 	into := root.At(path[:len(path)-1]...)
-	for i, v := range slices.Backward(into.Members) {
-		if m := v; m.Key == path[len(path)-1] {
-			d.cut(*into, i, m.Start, m.Value.End)
+	for i, m := range slices.Backward(into.Members) {
+		if m.Key == path[len(path)-1] {
+			d.cut(*into, i)
 			return
 		}
 	}
@@ -251,39 +221,30 @@ func (d *Document) removeMember(root Value, path []string) {
 
 func (d *Document) hasComment(v Value) bool {
 	text := d.Text[v.Start:v.End]
-	for _, m := range v.Members {
-		text = strings.Replace(text, d.Text[m.Start:m.Value.End], "", 1)
-	}
-	for _, e := range v.Elements {
-		text = strings.Replace(text, d.Text[e.Start:e.End], "", 1)
+	for _, p := range v.parts() {
+		text = strings.Replace(text, d.Text[p.start:p.end], "", 1)
 	}
 	return strings.Contains(text, "/")
 }
 
-func (d *Document) cut(from Value, index, start, end int) {
-	count, before := len(from.Members)+len(from.Elements), from.Start+1
-	if index > 0 && from.IsObject() {
-		before = from.Members[index-1].Value.End
-	} else if index > 0 {
-		before = from.Elements[index-1].End
+// cut removes the part at an index.
+func (d *Document) cut(from Value, index int) {
+	parts, before := from.parts(), from.Start+1
+	start, end := parts[index].start, parts[index].end
+	if index > 0 {
+		before = parts[index-1].end
 	}
 	// Its line goes, too, if it begins one.
-	line := start
-	for line > before && strings.IndexByte(" \t", d.Text[line-1]) >= 0 {
-		line--
-	}
-	if line > before && d.Text[line-1] == '\n' {
-		line--
-		if line > before && d.Text[line-1] == '\r' {
-			line--
-		}
-	} else if index > 0 || count > 1 {
+	line := before + len(strings.TrimRight(d.Text[before:start], " \t"))
+	if text, begins := strings.CutSuffix(d.Text[before:line], "\n"); begins {
+		line = before + len(strings.TrimSuffix(text, "\r"))
+	} else if len(parts) > 1 {
 		line = start
 	}
 	p := parser{text: d.Text, at: end}
 	c, _ := p.peek() // it was parsed before
 	switch {
-	case count == 1:
+	case len(parts) == 1:
 		if c == ',' {
 			end = p.at + 1
 		}
@@ -292,7 +253,7 @@ func (d *Document) cut(from Value, index, start, end int) {
 			line, end = from.Start+1, from.End-1
 		}
 		d.Replace(line, d.Text[line:end], "")
-	case c == ',' && (index < count-1 || line < start):
+	case c == ',' && (index < len(parts)-1 || line < start):
 		end = p.at + 1
 		if line == start { // not on a line of its own
 			for strings.IndexByte(" \t", d.Text[end]) >= 0 {
@@ -340,19 +301,12 @@ func (d *Document) format(value any, indent string) (string, error) {
 	return strings.ReplaceAll(text, "\n", d.newline()), err
 }
 
+// encode encodes a value; with an empty indent and unit it is one line.
 func encode(value any, indent, unit string) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent(indent, unit)
-	err := e.Encode(value)
-	return strings.TrimSuffix(b.String(), "\n"), err
-}
-
-func encodeLine(value any) (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
 	err := e.Encode(value)
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
@@ -367,7 +321,5 @@ func same(v *Value, value any) bool {
 	if v.Decode(&a) != nil || json.Unmarshal(want, &b) != nil {
 		return false
 	}
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
+	return reflect.DeepEqual(a, b)
 }

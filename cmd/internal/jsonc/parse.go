@@ -1,8 +1,10 @@
 package jsonc
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -56,31 +58,32 @@ func Parse(text string) (Value, error) {
 	return v, err
 }
 
-// IsObject reports whether the value is an object.
-func (v *Value) IsObject() bool { return v.kind == '{' }
+// part is where a member of an object is, or an element of an array.
+type part struct{ start, end int }
 
-// IsArray reports whether the value is an array.
-func (v *Value) IsArray() bool { return v.kind == '[' }
+// parts returns the parts of an object or an array, in their order.
+func (v *Value) parts() (all []part) {
+	for _, m := range v.Members {
+		all = append(all, part{m.Start, m.Value.End})
+	}
+	for _, e := range v.Elements {
+		all = append(all, part{e.Start, e.End})
+	}
+	return all
+}
 
-// Get returns the last member with a key, or nil if no member has it.
-func (v *Value) Get(key string) *Value {
-	for i := len(v.Members) - 1; i >= 0; i-- {
-		if v.Members[i].Key == key {
-			return &v.Members[i].Value
+// At returns the value at a path of keys, or nil if there is none. Of members with the same
+// key the last one counts.
+func (v *Value) At(path ...string) *Value {
+	if len(path) == 0 {
+		return v
+	}
+	for _, m := range slices.Backward(v.Members) {
+		if m.Key == path[0] {
+			return m.Value.At(path[1:]...)
 		}
 	}
 	return nil
-}
-
-// At returns the value at a path of keys; nil: there is none.
-func (v *Value) At(path ...string) *Value {
-	for _, key := range path {
-		if v == nil || !v.IsObject() {
-			return nil
-		}
-		v = v.Get(key)
-	}
-	return v
 }
 
 // Decode decodes the value, as encoding/json does.
@@ -139,11 +142,7 @@ func (p *parser) blank() error {
 		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
 			p.at++
 		case strings.HasPrefix(rest, "//"):
-			n := strings.IndexByte(rest, '\n')
-			if n < 0 {
-				n = len(rest)
-			}
-			p.at += n
+			p.at += len(firstLine(rest))
 		case strings.HasPrefix(rest, "/*"):
 			n := strings.Index(rest, "*/")
 			if n < 0 {
@@ -155,6 +154,11 @@ func (p *parser) blank() error {
 		}
 	}
 	return nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }
 
 // peek skips what is blank and returns the next byte, 0 at the end.
@@ -184,7 +188,7 @@ func (p *parser) value(depth int) (Value, error) {
 				return err
 			}
 			if c, err := p.peek(); err != nil || c != ':' {
-				return firstOf(err, p.wrong("expected ':'"))
+				return cmp.Or(err, p.wrong("expected ':'"))
 			}
 			p.at++
 			m.Value, err = p.value(depth + 1)
@@ -259,14 +263,5 @@ func (p *parser) literal() error {
 		return p.wrong("expected a value")
 	}
 	p.at += n
-	return nil
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }

@@ -27,11 +27,10 @@ func (anthropic) parse(_ *http.Request, body []byte) (question, error) {
 		if m.Role != "user" {
 			continue
 		}
-		user, err := texts(m.Content, "text")
-		if err != nil {
+		var err error
+		if q.user, err = appendTexts(q.user, m.Content, "text"); err != nil {
 			return q, err
 		}
-		q.user = append(q.user, user...)
 		var parts []struct {
 			Type    string
 			Content json.RawMessage
@@ -40,12 +39,11 @@ func (anthropic) parse(_ *http.Request, body []byte) (question, error) {
 			continue // one string
 		}
 		for _, p := range parts {
-			if p.Type == "tool_result" {
-				results, err := texts(p.Content, "text")
-				if err != nil {
-					return q, err
-				}
-				q.results = append(q.results, results...)
+			if p.Type != "tool_result" {
+				continue
+			}
+			if q.results, err = appendTexts(q.results, p.Content, "text"); err != nil {
+				return q, err
 			}
 		}
 	}
@@ -78,34 +76,25 @@ func (anthropic) stop(turn Turn) string {
 }
 
 func (a anthropic) stream(e *events, turn Turn) {
-	e.send("message_start", object{"type": "message_start", "message": a.message([]object{}, nil)})
+	e.typed("message_start", object{"message": a.message([]object{}, nil)})
 	index := 0
-	block := func(start object, deltas func(delta func(object)) bool) bool {
-		e.send("content_block_start", object{"type": "content_block_start", "index": index, "content_block": start})
-		if !deltas(func(d object) {
-			e.send("content_block_delta", object{"type": "content_block_delta", "index": index, "delta": d})
-		}) {
-			return false
-		}
-		e.send("content_block_stop", object{"type": "content_block_stop", "index": index})
-		index++
-		return true
-	}
+	delta := func(d object) { e.typed("content_block_delta", object{"index": index, "delta": d}) }
 	if turn.Text != "" || turn.Hold != nil {
-		if !block(object{"type": "text", "text": ""}, func(delta func(object)) bool {
-			return e.each(turn.Text, func(word string) { delta(object{"type": "text_delta", "text": word}) })
-		}) {
+		e.typed("content_block_start", object{"index": index, "content_block": object{"type": "text", "text": ""}})
+		if !e.each(turn.Text, func(word string) { delta(object{"type": "text_delta", "text": word}) }) {
 			return
 		}
+		e.typed("content_block_stop", object{"index": index})
+		index++
 	}
 	if turn.Tool != "" {
-		block(object{"type": "tool_use", "id": "toolu_" + callID(), "name": turn.Tool, "input": object{}}, func(delta func(object)) bool {
-			delta(object{"type": "input_json_delta", "partial_json": turn.arguments()})
-			return true
-		})
+		use := object{"type": "tool_use", "id": "toolu_" + callID(), "name": turn.Tool, "input": object{}}
+		e.typed("content_block_start", object{"index": index, "content_block": use})
+		delta(object{"type": "input_json_delta", "partial_json": turn.arguments()})
+		e.typed("content_block_stop", object{"index": index})
 	}
-	e.send("message_delta", object{"type": "message_delta", "delta": object{"stop_reason": a.stop(turn), "stop_sequence": nil}, "usage": object{"output_tokens": 10}})
-	e.send("message_stop", object{"type": "message_stop"})
+	e.typed("message_delta", object{"delta": object{"stop_reason": a.stop(turn), "stop_sequence": nil}, "usage": object{"output_tokens": 10}})
+	e.typed("message_stop", object{})
 }
 
 func (anthropic) fail(w http.ResponseWriter, turn Turn) {

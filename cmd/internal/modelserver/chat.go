@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-type chat struct{}
+type chat struct{ openAI }
 
 func (chat) parse(_ *http.Request, body []byte) (question, error) {
 	var in struct {
@@ -25,17 +25,15 @@ func (chat) parse(_ *http.Request, body []byte) (question, error) {
 		q.tools = append(q.tools, t.Function.Name)
 	}
 	for _, m := range in.Messages {
-		if m.Role != "user" && m.Role != "tool" {
-			continue
+		var err error
+		switch m.Role {
+		case "user":
+			q.user, err = appendTexts(q.user, m.Content, "text")
+		case "tool":
+			q.results, err = appendTexts(q.results, m.Content, "text")
 		}
-		pieces, err := texts(m.Content, "text")
 		if err != nil {
 			return q, err
-		}
-		if m.Role == "user" {
-			q.user = append(q.user, pieces...)
-		} else {
-			q.results = append(q.results, pieces...)
 		}
 	}
 	return q, nil
@@ -83,8 +81,4 @@ func (c chat) stream(e *events, turn Turn) {
 	e.send("", object{"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "test", "choices": []object{}, "usage": chatUsage})
 	fmt.Fprint(e.w, "data: [DONE]\n\n")
 	e.flush()
-}
-
-func (chat) fail(w http.ResponseWriter, turn Turn) {
-	failOpenAI(w, turn)
 }

@@ -1,11 +1,16 @@
 package modelserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
 // Request is one request of a client.
@@ -44,6 +49,31 @@ func (r Request) Prompted(text string) int {
 	return n
 }
 
+// Turn is what the model does when an agent asks for its next answer. The zero value
+// answers "ok".
+type Turn struct {
+	// Text is the answer. It comes before a tool call.
+	Text string
+	// Tool is the name of the tool that the model asks the client to run; empty for an
+	// answer without a tool call.
+	Tool string
+	// Namespace is the group of tools that Tool is in, where a client declares groups: the
+	// Responses API.
+	Namespace string
+	// Input is the tool's input. It must encode as a JSON object.
+	Input map[string]any
+	// Pause comes before every word of Text.
+	Pause time.Duration
+	// Hold, if it is not nil, keeps the answer back until it is closed or the client hangs
+	// up.
+	Hold <-chan struct{}
+	// Status, if it is not 0, makes the answer an HTTP error with that code, whose message
+	// is Text.
+	Status int
+	// Kind is the vendor's name for that error; empty for the usual one of the status.
+	Kind string
+}
+
 // question is a request in a form that all dialects share.
 type question struct {
 	stream               bool
@@ -75,16 +105,18 @@ func (e *events) send(name string, data any) {
 	e.flush()
 }
 
-func (e *events) flush() {
-	if f, ok := e.w.(http.Flusher); ok {
-		f.Flush()
-	}
+// typed sends an event whose data holds its name, too.
+func (e *events) typed(name string, data object) {
+	data["type"] = name
+	e.send(name, data)
 }
+
+func (e *events) flush() { _ = http.NewResponseController(e.w).Flush() } // the client may have hung up
 
 // each calls send for every word of text, with the pauses of the turn. It reports whether
 // the client still listens.
 func (e *events) each(text string, send func(word string)) bool {
-	for i, word := range words(text) {
+	for i, word := range strings.SplitAfter(text, " ") {
 		if !e.pause(i) {
 			return false
 		}
@@ -111,6 +143,15 @@ func reply(w http.ResponseWriter, status int, data any) {
 
 type object = map[string]any
 
+var calls atomic.Int64
+
+// callID returns an id for a tool call. Clients tell calls apart by it.
+func callID() string { return strconv.FormatInt(calls.Add(1), 10) }
+
+func (t Turn) kind(other string, kinds map[int]string) string {
+	return cmp.Or(t.Kind, kinds[t.Status], other)
+}
+
 func (t Turn) arguments() string {
 	if t.Input == nil {
 		return "{}"
@@ -118,26 +159,23 @@ func (t Turn) arguments() string {
 	return string(encode(t.Input))
 }
 
-// text returns the pieces of a message's content, which is a string or an array of parts of
-// the given kinds.
-func texts(content json.RawMessage, kinds ...string) ([]string, error) {
+// appendTexts appends the pieces of a message's content, which is a string or an array of
+// parts of the given kinds.
+func appendTexts(all []string, content json.RawMessage, kinds ...string) ([]string, error) {
 	if len(content) == 0 {
-		return nil, nil
+		return all, nil
 	}
 	var one string
 	if json.Unmarshal(content, &one) == nil {
-		return []string{one}, nil
+		return append(all, one), nil
 	}
 	var parts []struct{ Type, Text string }
 	if err := json.Unmarshal(content, &parts); err != nil {
 		return nil, fmt.Errorf("read the content of a message: %w", err)
 	}
-	var all []string
 	for _, p := range parts {
-		for _, kind := range kinds {
-			if p.Type == kind {
-				all = append(all, p.Text)
-			}
+		if slices.Contains(kinds, p.Type) {
+			all = append(all, p.Text)
 		}
 	}
 	return all, nil

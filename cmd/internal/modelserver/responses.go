@@ -1,11 +1,12 @@
 package modelserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 )
 
-type responses struct{}
+type responses struct{ openAI }
 
 func (responses) parse(_ *http.Request, body []byte) (question, error) {
 	var in struct {
@@ -18,11 +19,7 @@ func (responses) parse(_ *http.Request, body []byte) (question, error) {
 	}
 	q := question{stream: in.Stream}
 	for _, t := range in.Tools {
-		name := t.Name
-		if name == "" {
-			name = t.Type
-		}
-		q.tools = append(q.tools, name)
+		q.tools = append(q.tools, cmp.Or(t.Name, t.Type))
 	}
 	var one string
 	if json.Unmarshal(in.Input, &one) == nil {
@@ -38,19 +35,15 @@ func (responses) parse(_ *http.Request, body []byte) (question, error) {
 		return q, err
 	}
 	for _, item := range items {
+		var err error
 		if item.Role == "user" {
-			user, err := texts(item.Content, "input_text", "text")
-			if err != nil {
-				return q, err
-			}
-			q.user = append(q.user, user...)
+			q.user, err = appendTexts(q.user, item.Content, "input_text", "text")
 		}
-		if item.Type == "function_call_output" || item.Type == "custom_tool_call_output" {
-			results, err := texts(item.Output, "input_text", "output_text", "text")
-			if err != nil {
-				return q, err
-			}
-			q.results = append(q.results, results...)
+		if err == nil && (item.Type == "function_call_output" || item.Type == "custom_tool_call_output") {
+			q.results, err = appendTexts(q.results, item.Output, "input_text", "output_text", "text")
+		}
+		if err != nil {
+			return q, err
 		}
 	}
 	return q, nil
@@ -98,38 +91,33 @@ func (a responses) whole(w http.ResponseWriter, turn Turn) {
 }
 
 func (a responses) stream(e *events, turn Turn) {
-	send := func(kind string, data object) {
-		data["type"] = kind
-		e.send(kind, data)
-	}
-	send("response.created", object{"response": a.response("in_progress", []object{})})
+	e.typed("response.created", object{"response": a.response("in_progress", []object{})})
 	output := a.output(turn)
 	if turn.Text == "" && !e.pause(0) {
 		return
 	}
 	for i, item := range output {
 		if item["type"] == "message" {
-			send("response.output_item.added", object{"output_index": i, "item": object{"id": "msg_1", "type": "message", "role": "assistant", "status": "in_progress", "content": []object{}}})
-			send("response.content_part.added", object{"item_id": "msg_1", "output_index": i, "content_index": 0, "part": object{"type": "output_text", "text": "", "annotations": []object{}}})
+			e.typed("response.output_item.added", object{"output_index": i, "item": object{"id": "msg_1", "type": "message", "role": "assistant", "status": "in_progress", "content": []object{}}})
+			e.typed("response.content_part.added", object{"item_id": "msg_1", "output_index": i, "content_index": 0, "part": object{"type": "output_text", "text": "", "annotations": []object{}}})
 			if !e.each(turn.Text, func(word string) {
-				send("response.output_text.delta", object{"item_id": "msg_1", "output_index": i, "content_index": 0, "delta": word})
+				e.typed("response.output_text.delta", object{"item_id": "msg_1", "output_index": i, "content_index": 0, "delta": word})
 			}) {
 				return
 			}
-			send("response.output_text.done", object{"item_id": "msg_1", "output_index": i, "content_index": 0, "text": turn.Text})
+			e.typed("response.output_text.done", object{"item_id": "msg_1", "output_index": i, "content_index": 0, "text": turn.Text})
 		} else {
-			send("response.output_item.added", object{"output_index": i, "item": item})
+			e.typed("response.output_item.added", object{"output_index": i, "item": item})
 		}
-		send("response.output_item.done", object{"output_index": i, "item": item})
+		e.typed("response.output_item.done", object{"output_index": i, "item": item})
 	}
-	send("response.completed", object{"response": a.response("completed", output)})
+	e.typed("response.completed", object{"response": a.response("completed", output)})
 }
 
-func (responses) fail(w http.ResponseWriter, turn Turn) {
-	failOpenAI(w, turn)
-}
+// openAI is what the APIs of that vendor have in common.
+type openAI struct{}
 
-func failOpenAI(w http.ResponseWriter, turn Turn) {
+func (openAI) fail(w http.ResponseWriter, turn Turn) {
 	kind := turn.kind("server_error", map[int]string{
 		http.StatusBadRequest: "invalid_request_error", http.StatusUnauthorized: "invalid_api_key",
 		http.StatusTooManyRequests: "rate_limit_exceeded",

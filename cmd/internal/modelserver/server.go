@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -65,22 +66,14 @@ func (s *Server) Answer(answer func(Request) Turn) {
 // Requests returns the requests of agents so far, in the order of their arrival, without
 // those that take no turn.
 func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var agents []Request
-	for _, r := range s.requests {
-		if r.Turn {
-			agents = append(agents, r)
-		}
-	}
-	return agents
+	return slices.DeleteFunc(s.All(), func(r Request) bool { return !r.Turn })
 }
 
 // All returns every request so far, also those that take no turn.
 func (s *Server) All() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Request(nil), s.requests...)
+	return slices.Clone(s.requests)
 }
 
 // Wait returns the first request of an agent for which match reports true. It waits until
@@ -162,22 +155,16 @@ func (s *Server) record(r Request) Turn {
 // pause waits as the turn says before its word n. It reports whether the client still
 // listens.
 func (s *Server) pause(r *http.Request, turn Turn, n int) bool {
-	if n == 0 && turn.Hold != nil {
-		select {
-		case <-turn.Hold:
-		case <-s.closed:
-			return false
-		case <-r.Context().Done():
-			return false
-		}
+	if n == 0 && turn.Hold != nil && !await(s, r, turn.Hold) {
+		return false
 	}
-	if turn.Pause == 0 {
-		return true
-	}
-	timer := time.NewTimer(turn.Pause)
-	defer timer.Stop()
+	return turn.Pause == 0 || await(s, r, time.After(turn.Pause))
+}
+
+// await waits for a channel. It reports whether the client still listens then.
+func await[T any](s *Server, r *http.Request, c <-chan T) bool {
 	select {
-	case <-timer.C:
+	case <-c:
 		return true
 	case <-s.closed:
 	case <-r.Context().Done():

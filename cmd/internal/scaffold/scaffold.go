@@ -5,6 +5,7 @@
 package scaffold
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 //go:embed all:templates
 var templates embed.FS
 
-// Languages are those that there is a plugin in, the usual one first.
+// Languages returns the languages that have a template, the usual one first.
 func Languages() []string { return []string{"go", "python"} }
 
 // Plugin says what to write.
@@ -54,36 +55,44 @@ func (p Plugin) Files() ([]File, error) {
 	if err != nil || p.Language != "python" {
 		return files, err
 	}
-	protos, err := protocol()
-	return append(files, protos...), err
+	// The public description of the protocol is for languages that have no SDK.
+	protos, err := filesIn(proto.Files, ".")
+	for _, f := range protos {
+		f.Path = "proto/" + f.Path
+		files = append(files, f)
+	}
+	return files, err
 }
 
 func (p Plugin) templates() ([]File, error) {
-	var files []File
 	root := "templates/" + p.Language
-	replace := strings.NewReplacer("@NAME@", p.Name)
-	err := fs.WalkDir(templates, root, func(path string, d fs.DirEntry, err error) error {
+	files, err := filesIn(templates, root)
+	for i := range files {
+		f := &files[i]
+		f.Path = strings.TrimSuffix(strings.TrimPrefix(f.Path, root+"/"), ".tmpl")
+		f.Data = bytes.ReplaceAll(f.Data, []byte("@NAME@"), []byte(p.Name))
+		switch f.Path {
+		case "gitignore":
+			f.Path = ".gitignore"
+		case "go.mod":
+			f.Data = append(f.Data, p.requirement()...)
+		}
+		if bytes.HasPrefix(f.Data, []byte("#!")) {
+			f.Mode = 0o755
+		}
+	}
+	return files, err
+}
+
+// filesIn returns all files below a directory.
+func filesIn(from fs.FS, root string) (files []File, err error) {
+	err = fs.WalkDir(from, root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := templates.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		text := replace.Replace(string(data))
-		name := strings.TrimSuffix(strings.TrimPrefix(path, root+"/"), ".tmpl")
-		switch name {
-		case "gitignore":
-			name = ".gitignore"
-		case "go.mod":
-			text += p.requirement()
-		}
-		mode := fs.FileMode(0o644)
-		if strings.HasPrefix(text, "#!") {
-			mode = 0o755
-		}
-		files = append(files, File{Path: name, Data: []byte(text), Mode: mode})
-		return nil
+		data, err := fs.ReadFile(from, path)
+		files = append(files, File{Path: path, Data: data, Mode: 0o644})
+		return err
 	})
 	return files, err
 }
@@ -106,21 +115,6 @@ func modPath(path string) string {
 		return strconv.Quote(path)
 	}
 	return path
-}
-
-// protocol returns the public description of the protocol, for languages that
-// have no SDK.
-func protocol() ([]File, error) {
-	var files []File
-	err := fs.WalkDir(proto.Files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := proto.Files.ReadFile(path)
-		files = append(files, File{Path: "proto/" + path, Data: data, Mode: 0o644})
-		return err
-	})
-	return files, err
 }
 
 // Write writes the plugin into a directory, which it creates. An existing directory has to

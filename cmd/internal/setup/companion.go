@@ -14,17 +14,15 @@ import (
 // Companion is the command line of a program that swarm executes in its own place.
 type Companion struct {
 	*flag.FlagSet
-	// Program is the path of swarm, empty if it was not given.
-	Program string
 	version string
 }
 
 // NewCompanion returns the command line of the program of that name, with the flags that
-// all such programs have.
-func NewCompanion(name string, errs io.Writer) *Companion {
+// all such programs have. Program gets the path of swarm if it is given.
+func NewCompanion(name string, program *string, errs io.Writer) *Companion {
 	c := &Companion{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError)}
 	c.SetOutput(errs)
-	c.StringVar(&c.Program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	c.StringVar(program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
 	c.StringVar(&c.version, "version", "", "`version` that this program must have")
 	return c
 }

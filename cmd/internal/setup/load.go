@@ -44,13 +44,11 @@ func (s Setup) Load(backend string) (*config.Loaded, error) {
 		return nil, err
 	}
 	if backend == "" {
-		p, err := s.backendProblem(loaded)
+		wrong, err := s.backendProblems(loaded)
 		if err != nil {
 			return nil, err
 		}
-		if p != nil {
-			problems = append(problems, loaded.Conceal(config.Problems{*p})...)
-		}
+		problems = append(problems, wrong...)
 	}
 	if problems == nil {
 		return loaded, nil
@@ -58,9 +56,9 @@ func (s Setup) Load(backend string) (*config.Loaded, error) {
 	return loaded, problems
 }
 
-// backendProblem is a default backend that does not exist, with the place where
+// backendProblems reports a default backend that does not exist, with the position where
 // it was set; the host only knows the name.
-func (s Setup) backendProblem(loaded *config.Loaded) (*config.Problem, error) {
+func (s Setup) backendProblems(loaded *config.Loaded) (config.Problems, error) {
 	const key = "defaults.backend"
 	at, set := loaded.Origins[key]
 	if !set {
@@ -71,7 +69,7 @@ func (s Setup) backendProblem(loaded *config.Loaded) (*config.Problem, error) {
 		return nil, err
 	}
 	if text := MissingBackend(known, loaded.Config.Defaults.Backend); text != "" {
-		return &config.Problem{At: at, Key: key, Text: text}, nil
+		return loaded.Conceal(config.Problems{{At: at, Key: key, Text: text}}), nil
 	}
 	return nil, nil
 }
@@ -125,19 +123,27 @@ func WorktreeParent(l *config.Loaded) func(dir string) (string, error) {
 
 // Catalog finds plugins as the host does.
 func (s Setup) Catalog(configured map[string]config.Plugin) (*catalog.Catalog, error) {
-	dir, err := s.StateDir()
+	o, err := s.catalogOptions(configured)
 	if err != nil {
 		return nil, err
 	}
-	program, err := s.program()
-	if err != nil {
-		return nil, err
+	return catalog.New(o), nil
+}
+
+func (s Setup) catalogOptions(configured map[string]config.Plugin) (o catalog.Options, err error) {
+	if o.Dir, err = s.StateDir(); err != nil {
+		return o, err
 	}
-	plugins := make(map[string]catalog.Config, len(configured))
+	if o.Executable = s.Program; o.Executable == "" {
+		if o.Executable, err = Executable(); err != nil {
+			return o, err
+		}
+	}
+	o.Env, o.Plugins = s.Env, make(map[string]catalog.Config, len(configured))
 	for name, p := range configured {
-		plugins[name] = catalog.Config(p)
+		o.Plugins[name] = catalog.Config(p)
 	}
-	return catalog.New(catalog.Options{Dir: dir, Executable: program, Env: s.Env, Plugins: plugins}), nil
+	return o, nil
 }
 
 // MissingBackend returns an error text if no such backend exists, else "".

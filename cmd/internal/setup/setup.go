@@ -77,39 +77,23 @@ func (s Setup) findStateDir() (string, error) {
 
 // Open returns a host that has the settings of cfg; the caller closes it.
 func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) {
-	dir, err := s.StateDir()
+	o, err := s.catalogOptions(cfg.Plugins)
 	if err != nil {
 		return nil, err
 	}
-	program, err := s.program()
-	if err != nil {
-		return nil, err
-	}
-	plugins := make(map[string]host.PluginConfig, len(cfg.Plugins))
-	for name, p := range cfg.Plugins {
-		plugins[name] = host.PluginConfig(p)
-	}
-	policy := KillPolicy(cfg.Kill)
 	return host.Open(ctx, host.Options{
-		Dir:         dir,
+		Dir:         o.Dir,
 		Logger:      s.Logger,
 		Env:         cfg.Env.Fill(s.Env),
-		Executable:  program,
-		Plugins:     plugins,
-		Kill:        &policy,
+		Executable:  o.Executable,
+		Plugins:     o.Plugins,
+		Kill:        new(KillPolicy(cfg.Kill)),
 		OutputLimit: cfg.Log.Limit,
 		ProfileDir:  config.ProfileDir(s.Getenv),
 		Waiting:     s.Waiting,
 
 		Client: s.Client, ClientIsPerson: s.ClientIsPerson, Worker: s.Worker,
 	})
-}
-
-func (s Setup) program() (string, error) {
-	if s.Program != "" {
-		return s.Program, nil
-	}
-	return Executable()
 }
 
 // Executable returns the path of the running program.

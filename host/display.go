@@ -14,8 +14,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Profiles returns the profiles of this user, see [display.Reader.Profiles].
-func (h *Host) Profiles() (*profile.Set, error) { return h.display().Profiles() }
+// Profiles returns the profiles of this user. Files that can't be used are left out; the
+// error says which and why.
+func (h *Host) Profiles() (*profile.Set, error) { return h.profiles() }
 
 // Peek returns the last lines of a worker, see [display.Reader.Peek].
 func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {

@@ -43,7 +43,7 @@ func (f *Finder) IDOf(run string) string {
 		return f.lookupEnv(swarm.EnvWorkerID)
 	}
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, f.dir.RunDir(id)) {
+	if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
 		return ""
 	}
 	return id

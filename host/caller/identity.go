@@ -80,7 +80,7 @@ func (f *Finder) standing(ctx context.Context, pid int, env func(string) string)
 // worker of another state directory has no identity here, whatever its name.
 func (f *Finder) resident(ctx context.Context, run string) (team.Caller, error) {
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, f.dir.RunDir(id)) {
+	if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
 		return team.Caller{WorkerID: run}, nil
 	}
 	return f.inhabitant(ctx, id)
@@ -120,10 +120,10 @@ func (f *Finder) actingDir(pid int, nearest func(pid int) string) string {
 func (f *Finder) acting(pid int, nearest func(pid int) string) (run string, from int) {
 	for {
 		run = nearest(pid)
-		if run == "" || !statedir.SameFile(run, f.dir.RunDir(filepath.Base(run))) {
+		if run == "" || !statedir.SameFile(run, f.opts.Dir.RunDir(filepath.Base(run))) {
 			return run, pid
 		}
-		file, err := f.dir.ReadWorkerFile(filepath.Base(run))
+		file, err := f.opts.Dir.ReadWorkerFile(filepath.Base(run))
 		if err != nil || file.Shell == nil || !file.Shell.Acts || file.Owner == nil || !OwnerLives(*file.Owner) {
 			return run, pid
 		}

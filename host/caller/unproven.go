@@ -60,7 +60,7 @@ func (f *Finder) claimed(ctx context.Context, id string) (team.Caller, error) {
 	if err != nil {
 		return team.Caller{}, err
 	}
-	_, err = os.Lstat(filepath.Join(f.dir.RunDir(id), rundir.StatusFile))
+	_, err = os.Lstat(filepath.Join(f.opts.Dir.RunDir(id), rundir.StatusFile))
 	if hasShim := err == nil; !hasShim {
 		return caller, nil
 	}
@@ -87,7 +87,7 @@ func (f *Finder) among(ctx context.Context, runs []string) (team.Caller, error) 
 			agents = append(agents, caller)
 		}
 		name := filepath.Base(run)
-		if file, err := f.dir.ReadWorkerFile(name); err == nil {
+		if file, err := f.opts.Dir.ReadWorkerFile(name); err == nil {
 			name = file.Name
 		}
 		names = append(names, "'"+name+"'")

@@ -40,19 +40,19 @@ type HookEvent struct {
 // of a worker's own agent, nothing is written and returned. No plugin is started, and
 // the registry is only opened for an agent that takes something.
 func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error) {
-	at, ok, err := o.callers.Hook()
+	at, ok, err := o.opts.Callers.Hook()
 	if !ok || err != nil {
 		return "", err
 	}
 	last, err := hookstate.Read(at.Run)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		o.log.Debug("what hooks said before is replaced", "error", err)
+		o.opts.Logger.Debug("what hooks said before is replaced", "error", err)
 	}
 	// An agent that this one started runs hooks, too.
 	if last.Agent != at.Agent && slices.Contains(at.Above, last.Agent) {
 		return "", nil
 	}
-	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, o.dir.RunDir(id)) {
+	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, o.opts.Dir.RunDir(id)) {
 		news, err = o.TakeNews(ctx, id, registry.BroughtHook)
 	} else {
 		err = nil
@@ -101,14 +101,14 @@ func (o *Office) TakeNews(ctx context.Context, workerID string, how registry.Bro
 		news, err = team.Waiting(ctx, tx, workerID)
 		return err
 	}
-	err = o.view(ctx, find)
+	err = o.opts.View(ctx, find)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if err != nil || len(news) == 0 {
 		return "", err
 	}
-	err = o.change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = o.opts.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := find(ctx, tx); err != nil {
 			return err
 		}

@@ -35,30 +35,13 @@ type Options struct {
 
 // Office sends couriers, and holds their dependencies. Its methods may be called
 // concurrently.
-type Office struct {
-	dir          statedir.Dir
-	plugins      *backend.Plugins
-	display      *display.Reader
-	input        *input.Sender
-	callers      *caller.Finder
-	log          hclog.Logger
-	executable   string
-	env          func() []string
-	quiet        bool
-	view, change func(context.Context, func(context.Context, *registry.Tx) error) error
-	reopen       func()
-}
+type Office struct{ opts Options }
 
 // New returns an office.
-func New(o Options) *Office {
-	return &Office{
-		dir: o.Dir, plugins: o.Plugins, display: o.Display, input: o.Input, callers: o.Callers, log: o.Logger,
-		executable: o.Executable, env: o.Env, quiet: o.Quiet, view: o.View, change: o.Change, reopen: o.Reopen,
-	}
-}
+func New(o Options) *Office { return &Office{opts: o} }
 
 func (o *Office) warnIf(err error, message string, pairs ...any) {
 	if err != nil {
-		o.log.Warn(message, append(pairs, "error", err)...)
+		o.opts.Logger.Warn(message, append(pairs, "error", err)...)
 	}
 }

@@ -28,7 +28,7 @@ const Verb = rundir.CourierMark
 //
 // If the host is quiet it does nothing.
 func (o *Office) Wake(ctx context.Context, teamName string) (members []string) {
-	if o.quiet {
+	if o.opts.Quiet {
 		return nil
 	}
 	sleeping, err := o.sleeping(ctx, teamName)
@@ -57,7 +57,7 @@ type sleeper struct {
 }
 
 func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, err error) {
-	err = o.view(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = o.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all = nil
 		teams, _, err := tx.Teams(ctx)
 		if err != nil {
@@ -104,20 +104,21 @@ func (o *Office) canWake(rec *registry.Record) bool {
 	if rec.State == registry.Stopped || rec.NoScreen {
 		return false
 	}
-	p := o.display.ProfileOf(rec)
+	p := o.opts.Display.ProfileOf(rec)
 	return deliver.Supports(p) && !p.Headless(rec.Command)
 }
 
 // start starts a courier, which goes on when this process has ended.
 func (o *Office) start(ctx context.Context, id string) error {
-	if o.executable == "" {
+	if o.opts.Executable == "" {
 		return fmt.Errorf("%w: the path of swarm is not known", swarm.ErrUnsupported)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), o.executable, Verb, id)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), o.opts.Executable, Verb, id)
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker that the caller runs in, see
 	// [rundir.IsHelper].
-	cmd.Env = append(o.env(), swarm.EnvDir+"="+string(o.dir), swarm.EnvShim+"="+rundir.CourierMark)
+	cmd.Env = append(o.opts.Env(),
+		swarm.EnvDir+"="+string(o.opts.Dir), swarm.EnvShim+"="+rundir.CourierMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err

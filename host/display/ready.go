@@ -49,7 +49,7 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 	}
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	rec, err := d.begun(limited, name)
+	rec, err := d.opts.Begun(limited, name)
 	if err == nil {
 		err = d.followReady(limited, rec, r)
 	}
@@ -58,7 +58,7 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 		return fmt.Errorf("%w: '%s' did not become ready within %s", ErrNotReady, name, r.Timeout)
 	case errors.Is(err, worker.ErrEnded):
 		// How, is known by now.
-		ended := &endedEarlyError{name: rec.Name, exit: d.observe(ctx, []registry.Record{rec})[0].Exit}
+		ended := &endedEarlyError{name: rec.Name, exit: d.opts.Observe(ctx, []registry.Record{rec})[0].Exit}
 		if text := d.brokenAtEnd(ctx, &rec); text != "" {
 			return &brokenError{name: rec.Name, text: text, ended: ended}
 		}
@@ -69,11 +69,11 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 }
 
 func (d *Reader) followReady(ctx context.Context, rec registry.Record, r ReadyRequest) error {
-	e, err := d.plugins.Entry(rec.Backend, rec.Plugin)
+	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return err
 	}
-	err = d.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
+	err = d.opts.Plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapOutput) {
 			return worker.Unsupported(rec.Backend, swarm.CapOutput, rec.Name)
 		}

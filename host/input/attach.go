@@ -15,11 +15,11 @@ import (
 // replaces the caller, which closes the host before. A person at the terminal can end the
 // programs there, so only its leader may attach to a team's worker.
 func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
-	recs, _, err := s.see(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.opts.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
-	if err := s.mayEnd(ctx, recs...); err != nil {
+	if err := s.opts.MayEnd(ctx, recs...); err != nil {
 		return swarm.Attachment{}, err
 	}
 	rec := recs[0]
@@ -30,11 +30,11 @@ func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, err
 	if rec, err = s.living(ctx, rec); err == nil {
 		err = s.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) error {
 			var err error
-			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.env})
+			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.opts.Env})
 			return err
 		})
 	}
-	if errors.Is(err, worker.ErrEnded) && rec.IsRunning() && s.observe(ctx, []registry.Record{rec})[0].Status == worker.StatusRunning {
+	if errors.Is(err, worker.ErrEnded) && rec.IsRunning() && s.opts.Observe(ctx, []registry.Record{rec})[0].Status == worker.StatusRunning {
 		err = &noWindowError{name: rec.Name} // not the worker has ended, its window has
 	}
 	return a, worker.Naming(err, "cannot attach to", rec.Name)

@@ -36,26 +36,10 @@ type Options struct {
 }
 
 // Sender gives input to workers. Its methods may be called at the same time.
-type Sender struct {
-	dir       statedir.Dir
-	plugins   *backend.Plugins
-	display   *display.Reader
-	env       []string
-	find, see func(context.Context, worker.Selection) ([]registry.Record, []string, error)
-	change    func(context.Context, func(context.Context, *registry.Tx) error) error
-	settled   func(context.Context, registry.Record) (registry.Record, error)
-	observe   func(context.Context, []registry.Record) []worker.Worker
-	mayEnd    func(context.Context, ...registry.Record) error
-	inside    func([]registry.Record) int
-}
+type Sender struct{ opts Options }
 
 // New returns a sender.
-func New(o Options) *Sender {
-	return &Sender{
-		dir: o.Dir, plugins: o.Plugins, display: o.Display, env: o.Env, find: o.Find, see: o.See,
-		change: o.Change, settled: o.Settled, observe: o.Observe, mayEnd: o.MayEnd, inside: o.Inside,
-	}
-}
+func New(o Options) *Sender { return &Sender{opts: o} }
 
 // inputLimit is how long a backend may take to give a worker something, which may
 // be slow to read it.
@@ -66,7 +50,7 @@ const inputLimit = time.Minute
 func (s *Sender) living(ctx context.Context, rec registry.Record) (registry.Record, error) {
 	var err error
 	if rec.State == registry.Starting {
-		rec, err = s.settled(ctx, rec)
+		rec, err = s.opts.Settled(ctx, rec)
 	}
 	if err == nil && rec.State != registry.Running {
 		err = worker.NotRunning(rec.Name)
@@ -84,9 +68,9 @@ func (s *Sender) interact(ctx context.Context, rec registry.Record, need swarm.C
 func (s *Sender) interactWithin(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	e, err := s.plugins.Entry(rec.Backend, rec.Plugin)
+	e, err := s.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err == nil {
-		err = s.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
+		err = s.opts.Plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
 			if !p.Has(need) {
 				return worker.Unsupported(rec.Backend, need, rec.Name)
 			}
@@ -120,11 +104,11 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	recs, _, err := s.find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	if err := s.mayEnd(ctx, recs...); err != nil {
+	if err := s.opts.MayEnd(ctx, recs...); err != nil {
 		return worker.Worker{}, err
 	}
 	rec, err := s.living(ctx, recs[0])

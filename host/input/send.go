@@ -42,7 +42,7 @@ func (s *Sender) Send(ctx context.Context, sel worker.Selection, in swarm.Input)
 }
 
 func (s *Sender) sendTo(ctx context.Context, p *backend.Peer, rec registry.Record, in swarm.Input) (Outcome, error) {
-	prof := s.display.ProfileOf(&rec)
+	prof := s.opts.Display.ProfileOf(&rec)
 	if in.Kind == swarm.InputText && prof != nil {
 		in.EnterAfter = min(prof.PasteGuard(), swarm.MaxEnterAfter)
 	}
@@ -67,17 +67,17 @@ func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input,
 	if len(in.Data) > swarm.MaxInput {
 		return nil, worker.Invalid(fmt.Sprintf("cannot send more than %d bytes at once", swarm.MaxInput))
 	}
-	recs, _, err := s.find(ctx, sel)
+	recs, _, err := s.opts.Find(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
 	if disturbs(in) {
-		if err := s.mayEnd(ctx, recs...); err != nil {
+		if err := s.opts.MayEnd(ctx, recs...); err != nil {
 			return nil, err
 		}
 	}
 	if in.Kind == swarm.InputKeys {
-		if at := s.inside(recs); at >= 0 {
+		if at := s.opts.Inside(recs); at >= 0 {
 			return nil, &ownDialogError{name: recs[at].Name}
 		}
 	}

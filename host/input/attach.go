@@ -35,17 +35,9 @@ func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, err
 		})
 	}
 	if errors.Is(err, worker.ErrEnded) && rec.IsRunning() && s.opts.Observe(ctx, []registry.Record{rec})[0].Status == worker.StatusRunning {
-		err = &noWindowError{name: rec.Name} // not the worker has ended, its window has
+		// The worker has not ended, its window has.
+		err = worker.Hinted("it is running (no window)", fmt.Sprintf("its window was closed, or the tmux server ended: "+
+			"follow what it writes with 'swarm logs %[1]s --follow', or start it again in a new window with 'swarm respawn %[1]s'", rec.Name))
 	}
 	return a, worker.Naming(err, "cannot attach to", rec.Name)
-}
-
-type noWindowError struct{ name string }
-
-func (e *noWindowError) Error() string { return "it is running (no window)" }
-
-// Hint returns the next step.
-func (e *noWindowError) Hint() string {
-	return fmt.Sprintf("its window was closed, or the tmux server ended: follow what it writes with 'swarm logs %[1]s --follow', "+
-		"or start it again in a new window with 'swarm respawn %[1]s'", e.name)
 }

@@ -75,7 +75,7 @@ func (s *Sender) Answer(ctx context.Context, name, choice, question string) (del
 		return deliver.Answered{}, err
 	}
 	if s.opts.Inside(recs) >= 0 {
-		return deliver.Answered{}, &ownDialogError{name: rec.Name}
+		return deliver.Answered{}, ownDialog(rec.Name)
 	}
 	rec, err = s.living(ctx, rec)
 	var out deliver.Answered
@@ -150,10 +150,8 @@ func (s *Sender) Lock(ctx context.Context, rec registry.Record, prof *profile.Pr
 	return unlock, err
 }
 
-type ownDialogError struct{ name string }
-
-func (e *ownDialogError) Error() string {
-	return fmt.Sprintf("'%s' can't press its own keys: what it asks is for somebody else", e.name)
+func ownDialog(name string) error {
+	return fmt.Errorf("'%s' can't press its own keys: what it asks is for somebody else", name)
 }
 
 // noteFile is the file in a run directory that says of a delivery that it began.

@@ -78,7 +78,7 @@ func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input,
 	}
 	if in.Kind == swarm.InputKeys {
 		if at := s.opts.Inside(recs); at >= 0 {
-			return nil, &ownDialogError{name: recs[at].Name}
+			return nil, ownDialog(recs[at].Name)
 		}
 	}
 	named := len(sel.Names) > 0
@@ -111,7 +111,7 @@ func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.In
 		err = s.interactWithin(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
 			switch takes := takes(p, rec, kind); {
 			case !takes && named:
-				return &deafError{name: rec.Name}
+				return worker.Deaf(rec.Name)
 			case !takes:
 				return errPassedOver
 			}
@@ -139,16 +139,4 @@ func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.In
 func takes(p *backend.Peer, rec registry.Record, kind swarm.InputKind) bool {
 	onTerminal := p.Has(swarm.CapScreen) || rec.Options[swarm.OptionTTY] == "true"
 	return kind == swarm.InputInterrupt || rec.Stdin || onTerminal || !p.Has(swarm.CapStdin)
-}
-
-type deafError struct{ name string }
-
-func (e *deafError) Error() string {
-	return fmt.Sprintf("worker '%s' has no input to send to: it was spawned without --stdin", e.name)
-}
-func (e *deafError) Is(target error) bool { return target == worker.ErrDeaf }
-
-// Hint returns the next step.
-func (e *deafError) Hint() string {
-	return fmt.Sprintf("spawn it again with --stdin, or with --tmux in a terminal, after 'swarm kill %[1]s' and 'swarm clean %[1]s'", e.name)
 }

@@ -106,7 +106,7 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 		case w.Status == worker.StatusStarting && w.Reason != "":
 			out.Err = fmt.Errorf("cannot clean worker '%s': its %s", w.Name, w.Reason)
 		default:
-			out.Err = &runningError{name: w.Name}
+			out.Err = worker.Errorf(worker.ErrRunning, "cannot clean running worker '%s'", w.Name)
 			skip[i] = len(sel.Names) == 0
 		}
 	}
@@ -247,10 +247,3 @@ func preserving(name, reason, path string) worker.Warning {
 		Hint: fmt.Sprintf("the worktree is %s", path),
 	}
 }
-
-type runningError struct{ name string }
-
-func (e *runningError) Error() string {
-	return fmt.Sprintf("cannot clean running worker '%s'", e.name)
-}
-func (e *runningError) Is(target error) bool { return target == worker.ErrRunning }

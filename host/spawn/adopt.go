@@ -175,7 +175,7 @@ func (req AdoptRequest) pick(found []swarm.Listed) ([]swarm.Listed, error) {
 	for _, name := range req.Names {
 		i := findListed(found, name)
 		if i < 0 {
-			return nil, &notListedError{backend: req.Backend, name: name}
+			return nil, worker.Errorf(store.ErrNotFound, "backend '%s' has no worker '%s'", req.Backend, name)
 		}
 		if !slices.ContainsFunc(picked, func(l swarm.Listed) bool { return l.Spec.ID == found[i].Spec.ID }) {
 			picked = append(picked, found[i])
@@ -197,13 +197,6 @@ func findListed(found []swarm.Listed, name string) int {
 	}
 	return best
 }
-
-type notListedError struct{ backend, name string }
-
-func (e *notListedError) Error() string {
-	return fmt.Sprintf("backend '%s' has no worker '%s'", e.backend, e.name)
-}
-func (e *notListedError) Is(target error) bool { return target == store.ErrNotFound }
 
 // adoptedRecord returns the record of a worker that somebody else has spawned. Facts
 // that only that host knew, such as how long to keep its record, get their defaults.

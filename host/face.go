@@ -118,7 +118,7 @@ type (
 	// CleanRequest says how to clean.
 	CleanRequest = kill.CleanRequest
 	// CleanOutcome is the result of cleaning one worker.
-	CleanOutcome = kill.CleanOutcome
+	CleanOutcome = kill.Outcome
 )
 
 // The words of [spawn], for callers of a [Host].

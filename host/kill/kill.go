@@ -63,14 +63,15 @@ type Event struct {
 	Deadline time.Time
 }
 
-// Outcome says what came of the kill of one worker.
+// Outcome says what came of the kill, or of the cleaning, of one worker.
 type Outcome struct {
-	// Worker is the worker after the kill.
+	// Worker is the worker after it.
 	Worker worker.Worker
-	// Result is the answer of the backend. It is zero if the worker had been stopped
-	// before.
+	// Result is the answer of the backend to a kill. It is zero if the worker had been
+	// stopped before.
 	Result swarm.KillResult
-	// Err is nil if nothing of the worker is left. Its text names the worker.
+	// Err is nil if nothing of the worker is left, or, after a cleaning, its record is gone.
+	// Its text names the worker.
 	Err error
 	// Warnings are about this worker's workspace.
 	Warnings []worker.Warning
@@ -234,8 +235,8 @@ func (k *killing) run(ctx context.Context) {
 		asking.Wait()
 		close(k.results)
 	}()
-	for batch := range batches(k.results) {
-		k.record(ctx, batch)
+	for first := range k.results {
+		k.record(ctx, k.batch(first))
 	}
 }
 
@@ -247,24 +248,18 @@ func (k *killing) reconcile(ctx context.Context) {
 	k.opts.History.Reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
 }
 
-// batches returns what is in a channel, always all that is there at once.
-func batches[T any](c <-chan T) func(yield func([]T) bool) {
-	return func(yield func([]T) bool) {
-		for first := range c {
-			batch := []T{first}
-			for more := true; more; {
-				select {
-				case next, ok := <-c:
-					if more = ok; ok {
-						batch = append(batch, next)
-					}
-				default:
-					more = false
-				}
+// batch returns first with the results that are there by now.
+func (k *killing) batch(first killed) []killed {
+	batch := []killed{first}
+	for {
+		select {
+		case next, ok := <-k.results:
+			if !ok {
+				return batch
 			}
-			if !yield(batch) {
-				return
-			}
+			batch = append(batch, next)
+		default:
+			return batch
 		}
 	}
 }

@@ -245,12 +245,9 @@ func (k *killing) tellRequests(ctx context.Context, recs []registry.Record) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
-	reg, err := k.opts.Store.Writing(ctx)
-	if err == nil {
-		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-			_, err := tx.Append(ctx, events...)
-			return err
-		})
-	}
+	err := k.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := tx.Append(ctx, events...)
+		return err
+	})
 	k.warnIf(err, "the history can't be written")
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -65,7 +64,7 @@ type giver func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outc
 // within the limit.
 func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input, limit time.Duration, give giver) ([]Outcome, error) {
 	if len(in.Data) > swarm.MaxInput {
-		return nil, worker.Invalid(fmt.Sprintf("cannot send more than %d bytes at once", swarm.MaxInput))
+		return nil, worker.Invalid("cannot send more than %d bytes at once", swarm.MaxInput)
 	}
 	recs, _, err := s.opts.Find(ctx, sel)
 	if err != nil {

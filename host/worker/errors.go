@@ -92,8 +92,10 @@ func Unsupported(backend string, missing swarm.Capability, name string) error {
 	return err
 }
 
-// Invalid returns a [swarm.ErrInvalidSpec] whose text is all of it.
-func Invalid(text string) error { return &sentinelError{swarm.ErrInvalidSpec, text} }
+// Invalid is [Errorf] for [swarm.ErrInvalidSpec].
+func Invalid(format string, args ...any) error {
+	return Errorf(swarm.ErrInvalidSpec, format, args...)
+}
 
 // Wording returns the text of an error without the sentinels that say no more than the
 // text after them.

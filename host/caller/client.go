@@ -174,7 +174,7 @@ type Hook struct {
 }
 
 // Hook finds the agent whose hook the calling process is. It requires the same proof as for
-// an MCP server, see [Host.lineToMain]: a daemon may run hooks for agents in other workers.
+// an MCP server, see [Finder.lineToMain]: a daemon may run hooks for agents in other workers.
 func (f *Finder) Hook() (Hook, bool, error) {
 	self, err := proc.Self()
 	if err != nil {

@@ -2,7 +2,6 @@ package caller
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -60,8 +58,7 @@ func (f *Finder) claimed(ctx context.Context, id string) (team.Caller, error) {
 	if err != nil {
 		return team.Caller{}, err
 	}
-	_, err = os.Lstat(filepath.Join(f.opts.Dir.RunDir(id), rundir.StatusFile))
-	if hasShim := err == nil; !hasShim {
+	if !f.hasShim(id) {
 		return caller, nil
 	}
 	if caller.Agent == "" || caller.Role == team.RoleLeader {

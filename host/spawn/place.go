@@ -90,7 +90,7 @@ func OwnerOf(pid int) (swarm.Owner, error) {
 	if err != nil || !p.Alive() {
 		return swarm.Owner{}, worker.Invalid("no such process: %d", pid)
 	}
-	return swarm.Owner{PID: p.PID, Start: p.Start, Boot: p.Boot}, nil
+	return swarm.Owner(p.Identity), nil
 }
 
 // ownerFor returns what a backend is told of a worker's owner: processes of this

@@ -28,7 +28,7 @@ func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, err
 	}
 	var a swarm.Attachment
 	if rec, err = s.living(ctx, rec); err == nil {
-		err = s.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) error {
+		err = s.interact(ctx, inputLimit, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) error {
 			var err error
 			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.opts.Env})
 			return err

@@ -39,9 +39,3 @@ type Office struct{ opts Options }
 
 // New returns an office.
 func New(o Options) *Office { return &Office{opts: o} }
-
-func (o *Office) warnIf(err error, message string, pairs ...any) {
-	if err != nil {
-		o.opts.Logger.Warn(message, append(pairs, "error", err)...)
-	}
-}

@@ -32,13 +32,13 @@ func (o *Office) Wake(ctx context.Context, teamName string) (members []string) {
 		return nil
 	}
 	sleeping, err := o.sleeping(ctx, teamName)
-	if !errors.Is(err, fs.ErrNotExist) {
-		o.warnIf(err, "what is waiting for agents can't be read")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		o.opts.Logger.Warn("what is waiting for agents can't be read", "error", err)
 	}
 	for _, s := range sleeping {
 		if !o.has(s.rec.ID) {
 			if err := o.start(ctx, s.rec.ID); err != nil {
-				o.warnIf(err, "a courier can't be started", "worker", s.rec.Name)
+				o.opts.Logger.Warn("a courier can't be started", "worker", s.rec.Name, "error", err)
 				continue
 			}
 		}

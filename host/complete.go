@@ -43,8 +43,13 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	if err != nil {
 		return Worker{}, err
 	}
-	if !req.Allowed {
-		if err := h.mayComplete(ctx, rec); err != nil {
+	// A team's worker is completed by its own agent only.
+	if !req.Allowed && rec.Team != "" {
+		caller, err := h.Caller(ctx)
+		if err == nil && caller.WorkerID != rec.ID {
+			err = ErrOutside
+		}
+		if err != nil {
 			return Worker{}, err
 		}
 	}
@@ -127,19 +132,6 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 		}
 	}
 	return registry.Record{}, ErrOutside
-}
-
-// mayComplete refuses to complete a team's worker for a caller whose token is not
-// that of its agent.
-func (h *Host) mayComplete(ctx context.Context, rec registry.Record) error {
-	if rec.Team == "" {
-		return nil
-	}
-	caller, err := h.Caller(ctx)
-	if err == nil && caller.WorkerID != rec.ID {
-		err = ErrOutside
-	}
-	return err
 }
 
 // statusNow is the status of a worker that has just completed.

@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/sleep"
@@ -84,19 +83,12 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 
 // waitStarting waits for the end of a spawn, then for that of the worker.
 func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(Worker)) {
-	if h.dir.Locked(rec.ID) {
-		// The lock is free when the spawn is over, one way or the other.
-		unlock, err := h.dir.Lock(ctx, rec.ID)
-		if err != nil {
-			return
-		}
-		unlock()
+	// The lock is free when the spawn is over, one way or the other.
+	if _, err := display.AwaitLock(ctx, h.dir, rec.ID); err != nil {
+		return
 	}
 	w := worker.Of(rec)
-	reg, err := h.store.Reading(ctx)
-	if err == nil {
-		rec, err = store.Restored(ctx, reg, rec)
-	}
+	rec, err := h.restored(ctx, rec)
 	switch {
 	case err != nil:
 		w.Reason = err.Error()

@@ -251,7 +251,10 @@ func (d *Reader) readFrom(ctx context.Context, rec registry.Record, o swarm.Outp
 
 // begunNow returns the record of a worker once its spawn is over.
 func (d *Reader) begunNow(ctx context.Context, rec registry.Record) registry.Record {
-	if rec.State != registry.Starting || !d.awaitLock(ctx, rec.ID) {
+	if rec.State != registry.Starting {
+		return rec
+	}
+	if held, err := AwaitLock(ctx, d.opts.Dir, rec.ID); !held || err != nil {
 		return rec
 	}
 	if recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{rec.Name}}); err == nil {
@@ -263,7 +266,7 @@ func (d *Reader) begunNow(ctx context.Context, rec registry.Record) registry.Rec
 // nextRun returns the record of the run after the one of rec, which has ended. It waits for
 // a respawn that is under way.
 func (d *Reader) nextRun(ctx context.Context, rec registry.Record) (next registry.Record, found bool) {
-	d.awaitLock(ctx, statedir.RespawnLock(rec.ID))
+	_, _ = AwaitLock(ctx, d.opts.Dir, statedir.RespawnLock(rec.ID))
 	recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{rec.Name}})
 	if err != nil || !slices.Contains(recs[0].Previous, rec.ID) {
 		return rec, false
@@ -271,16 +274,16 @@ func (d *Reader) nextRun(ctx context.Context, rec registry.Record) (next registr
 	return d.begunNow(ctx, recs[0]), true
 }
 
-// awaitLock waits for the end of what holds a lock, and reports whether it was held.
-func (d *Reader) awaitLock(ctx context.Context, name string) bool {
-	if !d.opts.Dir.Locked(name) {
-		return false
+// AwaitLock waits until nothing holds a lock, and reports whether something did.
+func AwaitLock(ctx context.Context, dir statedir.Dir, name string) (held bool, err error) {
+	if !dir.Locked(name) {
+		return false, nil
 	}
-	unlock, err := d.opts.Dir.Lock(ctx, name)
+	unlock, err := dir.Lock(ctx, name)
 	if err == nil {
 		unlock()
 	}
-	return err == nil
+	return true, err
 }
 
 // asEnded returns a worker whose output has ended. Its record may have gone with its end.

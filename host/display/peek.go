@@ -67,14 +67,18 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 	if lines <= 0 {
 		lines = PeekLines
 	}
+	all, err := lastOutput(ctx, owner, rec.Handle, lines)
+	p.Lines, p.Screen, p.Taken = all[max(0, len(all)-lines):], false, false
+	return err
+}
+
+func lastOutput(ctx context.Context, p *backend.Peer, handle swarm.Handle, lines int) ([]string, error) {
 	var text lineReader
-	err := owner.Backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
+	err := p.Backend.Output(ctx, handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
 		text.add(o)
 		return nil
 	})
-	all := text.all()
-	p.Lines, p.Screen, p.Taken = all[max(0, len(all)-lines):], false, false
-	return err
+	return text.all(), err
 }
 
 // LastLines returns the last lines of a worker's output as far as they can be read, and
@@ -82,16 +86,13 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 func (d *Reader) LastLines(ctx context.Context, rec registry.Record, lines int) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
-	var text lineReader
+	var last []string
 	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err == nil {
-		err = d.opts.Plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
-			text = lineReader{}
-			return p.Backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
-				text.add(o)
-				return nil
-			})
+		err = d.opts.Plugins.AskBackend(ctx, e, true, func(p *backend.Peer) (err error) {
+			last, err = lastOutput(ctx, p, rec.Handle, lines)
+			return err
 		})
 	}
-	return text.all(), err
+	return last, err
 }

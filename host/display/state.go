@@ -21,13 +21,12 @@ import (
 func (d *Reader) Look(ctx context.Context, recs []registry.Record, ws []worker.Worker) {
 	profiles := make([]*profile.Profile, len(recs))
 	for i := range recs {
-		if !ws[i].Alive() {
-			continue
+		if ws[i].Alive() {
+			profiles[i] = d.ProfileOf(&recs[i])
 		}
-		if profiles[i] = d.ProfileOf(&recs[i]); profiles[i] == nil {
-			continue
+		if profiles[i] != nil {
+			ws[i].State = d.stateWithoutScreen(profiles[i], &recs[i])
 		}
-		ws[i].State = d.stateWithoutScreen(profiles[i], &recs[i])
 	}
 	now := time.Now()
 	asks := func(i int) bool { return ws[i].State != nil && ws[i].State.Source == "" }

@@ -178,23 +178,14 @@ func mates(server int, session string) (runs []string) {
 // serverOf returns the pid of the server that a session's variable names; 0 if it
 // names none.
 func serverOf(session string) int {
-	rest, number, ok := cutLast(session)
-	if !ok || number == "-1" {
+	parts := strings.Split(session, ",") // a socket's path may have commas too
+	n := len(parts)
+	if n < 3 || parts[n-1] == "-1" {
 		return 0 // as of a job of no session
 	}
-	_, pid, _ := cutLast(rest)
-	server, err := strconv.Atoi(pid)
+	server, err := strconv.Atoi(parts[n-2])
 	if err != nil {
 		return 0
 	}
 	return server
-}
-
-// cutLast cuts a text at its last comma: a socket's path may have some too.
-func cutLast(s string) (before, after string, found bool) {
-	i := strings.LastIndexByte(s, ',')
-	if i < 0 {
-		return "", "", false
-	}
-	return s[:i], s[i+1:], true
 }

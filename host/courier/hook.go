@@ -1,6 +1,7 @@
 package courier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -64,10 +65,7 @@ func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error)
 }
 
 func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time) hookstate.Claim {
-	c := hookstate.Claim{Client: e.Client, Session: e.Session, Main: at.Main, Agent: at.Agent, State: e.State, Question: e.Question, Since: now, At: now}
-	if c.Session == "" {
-		c.Session = last.Session
-	}
+	c := hookstate.Claim{Client: e.Client, Session: cmp.Or(e.Session, last.Session), Main: at.Main, Agent: at.Agent, State: e.State, Question: e.Question, Since: now, At: now}
 	same := last.Main == at.Main && last.Agent == at.Agent
 	switch {
 	case e.Ends || e.Begins && !same:

@@ -107,14 +107,13 @@ func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.In
 	rec, err := s.living(ctx, rec)
 	var out Outcome
 	if err == nil {
-		err = s.interact(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
+		err = s.interact(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) (err error) {
 			switch takes := takes(p, rec, kind); {
 			case !takes && named:
 				return worker.Deaf(rec.Name)
 			case !takes:
 				return errPassedOver
 			}
-			var err error
 			out, err = give(ctx, p, rec)
 			return err
 		})

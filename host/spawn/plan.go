@@ -1,6 +1,7 @@
 package spawn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -73,20 +74,15 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 		Spec: registry.Spec{
 			ID: statedir.NewID(now), Name: req.Name, Backend: req.Backend, Plugin: backend.RecordedPlugin(p.backend),
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: Unique(req.Tags), Options: req.Options,
-			Kill: s.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
-			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
+			Kill: s.killPolicy(req.Kill), OutputLimit: cmp.Or(req.OutputLimit, s.opts.OutputLimit),
+			Retain: cmp.Or(req.Retain, registry.RetainUntilClean),
+			Stdin:  req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
 			Profile: req.Profile, Resurrect: req.Resurrect,
 			Team: req.Team, Shell: req.Shell, Created: now,
 		},
 	}
 	if a := req.Agent; a != nil {
 		p.rec.Team, p.rec.Agent, p.token = a.Team, a.ID, caller.NewToken()
-	}
-	if p.rec.OutputLimit == 0 {
-		p.rec.OutputLimit = s.opts.OutputLimit
-	}
-	if p.rec.Retain == "" {
-		p.rec.Retain = registry.RetainUntilClean
 	}
 	if w := req.Workspace; w != nil {
 		if p.workspace, err = s.opts.Catalog.Find(w.Plugin); err != nil {

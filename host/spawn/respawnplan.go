@@ -89,14 +89,11 @@ func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 // and is what was asked for.
 func (p *plan) keepWorkspace(old registry.Record) {
 	ws := old.Workspace
-	if ws == nil || p.rec.Ask == nil || !sameWorkspace(p.rec.Ask, old.Ask) {
+	if ws == nil || p.rec.Ask == nil || !sameWorkspace(p.rec.Ask, old.Ask) || isMissing(ws) {
 		return
 	}
 	if ws.Host != "" && (p.rec.Backend != old.Backend || !maps.Equal(p.rec.Options, old.Options)) {
 		return // the worker may be on another machine now
-	}
-	if isMissing(ws) {
-		return
 	}
 	p.rec.Workspace, p.rec.Dir, p.rec.Step = ws, dirIn(p.rec.Ask, ws), registry.StepBackend
 }

@@ -111,9 +111,8 @@ func outcome(b killed) Outcome {
 	switch {
 	case b.before:
 	case b.err == nil:
-		rec := b.rec
-		history.RecordEnd(&rec, b.res.Status)
-		out.Worker = worker.Of(rec)
+		history.RecordEnd(&b.rec, b.res.Status)
+		out.Worker = worker.Of(b.rec)
 	default:
 		out.Worker.Apply(swarm.StatusResult{Status: b.res.Status})
 		out.Worker.Survivors = survivors(b.res)

@@ -31,7 +31,7 @@ func (k *killing) finish(ctx context.Context) ([]Outcome, error) {
 	k.report()
 	k.answer()
 	if out.Err != nil {
-		return k.outcomes, nil // the error is told with the outcome
+		return k.outcomes, nil //nolint:nilerr // it is told with its outcome
 	}
 	return k.outcomes, k.killSelf(ctx, rec, e, out)
 }

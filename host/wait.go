@@ -156,8 +156,8 @@ func (h *Host) waitBatch(ctx context.Context, p *backend.Peer, g *backend.Group,
 	return err
 }
 
-// awaited returns the records of those to wait for. Whether one whose record goes
-// with its end is still there depends on who else looks; its exit must not.
+// awaited returns the records of the workers to wait for. An ephemeral worker may be gone
+// if another process has recorded its end; its exit must be reported all the same.
 func (h *Host) awaited(ctx context.Context, sel Selection) ([]registry.Record, error) {
 	recs, _, err := h.choose(ctx, sel)
 	if !errors.Is(err, ErrNotFound) {
@@ -189,8 +189,8 @@ func (h *Host) departed(ctx context.Context, name string) ([]registry.Record, er
 	return []registry.Record{rec}, err
 }
 
-// remember fills in the exit of a worker from the history: whoever recorded it may
-// have removed all else since.
+// remember fills in the exit of a worker from the history: the process that recorded it
+// may have removed everything else since.
 func (h *Host) remember(ctx context.Context, w *Worker) {
 	if w.Status == StatusStopped && w.Exit != nil {
 		return

@@ -25,7 +25,7 @@ type Options struct {
 	Input   *input.Sender
 	Callers *caller.Finder
 	Logger  hclog.Logger
-	// Executable is the program that becomes a courier, Env the environment that it gets.
+	// Executable is the program that becomes a courier, Env returns its environment.
 	Executable string
 	Env        func() []string
 	// Quiet says that no courier is sent.

@@ -20,11 +20,10 @@ import (
 // id of the worker follows.
 const Verb = rundir.CourierMark
 
-// Wake has the agents of a team told what is waiting for them, of all teams with an empty
-// name: for each whose screen is known it leaves a courier behind, unless one is there, see
-// [Office.Run]. It returns the members for whom one is on its way. It waits for nothing and
-// starts no plugin. Failures are only logged, since the messages stay and every later call
-// tries again.
+// Wake starts a courier for each agent of a team for which something is waiting and whose
+// screen is known, unless one is there, see [Office.Run]; an empty name means all teams. It
+// returns the members who have a courier. It waits for nothing and starts no plugin.
+// Failures are only logged, since the messages stay and every later call tries again.
 //
 // If the host is quiet it does nothing.
 func (o *Office) Wake(ctx context.Context, teamName string) (members []string) {
@@ -98,8 +97,8 @@ func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, 
 	return slices.DeleteFunc(all, func(s sleeper) bool { return !o.canWake(&s.rec) }), err
 }
 
-// canWake reports whether the agent of a worker can be told something on its terminal,
-// as far as its record says.
+// canWake reports whether, by its record, the agent of a worker can be given a line on its
+// terminal.
 func (o *Office) canWake(rec *registry.Record) bool {
 	if rec.State == registry.Stopped || rec.NoScreen {
 		return false

@@ -82,7 +82,7 @@ func (s *Sender) interact(ctx context.Context, limit time.Duration, rec registry
 	}
 }
 
-// SignalRequest says which signal to send to whom.
+// SignalRequest says which signal to send to which processes.
 type SignalRequest struct {
 	// Signal is a name valid by [swarm.ParseSignal].
 	Signal string

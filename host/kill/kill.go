@@ -26,7 +26,7 @@ type Request struct {
 	// saved before.
 	ForceDirty bool
 
-	// Progress is told what happens, as it happens; nil: nobody.
+	// Progress, if not nil, is called with each event as it happens.
 	Progress func(Event)
 	// Done is called with each outcome in the order of the selection, each as
 	// soon as it and all before it are known; nil: nobody.
@@ -41,10 +41,10 @@ type Request struct {
 
 	// Allowed says that the caller's right was checked before.
 	Allowed bool
-	// Recorded is called for each worker in the change that records its end, also if
-	// that was recorded before, in the place of what becomes of its agent otherwise;
-	// an error undoes that change. It is not called for the worker that the caller
-	// runs in, nor for one whose end is not known. nil: nobody.
+	// Recorded, if not nil, is called for each worker in the change that records its end,
+	// even if that was recorded before, instead of the usual change of its agent; an error
+	// undoes that change. It is not called for the worker that the caller runs in, nor for
+	// one whose end is not known.
 	Recorded func(ctx context.Context, tx *registry.Tx, rec registry.Record) error
 
 	// respawn says that the worker is started again right after it.
@@ -117,7 +117,7 @@ func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([
 	return c.finish(ctx)
 }
 
-// options are those of the kill of one worker: its policy, then the request.
+// options returns a worker's policy, overridden by the request.
 func (req Request) options(policy swarm.KillOptions) swarm.KillOptions {
 	if req.Signal != "" {
 		policy.Signal = req.Signal
@@ -161,7 +161,7 @@ type killing struct {
 	requested chan struct{}
 	// asked holds the ids of the workers of which the history tells that.
 	asked sync.Map
-	// telling are those who still wait to tell that.
+	// telling are the goroutines that still wait to write that into the history.
 	telling sync.WaitGroup
 
 	// progress guards the caller's Progress.
@@ -177,7 +177,7 @@ type killed struct {
 	before bool
 }
 
-// Ended is a worker that was ended to be started again.
+// Ended is a worker that was ended so that it can be started again.
 type Ended struct{ k *killing }
 
 // EndForRespawn ends a worker by its policy and records its end, as that of a worker

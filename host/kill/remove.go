@@ -68,7 +68,7 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 	}
 }
 
-// tellKept tells where a workspace is whose worker's record is gone.
+// tellKept records the place of a workspace whose worker's record is gone.
 func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
 	if !rec.IsEphemeral() {
 		return

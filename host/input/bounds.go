@@ -27,7 +27,7 @@ func (s *Sender) Pause(ctx context.Context, sel worker.Selection, paused bool) (
 		verb = "cannot resume"
 	}
 	return s.bound(ctx, sel, verb, func(ctx context.Context, rec registry.Record) (registry.Record, error) {
-		return rec, s.interact(ctx, inputLimit, rec, swarm.CapPause, func(ctx context.Context, p *backend.Peer) error {
+		return rec, s.interact(ctx, rec, swarm.CapPause, func(ctx context.Context, p *backend.Peer) error {
 			return p.Backend.SetPaused(ctx, rec.Handle, paused)
 		})
 	}, func(w *worker.Worker) { w.Paused = paused })
@@ -44,7 +44,7 @@ func (s *Sender) SetLimits(ctx context.Context, sel worker.Selection, change fun
 		if err := l.Check(); err != nil {
 			return rec, err
 		}
-		err := s.interact(ctx, inputLimit, rec, swarm.CapSetLimits, func(ctx context.Context, p *backend.Peer) error {
+		err := s.interact(ctx, rec, swarm.CapSetLimits, func(ctx context.Context, p *backend.Peer) error {
 			for _, c := range l.Needs() {
 				if !p.Has(c) {
 					return worker.Unsupported(rec.Backend, c, rec.Name)

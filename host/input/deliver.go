@@ -80,7 +80,7 @@ func (s *Sender) Answer(ctx context.Context, name, choice, question string) (del
 	rec, err = s.living(ctx, rec)
 	var out deliver.Answered
 	if err == nil {
-		err = s.interact(ctx, inputLimit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
+		err = s.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
 			prof := s.opts.Display.ProfileOf(&rec)
 			if !CanLook(p, rec, prof) {
 				return worker.Hinted(

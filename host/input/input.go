@@ -60,7 +60,12 @@ func (s *Sender) living(ctx context.Context, rec registry.Record) (registry.Reco
 
 // interact asks the backend of a running worker for something that not every backend can
 // do. It is never repeated, since it may have been done already.
-func (s *Sender) interact(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
+func (s *Sender) interact(ctx context.Context, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
+	return s.interactWithin(ctx, inputLimit, rec, need, f)
+}
+
+// interactWithin is interact with another limit.
+func (s *Sender) interactWithin(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	e, err := s.opts.Plugins.Entry(rec.Backend, rec.Plugin)
@@ -112,7 +117,7 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 		o.Mode = *req.Mode
 	}
 	if err == nil {
-		err = s.interact(ctx, inputLimit, rec, swarm.CapSignal, func(ctx context.Context, p *backend.Peer) error {
+		err = s.interact(ctx, rec, swarm.CapSignal, func(ctx context.Context, p *backend.Peer) error {
 			return p.Backend.Signal(ctx, rec.Handle, o)
 		})
 	}
@@ -136,7 +141,7 @@ func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, err
 	}
 	var a swarm.Attachment
 	if rec, err = s.living(ctx, rec); err == nil {
-		err = s.interact(ctx, inputLimit, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) (err error) {
+		err = s.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) (err error) {
 			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.opts.Env})
 			return err
 		})

@@ -107,7 +107,7 @@ func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.In
 	rec, err := s.living(ctx, rec)
 	var out Outcome
 	if err == nil {
-		err = s.interact(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) (err error) {
+		err = s.interactWithin(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) (err error) {
 			switch takes := takes(p, rec, kind); {
 			case !takes && named:
 				return worker.Deaf(rec.Name)

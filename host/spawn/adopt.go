@@ -72,7 +72,8 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 		return nil, nil, err
 	}
 	found, warnings, incomplete := s.list(ctx, reg, e)
-	if incomplete != nil && (len(found) == 0 || ctx.Err() != nil || !errors.Is(incomplete, swarm.ErrUnavailable)) {
+	if incomplete != nil &&
+		(len(found) == 0 || ctx.Err() != nil || !errors.Is(incomplete, swarm.ErrUnavailable)) {
 		return nil, warnings, incomplete
 	}
 	picked, err := req.pick(found)

@@ -8,13 +8,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Changes are how much the work in a worker's workspace differs from its beginning.
+// Changes counts how far a worker's workspace differs from its beginning.
 type Changes struct {
 	// Files is how many files differ. Added and Removed count the lines of those that are
 	// text.
 	Files, Added, Removed int
-	// Ahead is how many commits it has that its base has not, as that is now; Behind is how
-	// many its base has that it has not. They are nil if that is not known.
+	// Ahead is the number of commits that its base lacks now, Behind the number of commits
+	// of the base that it lacks; nil if unknown.
 	Ahead, Behind *int
 }
 
@@ -23,8 +23,8 @@ const changesLimit = 2 * time.Second
 // changesAtOnce is how many comparisons run at the same time: each starts four processes.
 const changesAtOnce = 4
 
-// Changes compares the workspaces of workers with their beginnings, all at the same time and
-// all together within limit. The result has the ids of those that could be compared in time.
+// Changes compares the workspaces of workers with their beginnings, concurrently and within
+// limit. The result has the ids of the workers that could be compared in time.
 func (h *Host) Changes(ctx context.Context, ws []Worker, limit time.Duration) map[string]Changes {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

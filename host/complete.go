@@ -26,7 +26,7 @@ type CompleteRequest struct {
 	// Allowed says that the caller's right was checked before: a released agent has no
 	// token any more.
 	Allowed bool
-	// Warn is told what the caller should know; nil: nobody.
+	// Warn, if not nil, is called with what the caller should know.
 	Warn func(Warning)
 }
 
@@ -43,8 +43,13 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	if err != nil {
 		return Worker{}, err
 	}
-	if !req.Allowed {
-		if err := h.mayComplete(ctx, rec); err != nil {
+	// A team's worker is completed by its own agent only.
+	if !req.Allowed && rec.Team != "" {
+		caller, err := h.Caller(ctx)
+		if err == nil && caller.WorkerID != rec.ID {
+			err = ErrOutside
+		}
+		if err != nil {
 			return Worker{}, err
 		}
 	}
@@ -65,7 +70,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	summary := history.Shorten(history.OneLine(req.Summary), swarm.MaxSummary)
 	opts := rec.Kill
 	opts.Grace = max(opts.Grace, minCompleteGrace)
-	// Nobody finds it any more to kill it, or looks for it.
+	// No later call can find it to kill it, or looks for it.
 	opts.Force = opts.Force || rec.IsEphemeral() || rec.Agent != ""
 	var status swarm.Status
 	err = h.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
@@ -97,8 +102,8 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	return w, nil
 }
 
-// callerRecord returns the record of the worker that the caller runs in; from a shell
-// that acts as its owner, that of the owner's, if that runs in one.
+// callerRecord returns the record of the worker that the caller runs in; for a shell that
+// acts as its owner, the record of the worker that the owner runs in.
 func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 	reg, err := h.store.Changing(ctx)
 	if err != nil {
@@ -127,19 +132,6 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 		}
 	}
 	return registry.Record{}, ErrOutside
-}
-
-// mayComplete refuses to complete a team's worker for a caller whose token is not
-// that of its agent.
-func (h *Host) mayComplete(ctx context.Context, rec registry.Record) error {
-	if rec.Team == "" {
-		return nil
-	}
-	caller, err := h.Caller(ctx)
-	if err == nil && caller.WorkerID != rec.ID {
-		err = ErrOutside
-	}
-	return err
 }
 
 // statusNow is the status of a worker that has just completed.

@@ -13,31 +13,31 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// Wake has the agents of a team told what is waiting for them, see
+// Wake sends couriers to the agents of a team for whom something is waiting, see
 // [courier.Office.Wake]. With [Options.NoWake] it does nothing.
 func (h *Host) Wake(ctx context.Context, teamName string) (members []string) {
 	return h.couriers().Wake(ctx, teamName)
 }
 
-// Quiet has the calls of this host wake nobody, as with [Options.NoWake]. It must not be
-// called beside others.
+// Quiet makes the calls of this host wake no agent, as with [Options.NoWake]. It must not be
+// called concurrently with other methods.
 func (h *Host) Quiet() {
 	h.opts.NoWake = true
 	h.store.Quieten()
 }
 
-// Courier waits until the agent of a worker is at its prompt, and types one line there
-// that tells what is waiting for it, see [courier.Office.Run].
+// Courier waits until the agent of a worker is at its prompt and types one line there about
+// its waiting messages and tasks, see [courier.Office.Run].
 func (h *Host) Courier(ctx context.Context, workerID string) error {
 	return h.couriers().Run(ctx, workerID)
 }
 
-// Hook notes down what a hook of an agent says, see [courier.Office.Hook].
+// Hook records the report of an agent's hook, see [courier.Office.Hook].
 func (h *Host) Hook(ctx context.Context, e HookEvent) (news string, err error) {
 	return h.couriers().Hook(ctx, e)
 }
 
-// TakeNews returns one line that tells the agent of a worker what is waiting for it, see
+// TakeNews returns one line about the waiting messages and tasks of a worker's agent, see
 // [courier.Office.TakeNews].
 func (h *Host) TakeNews(ctx context.Context, workerID string, how registry.Brought) (line string, err error) {
 	return h.couriers().TakeNews(ctx, workerID, how)
@@ -65,8 +65,7 @@ func (h *Host) examineCouriers(recs []registry.Record) (found []doctor.Finding) 
 	return found
 }
 
-// examineServers says which workers should have a program that serves them from outside,
-// and have none.
+// examineServers finds running workers whose MCP server outside of them has ended.
 func (h *Host) examineServers(recs []registry.Record) (found []doctor.Finding) {
 	for _, r := range recs {
 		if r.State != registry.Running {

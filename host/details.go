@@ -13,9 +13,6 @@ import (
 	"github.com/swarmhost/swarm/shared/shim"
 )
 
-// Log is how much output of a worker is kept.
-type Log = statedir.Log
-
 // Details is everything that is known of one worker at one moment. Only Worker is always
 // known.
 type Details struct {
@@ -79,7 +76,8 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 			d.Lines, d.Screen, d.LinesErr = peek.Lines, peek.Screen, err
 		})
 	}
-	if dir := h.RunDir(w.ID); isDir(dir) {
+	dir := h.RunDir(w.ID)
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
 		d.RunDir, d.Log = dir, statedir.ReadLog(dir)
 		if !w.Gone() {
 			d.Processes = shim.Processes(dir, w.ID)
@@ -96,28 +94,16 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 	return d, warnings, ctx.Err()
 }
 
-func isDir(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.IsDir()
-}
-
 func (h *Host) profileName(w Worker) string {
 	if w.Profile != "" {
 		return w.Profile
 	}
 	profiles, err := h.Profiles()
-	if profiles == nil || err != nil {
-		return ""
+	if p := profiles.For(w.Command); err == nil && p != nil {
+		return p.Name()
 	}
-	p := profiles.For(w.Command)
-	if p == nil {
-		return ""
-	}
-	return p.Name()
+	return ""
 }
-
-// Figures are what a worker uses, or has used.
-type Figures = stats.Figures
 
 // Stats measures the selected workers, with the share of a CPU that each uses, see
 // [stats.Meter.Once].

@@ -14,8 +14,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Profiles returns the profiles of this user, see [display.Reader.Profiles].
-func (h *Host) Profiles() (*profile.Set, error) { return h.display().Profiles() }
+// Profiles returns the profiles of this user. Files that can't be used are left out; the
+// error says which and why.
+func (h *Host) Profiles() (*profile.Set, error) { return h.profiles() }
 
 // Peek returns the last lines of a worker, see [display.Reader.Peek].
 func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
@@ -78,11 +79,7 @@ func (h *Host) AgentStates(ctx context.Context, ids []string) (map[string]*Agent
 // TellOfLoop writes into the history what the loop of a ralph worker tells, see
 // [display.TellOfLoop].
 func (h *Host) TellOfLoop(ctx context.Context, id string, kind history.Kind, text string) error {
-	reg, err := h.store.Writing(ctx)
-	if err != nil {
-		return err
-	}
-	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return display.TellOfLoop(ctx, tx, id, kind, text)
 	})
 }
@@ -95,19 +92,11 @@ func (h *Host) begun(ctx context.Context, name string) (registry.Record, error) 
 		return registry.Record{}, err
 	}
 	rec := recs[0]
-	if rec.State == registry.Starting && h.dir.Locked(rec.ID) {
-		unlock, err := h.dir.Lock(ctx, rec.ID)
-		if err != nil {
+	if rec.State == registry.Starting {
+		if _, err := display.AwaitLock(ctx, h.dir, rec.ID); err != nil {
 			return rec, err
 		}
-		unlock()
-	}
-	if rec.State == registry.Starting {
-		reg, err := h.store.Reading(ctx)
-		if err == nil {
-			rec, err = store.Restored(ctx, reg, rec)
-		}
-		if err != nil {
+		if rec, err = h.restored(ctx, rec); err != nil {
 			return rec, err
 		}
 	}
@@ -119,4 +108,13 @@ func (h *Host) begun(ctx context.Context, name string) (registry.Record, error) 
 	default:
 		return rec, fmt.Errorf("cannot wait for '%s': its %s", rec.Name, history.ReasonInterrupted)
 	}
+}
+
+// restored is [store.Restored] for reading.
+func (h *Host) restored(ctx context.Context, rec registry.Record) (registry.Record, error) {
+	reg, err := h.store.Reading(ctx)
+	if err != nil {
+		return rec, err
+	}
+	return store.Restored(ctx, reg, rec)
 }

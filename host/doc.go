@@ -53,8 +53,5 @@
 // host/liveness find out what nobody has reported, host/doctor finds what is damaged, and
 // host/pluginadmin installs and lists plugins.
 //
-// The package is imported by cmd/swarm, cmd/swarm-mcp, cmd/swarm-top, cmd/swarm-web,
-// cmd/internal/setup and by set, dash, agent, shell, tool, mcp, top and web below it. It imports
-// shared/swarm, shared/plugin, shared/shim/rundir, shared/proc and its other sub-packages,
-// and neither config nor plugins.
+// The package imports neither config nor plugins.
 package host

@@ -170,9 +170,3 @@ func (h *Host) Events(ctx context.Context, q history.Query) ([]history.Event, er
 func (h *Host) FollowEvents(ctx context.Context, q history.Query, each func(history.Event) error) error {
 	return history.Follow(ctx, h.opts.Dir, q, each)
 }
-
-func (h *Host) warnIf(err error, message string, pairs ...any) {
-	if err != nil {
-		h.log.Warn(message, append(pairs, "error", err)...)
-	}
-}

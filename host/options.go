@@ -17,9 +17,9 @@ type Options struct {
 	// Env is the caller's environment, KEY=VALUE. Local workers get it, less what
 	// a worker must not have.
 	Env []string
-	// Client says that the calling process serves its parent, as an MCP server does,
-	// and calls on that one's behalf. It then has the rights of an agent, a leader or a
-	// person only if the parent provably acts for that one alone, see [Host.Caller].
+	// Client says that the calling process serves its parent, as an MCP server does, and
+	// calls on its behalf. It then has the rights of an agent, a leader or a person only if
+	// the parent provably acts for that caller alone, see [Host.Caller].
 	Client bool
 	// ClientIsPerson is the user's word that the client acts for them alone. It counts
 	// only outside of workers.
@@ -41,11 +41,11 @@ type Options struct {
 	OutputLimit int64
 	// ProfileDir is where the user's profiles of agents are; empty: nowhere.
 	ProfileDir string
-	// NoWake says that calls wake no agent, and that nobody is woken later for what they
+	// NoWake says that calls wake no agent, and that no later call wakes one for what they
 	// add.
 	NoWake bool
-	// Waiting is told what a call waits for that takes longer than usual; nil: nobody.
-	// It may be called from any goroutine.
+	// Waiting, if not nil, is called with what a call waits for that takes longer than
+	// usual. It may be called from any goroutine.
 	Waiting func(text string)
 }
 

@@ -53,7 +53,9 @@ func (h *Host) ledFrom(ctx context.Context, recs []registry.Record) (names []str
 		}
 		return err
 	})
-	h.warnIf(err, "teams can't be read")
+	if err != nil {
+		h.log.Warn("teams can't be read", "error", err)
+	}
 	return names
 }
 

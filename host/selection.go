@@ -15,12 +15,7 @@ import (
 
 // choose returns the records of the selected workers, for reading.
 func (h *Host) choose(ctx context.Context, sel Selection) ([]registry.Record, []string, error) {
-	h.startAhead()
-	reg, err := h.store.Reading(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return store.Select(ctx, reg, sel.Names, sel.Tag)
+	return h.chooseFrom(ctx, h.store.Reading, sel)
 }
 
 // chooseNamed is like choose, for changes: nothing selected is not everything.
@@ -28,8 +23,14 @@ func (h *Host) chooseNamed(ctx context.Context, sel Selection) ([]registry.Recor
 	if len(sel.Names) == 0 && !sel.All && sel.Tag == "" {
 		return nil, nil, ErrNoSelection
 	}
+	return h.chooseFrom(ctx, h.store.Changing, sel)
+}
+
+func (h *Host) chooseFrom(
+	ctx context.Context, open func(context.Context) (*registry.Registry, error), sel Selection,
+) ([]registry.Record, []string, error) {
 	h.startAhead()
-	reg, err := h.store.Changing(ctx)
+	reg, err := open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // HoldServer keeps others from stopping the server of a team until release is
-// called, and from starting it too if alone. Any number may hold it at the same
-// time of which none is alone.
+// called, and from starting it too if alone. Any number of callers may hold it at the same
+// time, unless one of them is alone.
 func (h *Host) HoldServer(ctx context.Context, teamName string, alone bool) (release func(), err error) {
 	take := lockfile.Share
 	if alone {
@@ -28,9 +28,8 @@ func (h *Host) HoldServer(ctx context.Context, teamName string, alone bool) (rel
 // serverLock is the name of the lock of a team's server. No worker's id is like it.
 func serverLock(teamName string) string { return "server-" + teamName }
 
-// StopIdleServers ends the servers of teams that had agents and have none any
-// more: that of one team, or of all with an empty name. One that is held is left to
-// its holder.
+// StopIdleServers ends the servers of teams that had agents and have none any more: of one
+// team, or of all teams with an empty name. A server that is held is left to its holder.
 func (h *Host) StopIdleServers(ctx context.Context, teamName string) error {
 	var idle []string
 	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
@@ -64,8 +63,8 @@ func (h *Host) StopIdleServers(ctx context.Context, teamName string) error {
 	return err
 }
 
-// idleServer returns the server of a team if it was used and nobody uses it any
-// more, else nil.
+// idleServer returns the server of a team if it was used and no agent uses it any more,
+// else nil.
 func idleServer(ctx context.Context, tx *registry.Tx, teamName string) (*registry.Server, error) {
 	t, err := team.Get(ctx, tx, teamName)
 	if _, none := errors.AsType[*team.NoTeamError](err); none {

@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/sleep"
@@ -84,19 +83,12 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 
 // waitStarting waits for the end of a spawn, then for that of the worker.
 func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(Worker)) {
-	if h.dir.Locked(rec.ID) {
-		// The lock is free when the spawn is over, one way or the other.
-		unlock, err := h.dir.Lock(ctx, rec.ID)
-		if err != nil {
-			return
-		}
-		unlock()
+	// The lock is free when the spawn is over, one way or the other.
+	if _, err := display.AwaitLock(ctx, h.dir, rec.ID); err != nil {
+		return
 	}
 	w := worker.Of(rec)
-	reg, err := h.store.Reading(ctx)
-	if err == nil {
-		rec, err = store.Restored(ctx, reg, rec)
-	}
+	rec, err := h.restored(ctx, rec)
 	switch {
 	case err != nil:
 		w.Reason = err.Error()
@@ -164,8 +156,8 @@ func (h *Host) waitBatch(ctx context.Context, p *backend.Peer, g *backend.Group,
 	return err
 }
 
-// awaited returns the records of those to wait for. Whether one whose record goes
-// with its end is still there depends on who else looks; its exit must not.
+// awaited returns the records of the workers to wait for. An ephemeral worker may be gone
+// if another process has recorded its end; its exit must be reported all the same.
 func (h *Host) awaited(ctx context.Context, sel Selection) ([]registry.Record, error) {
 	recs, _, err := h.choose(ctx, sel)
 	if !errors.Is(err, ErrNotFound) {
@@ -197,8 +189,8 @@ func (h *Host) departed(ctx context.Context, name string) ([]registry.Record, er
 	return []registry.Record{rec}, err
 }
 
-// remember fills in the exit of a worker from the history: whoever recorded it may
-// have removed all else since.
+// remember fills in the exit of a worker from the history: the process that recorded it
+// may have removed everything else since.
 func (h *Host) remember(ctx context.Context, w *Worker) {
 	if w.Status == StatusStopped && w.Exit != nil {
 		return

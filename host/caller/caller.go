@@ -32,7 +32,8 @@ func (f *Finder) ID() string {
 	if f.opts.Worker != "" {
 		return "" // it runs outside
 	}
-	return f.IDOf(f.actingDir(ParentPID(), RunDirAbove))
+	run, _ := f.acting(ParentPID(), RunDirAbove)
+	return f.IDOf(run)
 }
 
 // IDOf returns the id of the worker with that run directory, see [RunDirAbove].
@@ -43,7 +44,7 @@ func (f *Finder) IDOf(run string) string {
 		return f.lookupEnv(swarm.EnvWorkerID)
 	}
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, f.dir.RunDir(id)) {
+	if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
 		return ""
 	}
 	return id
@@ -55,7 +56,7 @@ func (f *Finder) RunDir() string {
 	if f.opts.Worker != "" {
 		return ""
 	}
-	if run := f.actingDir(ParentPID(), RunDirAbove); run != "" {
+	if run, _ := f.acting(ParentPID(), RunDirAbove); run != "" {
 		return run
 	}
 	return RunDirAbove(ParentPID())
@@ -79,11 +80,7 @@ func ParentPID() int {
 // the processes below that. Anyone can mark a process as a shim, so the result says which
 // worker the caller would end, but does not identify the caller: see [shimAbove].
 func RunDirAbove(pid int) string {
-	var below []proc.Process
-	run := climb(pid, func(p proc.Process) bool {
-		below = append(below, p)
-		return false
-	})
+	below, run := lineUp(pid)
 	// To read environments takes longer than all else here, and most callers have no shim
 	// above them.
 	if run != "" && slices.ContainsFunc(below, marked) {
@@ -101,7 +98,8 @@ func marked(p proc.Process) bool {
 // shimAbove returns the run directory of the nearest shim above the process pid, itself
 // included, ignoring marks in between; empty if there is none.
 func shimAbove(pid int) string {
-	return climb(pid, func(proc.Process) bool { return false })
+	_, run := lineUp(pid)
+	return run
 }
 
 // climb goes up from the process pid to the nearest shim, whose run directory it returns,
@@ -128,10 +126,7 @@ func climb(pid int, stop func(proc.Process) bool) string {
 // process, or can write the directory, can make them name each other.
 func provenRunDir(p proc.Process) string {
 	dir := shimDir(p.PID)
-	if dir == "" {
-		return ""
-	}
-	if !hasStatus(dir) {
+	if dir == "" || !hasStatus(dir) {
 		return "" // as of most processes
 	}
 	if !proc.RunsAs(p.PID, os.Geteuid()) || trust.Path(dir) != nil || !keeps(dir, p.Identity) {
@@ -163,5 +158,5 @@ func hasStatus(dir string) bool {
 // keeps reports whether the process is the shim that a run directory names.
 func keeps(dir string, id proc.Identity) bool {
 	s, err := statedir.ReadStatus(dir)
-	return err == nil && s.Shim.PID == id.PID && s.Shim.Start == id.Start && s.Shim.Boot == id.Boot
+	return err == nil && s.Shim == id
 }

@@ -92,10 +92,10 @@ func (f *Finder) lineToMain(line []proc.Process, run string) error {
 
 func (f *Finder) isLoop(run string) bool {
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, f.dir.RunDir(id)) {
+	if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
 		return false
 	}
-	file, err := f.dir.ReadWorkerFile(id)
+	file, err := f.opts.Dir.ReadWorkerFile(id)
 	return err == nil && file.Ralph
 }
 
@@ -157,7 +157,7 @@ func (f *Finder) hasShim(id string) bool {
 	if id == "" || filepath.Base(id) != id {
 		return id != "" // the run directory of another state directory
 	}
-	_, err := os.Lstat(filepath.Join(f.dir.RunDir(id), rundir.StatusFile))
+	_, err := os.Lstat(filepath.Join(f.opts.Dir.RunDir(id), rundir.StatusFile))
 	return err == nil
 }
 
@@ -174,7 +174,7 @@ type Hook struct {
 }
 
 // Hook finds the agent whose hook the calling process is. It requires the same proof as for
-// an MCP server, see [Host.lineToMain]: a daemon may run hooks for agents in other workers.
+// an MCP server, see [Finder.lineToMain]: a daemon may run hooks for agents in other workers.
 func (f *Finder) Hook() (Hook, bool, error) {
 	self, err := proc.Self()
 	if err != nil {

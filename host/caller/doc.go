@@ -32,10 +32,7 @@ type Options struct {
 }
 
 // Finder identifies the caller. It holds no state, and may be used by several goroutines.
-type Finder struct {
-	dir  statedir.Dir
-	opts Options
-}
+type Finder struct{ opts Options }
 
 // New returns a finder.
-func New(o Options) *Finder { return &Finder{dir: o.Dir, opts: o} }
+func New(o Options) *Finder { return &Finder{opts: o} }

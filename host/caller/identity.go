@@ -19,7 +19,7 @@ import (
 
 // Caller returns the identity of the caller: the agent whose token is in the environment,
 // else the member in the nearest worker above the calling process, as its shim proves it,
-// else a person, unless something contradicts that, see [Host.unproven]. A token that
+// else a person, unless something contradicts that, see [Finder.unproven]. A token that
 // belongs to no agent is [team.ErrUnknownToken]: a caller that claims an identity must not
 // get another one. A process in a shell that a tool started has the identity of the member
 // that started it, for as long as that member lives.
@@ -80,7 +80,7 @@ func (f *Finder) standing(ctx context.Context, pid int, env func(string) string)
 // worker of another state directory has no identity here, whatever its name.
 func (f *Finder) resident(ctx context.Context, run string) (team.Caller, error) {
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, f.dir.RunDir(id)) {
+	if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
 		return team.Caller{WorkerID: run}, nil
 	}
 	return f.inhabitant(ctx, id)
@@ -108,22 +108,16 @@ func (f *Finder) ActsFor(ctx context.Context, o swarm.Owner) bool {
 	return err == nil && owner == caller && OwnerLives(o)
 }
 
-// actingDir returns the run directory that nearest finds. From a shell that acts as
-// its owner, the search goes on at the owner.
-func (f *Finder) actingDir(pid int, nearest func(pid int) string) string {
-	run, _ := f.acting(pid, nearest)
-	return run
-}
-
-// acting is [Host.actingDir] that also returns the process at which the last search began.
-// Owners are older than their shells, so the search ends.
+// acting returns the run directory that nearest finds, and the process at which that search
+// began: from a shell that acts as its owner, the search goes on at the owner. Owners are
+// older than their shells, so the search ends.
 func (f *Finder) acting(pid int, nearest func(pid int) string) (run string, from int) {
 	for {
 		run = nearest(pid)
-		if run == "" || !statedir.SameFile(run, f.dir.RunDir(filepath.Base(run))) {
+		if run == "" || !statedir.SameFile(run, f.opts.Dir.RunDir(filepath.Base(run))) {
 			return run, pid
 		}
-		file, err := f.dir.ReadWorkerFile(filepath.Base(run))
+		file, err := f.opts.Dir.ReadWorkerFile(filepath.Base(run))
 		if err != nil || file.Shell == nil || !file.Shell.Acts || file.Owner == nil || !OwnerLives(*file.Owner) {
 			return run, pid
 		}
@@ -155,6 +149,5 @@ func HashToken(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func OwnerLives(o swarm.Owner) bool {
-	return proc.Identity{PID: o.PID, Start: o.Start, Boot: o.Boot}.Alive()
-}
+// OwnerLives reports whether the owner of workers has not ended.
+func OwnerLives(o swarm.Owner) bool { return proc.Identity(o).Alive() }

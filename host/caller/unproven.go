@@ -2,7 +2,6 @@ package caller
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -60,8 +58,7 @@ func (f *Finder) claimed(ctx context.Context, id string) (team.Caller, error) {
 	if err != nil {
 		return team.Caller{}, err
 	}
-	_, err = os.Lstat(filepath.Join(f.dir.RunDir(id), rundir.StatusFile))
-	if hasShim := err == nil; !hasShim {
+	if !f.hasShim(id) {
 		return caller, nil
 	}
 	if caller.Agent == "" || caller.Role == team.RoleLeader {
@@ -87,7 +84,7 @@ func (f *Finder) among(ctx context.Context, runs []string) (team.Caller, error) 
 			agents = append(agents, caller)
 		}
 		name := filepath.Base(run)
-		if file, err := f.dir.ReadWorkerFile(name); err == nil {
+		if file, err := f.opts.Dir.ReadWorkerFile(name); err == nil {
 			name = file.Name
 		}
 		names = append(names, "'"+name+"'")
@@ -181,23 +178,14 @@ func mates(server int, session string) (runs []string) {
 // serverOf returns the pid of the server that a session's variable names; 0 if it
 // names none.
 func serverOf(session string) int {
-	rest, number, ok := cutLast(session)
-	if !ok || number == "-1" {
+	parts := strings.Split(session, ",") // a socket's path may have commas too
+	n := len(parts)
+	if n < 3 || parts[n-1] == "-1" {
 		return 0 // as of a job of no session
 	}
-	_, pid, _ := cutLast(rest)
-	server, err := strconv.Atoi(pid)
+	server, err := strconv.Atoi(parts[n-2])
 	if err != nil {
 		return 0
 	}
 	return server
-}
-
-// cutLast cuts a text at its last comma: a socket's path may have some too.
-func cutLast(s string) (before, after string, found bool) {
-	i := strings.LastIndexByte(s, ',')
-	if i < 0 {
-		return "", "", false
-	}
-	return s[:i], s[i+1:], true
 }

@@ -61,7 +61,7 @@ func (o *Office) Sign(id string) (s Sign, ok bool) {
 	return s, err == nil && s.Process.Alive()
 }
 
-func (o *Office) path(id string) string { return o.dir.LockPath(id) + courierSuffix }
+func (o *Office) path(id string) string { return o.opts.Dir.LockPath(id) + courierSuffix }
 
 func (o *Office) has(id string) bool { return lockfile.IsHeld(o.path(id)) }
 
@@ -124,7 +124,7 @@ func (c *courier) run(ctx context.Context) error {
 			return err
 		}
 		if err := c.visit(ctx, rec); err != nil {
-			c.o.warnIf(err, "an agent can't be told what is waiting", "worker", rec.Name)
+			c.o.opts.Logger.Warn("an agent can't be told what is waiting", "worker", rec.Name, "error", err)
 			if isFinal(err) {
 				return errFinal
 			}
@@ -164,15 +164,15 @@ func (c *courier) sign() error {
 // needed returns the worker's record, and whether there is anything to do. It takes the
 // database that is in place: a rebuild may have put another one there.
 func (c *courier) needed(ctx context.Context) (rec registry.Record, needed bool, err error) {
-	file, err := os.Stat(filepath.Join(string(c.o.dir), registry.File))
+	file, err := os.Stat(filepath.Join(string(c.o.opts.Dir), registry.File))
 	if err != nil {
 		return rec, false, nil
 	}
 	if c.file != nil && !os.SameFile(file, c.file) {
-		c.o.reopen()
+		c.o.opts.Reopen()
 	}
 	c.file = file
-	err = c.o.view(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = c.o.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if rec, err = tx.Get(ctx, c.id); err != nil {
 			return err
 		}
@@ -195,17 +195,17 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 	if rec.State != registry.Running {
 		return nil // it is starting
 	}
-	quiet := time.Since(c.o.dir.LastOutput(c.id))
+	quiet := time.Since(c.o.opts.Dir.LastOutput(c.id))
 	draws := quiet < display.QuietFor
 	if draws && time.Since(c.looked) < courierLook {
 		return nil
 	}
-	e, err := c.o.plugins.Entry(rec.Backend, rec.Plugin)
+	e, err := c.o.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return err
 	}
-	return c.o.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
-		prof := c.o.display.ProfileOf(&rec)
+	return c.o.opts.Plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
+		prof := c.o.opts.Display.ProfileOf(&rec)
 		if !input.CanLook(p, rec, prof) || !p.Has(swarm.CapInput) {
 			return swarm.ErrUnsupported
 		}

@@ -3,3 +3,43 @@
 // an agent with hooks gets the line through a hook. Nothing is told twice: the items of a
 // line are recorded as being brought before it is typed.
 package courier
+
+import (
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+)
+
+// Options say what an [Office] needs.
+type Options struct {
+	Dir     statedir.Dir
+	Plugins *backend.Plugins
+	Display *display.Reader
+	Input   *input.Sender
+	Callers *caller.Finder
+	Logger  hclog.Logger
+	// Executable is the program that becomes a courier, Env returns its environment.
+	Executable string
+	Env        func() []string
+	// Quiet says that no courier is sent.
+	Quiet bool
+	// View and Change read and change the registry in one transaction; View is
+	// [io/fs.ErrNotExist] where there is none.
+	View, Change func(context.Context, func(context.Context, *registry.Tx) error) error
+	// Reopen has View and Change open the database that is in place now.
+	Reopen func()
+}
+
+// Office sends couriers, and holds their dependencies. Its methods may be called
+// concurrently.
+type Office struct{ opts Options }
+
+// New returns an office.
+func New(o Options) *Office { return &Office{opts: o} }

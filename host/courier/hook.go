@@ -1,6 +1,7 @@
 package courier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -21,38 +22,38 @@ type HookEvent struct {
 	Client string
 	// Session is the id of its conversation; empty: not told.
 	Session string
-	// State is one of those of [hookstate.Claim]; empty: the hook tells none.
+	// State is a state of [hookstate.Claim]; empty: the hook reports none.
 	State string
 	// Question is what the agent asks; only with [hookstate.Blocked].
 	Question string
 	// Repeats says that an earlier event may have told the question in other words, which
 	// then stay.
 	Repeats bool
-	// Begins and Ends say that a conversation does.
+	// Begins and Ends say that a conversation begins or ends.
 	Begins, Ends bool
-	// Takes says that the agent is given what the answer holds, and goes on then.
+	// Takes says that the agent is given the answer, and then continues.
 	Takes bool
 }
 
-// Hook notes down what a hook of an agent says, for the worker that the agent runs in. If
-// the agent takes something, Hook returns the line about what waits for it, as
+// Hook records the report of an agent's hook for the worker that the agent runs in. If
+// e.Takes is set, Hook returns the line about the waiting messages and tasks, as
 // [Office.TakeNews] does; the caller must show it. If the calling process is not the hook
-// of a worker's own agent, nothing is written and returned. No plugin is started, and
-// the registry is only opened for an agent that takes something.
+// of a worker's own agent, Hook writes and returns nothing. It starts no plugin, and opens
+// the registry only if e.Takes is set.
 func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error) {
-	at, ok, err := o.callers.Hook()
+	at, ok, err := o.opts.Callers.Hook()
 	if !ok || err != nil {
 		return "", err
 	}
 	last, err := hookstate.Read(at.Run)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		o.log.Debug("what hooks said before is replaced", "error", err)
+		o.opts.Logger.Debug("what hooks said before is replaced", "error", err)
 	}
 	// An agent that this one started runs hooks, too.
 	if last.Agent != at.Agent && slices.Contains(at.Above, last.Agent) {
 		return "", nil
 	}
-	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, o.dir.RunDir(id)) {
+	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, o.opts.Dir.RunDir(id)) {
 		news, err = o.TakeNews(ctx, id, registry.BroughtHook)
 	} else {
 		err = nil
@@ -64,10 +65,7 @@ func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error)
 }
 
 func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time) hookstate.Claim {
-	c := hookstate.Claim{Client: e.Client, Session: e.Session, Main: at.Main, Agent: at.Agent, State: e.State, Question: e.Question, Since: now, At: now}
-	if c.Session == "" {
-		c.Session = last.Session
-	}
+	c := hookstate.Claim{Client: e.Client, Session: cmp.Or(e.Session, last.Session), Main: at.Main, Agent: at.Agent, State: e.State, Question: e.Question, Since: now, At: now}
 	same := last.Main == at.Main && last.Agent == at.Agent
 	switch {
 	case e.Ends || e.Begins && !same:
@@ -86,29 +84,29 @@ func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time
 	return c
 }
 
-// TakeNews returns one line that tells the agent of a worker what is waiting for it and
-// how to get it, and records that this was brought to it by how. It returns "" if
-// nothing is waiting that was not brought before, or if the worker belongs to no
-// team. The agent of a worker is its agent, the leader of a team, or both.
+// TakeNews returns one line about the waiting messages and tasks of a worker's agent and
+// how to get them, and records that they were brought to it by how. It returns "" if
+// everything was brought before, or if the worker belongs to no team. The agent of a
+// worker is its agent, the leader of a team, or both.
 //
 // The line has counts and fixed words, and nothing that another member wrote. Of several
-// callers at once one gets it. Whoever gets it must show it: nobody else will.
+// concurrent callers one gets it, and must show it: no other call returns it again.
 //
-// TakeNews opens no plugin, and writes nothing where nothing is waiting.
+// TakeNews starts no plugin, and writes nothing if nothing is waiting.
 func (o *Office) TakeNews(ctx context.Context, workerID string, how registry.Brought) (line string, err error) {
 	var news []team.News
 	find := func(ctx context.Context, tx *registry.Tx) (err error) {
 		news, err = team.Waiting(ctx, tx, workerID)
 		return err
 	}
-	err = o.view(ctx, find)
+	err = o.opts.View(ctx, find)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if err != nil || len(news) == 0 {
 		return "", err
 	}
-	err = o.change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = o.opts.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := find(ctx, tx); err != nil {
 			return err
 		}

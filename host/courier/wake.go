@@ -20,25 +20,24 @@ import (
 // id of the worker follows.
 const Verb = rundir.CourierMark
 
-// Wake has the agents of a team told what is waiting for them, of all teams with an empty
-// name: for each whose screen is known it leaves a courier behind, unless one is there, see
-// [Office.Run]. It returns the members for whom one is on its way. It waits for nothing and
-// starts no plugin. Failures are only logged, since the messages stay and every later call
-// tries again.
+// Wake starts a courier for each agent of a team for which something is waiting and whose
+// screen is known, unless one is there, see [Office.Run]; an empty name means all teams. It
+// returns the members who have a courier. It waits for nothing and starts no plugin.
+// Failures are only logged, since the messages stay and every later call tries again.
 //
 // If the host is quiet it does nothing.
 func (o *Office) Wake(ctx context.Context, teamName string) (members []string) {
-	if o.quiet {
+	if o.opts.Quiet {
 		return nil
 	}
 	sleeping, err := o.sleeping(ctx, teamName)
-	if !errors.Is(err, fs.ErrNotExist) {
-		o.warnIf(err, "what is waiting for agents can't be read")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		o.opts.Logger.Warn("what is waiting for agents can't be read", "error", err)
 	}
 	for _, s := range sleeping {
 		if !o.has(s.rec.ID) {
 			if err := o.start(ctx, s.rec.ID); err != nil {
-				o.warnIf(err, "a courier can't be started", "worker", s.rec.Name)
+				o.opts.Logger.Warn("a courier can't be started", "worker", s.rec.Name, "error", err)
 				continue
 			}
 		}
@@ -57,7 +56,7 @@ type sleeper struct {
 }
 
 func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, err error) {
-	err = o.view(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = o.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all = nil
 		teams, _, err := tx.Teams(ctx)
 		if err != nil {
@@ -98,26 +97,27 @@ func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, 
 	return slices.DeleteFunc(all, func(s sleeper) bool { return !o.canWake(&s.rec) }), err
 }
 
-// canWake reports whether the agent of a worker can be told something on its terminal,
-// as far as its record says.
+// canWake reports whether, by its record, the agent of a worker can be given a line on its
+// terminal.
 func (o *Office) canWake(rec *registry.Record) bool {
 	if rec.State == registry.Stopped || rec.NoScreen {
 		return false
 	}
-	p := o.display.ProfileOf(rec)
+	p := o.opts.Display.ProfileOf(rec)
 	return deliver.Supports(p) && !p.Headless(rec.Command)
 }
 
 // start starts a courier, which goes on when this process has ended.
 func (o *Office) start(ctx context.Context, id string) error {
-	if o.executable == "" {
+	if o.opts.Executable == "" {
 		return fmt.Errorf("%w: the path of swarm is not known", swarm.ErrUnsupported)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), o.executable, Verb, id)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), o.opts.Executable, Verb, id)
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker that the caller runs in, see
 	// [rundir.IsHelper].
-	cmd.Env = append(o.env(), swarm.EnvDir+"="+string(o.dir), swarm.EnvShim+"="+rundir.CourierMark)
+	cmd.Env = append(o.opts.Env(),
+		swarm.EnvDir+"="+string(o.opts.Dir), swarm.EnvShim+"="+rundir.CourierMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err

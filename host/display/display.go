@@ -37,39 +37,19 @@ type Options struct {
 }
 
 // Reader reads what workers show. Its methods may be called at the same time.
-type Reader struct {
-	dir      statedir.Dir
-	plugins  *backend.Plugins
-	log      hclog.Logger
-	profiles func() (*profile.Set, error)
-	find     func(context.Context, worker.Selection) ([]registry.Record, []string, error)
-	begun    func(ctx context.Context, name string) (registry.Record, error)
-	observe  func(context.Context, []registry.Record) []worker.Worker
-	remember func(context.Context, *worker.Worker)
-
-	awaitChange func(ctx context.Context, check func(context.Context) (done bool, err error)) error
-}
+type Reader struct{ opts Options }
 
 // New returns a reader.
-func New(o Options) *Reader {
-	return &Reader{
-		dir: o.Dir, plugins: o.Plugins, log: o.Logger, profiles: o.Profiles,
-		find: o.Find, begun: o.Begun, observe: o.Observe, remember: o.Remember, awaitChange: o.AwaitChange,
-	}
-}
-
-// Profiles returns the profiles of this user. Files that can't be used are left out;
-// the error says which and why.
-func (d *Reader) Profiles() (*profile.Set, error) { return d.profiles() }
+func New(o Options) *Reader { return &Reader{opts: o} }
 
 // ProfileOf returns the profile of a worker; nil: none.
 func (d *Reader) ProfileOf(rec *registry.Record) *profile.Profile {
 	if rec.Profile == profile.None {
 		return nil
 	}
-	set, err := d.profiles()
+	set, err := d.opts.Profiles()
 	if err != nil {
-		d.log.Debug("profiles are left out", "error", err)
+		d.opts.Logger.Debug("profiles are left out", "error", err)
 	}
 	if rec.Profile != "" {
 		return set.Named(rec.Profile)
@@ -82,7 +62,7 @@ func (d *Reader) CheckProfile(name string) error {
 	if name == "" || name == profile.None {
 		return nil
 	}
-	set, err := d.profiles()
+	set, err := d.opts.Profiles()
 	if set.Named(name) != nil {
 		return nil
 	}

@@ -12,11 +12,11 @@ import (
 )
 
 func (d *Reader) hookClaim(id string) *hookstate.Claim {
-	run := d.dir.RunDir(id)
+	run := d.opts.Dir.RunDir(id)
 	c, err := hookstate.Read(run)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			d.log.Debug("what hooks say can't be read", "error", err)
+			d.opts.Logger.Debug("what hooks say can't be read", "error", err)
 		}
 		return nil
 	}
@@ -44,7 +44,7 @@ func (d *Reader) hear(w *worker.Worker, now time.Time) {
 		return
 	}
 	said, last := profile.State(c.State), c.At
-	if written := d.dir.LastOutput(w.ID); written.After(last) {
+	if written := d.opts.Dir.LastOutput(w.ID); written.After(last) {
 		last = written
 	}
 	switch {

@@ -49,7 +49,7 @@ func TestHookAndScreen(t *testing.T) {
 	} {
 		r := New(Options{Dir: statedir.Dir(t.TempDir()), Logger: hclog.NewNullLogger()})
 		w := worker.Worker{ID: "w", State: &worker.AgentState{State: tt.screen, Source: tt.source}}
-		run := r.dir.RunDir(w.ID)
+		run := r.opts.Dir.RunDir(w.ID)
 		if err := os.MkdirAll(run, 0o700); err != nil {
 			t.Fatal(err)
 		}

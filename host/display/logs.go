@@ -63,7 +63,7 @@ func (e *NoRunError) Error() string {
 // Logs calls each for every piece of output of one worker, running or ended, and
 // returns an error of each as it is.
 func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	recs, _, err := d.find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, e
 // separated, unless its end takes long. The output of a worker that can't be read ends with
 // an error; that of the others goes on. Nothing is called at the same time.
 func (d *Reader) LogsOf(ctx context.Context, sel worker.Selection, req LogsRequest, each func(name string, o swarm.Output) error) (warnings []string, err error) {
-	recs, warnings, err := d.find(ctx, sel)
+	recs, warnings, err := d.opts.Find(ctx, sel)
 	if err != nil {
 		return warnings, err
 	}
@@ -136,8 +136,8 @@ func (n *newcomers) note(rec registry.Record) bool {
 // watch looks for new workers after every change of the registry. If it can't, the others
 // are followed all the same.
 func (n *newcomers) watch(ctx context.Context, wake func()) {
-	_ = n.reader.awaitChange(ctx, func(ctx context.Context) (bool, error) {
-		recs, _, err := n.reader.find(ctx, n.sel)
+	_ = n.reader.opts.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+		recs, _, err := n.reader.opts.Find(ctx, n.sel)
 		if err != nil {
 			return false, nil // the next change is another chance
 		}
@@ -204,11 +204,11 @@ func (d *Reader) readEarlier(ctx context.Context, rec registry.Record, id string
 	before.ID = id
 	// A worker can write its run directory, so only the name of the backend is taken from
 	// there: no command and no settings.
-	if f, err := d.dir.ReadWorkerFile(id); err == nil && f.Backend != rec.Backend {
+	if f, err := d.opts.Dir.ReadWorkerFile(id); err == nil && f.Backend != rec.Backend {
 		before.Backend, before.Plugin, before.Options = f.Backend, nil, nil
 	}
 	err := d.readFrom(ctx, before, o, func(out swarm.Output) error { return give(logPiece{Output: out}) },
-		func(p *backend.Peer) (swarm.Handle, error) { return d.plugins.Find(ctx, p, &before) })
+		func(p *backend.Peer) (swarm.Handle, error) { return d.opts.Plugins.Find(ctx, p, &before) })
 	if errors.Is(err, swarm.ErrNotFound) {
 		return fmt.Errorf("the output of run %s of '%s' is gone", id, rec.Name)
 	}
@@ -217,7 +217,7 @@ func (d *Reader) readEarlier(ctx context.Context, rec registry.Record, id string
 
 // readFrom reads the output of the worker that handle returns.
 func (d *Reader) readFrom(ctx context.Context, rec registry.Record, o swarm.OutputOptions, each func(swarm.Output) error, handle func(*backend.Peer) (swarm.Handle, error)) error {
-	e, err := d.plugins.Entry(rec.Backend, rec.Plugin)
+	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (d *Reader) readFrom(ctx context.Context, rec registry.Record, o swarm.Outp
 	// is tried again.
 	var failed error
 	begun := false
-	err = d.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
+	err = d.opts.Plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
 		if begun {
 			return failed
 		}
@@ -251,10 +251,13 @@ func (d *Reader) readFrom(ctx context.Context, rec registry.Record, o swarm.Outp
 
 // begunNow returns the record of a worker once its spawn is over.
 func (d *Reader) begunNow(ctx context.Context, rec registry.Record) registry.Record {
-	if rec.State != registry.Starting || !d.awaitLock(ctx, rec.ID) {
+	if rec.State != registry.Starting {
 		return rec
 	}
-	if recs, _, err := d.find(ctx, worker.Selection{Names: []string{rec.Name}}); err == nil {
+	if held, err := AwaitLock(ctx, d.opts.Dir, rec.ID); !held || err != nil {
+		return rec
+	}
+	if recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{rec.Name}}); err == nil {
 		return recs[0]
 	}
 	return rec
@@ -263,32 +266,32 @@ func (d *Reader) begunNow(ctx context.Context, rec registry.Record) registry.Rec
 // nextRun returns the record of the run after the one of rec, which has ended. It waits for
 // a respawn that is under way.
 func (d *Reader) nextRun(ctx context.Context, rec registry.Record) (next registry.Record, found bool) {
-	d.awaitLock(ctx, statedir.RespawnLock(rec.ID))
-	recs, _, err := d.find(ctx, worker.Selection{Names: []string{rec.Name}})
+	_, _ = AwaitLock(ctx, d.opts.Dir, statedir.RespawnLock(rec.ID))
+	recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{rec.Name}})
 	if err != nil || !slices.Contains(recs[0].Previous, rec.ID) {
 		return rec, false
 	}
 	return d.begunNow(ctx, recs[0]), true
 }
 
-// awaitLock waits for the end of what holds a lock, and reports whether it was held.
-func (d *Reader) awaitLock(ctx context.Context, name string) bool {
-	if !d.dir.Locked(name) {
-		return false
+// AwaitLock waits until nothing holds a lock, and reports whether something did.
+func AwaitLock(ctx context.Context, dir statedir.Dir, name string) (held bool, err error) {
+	if !dir.Locked(name) {
+		return false, nil
 	}
-	unlock, err := d.dir.Lock(ctx, name)
+	unlock, err := dir.Lock(ctx, name)
 	if err == nil {
 		unlock()
 	}
-	return err == nil
+	return true, err
 }
 
 // asEnded returns a worker whose output has ended. Its record may have gone with its end.
 func (d *Reader) asEnded(ctx context.Context, rec registry.Record) worker.Worker {
-	if recs, _, err := d.find(ctx, worker.Selection{Names: []string{rec.ID}}); err == nil && recs[0].ID == rec.ID {
+	if recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{rec.ID}}); err == nil && recs[0].ID == rec.ID {
 		rec = recs[0]
 	}
-	w := d.observe(ctx, []registry.Record{rec})[0]
-	d.remember(ctx, &w)
+	w := d.opts.Observe(ctx, []registry.Record{rec})[0]
+	d.opts.Remember(ctx, &w)
 	return w
 }

@@ -2,7 +2,9 @@ package display
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,7 +73,7 @@ func merge(ctx context.Context, read []source, follow bool, each func(int, logPi
 			return failed
 		})
 		if failed != nil || ctx.Err() != nil {
-			return firstOf(failed, context.Cause(ctx))
+			return cmp.Or(failed, context.Cause(ctx))
 		}
 		ended(end)
 		return nil
@@ -110,15 +112,6 @@ func (m *merger) add(ctx context.Context, read source, patience time.Duration) {
 	})
 }
 
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // merger puts the pieces of several sources in order.
 type merger struct {
 	begun   time.Time
@@ -151,8 +144,6 @@ func (m *merger) await(s *logSource, patience time.Duration) {
 }
 
 func (m *merger) run(ctx context.Context) error {
-	patience := time.NewTimer(0)
-	defer patience.Stop()
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -175,8 +166,7 @@ func (m *merger) run(ctx context.Context) error {
 		// Without a limit, only a source can end the wait.
 		var limit <-chan time.Time
 		if wait > 0 {
-			patience.Reset(wait)
-			limit = patience.C
+			limit = time.After(wait)
 		}
 		select {
 		case <-ctx.Done():
@@ -216,11 +206,7 @@ func (m *merger) choose(now time.Time) (next int, wait time.Duration) {
 			return -1, left
 		}
 		if s.head != nil {
-			for i := range m.sources {
-				if m.sources[i] == s {
-					return i, 0
-				}
-			}
+			return slices.Index(m.sources, s), 0
 		}
 	}
 	next = -1
@@ -259,15 +245,9 @@ func (m *merger) due(p *logPiece, patience time.Duration) time.Time {
 }
 
 func (m *merger) overdue(now time.Time) bool {
-	if !m.follow {
-		return false
-	}
-	for _, s := range m.sources {
-		if s.head != nil && s != m.line && now.After(m.due(s.head, linePatience)) {
-			return true
-		}
-	}
-	return false
+	return m.follow && slices.ContainsFunc(m.sources, func(s *logSource) bool {
+		return s.head != nil && s != m.line && now.After(m.due(s.head, linePatience))
+	})
 }
 
 // patience reports whether the next piece of a source is still waited for, and how long;

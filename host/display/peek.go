@@ -30,18 +30,18 @@ type Peek struct {
 // no screen, as plain text, whether it runs or has ended. lines is how many; 0: the
 // visible screen, or [PeekLines] lines of output.
 func (d *Reader) Peek(ctx context.Context, name string, lines int) (Peek, error) {
-	recs, _, err := d.find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return Peek{}, err
 	}
 	rec := recs[0]
-	p := Peek{Worker: d.observe(ctx, recs)[0]}
+	p := Peek{Worker: d.opts.Observe(ctx, recs)[0]}
 	if rec.Handle.IsZero() {
 		return p, nil // it was never started
 	}
-	e, err := d.plugins.Entry(rec.Backend, rec.Plugin)
+	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err == nil {
-		err = d.plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error { return p.look(ctx, owner, rec, lines) })
+		err = d.opts.Plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error { return p.look(ctx, owner, rec, lines) })
 	}
 	switch {
 	case errors.Is(err, swarm.ErrUnsupported):
@@ -67,14 +67,18 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 	if lines <= 0 {
 		lines = PeekLines
 	}
+	all, err := lastOutput(ctx, owner, rec.Handle, lines)
+	p.Lines, p.Screen, p.Taken = all[max(0, len(all)-lines):], false, false
+	return err
+}
+
+func lastOutput(ctx context.Context, p *backend.Peer, handle swarm.Handle, lines int) ([]string, error) {
 	var text lineReader
-	err := owner.Backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
+	err := p.Backend.Output(ctx, handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
 		text.add(o)
 		return nil
 	})
-	all := text.all()
-	p.Lines, p.Screen, p.Taken = all[max(0, len(all)-lines):], false, false
-	return err
+	return text.all(), err
 }
 
 // LastLines returns the last lines of a worker's output as far as they can be read, and
@@ -82,16 +86,13 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 func (d *Reader) LastLines(ctx context.Context, rec registry.Record, lines int) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
-	var text lineReader
-	e, err := d.plugins.Entry(rec.Backend, rec.Plugin)
+	var last []string
+	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err == nil {
-		err = d.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
-			text = lineReader{}
-			return p.Backend.Output(ctx, rec.Handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
-				text.add(o)
-				return nil
-			})
+		err = d.opts.Plugins.AskBackend(ctx, e, true, func(p *backend.Peer) (err error) {
+			last, err = lastOutput(ctx, p, rec.Handle, lines)
+			return err
 		})
 	}
-	return text.all(), err
+	return last, err
 }

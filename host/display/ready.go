@@ -49,7 +49,7 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 	}
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	rec, err := d.begun(limited, name)
+	rec, err := d.opts.Begun(limited, name)
 	if err == nil {
 		err = d.followReady(limited, rec, r)
 	}
@@ -58,7 +58,7 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 		return fmt.Errorf("%w: '%s' did not become ready within %s", ErrNotReady, name, r.Timeout)
 	case errors.Is(err, worker.ErrEnded):
 		// How, is known by now.
-		ended := &endedEarlyError{name: rec.Name, exit: d.observe(ctx, []registry.Record{rec})[0].Exit}
+		ended := endedEarly(rec.Name, d.opts.Observe(ctx, []registry.Record{rec})[0].Exit)
 		if text := d.brokenAtEnd(ctx, &rec); text != "" {
 			return &brokenError{name: rec.Name, text: text, ended: ended}
 		}
@@ -69,11 +69,11 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 }
 
 func (d *Reader) followReady(ctx context.Context, rec registry.Record, r ReadyRequest) error {
-	e, err := d.plugins.Entry(rec.Backend, rec.Plugin)
+	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return err
 	}
-	err = d.plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
+	err = d.opts.Plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapOutput) {
 			return worker.Unsupported(rec.Backend, swarm.CapOutput, rec.Name)
 		}
@@ -88,23 +88,18 @@ func (d *Reader) followReady(ctx context.Context, rec registry.Record, r ReadyRe
 	return err
 }
 
-type endedEarlyError struct {
-	name string
-	exit *swarm.Exit
-}
-
-func (e *endedEarlyError) Error() string {
+// endedEarly returns a [worker.ErrEnded] of an agent that ended before it was ready.
+func endedEarly(name string, exit *swarm.Exit) error {
 	how := ""
 	switch {
-	case e.exit == nil:
-	case e.exit.Signal != "":
-		how = fmt.Sprintf(" (%s)", e.exit.Signal)
+	case exit == nil:
+	case exit.Signal != "":
+		how = fmt.Sprintf(" (%s)", exit.Signal)
 	default:
-		how = fmt.Sprintf(" (exit %d)", e.exit.Code)
+		how = fmt.Sprintf(" (exit %d)", exit.Code)
 	}
-	return fmt.Sprintf("agent '%s' ended before it was ready%s", e.name, how)
+	return worker.Errorf(worker.ErrEnded, "agent '%s' ended before it was ready%s", name, how)
 }
-func (e *endedEarlyError) Is(target error) bool { return target == worker.ErrEnded }
 
 // AsksError says that an agent asks something before it takes any other input. It is
 // an [ErrNotReady].

@@ -21,13 +21,12 @@ import (
 func (d *Reader) Look(ctx context.Context, recs []registry.Record, ws []worker.Worker) {
 	profiles := make([]*profile.Profile, len(recs))
 	for i := range recs {
-		if !ws[i].Alive() {
-			continue
+		if ws[i].Alive() {
+			profiles[i] = d.ProfileOf(&recs[i])
 		}
-		if profiles[i] = d.ProfileOf(&recs[i]); profiles[i] == nil {
-			continue
+		if profiles[i] != nil {
+			ws[i].State = d.stateWithoutScreen(profiles[i], &recs[i])
 		}
-		ws[i].State = d.stateWithoutScreen(profiles[i], &recs[i])
 	}
 	now := time.Now()
 	asks := func(i int) bool { return ws[i].State != nil && ws[i].State.Source == "" }
@@ -35,7 +34,7 @@ func (d *Reader) Look(ctx context.Context, recs []registry.Record, ws []worker.W
 	for i := range recs {
 		byID[recs[i].ID] = i
 	}
-	backend.Each(d.plugins.Groups(recs, func(r registry.Record) bool { return asks(byID[r.ID]) }), func(g *backend.Group) {
+	backend.Each(d.opts.Plugins.Groups(recs, func(r registry.Record) bool { return asks(byID[r.ID]) }), func(g *backend.Group) {
 		for i, s := range d.screens(ctx, g) {
 			if at := g.At[i]; s.Err == nil {
 				_ = d.seeState(profiles[at], &ws[at], s.Screen)
@@ -103,7 +102,7 @@ func (d *Reader) seeState(p *profile.Profile, w *worker.Worker, screen swarm.Scr
 	}
 	if l.State == profile.Idle || l.State == profile.Blocked {
 		// Programs that wait draw nothing.
-		s.Since = d.dir.LastOutput(w.ID)
+		s.Since = d.opts.Dir.LastOutput(w.ID)
 	}
 	if l.State == profile.Unknown {
 		s.Source = ""
@@ -124,7 +123,7 @@ func (d *Reader) screens(ctx context.Context, g *backend.Group) []swarm.ScreenRe
 	var results []swarm.ScreenResult
 	err := g.Err
 	if err == nil {
-		err = d.plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) (err error) {
+		err = d.opts.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) (err error) {
 			results, err = screensOf(ctx, p, g.Handles())
 			return err
 		})
@@ -177,11 +176,11 @@ type Explanation struct {
 // Explain returns the rules of a profile that were tried on a worker's screen, with their
 // results.
 func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) {
-	recs, _, err := d.find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return Explanation{}, err
 	}
-	ws := d.observe(ctx, recs)
+	ws := d.opts.Observe(ctx, recs)
 	d.Look(ctx, recs, ws)
 	e := Explanation{Worker: ws[0], Profile: d.ProfileOf(&recs[0])}
 	if e.Profile == nil || recs[0].Handle.IsZero() {
@@ -200,7 +199,7 @@ func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) 
 // idle worker has to be so for a moment: agents draw their prompt between two steps,
 // too. A worker that ends before is a [worker.ErrEnded].
 func (d *Reader) WaitState(ctx context.Context, name string, until []profile.State) (worker.Worker, error) {
-	rec, err := d.begun(ctx, name)
+	rec, err := d.opts.Begun(ctx, name)
 	if err != nil {
 		return worker.Worker{}, err
 	}
@@ -216,12 +215,12 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 	if w.State.Source != "" && slices.Contains(until, w.State.State) {
 		return w, nil
 	}
-	e, err := d.plugins.Entry(rec.Backend, rec.Plugin)
+	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return w, err
 	}
 	var since time.Time
-	err = d.plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error {
+	err = d.opts.Plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error {
 		for _, c := range []swarm.Capability{swarm.CapScreen, swarm.CapOutput} {
 			if !owner.Has(c) {
 				return worker.Unsupported(rec.Backend, c, rec.Name)
@@ -248,7 +247,7 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 		return w, ctx.Err()
 	}
 	if errors.Is(err, swarm.ErrNotFound) {
-		w = d.observe(ctx, []registry.Record{rec})[0]
+		w = d.opts.Observe(ctx, []registry.Record{rec})[0]
 		return w, worker.NotRunning(rec.Name)
 	}
 	return w, err

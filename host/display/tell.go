@@ -24,8 +24,7 @@ func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registr
 	var events []registry.Event
 	states := d.States(ctx, recs)
 	for i := range recs {
-		kind, text, ok := stateEvent(states[recs[i].ID], now)
-		if ok {
+		if kind, text := stateEvent(states[recs[i].ID], now); kind != "" {
 			events = append(events, history.NewEvent(&recs[i], kind, history.OneLine(text), now))
 		}
 	}
@@ -63,20 +62,18 @@ func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registr
 	})
 }
 
-func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text string, ok bool) {
-	if s == nil {
-		return "", "", false
+// stateEvent returns the event that a state is; an empty kind: none.
+func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text string) {
+	switch {
+	case s == nil:
+	case s.State == profile.Blocked:
+		return history.Blocked, s.Question
+	case s.State == profile.Idle && (s.Since.IsZero() || now.Sub(s.Since) >= QuietFor):
+		return history.Idle, ""
+	case s.State == profile.Working:
+		return history.Working, ""
 	}
-	switch s.State {
-	case profile.Blocked:
-		return history.Blocked, s.Question, true
-	case profile.Idle:
-		return history.Idle, "", s.Since.IsZero() || now.Sub(s.Since) >= QuietFor
-	case profile.Working:
-		return history.Working, "", true
-	default:
-		return "", "", false
-	}
+	return "", ""
 }
 
 // TellOfLoop writes into the history what the loop of a ralph worker tells, such as

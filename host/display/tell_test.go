@@ -27,10 +27,7 @@ func TestStateEvent(t *testing.T) {
 		{&worker.AgentState{State: profile.Idle, Since: now.Add(-time.Minute)}, history.Idle, ""},
 		{&worker.AgentState{State: profile.Idle, Since: now}, "", ""}, // between two steps
 	} {
-		kind, text, ok := stateEvent(c.state, now)
-		if !ok {
-			kind = ""
-		}
+		kind, text := stateEvent(c.state, now)
 		if kind != c.want || text != c.text {
 			t.Errorf("%+v: %q %q", c.state, kind, text)
 		}

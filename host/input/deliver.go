@@ -41,7 +41,7 @@ func (s *Sender) Deliver(ctx context.Context, sel worker.Selection, req DeliverR
 	// The limit of an interaction is for a worker that needs no prompt first.
 	limit := max(req.Timeout, deliver.DefaultTimeout) + inputLimit
 	return s.give(ctx, sel, in, limit, func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error) {
-		prof := s.display.ProfileOf(&rec)
+		prof := s.opts.Display.ProfileOf(&rec)
 		if !CanLook(p, rec, prof) {
 			return s.sendTo(ctx, p, rec, in)
 		}
@@ -51,7 +51,7 @@ func (s *Sender) Deliver(ctx context.Context, sel worker.Selection, req DeliverR
 		}
 		defer unlock()
 		a := s.agentOf(p, rec, prof)
-		a.Timeout, a.Notes = req.Timeout, deliveryNote(s.dir.RunDir(rec.ID))
+		a.Timeout, a.Notes = req.Timeout, deliveryNote(s.opts.Dir.RunDir(rec.ID))
 		err = a.Text(ctx, string(req.Text), req.Enter)
 		return Outcome{Confirmed: err == nil}, err
 	})
@@ -66,22 +66,22 @@ func CanLook(p *backend.Peer, rec registry.Record, prof *profile.Profile) bool {
 // beginning of its label, and returns when the dialog is gone. If question is not empty
 // the dialog's must contain it. See [deliver.Agent.Answer].
 func (s *Sender) Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error) {
-	recs, _, err := s.find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return deliver.Answered{}, err
 	}
 	rec := recs[0]
-	if err := s.mayEnd(ctx, rec); err != nil {
+	if err := s.opts.MayEnd(ctx, rec); err != nil {
 		return deliver.Answered{}, err
 	}
-	if s.inside(recs) >= 0 {
-		return deliver.Answered{}, &ownDialogError{name: rec.Name}
+	if s.opts.Inside(recs) >= 0 {
+		return deliver.Answered{}, ownDialog(rec.Name)
 	}
 	rec, err = s.living(ctx, rec)
 	var out deliver.Answered
 	if err == nil {
 		err = s.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
-			prof := s.display.ProfileOf(&rec)
+			prof := s.opts.Display.ProfileOf(&rec)
 			if !CanLook(p, rec, prof) {
 				return worker.Hinted(
 					fmt.Sprintf("the dialogs of '%s' are not known: it has no profile that knows any", rec.Name),
@@ -100,7 +100,7 @@ func (s *Sender) Answer(ctx context.Context, name, choice, question string) (del
 	if err != nil {
 		return out, worker.Naming(err, "cannot answer", rec.Name)
 	}
-	err = s.change(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
+	err = s.opts.Change(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
 		return display.TellOfAnswer(ctx, tx, &rec, out.Question, out.Choice.Label)
 	})
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Sender) Answer(ctx context.Context, name, choice, question string) (del
 
 func (s *Sender) agentOf(p *backend.Peer, rec registry.Record, prof *profile.Profile) *deliver.Agent {
 	a := &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: &Terminal{Peer: p, Handle: rec.Handle}}
-	if last := s.dir.LastOutput(rec.ID); !last.IsZero() {
+	if last := s.opts.Dir.LastOutput(rec.ID); !last.IsZero() {
 		a.Quiet = max(0, time.Since(last)) // the clock may have been set back
 	}
 	return a
@@ -143,17 +143,15 @@ func (s *Sender) Lock(ctx context.Context, rec registry.Record, prof *profile.Pr
 	if !deliver.Supports(prof) {
 		return func() {}, nil
 	}
-	unlock, err = lockfile.Lock(ctx, s.dir.LockPath(rec.ID)+".input")
+	unlock, err = lockfile.Lock(ctx, s.opts.Dir.LockPath(rec.ID)+".input")
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: another call is giving it a text", swarm.ErrUnavailable)
 	}
 	return unlock, err
 }
 
-type ownDialogError struct{ name string }
-
-func (e *ownDialogError) Error() string {
-	return fmt.Sprintf("'%s' can't press its own keys: what it asks is for somebody else", e.name)
+func ownDialog(name string) error {
+	return fmt.Errorf("'%s' can't press its own keys: what it asks is for somebody else", name)
 }
 
 // noteFile is the file in a run directory that says of a delivery that it began.

@@ -36,26 +36,10 @@ type Options struct {
 }
 
 // Sender gives input to workers. Its methods may be called at the same time.
-type Sender struct {
-	dir       statedir.Dir
-	plugins   *backend.Plugins
-	display   *display.Reader
-	env       []string
-	find, see func(context.Context, worker.Selection) ([]registry.Record, []string, error)
-	change    func(context.Context, func(context.Context, *registry.Tx) error) error
-	settled   func(context.Context, registry.Record) (registry.Record, error)
-	observe   func(context.Context, []registry.Record) []worker.Worker
-	mayEnd    func(context.Context, ...registry.Record) error
-	inside    func([]registry.Record) int
-}
+type Sender struct{ opts Options }
 
 // New returns a sender.
-func New(o Options) *Sender {
-	return &Sender{
-		dir: o.Dir, plugins: o.Plugins, display: o.Display, env: o.Env, find: o.Find, see: o.See,
-		change: o.Change, settled: o.Settled, observe: o.Observe, mayEnd: o.MayEnd, inside: o.Inside,
-	}
-}
+func New(o Options) *Sender { return &Sender{opts: o} }
 
 // inputLimit is how long a backend may take to give a worker something, which may
 // be slow to read it.
@@ -66,7 +50,7 @@ const inputLimit = time.Minute
 func (s *Sender) living(ctx context.Context, rec registry.Record) (registry.Record, error) {
 	var err error
 	if rec.State == registry.Starting {
-		rec, err = s.settled(ctx, rec)
+		rec, err = s.opts.Settled(ctx, rec)
 	}
 	if err == nil && rec.State != registry.Running {
 		err = worker.NotRunning(rec.Name)
@@ -84,9 +68,9 @@ func (s *Sender) interact(ctx context.Context, rec registry.Record, need swarm.C
 func (s *Sender) interactWithin(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	e, err := s.plugins.Entry(rec.Backend, rec.Plugin)
+	e, err := s.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err == nil {
-		err = s.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
+		err = s.opts.Plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
 			if !p.Has(need) {
 				return worker.Unsupported(rec.Backend, need, rec.Name)
 			}
@@ -103,7 +87,7 @@ func (s *Sender) interactWithin(ctx context.Context, limit time.Duration, rec re
 	}
 }
 
-// SignalRequest says which signal to send to whom.
+// SignalRequest says which signal to send to which processes.
 type SignalRequest struct {
 	// Signal is a name valid by [swarm.ParseSignal].
 	Signal string
@@ -120,11 +104,11 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	recs, _, err := s.find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	if err := s.mayEnd(ctx, recs...); err != nil {
+	if err := s.opts.MayEnd(ctx, recs...); err != nil {
 		return worker.Worker{}, err
 	}
 	rec, err := s.living(ctx, recs[0])
@@ -138,4 +122,34 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 		})
 	}
 	return worker.Of(rec), worker.Naming(err, "cannot signal", rec.Name)
+}
+
+// Attach returns the program that connects a person's terminal with a running worker. It
+// replaces the caller, which closes the host before. A person at the terminal can end the
+// programs there, so only its leader may attach to a team's worker.
+func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
+	recs, _, err := s.opts.See(ctx, worker.Selection{Names: []string{name}})
+	if err != nil {
+		return swarm.Attachment{}, err
+	}
+	if err := s.opts.MayEnd(ctx, recs...); err != nil {
+		return swarm.Attachment{}, err
+	}
+	rec := recs[0]
+	if rec.State == registry.Starting {
+		return swarm.Attachment{}, fmt.Errorf("cannot attach to '%s': it is still starting", rec.Name)
+	}
+	var a swarm.Attachment
+	if rec, err = s.living(ctx, rec); err == nil {
+		err = s.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) (err error) {
+			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.opts.Env})
+			return err
+		})
+	}
+	if errors.Is(err, worker.ErrEnded) && rec.IsRunning() && s.opts.Observe(ctx, []registry.Record{rec})[0].Status == worker.StatusRunning {
+		// The worker has not ended, its window has.
+		err = worker.Hinted("it is running (no window)", fmt.Sprintf("its window was closed, or the tmux server ended: "+
+			"follow what it writes with 'swarm logs %[1]s --follow', or start it again in a new window with 'swarm respawn %[1]s'", rec.Name))
+	}
+	return a, worker.Naming(err, "cannot attach to", rec.Name)
 }

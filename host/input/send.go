@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -42,7 +41,7 @@ func (s *Sender) Send(ctx context.Context, sel worker.Selection, in swarm.Input)
 }
 
 func (s *Sender) sendTo(ctx context.Context, p *backend.Peer, rec registry.Record, in swarm.Input) (Outcome, error) {
-	prof := s.display.ProfileOf(&rec)
+	prof := s.opts.Display.ProfileOf(&rec)
 	if in.Kind == swarm.InputText && prof != nil {
 		in.EnterAfter = min(prof.PasteGuard(), swarm.MaxEnterAfter)
 	}
@@ -65,20 +64,20 @@ type giver func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outc
 // within the limit.
 func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input, limit time.Duration, give giver) ([]Outcome, error) {
 	if len(in.Data) > swarm.MaxInput {
-		return nil, worker.Invalid(fmt.Sprintf("cannot send more than %d bytes at once", swarm.MaxInput))
+		return nil, worker.Invalid("cannot send more than %d bytes at once", swarm.MaxInput)
 	}
-	recs, _, err := s.find(ctx, sel)
+	recs, _, err := s.opts.Find(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
 	if disturbs(in) {
-		if err := s.mayEnd(ctx, recs...); err != nil {
+		if err := s.opts.MayEnd(ctx, recs...); err != nil {
 			return nil, err
 		}
 	}
 	if in.Kind == swarm.InputKeys {
-		if at := s.inside(recs); at >= 0 {
-			return nil, &ownDialogError{name: recs[at].Name}
+		if at := s.opts.Inside(recs); at >= 0 {
+			return nil, ownDialog(recs[at].Name)
 		}
 	}
 	named := len(sel.Names) > 0
@@ -108,14 +107,13 @@ func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.In
 	rec, err := s.living(ctx, rec)
 	var out Outcome
 	if err == nil {
-		err = s.interactWithin(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
+		err = s.interactWithin(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) (err error) {
 			switch takes := takes(p, rec, kind); {
 			case !takes && named:
-				return &deafError{name: rec.Name}
+				return worker.Deaf(rec.Name)
 			case !takes:
 				return errPassedOver
 			}
-			var err error
 			out, err = give(ctx, p, rec)
 			return err
 		})
@@ -139,16 +137,4 @@ func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.In
 func takes(p *backend.Peer, rec registry.Record, kind swarm.InputKind) bool {
 	onTerminal := p.Has(swarm.CapScreen) || rec.Options[swarm.OptionTTY] == "true"
 	return kind == swarm.InputInterrupt || rec.Stdin || onTerminal || !p.Has(swarm.CapStdin)
-}
-
-type deafError struct{ name string }
-
-func (e *deafError) Error() string {
-	return fmt.Sprintf("worker '%s' has no input to send to: it was spawned without --stdin", e.name)
-}
-func (e *deafError) Is(target error) bool { return target == worker.ErrDeaf }
-
-// Hint returns the next step.
-func (e *deafError) Hint() string {
-	return fmt.Sprintf("spawn it again with --stdin, or with --tmux in a terminal, after 'swarm kill %[1]s' and 'swarm clean %[1]s'", e.name)
 }

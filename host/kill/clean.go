@@ -29,22 +29,13 @@ type CleanRequest struct {
 	// Forget cleans workers of which nothing is known, too: their backend can't be asked, maybe
 	// never again. Whatever runs elsewhere goes on; workspaces stay.
 	Forget bool
-	// Done is called with each outcome in the order of the selection; nil:
-	// nobody.
-	Done func(CleanOutcome)
+	// Done is called with each outcome in the order of the selection; nil: nobody.
+	Done func(Outcome)
 }
 
-// CleanOutcome says what came of the cleaning of one worker.
-type CleanOutcome struct {
-	Worker worker.Worker
-	// Err is nil if the worker's record is gone. [worker.ErrRunning] if it runs.
-	Err error
-	// Warnings are about this worker's workspace.
-	Warnings []worker.Warning
-	// Notices are as in [Outcome].
-	Notices []string
-	// WorkspaceRemoved is as in [Outcome].
-	WorkspaceRemoved bool
+// cleaning is the cleaning of one worker.
+type cleaning struct {
+	Outcome
 	// forgotten says that the worker may still run.
 	forgotten bool
 	// elsewhere says that the worker had no shim: its engine may keep what it left.
@@ -56,7 +47,7 @@ type CleanOutcome struct {
 // is named is a [worker.ErrRunning] in its outcome. An unknown name is a
 // [store.ErrNotFound], and nothing was touched then, nor if one of them is of a team that
 // the caller does not lead.
-func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanRequest) ([]CleanOutcome, error) {
+func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanRequest) ([]Outcome, error) {
 	recs, _, err := k.opts.Find(ctx, sel)
 	if err != nil {
 		return nil, err
@@ -75,7 +66,7 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 			k.opts.History.Reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
 		}
 	})
-	outcomes := make([]CleanOutcome, len(recs))
+	all := make([]cleaning, len(recs))
 	skip := make([]bool, len(recs))
 	var wg sync.WaitGroup
 	for i, r := range recs {
@@ -89,7 +80,7 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 	}
 	wg.Wait()
 	for i, w := range k.opts.Observe(ctx, recs) {
-		out := &outcomes[i]
+		out := &all[i]
 		out.Worker = w
 		switch {
 		case w.Gone():
@@ -106,20 +97,20 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 		case w.Status == worker.StatusStarting && w.Reason != "":
 			out.Err = fmt.Errorf("cannot clean worker '%s': its %s", w.Name, w.Reason)
 		default:
-			out.Err = &runningError{name: w.Name}
+			out.Err = worker.Errorf(worker.ErrRunning, "cannot clean running worker '%s'", w.Name)
 			skip[i] = len(sel.Names) == 0
 		}
 	}
 	wg.Wait()
-	k.sweepCleaned(ctx, recs, outcomes)
-	var told []CleanOutcome
-	for i, out := range outcomes {
+	k.sweepCleaned(ctx, recs, all)
+	var told []Outcome
+	for i, c := range all {
 		if skip[i] {
 			continue
 		}
-		told = append(told, out)
+		told = append(told, c.Outcome)
 		if req.Done != nil {
-			req.Done(out)
+			req.Done(c.Outcome)
 		}
 	}
 	return told, nil
@@ -132,7 +123,7 @@ func (k *Killer) isElsewhere(rec registry.Record) bool {
 	return err != nil && !rec.Handle.IsZero()
 }
 
-func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
+func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanRequest, out *cleaning) {
 	req.KeepWorkspace = true // the worker may be at work in it
 	out.Notices = append(out.Notices, fmt.Sprintf("'%s' is forgotten; if it still runs, it goes on", rec.Name))
 	out.forgotten = true
@@ -140,13 +131,13 @@ func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanReque
 	out.elsewhere = false // what it left can't be removed now
 }
 
-func (k *Killer) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) {
+func (k *Killer) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *cleaning) {
 	if err := k.cleanLocked(ctx, rec, req, out); err != nil {
 		out.Err = fmt.Errorf("cannot clean worker '%s': %w", rec.Name, err)
 	}
 }
 
-func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) error {
+func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req CleanRequest, out *cleaning) error {
 	unlock, err := k.opts.Dir.Lock(ctx, rec.ID)
 	if err != nil {
 		return err
@@ -170,7 +161,7 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 	case req.KeepWorkspace:
 		out.Notices = append(out.Notices, fmt.Sprintf("the worktree of '%s' stays: %s", now.Name, now.Workspace.Location()))
 	default:
-		if err := k.cleanWorkspace(ctx, now, req, out); err != nil {
+		if err := k.cleanWorkspace(ctx, now, req, &out.Outcome); err != nil {
 			return err
 		}
 	}
@@ -222,7 +213,7 @@ func (k *Killer) recordCleaned(ctx context.Context, rec registry.Record, w worke
 // cleanWorkspace removes the workspace of a worker, or says why it stays; the
 // worker's record goes all the same. An error says that the record has to stay: the machine
 // of the workspace can't be reached, and a later call may remove it.
-func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *CleanOutcome) error {
+func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *Outcome) error {
 	path := rec.Workspace.Location()
 	res, err := k.opts.Plugins.RemoveWorkspace(ctx, &rec, req.ForceDirty)
 	out.Notices = append(out.Notices, Rescued(rec.Name, res.Rescues)...)
@@ -247,10 +238,3 @@ func preserving(name, reason, path string) worker.Warning {
 		Hint: fmt.Sprintf("the worktree is %s", path),
 	}
 }
-
-type runningError struct{ name string }
-
-func (e *runningError) Error() string {
-	return fmt.Sprintf("cannot clean running worker '%s'", e.name)
-}
-func (e *runningError) Is(target error) bool { return target == worker.ErrRunning }

@@ -26,7 +26,7 @@ type Request struct {
 	// saved before.
 	ForceDirty bool
 
-	// Progress is told what happens, as it happens; nil: nobody.
+	// Progress, if not nil, is called with each event as it happens.
 	Progress func(Event)
 	// Done is called with each outcome in the order of the selection, each as
 	// soon as it and all before it are known; nil: nobody.
@@ -41,10 +41,10 @@ type Request struct {
 
 	// Allowed says that the caller's right was checked before.
 	Allowed bool
-	// Recorded is called for each worker in the change that records its end, also if
-	// that was recorded before, in the place of what becomes of its agent otherwise;
-	// an error undoes that change. It is not called for the worker that the caller
-	// runs in, nor for one whose end is not known. nil: nobody.
+	// Recorded, if not nil, is called for each worker in the change that records its end,
+	// even if that was recorded before, instead of the usual change of its agent; an error
+	// undoes that change. It is not called for the worker that the caller runs in, nor for
+	// one whose end is not known.
 	Recorded func(ctx context.Context, tx *registry.Tx, rec registry.Record) error
 
 	// respawn says that the worker is started again right after it.
@@ -63,14 +63,15 @@ type Event struct {
 	Deadline time.Time
 }
 
-// Outcome says what came of the kill of one worker.
+// Outcome says what came of the kill, or of the cleaning, of one worker.
 type Outcome struct {
-	// Worker is the worker after the kill.
+	// Worker is the worker after it.
 	Worker worker.Worker
-	// Result is the answer of the backend. It is zero if the worker had been stopped
-	// before.
+	// Result is the answer of the backend to a kill. It is zero if the worker had been
+	// stopped before.
 	Result swarm.KillResult
-	// Err is nil if nothing of the worker is left. Its text names the worker.
+	// Err is nil if nothing of the worker is left, or, after a cleaning, its record is gone.
+	// Its text names the worker.
 	Err error
 	// Warnings are about this worker's workspace.
 	Warnings []worker.Warning
@@ -116,7 +117,7 @@ func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([
 	return c.finish(ctx)
 }
 
-// options are those of the kill of one worker: its policy, then the request.
+// options returns a worker's policy, overridden by the request.
 func (req Request) options(policy swarm.KillOptions) swarm.KillOptions {
 	if req.Signal != "" {
 		policy.Signal = req.Signal
@@ -160,7 +161,7 @@ type killing struct {
 	requested chan struct{}
 	// asked holds the ids of the workers of which the history tells that.
 	asked sync.Map
-	// telling are those who still wait to tell that.
+	// telling are the goroutines that still wait to write that into the history.
 	telling sync.WaitGroup
 
 	// progress guards the caller's Progress.
@@ -176,7 +177,7 @@ type killed struct {
 	before bool
 }
 
-// Ended is a worker that was ended to be started again.
+// Ended is a worker that was ended so that it can be started again.
 type Ended struct{ k *killing }
 
 // EndForRespawn ends a worker by its policy and records its end, as that of a worker
@@ -234,8 +235,8 @@ func (k *killing) run(ctx context.Context) {
 		asking.Wait()
 		close(k.results)
 	}()
-	for batch := range batches(k.results) {
-		k.record(ctx, batch)
+	for first := range k.results {
+		k.record(ctx, k.batch(first))
 	}
 }
 
@@ -247,24 +248,18 @@ func (k *killing) reconcile(ctx context.Context) {
 	k.opts.History.Reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
 }
 
-// batches returns what is in a channel, always all that is there at once.
-func batches[T any](c <-chan T) func(yield func([]T) bool) {
-	return func(yield func([]T) bool) {
-		for first := range c {
-			batch := []T{first}
-			for more := true; more; {
-				select {
-				case next, ok := <-c:
-					if more = ok; ok {
-						batch = append(batch, next)
-					}
-				default:
-					more = false
-				}
+// batch returns first with the results that are there by now.
+func (k *killing) batch(first killed) []killed {
+	batch := []killed{first}
+	for {
+		select {
+		case next, ok := <-k.results:
+			if !ok {
+				return batch
 			}
-			if !yield(batch) {
-				return
-			}
+			batch = append(batch, next)
+		default:
+			return batch
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -112,9 +111,8 @@ func outcome(b killed) Outcome {
 	switch {
 	case b.before:
 	case b.err == nil:
-		rec := b.rec
-		history.RecordEnd(&rec, b.res.Status)
-		out.Worker = worker.Of(rec)
+		history.RecordEnd(&b.rec, b.res.Status)
+		out.Worker = worker.Of(b.rec)
 	default:
 		out.Worker.Apply(swarm.StatusResult{Status: b.res.Status})
 		out.Worker.Survivors = survivors(b.res)
@@ -125,7 +123,11 @@ func outcome(b killed) Outcome {
 
 func killError(b killed) error {
 	if errors.Is(b.err, swarm.ErrSurvivors) {
-		return &survivorsError{name: b.rec.Name, survivors: survivors(b.res)}
+		text := fmt.Sprintf("cannot kill '%s': still alive", b.rec.Name)
+		if left := survivors(b.res); len(left) > 0 {
+			text += ": " + history.Processes(left)
+		}
+		return worker.Errorf(swarm.ErrSurvivors, "%s", text)
 	}
 	if errors.Is(b.err, context.Canceled) {
 		return fmt.Errorf("cannot kill '%s': interrupted; it may still be ending: %w", b.rec.Name, b.err)
@@ -242,30 +244,9 @@ func (k *killing) tellRequests(ctx context.Context, recs []registry.Record) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
-	reg, err := k.opts.Store.Writing(ctx)
-	if err == nil {
-		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-			_, err := tx.Append(ctx, events...)
-			return err
-		})
-	}
+	err := k.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := tx.Append(ctx, events...)
+		return err
+	})
 	k.warnIf(err, "the history can't be written")
 }
-
-type survivorsError struct {
-	name      string
-	survivors []swarm.Process
-	hint      string
-}
-
-func (e *survivorsError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "cannot kill '%s': still alive", e.name)
-	if len(e.survivors) > 0 {
-		b.WriteString(": ")
-		b.WriteString(history.Processes(e.survivors))
-	}
-	b.WriteString(e.hint)
-	return b.String()
-}
-func (e *survivorsError) Is(target error) bool { return target == swarm.ErrSurvivors }

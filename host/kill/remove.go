@@ -68,31 +68,32 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 	}
 }
 
-// tellKept tells where a workspace is whose worker's record is gone.
+// tellKept records the place of a workspace whose worker's record is gone.
 func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
 	if !rec.IsEphemeral() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
-	reg, err := k.opts.Store.Writing(ctx)
-	if err == nil {
-		err = reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-			_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, rec.Workspace.Location(), time.Now()))
-			return err
-		})
-	}
+	err := k.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, rec.Workspace.Location(), time.Now()))
+		return err
+	})
 	k.warnIf(err, "the history can't be written", "worker", rec.Name)
 }
 
 func (k *killing) forgetWorkspace(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
+	return registry.IgnoreNotFound(k.edit(ctx, id, func(r *registry.Record) { r.Workspace = nil }))
+}
+
+func (k *Killer) edit(ctx context.Context, id string, change func(*registry.Record)) error {
 	reg, err := k.opts.Store.Writing(ctx)
 	if err != nil {
 		return err
 	}
-	return registry.IgnoreNotFound(reg.Edit(ctx, id, func(r *registry.Record) { r.Workspace = nil }))
+	return reg.Edit(ctx, id, change)
 }
 
 func cannotRemove(name, reason string) worker.Warning {

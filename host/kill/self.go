@@ -30,12 +30,10 @@ func (k *killing) finish(ctx context.Context) ([]Outcome, error) {
 	k.known[k.self] = true
 	k.report()
 	k.answer()
-	if out.Err == nil {
-		err = k.killSelf(ctx, rec, e, out)
-	} else {
-		err = nil // it is told with its outcome
+	if out.Err != nil {
+		return k.outcomes, nil //nolint:nilerr // it is told with its outcome
 	}
-	return k.outcomes, err
+	return k.outcomes, k.killSelf(ctx, rec, e, out)
 }
 
 // removeOwn removes what can go while the caller's own worker still runs.
@@ -67,7 +65,8 @@ func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catal
 	if err = k.opts.Plugins.AskBackend(ctx, e, false, func(*backend.Peer) error { return nil }); err != nil {
 		return rec, e, err
 	}
-	return rec, e, k.markKilling(ctx, rec.ID)
+	// The end will be seen by the next call that looks.
+	return rec, e, k.edit(ctx, rec.ID, func(r *registry.Record) { r.Step = registry.StepKilling })
 }
 
 // killSelf has the backend end the worker that the caller runs in, and may not
@@ -92,16 +91,6 @@ func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 		return fmt.Errorf("cannot kill '%s': %w", rec.Name, err)
 	}
 	return nil
-}
-
-// markKilling records that a worker was told to end. That it ended will be seen
-// by the next who looks.
-func (k *killing) markKilling(ctx context.Context, id string) error {
-	reg, err := k.opts.Store.Writing(ctx)
-	if err != nil {
-		return err
-	}
-	return reg.Edit(ctx, id, func(r *registry.Record) { r.Step = registry.StepKilling })
 }
 
 func (k *killing) answer() {

@@ -21,15 +21,10 @@ func (k *killing) sweep(ctx context.Context) {
 	var mu sync.Mutex
 	var warnings []worker.Warning
 	backend.Each(ended, func(g *backend.Group) {
-		lines, err := k.sweepGroup(ctx, g)
-		if err != nil {
-			lines = append(lines, fmt.Sprintf("cannot clean up after the workers of backend '%s': %v", g.Name, err))
-		}
+		told := k.sweepGroup(ctx, g, "the workers of")
 		mu.Lock()
 		defer mu.Unlock()
-		for _, l := range lines {
-			warnings = append(warnings, worker.Warning{Text: strings.TrimSpace(l)})
-		}
+		warnings = append(warnings, told...)
 	})
 	for _, w := range warnings {
 		k.warn(w)
@@ -38,31 +33,27 @@ func (k *killing) sweep(ctx context.Context) {
 
 // sweepCleaned lets backends without shims remove what cleaned workers have left in their
 // engines, such as containers. The others are not started for it.
-func (k *Killer) sweepCleaned(ctx context.Context, recs []registry.Record, outcomes []CleanOutcome) {
+func (k *Killer) sweepCleaned(ctx context.Context, recs []registry.Record, all []cleaning) {
 	cleaned := k.opts.Plugins.Groups(recs, func(r registry.Record) bool {
-		out := &outcomes[registry.IndexOf(recs, r.ID)]
-		return out.elsewhere && out.Err == nil
+		c := &all[registry.IndexOf(recs, r.ID)]
+		return c.elsewhere && c.Err == nil
 	})
 	backend.Each(cleaned, func(g *backend.Group) {
-		lines, err := k.sweepGroup(ctx, g)
-		if err != nil {
-			lines = append(lines, fmt.Sprintf("cannot clean up after it in backend '%s': %v", g.Name, err))
-		}
-		out := &outcomes[g.At[0]]
-		for _, l := range lines {
-			out.Warnings = append(out.Warnings, worker.Warning{Text: strings.TrimSpace(l)})
-		}
+		c := &all[g.At[0]]
+		c.Warnings = append(c.Warnings, k.sweepGroup(ctx, g, "it in")...)
 	})
 }
 
-// sweepGroup asks the backend of ended workers to remove their shared resources.
-func (k *Killer) sweepGroup(ctx context.Context, ended *backend.Group) (warnings []string, err error) {
+// sweepGroup asks the backend of ended workers to remove their shared resources. A failure
+// is a warning, which calls the workers what.
+func (k *Killer) sweepGroup(ctx context.Context, ended *backend.Group, what string) (warnings []worker.Warning) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
 	if ended.Err != nil {
-		return nil, nil // then nothing of it has ended either
+		return nil // then nothing of it has ended either
 	}
-	err = k.opts.Plugins.AskBackend(ctx, ended.Entry, true, func(p *backend.Peer) error {
+	var lines []string
+	err := k.opts.Plugins.AskBackend(ctx, ended.Entry, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapSweep) {
 			return nil
 		}
@@ -74,10 +65,16 @@ func (k *Killer) sweepGroup(ctx context.Context, ended *backend.Group) (warnings
 		if err != nil {
 			return err
 		}
-		warnings, err = p.Backend.Sweep(ctx, ended.Handles(), running)
+		lines, err = p.Backend.Sweep(ctx, ended.Handles(), running)
 		return err
 	})
-	return warnings, err
+	if err != nil {
+		lines = append(lines, fmt.Sprintf("cannot clean up after %s backend '%s': %v", what, ended.Name, err))
+	}
+	for _, l := range lines {
+		warnings = append(warnings, worker.Warning{Text: strings.TrimSpace(l)})
+	}
+	return warnings
 }
 
 // sweepAsks is up to how many other workers are asked how they are before a sweep. Of

@@ -257,7 +257,7 @@ func (k *Keeper) Compare(ctx context.Context, name string, o swarm.DiffOptions) 
 	}
 	rec := recs[0]
 	if rec.Workspace == nil {
-		return ref, diff, worker.Invalid(fmt.Sprintf("worker '%s' has no worktree", rec.Name))
+		return ref, diff, worker.Invalid("worker '%s' has no worktree", rec.Name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

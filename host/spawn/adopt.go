@@ -71,13 +71,10 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 	if err != nil {
 		return nil, nil, err
 	}
-	found, warnings, err := s.list(ctx, reg, e)
-	var incomplete error
-	if err != nil {
-		if len(found) == 0 || ctx.Err() != nil || !errors.Is(err, swarm.ErrUnavailable) {
-			return nil, warnings, err
-		}
-		incomplete = err
+	found, warnings, incomplete := s.list(ctx, reg, e)
+	if incomplete != nil &&
+		(len(found) == 0 || ctx.Err() != nil || !errors.Is(incomplete, swarm.ErrUnavailable)) {
+		return nil, warnings, incomplete
 	}
 	picked, err := req.pick(found)
 	if err != nil && incomplete != nil {
@@ -119,33 +116,28 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 func (s *Spawner) list(ctx context.Context, reg *registry.Registry, e catalog.Entry) (found []swarm.Listed, warnings []worker.Warning, err error) {
 	limited, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
+	var refused int
 	err = s.opts.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapList) {
 			return worker.Unsupported(e.Name, swarm.CapList, "")
 		}
 		s.Recover(limited, reg, p, e.Name)
-		found, warnings = nil, nil
-		refused := 0
-		defer func() {
-			if refused > MaxListWarnings {
-				warnings = append(warnings, worker.Warning{Text: fmt.Sprintf("backend '%s' lists %d more workers that can't be adopted", e.Name, refused-MaxListWarnings)})
-			}
-		}()
+		found, warnings, refused = nil, nil, 0
 		return p.Backend.List(limited, func(l swarm.Listed) error {
 			if err := limited.Err(); err != nil {
 				return err
 			}
-			if err := checkListed(l); err != nil {
-				if refused++; refused > MaxListWarnings {
-					return nil
-				}
+			if err := checkListed(l); err == nil {
+				found = append(found, l)
+			} else if refused++; refused <= MaxListWarnings {
 				warnings = append(warnings, worker.Warning{Text: fmt.Sprintf("backend '%s' lists a worker that can't be adopted: %v", e.Name, err)})
-				return nil
 			}
-			found = append(found, l)
 			return nil
 		})
 	})
+	if refused > MaxListWarnings {
+		warnings = append(warnings, worker.Warning{Text: fmt.Sprintf("backend '%s' lists %d more workers that can't be adopted", e.Name, refused-MaxListWarnings)})
+	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, e.Name, adoptLimit)
 	}
@@ -160,7 +152,7 @@ func (s *Spawner) list(ctx context.Context, reg *registry.Registry, e catalog.En
 func checkListed(l swarm.Listed) error {
 	spec := l.Spec
 	if !statedir.IsID(spec.ID) {
-		return worker.Invalid(fmt.Sprintf("invalid id %q", spec.ID))
+		return worker.Invalid("invalid id %q", spec.ID)
 	}
 	return Request{
 		Name: spec.Name, Command: spec.Command, Dir: cmp.Or(spec.Dir, "/"), Tags: spec.Tags, Options: spec.Options, Kill: &spec.Kill, Restart: spec.Restart,
@@ -175,7 +167,7 @@ func (req AdoptRequest) pick(found []swarm.Listed) ([]swarm.Listed, error) {
 	for _, name := range req.Names {
 		i := findListed(found, name)
 		if i < 0 {
-			return nil, &notListedError{backend: req.Backend, name: name}
+			return nil, worker.Errorf(store.ErrNotFound, "backend '%s' has no worker '%s'", req.Backend, name)
 		}
 		if !slices.ContainsFunc(picked, func(l swarm.Listed) bool { return l.Spec.ID == found[i].Spec.ID }) {
 			picked = append(picked, found[i])
@@ -197,13 +189,6 @@ func findListed(found []swarm.Listed, name string) int {
 	}
 	return best
 }
-
-type notListedError struct{ backend, name string }
-
-func (e *notListedError) Error() string {
-	return fmt.Sprintf("backend '%s' has no worker '%s'", e.backend, e.name)
-}
-func (e *notListedError) Is(target error) bool { return target == store.ErrNotFound }
 
 // adoptedRecord returns the record of a worker that somebody else has spawned. Facts
 // that only that host knew, such as how long to keep its record, get their defaults.

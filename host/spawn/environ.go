@@ -39,11 +39,8 @@ func (s *Spawner) workerHostEnv(rec *registry.Record) []string {
 // the user's, then those by which it knows itself. On another machine the state
 // directory is not there. token is that of an agent.
 func (s *Spawner) workerEnv(rec *registry.Record, local bool, token string) []string {
-	env := environ.Unset(rec.Env, swarm.EnvToken)
-	env = append(env,
-		swarm.EnvWorker+"="+rec.Name,
-		swarm.EnvWorkerID+"="+rec.ID,
-	)
+	env := append(environ.Unset(rec.Env, swarm.EnvToken),
+		swarm.EnvWorker+"="+rec.Name, swarm.EnvWorkerID+"="+rec.ID)
 	if local {
 		env = append(env, swarm.EnvDir+"="+string(s.opts.Dir))
 	}

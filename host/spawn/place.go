@@ -2,7 +2,6 @@ package spawn
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,7 +40,7 @@ func checkWithin(workspace, dir string) error {
 		return err
 	}
 	if real != top && !strings.HasPrefix(real, top+"/") {
-		return worker.Invalid(fmt.Sprintf("%s escapes the workspace, to %s", dir, real))
+		return worker.Invalid("%s escapes the workspace, to %s", dir, real)
 	}
 	return nil
 }
@@ -55,19 +54,19 @@ func (p *plan) sendAway() error {
 	}
 	rec := &p.rec
 	refuse := func(why string) error {
-		return worker.Invalid(fmt.Sprintf("backend '%s' does not run its workers on this machine: %s", rec.Backend, why))
+		return worker.Invalid("backend '%s' does not run its workers on this machine: %s", rec.Backend, why)
 	}
 	switch {
 	case rec.Ask != nil && !p.owner.Has(swarm.CapWorkspaces):
 		return refuse("they can't be in a " + rec.Ask.Plugin)
-	case rec.Ask != nil && !p.dirGiven:
+	case rec.Ask != nil && !p.req.DirGiven:
 		return refuse("name the directory of the repository there (--cwd)")
 	case rec.Ralph:
 		return refuse("a loop has to run here; what it runs may start workers there")
 	case rec.Agent != "":
 		return refuse("an agent has to run here, where its team is kept")
 	}
-	if !p.dirGiven {
+	if !p.req.DirGiven {
 		rec.Dir = ""
 	}
 	if rec.Ask != nil {
@@ -89,9 +88,9 @@ func isMissing(ws *swarm.WorkspaceRef) bool { return ws.Host == "" && gone(ws.Pa
 func OwnerOf(pid int) (swarm.Owner, error) {
 	p, err := proc.Read(pid)
 	if err != nil || !p.Alive() {
-		return swarm.Owner{}, worker.Invalid(fmt.Sprintf("no such process: %d", pid))
+		return swarm.Owner{}, worker.Invalid("no such process: %d", pid)
 	}
-	return swarm.Owner{PID: p.PID, Start: p.Start, Boot: p.Boot}, nil
+	return swarm.Owner(p.Identity), nil
 }
 
 // ownerFor returns what a backend is told of a worker's owner: processes of this
@@ -107,11 +106,11 @@ func checkDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return worker.Invalid(fmt.Sprintf("no such directory: %s", dir))
+		return worker.Invalid("no such directory: %s", dir)
 	case err != nil:
-		return worker.Invalid(err.Error())
+		return worker.Invalid("%v", err)
 	case !info.IsDir():
-		return worker.Invalid(fmt.Sprintf("not a directory: %s", dir))
+		return worker.Invalid("not a directory: %s", dir)
 	}
 	return nil
 }

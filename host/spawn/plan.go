@@ -1,9 +1,9 @@
 package spawn
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -29,17 +28,10 @@ type plan struct {
 	backend, workspace catalog.Entry
 	// owner and maker are the plugins once they were started.
 	owner, maker *backend.Peer
-	// transcript says to keep the output raw too.
-	transcript bool
-	// dirGiven is [Request.DirGiven], placed is [Request.Placed], progress [Request.Progress].
-	dirGiven bool
-	placed   func(dir string)
-	progress func(text string)
-	// joining is the agent that the worker is to be, nil for others and in a respawn;
-	// token is what it proves that with, and warning what is to be said of it.
-	joining *team.Joining
-	token   string
-	warning string
+	// req is the request. For a respawn from a record it holds only what the record lacks.
+	req Request
+	// token is what an agent proves its identity with, warning what is to be said of it.
+	token, warning string
 	// status is how the worker was right after its start.
 	status swarm.StatusResult
 	// resumed is what is run in place of the record's command; nil: that.
@@ -70,7 +62,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 	if err := s.opts.Display.CheckProfile(req.Profile); err != nil {
 		return nil, err
 	}
-	p := &plan{transcript: req.Transcript, joining: req.Agent, dirGiven: req.DirGiven, placed: req.Placed, progress: req.Progress}
+	p := &plan{req: req}
 	var err error
 	if p.backend, err = s.opts.Catalog.Find(req.Backend); err != nil {
 		return nil, err
@@ -82,20 +74,15 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 		Spec: registry.Spec{
 			ID: statedir.NewID(now), Name: req.Name, Backend: req.Backend, Plugin: backend.RecordedPlugin(p.backend),
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: Unique(req.Tags), Options: req.Options,
-			Kill: s.killPolicy(req.Kill), OutputLimit: req.OutputLimit, Retain: req.Retain,
-			Stdin: req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
+			Kill: s.killPolicy(req.Kill), OutputLimit: cmp.Or(req.OutputLimit, s.opts.OutputLimit),
+			Retain: cmp.Or(req.Retain, registry.RetainUntilClean),
+			Stdin:  req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
 			Profile: req.Profile, Resurrect: req.Resurrect,
 			Team: req.Team, Shell: req.Shell, Created: now,
 		},
 	}
 	if a := req.Agent; a != nil {
 		p.rec.Team, p.rec.Agent, p.token = a.Team, a.ID, caller.NewToken()
-	}
-	if p.rec.OutputLimit == 0 {
-		p.rec.OutputLimit = s.opts.OutputLimit
-	}
-	if p.rec.Retain == "" {
-		p.rec.Retain = registry.RetainUntilClean
 	}
 	if w := req.Workspace; w != nil {
 		if p.workspace, err = s.opts.Catalog.Find(w.Plugin); err != nil {
@@ -121,26 +108,23 @@ func (s *Spawner) killPolicy(asked *swarm.KillOptions) swarm.KillOptions {
 
 // check refuses a request that no backend can carry out.
 func (req Request) check() error {
-	invalid := func(format string, args ...any) error {
-		return worker.Invalid(fmt.Sprintf(format, args...))
-	}
 	if err := CheckName(req.Name); err != nil {
 		return err
 	}
 	if len(req.Command) == 0 || req.Command[0] == "" {
-		return invalid("no command given")
+		return worker.Invalid("no command given")
 	}
 	if !filepath.IsAbs(req.Dir) {
-		return invalid("the working directory '%s' is not an absolute path", req.Dir)
+		return worker.Invalid("the working directory '%s' is not an absolute path", req.Dir)
 	}
 	for _, kv := range req.Env {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
-			return invalid("malformed environment entry '%s': must be KEY=VALUE", kv)
+			return worker.Invalid("malformed environment entry '%s': must be KEY=VALUE", kv)
 		}
 	}
 	for _, tag := range req.Tags {
 		if tag == "" || strings.ContainsFunc(tag, unicode.IsControl) {
-			return invalid("invalid tag %q: must not be empty or hold control characters", tag)
+			return worker.Invalid("invalid tag %q: must not be empty or hold control characters", tag)
 		}
 	}
 	if k := req.Kill; k != nil && k.Signal != "" {
@@ -150,7 +134,7 @@ func (req Request) check() error {
 	}
 	if r := req.Retain; r != "" && r != registry.RetainUntilClean && r != registry.RetainNone {
 		if d, err := time.ParseDuration(r); err != nil || d < 0 {
-			return invalid("invalid retention '%s': must be %s, %s or a duration", r, registry.RetainUntilClean, registry.RetainNone)
+			return worker.Invalid("invalid retention '%s': must be %s, %s or a duration", r, registry.RetainUntilClean, registry.RetainNone)
 		}
 	}
 	if err := checkRestart(req.Restart); err != nil {
@@ -163,17 +147,17 @@ func (req Request) check() error {
 		return err
 	}
 	if req.Sandbox != nil && req.Ralph {
-		return invalid("a loop can't run in a sandbox: it needs the state directory, which a sandbox hides")
+		return worker.Invalid("a loop can't run in a sandbox: it needs the state directory, which a sandbox hides")
 	}
 	if o := req.Owner; o != nil && o.PID <= 0 {
-		return invalid("owner %d is not a process", o.PID)
+		return worker.Invalid("owner %d is not a process", o.PID)
 	}
 	if a := req.Agent; a != nil && (a.ID == "" || a.Team == "" || req.Team != "" && req.Team != a.Team) {
-		return invalid("no agent '%s' in team '%s'", a.ID, a.Team)
+		return worker.Invalid("no agent '%s' in team '%s'", a.ID, a.Team)
 	}
 	texts := slices.Concat(req.Command, req.Env, []string{req.Dir}, slices.Collect(maps.Values(req.Options)))
 	if slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsRune(s, 0) }) {
-		return invalid("a NUL byte in the command, the directory, the environment or an option")
+		return worker.Invalid("a NUL byte in the command, the directory, the environment or an option")
 	}
 	return nil
 }
@@ -183,18 +167,18 @@ func CheckName(name string) error {
 	if swarm.ValidName(name) {
 		return nil
 	}
-	return worker.Invalid(fmt.Sprintf("invalid worker name '%s': use letters, digits, '.', '_' and '-', beginning with a letter or digit, at most %d",
-		name, swarm.MaxName))
+	return worker.Invalid("invalid worker name '%s': use letters, digits, '.', '_' and '-', beginning with a letter or digit, at most %d",
+		name, swarm.MaxName)
 }
 
 func checkRestart(r swarm.Restart) error {
 	switch {
 	case !slices.Contains([]swarm.RestartWhen{swarm.RestartNo, swarm.RestartOnFailure, swarm.RestartAlways}, r.When):
-		return worker.Invalid(fmt.Sprintf("invalid restart policy '%s': must be %s or %s", r.When, swarm.RestartOnFailure, swarm.RestartAlways))
+		return worker.Invalid("invalid restart policy '%s': must be %s or %s", r.When, swarm.RestartOnFailure, swarm.RestartAlways)
 	case r.MinDelay < 0 || r.MaxDelay < 0 || r.Window < 0 || r.Budget < 0:
 		return worker.Invalid("a restart policy has no negative delays or budgets")
 	case r.MaxDelay > 0 && r.MinDelay > r.MaxDelay:
-		return worker.Invalid(fmt.Sprintf("the first restart delay, %s, is longer than the longest, %s", r.MinDelay, r.MaxDelay))
+		return worker.Invalid("the first restart delay, %s, is longer than the longest, %s", r.MinDelay, r.MaxDelay)
 	}
 	return nil
 }
@@ -215,19 +199,9 @@ func Unique(tags []string) []string {
 func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *plan) error {
 	var wg sync.WaitGroup
 	var ownerErr, makerErr error
-	wg.Go(func() {
-		ownerErr = s.opts.Plugins.AskBackend(ctx, p.backend, false, func(got *backend.Peer) error {
-			p.owner = got
-			return nil
-		})
-	})
+	wg.Go(func() { ownerErr = s.opts.Plugins.AskBackend(ctx, p.backend, false, into(&p.owner)) })
 	if p.makesWorkspace() {
-		wg.Go(func() {
-			makerErr = s.opts.Plugins.AskWorkspace(ctx, p.workspace, false, func(got *backend.Peer) error {
-				p.maker = got
-				return nil
-			})
-		})
+		wg.Go(func() { makerErr = s.opts.Plugins.AskWorkspace(ctx, p.workspace, false, into(&p.maker)) })
 	}
 	wg.Wait()
 	if err := errors.Join(ownerErr, makerErr); err != nil {
@@ -257,6 +231,14 @@ func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *p
 	return nil
 }
 
+// into keeps the plugin that was started.
+func into(peer **backend.Peer) func(*backend.Peer) error {
+	return func(started *backend.Peer) error {
+		*peer = started
+		return nil
+	}
+}
+
 // supported refuses a request that the backend can't carry out.
 func (p *plan) supported() error {
 	switch {
@@ -264,7 +246,7 @@ func (p *plan) supported() error {
 		return worker.Unsupported(p.rec.Backend, swarm.CapStdin, "")
 	case p.rec.Restart.When != swarm.RestartNo && !p.owner.Has(swarm.CapRestart):
 		return worker.Unsupported(p.rec.Backend, swarm.CapRestart, "")
-	case p.transcript && !p.owner.Has(swarm.CapTranscript):
+	case p.req.Transcript && !p.owner.Has(swarm.CapTranscript):
 		return worker.Unsupported(p.rec.Backend, swarm.CapTranscript, "")
 	case p.rec.Sandbox != nil && !p.owner.Has(swarm.CapSandbox):
 		return worker.Unsupported(p.rec.Backend, swarm.CapSandbox, "")

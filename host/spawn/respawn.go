@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
@@ -277,10 +276,7 @@ func (r *respawning) find(ctx context.Context) error {
 	if r.plan.maker != nil || !r.plan.makesWorkspace() {
 		return nil
 	}
-	return r.opts.Plugins.AskWorkspace(ctx, r.plan.workspace, false, func(p *backend.Peer) error {
-		r.plan.maker = p
-		return nil
-	})
+	return r.opts.Plugins.AskWorkspace(ctx, r.plan.workspace, false, into(&r.plan.maker))
 }
 
 func (r *respawning) overtaken() error {

@@ -3,7 +3,6 @@ package spawn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"reflect"
@@ -27,7 +26,7 @@ func (s *Spawner) planRespawn(old registry.Record, req RespawnRequest) (*plan, e
 	if err != nil {
 		return nil, err
 	}
-	p.progress = req.Progress
+	p.req.Progress = req.Progress
 	rec := &p.rec
 	if rec.Owner != nil && !caller.OwnerLives(*rec.Owner) {
 		rec.Owner = nil // it would be ended at once
@@ -45,19 +44,18 @@ func (s *Spawner) planRespawn(old registry.Record, req RespawnRequest) (*plan, e
 // planAgain plans the start of a worker as its record says, or as it is told to.
 func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 	if as != nil && old.Agent != "" {
-		return nil, worker.Invalid(fmt.Sprintf("worker '%s' is an agent of team '%s'", old.Name, old.Team))
+		return nil, worker.Invalid("worker '%s' is an agent of team '%s'", old.Name, old.Team)
 	}
 	if as != nil {
 		if as.Name != old.Name {
-			return nil, worker.Invalid(fmt.Sprintf("worker '%s' cannot be respawned as '%s'", old.Name, as.Name))
+			return nil, worker.Invalid("worker '%s' cannot be respawned as '%s'", old.Name, as.Name)
 		}
 		return s.plan(*as)
 	}
 	p := &plan{
 		rec: registry.Record{Spec: old.Spec, State: registry.Starting, Step: registry.StepBackend},
 		// The output of a background shell is read as it is.
-		transcript: old.Shell != nil,
-		dirGiven:   true,
+		req: Request{Transcript: old.Shell != nil, DirGiven: true},
 	}
 	if old.Agent != "" {
 		p.token = caller.NewToken()
@@ -91,14 +89,11 @@ func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 // and is what was asked for.
 func (p *plan) keepWorkspace(old registry.Record) {
 	ws := old.Workspace
-	if ws == nil || p.rec.Ask == nil || !sameWorkspace(p.rec.Ask, old.Ask) {
+	if ws == nil || p.rec.Ask == nil || !sameWorkspace(p.rec.Ask, old.Ask) || isMissing(ws) {
 		return
 	}
 	if ws.Host != "" && (p.rec.Backend != old.Backend || !maps.Equal(p.rec.Options, old.Options)) {
 		return // the worker may be on another machine now
-	}
-	if isMissing(ws) {
-		return
 	}
 	p.rec.Workspace, p.rec.Dir, p.rec.Step = ws, dirIn(p.rec.Ask, ws), registry.StepBackend
 }
@@ -200,8 +195,8 @@ func (p *plan) join(ctx context.Context, tx *registry.Tx) (err error) {
 		}
 	}
 	switch {
-	case p.joining != nil:
-		_, p.warning, err = team.Join(ctx, tx, *p.joining, rec.ID, rec.Name, caller.HashToken(p.token), now)
+	case p.req.Agent != nil:
+		_, p.warning, err = team.Join(ctx, tx, *p.req.Agent, rec.ID, rec.Name, caller.HashToken(p.token), now)
 	case rec.Agent != "":
 		err = team.Rejoin(ctx, tx, rec.Agent, rec.ID, rec.Name, caller.HashToken(p.token), now)
 	case rec.Team != "":

@@ -39,7 +39,7 @@ func (s *Spawner) resumed(rec registry.Record, session string) ([]string, error)
 		)
 	}
 	if !sessionID().MatchString(session) {
-		return nil, worker.Invalid(fmt.Sprintf("invalid session '%s': expected letters, digits and ._:-", session))
+		return nil, worker.Invalid("invalid session '%s': expected letters, digits and ._:-", session)
 	}
 	command, err := p.Resume(rec.Command, session)
 	if err != nil {

@@ -35,8 +35,7 @@ type Fallen struct {
 	// Resume says that it is started with the command that continues its agent's
 	// conversation.
 	Resume bool
-	// Refused is why it is started again only if it is named; empty: nothing speaks
-	// against it.
+	// Refused says why it is started again only if it is named; empty if it is always.
 	Refused string
 }
 
@@ -114,8 +113,8 @@ func fell(dir string, rec *registry.Record, boot string) (why string, ended time
 	}
 }
 
-// refusal returns what speaks against starting a worker again that nobody has named;
-// events are those of all workers of its name.
+// refusal returns the reason not to start an unnamed worker again, or "". events are the
+// events of all workers of its name.
 func refusal(rec *registry.Record, events []registry.Event, now time.Time) string {
 	if rec.Owner != nil && !caller.OwnerLives(*rec.Owner) {
 		return "its owner has ended"
@@ -139,27 +138,27 @@ func refusal(rec *registry.Record, events []registry.Event, now time.Time) strin
 	return ""
 }
 
-// resurrectWindow is the shortest time that the budget of a restart policy is for: a
-// machine takes minutes to restart.
+// resurrectWindow is the least window in which a restart policy's budget counts
+// resurrections: a machine takes minutes to restart.
 const resurrectWindow = time.Hour
 
-// ResurrectRequest says which fallen workers to start, and who is told.
+// ResurrectRequest says which fallen workers to start, and has the callbacks.
 type ResurrectRequest struct {
 	// Marked leaves out workers that were not spawned to be resurrected.
 	Marked bool
-	// Named says that the caller named the workers, so that a refusal does not hold.
+	// Named says that the caller named the workers: refused ones are started too.
 	Named bool
-	// Each is told of each worker once it is started, or can't be; nil: nobody.
+	// Each, if not nil, is called for each worker once it is started, refused, or failed.
 	Each func(Resurrection)
 	// Warn and Notice are as in [RespawnRequest].
 	Warn   func(worker.Warning)
 	Notice func(string)
 }
 
-// Resurrection is what became of one fallen worker.
+// Resurrection is the outcome for one fallen worker.
 type Resurrection struct {
 	Fallen
-	// Err is why it could not be started; nil if it runs, or was refused.
+	// Err says why it could not be started; nil if it runs, or was refused.
 	Err error
 }
 

@@ -195,8 +195,8 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 	if err := s.opts.Dir.WriteWorkerFile(rec); err != nil {
 		return err
 	}
-	if p.placed != nil {
-		p.placed(rec.Dir)
+	if p.req.Placed != nil {
+		p.req.Placed(rec.Dir)
 	}
 	if syncing.Wait(); syncErr != nil {
 		return syncErr
@@ -281,7 +281,7 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 	rec.Handle, err = p.owner.Backend.Spawn(ctx, swarm.Spec{
 		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: rec.Dir,
 		Env: s.workerEnv(rec, p.owner.Local, p.token), Tags: rec.Tags, Options: rec.Options,
-		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.transcript, Stdin: rec.Stdin, Restart: rec.Restart, Limits: rec.Limits,
+		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.req.Transcript, Stdin: rec.Stdin, Restart: rec.Restart, Limits: rec.Limits,
 		Sandbox: rec.Sandbox, Owner: ownerFor(p.owner, rec.Owner), Local: local,
 	})
 	tellNoMore()
@@ -307,7 +307,7 @@ const progressDelay = time.Second
 // tellProgress tells what the backend waits for until the returned function is called,
 // which returns when no more is told.
 func (s *Spawner) tellProgress(ctx context.Context, p *plan) (stop func()) {
-	if p.progress == nil || !p.owner.Has(swarm.CapProgress) {
+	if p.req.Progress == nil || !p.owner.Has(swarm.CapProgress) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -320,9 +320,9 @@ func (s *Spawner) tellProgress(ctx context.Context, p *plan) (stop func()) {
 		case <-ctx.Done():
 			return
 		}
-		defer p.progress("")
+		defer p.req.Progress("")
 		err := p.owner.Backend.Progress(ctx, p.rec.ID, func(text string) error {
-			p.progress(text)
+			p.req.Progress(text)
 			return ctx.Err()
 		})
 		if ctx.Err() == nil {

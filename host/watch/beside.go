@@ -39,7 +39,7 @@ func (w *watching) awaitOwners(ctx context.Context, running []registry.Record) {
 	workers := map[proc.Identity][]registry.Record{}
 	for _, r := range running {
 		if r.Owner != nil {
-			id := proc.Identity{PID: r.Owner.PID, Start: r.Owner.Start, Boot: r.Owner.Boot}
+			id := proc.Identity(*r.Owner)
 			workers[id] = append(workers[id], r)
 		}
 	}

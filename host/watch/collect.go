@@ -122,12 +122,8 @@ func (c *Collected) ends(ctx context.Context, h *Watcher, reg *registry.Registry
 	}
 	gs := h.opts.Plugins.Groups(recs, registry.Record.IsRunning)
 	all := make([]found, len(gs))
-	index := make(map[*backend.Group]int, len(gs))
-	for i, g := range gs {
-		index[g] = i
-	}
 	backend.Each(gs, func(g *backend.Group) {
-		f := &all[index[g]]
+		f := &all[slices.Index(gs, g)]
 		var fresh []history.Report
 		for i, r := range h.opts.Plugins.Statuses(ctx, g) {
 			switch {

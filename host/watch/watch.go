@@ -59,9 +59,14 @@ func (h *Watcher) Watch(ctx context.Context, req Request) error {
 	if err := f.Begin(ctx); err != nil {
 		return err
 	}
-	w := newWatching(h, reg, req)
-	w.file = file
-	defer w.close()
+	w := &watching{
+		Watcher: h, reg: reg, file: file, req: req,
+		watched: map[string]bool{}, later: map[string]retry{}, warned: map[string]bool{},
+		reports: make(chan report), owners: map[proc.Identity]*owner{}, beside: make(chan func()),
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer w.listening.Wait()
+	defer cancel()
 	return w.run(ctx, f)
 }
 
@@ -105,7 +110,6 @@ type watching struct {
 	// warned are the texts of the warnings that were given.
 	warned map[string]bool
 
-	cancel    context.CancelFunc
 	listening sync.WaitGroup
 }
 
@@ -122,21 +126,7 @@ type report struct {
 	over   bool
 }
 
-func newWatching(h *Watcher, reg *registry.Registry, req Request) *watching {
-	return &watching{
-		Watcher: h, reg: reg, req: req,
-		watched: map[string]bool{}, later: map[string]retry{}, warned: map[string]bool{},
-		reports: make(chan report), owners: map[proc.Identity]*owner{}, beside: make(chan func()), cancel: func() {},
-	}
-}
-
-func (w *watching) close() {
-	w.cancel()
-	w.listening.Wait()
-}
-
 func (w *watching) run(ctx context.Context, f *history.Follower) error {
-	ctx, w.cancel = context.WithCancel(ctx)
 	var done Collected
 	if _, err := done.ended(ctx, w.Watcher, w.reg); err != nil {
 		return err

@@ -28,90 +28,80 @@ var (
 	ErrDeaf = errors.New("worker takes no input")
 )
 
+// Errorf returns an error with the formatted text alone that is an instance of sentinel.
+func Errorf(sentinel error, format string, args ...any) error {
+	return &sentinelError{sentinel, fmt.Sprintf(format, args...)}
+}
+
+type sentinelError struct {
+	sentinel error
+	text     string
+}
+
+func (e *sentinelError) Error() string        { return e.text }
+func (e *sentinelError) Is(target error) bool { return target == e.sentinel }
+
+// Hinted returns an error with a hint, which says in a second line what to do next.
+func Hinted(text, hint string) error { return &hintedError{errors.New(text), hint} }
+
+type hintedError struct {
+	error
+	hint string
+}
+
+func (e *hintedError) Unwrap() error { return e.error }
+
+// Hint returns the next step; empty if there is none.
+func (e *hintedError) Hint() string { return e.hint }
+
 // Exists returns an [ErrExists] that names the worker.
-func Exists(name string) error { return &existsError{name} }
-
-type existsError struct{ name string }
-
-func (e *existsError) Error() string        { return fmt.Sprintf("worker '%s' already exists", e.name) }
-func (e *existsError) Is(target error) bool { return target == ErrExists }
-
-// Hint returns the next step.
-func (e *existsError) Hint() string {
-	return fmt.Sprintf("start it again with 'swarm respawn %[1]s', or free the name with 'swarm kill %[1]s' and 'swarm clean %[1]s'", e.name)
+func Exists(name string) error {
+	return &hintedError{
+		Errorf(ErrExists, "worker '%s' already exists", name),
+		fmt.Sprintf("start it again with 'swarm respawn %[1]s', or free the name with 'swarm kill %[1]s' and 'swarm clean %[1]s'", name),
+	}
 }
 
 // NotRunning returns an [ErrEnded] that names the worker.
-func NotRunning(name string) error { return &endedError{name} }
+func NotRunning(name string) error {
+	return &hintedError{
+		Errorf(ErrEnded, "worker '%s' is not running", name),
+		fmt.Sprintf("see how it ended with 'swarm status %[1]s' and what it wrote with 'swarm logs %[1]s'; start it again with 'swarm respawn %[1]s'", name),
+	}
+}
 
-// endedError names a worker that would have to run.
-type endedError struct{ name string }
-
-func (e *endedError) Error() string        { return fmt.Sprintf("worker '%s' is not running", e.name) }
-func (e *endedError) Is(target error) bool { return target == ErrEnded }
-
-// Hint returns the next step.
-func (e *endedError) Hint() string {
-	return fmt.Sprintf("see how it ended with 'swarm status %[1]s' and what it wrote with 'swarm logs %[1]s'; start it again with 'swarm respawn %[1]s'", e.name)
+// Deaf returns an [ErrDeaf] that names the worker.
+func Deaf(name string) error {
+	return &hintedError{
+		Errorf(ErrDeaf, "worker '%s' has no input to send to: it was spawned without --stdin", name),
+		fmt.Sprintf("spawn it again with --stdin, or with --tmux in a terminal, after 'swarm kill %[1]s' and 'swarm clean %[1]s'", name),
+	}
 }
 
 // Unsupported returns a [swarm.ErrUnsupported] for a backend that lacks a capability.
 // name is the worker's that was asked about; empty: there is none yet.
 func Unsupported(backend string, missing swarm.Capability, name string) error {
-	return &unsupportedError{backend, missing, name}
-}
-
-type unsupportedError struct {
-	backend string
-	cap     swarm.Capability
-	// name may be empty.
-	name string
-}
-
-func (e *unsupportedError) Error() string {
-	return fmt.Sprintf("backend '%s' does not support %s", e.backend, e.cap)
-}
-func (e *unsupportedError) Is(target error) bool { return target == swarm.ErrUnsupported }
-
-// Hint returns the next step; empty if there is none.
-func (e *unsupportedError) Hint() string {
-	if e.name == "" {
-		return ""
+	err := &hintedError{error: Errorf(swarm.ErrUnsupported, "backend '%s' does not support %s", backend, missing)}
+	switch {
+	case name == "":
+	case missing == swarm.CapAttach:
+		err.hint = fmt.Sprintf("'%[1]s' has no window of its own; follow what it writes with 'swarm logs %[1]s --follow'", name)
+	case missing == swarm.CapInput || missing == swarm.CapSignal:
+		err.hint = fmt.Sprintf("see what '%[1]s' does with 'swarm status %[1]s', or end it with 'swarm kill %[1]s'", name)
 	}
-	switch e.cap {
-	case swarm.CapAttach:
-		return fmt.Sprintf("'%[1]s' has no window of its own; follow what it writes with 'swarm logs %[1]s --follow'", e.name)
-	case swarm.CapInput, swarm.CapSignal:
-		return fmt.Sprintf("see what '%[1]s' does with 'swarm status %[1]s', or end it with 'swarm kill %[1]s'", e.name)
-	default:
-		return ""
-	}
+	return err
 }
 
-// Invalid returns a [swarm.ErrInvalidSpec] whose text is all of it.
-func Invalid(text string) error { return &specError{text} }
-
-type specError struct{ text string }
-
-func (e *specError) Error() string        { return e.text }
-func (e *specError) Is(target error) bool { return target == swarm.ErrInvalidSpec }
+// Invalid is [Errorf] for [swarm.ErrInvalidSpec].
+func Invalid(format string, args ...any) error {
+	return Errorf(swarm.ErrInvalidSpec, format, args...)
+}
 
 // Wording returns the text of an error without the sentinels that say no more than the
 // text after them.
 func Wording(err error) string {
 	return errtext.Without(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable)
 }
-
-// Hinted returns an error with a hint, which says in a second line what to do next.
-func Hinted(text, hint string) error { return &hintedError{text, hint} }
-
-// hintedError says in a second line what to do next.
-type hintedError struct{ text, hint string }
-
-func (e *hintedError) Error() string { return e.text }
-
-// Hint returns the next step.
-func (e *hintedError) Hint() string { return e.hint }
 
 // Naming adds to an error what failed and with whom, unless it says so already.
 func Naming(err error, what, name string) error {

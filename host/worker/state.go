@@ -17,16 +17,16 @@ const (
 	SourceProcess = "process"
 )
 
-// AgentState is what a worker with a profile does. It is read off text that the
-// worker wrote, or its hooks, so it is for people and for refusing to type; nothing may be answered
-// because of it.
+// AgentState is the activity of a worker with a profile. It is read off text that the worker
+// wrote, or its hooks, so it is for people and for refusing to type; it is no reason to
+// answer anything.
 type AgentState struct {
 	// Profile is the name of the profile.
 	Profile string
 	State   profile.State
-	// Source says how it is known; empty: it is not.
+	// Source says how it is known; empty if it is not.
 	Source string
-	// Since is the moment since which it is so at least; zero if not known.
+	// Since is a time since which the state has held; zero if not known.
 	Since time.Time
 	// Question and Choices are set if State is [profile.Blocked], as far as they are
 	// known.

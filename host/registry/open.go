@@ -204,16 +204,8 @@ func (r *Registry) migrate(ctx context.Context, dir string, to int) error {
 	return tx.Commit()
 }
 
-// querier is a database or a transaction.
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 func userVersion(ctx context.Context, q querier) (int, error) {
-	var version int
-	err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	return version, err
+	return value[int](q.QueryRowContext(ctx, "PRAGMA user_version"))
 }
 
 func newer(path string, version int) error {

@@ -111,7 +111,7 @@ func (d *examiner) taken(rec registry.Record) {
 func retold(before []registry.Event, recs []registry.Record) []registry.Event {
 	spawned := make(map[string]bool)
 	for _, e := range before {
-		spawned[e.ID] = spawned[e.ID] || e.Kind == string(history.Spawned)
+		spawned[e.ID] = spawned[e.ID] || e.Kind == history.Spawned
 	}
 	var add []registry.Event
 	for i := range recs {

@@ -10,23 +10,38 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Event is something that happened to a worker.
+// EventKind is what happened to a worker, in the words of package history. Readers keep
+// kinds that they do not know.
+type EventKind string
+
+// Event is something that happened to a worker. It outlives the worker's record.
 type Event struct {
-	// Seq is its place in the history; 0 for one that is to be added at the end.
+	// Seq is its place in the history, which is their only order; 0 for one that is to be
+	// added at the end.
 	Seq int64
-	// Time is when it happened.
+	// Time is when it happened, which may be long before it was written.
 	Time time.Time
 	// ID and Worker are the worker's id and name.
 	ID, Worker string
-	Kind, Text string
-	// Final says that it is the end of this worker.
+	Kind       EventKind
+	// Text is one line, or empty.
+	Text string
+	// Final says that it is the end of this worker; a worker has one final event.
 	Final bool
-	// Previous is the id of the worker whose place this one took, or empty.
+	// Previous is the id of the worker whose place this one took in a respawn, or empty.
 	Previous string
 	// Exit is set with an end whose exit is known.
 	Exit *swarm.Exit
-	// Tags are those that the worker had.
+	// Tags are those that the worker had; nil for an event of an older version.
 	Tags []string
+}
+
+// String returns the event as people read it: "[w] COMPLETE: all tests pass".
+func (e Event) String() string {
+	if e.Text == "" {
+		return fmt.Sprintf("[%s] %s", e.Worker, e.Kind)
+	}
+	return fmt.Sprintf("[%s] %s: %s", e.Worker, e.Kind, e.Text)
 }
 
 // Append adds events to the history, in their order, and returns how many. A
@@ -52,7 +67,7 @@ func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error)
 
 // LastEvent returns the newest event of the worker with that id that is of one of the
 // kinds; its zero value if there is none.
-func (t *Tx) LastEvent(ctx context.Context, id string, kinds ...string) (Event, error) {
+func (t *Tx) LastEvent(ctx context.Context, id string, kinds ...EventKind) (Event, error) {
 	ofKind, args := oneOf("kind", kinds)
 	e, err := scanEvent(t.tx.QueryRowContext(ctx, "SELECT "+eventColumns+" FROM events WHERE worker_id = ? AND "+ofKind+" ORDER BY seq DESC LIMIT 1",
 		append([]any{id}, args...)...))

@@ -44,31 +44,28 @@ func unknown(q Query) error {
 // far as the history knows it. It is a [store.NotFoundError] if a user has removed the
 // worker since, or if its exit is not known. Of several workers of that name it is the
 // last one. reg is nil if no registry was ever made.
-func Departed(ctx context.Context, reg *registry.Registry, name string) (registry.Record, error) {
-	var none registry.Record
+func Departed(ctx context.Context, reg *registry.Registry, name string) (rec registry.Record, err error) {
 	gone := &store.NotFoundError{Name: name}
 	if reg == nil {
-		return none, gone
+		return rec, gone
 	}
 	one := 1
 	events, err := reg.Events(ctx, registry.EventQuery{Worker: name, Last: &one})
 	if err != nil {
-		return none, err
+		return rec, err
 	}
 	if len(events) == 0 || events[0].Kind == Cleaned {
-		return none, gone
+		return rec, gone
 	}
 	end, err := reg.End(ctx, events[0].ID)
-	switch {
-	case errors.Is(err, registry.ErrNotFound):
-		return none, gone
-	case err != nil:
-		return none, err
-	case end.Exit == nil:
-		return none, gone
+	if errors.Is(err, registry.ErrNotFound) || err == nil && end.Exit == nil {
+		return rec, gone
 	}
-	rec := registry.Record{State: registry.Stopped, Exit: end.Exit}
+	if err != nil {
+		return rec, err
+	}
 	rec.ID, rec.Name, rec.Retain = end.ID, end.Worker, registry.RetainNone
+	rec.State, rec.Exit = registry.Stopped, end.Exit
 	return rec, nil
 }
 
@@ -202,11 +199,8 @@ func (f *Follower) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case err, ok := <-f.Changes.Failed:
-		if ok {
-			return err
-		}
-		return nil
+	case err := <-f.Changes.Failed: // nil once it is closed
+		return err
 	case <-f.Changes.C:
 		return nil
 	}

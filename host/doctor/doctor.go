@@ -163,7 +163,6 @@ func (d *examiner) private(path string, want fs.FileMode) {
 func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	const subject = "database"
 	path := filepath.Join(string(d.opts.Dir), registry.File)
-	var damaged *registry.DamagedError
 	reg, err := d.opts.Store.Reading(ctx)
 	if err == nil && reg == nil {
 		d.find(SeverityOK, subject, "", "there is none yet")
@@ -177,6 +176,7 @@ func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	if err == nil {
 		recs, warnings, err = reg.Read(ctx, registry.Query{})
 	}
+	damaged, isDamaged := errors.AsType[*registry.DamagedError](err)
 	switch {
 	case err == nil:
 	case errors.Is(err, registry.ErrNewer):
@@ -185,7 +185,7 @@ func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	case errors.Is(err, registry.ErrMissing):
 		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'", "%s is gone or empty, but there are run directories of workers", path)
 		return nil, false
-	case errors.As(err, &damaged):
+	case isDamaged:
 		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept beside the new one", "%s is damaged: %v", path, damaged.Cause)
 		return nil, false
 	default:

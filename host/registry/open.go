@@ -54,13 +54,6 @@ func Open(ctx context.Context, dir string) (*Registry, error) {
 			return nil, explain(path, err)
 		}
 	}
-	return openInPlace(ctx, dir)
-}
-
-// openInPlace opens a database that is there, or an empty file that is to be
-// one.
-func openInPlace(ctx context.Context, dir string) (*Registry, error) {
-	path := filepath.Join(dir, File)
 	r, err := openFile(path)
 	if err != nil {
 		return nil, err
@@ -124,8 +117,7 @@ func openReadOnly(ctx context.Context, path string) (*Registry, error) {
 		err = fmt.Errorf("%s is empty: %w", path, fs.ErrNotExist)
 	case version < Schema:
 		// An older schema is read after it was migrated, which is a change.
-		err = errors.Join(r.Close())
-		if err == nil {
+		if err = r.Close(); err == nil {
 			return Open(ctx, filepath.Dir(path))
 		}
 	}

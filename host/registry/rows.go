@@ -121,8 +121,8 @@ func (t *Tx) put(ctx context.Context, table, columns string, values []any, where
 // taken makes an [ErrExists] of a value that is there already and must not be
 // there twice.
 func taken(err error) error {
-	var se *sqlite.Error
-	if errors.As(err, &se) && (se.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || se.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY) {
+	se, ok := errors.AsType[*sqlite.Error](err)
+	if ok && (se.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || se.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY) {
 		return ErrExists
 	}
 	return err

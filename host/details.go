@@ -85,7 +85,7 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 	}
 	all.Wait()
 	if req.Events > 0 {
-		events, err := h.Events(ctx, history.Query{Worker: w.Name, Lines: &req.Events})
+		events, err := h.Events(ctx, history.Query{Worker: w.Name, Last: &req.Events})
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return d, warnings, err
 		}

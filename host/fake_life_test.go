@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -80,7 +79,7 @@ func (r *rig) linesOf(t *testing.T, worker string) []string {
 	}
 	lines := []string{}
 	for _, e := range events {
-		lines = append(lines, history.FromRow(e).String())
+		lines = append(lines, e.String())
 	}
 	return lines
 }

@@ -324,7 +324,7 @@ func TestEventQueries(t *testing.T) {
 		t.Errorf("a ghost: %v", err)
 	}
 	none := 0
-	if events, err := r.Events(t.Context(), history.Query{Worker: "w", Lines: &none}); err != nil || len(events) != 0 {
+	if events, err := r.Events(t.Context(), history.Query{Worker: "w", Last: &none}); err != nil || len(events) != 0 {
 		t.Errorf("no lines: %v, %v", events, err)
 	}
 	if names, err := store.HistoryNames(t.Context(), r.opts.Dir); err != nil || !slices.Equal(names, []string{"w"}) {

@@ -296,7 +296,7 @@ func TestFollow(t *testing.T) {
 	all.expect(t, "[a] SPAWNED")
 	r.spawn(t, "b", "one")
 	one := 1
-	last, _ := follow(history.Query{Lines: &one})
+	last, _ := follow(history.Query{Last: &one})
 	last.expect(t, "[b] SPAWNED")
 	onlyA, _ := follow(history.Query{Worker: "a"})
 	onlyA.expect(t, "[a] SPAWNED")

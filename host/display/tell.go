@@ -15,7 +15,7 @@ import (
 // draws its prompt between two steps, too.
 const QuietFor = time.Second
 
-var stateKinds = []string{string(history.Blocked), string(history.Idle), string(history.Working), string(history.Answered)}
+var stateKinds = []history.Kind{history.Blocked, history.Idle, history.Working, history.Answered}
 
 // Tell writes an event for each worker whose state differs from its last event of this
 // kind.
@@ -85,7 +85,7 @@ func TellOfLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Ki
 		return err
 	}
 	e := history.NewEvent(&rec, kind, history.OneLine(text), time.Now())
-	last, err := tx.LastEvent(ctx, id, append([]string{string(kind)}, stateKinds...)...)
+	last, err := tx.LastEvent(ctx, id, append([]history.Kind{kind}, stateKinds...)...)
 	if err == nil && (last.Kind != e.Kind || last.Text != e.Text) {
 		_, err = tx.Append(ctx, e)
 	}

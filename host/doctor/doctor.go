@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,7 +163,6 @@ func (d *examiner) private(path string, want fs.FileMode) {
 func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	const subject = "database"
 	path := filepath.Join(string(d.opts.Dir), registry.File)
-	var damaged *registry.DamagedError
 	reg, err := d.opts.Store.Reading(ctx)
 	if err == nil && reg == nil {
 		d.find(SeverityOK, subject, "", "there is none yet")
@@ -176,6 +176,7 @@ func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	if err == nil {
 		recs, warnings, err = reg.Read(ctx, registry.Query{})
 	}
+	damaged, isDamaged := errors.AsType[*registry.DamagedError](err)
 	switch {
 	case err == nil:
 	case errors.Is(err, registry.ErrNewer):
@@ -184,7 +185,7 @@ func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	case errors.Is(err, registry.ErrMissing):
 		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'", "%s is gone or empty, but there are run directories of workers", path)
 		return nil, false
-	case errors.As(err, &damaged):
+	case isDamaged:
 		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept beside the new one", "%s is damaged: %v", path, damaged.Cause)
 		return nil, false
 	default:
@@ -218,22 +219,21 @@ func (d *examiner) runDirs(ctx context.Context, recs []registry.Record, known bo
 	left := d.leftovers(ctx)
 	for _, id := range ids {
 		dir := d.opts.Dir.RunDir(id)
+		stray := known && registry.IndexOf(recs, id) < 0
 		_, err := d.opts.Dir.ReadWorkerFile(id)
 		switch {
 		case previous[id]:
 			// It goes with the worker that took its place.
-		case known && registry.IndexOf(recs, id) < 0 && !d.opts.Dir.Locked(id) && (left[id] || d.goneOnPurpose(ctx, id)):
-			if d.opts.Dir.Kept(id) {
-				continue // it goes with its shim
-			}
-			d.find(SeverityWarning, subject, "run 'swarm gc'", "%s belongs to a removed worker", dir)
-		case known && registry.IndexOf(recs, id) < 0 && d.opts.Dir.Locked(id):
+		case (stray || errors.Is(err, fs.ErrNotExist)) && d.opts.Dir.Locked(id):
 			// It is being made or removed.
-		case known && registry.IndexOf(recs, id) < 0 && err != nil:
+		case stray && (slices.Contains(left, id) || d.goneOnPurpose(ctx, id)):
+			if !d.opts.Dir.Kept(id) { // else it goes with its shim
+				d.find(SeverityWarning, subject, "run 'swarm gc'", "%s belongs to a removed worker", dir)
+			}
+		case stray && err != nil:
 			d.find(SeverityWarning, subject, "rm -r "+quote(dir), "%s is a leftover: it belongs to no worker (%v)", dir, err)
-		case known && registry.IndexOf(recs, id) < 0:
+		case stray:
 			d.find(SeverityWarning, subject, "run 'swarm doctor --rebuild' to bring its worker back, then 'swarm clean' it", "%s belongs to a worker that is not in the registry", dir)
-		case errors.Is(err, fs.ErrNotExist) && d.opts.Dir.Locked(id):
 		case err != nil:
 			d.find(SeverityWarning, subject, "nothing to do unless the database is lost too", "%s: %v", dir, err)
 		}
@@ -244,16 +244,14 @@ func (d *examiner) runDirs(ctx context.Context, recs []registry.Record, known bo
 }
 
 // leftovers returns the ids of the run directories whose records were deleted on purpose.
-func (d *examiner) leftovers(ctx context.Context) map[string]bool {
-	left := map[string]bool{}
-	if reg, err := d.opts.Store.Reading(ctx); err == nil && reg != nil {
-		ids, err := reg.Leftovers(ctx)
-		if err != nil {
-			d.opts.Logger.Warn("the leftovers can't be read", "error", err)
-		}
-		for _, id := range ids {
-			left[id] = true
-		}
+func (d *examiner) leftovers(ctx context.Context) []string {
+	reg, err := d.opts.Store.Reading(ctx)
+	if err != nil || reg == nil {
+		return nil
+	}
+	left, err := reg.Leftovers(ctx)
+	if err != nil {
+		d.opts.Logger.Warn("the leftovers can't be read", "error", err)
 	}
 	return left
 }
@@ -295,14 +293,15 @@ func (d *examiner) saved(ctx context.Context) {
 func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
 	subject := "worker " + r.Name
 	reason, unknown := history.WhyUnknown(s)
+	kill := "run 'swarm kill " + r.Name + "'"
 	switch {
 	case r.State == registry.Starting && !d.opts.Dir.Locked(r.ID):
-		d.find(SeverityWarning, subject, fmt.Sprintf("run 'swarm kill %s' and 'swarm clean %s'", r.Name, r.Name), "its %s", history.ReasonInterrupted)
+		d.find(SeverityWarning, subject, kill+" and 'swarm clean "+r.Name+"'", "its %s", history.ReasonInterrupted)
 	case !r.IsRunning():
 	case unknown:
 		d.find(SeverityError, subject, d.mendUnknown(r), "%s", reason)
 	case s.Status.State == swarm.StateLost && len(s.Status.Survivors) > 0:
-		d.find(SeverityWarning, subject, "run 'swarm kill "+r.Name+"'", "its shim died; still alive: %s", history.Processes(s.Status.Survivors))
+		d.find(SeverityWarning, subject, kill, "its shim died; still alive: %s", history.Processes(s.Status.Survivors))
 	}
 	if r.Workspace != nil && r.Workspace.Host == "" {
 		if _, err := os.Stat(r.Workspace.Path); errors.Is(err, fs.ErrNotExist) {
@@ -311,7 +310,7 @@ func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
 	}
 	if dir := d.opts.Dir.RunDir(r.ID); r.IsRunning() && !unknown && s.Status.State == swarm.StateRunning {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			d.find(SeverityWarning, subject, "run 'swarm kill "+r.Name+"'", "its run directory %s is gone; its output and its exit are lost", dir)
+			d.find(SeverityWarning, subject, kill, "its run directory %s is gone; its output and its exit are lost", dir)
 		}
 	}
 }

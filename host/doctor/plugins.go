@@ -46,25 +46,21 @@ func lacks(p pluginadmin.Status) bool {
 
 // uses reports whether a plugin was asked for, or a worker was made with it.
 func (d *examiner) uses(recs []registry.Record, name string) bool {
-	configured := d.opts.Configured(name)
-	return configured || slices.Contains(d.opts.Wanted, name) || slices.ContainsFunc(recs, func(r registry.Record) bool {
-		switch {
-		case r.Backend == name, r.Ask != nil && r.Ask.Plugin == name:
-			return true
-		default:
-			return r.Ask == nil && r.Workspace != nil && name == d.opts.DefaultWorkspace
+	return d.opts.Configured(name) || slices.Contains(d.opts.Wanted, name) || slices.ContainsFunc(recs, func(r registry.Record) bool {
+		if r.Ask != nil {
+			return r.Backend == name || r.Ask.Plugin == name
 		}
+		return r.Backend == name || r.Workspace != nil && name == d.opts.DefaultWorkspace
 	})
 }
 
 func (d *examiner) mendPlugin(p pluginadmin.Status) string {
-	configured := d.opts.Configured(p.Name)
 	switch {
 	case p.Kind != "":
 		return "see to what it needs; the other plugins work without it"
 	case p.Installed != nil, p.Path == "" && len(p.Versions) > 0:
 		return fmt.Sprintf("'swarm plugin verify %s' shows what was changed; install it again, or remove it with 'swarm plugin remove'", p.Name)
-	case configured:
+	case d.opts.Configured(p.Name):
 		return fmt.Sprintf("see to it, or to [plugins.%s] in the config; 'swarm config show' tells where that is", p.Name)
 	}
 	return "see to it, or remove " + p.Path

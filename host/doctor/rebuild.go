@@ -52,10 +52,7 @@ func (d *examiner) rebuild(ctx context.Context) error {
 	if err := registry.Build(ctx, string(d.opts.Dir), recs, salvaged); err != nil {
 		return fmt.Errorf("rebuild the registry: %w", err)
 	}
-	if err := d.leave(ctx); err != nil {
-		return err
-	}
-	if err := d.regroup(ctx, recs); err != nil {
+	if err := d.settle(ctx, recs); err != nil {
 		return err
 	}
 	d.find(SeverityOK, subjectRebuild, "", "the registry was rebuilt with %d worker(s) and %d event(s) of its history", len(recs), saved)
@@ -91,10 +88,7 @@ func (d *examiner) complete(ctx context.Context, reg *registry.Registry) error {
 			added++
 		}
 	}
-	if err := d.leave(ctx); err != nil {
-		return err
-	}
-	if err := d.regroup(ctx, recs); err != nil {
+	if err := d.settle(ctx, recs); err != nil {
 		return err
 	}
 	d.find(SeverityOK, subjectRebuild, "", "the database is good; %d worker(s) were added to it", added)
@@ -111,7 +105,7 @@ func (d *examiner) taken(rec registry.Record) {
 func retold(before []registry.Event, recs []registry.Record) []registry.Event {
 	spawned := make(map[string]bool)
 	for _, e := range before {
-		spawned[e.ID] = spawned[e.ID] || e.Kind == string(history.Spawned)
+		spawned[e.ID] = spawned[e.ID] || e.Kind == history.Spawned
 	}
 	var add []registry.Event
 	for i := range recs {
@@ -178,25 +172,15 @@ func (d *examiner) remembered(recs []registry.Record) []registry.Record {
 	})
 }
 
-// leave marks the run directories of the workers that are left out for removal.
-func (d *examiner) leave(ctx context.Context) error {
-	reg, err := d.opts.Store.Writing(ctx)
-	if err != nil {
-		return err
-	}
-	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+// settle marks the run directories of the workers that are left out for removal, and enters
+// the teams and agents that are known only from their workers.
+func (d *examiner) settle(ctx context.Context, recs []registry.Record) error {
+	return d.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		for _, id := range d.gone {
 			if err := tx.Leave(ctx, id); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
-}
-
-// regroup enters the teams and agents that are known only from their workers.
-func (d *examiner) regroup(ctx context.Context, recs []registry.Record) error {
-	return d.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		n, err := team.Recover(ctx, tx, recs, time.Now())
 		if n > 0 {
 			d.find(SeverityOK, subjectRebuild, "", "%d agent(s) were found again by their workers alone, without their tokens", n)
@@ -225,7 +209,6 @@ func (d *examiner) identify(ctx context.Context, g *backend.Group, rec *registry
 	err := g.Err
 	if err == nil {
 		err = d.opts.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error {
-			var err error
 			if rec.Handle, err = d.opts.Plugins.Find(ctx, p, rec); err != nil {
 				return err
 			}

@@ -15,6 +15,49 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// An Event of a Kind is written once, and read by packages that know no registry.
+type (
+	Event = registry.Event
+	Kind  = registry.EventKind
+)
+
+// The kinds of events. The first five are the ends of workers.
+const (
+	Complete Kind = "COMPLETE"
+	Exited   Kind = "EXITED"
+	Failed   Kind = "FAILED"
+	Died     Kind = "DIED"
+	Killed   Kind = "KILLED"
+
+	Spawned Kind = "SPAWNED"
+	// Adopted: it was found in its engine, where another host had spawned it.
+	Adopted       Kind = "ADOPTED"
+	Restarted     Kind = "RESTARTED"
+	CrashLoop     Kind = "CRASH LOOP"
+	KillRequested Kind = "KILL REQUESTED"
+	Kept          Kind = "WORKTREE KEPT"
+	// Rescued: the place of work that was saved from a workspace when no caller could be
+	// told.
+	Rescued Kind = "WORK SAVED"
+	// RespawnFailed says that the worker could not be started again; it stays ended.
+	RespawnFailed Kind = "RESPAWN FAILED"
+	// Resurrected: it ended with the machine, and is started again.
+	Resurrected Kind = "RESURRECTED"
+	Cleaned     Kind = "CLEANED"
+
+	// These are the states of agents, as their screens show them; the text of Blocked is
+	// the question.
+	Blocked Kind = "BLOCKED"
+	Idle    Kind = "IDLE"
+	Working Kind = "WORKING"
+	// Answered: swarm answered the agent's question for a caller; the text is the question and
+	// the choice.
+	Answered Kind = "ANSWERED"
+
+	// Limited: a loop waits for the end of its agent's usage limit.
+	Limited Kind = "LIMITED"
+)
+
 // The texts of final events.
 const (
 	textExited = "success"
@@ -154,7 +197,7 @@ func CrashLoopEvent(rec *registry.Record, s swarm.Status, lines []string, now ti
 }
 
 func NewEvent(rec *registry.Record, kind Kind, text string, at time.Time) registry.Event {
-	return registry.Event{Time: at, ID: rec.ID, Worker: rec.Name, Kind: string(kind), Text: text, Tags: rec.Tags}
+	return registry.Event{Time: at, ID: rec.ID, Worker: rec.Name, Kind: kind, Text: text, Tags: rec.Tags}
 }
 
 // OneLine makes one line of a text, without what controls how it is shown: sequences

@@ -50,7 +50,7 @@ func TestEndings(t *testing.T) {
 		},
 	} {
 		e := FinalEvent(&rec, c.status, now)
-		if got := FromRow(e).String(); got != c.want || !e.Time.Equal(c.at) || !e.Final || e.ID != "id" {
+		if got := e.String(); got != c.want || !e.Time.Equal(c.at) || !e.Final || e.ID != "id" {
 			t.Errorf("%+v: %q at %s, final %v; want %q at %s", c.status, got, e.Time, e.Final, c.want, c.at)
 		}
 	}
@@ -80,7 +80,7 @@ func TestRestartsTold(t *testing.T) {
 		var got []string
 		for _, e := range RestartEvents(&rec, swarm.Status{Restarts: c.restarts, LastRestarts: c.last}, time.Unix(99, 0)) {
 			got = append(got, e.Text)
-			if e.Kind != string(Restarted) || e.Final || e.Time.Unix() > 99 {
+			if e.Kind != Restarted || e.Final || e.Time.Unix() > 99 {
 				t.Errorf("%+v", e)
 			}
 		}

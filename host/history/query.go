@@ -4,23 +4,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Query says which events to read. Its zero value means all.
-type Query struct {
-	// Worker is the name or the id of the only worker to read.
-	Worker string
-	// Since leaves out what happened before.
-	Since time.Time
-	// Lines is how many to return at most, the newest ones; nil: all.
-	Lines *int
-	// After leaves out the events up to that sequence number.
-	After int64
-}
+// Query says which events to read.
+type Query = registry.EventQuery
 
 // Read returns the events that the query selects, the oldest first. It writes nothing:
 // an end that nobody recorded yet is not among them. A worker's history may outlive the
@@ -28,70 +18,54 @@ type Query struct {
 // reg is nil if no registry was ever made.
 func Read(ctx context.Context, reg *registry.Registry, q Query) ([]Event, error) {
 	if reg == nil {
-		return nil, q.unknown()
+		return nil, unknown(q)
 	}
-	return q.read(ctx, reg)
+	events, err := reg.Events(ctx, q)
+	if err != nil || len(events) > 0 || q.Worker == "" {
+		return events, err
+	}
+	// The query selects nothing of this worker, or the worker is unknown.
+	known, err := reg.Known(ctx, q.Worker)
+	if err == nil && !known {
+		err = unknown(q)
+	}
+	return nil, err
 }
 
 // unknown returns the error of a query for an unknown worker; nil if it names none.
-func (q Query) unknown() error {
+func unknown(q Query) error {
 	if q.Worker == "" {
 		return nil
 	}
 	return &store.NotFoundError{Name: q.Worker}
 }
 
-func (q Query) read(ctx context.Context, reg *registry.Registry) ([]Event, error) {
-	stored, err := reg.Events(ctx, registry.EventQuery{Worker: q.Worker, Since: q.Since, Last: q.Lines, After: q.After})
-	if err != nil {
-		return nil, err
-	}
-	if len(stored) == 0 && q.Worker != "" {
-		// The query selects nothing of this worker, or the worker is unknown.
-		known, err := reg.Known(ctx, q.Worker)
-		if err != nil {
-			return nil, err
-		}
-		if !known {
-			return nil, q.unknown()
-		}
-	}
-	events := make([]Event, len(stored))
-	for i, e := range stored {
-		events[i] = FromRow(e)
-	}
-	return events, nil
-}
-
 // Departed makes the record of an ephemeral worker that has gone with its end, as
 // far as the history knows it. It is a [store.NotFoundError] if a user has removed the
 // worker since, or if its exit is not known. Of several workers of that name it is the
 // last one. reg is nil if no registry was ever made.
-func Departed(ctx context.Context, reg *registry.Registry, name string) (registry.Record, error) {
-	var none registry.Record
+func Departed(ctx context.Context, reg *registry.Registry, name string) (rec registry.Record, err error) {
 	gone := &store.NotFoundError{Name: name}
 	if reg == nil {
-		return none, gone
+		return rec, gone
 	}
 	one := 1
 	events, err := reg.Events(ctx, registry.EventQuery{Worker: name, Last: &one})
 	if err != nil {
-		return none, err
+		return rec, err
 	}
-	if len(events) == 0 || Kind(events[0].Kind) == Cleaned {
-		return none, gone
+	if len(events) == 0 || events[0].Kind == Cleaned {
+		return rec, gone
 	}
 	end, err := reg.End(ctx, events[0].ID)
-	switch {
-	case errors.Is(err, registry.ErrNotFound):
-		return none, gone
-	case err != nil:
-		return none, err
-	case end.Exit == nil:
-		return none, gone
+	if errors.Is(err, registry.ErrNotFound) || err == nil && end.Exit == nil {
+		return rec, gone
 	}
-	rec := registry.Record{State: registry.Stopped, Exit: end.Exit}
+	if err != nil {
+		return rec, err
+	}
 	rec.ID, rec.Name, rec.Retain = end.ID, end.Worker, registry.RetainNone
+	rec.State, rec.Exit = registry.Stopped, end.Exit
 	return rec, nil
 }
 
@@ -151,13 +125,13 @@ func (f *Follower) Close() {
 
 func (f *Follower) first(ctx context.Context, q Query) ([]Event, error) {
 	if err := f.open(ctx); err != nil || f.reg == nil {
-		return nil, errors.Join(err, q.unknown())
+		return nil, errors.Join(err, unknown(q))
 	}
 	last, err := f.reg.LastEvent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	events, err := q.read(ctx, f.reg)
+	events, err := Read(ctx, f.reg, q)
 	f.advance(events)
 	f.last = max(f.last, last, q.After)
 	return events, err
@@ -166,7 +140,7 @@ func (f *Follower) first(ctx context.Context, q Query) ([]Event, error) {
 // Begin skips the events that are there. Next goes on behind them.
 func (f *Follower) Begin(ctx context.Context) error {
 	none := 0
-	_, err := f.first(ctx, Query{Lines: &none})
+	_, err := f.first(ctx, Query{Last: &none})
 	return err
 }
 
@@ -191,13 +165,9 @@ func (f *Follower) Next(ctx context.Context, worker string) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, err := f.reg.Events(ctx, registry.EventQuery{Worker: worker, After: f.last})
+	events, err := f.reg.Events(ctx, registry.EventQuery{Worker: worker, After: f.last})
 	if err != nil {
 		return nil, err
-	}
-	events := make([]Event, len(stored))
-	for i, e := range stored {
-		events[i] = FromRow(e)
 	}
 	f.advance(events)
 	// Events of other workers need not be read again; a rebuilt history may be shorter.
@@ -229,11 +199,8 @@ func (f *Follower) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case err, ok := <-f.Changes.Failed:
-		if ok {
-			return err
-		}
-		return nil
+	case err := <-f.Changes.Failed: // nil once it is closed
+		return err
 	case <-f.Changes.C:
 		return nil
 	}

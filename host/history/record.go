@@ -41,10 +41,8 @@ func (n Report) isPlainEnd() bool {
 
 // IsNew reports whether s holds something that is not recorded.
 func IsNew(rec *registry.Record, s swarm.Status) bool {
-	if rec.State != registry.Running {
-		return false
-	}
-	return Over(s) || s.Restarts > rec.Restarts || s.Completion != nil && rec.Completion == nil
+	return rec.State == registry.Running &&
+		(Over(s) || s.Restarts > rec.Restarts || s.Completion != nil && rec.Completion == nil)
 }
 
 // Written is what became of a report.
@@ -121,7 +119,7 @@ func (n Report) write(ctx context.Context, tx *registry.Tx, now time.Time) (Writ
 		events = RestartEvents(&rec, s, now)
 		rec.Restarts = max(rec.Restarts, s.Restarts)
 		// For the history, a worker that is done has ended.
-		if out.Ended = Over(s) && rec.Completion == nil || s.Completion != nil && rec.Completion == nil; out.Ended {
+		if out.Ended = rec.Completion == nil && (Over(s) || s.Completion != nil); out.Ended {
 			if s.Exit != nil && s.Exit.Cause == swarm.CauseCrashLoop {
 				events = append(events, CrashLoopEvent(&rec, s, n.lines, now))
 			}
@@ -134,7 +132,13 @@ func (n Report) write(ctx context.Context, tx *registry.Tx, now time.Time) (Writ
 	} else if s.PID != 0 {
 		rec.PID = s.PID
 	}
-	if out.Warnings, err = n.leaveTeam(ctx, tx, &rec, s, out.Ended, now); err != nil {
+	switch {
+	case n.Recorded != nil:
+		err = n.Recorded(ctx, tx, rec)
+	case out.Ended && rec.Agent != "" && !n.Respawns:
+		out.Warnings, err = team.Ended(ctx, tx, rec.ID, TeamEnd(s), now)
+	}
+	if err != nil {
 		return out, err
 	}
 	out.Record = rec
@@ -150,16 +154,6 @@ func (n Report) write(ctx context.Context, tx *registry.Tx, now time.Time) (Writ
 	}
 	_, err = tx.Append(ctx, events...)
 	return out, err
-}
-
-func (n Report) leaveTeam(ctx context.Context, tx *registry.Tx, rec *registry.Record, s swarm.Status, ended bool, now time.Time) ([]string, error) {
-	switch {
-	case n.Recorded != nil:
-		return nil, n.Recorded(ctx, tx, *rec)
-	case !ended || rec.Agent == "" || n.Respawns:
-		return nil, nil
-	}
-	return team.Ended(ctx, tx, rec.ID, TeamEnd(s), now)
 }
 
 // crashLines is how many lines of output the history keeps of a crash loop, and

@@ -106,7 +106,7 @@ func (q *queue) step(ctx context.Context) (next time.Time, err error) {
 
 // load reads the next events if there are none in memory.
 func (q *queue) load(ctx context.Context) error {
-	return q.ledger.use(ctx, func(reg *registry.Registry, generation int) error {
+	return q.ledger.use(ctx, func(reg *registry.Registry, generation int) (err error) {
 		if generation != q.generation {
 			last, err := reg.LastEvent(ctx)
 			if err != nil {
@@ -129,10 +129,7 @@ func (q *queue) load(ctx context.Context) error {
 		if len(q.events) > 0 {
 			return nil
 		}
-		rows, err := reg.Events(ctx, registry.EventQuery{After: q.seen, First: batchSize})
-		for _, row := range rows {
-			q.events = append(q.events, history.FromRow(row))
-		}
+		q.events, err = reg.Events(ctx, registry.EventQuery{After: q.seen, First: batchSize})
 		return err
 	})
 }
@@ -152,8 +149,7 @@ func (q *queue) due(ctx context.Context) (again registry.Retry, e *history.Event
 		if len(rows) == 0 || rows[0].Seq != again.Seq { // it was lost with a damaged database
 			return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.DeleteRetry(ctx, q.hook.Name, again.Seq) })
 		}
-		found := history.FromRow(rows[0])
-		e = &found
+		e = &rows[0]
 		return nil
 	})
 	return again, e, err

@@ -62,7 +62,7 @@ func (r *rig) addTagged(kind history.Kind, tags []string) {
 	err := r.reg.Change(r.t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 		final := slices.Contains([]history.Kind{history.Failed, history.Died, history.Exited, history.Killed}, kind)
 		_, err := tx.Append(ctx, registry.Event{
-			Time: time.Now(), ID: fmt.Sprintf("id%d", time.Now().UnixNano()), Worker: "w", Kind: string(kind), Final: final, Tags: tags,
+			Time: time.Now(), ID: fmt.Sprintf("id%d", time.Now().UnixNano()), Worker: "w", Kind: kind, Final: final, Tags: tags,
 		})
 		return err
 	})

@@ -2,8 +2,6 @@ package registry
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -92,39 +90,27 @@ func (a *Agent) fields() []any {
 
 // InsertAgent adds an agent and gives it its Seq: [ErrExists] if its id or its
 // token is there, or an agent of its name is in its team.
-func (t *Tx) InsertAgent(ctx context.Context, a *Agent) error {
-	res, err := t.tx.ExecContext(ctx, "INSERT INTO agents ("+agentColumns+") VALUES ("+marks(agentColumns)+")", a.fields()...)
-	if err == nil {
-		a.Seq, err = res.LastInsertId()
-	}
-	if err != nil {
-		return fmt.Errorf("add agent '%s': %w", a.ID, taken(err))
-	}
-	return nil
+func (t *Tx) InsertAgent(ctx context.Context, a *Agent) (err error) {
+	a.Seq, err = t.add(ctx, "agents", agentColumns, a.fields())
+	return wrapf(taken(err), "add agent '%s'", a.ID)
 }
 
 // PutAgent writes an agent in the place of the one with its id.
 func (t *Tx) PutAgent(ctx context.Context, a *Agent) error {
-	_, err := t.tx.ExecContext(ctx, "UPDATE agents SET ("+agentColumns+") = ("+marks(agentColumns)+") WHERE id = ?", append(a.fields(), a.ID)...)
-	if err != nil {
-		return fmt.Errorf("write agent '%s': %w", a.ID, taken(err))
-	}
-	return nil
+	return wrapf(taken(t.put(ctx, "agents", agentColumns, a.fields(), "id = ?", a.ID)), "write agent '%s'", a.ID)
 }
 
 // Beat sets when an agent last called, and nothing else. It never goes back.
 func (t *Tx) Beat(ctx context.Context, id string, now time.Time) error {
-	_, err := t.tx.ExecContext(ctx, "UPDATE agents SET heartbeat_ns = max(heartbeat_ns, ?) WHERE id = ?", nanos(now), id)
-	return err
+	return t.exec(ctx, "UPDATE agents SET heartbeat_ns = max(heartbeat_ns, ?) WHERE id = ?", nanos(now), id)
 }
 
 // DeleteAgent removes the agent with that id, if there is one, and its shutdowns.
 func (t *Tx) DeleteAgent(ctx context.Context, id string) error {
-	_, err := t.tx.ExecContext(ctx, "DELETE FROM shutdowns WHERE agent_id = ?", id)
-	if err == nil {
-		_, err = t.tx.ExecContext(ctx, "DELETE FROM agents WHERE id = ?", id)
+	if err := t.exec(ctx, "DELETE FROM shutdowns WHERE agent_id = ?", id); err != nil {
+		return err
 	}
-	return err
+	return t.exec(ctx, "DELETE FROM agents WHERE id = ?", id)
 }
 
 // The words of the index on agents whose worker was not found to have ended.
@@ -170,20 +156,9 @@ func (t *Tx) Agents(ctx context.Context, q AgentQuery) (agents []Agent, warnings
 	if q.Live {
 		where += " AND status <> '" + string(AgentTerminated) + "'"
 	}
-	rows, err := t.tx.QueryContext(ctx, "SELECT seq, "+agentColumns+" FROM agents WHERE "+where+" ORDER BY seq", args...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read agents: %w", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		a, err := scanAgent(rows)
-		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("cannot read agent '%s': %v", unnamed(a.ID), err))
-			continue
-		}
-		agents = append(agents, a)
-	}
-	return agents, warnings, rows.Err()
+	agents, warnings, err = readable(ctx, t.tx, scanAgent, "agent", func(a Agent) string { return a.ID },
+		"SELECT seq, "+agentColumns+" FROM agents WHERE "+where+" ORDER BY seq", args...)
+	return agents, warnings, wrapf(err, "read agents")
 }
 
 // Members returns the agents of a team that are not terminated, in the order in
@@ -196,18 +171,11 @@ func (t *Tx) Members(ctx context.Context, team string) ([]Agent, error) {
 // Agent returns the agent with that id: [ErrNotFound] if there is none.
 func (t *Tx) Agent(ctx context.Context, id string) (Agent, error) {
 	a, err := scanAgent(t.tx.QueryRowContext(ctx, "SELECT seq, "+agentColumns+" FROM agents WHERE id = ?", id))
-	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Agent{}, fmt.Errorf("agent '%s': %w", id, err)
-	}
-	return a, nil
+	return a, wrapf(orNotFound(err), "agent '%s'", id)
 }
 
-func scanAgent(s scanner) (Agent, error) {
-	var a Agent
-	err := s.Scan(append([]any{&a.Seq}, a.fields()...)...)
+func scanAgent(s scanner) (a Agent, err error) {
+	err = s.Scan(append([]any{&a.Seq}, a.fields()...)...)
 	if err == nil && !a.valid() {
 		err = fmt.Errorf("role %q, status %q", a.Role, a.Status)
 	}

@@ -96,26 +96,20 @@ func (r *Registry) View(ctx context.Context, look func(context.Context, *Tx) err
 // Savepoint runs part of a change and undoes what it did if it fails. The change
 // can go on then, but not if there is an err: a full disk ends all of it.
 func (t *Tx) Savepoint(ctx context.Context, part func(context.Context) error) (failed, err error) {
-	if _, err := t.tx.ExecContext(ctx, "SAVEPOINT part"); err != nil {
+	if err := t.exec(ctx, "SAVEPOINT part"); err != nil {
 		return nil, err
 	}
 	if failed = part(ctx); failed != nil {
-		if _, err := t.tx.ExecContext(ctx, "ROLLBACK TO part"); err != nil {
+		if err := t.exec(ctx, "ROLLBACK TO part"); err != nil {
 			return failed, errors.Join(failed, err)
 		}
 	}
-	_, err = t.tx.ExecContext(ctx, "RELEASE part")
-	return failed, err
-}
-
-// marks is one mark for each of some columns.
-func marks(columns string) string {
-	return strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
+	return failed, t.exec(ctx, "RELEASE part")
 }
 
 // Insert adds a record: [ErrExists] if there is one of its name.
 func (t *Tx) Insert(ctx context.Context, rec *Record) error {
-	_, err := t.tx.ExecContext(ctx, "INSERT INTO workers ("+written+") VALUES ("+marks(written)+")", rec.values()...)
+	_, err := t.add(ctx, "workers", written, rec.values())
 	if errors.Is(taken(err), ErrExists) {
 		return fmt.Errorf("'%s': %w", rec.Name, ErrExists)
 	}
@@ -127,7 +121,7 @@ func (t *Tx) Get(ctx context.Context, id string) (Record, error) {
 	if err := t.prepare(ctx); err != nil {
 		return Record{}, err
 	}
-	return scan(t.get.QueryRowContext(ctx, id), id)
+	return get(t.get.QueryRowContext(ctx, id), id)
 }
 
 // Put writes a record in the place of the one with its id.
@@ -217,13 +211,9 @@ func (q Query) where() (string, []any) {
 	var conds []string
 	var args []any
 	if len(q.Names) > 0 {
-		names := strings.TrimSuffix(strings.Repeat("?, ", len(q.Names)), ", ")
-		conds = append(conds, fmt.Sprintf("(name IN (%s) OR id IN (%s))", names, names))
-		for range 2 {
-			for _, n := range q.Names {
-				args = append(args, n)
-			}
-		}
+		byName, names := oneOf("name", q.Names)
+		byID, ids := oneOf("id", q.Names)
+		conds, args = append(conds, "("+byName+" OR "+byID+")"), append(names, ids...)
 	}
 	if q.State != "" {
 		// A literal, so that SQLite can use the indexes on workers of one state.
@@ -262,40 +252,29 @@ func read(ctx context.Context, q querier, query Query) (recs []Record, warnings 
 }
 
 func readWhere(ctx context.Context, q querier, where string, args ...any) (recs []Record, warnings []string, err error) {
-	rows, err := q.QueryContext(ctx, "SELECT "+columns+" FROM workers"+where+" ORDER BY seq", args...)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var r Record
-		if err := rows.Scan(r.fields()...); err != nil {
-			warnings = append(warnings, fmt.Sprintf("cannot read the record of '%s': %v", unnamed(r.Name), err))
-			continue
-		}
-		recs = append(recs, r)
-	}
-	return recs, warnings, rows.Err()
+	return readable(ctx, q, scanRecord, "the record of", func(r Record) string { return r.Name },
+		"SELECT "+columns+" FROM workers"+where+" ORDER BY seq", args...)
 }
 
 // Get returns the record with that id: [ErrNotFound] if there is none.
 func (r *Registry) Get(ctx context.Context, id string) (Record, error) {
-	rec, err := scan(r.db.QueryRowContext(ctx, getOne, id), id)
+	rec, err := get(r.db.QueryRowContext(ctx, getOne, id), id)
 	return rec, explain(r.path, err)
 }
 
 const getOne = "SELECT " + columns + " FROM workers WHERE id = ?"
 
-func scan(found *sql.Row, id string) (Record, error) {
-	var r Record
-	err := found.Scan(r.fields()...)
+func get(found *sql.Row, id string) (Record, error) {
+	r, err := scanRecord(found)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Record{}, fmt.Errorf("%s: %w", id, ErrNotFound)
+		return r, fmt.Errorf("%s: %w", id, ErrNotFound)
 	}
-	if err != nil {
-		return Record{}, fmt.Errorf("read the record of %s: %w", id, err)
-	}
-	return r, nil
+	return r, wrapf(err, "read the record of %s", id)
+}
+
+func scanRecord(s scanner) (r Record, err error) {
+	err = s.Scan(r.fields()...)
+	return r, err
 }
 
 // Running returns how many workers of a backend are recorded as running.
@@ -309,20 +288,14 @@ var runningOf = fmt.Sprintf(" WHERE state = '%s' AND backend = ?", Running)
 // RunningHandles returns the ids and the handles of the workers of a backend that are
 // recorded as running.
 func (r *Registry) RunningHandles(ctx context.Context, backend string) (ids []string, handles []swarm.Handle, err error) {
-	rows, err := r.db.QueryContext(ctx, "SELECT id, handle_version, handle FROM workers"+runningOf, backend)
-	if err != nil {
-		return nil, nil, explain(r.path, err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(ctx, r.db, func(rows *sql.Rows) error {
 		var id string
 		var h swarm.Handle
-		if err := rows.Scan(&id, &h.Version, &h.Data); err != nil {
-			return nil, nil, explain(r.path, err)
-		}
+		err := rows.Scan(&id, &h.Version, &h.Data)
 		ids, handles = append(ids, id), append(handles, h)
-	}
-	return ids, handles, explain(r.path, rows.Err())
+		return err
+	}, "SELECT id, handle_version, handle FROM workers"+runningOf, backend)
+	return ids, handles, explain(r.path, err)
 }
 
 // Names returns the names of all workers, in the order of their insertion.
@@ -331,26 +304,15 @@ func (r *Registry) Names(ctx context.Context) ([]string, error) {
 }
 
 // texts returns the only column of a query.
-func (r *Registry) texts(ctx context.Context, query string) (texts []string, err error) {
-	rows, err := r.db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, explain(r.path, err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, explain(r.path, err)
-		}
-		texts = append(texts, text)
-	}
-	return texts, explain(r.path, rows.Err())
+func (r *Registry) texts(ctx context.Context, query string) ([]string, error) {
+	texts, err := all(ctx, r.db, value[string], query)
+	return texts, explain(r.path, err)
 }
 
 // Check looks at the whole file for damage and returns what it finds.
 func (r *Registry) Check(ctx context.Context) error {
-	var result string
-	if err := r.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
+	result, err := value[string](r.db.QueryRowContext(ctx, "PRAGMA quick_check(1)"))
+	if err != nil {
 		return explain(r.path, err)
 	}
 	if result != "ok" {

@@ -75,6 +75,34 @@ func (r *Record) paths() []*string { return []*string{&r.Dir, &r.Project} }
 
 func (a *Agent) paths() []*string { return []*string{&a.Dir} }
 
+// optional is a JSON text in a column, which is empty for nil and for an empty list.
+type optional[T any] struct {
+	of *T
+	// lenient takes a text that can't be read for an empty one.
+	lenient bool
+}
+
+// Scan reads a column.
+func (o optional[T]) Scan(v any) error {
+	if v == "" || v == "[]" {
+		return nil
+	}
+	err := document{o.of}.Scan(v)
+	if err != nil && o.lenient {
+		*o.of, err = *new(T), nil
+	}
+	return err
+}
+
+// Value returns what the column holds.
+func (o optional[T]) Value() (driver.Value, error) {
+	text, err := document{o.of}.Value()
+	if text == "null" || text == "[]" {
+		text = ""
+	}
+	return text, err
+}
+
 // stamp is a time in a column: Unix nanoseconds, 0 for the zero time.
 type stamp time.Time
 

@@ -55,8 +55,8 @@ func explain(path string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
-	var se *sqlite.Error
-	if !errors.As(err, &se) {
+	se, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
 		return err
 	}
 	switch se.Code() {

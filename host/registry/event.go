@@ -3,62 +3,58 @@ package registry
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Event is something that happened to a worker.
+// EventKind is what happened to a worker, in the words of package history. Readers keep
+// kinds that they do not know.
+type EventKind string
+
+// Event is something that happened to a worker. It outlives the worker's record.
 type Event struct {
-	// Seq is its place in the history; 0 for one that is to be added at the end.
+	// Seq is its place in the history, which is their only order; 0 for one that is to be
+	// added at the end.
 	Seq int64
-	// Time is when it happened.
+	// Time is when it happened, which may be long before it was written.
 	Time time.Time
 	// ID and Worker are the worker's id and name.
 	ID, Worker string
-	Kind, Text string
-	// Final says that it is the end of this worker.
+	Kind       EventKind
+	// Text is one line, or empty.
+	Text string
+	// Final says that it is the end of this worker; a worker has one final event.
 	Final bool
-	// Previous is the id of the worker whose place this one took, or empty.
+	// Previous is the id of the worker whose place this one took in a respawn, or empty.
 	Previous string
 	// Exit is set with an end whose exit is known.
 	Exit *swarm.Exit
-	// Tags are those that the worker had.
+	// Tags are those that the worker had; nil for an event of an older version.
 	Tags []string
+}
+
+// String returns the event as people read it: "[w] COMPLETE: all tests pass".
+func (e Event) String() string {
+	if e.Text == "" {
+		return fmt.Sprintf("[%s] %s", e.Worker, e.Kind)
+	}
+	return fmt.Sprintf("[%s] %s: %s", e.Worker, e.Kind, e.Text)
 }
 
 // Append adds events to the history, in their order, and returns how many. A
 // final event of a worker that has one already is left out.
 func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error) {
 	if t.event == nil {
-		t.event, err = t.tx.PrepareContext(ctx, `INSERT OR IGNORE INTO events
-			(seq, time_ns, worker_id, worker, kind, text, final, previous, exit, tags) VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+		t.event, err = t.tx.PrepareContext(ctx, "INSERT OR IGNORE INTO events ("+eventColumns+") VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)")
 		if err != nil {
 			return 0, err
 		}
 	}
 	for _, e := range events {
-		exit := ""
-		if e.Exit != nil {
-			b, err := json.Marshal(e.Exit)
-			if err != nil {
-				return added, err
-			}
-			exit = string(b)
-		}
-		tags := ""
-		if len(e.Tags) > 0 {
-			b, err := json.Marshal(e.Tags)
-			if err != nil {
-				return added, err
-			}
-			tags = string(b)
-		}
-		res, err := t.event.ExecContext(ctx, e.Seq, nanos(e.Time), e.ID, e.Worker, e.Kind, e.Text, e.Final, e.Previous, exit, tags)
+		res, err := t.event.ExecContext(ctx, e.fields()...)
 		if err != nil {
 			return added, fmt.Errorf("write the history of '%s': %w", e.Worker, err)
 		}
@@ -71,21 +67,11 @@ func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error)
 
 // LastEvent returns the newest event of the worker with that id that is of one of the
 // kinds; its zero value if there is none.
-func (t *Tx) LastEvent(ctx context.Context, id string, kinds ...string) (Event, error) {
-	marks := strings.TrimSuffix(strings.Repeat("?,", len(kinds)), ",")
-	args := []any{id}
-	for _, kind := range kinds {
-		args = append(args, kind)
-	}
-	var e Event
-	var at int64
-	err := t.tx.QueryRowContext(ctx, "SELECT seq, time_ns, worker_id, worker, kind, text FROM events WHERE worker_id = ? AND kind IN ("+marks+") ORDER BY seq DESC LIMIT 1",
-		args...).Scan(&e.Seq, &at, &e.ID, &e.Worker, &e.Kind, &e.Text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Event{}, nil
-	}
-	e.Time = when(at)
-	return e, err
+func (t *Tx) LastEvent(ctx context.Context, id string, kinds ...EventKind) (Event, error) {
+	ofKind, args := oneOf("kind", kinds)
+	e, err := scanEvent(t.tx.QueryRowContext(ctx, "SELECT "+eventColumns+" FROM events WHERE worker_id = ? AND "+ofKind+" ORDER BY seq DESC LIMIT 1",
+		append([]any{id}, args...)...))
+	return e, IgnoreNotFound(orNotFound(err))
 }
 
 // EventQuery says which events to read. Its zero value means all.
@@ -133,29 +119,22 @@ const (
 	oldEventColumns = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit, '' AS tags"
 )
 
-func (r *Registry) events(ctx context.Context, query string, args ...any) (events []Event, err error) {
-	rows, err := r.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, explain(r.path, err)
+func (e *Event) fields() []any {
+	return []any{
+		&e.Seq, (*stamp)(&e.Time), &e.ID, &e.Worker, &e.Kind, &e.Text, &e.Final, &e.Previous,
+		optional[*swarm.Exit]{&e.Exit, true}, // the text says what there is to say
+		optional[[]string]{&e.Tags, true},
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var e Event
-		var at int64
-		var exit, tags string
-		if err := rows.Scan(&e.Seq, &at, &e.ID, &e.Worker, &e.Kind, &e.Text, &e.Final, &e.Previous, &exit, &tags); err != nil {
-			return events, explain(r.path, err)
-		}
-		if exit != "" && json.Unmarshal([]byte(exit), &e.Exit) != nil {
-			e.Exit = nil // the text says what there is to say
-		}
-		if tags != "" && json.Unmarshal([]byte(tags), &e.Tags) != nil {
-			e.Tags = nil
-		}
-		e.Time = when(at)
-		events = append(events, e)
-	}
-	return events, explain(r.path, rows.Err())
+}
+
+func scanEvent(s scanner) (e Event, err error) {
+	err = s.Scan(e.fields()...)
+	return e, err
+}
+
+func (r *Registry) events(ctx context.Context, query string, args ...any) ([]Event, error) {
+	events, err := all(ctx, r.db, scanEvent, query, args...)
+	return events, explain(r.path, err)
 }
 
 const endOf = "SELECT " + eventColumns + " FROM events WHERE worker_id = ? AND final"
@@ -163,14 +142,11 @@ const endOf = "SELECT " + eventColumns + " FROM events WHERE worker_id = ? AND f
 // End returns the event that is the end of the worker with that id:
 // [ErrNotFound] if there is none.
 func (r *Registry) End(ctx context.Context, id string) (Event, error) {
-	events, err := r.events(ctx, endOf, id)
-	if err == nil && len(events) == 0 {
-		return Event{}, fmt.Errorf("the end of %s: %w", id, ErrNotFound)
+	e, err := scanEvent(r.db.QueryRowContext(ctx, endOf, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fmt.Errorf("the end of %s: %w", id, ErrNotFound)
 	}
-	if err != nil {
-		return Event{}, err
-	}
-	return events[0], nil
+	return e, explain(r.path, err)
 }
 
 const isKnown = `SELECT EXISTS (SELECT 1 FROM events WHERE worker = ?1 OR worker_id = ?1)

@@ -77,7 +77,7 @@ func TestEvents(t *testing.T) {
 func TestOneEnd(t *testing.T) {
 	t.Parallel()
 	r := openTest(t, t.TempDir())
-	end := func(id, kind string) Event { return Event{ID: id, Worker: "a", Kind: kind, Final: true} }
+	end := func(id string, kind EventKind) Event { return Event{ID: id, Worker: "a", Kind: kind, Final: true} }
 	if n := appendAll(t, r, end("1", "KILLED"), end("1", "EXITED"), end("2", "EXITED"), Event{ID: "1", Worker: "a", Kind: "CLEANED"}); n != 3 {
 		t.Errorf("added %d", n)
 	}
@@ -86,7 +86,7 @@ func TestOneEnd(t *testing.T) {
 	}
 	var got []string
 	for _, e := range allEvents(t, r) {
-		got = append(got, e.ID+" "+e.Kind)
+		got = append(got, e.ID+" "+string(e.Kind))
 	}
 	if diff := cmp.Diff([]string{"1 KILLED", "2 EXITED", "1 CLEANED"}, got); diff != "" {
 		t.Error(diff)

@@ -2,8 +2,6 @@ package registry
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -24,10 +22,9 @@ var (
 // say. next is when the next one's retention is over; zero if there is none. The cost
 // grows with what is returned and with the number of different retentions.
 func (r *Registry) Expired(ctx context.Context, now time.Time) (recs []Record, next time.Time, err error) {
-	retain, found := "", false
-	for {
-		if retain, found, err = one[string](ctx, r.db, nextRetention, retain); err != nil || !found {
-			return recs, next, explain(r.path, err)
+	for retain := ""; ; {
+		if retain, err = value[string](r.db.QueryRowContext(ctx, nextRetention, retain)); err != nil {
+			return recs, next, explain(r.path, IgnoreNotFound(orNotFound(err)))
 		}
 		keep, err := time.ParseDuration(retain)
 		if err != nil {
@@ -39,36 +36,25 @@ func (r *Registry) Expired(ctx context.Context, now time.Time) (recs []Record, n
 			return nil, next, explain(r.path, err)
 		}
 		recs = append(recs, some...)
-		ended, found, err := one[int64](ctx, r.db, nextEnd, retain, since)
-		if err != nil {
+		ended, err := value[int64](r.db.QueryRowContext(ctx, nextEnd, retain, since))
+		if err := IgnoreNotFound(orNotFound(err)); err != nil {
 			return nil, next, explain(r.path, err)
 		}
-		if due := when(ended).Add(keep); found && (next.IsZero() || due.Before(next)) {
+		if due := when(ended).Add(keep); err == nil && (next.IsZero() || due.Before(next)) {
 			next = due
 		}
 	}
 }
 
-// one returns the only value of a query, and whether there is one.
-func one[T any](ctx context.Context, q querier, query string, args ...any) (v T, found bool, err error) {
-	err = q.QueryRowContext(ctx, query, args...).Scan(&v)
-	if errors.Is(err, sql.ErrNoRows) {
-		return v, false, nil
-	}
-	return v, err == nil, err
-}
-
 // Leave remembers that the run directory of a worker is to be removed, whose
 // record goes in this change.
 func (t *Tx) Leave(ctx context.Context, id string) error {
-	_, err := t.tx.ExecContext(ctx, "INSERT OR IGNORE INTO leftovers (worker_id) VALUES (?)", id)
-	return err
+	return t.exec(ctx, "INSERT OR IGNORE INTO leftovers (worker_id) VALUES (?)", id)
 }
 
 // Forget says that the run directory of a worker is gone.
 func (t *Tx) Forget(ctx context.Context, id string) error {
-	_, err := t.tx.ExecContext(ctx, "DELETE FROM leftovers WHERE worker_id = ?", id)
-	return err
+	return t.exec(ctx, "DELETE FROM leftovers WHERE worker_id = ?", id)
 }
 
 // Leftovers returns the ids of workers whose run directories are to be removed.

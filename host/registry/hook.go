@@ -2,8 +2,6 @@ package registry
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 )
 
@@ -25,50 +23,38 @@ func (r *Registry) HookNames(ctx context.Context) ([]string, error) {
 // HookCursor returns the cursor of a hook: it was told of the events up to seq, or has
 // retries for them. ok is false if it has none yet.
 func (r *Registry) HookCursor(ctx context.Context, name string) (seq int64, ok bool, err error) {
-	err = r.db.QueryRowContext(ctx, "SELECT seq FROM hooks WHERE name = ?", name).Scan(&seq)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
-	}
-	return seq, err == nil, explain(r.path, err)
+	seq, err = value[int64](r.db.QueryRowContext(ctx, "SELECT seq FROM hooks WHERE name = ?", name))
+	return seq, err == nil, explain(r.path, IgnoreNotFound(orNotFound(err)))
 }
 
 // NextRetry returns the retry of a hook that is due first; ok is false if it has none.
 func (r *Registry) NextRetry(ctx context.Context, name string) (again Retry, ok bool, err error) {
-	var next int64
 	err = r.db.QueryRowContext(ctx, "SELECT seq, tries, next_ns FROM hook_retries WHERE hook = ? ORDER BY next_ns, seq LIMIT 1", name).
-		Scan(&again.Seq, &again.Tries, &next)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Retry{}, false, nil
-	}
-	again.Next = when(next)
-	return again, err == nil, explain(r.path, err)
+		Scan(&again.Seq, &again.Tries, (*stamp)(&again.Next))
+	return again, err == nil, explain(r.path, IgnoreNotFound(orNotFound(err)))
 }
 
 // SetHookCursor sets the cursor of a hook.
 func (t *Tx) SetHookCursor(ctx context.Context, name string, seq int64) error {
-	_, err := t.tx.ExecContext(ctx, "INSERT INTO hooks (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq", name, seq)
-	return err
+	return t.exec(ctx, "INSERT INTO hooks (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq", name, seq)
 }
 
 // SetRetry writes down that a hook is to be told of an event again, in place of what was
 // written down for that event before.
 func (t *Tx) SetRetry(ctx context.Context, name string, again Retry) error {
-	_, err := t.tx.ExecContext(ctx, "INSERT OR REPLACE INTO hook_retries (hook, seq, tries, next_ns) VALUES (?, ?, ?, ?)",
+	return t.exec(ctx, "INSERT OR REPLACE INTO hook_retries (hook, seq, tries, next_ns) VALUES (?, ?, ?, ?)",
 		name, again.Seq, again.Tries, nanos(again.Next))
-	return err
 }
 
 // DeleteRetry removes the retry of an event, if there is one.
 func (t *Tx) DeleteRetry(ctx context.Context, name string, seq int64) error {
-	_, err := t.tx.ExecContext(ctx, "DELETE FROM hook_retries WHERE hook = ? AND seq = ?", name, seq)
-	return err
+	return t.exec(ctx, "DELETE FROM hook_retries WHERE hook = ? AND seq = ?", name, seq)
 }
 
 // ForgetHook removes the cursor and the retries of a hook.
 func (t *Tx) ForgetHook(ctx context.Context, name string) error {
-	if _, err := t.tx.ExecContext(ctx, "DELETE FROM hook_retries WHERE hook = ?", name); err != nil {
+	if err := t.exec(ctx, "DELETE FROM hook_retries WHERE hook = ?", name); err != nil {
 		return err
 	}
-	_, err := t.tx.ExecContext(ctx, "DELETE FROM hooks WHERE name = ?", name)
-	return err
+	return t.exec(ctx, "DELETE FROM hooks WHERE name = ?", name)
 }

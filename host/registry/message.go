@@ -2,10 +2,8 @@ package registry
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"database/sql"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -39,19 +37,21 @@ type Message struct {
 	Receipt
 }
 
+const messageColumns = "team, sender, recipient, type, body, time_ns, read_ns, brought, brought_ns, quiet"
+
+func (m *Message) fields() []any {
+	return []any{
+		&m.Team, &m.Sender, &m.Recipient, &m.Type, &m.Body,
+		(*stamp)(&m.Time), (*stamp)(&m.Read),
+		&m.How, (*stamp)(&m.Brought), &m.Quiet,
+	}
+}
+
 // AddMessage puts a message into its recipient's inbox and gives it its id.
-func (t *Tx) AddMessage(ctx context.Context, m *Message) error {
+func (t *Tx) AddMessage(ctx context.Context, m *Message) (err error) {
 	m.Quiet = m.Quiet || t.Quiet
-	res, err := t.tx.ExecContext(ctx, `INSERT INTO messages (team, sender, recipient, type, body, time_ns, read_ns, brought, brought_ns, quiet)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.Team, m.Sender, m.Recipient, m.Type, m.Body, nanos(m.Time), nanos(m.Read),
-		m.How, nanos(m.Brought), m.Quiet)
-	if err == nil {
-		m.ID, err = res.LastInsertId()
-	}
-	if err != nil {
-		return fmt.Errorf("write a message to '%s' of '%s': %w", m.Recipient, m.Team, err)
-	}
-	return nil
+	m.ID, err = t.add(ctx, "messages", messageColumns, m.fields())
+	return wrapf(err, "write a message to '%s' of '%s'", m.Recipient, m.Team)
 }
 
 // MessageQuery says which messages of one inbox to read.
@@ -70,7 +70,8 @@ type MessageQuery struct {
 // Messages returns messages of an inbox, always the oldest one first, and how many
 // more the query means. It marks none as read.
 func (t *Tx) Messages(ctx context.Context, q MessageQuery) (messages []Message, more int, err error) {
-	where := " FROM messages WHERE team = ? AND recipient = ?"
+	defer func() { err = wrapf(err, "read the inbox of '%s' of '%s'", q.Recipient, q.Team) }()
+	where := "team = ? AND recipient = ?"
 	if q.Unread {
 		where += " AND read_ns = 0"
 	}
@@ -78,42 +79,31 @@ func (t *Tx) Messages(ctx context.Context, q MessageQuery) (messages []Message, 
 	if q.Newest {
 		order += " DESC"
 	}
-	if err := t.tx.QueryRowContext(ctx, "SELECT count(*)"+where, q.Team, q.Recipient).Scan(&more); err != nil {
-		return nil, 0, fmt.Errorf("read the inbox of '%s' of '%s': %w", q.Recipient, q.Team, err)
+	row := t.tx.QueryRowContext(ctx, "SELECT count(*) FROM messages WHERE "+where, q.Team, q.Recipient)
+	if more, err = value[int](row); err != nil {
+		return nil, 0, err
 	}
-	rows, err := t.tx.QueryContext(ctx, "SELECT "+messageColumns+where+order+" LIMIT ?", q.Team, q.Recipient, q.Limit)
-	if err != nil {
-		return nil, 0, fmt.Errorf("read the inbox of '%s' of '%s': %w", q.Recipient, q.Team, err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
 	size := 0
-	for rows.Next() {
-		m, err := scanMessage(rows, false)
-		if err != nil {
-			return nil, 0, fmt.Errorf("read the inbox of '%s' of '%s': %w", q.Recipient, q.Team, err)
+	err = eachRow(ctx, t.tx, func(rows *sql.Rows) error {
+		m, err := scanMessage(rows)
+		if size += len(m.Body); err == nil && (size <= q.Bytes || len(messages) == 0) {
+			messages = append(messages, m)
 		}
-		if size += len(m.Body); size > q.Bytes && len(messages) > 0 {
-			break
-		}
-		m.Team, m.Recipient = q.Team, q.Recipient
-		messages = append(messages, m)
-	}
+		return err
+	}, selectMessages+where+order+" LIMIT ?", q.Team, q.Recipient, q.Limit)
 	if q.Newest {
 		slices.Reverse(messages)
 	}
-	return messages, more - len(messages), rows.Err()
+	return messages, more - len(messages), err
 }
 
 // MessagesWith returns the messages with these ids, the oldest one first.
-func (t *Tx) MessagesWith(ctx context.Context, ids ...int64) (messages []Message, err error) {
+func (t *Tx) MessagesWith(ctx context.Context, ids ...int64) ([]Message, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
-	return t.messages(ctx, "id IN ("+strings.TrimSuffix(strings.Repeat("?, ", len(ids)), ", ")+") ORDER BY id", args...)
+	where, args := oneOf("id", ids)
+	return t.messages(ctx, where+" ORDER BY id", args...)
 }
 
 // Sent returns the last messages that a member has sent, the oldest one first.
@@ -123,34 +113,15 @@ func (t *Tx) Sent(ctx context.Context, m Membership, limit int) ([]Message, erro
 	return messages, err
 }
 
-func (t *Tx) messages(ctx context.Context, where string, args ...any) (messages []Message, err error) {
-	rows, err := t.tx.QueryContext(ctx, "SELECT team, recipient, "+messageColumns+" FROM messages WHERE "+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read messages: %w", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		m, err := scanMessage(rows, true)
-		if err != nil {
-			return nil, fmt.Errorf("read messages: %w", err)
-		}
-		messages = append(messages, m)
-	}
-	return messages, rows.Err()
+const selectMessages = "SELECT id, " + messageColumns + " FROM messages WHERE "
+
+func (t *Tx) messages(ctx context.Context, where string, args ...any) ([]Message, error) {
+	messages, err := all(ctx, t.tx, scanMessage, selectMessages+where, args...)
+	return messages, wrapf(err, "read messages")
 }
 
-const messageColumns = "id, sender, type, body, time_ns, read_ns, brought, brought_ns, quiet"
-
-// scanMessage scans [messageColumns], after the team and the recipient if inbox says so.
-func scanMessage(s scanner, inbox bool) (Message, error) {
-	var m Message
-	var at, read, brought int64
-	targets := []any{&m.ID, &m.Sender, &m.Type, &m.Body, &at, &read, &m.How, &brought, &m.Quiet}
-	if inbox {
-		targets = append([]any{&m.Team, &m.Recipient}, targets...)
-	}
-	err := s.Scan(targets...)
-	m.Time, m.Read, m.Brought = when(at), when(read), when(brought)
+func scanMessage(s scanner) (m Message, err error) {
+	err = s.Scan(append([]any{&m.ID}, m.fields()...)...)
 	return m, err
 }
 
@@ -158,18 +129,14 @@ func scanMessage(s scanner, inbox bool) (Message, error) {
 // another, both included. Messages that were read before are unchanged. Messages that were
 // not brought before are brought by this, see [BroughtRead].
 func (t *Tx) MarkRead(ctx context.Context, team, recipient string, first, last int64, now time.Time) error {
-	_, err := t.tx.ExecContext(ctx, `UPDATE messages SET read_ns = ?1,
+	err := t.exec(ctx, `UPDATE messages SET read_ns = ?1,
 			brought = iif(brought = '', '`+string(BroughtRead)+`', brought), brought_ns = iif(brought = '', ?1, brought_ns)
 		WHERE team = ?2 AND recipient = ?3 AND id BETWEEN ?4 AND ?5 AND read_ns = 0`,
 		nanos(now), team, recipient, first, last)
-	if err != nil {
-		return fmt.Errorf("mark the messages of '%s' of '%s': %w", recipient, team, err)
-	}
-	return nil
+	return wrapf(err, "mark the messages of '%s' of '%s'", recipient, team)
 }
 
 // Unread returns how many messages of an inbox were not read yet.
-func (t *Tx) Unread(ctx context.Context, team, recipient string) (n int, err error) {
-	err = t.tx.QueryRowContext(ctx, "SELECT count(*) FROM messages WHERE team = ? AND recipient = ? AND read_ns = 0", team, recipient).Scan(&n)
-	return n, err
+func (t *Tx) Unread(ctx context.Context, team, recipient string) (int, error) {
+	return value[int](t.tx.QueryRowContext(ctx, "SELECT count(*) FROM messages WHERE team = ? AND recipient = ? AND read_ns = 0", team, recipient))
 }

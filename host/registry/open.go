@@ -54,13 +54,6 @@ func Open(ctx context.Context, dir string) (*Registry, error) {
 			return nil, explain(path, err)
 		}
 	}
-	return openInPlace(ctx, dir)
-}
-
-// openInPlace opens a database that is there, or an empty file that is to be
-// one.
-func openInPlace(ctx context.Context, dir string) (*Registry, error) {
-	path := filepath.Join(dir, File)
 	r, err := openFile(path)
 	if err != nil {
 		return nil, err
@@ -124,8 +117,7 @@ func openReadOnly(ctx context.Context, path string) (*Registry, error) {
 		err = fmt.Errorf("%s is empty: %w", path, fs.ErrNotExist)
 	case version < Schema:
 		// An older schema is read after it was migrated, which is a change.
-		err = errors.Join(r.Close())
-		if err == nil {
+		if err = r.Close(); err == nil {
 			return Open(ctx, filepath.Dir(path))
 		}
 	}
@@ -204,16 +196,8 @@ func (r *Registry) migrate(ctx context.Context, dir string, to int) error {
 	return tx.Commit()
 }
 
-// querier is a database or a transaction.
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 func userVersion(ctx context.Context, q querier) (int, error) {
-	var version int
-	err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	return version, err
+	return value[int](q.QueryRowContext(ctx, "PRAGMA user_version"))
 }
 
 func newer(path string, version int) error {

@@ -2,9 +2,6 @@ package registry
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -76,28 +73,14 @@ func (t *Tx) Waiting(ctx context.Context, team, member string) (w Waiting, err e
 	if err == nil && w.Messages > 0 {
 		err = t.tx.QueryRowContext(ctx, anyRequest, team, member, member).Scan(&w.Shutdown)
 	}
-	if err != nil {
-		return Waiting{}, fmt.Errorf("read what is for '%s' of '%s': %w", member, team, err)
-	}
-	return w, nil
+	return w, wrapf(err, "read what is for '%s' of '%s'", member, team)
 }
 
 // ToWake returns the members of a team for whom something is waiting that is not
 // quiet.
-func (t *Tx) ToWake(ctx context.Context, team string) (members []string, err error) {
-	rows, err := t.tx.QueryContext(ctx, toWakeOfTeam, team)
-	if err != nil {
-		return nil, fmt.Errorf("read what is for members of '%s': %w", team, err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var member string
-		if err := rows.Scan(&member); err != nil {
-			return nil, err
-		}
-		members = append(members, member)
-	}
-	return members, rows.Err()
+func (t *Tx) ToWake(ctx context.Context, team string) ([]string, error) {
+	members, err := all(ctx, t.tx, value[string], toWakeOfTeam, team)
+	return members, wrapf(err, "read what is for members of '%s'", team)
 }
 
 // Bring says that what is waiting for a member was brought to it.
@@ -122,23 +105,19 @@ func (t *Tx) bring(ctx context.Context, m Membership, messages, tasks string, ho
 	if how == "" {
 		now = time.Time{}
 	}
-	_, err := t.tx.ExecContext(ctx, "UPDATE messages SET brought = ?, brought_ns = ? WHERE team = ? AND recipient = ?"+messages,
+	err := t.exec(ctx, "UPDATE messages SET brought = ?, brought_ns = ? WHERE team = ? AND recipient = ?"+messages,
 		how, nanos(now), m.Team, m.Member)
 	if err == nil {
-		_, err = t.tx.ExecContext(ctx, "UPDATE tasks SET brought = ?, brought_ns = ? WHERE team = ? AND assignee = ?"+tasks,
+		err = t.exec(ctx, "UPDATE tasks SET brought = ?, brought_ns = ? WHERE team = ? AND assignee = ?"+tasks,
 			how, nanos(now), m.Team, m.Member)
 	}
-	if err != nil {
-		return fmt.Errorf("write what was brought to '%s' of '%s': %w", m.Member, m.Team, err)
-	}
-	return nil
+	return wrapf(err, "write what was brought to '%s' of '%s'", m.Member, m.Team)
 }
 
 // Unassign makes the pending tasks that are for a member tasks for any.
 func (t *Tx) Unassign(ctx context.Context, m Membership) error {
-	_, err := t.tx.ExecContext(ctx, "UPDATE tasks SET assignee = '', brought = '', brought_ns = 0 WHERE team = ? AND assignee = ? AND status = '"+
+	return t.exec(ctx, "UPDATE tasks SET assignee = '', brought = '', brought_ns = 0 WHERE team = ? AND assignee = ? AND status = '"+
 		string(TaskPending)+"'", m.Team, m.Member)
-	return err
 }
 
 // Nudge is a line that is being typed for the agent of a worker.
@@ -150,47 +129,26 @@ type Nudge struct {
 // BeginNudge remembers the line that is about to be typed for the agent of a worker,
 // in place of any other.
 func (t *Tx) BeginNudge(ctx context.Context, workerID string, n Nudge) error {
-	_, err := t.tx.ExecContext(ctx, "DELETE FROM nudges WHERE worker_id NOT IN (SELECT id FROM workers)")
-	if err == nil {
-		_, err = t.tx.ExecContext(ctx, "INSERT OR REPLACE INTO nudges (worker_id, text, begun_ns) VALUES (?, ?, ?)", workerID, n.Text, nanos(n.Begun))
+	if err := t.exec(ctx, "DELETE FROM nudges WHERE worker_id NOT IN (SELECT id FROM workers)"); err != nil {
+		return err
 	}
-	return err
+	return t.exec(ctx, "INSERT OR REPLACE INTO nudges (worker_id, text, begun_ns) VALUES (?, ?, ?)", workerID, n.Text, nanos(n.Begun))
 }
 
 // Nudge returns the line that is being typed for the agent of a worker: [ErrNotFound]
 // if none is.
 func (t *Tx) Nudge(ctx context.Context, workerID string) (n Nudge, err error) {
-	var begun int64
-	err = t.tx.QueryRowContext(ctx, "SELECT text, begun_ns FROM nudges WHERE worker_id = ?", workerID).Scan(&n.Text, &begun)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Nudge{}, fmt.Errorf("the nudge of %s: %w", workerID, err)
-	}
-	n.Begun = when(begun)
-	return n, nil
+	err = t.tx.QueryRowContext(ctx, "SELECT text, begun_ns FROM nudges WHERE worker_id = ?", workerID).Scan(&n.Text, (*stamp)(&n.Begun))
+	return n, wrapf(orNotFound(err), "the nudge of %s", workerID)
 }
 
 // Nudges returns the ids of the workers for whose agents a line is being typed.
-func (t *Tx) Nudges(ctx context.Context) (ids []string, err error) {
-	rows, err := t.tx.QueryContext(ctx, "SELECT worker_id FROM nudges ORDER BY worker_id")
-	if err != nil {
-		return nil, fmt.Errorf("read nudges: %w", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+func (t *Tx) Nudges(ctx context.Context) ([]string, error) {
+	ids, err := all(ctx, t.tx, value[string], "SELECT worker_id FROM nudges ORDER BY worker_id")
+	return ids, wrapf(err, "read nudges")
 }
 
 // EndNudge forgets the line that was typed for the agent of a worker.
 func (t *Tx) EndNudge(ctx context.Context, workerID string) error {
-	_, err := t.tx.ExecContext(ctx, "DELETE FROM nudges WHERE worker_id = ?", workerID)
-	return err
+	return t.exec(ctx, "DELETE FROM nudges WHERE worker_id = ?", workerID)
 }

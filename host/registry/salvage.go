@@ -2,7 +2,7 @@ package registry
 
 import (
 	"context"
-	"errors"
+	"database/sql"
 	"fmt"
 	"net/url"
 	"strings"
@@ -78,26 +78,22 @@ func (r *Registry) salvage(ctx context.Context, table, key string) rows {
 // values returns the rows of a query as they are stored, up to one that can't be
 // read.
 func (r *Registry) values(ctx context.Context, query string) (columns []string, all [][]any, err error) {
-	found, err := r.db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, found.Close()) }()
-	if columns, err = found.Columns(); err != nil {
-		return nil, nil, err
-	}
-	for found.Next() {
+	err = eachRow(ctx, r.db, func(found *sql.Rows) (err error) {
+		if columns, err = found.Columns(); err != nil {
+			return err
+		}
 		row := make([]any, len(columns))
 		targets := make([]any, len(columns))
 		for i := range row {
 			targets[i] = &row[i]
 		}
 		if err := found.Scan(targets...); err != nil {
-			return columns, all, err
+			return err
 		}
 		all = append(all, row)
-	}
-	return columns, all, found.Err()
+		return nil
+	}, query)
+	return columns, all, err
 }
 
 func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
@@ -106,7 +102,7 @@ func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
 		// A row that breaks a rule of the schema counts as unreadable.
 		insert := fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.table, columns, marks(columns))
 		for _, row := range r.values {
-			if _, err := t.tx.ExecContext(ctx, insert, row...); err != nil {
+			if err := t.exec(ctx, insert, row...); err != nil {
 				return fmt.Errorf("restore %s: %w", r.table, err)
 			}
 		}
@@ -116,26 +112,20 @@ func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
 
 // mend keeps the restored rows of a team from waiting for ever for lost ones.
 func (t *Tx) mend(ctx context.Context) error {
-	for _, query := range mending {
-		if _, err := t.tx.ExecContext(ctx, query); err != nil {
-			return fmt.Errorf("mend what was restored: %w", err)
-		}
-	}
-	return nil
+	return wrapf(t.exec(ctx, mending), "mend what was restored")
 }
 
-var mending = []string{
-	// People lead a team that is known by its members only.
-	`INSERT OR IGNORE INTO teams (name, created_ns)
+const mending = `
+	-- People lead a team that is known by its members only.
+	INSERT OR IGNORE INTO teams (name, created_ns)
 		SELECT team, min(created_ns) FROM (
 			SELECT team, created_ns FROM agents
 			UNION ALL SELECT team, created_ns FROM tasks
 			UNION ALL SELECT team, time_ns FROM messages)
-		GROUP BY team`,
-	`UPDATE tasks SET document = json_set(document, '$.warning', 'A task that it waited for was lost')
+		GROUP BY team;
+	UPDATE tasks SET document = json_set(document, '$.warning', 'A task that it waited for was lost')
 		WHERE status = 'pending' AND json_valid(document) AND EXISTS (
 		SELECT 1 FROM task_deps d WHERE d.team = tasks.team AND d.n = tasks.n
-			AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = d.team AND o.n = d.needs))`,
-	`DELETE FROM task_deps WHERE NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = task_deps.team AND o.n = task_deps.n)
-		OR NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = task_deps.team AND o.n = task_deps.needs)`,
-}
+			AND NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = d.team AND o.n = d.needs));
+	DELETE FROM task_deps WHERE NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = task_deps.team AND o.n = task_deps.n)
+		OR NOT EXISTS (SELECT 1 FROM tasks o WHERE o.team = task_deps.team AND o.n = task_deps.needs)`

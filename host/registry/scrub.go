@@ -43,15 +43,12 @@ func (r *Registry) rewriteWorkers(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	for _, query := range []string{
-		"CREATE TEMP TABLE kept AS SELECT * FROM main.workers",
-		"DELETE FROM main.workers",
-		"INSERT INTO main.workers SELECT * FROM temp.kept ORDER BY seq",
-		"DROP TABLE temp.kept",
-	} {
-		if _, err := tx.ExecContext(ctx, query); err != nil {
-			return err
-		}
+	_, err = tx.ExecContext(ctx, `CREATE TEMP TABLE kept AS SELECT * FROM main.workers;
+		DELETE FROM main.workers;
+		INSERT INTO main.workers SELECT * FROM temp.kept ORDER BY seq;
+		DROP TABLE temp.kept`)
+	if err != nil {
+		return err
 	}
 	return tx.Commit()
 }

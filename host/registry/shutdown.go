@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -46,61 +47,41 @@ type Shutdown struct {
 	Reassigned []string `json:"reassigned,omitempty"`
 }
 
-const shutdownColumns = "team, agent_id, document, phase"
+const (
+	shutdownColumns = "team, agent_id, document, phase"
+	selectShutdowns = "SELECT id, " + shutdownColumns + " FROM shutdowns WHERE "
+)
 
 func (s *Shutdown) fields() []any { return []any{&s.Team, &s.AgentID, document{s}, &s.Phase} }
 
 // InsertShutdown adds a shutdown and gives it its ID.
-func (t *Tx) InsertShutdown(ctx context.Context, s *Shutdown) error {
-	res, err := t.tx.ExecContext(ctx, "INSERT INTO shutdowns ("+shutdownColumns+") VALUES ("+marks(shutdownColumns)+")", s.fields()...)
-	if err == nil {
-		s.ID, err = res.LastInsertId()
-	}
-	if err != nil {
-		return fmt.Errorf("add the shutdown of '%s': %w", s.AgentID, err)
-	}
-	return nil
+func (t *Tx) InsertShutdown(ctx context.Context, s *Shutdown) (err error) {
+	s.ID, err = t.add(ctx, "shutdowns", shutdownColumns, s.fields())
+	return wrapf(err, "add the shutdown of '%s'", s.AgentID)
 }
 
 // PutShutdown writes a shutdown in the place of the one with its ID.
 func (t *Tx) PutShutdown(ctx context.Context, s *Shutdown) error {
-	_, err := t.tx.ExecContext(ctx, "UPDATE shutdowns SET ("+shutdownColumns+") = ("+marks(shutdownColumns)+") WHERE id = ?", append(s.fields(), s.ID)...)
-	if err != nil {
-		return fmt.Errorf("write the shutdown of '%s': %w", s.AgentID, err)
-	}
-	return nil
+	return wrapf(t.put(ctx, "shutdowns", shutdownColumns, s.fields(), "id = ?", s.ID), "write the shutdown of '%s'", s.AgentID)
 }
 
 // LastShutdown returns the newest shutdown of an agent: [ErrNotFound] if there was
 // none.
 func (t *Tx) LastShutdown(ctx context.Context, agentID string) (Shutdown, error) {
-	all, err := t.shutdowns(ctx, "agent_id = ? ORDER BY id DESC LIMIT 1", agentID)
-	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("a shutdown of '%s': %w", agentID, ErrNotFound)
+	s, err := scanShutdown(t.tx.QueryRowContext(ctx, selectShutdowns+"agent_id = ? ORDER BY id DESC LIMIT 1", agentID))
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, fmt.Errorf("a shutdown of '%s': %w", agentID, ErrNotFound)
 	}
-	if err != nil {
-		return Shutdown{}, err
-	}
-	return all[0], nil
+	return s, wrapf(err, "read shutdowns")
 }
 
 // Shutdowns returns all shutdowns of a team, the oldest first.
 func (t *Tx) Shutdowns(ctx context.Context, team string) ([]Shutdown, error) {
-	return t.shutdowns(ctx, "team = ? ORDER BY id", team)
+	shutdowns, err := all(ctx, t.tx, scanShutdown, selectShutdowns+"team = ? ORDER BY id", team)
+	return shutdowns, wrapf(err, "read shutdowns")
 }
 
-func (t *Tx) shutdowns(ctx context.Context, where string, args ...any) (all []Shutdown, err error) {
-	rows, err := t.tx.QueryContext(ctx, "SELECT id, "+shutdownColumns+" FROM shutdowns WHERE "+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read shutdowns: %w", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var s Shutdown
-		if err := rows.Scan(append([]any{&s.ID}, s.fields()...)...); err != nil {
-			return nil, fmt.Errorf("read shutdowns: %w", err)
-		}
-		all = append(all, s)
-	}
-	return all, rows.Err()
+func scanShutdown(s scanner) (found Shutdown, err error) {
+	err = s.Scan(append([]any{&found.ID}, found.fields()...)...)
+	return found, err
 }

@@ -2,10 +2,7 @@ package registry
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -73,7 +70,7 @@ func (t *Tx) AddTask(ctx context.Context, task *Task) error {
 	task.Quiet = task.Quiet || t.Quiet
 	err := t.tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) + 1 FROM tasks WHERE team = ?", task.Team).Scan(&task.N)
 	if err == nil {
-		_, err = t.tx.ExecContext(ctx, "INSERT INTO tasks ("+taskColumns+") VALUES ("+marks(taskColumns)+")", task.fields()...)
+		_, err = t.add(ctx, "tasks", taskColumns, task.fields())
 	}
 	if err != nil {
 		return fmt.Errorf("add a task to '%s': %w", task.Team, err)
@@ -83,10 +80,9 @@ func (t *Tx) AddTask(ctx context.Context, task *Task) error {
 
 // PutTask writes a task in the place of the one with its team and number.
 func (t *Tx) PutTask(ctx context.Context, task *Task) error {
-	_, err := t.tx.ExecContext(ctx, "UPDATE tasks SET ("+taskColumns+") = ("+marks(taskColumns)+") WHERE team = ? AND n = ?",
-		append(task.fields(), task.Team, task.N)...)
+	err := t.put(ctx, "tasks", taskColumns, task.fields(), "team = ? AND n = ?", task.Team, task.N)
 	if err == nil {
-		_, err = t.tx.ExecContext(ctx, "DELETE FROM task_deps WHERE team = ? AND n = ?", task.Team, task.N)
+		err = t.exec(ctx, "DELETE FROM task_deps WHERE team = ? AND n = ?", task.Team, task.N)
 	}
 	if err != nil {
 		return fmt.Errorf("write task %d of '%s': %w", task.N, task.Team, err)
@@ -96,7 +92,7 @@ func (t *Tx) PutTask(ctx context.Context, task *Task) error {
 
 func (t *Tx) addNeeds(ctx context.Context, task *Task) error {
 	for _, needs := range task.Needs {
-		_, err := t.tx.ExecContext(ctx, "INSERT INTO task_deps (team, n, needs) VALUES (?, ?, ?)", task.Team, task.N, needs)
+		err := t.exec(ctx, "INSERT INTO task_deps (team, n, needs) VALUES (?, ?, ?)", task.Team, task.N, needs)
 		if err != nil {
 			return fmt.Errorf("write what task %d of '%s' needs: %w", task.N, task.Team, err)
 		}
@@ -139,79 +135,29 @@ func (t *Tx) Tasks(ctx context.Context, q TaskQuery) (tasks []Task, err error) {
 	if q.N != 0 {
 		where, args = where+" AND n = ?", append(args, q.N)
 	}
-	// Dependencies come as text, so that one query is enough.
-	rows, err := t.tx.QueryContext(ctx, `SELECT `+taskColumns+`,
-		coalesce((SELECT group_concat(needs) FROM (SELECT needs FROM task_deps d WHERE d.team = tasks.team AND d.n = tasks.n ORDER BY needs)), ''),
-		coalesce((SELECT group_concat(n) FROM (SELECT n FROM task_deps d WHERE d.team = tasks.team AND d.needs = tasks.n ORDER BY n)), '')
+	// Dependencies come as JSON, so that one query is enough.
+	tasks, err = all(ctx, t.tx, scanTask, `SELECT `+taskColumns+`,
+		(SELECT json_group_array(needs) FROM (SELECT needs FROM task_deps d WHERE d.team = tasks.team AND d.n = tasks.n ORDER BY needs)),
+		(SELECT json_group_array(n) FROM (SELECT n FROM task_deps d WHERE d.team = tasks.team AND d.needs = tasks.n ORDER BY n))
 		FROM tasks WHERE `+where+` ORDER BY n`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read the tasks of '%s': %w", q.Team, err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		task, err := scanTask(rows)
-		if err != nil {
-			return nil, fmt.Errorf("read the tasks of '%s': %w", q.Team, err)
-		}
-		tasks = append(tasks, task)
-	}
-	return tasks, rows.Err()
+	return tasks, wrapf(err, "read the tasks of '%s'", q.Team)
 }
 
-func scanTask(rows *sql.Rows) (Task, error) {
-	var task Task
-	var needs, blocks string
-	if err := rows.Scan(append(task.fields(), &needs, &blocks)...); err != nil {
-		return Task{}, err
-	}
-	var err error
-	task.Needs, err = numbers(needs)
-	if err == nil {
-		task.Blocks, err = numbers(blocks)
-	}
+func scanTask(s scanner) (task Task, err error) {
+	err = s.Scan(append(task.fields(), optional[[]int]{of: &task.Needs}, optional[[]int]{of: &task.Blocks})...)
 	return task, err
-}
-
-func numbers(text string) (ns []int, err error) {
-	if text == "" {
-		return nil, nil
-	}
-	for field := range strings.SplitSeq(text, ",") {
-		var n int
-		if _, err := fmt.Sscan(field, &n); err != nil {
-			return nil, err
-		}
-		ns = append(ns, n)
-	}
-	return ns, nil
 }
 
 // WaitsFor returns the tasks that a task needs and that are not completed.
 func (t *Tx) WaitsFor(ctx context.Context, team string, n int) ([]int, error) {
-	return t.ints(ctx, `SELECT needs FROM task_deps d JOIN tasks ON tasks.team = d.team AND tasks.n = d.needs
+	return all(ctx, t.tx, value[int], `SELECT needs FROM task_deps d JOIN tasks ON tasks.team = d.team AND tasks.n = d.needs
 		WHERE d.team = ? AND d.n = ? AND tasks.status <> '`+string(TaskCompleted)+`' ORDER BY needs`, team, n)
 }
 
 // Behind returns the tasks that need a task, and all that need these in turn.
 func (t *Tx) Behind(ctx context.Context, team string, n int) ([]int, error) {
-	return t.ints(ctx, `WITH RECURSIVE behind (n) AS (
+	return all(ctx, t.tx, value[int], `WITH RECURSIVE behind (n) AS (
 			SELECT n FROM task_deps WHERE team = ?1 AND needs = ?2
 			UNION SELECT d.n FROM task_deps d JOIN behind ON d.team = ?1 AND d.needs = behind.n)
 		SELECT n FROM behind ORDER BY n`, team, n)
-}
-
-func (t *Tx) ints(ctx context.Context, query string, args ...any) (ns []int, err error) {
-	rows, err := t.tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var n int
-		if err := rows.Scan(&n); err != nil {
-			return nil, err
-		}
-		ns = append(ns, n)
-	}
-	return ns, rows.Err()
 }

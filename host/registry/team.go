@@ -2,14 +2,8 @@ package registry
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Team is some workers that work together.
@@ -39,30 +33,19 @@ type Server struct {
 
 const teamColumns = "name, description, leader_worker, server, created_ns"
 
+func (t *Team) fields() []any {
+	return []any{&t.Name, &t.Description, &t.LeaderWorker, optional[*Server]{of: &t.Server}, (*stamp)(&t.Created)}
+}
+
 // InsertTeam adds a team: [ErrExists] if there is one of its name.
 func (t *Tx) InsertTeam(ctx context.Context, team *Team) error {
-	server, err := team.server()
-	if err == nil {
-		_, err = t.tx.ExecContext(ctx, "INSERT INTO teams ("+teamColumns+") VALUES (?, ?, ?, ?, ?)",
-			team.Name, team.Description, team.LeaderWorker, server, nanos(team.Created))
-	}
-	if err != nil {
-		return fmt.Errorf("add team '%s': %w", team.Name, taken(err))
-	}
-	return nil
+	_, err := t.add(ctx, "teams", teamColumns, team.fields())
+	return wrapf(taken(err), "add team '%s'", team.Name)
 }
 
 // PutTeam writes a team in the place of the one with its name.
 func (t *Tx) PutTeam(ctx context.Context, team *Team) error {
-	server, err := team.server()
-	if err == nil {
-		_, err = t.tx.ExecContext(ctx, "UPDATE teams SET description = ?, leader_worker = ?, server = ?, created_ns = ? WHERE name = ?",
-			team.Description, team.LeaderWorker, server, nanos(team.Created), team.Name)
-	}
-	if err != nil {
-		return fmt.Errorf("write team '%s': %w", team.Name, err)
-	}
-	return nil
+	return wrapf(t.put(ctx, "teams", teamColumns, team.fields(), "name = ?", team.Name), "write team '%s'", team.Name)
 }
 
 // DeleteTeam removes a team and all that it has: agents, shutdowns, tasks,
@@ -76,7 +59,7 @@ func (t *Tx) DeleteTeam(ctx context.Context, name string) error {
 		"DELETE FROM agents WHERE team = ?",
 		"DELETE FROM teams WHERE name = ?",
 	} {
-		if _, err := t.tx.ExecContext(ctx, query, name); err != nil {
+		if err := t.exec(ctx, query, name); err != nil {
 			return fmt.Errorf("delete team '%s': %w", name, err)
 		}
 	}
@@ -86,70 +69,17 @@ func (t *Tx) DeleteTeam(ctx context.Context, name string) error {
 // Team returns the team of that name: [ErrNotFound] if there is none.
 func (t *Tx) Team(ctx context.Context, name string) (Team, error) {
 	team, err := scanTeam(t.tx.QueryRowContext(ctx, "SELECT "+teamColumns+" FROM teams WHERE name = ?", name))
-	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Team{}, fmt.Errorf("team '%s': %w", name, err)
-	}
-	return team, nil
+	return team, wrapf(orNotFound(err), "team '%s'", name)
 }
 
 // Teams returns all teams, sorted by name. One that can't be read is left out and
 // named in warnings.
 func (t *Tx) Teams(ctx context.Context) (teams []Team, warnings []string, err error) {
-	rows, err := t.tx.QueryContext(ctx, "SELECT "+teamColumns+" FROM teams ORDER BY name")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		team, err := scanTeam(rows)
-		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("cannot read team '%s': %v", unnamed(team.Name), err))
-			continue
-		}
-		teams = append(teams, team)
-	}
-	return teams, warnings, rows.Err()
+	return readable(ctx, t.tx, scanTeam, "team", func(team Team) string { return team.Name },
+		"SELECT "+teamColumns+" FROM teams ORDER BY name")
 }
 
-// scanner is a row, alone or of many.
-type scanner interface{ Scan(targets ...any) error }
-
-func scanTeam(s scanner) (Team, error) {
-	var team Team
-	var server string
-	var created int64
-	err := s.Scan(&team.Name, &team.Description, &team.LeaderWorker, &server, &created)
-	if err == nil && server != "" {
-		err = json.Unmarshal([]byte(server), &team.Server)
-	}
-	team.Created = when(created)
+func scanTeam(s scanner) (team Team, err error) {
+	err = s.Scan(team.fields()...)
 	return team, err
-}
-
-func (t *Team) server() (string, error) {
-	if t.Server == nil {
-		return "", nil
-	}
-	b, err := json.Marshal(t.Server)
-	return string(b), err
-}
-
-// taken makes an [ErrExists] of a value that is there already and must not be
-// there twice.
-func taken(err error) error {
-	var se *sqlite.Error
-	if errors.As(err, &se) && (se.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || se.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY) {
-		return ErrExists
-	}
-	return err
-}
-
-func unnamed(name string) string {
-	if name == "" {
-		return "?"
-	}
-	return name
 }

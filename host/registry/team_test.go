@@ -115,10 +115,12 @@ func readTeams(t *testing.T, r *Registry) allOfTeams {
 			t.Error(warnings)
 			return err
 		}
-		if all.Shutdowns, err = tx.shutdowns(ctx, "TRUE ORDER BY id"); err != nil {
-			return err
-		}
 		for _, team := range all.Teams {
+			shutdowns, err := tx.Shutdowns(ctx, team.Name)
+			if err != nil {
+				return err
+			}
+			all.Shutdowns = append(all.Shutdowns, shutdowns...)
 			tasks, err := tx.Tasks(ctx, TaskQuery{Team: team.Name})
 			if err != nil {
 				return err

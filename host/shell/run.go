@@ -28,8 +28,8 @@ const (
 const (
 	// foreground begins the names of workers that somebody waits for.
 	foreground = "fg-"
-	// leftovers is how long such a worker stays if nobody removes it, since who
-	// waited was killed.
+	// leftovers is how long such a worker stays if the process that waited for it was
+	// killed, and so did not remove it.
 	leftovers = 10 * time.Minute
 	// kept is how much of its output is kept, over both streams.
 	kept = 64 << 20

@@ -68,7 +68,7 @@ func (s *Spawner) Fallen(ctx context.Context, reg *registry.Registry, recs []reg
 		}
 		if slices.ContainsFunc(events, func(e registry.Event) bool {
 			over := e.Final && e.Time.Before(booted) && ended.IsZero()
-			return e.ID == rec.ID && (over || history.Kind(e.Kind) == history.KillRequested)
+			return e.ID == rec.ID && (over || e.Kind == history.KillRequested)
 		}) {
 			continue
 		}
@@ -128,7 +128,7 @@ func refusal(rec *registry.Record, events []registry.Event, now time.Time) strin
 	window := max(policy.Window, resurrectWindow)
 	n := 0
 	for _, e := range events {
-		if history.Kind(e.Kind) == history.Resurrected && now.Sub(e.Time) < window {
+		if e.Kind == history.Resurrected && now.Sub(e.Time) < window {
 			n++
 		}
 	}

@@ -55,7 +55,11 @@ func (d Dir) MakeRunDir(id string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
-	if err := d.linkJournal(id); err != nil {
+	err := os.MkdirAll(d.JournalPath(""), 0o700)
+	if err == nil {
+		err = os.Symlink(d.JournalPath(""), filepath.Join(dir, rundir.JournalLink))
+	}
+	if err != nil {
 		return errors.Join(fmt.Errorf("make the run directory: %w", err), os.RemoveAll(dir))
 	}
 	return nil
@@ -192,13 +196,6 @@ const JournalDir = "journal"
 
 // JournalPath returns the path of an entry; of the directory with an empty name.
 func (d Dir) JournalPath(name string) string { return filepath.Join(string(d), JournalDir, name) }
-
-func (d Dir) linkJournal(id string) error {
-	if err := os.MkdirAll(d.JournalPath(""), 0o700); err != nil {
-		return err
-	}
-	return os.Symlink(d.JournalPath(""), filepath.Join(d.RunDir(id), rundir.JournalLink))
-}
 
 // DropEntry removes the last entry of a worker, whose end is recorded.
 func (d Dir) DropEntry(id string) error {

@@ -237,7 +237,7 @@ func (s *session) load(i dash.Item, at tab) tea.Cmd {
 			c.entries, c.err = detailEntries(dash.FactsOf(d)), err
 		case tabHistory:
 			last := historyKept
-			events, err := s.opts.Host.Events(s.ctx, history.Query{Worker: i.Name, Lines: &last})
+			events, err := s.opts.Host.Events(s.ctx, history.Query{Worker: i.Name, Last: &last})
 			c.entries, c.err = historyEntries(events), err
 		case tabDiff:
 			diff, err := dash.Diff(s.ctx, s.opts.Differ, i.ID)

@@ -82,7 +82,7 @@ func (s *Server) serveWorker(w http.ResponseWriter, r *http.Request) {
 		p.Changes = s.changesOf(r.Context(), i)
 	case p.Tab == "history":
 		last := 500
-		events, err := s.opts.Host.Events(r.Context(), history.Query{Worker: i.Name, Lines: &last})
+		events, err := s.opts.Host.Events(r.Context(), history.Query{Worker: i.Name, Last: &last})
 		if err != nil {
 			s.fail(w, r, err)
 			return

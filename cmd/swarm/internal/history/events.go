@@ -71,7 +71,7 @@ by "swarm watch". "swarm messages" is the same command.`,
 }
 
 func runEvents(ctx context.Context, a *app.App, o *eventsOptions) error {
-	query := history.Query{Worker: o.worker, Lines: o.lines.N}
+	query := history.Query{Worker: o.worker, Last: o.lines.N}
 	if o.since.D != nil {
 		query.Since = time.Now().Add(-*o.since.D)
 	}

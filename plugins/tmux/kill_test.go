@@ -267,8 +267,8 @@ func TestLostTerminal(t *testing.T) {
 }
 
 // TestRecycledPID has a record whose processes are now someone else.
+// It is not parallel, as [TestLostTerminal] is not.
 func TestRecycledPID(t *testing.T) {
-	t.Parallel()
 	f := newFixture(t)
 	bystander := exec.CommandContext(t.Context(), "sleep", "999")
 	if err := bystander.Start(); err != nil {

@@ -153,14 +153,14 @@ func TestHookJSONFollowsTheSchema(t *testing.T) {
 // The kinds that the schema tells of are those that there are.
 func TestEventSchemaNamesTheKinds(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("../../../../host/history/event.go")
+	source, err := os.ReadFile("../../../../host/history/ending.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	schema := jsontest.ReadSchema(t, "event")["properties"].(map[string]any)["kind"].(map[string]any)["description"].(string)
 	kinds := regexp.MustCompile(`Kind \s*= "([A-Z ]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(kinds) < 8 {
-		t.Errorf("host/history/event.go: found only %q", kinds)
+		t.Errorf("host/history/ending.go: found only %q", kinds)
 	}
 	for _, kind := range kinds {
 		if !strings.Contains(schema, kind[1]) {

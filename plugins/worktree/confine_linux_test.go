@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,10 +40,16 @@ func TestLinksPlantedMeanwhile(t *testing.T) {
 	}
 	objects := func(f *fixture, git, outside string) {
 		for i := range 256 {
-			dir := git + "/objects/" + string("0123456789abcdef"[i/16]) + string("0123456789abcdef"[i%16])
-			if !f.exists(dir) {
-				link(f, outside, dir)
+			// One that exists is moved outside: the new object may belong into it.
+			name := fmt.Sprintf("/%02x", i)
+			dir, to := git+"/objects"+name, outside
+			if f.exists(dir) {
+				to += name
+				if err := os.Rename(dir, to); err != nil {
+					f.Fatal(err)
+				}
 			}
+			link(f, to, dir)
 		}
 	}
 	undo := func(f *fixture, w *Workspace) error {

@@ -72,7 +72,7 @@ func eachField[T any](tables map[string]T, fields []field[T], key func(name, key
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// ifSet shows a value unless it is the zero one, which means that there is none.
+// ifSet shows a value unless it is zero, which means that it was not set.
 func ifSet[V comparable](show func(V) string) func(V) string {
 	return func(v V) string {
 		var zero V

@@ -27,7 +27,7 @@ type Options struct {
 	// its environment and the processes above it say; empty: it serves nobody. It is for
 	// servers of workers that have no way to call themselves.
 	Worker string
-	// View reads the registry in one transaction; [io/fs.ErrNotExist] where there is none.
+	// View reads the registry in one transaction; [io/fs.ErrNotExist] if no registry exists.
 	View func(context.Context, func(context.Context, *registry.Tx) error) error
 }
 

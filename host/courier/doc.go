@@ -31,7 +31,7 @@ type Options struct {
 	// Quiet says that no courier is sent.
 	Quiet bool
 	// View and Change read and change the registry in one transaction; View is
-	// [io/fs.ErrNotExist] where there is none.
+	// [io/fs.ErrNotExist] if no registry exists.
 	View, Change func(context.Context, func(context.Context, *registry.Tx) error) error
 	// Reopen has View and Change open the database that is in place now.
 	Reopen func()

@@ -51,7 +51,7 @@ type hintedError struct {
 
 func (e *hintedError) Unwrap() error { return e.error }
 
-// Hint returns the next step; empty if there is none.
+// Hint returns the next step, or an empty text.
 func (e *hintedError) Hint() string { return e.hint }
 
 // Exists returns an [ErrExists] that names the worker.
@@ -79,7 +79,7 @@ func Deaf(name string) error {
 }
 
 // Unsupported returns a [swarm.ErrUnsupported] for a backend that lacks a capability.
-// name is the worker's that was asked about; empty: there is none yet.
+// name is the name of the worker, or empty if no worker exists yet.
 func Unsupported(backend string, missing swarm.Capability, name string) error {
 	err := &hintedError{error: Errorf(swarm.ErrUnsupported, "backend '%s' does not support %s", backend, missing)}
 	switch {

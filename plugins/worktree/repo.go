@@ -194,7 +194,7 @@ func (r *repo) worktrees(ctx context.Context) ([]listed, error) {
 	return trees, nil
 }
 
-// checkedOutAt returns the working tree in which a branch is checked out; empty if there is none.
+// checkedOutAt returns the working tree in which a branch is checked out, or an empty text.
 func (r *repo) checkedOutAt(ctx context.Context, branch string) (string, error) {
 	trees, err := r.worktrees(ctx)
 	for _, t := range trees {

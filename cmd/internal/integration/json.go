@@ -122,7 +122,7 @@ func removeAllHooks(d *jsonc.Document, c *Client) error {
 	return nil
 }
 
-// valueAt returns the value at a path of keys in a text, or nil if there is none.
+// valueAt returns the value at a path of keys in a text, or nil if it has no such path.
 func valueAt(text string, path ...string) (*jsonc.Value, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil

@@ -72,7 +72,7 @@ func (v *Value) parts() (all []part) {
 	return all
 }
 
-// At returns the value at a path of keys, or nil if there is none. Of members with the same
+// At returns the value at a path of keys, or nil if the path is absent. Of members with the same
 // key the last one counts.
 func (v *Value) At(path ...string) *Value {
 	if len(path) == 0 {

@@ -64,7 +64,7 @@ func WithHint(err error, hint string) error {
 	return err
 }
 
-// DidYouMean is a hint at the name that was probably meant, or another hint if there is none.
+// DidYouMean is a hint at the name that was probably meant, or another hint if no name is near.
 func DidYouMean(near, otherwise string) string {
 	if near == "" {
 		return otherwise

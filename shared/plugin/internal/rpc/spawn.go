@@ -57,7 +57,14 @@ func spawnLocal(ctx context.Context, backend swarm.Backend, spec swarm.Spec) (sw
 		cancel(ctx.Err())
 	})
 	defer stop()
-	return handOver(marked, backend, spec)
+	h, err := handOver(marked, backend, spec)
+	if err == nil && !stop() {
+		// Its host is gone. A mark made later would make a Find end a worker that another
+		// Find gave to the next host.
+		<-marked.Done()
+		return swarm.Handle{}, discard(ctx, backend, h, ctx.Err())
+	}
+	return h, err
 }
 
 // handOver spawns a worker whose handle the host will get. After an error none remains.
@@ -73,10 +80,15 @@ func handOver(ctx context.Context, backend swarm.Backend, spec swarm.Spec) (swar
 	if err == nil {
 		return h, nil
 	}
-	if failed := endSpawned(ctx, backend, h); failed != nil {
-		err = fmt.Errorf("%w; the worker could not be ended: %w", err, failed)
+	return swarm.Handle{}, discard(ctx, backend, h, err)
+}
+
+// discard ends a worker that could not be handed over because of cause.
+func discard(ctx context.Context, backend swarm.Backend, h swarm.Handle, cause error) error {
+	if err := endSpawned(ctx, backend, h); err != nil {
+		return fmt.Errorf("%w; the worker could not be ended: %w", cause, err)
 	}
-	return swarm.Handle{}, err
+	return cause
 }
 
 // endLimit is how long the end of a worker may take after a failed Spawn.

@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
@@ -18,6 +20,14 @@ import (
 // first only waits for it: a program that is killed can't give the terminal back, but its
 // parent can.
 const guarded = "-guarded"
+
+// heldFile is the file descriptor of the guarded process that it and the programs it gives the
+// terminal to keep open: the other process reads its end.
+const heldFile = 3
+
+// leaveTime is how long a program that has the terminal may take to leave it after the
+// dashboard was killed.
+const leaveTime = 2 * time.Second
 
 // giveBack undoes what a dashboard does to a terminal besides its mode: keys and mouse as
 // usual, the cursor, the screen of before.
@@ -44,7 +54,9 @@ func guard(args []string, in, out, errs *os.File, env []string) int {
 	return 1
 }
 
-// watched runs the child, which gets the signals that this process gets.
+// watched runs the child, which gets the signals that this process gets. If the child is killed,
+// a program that it gave the terminal to, such as a client of tmux, leaves the terminal first: it
+// clears the screen as it ends.
 func watched(cmd *exec.Cmd, in, out, errs *os.File, env []string) error {
 	state, err := term.GetState(int(in.Fd()))
 	if err != nil {
@@ -55,9 +67,17 @@ func watched(cmd *exec.Cmd, in, out, errs *os.File, env []string) error {
 	defer signal.Stop(signals)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, errs, env
 	cmd.SysProcAttr = proc.EndWithParent(syscall.SIGTERM)
+	left, held, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer left.Close()
+	cmd.ExtraFiles = []*os.File{held}
 	runtime.LockOSThread() // the child is told of the end of this thread
 	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
+	err = cmd.Start()
+	_ = held.Close()
+	if err != nil {
 		return err
 	}
 	go func() {
@@ -67,6 +87,8 @@ func watched(cmd *exec.Cmd, in, out, errs *os.File, env []string) error {
 	}()
 	err = cmd.Wait()
 	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() < 0 { //nolint:errorlint // Wait returns it as it is
+		_ = left.SetReadDeadline(time.Now().Add(leaveTime))
+		_, _ = io.Copy(io.Discard, left)
 		_, _ = out.WriteString(giveBack)
 		_ = term.Restore(int(in.Fd()), state)
 	}

@@ -28,7 +28,8 @@ type options struct {
 	// program is the path of swarm, empty if it was not given.
 	program       string
 	colour, plain bool
-	// guarded says that another process gives the terminal back if this one can't.
+	// guarded says that another process gives the terminal back if this one can't, and that
+	// [heldFile] is open.
 	guarded bool
 }
 
@@ -43,6 +44,11 @@ func parse(args []string, errs *os.File) (o options, err error) {
 }
 
 func show(o options, in, out, errs *os.File, env []string) error {
+	var held *os.File
+	if o.guarded {
+		syscall.CloseOnExec(heldFile)
+		held = os.NewFile(heldFile, "held")
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	s := setup.Setup{Env: env, Program: o.program}
@@ -62,6 +68,6 @@ func show(o options, in, out, errs *os.File, env []string) error {
 		return err
 	}
 	return errors.Join(top.Run(ctx, top.Options{
-		Host: h, Differ: h.Saved(), In: in, Out: out, Env: env, Colour: o.colour, Plain: o.plain,
+		Host: h, Differ: h.Saved(), In: in, Out: out, Held: held, Env: env, Colour: o.colour, Plain: o.plain,
 	}), h.Close())
 }

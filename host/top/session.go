@@ -278,6 +278,9 @@ func (s *session) child(to swarm.Attachment) *child {
 	cmd.WaitDelay = attachedPatience
 	cmd.Env = environ.Unset(s.opts.Env, to.Unset...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.opts.In, s.opts.Out, os.Stderr
+	if s.opts.Held != nil {
+		cmd.ExtraFiles = []*os.File{s.opts.Held}
+	}
 	// Its view of a worker must not stay behind if this process is killed.
 	cmd.SysProcAttr = proc.EndWithParent(syscall.SIGHUP)
 	return &child{cmd}

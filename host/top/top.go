@@ -20,6 +20,9 @@ type Options struct {
 	Differ Workspaces
 	// In and Out are the terminal.
 	In, Out *os.File
+	// Held, which may be nil, is kept open by each program that has the terminal, until it
+	// leaves it.
+	Held *os.File
 	// Env is the environment of the programs that attach workers.
 	Env []string
 	// Colour says that the terminal gets colours, Plain that symbols are ASCII.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 type process struct {
@@ -108,6 +109,11 @@ func (p *process) Start(context.Context) (err error) {
 		return err
 	}
 	go func() {
+		// Wait would keep a processor until the scheduler misses it: for milliseconds, and there
+		// may be only one.
+		if id, err := proc.Identify(p.cmd.Process.Pid); err == nil {
+			_ = proc.AwaitEnd(context.Background(), id)
+		}
 		// The state is kept in cmd, and all that it could fail with is in there.
 		_ = p.cmd.Wait()
 		p.ended = p.now()

@@ -116,18 +116,18 @@ func TestPinnedPlugin(t *testing.T) {
 				t.Errorf("Status = %+v, %v", st, err)
 			}
 			if runtime.GOOS == "linux" && kind == "binary" {
-				if comm, _ := os.ReadFile(proc(st.PID, "comm")); !strings.HasPrefix("swarm-plugin-pinned", strings.TrimSpace(string(comm))) {
+				if comm, _ := os.ReadFile(procFile(st.PID, "comm")); !strings.HasPrefix("swarm-plugin-pinned", strings.TrimSpace(string(comm))) {
 					t.Errorf("its name is %s", comm)
 				}
-				if exe, _ := os.Readlink(proc(st.PID, "exe")); exe != e.Path() {
+				if exe, _ := os.Readlink(procFile(st.PID, "exe")); exe != e.Path() {
 					t.Errorf("its program is %s", exe)
 				}
-				fds, err := os.ReadDir(proc(st.PID, "fd"))
+				fds, err := os.ReadDir(procFile(st.PID, "fd"))
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, fd := range fds {
-					if to, _ := os.Readlink(filepath.Join(proc(st.PID, "fd"), fd.Name())); to == e.Path() {
+					if to, _ := os.Readlink(filepath.Join(procFile(st.PID, "fd"), fd.Name())); to == e.Path() {
 						t.Errorf("it has its program as descriptor %s", fd.Name())
 					}
 				}
@@ -144,7 +144,7 @@ func TestPinnedPlugin(t *testing.T) {
 	}
 }
 
-func proc(pid int, name string) string { return filepath.Join("/proc", strconv.Itoa(pid), name) }
+func procFile(pid int, name string) string { return filepath.Join("/proc", strconv.Itoa(pid), name) }
 
 func TestPinnedScriptFindsWhatLiesBesideIt(t *testing.T) {
 	t.Parallel()

@@ -32,22 +32,20 @@ type opening struct {
 // before the end. So for a moment its name is one that no other window has.
 func (o opening) commands(makeSession bool) [][]string {
 	session, name := "="+o.target.session+":", "swarm-"+o.spec.ID
-	open := []string{"new-window", "-d", "-t", session}
+	// With more than one argument tmux runs a command without a shell.
+	mark, shim := swarm.EnvShim+"="+o.spec.ID, []string{o.spec.Local.Shim, o.spec.Local.RunDir}
+	open := []string{"new-window", "-d", "-t", session, "-e", mark}
 	var setUp [][]string
 	if makeSession {
-		// Windows that a user opens in the session begin in the worker's directory.
+		// Windows that a user opens in the session begin in the worker's directory. What tmux is
+		// told to set for a session's first window it sets for the later ones too, so env sets
+		// the mark.
 		open = []string{"new-session", "-d", "-s", o.target.session, "-c", literal(o.spec.Dir)}
+		shim = append([]string{"/usr/bin/env", mark}, shim...)
 		setUp = o.setUpSession(session)
 	}
 	open = append(open, "-n", name, "-P", "-F", openedFormat, "--")
-	return slices.Concat([][]string{append(open, o.shimCommand()...)}, setUp, o.setUp(session+"="+name))
-}
-
-// shimCommand is the command of the pane, which runs the shim. With more than one argument tmux
-// runs it without a shell. The marker is set by env, since what tmux is told to set for a
-// session stays in that session.
-func (o opening) shimCommand() []string {
-	return []string{"/usr/bin/env", swarm.EnvShim + "=" + o.spec.ID, o.spec.Local.Shim, o.spec.Local.RunDir}
+	return slices.Concat([][]string{append(open, shim...)}, setUp, o.setUp(session+"="+name))
 }
 
 // setUp makes a window the worker's, whatever the user's configuration says.

@@ -91,7 +91,9 @@ func (l *Loaded) fillIn() {
 		fill(&w.Limits.Memory, c.Defaults.Limits.Memory)
 		fill(&w.Limits.CPUs, c.Defaults.Limits.CPUs)
 		fill(&w.Limits.PIDs, c.Defaults.Limits.PIDs)
-		fill(&w.Limits.Nice, c.Defaults.Limits.Nice)
+		if _, set := l.Origins[WorkerKey(name, "nice")]; !set { // 0 is a priority too
+			w.Limits.Nice = c.Defaults.Limits.Nice
+		}
 		fill(&w.Limits.IOWeight, c.Defaults.Limits.IOWeight)
 		fill(&w.Limits.Effort, c.Defaults.Limits.Effort)
 		fill(&w.Worktree.Dir, c.Defaults.WorktreeDir)

@@ -216,3 +216,15 @@ func TestWorkersAreTheProjects(t *testing.T) {
 		}
 	}
 }
+
+func TestWorkerKeepsPriorityZero(t *testing.T) {
+	t.Parallel()
+	path := write(t, "swarm.toml", "[defaults]\nnice = 5\n[workers.usual]\ncommand = [\"x\"]\nnice = 0\n[workers.low]\ncommand = [\"x\"]\n")
+	l, err := Load(Options{Project: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := l.Config.Workers; w["usual"].Limits.Nice != 0 || w["low"].Limits.Nice != 5 {
+		t.Errorf("priorities %d and %d", w["usual"].Limits.Nice, w["low"].Limits.Nice)
+	}
+}

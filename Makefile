@@ -7,9 +7,11 @@ TAGS    := grpcnotrace
 LDFLAGS := -s -w
 # Static binaries start a millisecond sooner.
 export CGO_ENABLED := 0
-# Tests run with the race detector, the database without it: SQLite is translated from C,
-# and a call of it takes six times as long under the detector.
+# The race detector, for all but the database: SQLite is translated from C, and a call of it takes
+# six times as long under the detector.
 RACE    := -race -gcflags modernc.org/...=-race=false
+# Tests of packages run with it if this is set, and some scripts again.
+DETECT  ?=
 # Packages whose tests run at the same time: more than there are processors, as many wait.
 AT_ONCE ?= -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
 # Each program built with -race sleeps for a second before it ends, and tests run many.
@@ -42,19 +44,22 @@ examples: ## build, test and use the plugins in docs/examples, as their authors 
 	@$(MAKE) --no-print-directory build
 	@.ci/examples bin
 
-test: ## install what is missing, then run all tests; scripts run without the race detector, and some again with it
+test: ## install what is missing, then run all tests; DETECT=races has the race detector watch, twice as long
 	@.ci/setup git tmux cc less vim jq bash mandoc bwrap
 	@skips=$$(mktemp) && trap 'rm -f "$$skips"' EXIT && export SWARM_TEST_SKIPS="$$skips"; \
 	  $(MAKE) --no-print-directory -k -j2 test-packages test-scripts; code=$$?; sort -u "$$skips"; exit $$code
 
-test-packages: # all packages but cmd/swarm
-	CGO_ENABLED=1 $(GO) test $(RACE) $(AT_ONCE) -tags $(TAGS) -timeout 40m $$($(GO) list ./... | grep -v /cmd/swarm$$)
+# The packages that take longest begin first, so that none is left alone at the end.
+FIRST := ./plugins/worktree ./plugins/tmux ./shared/plugin/plugintest/backendtest ./host/agent ./cmd/swarm-mcp
 
-# Scripts run programs, so they are built as programs are. A part of them is repeated with
-# programs that have the race detector.
-test-scripts: # the scripts of cmd/swarm
-	CGO_ENABLED=0 $(GO) test -trimpath -tags $(TAGS) -timeout 40m ./cmd/swarm
-	SWARM_TEST_RACE=1 CGO_ENABLED=0 $(GO) test -trimpath -tags $(TAGS) -timeout 40m ./cmd/swarm -run '^TestScript$$'
+test-packages: # all packages but cmd/swarm
+	$(if $(DETECT),CGO_ENABLED=1 $(GO) test $(RACE),$(GO) test -trimpath) $(AT_ONCE) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m \
+	  $(FIRST) $$($(GO) list ./... | grep -v /cmd/swarm$$)
+
+# Scripts run programs, so they are built as programs are.
+test-scripts: # the scripts of cmd/swarm, and a part of them with programs that have the race detector
+	$(GO) test -trimpath -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m ./cmd/swarm
+	$(if $(DETECT),SWARM_TEST_RACE=1 $(GO) test -trimpath -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m ./cmd/swarm -run '^TestScript$$')
 
 test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@.ci/setup cc
@@ -92,6 +97,7 @@ test-agents: ## install real coding agents from npm once, and test them as worke
 	@dir=$$(.ci/agents $(SWARM_TEST_AGENTS)) && export SWARM_TEST_AGENTS_DIR="$$dir" && \
 	  CGO_ENABLED=0 $(TOOL) gotestsum $(AGAIN) --packages ./cmd/swarm -- -tags "$(TAGS) agents" -count 1 -timeout 60m -run TestAgents
 
+check: export DETECT := races
 check: lint generated tidy darwin test ## all that CI checks
 
 lint: ## golangci-lint, with the layer rules of the design

@@ -37,9 +37,8 @@ func (o opening) commands(makeSession bool) [][]string {
 	open := []string{"new-window", "-d", "-t", session, "-e", mark}
 	var setUp [][]string
 	if makeSession {
-		// Windows that a user opens in the session begin in the worker's directory. What tmux is
-		// told to set for a session's first window it sets for the later ones too, so env sets
-		// the mark.
+		// Windows that a user opens in the session begin in the worker's directory. With -e tmux
+		// would set the mark for them too, so env sets it here.
 		open = []string{"new-session", "-d", "-s", o.target.session, "-c", literal(o.spec.Dir)}
 		shim = append([]string{"/usr/bin/env", mark}, shim...)
 		setUp = o.setUpSession(session)

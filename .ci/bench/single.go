@@ -90,10 +90,15 @@ func spawn(ctx context.Context, w *world, o options) ([]row, error) {
 	}
 	// A server that is there already, as for all but the first.
 	tmux := []string{"--tmux", "--tmux-socket", "bench"}
+	// Another server, for windows of tmux alone.
+	if _, err := w.do(ctx, "tmux", "-L", "window", "new-session", "-d", "sleep", "1000"); err != nil {
+		return nil, err
+	}
+	defer func() { _, _ = w.do(context.WithoutCancel(ctx), "tmux", "-L", "window", "kill-server") }()
 	m, err := race(ctx, o.runs,
 		contender{name: "floor", run: w.floor},
 		contender{name: "window", run: func(ctx context.Context) (time.Duration, error) {
-			return w.do(ctx, "tmux", "-L", "bench", "new-window", "-d", "-P", "sleep", "1000")
+			return w.do(ctx, "tmux", "-L", "window", "new-window", "-d", "-P", "sleep", "1000")
 		}},
 		contender{name: "process", run: start()},
 		contender{name: "tmux", run: start(tmux...)},

@@ -21,8 +21,9 @@ import (
 // parent can.
 const guarded = "-guarded"
 
-// heldFile is the file descriptor of the guarded process that it and the programs it gives the
-// terminal to keep open: the other process reads its end.
+// heldFile is the file descriptor of the guarded process, a pipe, that it and the programs it
+// gives the terminal to keep open: the other process reads its end. One that closes it, as ssh
+// does with all files that it inherits, is not waited for.
 const heldFile = 3
 
 // leaveTime is how long a program that has the terminal may take to leave it after the

@@ -28,8 +28,8 @@ type options struct {
 	// program is the path of swarm, empty if it was not given.
 	program       string
 	colour, plain bool
-	// guarded says that another process gives the terminal back if this one can't, and that
-	// [heldFile] is open.
+	// guarded says that another process gives the terminal back if this one can't, and has
+	// opened [heldFile].
 	guarded bool
 }
 
@@ -45,7 +45,8 @@ func parse(args []string, errs *os.File) (o options, err error) {
 
 func show(o options, in, out, errs *os.File, env []string) error {
 	var held *os.File
-	if o.guarded {
+	var inherited syscall.Stat_t
+	if o.guarded && syscall.Fstat(heldFile, &inherited) == nil && inherited.Mode&syscall.S_IFMT == syscall.S_IFIFO {
 		syscall.CloseOnExec(heldFile)
 		held = os.NewFile(heldFile, "held")
 	}

@@ -25,10 +25,13 @@ func AwaitEnd(ctx context.Context, id Identity) error {
 	if !id.Alive() {
 		return nil
 	}
-	// The context can't be waited for together with the process.
-	pause := unix.NsecToTimespec(200e6)
+	// A context can't be waited for together with the process, so it is looked at in between.
+	var pause *unix.Timespec
+	if ctx.Done() != nil {
+		pause = &unix.Timespec{Nsec: 200e6}
+	}
 	for events := make([]unix.Kevent_t, 1); ctx.Err() == nil; {
-		n, err := unix.Kevent(kq, nil, events, &pause)
+		n, err := unix.Kevent(kq, nil, events, pause)
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return os.NewSyscallError("kevent", err)
 		}

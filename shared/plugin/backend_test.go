@@ -199,6 +199,48 @@ func TestFindEndsUndone(t *testing.T) {
 	}
 }
 
+// TestSpawnCancelledAsItEnds: a host that is killed in the instant in which its Spawn ends. The
+// next host finds the worker then, or it is ended; it is never ended after it was found.
+func TestSpawnCancelledAsItEnds(t *testing.T) {
+	t.Parallel()
+	for i := range 300 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var ended atomic.Bool
+		b := finding{
+			stub: stub{
+				spawn: func(context.Context, swarm.Spec) (swarm.Handle, error) {
+					go cancel()
+					for began := time.Now(); time.Since(began) < time.Duration(i)*time.Microsecond; {
+						// No timer is as exact.
+					}
+					return swarm.Handle{Version: 1}, nil
+				},
+				kill: func(context.Context, swarm.Handle, swarm.KillOptions) (swarm.KillResult, error) {
+					ended.Store(true)
+					return swarm.KillResult{Status: swarm.Status{State: swarm.StateExited}}, nil
+				},
+			},
+			find: func(context.Context, swarm.Lookup) (swarm.Handle, error) {
+				if ended.Load() {
+					return swarm.Handle{}, swarm.ErrNotFound
+				}
+				return swarm.Handle{Version: 1}, nil
+			},
+		}
+		spec := aSpec(t)
+		lookup := swarm.Lookup{ID: spec.ID, Local: spec.Local}
+		backend := backendOf(t, b)
+		_, _ = backend.Spawn(ctx, spec)
+		_, first := backend.Find(t.Context(), lookup)
+		for range 3 {
+			_, later := backend.Find(t.Context(), lookup)
+			if (first == nil) != (later == nil) || (first == nil) == ended.Load() {
+				t.Fatalf("after %d µs: found at first: %v, later: %v; ended: %v", i, first, later, ended.Load())
+			}
+		}
+	}
+}
+
 type finding struct {
 	stub
 	find func(context.Context, swarm.Lookup) (swarm.Handle, error)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -137,8 +138,11 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := proc.Getenv(shimProc.PID, swarm.EnvShim); got != first.spec.ID {
-		t.Errorf("the shim's %s is %q", swarm.EnvShim, got)
+	// The first window comes with the session, the second one into it.
+	for _, w := range []*worker{first, own.spawn("second", "sleep", "999")} {
+		if got, _ := proc.Getenv(w.facts().Shim.PID, swarm.EnvShim); got != w.spec.ID {
+			t.Errorf("the %s of the shim of %s is %q", swarm.EnvShim, w.spec.Name, got)
+		}
 	}
 	if got, ok := proc.Getenv(shimProc.Parent, swarm.EnvShim); !ok {
 		t.Errorf("the server's %s is %q", swarm.EnvShim, got)
@@ -147,6 +151,13 @@ func TestEnvironment(t *testing.T) {
 		if got, ok := proc.Getenv(shimProc.Parent, name); ok {
 			t.Errorf("the server's %s is %q", name, got)
 		}
+	}
+	users, err := strconv.Atoi(own.mustTmux("new-window", "-d", "-t", first.parts().Session+":", "-P", "-F", "#{pane_pid}", "sleep 999"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := proc.Getenv(users, swarm.EnvShim); ok {
+		t.Errorf("the %s of a user's window is %q", swarm.EnvShim, got)
 	}
 	if got := own.mustTmux("show-environment", "-g"); strings.Contains(got, "SWARM_") || !strings.Contains(got, "LATE=now") {
 		t.Errorf("the environment of new windows:\n%s", got)

@@ -89,16 +89,16 @@ func need(tb testing.TB, feature string) {
 }
 
 // Lacks returns why the machine lacks a feature, or nil if it has it. Features
-// are root, userns, cgroups, bwrap and landlock.
+// are root, userns, cgroups, bwrap, landlock and strace.
 func Lacks(feature string) error {
 	lacks, ok := map[string]func() error{
 		"root": lacksRoot, "userns": lacksUserNamespaces, "cgroups": lacksControlGroups,
-		"bwrap": lacksBubblewrap, "landlock": lacksLandlock,
+		"bwrap": lacksBubblewrap, "landlock": lacksLandlock, "strace": lacksStrace,
 	}[feature]
 	if ok {
 		return lacks()
 	}
-	return fmt.Errorf("unknown feature %q: it must be root, userns, cgroups, bwrap or landlock", feature)
+	return fmt.Errorf("unknown feature %q: it must be root, userns, cgroups, bwrap, landlock or strace", feature)
 }
 
 // Landlock skips the test where the kernel can't keep a process from writing to files.
@@ -125,6 +125,14 @@ func Bubblewrap(tb testing.TB) {
 var lacksBubblewrap = sync.OnceValue(func() error {
 	return try("sandboxes", "bwrap --ro-bind / / --proc /proc --dev /dev --unshare-pid true")
 })
+
+// Strace skips the test where strace can't trace a program that it starts.
+func Strace(tb testing.TB) {
+	tb.Helper()
+	need(tb, "strace")
+}
+
+var lacksStrace = sync.OnceValue(func() error { return try("strace", "strace -f -o /dev/null true") })
 
 // lacksControlGroups tries: that a directory may be written to does not say that a group in
 // it limits anything.

@@ -63,6 +63,20 @@ func replace(path string, data []byte, mode fs.FileMode, durable bool) error {
 	return nil
 }
 
+// SyncDir waits until the disk has the names in a directory. A file system that can't do that
+// is no error: such a one keeps no names apart from the files.
+func SyncDir(path string) error {
+	dir, err := OpenDir(path)
+	if err != nil {
+		return err
+	}
+	err = dir.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, dir.Close())
+}
+
 // The ways to lock a directory.
 const (
 	Exclusive = syscall.LOCK_EX

@@ -52,10 +52,10 @@ var errDamaged = errors.New("the status is damaged")
 // ReadRecord reads the status in a run directory, as the shim wrote it.
 //
 // A shim does not wait for the disk while its worker runs. So a crash of the machine may
-// leave an empty status, or one from before the worker's end, whose final status is durable
-// under another name. For a worker of an earlier boot ReadRecord returns that final status,
-// if there is one. An unreadable status from before the present boot counts as the status of
-// a running worker.
+// leave an empty status, or one from before the worker's end or its completion, which are
+// durable under other names. For a worker of an earlier boot ReadRecord returns that final
+// status, or the one with the completion, if there is one. An unreadable status from before the
+// present boot counts as the status of a running worker.
 func ReadRecord(dir string) (rundir.Status, error) {
 	st, err := readStatus(filepath.Join(dir, rundir.StatusFile))
 	cut := rundir.Status{Version: rundir.StatusVersion, ID: filepath.Base(dir), State: rundir.StateRunning}
@@ -66,9 +66,15 @@ func ReadRecord(dir string) (rundir.Status, error) {
 	case err != nil, st.State != rundir.StateRunning, !bootedSince(st):
 		return st, err
 	}
-	final, err := readStatus(filepath.Join(dir, rundir.FinalFile))
-	if err == nil && final.State == rundir.StateEnded && final.ID == st.ID && (final.Shim == st.Shim || st.Shim == cut.Shim) {
+	ofSameShim := func(name string) (rundir.Status, bool) {
+		other, err := readStatus(filepath.Join(dir, name))
+		return other, err == nil && other.ID == st.ID && (other.Shim == st.Shim || st.Shim == cut.Shim)
+	}
+	if final, ok := ofSameShim(rundir.FinalFile); ok && final.State == rundir.StateEnded {
 		return final, nil
+	}
+	if update, ok := ofSameShim(rundir.UpdateFile); ok && update.Completion != nil && st.Completion == nil {
+		return update, nil
 	}
 	return st, nil
 }

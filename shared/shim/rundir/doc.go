@@ -22,7 +22,8 @@
 //	              its next start, or lost output
 //	status.json.* the next status.json; the room for the last one is reserved when
 //	              the worker starts, so that a full disk can't keep an end from
-//	              being recorded
+//	              being recorded. A crash of the machine may leave the end, or the
+//	              completion, under such a name alone
 //	screen        the last screen of the terminal, at most [MaxScreen] bytes, as the
 //	              launch file's capture program printed it once the worker had
 //	              ended; missing after a hangup. A backend that closes the window

@@ -16,7 +16,9 @@ const (
 	ReadyFIFO  = "ready"
 	StatusFile = "status.json"
 	// FinalFile is the last status, until it is renamed to StatusFile.
-	FinalFile  = StatusFile + ".end"
+	FinalFile = StatusFile + ".end"
+	// UpdateFile is the next status of a worker that runs, until it is renamed to StatusFile.
+	UpdateFile = StatusFile + ".tmp"
 	Socket     = "ctl.sock"
 	LogFile    = "output.log"
 	ScreenFile = "screen"

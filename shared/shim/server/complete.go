@@ -34,6 +34,7 @@ func (k *shim) complete(r request, sig unix.Signal) {
 			st := k.status
 			st.Completion = done
 			e := encode(st)
+			e.answered = true
 			return func() error {
 				if err := k.file.write(e); err != nil {
 					return err

@@ -6,12 +6,15 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/machinetest"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -192,6 +195,67 @@ func TestDeathAfterComplete(t *testing.T) {
 	s.leaves()
 	if st := s.status(); st.State != rundir.StateRunning || st.Completion == nil || st.Completion.Summary != "sum" {
 		t.Errorf("status %+v", st)
+	}
+}
+
+// A completion that nothing has read yet is on disk under the name at which a reader on a later
+// boot looks for it.
+func TestDeathBeforeTheRenameOfACompletion(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch("echo ready; exec sleep 999"), options{
+		program: failingPath,
+		env:     []string{"SWARM_SHIM_FAIL=kept"},
+	})
+	s.says("ready")
+	if got := s.ask(completeLine("sum", limit)); got[0] != "" {
+		t.Errorf("answer %q", got)
+	}
+	s.leaves()
+	if st := s.status(); st.Completion != nil {
+		t.Errorf("status %+v", st)
+	}
+	b, err := os.ReadFile(filepath.Join(s.dir, rundir.UpdateFile))
+	must(t, err)
+	if !strings.Contains(string(b), `"completion":{"summary":"sum"`) {
+		t.Errorf("%s holds %s", rundir.UpdateFile, b)
+	}
+}
+
+// TestCompletionIsDurable traces the system calls of a shim: the content and both names of a
+// completion are on the disk before the answer, and before the rename makes it visible.
+func TestCompletionIsDurable(t *testing.T) {
+	t.Parallel()
+	machinetest.Strace(t)
+	trace := filepath.Join(t.TempDir(), "trace")
+	s := start(t, launch("echo ready; exec sleep 999"), options{prepare: func(cmd *exec.Cmd) {
+		strace, err := exec.LookPath("strace")
+		must(t, err)
+		cmd.Args = append([]string{strace, "-f", "-y", "-o", trace, "-s", "2000", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2,write,sendto,sendmsg"}, cmd.Args...)
+		cmd.Path = strace
+	}})
+	s.says("ready")
+	if got := s.ask(completeLine("sum", limit)); got[0] != "ok" {
+		t.Fatalf("answer %q", got)
+	}
+	s.kill("SIGKILL", limit, true)
+	s.end()
+	b, err := os.ReadFile(trace)
+	must(t, err)
+	// Each is looked for after the one before it.
+	rest := string(b)
+	for _, call := range []string{
+		`\"completion\":{`, // the write of the content
+		"fsync(%<" + s.dir + "/" + rundir.UpdateFile + ">)",
+		"fsync(%<" + s.dir + ">)",
+		`"` + rundir.StatusFile + `"`, // the rename
+		"fsync(%<" + s.dir + ">)",
+		`"ok\n"`,
+	} {
+		at := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(call), "%", "[0-9]+")).FindStringIndex(rest)
+		if at == nil {
+			t.Fatalf("no %s follows in:\n%s", call, b)
+		}
+		rest = rest[at[1]:]
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	updateFile = rundir.StatusFile + ".tmp"
+	updateFile = rundir.UpdateFile
 	finalFile  = rundir.FinalFile
 	// finalSize is more than the size of any status, whatever the summary.
 	finalSize = 16 << 10
@@ -40,19 +40,33 @@ type encoded struct {
 	// durable says that the status must outlast a crash of the machine, like a completion.
 	// A running worker does not outlast it either.
 	durable bool
+	// answered says that a client learns of the status once it is written.
+	answered bool
 }
 
-func encode(st rundir.Status) encoded { return encoded{rundir.EncodeStatus(st), st.Completion != nil} }
+func encode(st rundir.Status) encoded {
+	return encoded{text: rundir.EncodeStatus(st), durable: st.Completion != nil}
+}
 
-// write replaces the status while the worker runs.
+// write replaces the status while the worker runs. A status that is answered is durable under
+// the name [rundir.UpdateFile] before anything reads it, and a reader after a crash of the
+// machine looks for it there: so the rename can't undo it, and an error comes before it is seen.
 func (s *statusFile) write(e encoded) error {
 	failpoint("writing")
 	err := writeFile(updateFile, e.text, e.durable)
+	if err == nil && e.answered {
+		err = safefile.SyncDir(".")
+		failpoint("kept")
+	}
 	if err == nil {
 		err = replaceStatus(updateFile)
 	}
 	if err != nil {
 		_ = os.Remove(updateFile)
+	}
+	if err == nil && e.answered {
+		// An error is no reason to refuse it: the other name is on the disk.
+		_ = safefile.SyncDir(".")
 	}
 	return err
 }

@@ -231,11 +231,19 @@ func (d *examiner) runDirs(ctx context.Context, recs []registry.Record, known bo
 				d.find(SeverityWarning, subject, "run 'swarm gc'", "%s belongs to a removed worker", dir)
 			}
 		case stray && err != nil:
-			d.find(SeverityWarning, subject, "rm -r "+quote(dir), "%s is a leftover: it belongs to no worker (%v)", dir, err)
+			mend := "rm -r " + quote(dir)
+			if d.opts.Dir.Abandoned(id) {
+				mend = "run 'swarm gc'"
+			}
+			d.find(SeverityWarning, subject, mend, "%s is a leftover: it belongs to no worker (%v)", dir, err)
 		case stray:
 			d.find(SeverityWarning, subject, "run 'swarm doctor --rebuild' to bring its worker back, then 'swarm clean' it", "%s belongs to a worker that is not in the registry", dir)
 		case err != nil:
-			d.find(SeverityWarning, subject, "nothing to do unless the database is lost too", "%s: %v", dir, err)
+			mend := "nothing to do unless the database is lost too"
+			if !d.opts.Dir.HasWorkerFile(id) {
+				mend = "run 'swarm gc', which writes it again"
+			}
+			d.find(SeverityWarning, subject, mend, "%s: %v", dir, err)
 		}
 	}
 	if len(d.findings) == before {

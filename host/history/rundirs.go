@@ -54,8 +54,9 @@ func (h *History) DropRunDirs(ctx context.Context, reg *registry.Registry, held 
 }
 
 // DropStrays removes the run directories of workers that are not in the registry, if the
-// history has their end or their records go with their ends. Any other may be all that is
-// left of a lost registry.
+// history has their end or their records go with their ends, and those of no worker. Any other
+// may be all that is left of a lost registry. It also writes the worker.json of workers that
+// lack it, which a crash of the machine during their spawn may have taken.
 func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, error) {
 	ids, err := h.opts.Dir.RunDirs()
 	if err != nil || len(ids) == 0 {
@@ -66,7 +67,10 @@ func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, 
 		return 0, err // a directory may belong to a record that can't be read
 	}
 	known := make(map[string]bool, len(recs))
-	for _, r := range recs {
+	for i, r := range recs {
+		if slices.Contains(ids, r.ID) && !h.opts.Dir.HasWorkerFile(r.ID) {
+			err = errors.Join(err, h.restoreWorkerFile(ctx, reg, &recs[i]))
+		}
 		known[r.ID] = true
 		for _, id := range r.Previous {
 			known[id] = true
@@ -76,8 +80,9 @@ func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, 
 		}
 	}
 	n := 0
-	for _, id := range ids {
-		if known[id] || !statedir.IsID(id) {
+	for _, name := range ids {
+		id, ok := statedir.IDOf(name)
+		if known[id] || !ok {
 			continue
 		}
 		unlock, lerr := h.opts.Dir.TryLock(id)
@@ -86,16 +91,39 @@ func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, 
 			continue
 		}
 		defer unlock()
-		if h.opts.Dir.Kept(id) || !h.GoneOnPurpose(ctx, reg, id) {
+		if h.opts.Dir.Kept(name) || !h.GoneOnPurpose(ctx, reg, name) && !h.IsAbandoned(ctx, reg, name) {
 			continue
 		}
-		if rerr := os.RemoveAll(h.opts.Dir.RunDir(id)); rerr != nil {
+		if rerr := os.RemoveAll(h.opts.Dir.RunDir(name)); rerr != nil {
 			err = errors.Join(err, rerr)
 			continue
 		}
 		n++
 	}
 	return n, err
+}
+
+// restoreWorkerFile writes the worker.json of a worker from its record, unless another call is
+// about to write it.
+func (h *History) restoreWorkerFile(ctx context.Context, reg *registry.Registry, rec *registry.Record) error {
+	unlock, err := h.opts.Dir.TryLock(rec.ID)
+	if err != nil || unlock == nil {
+		return err
+	}
+	defer unlock()
+	now, err := reg.Get(ctx, rec.ID)
+	if err != nil || h.opts.Dir.HasWorkerFile(rec.ID) {
+		return registry.IgnoreNotFound(err)
+	}
+	return h.opts.Dir.WriteWorkerFile(&now)
+}
+
+// IsAbandoned reports whether a run directory is of no worker: no record names it, and it is
+// [statedir.Dir.Abandoned]. The caller holds the lock of its id.
+func (h *History) IsAbandoned(ctx context.Context, reg *registry.Registry, name string) bool {
+	id, _ := statedir.IDOf(name)
+	_, err := reg.Get(ctx, id)
+	return errors.Is(err, registry.ErrNotFound) && h.opts.Dir.Abandoned(name)
 }
 
 // GoneOnPurpose reports whether a run directory belongs to a worker whose record was

@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
@@ -49,7 +50,7 @@ func (d Dir) RunDir(id string) string {
 // MakeRunDir makes the run directory of a new worker.
 func (d Dir) MakeRunDir(id string) error {
 	dir := d.RunDir(id)
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+	if err := d.makeWorkersDir(filepath.Dir(dir)); err != nil {
 		return fmt.Errorf("make the directory of run directories: %w", err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -63,6 +64,18 @@ func (d Dir) MakeRunDir(id string) error {
 		return errors.Join(fmt.Errorf("make the run directory: %w", err), os.RemoveAll(dir))
 	}
 	return nil
+}
+
+// makeWorkersDir makes the directory of run directories, which is on the disk then with those
+// above it that are new. It waits for the disk at the first spawn alone.
+func (d Dir) makeWorkersDir(workers string) error {
+	if info, err := os.Stat(workers); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := os.MkdirAll(workers, 0o700); err != nil {
+		return err
+	}
+	return errors.Join(safefile.SyncDir(string(d)), safefile.SyncDir(filepath.Dir(string(d))))
 }
 
 // ReadStatus reads the status that a shim recorded, see [shim.ReadRecord].
@@ -120,11 +133,42 @@ func (d Dir) LastOutput(id string) time.Time {
 	return info.ModTime()
 }
 
+// interrupted is the end of the name of a run directory that DropUnstarted is removing.
+const interrupted = ".interrupted"
+
+// IDOf returns the id of the worker that a run directory of that name is of, which need not be
+// known, and whether the name is one of a run directory.
+func IDOf(name string) (id string, ok bool) {
+	id = strings.TrimSuffix(name, interrupted)
+	return id, IsID(id)
+}
+
+// Abandoned reports whether a run directory that no record names can be of no worker: nothing in
+// it says which one, or it was being removed, no shim starts a worker in it, and no process of
+// one is left. The caller holds the lock of its id, so no call is just making it.
+func (d Dir) Abandoned(name string) bool {
+	id, ok := IDOf(name)
+	if !ok || id == name && d.HasWorkerFile(name) {
+		return false
+	}
+	dir := d.RunDir(name)
+	starting, err := safefile.LockDir(dir, safefile.Exclusive|safefile.NoWait)
+	if err != nil {
+		return false
+	}
+	defer starting.Close()
+	if st, err := ReadStatus(dir); err == nil && st.State != rundir.StateEnded && st.Main.Alive() {
+		return false
+	}
+	s, err := shim.Status(dir, id)
+	return err == nil && (s.State == swarm.StateExited || s.State == swarm.StateLost && len(s.Survivors) == 0)
+}
+
 // DropUnstarted removes the run directory of a worker that was not started, or was ended
 // before anybody knew it. A shim that was started just before the crash can't continue without
 // it; a faster shim has left its mark by now, and keeps the directory.
 func (d Dir) DropUnstarted(id string) error {
-	dir, aside := d.RunDir(id), d.RunDir(id)+".interrupted"
+	dir, aside := d.RunDir(id), d.RunDir(id)+interrupted
 	// If it is missing, it may have been set aside by a process that was then killed.
 	if err := os.Rename(dir, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -2,10 +2,14 @@ package statedir
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -24,18 +28,50 @@ type WorkerFile struct {
 	Workspace *swarm.WorkspaceRef `json:"workspace,omitempty"`
 }
 
-// WriteWorkerFile writes worker.json.
+// WriteWorkerFile writes worker.json, and returns once the disk has it under its name, with the
+// run directory. The caller starts the worker after that: so a crash of the machine leaves no
+// run directory in which a worker ran and that does not say which one.
 func (d Dir) WriteWorkerFile(rec *registry.Record) error {
 	f := WorkerFile{Version: workerFileVersion, Spec: rec.Spec, Workspace: rec.Workspace}
 	f.Env = slices.DeleteFunc(slices.Clone(f.Env), isSwarmVariable)
 	b, err := json.MarshalIndent(f, "", "  ")
 	if err == nil {
-		err = safefile.Replace(filepath.Join(d.RunDir(rec.ID), rundir.WorkerFile), append(b, '\n'), 0o600)
+		err = d.keepWorkerFile(rec.ID, append(b, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("write %s of '%s': %w", rundir.WorkerFile, rec.Name, err)
 	}
 	return nil
+}
+
+// keepWorkerFile waits for the disk once, for the file and both directories together: each wait
+// costs a spawn as much as everything else it does here.
+func (d Dir) keepWorkerFile(id string, content []byte) error {
+	dir := d.RunDir(id)
+	path := filepath.Join(dir, rundir.WorkerFile)
+	write := safefile.ReplaceCache
+	if _, err := os.Lstat(path); err == nil {
+		// A worker may run with the old one, which a crash must not empty.
+		write = func(path string, content []byte) error { return safefile.Replace(path, content, 0o600) }
+	}
+	if err := write(path, content); err != nil {
+		return err
+	}
+	var syncing sync.WaitGroup
+	errs := make([]error, 3)
+	syncing.Go(func() { errs[0] = safefile.Sync(path) })
+	syncing.Go(func() { errs[1] = safefile.SyncDir(dir) })
+	syncing.Go(func() { errs[2] = safefile.SyncDir(filepath.Dir(dir)) })
+	syncing.Wait()
+	return errors.Join(errs...)
+}
+
+// HasWorkerFile reports whether a run directory has a worker.json, readable or not. An empty one
+// is what a crash of the machine left of a spawn that had not started its worker yet. An error
+// other than a missing file counts as its presence.
+func (d Dir) HasWorkerFile(id string) bool {
+	info, err := os.Lstat(filepath.Join(d.RunDir(id), rundir.WorkerFile))
+	return err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // ReadWorkerFile reads the worker.json of the run directory named id.

@@ -63,6 +63,15 @@ func replace(path string, data []byte, mode fs.FileMode, durable bool) error {
 	return nil
 }
 
+// Sync waits until the disk has the content of the regular file at path, which [Open] opens.
+func Sync(path string) error {
+	f, err := Open(path, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
 // SyncDir waits until the disk has the names in a directory. A file system that can't do that
 // is no error: such a one keeps no names apart from the files.
 func SyncDir(path string) error {

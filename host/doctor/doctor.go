@@ -123,13 +123,22 @@ func (d *examiner) directory() {
 	if err != nil {
 		d.find(SeverityError, subject, "make it readable", "%v", err)
 	}
+	var copies []string
 	for _, e := range entries {
-		if path := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), registry.BuildPrefix) && !isRecent(path) {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), registry.BuildPrefix) && !isRecent(path):
 			d.find(SeverityWarning, subject, "rm -r "+quote(path), "%s is a leftover from creating a database", path)
+		case strings.HasPrefix(e.Name(), registry.OlderPrefix):
+			d.private(path, 0o600)
+			copies = append(copies, path)
 		}
 	}
 	if len(d.findings) == before {
 		d.find(SeverityOK, subject, "", "%s", dir)
+	}
+	for _, path := range copies {
+		d.find(SeverityOK, subject, "", "%s is the database from before an upgrade, with the environments of the workers of that time; remove it once you do not need it", path)
 	}
 }
 
@@ -196,7 +205,11 @@ func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 		d.find(SeverityWarning, subject, "move "+path+" aside and run 'swarm doctor --rebuild'", "%s", w)
 	}
 	if len(warnings) == 0 {
-		d.find(SeverityOK, subject, "", "%s: schema %d, %d worker(s)", path, registry.Schema, len(recs))
+		schema := fmt.Sprintf("schema %d", reg.Version())
+		if reg.Version() < registry.Schema {
+			schema += fmt.Sprintf(" of an older swarm; the next command that changes something makes it schema %d, and keeps a copy", registry.Schema)
+		}
+		d.find(SeverityOK, subject, "", "%s: %s, %d worker(s)", path, schema, len(recs))
 	}
 	d.teams(ctx)
 	return recs, true

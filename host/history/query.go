@@ -161,6 +161,9 @@ func (f *Follower) Next(ctx context.Context, worker string) ([]Event, error) {
 	if err != nil || f.reg == nil {
 		return nil, err
 	}
+	if err := f.reg.CheckSchema(ctx); err != nil {
+		return nil, err
+	}
 	last, err := f.reg.LastEvent(ctx)
 	if err != nil {
 		return nil, err
@@ -185,7 +188,14 @@ func (f *Follower) advance(events []Event) {
 
 func (f *Follower) open(ctx context.Context) error {
 	if f.reg != nil {
-		return nil
+		outdated, err := f.reg.Outdated(ctx)
+		if err != nil || !outdated {
+			return err
+		}
+		err = f.reg.Close()
+		if f.reg = nil; err != nil {
+			return err
+		}
 	}
 	reg, err := registry.OpenReadOnly(ctx, f.dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -44,6 +44,9 @@ func (l *ledger) use(ctx context.Context, f func(reg *registry.Registry, generat
 		l.reg, l.file = reg, file
 		l.generation++
 	}
+	if err := l.reg.CheckSchema(ctx); err != nil {
+		return err
+	}
 	return f(l.reg, l.generation)
 }
 

@@ -121,7 +121,7 @@ var anyStranded = fmt.Sprintf(`SELECT EXISTS (SELECT 1 FROM agents WHERE status 
 // has ended or is gone, and of which nobody has recorded that.
 func (r *Registry) AnyStranded(ctx context.Context) (any bool, err error) {
 	err = r.db.QueryRowContext(ctx, anyStranded).Scan(&any)
-	return any, explain(r.path, err)
+	return any, r.explain(ctx, err)
 }
 
 // AgentQuery says which agents to read. Empty fields mean all.

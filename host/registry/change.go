@@ -71,12 +71,19 @@ func (r *Registry) Sync() error {
 const beginLimit = time.Minute
 
 // begin begins a transaction that writes. SQLite does not hear of a ctx that ends
-// while it waits, so it waits for a part of the time only.
+// while it waits, so it waits for a part of the time only. A schema that a newer swarm has
+// made meanwhile is an [ErrNewer]: this version would leave out what that one relies on.
 func (r *Registry) begin(ctx context.Context) (*sql.Tx, error) {
 	for until := time.Now().Add(beginLimit); ; {
 		tx, err := r.db.BeginTx(ctx, nil)
-		if err == nil || !errors.Is(explain(r.path, err), ErrBusy) || ctx.Err() != nil || time.Now().After(until) {
-			return tx, err
+		if err == nil {
+			if err = r.checkSchema(ctx, tx); err != nil {
+				return nil, errors.Join(err, tx.Rollback())
+			}
+			return tx, nil
+		}
+		if !errors.Is(explain(r.path, err), ErrBusy) || ctx.Err() != nil || time.Now().After(until) {
+			return nil, err
 		}
 	}
 }
@@ -90,6 +97,9 @@ func (r *Registry) View(ctx context.Context, look func(context.Context, *Tx) err
 		return explain(r.path, err)
 	}
 	defer func() { _ = tx.Rollback() }() // there is nothing to commit
+	if err := r.checkSchema(ctx, tx); err != nil {
+		return explain(r.path, err)
+	}
 	return explain(r.path, look(ctx, &Tx{tx: tx}))
 }
 
@@ -238,7 +248,10 @@ func (q Query) where() (string, []any) {
 // read is left out and named in warnings.
 func (r *Registry) Read(ctx context.Context, q Query) (recs []Record, warnings []string, err error) {
 	recs, warnings, err = read(ctx, r.db, q)
-	return recs, warnings, explain(r.path, err)
+	if err == nil && len(warnings) > 0 {
+		err = r.checkSchema(ctx, r.db) // it may be why
+	}
+	return recs, warnings, r.explain(ctx, err)
 }
 
 // Read is as [Registry.Read], within the change.
@@ -259,7 +272,7 @@ func readWhere(ctx context.Context, q querier, where string, args ...any) (recs 
 // Get returns the record with that id: [ErrNotFound] if there is none.
 func (r *Registry) Get(ctx context.Context, id string) (Record, error) {
 	rec, err := get(r.db.QueryRowContext(ctx, getOne, id), id)
-	return rec, explain(r.path, err)
+	return rec, r.explain(ctx, err)
 }
 
 const getOne = "SELECT " + columns + " FROM workers WHERE id = ?"
@@ -280,7 +293,7 @@ func scanRecord(s scanner) (r Record, err error) {
 // Running returns how many workers of a backend are recorded as running.
 func (r *Registry) Running(ctx context.Context, backend string) (n int, err error) {
 	err = r.db.QueryRowContext(ctx, "SELECT count(*) FROM workers"+runningOf, backend).Scan(&n)
-	return n, explain(r.path, err)
+	return n, r.explain(ctx, err)
 }
 
 var runningOf = fmt.Sprintf(" WHERE state = '%s' AND backend = ?", Running)
@@ -295,7 +308,7 @@ func (r *Registry) RunningHandles(ctx context.Context, backend string) (ids []st
 		ids, handles = append(ids, id), append(handles, h)
 		return err
 	}, "SELECT id, handle_version, handle FROM workers"+runningOf, backend)
-	return ids, handles, explain(r.path, err)
+	return ids, handles, r.explain(ctx, err)
 }
 
 // Names returns the names of all workers, in the order of their insertion.
@@ -306,14 +319,14 @@ func (r *Registry) Names(ctx context.Context) ([]string, error) {
 // texts returns the only column of a query.
 func (r *Registry) texts(ctx context.Context, query string) ([]string, error) {
 	texts, err := all(ctx, r.db, value[string], query)
-	return texts, explain(r.path, err)
+	return texts, r.explain(ctx, err)
 }
 
 // Check looks at the whole file for damage and returns what it finds.
 func (r *Registry) Check(ctx context.Context) error {
 	result, err := value[string](r.db.QueryRowContext(ctx, "PRAGMA quick_check(1)"))
 	if err != nil {
-		return explain(r.path, err)
+		return r.explain(ctx, err)
 	}
 	if result != "ok" {
 		return &DamagedError{Path: r.path, Cause: errors.New(strings.ReplaceAll(result, "\n", "; "))}

@@ -134,7 +134,7 @@ func scanEvent(s scanner) (e Event, err error) {
 
 func (r *Registry) events(ctx context.Context, query string, args ...any) ([]Event, error) {
 	events, err := all(ctx, r.db, scanEvent, query, args...)
-	return events, explain(r.path, err)
+	return events, r.explain(ctx, err)
 }
 
 const endOf = "SELECT " + eventColumns + " FROM events WHERE worker_id = ? AND final"
@@ -146,7 +146,7 @@ func (r *Registry) End(ctx context.Context, id string) (Event, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("the end of %s: %w", id, ErrNotFound)
 	}
-	return e, explain(r.path, err)
+	return e, r.explain(ctx, err)
 }
 
 const isKnown = `SELECT EXISTS (SELECT 1 FROM events WHERE worker = ?1 OR worker_id = ?1)
@@ -156,7 +156,7 @@ const isKnown = `SELECT EXISTS (SELECT 1 FROM events WHERE worker = ?1 OR worker
 // history tells of.
 func (r *Registry) Known(ctx context.Context, worker string) (known bool, err error) {
 	err = r.db.QueryRowContext(ctx, isKnown, worker).Scan(&known)
-	return known, explain(r.path, err)
+	return known, r.explain(ctx, err)
 }
 
 // EventNames returns the names of the workers that the history knows, sorted.
@@ -167,5 +167,5 @@ func (r *Registry) EventNames(ctx context.Context) ([]string, error) {
 // LastEvent returns the sequence number of the newest event, 0 if there is none.
 func (r *Registry) LastEvent(ctx context.Context) (seq int64, err error) {
 	err = r.db.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM events").Scan(&seq)
-	return seq, explain(r.path, err)
+	return seq, r.explain(ctx, err)
 }

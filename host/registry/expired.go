@@ -24,7 +24,7 @@ var (
 func (r *Registry) Expired(ctx context.Context, now time.Time) (recs []Record, next time.Time, err error) {
 	for retain := ""; ; {
 		if retain, err = value[string](r.db.QueryRowContext(ctx, nextRetention, retain)); err != nil {
-			return recs, next, explain(r.path, IgnoreNotFound(orNotFound(err)))
+			return recs, next, r.explain(ctx, IgnoreNotFound(orNotFound(err)))
 		}
 		keep, err := time.ParseDuration(retain)
 		if err != nil {
@@ -33,12 +33,12 @@ func (r *Registry) Expired(ctx context.Context, now time.Time) (recs []Record, n
 		since := max(0, now.Add(-keep).UnixNano())
 		some, _, err := readWhere(ctx, r.db, allExpired, retain, since)
 		if err != nil {
-			return nil, next, explain(r.path, err)
+			return nil, next, r.explain(ctx, err)
 		}
 		recs = append(recs, some...)
 		ended, err := value[int64](r.db.QueryRowContext(ctx, nextEnd, retain, since))
 		if err := IgnoreNotFound(orNotFound(err)); err != nil {
-			return nil, next, explain(r.path, err)
+			return nil, next, r.explain(ctx, err)
 		}
 		if due := when(ended).Add(keep); err == nil && (next.IsZero() || due.Before(next)) {
 			next = due

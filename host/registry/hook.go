@@ -24,14 +24,14 @@ func (r *Registry) HookNames(ctx context.Context) ([]string, error) {
 // retries for them. ok is false if it has none yet.
 func (r *Registry) HookCursor(ctx context.Context, name string) (seq int64, ok bool, err error) {
 	seq, err = value[int64](r.db.QueryRowContext(ctx, "SELECT seq FROM hooks WHERE name = ?", name))
-	return seq, err == nil, explain(r.path, IgnoreNotFound(orNotFound(err)))
+	return seq, err == nil, r.explain(ctx, IgnoreNotFound(orNotFound(err)))
 }
 
 // NextRetry returns the retry of a hook that is due first; ok is false if it has none.
 func (r *Registry) NextRetry(ctx context.Context, name string) (again Retry, ok bool, err error) {
 	err = r.db.QueryRowContext(ctx, "SELECT seq, tries, next_ns FROM hook_retries WHERE hook = ? ORDER BY next_ns, seq LIMIT 1", name).
 		Scan(&again.Seq, &again.Tries, (*stamp)(&again.Next))
-	return again, err == nil, explain(r.path, IgnoreNotFound(orNotFound(err)))
+	return again, err == nil, r.explain(ctx, IgnoreNotFound(orNotFound(err)))
 }
 
 // SetHookCursor sets the cursor of a hook.

@@ -36,6 +36,10 @@ type Registry struct {
 	path string
 	// erased says that there is something to scrub, see [Registry.Scrub].
 	erased atomic.Bool
+	// source is the database that db is a copy of, nil if db is the database itself. older
+	// is the version of its schema, copied its data_version before it was copied.
+	source        *sql.DB
+	older, copied int
 }
 
 // Open opens the registry in the state directory dir for reading and writing,
@@ -58,7 +62,7 @@ func Open(ctx context.Context, dir string) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.migrate(ctx, dir, Schema); err != nil {
+	if err := r.migrate(ctx, dir, Schema, keepOlder); err != nil {
 		return nil, errors.Join(explain(path, err), r.Close())
 	}
 	return r, nil
@@ -69,8 +73,8 @@ func openFile(path string) (*Registry, error) {
 }
 
 // OpenReadOnly opens the registry in dir for reading. It writes nothing and
-// works where nothing can be written. A registry that was never made is
-// [fs.ErrNotExist].
+// works where nothing can be written: of a registry with an older schema it reads a copy,
+// see [Registry.Outdated]. A registry that was never made is [fs.ErrNotExist].
 func OpenReadOnly(ctx context.Context, dir string) (*Registry, error) {
 	path := filepath.Join(dir, File)
 	for attempt := 0; ; attempt++ {
@@ -116,10 +120,7 @@ func openReadOnly(ctx context.Context, path string) (*Registry, error) {
 	case version == 0:
 		err = fmt.Errorf("%s is empty: %w", path, fs.ErrNotExist)
 	case version < Schema:
-		// An older schema is read after it was migrated, which is a change.
-		if err = r.Close(); err == nil {
-			return Open(ctx, filepath.Dir(path))
-		}
+		return r.readOlder(ctx, version)
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -145,10 +146,18 @@ func open(path string, query url.Values) (*Registry, error) {
 }
 
 // Close closes the database.
-func (r *Registry) Close() error { return r.db.Close() }
+func (r *Registry) Close() error {
+	err := r.db.Close()
+	if r.source != nil {
+		err = errors.Join(err, r.source.Close())
+	}
+	return err
+}
 
-// migrate brings the schema to the version to. The common case costs one read.
-func (r *Registry) migrate(ctx context.Context, dir string, to int) error {
+// migrate brings the schema to the version to. The common case costs one read. Before an
+// older schema is changed it calls keep, if that is not nil, while no other process can
+// change the database.
+func (r *Registry) migrate(ctx context.Context, dir string, to int, keep func(ctx context.Context, path string, version int) error) error {
 	version, err := userVersion(ctx, r.db)
 	if err != nil || version == to {
 		return err
@@ -176,6 +185,11 @@ func (r *Registry) migrate(ctx context.Context, dir string, to int) error {
 	if version == 0 && hasWorkers(dir) {
 		return missing(r.path)
 	}
+	if version > 0 && version < to && keep != nil {
+		if err := keep(ctx, r.path, version); err != nil {
+			return err
+		}
+	}
 	scripts, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return err
@@ -198,11 +212,6 @@ func (r *Registry) migrate(ctx context.Context, dir string, to int) error {
 
 func userVersion(ctx context.Context, q querier) (int, error) {
 	return value[int](q.QueryRowContext(ctx, "PRAGMA user_version"))
-}
-
-func newer(path string, version int) error {
-	return fmt.Errorf("%w: %s has schema %d, this swarm knows up to %d; install that swarm again, or set SWARM_DIR to another directory",
-		ErrNewer, path, version, Schema)
 }
 
 func missing(path string) error {

@@ -90,14 +90,14 @@ func removeStale(dir string) {
 // are migrated like those of a database that is good.
 func (r *Registry) fill(ctx context.Context, dir string, recs []Record, s Salvaged) error {
 	if len(s.others) > 0 {
-		if err := r.migrate(ctx, dir, s.schema); err != nil {
+		if err := r.migrate(ctx, dir, s.schema, nil); err != nil {
 			return err
 		}
 		if err := r.Change(ctx, func(ctx context.Context, tx *Tx) error { return tx.restore(ctx, &s) }); err != nil {
 			return err
 		}
 	}
-	if err := r.migrate(ctx, dir, Schema); err != nil {
+	if err := r.migrate(ctx, dir, Schema, nil); err != nil {
 		return err
 	}
 	return r.Change(ctx, func(ctx context.Context, tx *Tx) error {

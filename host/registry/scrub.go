@@ -27,7 +27,7 @@ func (r *Registry) Scrub(ctx context.Context) error {
 	}
 	if err != nil {
 		r.erased.Store(true)
-		return fmt.Errorf("erase deleted records from %s: %w", r.path, explain(r.path, err))
+		return fmt.Errorf("erase deleted records from %s: %w", r.path, r.explain(ctx, err))
 	}
 	return nil
 }

@@ -89,7 +89,11 @@ func (s *Store) Reading(ctx context.Context) (*registry.Registry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reg != nil {
-		return s.reg, nil
+		outdated, err := s.reg.Outdated(ctx)
+		if err != nil || !outdated {
+			return s.reg, err
+		}
+		s.retire()
 	}
 	reg, err := registry.OpenReadOnly(ctx, s.opts.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -173,6 +177,9 @@ func (s *Store) AwaitChange(ctx context.Context, check func(context.Context) (do
 		if c.Replaced() {
 			s.Reopen() // what is open is the file that was there before
 		}
+		if err := s.checkSchema(ctx); err != nil {
+			return err
+		}
 		if done, err := check(ctx); done || err != nil {
 			return err
 		}
@@ -186,4 +193,18 @@ func (s *Store) AwaitChange(ctx context.Context, check func(context.Context) (do
 		case <-c.C:
 		}
 	}
+}
+
+// checkSchema is a [registry.ErrNewer] if a newer swarm has migrated the open registry.
+func (s *Store) checkSchema(ctx context.Context) error {
+	s.mu.Lock()
+	reg := s.reg
+	s.mu.Unlock()
+	if reg == nil {
+		return nil
+	}
+	if err := reg.CheckSchema(ctx); errors.Is(err, registry.ErrNewer) {
+		return err
+	}
+	return nil // the next query reports any other error
 }

@@ -1,0 +1,52 @@
+package main_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	_ "modernc.org/sqlite" // the driver named "sqlite"
+)
+
+// cmdSQL changes a database as a swarm of another version does, or reads it.
+func cmdSQL(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "sql FILE QUERY")
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0])+"?_busy_timeout=20000")
+	ts.Check(err)
+	defer func() { ts.Check(db.Close()) }()
+	rows, err := db.QueryContext(worldOf(ts).t.Context(), args[1])
+	ts.Check(err)
+	defer func() { ts.Check(rows.Close()) }()
+	columns, err := rows.Columns()
+	ts.Check(err)
+	for rows.Next() {
+		values, targets := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		ts.Check(rows.Scan(targets...))
+		fields := make([]string, len(values))
+		for i, v := range values {
+			fields[i] = fmt.Sprint(v)
+		}
+		_, err := fmt.Fprintln(ts.Stdout(), strings.Join(fields, "\t"))
+		ts.Check(err)
+	}
+	ts.Check(rows.Err())
+}
+
+// cmdOlder makes the database of the script that of an older schema.
+func cmdOlder(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 1, "older SCHEMA")
+	schema, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	data, err := os.ReadFile(filepath.Join("..", "..", "host", "registry", "testdata", fmt.Sprintf("schema%d.db", schema)))
+	ts.Check(err)
+	dir := ts.Getenv("SWARM_DIR")
+	ts.Check(os.MkdirAll(dir, 0o700))
+	ts.Check(os.WriteFile(filepath.Join(dir, "swarm.db"), data, 0o600))
+}

@@ -74,7 +74,7 @@ const envTMUX = "TMUX"
 // place asks for the worker's pane, and for its window as it is now.
 func (h handle) place(ctx context.Context) (pane, error) {
 	gone := fmt.Errorf("%w: the window of the worker was closed", swarm.ErrNotFound)
-	if h.Window == "" {
+	if h.Pane == "" {
 		return pane{}, gone
 	}
 	ctx, cancel := limited(ctx, lookLimit)

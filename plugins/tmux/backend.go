@@ -73,8 +73,8 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 		b.log.Debug("tmux can't be asked for a window", "worker", l.ID, "error", err)
 	}
 	for _, p := range panes {
-		if p.worker == l.ID {
-			h.Socket, h.Session, h.Window, h.Pane = p.socket, p.sessionName, p.window, p.id
+		if p.worker == l.ID && p.pid == shimProc.PID {
+			h.Socket, h.Session, h.Window, h.Pane, h.PanePID = p.socket, p.sessionName, p.window, p.id, p.pid
 		}
 	}
 	return h.encode()

@@ -16,42 +16,43 @@ const closeLimit = 5 * time.Second
 // leastLimit is the shortest limit, however short a grace is.
 const leastLimit = 200 * time.Millisecond
 
-// killWindow returns the command that closes the worker's window with all its panes. tmux
-// checks whose window it is and closes it in one go, so that no other window can get the id.
-func (h handle) killWindow() []string { return h.ifOurs([]string{"kill-window", "-t", h.Window}) }
+// killPane returns the command that closes the worker's own pane, and with the last pane its
+// window: other panes in the window belong to the user, or to other workers. tmux checks whose
+// pane it is and closes it in one go, so that no other pane can get the id.
+func (h handle) killPane() []string { return h.ifOurs([]string{"kill-pane", "-t", h.Pane}) }
 
-// killDeadPane is like killWindow for the worker's own pane, if its process has ended: other
-// panes in the window belong to the user, who saw the worker end before.
+// killDeadPane is like killPane if the process of the pane has ended: the user saw the worker
+// end before.
 func (h handle) killDeadPane() []string {
 	dead := "#{&&:" + h.ours() + ",#{pane_dead}}"
 	return []string{"if-shell", "-F", "-t", h.Pane, dead, "kill-pane -t " + h.Pane}
 }
 
-// close runs a command that closes the worker's window or pane.
+// close runs a command that closes the worker's pane.
 func (b *Backend) close(ctx context.Context, h handle, command []string) {
-	if h.Window == "" {
+	if h.Pane == "" {
 		return
 	}
 	ctx, cancel := limited(ctx, closeLimit)
 	defer cancel()
 	if _, err := h.server().run(ctx, command); err != nil {
 		// Usually the server is gone, and its windows with it.
-		b.log.Debug("window was not closed", "worker", h.ID, "error", err)
+		b.log.Debug("pane was not closed", "worker", h.ID, "error", err)
 	}
 }
 
-// closeWithScreen closes the worker's window and keeps the content of its pane, in one
+// closeWithScreen closes the worker's pane and keeps its content, in one
 // command. It reports whether that is done within about the limit, which counts towards the
 // worker's grace.
 func (b *Backend) closeWithScreen(ctx context.Context, h handle, limit time.Duration) bool {
-	if h.Window == "" {
+	if h.Pane == "" {
 		return false
 	}
 	bounded, cancel := limited(ctx, max(leastLimit, min(limit, closeLimit)))
 	defer cancel()
 	screen, err := b.closer.close(bounded, h)
 	if err != nil {
-		b.log.Debug("window was not closed", "worker", h.ID, "error", err)
+		b.log.Debug("pane was not closed", "worker", h.ID, "error", err)
 		return false
 	}
 	if err := h.keep(screen); err != nil {
@@ -60,7 +61,7 @@ func (b *Backend) closeWithScreen(ctx context.Context, h handle, limit time.Dura
 	return true
 }
 
-// closer closes windows of workers. While one command of tmux is under way, further calls
+// closer closes panes of workers. While one command of tmux is under way, further calls
 // wait for the next one, which serves all of them: a process for each would cost too much.
 type closer struct {
 	mu sync.Mutex
@@ -112,20 +113,20 @@ func (c *closer) isSilent(socket string) bool {
 	return c.silent[socket]
 }
 
-// closeAll closes windows until no call waits.
+// closeAll closes panes until no call waits.
 func (c *closer) closeAll(ctx context.Context, socket string) {
 	for {
-		windows, commands := c.next(socket)
-		if len(windows) == 0 {
+		panes, commands := c.next(socket)
+		if len(panes) == 0 {
 			return
 		}
-		closeWindows(ctx, windows, commands)
+		closePanes(ctx, panes, commands)
 	}
 }
 
 // next takes as many waiting calls as fit into one command, and returns the commands that
-// close their windows. Without a waiting call, it records that nothing is under way.
-func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
+// close their panes. Without a waiting call, it records that nothing is under way.
+func (c *closer) next(socket string) (panes []*closed, commands [][]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	waiting := c.waiting[socket]
@@ -138,28 +139,28 @@ func (c *closer) next(socket string) (windows []*closed, commands [][]string) {
 	return waiting[:n], commands
 }
 
-func closeWindows(ctx context.Context, windows []*closed, commands [][]string) {
+func closePanes(ctx context.Context, panes []*closed, commands [][]string) {
 	// Other calls wait for it, too.
 	ctx, cancel := limited(context.WithoutCancel(ctx), closeLimit)
 	defer cancel()
-	out, err := windows[0].server().run(ctx, commands...)
-	for _, w := range windows {
+	out, err := panes[0].server().run(ctx, commands...)
+	for _, w := range panes {
 		screen, rest, ok := strings.Cut(out, w.end()+"\n")
 		if ok {
 			w.screen, out = screen, rest
 		} else if w.err = err; err == nil {
-			w.err = fmt.Errorf("%w: tmux did not confirm that it closes the window", swarm.ErrUnavailable)
+			w.err = fmt.Errorf("%w: tmux did not confirm that it closes the pane", swarm.ErrUnavailable)
 		}
 		close(w.done)
 	}
 }
 
-// commands captures the screen and then closes the window, even if the capture fails.
+// commands captures the screen and then closes the pane, even if the capture fails.
 func (w *closed) commands() [][]string {
 	return [][]string{
 		w.ifOurs(captureAll(w.ID, w.Pane)...),
 		{"display-message", "-p", w.end()},
-		w.killWindow(),
+		w.killPane(),
 	}
 }
 

@@ -5,8 +5,9 @@
 // output of a worker come from its run directory, whatever happens to tmux; tmux is only
 // used to find the window and to close it.
 //
-// A window is known by its id and by the window option @swarm_id, which holds
-// the worker's id: names are for people, and ids begin anew with every server.
+// A worker is known by the id of its pane, by the pane option @swarm_id, which holds the
+// worker's id, and by the process of the pane: names are for people, ids begin anew with every
+// server, and users move panes between windows and start other programs in them.
 // A session that this backend made has the session option @swarm_session.
 //
 // Only cmd/swarm-plugin-tmux imports the package.

@@ -1,6 +1,8 @@
 package tmux
 
 import (
+	"strconv"
+
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -17,11 +19,15 @@ type handle struct {
 	// Socket the path of that socket, absolute.
 	Label  string `json:"label,omitempty"`
 	Socket string `json:"socket,omitempty"`
-	// Session, Window and Pane are where the worker was started: the name of the
-	// session, and the ids @N and %N.
+	// Session and Window are where the worker was started: the name of the session, and the
+	// id @N. Users move panes to other windows and sessions.
 	Session string `json:"session"`
 	Window  string `json:"window,omitempty"`
+	// Pane is the id %N of the worker's pane, wherever that is now; empty if tmux had no pane of
+	// the worker any more when the handle was made. PanePID is the process of the pane, which is
+	// the shim; 0 in handles of older versions.
 	Pane    string `json:"pane,omitempty"`
+	PanePID int    `json:"pane_pid,omitempty"`
 }
 
 func (h handle) encode() (swarm.Handle, error) { return shim.EncodeHandle(handleVersion, h) }
@@ -51,11 +57,24 @@ func (h handle) noWindow() swarm.Where {
 	return swarm.Where{Kind: "tmux window", Parts: map[string]string{"session": h.Session, "socket": h.Label}}
 }
 
-// ours is a format that is true in the worker's window.
-func (h handle) ours() string { return "#{==:#{" + optWorkerID + "}," + h.ID + "}" }
+// ours is a format that is true in the worker's pane. Ids of panes start again with every
+// server, so the pane has the worker's mark; and a user can have a pane respawned, which keeps
+// its mark, so its process is the worker's shim.
+func (h handle) ours() string {
+	marked := "#{==:#{" + optWorkerID + "}," + h.ID + "}"
+	if h.PanePID == 0 {
+		// The mark of such a worker is on its window.
+		return marked
+	}
+	return "#{&&:" + marked + ",#{==:#{pane_pid}," + strconv.Itoa(h.PanePID) + "}}"
+}
 
-// ifOurs returns a command that runs others only if the window is the worker's. Ids of
-// windows start again with every server.
+// is reports whether a pane is the worker's, as [handle.ours] does.
+func (h handle) is(p pane) bool {
+	return p.id == h.Pane && p.worker == h.ID && (h.PanePID == 0 || p.pid == h.PanePID)
+}
+
+// ifOurs returns a command that runs others only if the worker's pane is still there.
 func (h handle) ifOurs(commands ...[]string) []string {
-	return []string{"if-shell", "-F", "-t", h.Window, h.ours(), line(commands)}
+	return []string{"if-shell", "-F", "-t", h.Pane, h.ours(), line(commands)}
 }

@@ -9,17 +9,17 @@ import (
 
 const hangup = "SIGHUP"
 
-// Kill ends the worker: by closing its window, or first with the signal that was
-// asked for. The shim carries it out; it gets the order before the window closes,
+// Kill ends the worker: by closing its pane, or first with the signal that was
+// asked for. The shim carries it out; it gets the order before the pane closes,
 // so that the end is known to be a kill.
 func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
 	h, err := decode(raw)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	// Without force the worker may survive, and then keeps its window. The window of
+	// Without force the worker may survive, and then keeps its pane. The pane of
 	// an ended worker may have become the user's. A caller that does not wait may run
-	// in the window: the shim, the only process left in it, takes the last screen then.
+	// in the pane: the shim, the only process left in it, takes the last screen then.
 	atOnce := o.Signal == "" && o.Force && !o.Detach && !h.hasEnded()
 	if o.Signal == "" {
 		o.Signal = hangup
@@ -30,9 +30,9 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	}
 	defer killing.Close()
 	closed := atOnce && killing.Accepted()
-	// The worker is signalled once its screen was kept and its window is closed.
+	// The worker is signalled once its screen was kept and its pane is closed.
 	if closed && !b.closeWithScreen(ctx, h, o.Grace/2) {
-		// If tmux did not close the window now, it would not close it after the end either.
+		// If tmux did not close the pane now, it would not close it after the end either.
 		killing.GoOn()
 	}
 	if o.Detach {
@@ -47,7 +47,7 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	case r.AlreadyEnded:
 		b.close(ctx, h, h.killDeadPane())
 	default:
-		b.close(ctx, h, h.killWindow())
+		b.close(ctx, h, h.killPane())
 	}
 	return r, err
 }

@@ -56,8 +56,8 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 // wrapped are put together again, so fewer lines may come than rows were asked
 // for; then all rows are looked at.
 func (h handle) visible(ctx context.Context, n int) ([]string, error) {
-	if h.Window == "" {
-		return nil, failure{text: "the window is not known"}
+	if h.Pane == "" {
+		return nil, failure{text: "the pane is not known"}
 	}
 	ctx, cancel := limited(ctx, lookLimit)
 	defer cancel()
@@ -72,7 +72,7 @@ func (h handle) visible(ctx context.Context, n int) ([]string, error) {
 			return nil, err
 		}
 		if out == "" {
-			return nil, failure{text: "the window is another's"}
+			return nil, failure{text: "the pane is another's"}
 		}
 		// One row more, since the first one may be the rest of a wrapped line.
 		if lines = trimmed(out); len(lines) > n {
@@ -163,7 +163,7 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 		switch {
 		case err != nil:
 			r.Err = err
-		case st.State == swarm.StateRunning && h.Window != "":
+		case st.State == swarm.StateRunning && h.Pane != "":
 			looks[h.Socket] = append(looks[h.Socket], &look{handle: h, into: r})
 		default:
 			r.Screen, r.Err = h.taken(0)
@@ -216,11 +216,11 @@ func lookAt(ctx context.Context, windows []*look) {
 	}
 }
 
-// commands capture the window if it is the worker's, and print the mark. Their short
+// commands capture the pane if it is the worker's, and print the mark. Their short
 // names let 100 of them fit into one message.
 func (w *look) commands(mark string) [][]string {
 	return [][]string{
-		{"if", "-F", "-t", w.Window, w.ours(), "capturep -pJ -t " + w.Pane},
+		{"if", "-F", "-t", w.Pane, w.ours(), "capturep -pJ -t " + w.Pane},
 		{"display", "-p", mark},
 	}
 }

@@ -56,7 +56,7 @@ func (s *sights) wasJustOpened(id string) bool {
 // people need the windows, so that is not an error.
 type sight struct {
 	done chan struct{} // closed when the others are set
-	// panes are one of each worker's window, by worker.
+	// panes are the panes of the server, by id.
 	panes map[string]pane
 	// whole says that the list is complete: the server answered, or is gone.
 	whole bool
@@ -90,7 +90,7 @@ func (s *sights) look(ctx context.Context, h handle, v *sight) {
 	v.whole = err == nil || isGone(ctx, h.Socket)
 	v.panes = make(map[string]pane, len(panes))
 	for _, p := range panes {
-		v.panes[p.worker] = p
+		v.panes[p.id] = p
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,17 +110,16 @@ func isGone(ctx context.Context, socket string) bool {
 // known to be gone, and otherwise the place at the start of the worker. The sight may be
 // nil.
 func (v *sight) where(ctx context.Context, h handle) swarm.Where {
-	if h.Window == "" {
+	if h.Pane == "" {
 		return h.noWindow()
 	}
 	if v != nil {
 		select {
 		case <-v.done:
-			p, ok := v.panes[h.ID]
-			switch {
-			case ok && p.window == h.Window:
+			switch p := v.panes[h.Pane]; {
+			case h.is(p):
 				return h.where(p.sessionName, p.windowName)
-			case !ok && v.whole:
+			case v.whole:
 				return h.noWindow()
 			}
 		case <-ctx.Done():

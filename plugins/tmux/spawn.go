@@ -48,7 +48,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	w, err := b.open(ctx, srv, t, spec)
 	h := handle{
 		Worker: shim.Worker{ID: spec.ID, Dir: spec.Local.RunDir}, Name: spec.Name,
-		Label: t.label, Socket: w.socket, Session: w.session, Window: w.id, Pane: w.pane,
+		Label: t.label, Socket: w.socket, Session: w.session, Window: w.id, Pane: w.pane, PanePID: w.pid,
 	}
 	defer func() {
 		if err != nil {
@@ -92,8 +92,8 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 				refused = err
 				continue
 			}
-			if err != nil {
-				// A hook of the user's renamed or moved something in between.
+			if err != nil || w.marked != w.pane {
+				// A hook of the user's renamed, moved or split something in between.
 				b.mark(ctx, srv, o, w)
 				w.moved = true
 			}
@@ -106,11 +106,14 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 	return opened{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, refused)
 }
 
-// mark sets the window up by its id, where it could not be by its name.
+// mark sets the pane and its window up by their ids, where they could not be by the name.
 func (b *Backend) mark(ctx context.Context, srv server, o opening, w opened) {
-	commands := o.setUp(w.id)
+	commands := o.setUp(w.id, w.pane)
 	if w.made {
 		commands = append(o.setUpSession(w.sessionID), commands...)
+	}
+	if w.marked != "" && w.marked != w.pane {
+		commands = append(commands, []string{"set-option", "-pu", "-t", w.marked, optWorkerID})
 	}
 	// Its process may have ended before remain-on-exit was off.
 	commands = append(commands, []string{"if-shell", "-F", "-t", w.pane, "#{pane_dead}", "kill-pane -t " + w.pane})
@@ -125,14 +128,15 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 	defer cancel()
 	// A shim that comes late finds nothing to start.
 	starting.Close()
-	if h.Window != "" {
-		b.close(ctx, h, h.killWindow())
+	if h.Pane != "" {
+		b.close(ctx, h, h.killPane())
 		starting.Abandon(ctx, shimProc)
 		return
 	}
 	// A command that was cut off may have had its effect. tmux may not answer: the run
 	// directory says whether a shim took the launch file.
-	if shimProc, err := shim.Recover(ctx, h.Dir, h.ID); err == nil {
+	shimProc, err := shim.Recover(ctx, h.Dir, h.ID)
+	if err == nil {
 		starting.Abandon(ctx, shimProc)
 	}
 	looking, cancel := limited(context.WithoutCancel(ctx), lookLimit)
@@ -143,8 +147,8 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 	}
 	for _, p := range panes {
 		if p.worker == h.ID {
-			h.Window, h.Socket = p.window, p.socket
-			b.close(looking, h, h.killWindow())
+			h.Pane, h.PanePID, h.Socket = p.id, p.pid, p.socket
+			b.close(looking, h, h.killPane())
 			starting.Abandon(looking, shimOf(p.server, p.pid))
 		}
 	}

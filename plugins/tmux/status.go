@@ -32,7 +32,7 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 		}
 		h := handles[i]
 		r.Status, r.Err = look.Status(h.Dir, h.ID)
-		if r.Status.State != swarm.StateRunning || h.Window == "" || b.sights.wasJustOpened(h.ID) {
+		if r.Status.State != swarm.StateRunning || h.Pane == "" || b.sights.wasJustOpened(h.ID) {
 			continue
 		}
 		if seen[h.Socket] == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Sweep closes the sessions that ended workers used, no running worker uses and this
-// backend made, unless they hold windows of someone else. A session ends with its last
+// backend made, unless they hold panes of someone else. A session ends with its last
 // window, so Sweep closes the panes that ended workers left open; a worker that starts in
 // the session meanwhile keeps it.
 func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]string, error) {
@@ -28,7 +28,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		h, err := decode(raw)
 		p := place{h.Socket, h.Session}
 		// A server that does not answer closes the windows itself once it goes on.
-		if err != nil || h.Window == "" || used[p] || b.closer.isSilent(h.Socket) {
+		if err != nil || h.Pane == "" || used[p] || b.closer.isSilent(h.Socket) {
 			continue
 		}
 		if left[p] == nil {
@@ -47,6 +47,12 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		}
 		if err := ctx.Err(); err != nil {
 			return warnings, err
+		}
+		for _, h := range left[p] {
+			// The user has moved it to another session, where it stayed by their settings.
+			if slices.ContainsFunc(panes, func(q pane) bool { return q.sessionName != p.session && h.is(q) }) {
+				b.close(ctx, h, h.killDeadPane())
+			}
 		}
 		panes = slices.DeleteFunc(slices.Clone(panes), func(q pane) bool { return q.sessionName != p.session })
 		if b.sweep(ctx, panes, left[p]) {
@@ -70,7 +76,7 @@ func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept
 		switch {
 		case i < 0 && p.worker != "" && ended[0].knows(p.worker):
 			starting = true
-		case i < 0 || ended[i].Pane != p.id || ended[i].Window != p.window:
+		case i < 0 || !ended[i].is(p):
 			return true
 		default:
 			leftovers = append(leftovers, ended[i])

@@ -90,10 +90,10 @@ func (v view) setUp(key string) [][]string {
 	}
 }
 
-// unused is true in a view that no client shows, and in which the user opened no
-// window: that would end with the view.
+// unused is true in a view that no client shows, and in which each window is in another
+// session, too: others, such as those that the user opened, would end with the view.
 const unused = "#{&&:#{" + optView + "},#{&&:#{==:#{session_attached},0}," +
-	"#{==:#{W:#{?#{||:#{" + optWorkerID + "},#{" + optBack + "}},,x}},}}}"
+	"#{==:#{W:#{?#{||:#{window_linked},#{" + optBack + "}},,x}},}}}"
 
 // endIf returns the command that ends the view if a format is true in it.
 func (v view) endIf(format string) string {

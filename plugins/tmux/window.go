@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// The user options that mark the windows and sessions of this backend.
+// The user options that mark the panes and sessions of this backend.
 const (
 	optWorkerID    = "@swarm_id"
 	optMadeSession = "@swarm_session"
@@ -44,16 +44,19 @@ func (o opening) commands(makeSession bool) [][]string {
 		setUp = o.setUpSession(session)
 	}
 	open = append(open, "-n", name, "-P", "-F", openedFormat, "--")
-	return slices.Concat([][]string{append(open, shim...)}, setUp, o.setUp(session+"="+name))
+	return slices.Concat([][]string{append(open, shim...)}, setUp, o.setUp(session+"="+name, session+"="+name))
 }
 
-// setUp makes a window the worker's, whatever the user's configuration says.
-func (o opening) setUp(window string) [][]string {
+// setUp makes a pane and its window the worker's, whatever the user's configuration says. The mark
+// goes with the pane to other windows; panes that the user puts into this one do not have it.
+func (o opening) setUp(window, pane string) [][]string {
 	return [][]string{
-		{"set-option", "-w", "-t", window, optWorkerID, o.spec.ID},
+		{"set-option", "-p", "-t", pane, optWorkerID, o.spec.ID},
 		{"set-option", "-w", "-t", window, "remain-on-exit", "off"},
 		{"set-option", "-w", "-t", window, "automatic-rename", "off"},
 		{"set-option", "-w", "-t", window, "allow-rename", "off"},
+		// A hook of the user's may have split the window, and then its active pane is another.
+		{"display-message", "-p", "-t", pane, "#{pane_id}"},
 		// The last one: from here on the window has another name.
 		{"rename-window", "-t", window, o.spec.Name},
 	}
@@ -81,7 +84,8 @@ type pane struct {
 	id, window, sessionName, windowName, socket string
 	// server and pid are the processes of the server and of the pane.
 	server, pid int
-	// worker is the window's worker's id, empty if it is not ours.
+	// worker is the id of the pane's worker, empty if it is not ours. A pane that the user had
+	// respawned keeps it. Workers of older versions have it on their whole window.
 	worker string
 	// made says that its session was made by this backend.
 	made bool
@@ -131,13 +135,15 @@ type opened struct {
 	// made says that the session was created with it; moved, that it may have another
 	// name or session than asked for.
 	made, moved bool
+	// marked is the pane that was set up as the worker's, empty if none was.
+	marked string
 }
 
 // openedFormat has no field before the last one that could hold a colon.
 const openedFormat = "#{version}:#{pid}:#{pane_pid}:#{window_id}:#{pane_id}:#{session_id}:#{session_name}:#{socket_path}"
 
 func parseOpened(out string) (opened, bool) {
-	line, _, _ := strings.Cut(out, "\n")
+	line, marked, _ := strings.Cut(out, "\n")
 	f := strings.SplitN(line, ":", 8)
 	if len(f) < 8 {
 		return opened{}, false
@@ -150,6 +156,7 @@ func parseOpened(out string) (opened, bool) {
 	return opened{
 		version: f[0], server: server, pid: pid, id: f[3], pane: f[4],
 		sessionID: f[5], session: f[6], socket: filepath.Clean(f[7]),
+		marked: strings.TrimSpace(marked),
 	}, true
 }
 

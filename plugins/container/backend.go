@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/shared/progress"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -18,7 +19,7 @@ type Backend struct {
 	socket string // of the engine of new workers
 	log    hclog.Logger
 
-	progress progress
+	progress progress.Spawns
 
 	mu      sync.Mutex
 	engines map[string]*engine // by their sockets

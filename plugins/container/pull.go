@@ -4,92 +4,17 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/moby/moby/api/types/jsonstream"
 	"github.com/moby/moby/client"
 
 	"github.com/swarmhost/swarm/shared/humane"
-	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// progressPause is between two texts about the same spawn.
-const progressPause = 250 * time.Millisecond
-
-// progress is what the spawns wait for that are under way, by the ids of their workers.
-type progress struct {
-	mu     sync.Mutex
-	spawns map[string]*wait
-}
-
-type wait struct {
-	text    string        // empty: nothing
-	changed chan struct{} // closed when text has changed, and when the spawn is over
-}
-
-// begin enters a spawn that waits for nothing yet. Its end has to be called.
-func (p *progress) begin(id string) (end func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.spawns == nil {
-		p.spawns = make(map[string]*wait)
-	}
-	w := &wait{changed: make(chan struct{})}
-	p.spawns[id] = w
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.spawns[id] == w {
-			delete(p.spawns, id)
-		}
-		close(w.changed)
-	}
-}
-
-func (p *progress) tell(id, text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if w := p.spawns[id]; w != nil && w.text != text {
-		w.text = text
-		close(w.changed)
-		w.changed = make(chan struct{})
-	}
-}
-
-// look returns what a spawn waits for. It reports false if there is no such spawn.
-func (p *progress) look(id string) (text string, changed <-chan struct{}, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w := p.spawns[id]
-	if w == nil {
-		return "", nil, false
-	}
-	return w.text, w.changed, true
-}
-
 // Progress implements [swarm.Progresser].
 func (b *Backend) Progress(ctx context.Context, id string, each func(text string) error) error {
-	for {
-		text, changed, ok := b.progress.look(id)
-		if !ok {
-			return nil
-		}
-		if text != "" {
-			if err := each(text); err != nil {
-				return err
-			}
-			if err := sleep.For(ctx, progressPause); err != nil {
-				return err
-			}
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return b.progress.Progress(ctx, id, each)
 }
 
 type download struct {
@@ -142,8 +67,8 @@ func (b *Backend) pull(ctx context.Context, e *engine, p *plan) error {
 	image, id := p.Image, p.spec.ID
 	b.log.Info("fetching the image", "image", image)
 	d := &download{image: image, layers: make(map[string]layer)}
-	b.progress.tell(id, d.String())
-	defer b.progress.tell(id, "")
+	b.progress.Set(id, d.String())
+	defer b.progress.Set(id, "")
 	got, err := e.ImagePull(ctx, image, client.ImagePullOptions{})
 	if err != nil {
 		return e.notPulled(ctx, image, err)
@@ -157,7 +82,7 @@ func (b *Backend) pull(ctx context.Context, e *engine, p *plan) error {
 			return noImage(image, m.Error)
 		}
 		d.take(m)
-		b.progress.tell(id, d.String())
+		b.progress.Set(id, d.String())
 	}
 	return ctx.Err()
 }

@@ -28,7 +28,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	defer b.progress.begin(spec.ID)()
+	defer b.progress.Begin(spec.ID)()
 	e, err := b.at(b.socket)
 	if err != nil {
 		return swarm.Handle{}, err

@@ -30,14 +30,14 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 	if st.State != swarm.StateRunning {
 		return swarm.Attachment{}, fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
 	}
-	p, err := h.place(ctx)
+	p, err := b.place(ctx, h)
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
 	home, _ := proc.Getenv(p.pid, envTMUX)
 	v := view{name: viewPrefix + strings.ToLower(rand.Text()[:8]), shown: p, home: home}
 	a := swarm.Attachment{Command: []string{"tmux", "-S", h.Socket}}
-	commands := h.leftViews(ctx)
+	commands := b.leftViews(ctx, h)
 	switch inside := insideOf(o.Env); {
 	case inside == "":
 		commands = append(commands, v.attach()...)
@@ -53,10 +53,8 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 	return a, nil
 }
 
-func (h handle) leftViews(ctx context.Context) (commands [][]string) {
-	ctx, cancel := limited(ctx, lookLimit)
-	defer cancel()
-	out, err := h.server().run(ctx, []string{"list-sessions", "-F", "#{?" + unused + ",#{session_name},}"})
+func (b *Backend) leftViews(ctx context.Context, h handle) (commands [][]string) {
+	out, err := b.sights.ask(ctx, h.server(), []string{"list-sessions", "-F", "#{?" + unused + ",#{session_name},}"})
 	if err != nil {
 		return nil // the next one to attach removes them
 	}
@@ -72,14 +70,12 @@ func (h handle) leftViews(ctx context.Context) (commands [][]string) {
 const envTMUX = "TMUX"
 
 // place asks for the worker's pane, and for its window as it is now.
-func (h handle) place(ctx context.Context) (pane, error) {
+func (b *Backend) place(ctx context.Context, h handle) (pane, error) {
 	gone := fmt.Errorf("%w: the window of the worker was closed", swarm.ErrNotFound)
 	if h.Pane == "" {
 		return pane{}, gone
 	}
-	ctx, cancel := limited(ctx, lookLimit)
-	defer cancel()
-	out, err := h.server().run(ctx, h.ifOurs([]string{"display-message", "-p", "-t", h.Pane, "#{pane_pid}:#{window_id}:#{pane_id}"}))
+	out, err := b.sights.ask(ctx, h.server(), h.ifOurs([]string{"display-message", "-p", "-t", h.Pane, "#{pane_pid}:#{window_id}:#{pane_id}"}))
 	if _, refused := errors.AsType[failure](err); refused {
 		return pane{}, gone
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/shared/progress"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -17,9 +18,10 @@ import (
 // its methods may be called at the same time.
 type Backend struct {
 	shim.Kept
-	log    hclog.Logger
-	sights sights
-	closer closer
+	log      hclog.Logger
+	sights   sights
+	closer   closer
+	progress progress.Spawns
 }
 
 var (
@@ -37,6 +39,7 @@ var (
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
+	_ swarm.Progresser    = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 
@@ -65,10 +68,8 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 		return swarm.Handle{}, err
 	}
 	h := handle{Worker: shim.Worker{ID: l.ID, Dir: l.Local.RunDir}, Name: l.Name, Label: t.label, Session: t.session}
-	ctx, cancel := limited(ctx, lookLimit)
-	defer cancel()
 	// A worker without a window can do without tmux, too.
-	panes, err := server{label: t.label, socket: socketOf(shimProc)}.panes(ctx)
+	panes, err := b.sights.panes(ctx, server{label: t.label, socket: socketOf(shimProc)})
 	if err != nil {
 		b.log.Debug("tmux can't be asked for a window", "worker", l.ID, "error", err)
 	}

@@ -152,13 +152,6 @@ func line(commands [][]string) string {
 	return strings.Join(quoted, " ; ")
 }
 
-func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, limit,
-		fmt.Errorf("%w: %w within %v", swarm.ErrUnavailable, errSilent, limit))
-}
-
-var errSilent = errors.New("the tmux server did not answer")
-
 func refusal(ctx context.Context, err error, said string) error {
 	var exit *exec.ExitError
 	switch {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim"
@@ -43,7 +44,7 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 		return swarm.Screen{}, err
 	}
 	if st.State == swarm.StateRunning {
-		lines, err := h.visible(ctx, o.Lines)
+		lines, err := b.visible(ctx, h, o.Lines)
 		if _, refused := errors.AsType[failure](err); !refused {
 			return swarm.Screen{Lines: lines}, err
 		}
@@ -55,19 +56,17 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 // visible captures the screen of a worker that runs. Rows that the terminal
 // wrapped are put together again, so fewer lines may come than rows were asked
 // for; then all rows are looked at.
-func (h handle) visible(ctx context.Context, n int) ([]string, error) {
+func (b *Backend) visible(ctx context.Context, h handle, n int) ([]string, error) {
 	if h.Pane == "" {
 		return nil, failure{text: "the pane is not known"}
 	}
-	ctx, cancel := limited(ctx, lookLimit)
-	defer cancel()
 	starts := []string{"0"} // the first visible one
 	if n > 0 {
 		starts = []string{"-" + strconv.Itoa(n), "-"}
 	}
 	var lines []string
 	for _, start := range starts {
-		out, err := h.server().run(ctx, h.ifOurs([]string{"capture-pane", "-p", "-J", "-S", start, "-t", h.Pane}))
+		out, err := b.sights.ask(ctx, h.server(), h.ifOurs([]string{"capture-pane", "-p", "-J", "-S", start, "-t", h.Pane}))
 		if err != nil {
 			return nil, err
 		}
@@ -142,13 +141,11 @@ func lastOf(lines []string, n int) []string {
 }
 
 // ScreenBatch captures the visible screens of all workers of a tmux server with one
-// command.
+// command, and asks all servers concurrently.
 func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
 	results := make([]swarm.ScreenResult, len(raws))
 	if o.Lines > 0 {
-		for i, raw := range raws {
-			results[i].Screen, results[i].Err = b.Screen(ctx, raw, o)
-		}
+		b.eachServer(raws, func(i int) { results[i].Screen, results[i].Err = b.Screen(ctx, raws[i], o) })
 		return results, nil
 	}
 	machine := new(shim.Look)
@@ -169,12 +166,31 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 			r.Screen, r.Err = h.taken(0)
 		}
 	}
-	ctx, cancel := limited(ctx, lookLimit)
-	defer cancel()
+	var asked sync.WaitGroup
+	defer asked.Wait()
 	for _, windows := range looks {
-		lookAt(ctx, windows)
+		asked.Go(func() { b.lookAt(ctx, windows) })
 	}
 	return results, nil
+}
+
+// eachServer calls one with the index of each handle: in turn for the workers of a server, and
+// concurrently for different servers.
+func (b *Backend) eachServer(raws []swarm.Handle, one func(i int)) {
+	workers := make(map[string][]int) // by socket
+	for i, raw := range raws {
+		h, _ := decode(raw) // one reports the error
+		workers[h.Socket] = append(workers[h.Socket], i)
+	}
+	var asked sync.WaitGroup
+	defer asked.Wait()
+	for _, indexes := range workers {
+		asked.Go(func() {
+			for _, i := range indexes {
+				one(i)
+			}
+		})
+	}
 }
 
 type look struct {
@@ -184,14 +200,14 @@ type look struct {
 
 // lookAt captures windows of one server. tmux stops at the first command whose window is
 // gone, so the rest is repeated without that window.
-func lookAt(ctx context.Context, windows []*look) {
+func (b *Backend) lookAt(ctx context.Context, windows []*look) {
 	for len(windows) > 0 {
 		// Nothing that a worker writes can be taken for the mark between two screens.
 		mark := rand.Text()[:16] + ":"
 		n, commands := fitting(len(windows), func(i int) [][]string {
 			return windows[i].commands(mark + strconv.Itoa(i))
 		})
-		out, err := windows[0].server().run(ctx, commands...)
+		out, err := b.sights.ask(ctx, windows[0].server(), commands...)
 		_, refused := errors.AsType[failure](err)
 		if err != nil && !refused {
 			for _, w := range windows {

@@ -20,8 +20,9 @@ import (
 // concurrent calls, and each query lists all windows of a server.
 type sights struct {
 	log hclog.Logger
+	silences
 
-	mu       sync.Mutex
+	looking  sync.Mutex
 	underWay map[string]*sight // by socket
 	// opened is when the windows of new workers were opened, by worker.
 	opened map[string]time.Time
@@ -33,8 +34,8 @@ const justNow = 500 * time.Millisecond
 // justOpened notes that tmux has opened the window of a worker where the handle says. A host
 // asks for the status of a new worker at once, and need not wait for a second call of tmux.
 func (s *sights) justOpened(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.looking.Lock()
+	defer s.looking.Unlock()
 	if s.opened == nil {
 		s.opened = make(map[string]time.Time)
 	}
@@ -45,8 +46,8 @@ func (s *sights) justOpened(id string) {
 // wasJustOpened reports, once for each worker, whether its handle says where its window
 // is now.
 func (s *sights) wasJustOpened(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.looking.Lock()
+	defer s.looking.Unlock()
 	at, ok := s.opened[id]
 	delete(s.opened, id)
 	return ok && time.Since(at) <= justNow
@@ -65,8 +66,8 @@ type sight struct {
 // of returns the running query of a worker's server, or starts one. It does not wait for
 // the answer.
 func (s *sights) of(ctx context.Context, h handle) *sight {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.looking.Lock()
+	defer s.looking.Unlock()
 	if v, ok := s.underWay[h.Socket]; ok {
 		return v
 	}
@@ -81,9 +82,8 @@ func (s *sights) of(ctx context.Context, h handle) *sight {
 
 func (s *sights) look(ctx context.Context, h handle, v *sight) {
 	// Other calls wait for it, too.
-	ctx, cancel := limited(context.WithoutCancel(ctx), lookLimit)
-	defer cancel()
-	panes, err := h.server().panes(ctx)
+	ctx = context.WithoutCancel(ctx)
+	panes, err := s.panes(ctx, h.server())
 	if err != nil {
 		s.log.Debug("tmux can't be asked where windows are", "worker", h.ID, "error", err)
 	}
@@ -92,14 +92,17 @@ func (s *sights) look(ctx context.Context, h handle, v *sight) {
 	for _, p := range panes {
 		v.panes[p.id] = p
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.looking.Lock()
+	defer s.looking.Unlock()
 	delete(s.underWay, h.Socket)
 	close(v.done)
 }
 
+// dialLimit is short: the kernel accepts connections, or refuses them, for a server at once.
+const dialLimit = 200 * time.Millisecond
+
 func isGone(ctx context.Context, socket string) bool {
-	c, err := (&net.Dialer{Timeout: lookLimit}).DialContext(ctx, "unix", socket)
+	c, err := (&net.Dialer{Timeout: dialLimit}).DialContext(ctx, "unix", socket)
 	if err == nil {
 		_ = c.Close() // nothing was asked
 	}
@@ -110,7 +113,7 @@ func isGone(ctx context.Context, socket string) bool {
 // known to be gone, and otherwise the place at the start of the worker. The sight may be
 // nil.
 func (v *sight) where(ctx context.Context, h handle) swarm.Where {
-	if h.Pane == "" {
+	if h.Window == "" {
 		return h.noWindow()
 	}
 	if v != nil {

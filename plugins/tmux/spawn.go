@@ -18,6 +18,9 @@ const (
 	attempts = 5
 	// abandonLimit bounds how long it may take to undo a start.
 	abandonLimit = 10 * time.Second
+	// openLimit is how long a server may take to open a window. One that hangs, or that is
+	// stopped, never does.
+	openLimit = 10 * time.Second
 )
 
 // Spawn opens a window whose process is a shim, which starts the worker.
@@ -45,7 +48,10 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	defer starting.Close()
 
 	srv := server{label: t.label, env: serverEnv(spec.Local.HostEnv)}
+	defer b.progress.Begin(spec.ID)()
+	b.progress.Set(spec.ID, "waiting for "+srv.String()+" to answer")
 	w, err := b.open(ctx, srv, t, spec)
+	b.progress.Set(spec.ID, "")
 	h := handle{
 		Worker: shim.Worker{ID: spec.ID, Dir: spec.Local.RunDir}, Name: spec.Name,
 		Label: t.label, Socket: w.socket, Session: w.session, Window: w.id, Pane: w.pane, PanePID: w.pid,
@@ -74,7 +80,16 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 
 // open opens the worker's window, in the session if it exists, else with it.
 // Others may open and close windows at the same time, so it tries both in turn.
-func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spec) (opened, error) {
+func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spec) (_ opened, err error) {
+	ctx, cancel := limited(ctx, openLimit)
+	defer cancel()
+	defer func() {
+		if errors.Is(err, errSilent) {
+			err = fmt.Errorf("%w: %s did not answer within %v: it is stopped or hangs; "+
+				"let it continue, or choose another one with --tmux-socket", swarm.ErrUnavailable, srv, openLimit)
+			b.sights.note(srv.name(), silence(openLimit))
+		}
+	}()
 	o := opening{target: t, spec: spec}
 	var refused error
 	for range attempts {
@@ -139,19 +154,22 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starti
 	if err == nil {
 		starting.Abandon(ctx, shimProc)
 	}
-	looking, cancel := limited(context.WithoutCancel(ctx), lookLimit)
-	defer cancel()
-	panes, err := srv.panes(looking)
+	panes, err := b.sights.panes(ctx, srv)
 	if err != nil {
-		return // its windows close with their shims, once it goes on
+		return // its windows close with their shims, once it continues
 	}
 	for _, p := range panes {
 		if p.worker == h.ID {
 			h.Pane, h.PanePID, h.Socket = p.id, p.pid, p.socket
-			b.close(looking, h, h.killPane())
-			starting.Abandon(looking, shimOf(p.server, p.pid))
+			b.close(ctx, h, h.killPane())
+			starting.Abandon(ctx, shimOf(p.server, p.pid))
 		}
 	}
+}
+
+// Progress implements [swarm.Progresser].
+func (b *Backend) Progress(ctx context.Context, id string, each func(text string) error) error {
+	return b.progress.Progress(ctx, id, each)
 }
 
 // serverEnv is the environment for a server that has to be started: the caller's, as if the

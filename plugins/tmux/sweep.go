@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -28,7 +29,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		h, err := decode(raw)
 		p := place{h.Socket, h.Session}
 		// A server that does not answer closes the windows itself once it goes on.
-		if err != nil || h.Pane == "" || used[p] || b.closer.isSilent(h.Socket) {
+		if err != nil || h.Pane == "" || used[p] || b.closer.isSilent(h.Socket) || b.sights.lately(h.server().name()) {
 			continue
 		}
 		if left[p] == nil {
@@ -37,14 +38,22 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		left[p] = append(left[p], h)
 	}
 	var warnings []string
-	listed := make(map[string][]pane)
+	listed := make(map[string]*[]pane)
+	var looking sync.WaitGroup
 	for _, p := range order {
-		panes, ok := listed[p.socket]
-		if !ok {
-			// The sessions of a server end with it.
-			panes = left[p][0].look(ctx)
-			listed[p.socket] = panes
+		if listed[p.socket] != nil {
+			continue
 		}
+		panes := new([]pane)
+		listed[p.socket] = panes
+		looking.Go(func() {
+			// The sessions of a server end with it, and one that does not answer keeps them.
+			*panes, _ = b.sights.panes(ctx, left[p][0].server())
+		})
+	}
+	looking.Wait()
+	for _, p := range order {
+		panes := *listed[p.socket]
 		if err := ctx.Err(); err != nil {
 			return warnings, err
 		}
@@ -96,13 +105,4 @@ func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept
 func (h handle) knows(worker string) bool {
 	_, err := os.Stat(filepath.Join(filepath.Dir(h.Dir), worker))
 	return err == nil
-}
-
-// look lists the panes of the worker's server; the list is empty if the server is gone or
-// does not answer.
-func (h handle) look(ctx context.Context) []pane {
-	ctx, cancel := limited(ctx, lookLimit)
-	defer cancel()
-	panes, _ := h.server().panes(ctx)
-	return panes
 }

@@ -98,8 +98,8 @@ const paneFormat = "#{pid}:#{pane_pid}:#{pane_id}:#{window_id}:#{" + optMadeSess
 // panes lists all panes of a server. A window that is linked into two sessions is listed in
 // both; the panes of views come first, so that the last entry of a window is in its own
 // session.
-func (s server) panes(ctx context.Context) ([]pane, error) {
-	out, err := s.run(ctx, []string{"list-panes", "-a", "-F", paneFormat}, []string{"display-message", "-p", "#{socket_path}"})
+func (s *silences) panes(ctx context.Context, srv server) ([]pane, error) {
+	out, err := s.ask(ctx, srv, []string{"list-panes", "-a", "-F", paneFormat}, []string{"display-message", "-p", "#{socket_path}"})
 	if err != nil {
 		return nil, err
 	}

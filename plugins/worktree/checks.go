@@ -127,23 +127,29 @@ func (t *tree) changes(ctx context.Context) (*swarm.Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.untracked, t.ignored, t.dirty = s.untracked, s.ignored, s.lines > 0
+	t.untracked, t.ignored, t.ignoredDirs = s.untracked, s.ignored, s.ignoredDirs
+	t.listed()
+	lines := s.lines + t.hidden
+	t.dirty = lines > 0
+	if len(t.snapshot.devices) > 0 {
+		return keep("it contains a device, which cannot be saved: %s", quote(t.snapshot.devices[0])), nil
+	}
 	for _, path := range s.untracked {
 		if strings.HasSuffix(path, "/") {
 			return keep("it contains another git repository: %s", quote(path)), nil
 		}
 	}
-	for _, path := range slices.Concat(s.untracked, s.ignored) {
+	for _, path := range slices.Concat(t.untracked, t.ignored) {
 		// Of a link git reads only the link.
 		err := unix.Faccessat(unix.AT_FDCWD, filepath.Join(t.ref.Path, path), unix.R_OK, unix.AT_SYMLINK_NOFOLLOW)
 		if errors.Is(err, unix.EACCES) {
 			return keep("no permission to read %s, which is not committed", quote(path)), nil
 		}
 	}
-	if s.lines == 0 {
+	if lines == 0 {
 		return nil, nil
 	}
-	return forceable("worktree has %d uncommitted change(s)", s.lines), nil
+	return forceable("worktree has %d uncommitted change(s)", lines), nil
 }
 
 // hiddenChanges reports changes of files that git was told to ignore in its index.

@@ -22,14 +22,21 @@ import (
 //	index  a commit of the index, without conflicts
 //	exact  a commit of what those two can't express: as index the index itself,
 //	       with conflicts and marks; as stage1 to stage3 what its conflicts refer
-//	       to; as files.tar the saved files that git converts when it checks them
-//	       out, byte for byte
+//	       to; as files.tar what git refuses to hold, such as a file in a directory
+//	       .GIT, and the saved files that it converts when it checks them out, byte
+//	       for byte
 type commit struct {
 	hash string
 	// exact is the number of that parent, counted from 1.
 	exact               int
 	conflicts, archived bool
+	// saved are the files in the worktree that exist nowhere else, deleted those that are
+	// only in the index.
+	saved, deleted []string
 }
+
+// archive names the blob of files.tar.
+func (c commit) archive() string { return fmt.Sprintf("%s^%d:files.tar", c.hash, c.exact) }
 
 var ident = []string{
 	"GIT_AUTHOR_NAME=swarm", "GIT_AUTHOR_EMAIL=swarm@localhost",
@@ -50,21 +57,22 @@ func (t *tree) commit(ctx context.Context) (c commit, err error) {
 		return c, err
 	}
 
-	work, saved, err := t.workTree(ctx)
+	work, saved, deleted, err := t.workTree(ctx)
 	if err != nil {
 		return c, err
 	}
+	c.saved, c.deleted = saved, deleted
 	exact, err := t.exactIndex(ctx)
 	if err != nil {
 		return c, err
 	}
 	c.conflicts = len(exact) > 1
-	converted, err := t.converted(ctx, saved)
+	unheld, err := t.unheld(ctx, work, saved)
 	if err != nil {
 		return c, err
 	}
-	if c.archived = len(converted) > 0; c.archived {
-		blob, err := t.archive(ctx, converted)
+	if c.archived = len(unheld) > 0; c.archived {
+		blob, err := t.archive(ctx, unheld)
 		if err != nil {
 			return c, err
 		}
@@ -121,26 +129,58 @@ func (t *tree) indexTree(ctx context.Context) (hash string, err error) {
 	return hash, err
 }
 
-// workTree makes a tree of the files as they are, and returns those of them that
-// exist nowhere else.
-func (t *tree) workTree(ctx context.Context) (hash string, saved []string, err error) {
+// portable makes git refuse the names that it refuses on other systems, whatever is
+// configured. Such files are archived: a tree with them could not be checked out everywhere.
+var portable = []string{"core.protectNTFS=true", "core.protectHFS=true"}
+
+// workTree makes a tree of the files as they are, but for those that git refuses to hold, and
+// returns the files that exist nowhere else and those that are deleted.
+func (t *tree) workTree(ctx context.Context) (hash string, saved, deleted []string, err error) {
 	err = t.withIndex(ctx, func(g git) error {
-		changed, deleted, err := t.unhide(ctx, g)
-		if err != nil {
+		var changed []string
+		if changed, deleted, err = t.unhide(ctx, g); err != nil {
 			return err
 		}
-		saved = slices.Concat(changed, t.untracked, t.ignored)
+		saved = unique(slices.Concat(changed, t.untracked, t.ignored))
 		// First, since a file may have taken the place of a directory.
 		if _, err := g.feed(ctx, input(deleted), "update-index", "--force-remove", "-z", "--stdin"); err != nil {
 			return err
 		}
-		if _, err := g.confined(ctx).feed(ctx, input(saved), "update-index", "--add", "-z", "--stdin"); err != nil {
+		adding := g.confined(ctx)
+		for _, s := range portable {
+			adding = adding.set(s)
+		}
+		if err := t.addTo(ctx, adding, saved); err != nil {
 			return err
 		}
 		hash, err = g.line(ctx, "write-tree")
 		return err
 	})
-	return hash, saved, err
+	return hash, saved, deleted, err
+}
+
+// addTo adds files to an index. If git fails at one, as it does if a filter fails, it adds
+// those that it need not convert: all others are archived in any case.
+func (t *tree) addTo(ctx context.Context, g git, paths []string) error {
+	_, err := g.feed(ctx, input(paths), "update-index", "--add", "-z", "--stdin")
+	if _, failed := errors.AsType[*gitError](err); !failed {
+		return err
+	}
+	converts, cerr := t.converts(ctx, paths)
+	if cerr != nil {
+		return errors.Join(err, cerr)
+	}
+	plain := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return converts(path, modeFile) })
+	if _, again := g.feed(ctx, input(plain), "update-index", "--add", "-z", "--stdin"); again != nil {
+		return again
+	}
+	return nil
+}
+
+// unique removes the repetitions of paths.
+func unique(paths []string) []string {
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // exactIndex returns the entries of a tree that holds the index itself and, in
@@ -186,9 +226,14 @@ func (t *tree) exactIndex(ctx context.Context) ([]string, error) {
 // from its blob, see gitattributes(5).
 var conversions = []string{"text", "crlf", "eol", "filter", "ident", "working-tree-encoding"}
 
-// converted returns the regular files that git may convert.
-func (t *tree) converted(ctx context.Context, paths []string) ([]string, error) {
+// converts returns a function that reports whether git may write a file of some mode with
+// other contents than it has.
+func (t *tree) converts(ctx context.Context, paths []string) (func(path, mode string) bool, error) {
 	autocrlf, err := t.git.line(ctx, "config", "--default=false", "--get", "core.autocrlf")
+	if err != nil {
+		return nil, err
+	}
+	links, err := t.git.line(ctx, "config", "--type=bool", "--default=true", "--get", "core.symlinks")
 	if err != nil {
 		return nil, err
 	}
@@ -204,17 +249,15 @@ func (t *tree) converted(ctx context.Context, paths []string) ([]string, error) 
 			found[attrs[i]] = true
 		}
 	}
-	var converted []string
-	for _, path := range paths {
-		info, err := os.Lstat(filepath.Join(t.ref.Path, path))
-		if err != nil {
-			return nil, err
+	return func(path, mode string) bool {
+		switch mode {
+		case modeFile, modeProgram:
+			return found[path] || autocrlf != "false"
+		case modeLink:
+			return links != "true"
 		}
-		if info.Mode().IsRegular() && (found[path] || autocrlf != "false") {
-			converted = append(converted, path)
-		}
-	}
-	return converted, nil
+		return false
+	}, nil
 }
 
 // archive stores files as they are and returns the blob.
@@ -242,13 +285,33 @@ func (t *tree) writeTar(to io.Writer, paths []string) error {
 }
 
 func (t *tree) addTar(w *tar.Writer, path string) error {
-	f, err := safefile.OpenForeign(filepath.Join(t.ref.Path, path), 0)
+	full := filepath.Join(t.ref.Path, path)
+	info, err := os.Lstat(full)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		target := ""
+		if info.Mode()&os.ModeSymlink != 0 {
+			if target, err = os.Readlink(full); err != nil {
+				return err
+			}
+		}
+		h, err := tar.FileInfoHeader(info, target)
+		if err != nil {
+			return err
+		}
+		if h.Name = path; info.IsDir() {
+			h.Name += "/"
+		}
+		return w.WriteHeader(h)
+	}
+	f, err := safefile.OpenForeign(full, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
+	if info, err = f.Stat(); err != nil {
 		return err
 	}
 	h, err := tar.FileInfoHeader(info, "")

@@ -93,8 +93,11 @@ func (t *tree) now(ctx context.Context) (string, error) {
 		info, err := os.Lstat(filepath.Join(t.ref.Path, path))
 		return err != nil || !info.Mode().IsRegular() && info.Mode()&os.ModeSymlink == 0
 	})
-	hash, _, err := t.workTree(ctx)
-	return hash, err
+	hash, saved, _, err := t.workTree(ctx)
+	if err != nil {
+		return "", err
+	}
+	return t.withRefused(ctx, hash, saved)
 }
 
 // show returns the git command that prints a difference. It reads two trees and no working

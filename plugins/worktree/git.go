@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,10 @@ var settings = []string{
 	"core.checkStat=default",
 	"core.trustctime=true",
 	"core.splitIndex=false",
+	// On a file system that knows upper case it would hide a file from git.
+	"core.ignoreCase=false",
+	"core.ignoreStat=false",
+	"core.safecrlf=false",
 	"gc.auto=0",
 	"maintenance.auto=false",
 	"submodule.recurse=false",
@@ -129,6 +134,36 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 
 // feed is run with input.
 func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	var stdout bytes.Buffer
+	err := g.pipe(ctx, stdin, &stdout, args...)
+	if err != nil {
+		return "", err
+	}
+	return stdout.String(), nil
+}
+
+// read is feed for output of any size, which use reads while git runs.
+func (g git) read(ctx context.Context, stdin io.Reader, use func(io.Reader) error, args ...string) error {
+	r, w := io.Pipe()
+	used := make(chan error, 1)
+	go func() {
+		err := use(r)
+		if err == nil {
+			_, err = io.Copy(io.Discard, r)
+		}
+		_ = r.CloseWithError(cmp.Or(err, io.ErrClosedPipe)) // git ends
+		used <- err
+	}()
+	err := g.pipe(ctx, stdin, w, args...)
+	_ = w.CloseWithError(cmp.Or(err, io.EOF))
+	if used := <-used; used != nil {
+		return used
+	}
+	return err
+}
+
+// pipe runs git, from stdin to stdout.
+func (g git) pipe(ctx context.Context, stdin io.Reader, stdout io.Writer, args ...string) error {
 	argv := make([]string, 0, 2*(len(settings)+len(g.more))+len(args))
 	for _, s := range slices.Concat(settings, g.more) {
 		argv = append(argv, "-c", s)
@@ -140,8 +175,8 @@ func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string,
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = cancelLimit
-	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
+	var stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, &stderr
 	if g.before != nil {
 		g.before(args)
 	}
@@ -155,22 +190,22 @@ func (g git) feed(ctx context.Context, stdin io.Reader, args ...string) (string,
 		err = cmd.Wait()
 	}
 	if err == nil {
-		return stdout.String(), nil
+		return nil
 	}
 	if ctx.Err() != nil {
 		if cmd.Process != nil {
 			awaitGroup(cmd.Process.Pid)
 		}
-		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
+		return fmt.Errorf("git %s: %w", args[0], ctx.Err())
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return "", &gitError{verb: args[0], code: exit.ExitCode(), stderr: stderr.String()}
+		return &gitError{verb: args[0], code: exit.ExitCode(), stderr: stderr.String()}
 	}
 	if missing(g.bin, err) {
-		return "", fmt.Errorf("%w: git is not installed: install it with your system's package manager, as in apt install git or brew install git",
+		return fmt.Errorf("%w: git is not installed: install it with your system's package manager, as in apt install git or brew install git",
 			swarm.ErrUnavailable)
 	}
-	return "", fmt.Errorf("git %s: %w", args[0], err)
+	return fmt.Errorf("git %s: %w", args[0], err)
 }
 
 const (

@@ -126,11 +126,16 @@ func (t *tree) unhide(ctx context.Context, g git) (changed, deleted []string, er
 	}
 	out, err := g.list(ctx, "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=dirty")
 	for i := 0; i+1 < len(out); i += 2 {
-		if out[i] == "D" {
+		gone := out[i] == "D"
+		if out[i] == "U" { // a conflict, about a file that may be there
+			_, err := os.Lstat(filepath.Join(t.ref.Path, out[i+1]))
+			gone = errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+		}
+		if gone {
 			deleted = append(deleted, out[i+1])
 		} else {
 			changed = append(changed, out[i+1])
 		}
 	}
-	return changed, deleted, err
+	return unique(changed), unique(deleted), err
 }

@@ -106,6 +106,9 @@ func (g git) writes(args []string) []confine.Dir {
 			if file, ok := strings.CutPrefix(entry, "GIT_INDEX_FILE="); ok {
 				where = append(where, confine.Dir{Path: filepath.Dir(file)})
 			}
+			if dir, ok := strings.CutPrefix(entry, "GIT_OBJECT_DIRECTORY="); ok {
+				where = append(where, confine.Dir{Path: dir})
+			}
 		}
 		return where
 	case "update-ref":

@@ -26,6 +26,8 @@ type rescues struct {
 	hashes []string
 }
 
+const noReplace = "GIT_NO_REPLACE_OBJECTS=1"
+
 // save makes rescue refs for all that exists only in this worktree, if the
 // checks let it pass.
 func (t *tree) save(ctx context.Context) (_ *rescues, err error) {
@@ -35,10 +37,13 @@ func (t *tree) save(ctx context.Context) (_ *rescues, err error) {
 			err = errors.Join(err, r.drop(ctx))
 		}
 	}()
+	// What replaces an object elsewhere says nothing about the object.
+	t.git, t.repo.git = t.git.with(noReplace), t.repo.git.with(noReplace)
 	tips, err := t.orphans(ctx)
 	if err != nil {
 		return r, err
 	}
+	var saved *commit
 	if t.dirty || len(t.ignored) > 0 {
 		if err := t.repo.plainObjects(); err != nil {
 			return r, err
@@ -50,6 +55,7 @@ func (t *tree) save(ctx context.Context) (_ *rescues, err error) {
 		if err := r.add(ctx, c.hash, func(ref string) string { return t.restore(ref, c) }); err != nil {
 			return r, err
 		}
+		saved = &c
 		// The rescue has it as its parent.
 		tips = slices.DeleteFunc(tips, func(tip string) bool { return tip == t.head })
 	}
@@ -64,7 +70,13 @@ func (t *tree) save(ctx context.Context) (_ *rescues, err error) {
 			return r, err
 		}
 	}
-	return r, nil
+	if err := t.settle(ctx, r); err != nil {
+		return r, err
+	}
+	if saved != nil {
+		err = t.compare(ctx, *saved)
+	}
+	return r, err
 }
 
 // add makes a ref that did not exist.
@@ -148,7 +160,12 @@ func (t *tree) visited(ctx context.Context) (string, error) {
 	}
 	// Git shows no log of a HEAD that has no commit, but there is one after
 	// "git checkout --orphan".
-	log, err := safefile.ReadForeign(filepath.Join(t.admin.dir, "logs", "HEAD"), logLimit)
+	return loggedIn(filepath.Join(t.admin.dir, "logs", "HEAD"))
+}
+
+// loggedIn returns the commits in a log of git, one a line.
+func loggedIn(path string) (string, error) {
+	log, err := safefile.ReadForeign(path, logLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -57,7 +59,7 @@ func (w *Workspace) Rescue(ctx context.Context, req swarm.RescueRequest) ([]swar
 	if err != nil {
 		return nil, err
 	}
-	if work.Files, err = r.changes(ctx, c.base(), c.hash); err != nil {
+	if work.Files, err = r.contents(ctx, c); err != nil {
 		return nil, err
 	}
 	switch req.Action {
@@ -208,12 +210,9 @@ func restoreExact(ctx context.Context, g git, c rescued, path, dir string) error
 	if err != nil {
 		return err
 	}
-	if slices.Contains(entries, "files.tar") {
-		archive, err := g.run(ctx, "cat-file", "blob", c.exact()+":files.tar")
+	if slices.Contains(entries, archiveName) {
+		err := g.read(ctx, nil, func(r io.Reader) error { return extract(r, path) }, "cat-file", "blob", c.exact()+":"+archiveName)
 		if err != nil {
-			return err
-		}
-		if err := extract(strings.NewReader(archive), path); err != nil {
 			return err
 		}
 	}
@@ -233,41 +232,135 @@ func restoreExact(ctx context.Context, g git, c rescued, path, dir string) error
 	return os.Chtimes(file, time.Unix(1, 0), time.Unix(1, 0))
 }
 
-// extract writes the regular files of an archive over those that were checked out. Nothing
-// is written outside of the directory.
+// archiveName is the name of an archive in the tree of what a tree can't express.
+const archiveName = "files.tar"
+
+// contents lists the files of a rescue that differ from what was checked out, with those in
+// its archive.
+func (r *repo) contents(ctx context.Context, c rescued) ([]swarm.FileChange, error) {
+	files, err := r.changes(ctx, c.base(), c.hash)
+	if err != nil || !c.work {
+		return files, err
+	}
+	entries, err := r.git.list(ctx, "ls-tree", "-z", "--name-only", c.exact())
+	if err != nil || !slices.Contains(entries, archiveName) {
+		return files, err
+	}
+	listed := make(map[string]bool)
+	for _, f := range files {
+		listed[f.Path] = true
+	}
+	err = r.git.read(ctx, nil, func(in io.Reader) error {
+		archive := tar.NewReader(in)
+		for {
+			h, err := archive.Next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if h.Typeflag == tar.TypeDir || listed[h.Name] {
+				continue
+			}
+			c := swarm.FileChange{Path: h.Name, Added: -1, Removed: -1}
+			switch h.Typeflag {
+			case tar.TypeSymlink:
+				c.Added, c.Removed = 1, 0
+			case tar.TypeReg:
+				if n := countLines(archive); n >= 0 {
+					c.Added, c.Removed = n, 0
+				}
+			}
+			files = append(files, c)
+		}
+	}, "cat-file", "blob", c.exact()+":"+archiveName)
+	slices.SortFunc(files, func(a, b swarm.FileChange) int { return strings.Compare(a.Path, b.Path) })
+	return files, err
+}
+
+// countLines returns how many lines a file has, or -1 if it is not text.
+func countLines(r io.Reader) int {
+	text, err := io.ReadAll(io.LimitReader(r, linesLimit+1))
+	if err != nil || len(text) > linesLimit {
+		return -1
+	}
+	return linesOf(text)
+}
+
+// extract writes the files of an archive over those that were checked out. Nothing is written
+// outside of the directory. Links come last, so that no file is written through one.
 func extract(from io.Reader, path string) error {
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }()
+	var links []*tar.Header
 	archive := tar.NewReader(from)
 	for {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			break
 		}
 		if err != nil {
 			return err
 		}
-		if h.Typeflag != tar.TypeReg || slices.Contains(strings.Split(h.Name, "/"), ".git") {
+		if h.Typeflag == tar.TypeSymlink {
+			links = append(links, h)
 			continue
 		}
-		if err := root.MkdirAll(filepath.Dir(h.Name), 0o777); err != nil {
-			return err
-		}
-		if err := root.Remove(h.Name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		f, err := root.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, h.FileInfo().Mode().Perm())
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(f, archive)
-		if err := errors.Join(err, f.Close()); err != nil {
+		if err := extractOne(root, h, archive); err != nil {
 			return err
 		}
 	}
+	for _, h := range links {
+		if err := extractOne(root, h, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func extractOne(root *os.Root, h *tar.Header, content io.Reader) error {
+	name := strings.TrimSuffix(h.Name, "/")
+	parts := strings.Split(name, "/")
+	if slices.Contains(parts, ".git") {
+		return nil // no rescue of ours has it
+	}
+	if h.Typeflag == tar.TypeDir {
+		return root.MkdirAll(name, 0o777)
+	}
+	for n := range parts {
+		// This file system may take another name for the .git of the worktree.
+		part := strings.Join(parts[:n+1], "/")
+		if info, err := root.Lstat(part); err == nil {
+			if dotGit, err := root.Lstat(filepath.Join(filepath.Dir(part), ".git")); err == nil && os.SameFile(info, dotGit) {
+				return fmt.Errorf("cannot restore %s here: this file system does not distinguish %s from .git", quote(name), quote(parts[n]))
+			}
+		}
+	}
+	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	switch h.Typeflag {
+	case tar.TypeSymlink:
+		return root.Symlink(h.Linkname, name)
+	case tar.TypeFifo:
+		return unix.Mkfifo(filepath.Join(root.Name(), name), uint32(h.FileInfo().Mode().Perm()))
+	case tar.TypeReg:
+	default:
+		return nil
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, h.FileInfo().Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, content)
+	return errors.Join(err, f.Close())
 }
 
 // makesBranch is the way out of a detached HEAD.

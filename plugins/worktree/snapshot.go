@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,6 +24,9 @@ type snapshot struct {
 	repositories []string
 	// fixed are the directories whose files can't be removed.
 	fixed []string
+	// files are its regular files and links, pipes its FIFOs, devices its devices, and empty
+	// the directories in which nothing is; relative to it, without its own .git.
+	files, pipes, devices, empty []string
 }
 
 // readByGit are files in a working tree that git opens, and would wait for.
@@ -68,14 +74,14 @@ func (s *snapshot) add(sum hash.Hash, dev any, root, rel string) error {
 		}
 		fmt.Fprintf(sum, "%q %o %d %d %d.%d %d.%d\n", name, st.Mode, st.Ino, st.Size,
 			st.Mtim.Sec, st.Mtim.Nsec, st.Ctim.Sec, st.Ctim.Nsec)
+		if rel != "" && isDotGit(e.Name()) {
+			s.repositories = append(s.repositories, name)
+		}
 		switch e.Name() {
-		case ".git":
-			if rel != "" {
-				s.repositories = append(s.repositories, name)
-			}
 		case "HEAD", "objects", "refs":
 			bare++
 		}
+		s.list(name, e.Type())
 		if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 			if git := slices.Contains(readByGit, e.Name()); git && st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFLNK {
 				return fmt.Errorf("%s is not a regular file", quote(name))
@@ -89,11 +95,35 @@ func (s *snapshot) add(sum hash.Hash, dev any, root, rel string) error {
 			return err
 		}
 	}
+	if len(entries) == 0 && rel != "" {
+		s.empty = append(s.empty, rel)
+	}
 	// The three without which git does not take a directory for a repository.
 	if bare == 3 && filepath.Base(rel) != ".git" {
 		s.repositories = append(s.repositories, filepath.Join(rel, ".git"))
 	}
 	return nil
+}
+
+// list adds a file to those of its kind. A socket is in none: only the process that made it
+// gives it a meaning, and that has ended.
+func (s *snapshot) list(name string, mode fs.FileMode) {
+	switch {
+	case mode.IsRegular() || mode&fs.ModeSymlink != 0:
+		if name != ".git" {
+			s.files = append(s.files, name)
+		}
+	case mode&fs.ModeNamedPipe != 0:
+		s.pipes = append(s.pipes, name)
+	case mode&fs.ModeDevice != 0:
+		s.devices = append(s.devices, name)
+	}
+}
+
+// isDotGit reports whether git takes a file of that name for the .git of a repository.
+func isDotGit(name string) bool {
+	// The usual file systems of darwin do not distinguish upper case.
+	return name == ".git" || runtime.GOOS == "darwin" && strings.EqualFold(name, ".git")
 }
 
 // writable reports whether entries of a directory can be removed.

@@ -18,6 +18,8 @@ type status struct {
 	// untracked and ignored are single files; for an untracked repository, and
 	// for nothing else, its directory with a slash behind it.
 	untracked, ignored []string
+	// ignoredDirs are directories whose contents are all ignored, with a slash behind them.
+	ignoredDirs []string
 }
 
 func readStatus(ctx context.Context, g git) (status, error) {
@@ -38,7 +40,9 @@ func readStatus(ctx context.Context, g git) (status, error) {
 		switch {
 		case kind == '?':
 			s.untracked = append(s.untracked, path)
-		case kind == '!' && !strings.HasSuffix(path, "/"):
+		case kind == '!' && strings.HasSuffix(path, "/"):
+			s.ignoredDirs = append(s.ignoredDirs, path)
+		case kind == '!':
 			s.ignored = append(s.ignored, path)
 		}
 	})

@@ -131,7 +131,14 @@ const linesLimit = 8 << 20
 // lines returns how many lines a file has, or -1 if it is not text or can't be read.
 func lines(path string) int {
 	text, err := safefile.ReadForeign(path, linesLimit)
-	if err != nil || bytes.IndexByte(text[:min(len(text), textLimit)], 0) >= 0 {
+	if err != nil {
+		return -1
+	}
+	return linesOf(text)
+}
+
+func linesOf(text []byte) int {
+	if bytes.IndexByte(text[:min(len(text), textLimit)], 0) >= 0 {
 		return -1
 	}
 	n := bytes.Count(text, []byte{'\n'})

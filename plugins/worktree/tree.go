@@ -40,6 +40,11 @@ type tree struct {
 	dirty      bool     // something is not committed
 	untracked  []string
 	ignored    []string // files, outside of ignored directories
+	// ignoredDirs are those directories, and special what git has no name for outside of
+	// them: FIFOs and empty directories, which are saved if anything else is.
+	ignoredDirs, special []string
+	// hidden counts the untracked files that git does not list.
+	hidden int
 }
 
 // find returns the worktree that ref names, or the reason why the directory is not that

@@ -27,8 +27,9 @@ func New(a *app.App) *cobra.Command {
 		Short: "List, restore and drop the work saved from removed worktrees",
 		Long: `List, restore and drop the work that was saved from removed worktrees. Before swarm
 removes a worktree with --force-dirty, it saves the uncommitted changes, the untracked
-files and the index as commits below refs/swarm/rescue in the repository. They stay
-there until 'swarm rescue drop', also when the worker was cleaned.
+files and the index as commits below refs/swarm/rescue in the repository, with an archive
+of what git can't hold. They stay there until 'swarm rescue drop', also when the worker
+was cleaned.
 
 A verb takes the name of a worker, which means its newest saved work, or a name from
 'swarm rescue ls'. It looks in the repositories of all workers, in those from which

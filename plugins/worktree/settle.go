@@ -1,0 +1,137 @@
+package worktree
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/swarmhost/swarm/plugins/worktree/durable"
+)
+
+// settle returns when all that stays of the worktree's work is on the disk, and can be read
+// there: the rescues, and the commits of its branch. Git alone does not wait for the disk,
+// and takes an object that an earlier power cut has emptied for one that is there.
+func (t *tree) settle(ctx context.Context, r *rescues) error {
+	visited, err := t.visited(ctx)
+	if err != nil {
+		return err
+	}
+	stashed, err := loggedIn(filepath.Join(t.repo.common, "logs", "refs", "stash"))
+	if err != nil {
+		return err
+	}
+	tips := unique(slices.Concat(r.hashes, strings.Fields(visited), strings.Fields(stashed), strings.Fields(t.head)))
+	// What was there before the worktree has nothing to do with it.
+	first := firstHead(t.admin)
+	tips = slices.DeleteFunc(tips, func(tip string) bool { return tip == first })
+	if len(tips) == 0 {
+		return nil
+	}
+	in := strings.Join(tips, "\n") + "\n"
+	if first != "" {
+		in += "^" + first + "\n"
+	}
+	out, err := t.repo.git.feed(ctx, strings.NewReader(in), "rev-list", "--ignore-missing", "--objects", "--missing=allow-promisor", "--stdin")
+	if err != nil {
+		return err
+	}
+	// The path at which each object was seen, empty for a commit.
+	paths := make(map[string]string)
+	for line := range strings.Lines(out) {
+		hash, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		paths[hash] = path
+	}
+	names := slices.Sorted(maps.Keys(paths))
+	if err := durable.Objects(t.repo.common, names); err != nil {
+		return err
+	}
+	if err := t.settleRefs(ctx, r, paths); err != nil {
+		return err
+	}
+	return t.repo.git.readBack(ctx, names, paths)
+}
+
+// settleRefs is settle for the references that lead to those objects.
+func (t *tree) settleRefs(ctx context.Context, r *rescues, objects map[string]string) error {
+	refs := []string{"refs/stash"}
+	for _, branch := range []string{t.branch, t.ref.Branch} {
+		if branch != "" {
+			refs = append(refs, "refs/heads/"+branch)
+		}
+	}
+	for _, rescue := range r.list {
+		refs = append(refs, rescue.Ref)
+	}
+	out, err := t.repo.git.run(ctx, "for-each-ref", "--format=%(objectname) %(refname)")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(out) {
+		hash, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if _, there := objects[hash]; there {
+			refs = append(refs, name)
+		}
+	}
+	return durable.Refs(t.repo.common, unique(refs)...)
+}
+
+// readBack reads objects and compares them with their names. The error names the file that an
+// object belongs to.
+func (g git) readBack(ctx context.Context, names []string, paths map[string]string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return g.read(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), func(r io.Reader) error {
+		out := bufio.NewReader(r)
+		for _, name := range names {
+			err := readObject(out)
+			if err != nil && paths[name] != "" {
+				return fmt.Errorf("cannot read the saved %s: %w", quote(paths[name]), err)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, "cat-file", "--batch", "--buffer")
+}
+
+// readObject reads an object that git cat-file --batch writes.
+func readObject(r *bufio.Reader) error {
+	head, err := r.ReadString('\n')
+	if err != nil {
+		return errors.Join(errors.New("git cat-file ends too early"), ignore(err, io.EOF))
+	}
+	words := strings.Fields(head)
+	if len(words) != 3 {
+		return fmt.Errorf("git cat-file: %s", strings.TrimSpace(head))
+	}
+	size, err := strconv.ParseInt(words[2], 10, 64)
+	if err != nil {
+		return err
+	}
+	sum := objectHash(words[0], words[1], size)
+	if _, err := io.CopyN(sum, r, size); err != nil {
+		return err
+	}
+	if fmt.Sprintf("%x", sum.Sum(nil)) != words[0] {
+		return fmt.Errorf("object %s is damaged", words[0])
+	}
+	_, err = r.Discard(1)
+	return err
+}
+
+// ignore returns err, or nil if it is the expected one.
+func ignore(err, expected error) error {
+	if errors.Is(err, expected) {
+		return nil
+	}
+	return err
+}

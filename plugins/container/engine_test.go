@@ -94,7 +94,10 @@ func TestMounts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		spec := specOf(t, "sh", "-c", `pwd; cat file; echo; cat /named/file; echo; ls "$0" 2>&1; echo mine >made; (echo x >/named/x) 2>&1; echo done`, secret)
+		if err := os.WriteFile(filepath.Join(workspace, ".git"), []byte("gitdir: /repo/.git/worktrees/w\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		spec := specOf(t, "sh", "-c", `(echo evil >.git; mv .git other; rm -f .git; mv other .git) 2>/dev/null; pwd; cat file; echo; cat /named/file; echo; ls "$0" 2>&1; echo mine >made; (echo x >/named/x) 2>&1; echo done`, secret)
 		spec.Dir, spec.Local.Workspace = workspace, workspace
 		spec.Options = map[string]string{"mount": shared + ":/named:ro", "user": "4242:4343"}
 		h := workertest.Spawn(t, b, spec)
@@ -110,6 +113,9 @@ func TestMounts(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(shared, "x")); err == nil {
 			t.Error("it wrote to what is mounted for reading")
+		}
+		if text, err := os.ReadFile(filepath.Join(workspace, ".git")); err != nil || string(text) != "gitdir: /repo/.git/worktrees/w\n" {
+			t.Errorf("it exchanged .git: %s, %v", text, err)
 		}
 	})
 }

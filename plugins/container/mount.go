@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/moby/moby/api/types/mount"
@@ -32,6 +33,9 @@ func parseMount(text string) (mount.Mount, error) {
 
 // mounts returns what of this machine a worker has: its workspace, if it has one, and what
 // the settings and the options name. The sources exist.
+//
+// The file .git of a worktree says which repository it belongs to. It can only be read: a worker
+// that exchanges it has git outside of the container read a configuration of the worker's.
 func (c Config) mounts(workspace string) ([]mount.Mount, error) {
 	var all []mount.Mount
 	if workspace != "" {
@@ -46,6 +50,15 @@ func (c Config) mounts(workspace string) ([]mount.Mount, error) {
 			return nil, fmt.Errorf("%w: mount: %w", swarm.ErrInvalidSpec, err)
 		}
 		all = append(all, m)
+	}
+	if workspace == "" {
+		return all, nil
+	}
+	dotGit := filepath.Join(workspace, ".git")
+	info, err := os.Lstat(dotGit)
+	named := slices.ContainsFunc(all, func(m mount.Mount) bool { return m.Target == dotGit })
+	if err == nil && info.Mode().IsRegular() && !named {
+		all = slices.Insert(all, 1, mount.Mount{Type: mount.TypeBind, Source: dotGit, Target: dotGit, ReadOnly: true})
 	}
 	return all, nil
 }

@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -161,9 +162,15 @@ func (r *repo) addWorktree(ctx context.Context, done *undo, path, start string, 
 	if err := whole(ctx, r.git, add...); err != nil {
 		return git{}, "", refused(err, "cannot make worktree %s", path)
 	}
-	inside := r.git.at(path)
-	dir, err := inside.line(ctx, "rev-parse", "--absolute-git-dir")
-	return inside, dir, err
+	admins, err := r.admins()
+	if err != nil {
+		return git{}, "", err
+	}
+	at := slices.IndexFunc(admins, func(a admin) bool { return a.worktree == path })
+	if at < 0 {
+		return git{}, "", fmt.Errorf("git made no worktree %s", path)
+	}
+	return r.git.within(path, admins[at].dir, r.common), admins[at].dir, nil
 }
 
 // forget removes an unfinished worktree. Only git has written into it.

@@ -92,27 +92,29 @@ func (t *tree) populated(ctx context.Context, index []indexEntry, dir, rel strin
 }
 
 func (t *tree) submodule(ctx context.Context, e indexEntry, dir, name string) (*swarm.Kept, error) {
+	p, err := gitdir.Discover(dir)
+	if err != nil {
+		return nil, err
+	}
+	if p.Top != dir {
+		return keep("submodule %s is damaged", quote(name)), nil
+	}
+	if err := t.repo.git.owned(ctx, dir, p.GitDir); err != nil {
+		return nil, err
+	}
 	// Whoever worked in the worktree wrote the configuration of its submodules, perhaps in a
 	// sandbox: the programs that it names do not run. Git would run them for the status of
 	// the worktree too, if that included changes in submodules.
-	if p, err := gitdir.Discover(dir); err != nil {
-		return nil, err
-	} else if p.Top != dir {
-		return keep("submodule %s is damaged", quote(name)), nil
-	}
-	g, err := t.repo.git.at(dir).disarmed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if top, err := g.line(ctx, "rev-parse", "--show-toplevel"); err != nil {
-		return nil, err
-	} else if top != dir {
-		return keep("submodule %s is damaged", quote(name)), nil
-	}
-	gitDir, err := g.line(ctx, "rev-parse", "--absolute-git-dir")
-	if err != nil {
-		return nil, err
-	}
+	var kept *swarm.Kept
+	err = t.repo.git.isolated(ctx, p, func(g git) (err error) {
+		kept, err = t.submoduleIn(ctx, g, e, dir, name, p.GitDir)
+		return err
+	})
+	return kept, err
+}
+
+// submoduleIn is submodule for the git of a repository that was examined.
+func (t *tree) submoduleIn(ctx context.Context, g git, e indexEntry, dir, name, gitDir string) (*swarm.Kept, error) {
 	if kept, err := operationIn(gitDir, "in submodule "+strings.ReplaceAll(quote(name), "%", "%%")+" %s is in progress"); kept != nil || err != nil {
 		return kept, err
 	}

@@ -20,11 +20,15 @@ import (
 // summary is Diff for a list of workers: four git processes, three of them at the same time,
 // no lock and no new objects.
 func (w *Workspace) summary(ctx context.Context, ref swarm.WorkspaceRef) (swarm.Diff, error) {
-	a, err := own(ref)
+	a, common, err := own(ref)
 	if err != nil {
 		return swarm.Diff{}, err
 	}
-	g, err := w.git.at(ref.Path).disarmed(ctx)
+	g := w.git.within(ref.Path, a.dir, common)
+	if err := w.git.at(common).owned(ctx, ref.Path, a.dir); err != nil {
+		return swarm.Diff{}, err
+	}
+	g, err = g.disarmed(ctx)
 	if err != nil {
 		return swarm.Diff{}, err
 	}
@@ -64,29 +68,30 @@ func (w *Workspace) summary(ctx context.Context, ref swarm.WorkspaceRef) (swarm.
 	return d, nil
 }
 
-// own returns the administrative directory of the worktree that ref names, without git.
-func own(ref swarm.WorkspaceRef) (admin, error) {
+// own returns the administrative directory of the worktree that ref names, and the directory
+// that all working trees share, without git.
+func own(ref swarm.WorkspaceRef) (admin, string, error) {
 	if !isDir(ref.Path) {
-		return admin{}, fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
+		return admin{}, "", fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
 	}
 	p, err := gitdir.Discover(ref.Path)
 	if err != nil {
-		return admin{}, err
+		return admin{}, "", err
 	}
 	base, err := gitdir.Discover(ref.Base)
 	if err != nil {
-		return admin{}, err
+		return admin{}, "", err
 	}
 	admins, err := (&repo{common: base.Common}).admins()
 	if err != nil {
-		return admin{}, err
+		return admin{}, "", err
 	}
 	for _, a := range admins {
 		if a.dir == p.GitDir && a.worktree == ref.Path && a.id == ref.ID && ref.ID != "" {
-			return a, a.plain()
+			return a, base.Common, a.plain()
 		}
 	}
-	return admin{}, fmt.Errorf("%w: %s is not this worker's worktree any more", swarm.ErrUnavailable, ref.Path)
+	return admin{}, "", fmt.Errorf("%w: %s is not this worker's worktree any more", swarm.ErrUnavailable, ref.Path)
 }
 
 func isDir(path string) bool {

@@ -140,17 +140,13 @@ func (t *tree) pointsBack() (*swarm.Kept, error) {
 }
 
 func (t *tree) open(ctx context.Context) error {
-	t.git = t.repo.git.with("GIT_DIR="+t.admin.dir, "GIT_WORK_TREE="+t.ref.Path)
+	t.git = t.repo.git.with("GIT_DIR="+t.admin.dir, "GIT_COMMON_DIR="+t.repo.common, "GIT_WORK_TREE="+t.ref.Path)
 	if !t.missing {
-		// With GIT_DIR git does not check the owner of the worktree.
-		found, err := t.repo.git.at(t.ref.Path).line(ctx, "rev-parse", "--absolute-git-dir")
-		if err != nil {
+		if err := t.repo.git.owned(ctx, t.ref.Path, t.admin.dir); err != nil {
 			return err
 		}
-		if found, err = filepath.EvalSymlinks(found); err != nil || found != t.admin.dir {
-			return errors.Join(errors.New("git finds another repository in it"), err)
-		}
 		// It may have a configuration of its own.
+		var err error
 		var shared bool
 		if t.git, shared, err = t.git.at(t.ref.Path).guarded(ctx, t.admin.dir, t.repo.common); err != nil {
 			return err

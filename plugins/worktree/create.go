@@ -34,12 +34,12 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	start, err := r.startOf(ctx, branch)
+	at, err := r.startOf(ctx, spec)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	if start != "" {
-		if err := r.makeBranch(ctx, spec.ID, branch, start, &done); err != nil {
+	if at.commit != "" {
+		if err := r.makeBranch(ctx, spec.ID, branch, at, &done); err != nil {
 			return swarm.WorkspaceRef{}, err
 		}
 	}

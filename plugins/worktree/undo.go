@@ -105,7 +105,10 @@ func (r *repo) dropBranch(ctx context.Context, ref swarm.WorkspaceRef) error {
 	if what != madeFor(ref.ID) {
 		return nil
 	}
-	return r.deleteRef(ctx, name, start)
+	if err := r.deleteRef(ctx, name, start); err != nil {
+		return err
+	}
+	return r.forgetBranch(ctx, ref.Branch)
 }
 
 // madeFor is the log entry of a branch that was created for a worker.

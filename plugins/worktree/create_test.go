@@ -98,7 +98,7 @@ func TestCreateRefuses(t *testing.T) {
 		{swarm.WorkspaceSpec{Name: "n", Base: f.top + "/none"}, "no directory …"},
 		{swarm.WorkspaceSpec{Name: "n", Base: f.top + "/file"}, "…is not a directory"},
 		{swarm.WorkspaceSpec{Name: "n", Base: f.top + "/damaged"}, "cannot use the git repository …"},
-		{swarm.WorkspaceSpec{Name: "n", Base: bare}, "repository …is bare, and worktrees need one with a working tree"},
+		{swarm.WorkspaceSpec{Name: "n", Base: bare}, "repository …has no commit yet, and a worktree needs one"},
 		{swarm.WorkspaceSpec{Name: "n", Base: unborn}, "repository …has no commit yet, and a worktree needs one"},
 		{swarm.WorkspaceSpec{Name: "../n", Base: f.repo}, "a worktree needs …"},
 		{swarm.WorkspaceSpec{Name: "n", Base: "relative"}, "a worktree needs …"},
@@ -130,7 +130,7 @@ func TestCreateRefuses(t *testing.T) {
 // everywhere describes all files and directories of the test but the lock.
 func (f *fixture) everywhere() []string {
 	f.Helper()
-	out := []string{f.manifest(f.top, "it's a repo/.git/swarm.lock", "unborn/.git/swarm.lock"), f.refs()}
+	out := []string{f.manifest(f.top, "it's a repo/.git/swarm.lock", "unborn/.git/swarm.lock", "bare.git/swarm.lock"), f.refs()}
 	return append(out, f.directories())
 }
 

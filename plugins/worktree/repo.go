@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,11 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if l.Bare && (!base || l.Top != dir) {
 		// A clone of a repository brings such directories with it, and their configuration
 		// too.
-		return nil, isBare(l.Top)
+		above, err := gitdir.Discover(filepath.Dir(l.Top))
+		if !errors.Is(err, gitdir.ErrNotFound) {
+			return nil, invalid("%s is laid out as a bare repository, but lies in another one, %s: it may have come with that, so it is not used; call this in a worktree of it",
+				l.Top, cmp.Or(above.Top, filepath.Dir(l.Top)))
+		}
 	}
 	if l.Bare {
 		g = g.set("safe.bareRepository=all")
@@ -92,8 +97,8 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	}
 	r := &repo{from: g, dir: l.Dir, common: common, shared: shared}
 	if bare == "true" {
-		if own == common && !l.Bare {
-			return nil, isBare(common)
+		if own == common {
+			r.dir = "" // it is in no working tree
 		}
 		r.git, r.main = g.set("safe.bareRepository=all").at(common), common
 		return r, nil
@@ -121,10 +126,6 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 		return nil, invalid("cannot tell where the main working tree of %s is; run this in it", common)
 	}
 	return r, nil
-}
-
-func isBare(dir string) error {
-	return invalid("repository %s is bare, and worktrees need one with a working tree", dir)
 }
 
 // name returns what directories that belong to the repository are named after, and

@@ -2,6 +2,7 @@ package dash
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,9 @@ type DiffPart struct {
 	Notes          []string
 	Added, Removed int
 	Lines          []DiffLine
+	// plain says that the difference names files without a prefix, and named that the path
+	// is known for sure.
+	plain, named bool
 }
 
 // DiffLine is a line of a difference.
@@ -97,8 +101,10 @@ func (c *Changes) read(ctx context.Context, diff swarm.Diff) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, diff.Command[0], diff.Command[1:]...)
-	cmd.Env = append(environ.Unset(os.Environ(), diff.Unset...), diff.Env...)
+	cmd.Env = usualPrefixes(append(environ.Unset(os.Environ(), diff.Unset...), diff.Env...))
 	cmd.WaitDelay = time.Second
+	said := &beginning{}
+	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -111,12 +117,58 @@ func (c *Changes) read(ctx context.Context, diff swarm.Diff) error {
 		cancel() // nobody reads the rest
 	}
 	if werr := cmd.Wait(); !c.Cut && err == nil && werr != nil {
-		err = werr
+		err = said.reason(werr)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot compare the workspace: %w", err)
 	}
 	return nil
+}
+
+// usualPrefixes adds settings of git to an environment: whatever the user has configured, the
+// two names of a file begin with a/ and b/.
+func usualPrefixes(env []string) []string {
+	n := 0
+	for _, entry := range env {
+		if text, ok := strings.CutPrefix(entry, "GIT_CONFIG_COUNT="); ok {
+			n, _ = strconv.Atoi(text) // the last one counts
+		}
+	}
+	for _, setting := range [][2]string{
+		{"diff.noprefix", "false"}, {"diff.mnemonicPrefix", "false"}, {"diff.srcPrefix", "a/"}, {"diff.dstPrefix", "b/"},
+	} {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, setting[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, setting[1]))
+		n++
+	}
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
+}
+
+// beginning keeps the beginning of what a command writes on its standard error.
+type beginning struct{ text []byte }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	const limit = 4 << 10
+	b.text = append(b.text, p[:min(len(p), limit-len(b.text))]...)
+	return len(p), nil
+}
+
+// reason returns an error of the command with what the command said about it: git begins the
+// line that matters with a word of its own, and hints follow.
+func (b *beginning) reason(err error) error {
+	text := ""
+	for line := range strings.Lines(string(b.text)) {
+		line = strings.TrimSpace(line)
+		what, rest, ok := strings.Cut(line, ": ")
+		if ok && (what == "fatal" || what == "error") {
+			text = rest
+			break
+		}
+		text = cmp.Or(text, line)
+	}
+	if text == "" {
+		return err
+	}
+	return fmt.Errorf("%s (%w)", safetext.Line(text), err)
 }
 
 // parseDiff reads a difference in the unified format of git. cut says that it has more than
@@ -177,7 +229,7 @@ func (p *diffParser) line(line string) {
 		p.old, p.now = 0, 0 // no line of a hunk begins so
 	}
 	if strings.HasPrefix(line, "diff ") {
-		p.parts = append(p.parts, DiffPart{Path: pathOfHead(line)})
+		p.parts = append(p.parts, partOf(line))
 		return
 	}
 	if len(p.parts) == 0 {
@@ -236,13 +288,16 @@ func (p *diffParser) inHunk(part *DiffPart, line string) {
 }
 
 func (part *DiffPart) note(line string) {
-	for _, prefix := range []string{"+++ ", "--- ", "rename to "} {
+	for _, prefix := range []string{"rename to ", "copy to "} {
 		if path, ok := strings.CutPrefix(line, prefix); ok {
-			if path = strings.TrimSuffix(path, "\t"); path != os.DevNull {
-				if prefix != "rename to " {
-					path = pathOf(path)
-				}
-				part.Path = safetext.Line(unquoted(path))
+			part.Path, part.named = safetext.Line(unquoted(path)), true
+			return
+		}
+	}
+	for _, prefix := range []string{"+++ ", "--- "} {
+		if path, ok := strings.CutPrefix(line, prefix); ok {
+			if path = strings.TrimSuffix(path, "\t"); path != os.DevNull && !part.named {
+				part.Path = pathOf(path, part.plain)
 			}
 			return
 		}
@@ -258,19 +313,27 @@ func (part *DiffPart) note(line string) {
 	part.Notes = append(part.Notes, safetext.Line(line))
 }
 
-// pathOfHead returns the path that the first line about a file names. It names it twice,
-// with nothing but a space between, unless the file was renamed: then a later line says it.
-func pathOfHead(line string) string {
+// partOf begins the part of a file with the first line about it. It names the file twice, with
+// nothing but a space between, unless the file was renamed: then a later line names it.
+func partOf(line string) DiffPart {
 	names := strings.TrimPrefix(strings.TrimPrefix(line, "diff "), "--git ")
-	if half := len(names) / 2; len(names)%2 == 1 && names[half] == ' ' && pathOf(names[:half]) == pathOf(names[half+1:]) {
-		return pathOf(names[:half])
+	if half := len(names) / 2; len(names)%2 == 1 && names[half] == ' ' {
+		before, now := names[:half], names[half+1:]
+		if before == now {
+			// With prefixes, which git can be told to leave out, they would differ.
+			return DiffPart{Path: pathOf(now, true), plain: true}
+		}
+		if pathOf(before, false) == pathOf(now, false) {
+			return DiffPart{Path: pathOf(before, false)}
+		}
 	}
-	return pathOf(names[strings.LastIndexByte(names, ' ')+1:])
+	return DiffPart{Path: pathOf(names[strings.LastIndexByte(names, ' ')+1:], false)}
 }
 
-func pathOf(name string) string {
+// pathOf returns a path without git's prefix, if it has one.
+func pathOf(name string, plain bool) string {
 	name = unquoted(name)
-	if len(name) > 2 && name[1] == '/' && strings.IndexByte("abciow", name[0]) >= 0 {
+	if !plain && len(name) > 2 && name[1] == '/' && strings.IndexByte("abciow12", name[0]) >= 0 {
 		name = name[2:]
 	}
 	return safetext.Line(name)

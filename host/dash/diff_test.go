@@ -2,7 +2,11 @@ package dash
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -84,6 +88,63 @@ func TestParseDiff(t *testing.T) {
 	parts, _, _ = parseDiff(strings.NewReader(painted))
 	if diff := cmp.Diff(parsed, written(parts)); diff != "" {
 		t.Errorf("in colours (-want +got):\n%s", diff)
+	}
+}
+
+// TestParseDiffWithoutPrefixes is about what git writes with diff.noprefix: directories whose
+// names are git's prefixes keep them.
+func TestParseDiffWithoutPrefixes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"diff --git b/x b/x\n--- b/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n":                                "b/x",
+		"diff --git w/new w/new\nnew file mode 100644\n--- /dev/null\n+++ w/new\n":                   "w/new",
+		"diff --git a/gone a/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n":            "a/gone",
+		"diff --git a/bin a/bin\nBinary files a/bin and a/bin differ\n":                              "a/bin",
+		"diff --git \"a/n\\303\\266\" \"a/n\\303\\266\"\n":                                           "a/nö",
+		"diff --git a/old b/new\nrename from a/old\nrename to b/new\n--- a/old\n+++ b/new\n":         "b/new",
+		"diff --git a/old b/new\ncopy from a/old\ncopy to b/new\n--- a/old\n+++ b/new\n":             "b/new",
+		"diff --git a/b/x b/b/x\n--- a/b/x\n+++ b/b/x\n":                                             "b/x",
+		"diff --git c/x w/x\n--- c/x\n+++ w/x\n":                                                     "x",
+		"diff --git a/a/old b/b/new\nrename from a/old\nrename to b/new\n--- a/a/old\n+++ b/b/new\n": "b/new",
+	} {
+		if parts, _, err := parseDiff(strings.NewReader(text)); err != nil || len(parts) != 1 || parts[0].Path != want {
+			t.Errorf("%q: %+v, %v, want %s", text, parts, err, want)
+		}
+	}
+}
+
+// TestDiffOfGit runs git with what a user may have configured.
+func TestDiffOfGit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git := func(args ...string) []string {
+		return append([]string{"git", "-C", dir, "-c", "user.name=x", "-c", "user.email=x"}, args...)
+	}
+	for _, args := range [][]string{git("init", "-q"), git("commit", "-q", "--allow-empty", "-m", "x")} {
+		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	for _, path := range []string{"b/x", "x y"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o755), os.WriteFile(filepath.Join(dir, path), []byte("x\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "add", "--all").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, setting := range []string{"diff.noprefix", "diff.mnemonicPrefix", "core.bare"} {
+		if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "config", setting, fmt.Sprint(setting != "core.bare")).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		c, err := Diff(t.Context(), differ{git("diff", "--cached")}, "w")
+		if err != nil || len(c.Parts) != 2 || c.Parts[0].Path != "b/x" || c.Parts[1].Path != "x y" {
+			t.Errorf("%s: %+v, %v", setting, c.Parts, err)
+		}
+	}
+	_, err := Diff(t.Context(), differ{git("diff", "no-such-commit", "--")}, "w")
+	if err == nil || err.Error() != "cannot compare the workspace: bad revision 'no-such-commit' (exit status 128)" {
+		t.Errorf("a diff that fails: %v", err)
 	}
 }
 

@@ -85,6 +85,37 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestMovedByHand names the place of a worktree that was moved without git's knowledge, and
+// keeps git's part of it.
+func TestMovedByHand(t *testing.T) {
+	t.Parallel()
+	for name, move := range map[string]func(f *fixture) (at string){
+		"next to it":             func(f *fixture) string { return filepath.Join(filepath.Dir(f.ref.Path), "other") },
+		"next to the repository": func(f *fixture) string { return filepath.Join(f.top, "other name") },
+		"deeper":                 func(f *fixture) string { return filepath.Join(f.top, "archive", "w") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := withWorktree(t)
+			f.write(f.ref.Path, "new", "x\n")
+			at := move(f)
+			f.must(os.MkdirAll(filepath.Dir(at), 0o700))
+			f.must(os.Rename(f.ref.Path, at))
+			got := f.removeFrom("/", swarm.RemoveOptions{Force: true})
+			if got.Result.Kept == nil || !strings.HasPrefix(got.Result.Kept.Reason, "it was moved by hand to "+at) {
+				t.Errorf("%+v, %+v", got.Result, got.Result.Kept)
+			}
+			f.git(at, "worktree", "repair")
+			if got := f.git(at, "status", "--porcelain"); got != "?? new\n" {
+				t.Errorf("status %q", got)
+			}
+			if got := f.removeFrom("/", swarm.RemoveOptions{Force: true}); got.Result.Kept == nil || got.Result.Kept.Reason != "it was moved to "+at {
+				t.Errorf("repaired: %+v", got.Result.Kept)
+			}
+		})
+	}
+}
+
 // TestMissingHoldsWork keeps an administrative directory in which something is.
 func TestMissingHoldsWork(t *testing.T) {
 	t.Parallel()

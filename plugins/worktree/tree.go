@@ -73,6 +73,11 @@ func (r *repo) find(ctx context.Context, ref swarm.WorkspaceRef) (*tree, *swarm.
 		if t.admin.id != ref.ID {
 			t.admin = admin{}
 		}
+		if t.admin.dir != "" {
+			if at := r.movedByHand(t.admin); at != "" {
+				return nil, keep("it was moved by hand to %s, where 'git worktree repair' makes it known to git again", at), nil
+			}
+		}
 		t.missing = true
 	case err != nil:
 		return nil, nil, err

@@ -109,14 +109,20 @@ const worktrees = `With --worktree a worker runs in a git worktree of its own, o
   where    REPOSITORY-worktrees/NAME beside the repository, or DIR/NAME with
            --worktree-dir DIR
   branch   NAME, or --branch BRANCH. It is created at the commit that is checked out
-           where you call; a branch that exists is used as it is
+           where you call; a branch that exists is used as it is, and a BRANCH that
+           only a remote has begins there and follows it
   inside   with --cwd DIR, the same directory of the new worktree, else its top
+
+The repository may be a bare one. Its hooks, such as post-checkout, do not run when swarm
+makes or removes a worktree; git of yours and of the worker runs them as usual. If a hook
+sets up dependencies, let the worker's command do it: -- sh -c 'make setup && exec claude'.
 
 The worktree is removed by 'swarm clean', and by 'swarm kill --rm-worktree' once no
 process of the worker remains. It is kept if work could be lost: uncommitted changes and
 untracked files, an unfinished merge or rebase, work in submodules, a lock, or a process
 that works in it. A warning says which. Commits are safe in any case, since the branch
-stays.
+stays. A worktree that you move yourself is yours: it stays, and the warning names its new
+place if that is near the old one or the repository.
 
 With --force-dirty a worktree with uncommitted changes is removed too. The index, the
 changes and the untracked files are saved before, below refs/swarm/rescue in the

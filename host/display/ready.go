@@ -57,14 +57,41 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 		return fmt.Errorf("%w: '%s' did not become ready within %s", ErrNotReady, name, r.Timeout)
 	case errors.Is(err, worker.ErrEnded):
-		// How, is known by now.
-		ended := endedEarly(rec.Name, d.opts.Observe(ctx, []registry.Record{rec})[0].Exit)
+		now := d.opts.Observe(ctx, []registry.Record{rec})[0]
+		ended := worker.Errorf(worker.ErrEnded, "%s '%s' ended before it was ready%s", d.noun(&rec), rec.Name, howEnded(now.Exit))
 		if text := d.brokenAtEnd(ctx, &rec); text != "" {
 			return &brokenError{name: rec.Name, text: text, ended: ended}
 		}
 		return ended
+	case err == nil:
+		// Its output may have shown that it was ready before it failed.
+		now := d.opts.Observe(ctx, []registry.Record{rec})[0]
+		if e := now.Exit; now.Status == worker.StatusStopped && e != nil && e.Cause == swarm.CauseExited && (e.Code != 0 || e.Signal != "") {
+			return worker.Errorf(worker.ErrEnded, "%s '%s' was ready and has ended%s", d.noun(&rec), rec.Name, howEnded(e))
+		}
+		return nil
 	default:
 		return err
+	}
+}
+
+// noun is what errors call a worker: an agent if it has a profile.
+func (d *Reader) noun(rec *registry.Record) string {
+	if d.ProfileOf(rec) != nil {
+		return "agent"
+	}
+	return "worker"
+}
+
+// howEnded returns how a worker ended, such as " (exit 4)"; empty if that is not known.
+func howEnded(exit *swarm.Exit) string {
+	switch {
+	case exit == nil:
+		return ""
+	case exit.Signal != "":
+		return fmt.Sprintf(" (%s)", exit.Signal)
+	default:
+		return fmt.Sprintf(" (exit %d)", exit.Code)
 	}
 }
 
@@ -86,19 +113,6 @@ func (d *Reader) followReady(ctx context.Context, rec registry.Record, r ReadyRe
 		return worker.NotRunning(rec.Name)
 	}
 	return err
-}
-
-// endedEarly returns a [worker.ErrEnded] of an agent that ended before it was ready.
-func endedEarly(name string, exit *swarm.Exit) error {
-	how := ""
-	switch {
-	case exit == nil:
-	case exit.Signal != "":
-		how = fmt.Sprintf(" (%s)", exit.Signal)
-	default:
-		how = fmt.Sprintf(" (exit %d)", exit.Code)
-	}
-	return worker.Errorf(worker.ErrEnded, "agent '%s' ended before it was ready%s", name, how)
 }
 
 // AsksError says that an agent asks something before it takes any other input. It is

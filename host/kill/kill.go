@@ -70,6 +70,8 @@ type Outcome struct {
 	// Result is the answer of the backend to a kill. It is zero if the worker had been
 	// stopped before.
 	Result swarm.KillResult
+	// AlreadyEnded says that a kill found the worker ended, and signalled nothing.
+	AlreadyEnded bool
 	// Err is nil if nothing of the worker is left, or, after a cleaning, its record is gone.
 	// Its text names the worker.
 	Err error

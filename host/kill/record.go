@@ -107,7 +107,7 @@ func survivors(res swarm.KillResult) []swarm.Process {
 }
 
 func outcome(b killed) Outcome {
-	out := Outcome{Result: b.res, Worker: worker.Of(b.rec)}
+	out := Outcome{Result: b.res, Worker: worker.Of(b.rec), AlreadyEnded: b.err == nil && (b.before || b.res.AlreadyEnded)}
 	switch {
 	case b.before:
 	case b.err == nil:

@@ -105,6 +105,15 @@ func (a *App) ToolEnv(cfg config.Config) tool.Env {
 	}
 }
 
+// NoWorkers reports that a selection has no workers of a kind, such as "running"; "" is any.
+func (a *App) NoWorkers(sel host.Selection, kind string) {
+	text := strings.Join(strings.Fields("no "+kind+" workers"), " ")
+	if sel.Tag != "" {
+		text += fmt.Sprintf(" with tag '%s'", sel.Tag)
+	}
+	a.Hint(text)
+}
+
 // NamesOrRunning returns the names of a selection or, without any, the ids of those selected
 // workers that run.
 func (a *App) NamesOrRunning(ctx context.Context, h *host.Host, sel host.Selection) ([]string, error) {
@@ -121,6 +130,9 @@ func (a *App) NamesOrRunning(ctx context.Context, h *host.Host, sel host.Selecti
 		if !w.Gone() {
 			ids = append(ids, w.ID)
 		}
+	}
+	if len(ids) == 0 {
+		a.NoWorkers(sel, "running")
 	}
 	return ids, nil
 }

@@ -134,6 +134,9 @@ func tellSent(ctx context.Context, a *app.App, sel host.Selection, line string, 
 		if err != nil {
 			return err
 		}
+		if len(outcomes) == 0 {
+			a.NoWorkers(sel, "running")
+		}
 		failed := false
 		for _, out := range outcomes {
 			failed = failed || out.Err != nil

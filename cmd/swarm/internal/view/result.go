@@ -43,7 +43,7 @@ func KillJSONOf(o host.KillOutcome) KillJSON {
 		ID:              o.Worker.ID,
 		Status:          string(o.Worker.Status),
 		Killed:          o.Err == nil,
-		AlreadyStopped:  o.Err == nil && (o.Result.AlreadyEnded || o.Result.Status.State == swarm.StateUnknown),
+		AlreadyStopped:  o.AlreadyEnded,
 		Signal:          output.OrNull(o.Result.Signal),
 		Forced:          o.Result.Forced,
 		Exit:            ExitJSONOf(o.Worker.Exit),

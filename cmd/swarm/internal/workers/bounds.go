@@ -62,7 +62,7 @@ func newPauseOf(a *app.App, paused bool, line string) *cobra.Command {
 				return err
 			}
 			ctx := cmd.Context()
-			return tellBounds(ctx, a, line, o.json, func(h *host.Host) ([]host.BoundsOutcome, error) {
+			return tellBounds(ctx, a, sel, line, o.json, func(h *host.Host) ([]host.BoundsOutcome, error) {
 				return h.Pause(ctx, sel, paused)
 			})
 		},
@@ -103,7 +103,7 @@ With --all and --tag, workers that do not run are skipped.`,
 				return output.Usagef("must specify --memory, --cpus, --pids, --nice or --io-weight")
 			}
 			ctx := cmd.Context()
-			return tellBounds(ctx, a, "updated %s", o.json, func(h *host.Host) ([]host.BoundsOutcome, error) {
+			return tellBounds(ctx, a, sel, "updated %s", o.json, func(h *host.Host) ([]host.BoundsOutcome, error) {
 				return h.SetLimits(ctx, sel, o.limits.Apply)
 			})
 		},
@@ -130,12 +130,15 @@ func boundsJSONOf(out host.BoundsOutcome) boundsJSON {
 type bounder func(*host.Host) ([]host.BoundsOutcome, error)
 
 // tellBounds prints what bound has done; line is printed for each worker.
-func tellBounds(ctx context.Context, a *app.App, line string, asJSON bool, bound bounder) error {
+func tellBounds(ctx context.Context, a *app.App, sel host.Selection, line string, asJSON bool, bound bounder) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		outcomes, err := bound(h)
 		if err != nil {
 			return err
+		}
+		if len(outcomes) == 0 {
+			a.NoWorkers(sel, "running")
 		}
 		failed := false
 		for _, out := range outcomes {

@@ -87,6 +87,9 @@ func runClean(ctx context.Context, a *app.App, sel host.Selection, o *cleanOptio
 		if err != nil {
 			return err
 		}
+		if len(outcomes) == 0 {
+			a.NoWorkers(sel, "stopped")
+		}
 		return a.Conclude(o.json, output.List(outcomes, view.CleanJSONOf), failed)
 	})
 }

@@ -3,6 +3,7 @@ package workers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,8 @@ func NewKill(a *app.App) *cobra.Command {
 		Short: "End workers and everything they started",
 		Long: `End workers, all at the same time. "killed NAME" means that no process of the worker
 remains: neither its main process, nor children, nor daemons that it started.
-Processes that can't be ended are named, and the exit code is 1.
+Processes that can't be ended are named, and the exit code is 1. For a worker that had
+already ended, a line on stderr says how.
 
 A worker gets its gentle signal (SIGTERM, or the close of its window), then its
 grace (5 seconds), then SIGKILL, unless it was spawned with another policy. If
@@ -76,7 +78,10 @@ func RunKill(ctx context.Context, a *app.App, sel host.Selection, o *KillOptions
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		k, request := NewKiller(a, o)
-		_, err := h.Kill(ctx, sel, request)
+		outcomes, err := h.Kill(ctx, sel, request)
+		if err == nil && len(outcomes) == 0 {
+			a.NoWorkers(sel, "")
+		}
 		return k.Result(err)
 	})
 }
@@ -129,9 +134,34 @@ func (k *Killer) done(o host.KillOutcome) {
 // answer prints the last part: the caller may be among the workers that end now.
 func (k *Killer) answer(outcomes []host.KillOutcome) {
 	k.Progress.Stop()
+	if !k.json {
+		k.Hint(alreadyEnded(outcomes))
+	}
 	if k.json && k.PrintJSON(output.List(outcomes, view.KillJSONOf)) != nil {
 		k.failed = true
 	}
+}
+
+// alreadyEnded is a line about the workers that had ended before the kill, which did nothing
+// to them: "pay had already exited 0", or "30 had already ended"; empty if there are none.
+func alreadyEnded(outcomes []host.KillOutcome) string {
+	var ended []host.Worker
+	for _, o := range outcomes {
+		if o.AlreadyEnded {
+			ended = append(ended, o.Worker)
+		}
+	}
+	switch {
+	case len(ended) == 0:
+		return ""
+	case len(ended) > 1:
+		return fmt.Sprintf("%d had already ended", len(ended))
+	}
+	w := ended[0]
+	if w.Exit != nil && w.Exit.Signal == "" && w.Exit.Code >= 0 && w.Exit.Cause != swarm.CauseOutOfMemory {
+		return fmt.Sprintf("%s had already exited %d", w.Name, w.Exit.Code)
+	}
+	return fmt.Sprintf("%s had already ended (%s)", w.Name, view.ExitText(w))
 }
 
 // Result returns the error of the whole call, whose own error is err.

@@ -126,6 +126,9 @@ func runLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, 
 			return err
 		}
 		p.last = nil
+		if len(p.labels) == 0 && !o.follow {
+			a.NoWorkers(sel, "")
+		}
 	}
 	if p.grep != nil && req.Output.Tail != nil {
 		// The last lines that match may be anywhere.

@@ -74,7 +74,7 @@ With --ready-wait the call returns when the worker shows a prompt, or a line tha
 matches --ready-pattern. If that takes too long, or an agent asks something first, the
 call prints a warning, which quotes the question. With --ready-wait=strict both are
 errors. An error that the agent shows is an error in any case. The worker keeps running
-in all these cases.`,
+in all these cases. A worker that ends before it is ready is an error too.`,
 		Example: `  swarm spawn --name build -- make watch
   swarm spawn --name agent --tmux -- claude
   swarm spawn --name fix --tmux --worktree --branch fix/login --tag login -- claude
@@ -272,6 +272,9 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 		if o.ready.wait.on() {
 			var ready bool
 			ready, err = awaitReady(ctx, a, h, worker, o.ready)
+			if hasEnded(err) {
+				return ended(ctx, a, h, worker, o.JSON, err)
+			}
 			result = spawnJSON{WorkerJSON: view.WorkerJSONIn(a, worker), Ready: ready}
 		}
 		// It runs in any case, also if this call is interrupted.
@@ -345,9 +348,27 @@ type spawnJSON struct {
 	Ready bool `json:"ready"`
 }
 
+// hasEnded reports whether the wait for a worker failed because the worker has ended.
+func hasEnded(err error) bool {
+	return errors.Is(err, host.ErrEnded) || errors.Is(err, host.ErrNotFound)
+}
+
+// ended prints how a worker ended that was to become ready, and returns err, which is the reason.
+func ended(ctx context.Context, a *app.App, h *host.Host, w host.Worker, asJSON bool, err error) error {
+	if now, _, lookErr := h.Workers(ctx, host.Selection{Names: []string{w.ID}}); lookErr == nil && len(now) == 1 {
+		w = now[0]
+	}
+	if asJSON {
+		return errors.Join(err, a.PrintJSON(spawnJSON{WorkerJSON: view.WorkerJSONIn(a, w)}))
+	}
+	a.Fail(err)
+	lastWords(ctx, a, h, w)
+	return output.Failed
+}
+
 // awaitReady waits until a new worker is ready. A question of the worker, or the end of the
 // time, is a warning unless strict is set: the worker was spawned, and its screen shows the
-// reason. An error on its screen is an error.
+// reason. An error on its screen and the end of the worker are errors.
 func awaitReady(ctx context.Context, a *app.App, h *host.Host, w host.Worker, flags readyFlags) (bool, error) {
 	r := flags.request()
 	err := h.AwaitReady(ctx, w.ID, r)
@@ -360,7 +381,6 @@ func awaitReady(ctx context.Context, a *app.App, h *host.Host, w host.Worker, fl
 		return false, err
 	case errors.Is(err, host.ErrNotReady):
 		err = fmt.Errorf("agent '%s' did not become ready within %gs", w.Name, r.Timeout.Seconds())
-	case errors.Is(err, host.ErrEnded) || errors.Is(err, host.ErrNotFound):
 	default:
 		return err == nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/condition"
 )
 
 // The exit codes of status beside 0 for a running worker.
@@ -73,19 +74,22 @@ func runStatus(ctx context.Context, a *app.App, name string, asJSON bool) error 
 	})
 }
 
-// crashLines is how many of the last lines of a worker in a crash loop are printed.
-const crashLines = 5
+// reasonLines is how many of the last lines of a failed worker are printed.
+const reasonLines = 5
 
+// lastWords prints the last lines of a worker that failed or is lost, where the reason usually is.
 func lastWords(ctx context.Context, a *app.App, h *host.Host, w host.Worker) {
-	if !w.InCrashLoop() {
+	switch condition.Of(w).Kind {
+	case condition.Failed, condition.CrashLoop, condition.Lost:
+	default:
 		return
 	}
-	peek, err := h.Peek(ctx, w.ID, crashLines)
+	peek, err := h.Peek(ctx, w.ID, reasonLines)
 	if err != nil || len(peek.Lines) == 0 {
-		return // status has printed its answer
+		return // the call has printed its answer
 	}
 	a.Hint("its last lines:")
-	for _, line := range peek.Lines[max(0, len(peek.Lines)-crashLines):] {
+	for _, line := range peek.Lines[max(0, len(peek.Lines)-reasonLines):] {
 		a.Hint("  " + line)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -40,6 +41,8 @@ Workers that ended before count. Nothing is polled and nothing is changed.
 With --until, wait until each of them is in that state: idle (at its prompt), blocked
 (it asks something), or working. This works for agents that have a profile and a
 terminal. It is an error if a worker ends before.
+
+For a worker that failed, a line on stderr says how.
 
 Exit code for one worker: its own; 128+N if signal N ended it; 125 if its exit can't be
 known. For several workers: 0 if all exited with 0, else 1. 124 if the time is over.
@@ -82,6 +85,9 @@ func runWait(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions
 		over := o.timeout.Over(waiting, err)
 		if err != nil && over == nil {
 			return err
+		}
+		if err == nil && len(ended) == 0 {
+			a.NoWorkers(sel, "")
 		}
 		if over != nil {
 			var late []host.Worker
@@ -143,6 +149,9 @@ func printEnd(a *app.App, w host.Worker) {
 		}
 	}
 	a.Printf("%s: %s\n", w.Name, text)
+	if c := condition.Of(w); c.Kind == condition.Failed && text == "exited" {
+		a.Hint(w.Name + " " + c.Text)
+	}
 	if w.Status == host.StatusUnknown {
 		a.Warn(fmt.Sprintf("cannot get the status of '%s': %s", w.Name, cmp.Or(w.Reason, "its backend can't be asked")), "")
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/pid1"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/shared/errtext"
@@ -23,6 +24,9 @@ import (
 )
 
 func main() {
+	if code, ok := pid1.Run(); ok {
+		os.Exit(code)
+	}
 	oneproc.Begin()
 	a := app.New(os.Stdout, os.Stderr, os.Environ())
 	os.Exit(execute(a, os.Args[1:]))

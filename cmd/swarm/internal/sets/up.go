@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/internal/pid1"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
@@ -118,7 +119,11 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 func followUp(ctx context.Context, a *app.App, h *host.Host, outcomes []set.Outcome, since time.Time) error {
 	names := output.List(outcomes, func(out set.Outcome) string { return out.Name })
 	err := workers.FollowLogs(ctx, a, h, names, since)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() == nil:
+	case pid1.Inside():
+		a.Hint("the workers end with this container")
+	default:
 		a.Hint("the workers continue; 'swarm up --follow' follows them again, 'swarm down' ends them")
 	}
 	return err

@@ -97,7 +97,7 @@ func factsOf(d host.Details) []Fact {
 		}
 		return t.Local().Format("2 Jan 2006, 15:04:05")
 	}
-	add("Command", true, humane.Command(w.Command))
+	add("Command", true, w.CommandLine())
 	add("Directory", true, w.Dir)
 	add("Profile", false, d.Profile)
 	add("Backend", false, strings.TrimSpace(w.Backend+" "+optionsOf(w.Options)))

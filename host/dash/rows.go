@@ -146,7 +146,7 @@ func (i *Item) matches(words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	texts := append([]string{i.Name, i.State.Word, stateOf(&i.Worker, false).Urgency.String(), i.Team, i.Backend, strings.Join(i.Command, " ")}, i.Tags...)
+	texts := append([]string{i.Name, i.State.Word, stateOf(&i.Worker, false).Urgency.String(), i.Team, i.Backend, i.CommandLine()}, i.Tags...)
 	if i.Workspace != nil {
 		texts = append(texts, i.Workspace.Branch)
 	}

@@ -110,7 +110,7 @@ func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.In
 		err = s.interactWithin(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) (err error) {
 			switch takes := takes(p, rec, kind); {
 			case !takes && named:
-				return worker.Deaf(rec.Name)
+				return worker.Deaf(rec.Name, p.Local || p.Has(swarm.CapAttach))
 			case !takes:
 				return errPassedOver
 			}

@@ -97,7 +97,7 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 		case w.Status == worker.StatusStarting && w.Reason != "":
 			out.Err = fmt.Errorf("cannot clean worker '%s': its %s", w.Name, w.Reason)
 		default:
-			out.Err = worker.Errorf(worker.ErrRunning, "cannot clean running worker '%s'", w.Name)
+			out.Err = worker.StillRunning(w.Name)
 			skip[i] = len(sel.Names) == 0
 		}
 	}

@@ -156,7 +156,7 @@ func errorText(lines []string, broken string) string {
 const clockEvery = time.Minute
 
 func (l *loop) tellLimit(st *State) {
-	text := fmt.Sprintf("until %s: %s", st.LimitUntil.Local().Format("2006-01-02 15:04:05"), st.Limit)
+	text := fmt.Sprintf("until %s: %s", st.LimitUntil.Local().Format(ClockFormat), st.Limit)
 	l.say("usage limit, waiting %s", text)
 	l.log(eventLimit, "iteration %d: usage limit, waiting %s", st.Iteration, text)
 	l.notify(NoteLimited, text)

@@ -13,6 +13,9 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
+// ClockFormat is the format of times of a loop for people: local, with the zone.
+const ClockFormat = "2006-01-02 15:04:05 MST"
+
 // The events of iterations.log.
 const (
 	eventStart   = "START"
@@ -61,7 +64,7 @@ func (s Store) append(name, event, text string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	line := fmt.Sprintf("%s [%s] %s\n", now.Local().Format("2006-01-02T15:04:05"), event, strings.ReplaceAll(text, "\n", " "))
+	line := fmt.Sprintf("%s [%s] %s\n", now.Local().Format(time.RFC3339), event, strings.ReplaceAll(text, "\n", " "))
 	_, err = f.WriteString(line)
 	return errors.Join(err, f.Close())
 }

@@ -108,6 +108,9 @@ type Spec struct {
 	// Sandbox is what it is kept from; nil: nothing.
 	Sandbox *swarm.Sandbox `json:"sandbox,omitempty"`
 	Ralph   bool           `json:"ralph,omitempty"`
+	// Shown is the command that people are shown in place of its own, which only runs that
+	// one; empty: its own.
+	Shown []string `json:"shown,omitempty"`
 	// Project is the path of the config file that declared it, or empty.
 	Project string `json:"project,omitempty"`
 	// Profile is the profile of agents that it was given: a name, or "none"; empty:

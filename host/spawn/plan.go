@@ -76,7 +76,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: Unique(req.Tags), Options: req.Options,
 			Kill: s.killPolicy(req.Kill), OutputLimit: cmp.Or(req.OutputLimit, s.opts.OutputLimit),
 			Retain: cmp.Or(req.Retain, registry.RetainUntilClean),
-			Stdin:  req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Project: req.Project,
+			Stdin:  req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Shown: req.Shown, Project: req.Project,
 			Profile: req.Profile, Resurrect: req.Resurrect,
 			Team: req.Team, Shell: req.Shell, Created: now,
 		},

@@ -62,6 +62,8 @@ type Request struct {
 	Profile string
 	// Ralph says that its main process is a ralph loop.
 	Ralph bool
+	// Shown is the command that people are shown in place of Command; empty: Command.
+	Shown []string
 	// Team is the team that the worker works for, which must be there; empty: none,
 	// or that of Agent.
 	Team string

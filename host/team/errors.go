@@ -114,6 +114,27 @@ type UnprovenError struct{ Why string }
 
 func (e *UnprovenError) Error() string { return "Cannot tell who calls: " + e.Why }
 
+// CommandText returns the text of an error of this package as commands print it: it begins
+// in lower case, as all their errors do. ok is false for any other error, and for one whose
+// text the specification of the tools fixes.
+func CommandText(err error) (words string, ok bool) {
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		switch e.(type) {
+		case text:
+			if errors.Is(e, ErrUnknownToken) || errors.Is(e, ErrInShutdown) || errors.Is(e, ErrKillLeader) {
+				return "", false
+			}
+		case *refusal, *NameError, *TeamExistsError, *LiveAgentsError, *AgentExistsError, *UnprovenError:
+		default:
+			continue
+		}
+		// An error around it may have words of its own before these.
+		words := err.Error()
+		return strings.ToLower(words[:1]) + words[1:], words == e.Error()
+	}
+	return "", false
+}
+
 // Refusals that concern tasks and messages.
 var (
 	ErrInvalid      = errors.New("invalid input")

@@ -122,7 +122,7 @@ func (m *model) paneHead(i dash.Item) []string {
 		}
 		rows = append(rows, s.paint(m.cut(remark, width)))
 	} else {
-		rows = append(rows, faint.paint(m.cut(safetext.Line(humane.Command(i.Command)), width)))
+		rows = append(rows, faint.paint(m.cut(safetext.Line(i.CommandLine()), width)))
 	}
 	if cpus, memories := i.Series(); len(memories) > 0 {
 		cpu, memory := lastFigures(i)

@@ -180,7 +180,7 @@ func stamp(t time.Time) string {
 
 const maxCommand = 300
 
-func commandOf(w host.Worker) string { return safetext.Cut(humane.Command(w.Command), maxCommand) }
+func commandOf(w host.Worker) string { return safetext.Cut(w.CommandLine(), maxCommand) }
 
 // percent returns a share of a CPU as people read it; empty if it is not known.
 func percent(share float64) string {

@@ -70,11 +70,24 @@ func NotRunning(name string) error {
 	}
 }
 
-// Deaf returns an [ErrDeaf] that names the worker.
-func Deaf(name string) error {
+// StillRunning returns an [ErrRunning] of a worker that can't be cleaned, which it names.
+func StillRunning(name string) error {
+	return &hintedError{
+		Errorf(ErrRunning, "cannot clean running worker '%s'", name),
+		fmt.Sprintf("end it first with 'swarm kill %s'", name),
+	}
+}
+
+// Deaf returns an [ErrDeaf] that names the worker; terminal says that one can be had where
+// it runs.
+func Deaf(name string, terminal bool) error {
+	ways := "--stdin"
+	if terminal {
+		ways += ", or with --tmux in a terminal,"
+	}
 	return &hintedError{
 		Errorf(ErrDeaf, "worker '%s' has no input to send to: it was spawned without --stdin", name),
-		fmt.Sprintf("spawn it again with --stdin, or with --tmux in a terminal, after 'swarm kill %[1]s' and 'swarm clean %[1]s'", name),
+		fmt.Sprintf("spawn it again with %[2]s after 'swarm kill %[1]s' and 'swarm clean %[1]s'", name, ways),
 	}
 }
 

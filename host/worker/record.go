@@ -12,7 +12,7 @@ func Of(r registry.Record) Worker {
 		ID: r.ID, Name: r.Name, Status: StatusUnknown, Reason: r.Reason, Backend: r.Backend, PID: r.PID,
 		Command: r.Command, Dir: r.Dir, Env: r.Env, Tags: r.Tags, Created: r.Created, Started: r.Started,
 		Where: r.Place, Workspace: r.Workspace, Retain: r.Retain,
-		Restart: r.Restart, Restarts: r.Restarts, Completion: r.Completion, Owner: r.Owner, Ralph: r.Ralph,
+		Restart: r.Restart, Restarts: r.Restarts, Completion: r.Completion, Owner: r.Owner, Ralph: r.Ralph, Shown: r.Shown,
 		Stdin: r.Stdin, Previous: r.Previous, Kill: r.Kill, Options: r.Options,
 		Project: r.Project, Team: r.Team, Agent: r.Agent, Shell: r.Shell, ShellRead: r.ShellRead, OutputLimit: r.OutputLimit,
 		Profile: r.Profile, Limits: r.Limits, Sandbox: r.Sandbox, Resurrect: r.Resurrect,

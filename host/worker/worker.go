@@ -73,6 +73,8 @@ type Worker struct {
 	Owner *swarm.Owner
 	// Ralph says that its main process is a ralph loop.
 	Ralph bool
+	// Shown is the command that people are shown, see [Worker.CommandLine]; empty: Command.
+	Shown []string
 	// Project is the path of the config file that declared it; empty: none.
 	Project string
 	// Team is the team that it works for, Agent the id of the agent of that team that
@@ -101,6 +103,15 @@ type Worker struct {
 	State *AgentState
 	// Can are the capabilities of its backend, nil if that was not asked about it.
 	Can []swarm.Capability
+}
+
+// CommandLine returns the command as people are shown it: that of the agent for a loop, not
+// the command of swarm that runs it.
+func (w Worker) CommandLine() string {
+	if len(w.Shown) > 0 {
+		return humane.Command(w.Shown)
+	}
+	return humane.Command(w.Command)
 }
 
 // Gone reports whether nothing of the worker is left.

@@ -30,7 +30,11 @@ func (a *App) Fail(err error) {
 		}
 		return
 	}
-	a.Error(setup.Message(err))
+	text := setup.Message(err)
+	if words, ok := team.CommandText(err); ok {
+		text = words
+	}
+	a.Error(text)
 	if hint, ok := errors.AsType[*output.HintError](err); ok {
 		a.Hint(hint.Hint)
 	}

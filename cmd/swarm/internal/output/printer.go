@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -64,7 +66,7 @@ type Made string
 
 // Warn prints a warning; the call does not fail.
 func (p *Printer) Warn(text, hint string) {
-	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Yellow, "warning:"), Visible(text))
+	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Yellow, "warning:"), Visible(brief(text)))
 	p.Hint(hint)
 }
 
@@ -77,7 +79,24 @@ func (p *Printer) WarnAll(texts []string) {
 
 // Error prints an error.
 func (p *Printer) Error(text string) {
-	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Red, "error:"), Visible(text))
+	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Red, "error:"), Visible(brief(text)))
+}
+
+// A message may quote an argument of any length. Its beginning says what failed, its end why.
+const (
+	longestMessage = 2000
+	messageHead    = 1200
+	messageTail    = 600
+)
+
+// brief returns a message without its middle if it is too long to be read.
+func brief(text string) string {
+	if len(text) <= longestMessage {
+		return text
+	}
+	head := strings.ToValidUTF8(text[:messageHead], "")
+	tail := strings.ToValidUTF8(text[len(text)-messageTail:], "")
+	return fmt.Sprintf("%s … (%s left out) … %s", head, humane.Bytes(int64(len(text)-messageHead-messageTail)), tail)
 }
 
 func (p *Printer) onErr(s Style, word string) string {
@@ -90,7 +109,7 @@ func (p *Printer) onErr(s Style, word string) string {
 // Hint prints a hint about the line before, unless it is empty.
 func (p *Printer) Hint(text string) {
 	if text != "" {
-		fmt.Fprintf(p.Err, "swarm: %s\n", Visible(text))
+		fmt.Fprintf(p.Err, "swarm: %s\n", Visible(brief(text)))
 	}
 }
 

@@ -137,7 +137,7 @@ func loopEventJSONOf(line string) loopEventJSON {
 	at, rest, _ := strings.Cut(line, " [")
 	event, text, _ := strings.Cut(rest, "] ")
 	j := loopEventJSON{Event: event, Text: text}
-	if t, err := time.ParseInLocation("2006-01-02T15:04:05", at, time.Local); err == nil {
+	if t, err := time.Parse(time.RFC3339, at); err == nil {
 		j.Time = output.TimeJSON(t)
 	}
 	return j

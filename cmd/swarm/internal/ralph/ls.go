@@ -90,7 +90,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 				strconv.Itoa(l.Failures) + "/" + strconv.Itoa(l.TotalFailures),
 			}
 		}
-		a.PrintTable([]string{"NAME", "RALPH_STATUS", "WORKER_STATUS", "ITERATION", "FAILURES"}, rows)
+		a.PrintTable([]string{"NAME", "STATUS", "WORKER", "ITERATION", "FAILURES"}, rows)
 	}
 	return nil
 }

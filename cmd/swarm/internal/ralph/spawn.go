@@ -242,7 +242,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 		if err != nil {
 			return err
 		}
-		request.Command = []string{program, "ralph", "run", o.Name}
+		request.Command, request.Shown = []string{program, "ralph", "run", o.Name}, st.Command
 		request.Ralph = true
 		request.Placed = func(dir string) { a.Hint(fmt.Sprintf("the agent of '%s' works in %s", o.Name, dir)) }
 		// A worker without a terminal gets its input by a pipe.

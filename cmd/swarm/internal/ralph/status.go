@@ -194,4 +194,4 @@ func inactivityText(d time.Duration) string {
 	return fmt.Sprintf("%gs", d.Seconds())
 }
 
-func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+func clock(t time.Time) string { return t.Local().Format(ralph.ClockFormat) }

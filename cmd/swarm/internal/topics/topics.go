@@ -132,7 +132,9 @@ What can't be saved whole keeps the worktree, and is named. Nothing is saved of 
 and of the contents of ignored directories; empty directories and FIFOs come back, but
 are no work by themselves. 'swarm rescue' lists, restores and drops what was saved.
 
-'swarm diff' shows what the work in a worktree has changed.
+'swarm diff' shows what the work in a worktree has changed. swarm merges nothing: the branch
+is one of your repository, so that 'git merge BRANCH' there takes its commits, and
+'swarm show NAME' prints the directory of the worktree.
 
 No branch with commits of its own is ever deleted. A branch that a failed spawn has just
 created is removed again.

@@ -164,7 +164,7 @@ func (p *page) gap() {
 
 func (p *page) about(d host.Details, now time.Time) {
 	w := d.Worker
-	p.field("Command", humane.Command(w.Command))
+	p.field("Command", w.CommandLine())
 	p.field("Directory", w.Dir)
 	p.field("Environment", strings.Join(environmentNames(w.Env), " "))
 	p.field("Backend", w.Backend)

@@ -78,7 +78,7 @@ func allColumns() []lsColumn {
 		{name: "tags", Column: column("TAGS", 4), optional: true, cell: normal(func(r lsRow) string { return strings.Join(r.Tags, ",") })},
 		{name: "id", Column: column("ID", 0), cell: normal(func(r lsRow) string { return r.ID })},
 		{name: "directory", Column: column("DIRECTORY", 12), cell: normal(func(r lsRow) string { return r.Dir })},
-		{name: "command", Column: column("COMMAND", 8), cell: normal(func(r lsRow) string { return humane.Command(r.Command) })},
+		{name: "command", Column: column("COMMAND", 8), cell: normal(func(r lsRow) string { return r.CommandLine() })},
 	}
 }
 

@@ -334,13 +334,25 @@ func WarnOfLimits(a *app.App, w host.Worker) {
 	}
 }
 
+// longestLine is how much of a command line a hint repeats, in bytes.
+const longestLine = 500
+
 // HintAtWords adds a hint to the error about a command that could not be started
 // because it is a whole command line in one argument.
 func HintAtWords(err error, argv []string) error {
 	if !errors.Is(err, swarm.ErrInvalidSpec) || len(argv) != 1 || len(strings.Fields(argv[0])) < 2 {
 		return err
 	}
-	return &output.HintError{Err: err, Hint: fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", argv[0], humane.Word(argv[0]))}
+	line := argv[0]
+	if len(line) > longestLine {
+		return output.WithHint(err, "the command is one argument with spaces: give each word as an argument of its own, or for a shell -- sh -c 'LINE'")
+	}
+	hint := fmt.Sprintf("the command is one argument with spaces: for a shell use -- sh -c %s", humane.Word(line))
+	// Without a shell, its operators and quotes would change what the caller's own one does.
+	if !strings.ContainsAny(line, "|&;<>()$`\\\"'*?[]#~={}!%^\n\t") {
+		hint = fmt.Sprintf("the command is one argument with spaces: use -- %s, or for a shell -- sh -c %s", line, humane.Word(line))
+	}
+	return output.WithHint(err, hint)
 }
 
 type spawnJSON struct {

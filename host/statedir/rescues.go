@@ -87,5 +87,14 @@ func (d Dir) NoteRescueBase(r Repository) error {
 		return err
 	}
 	_, err = f.WriteString(r.line())
-	return errors.Join(err, f.Close())
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	// The list may be new: the saved work is found by it once the worker is cleaned.
+	dir, err := safefile.OpenDir(string(d))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // content is what a file is, as git writes it: the mode, and the hash of the bytes as they
-// are. A link has the hash of its target. What git can't store has only a mode.
+// are. A link has the hash of its target. A FIFO and an empty directory have only a mode.
 type content struct{ mode, hash string }
 
 const (
@@ -173,6 +173,14 @@ func (t *tree) compare(ctx context.Context, c commit) error {
 	if err != nil {
 		return err
 	}
+	var wrong []string
+	other := make(map[string]bool)
+	for _, path := range c.deleted {
+		other[path] = true
+		if _, there := held[path]; there {
+			wrong = append(wrong, path)
+		}
+	}
 	if c.archived {
 		err := t.git.read(ctx, nil, func(r io.Reader) error {
 			return eachArchived(r, c.hash, func(path string, what content) { held[path] = what })
@@ -181,8 +189,6 @@ func (t *tree) compare(ctx context.Context, c commit) error {
 			return err
 		}
 	}
-	var wrong []string
-	other := make(map[string]bool)
 	for _, path := range slices.Concat(c.saved, t.special) {
 		other[path] = true
 		now, err := t.onDisk(path, c.hash)
@@ -190,12 +196,6 @@ func (t *tree) compare(ctx context.Context, c commit) error {
 			return err
 		}
 		if held[path] != now && (held[path].mode != modeModule || now.mode != modeDir) {
-			wrong = append(wrong, path)
-		}
-	}
-	for _, path := range c.deleted {
-		other[path] = true
-		if _, there := held[path]; there {
 			wrong = append(wrong, path)
 		}
 	}

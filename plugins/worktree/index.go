@@ -127,9 +127,11 @@ func (t *tree) unhide(ctx context.Context, g git) (changed, deleted []string, er
 	out, err := g.list(ctx, "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=dirty")
 	for i := 0; i+1 < len(out); i += 2 {
 		gone := out[i] == "D"
-		if out[i] == "U" { // a conflict, about a file that may be there
-			_, err := os.Lstat(filepath.Join(t.ref.Path, out[i+1]))
-			gone = errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+		if !gone {
+			// A conflict may be about a file that is gone, and git can't store a FIFO.
+			info, err := os.Lstat(filepath.Join(t.ref.Path, out[i+1]))
+			gone = errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) ||
+				err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0
 		}
 		if gone {
 			deleted = append(deleted, out[i+1])

@@ -2,11 +2,14 @@ package worktree
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // comparePrefix begins the names of directories with objects for one comparison, in the
@@ -25,7 +28,8 @@ func (t *tree) withRefused(ctx context.Context, tree string, saved []string) (st
 	if err != nil {
 		return "", err
 	}
-	var files, links []string
+	// Git reads most files by their names, a line each. It gets the contents of the others.
+	var files, single []string
 	for _, path := range saved {
 		if _, ok := held[path]; ok {
 			continue
@@ -34,12 +38,14 @@ func (t *tree) withRefused(ctx context.Context, tree string, saved []string) (st
 		switch {
 		case err != nil: // the worker removes it
 		case info.Mode()&fs.ModeSymlink != 0:
-			links = append(links, path)
-		case info.Mode().IsRegular() && !strings.Contains(path, "\n"):
+			single = append(single, path)
+		case info.Mode().IsRegular() && strings.Contains(path, "\n"):
+			single = append(single, path)
+		case info.Mode().IsRegular():
 			files = append(files, path)
 		}
 	}
-	if len(files)+len(links) == 0 {
+	if len(files)+len(single) == 0 {
 		return tree, nil
 	}
 	t.repo.dropComparisons()
@@ -59,18 +65,32 @@ func (t *tree) withRefused(ctx context.Context, tree string, saved []string) (st
 			root.add(files[i], hash)
 		}
 	}
-	for _, path := range links {
-		target, err := os.Readlink(filepath.Join(t.ref.Path, path))
+	for _, path := range single {
+		hash, err := t.writeBlob(ctx, path)
 		if err != nil {
 			return "", err
 		}
-		hash, err := t.git.feed(ctx, strings.NewReader(target), "hash-object", "-w", "--no-filters", "--stdin")
-		if err != nil {
-			return "", err
-		}
-		root.add(path, strings.TrimSpace(hash))
+		root.add(path, hash)
 	}
 	return root.write(ctx, t.git)
+}
+
+// writeBlob makes a blob of a file or of the target of a link.
+func (t *tree) writeBlob(ctx context.Context, path string) (string, error) {
+	var content io.Reader
+	full := filepath.Join(t.ref.Path, path)
+	if target, err := os.Readlink(full); err == nil {
+		content = strings.NewReader(target)
+	} else {
+		f, err := safefile.OpenForeign(full, 0)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = f.Close() }()
+		content = f
+	}
+	hash, err := t.git.feed(ctx, content, "hash-object", "-w", "--no-filters", "--stdin")
+	return strings.TrimSpace(hash), err
 }
 
 // dropComparisons removes the objects of comparisons that were shown long ago. An error leaves

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,7 @@ import (
 // refusedNames are files that git's index refuses, by their names.
 var refusedNames = []string{
 	".GIT/notes", "a/.Git/notes", "dir/.gIT", "b/GIT~1/notes", "c/git~1", ".git /notes", ".git./notes", ".git...", "d/.git::$INDEX_ALLOCATION/x",
-	".git\\notes", ".g\u200cit/notes", "e/.\u206agit",
+	".git\\notes", ".Git/two\nlines", ".GIT/\"quoted\"", ".g\u200cit/notes", "e/.\u206agit",
 }
 
 // refusedLinks are links that it refuses.
@@ -144,7 +145,14 @@ func TestSpecialFiles(t *testing.T) {
 	f.write(wt, "new", "x\n")
 	f.must(os.MkdirAll(filepath.Join(wt, "empty/.GIT"), 0o700))
 	f.must(unix.Mkfifo(filepath.Join(wt, "dir/pipe"), 0o600))
-	before := f.manifest(wt, ".git")
+	f.must(os.Remove(filepath.Join(wt, "tracked")))
+	f.must(unix.Mkfifo(filepath.Join(wt, "tracked"), 0o600))
+	listener, err := net.Listen("unix", filepath.Join(f.top, "socket"))
+	f.must(err)
+	f.Cleanup(func() { _ = listener.Close() })
+	f.must(os.Remove(filepath.Join(wt, "other")))
+	f.must(os.Rename(filepath.Join(f.top, "socket"), filepath.Join(wt, "other")))
+	before := f.manifest(wt, ".git", "other")
 	got := f.removeFrom("/", swarm.RemoveOptions{Force: true})
 	if got.Result.Kept != nil || len(got.Result.Rescues) != 1 {
 		t.Fatalf("%+v, %+v", got, got.Result.Kept)
@@ -153,7 +161,7 @@ func TestSpecialFiles(t *testing.T) {
 	if !f.exists(filepath.Join(wt, "empty/.GIT")) {
 		t.Error("the empty directory did not come back")
 	}
-	// Alone they are no work.
+	// Alone they do not count as work.
 	plain := f.create(swarm.WorkspaceSpec{ID: "id-plain", Name: "plain", Base: f.repo})
 	f.must(os.Mkdir(filepath.Join(plain.Path, "empty"), 0o700))
 	if res, err := newWorkspace().Remove(t.Context(), plain, swarm.RemoveOptions{}); err != nil || res.Kept != nil || len(res.Rescues) > 0 {
@@ -209,6 +217,27 @@ func TestLessSaved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLongHashes checks that work is saved in a repository whose hashes are those of SHA-256.
+func TestLongHashes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.repo = filepath.Join(f.top, "long")
+	f.git(f.top, "init", "-q", "--object-format=sha256", f.repo)
+	f.commit(f.repo, "tracked", "one\n")
+	f.commit(f.repo, "other", "one\n")
+	f.ref = f.create(swarm.WorkspaceSpec{ID: "id-w", Name: "w", Base: f.repo})
+	refuse(f, f.ref.Path)
+	before := f.manifest(f.ref.Path, ".git")
+	d, err := newWorkspace().Diff(t.Context(), f.ref, swarm.DiffOptions{})
+	f.must(err)
+	f.lists("the diff", d.Files)
+	got := f.removeFrom("/", swarm.RemoveOptions{Force: true})
+	if got.Result.Kept != nil || len(got.Result.Rescues) != 1 {
+		t.Fatalf("%+v, %+v", got, got.Result.Kept)
+	}
+	f.restored(got.Result.Rescues[0], before)
 }
 
 // TestNothingTaken checks that files are saved which git takes for no visible reason.

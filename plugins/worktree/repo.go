@@ -95,7 +95,8 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &repo{from: g, dir: l.Dir, common: common, shared: shared}
+	from := g.with("GIT_DIR="+own, "GIT_COMMON_DIR="+common)
+	r := &repo{from: from, dir: l.Dir, common: common, shared: shared}
 	if bare == "true" {
 		if own == common {
 			r.dir = "" // it is in no working tree

@@ -37,7 +37,7 @@ func (t *tree) save(ctx context.Context) (_ *rescues, err error) {
 			err = errors.Join(err, r.drop(ctx))
 		}
 	}()
-	// What replaces an object elsewhere says nothing about the object.
+	// A replacement says nothing about the object itself.
 	t.git, t.repo.git = t.git.with(noReplace), t.repo.git.with(noReplace)
 	tips, err := t.orphans(ctx)
 	if err != nil {

@@ -28,7 +28,7 @@ func (t *tree) settle(ctx context.Context, r *rescues) error {
 		return err
 	}
 	tips := unique(slices.Concat(r.hashes, strings.Fields(visited), strings.Fields(stashed), strings.Fields(t.head)))
-	// What was there before the worktree has nothing to do with it.
+	// Older objects do not depend on the worktree.
 	first := firstHead(t.admin)
 	tips = slices.DeleteFunc(tips, func(tip string) bool { return tip == first })
 	if len(tips) == 0 {
@@ -49,13 +49,15 @@ func (t *tree) settle(ctx context.Context, r *rescues) error {
 		paths[hash] = path
 	}
 	names := slices.Sorted(maps.Keys(paths))
-	if err := durable.Objects(t.repo.common, names); err != nil {
+	// Git writes packs with a sum, and with fsync.
+	loose, err := durable.Objects(t.repo.common, names)
+	if err != nil {
 		return err
 	}
 	if err := t.settleRefs(ctx, r, paths); err != nil {
 		return err
 	}
-	return t.repo.git.readBack(ctx, names, paths)
+	return t.repo.git.readBack(ctx, loose, paths)
 }
 
 // settleRefs is settle for the references that lead to those objects.

@@ -126,6 +126,13 @@ var states = []state{
 		cmd.Stdin = strings.NewReader(info.String())
 		f.must(cmd.Run())
 	}},
+	{name: "conflict about a file that is gone", detaches: true, kept: "worktree has 1 uncommitted change(s)", rescues: 1, make: func(f *fixture, wt string) {
+		f.write(wt, "tracked", "stashed\n")
+		f.git(wt, "stash", "--quiet")
+		f.commit(wt, "tracked", "committed\n")
+		f.fails(wt, "stash", "pop")
+		f.must(os.Remove(filepath.Join(wt, "tracked")))
+	}},
 	{name: "converted by attributes", kept: "worktree has 3 uncommitted change(s)", rescues: 1, make: func(f *fixture, wt string) {
 		f.git(f.repo, "config", "filter.lossy.clean", "head -c 3")
 		f.git(f.repo, "config", "filter.lossy.smudge", "cat")

@@ -29,15 +29,16 @@ const maxAlternates = 5
 const alternatesLimit = 1 << 20
 
 // Objects returns when the objects of those names are on the disk, with the directories that
-// name them: loose ones one by one, and all packs if an object is in none of the loose files.
-// common is the git directory that all working trees share. An object that does not exist at
-// all is not an error: the caller has seen them with git.
-func Objects(common string, names []string) error {
+// name them: loose ones one by one, and all packs if an object has no file of its own. It
+// returns the names of the loose ones. common is the git directory that all working trees
+// share. An object that does not exist at all is not an error: the caller has seen them with
+// git.
+func Objects(common string, names []string) (loose []string, err error) {
 	dirs := objectDirs(filepath.Join(common, "objects"), maxAlternates)
 	var d disk
 	packed := false
 	var mu sync.Mutex
-	err := each(names, func(name string) error {
+	err = each(names, func(name string) error {
 		if len(name) < 3 {
 			return nil
 		}
@@ -48,6 +49,9 @@ func Objects(common string, names []string) error {
 				continue
 			}
 			d.named(path, dir)
+			mu.Lock()
+			defer mu.Unlock()
+			loose = append(loose, name)
 			return err
 		}
 		mu.Lock()
@@ -63,9 +67,9 @@ func Objects(common string, names []string) error {
 		}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return d.directories()
+	return loose, d.directories()
 }
 
 // Refs returns when the references of those full names are on the disk, with their logs and

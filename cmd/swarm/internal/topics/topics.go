@@ -128,9 +128,9 @@ With --force-dirty a worktree with uncommitted changes is removed too. The index
 changes and the untracked files are saved before, below refs/swarm/rescue in the
 repository; what git can't hold, such as a file .GIT/notes, is in an archive there.
 Before the worktree goes, the saved work is on the disk and was compared with the files.
-What can't be saved whole keeps the worktree, and is named. Nothing is saved of sockets
-and of the contents of ignored directories; empty directories and FIFOs come back, but
-are no work by themselves. 'swarm rescue' lists, restores and drops what was saved.
+If a file can't be saved, the worktree stays, and the warning names the file. Sockets and
+the contents of ignored directories are not saved. Empty directories and FIFOs come back,
+but do not count as work. 'swarm rescue' lists, restores and drops what was saved.
 
 'swarm diff' shows what the work in a worktree has changed. swarm merges nothing: the branch
 is one of your repository, so that 'git merge BRANCH' there takes its commits, and

@@ -120,6 +120,48 @@ func TestUserConfig(t *testing.T) {
 	}
 }
 
+// TestHooksThatEndSessions has hooks that make tmux destroy sessions which no client shows: the
+// session of the first worker has none. They still run, and the worker stays.
+func TestHooksThatEndSessions(t *testing.T) {
+	t.Parallel()
+	for name, hooks := range map[string][]string{
+		"session-created": {"set-hook -g session-created 'set-option destroy-unattached on'"},
+		"several": {
+			"set-hook -g session-created[3] 'set-option destroy-unattached on'",
+			"set-hook -g session-created[7] 'set-option -t \"#{hook_session}\" destroy-unattached on'",
+		},
+		"after-new-session": {"set-hook -g after-new-session 'set-option destroy-unattached on'"},
+		"after-new-window":  {"set-hook -g after-new-window 'set-option destroy-unattached on'"},
+		"window-linked":     {"set-hook -g window-linked 'set-option destroy-unattached on'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.config(append(hooks, "set-hook -ga session-created 'set-option @seen yes'",
+				"set-hook -g window-renamed 'set-option @renamed yes'")...)
+			w := f.spawn("w", "sh", "-c", "echo ready; exec sleep 999")
+			w.says("ready")
+			second := f.spawn("second", "sleep", "999")
+			for range 3 {
+				f.mustTmux("display-message", "-p", "") // a client that leaves has tmux look at all sessions
+			}
+			for _, w := range []*worker{w, second} {
+				if s := w.status(); s.State != swarm.StateRunning {
+					t.Errorf("%s: %+v, exit %+v", w.spec.Name, s, s.Exit)
+				}
+			}
+			for _, option := range []string{"@seen", "@renamed"} {
+				if got, err := f.tmux("show-options", "-v", "-t", "="+w.parts().Session+":", option); got != "yes" {
+					t.Errorf("the user's hook has set %s to %q, %v", option, got, err)
+				}
+			}
+			if got := f.mustTmux("show-hooks", "-w", "-t", w.parts().Pane); strings.Contains(got, "window-renamed[") {
+				t.Errorf("hooks of the window: %s", got)
+			}
+		})
+	}
+}
+
 // TestEnvironment looks at what worker, shim and server know of the caller.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
@@ -156,6 +198,11 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Before it runs its program it has the environment of the server.
+	eventually(t, "the user's window runs its program", func() bool {
+		p, err := proc.Read(users)
+		return err == nil && !strings.HasPrefix(p.Name, "tmux")
+	})
 	if got, ok := proc.Getenv(users, swarm.EnvShim); ok {
 		t.Errorf("the %s of a user's window is %q", swarm.EnvShim, got)
 	}

@@ -57,10 +57,17 @@ func (o opening) setUp(window, pane string) [][]string {
 		{"set-option", "-w", "-t", window, "allow-rename", "off"},
 		// A hook of the user's may have split the window, and then its active pane is another.
 		{"display-message", "-p", "-t", pane, "#{pane_id}"},
+		{"set-hook", "-w", "-t", window, "window-renamed[0]", keepSession},
 		// The last one: from here on the window has another name.
 		{"rename-window", "-t", window, o.spec.Name},
 	}
 }
+
+// keepSession is the hook of the last event of an opening, so it runs after all other hooks of it:
+// one of the user's may have had tmux destroy sessions that no client shows. It removes itself
+// and runs the user's own hook of the same event, which it has hidden.
+const keepSession = "set-hook -uw window-renamed ; set-hook -R window-renamed ; " +
+	"if-shell -F '#{" + optMadeSession + "}' 'set-option destroy-unattached off'"
 
 // setUpSession makes a session ours, and one that lives without a client. The
 // mark of the server's first process is not for the windows that users open.

@@ -246,6 +246,8 @@ func ended(w worker.Worker) Condition {
 		c.Kind, c.Text = CrashLoop, "crash loop"
 	case e.Cause == swarm.CauseOutOfMemory:
 		c.Text = "out of memory"
+	case e.Cause == swarm.CauseEvicted:
+		c.Text = "ended by its engine"
 	case e.Signal != "":
 		c.Text = "killed " + e.Signal
 	case e.Code < 0:

@@ -85,6 +85,11 @@ func ending(s swarm.Status) (Kind, string) {
 		return Failed, textMemory
 	case e.Cause == swarm.CauseNotStarted && e.Reason != "":
 		return Failed, OneLine(e.Reason)
+	case e.Cause == swarm.CauseEvicted && e.Reason != "":
+		if e.Code < 0 && e.Signal == "" {
+			return Failed, OneLine(e.Reason)
+		}
+		return Failed, exitText(e.Code, e.Signal) + " (" + OneLine(e.Reason) + ")"
 	case e.Code == 0:
 		return Exited, textExited
 	default:

@@ -18,6 +18,11 @@ func TestEndings(t *testing.T) {
 	exit := func(code int, signal string, cause swarm.Cause) swarm.Status {
 		return swarm.Status{State: swarm.StateExited, Exit: &swarm.Exit{Code: code, Signal: signal, Cause: cause, Time: ended}}
 	}
+	evicted := func(code int, signal string) swarm.Status {
+		s := exit(code, signal, swarm.CauseEvicted)
+		s.Exit.Reason = "its node is drained"
+		return s
+	}
 	with := func(s swarm.Status, c *swarm.Completion) swarm.Status {
 		s.Completion = c
 		return s
@@ -38,6 +43,9 @@ func TestEndings(t *testing.T) {
 		{exit(0, "", swarm.CauseKilled), "[w] KILLED: by orchestrator", ended},
 		{exit(-1, "SIGTERM", swarm.CauseOwner), "[w] KILLED: by orchestrator", ended},
 		{exit(7, "", swarm.CauseCrashLoop), "[w] FAILED: exit status 7", ended},
+		{evicted(-1, "SIGTERM"), "[w] FAILED: signal: terminated (its node is drained)", ended},
+		{evicted(0, ""), "[w] FAILED: exit status 0 (its node is drained)", ended},
+		{evicted(-1, ""), "[w] FAILED: its node is drained", ended},
 		{exit(1, "", "a cause of later"), "[w] FAILED: exit status 1", ended},
 		{exit(0, "", swarm.CauseCompleted), "[w] COMPLETE", ended},
 		{with(exit(-1, "SIGKILL", swarm.CauseCompleted), said), "[w] COMPLETE: all tests pass", said.Time},

@@ -29,6 +29,7 @@ var (
 	_ swarm.BatchStatuser = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
+	_ swarm.Reporter      = (*Backend)(nil)
 	_ swarm.Outputter     = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Signaller     = (*Backend)(nil)
@@ -80,6 +81,30 @@ func (b *Backend) Check(ctx context.Context) error {
 			swarm.ErrInvalidConfig, b.at.Namespace)
 	}
 	return err
+}
+
+// Report returns the version of Nomad, if the token may read it, and what this version can't
+// exclude: a worker is one allocation, but Nomad starts those of drained and lost nodes again.
+func (b *Backend) Report(ctx context.Context) (string, error) {
+	version := ""
+	if self, err := b.client.Agent().Self(); err == nil {
+		if build, ok := self.Member.Tags["build"]; ok {
+			version = " " + build
+		}
+	}
+	nodes := "drained or lost"
+	if keepsLost(version) {
+		nodes = "drained"
+	}
+	return fmt.Sprintf("Nomad%s (workers of %s nodes may start again, see docs/nomad.md)", version, nodes), ctx.Err()
+}
+
+// keepsLost reports whether a version, such as " 1.8.4", knows the block disconnect, so that it
+// does not replace the workers of lost nodes.
+func keepsLost(version string) bool {
+	var major, minor int
+	n, _ := fmt.Sscanf(version, " %d.%d", &major, &minor)
+	return n == 2 && (major > 1 || major == 1 && minor >= 8)
 }
 
 // info returns a job, or [swarm.ErrNotFound].

@@ -56,6 +56,8 @@ func (b *Backend) tell(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("%w: Nomad has no region '%s': change the setting 'region'", swarm.ErrInvalidConfig, b.at.Region)
 	case has("nonexistent node pool", "node pool"):
 		return fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, text)
+	case has("no path to node", "unknown node", "node is not ready"):
+		return fmt.Errorf("%w: %s: %w", swarm.ErrUnavailable, doing, errAway)
 	case code == http.StatusNotFound:
 		return fmt.Errorf("%w: %s: %s", swarm.ErrNotFound, doing, text)
 	case code == http.StatusTooManyRequests, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
@@ -66,6 +68,9 @@ func (b *Backend) tell(ctx context.Context, doing string, err error) error {
 	}
 	return fmt.Errorf("%s: Nomad says: %s", doing, text)
 }
+
+// errAway means that Nomad's servers have no connection with the node of a worker.
+var errAway = errors.New("its node is away from Nomad")
 
 // unknownToken reports whether Nomad does not know the token: its error for that equals the
 // one for a token without rights.

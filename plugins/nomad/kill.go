@@ -34,11 +34,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	}
 	st := b.statusIn(ctx, s, r)
 	if isOver(st) {
-		if j := s.jobs[r.Job]; st.State == swarm.StateLost && j != nil && j.Meta[metaID] == r.ID && !j.Stop {
-			// A node that reconnects must not continue it, and no other node may start it.
-			err = b.deregister(ctx, r, false)
-		}
-		return swarm.KillResult{Status: st, AlreadyEnded: true}, err
+		return swarm.KillResult{Status: st, AlreadyEnded: true}, nil
 	}
 	if st.State == swarm.StateUnknown {
 		return b.killUnseen(ctx, r, st, o)
@@ -47,13 +43,13 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	return k.run(ctx)
 }
 
-// killUnseen makes Nomad end a worker whose node is disconnected.
+// killUnseen makes Nomad end a worker whose node is away. Until that is back the worker may run.
 func (b *Backend) killUnseen(ctx context.Context, r ref, st swarm.Status, o swarm.KillOptions) (swarm.KillResult, error) {
 	if o.Force {
 		if err := b.deregister(ctx, r, false); err != nil {
 			return swarm.KillResult{}, err
 		}
-		st.Reason += ", which ends the worker as soon as it is back"
+		st.Reason += "; Nomad ends the worker as soon as the node is back"
 	}
 	return swarm.KillResult{Status: st}, fmt.Errorf("%w: %s", swarm.ErrUnavailable, st.Reason)
 }
@@ -79,8 +75,14 @@ func (k *kill) run(ctx context.Context) (swarm.KillResult, error) {
 	}
 	defer k.b.intend(ctx, k.r)()
 	st, err := k.send(ctx, k.signal, k.o.Grace)
+	if errors.Is(err, errAway) {
+		st.Reason, err = fmt.Sprintf("the node '%s' is away from Nomad", k.alloc.NodeName), nil
+	}
 	if err != nil {
 		return swarm.KillResult{}, err
+	}
+	if st.State == swarm.StateUnknown {
+		return k.b.killUnseen(ctx, k.r, st, k.o)
 	}
 	forced := !isOver(st)
 	if forced && !k.o.Force {
@@ -138,8 +140,15 @@ func (k *kill) finish(ctx context.Context, limit time.Duration, signalled bool) 
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
+	if st.State == swarm.StateUnknown {
+		return k.b.killUnseen(ctx, k.r, st, k.o)
+	}
 	if !isOver(st) {
 		return k.survives(st)
+	}
+	if st.Exit != nil && st.Exit.Cause == swarm.CauseEvicted {
+		// Nomad stopped it for a reason of its own at the same time.
+		st.Exit.Cause = swarm.CauseKilled
 	}
 	res := swarm.KillResult{Status: st}
 	if signalled {
@@ -206,11 +215,11 @@ func (b *Backend) intend(ctx context.Context, r ref) (done func()) {
 // wasKilled reports whether a worker whose task seems to have ended by itself was ended by
 // Kill: its job has been stopped since, or is about to be.
 func (b *Backend) wasKilled(ctx context.Context, a *api.AllocationListStub, j *api.JobListStub, r ref) bool {
-	if j == nil || j.Stop {
-		return j != nil
-	}
-	if eventOf(a.TaskStates[taskName], api.TaskSignaling) == nil {
+	if j == nil || eventOf(a.TaskStates[taskName], api.TaskSignaling) == nil {
 		return false
+	}
+	if j.Stop {
+		return true
 	}
 	if _, _, err := b.client.Variables().GetVariableItems(intentPath(r), b.query(ctx, r.place)); err == nil {
 		return true

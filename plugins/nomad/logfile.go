@@ -33,15 +33,28 @@ type logs struct {
 	b     *Backend
 	at    place
 	alloc string
+	node  string // its name
 }
+
+// listLimit is how long a node may take to list the files of a log. Nomad's servers notice that a
+// node is away a while later only.
+const listLimit = 15 * time.Second
 
 // list returns the files of each stream in the order written. A task that has not
 // started has none.
 func (l logs) list(ctx context.Context) (map[swarm.Stream][]logFile, error) {
-	infos, _, err := l.b.client.AllocFS().List(&api.Allocation{ID: l.alloc}, logDir, l.b.query(ctx, l.at))
+	limited, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	infos, _, err := l.b.client.AllocFS().List(&api.Allocation{ID: l.alloc}, logDir, l.b.query(limited, l.at))
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return nil, l.away()
+	}
 	if err != nil {
 		if err = l.b.tell(ctx, "read the output", err); errors.Is(err, swarm.ErrNotFound) {
 			return nil, fmt.Errorf("%w: Nomad has collected the output as garbage", swarm.ErrNotFound)
+		}
+		if errors.Is(err, errAway) {
+			return nil, l.away()
 		}
 		return nil, err
 	}
@@ -58,6 +71,12 @@ func (l logs) list(ctx context.Context) (map[swarm.Stream][]logFile, error) {
 		slices.SortFunc(of, func(a, b logFile) int { return a.number - b.number })
 	}
 	return files, nil
+}
+
+// away is the error of a node that does not answer.
+func (l logs) away() error {
+	return fmt.Errorf("%w: the node '%s' is away from Nomad: the output is there, and can be read when the node is back",
+		swarm.ErrUnavailable, l.node)
 }
 
 // open returns a part of a file. The client of the API would first ask for the

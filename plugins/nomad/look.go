@@ -12,8 +12,10 @@ import (
 
 // sight holds the workers of a place as Nomad knows them at one moment.
 type sight struct {
-	// allocs are by the name of their group, which is the worker's id.
-	allocs map[string]*api.AllocationListStub
+	// allocs are by the name of their group, which is the worker's id. A worker is its first
+	// allocation; seconds are those that Nomad has made since and that may run.
+	allocs  map[string]*api.AllocationListStub
+	seconds map[string][]*api.AllocationListStub
 	// jobs are by their name.
 	jobs map[string]*api.JobListStub
 	// index is the index of allocs, to wait for a later one.
@@ -47,11 +49,8 @@ func (b *Backend) look(ctx context.Context, at place, job string, index uint64) 
 		return sight{}, b.tell(ctx, "list the workers", err)
 	}
 	s.index = meta.LastIndex
-	for _, a := range stubs {
-		if prev := s.allocs[a.TaskGroup]; prev == nil || better(a, prev) {
-			s.allocs[a.TaskGroup] = a
-		}
-	}
+	s.take(stubs)
+	b.keepSingle(ctx, at, s)
 	return s, nil
 }
 
@@ -65,14 +64,59 @@ func (b *Backend) lookAtJobs(ctx context.Context, at place, job string, into map
 	return err
 }
 
-// better reports whether allocation a describes a worker better than b. Two exist only if
-// an old Nomad replaced the allocation of a lost node.
-func better(a, b *api.AllocationListStub) bool {
-	if over := ended(b); ended(a) != over {
-		return over
+// take sorts the allocations.
+func (s *sight) take(stubs []*api.AllocationListStub) {
+	for _, a := range stubs {
+		if first := s.allocs[a.TaskGroup]; first == nil || a.CreateIndex < first.CreateIndex {
+			s.allocs[a.TaskGroup] = a
+		}
 	}
-	return a.CreateIndex > b.CreateIndex
+	s.seconds = make(map[string][]*api.AllocationListStub)
+	for _, a := range stubs {
+		if a != s.allocs[a.TaskGroup] && a.DesiredStatus == api.AllocDesiredStatusRun && !ended(a) {
+			s.seconds[a.TaskGroup] = append(s.seconds[a.TaskGroup], a)
+		}
+	}
 }
+
+// keepSingle has every worker run once: Nomad makes a second allocation for a worker whose node
+// was drained or lost, or that had to make room. It stops the second allocation, or the job
+// before there is one.
+func (b *Backend) keepSingle(ctx context.Context, at place, s sight) {
+	for _, j := range s.jobs {
+		id := j.Meta[metaID]
+		first, seconds := s.allocs[id], s.seconds[id]
+		if id == "" || first == nil || first.JobID != j.ID || j.Stop {
+			continue
+		}
+		if lives := first.DesiredStatus == api.AllocDesiredStatusRun && first.ClientStatus == api.AllocClientStatusRunning; lives {
+			for _, a := range seconds {
+				_, err := b.client.Allocations().Stop(&api.Allocation{ID: a.ID}, b.query(ctx, at))
+				b.warnIf(err, "a second allocation was not stopped", id)
+			}
+			continue
+		}
+		if len(seconds) > 0 || replaceable(first) && j.Status != jobDead {
+			err := b.deregister(ctx, ref{place: at, Job: j.ID}, false)
+			b.warnIf(err, "the job of a worker that has ended was not stopped", id)
+		}
+	}
+}
+
+func (b *Backend) warnIf(err error, text, worker string) {
+	if err != nil {
+		b.log.Warn(text, "worker", worker, "error", err)
+	}
+}
+
+// replaceable reports whether Nomad would start a worker again whose first allocation is this
+// one: it has stopped the allocation, or has lost its node.
+func replaceable(first *api.AllocationListStub) bool {
+	return first.DesiredStatus != api.AllocDesiredStatusRun || first.ClientStatus == api.AllocClientStatusLost
+}
+
+// jobDead is the status of a job without allocations that run or may be made.
+const jobDead = "dead"
 
 // ended reports that the task will never run again.
 func ended(a *api.AllocationListStub) bool {

@@ -36,7 +36,7 @@ func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOpti
 		return err
 	}
 	out := &output{
-		logs: logs{b: b, at: r.place, alloc: a.ID}, o: o, each: each,
+		logs: logs{b: b, at: r.place, alloc: a.ID, node: a.NodeName}, o: o, each: each,
 		streams: []swarm.Stream{swarm.Stdout, swarm.Stderr}, at: make(map[swarm.Stream]position), pending: !ended(a),
 	}
 	if o.Stream != "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 		return swarm.Handle{}, err
 	}
 	// Nomad may have received a request that was cut off: its effect is awaited and undone.
-	eval, err := b.register(context.WithoutCancel(ctx), j, r)
+	registered, err := b.register(context.WithoutCancel(ctx), j, r)
 	defer func() {
 		if err != nil && !errors.Is(err, swarm.ErrExists) {
 			b.undo(ctx, r)
@@ -41,9 +42,10 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	if err = b.awaitPlace(ctx, r, eval); err != nil {
+	if err = b.awaitPlace(ctx, r, registered.EvalID); err != nil {
 		return swarm.Handle{}, err
 	}
+	b.pin(ctx, j, r, registered.JobModifyIndex)
 	if err = b.awaitStart(ctx, r, j.isWrapped()); err != nil {
 		return swarm.Handle{}, err
 	}
@@ -53,34 +55,35 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 
 const registerLimit = 10 * time.Second
 
-// register registers the job under a name that no living worker has, and returns
-// the evaluation that places it.
-func (b *Backend) register(ctx context.Context, j job, r ref) (string, error) {
+// register registers the job under a name that no living worker has, and returns the answer,
+// with the evaluation that places it.
+func (b *Backend) register(ctx context.Context, j job, r ref) (api.JobRegisterResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, registerLimit)
 	defer cancel()
-	eval, err := b.enforce(ctx, j, r, 0)
+	none := api.JobRegisterResponse{}
+	resp, err := b.enforce(ctx, j, r, 0)
 	if err == nil || !isConflict(err) {
-		return eval, b.tell(ctx, "register the job", err)
+		return resp, b.tell(ctx, "register the job", err)
 	}
 	old, err := b.info(ctx, r.place, r.Job)
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	switch theirs, _, ours := refOf(r.place, *old.ID, old.Meta); {
 	case !ours:
-		return "", fmt.Errorf("%w: the namespace '%s' has a job '%s' that is not a worker of swarm: choose another name",
+		return none, fmt.Errorf("%w: the namespace '%s' has a job '%s' that is not a worker of swarm: choose another name",
 			swarm.ErrInvalidSpec, r.Namespace, r.Job)
 	case theirs.ID == r.ID:
-		return "", fmt.Errorf("%w: worker %s in the namespace '%s'", swarm.ErrExists, r.ID, r.Namespace)
-	case *old.Status != "dead":
-		return "", b.taken(r)
+		return none, fmt.Errorf("%w: worker %s in the namespace '%s'", swarm.ErrExists, r.ID, r.Namespace)
+	case *old.Status != jobDead:
+		return none, b.taken(r)
 	}
 	// The job belongs to a worker that has ended. The first caller gets its name.
-	eval, err = b.enforce(ctx, j, r, *old.JobModifyIndex)
+	resp, err = b.enforce(ctx, j, r, *old.JobModifyIndex)
 	if err != nil && isConflict(err) {
-		return "", b.taken(r)
+		return none, b.taken(r)
 	}
-	return eval, b.tell(ctx, "register the job", err)
+	return resp, b.tell(ctx, "register the job", err)
 }
 
 func (b *Backend) taken(r ref) error {
@@ -90,7 +93,7 @@ func (b *Backend) taken(r ref) error {
 
 // enforce registers the job if the one of that name is at the index; 0: if there
 // is none. The client of the API would drop fields that it does not know.
-func (b *Backend) enforce(ctx context.Context, j job, r ref, index uint64) (string, error) {
+func (b *Backend) enforce(ctx context.Context, j job, r ref, index uint64) (api.JobRegisterResponse, error) {
 	req := struct {
 		Job            job
 		EnforceIndex   bool
@@ -98,13 +101,32 @@ func (b *Backend) enforce(ctx context.Context, j job, r ref, index uint64) (stri
 	}{j, true, index}
 	var resp api.JobRegisterResponse
 	_, err := b.client.Raw().Write("/v1/jobs", req, &resp, b.write(ctx, r.place))
-	return resp.EvalID, err
+	return resp, err
 }
 
 func isConflict(err error) bool {
 	var answer api.UnexpectedResponseError
 	return errors.As(err, &answer) && answer.StatusCode() == http.StatusInternalServerError &&
 		strings.Contains(answer.Body(), api.RegisterEnforceIndexErrPrefix)
+}
+
+// pin registers the job again, for the node that takes it alone: so Nomad starts it on no other
+// node when this one is drained or lost. Nomad changes the constraints of an allocation in place;
+// but it would start one again that has ended, so the allocation must not have started yet.
+// Without the pin a second allocation is stopped when a call sees it.
+func (b *Backend) pin(ctx context.Context, j job, r ref, index uint64) {
+	s, err := b.look(ctx, r.place, r.Job, 0)
+	a := s.allocs[r.ID]
+	if err != nil || a == nil || a.ClientStatus != api.AllocClientStatusPending || a.DesiredStatus != api.AllocDesiredStatusRun {
+		b.log.Debug("the worker is not pinned to its node", "worker", r.ID, "error", err)
+		return
+	}
+	pinned := *j.Job
+	pinned.Constraints = append(slices.Clone(pinned.Constraints), api.NewConstraint("${node.unique.id}", "=", a.NodeID))
+	j.Job = &pinned
+	if _, err := b.enforce(ctx, j, r, index); err != nil && ctx.Err() == nil {
+		b.log.Warn("the worker is not pinned to its node: if that is drained, Nomad may start it again", "worker", r.ID, "error", err)
+	}
 }
 
 // awaitPlace waits until Nomad has decided where the worker runs.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,7 +84,8 @@ func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {
 	case api.AllocClientStatusRunning:
 		st.State = swarm.StateRunning
 	case api.AllocClientStatusLost:
-		st.State, st.Reason = swarm.StateLost, fmt.Sprintf("Nomad lost the node '%s'; the exit is unknown", a.NodeName)
+		// The servers say so, not the node.
+		st.Reason = fmt.Sprintf("Nomad lost the node '%s', where the worker may still run", a.NodeName)
 	case api.AllocClientStatusComplete, api.AllocClientStatusFailed:
 		st.State = swarm.StateExited
 		st.Exit = exitOf(a, task)
@@ -105,7 +107,7 @@ func unplaced(j *api.JobListStub) swarm.Status {
 		return swarm.Status{State: swarm.StateExited, Exit: &swarm.Exit{
 			Code: -1, Cause: swarm.CauseKilled, Reason: "ended before it was started", Time: time.Unix(0, j.SubmitTime),
 		}}
-	case j.Status == "dead":
+	case j.Status == jobDead:
 		return swarm.Status{State: swarm.StateLost, Reason: "Nomad has collected it as garbage; the exit is unknown"}
 	default:
 		return swarm.Status{State: swarm.StateRunning, Reason: "not started yet: waiting for a node with enough room"}
@@ -127,7 +129,7 @@ func lastEvent(t *api.TaskState) *api.TaskEvent {
 
 // exitOf returns how a task ended that has ended.
 func exitOf(a *api.AllocationListStub, t *api.TaskState) *swarm.Exit {
-	stopped := a.DesiredStatus != api.AllocDesiredStatusRun
+	stopped, moved := a.DesiredStatus != api.AllocDesiredStatusRun, movedAway(a)
 	e := &swarm.Exit{Code: -1, Cause: swarm.CauseExited, Time: time.Unix(0, a.ModifyTime)}
 	if t != nil && !t.FinishedAt.IsZero() {
 		e.Time = t.FinishedAt
@@ -150,10 +152,35 @@ func exitOf(a *api.AllocationListStub, t *api.TaskState) *swarm.Exit {
 	default:
 		e.Cause, e.Reason = swarm.CauseNotStarted, failure(a)
 	}
-	if stopped && e.Cause == swarm.CauseExited {
+	switch {
+	case e.Cause != swarm.CauseExited:
+	case moved != "":
+		e.Cause, e.Reason = swarm.CauseEvicted, moved
+	case stopped:
 		e.Cause = swarm.CauseKilled
 	}
 	return e
+}
+
+// movedAway returns why Nomad itself stopped an allocation, to run it elsewhere; empty if it was
+// stopped with its job. Nomad reports the reason in words only.
+func movedAway(a *api.AllocationListStub) string {
+	if a.DesiredStatus == api.AllocDesiredStatusRun {
+		return ""
+	}
+	has := func(text string) bool { return strings.Contains(strings.ToLower(a.DesiredDescription), text) }
+	switch {
+	case has("migrat"), has("tainted"):
+		return fmt.Sprintf("Nomad stopped it: its node '%s' is drained, or the allocation was stopped by hand", a.NodeName)
+	case has("preempt"):
+		return fmt.Sprintf("Nomad stopped it: a job of a higher priority took its place on the node '%s'", a.NodeName)
+	case has("lost"):
+		return fmt.Sprintf("Nomad stopped it: its node '%s' had been lost", a.NodeName)
+	case has("rescheduled"):
+		return "Nomad stopped it, to start it elsewhere"
+	default:
+		return ""
+	}
 }
 
 // eventOf returns the last event of a type, or nil.

@@ -262,7 +262,7 @@ func TestStatusOfWhatIsNotThere(t *testing.T) {
 		"waits":            {&api.JobListStub{Meta: mine, Status: "pending"}, nil, swarm.StateRunning, "waiting for a node"},
 		"stopped":          {&api.JobListStub{Meta: mine, Status: "dead", Stop: true}, nil, swarm.StateExited, ""},
 		"pending":          {&api.JobListStub{Meta: mine}, alloc(api.AllocClientStatusPending), swarm.StateRunning, "not started"},
-		"node lost":        {&api.JobListStub{Meta: mine}, alloc(api.AllocClientStatusLost), swarm.StateLost, "node 'n'"},
+		"node lost":        {&api.JobListStub{Meta: mine}, alloc(api.AllocClientStatusLost), swarm.StateUnknown, "node 'n'"},
 		"node silent":      {&api.JobListStub{Meta: mine}, alloc(api.AllocClientStatusUnknown), swarm.StateUnknown, "node 'n'"},
 		"newer state":      {&api.JobListStub{Meta: mine}, alloc("resting"), swarm.StateUnknown, "node 'n'"},
 	} {

@@ -63,15 +63,15 @@ func (b *Backend) follow(ctx context.Context, r ref, each func(swarm.Status) (en
 	}
 }
 
-// awaitEnd waits for the end of a worker, for so long at most, and returns its
-// status then.
+// awaitEnd waits for the end of a worker, for so long at most, and returns its status then. It
+// does not wait for a node that is away.
 func (b *Backend) awaitEnd(ctx context.Context, r ref, limit time.Duration) (swarm.Status, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var last swarm.Status
 	err := b.follow(limited, r, func(st swarm.Status) (bool, error) {
 		last = st
-		return isOver(st), nil
+		return isOver(st) || st.State == swarm.StateUnknown, nil
 	})
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		return b.status(ctx, r)

@@ -99,6 +99,9 @@ const (
 	CauseOutOfMemory Cause = "out-of-memory"
 	// CauseNotStarted means that the command could not be run at all.
 	CauseNotStarted Cause = "not-started"
+	// CauseEvicted means that the engine ended the worker for a reason of its own, which is in
+	// Reason, such as that its machine is taken out of service.
+	CauseEvicted Cause = "evicted"
 )
 
 // Exit describes how a worker ended. It is never guessed: an end that is not known for

@@ -32,9 +32,11 @@ const EnvAgent = "SWARM_TEST_NOMAD"
 type Agent struct {
 	// Address is where it is reached.
 	Address string
-	dir     string
-	cmd     *exec.Cmd
-	log     *os.File
+	// rpc is the port at which nodes reach the server.
+	rpc int
+	dir string
+	cmd *exec.Cmd
+	log *os.File
 }
 
 const config = `
@@ -54,10 +56,7 @@ advertise {
 limits {
   http_max_conns_per_client = 0
 }
-server {
-  enabled          = true
-  bootstrap_expect = 1
-}
+%[6]s
 client {
   enabled           = true
   network_interface = "lo"
@@ -65,7 +64,7 @@ client {
   gc_disk_usage_threshold  = 100
   gc_inode_usage_threshold = 100
   cpu_total_compute = 1000000
-  servers           = ["127.0.0.1:%[3]d"]
+  servers           = ["127.0.0.1:%[7]d"]
   options {
     "fingerprint.denylist" = "env_aws,env_gce,env_azure,env_digitalocean"
   }
@@ -81,6 +80,20 @@ plugin "raw_exec" {
 // Run starts an agent in a new directory and calls f with it; more is added to its
 // configuration. The tasks of the agent end with it.
 func Run(more string, f func(*Agent) error) (err error) {
+	return run(server, 0, more, f)
+}
+
+// server is the configuration of a server that soon notices that a node is away.
+const server = `
+server {
+  enabled           = true
+  bootstrap_expect  = 1
+  heartbeat_grace   = "2s"
+  min_heartbeat_ttl = "2s"
+}`
+
+// run starts an agent with that configuration as a server, or as a node of the server at the port.
+func run(server string, rpc int, more string, f func(*Agent) error) (err error) {
 	path := os.Getenv(EnvAgent)
 	if path == "" {
 		return fmt.Errorf("%s is not set to a nomad agent: run the tests with `make test-nomad`, which builds one", EnvAgent)
@@ -94,8 +107,8 @@ func Run(more string, f func(*Agent) error) (err error) {
 	if err != nil {
 		return err
 	}
-	a := &Agent{Address: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), dir: dir}
-	text := fmt.Sprintf(config, dir, ports[0], ports[1], ports[2], more)
+	a := &Agent{Address: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), rpc: cmp.Or(rpc, ports[1]), dir: dir}
+	text := fmt.Sprintf(config, dir, ports[0], ports[1], ports[2], more, server, a.rpc)
 	if err := os.WriteFile(filepath.Join(dir, "agent.hcl"), []byte(text), 0o600); err != nil {
 		return err
 	}
@@ -216,9 +229,20 @@ func freePorts(n int) ([]int, error) {
 // Start returns an agent of the test's own, which leaves with it.
 func Start(t *testing.T, more string) *Agent {
 	t.Helper()
+	return start(t, server, 0, more)
+}
+
+// Join returns another node of the agent's cluster, with that name, which leaves with the test.
+func (a *Agent) Join(t *testing.T, name string) *Agent {
+	t.Helper()
+	return start(t, "", a.rpc, fmt.Sprintf("name = %q", name))
+}
+
+func start(t *testing.T, server string, rpc int, more string) *Agent {
+	t.Helper()
 	var err error
 	next, leave := iter.Pull(func(yield func(*Agent) bool) {
-		err = Run(more, func(a *Agent) error {
+		err = run(server, rpc, more, func(a *Agent) error {
 			yield(a) // returns when the test has ended
 			return nil
 		})

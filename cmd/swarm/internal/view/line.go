@@ -122,6 +122,9 @@ func ExitText(w host.Worker) string {
 	case w.Exit.Code < 0:
 		return cmp.Or(w.Exit.Reason, "never started")
 	}
+	if w.Exit.Cause == swarm.CauseEvicted {
+		text = strings.TrimSuffix(text+", "+w.Exit.Reason, ", ")
+	}
 	if w.InCrashLoop() {
 		text = strings.TrimSuffix(text+", crash loop: "+w.Exit.Reason, ": ")
 	}

@@ -150,11 +150,15 @@ func (d *Document) insert(into Value, key string, value any) error {
 func (d *Document) lineRest(at int) int {
 	for {
 		rest := strings.TrimLeft(d.Text[at:], " \t")
-		start, n := len(d.Text)-len(rest), strings.Index(rest, "*/")+len("*/")
-		switch {
-		case strings.HasPrefix(rest, "//"):
+		start := len(d.Text) - len(rest)
+		if strings.HasPrefix(rest, "//") {
 			return start + len(strings.TrimRight(firstLine(rest), "\r"))
-		case !strings.HasPrefix(rest, "/*") || strings.Contains(rest[:n], "\n"):
+		}
+		if !strings.HasPrefix(rest, "/*") {
+			return at
+		}
+		n := blockComment(rest)
+		if n < 0 || strings.Contains(rest[:n], "\n") {
 			return at
 		}
 		at = start + n

@@ -39,6 +39,10 @@ func TestSetAndRemove(t *testing.T) {
 			"// top\n{\n  \"mcp\": { // servers\n    /* one */ \"x\": {}, // x\n    " + added + "\n    // end\n  }\n}", "",
 		},
 		{
+			"comments that begin like their end", "/*/ top /*/\n{\n  \"mcp\": { /*/ { */\n    \"x\": {} /*/ x */ /**/ /***/\n    /*/*/\n  }\n}",
+			"/*/ top /*/\n{\n  \"mcp\": { /*/ { */\n    \"x\": {}, /*/ x */ /**/ /***/\n    " + added + "\n    /*/*/\n  }\n}", "",
+		},
+		{
 			"trailing comma", "{\n  \"mcp\": {\n    \"x\": {}, // x\n  },\n}\n",
 			"{\n  \"mcp\": {\n    \"x\": {}, // x\n    " + added + ",\n  },\n}\n", "",
 		},
@@ -158,6 +162,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"{} x":                         "1:4: expected the end of the file",
 		"{\"a\": \"b\n\"}":             "1:7: this string has no end",
 		"{ /* x":                       "1:3: this comment has no end",
+		"{ /*/ }":                      "1:3: this comment has no end",
 		"":                             "1:1: expected a value",
 		strings.Repeat("[", 1000):      "1:202: nested too deep",
 		"{\"a\" 1}":                    "1:6: expected ':'",

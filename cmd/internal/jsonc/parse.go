@@ -144,16 +144,27 @@ func (p *parser) blank() error {
 		case strings.HasPrefix(rest, "//"):
 			p.at += len(firstLine(rest))
 		case strings.HasPrefix(rest, "/*"):
-			n := strings.Index(rest, "*/")
+			n := blockComment(rest)
 			if n < 0 {
 				return p.wrong("this comment has no end")
 			}
-			p.at += n + len("*/")
+			p.at += n
 		default:
 			return nil
 		}
 	}
 	return nil
+}
+
+// blockComment returns the length of the comment that text begins with "/*", or -1 if it has
+// no end. The star of "/*/" does not end what it begins.
+func blockComment(text string) int {
+	const open, end = "/*", "*/"
+	n := strings.Index(text[len(open):], end)
+	if n < 0 {
+		return -1
+	}
+	return len(open) + n + len(end)
 }
 
 func firstLine(s string) string {

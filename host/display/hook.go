@@ -53,5 +53,5 @@ func (d *Reader) hear(w *worker.Worker, now time.Time) {
 	case s.State == profile.Idle && said != profile.Idle && now.Sub(last) >= settledFor:
 		return
 	}
-	s.State, s.Source, s.Since, s.Question, s.Choices = said, worker.SourceHook, c.Since, c.Question, nil
+	s.State, s.Source, s.Since, s.Question, s.Choices, s.Dialog = said, worker.SourceHook, c.Since, c.Question, nil, profile.Dialog{}
 }

@@ -35,6 +35,12 @@ type file struct {
 		Settle     int64    `toml:"settle_ms"`
 		Reenter    *bool    `toml:"reenter"`
 	} `toml:"input"`
+	Dialog struct {
+		Top      string   `toml:"top"`
+		Inside   string   `toml:"inside"`
+		Head     string   `toml:"head"`
+		Volatile []string `toml:"volatile"`
+	} `toml:"dialog"`
 	Run struct {
 		Flags         []string `toml:"flags"`
 		Headless      []string `toml:"headless"`
@@ -75,6 +81,9 @@ type fileRule struct {
 	Any      []string     `toml:"any"`
 	None     []string     `toml:"none"`
 	Question []string     `toml:"question"`
+	Title    []string     `toml:"title"`
+	First    string       `toml:"first"`
+	Command  [][]string   `toml:"command"`
 	Choice   string       `toml:"choice"`
 	Below    *int         `toml:"below"`
 	Footer   []string     `toml:"footer"`
@@ -149,6 +158,7 @@ func parse(path, name, text string, base func(name string) *Profile) (*Profile, 
 		r.wrong("name", "expected lower-case letters, digits and dashes, such as \"my-agent\", got %q", p.file.Name)
 	}
 	p.input = r.input(&p.file)
+	p.dialog = r.dialog(&p.file)
 	for i := range p.file.Rules {
 		p.rules = append(p.rules, r.rule(i, &p.file.Rules[i]))
 	}
@@ -182,6 +192,9 @@ func (p *Profile) extend(b *Profile) {
 		hints, pasted := p.input.hints, p.input.pasted
 		p.input = b.input
 		p.input.hints, p.input.pasted = hints, pasted
+	}
+	if p.dialog.isZero() {
+		p.dialog = b.dialog
 	}
 	p.input.hints = append(p.input.hints, b.input.hints...)
 	p.input.pasted = append(p.input.pasted, b.input.pasted...)
@@ -235,6 +248,20 @@ func (r *reader) input(f *file) input {
 	}
 }
 
+func (r *reader) dialog(f *file) dialogShape {
+	d := f.Dialog
+	if d.Head != "" && d.Inside == "" {
+		r.wrong("dialog.head", "it goes with inside, which says how far the lines of a dialog can be")
+	}
+	if d.Top != "" && d.Inside != "" {
+		r.wrong("dialog.top", "it can't be combined with inside: either a line above a dialog is known, or its own lines")
+	}
+	return dialogShape{
+		top: r.pattern("dialog.top", d.Top), inside: r.pattern("dialog.inside", d.Inside), head: r.pattern("dialog.head", d.Head),
+		volatile: r.patterns("dialog.volatile", d.Volatile),
+	}
+}
+
 func (r *reader) milliseconds(key string, n int64) {
 	if n < 0 || n > 10_000 {
 		r.wrong(key, "expected milliseconds between 0 and 10000, got %d", n)
@@ -258,8 +285,8 @@ func (r *reader) rule(i int, f *fileRule) rule {
 	if len(f.All) == 0 && len(f.Any) == 0 && f.Choice == "" && !f.Prompt {
 		r.wrong(key("all"), "a rule needs all, any, choice or prompt = true: it would match every screen")
 	}
-	if f.State != Blocked && (f.Choice != "" || len(f.Question) > 0 || len(f.Choices) > 0) {
-		r.wrong(key("state"), "question, choice and choices are for state = \"blocked\" only")
+	if f.State != Blocked && (f.Choice != "" || len(f.Question)+len(f.Title)+len(f.Command)+len(f.Choices) > 0) {
+		r.wrong(key("state"), "question, title, command, choice and choices are for state = \"blocked\" only")
 	}
 	r.milliseconds(key("settle_ms"), f.Settle)
 	made := rule{
@@ -267,10 +294,28 @@ func (r *reader) rule(i int, f *fileRule) rule {
 		last: f.Last, below: *cmp.Or(f.Below, new(defaultBelow)), prompt: f.Prompt,
 		from: r.pattern(key("from"), f.From), footer: r.patterns(key("footer"), f.Footer),
 		all: r.patterns(key("all"), f.All), any: r.patterns(key("any"), f.Any), none: r.patterns(key("none"), f.None),
-		question: r.patterns(key("question"), f.Question), choice: r.pattern(key("choice"), f.Choice),
+		question: r.patterns(key("question"), f.Question), title: r.patterns(key("title"), f.Title), first: r.pattern(key("first"), f.First), choice: r.pattern(key("choice"), f.Choice),
+	}
+	if made.first != nil && made.choice == nil {
+		r.wrong(key("first"), "it goes with choice: it is the first line of a dialog with a menu")
 	}
 	if p := made.choice; p != nil && p.SubexpIndex("label") < 0 {
 		r.wrong(key("choice"), "expected the group (?P<label>…), and (?P<key>…) and (?P<selected>…) where rows have them")
+	}
+	for _, pair := range f.Command {
+		if len(pair) < 1 || len(pair) > 2 {
+			r.wrong(key("command"), "expected [[\"line above the command\", \"line below it\"]], got %d patterns in a pair", len(pair))
+			continue
+		}
+		b := between{from: r.pattern(key("command"), pair[0])}
+		if len(pair) == 2 {
+			b.to = r.pattern(key("command"), pair[1])
+		}
+		if b.from == nil && pair[0] == "" {
+			r.wrong(key("command"), "an empty pattern matches every line")
+		} else if b.from != nil {
+			made.command = append(made.command, b)
+		}
 	}
 	for _, c := range f.Choices {
 		if c.Label == "" {

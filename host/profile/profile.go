@@ -51,11 +51,15 @@ type Look struct {
 	Rule string
 	// Evidence is the line that matched.
 	Evidence string
-	// Question is the question of a blocked agent, on one line.
+	// Question is the question of a blocked agent and what it wants to run, on one line. "⏎"
+	// is where the screen begins a new line.
 	Question string
 	// Choices are the answers that a blocked agent offers, in their order; nil if
 	// they are not known.
 	Choices []Choice
+	// Dialog is the whole of what a blocked agent shows; its zero value: nothing is known of
+	// it.
+	Dialog Dialog
 	// Broken is the text of an error that the screen shows.
 	Broken string
 	// Draft is the text at the prompt that was not submitted; empty if there is none or it
@@ -78,6 +82,8 @@ type Profile struct {
 	file  file
 	rules []rule
 	input input
+	// dialog says how dialogs are framed.
+	dialog dialogShape
 	// Source is the file that the profile was read from; empty: it is embedded.
 	Source string
 	// Text is the profile as TOML.

@@ -23,7 +23,16 @@ type rule struct {
 	// prompt makes it match only if the prompt is shown.
 	prompt         bool
 	all, any, none []*regexp.Regexp
-	question       []*regexp.Regexp
+	// question and title match lines of the dialog outside of its command: question the
+	// last one, right above the choices, and title the first one, which counts if there is
+	// no command.
+	question, title []*regexp.Regexp
+	// first matches the first line of the dialog that is not empty, which must be on the
+	// screen; nil matches any.
+	first *regexp.Regexp
+	// command says where the dialog shows what it wants to run; the first pair that finds
+	// something counts.
+	command []between
 	// choice matches a row of a menu. A rule that has it matches only a menu at the
 	// bottom of the screen, with at most below lines under it, one of which matches
 	// footer.
@@ -107,6 +116,13 @@ func (in *input) endOf(lines []string, prompt int) (int, bool) {
 	return first, true
 }
 
+func firstFilled(lines []string) string {
+	if i := slices.IndexFunc(lines, func(line string) bool { return line != "" }); i >= 0 {
+		return lines[i]
+	}
+	return ""
+}
+
 func filled(lines []string) int {
 	n := 0
 	for _, line := range lines {
@@ -141,7 +157,7 @@ func (p *Profile) Explain(s Screen) (Look, []Trial) {
 	var trials []Trial
 	for i := range p.rules {
 		r := &p.rules[i]
-		m, why := r.match(v)
+		m, why := r.match(v, &p.dialog)
 		trials = append(trials, Trial{Rule: r.name, State: r.state, Matched: m != nil, Why: why})
 		if m == nil {
 			continue
@@ -153,7 +169,7 @@ func (p *Profile) Explain(s Screen) (Look, []Trial) {
 			continue
 		}
 		l.State, l.Rule, l.Evidence = r.state, r.name, bare(m.evidence)
-		l.Question, l.Choices, l.Settle = m.question, m.choices, r.settle
+		l.Question, l.Choices, l.Dialog, l.Settle = m.question, m.choices, m.dialog, r.settle
 		break
 	}
 	if l.State != Blocked && v.prompt >= 0 {
@@ -183,27 +199,35 @@ type match struct {
 	evidence string
 	question string
 	choices  []Choice
+	dialog   Dialog
 }
 
 // match returns the result of a rule, or nil, and the reason.
-func (r *rule) match(v view) (*match, string) {
+func (r *rule) match(v view, shape *dialogShape) (*match, string) {
 	if r.prompt && v.prompt < 0 {
 		return nil, "no prompt is shown"
 	}
-	region := r.region(v)
 	m := &match{choices: r.choices}
-	above := v.lines
+	lo, hi := r.region(v)
+	var f frame
+	evidence := -1
 	if r.prompt {
-		m.evidence = v.lines[v.prompt]
+		evidence = v.prompt
 	}
 	if r.choice != nil {
-		first, choices, why := r.menu(v)
+		first, last, choices, why := r.menu(v)
 		if why != "" {
 			return nil, why
 		}
-		m.choices, above = choices, v.lines[:first]
-		m.evidence = v.lines[first]
+		f = r.frame(v.lines, shape, first, last)
+		if r.first != nil && (f.cut || !r.first.MatchString(firstFilled(v.lines[f.top:f.menu]))) {
+			return nil, fmt.Sprintf("not the first line of the dialog: %s", r.first)
+		}
+		// What is printed above a dialog is no part of it.
+		lo = max(lo, f.top)
+		m.choices, evidence = choices, first
 	}
+	region := v.lines[min(lo, hi):hi]
 	for _, p := range r.none {
 		if i := slices.IndexFunc(region, p.MatchString); i >= 0 {
 			return nil, fmt.Sprintf("must not be there: %s: %s", p, bare(region[i]))
@@ -215,7 +239,7 @@ func (r *rule) match(v view) (*match, string) {
 			return nil, fmt.Sprintf("not there: %s", p)
 		}
 		if i == 0 {
-			m.evidence = region[at]
+			evidence = lo + at
 		}
 	}
 	if len(r.any) > 0 {
@@ -229,39 +253,49 @@ func (r *rule) match(v view) (*match, string) {
 			return nil, fmt.Sprintf("none of %d patterns matches, such as %s", len(r.any), r.any[0])
 		}
 		if len(r.all) == 0 {
-			m.evidence = region[found]
+			evidence = lo + found
 		}
 	}
+	if evidence >= 0 {
+		m.evidence = v.lines[evidence]
+	}
 	if r.state == Blocked {
-		if m.question = r.ask(above); m.question == "" {
+		if r.choice == nil {
+			f = r.frame(v.lines, shape, max(evidence, 0), max(evidence, 0))
+			if shape.isZero() {
+				f.top = min(lo, f.menu)
+			}
+		}
+		m.question, m.dialog = r.read(v.lines, f, shape)
+		if m.question == "" {
 			m.question = bare(m.evidence)
 		}
 	}
 	return m, "matched: " + bare(m.evidence)
 }
 
-// region returns the lines to which the rule applies.
-func (r *rule) region(v view) []string {
-	lines := v.lines
+// region returns the range of the lines to which the rule applies.
+func (r *rule) region(v view) (lo, hi int) {
+	hi = len(v.lines)
 	if r.from != nil {
 		if v.prompt >= 0 {
-			lines = lines[:v.prompt]
+			hi = v.prompt
 		}
-		lines = lines[lastIndex(lines, r.from)+1:]
+		lo = lastIndex(v.lines[:hi], r.from) + 1
 	}
 	if r.last == 0 {
-		return lines
+		return lo, hi
 	}
 	left := r.last
-	for i, line := range slices.Backward(lines) {
-		if line == "" {
+	for i := hi - 1; i >= lo; i-- {
+		if v.lines[i] == "" {
 			continue
 		}
 		if left--; left == 0 {
-			return lines[i:]
+			return i, hi
 		}
 	}
-	return lines
+	return lo, hi
 }
 
 func matchesOne(p *regexp.Regexp, lines []string) bool { return lastIndex(lines, p) >= 0 }
@@ -279,10 +313,10 @@ func lastIndex(lines []string, p *regexp.Regexp) int {
 // labels of several lines.
 const maxGap = 4
 
-// menu returns the index of the first row of the menu at the bottom of the screen and its
-// choices, or the reason why there is none.
-func (r *rule) menu(v view) (first int, choices []Choice, why string) {
-	last := len(v.lines) - 1
+// menu returns the indexes of the first and the last row of the menu at the bottom of the
+// screen and its choices, or the reason why there is none.
+func (r *rule) menu(v view) (first, last int, choices []Choice, why string) {
+	last = len(v.lines) - 1
 	for ; last >= 0; last-- {
 		m := r.choice.FindStringSubmatch(v.lines[last])
 		// Of rows without keys only the selected one is known by itself.
@@ -291,7 +325,7 @@ func (r *rule) menu(v view) (first int, choices []Choice, why string) {
 		}
 	}
 	if last < 0 {
-		return 0, nil, fmt.Sprintf("no menu: %s", r.choice)
+		return 0, 0, nil, fmt.Sprintf("no menu: %s", r.choice)
 	}
 	if r.keyed() {
 		first, choices = r.keyedRows(v.lines, last)
@@ -301,15 +335,15 @@ func (r *rule) menu(v view) (first int, choices []Choice, why string) {
 	under := v.lines[last+1:]
 	switch {
 	case v.prompt > last:
-		return 0, nil, "the prompt is below the menu: " + bare(v.lines[v.prompt])
+		return 0, 0, nil, "the prompt is below the menu: " + bare(v.lines[v.prompt])
 	case filled(under) > r.below:
-		return 0, nil, fmt.Sprintf("%d lines are below the menu, which is not the bottom of the screen", filled(under))
+		return 0, 0, nil, fmt.Sprintf("%d lines are below the menu, which is not the bottom of the screen", filled(under))
 	case r.choice.SubexpIndex("selected") >= 0 && !slices.ContainsFunc(choices, func(c Choice) bool { return c.Selected }):
-		return 0, nil, "no row of the menu is selected: " + bare(v.lines[first])
+		return 0, 0, nil, "no row of the menu is selected: " + bare(v.lines[first])
 	case len(r.footer) > 0 && !slices.ContainsFunc(under, func(line string) bool { return matchesAny(r.footer, line) }):
-		return 0, nil, fmt.Sprintf("not below the menu: %s", r.footer[0])
+		return 0, 0, nil, fmt.Sprintf("not below the menu: %s", r.footer[0])
 	}
-	return first, choices, ""
+	return first, last, choices, ""
 }
 
 // keyed reports whether the rows of menus begin with a key.
@@ -333,6 +367,9 @@ func (r *rule) keyedRows(lines []string, last int) (first int, choices []Choice)
 		}
 		if len(choices) > 0 && !before(c.Key, choices[0].Key) {
 			break // a list above the menu
+		}
+		if c.Key == "0" && gap > 0 {
+			break // menus begin with 1: the end of such a list
 		}
 		choices, first, gap = slices.Insert(choices, 0, c), at, 0
 	}
@@ -377,49 +414,14 @@ func before(a, b string) bool {
 	return true
 }
 
-const maxQuestion = 200
-
-var rulerLine = lazyregexp.New(`^\s*[╭┌]?[─▔━]{10,}`)
-
-// ask returns the question of a dialog: the lines that the rule names; else, for a menu,
-// the nearest line above it that ends like a question; else the beginning of the dialog.
-func (r *rule) ask(above []string) string {
-	var parts []string
-	for _, p := range r.question {
-		if at := lastIndex(above, p); at >= 0 {
-			m := p.FindStringSubmatch(above[at])
-			parts = append(parts, bare(m[len(m)-1]))
-		}
-	}
-	question := strings.Join(parts, " ")
-	if r.choice == nil {
-		return shortened(question)
-	}
-	dialog := above[lastIndex(above, rulerLine())+1:]
-	if at := lastIndex(dialog, questionLine()); question == "" && at >= 0 {
-		question = bare(dialog[at])
-	}
-	for i := 0; i < len(dialog) && question == ""; i++ {
-		question = bare(dialog[i])
-	}
-	return shortened(question)
-}
-
-func shortened(question string) string {
-	if utf8.RuneCountInString(question) > maxQuestion {
-		return string([]rune(question)[:maxQuestion]) + "…"
-	}
-	return question
-}
-
 // questionLine ends as a question does, also in a frame.
 var questionLine = lazyregexp.New(`\?[\s│┃|]*$`)
 
-// frame are the characters of frames, and the blanks beside them.
-const frame = " \t│┃┆┊║▌▐█|╭╮╰╯┌┐└┘├┤╹╻╷╵▀▄─━═"
+// borders are the characters of frames, and the blanks beside them.
+const borders = " \t│┃┆┊║▌▐█|╭╮╰╯┌┐└┘├┤╹╻╷╵▀▄─━═"
 
 // bare returns a line without the frame around it.
-func bare(line string) string { return strings.Trim(line, frame) }
+func bare(line string) string { return strings.Trim(line, borders) }
 
 func group(p *regexp.Regexp, m []string, name string) string {
 	if i := p.SubexpIndex(name); i >= 0 {

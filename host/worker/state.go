@@ -32,6 +32,8 @@ type AgentState struct {
 	// known.
 	Question string
 	Choices  []profile.Choice
+	// Dialog is the whole of what a blocked agent asks, if its screen shows it.
+	Dialog profile.Dialog
 	// Broken is the text of an error that the screen shows.
 	Broken string
 }

@@ -38,6 +38,7 @@ type (
 	BoundsOutcome  = input.BoundsOutcome
 	SendOutcome    = input.Outcome
 	DeliverRequest = input.DeliverRequest
+	KeysRequest    = input.KeysRequest
 	SignalRequest  = input.SignalRequest
 
 	KillRequest  = kill.Request

@@ -59,8 +59,20 @@ func (h *Host) ledFrom(ctx context.Context, recs []registry.Record) (names []str
 	return names
 }
 
+// ownAmong returns the place of a worker of which the calling process is a part, or -1. It
+// decides what a worker may not do to itself, so no mark in the environment counts.
+func (h *Host) ownAmong(recs []registry.Record) int {
+	for _, id := range h.callers().Within() {
+		if at := registry.IndexOf(recs, id); at >= 0 {
+			return at
+		}
+	}
+	return -1
+}
+
 // callerAmong returns the place of the worker that the calling process runs in,
-// or -1.
+// or -1. It decides in which order workers are ended, and what has to finish elsewhere: a
+// process with the mark of a shim takes itself out of that.
 func (h *Host) callerAmong(recs []registry.Record) int {
 	if h.callers().IsShim() {
 		return -1

@@ -29,7 +29,7 @@ func (h *Host) Saved() *saved.Keeper {
 func (h *Host) input() *input.Sender {
 	return input.New(input.Options{
 		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Env: h.opts.Env, Find: h.chooseNamed, See: h.choose,
-		Settled: h.settled, Observe: h.observe, MayEnd: h.mayEnd, Inside: h.callerAmong, Change: h.Change,
+		Settled: h.settled, Observe: h.observe, MayEnd: h.mayEnd, Own: h.ownAmong, Change: h.Change,
 	})
 }
 

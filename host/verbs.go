@@ -113,8 +113,13 @@ func (h *Host) Deliver(ctx context.Context, sel Selection, req DeliverRequest) (
 
 // Answer picks a choice of the dialog that a worker's agent shows, see
 // [input.Sender.Answer].
-func (h *Host) Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error) {
-	return h.input().Answer(ctx, name, choice, question)
+func (h *Host) Answer(ctx context.Context, name string, r deliver.Reply) (deliver.Answered, error) {
+	return h.input().Answer(ctx, name, r)
+}
+
+// Press presses keys of the selected workers, see [input.Sender.Press].
+func (h *Host) Press(ctx context.Context, sel Selection, req KeysRequest) ([]SendOutcome, error) {
+	return h.input().Press(ctx, sel, req)
 }
 
 // Signal sends a running worker a signal that is not meant to end it, see

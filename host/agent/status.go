@@ -162,6 +162,21 @@ func agentOf(a *registry.Agent, h team.Health, state *host.AgentState) Agent {
 	return out
 }
 
+// Dialog is the whole of what a blocked agent asks.
+type Dialog struct {
+	Digest string   `json:"digest" jsonschema:"Goes with the answer: 'swarm answer --digest'"`
+	Lines  []string `json:"lines" jsonschema:"Its lines"`
+	Cut    bool     `json:"cut,omitempty" jsonschema:"It begins above the screen"`
+}
+
+// DialogOf returns nil if no dialog is known.
+func DialogOf(d profile.Dialog) *Dialog {
+	if d.Digest == "" {
+		return nil
+	}
+	return &Dialog{Digest: d.Digest, Lines: d.Lines, Cut: d.Cut}
+}
+
 // Choices returns the answers that a blocked agent offers, each with its key.
 func Choices(all []profile.Choice) (list []string) {
 	for _, c := range all {

@@ -50,6 +50,61 @@ func (f *Finder) IDOf(run string) string {
 	return id
 }
 
+// Within returns the ids of the workers of this state directory in which the calling
+// process runs: the nearest one, and those from which that one was started. Marks of shims
+// in the environment are ignored. Below no shim, it is a part of the workers that the
+// environment of a process above names, and of those in whose terminal session one was
+// started: it may have left one of them.
+func (f *Finder) Within() []string {
+	if f.opts.Worker != "" {
+		return []string{f.opts.Worker}
+	}
+	var ids []string
+	pid, seen := ParentPID(), map[int]bool{}
+	for pid > 1 && !seen[pid] {
+		seen[pid] = true
+		p, err := proc.Read(pid)
+		if err != nil {
+			break
+		}
+		if len(ids) > 0 && p.Name == multiplexer {
+			break // the server of a user, which any worker may have started
+		}
+		pid = p.Parent
+		run := provenRunDir(p)
+		if run == "" {
+			continue
+		}
+		id := filepath.Base(run)
+		if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
+			continue
+		}
+		ids = append(ids, id)
+		file, err := f.opts.Dir.ReadWorkerFile(id)
+		if err == nil && file.Shell != nil && file.Owner != nil && OwnerLives(*file.Owner) {
+			pid = file.Owner.PID // a shell that a tool started, for whoever owns it
+		}
+	}
+	if len(ids) > 0 {
+		return ids
+	}
+	chain := chainFrom(ParentPID(), f.lookupEnv)
+	for _, p := range chain {
+		if id := p.env(swarm.EnvWorkerID); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	for _, run := range sessionMates(chain) {
+		if id := filepath.Base(run); statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// multiplexer is the kernel's name of a tmux server.
+const multiplexer = "tmux: server"
+
 // RunDir returns the run directory of the worker in which the calling process runs, or, for
 // a shell that acts as its owner, that of the owner's worker; empty if it runs in none.
 func (f *Finder) RunDir() string {

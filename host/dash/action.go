@@ -3,12 +3,14 @@ package dash
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -95,6 +97,9 @@ type Action struct {
 	Items []Item
 	// Text is the line of a send, the choice of an answer, the names of keys.
 	Text string
+	// Digest is that of the dialog which the person has seen, see [Item.Digest]. An answer
+	// without one is refused, and so are keys at a dialog that is another one by now.
+	Digest string
 }
 
 // Command returns the arguments of swarm that do the same. A verb on one worker at a time
@@ -211,14 +216,19 @@ func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 		outs, err := to.Deliver(ctx, sel, host.DeliverRequest{Text: []byte(a.Text), Enter: true})
 		return a.sent(outs, err)
 	case Keys:
-		outs, err := to.Send(ctx, sel, swarm.Input{Kind: swarm.InputKeys, Data: []byte(strings.Join(strings.Fields(a.Text), " "))})
+		defer b.touch(ids...)
+		outs, err := to.Press(ctx, sel, host.KeysRequest{Keys: strings.Join(strings.Fields(a.Text), " "), Digest: a.Digest})
 		return a.sent(outs, err)
 	case Interrupt:
 		outs, err := to.Send(ctx, sel, swarm.Input{Kind: swarm.InputInterrupt})
 		return a.sent(outs, err)
 	case Answer:
+		defer b.touch(ids...) // another dialog may be there by now
 		return a.each(func(i Item) (notes []string, err error) {
-			_, err = to.Answer(ctx, i.ID, a.Text, "")
+			if a.Digest == "" {
+				return nil, fmt.Errorf("cannot answer '%s': its screen did not show the dialog when it was read", i.Name)
+			}
+			_, err = to.Answer(ctx, i.ID, deliver.Reply{Choice: a.Text, Digest: a.Digest})
 			return nil, err
 		})
 	case Kill:

@@ -395,7 +395,8 @@ type Reader interface {
 type Doer interface {
 	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
 	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
-	Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error)
+	Press(ctx context.Context, sel host.Selection, req host.KeysRequest) ([]host.SendOutcome, error)
+	Answer(ctx context.Context, name string, r deliver.Reply) (deliver.Answered, error)
 	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
 	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
 	Clean(ctx context.Context, sel host.Selection, req host.CleanRequest) ([]host.CleanOutcome, error)

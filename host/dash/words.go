@@ -6,9 +6,12 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // Condition returns how a worker is, in the words of tables. Doing is what a person asked
@@ -37,6 +40,35 @@ func (i Item) Remark() string {
 	default:
 		return w.Reason
 	}
+}
+
+// Dialog returns the whole of what the agent of a worker asks; its zero value if it asks
+// nothing, or if its screen does not show it.
+func (i Item) Dialog() profile.Dialog {
+	if s := i.Worker.State; s != nil && s.State == profile.Blocked && i.Status == host.StatusRunning {
+		return s.Dialog
+	}
+	return profile.Dialog{}
+}
+
+// Digest identifies the dialog of [Item.Dialog]; empty if there is none.
+func (i Item) Digest() string { return i.Dialog().Digest }
+
+// DialogLines returns the lines of a dialog above its choices, or all of them, fit for a
+// terminal or a page.
+func DialogLines(d profile.Dialog, all bool) []string {
+	var lines []string
+	if d.Cut && len(d.Lines) > 0 {
+		lines = append(lines, deliver.CutText)
+	}
+	shown := d.Text
+	if all {
+		shown = d.Lines
+	}
+	for _, line := range shown {
+		lines = append(lines, safetext.Line(line))
+	}
+	return lines
 }
 
 // ToneOf returns how an event is to be shown.

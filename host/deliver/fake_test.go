@@ -109,7 +109,7 @@ func (f *fake) screen() profile.Screen {
 		if d.drawn.IsZero() {
 			d.drawn = time.Now()
 		}
-		lines = append(lines, rule, " "+d.question)
+		lines = append(append(lines, rule), strings.Split(" "+d.question, "\n")...)
 		labels := d.labels
 		if time.Since(d.drawn) < d.slow {
 			labels = labels[:len(labels)-1]

@@ -40,9 +40,14 @@ func (s *Sender) Deliver(ctx context.Context, sel worker.Selection, req DeliverR
 	in := swarm.Input{Data: req.Text, Enter: req.Enter}
 	// The limit of an interaction is for a worker that needs no prompt first.
 	limit := max(req.Timeout, deliver.DefaultTimeout) + inputLimit
-	return s.give(ctx, sel, in, limit, func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error) {
+	return s.give(ctx, sel, in, limit, true, func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error) {
 		prof := s.opts.Display.ProfileOf(&rec)
 		if !CanLook(p, rec, prof) {
+			if s.asks(&rec) {
+				if err := s.mayApprove(ctx, rec); err != nil {
+					return Outcome{}, err
+				}
+			}
 			return s.sendTo(ctx, p, rec, in)
 		}
 		unlock, err := s.Lock(ctx, rec, prof)
@@ -62,20 +67,16 @@ func CanLook(p *backend.Peer, rec registry.Record, prof *profile.Profile) bool {
 	return deliver.Supports(prof) && p.Has(swarm.CapScreen) && !prof.Headless(rec.Command)
 }
 
-// Answer picks a choice of the dialog that a worker's agent shows, by its key or the
-// beginning of its label, and returns when the dialog is gone. If question is not empty
-// the dialog's must contain it. See [deliver.Agent.Answer].
-func (s *Sender) Answer(ctx context.Context, name, choice, question string) (deliver.Answered, error) {
+// Answer picks a choice of the dialog that a worker's agent shows, and returns when the
+// dialog is gone. See [deliver.Agent.Answer].
+func (s *Sender) Answer(ctx context.Context, name string, r deliver.Reply) (deliver.Answered, error) {
 	recs, _, err := s.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return deliver.Answered{}, err
 	}
 	rec := recs[0]
-	if err := s.opts.MayEnd(ctx, rec); err != nil {
+	if err := s.mayApprove(ctx, rec); err != nil {
 		return deliver.Answered{}, err
-	}
-	if s.opts.Inside(recs) >= 0 {
-		return deliver.Answered{}, ownDialog(rec.Name)
 	}
 	rec, err = s.living(ctx, rec)
 	var out deliver.Answered
@@ -83,17 +84,14 @@ func (s *Sender) Answer(ctx context.Context, name, choice, question string) (del
 		err = s.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
 			prof := s.opts.Display.ProfileOf(&rec)
 			if !CanLook(p, rec, prof) {
-				return worker.Hinted(
-					fmt.Sprintf("the dialogs of '%s' are not known: it has no profile that knows any", rec.Name),
-					fmt.Sprintf("press keys with 'swarm keys %s KEY'", rec.Name),
-				)
+				return dialogsUnknown(rec.Name)
 			}
 			unlock, err := s.Lock(ctx, rec, prof)
 			if err != nil {
 				return err
 			}
 			defer unlock()
-			out, err = s.agentOf(p, rec, prof).Answer(ctx, choice, question)
+			out, err = s.agentOf(p, rec, prof).Answer(ctx, r)
 			return err
 		})
 	}
@@ -148,10 +146,6 @@ func (s *Sender) Lock(ctx context.Context, rec registry.Record, prof *profile.Pr
 		err = fmt.Errorf("%w: another call is giving it a text", swarm.ErrUnavailable)
 	}
 	return unlock, err
-}
-
-func ownDialog(name string) error {
-	return fmt.Errorf("'%s' can't press its own keys: what it asks is for somebody else", name)
 }
 
 // noteFile is the file in a run directory that says of a delivery that it began.

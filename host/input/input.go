@@ -31,8 +31,9 @@ type Options struct {
 	Observe func(context.Context, []registry.Record) []worker.Worker
 	// MayEnd refuses to end workers, or to disturb them, for a caller without the right.
 	MayEnd func(context.Context, ...registry.Record) error
-	// Inside returns the place of the worker that the caller runs in, or -1.
-	Inside func([]registry.Record) int
+	// Own returns the place of a worker that the caller runs in, whatever its environment
+	// says, or -1.
+	Own func([]registry.Record) int
 }
 
 // Sender gives input to workers. Its methods may be called at the same time.
@@ -126,13 +127,14 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 
 // Attach returns the program that connects a person's terminal with a running worker. It
 // replaces the caller, which closes the host before. A person at the terminal can end the
-// programs there, so only its leader may attach to a team's worker.
+// programs there and answer what they ask, so only its leader may attach to a team's worker,
+// and no worker to itself.
 func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
 	recs, _, err := s.opts.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
-	if err := s.opts.MayEnd(ctx, recs...); err != nil {
+	if err := s.mayApprove(ctx, recs...); err != nil {
 		return swarm.Attachment{}, err
 	}
 	rec := recs[0]

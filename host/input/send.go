@@ -35,7 +35,7 @@ var errPassedOver = errors.New("takes no input")
 // happens to one worker afterwards is in its outcome; outcomes are in the order of
 // the selection.
 func (s *Sender) Send(ctx context.Context, sel worker.Selection, in swarm.Input) ([]Outcome, error) {
-	return s.give(ctx, sel, in, inputLimit, func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error) {
+	return s.give(ctx, sel, in, inputLimit, false, func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error) {
 		return s.sendTo(ctx, p, rec, in)
 	})
 }
@@ -61,8 +61,8 @@ func (s *Sender) sendTo(ctx context.Context, p *backend.Peer, rec registry.Recor
 type giver func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error)
 
 // give has give run for each of the selected workers that takes such an input, each
-// within the limit.
-func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input, limit time.Duration, give giver) ([]Outcome, error) {
+// within the limit. looks says that give looks at the screens of agents before it types.
+func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input, limit time.Duration, looks bool, give giver) ([]Outcome, error) {
 	if len(in.Data) > swarm.MaxInput {
 		return nil, worker.Invalid("cannot send more than %d bytes at once", swarm.MaxInput)
 	}
@@ -75,15 +75,21 @@ func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input,
 			return nil, err
 		}
 	}
-	if in.Kind == swarm.InputKeys {
-		if at := s.opts.Inside(recs); at >= 0 {
-			return nil, ownDialog(recs[at].Name)
-		}
-	}
 	named := len(sel.Names) > 0
 	all := make([]Outcome, len(recs))
 	var wg sync.WaitGroup
 	for i, r := range recs {
+		if s.canApprove(in, looks, &recs[i]) {
+			err := s.mayApprove(ctx, r)
+			if err != nil && (named || in.Kind == swarm.InputKeys) {
+				wg.Wait()
+				return nil, err
+			}
+			if err != nil {
+				all[i] = Outcome{Worker: worker.Of(r), Err: worker.Naming(err, "cannot send to", r.Name)}
+				continue
+			}
+		}
 		wg.Go(func() { all[i] = s.giveOne(ctx, r, in.Kind, named, limit, give) })
 	}
 	wg.Wait()

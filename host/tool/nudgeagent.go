@@ -26,8 +26,9 @@ type NudgeAgentOutput struct {
 
 // asked is the question of an agent, because of which a text was not submitted.
 type asked struct {
-	Question string   `json:"question,omitempty" jsonschema:"Its question, because of which the text was not submitted"`
-	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
+	Question string        `json:"question,omitempty" jsonschema:"Its question, because of which the text was not submitted"`
+	Choices  []string      `json:"choices,omitempty" jsonschema:"The answers that it offers"`
+	Dialog   *agent.Dialog `json:"dialog,omitempty" jsonschema:"The whole of what it asks"`
 }
 
 // askedBy returns the question of an agent, if that is the error of a delivery.
@@ -36,7 +37,7 @@ func askedBy(err error) asked {
 	if !ok {
 		return asked{}
 	}
-	return asked{asks.Question, agent.Choices(asks.Choices)}
+	return asked{asks.Question, agent.Choices(asks.Choices), agent.DialogOf(asks.Dialog)}
 }
 
 var nudgeAgent = &definition[NudgeAgentInput, NudgeAgentOutput]{
@@ -47,7 +48,7 @@ var nudgeAgent = &definition[NudgeAgentInput, NudgeAgentOutput]{
 		Member: true,
 		Leader: true,
 		Description: `Type one line at the prompt of an idle agent and submit it. If it shows a question, nothing
-is typed and the answer has the question: reply with 'swarm answer WORKER CHOICE'.`,
+is typed and the answer has the question: reply with 'swarm answer WORKER CHOICE --digest DIGEST'.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in NudgeAgentInput) (NudgeAgentOutput, error) {
 		n, err := agent.Nudge(ctx, h, in.TeamName, in.AgentID, in.Text)

@@ -19,16 +19,17 @@ type PeekAgentInput struct {
 // PeekAgentOutput is the output of the tool peek-agent.
 type PeekAgentOutput struct {
 	outcome
-	AgentID  string   `json:"agentId" jsonschema:"ID of the agent"`
-	Worker   string   `json:"worker,omitempty" jsonschema:"Name of the worker that it runs in"`
-	Status   string   `json:"status,omitempty" jsonschema:"Status of that worker" schema:"enum=starting|running|stopped|lost|unknown"`
-	State    string   `json:"state,omitempty" jsonschema:"State that its screen shows: working, idle, blocked, unknown"`
-	Question string   `json:"question,omitempty" jsonschema:"Its question if it is blocked"`
-	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
-	Rule     string   `json:"rule,omitempty" jsonschema:"Rule of its profile that matched"`
-	Draft    string   `json:"draft,omitempty" jsonschema:"Text at its prompt that was typed but not submitted"`
-	Screen   bool     `json:"screen" jsonschema:"The text is its screen, else the end of its output"`
-	Text     string   `json:"text" jsonschema:"The screen or the output, as plain text"`
+	AgentID  string        `json:"agentId" jsonschema:"ID of the agent"`
+	Worker   string        `json:"worker,omitempty" jsonschema:"Name of the worker that it runs in"`
+	Status   string        `json:"status,omitempty" jsonschema:"Status of that worker" schema:"enum=starting|running|stopped|lost|unknown"`
+	State    string        `json:"state,omitempty" jsonschema:"State that its screen shows: working, idle, blocked, unknown"`
+	Question string        `json:"question,omitempty" jsonschema:"Its question if it is blocked"`
+	Choices  []string      `json:"choices,omitempty" jsonschema:"The answers that it offers"`
+	Dialog   *agent.Dialog `json:"dialog,omitempty" jsonschema:"The whole of what it asks"`
+	Rule     string        `json:"rule,omitempty" jsonschema:"Rule of its profile that matched"`
+	Draft    string        `json:"draft,omitempty" jsonschema:"Text at its prompt that was typed but not submitted"`
+	Screen   bool          `json:"screen" jsonschema:"The text is its screen, else the end of its output"`
+	Text     string        `json:"text" jsonschema:"The screen or the output, as plain text"`
 	failure
 }
 
@@ -52,7 +53,7 @@ question.`,
 		w := workerOf(p.Worker)
 		return PeekAgentOutput{
 			AgentID: p.Agent, Worker: w.Name, Status: w.Status,
-			State: w.State, Question: w.Question, Choices: w.Choices, Rule: p.Rule, Draft: p.Draft,
+			State: w.State, Question: w.Question, Choices: w.Choices, Dialog: w.Dialog, Rule: p.Rule, Draft: p.Draft,
 			Screen: p.Screen, Text: screenText(p.Lines),
 		}, nil
 	},
@@ -80,6 +81,9 @@ func (out PeekAgentOutput) text() string {
 	fmt.Fprintf(&b, "[%s in worker %s: %s, %s", out.AgentID, out.Worker, out.Status, state)
 	if out.Question != "" {
 		fmt.Fprintf(&b, "; it asks: %s (%s)", out.Question, strings.Join(out.Choices, ", "))
+		if out.Dialog != nil {
+			fmt.Fprintf(&b, ", digest %s", out.Dialog.Digest)
+		}
 	}
 	if out.Draft != "" {
 		fmt.Fprintf(&b, "; typed and not submitted: %s", out.Draft)

@@ -38,8 +38,12 @@ func (m *model) start(v dash.Verb) tea.Cmd {
 		return m.attach(a.Items[0])
 	case v.TakesText():
 		m.mode, m.edit, m.choice = modeText, editor{}, 0
+		if v == dash.Keys && len(a.Items) == 1 {
+			m.action.Digest = a.Items[0].Digest()
+		}
 		if v == dash.Answer {
 			m.action.Items = a.Items[:1]
+			m.action.Digest = a.Items[0].Digest()
 			m.choice = max(0, slices.IndexFunc(m.choices(), func(c profile.Choice) bool { return c.Selected }))
 		}
 		return nil

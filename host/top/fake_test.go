@@ -128,13 +128,18 @@ func (f *fakeHost) Deliver(_ context.Context, sel host.Selection, req host.Deliv
 }
 
 func (f *fakeHost) Send(_ context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error) {
-	kind := map[swarm.InputKind]string{swarm.InputKeys: "keys", swarm.InputInterrupt: "interrupt"}[in.Kind]
+	kind := map[swarm.InputKind]string{swarm.InputInterrupt: "interrupt"}[in.Kind]
 	f.note(append([]string{kind, string(in.Data)}, sel.Names...)...)
 	return f.outcomes(sel), nil
 }
 
-func (f *fakeHost) Answer(_ context.Context, name, choice, _ string) (deliver.Answered, error) {
-	f.note("answer", name, choice)
+func (f *fakeHost) Press(_ context.Context, sel host.Selection, req host.KeysRequest) ([]host.SendOutcome, error) {
+	f.note(append([]string{"keys", req.Keys}, sel.Names...)...)
+	return f.outcomes(sel), nil
+}
+
+func (f *fakeHost) Answer(_ context.Context, name string, r deliver.Reply) (deliver.Answered, error) {
+	f.note("answer", name, r.Choice, r.Digest)
 	return deliver.Answered{}, nil
 }
 
@@ -287,6 +292,8 @@ func agent(name string, state profile.State) host.Worker {
 		if state == profile.Blocked {
 			w.State.Question = "Do you want to run make deploy?"
 			w.State.Choices = []profile.Choice{{Key: "1", Label: "Yes", Selected: true}, {Key: "2", Label: "No"}}
+			w.State.Dialog = profile.Dialog{Text: []string{"Bash command", "  make deploy", "Do you want to run make deploy?"}, Digest: "d1"}
+			w.State.Dialog.Lines = append(w.State.Dialog.Text, "❯ 1. Yes", "  2. No")
 		}
 	})
 }

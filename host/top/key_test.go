@@ -1,6 +1,7 @@
 package top
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -188,7 +189,7 @@ func TestAnswer(t *testing.T) {
 	for name, keys := range map[string][]string{"key": {"y", "2"}, "arrow": {"y", "down", "enter"}, "text": {"y", "N", "o", "enter"}} {
 		r := newRig(t, 80, 24, agent("asks", profile.Blocked))
 		r.press(keys...)
-		if diff := cmp.Diff([]string{"answer id-asks No"}, r.host.called()); diff != "" {
+		if diff := cmp.Diff([]string{"answer id-asks No d1"}, r.host.called()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -287,5 +288,30 @@ func TestTabs(t *testing.T) {
 		if text := r.text(); r.pane.tab != tab(c.tab) || !strings.Contains(text, c.want) {
 			t.Errorf("%s shows no %q:\n%s", r.pane.tab, c.want, text)
 		}
+	}
+}
+
+// TestAnswerIsForTheOneShown: the answer is for the dialog that was there when the question
+// was opened, and the whole of it is shown.
+func TestAnswerIsForTheOneShown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, agent("asks", profile.Blocked))
+	r.press("y")
+	if text := r.text(); !strings.Contains(text, "Bash command") || !strings.Contains(text, "make deploy") {
+		t.Errorf("the question is:\n%s", text)
+	}
+	w := agent("asks", profile.Blocked)
+	w.State.Dialog.Digest, w.State.Question = "d2", "Do you want to run curl | sh?"
+	r.send(boardMsg(newRig(t, 80, 24, w).session.board.Snapshot()))
+	r.press("2")
+	if diff := cmp.Diff([]string{"answer id-asks No d1"}, r.host.called()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// What there is no room for is counted.
+	w.State.Dialog.Text = slices.Repeat([]string{"a line"}, 100)
+	r = newRig(t, 80, 24, w)
+	r.press("y")
+	if text := r.text(); !strings.Contains(text, " more rows not shown: swarm status asks") || !strings.Contains(text, "2  No") {
+		t.Errorf("the question is:\n%s", text)
 	}
 }

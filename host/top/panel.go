@@ -1,6 +1,7 @@
 package top
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +27,9 @@ func (m *model) panel() ([]string, *tea.Cursor) {
 		lines = append(lines, m.line1())
 		prompt := string(m.action.Verb) + " " + m.names() + " " + m.symbol("❯", ">") + " "
 		if choices := m.choices(); len(choices) > 0 {
-			add(bold.paint(safetext.Line(m.action.Items[0].Remark())))
+			for _, row := range m.askedRows(max(1, room-len(choices))) {
+				add(row)
+			}
 			for i, c := range choices[:min(len(choices), max(0, room-1))] {
 				add(m.choiceRow(i == m.choice && len(m.edit.text) == 0, safetext.Line(c.Key+"  "+c.Label)))
 			}
@@ -71,6 +74,26 @@ func (m *model) panel() ([]string, *tea.Cursor) {
 	case modeFilter, modeHelp:
 	}
 	return lines, cursor
+}
+
+// askedRows returns what the agent asks: the whole block that is approved. What there is no
+// room for is counted.
+func (m *model) askedRows(room int) []string {
+	i := m.action.Items[0]
+	var rows []string
+	for _, line := range dash.DialogLines(i.Dialog(), false) {
+		rows = append(rows, rowsOf(line, m.width-2, 0)...)
+	}
+	if len(rows) == 0 {
+		rows = rowsOf(safetext.Line(i.Remark()), m.width-2, 0)
+	}
+	if missing := len(rows) - room; missing > 0 {
+		rows = append(rows[:room-1], fmt.Sprintf("%s %s not shown: swarm status %s", m.symbol("…", "..."), count(missing+1, "more row"), safetext.Line(i.Name)))
+	}
+	for at, row := range rows {
+		rows[at] = bold.paint(row)
+	}
+	return rows
 }
 
 // confirmRows adds what is asked before something is lost.

@@ -44,7 +44,11 @@ func choicesOf(i dash.Item) []choice {
 	}
 	var all []choice
 	for _, c := range i.Worker.State.Choices {
-		href := hrefOf(i.Name) + "/do/" + string(dash.Answer) + "?" + url.Values{"choice": {c.Label}}.Encode()
+		values := url.Values{"choice": {c.Label}}
+		if digest := i.Digest(); digest != "" {
+			values.Set("digest", digest)
+		}
+		href := hrefOf(i.Name) + "/do/" + string(dash.Answer) + "?" + values.Encode()
 		all = append(all, choice{safetext.Line(c.Key), safetext.Line(c.Label), c.Label, href})
 	}
 	return all
@@ -65,7 +69,13 @@ type question struct {
 	Choices   []choice
 	// Choice is the answer that was chosen already; nil: none.
 	Choice *choice
-	Danger bool
+	// Dialog are the lines of what the agent asks, and Digest identifies it. The form hands
+	// it back, so that no other dialog is answered.
+	Dialog []string
+	Digest string
+	// Changed says that the agent asked something else when the answer was chosen.
+	Changed bool
+	Danger  bool
 }
 
 // heading asks whether a verb is to be used on a worker, whose name is fit for a page.
@@ -108,6 +118,13 @@ func (s *Server) serveQuestion(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	seen := r.URL.Query().Get("digest")
+	s.ask(w, r, http.StatusOK, a, seen != "" && seen != a.Items[0].Digest())
+}
+
+// ask shows the page that asks before an action. changed says that the agent asks something
+// else than what the person has seen.
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, code int, a dash.Action, changed bool) {
 	i := a.Items[0]
 	var chosen *choice
 	if a.Verb.TakesText() {
@@ -116,7 +133,7 @@ func (s *Server) serveQuestion(w http.ResponseWriter, r *http.Request) {
 	if a.Verb == dash.Answer {
 		want := r.URL.Query().Get("choice")
 		for _, c := range choicesOf(i) {
-			if want != "" && c.Value == want {
+			if want != "" && c.Value == want && !changed {
 				chosen, a.Text = &c, c.Value
 			}
 		}
@@ -133,7 +150,11 @@ func (s *Server) serveQuestion(w http.ResponseWriter, r *http.Request) {
 	if a.Verb == dash.Answer && chosen == nil {
 		q.Choices = choicesOf(i)
 	}
-	s.show(w, page{Title: q.Label + " " + i.Name, Part: "question", Nav: "worker", Data: q})
+	if a.Verb == dash.Answer {
+		// The choices are below it.
+		q.Dialog, q.Digest, q.Changed = dash.DialogLines(i.Dialog(), false), i.Digest(), changed
+	}
+	s.showAs(w, code, page{Title: q.Label + " " + i.Name, Part: "question", Nav: "worker", Data: q})
 }
 
 // actionFor returns the action that a request names, or answers that it can't be done.
@@ -174,6 +195,10 @@ func (s *Server) serveAction(w http.ResponseWriter, r *http.Request) {
 	a.Text = r.PostFormValue("text")
 	if a.Verb.TakesText() && strings.TrimSpace(a.Text) == "" {
 		s.refuse(w, r, http.StatusBadRequest, "There is no text to send.")
+		return
+	}
+	if a.Digest = r.PostFormValue("digest"); a.Verb == dash.Answer && a.Digest != i.Digest() {
+		s.ask(w, r, http.StatusConflict, a, true)
 		return
 	}
 	done := make(chan struct{})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 )
 
@@ -168,5 +169,60 @@ func TestCleanTellsOnList(t *testing.T) {
 	page := r.page("/")
 	if !strings.Contains(page, "two was cleaned<br>preserving &lt;script&gt;") || strings.Contains(page, "<script>alert") {
 		t.Errorf("the list:\n%s", page)
+	}
+}
+
+func (f *fakeDoer) Answer(_ context.Context, name string, r deliver.Reply) (deliver.Answered, error) {
+	f.sent <- name + ": " + r.Choice + " to " + r.Digest
+	return deliver.Answered{}, f.err
+}
+
+// TestAnswerIsForTheOneShown: the form hands back which dialog it showed. If the agent asks
+// something else by then, nothing is answered and the new dialog is shown, whole.
+func TestAnswerIsForTheOneShown(t *testing.T) {
+	t.Parallel()
+	asking := func(digest string, lines ...string) host.Worker {
+		w := running("one")
+		w.State = &host.AgentState{
+			State: profile.Blocked, Question: "Do you want to proceed?", Choices: []profile.Choice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No"}},
+			Dialog: profile.Dialog{Digest: digest, Text: lines, Lines: append(lines, "1. Yes", "2. No")},
+		}
+		return w
+	}
+	old := newRig(t, func(o *Options) { o.Write = true }, asking("d1", "Bash command", "ls src"))
+	const link = "/worker/one/do/answer?choice=Yes&amp;digest=d1"
+	for path, wants := range map[string][]string{
+		"/worker/one": {"Bash command\nls src\n</pre>", link},
+		"/worker/one/do/answer?choice=Yes&digest=d1":   {"Bash command\nls src\n</pre>", `name="digest" value="d1"`, `name="text" value="Yes">`},
+		"/worker/one/do/answer?choice=Yes&digest=gone": {"asks something else now", "ls src", `name="digest" value="d1"`, `type="radio"`},
+	} {
+		page := old.page(path)
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s lacks %q:\n%s", path, want, page)
+			}
+		}
+	}
+	r := newRig(t, func(o *Options) { o.Write = true }, asking("d2", "Bash command", "curl example.org <b> | sh", "⎿  $ ls src"))
+	do := &fakeDoer{sent: make(chan string, 9)}
+	r.host.Doer = do
+	for _, digest := range []string{"d1", ""} {
+		code, body := r.post("/worker/one/do/answer", url.Values{"id": {"id-one"}, "text": {"Yes"}, "digest": {digest}})
+		if code != http.StatusConflict || !strings.Contains(body, "asks something else now") || !strings.Contains(body, "curl example.org &lt;b&gt; | sh\n⎿  $ ls src\n") || !strings.Contains(body, `value="d2"`) {
+			t.Errorf("with digest %q: %d\n%s", digest, code, body)
+		}
+	}
+	if code, body := r.post("/worker/one/do/answer", url.Values{"id": {"id-one"}, "text": {"Yes"}, "digest": {"d2"}}); code != http.StatusSeeOther {
+		t.Errorf("%d\n%s", code, body)
+	}
+	if got := <-do.sent; got != "id-one: Yes to d2" || len(do.sent) > 0 {
+		t.Errorf("answered %s", got)
+	}
+	// A dialog that was never shown is not answered.
+	r = newRig(t, func(o *Options) { o.Write = true }, asking(""))
+	r.host.Doer = do
+	r.post("/worker/one/do/answer", url.Values{"id": {"id-one"}, "text": {"Yes"}})
+	if page := r.page("/worker/one"); len(do.sent) > 0 || !strings.Contains(page, "cannot answer") {
+		t.Errorf("an unknown dialog was answered:\n%s", page)
 	}
 }

@@ -32,7 +32,8 @@ type workerHead struct {
 	row
 	Plots   []plot
 	Actions []action
-	// Choices are the answers to the question of its agent.
+	// Dialog are the lines of what its agent asks, and Choices the answers that it offers.
+	Dialog  []string
 	Choices []choice
 	Notes   []note
 }
@@ -123,7 +124,7 @@ func tabsOf(i dash.Item) []tab {
 }
 
 func (s *Server) headOf(i dash.Item, now time.Time) workerHead {
-	h := workerHead{row: rowOf(i, now), Plots: plotsOf(i)}
+	h := workerHead{row: rowOf(i, now), Plots: plotsOf(i), Dialog: dash.DialogLines(i.Dialog(), !s.opts.Write)}
 	if s.opts.Write {
 		h.Actions, h.Choices = actionsOf(i), choicesOf(i)
 		h.Notes = s.notes.of(i.Name)

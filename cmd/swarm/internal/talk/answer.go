@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
@@ -16,6 +17,7 @@ import (
 
 type answerOptions struct {
 	question string
+	digest   string
 	json     bool
 }
 
@@ -30,8 +32,9 @@ question and the choices.
 
 The dialog is read again right before a key is pressed: if it has changed, nothing is
 answered. With --question, the question must contain that text, so that a script
-answers only the dialog that it expects. A dialog that follows is shown and not
-answered. An agent can't answer its own dialog.`,
+answers only the dialog that it expects. With --digest, it must be the very dialog
+that 'swarm status --json' has shown (state.dialog.digest). A dialog that follows is
+shown and not answered. An agent can't answer its own dialog.`,
 		Example: `  swarm answer agent 1
   swarm answer agent no
   swarm answer agent yes --question 'trust the files'`,
@@ -42,6 +45,7 @@ answered. An agent can't answer its own dialog.`,
 		},
 	}
 	cmd.Flags().StringVar(&o.question, "question", "", "answer only if the question contains this text")
+	cmd.Flags().StringVar(&o.digest, "digest", "", "answer only the dialog with this digest")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the result as JSON")
 	return cmd
 }
@@ -57,6 +61,7 @@ type answerJSON struct {
 type dialogJSON struct {
 	Question string           `json:"question"`
 	Choices  []profile.Choice `json:"choices"`
+	Dialog   *view.DialogJSON `json:"dialog"`
 }
 
 func answerDialog(ctx context.Context, a *app.App, name, choice string, o *answerOptions) error {
@@ -66,20 +71,20 @@ func answerDialog(ctx context.Context, a *app.App, name, choice string, o *answe
 		if err != nil {
 			return err
 		}
-		out, err := h.Answer(ctx, sel.Names[0], choice, o.question)
+		out, err := h.Answer(ctx, sel.Names[0], deliver.Reply{Choice: choice, Question: o.question, Digest: o.digest})
 		if err != nil {
 			return err
 		}
 		if o.json {
 			j := answerJSON{Name: name, Question: out.Question, Choice: out.Choice}
 			if out.Next != nil {
-				j.Next = &dialogJSON{Question: out.Next.Question, Choices: append([]profile.Choice{}, out.Next.Choices...)}
+				j.Next = &dialogJSON{Question: out.Next.Question, Choices: append([]profile.Choice{}, out.Next.Choices...), Dialog: view.DialogJSONOf(out.Next.Dialog)}
 			}
 			return a.PrintJSON(j)
 		}
 		a.Printf("answered %s: %s (%s)\n", name, deliver.Dialog(out.Question, nil), deliver.Dialog(out.Choice.Label, nil))
 		if out.Next != nil {
-			a.Warn(fmt.Sprintf("'%s' asks now: %s", name, deliver.Dialog(out.Next.Question, out.Next.Choices)), "")
+			a.Warn(fmt.Sprintf("'%s' asks now: %s", name, deliver.Dialog(out.Next.Question, out.Next.Choices)), out.Next.Hint())
 		}
 		return nil
 	})

@@ -15,6 +15,7 @@ import (
 
 func NewKeys(a *app.App) *cobra.Command {
 	var asJSON bool
+	var digest string
 	cmd := &cobra.Command{
 		Use:   "keys NAME KEY...",
 		Short: "Press keys of a worker's terminal",
@@ -24,7 +25,9 @@ previous one. If a name is unknown, no key is pressed. One call presses at most 
 The names are those of tmux, in upper or lower case: Enter, Escape, Tab, BTab, Space,
 BSpace, Up, Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F12,
 or the character that the key types; with C-, M- and S- before it for Ctrl, Alt and
-Shift. A worker can't press its own keys. See 'swarm answer' for the dialogs of agents.`,
+Shift. A worker can't press its own keys. See 'swarm answer' for the dialogs of agents.
+With --digest, the keys are pressed only at the dialog that 'swarm status --json' has
+shown (state.dialog.digest).`,
 		Example: `  swarm keys agent Escape
   swarm keys agent Down Down Enter
   swarm keys shell C-c`,
@@ -39,13 +42,20 @@ Shift. A worker can't press its own keys. See 'swarm answer' for the dialogs of 
 						"the space bar is called Space; 'swarm send' types text")
 				}
 			}
-			in := swarm.Input{Kind: swarm.InputKeys, Data: []byte(strings.Join(args[1:], " "))}
 			if len(args) > swarm.MaxKeys+1 {
 				return fmt.Errorf("cannot press %d keys at once, at most %d", len(args)-1, swarm.MaxKeys)
 			}
-			return give(cmd.Context(), a, host.Selection{Names: args[:1]}, in, "pressed keys of %s", asJSON)
+			ctx, req := cmd.Context(), host.KeysRequest{Keys: strings.Join(args[1:], " "), Digest: digest}
+			return tellSent(ctx, a, host.Selection{Names: args[:1]}, "pressed keys of %s", asJSON, func(h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
+				outcomes, err := h.Press(ctx, sel, req)
+				for i := range outcomes {
+					outcomes[i].Confirmed = true // there is nothing to confirm
+				}
+				return outcomes, err
+			})
 		},
 	}
+	cmd.Flags().StringVar(&digest, "digest", "", "press the keys only at the dialog with this digest")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return output.WithHint(command.FlagError(cmd, err), "put -- before a key that begins with '-': swarm keys NAME -- -")

@@ -163,6 +163,22 @@ func AsksText(question string, choices []profile.Choice) string {
 // exitUnknown is the exit code for a worker whose own one is unknown.
 const exitUnknown = 125
 
+// DialogLines returns the whole of what a blocked agent asks, fit for a terminal; nil if its
+// screen does not show it.
+func DialogLines(s *host.AgentState) []string {
+	if s == nil || s.State != profile.Blocked || len(s.Dialog.Lines) == 0 {
+		return nil
+	}
+	var lines []string
+	if s.Dialog.Cut {
+		lines = append(lines, deliver.CutText)
+	}
+	for _, line := range s.Dialog.Lines {
+		lines = append(lines, output.Visible(line))
+	}
+	return lines
+}
+
 // ExitCode returns the worker's exit code as a shell reports it.
 func ExitCode(w host.Worker) int {
 	if w.Status != host.StatusStopped || w.Exit == nil {

@@ -129,6 +129,7 @@ func Page(look Look, d host.Details, now time.Time) []string {
 	head := p.paint(style, c.Kind.Symbol(p.Plain)) + " " + p.paint(output.Bold, output.Visible(w.Name)) + "  " + p.paint(style, output.Visible(c.Text))
 	p.lines = append(p.lines, head+p.paint(output.Faint, strings.TrimPrefix(c.Words(now), c.Text)), "")
 	p.about(d, now)
+	p.dialog(w.State)
 	p.life(w, now)
 	p.files(d)
 	p.use(d)
@@ -191,6 +192,29 @@ func (p *page) about(d host.Details, now time.Time) {
 	p.field("Team", strings.TrimSpace(w.Team+" "+w.Agent))
 	p.field("Project", w.Project)
 	p.gap()
+}
+
+// dialog adds the whole of what an agent asks.
+func (p *page) dialog(s *host.AgentState) {
+	lines := DialogLines(s)
+	if len(lines) == 0 {
+		return
+	}
+	p.heading("Asks")
+	for _, line := range lines {
+		for _, part := range output.Wrapped(line, p.Width-4) {
+			p.lines = append(p.lines, "  "+p.paint(output.Faint, p.bar())+" "+part)
+		}
+	}
+	p.gap()
+}
+
+// bar is before the lines of a screen.
+func (p *page) bar() string {
+	if p.Plain {
+		return "|"
+	}
+	return "│"
 }
 
 // life adds when and how the worker began and ended, and what decides it.
@@ -318,12 +342,8 @@ func (p *page) output(d host.Details) {
 	default:
 		p.heading("Last lines")
 	}
-	bar := "│"
-	if p.Plain {
-		bar = "|"
-	}
 	for _, line := range d.Lines {
-		p.lines = append(p.lines, "  "+p.paint(output.Faint, bar)+" "+p.cut(output.Visible(line), 4))
+		p.lines = append(p.lines, "  "+p.paint(output.Faint, p.bar())+" "+p.cut(output.Visible(line), 4))
 	}
 }
 

@@ -215,6 +215,22 @@ type StateJSON struct {
 	Question *string          `json:"question"`
 	Choices  []profile.Choice `json:"choices"`
 	Broken   *string          `json:"broken"`
+	Dialog   *DialogJSON      `json:"dialog"`
+}
+
+// DialogJSON is what a blocked agent asks, whole.
+type DialogJSON struct {
+	Digest string   `json:"digest"`
+	Lines  []string `json:"lines"`
+	Cut    bool     `json:"cut"`
+}
+
+// DialogJSONOf is null if no dialog is known.
+func DialogJSONOf(d profile.Dialog) *DialogJSON {
+	if d.Digest == "" {
+		return nil
+	}
+	return &DialogJSON{Digest: d.Digest, Lines: append([]string{}, d.Lines...), Cut: d.Cut}
 }
 
 func StateJSONOf(s *host.AgentState) *StateJSON {
@@ -224,6 +240,7 @@ func StateJSONOf(s *host.AgentState) *StateJSON {
 	return &StateJSON{
 		State: string(s.State), Source: output.OrNull(s.Source), Since: output.TimeJSON(s.Since), Profile: s.Profile,
 		Question: output.OrNull(s.Question), Choices: append([]profile.Choice{}, s.Choices...), Broken: output.OrNull(s.Broken),
+		Dialog: DialogJSONOf(s.Dialog),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -36,7 +37,7 @@ func TestWorkerJSON(t *testing.T) {
 		`"completion":{"summary":"fixed <it>","time":"2026-01-02T02:04:05.006Z"},"previous":["k3x8"],"stdin":true,` +
 		`"project":"/r/swarm.toml","agent":"agent-a1b2c3",` +
 		`"state":{"state":"blocked","source":"screen","since":"2026-01-02T02:04:05.006Z","profile":"claude","question":"Proceed?",` +
-		`"choices":[{"key":"1","label":"Yes","selected":true}],"broken":"API Error"},"condition":"lost","usage":{"cpu_seconds":1.5,"peak":4096,"read":null,"written":0},"resurrect":false,` +
+		`"choices":[{"key":"1","label":"Yes","selected":true}],"broken":"API Error","dialog":null},"condition":"lost","usage":{"cpu_seconds":1.5,"peak":4096,"read":null,"written":0},"resurrect":false,` +
 		`"limits":{"memory":2147483648,"cpus":1.5,"pids":500,"nice":null,"io_weight":50,"best_effort":true},` +
 		`"unenforced":"the limit of I/O weight can't be enforced","exit_detail":"detail",` +
 		`"sandbox":{"network":"none","home":"/h","write":["/data"]}}`
@@ -54,6 +55,10 @@ func TestWorkerJSON(t *testing.T) {
 	}
 	if got := jsontest.Compact(t, WorkerJSONIn(a, signalled()).Exit); got != `{"code":null,"signal":"SIGKILL","reason":"killed"}` {
 		t.Errorf("exit by a signal is %s", got)
+	}
+	asks := host.AgentState{State: profile.Blocked, Dialog: profile.Dialog{Digest: "d1", Lines: []string{"Run", "1. Yes"}, Cut: true}}
+	if got := jsontest.Compact(t, StateJSONOf(&asks).Dialog); got != `{"digest":"d1","lines":["Run","1. Yes"],"cut":true}` {
+		t.Errorf("a dialog is %s", got)
 	}
 	if got := jsontest.Compact(t, WorkersJSONIn(a, nil)); got != "[]" {
 		t.Errorf("no workers are %s, want an array", got)

@@ -1,0 +1,94 @@
+package input
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// mayApprove refuses a caller that may not approve what workers ask: their own processes,
+// and those without the right to end them. It is asked before everything that can approve
+// something: an answer, keys, an attachment, and a text that is typed whatever the screen
+// shows.
+func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error {
+	if err := s.opts.MayEnd(ctx, recs...); err != nil {
+		return err
+	}
+	if at := s.opts.Own(recs); at >= 0 {
+		return worker.Hinted(
+			fmt.Sprintf("'%s' can't press its own keys: what it asks is for somebody else", recs[at].Name),
+			"a person answers it from a terminal outside of the worker and its terminal session",
+		)
+	}
+	return nil
+}
+
+// canApprove reports whether an input can answer what a worker asks without a look at it.
+// looks says that a text is typed only at the prompt of an agent whose dialogs are known.
+func (s *Sender) canApprove(in swarm.Input, looks bool, rec *registry.Record) bool {
+	switch in.Kind {
+	case swarm.InputKeys:
+		return true
+	case swarm.InputText:
+	case swarm.InputInterrupt, swarm.InputEOF:
+		return false
+	}
+	if s.asks(rec) {
+		return !looks
+	}
+	// What runs on a terminal may show dialogs that swarm does not know. A team-mate may send
+	// a text to such an agent, but not say that it is to be typed at whatever is shown.
+	return !rec.Stdin && (rec.Agent != "" && !looks || s.opts.Own([]registry.Record{*rec}) >= 0)
+}
+
+// asks reports whether a worker is an agent whose dialogs are known.
+func (s *Sender) asks(rec *registry.Record) bool {
+	prof := s.opts.Display.ProfileOf(rec)
+	return deliver.Supports(prof) && !prof.Headless(rec.Command)
+}
+
+// KeysRequest says which keys to press.
+type KeysRequest struct {
+	// Keys are names of keys with a blank between them, see [swarm.InputKeys].
+	Keys string
+	// Digest is that of the dialog for which the keys are, see [profile.Dialog]: if an agent
+	// shows another one, no key is pressed, and the error is a [deliver.ErrChanged]. Empty:
+	// they are pressed whatever is shown.
+	Digest string
+}
+
+// Press presses keys of the selected workers, as [Sender.Send] does.
+func (s *Sender) Press(ctx context.Context, sel worker.Selection, req KeysRequest) ([]Outcome, error) {
+	in := swarm.Input{Kind: swarm.InputKeys, Data: []byte(req.Keys)}
+	if req.Digest == "" {
+		return s.Send(ctx, sel, in)
+	}
+	return s.give(ctx, sel, in, inputLimit, false, func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error) {
+		prof := s.opts.Display.ProfileOf(&rec)
+		if !CanLook(p, rec, prof) {
+			return Outcome{}, dialogsUnknown(rec.Name)
+		}
+		unlock, err := s.Lock(ctx, rec, prof)
+		if err != nil {
+			return Outcome{}, err
+		}
+		defer unlock()
+		if err := s.agentOf(p, rec, prof).Shows(ctx, req.Digest); err != nil {
+			return Outcome{}, err
+		}
+		r, err := p.Backend.Input(ctx, rec.Handle, in)
+		return Outcome{Pending: r.Pending}, err
+	})
+}
+
+func dialogsUnknown(name string) error {
+	return worker.Hinted(
+		fmt.Sprintf("the dialogs of '%s' are not known: it has no profile that knows any", name),
+		fmt.Sprintf("press keys with 'swarm keys %s KEY'", name),
+	)
+}

@@ -160,21 +160,23 @@ func (t *tree) workTree(ctx context.Context) (hash string, saved, deleted []stri
 }
 
 // addTo adds files to an index. If git fails at one, as it does if a filter fails, it adds
-// those that it need not convert: all others are archived in any case.
+// those that it need not convert, and if it fails at one of them, none. Whatever is not in the
+// index is archived.
 func (t *tree) addTo(ctx context.Context, g git, paths []string) error {
 	_, err := g.feed(ctx, input(paths), "update-index", "--add", "-z", "--stdin")
 	if _, failed := errors.AsType[*gitError](err); !failed {
 		return err
 	}
-	converts, cerr := t.converts(ctx, paths)
-	if cerr != nil {
-		return errors.Join(err, cerr)
+	converts, err := t.converts(ctx, paths)
+	if err != nil {
+		return err
 	}
 	plain := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return converts(path, modeFile) })
-	if _, again := g.feed(ctx, input(plain), "update-index", "--add", "-z", "--stdin"); again != nil {
-		return again
+	_, err = g.feed(ctx, input(plain), "update-index", "--add", "-z", "--stdin")
+	if _, failed := errors.AsType[*gitError](err); failed {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // unique removes the repetitions of paths.

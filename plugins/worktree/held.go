@@ -125,11 +125,15 @@ func (t *tree) listed() {
 		}
 		return false
 	}
+	var unknown []string
 	for _, path := range t.snapshot.files {
 		if !known[path] && !within(path) {
-			t.untracked = append(t.untracked, path)
-			t.hidden++
+			unknown = append(unknown, path)
 		}
+	}
+	for _, path := range t.otherNames(unknown, known) {
+		t.untracked = append(t.untracked, path)
+		t.hidden++
 	}
 	for _, path := range slices.Concat(t.snapshot.pipes, t.snapshot.empty) {
 		if !within(path) {
@@ -137,6 +141,30 @@ func (t *tree) listed() {
 		}
 	}
 	t.snapshot.devices = slices.DeleteFunc(t.snapshot.devices, within)
+}
+
+// otherNames removes the names that this file system gives to files which git knows by another
+// one: it does not distinguish upper case, or stores letters in another form.
+func (t *tree) otherNames(paths []string, known map[string]bool) []string {
+	if len(paths) == 0 {
+		return nil
+	}
+	type inode struct{ dev, ino uint64 }
+	inodeOf := func(path string) (inode, bool) {
+		st, err := lstat(filepath.Join(t.ref.Path, path))
+		// A file with two names is in the list of all files by each of them.
+		return inode{uint64(st.Dev), st.Ino}, err == nil && st.Nlink == 1 //nolint:unconvert // darwin has other types
+	}
+	seen := make(map[inode]bool)
+	for path := range known {
+		if i, ok := inodeOf(path); ok {
+			seen[i] = true
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool {
+		i, ok := inodeOf(path)
+		return ok && seen[i]
+	})
 }
 
 // unheld returns the files that go into the archive of a rescue: of those to save the ones

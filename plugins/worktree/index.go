@@ -110,9 +110,12 @@ func (t *tree) unhide(ctx context.Context, g git) (changed, deleted []string, er
 			continue
 		}
 		_, err := os.Lstat(filepath.Join(t.ref.Path, e.path))
-		if err == nil {
+		switch {
+		case err == nil:
 			skipped = append(skipped, e.path)
-		} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		case errors.Is(err, syscall.ENOTDIR): // a file has the place of its directory
+			deleted = append(deleted, e.path)
+		case !errors.Is(err, fs.ErrNotExist):
 			return nil, nil, err
 		}
 	}

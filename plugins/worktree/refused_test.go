@@ -275,6 +275,29 @@ func TestConversionFails(t *testing.T) {
 	f.restored(got.Result.Rescues[0], before)
 }
 
+// TestPlaceOfASkippedFile checks that a file is saved which has the place of a directory, or a
+// directory that has the place of a file, outside of a sparse checkout.
+func TestPlaceOfASkippedFile(t *testing.T) {
+	t.Parallel()
+	f := withWorktree(t)
+	f.git(f.ref.Path, "sparse-checkout", "set", "--no-cone", "/tracked")
+	f.write(f.ref.Path, "dir", "a file now\n")
+	f.write(f.ref.Path, "other/file", "a directory now\n")
+	got := f.removeFrom("/", swarm.RemoveOptions{Force: true})
+	if got.Result.Kept != nil || len(got.Result.Rescues) != 1 {
+		t.Fatalf("%+v, %+v", got, got.Result.Kept)
+	}
+	if out := f.git(f.repo, "ls-tree", "-r", "--name-only", got.Result.Rescues[0].Ref); !strings.Contains(out, "dir\n") || !strings.Contains(out, "other/file\n") {
+		t.Errorf("saved are %s", out)
+	}
+	works := f.rescue(swarm.RescueRequest{Ref: got.Result.Rescues[0].Ref, Action: swarm.RescueRestore})
+	for name, want := range map[string]string{"dir": "a file now\n", "other/file": "a directory now\n"} {
+		if text, err := os.ReadFile(filepath.Join(works[0].Path, name)); err != nil || string(text) != want {
+			t.Errorf("%s is %q, %v", name, text, err)
+		}
+	}
+}
+
 // wrap returns a program that runs a script and then git.
 func (f *fixture) wrap(script string) string {
 	f.Helper()

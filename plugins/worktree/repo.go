@@ -55,7 +55,7 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 		// too.
 		above, err := gitdir.Discover(filepath.Dir(l.Top))
 		if !errors.Is(err, gitdir.ErrNotFound) {
-			return nil, invalid("%s is laid out as a bare repository, but lies in another one, %s: it may have come with that, so it is not used; call this in a worktree of it",
+			return nil, invalid("repository %s is bare and lies in another one, %s: it may have come with that, so it is not used; call this in a worktree of it",
 				l.Top, cmp.Or(above.Top, filepath.Dir(l.Top)))
 		}
 	}

@@ -3,13 +3,15 @@
 //
 // One process may hold a removed file while another creates a new one at its path. So a
 // process that has locked a file checks that it is still the one at its path, and begins
-// again if it is not; and only an exclusive holder removes it.
+// again if it is not; and only an exclusive holder removes it. A process that is killed leaves
+// the file, until another one takes the lock or [Sweep] removes it.
 package lockfile
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,8 +33,53 @@ func Share(ctx context.Context, path string) (unlock func(), err error) {
 	return take(path, func(l *flock.Flock) (bool, error) { return l.TryRLockContext(ctx, retry) })
 }
 
-// Try is like [Lock], but returns nil if the lock is held.
-func Try(path string) (unlock func(), err error) { return take(path, (*flock.Flock).TryLock) }
+// Try is like [Lock], but returns nil if the lock is held. [IsHeld] and [Sweep] hold a lock for
+// a moment only, so they do not count.
+func Try(path string) (unlock func(), err error) {
+	for attempt := 1; ; attempt++ {
+		unlock, err = take(path, (*flock.Flock).TryLock)
+		if unlock != nil || err != nil || attempt == attempts {
+			return unlock, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// attempts is how often Try looks at a lock that is held.
+const attempts = 3
+
+// Sweep removes the files of locks in a directory that no process holds: those whose holders
+// were killed before they released them. It leaves files that are younger than age, since a
+// process may be about to lock them. It returns how many it removed.
+//
+// It takes each lock like any other process, and removes the file as its exclusive holder. A
+// process that opened the file before finds it replaced, and begins again.
+func Sweep(dir string, age time.Duration) (removed int, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	for _, e := range entries {
+		info, ierr := e.Info()
+		if ierr != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < age {
+			continue // another process has removed it, or it is no lock
+		}
+		path := filepath.Join(dir, e.Name())
+		// Without O_CREATE, since the file of a released lock is gone.
+		l := flock.New(path, flock.SetFlag(os.O_RDONLY))
+		ok, lerr := l.TryLock()
+		if lerr == nil && ok && isInPlace(l) {
+			if lerr = os.Remove(path); lerr == nil {
+				removed++
+			}
+		}
+		_ = l.Close()
+		if lerr != nil && !errors.Is(lerr, fs.ErrNotExist) {
+			err = errors.Join(err, lerr)
+		}
+	}
+	return removed, err
+}
 
 // IsHeld reports whether a process holds the exclusive lock. It writes nothing.
 func IsHeld(path string) bool {

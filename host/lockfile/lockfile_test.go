@@ -2,11 +2,13 @@ package lockfile_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/swarmhost/swarm/host/lockfile"
 )
@@ -108,4 +110,96 @@ func TestGivenUp(t *testing.T) {
 	if lockfile.IsHeld(path) {
 		t.Error("it is still held")
 	}
+}
+
+// TestSweep: the files of killed holders go, those of held and of new locks stay, and a lock
+// is held by one at a time while files go under the holders' hands.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := time.Now().Add(-time.Hour)
+	put := func(name string) string {
+		path := filepath.Join(dir, name)
+		err := os.WriteFile(path, nil, 0o600)
+		if err = errors.Join(err, os.Chtimes(path, old, old)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	free, held, shared, fresh := put("free"), put("held"), put("shared"), put("fresh")
+	if err := os.Chtimes(fresh, time.Now(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "dir"), 0o700), os.Symlink(held, filepath.Join(dir, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := lockfile.Lock(t.Context(), held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err := lockfile.Share(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := lockfile.Sweep(dir, time.Minute); n != 1 || err != nil {
+		t.Errorf("removed %d, %v", n, err)
+	}
+	if _, err := os.Lstat(free); err == nil {
+		t.Error("the file of a lock that nothing holds is left")
+	}
+	for _, path := range []string{held, shared, fresh, filepath.Join(dir, "dir"), filepath.Join(dir, "link")} {
+		if _, err := os.Lstat(path); err != nil {
+			t.Error(err)
+		}
+	}
+	if !lockfile.IsHeld(held) {
+		t.Error("a held lock was released")
+	}
+	unlock()
+	release()
+	if n, err := lockfile.Sweep(filepath.Join(dir, "none"), 0); n != 0 || err != nil {
+		t.Errorf("no directory: %d, %v", n, err)
+	}
+}
+
+// TestSweepAlone: a sweep never lets two processes hold a lock.
+func TestSweepAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "w")
+	var held atomic.Int32
+	var all sync.WaitGroup
+	stop := make(chan struct{})
+	var sweeping sync.WaitGroup
+	sweeping.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if _, err := lockfile.Sweep(dir, 0); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 4 {
+		all.Go(func() {
+			for range 200 {
+				unlock, err := lockfile.Lock(t.Context(), path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := held.Add(1); n > 1 {
+					t.Errorf("%d hold it", n)
+				}
+				held.Add(-1)
+				unlock()
+			}
+		})
+	}
+	all.Wait()
+	close(stop)
+	sweeping.Wait()
 }

@@ -281,6 +281,15 @@ func lockError(id string, err error) error {
 // Locked reports whether a process holds the lock of a worker. It writes nothing.
 func (d Dir) Locked(id string) bool { return lockfile.IsHeld(d.LockPath(id)) }
 
+// lockAge is how old a lock file that no process holds must be for its removal.
+const lockAge = time.Minute
+
+// SweepLocks removes the lock files whose holders were killed, see [lockfile.Sweep].
+func (d Dir) SweepLocks() error {
+	_, err := lockfile.Sweep(d.LockPath(""), lockAge)
+	return err
+}
+
 // RespawnLock returns the name of the lock that is held while a worker is
 // ended and started again. No worker has an id like it.
 func RespawnLock(id string) string { return "respawn-" + id }

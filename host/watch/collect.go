@@ -79,6 +79,7 @@ func (c *Collected) remove(ctx context.Context, h *Watcher, reg *registry.Regist
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
 	c.warnIf(h.opts.History.DropGroups(ctx, reg), "cannot remove control groups")
+	c.warnIf(h.opts.Dir.SweepLocks(), "cannot remove lock files")
 	// Everything that the journal tells is recorded by now, or another process is about
 	// to record it.
 	c.warnIf(h.opts.History.Drain(ctx, reg, func(string) bool { return false }), "cannot read what shims have told")

@@ -20,7 +20,7 @@ func NewGC(a *app.App) *cobra.Command {
 		Short: "Bring the history up to date once",
 		Long: `Do once what "swarm watch" does continuously: record the ends of workers that were not
 watched, with the time when they ended; remove workers whose retention time is over,
-and run directories that belong to no worker; kill workers whose owner has ended if
+run directories that belong to no worker, and lock files of killed processes; kill workers whose owner has ended if
 their backend does not do that. Other running workers and all worktrees are not
 touched.
 

@@ -65,13 +65,26 @@ func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 	if a.Kind == rundir.AnswerBusy {
 		return a, fmt.Errorf("%w: %s", swarm.ErrUnavailable, a.Text)
 	}
-	if a.Kind == rundir.AnswerError && a.Text == rundir.UnknownRequest {
-		return a, fmt.Errorf("%w: the worker was started by an older swarm, whose shim can't do that; respawn it", swarm.ErrInvalidSpec)
+	if protocol, is := rundir.Misunderstood(a.Text); is && a.Kind == rundir.AnswerError {
+		return a, misunderstood(protocol, a.Text)
 	}
 	if a.Kind == rundir.AnswerError {
 		return a, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, a.Text)
 	}
 	return a, nil
+}
+
+// misunderstood returns the error for a shim of some protocol that did not understand a
+// request.
+func misunderstood(protocol int, text string) error {
+	switch {
+	case protocol < rundir.Protocol:
+		return fmt.Errorf("%w: the worker was started by an older swarm, whose shim can't do that; respawn it", swarm.ErrInvalidSpec)
+	case protocol > rundir.Protocol:
+		return fmt.Errorf("%w: the worker was started by a newer swarm, whose shim does not take that from this one; use the newer swarm, or respawn the worker", swarm.ErrInvalidSpec)
+	default:
+		return fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, text)
+	}
 }
 
 // pause is the time between two checks of a condition without an event.
@@ -111,6 +124,24 @@ func keeps(dir string, st rundir.Status) bool {
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(owner.Uid) != os.Geteuid() && proc.RunsAs(st.Shim.PID, int(owner.Uid))
+}
+
+// isSeen reports whether the shim that a status names can be looked at: it keeps the worker, or
+// it listens on the socket of the run directory, as the kernel says. Shims of older versions
+// carry another mark. That is enough to look at a shim, not to signal anything.
+func isSeen(dir string, st rundir.Status) bool {
+	if keeps(dir, st) {
+		return true
+	}
+	if !st.Shim.Alive() {
+		return false
+	}
+	c, err := dial(context.Background(), dir)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	return peerPID(c) == st.Shim.PID
 }
 
 // IsKept reports whether the shim that wrote a status into the run directory dir may still

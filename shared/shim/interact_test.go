@@ -7,8 +7,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -267,10 +269,15 @@ func TestOldShim(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.dir, rundir.StatusFile), st, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// While no shim listens, nothing says that the named process is one.
+	if _, err := shim.Stats(w.dir, w.id); err == nil {
+		t.Error("a process that does not listen is measured as the shim")
+	}
 	s, err := net.Listen("unix", filepath.Join(w.dir, rundir.Socket))
 	if err != nil {
 		t.Fatal(err)
 	}
+	var answer atomic.Value
 	var owned sync.WaitGroup
 	defer owned.Wait()
 	defer func() { _ = s.Close() }() // ends the goroutine below
@@ -281,16 +288,51 @@ func TestOldShim(t *testing.T) {
 				return
 			}
 			_, _ = bufio.NewReader(c).ReadString('\n')
-			_, _ = c.Write([]byte("error unknown request\n"))
+			_, _ = c.Write([]byte(answer.Load().(string) + "\n"))
 			c.Close()
 		}
 	})
-	const want = "older swarm"
-	if _, err := shim.Input(t.Context(), w.dir, w.id, swarm.Input{Data: []byte("x")}); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("input: %v", err)
+	newer := strconv.Itoa(rundir.Protocol + 1)
+	for text, want := range map[string]string{
+		"unknown request": "older swarm",
+		"unknown request; this shim speaks protocol 1":                              "older swarm",
+		"unknown request; this shim speaks protocol " + newer:                       "newer swarm",
+		"unknown or repeated field; this shim speaks protocol " + newer:             "newer swarm",
+		"missing field; this shim speaks protocol " + strconv.Itoa(rundir.Protocol): "missing field",
+	} {
+		answer.Store("error " + text)
+		if _, err := shim.Input(t.Context(), w.dir, w.id, swarm.Input{Data: []byte("x")}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: input: %v", text, err)
+		}
+		if err := shim.Complete(t.Context(), w.dir, w.id, "x", swarm.KillOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: complete: %v", text, err)
+		}
 	}
-	if err := shim.Complete(t.Context(), w.dir, w.id, "x", swarm.KillOptions{}); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("complete: %v", err)
+	// It has no mark that this version knows, but the kernel says that it listens.
+	if stats, err := shim.Stats(w.dir, w.id); err != nil || stats.Time.IsZero() {
+		t.Errorf("figures %+v, %v", stats, err)
+	}
+}
+
+// TestMisunderstood asks a real shim what it does not know, as another version would.
+func TestMisunderstood(t *testing.T) {
+	t.Parallel()
+	w := start(t, "sleep", "999")
+	for _, line := range []string{"dance", "watch colour=red", "signal mode=tree"} {
+		c, err := net.Dial("unix", filepath.Join(w.dir, rundir.Socket))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = c.Write([]byte(line + "\n"))
+		got, _ := bufio.NewReader(c).ReadString('\n')
+		c.Close()
+		a, err := rundir.ParseAnswer(strings.TrimSpace(got))
+		if err != nil || a.Kind != rundir.AnswerError {
+			t.Fatalf("%s: %q, %v", line, got, err)
+		}
+		if n, ok := rundir.Misunderstood(a.Text); n != rundir.Protocol || !ok || a.Text == rundir.UnknownRequest {
+			t.Errorf("%s: %q", line, a.Text)
+		}
 	}
 }
 

@@ -39,9 +39,32 @@ const (
 // the terminal: the signal is then sent at once.
 const GoOn = "go on"
 
-// UnknownRequest is the text of the error for an unknown verb: the shim is older than its
-// client.
+// UnknownRequest begins the text of the error for an unknown verb. It is the whole text of
+// shims that do not name their protocol: those are older than any that do.
 const UnknownRequest = "unknown request"
+
+// Protocol counts the protocols of the control socket. A shim names it when it does not
+// understand a request, so that its client knows which of them is the older one. It grows with
+// each verb or field that is added or dropped.
+const Protocol = 2
+
+// misunderstood makes an error of a shim that does not understand a request.
+func misunderstood(text string) error {
+	return errors.New(text + protocolMark + strconv.Itoa(Protocol))
+}
+
+const protocolMark = "; this shim speaks protocol "
+
+// Misunderstood reports whether the text of an error says that the shim did not understand the
+// request, and the protocol that the shim speaks; 1 if it did not say.
+func Misunderstood(text string) (protocol int, ok bool) {
+	if text == UnknownRequest {
+		return 1, true
+	}
+	_, number, found := strings.Cut(text, protocolMark)
+	protocol, err := strconv.Atoi(number)
+	return protocol, found && err == nil
+}
 
 const maxGraceMS = 365 * 24 * 3600 * 1000
 
@@ -131,22 +154,22 @@ func ParseRequest(line string) (Request, error) {
 	r := Request{Verb: words[0]}
 	keys, ok := requestKeys[r.Verb]
 	if !ok {
-		return Request{}, errors.New(UnknownRequest)
+		return Request{}, misunderstood(UnknownRequest)
 	}
 	left := slices.Concat(keys.must, keys.may)
 	for _, word := range words[1:] {
 		key, value, _ := strings.Cut(word, "=")
 		i := slices.Index(left, key)
 		if i < 0 {
-			return Request{}, errors.New("unknown or repeated field")
+			return Request{}, misunderstood("unknown or repeated field")
 		}
 		left = slices.Delete(left, i, i+1)
 		if _, ok := setField(requestFields, &r, key, value); !ok {
-			return Request{}, errors.New("bad value of " + key)
+			return Request{}, misunderstood("bad value of " + key)
 		}
 	}
 	if slices.ContainsFunc(left, func(key string) bool { return slices.Contains(keys.must, key) }) {
-		return Request{}, errors.New("missing field")
+		return Request{}, misunderstood("missing field")
 	}
 	return r, nil
 }

@@ -230,6 +230,16 @@ func TestDoctorOnSockets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A shim that has reported the end of its worker, and has not ended yet.
+	self, err := proc.Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := r.spawn(t, "leaving", "one")
+	r.fall(t, "leaving", func(st *rundir.Status) { st.Shim, st.State = self.Identity, rundir.StateEnded })
+	if err := os.WriteFile(filepath.Join(r.dir.RunDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	got := problems(t, r, false)
 	if len(got) != 1 || !strings.HasPrefix(got[0], "worker killed: its shim was killed and left ") {
 		t.Errorf("problems %q, want the socket of the killed shim", got)

@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -62,6 +61,7 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	}
 	d.directory()
 	recs, ok := d.database(ctx)
+	d.room(recs)
 	d.runDirs(ctx, recs, ok)
 	if ok {
 		d.workers(ctx, recs)
@@ -78,6 +78,8 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 type examiner struct {
 	opts     Options
 	findings []Finding
+	// full says that the disk of the state directory has no room.
+	full bool
 	// gone are the ephemeral workers that a rebuild found to have ended.
 	gone []string
 }
@@ -102,11 +104,9 @@ func (d *examiner) directory() {
 		return
 	}
 	before := len(d.findings)
-	if err := tryWrite(dir); err != nil {
+	err = tryWrite(dir)
+	if d.full = isOutOfRoom(err) || registry.Full(dir); err != nil && !d.full {
 		d.find(SeverityError, subject, "make it writable; until then workers can be seen and killed, but nothing is recorded", "%s can't be written: %v", dir, err)
-	}
-	if registry.Full(dir) {
-		d.find(SeverityError, subject, "make room; 'swarm clean' removes the output of ended workers", "the disk of %s is full", dir)
 	}
 	d.private(dir, 0o700)
 	for _, name := range []string{registry.File, registry.File + "-wal", registry.File + "-shm"} {
@@ -134,7 +134,7 @@ func (d *examiner) directory() {
 			copies = append(copies, path)
 		}
 	}
-	if len(d.findings) == before {
+	if len(d.findings) == before && !d.full {
 		d.find(SeverityOK, subject, "", "%s", dir)
 	}
 	for _, path := range copies {
@@ -323,6 +323,10 @@ func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
 		d.find(SeverityError, subject, d.mendUnknown(r), "%s", reason)
 	case s.Status.State == swarm.StateLost && len(s.Status.Survivors) > 0:
 		d.find(SeverityWarning, subject, kill, "its shim died; still alive: %s", history.Processes(s.Status.Survivors))
+	case s.Status.State == swarm.StateLost && len(s.Status.PerhapsAlive) > 0:
+		d.find(SeverityWarning, subject,
+			"end it if it is the worker's; if it is not, or is to go on, run 'swarm clean "+r.Name+" --forget'",
+			"its shim died; %s", history.PerhapsAlive(s.Status.PID, s.Status.PerhapsAlive))
 	}
 	if r.Workspace != nil && r.Workspace.Host == "" {
 		if _, err := os.Stat(r.Workspace.Path); errors.Is(err, fs.ErrNotExist) {
@@ -352,23 +356,6 @@ func (d *examiner) mendUnknown(r registry.Record) string {
 		}
 		return fmt.Sprintf("%s %s, then 'swarm kill %s'", remove, quote(path), r.Name)
 	}
-}
-
-// socket finds the socket of a shim that was killed.
-func (d *examiner) socket(r registry.Record, s swarm.StatusResult) {
-	path := filepath.Join(d.opts.Dir.RunDir(r.ID), rundir.Socket)
-	gone := r.State == registry.Stopped || r.IsRunning() && s.Err == nil && history.Over(s.Status)
-	if _, err := os.Lstat(path); err == nil && gone && !d.isFromEarlierBoot(r) {
-		d.find(SeverityWarning, "worker "+r.Name, "run 'swarm clean "+r.Name+"'", "its shim was killed and left %s", path)
-	}
-}
-
-// isFromEarlierBoot reports whether the worker's shim ran before the machine was started:
-// the shim may have ended with the machine, and 'swarm resurrect' lists the worker then.
-func (d *examiner) isFromEarlierBoot(r registry.Record) bool {
-	st, err := statedir.ReadStatus(d.opts.Dir.RunDir(r.ID))
-	boot, bootErr := proc.BootID()
-	return err == nil && bootErr == nil && st.Shim.Boot != "" && st.Shim.Boot != boot
 }
 
 func (d *examiner) shim() {

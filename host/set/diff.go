@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // different returns the settings in which a worker differs from its declaration, such as
@@ -26,7 +27,11 @@ func different(w host.Worker, want host.SpawnRequest) []string {
 	// A worker on another machine has no directory here. With a workspace it is only the base
 	// of that.
 	here := w.Dir != "" || want.DirGiven
-	note("cwd", here && w.Workspace == nil && want.Workspace == nil && !sameDir(w.Dir, want.Dir))
+	if w.Workspace != nil && want.Workspace != nil {
+		note("cwd", workspaceDir(w, want))
+	} else {
+		note("cwd", here && w.Workspace == nil && want.Workspace == nil && !sameDir(w.Dir, want.Dir))
+	}
 	parts("env", unequal(variables(w.Env), variables(want.Env)))
 	note("tags", !slices.Equal(sorted(w.Tags), sorted(want.Tags)))
 	parts("options", unequal(w.Options, want.Options))
@@ -69,6 +74,50 @@ func unequal(a, b map[string]string) []string {
 	return keys
 }
 
+// workspaceDir compares the directories of a worker in a workspace: a declared one has a
+// counterpart there, and without one the worker runs at the top.
+func workspaceDir(w host.Worker, want host.SpawnRequest) bool {
+	ws, rel := w.Workspace, "."
+	if ws.Host != "" {
+		// The links of another machine can't be followed, so only what is plain is compared.
+		var err error
+		if rel, err = filepath.Rel(ws.Base, want.Dir); err != nil || !filepath.IsLocal(rel) {
+			return false
+		}
+		return want.DirGiven && filepath.Clean(w.Dir) != filepath.Join(ws.Path, rel)
+	}
+	top := topOf(want.Dir, ws.Base)
+	if top == "" {
+		return true // it is in another repository
+	}
+	if want.DirGiven {
+		rel, _ = filepath.Rel(top, resolved(want.Dir))
+	}
+	return !sameDir(w.Dir, filepath.Join(ws.Path, rel))
+}
+
+// topOf returns the top of the working tree that a directory is in, without links, if it is
+// one of the repository whose main working tree is base; empty if it is of another one.
+func topOf(dir, base string) string {
+	dir, base = resolved(dir), resolved(base)
+	if within(dir, base) {
+		return base
+	}
+	for top := dir; ; top = filepath.Dir(top) {
+		// A linked working tree has a file that names its git directory.
+		if text, err := safefile.Read(filepath.Join(top, ".git"), 4096); err == nil {
+			gitDir, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+			if common, _, linked := strings.Cut(gitDir, "/worktrees/"); linked && sameDir(strings.TrimSuffix(common, "/.git"), base) {
+				return top
+			}
+			return ""
+		}
+		if top == filepath.Dir(top) {
+			return ""
+		}
+	}
+}
+
 // worktree compares the workspaces. A worker whose branch was changed since keeps
 // the one that it was made with in its record.
 func worktree(w host.Worker, want host.SpawnRequest) bool {
@@ -79,10 +128,21 @@ func worktree(w host.Worker, want host.SpawnRequest) bool {
 	if branch == "" {
 		branch = want.Name
 	}
-	if parent != "" && !filepath.IsAbs(parent) {
-		parent = filepath.Join(filepath.Dir(w.Workspace.Base), parent)
+	beside, name := filepath.Split(w.Workspace.Base)
+	if strings.HasPrefix(name, ".") {
+		beside, name = filepath.Split(filepath.Clean(beside)) // a bare repository, project/.bare
 	}
-	return w.Workspace.Branch != branch || parent != "" && !sameDir(filepath.Dir(w.Workspace.Path), parent)
+	parents := []string{parent}
+	if parent == "" { // the plugin decides, and names a bare repository without its suffix
+		parents = []string{name + "-worktrees", strings.TrimSuffix(name, ".git") + "-worktrees"}
+	}
+	there := slices.ContainsFunc(parents, func(parent string) bool {
+		if !filepath.IsAbs(parent) {
+			parent = filepath.Join(beside, parent)
+		}
+		return sameDir(filepath.Dir(w.Workspace.Path), parent)
+	})
+	return w.Workspace.Branch != branch || !there
 }
 
 // retention is a retention policy in one of the ways to write it.

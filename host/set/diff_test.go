@@ -1,6 +1,9 @@
 package set
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,9 +63,66 @@ func TestDifferentWorktree(t *testing.T) {
 		{host.WorkspaceRequest{Branch: "b"}, true},
 		{host.WorkspaceRequest{Parent: "trees"}, true},
 	} {
-		want := host.SpawnRequest{Name: "w", Dir: "/r/sub", Workspace: &c.ask}
+		want := host.SpawnRequest{Name: "w", Dir: "/r", DirGiven: true, Workspace: &c.ask}
 		if got := different(w, want); (got != nil) != c.differs {
 			t.Errorf("%+v: %q", c.ask, got)
+		}
+	}
+}
+
+// A declared directory has a counterpart in the worktree; without one the worker runs at the
+// top of the worktree.
+func TestDifferentDirInWorktree(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	repo, linked := filepath.Join(root, "repo"), filepath.Join(root, "linked")
+	for _, dir := range []string{filepath.Join(repo, ".git", "worktrees", "linked"), filepath.Join(linked, "sub"), filepath.Join(root, "other", ".git")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gitDir := "gitdir: " + filepath.Join(repo, ".git", "worktrees", "linked") + "\n"
+	if err := os.WriteFile(filepath.Join(linked, ".git"), []byte(gitDir), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		host, runs, declared string
+		given, differs       bool
+	}{
+		{"", "", "repo", true, false},
+		{"", "", "repo/sub", false, false},
+		{"", "", "repo/sub", true, true},
+		{"", "sub", "repo/sub", true, false},
+		{"", "sub", "repo", true, true},
+		{"", "sub", "repo", false, true},
+		{"", "sub", "repo/sub/deep", true, true},
+		{"", "sub", "linked/sub", true, false},
+		{"", "", "linked/sub", true, true},
+		{"", "", "other", true, true},
+		{"", "", "other", false, true},
+		{"far", "sub", "repo/sub", true, false},
+		{"far", "sub", "repo/other", true, true},
+		{"far", "sub", "link/sub", true, false},
+	} {
+		tree := filepath.Join(root, "repo-worktrees", "w")
+		w := host.Worker{Name: "w", Dir: filepath.Join(tree, c.runs), Workspace: &swarm.WorkspaceRef{Path: tree, Branch: "w", Base: repo, Host: c.host}}
+		want := host.SpawnRequest{Name: "w", Dir: filepath.Join(root, c.declared), DirGiven: c.given, Workspace: &host.WorkspaceRequest{}}
+		got := different(w, want)
+		if c.differs != slices.Equal(got, []string{"cwd"}) || !c.differs && got != nil {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+// A directory for worktrees that is no longer declared is a difference: the default one is
+// meant then.
+func TestDifferentDirOfWorktrees(t *testing.T) {
+	t.Parallel()
+	for path, differs := range map[string]bool{"/r-worktrees/w": false, "/trees/w": true} {
+		w := host.Worker{Name: "w", Dir: path, Workspace: &swarm.WorkspaceRef{Path: path, Branch: "w", Base: "/r"}}
+		want := host.SpawnRequest{Name: "w", Dir: "/r", Workspace: &host.WorkspaceRequest{}}
+		if got := different(w, want); slices.Equal(got, []string{"worktree"}) != differs || !differs && got != nil {
+			t.Errorf("%s: %q", path, got)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host/caller"
@@ -95,7 +96,37 @@ func (p *plan) keepWorkspace(old registry.Record) {
 	if ws.Host != "" && (p.rec.Backend != old.Backend || !maps.Equal(p.rec.Options, old.Options)) {
 		return // the worker may be on another machine now
 	}
+	ws, ok := counterpart(ws, old.Ask, p.rec.Ask)
+	if !ok {
+		return
+	}
 	p.rec.Workspace, p.rec.Dir, p.rec.Step = ws, dirIn(p.rec.Ask, ws), registry.StepBackend
+}
+
+// counterpart returns the workspace with the directory in it that corresponds to the base that
+// is asked for now, which may be another directory of the same repository than before.
+func counterpart(ws *swarm.WorkspaceRef, before, now *registry.WorkspaceAsk) (*swarm.WorkspaceRef, bool) {
+	if before == nil || before.Base == now.Base || !filepath.IsAbs(ws.Base) {
+		return ws, true
+	}
+	// The top of the working tree that the base was in before.
+	top := filepath.Clean(before.Base)
+	if ws.Dir != "" && ws.Dir != "." {
+		above, in := strings.CutSuffix(top, "/"+filepath.Clean(ws.Dir))
+		if !in {
+			above = ws.Base
+		}
+		top = above
+	}
+	for _, root := range []string{top, ws.Base} {
+		rel, err := filepath.Rel(root, now.Base)
+		if err == nil && filepath.IsLocal(rel) {
+			moved := *ws
+			moved.Dir = rel
+			return &moved, true
+		}
+	}
+	return nil, false
 }
 
 // sameWorkspace reports whether the workspace that was made for before does for

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -64,6 +65,22 @@ func (h *Host) Settled(ctx context.Context, name string) (Worker, error) {
 		}
 	}
 	return h.observe(ctx, []registry.Record{rec})[0], nil
+}
+
+// Declared returns the workers that the config file of a project declared when they were
+// spawned, as they are recorded: no backend is asked how they are.
+func (h *Host) Declared(ctx context.Context, project string) ([]Worker, error) {
+	recs, _, err := h.choose(ctx, Selection{All: true})
+	if err != nil {
+		return nil, err
+	}
+	var ws []Worker
+	for _, r := range recs {
+		if r.Project == project {
+			ws = append(ws, worker.Of(r))
+		}
+	}
+	return ws, nil
 }
 
 // settled returns the record of a worker that was starting once its spawn is over.

@@ -27,6 +27,17 @@ var errNoProject = &output.HintError{
 	Hint: "'swarm config init --project' writes one; workers are declared in tables [workers.NAME]",
 }
 
+// NoneError says that a project's file declares no workers.
+type NoneError struct {
+	named string
+	// Project is the path of the file, without links.
+	Project string
+}
+
+func (e *NoneError) Error() string {
+	return e.named + " declares no workers: there is no table [workers.NAME]"
+}
+
 // Workers are the workers that a project's file declares.
 type Workers struct {
 	*config.Loaded
@@ -59,12 +70,13 @@ func LoadDeclared(ctx context.Context, a *app.App) (*Workers, error) {
 		return nil, fmt.Errorf("no %s that can be used, here or in a directory above", config.ProjectFile)
 	}
 	d := &Workers{Loaded: loaded, names: inFileOrder(loaded)}
-	if len(d.names) == 0 {
-		return nil, fmt.Errorf("%s declares no workers: there is no table [workers.NAME]", project)
-	}
 	// A project is the same one whatever links lead to it.
+	named := project
 	if real, err := filepath.EvalSymlinks(project); err == nil {
 		project = real
+	}
+	if len(d.names) == 0 {
+		return nil, &NoneError{named: named, Project: project}
 	}
 	workers := make([]set.Worker, len(d.names))
 	for i, name := range d.names {

@@ -1,7 +1,9 @@
 package sets
 
 import (
+	"cmp"
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +17,7 @@ import (
 
 func NewDown(a *app.App) *cobra.Command {
 	o := &workers.KillOptions{}
+	var remove bool
 	cmd := &cobra.Command{
 		Use:   "down [NAME...]",
 		Short: "End the workers that swarm.toml declares",
@@ -25,24 +28,40 @@ it have ended; independent workers are ended at the same time. Each is ended as
 
 Workers that do not run are not touched, nor are workers of the same name that
 another project started. If a worker can't be ended, the workers that it depends on
-keep running, and the exit code is 1.`,
+keep running, and the exit code is 1.
+
+A worker that this file declared once and declares no more is not ended, but named;
+--remove-orphans ends such workers first, and cleans them.`,
 		Example: `  swarm down
   swarm down db
   swarm down --rm-worktree`,
 		ValidArgsFunction: declared.CompleteDeclared(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runDown(cmd.Context(), a, args, o) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runDown(cmd.Context(), a, args, o, remove) },
 	}
+	cmd.Flags().BoolVar(&remove, "remove-orphans", false, "first end and clean workers that the file declares no more")
 	o.AddEnding(cmd, "how long each may take to end, in place of its own grace")
 	return cmd
 }
 
-func runDown(ctx context.Context, a *app.App, names []string, o *workers.KillOptions) error {
+func runDown(ctx context.Context, a *app.App, names []string, o *workers.KillOptions, remove bool) error {
 	output.FinishWriting()
 	d, err := declared.LoadDeclared(ctx, a)
+	if none, ok := errors.AsType[*declared.NoneError](err); ok {
+		return onlyOrphans(ctx, a, none.Project, remove, false, err)
+	}
 	if err != nil {
 		return err
 	}
 	return a.WithHost(ctx, func(h *host.Host) error {
+		left := orphans{App: a, project: d.Set.Project()}
+		if left.all, err = d.Set.Orphans(ctx, h); err != nil {
+			return err
+		}
+		if remove {
+			left.remove(ctx, h, false, o.JSON)
+		} else {
+			left.name()
+		}
 		k, request := workers.NewKiller(a, o)
 		_, err := d.Set.Down(ctx, h, set.DownRequest{
 			Names: names,
@@ -53,6 +72,6 @@ func runDown(ctx context.Context, a *app.App, names []string, o *workers.KillOpt
 				}
 			},
 		})
-		return k.Result(d.Explain(err))
+		return cmp.Or(k.Result(d.Explain(err)), left.result())
 	})
 }

@@ -2,6 +2,7 @@ package sets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 type upOptions struct {
 	dryRun   bool
 	recreate bool
+	orphans  bool
 	follow   bool
 	json     bool
 }
@@ -38,6 +40,11 @@ A worker that runs as declared is not touched, so a second call changes nothing.
 worker that runs otherwise is not touched either, and is named with the differences;
 --recreate ends it and starts it again. A worker that has ended is started again.
 
+A worker that this file declared once and declares no more is an orphan: it is not touched,
+and named. --remove-orphans ends the orphans, by their own policies, and cleans them, before
+anything is started; a worktree with work in it stays. Workers of other files and those that
+were spawned by hand are never orphans.
+
 Mistakes in the file are reported before anything is started. If one worker fails, the
 workers that depend on it are not started, and the exit code is 1.
 
@@ -48,7 +55,8 @@ Ctrl-C ends the printing and no worker.`,
   swarm up web
   swarm up --follow
   swarm up --dry-run
-  swarm up --recreate web`,
+  swarm up --recreate web
+  swarm up --remove-orphans`,
 		ValidArgsFunction: declared.CompleteDeclared(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -63,6 +71,7 @@ Ctrl-C ends the printing and no worker.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.BoolVar(&o.recreate, "recreate", false, "end workers that run otherwise than declared, and start them again")
+	f.BoolVar(&o.orphans, "remove-orphans", false, "first end and clean workers that the file declares no more")
 	f.BoolVarP(&o.follow, "follow", "f", false, "then print the output of these workers until they end")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	return cmd
@@ -71,6 +80,9 @@ Ctrl-C ends the printing and no worker.`,
 func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error {
 	output.FinishWriting()
 	d, err := declared.LoadDeclared(ctx, a)
+	if none, ok := errors.AsType[*declared.NoneError](err); ok {
+		return onlyOrphans(ctx, a, none.Project, o.orphans, o.dryRun, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -79,6 +91,13 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 	}
 	begun := time.Now()
 	return a.With(ctx, d.Config, func(h *host.Host) error {
+		left := orphans{App: a, project: d.Set.Project()}
+		if left.all, err = d.Set.Orphans(ctx, h); err != nil {
+			return err
+		}
+		if o.orphans {
+			left.remove(ctx, h, o.dryRun, o.json)
+		}
 		u := upper{App: a, upOptions: o, progress: output.NewProgress(a.Err, a.ErrWidth)}
 		req := set.UpRequest{
 			Names: names, DryRun: o.dryRun, Recreate: o.recreate,
@@ -89,6 +108,12 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 		}
 		outcomes, err := d.Set.Up(ctx, h, req)
 		u.progress.Stop()
+		if !o.orphans {
+			left.name()
+		}
+		if outcomes != nil {
+			outcomes = append(outcomes, left.found...)
+		}
 		if o.json && outcomes != nil {
 			results := output.List(outcomes, func(out set.Outcome) upJSON { return upJSONOf(a, out) })
 			if err := a.PrintJSON(results); err != nil {
@@ -101,14 +126,14 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 				a.Hint("interrupted; not started: " + strings.Join(u.left, ", "))
 			}
 			return err
-		case u.failed:
+		case u.failed || left.failed:
 			return output.Failed
 		}
 		if u.differ && !o.json {
 			a.Hint("'swarm up --recreate' ends what differs and starts it as declared")
 		}
 		if o.follow {
-			return followUp(ctx, a, h, outcomes, begun)
+			return followUp(ctx, a, h, outcomes[:len(outcomes)-len(left.found)], begun)
 		}
 		return nil
 	})

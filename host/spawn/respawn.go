@@ -80,6 +80,9 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 	if rec, err = s.current(ctx, reg, rec); err != nil {
 		return worker.Worker{}, err
 	}
+	if err := s.mayRun(ctx, rec); err != nil {
+		return worker.Worker{}, err
+	}
 	s.opts.History.Reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
 	r := &respawning{Spawner: s, req: req, reg: reg, old: rec}
 	if err := r.prepare(ctx); err != nil {
@@ -113,6 +116,22 @@ func (s *Spawner) current(ctx context.Context, reg *registry.Registry, rec regis
 		s.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
 	}
 	return store.Reread(ctx, reg, rec)
+}
+
+// mayRun returns an error for a worker that has lost its shim and perhaps still runs: no
+// other one is started next to it, and nothing is signalled in vain.
+func (s *Spawner) mayRun(ctx context.Context, rec registry.Record) error {
+	gs := s.opts.Plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && s.opts.History.Stale(&r) })
+	for _, g := range gs {
+		for _, r := range s.opts.Plugins.Statuses(ctx, g) {
+			if r.Err == nil && r.Status.State == swarm.StateLost && len(r.Status.PerhapsAlive) > 0 {
+				w := worker.Of(rec)
+				w.Apply(r)
+				return worker.MayRun(w, "cannot respawn worker")
+			}
+		}
+	}
+	return nil
 }
 
 // KeptError says why a workspace that was to be removed stays.
@@ -152,6 +171,11 @@ func (r *respawning) prepare(ctx context.Context) error {
 	}
 	if err != nil {
 		return err
+	}
+	if r.old.State == registry.Running {
+		if err := r.foresee(ctx, r.plan); err != nil {
+			return err
+		}
 	}
 	if r.req.CleanFirst && r.old.Workspace != nil {
 		if err := r.inspect(ctx); err != nil {

@@ -269,23 +269,12 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	rec := &p.rec
-	local, err := s.opts.Plugins.Local(p.owner, rec.ID)
+	spec, err := s.spec(p)
 	if err != nil {
 		return err
 	}
-	if local != nil {
-		local.HostEnv = s.workerHostEnv(rec)
-		if rec.Workspace != nil {
-			local.Workspace = rec.Workspace.Path
-		}
-	}
 	tellNoMore := s.tellProgress(ctx, p)
-	rec.Handle, err = p.owner.Backend.Spawn(ctx, swarm.Spec{
-		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: rec.Dir,
-		Env: s.workerEnv(rec, p.owner.Local, p.token), Tags: rec.Tags, Options: rec.Options,
-		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.req.Transcript, Stdin: rec.Stdin, Restart: rec.Restart, Limits: rec.Limits,
-		Sandbox: rec.Sandbox, Owner: ownerFor(p.owner, rec.Owner), Local: local,
-	})
+	rec.Handle, err = p.owner.Backend.Spawn(ctx, spec)
 	tellNoMore()
 	if err != nil {
 		if unfinished(ctx, err) {
@@ -301,6 +290,27 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 		p.status = swarm.StatusResult{Err: fmt.Errorf("the status of the new worker: %w", err)}
 	}
 	return nil
+}
+
+// spec returns what the backend of a plan is to start.
+func (s *Spawner) spec(p *plan) (swarm.Spec, error) {
+	rec := &p.rec
+	local, err := s.opts.Plugins.Local(p.owner, rec.ID)
+	if err != nil {
+		return swarm.Spec{}, err
+	}
+	if local != nil {
+		local.HostEnv = s.workerHostEnv(rec)
+		if rec.Workspace != nil {
+			local.Workspace = rec.Workspace.Path
+		}
+	}
+	return swarm.Spec{
+		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: rec.Dir,
+		Env: s.workerEnv(rec, p.owner.Local, p.token), Tags: rec.Tags, Options: rec.Options,
+		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.req.Transcript, Stdin: rec.Stdin, Restart: rec.Restart, Limits: rec.Limits,
+		Sandbox: rec.Sandbox, Owner: ownerFor(p.owner, rec.Owner), Local: local,
+	}, nil
 }
 
 // progressDelay is how long a spawn takes before it is told what it waits for.

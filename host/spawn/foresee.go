@@ -1,0 +1,129 @@
+package spawn
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/cgroup"
+	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/program"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// foreseeLimit is how long the plugins may take to find out whether they can work.
+const foreseeLimit = 30 * time.Second
+
+// foresee returns the error with which the start of a worker would fail, as far as that can
+// be found out while the worker whose place it takes still runs: whether the backend and its
+// engine answer, and for a worker on this machine its directory, its program, its sandbox and
+// its limits.
+func (s *Spawner) foresee(ctx context.Context, p *plan) error {
+	ctx, cancel := context.WithTimeout(ctx, foreseeLimit)
+	defer cancel()
+	if p.owner.Report != nil && p.owner.Has(swarm.CapCheck) {
+		if _, err := p.owner.Report(ctx); err != nil {
+			return fmt.Errorf("backend '%s': %w", p.rec.Backend, err)
+		}
+	}
+	if p.makesWorkspace() && p.maker != nil && p.maker != p.owner && p.maker.Report != nil && p.maker.Has(swarm.CapCheck) {
+		if _, err := p.maker.Report(ctx); err != nil {
+			return fmt.Errorf("plugin '%s': %w", p.rec.Ask.Plugin, err)
+		}
+	}
+	// A backend whose workers have shims keeps their raw output.
+	if !p.owner.Local || !p.owner.Has(swarm.CapTranscript) {
+		return nil
+	}
+	spec, err := s.spec(p)
+	if err != nil {
+		return err
+	}
+	if !spec.Limits.BestEffort {
+		machine := cgroup.Look()
+		for _, c := range cgroup.NeededBy(spec.Limits) {
+			if machine.Version(c) == 0 {
+				return worker.Invalid("the limit of %s can't be enforced: %s", cgroup.Word(c), machine.Missing(c))
+			}
+		}
+	}
+	l := shim.LaunchOf(spec)
+	if spec.Sandbox != nil {
+		if p.makesWorkspace() {
+			return nil // what is in the sandbox is not there yet
+		}
+		return shim.Enclose(&l, spec)
+	}
+	if err := findProgram(l, !p.makesWorkspace()); err != nil {
+		return worker.Invalid("%v", err)
+	}
+	return nil
+}
+
+// findProgram returns the error with which a launch would fail for want of its program. there
+// says that the directory of the launch exists by now; without it, what is relative to the
+// directory may come with it.
+func findProgram(l rundir.Launch, there bool) error {
+	command := l.Command[0]
+	if !there && !filepath.IsAbs(command) {
+		if strings.Contains(command, "/") {
+			return nil
+		}
+		path := environ.Get(l.Env, "PATH")
+		for _, dir := range filepath.SplitList(path) {
+			if !filepath.IsAbs(dir) {
+				return nil
+			}
+		}
+	}
+	dir := l.Dir
+	if there {
+		if err := program.CheckDir(dir); err != nil {
+			return err
+		}
+	} else {
+		dir = "/"
+	}
+	file, err := program.Find(command, dir, l.Env)
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	return checkInterpreter(command, file)
+}
+
+// checkInterpreter returns an error if a script names an interpreter that can't be run.
+func checkInterpreter(command, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil //nolint:nilerr // a program that can be run need not be readable
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	const most = 256 // the kernel reads no more
+	line, err := bufio.NewReaderSize(f, most).ReadSlice('\n')
+	rest, is := bytes.CutPrefix(line, []byte("#!"))
+	if !is || err != nil && len(line) >= most {
+		return nil
+	}
+	fields := strings.Fields(string(rest))
+	if len(fields) == 0 || !filepath.IsAbs(fields[0]) {
+		return nil
+	}
+	if err := program.Executable(fields[0], fields[0]); err != nil {
+		return fmt.Errorf("the interpreter that the first line of %s names can't be run: %w", command, err)
+	}
+	return nil
+}

@@ -86,6 +86,10 @@ var (
 	ErrBroken      = display.ErrBroken
 )
 
+// MayRun returns an [ErrRunning] for a lost worker that perhaps still runs, see
+// [worker.MayRun].
+func MayRun(w Worker, what string) error { return worker.MayRun(w, what) }
+
 // LimitsText writes limits for people; it is empty if there are none.
 func LimitsText(l swarm.Limits) string { return worker.LimitsText(l) }
 

@@ -189,6 +189,8 @@ func Of(w worker.Worker) Condition {
 		c := Condition{Kind: Lost, Text: "lost", Over: w.Gone()}
 		if n := len(w.Survivors); n > 0 {
 			c.Text += ", " + strconv.Itoa(n) + " alive"
+		} else if len(w.PerhapsAlive) > 0 {
+			c.Text += ", perhaps alive"
 		}
 		return c
 	case worker.StatusStarting:

@@ -119,6 +119,9 @@ func factsOf(d host.Details) []Fact {
 	for _, p := range w.Survivors {
 		add("Still alive", false, fmt.Sprintf("%s (pid %d)", p.Name, p.PID))
 	}
+	for _, p := range w.PerhapsAlive {
+		add("Maybe alive", false, fmt.Sprintf("%s (pid %d), since %s", p.Name, p.PID, when(p.Started)))
+	}
 	if r := w.Restart.OrDefault(); r.When != swarm.RestartNo {
 		add("Restarts", false, fmt.Sprintf("%s, %d so far; at most %d within %s", r.When, w.Restarts, r.Budget, r.Window))
 	}

@@ -17,6 +17,8 @@ func (v Verb) Refusal(i Item) string {
 
 func (v Verb) obstacle(i Item) string {
 	switch {
+	case v == Clean && i.Status == host.StatusLost && len(i.Survivors) == 0:
+		return i.Perhaps() + "; 'swarm clean --forget' removes its record"
 	case v == Clean:
 		return "it has not ended; kill it first"
 	case i.Gone() && v == Kill:

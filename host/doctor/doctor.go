@@ -105,7 +105,7 @@ func (d *examiner) directory() {
 	}
 	before := len(d.findings)
 	err = tryWrite(dir)
-	if d.full = isOutOfRoom(err) || registry.Full(dir); err != nil && !d.full {
+	if d.full = isOutOfRoom(err) || err == nil && registry.Full(dir); err != nil && !d.full {
 		d.find(SeverityError, subject, "make it writable; until then workers can be seen and killed, but nothing is recorded", "%s can't be written: %v", dir, err)
 	}
 	d.private(dir, 0o700)
@@ -344,7 +344,9 @@ func (d *examiner) mendUnknown(r registry.Record) string {
 	dir := d.opts.Dir.RunDir(r.ID)
 	_, err := statedir.ReadStatus(dir)
 	switch {
-	case err == nil, errors.Is(err, fs.ErrNotExist):
+	case err == nil:
+		return fmt.Sprintf("see to its backend '%s' ('swarm plugin list' shows the plugins), or end it by its shim with 'swarm kill %s'", r.Backend, r.Name)
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("see to its backend '%s'; 'swarm plugin list' shows the plugins", r.Backend)
 	case errors.Is(err, fs.ErrPermission):
 		return "see to it that " + filepath.Join(dir, rundir.StatusFile) + " can be read"

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -136,9 +137,10 @@ func endTime(s swarm.Status, now time.Time) time.Time {
 	}
 }
 
-// Over reports whether nothing of a worker is left.
+// Over reports whether nothing of a worker is left. A lost worker that perhaps still runs has
+// not ended.
 func Over(s swarm.Status) bool {
-	return s.State == swarm.StateExited || s.State == swarm.StateLost && len(s.Survivors) == 0
+	return s.State == swarm.StateExited || s.State == swarm.StateLost && len(s.Survivors) == 0 && len(s.PerhapsAlive) == 0
 }
 
 // FinalEvent is the end of a worker in the history.
@@ -254,4 +256,30 @@ func Processes(ps []swarm.Process) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// PerhapsAlive describes the processes that are perhaps those of a lost worker: "main process
+// perhaps alive: pid 12, sleep, since 2026-11-21 15:53:13", or "perhaps alive: " if the main
+// process is not among them. pid is the number of the main process, 0 if it is not known.
+// The text is empty without processes.
+func PerhapsAlive(pid int, ps []swarm.Process) string {
+	if len(ps) == 0 {
+		return ""
+	}
+	parts := make([]string, len(ps))
+	what := "perhaps alive: "
+	for i, p := range ps {
+		text := p.Name
+		if p.PID != 0 { // it is not known for other machines
+			text = strings.TrimSuffix("pid "+strconv.Itoa(p.PID)+", "+p.Name, ", ")
+		}
+		if !p.Started.IsZero() {
+			text += ", since " + p.Started.Local().Format("2006-01-02 15:04:05")
+		}
+		parts[i] = text
+		if pid != 0 && p.PID == pid {
+			what = "main process perhaps alive: "
+		}
+	}
+	return what + strings.Join(parts, "; ")
 }

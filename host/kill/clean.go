@@ -36,8 +36,8 @@ type CleanRequest struct {
 // cleaning is the cleaning of one worker.
 type cleaning struct {
 	Outcome
-	// forgotten says that the worker may still run.
-	forgotten bool
+	// forgotten says why the worker may still run, for one that is forgotten.
+	forgotten string
 	// elsewhere says that the worker had no shim: its engine may keep what it left.
 	elsewhere bool
 }
@@ -79,15 +79,19 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 		}
 	}
 	wg.Wait()
-	for i, w := range k.opts.Observe(ctx, recs) {
+	ws, mute := k.observed(ctx, recs)
+	k.makeRoom(ws)
+	for i, w := range ws {
 		out := &all[i]
 		out.Worker = w
 		switch {
 		case w.Gone():
 			wg.Go(func() { k.cleanOne(ctx, recs[i], req, out) })
+		case req.Forget && mute[i] != "" && w.Status != worker.StatusLost:
+			wg.Go(func() { k.forget(ctx, recs[i], req, "its backend could not be asked: "+mute[i], out) })
 		case w.Status == worker.StatusUnknown && k.isElsewhere(recs[i]):
 			if req.Forget {
-				wg.Go(func() { k.forget(ctx, recs[i], req, out) })
+				wg.Go(func() { k.forget(ctx, recs[i], req, "its backend could not be asked", out) })
 				continue
 			}
 			out.Err = worker.Hinted(fmt.Sprintf("cannot clean worker '%s': %s", w.Name, w.Reason),
@@ -96,6 +100,17 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 			out.Err = fmt.Errorf("cannot clean worker '%s': %s", w.Name, w.Reason)
 		case w.Status == worker.StatusStarting && w.Reason != "":
 			out.Err = fmt.Errorf("cannot clean worker '%s': its %s", w.Name, w.Reason)
+		case w.Status == worker.StatusLost && len(w.Survivors) == 0:
+			if req.Forget {
+				wg.Go(func() { k.forget(ctx, recs[i], req, "its shim died: "+w.Perhaps(), out) })
+				continue
+			}
+			out.Err = worker.MayRun(w, "cannot clean worker")
+		case mute[i] != "":
+			out.Err = worker.WithHint(
+				worker.Errorf(worker.ErrRunning, "cannot clean running worker '%s' (%s)", w.Name, mute[i]),
+				fmt.Sprintf("'swarm kill %[1]s' ends it by its shim, and 'swarm clean %[1]s --forget' removes its record and lets it run", w.Name))
+			skip[i] = len(sel.Names) == 0
 		default:
 			out.Err = worker.StillRunning(w.Name)
 			skip[i] = len(sel.Names) == 0
@@ -116,6 +131,19 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 	return told, nil
 }
 
+// makeRoom removes the output of all workers that are about to be cleaned if the disk is full:
+// that of one may be too little for the change of another one's record.
+func (k *Killer) makeRoom(ws []worker.Worker) {
+	if !registry.Full(string(k.opts.Dir)) {
+		return
+	}
+	for _, w := range ws {
+		if w.Gone() {
+			_ = k.opts.Dir.DropOutput(w.ID) // the cleaning says what it can't remove
+		}
+	}
+}
+
 // isElsewhere reports whether a worker has no shim on this machine: its engine keeps what it
 // left.
 func (k *Killer) isElsewhere(rec registry.Record) bool {
@@ -123,10 +151,12 @@ func (k *Killer) isElsewhere(rec registry.Record) bool {
 	return err != nil && !rec.Handle.IsZero()
 }
 
-func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanRequest, out *cleaning) {
+// forget removes the record of a worker that may still run. why says why nothing better is
+// possible.
+func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanRequest, why string, out *cleaning) {
 	req.KeepWorkspace = true // the worker may be at work in it
 	out.Notices = append(out.Notices, fmt.Sprintf("'%s' is forgotten; if it still runs, it goes on", rec.Name))
-	out.forgotten = true
+	out.forgotten = why
 	k.cleanOne(ctx, rec, req, out)
 	out.elsewhere = false // what it left can't be removed now
 }
@@ -143,11 +173,11 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 		return err
 	}
 	defer unlock()
-	reg, now, err := k.recordCleaned(ctx, rec, out.Worker)
+	reg, now, err := k.recordCleaned(ctx, rec, out.Worker, out.forgotten != "")
 	if errors.Is(err, registry.ErrFull) {
 		// The output, which is removed anyway, may fill the disk.
 		if err = k.opts.Dir.DropOutput(rec.ID); err == nil {
-			reg, now, err = k.recordCleaned(ctx, rec, out.Worker)
+			reg, now, err = k.recordCleaned(ctx, rec, out.Worker, out.forgotten != "")
 		}
 	}
 	if errors.Is(err, store.ErrNotFound) {
@@ -166,21 +196,29 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 		}
 	}
 	out.elsewhere = k.isElsewhere(rec)
+	var left []string
 	for _, id := range append(now.Previous, rec.ID) {
+		if out.forgotten != "" && k.opts.Dir.Kept(id) {
+			left = append(left, id) // it goes once its shim has ended
+			continue
+		}
 		if err := os.RemoveAll(k.opts.Dir.RunDir(id)); err != nil {
 			return err
 		}
 	}
 	return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		text := ""
-		if out.forgotten {
-			text = "forgotten, since its backend could not be asked"
+		if out.forgotten != "" {
+			text = "forgotten, since " + out.forgotten
 		}
-		events := []registry.Event{history.NewEvent(&now, history.Cleaned, text, time.Now())}
+		events := []registry.Event{history.NewEvent(&now, history.Cleaned, history.OneLine(text), time.Now())}
 		if now.Workspace != nil && !out.WorkspaceRemoved {
 			events = append([]registry.Event{history.NewEvent(&now, history.Kept, now.Workspace.Location(), time.Now())}, events...)
 		}
 		err := errors.Join(tx.Delete(ctx, rec.ID), tx.Forget(ctx, rec.ID), team.WorkerCleaned(ctx, tx, &now))
+		for _, id := range left {
+			err = errors.Join(err, tx.Leave(ctx, id))
+		}
 		if err != nil {
 			return err
 		}
@@ -191,14 +229,14 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 
 // recordCleaned records the end of a worker that is to be cleaned. Without its
 // run directory a worker whose end is not recorded would be lost, should that be
-// the last that happens.
-func (k *Killer) recordCleaned(ctx context.Context, rec registry.Record, w worker.Worker) (*registry.Registry, registry.Record, error) {
+// the last that happens. A forgotten worker perhaps still runs, so it gets no end.
+func (k *Killer) recordCleaned(ctx context.Context, rec registry.Record, w worker.Worker, forgotten bool) (*registry.Registry, registry.Record, error) {
 	reg, err := k.opts.Store.Writing(ctx)
 	if err != nil {
 		return nil, rec, err
 	}
 	now, err := store.Reread(ctx, reg, rec)
-	if err == nil && now.State != registry.Stopped {
+	if err == nil && now.State != registry.Stopped && !forgotten {
 		end := swarm.Status{
 			State: swarm.StateLost, Started: w.Started, Where: w.Where, Exit: w.Exit, Reason: w.Reason,
 			Restarts: w.Restarts, Completion: w.Completion,

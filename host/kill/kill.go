@@ -163,6 +163,9 @@ type killing struct {
 	requested chan struct{}
 	// asked holds the ids of the workers of which the history tells that.
 	asked sync.Map
+	// byShim holds the ids of the workers whose shims were asked to end them without their
+	// backend, which has nothing to sweep up after them.
+	byShim sync.Map
 	// telling are the goroutines that still wait to write that into the history.
 	telling sync.WaitGroup
 
@@ -287,17 +290,27 @@ func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id
 	limited, cancel := context.WithTimeout(ctx, grace+killMargin+requestLimit)
 	defer cancel()
 	answered := make([]bool, len(items))
-	answer := func(i int, res swarm.KillResult, err error) {
-		answered[i] = true
+	var mute byShim
+	asked := false
+	tell := func(i int, res swarm.KillResult, err error) {
 		if err == nil {
 			err = Confirmed(g.Name, res)
 		}
 		k.tell(Event{Worker: g.Recs[i].Name, Done: true})
 		k.results <- killed{at: place(g.Recs[i].ID), rec: g.Recs[i], res: res, err: err}
 	}
+	answer := func(i int, res swarm.KillResult, err error) {
+		answered[i] = true
+		if isMute(ctx, err, asked) && k.hasShim(g.Recs[i]) {
+			mute.add(i, err)
+			return
+		}
+		tell(i, res, err)
+	}
 	err := g.Err
 	if err == nil {
 		err = k.opts.Plugins.AskBackend(limited, g.Entry, true, func(p *backend.Peer) error {
+			asked = true
 			<-k.requested
 			k.requestUnseen(limited, p, g.Recs)
 			return killBatch(limited, p, items, answered, answer)
@@ -307,12 +320,17 @@ func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id
 		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.Name)
 	}
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		asked = true // it is slow, and may answer the next time
 		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, grace+killMargin)
 	}
 	for i := range items {
 		if !answered[i] {
 			answer(i, swarm.KillResult{}, err)
 		}
+	}
+	if len(mute.at) > 0 {
+		<-k.requested
+		mute.run(limited, k, g, tell)
 	}
 }
 

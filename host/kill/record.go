@@ -127,7 +127,11 @@ func killError(b killed) error {
 		if left := survivors(b.res); len(left) > 0 {
 			text += ": " + history.Processes(left)
 		}
-		return worker.Errorf(swarm.ErrSurvivors, "%s", text)
+		err := worker.Errorf(swarm.ErrSurvivors, "%s", text)
+		if unproven := b.res.Status.PerhapsAlive; len(unproven) > 0 {
+			return worker.WithHint(err, worker.NotProven(b.rec.Name, unproven))
+		}
+		return err
 	}
 	if errors.Is(b.err, context.Canceled) {
 		return fmt.Errorf("cannot kill '%s': interrupted; it may still be ending: %w", b.rec.Name, b.err)

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -59,10 +60,14 @@ func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catal
 		}
 		k.request(ctx, []registry.Record{rec})
 	}
-	if e, err = k.opts.Plugins.Entry(rec.Backend, rec.Plugin); err != nil {
-		return rec, e, err
+	asked := false
+	if e, err = k.opts.Plugins.Entry(rec.Backend, rec.Plugin); err == nil {
+		err = k.opts.Plugins.AskBackend(ctx, e, false, func(*backend.Peer) error {
+			asked = true
+			return nil
+		})
 	}
-	if err = k.opts.Plugins.AskBackend(ctx, e, false, func(*backend.Peer) error { return nil }); err != nil {
+	if err != nil && (!isMute(ctx, err, asked) || !k.hasShim(rec)) {
 		return rec, e, err
 	}
 	// The end will be seen by the next call that looks.
@@ -77,7 +82,9 @@ func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 	item := plugin.KillItem{Handle: rec.Handle, Options: opts}
 	limited, cancel := context.WithTimeout(ctx, killMargin)
 	defer cancel()
+	asked := false
 	err := k.opts.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
+		asked = true
 		return killBatch(limited, p, []plugin.KillItem{item}, []bool{false}, func(_ int, res swarm.KillResult, err error) {
 			out.Result = res
 			out.Err = err
@@ -85,6 +92,10 @@ func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 	})
 	if err == nil {
 		err = out.Err
+	}
+	if isMute(ctx, err, asked) && k.hasShim(rec) {
+		out.Result, err = shim.Kill(limited, k.opts.Dir.RunDir(rec.ID), rec.ID, opts)
+		out.Err = err
 	}
 	// The plugin runs in this worker too, and so ends with it.
 	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {

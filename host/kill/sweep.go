@@ -16,6 +16,9 @@ import (
 func (k *killing) sweep(ctx context.Context) {
 	ended := k.opts.Plugins.Groups(k.recs, func(r registry.Record) bool {
 		at := k.place(r.ID)
+		if _, mute := k.byShim.Load(r.ID); mute {
+			return false
+		}
 		return r.IsRunning() && k.known[at] && k.outcomes[at].Err == nil
 	})
 	var mu sync.Mutex

@@ -69,6 +69,8 @@ func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) (Actio
 	switch {
 	case w.Gone():
 		return u.respawn(ctx, out, want, Respawned)
+	case w.Status == host.StatusLost && len(w.Survivors) == 0:
+		return Failed, host.MayRun(w, "cannot start")
 	case w.Status == host.StatusLost:
 		return Failed, fmt.Errorf("cannot start '%s': its shim died, but %d of its processes live; 'swarm kill %s' ends them", w.Name, len(w.Survivors), w.Name)
 	case w.Status == host.StatusUnknown:

@@ -106,7 +106,7 @@ func findProgram(l rundir.Launch, there bool) error {
 func checkInterpreter(command, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil //nolint:nilerr // a program that can be run need not be readable
+		return nil // a program that can be run need not be readable
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
@@ -43,6 +44,9 @@ func workerOf(w host.Worker) Worker {
 		Command: append([]string{}, w.Command...), Cwd: w.Dir, Backend: w.Backend, PID: w.PID, Tags: w.Tags,
 		Team: w.Team, Agent: w.Agent,
 		StartedAt: humane.At(w.Started), EndedAt: humane.At(w.Ended),
+	}
+	if text := w.Perhaps(); text != "" {
+		out.Reason = strings.TrimPrefix(w.Reason+", "+text, ", ")
 	}
 	if w.Workspace != nil {
 		out.Branch = w.Workspace.Branch

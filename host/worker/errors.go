@@ -42,7 +42,10 @@ func (e *sentinelError) Error() string        { return e.text }
 func (e *sentinelError) Is(target error) bool { return target == e.sentinel }
 
 // Hinted returns an error with a hint, which says in a second line what to do next.
-func Hinted(text, hint string) error { return &hintedError{errors.New(text), hint} }
+func Hinted(text, hint string) error { return WithHint(errors.New(text), hint) }
+
+// WithHint adds a hint to an error.
+func WithHint(err error, hint string) error { return &hintedError{err, hint} }
 
 type hintedError struct {
 	error

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"slices"
+
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -58,7 +60,10 @@ func (w *Worker) Apply(r swarm.StatusResult) {
 			w.Ended = s.Exit.Time
 		}
 	case swarm.StateLost:
-		w.Status, w.PID, w.Survivors = StatusLost, 0, s.Survivors
+		w.Status, w.PID, w.Survivors, w.PerhapsAlive = StatusLost, 0, s.Survivors, s.PerhapsAlive
+		if slices.ContainsFunc(s.PerhapsAlive, func(p swarm.Process) bool { return p.PID == s.PID }) {
+			w.PID = s.PID
+		}
 		if w.Reason == "" {
 			w.Reason = history.ReasonLost
 		}

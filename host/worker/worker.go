@@ -23,7 +23,7 @@ const (
 	// StatusStopped: nothing of it is left.
 	StatusStopped Status = "stopped"
 	// StatusLost: its shim is gone and its exit will never be known. Its processes that
-	// are still alive are in Worker.Survivors.
+	// are still alive are in Worker.Survivors, those that perhaps are in Worker.PerhapsAlive.
 	StatusLost Status = "lost"
 	// StatusUnknown: its backend can't be asked; Worker.Reason says why.
 	StatusUnknown Status = "unknown"
@@ -56,6 +56,9 @@ type Worker struct {
 	Retain string
 	// Survivors are the processes of a lost worker that are still alive.
 	Survivors []swarm.Process
+	// PerhapsAlive are living processes that are perhaps those of a lost worker, without
+	// proof; PID names the main process if it is one of them.
+	PerhapsAlive []swarm.Process
 	// Restart is its restart policy, Restarts how often that started it again.
 	Restart  swarm.Restart
 	Restarts int
@@ -114,9 +117,10 @@ func (w Worker) CommandLine() string {
 	return humane.Command(w.Command)
 }
 
-// Gone reports whether nothing of the worker is left.
+// Gone reports whether nothing of the worker is left. A lost worker that perhaps still runs
+// is not gone.
 func (w Worker) Gone() bool {
-	return w.Status == StatusStopped || w.Status == StatusLost && len(w.Survivors) == 0
+	return w.Status == StatusStopped || w.Status == StatusLost && len(w.Survivors) == 0 && len(w.PerhapsAlive) == 0
 }
 
 // InCrashLoop reports whether a worker was given up by its restart policy.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,6 +57,15 @@ func (id Identity) Signal(sig syscall.Signal) error {
 		return ErrGone
 	}
 	return signal(id, sig)
+}
+
+// Time returns when the process was started, to the precision of the kernel's unit; zero if
+// that can't be found out.
+func (id Identity) Time() time.Time {
+	if !id.ofThisBoot() {
+		return time.Time{}
+	}
+	return startTime(id.Start)
 }
 
 // ofThisBoot also accepts an identity without a boot id, which comes from a system without

@@ -30,6 +30,9 @@ func BootTime() (time.Time, error) {
 	return time.Unix(t.Sec, int64(t.Usec)*1000), nil
 }
 
+// startTime returns the moment of a start time, which is in microseconds since 1970.
+func startTime(start uint64) time.Time { return time.UnixMicro(int64(start)) }
+
 // BootID returns the id of the current boot.
 var BootID = sync.OnceValues(func() (string, error) { return unix.Sysctl("kern.bootsessionuuid") })
 

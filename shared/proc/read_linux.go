@@ -26,6 +26,15 @@ func BootTime() (time.Time, error) {
 	return time.Now().Add(-time.Duration(t.Nano())), nil
 }
 
+// startTime returns the moment of a start time, which is in ticks since the boot.
+func startTime(start uint64) time.Time {
+	booted, err := BootTime()
+	if err != nil {
+		return time.Time{}
+	}
+	return booted.Add(ticks(int(start))).Round(ticks(1))
+}
+
 // BootID returns the id of the current boot.
 var BootID = sync.OnceValues(func() (string, error) {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

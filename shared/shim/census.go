@@ -161,15 +161,46 @@ func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Proces
 		if known || p.Start < st.Shim.Start {
 			continue
 		}
-		traced := p.Identity == st.Main || led && p.Session == st.Session ||
-			st.Pipes != (rundir.Pipes{}) && proc.HoldsPipe(p.PID, st.Pipes.Out, st.Pipes.Err) ||
-			proc.HoldsClosed(p.PID, st.Terminal) ||
-			c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir)
+		traced := isTraced(p, st, led) || c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir)
 		if traced && !c.belowStranger(p) {
 			found = append(found, p)
 		}
 	}
 	return found
+}
+
+// traced returns the processes of doubtful to which a trace of the worker leads: its main
+// process, its session, its output or its terminal. The worker may still run in them, the
+// main process first.
+func (c *census) traced(st rundir.Status, proven []proc.Process) []proc.Process {
+	var found []proc.Process
+	led := c.led(st)
+	for _, p := range c.all {
+		known := slices.ContainsFunc(proven, func(q proc.Process) bool { return q.Identity == p.Identity })
+		if known || p.Start < st.Shim.Start || c.belowStranger(p) || !isTraced(p, st, led) {
+			continue
+		}
+		found = append(found, p)
+	}
+	slices.SortStableFunc(found, func(a, b proc.Process) int {
+		switch {
+		case a.Identity == st.Main:
+			return -1
+		case b.Identity == st.Main:
+			return 1
+		default:
+			return 0
+		}
+	})
+	return found
+}
+
+// isTraced reports whether a trace of the worker leads to a process. led says that the
+// session of st can still be the one that the main process led.
+func isTraced(p proc.Process, st rundir.Status, led bool) bool {
+	return p.Identity == st.Main || led && p.Session == st.Session ||
+		st.Pipes != (rundir.Pipes{}) && proc.HoldsPipe(p.PID, st.Pipes.Out, st.Pipes.Err) ||
+		proc.HoldsClosed(p.PID, st.Terminal)
 }
 
 // adopted reports whether the parent of a process is older than the worker and of

@@ -140,7 +140,7 @@ func isSeen(dir string, st rundir.Status) bool {
 	if err != nil {
 		return false
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }() // nothing was asked
 	return peerPID(c) == st.Shim.PID
 }
 

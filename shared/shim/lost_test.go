@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -160,4 +161,67 @@ func TestRecycledPID(t *testing.T) {
 		t.Error(err)
 	}
 	_ = bystander.Wait()
+}
+
+// TestLostPerhapsAlive has workers whose processes prove nothing of themselves once the shim is
+// gone: they are reported, the main process by its recorded identity, and not signalled.
+func TestLostPerhapsAlive(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		command string
+		// main says that the main process is among them, count how many there are.
+		main  bool
+		count int
+	}{
+		"main":                   {`echo ready; exec env -i sleep 911`, true, 1},
+		"main elsewhere":         {`cd /; echo ready; exec env -i sleep 911 > /dev/null 2>&1 < /dev/null`, true, 1},
+		"child in its session":   {`env -i sleep 911 & echo ready; exec env -i sleep 912`, true, 2},
+		"daemon with its output": {`env -i setsid sleep 911 & echo ready; exec env -i sleep 912`, true, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t, "sh", "-c", c.command)
+			w.firstLine()
+			// The identity stays that of the shell, which becomes the other program.
+			main := w.facts().Main
+			var ps []proc.Process
+			eventually(t, "all are there", func() bool {
+				ps = sleepersOf(t, w)
+				return len(ps) == c.count
+			})
+			w.loseShim()
+			s := w.status()
+			if s.State != swarm.StateLost || len(s.Survivors) != 0 || len(s.PerhapsAlive) != c.count {
+				t.Fatalf("status %+v", s)
+			}
+			if first := s.PerhapsAlive[0]; c.main && (s.PID != main.PID || first.PID != main.PID || first.Name != "sleep" || time.Since(first.Started) > time.Hour) {
+				t.Errorf("status %+v, main process %+v", s, main)
+			}
+			r, err := shim.Kill(t.Context(), w.dir, w.id, gently)
+			if !errors.Is(err, swarm.ErrSurvivors) || len(r.Survivors) != c.count || len(r.Status.PerhapsAlive) != c.count || r.Signal != "" {
+				t.Errorf("kill: %+v, %v", r, err)
+			}
+			for _, p := range ps {
+				if !p.Alive() {
+					t.Errorf("pid %d was signalled without proof", p.PID)
+				}
+				if err := errors.Join(p.Signal(9), proc.AwaitEnd(t.Context(), p.Identity)); err != nil {
+					t.Error(err)
+				}
+			}
+			if s := w.status(); s.State != swarm.StateLost || len(s.PerhapsAlive) != 0 || s.PID != 0 {
+				t.Errorf("after their end: %+v", s)
+			}
+		})
+	}
+}
+
+// sleepersOf returns the processes of a worker of TestLostPerhapsAlive, by its shim.
+func sleepersOf(t *testing.T, w *worker) []proc.Process {
+	t.Helper()
+	all, err := proc.Tree(w.facts().Shim.PID, func(proc.Process) (bool, error) { return false, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(p proc.Process) bool { return p.Name != "sleep" })
 }

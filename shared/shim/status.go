@@ -59,11 +59,18 @@ func (l *Look) lost(st rundir.Status, id string) swarm.Status {
 	if l.census == nil {
 		l.census = takeCensus()
 	}
-	for _, p := range l.census.orphans(st, id) {
+	proven := l.census.orphans(st, id)
+	for _, p := range proven {
 		if p.Identity == st.Main {
 			s.PID = p.PID
 		}
 		s.Survivors = append(s.Survivors, named(p))
+	}
+	for _, p := range l.census.traced(st, proven) {
+		if p.Identity == st.Main {
+			s.PID = p.PID
+		}
+		s.PerhapsAlive = append(s.PerhapsAlive, named(p))
 	}
 	return s
 }
@@ -73,4 +80,6 @@ func bootedSince(st rundir.Status) bool {
 	return err == nil && st.Shim.Boot != "" && st.Shim.Boot != boot
 }
 
-func named(p proc.Process) swarm.Process { return swarm.Process{PID: p.PID, Name: p.Name} }
+func named(p proc.Process) swarm.Process {
+	return swarm.Process{PID: p.PID, Name: p.Name, Started: p.Time()}
+}

@@ -178,6 +178,8 @@ type Process struct {
 	PID int
 	// Name is its command, as short as ps shows it.
 	Name string
+	// Started is when it was started; zero if not known.
+	Started time.Time
 }
 
 // DefaultGrace is the grace of a kill if neither the user nor a config sets one.

@@ -19,7 +19,7 @@ const (
 	StateExited
 	// StateLost means that the worker existed, that its shim or engine has lost it,
 	// and that its exit will never be known. Processes that outlived their shim are
-	// in Status.Survivors.
+	// in Status.Survivors, and those that perhaps did in Status.PerhapsAlive.
 	StateLost
 )
 
@@ -55,6 +55,11 @@ type Status struct {
 	Reason string
 	// Survivors are the processes of a lost worker that are still alive.
 	Survivors []Process
+	// PerhapsAlive are living processes that are perhaps those of a lost worker, without
+	// proof, such as the main process that its shim recorded. While there are any, the worker
+	// may still run: it has not ended, and no other one takes its place. PID names the main
+	// process if it is one of them. Kill names them and does not signal them.
+	PerhapsAlive []Process
 	// Restarts counts the restarts by the worker's restart policy; LastRestarts are
 	// the newest of them, at most [MaxRestarts], the oldest first.
 	// Between two starts the worker is StateRunning with PID 0 and a Reason.

@@ -61,7 +61,7 @@ func (b *Backend) drop(ctx context.Context, h Handle) error {
 		return nil // it was adopted from another state directory, which has it still
 	}
 	st, err := b.keeper(h.Kind).Status(ctx, h.inner())
-	if err != nil || st.State == swarm.StateRunning || len(st.Survivors) > 0 {
+	if err != nil || st.State == swarm.StateRunning || len(st.Survivors) > 0 || len(st.PerhapsAlive) > 0 {
 		return err
 	}
 	return os.RemoveAll(b.store.runDir(w.ID))

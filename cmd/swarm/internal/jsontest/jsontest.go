@@ -43,6 +43,7 @@ func Full() host.Worker {
 			Profile: "claude", State: profile.Blocked, Source: host.SourceScreen, Since: start, Question: "Proceed?",
 			Choices: []profile.Choice{{Key: "1", Label: "Yes", Selected: true}}, Broken: "API Error",
 		},
+		PerhapsAlive: []swarm.Process{{PID: 12, Name: "sh", Started: start}},
 	}
 }
 

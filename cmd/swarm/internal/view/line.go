@@ -68,6 +68,7 @@ func StatusLine(w host.Worker, now time.Time) string {
 		if len(w.Survivors) > 0 {
 			add("still alive: " + processList(w.Survivors))
 		}
+		add(w.Perhaps())
 	case host.StatusStarting:
 		add("for " + humane.Age(now.Sub(w.Created)))
 	default:

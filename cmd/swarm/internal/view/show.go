@@ -235,6 +235,9 @@ func (p *page) life(w host.Worker, now time.Time) {
 	}
 	p.field("Reason", w.Reason)
 	p.field("Still alive", processList(w.Survivors))
+	for _, one := range w.PerhapsAlive {
+		p.field("Maybe alive", processList([]swarm.Process{one})+", since "+moment(one.Started, now))
+	}
 	if w.Completion != nil {
 		p.field("Completed", cmp.Or(w.Completion.Summary, "without a summary")+", "+moment(w.Completion.Time, now))
 	}

@@ -97,6 +97,9 @@ func TestPage(t *testing.T) {
   Exit         exit 3, detail
   Reason       shim died
   Still alive  sleep (pid 13)
+  Maybe alive  sh (pid 12), since
+               2026-01-02 02:04:05 (1h
+               ago)
   Restart      on-failure, after 1s to
                1m; at most 3 within 1m; 2
                so far

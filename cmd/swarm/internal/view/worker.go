@@ -56,6 +56,19 @@ type WorkerJSON struct {
 	ExitDetail *string     `json:"exit_detail"`
 
 	Sandbox *SandboxJSON `json:"sandbox"`
+
+	PerhapsAlive []perhapsJSON `json:"perhaps_alive"`
+}
+
+// perhapsJSON is a living process that is perhaps one of a lost worker.
+type perhapsJSON struct {
+	PID   int     `json:"pid"`
+	Name  *string `json:"name"`
+	Since *string `json:"since"`
+}
+
+func perhapsJSONOf(p swarm.Process) perhapsJSON {
+	return perhapsJSON{PID: p.PID, Name: output.OrNull(p.Name), Since: output.TimeJSON(p.Started)}
 }
 
 // SandboxJSON is the sandbox of a worker, each field with its default.
@@ -182,6 +195,8 @@ func WorkerJSONIn(a *app.App, w host.Worker) WorkerJSON {
 
 		Limits: LimitsJSONOf(w.Limits), Unenforced: output.OrNull(w.Unenforced),
 		Sandbox: sandboxJSONOf(w.Sandbox),
+
+		PerhapsAlive: output.List(w.PerhapsAlive, perhapsJSONOf),
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now

@@ -34,9 +34,10 @@ removed all the same. --force-dirty removes it with uncommitted changes too; the
 are saved before, and the command that brings them back is printed. No branch is
 ever deleted. If the machine of a worktree can't be reached, worktree and record stay.
 
-A worker that is unknown, because its host or cluster does not answer, is not cleaned.
---forget removes its record all the same, and nothing else: what runs there goes on, and
-'swarm adopt' may find it again.`,
+A worker that is unknown, because its host or cluster does not answer, is not cleaned, and
+neither is a lost one whose main process is perhaps alive. --forget removes the record all
+the same, but not the worktree: what runs there goes on, and 'swarm adopt' may find a worker
+of an engine again.`,
 		Example: `  swarm clean agent
   swarm clean --all --no-rm-worktree
   swarm clean build --forget`,
@@ -61,7 +62,7 @@ A worker that is unknown, because its host or cluster does not answer, is not cl
 	f.BoolVar(&o.rmWorktree, "rm-worktree", true, "remove git worktrees, which is the default")
 	f.BoolVar(&o.noRmWorktree, "no-rm-worktree", false, "leave git worktrees where they are")
 	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
-	f.BoolVar(&o.forget, "forget", false, "remove the records of workers that can't be asked, and leave what runs elsewhere")
+	f.BoolVar(&o.forget, "forget", false, "remove the records of workers that can't be asked or are lost, and leave what runs")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	return cmd
 }

@@ -2,6 +2,7 @@
 // modes is a way in which real workers are hard to end.
 //
 //	worker ignore DIR           ignores SIGTERM, SIGHUP and SIGINT; pid in DIR/pid
+//	worker untitled DIR         ignores them too, overwrites its environment, leaves its directory
 //	worker record DIR           writes the signals that it gets to DIR/signals and goes on
 //	worker polite DIR D         takes D for its end after SIGTERM, then exits with 7
 //	worker ignoretree DIR       three generations that all ignore SIGTERM, SIGHUP, SIGINT
@@ -58,6 +59,8 @@ func main() {
 	case "ignore":
 		ignore()
 		ready(dir, "pid")
+	case "untitled":
+		untitled(dir)
 	case "record":
 		record(dir)
 	case "polite":

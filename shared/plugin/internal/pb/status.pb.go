@@ -165,7 +165,10 @@ type WorkerStatus struct {
 	// SetPaused has stopped its processes; the state is STATE_RUNNING.
 	Paused bool `protobuf:"varint,11,opt,name=paused,proto3" json:"paused,omitempty"`
 	// Which limits of a worker with best_effort are not enforced, and why; one line.
-	Unenforced    string `protobuf:"bytes,12,opt,name=unenforced,proto3" json:"unenforced,omitempty"`
+	Unenforced string `protobuf:"bytes,12,opt,name=unenforced,proto3" json:"unenforced,omitempty"`
+	// The processes that are perhaps those of a lost worker, such as the main process that its
+	// shim recorded. The worker may still run, so it has not ended while there are any.
+	PerhapsAlive  []*Process `protobuf:"bytes,13,rep,name=perhaps_alive,json=perhapsAlive,proto3" json:"perhaps_alive,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -282,6 +285,13 @@ func (x *WorkerStatus) GetUnenforced() string {
 		return x.Unenforced
 	}
 	return ""
+}
+
+func (x *WorkerStatus) GetPerhapsAlive() []*Process {
+	if x != nil {
+		return x.PerhapsAlive
+	}
+	return nil
 }
 
 // Restarted is one restart of a worker.
@@ -575,7 +585,9 @@ type Process struct {
 	// Its number where it runs.
 	Pid int64 `protobuf:"varint,1,opt,name=pid,proto3" json:"pid,omitempty"`
 	// Its command, as short as ps shows it.
-	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// When it was started, if known.
+	Started       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=started,proto3" json:"started,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -622,6 +634,13 @@ func (x *Process) GetName() string {
 		return x.Name
 	}
 	return ""
+}
+
+func (x *Process) GetStarted() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Started
+	}
+	return nil
 }
 
 // StatusRequest asks how workers are.
@@ -852,7 +871,7 @@ const file_swarm_plugin_v1_status_proto_rawDesc = "" +
 	"\x1cswarm/plugin/v1/status.proto\x12\x0fswarm.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cswarm/plugin/v1/plugin.proto\"6\n" +
 	"\x06Handle\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\xff\x03\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\xbe\x04\n" +
 	"\fWorkerStatus\x12,\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x16.swarm.plugin.v1.StateR\x05state\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x124\n" +
@@ -870,7 +889,8 @@ const file_swarm_plugin_v1_status_proto_rawDesc = "" +
 	"\x06paused\x18\v \x01(\bR\x06paused\x12\x1e\n" +
 	"\n" +
 	"unenforced\x18\f \x01(\tR\n" +
-	"unenforced\"\x7f\n" +
+	"unenforced\x12=\n" +
+	"\rperhaps_alive\x18\r \x03(\v2\x18.swarm.plugin.v1.ProcessR\fperhapsAlive\"\x7f\n" +
 	"\tRestarted\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x12\n" +
@@ -894,10 +914,11 @@ const file_swarm_plugin_v1_status_proto_rawDesc = "" +
 	"\n" +
 	"PartsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"/\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"e\n" +
 	"\aProcess\x12\x10\n" +
 	"\x03pid\x18\x01 \x01(\x03R\x03pid\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"B\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x124\n" +
+	"\astarted\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\astarted\"B\n" +
 	"\rStatusRequest\x121\n" +
 	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"I\n" +
 	"\x0eStatusResponse\x127\n" +
@@ -961,21 +982,23 @@ var file_swarm_plugin_v1_status_proto_depIdxs = []int32{
 	7,  // 4: swarm.plugin.v1.WorkerStatus.survivors:type_name -> swarm.plugin.v1.Process
 	3,  // 5: swarm.plugin.v1.WorkerStatus.last_restarts:type_name -> swarm.plugin.v1.Restarted
 	4,  // 6: swarm.plugin.v1.WorkerStatus.completion:type_name -> swarm.plugin.v1.Completion
-	13, // 7: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
-	13, // 8: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
-	13, // 9: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
-	11, // 10: swarm.plugin.v1.Exit.usage:type_name -> swarm.plugin.v1.Usage
-	12, // 11: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
-	1,  // 12: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
-	10, // 13: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
-	2,  // 14: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	14, // 15: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
-	15, // 16: swarm.plugin.v1.Usage.cpu_time:type_name -> google.protobuf.Duration
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	7,  // 7: swarm.plugin.v1.WorkerStatus.perhaps_alive:type_name -> swarm.plugin.v1.Process
+	13, // 8: swarm.plugin.v1.Restarted.time:type_name -> google.protobuf.Timestamp
+	13, // 9: swarm.plugin.v1.Completion.time:type_name -> google.protobuf.Timestamp
+	13, // 10: swarm.plugin.v1.Exit.time:type_name -> google.protobuf.Timestamp
+	11, // 11: swarm.plugin.v1.Exit.usage:type_name -> swarm.plugin.v1.Usage
+	12, // 12: swarm.plugin.v1.Where.parts:type_name -> swarm.plugin.v1.Where.PartsEntry
+	13, // 13: swarm.plugin.v1.Process.started:type_name -> google.protobuf.Timestamp
+	1,  // 14: swarm.plugin.v1.StatusRequest.handles:type_name -> swarm.plugin.v1.Handle
+	10, // 15: swarm.plugin.v1.StatusResponse.results:type_name -> swarm.plugin.v1.StatusResult
+	2,  // 16: swarm.plugin.v1.StatusResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	14, // 17: swarm.plugin.v1.StatusResult.error:type_name -> swarm.plugin.v1.Error
+	15, // 18: swarm.plugin.v1.Usage.cpu_time:type_name -> google.protobuf.Duration
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_status_proto_init() }

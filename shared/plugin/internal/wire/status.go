@@ -21,6 +21,7 @@ func WorkerStatus(s swarm.Status) *pb.WorkerStatus {
 		Completion:   given(s.Completion, completion),
 		Paused:       s.Paused,
 		Unenforced:   text(s.Unenforced),
+		PerhapsAlive: Convert(s.PerhapsAlive, process),
 	}
 }
 
@@ -41,6 +42,7 @@ func FromWorkerStatus(s *pb.WorkerStatus) swarm.Status {
 		Completion:   given(s.GetCompletion(), fromCompletion),
 		Paused:       s.GetPaused(),
 		Unenforced:   Line(s.GetUnenforced()),
+		PerhapsAlive: Convert(some(s.GetPerhapsAlive(), maxItems), fromProcess),
 	}
 	switch {
 	case out.State != swarm.StateExited:

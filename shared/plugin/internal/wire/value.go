@@ -147,9 +147,9 @@ func Handles(hs []swarm.Handle) []*pb.Handle { return Convert(hs, Handle) }
 func FromHandles(hs []*pb.Handle) []swarm.Handle { return Convert(hs, FromHandle) }
 
 func process(p swarm.Process) *pb.Process {
-	return &pb.Process{Pid: int64(p.PID), Name: text(p.Name)}
+	return &pb.Process{Pid: int64(p.PID), Name: text(p.Name), Started: moment(p.Started)}
 }
 
 func fromProcess(p *pb.Process) swarm.Process {
-	return swarm.Process{PID: int(p.GetPid()), Name: Line(p.GetName())}
+	return swarm.Process{PID: int(p.GetPid()), Name: Line(p.GetName()), Started: fromMoment(p.GetStarted())}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -79,6 +80,14 @@ func (e *Env) Fill(env []string) []string {
 	return full
 }
 
+// readOf reads a file that a config file names.
+func (l *Loaded) readOf(file, path string) ([]byte, error) {
+	if file == l.untrusted && file != "" {
+		return readInside(path, filepath.Dir(file))
+	}
+	return read(path)
+}
+
 // Environ returns the variables of a worker as KEY=VALUE: those of its files, where later
 // files win, overridden by those of its table. The files are read now. Problems hold no
 // values.
@@ -88,7 +97,7 @@ func (l *Loaded) Environ(name string) ([]string, Problems) {
 	var problems Problems
 	for _, path := range w.EnvFiles {
 		key := WorkerKey(name, "env_file")
-		content, err := read(path)
+		content, err := l.readOf(l.Origins[key].File, path)
 		if err != nil {
 			text := path + ": " + err.Error()
 			if errors.Is(err, fs.ErrNotExist) {

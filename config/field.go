@@ -1,9 +1,6 @@
 package config
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // field is the definition of one key: its documentation, and how to read, apply and show
 // it. All knowledge about a key is here.
@@ -17,11 +14,6 @@ type field[T any] struct {
 	copy func(to, from *T)
 	// show returns the value in TOML; empty: there is none.
 	show func(of *T) string
-	// needsTrust reports whether a project's file has to be trusted for the value;
-	// nil: it never has to.
-	needsTrust func(of *T) bool
-	// paths returns the paths that the value holds; nil: it holds none.
-	paths func(of *T) []string
 }
 
 func newField[T, V any](key string, k kind[V], at func(*T) *V, doc string) field[T] {
@@ -49,9 +41,8 @@ func fields() []field[Config] {
 			"The tmux session for new windows. Without it swarm uses a session of its own."),
 		newField("defaults.tmux_socket", textKind, func(c *Config) *string { return &c.Defaults.TmuxSocket },
 			"The tmux server, by name as in \"tmux -L NAME\". Without it: tmux's default one."),
-		within(newField("defaults.worktree_dir", textKind, func(c *Config) *string { return &c.Defaults.WorktreeDir },
+		newField("defaults.worktree_dir", textKind, func(c *Config) *string { return &c.Defaults.WorktreeDir },
 			"Where worktrees are made, absolute or relative to the directory above the repository. Without it: \"REPOSITORY-worktrees\" beside the repository."),
-			func(c *Config) []string { return []string{c.Defaults.WorktreeDir} }, misplaced),
 		newField("defaults.tags", textsKind, func(c *Config) *[]string { return &c.Defaults.Tags },
 			"Tags for every new worker, beside its own."),
 		newField("defaults.retain", retainKind, func(c *Config) *string { return &c.Defaults.Retain },
@@ -70,18 +61,14 @@ func fields() []field[Config] {
 			"The share of storage bandwidth of a worker, from 1 to 10000, where others have 100."),
 		newField("defaults.limits", effortKind, func(c *Config) *string { return &c.Defaults.Limits.Effort },
 			"Whether a worker starts if a limit can't be enforced: \"strict\" fails before the worker is started, \"best-effort\" starts it all the same. Without it: \"strict\"."),
-		loosens(newField("defaults.sandbox", boolKind, func(c *Config) *bool { return &c.Defaults.Sandbox.Use },
+		newField("defaults.sandbox", boolKind, func(c *Config) *bool { return &c.Defaults.Sandbox.Use },
 			"Whether a worker runs in a sandbox, in which it can write only to its directory."),
-			func(c *Config) bool { return !c.Defaults.Sandbox.Use }),
-		loosens(newField("defaults.sandbox_network", networkKind, func(c *Config) *string { return &c.Defaults.Sandbox.Network },
+		newField("defaults.sandbox_network", networkKind, func(c *Config) *string { return &c.Defaults.Sandbox.Network },
 			"The network in sandboxes: that of the machine, \"host\", or \"none\". Without it: \"host\"."),
-			func(c *Config) bool { return c.Defaults.Sandbox.Network != NetworkNone }),
-		loosens(newField("defaults.sandbox_home", textKind, func(c *Config) *string { return &c.Defaults.Sandbox.Home },
+		newField("defaults.sandbox_home", textKind, func(c *Config) *string { return &c.Defaults.Sandbox.Home },
 			"The home directory in sandboxes: a new one that is empty, \"empty\", the real one, \"read-only\", or a directory that takes its place. Without it: \"empty\"."),
-			func(c *Config) bool { return c.Defaults.Sandbox.Home != HomeEmpty }),
-		loosens(newField("defaults.sandbox_write", pathsKind, func(c *Config) *[]string { return &c.Defaults.Sandbox.Write },
+		newField("defaults.sandbox_write", pathsKind, func(c *Config) *[]string { return &c.Defaults.Sandbox.Write },
 			"Files and directories that workers can change in sandboxes, beside their own. A path is relative to this file."),
-			func(c *Config) bool { return len(c.Defaults.Sandbox.Write) > 0 }),
 		newField("kill.signal", textKind, func(c *Config) *string { return &c.Kill.Signal },
 			"The first signal. Without it the backend's own gentle way: SIGTERM for a process, closing the window in tmux."),
 		newField("kill.timeout", durationKind, func(c *Config) *time.Duration { return &c.Kill.Timeout },
@@ -92,37 +79,14 @@ func fields() []field[Config] {
 			"Which processes get the first signal: every process of the worker (\"tree\"), or its main process alone (\"main\")."),
 		newField("log.limit", sizeKind, func(c *Config) *int64 { return &c.Log.Limit },
 			"How much output to keep of each worker; what is older is dropped."),
-		trusted(newField("team.agent_command", commandKind, func(c *Config) *[]string { return &c.Team.AgentCommand },
-			"Command of an agent of a team that is spawned without one: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file.")),
-		trusted(newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
-			"Variables that workers get from env.file where the caller does not have them, such as API keys. A name that ends in \"*\" stands for all that begin so.")),
-		trusted(newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },
-			"The file of variables that holds the values for env.pass. A path is relative to this file.")),
+		newField("team.agent_command", commandKind, func(c *Config) *[]string { return &c.Team.AgentCommand },
+			"Command of an agent of a team that is spawned without one: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file."),
+		newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
+			"Variables that workers get from env.file where the caller does not have them, such as API keys. A name that ends in \"*\" stands for all that begin so."),
+		newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },
+			"The file of variables that holds the values for env.pass. A path is relative to this file."),
 	}
 }
-
-// trusted marks a field that names a program which swarm starts by itself, or that concerns
-// a person's own environment.
-func trusted[T any](f field[T]) field[T] {
-	f.needsTrust = func(*T) bool { return true }
-	return f
-}
-
-// loosens marks a field that takes protection away if is says so.
-func loosens[T any](f field[T], is func(*T) bool) field[T] {
-	f.needsTrust = is
-	return f
-}
-
-// within marks a field that holds paths; out returns those that lead out of the project.
-func within[T any](f field[T], paths func(*T) []string, out func(string) bool) field[T] {
-	f.paths = paths
-	f.needsTrust = func(v *T) bool { return slices.ContainsFunc(paths(v), out) }
-	return f
-}
-
-// guarded reports whether a project's file has to be trusted for the field of v.
-func (f field[T]) guarded(v *T) bool { return f.needsTrust != nil && f.needsTrust(v) }
 
 func pluginFields() []field[Plugin] {
 	return []field[Plugin]{

@@ -78,6 +78,8 @@ type Ignored struct {
 	// UserOnly says that the setting counts in the user's file alone, whether or not the
 	// project's file is trusted.
 	UserOnly bool
+	// Why is the reason why the setting needs trust; empty with UserOnly.
+	Why string
 }
 
 // Reason says in a sentence that the setting is not used, and why.
@@ -153,6 +155,9 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 		l.ignore(&own, d.origins, dir, o.Home)
 	}
 	own.locate(dir, o.Home)
+	if !trusted {
+		own.settle(d.origins)
+	}
 	adopt(l, d.origins, "", fields(), &l.Config, &own)
 	for name, p := range own.Plugins {
 		into := l.Config.Plugins[name]
@@ -220,36 +225,64 @@ func (c *Config) locate(dir, home string) {
 	}
 }
 
+// settle replaces the working directories of workers by those to which their links lead now,
+// which is in the project: a link that is changed later leads nowhere else.
+func (c *Config) settle(origins map[string]Position) {
+	for name, w := range c.Workers {
+		if _, set := origins[WorkerKey(name, "cwd")]; !set {
+			continue
+		}
+		if real, err := realPath(w.Dir); err == nil {
+			w.Dir = real
+			c.Workers[name] = w
+		}
+	}
+}
+
 // ignore records the settings that an untrusted file may not make, and removes them.
 func (l *Loaded) ignore(c *Config, origins map[string]Position, dir, home string) {
+	o := offer{file: c, have: &l.Config, set: func(key string) bool { _, set := l.Origins[key]; return set }}
 	for _, f := range fields() {
-		if at, set := origins[f.key]; set && f.guarded(c) {
-			l.Ignored = append(l.Ignored, Ignored{Key: f.key, At: at})
+		r := ruleOf(f.key)
+		if at, set := origins[f.key]; set && r.needsTrust(o) {
+			l.Ignored = append(l.Ignored, Ignored{Key: f.key, At: at, Why: r.why})
 			delete(origins, f.key)
 		}
 	}
 	for _, name := range sortedKeys(c.Workers) {
 		w := c.Workers[name]
+		said := w
+		o.worker = &said
 		for _, f := range workerFields() {
 			key := WorkerKey(name, f.key)
-			if at, set := origins[key]; set && f.guarded(&w) {
-				i := Ignored{Key: key, At: at}
-				if f.paths != nil {
-					for _, path := range f.paths(&w) {
-						i.Paths = append(i.Paths, absolute(path, dir, home))
-					}
-				}
-				l.Ignored = append(l.Ignored, i)
-				f.copy(&w, &Worker{})
-				delete(origins, key)
+			at, set := origins[key]
+			if !set {
+				continue
 			}
+			r := ruleOf("workers.*." + f.key)
+			i := Ignored{Key: key, At: at, Why: r.why}
+			if r.paths != nil {
+				for _, path := range r.paths(o) {
+					i.Paths = append(i.Paths, absolute(path, dir, home))
+				}
+			}
+			switch {
+			case r.needsTrust(o):
+			case r.inside && slices.ContainsFunc(i.Paths, func(path string) bool { return strays(path, dir) }):
+				i.Why = whyLink
+			default:
+				continue
+			}
+			l.Ignored = append(l.Ignored, i)
+			f.copy(&w, &Worker{})
+			delete(origins, key)
 		}
 		c.Workers[name] = w
 	}
 	for _, name := range sortedKeys(c.Plugins) {
 		for _, f := range pluginFields() {
 			if at, set := origins[pluginKey(name, f.key)]; set {
-				l.Ignored = append(l.Ignored, Ignored{Key: joined([]string{"plugins", name}), At: at})
+				l.Ignored = append(l.Ignored, Ignored{Key: joined([]string{"plugins", name}), At: at, Why: whyProgram})
 				break
 			}
 		}
@@ -310,6 +343,11 @@ func read(path string) ([]byte, error) {
 		return nil, errtext.Cause(err)
 	}
 	defer f.Close()
+	return readAll(f)
+}
+
+// readAll reads a file that is not too large.
+func readAll(f io.Reader) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, errtext.Cause(err)

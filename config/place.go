@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/swarmhost/swarm/shared/errtext"
 )
@@ -27,6 +29,103 @@ func misplaced(path string) bool {
 	}
 	parts := strings.Split(filepath.Clean(path), "/")
 	return slices.ContainsFunc(parts, func(part string) bool { return len(part) > 1 && part[0] == '.' })
+}
+
+// maxLinks is how many symbolic links a path may lead over, as on Linux.
+const maxLinks = 40
+
+// realPath returns an absolute path without symbolic links, also if its last parts do not
+// exist yet.
+func realPath(path string) (string, error) {
+	at := "/"
+	rest := strings.Split(filepath.Clean(path), "/")
+	for links := 0; len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, part)
+		info, err := os.Lstat(next)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return "", err
+		case info.Mode()&fs.ModeSymlink != 0:
+			if links++; links > maxLinks {
+				return "", &fs.PathError{Op: "lstat", Path: path, Err: syscall.ELOOP}
+			}
+			target, err := os.Readlink(next)
+			if err != nil {
+				return "", err
+			}
+			if filepath.IsAbs(target) {
+				at = "/"
+			}
+			rest = append(strings.Split(target, "/"), rest...)
+			continue
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// strays reports whether symbolic links lead a path out of a directory, or may do so.
+func strays(path, dir string) bool {
+	top, err := realPath(dir)
+	if err != nil {
+		return true
+	}
+	real, err := realPath(path)
+	return err != nil || !inside(real, top)
+}
+
+func inside(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// readInside reads a file of a project whose file is not trusted. A link that is exchanged
+// meanwhile does not lead it out of the project.
+func readInside(path, dir string) ([]byte, error) {
+	top, err := realPath(dir)
+	if err != nil {
+		return nil, errtext.Cause(err)
+	}
+	real, err := realPath(path)
+	if err != nil {
+		return nil, errtext.Cause(err)
+	}
+	if !inside(real, top) {
+		return nil, errors.New(whyLink)
+	}
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, errtext.Cause(err)
+	}
+	defer root.Close()
+	f, err := root.OpenFile(cmp.Or(strings.TrimPrefix(strings.TrimPrefix(real, top), "/"), "."), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, errtext.Cause(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, errtext.Cause(err)
+	case !info.Mode().IsRegular():
+		return nil, errors.New("not a regular file")
+	}
+	return readAll(f)
+}
+
+// HoldsDir reports whether the working directory of a worker comes from a file that is not
+// trusted: it must not be looked up over symbolic links again.
+func (l *Loaded) HoldsDir(name string) bool {
+	return l.untrusted != "" && l.Origins[WorkerKey(name, "")].File == l.untrusted
 }
 
 // CheckParent reports an error if the directory for the worktrees of the repository
@@ -61,11 +160,7 @@ const adviceTrust = "read the file, then run 'swarm config trust' to use it"
 // Problems returns the problems of the key if it is needed: that the file is not trusted,
 // and mistakes that remain once it is.
 func (i Ignored) Problems() Problems {
-	text := "a path that leads out of the project"
-	if strings.Contains(i.Key, ".sandbox") {
-		text = "it takes protection away"
-	}
-	problems := Problems{{At: i.At, Key: i.Key, Text: text + ", of a file that is not trusted: " + adviceTrust}}
+	problems := Problems{{At: i.At, Key: i.Key, Text: i.Why + ", of a file that is not trusted: " + adviceTrust}}
 	for _, path := range i.Paths {
 		text := ""
 		switch {

@@ -47,7 +47,7 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 	var settled error // why this call has nothing to release
 	outs, err := k.h.Kill(ctx, host.Selection{Names: []string{a.WorkerID}}, host.KillRequest{
 		Allowed:  true,
-		Force:    new(true),
+		AtOnce:   true,
 		Progress: k.req.Progress,
 		Recorded: func(ctx context.Context, tx *registry.Tx, _ registry.Record) error {
 			err := k.release(ctx, tx, a, team.ForceKilled, time.Now())

@@ -17,9 +17,13 @@ import (
 // Request holds the options of a kill. Its zero value follows each worker's policy.
 type Request struct {
 	// Signal, Grace and Force override the workers' policies, unless they are empty or nil.
+	// With a Grace and without Force, SIGKILL follows the grace, whatever the policies say.
 	Signal string
 	Grace  *time.Duration
 	Force  *bool
+	// AtOnce sends SIGKILL to every process at once, whatever the policies and the options
+	// above say.
+	AtOnce bool
 	// RemoveWorkspace removes the workspace of each worker after it ended.
 	RemoveWorkspace bool
 	// ForceDirty removes a workspace with uncommitted changes too, which are
@@ -125,10 +129,13 @@ func (req Request) options(policy swarm.KillOptions) swarm.KillOptions {
 		policy.Signal = req.Signal
 	}
 	if req.Grace != nil {
-		policy.Grace = *req.Grace
+		policy.Grace, policy.Force = *req.Grace, true
 	}
 	if req.Force != nil {
 		policy.Force = *req.Force
+	}
+	if req.AtOnce {
+		policy = swarm.KillOptions{Signal: "SIGKILL", Force: true, Mode: swarm.KillTree, Detach: policy.Detach}
 	}
 	return policy
 }

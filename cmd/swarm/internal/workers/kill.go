@@ -21,6 +21,7 @@ type KillOptions struct {
 	signal     command.SignalFlag
 	Timeout    command.DurationFlag
 	noForce    bool
+	force      bool
 	RmWorktree bool
 	ForceDirty bool
 	JSON       bool
@@ -37,8 +38,10 @@ Processes that can't be ended are named, and the exit code is 1. For a worker th
 already ended, a line on stderr says how.
 
 A worker gets its gentle signal (SIGTERM, or the close of its window), then its
-grace (5 seconds), then SIGKILL, unless it was spawned with another policy. If
-this call is interrupted, the kill continues.
+grace (5 seconds), then SIGKILL, unless it was spawned with another policy. With
+--timeout, SIGKILL follows that time whatever the policy says, unless --no-force is
+given. --force sends SIGKILL to all processes at once. If this call is interrupted, the
+kill continues.
 
 With --rm-worktree the worker's git worktree is removed afterwards, unless work would
 be lost. --force-dirty removes it with uncommitted changes too; they are saved
@@ -47,11 +50,15 @@ deleted.`,
 		Example: `  swarm kill agent
   swarm kill --all
   swarm kill --tag login --rm-worktree
+  swarm kill stuck --force
   swarm kill server --signal INT --timeout 1m --no-force`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel, err := o.Of(cmd, args)
 			if err != nil {
 				return err
+			}
+			if o.force && (o.noForce || o.signal != "" || o.Timeout.D != nil) {
+				return output.Usagef("--force sends SIGKILL at once: it goes with none of --no-force, --signal and --timeout")
 			}
 			return RunKill(cmd.Context(), a, sel, o)
 		},
@@ -60,6 +67,7 @@ deleted.`,
 	o.AddEnding(cmd, "how long they may take to end, in place of their own grace")
 	f := cmd.Flags()
 	f.Var(&o.signal, "signal", "first signal, in place of the workers' own")
+	f.BoolVar(&o.force, "force", false, "send SIGKILL to every process at once, whatever their policies say")
 	f.BoolVar(&o.noForce, "no-force", false, "send no SIGKILL: processes that are still alive then continue")
 	command.CompleteWith(cmd, "signal", swarm.Signals()...)
 	return cmd
@@ -102,6 +110,7 @@ func NewKiller(a *app.App, o *KillOptions) (*Killer, host.KillRequest) {
 	request := host.KillRequest{
 		Signal:          string(o.signal),
 		Grace:           o.Timeout.D,
+		AtOnce:          o.force,
 		RemoveWorkspace: o.RmWorktree,
 		ForceDirty:      o.ForceDirty,
 		Progress:        k.Progress.Event,

@@ -45,8 +45,9 @@ type Loaded struct {
 	Refused []Refused
 	// concealed is the path of a project's file of which nothing is quoted.
 	concealed string
-	// untrusted is the path of a project's file that is not trusted.
-	untrusted string
+	// untrusted is the path of a project's file that is not trusted, and trusted that of one that
+	// is.
+	untrusted, trusted string
 }
 
 // Refused is a file that breaks the owner rule of package trust: others have
@@ -96,6 +97,12 @@ func (i Ignored) Advice() string {
 		return "to use it, copy it to ~/.config/swarm/config.toml"
 	}
 	return "read it, then run 'swarm config trust'"
+}
+
+// Decides reports whether the trusted file of a project sets a key, in place of the user.
+func (l *Loaded) Decides(key string) bool {
+	at, set := l.Origins[key]
+	return set && l.trusted != "" && at.File == l.trusted
 }
 
 // Load reads the files; the project's takes precedence, key by key. The error is a
@@ -159,6 +166,9 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 		own.settle(d.origins)
 	}
 	adopt(l, d.origins, "", fields(), &l.Config, &own)
+	if trusted && !d.user {
+		l.trusted = path
+	}
 	for name, p := range own.Plugins {
 		into := l.Config.Plugins[name]
 		adopt(l, d.origins, pluginKey(name, ""), pluginFields(), &into, &p)

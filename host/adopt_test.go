@@ -263,3 +263,25 @@ func TestAdoptFromAnEndlessList(t *testing.T) {
 		t.Errorf("Adopt = %v", err)
 	}
 }
+
+// TestAdoptedHasTheDefaults: what an adopted worker runs without, its next start has.
+func TestAdoptedHasTheDefaults(t *testing.T) {
+	t.Parallel()
+	here := newRig(t)
+	here.can("two", swarm.CapLimitNice, swarm.CapList)
+	here.spawn(t, "a", "two")
+	here.spawn(t, "b", "two", func(req *SpawnRequest) { req.Limits.Nice = 3 })
+	there := here.elsewhere(t)
+	there.can("two", swarm.CapLimitNice, swarm.CapList)
+	there.opts.Defaults = Defaults{Limits: swarm.Limits{Nice: 7}}
+	there.adopt(t, AdoptRequest{Names: []string{"a", "b"}})
+	for name, nice := range map[string]int{"a": 0, "b": 3} {
+		if got := there.record(t, name).Limits.Nice; got != nice {
+			t.Errorf("%s runs with a niceness of %d, and its record says %d", name, nice, got)
+		}
+		w, err := there.Respawn(t.Context(), name, RespawnRequest{})
+		if err != nil || w.Limits.Nice != 7 {
+			t.Errorf("%s is started again with %+v, %v", name, w.Limits, err)
+		}
+	}
+}

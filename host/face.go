@@ -5,6 +5,7 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/stats"
@@ -47,6 +48,8 @@ type (
 	CleanRequest = kill.CleanRequest
 	CleanOutcome = kill.Outcome
 
+	Defaults         = spawn.Defaults
+	Own              = registry.Own
 	SpawnRequest     = spawn.Request
 	WorkspaceRequest = spawn.WorkspaceRequest
 	RespawnRequest   = spawn.RespawnRequest

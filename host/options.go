@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -39,6 +40,8 @@ type Options struct {
 	// OutputLimit is how many bytes of output to keep of workers that are
 	// spawned without a limit; 0: the backend's default.
 	OutputLimit int64
+	// Defaults are the other settings of all workers, however they are spawned.
+	Defaults spawn.Defaults
 	// ProfileDir is where the user's profiles of agents are; empty: nowhere.
 	ProfileDir string
 	// NoWake says that calls wake no agent, and that no later call wakes one for what they

@@ -55,7 +55,7 @@ func (h *Host) spawner() *spawn.Spawner {
 	return spawn.New(spawn.Options{
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, History: h.history, Display: h.display(),
 		Callers: h.callers(), Killer: h.killer(), Logger: h.log, Env: h.opts.Env, Executable: h.opts.Executable,
-		Kill: policy, OutputLimit: h.opts.OutputLimit, DefaultWorkspace: defaultWorkspace,
+		Kill: policy, OutputLimit: h.opts.OutputLimit, Defaults: h.opts.Defaults, DefaultWorkspace: defaultWorkspace,
 		Find: h.chooseNamed, Observe: h.observe, MayEnd: h.mayEnd, Inside: h.callerAmong, Wake: h.Wake,
 	})
 }

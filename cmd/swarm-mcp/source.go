@@ -34,6 +34,16 @@ func (s source) open(ctx context.Context) (*host.Host, error) {
 func (s source) tools(name string) tool.Env {
 	env := tool.Env{Open: s.open, Dir: s.dir}
 	switch name {
+	case "Bash":
+		// What it starts has the user's defaults, such as a sandbox, so a mistake in their file
+		// is an error.
+		loaded, err := s.setup.LoadUser()
+		env.Open = func(ctx context.Context) (*host.Host, error) {
+			if err != nil {
+				return nil, err
+			}
+			return s.setup.Open(ctx, loaded.Config)
+		}
 	case "spawn-team", "spawn-agent", "worker-spawn":
 		// The project decides what is started, so a mistake in its file is an error.
 		loaded, err := s.setup.Load(anyBackend)
@@ -41,7 +51,7 @@ func (s source) tools(name string) tool.Env {
 			loaded = &config.Loaded{Config: config.Default()}
 		}
 		env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
-		env.Limits, env.ParseLimits = setup.Limits(loaded.Config.Defaults.Limits), setup.ParseLimits
+		env.ParseLimits, env.Own = setup.ParseLimits, setup.Decided(loaded)
 		env.Sandbox = func(asked bool) *swarm.Sandbox { return setup.Sandbox(loaded.Config.Defaults.Sandbox, asked) }
 		env.AgentCommand, env.NoAgentCommand = loaded.Config.Team.AgentCommand, notTrusted(loaded)
 		env.NewWorker = func(backend string, worktree bool, dir string) (host.SpawnRequest, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // startServer starts the server of a team and returns when it listens. The caller holds its
@@ -54,6 +55,7 @@ func startServerAt(ctx context.Context, h *host.Host, teamName string, s *regist
 		return w, err
 	}
 	s.WorkerID = w.ID
+	unreachable := w.Sandbox != nil && w.Sandbox.Network == swarm.NetworkNone
 	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		t, err := team.Get(ctx, tx, teamName)
 		if err != nil {
@@ -62,7 +64,11 @@ func startServerAt(ctx context.Context, h *host.Host, teamName string, s *regist
 		t.Server = s
 		return tx.PutTeam(ctx, &t)
 	})
-	if err == nil {
+	switch {
+	case err != nil:
+	case unreachable:
+		err = errNoNetwork
+	default:
 		err = awaitPort(ctx, h, w, s.Port)
 	}
 	if err != nil {
@@ -70,6 +76,8 @@ func startServerAt(ctx context.Context, h *host.Host, teamName string, s *regist
 	}
 	return w, err
 }
+
+var errNoNetwork = errors.New("its sandbox has no network, so no agent can reach it: sandbox_network = \"host\" in [defaults] of your config gives it that of the machine")
 
 const (
 	// serverNames is how many names are tried for the worker of a server.

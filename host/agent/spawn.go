@@ -54,8 +54,10 @@ type SpawnRequest struct {
 	Profile   string
 	// Limits are what its worker may use.
 	Limits swarm.Limits
-	// Sandbox is what its worker is kept from; nil: nothing.
+	// Sandbox is what its worker is kept from, and Own the settings that are chosen for it, as in
+	// [host.SpawnRequest].
 	Sandbox *swarm.Sandbox
+	Own     host.Own
 	// ReadyPattern matches a line of its screen or output once it is ready for its prompt;
 	// nil means the known prompts of agents and shells.
 	ReadyPattern *regexp.Regexp
@@ -177,6 +179,7 @@ func (s *spawning) start(ctx context.Context) (host.Worker, error) {
 		Stdin:   s.piped(),
 		Limits:  s.req.Limits,
 		Sandbox: s.req.Sandbox,
+		Own:     s.req.Own,
 		Env:     s.req.Env, Tags: s.req.Tags, Workspace: s.req.Workspace, DirGiven: s.req.DirGiven, Profile: s.req.Profile,
 		Warn: func(w host.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
 	}

@@ -120,9 +120,34 @@ type Spec struct {
 	Resurrect bool `json:"resurrect,omitempty"`
 	// NoScreen says that its backend shows no screens: its program is on no terminal.
 	NoScreen bool `json:"no_screen,omitempty"`
+	// Own says which settings were chosen for this worker, so that later defaults do not
+	// change them; nil in a record of an older version, whose worker keeps all of its own.
+	Own *Own `json:"own,omitempty"`
 	// Previous are the ids of the incarnations before, the oldest first.
 	Previous []string  `json:"previous,omitempty"`
 	Created  time.Time `json:"created"`
+}
+
+// Own are the settings of a worker that were chosen for it. The defaults of the user's config
+// say the others.
+type Own struct {
+	Memory    bool `json:"memory,omitempty"`
+	CPUs      bool `json:"cpus,omitempty"`
+	PIDs      bool `json:"pids,omitempty"`
+	Nice      bool `json:"nice,omitempty"`
+	IOWeight  bool `json:"io_weight,omitempty"`
+	Effort    bool `json:"effort,omitempty"`
+	Sandbox   bool `json:"sandbox,omitempty"`
+	Resurrect bool `json:"resurrect,omitempty"`
+}
+
+// Or returns the settings that are in either of them.
+func (o Own) Or(other Own) Own {
+	return Own{
+		Memory: o.Memory || other.Memory, CPUs: o.CPUs || other.CPUs, PIDs: o.PIDs || other.PIDs, Nice: o.Nice || other.Nice,
+		IOWeight: o.IOWeight || other.IOWeight, Effort: o.Effort || other.Effort, Sandbox: o.Sandbox || other.Sandbox,
+		Resurrect: o.Resurrect || other.Resurrect,
+	}
 }
 
 // Shell is what a shell of an agent or of a tool client is beside a worker.

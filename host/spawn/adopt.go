@@ -156,6 +156,7 @@ func checkListed(l swarm.Listed) error {
 	}
 	return Request{
 		Name: spec.Name, Command: spec.Command, Dir: cmp.Or(spec.Dir, "/"), Tags: spec.Tags, Options: spec.Options, Kill: &spec.Kill, Restart: spec.Restart,
+		Limits: spec.Limits, Sandbox: spec.Sandbox,
 	}.check()
 }
 
@@ -199,7 +200,9 @@ func (s *Spawner) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record
 		Spec: registry.Spec{
 			ID: spec.ID, Name: spec.Name, Backend: e.Name, Plugin: backend.RecordedPlugin(e), Command: spec.Command, Dir: spec.Dir,
 			Tags: Unique(spec.Tags), Options: spec.Options, Kill: spec.Kill, OutputLimit: spec.OutputLimit, Retain: registry.RetainUntilClean,
-			Stdin: spec.Stdin, Restart: spec.Restart, Created: l.Created,
+			Stdin: spec.Stdin, Restart: spec.Restart, Limits: spec.Limits, Sandbox: spec.Sandbox.Clone(),
+			// What it runs without now, its next start has.
+			Own: &registry.Own{}, Created: l.Created,
 		},
 	}
 	if rec.Kill == (swarm.KillOptions{}) {

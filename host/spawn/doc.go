@@ -39,6 +39,8 @@ type Options struct {
 	// Kill and OutputLimit are for workers that are spawned without their own.
 	Kill        swarm.KillOptions
 	OutputLimit int64
+	// Defaults are for all workers.
+	Defaults Defaults
 	// DefaultWorkspace is the plugin of workspaces whose records name none.
 	DefaultWorkspace string
 	// Find returns the records of the selected workers.

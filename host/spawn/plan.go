@@ -56,6 +56,7 @@ func (p *plan) makesWorkspace() bool { return p.rec.Ask != nil && p.rec.Workspac
 
 // plan checks a request as far as it can be without a plugin.
 func (s *Spawner) plan(req Request) (*plan, error) {
+	req = s.opts.Defaults.apply(req)
 	if err := req.check(); err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 			Kill: s.killPolicy(req.Kill), OutputLimit: cmp.Or(req.OutputLimit, s.opts.OutputLimit),
 			Retain: cmp.Or(req.Retain, registry.RetainUntilClean),
 			Stdin:  req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Shown: req.Shown, Project: req.Project,
-			Profile: req.Profile, Resurrect: req.Resurrect,
+			Profile: req.Profile, Resurrect: req.Resurrect, Own: &req.Own,
 			Team: req.Team, Shell: req.Shell, Created: now,
 		},
 	}
@@ -147,7 +148,7 @@ func (req Request) check() error {
 		return err
 	}
 	if req.Sandbox != nil && req.Ralph {
-		return worker.Invalid("a loop can't run in a sandbox: it needs the state directory, which a sandbox hides")
+		return errLoopInSandbox()
 	}
 	if o := req.Owner; o != nil && o.PID <= 0 {
 		return worker.Invalid("owner %d is not a process", o.PID)

@@ -58,6 +58,9 @@ func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 		// The output of a background shell is read as it is.
 		req: Request{Transcript: old.Shell != nil, DirGiven: true},
 	}
+	if err := s.opts.Defaults.tighten(&p.rec.Spec); err != nil {
+		return nil, err
+	}
 	if old.Agent != "" {
 		p.token = caller.NewToken()
 	}

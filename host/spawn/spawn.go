@@ -51,10 +51,13 @@ type Request struct {
 	Stdin bool
 	// Restart is its restart policy; the zero value: none.
 	Restart swarm.Restart
-	// Limits are what it may use; the zero value: anything.
+	// Limits are what it may use; where they are zero, the [Defaults] count.
 	Limits swarm.Limits
-	// Sandbox is what it is kept from; nil: nothing.
+	// Sandbox is what it is kept from; nil: what the [Defaults] say.
 	Sandbox *swarm.Sandbox
+	// Own are the settings that are chosen for this worker even if they are zero values: for
+	// them the [Defaults] do not count.
+	Own registry.Own
 	// Owner is the process at whose end it is killed; nil: nobody.
 	Owner *swarm.Owner
 	// Profile is the name of its profile, see [profile.Set], or "none"; empty: that

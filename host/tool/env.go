@@ -40,12 +40,14 @@ type Env struct {
 	// NoAgentCommand says why the command of a config is not used; empty if the config has
 	// none.
 	NoAgentCommand string
-	// Limits are those of an agent whose input has none. ParseLimits reads limits as people
-	// write them; nil: they can't be read.
-	Limits      swarm.Limits
+	// Limits are those of an agent that a flag names, and Own the settings that flags decide.
+	Limits swarm.Limits
+	Own    host.Own
+	// ParseLimits reads limits as people write them; nil: they can't be read.
 	ParseLimits func(text string, into *swarm.Limits) error
-	// Sandbox returns the configured sandbox of a worker, or nil; with asked it is never
-	// nil. Nil means that there is no config.
+	// Sandbox returns the sandbox of a worker: with asked the configured one, or one without
+	// settings, else nil, which leaves it to the host's defaults. Nil means that there is no
+	// config.
 	Sandbox func(asked bool) *swarm.Sandbox
 	// WorktreeParent returns the directory for worktrees of the repository around dir. If
 	// it is nil or returns "", they are made beside the repository.

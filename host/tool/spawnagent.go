@@ -70,7 +70,7 @@ Only the team leader can spawn agents.`,
 		request := agent.SpawnRequest{
 			Team: in.TeamName, Name: in.Name, Role: team.Role(in.Role), Model: in.Model, Prompt: in.Prompt,
 			Dir: dir, DirGiven: in.Cwd != "", Backend: in.Backend, Command: command, Tags: in.Tags, Profile: in.Profile,
-			PromptWait: env.PromptWait, Limits: env.Limits, Sandbox: env.sandbox(in.Sandbox),
+			PromptWait: env.PromptWait, Limits: env.Limits, Sandbox: env.sandbox(in.Sandbox), Own: env.Own,
 		}
 		if err := env.addLimits(in.Limits, &request.Limits); err != nil {
 			return SpawnAgentOutput{}, err

@@ -89,11 +89,38 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 		Plugins:     o.Plugins,
 		Kill:        new(KillPolicy(cfg.Kill)),
 		OutputLimit: cfg.Log.Limit,
+		Defaults:    defaults(cfg),
 		ProfileDir:  config.ProfileDir(s.Getenv),
 		Waiting:     s.Waiting,
 
 		Client: s.Client, ClientIsPerson: s.ClientIsPerson, Worker: s.Worker,
 	})
+}
+
+// defaults returns what a config says of all workers, besides their kill policy and the limit of
+// their output.
+func defaults(cfg config.Config) host.Defaults {
+	d := cfg.Defaults
+	tmux := map[string]string{}
+	for key, value := range map[string]string{"session": d.Session, "socket": d.TmuxSocket} {
+		if value != "" {
+			tmux[key] = value
+		}
+	}
+	return host.Defaults{
+		Tags: d.Tags, Retain: d.Retain, Resurrect: d.Resurrect, Limits: Limits(d.Limits), Sandbox: Sandbox(d.Sandbox, false),
+		Options: map[string]map[string]string{"tmux": tmux},
+	}
+}
+
+// Decided returns the settings that the trusted file of a project decides for its workers, in
+// place of the user: they hold as well when a worker is started again elsewhere.
+func Decided(l *config.Loaded) host.Own {
+	return host.Own{
+		Memory: l.Decides("defaults.memory"), CPUs: l.Decides("defaults.cpus"), PIDs: l.Decides("defaults.pids"),
+		Nice: l.Decides("defaults.nice"), IOWeight: l.Decides("defaults.io_weight"), Effort: l.Decides("defaults.limits"),
+		Sandbox: l.Decides("defaults.sandbox"), Resurrect: l.Decides("defaults.resurrect"),
+	}
 }
 
 // Executable returns the path of the running program.
@@ -110,22 +137,7 @@ func Executable() (string, error) {
 // worktree.
 func NewWorker(l *config.Loaded, backend string, worktree bool, dir string) (host.SpawnRequest, error) {
 	d := l.Config.Defaults
-	r := host.SpawnRequest{
-		Backend: cmp.Or(backend, d.Backend),
-		Tags:    slices.Clone(d.Tags),
-		Kill:    new(KillPolicy(l.Config.Kill)),
-		Retain:  d.Retain,
-		Limits:  Limits(d.Limits),
-		Sandbox: Sandbox(d.Sandbox, false),
-		Options: map[string]string{},
-	}
-	if r.Backend == "tmux" {
-		for key, value := range map[string]string{"session": d.Session, "socket": d.TmuxSocket} {
-			if value != "" {
-				r.Options[key] = value
-			}
-		}
-	}
+	r := host.SpawnRequest{Backend: cmp.Or(backend, d.Backend), Options: map[string]string{}, Own: Decided(l)}
 	if worktree {
 		parent, err := WorktreeParent(l)(dir)
 		r.Workspace = &host.WorkspaceRequest{Plugin: "worktree", Parent: parent}

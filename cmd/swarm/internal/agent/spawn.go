@@ -126,6 +126,8 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	o.in.TeamName = team
 	env := a.ToolEnv(loaded.Config)
 	o.limits.Apply(&env.Limits)
+	env.Own = setup.Decided(loaded).Or(o.limits.Own())
+	env.Own.Sandbox = env.Own.Sandbox || o.box.Given()
 	box, err := o.box.Of(loaded.Config.Defaults.Sandbox)
 	if err != nil {
 		return err

@@ -99,7 +99,6 @@ func (a *App) ToolEnv(cfg config.Config) tool.Env {
 	return tool.Env{
 		Open:         func(ctx context.Context) (*host.Host, error) { return a.Setup().Open(ctx, cfg) },
 		AgentCommand: cfg.Team.AgentCommand,
-		Limits:       setup.Limits(cfg.Defaults.Limits),
 		ParseLimits:  setup.ParseLimits,
 		Sandbox:      func(asked bool) *swarm.Sandbox { return setup.Sandbox(cfg.Defaults.Sandbox, asked) },
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -56,6 +57,14 @@ func (l *Limits) Apply(to *swarm.Limits) {
 	apply(l.ioWeight, &to.IOWeight)
 	if l.effort != nil && l.effort.Value != "" {
 		to.BestEffort = l.effort.Value == config.LimitsBestEffort
+	}
+}
+
+// Own returns which limits the flags decide, "none" included.
+func (l *Limits) Own() host.Own {
+	return host.Own{
+		Memory: l.memory != nil, CPUs: l.cpus != nil, PIDs: l.pids != nil, Nice: l.nice != nil, IOWeight: l.ioWeight != nil,
+		Effort: l.effort != nil && l.effort.Value != "",
 	}
 }
 

@@ -31,6 +31,9 @@ func (s *Sandbox) AddTo(cmd *cobra.Command) {
 	CompleteFlag(cmd, "sandbox-home", cobra.FixedCompletions(homes, cobra.ShellCompDirectiveDefault))
 }
 
+// Given reports whether the flags say whether there is a sandbox.
+func (s *Sandbox) Given() bool { return s.on.B != nil }
+
 // Of returns the sandbox that the flags and the config say; nil for none.
 func (s *Sandbox) Of(configured config.Sandbox) (*swarm.Sandbox, error) {
 	if s.on.B != nil {

@@ -83,7 +83,12 @@ func LoadDeclared(ctx context.Context, a *app.App) (*Workers, error) {
 		if workers[i], err = declaredWorker(name, loaded.Config.Workers[name]); err != nil {
 			return nil, err
 		}
-		_, workers[i].Spawn.DirGiven = loaded.Origins[config.WorkerKey(name, "cwd")]
+		set := func(key string) bool { _, set := loaded.Origins[config.WorkerKey(name, key)]; return set }
+		workers[i].Spawn.DirGiven = set("cwd")
+		workers[i].Spawn.Own = setup.Decided(loaded).Or(host.Own{
+			Memory: set("memory"), CPUs: set("cpus"), PIDs: set("pids"), Nice: set("nice"), IOWeight: set("io_weight"),
+			Effort: set("limits"), Sandbox: set("sandbox"), Resurrect: set("resurrect"),
+		})
 	}
 	d.Set, err = set.New(project, workers)
 	return d, err

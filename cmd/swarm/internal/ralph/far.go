@@ -28,6 +28,7 @@ import (
 type farOptions struct {
 	backend, cwd  string
 	pass, options []string
+	unboxed       bool
 	command       []string
 }
 
@@ -42,6 +43,9 @@ func (o *farOptions) argv(program string) []string {
 	for _, entry := range o.options {
 		argv = append(argv, "--option", entry)
 	}
+	if o.unboxed {
+		argv = append(argv, "--no-sandbox")
+	}
 	return append(append(argv, "--"), o.command...)
 }
 
@@ -51,7 +55,7 @@ func (o *spawnOptions) carryAgent(program string, st *ralph.State, request *host
 	if request.Workspace != nil {
 		return fmt.Errorf("backend '%s' does not run its workers on this machine: they can't be in a %s", request.Backend, request.Workspace.Plugin)
 	}
-	far := farOptions{backend: request.Backend, cwd: o.Cwd, options: o.Options, command: st.Command}
+	far := farOptions{backend: request.Backend, cwd: o.Cwd, options: o.Options, command: st.Command, unboxed: request.Own.Sandbox && request.Sandbox == nil}
 	for _, entry := range request.Env {
 		name, _, _ := strings.Cut(entry, "=")
 		far.pass = append(far.pass, name)
@@ -85,6 +89,7 @@ that was spawned with such a backend.`,
 	f.StringVar(&o.backend, "backend", "", "the `BACKEND` that runs it")
 	f.StringVar(&o.cwd, "cwd", "", "working `DIR`ectory there")
 	f.StringArrayVar(&o.pass, "pass", nil, "`NAME` of a variable that it gets")
+	f.BoolVar(&o.unboxed, "no-sandbox", false, "run it without a sandbox, whatever the defaults say")
 	f.StringArrayVar(&o.options, "option", nil, "`KEY=VALUE` for the backend")
 	return cmd
 }
@@ -106,6 +111,7 @@ func runFar(ctx context.Context, a *app.App, o *farOptions) error {
 		Command: o.command, Options: map[string]string{}, Stdin: true, Owner: &owner, DirGiven: o.cwd != "",
 		// A worker that a crash leaves behind goes after an hour.
 		Retain: time.Hour.String(),
+		Own:    host.Own{Sandbox: o.unboxed},
 	}
 	if request.Dir, err = app.WorkingDir(o.cwd); err != nil {
 		return err

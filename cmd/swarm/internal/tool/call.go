@@ -123,10 +123,20 @@ func toolCallEnv(a *app.App, t tool.Tool, o *callOptions) (env tool.Env, err err
 			return env, err
 		}
 		env = a.ToolEnv(loaded.Config)
+		env.Own = setup.Decided(loaded)
 		env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
 		env.NewWorker = func(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
 			return setup.NewWorker(loaded, backend, worktree, dir)
 		}
+	case "Bash":
+		// What it starts has the user's defaults, such as a sandbox, so a mistake in their file
+		// is an error.
+		loaded, err := a.Setup().LoadUser()
+		a.WarnRefused(loaded)
+		if err != nil {
+			return env, err
+		}
+		env = a.ToolEnv(loaded.Config)
 	default:
 		env = a.ToolEnv(a.UserConfig())
 	}

@@ -57,6 +57,7 @@ func (p *policyFlags) set(r *host.SpawnRequest, d config.Defaults) error {
 		r.Retain = config.RetainNone
 	}
 	r.Resurrect = output.ValueOr(p.resurrect.B, d.Resurrect)
+	r.Own.Resurrect = r.Own.Resurrect || p.resurrect.B != nil
 	if when := p.Restart.Value; when != config.RestartNo {
 		r.Restart = swarm.Restart{
 			When: swarm.RestartWhen(when), MinDelay: p.delay.least, MaxDelay: p.delay.most,

@@ -185,8 +185,10 @@ func (o *SpawnOptions) Request(l *config.Loaded) (host.SpawnRequest, error) {
 		Stdin:       o.stdin,
 		Profile:     o.Profile,
 		Limits:      setup.Limits(cfg.Defaults.Limits),
+		Own:         setup.Decided(l).Or(o.Limits.Own()),
 	}
 	o.Limits.Apply(&r.Limits)
+	r.Own.Sandbox = r.Own.Sandbox || o.Sandbox.Given()
 	var err error
 	if r.Sandbox, err = o.Sandbox.Of(cfg.Defaults.Sandbox); err != nil {
 		return r, err

@@ -29,6 +29,9 @@ type Request struct {
 	// workspace is made from, and the worker runs in the workspace: with DirGiven in
 	// the directory there that corresponds to Dir.
 	Dir string
+	// DirIsReal says that Dir has no symbolic link in it, and that none that is put there later
+	// may be followed.
+	DirIsReal bool
 	// DirGiven says that somebody named Dir. A backend that is not local is not sent
 	// another one: the directory of whoever calls means nothing where it runs.
 	DirGiven bool
@@ -162,6 +165,9 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 // make carries out a plan, and adds to done how to undo each of its steps.
 func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, done *undo) error {
 	rec := &p.rec
+	if !p.makesWorkspace() {
+		p.hold()
+	}
 	err := reg.Change(ctx, p.enter)
 	if errors.Is(err, registry.ErrExists) {
 		return worker.Exists(rec.Name)
@@ -190,8 +196,9 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 		if err := s.makeWorkspace(ctx, p, done); err != nil {
 			return err
 		}
+		p.hold()
 		err := reg.Edit(ctx, rec.ID, func(r *registry.Record) {
-			r.Workspace, r.Dir, r.Step = rec.Workspace, rec.Dir, registry.StepBackend
+			r.Workspace, r.Dir, r.Real, r.Step = rec.Workspace, rec.Dir, rec.Real, registry.StepBackend
 		})
 		if err != nil {
 			return err
@@ -297,6 +304,7 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 
 // spec returns what the backend of a plan is to start.
 func (s *Spawner) spec(p *plan) (swarm.Spec, error) {
+	p.hold()
 	rec := &p.rec
 	local, err := s.opts.Plugins.Local(p.owner, rec.ID)
 	if err != nil {
@@ -305,14 +313,14 @@ func (s *Spawner) spec(p *plan) (swarm.Spec, error) {
 	if local != nil {
 		local.HostEnv = s.workerHostEnv(rec)
 		if rec.Workspace != nil {
-			local.Workspace = rec.Workspace.Path
+			local.Workspace = p.real(rec.Workspace.Path)
 		}
 	}
 	return swarm.Spec{
-		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: rec.Dir,
+		ID: rec.ID, Name: rec.Name, Command: p.command(), Dir: p.real(rec.Dir),
 		Env: s.workerEnv(rec, p.owner.Local, p.token), Tags: rec.Tags, Options: rec.Options,
 		Kill: rec.Kill, OutputLimit: rec.OutputLimit, Transcript: p.req.Transcript, Stdin: rec.Stdin, Restart: rec.Restart, Limits: rec.Limits,
-		Sandbox: rec.Sandbox, Owner: ownerFor(p.owner, rec.Owner), Local: local,
+		Sandbox: p.sandbox(), Owner: ownerFor(p.owner, rec.Owner), Local: local,
 	}, nil
 }
 

@@ -46,6 +46,10 @@ var private = []string{
 	".tmux", ".dbus", ".Xauthority",
 }
 
+// deciding are parts of a home that say what programs of the user run, beside the files in the
+// home itself.
+var deciding = []string{".config/swarm", ".config/systemd", ".config/autostart", ".config/environment.d", ".config/git", ".local/bin"}
+
 var system = []string{"/bin", "/boot", "/etc", "/home", "/lib", "/lib64", "/opt", "/root", "/sbin", "/srv", "/usr", "/var"}
 
 // Look plans the sandbox of a worker on this machine. The error is [swarm.ErrInvalidSpec],
@@ -97,6 +101,58 @@ func Look(spec swarm.Spec) (Plan, error) {
 	}
 	p.Hide = append(p.Hide, named(env)...)
 	return p, nil
+}
+
+// touches returns the first private part of a home that is a path, in it or above it; empty if
+// none is.
+func touches(path string, homes []string, spec swarm.Spec) string {
+	for _, home := range homes {
+		tops := []string{home}
+		if home == "/home" {
+			// For root, the homes of all users are below it.
+			if rest, ok := strings.CutPrefix(path, "/home/"); ok {
+				user, _, _ := strings.Cut(rest, "/")
+				tops = []string{filepath.Join(home, user)}
+			}
+		}
+		for _, top := range tops {
+			for _, name := range slices.Concat(private, deciding) {
+				if at := nearest(filepath.Join(top, name)); within(path, at) || within(at, path) {
+					return at
+				}
+			}
+		}
+	}
+	for _, env := range [][]string{spec.Environ(), hostEnv(spec)} {
+		for variable, name := range map[string]string{"XDG_CONFIG_HOME": "swarm", "GNUPGHOME": "", "AWS_SHARED_CREDENTIALS_FILE": "", "KUBECONFIG": ""} {
+			dir := environ.Get(env, variable)
+			if !filepath.IsAbs(dir) {
+				continue
+			}
+			if at := nearest(filepath.Join(dir, name)); within(path, at) || within(at, path) {
+				return at
+			}
+		}
+	}
+	return ""
+}
+
+func hostEnv(spec swarm.Spec) []string {
+	if spec.Local == nil {
+		return nil
+	}
+	return spec.Local.HostEnv
+}
+
+// nearest returns a path without symbolic links, as far as it exists.
+func nearest(path string) string {
+	if r, ok := real(path); ok {
+		return r
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(nearest(dir), filepath.Base(path))
+	}
+	return path
 }
 
 // homesOf returns the homes of the user: the worker's, and the one in the system's list of
@@ -157,6 +213,10 @@ func (p *Plan) write(spec swarm.Spec, state string, guarded []string) error {
 		return err
 	}
 	p.Dir = dir
+	homes := homesOf(spec.Environ())
+	if spec.Local != nil {
+		homes = appendNew(homes, homesOf(spec.Local.HostEnv)...)
+	}
 	wanted := []string{dir}
 	workspace := ""
 	if spec.Local != nil && spec.Local.Workspace != "" {
@@ -171,11 +231,14 @@ func (p *Plan) write(spec swarm.Spec, state string, guarded []string) error {
 		if isBare(path) {
 			return fmt.Errorf("%w: %s is a bare git repository", ErrTooWide, path)
 		}
+		if secret := touches(path, homes, spec); secret != "" {
+			return fmt.Errorf("%w: %s holds keys, or settings that have programs run; choose the directory of a project", ErrTooWide, secret)
+		}
 	}
 	for _, path := range spec.Sandbox.Write {
-		r, err := filepath.EvalSymlinks(path)
+		r, err := resolve(path, "what the sandbox can write")
 		if err != nil {
-			return missing(path, "what the sandbox can write", err)
+			return err
 		}
 		wanted = append(wanted, r)
 	}
@@ -276,11 +339,25 @@ func (p *Plan) keep() {
 	}
 }
 
-// directory returns the path of a directory without symbolic links.
-func directory(path, what string) (string, error) {
+// resolve returns the path of something that exists. The host has replaced all symbolic links
+// when the worker was first started; one that is there now may have been put there by another
+// worker.
+func resolve(path, what string) (string, error) {
 	r, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", missing(path, what, err)
+	}
+	if r != filepath.Clean(path) {
+		return "", fmt.Errorf("%w: %s, %s, is reached over a symbolic link, to %s, that was not there when it was first started", ErrTooWide, what, path, r)
+	}
+	return r, nil
+}
+
+// directory returns the path of a directory.
+func directory(path, what string) (string, error) {
+	r, err := resolve(path, what)
+	if err != nil {
+		return "", err
 	}
 	if fi, err := os.Stat(r); err != nil || !fi.IsDir() {
 		return "", fmt.Errorf("%w: %s is not a directory: %s", swarm.ErrInvalidSpec, what, path)

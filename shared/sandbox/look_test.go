@@ -276,3 +276,54 @@ func TestMovedSockets(t *testing.T) {
 		t.Errorf("%q, %v", plan.Hide, err)
 	}
 }
+
+// TestPrivateDirectories checks that keys, and settings that have programs run, are never
+// writable because the worker runs in, below or above them.
+func TestPrivateDirectories(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	elsewhere := p.top + "/elsewhere"
+	for _, dir := range []string{
+		".ssh/keys", ".gnupg", ".config/gh", ".config/git", ".config/gcloud/x", ".config/swarm/profiles", ".config/systemd/user",
+		".local/bin", ".local/share/keyrings", ".local/share/app", ".config/nvim", ".docker/run", "xdg/swarm", "own-gnupg",
+	} {
+		if err := os.MkdirAll(filepath.Join(p.home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(elsewhere+"/aws/sub", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere+"/aws", p.home+"/.aws"); err != nil {
+		t.Fatal(err)
+	}
+	look := func(dir string, workspace bool) error {
+		spec := p.spec(dir, swarm.Sandbox{})
+		spec.Env = []string{"XDG_CONFIG_HOME=" + p.home + "/xdg", "GNUPGHOME=" + p.home + "/own-gnupg"}
+		if workspace {
+			spec.Local.Workspace = dir
+		}
+		_, err := Look(spec)
+		return err
+	}
+	for _, dir := range []string{
+		p.home + "/.ssh", p.home + "/.ssh/keys", p.home + "/.gnupg", p.home + "/.config", p.home + "/.config/gh", p.home + "/.config/git",
+		p.home + "/.config/gcloud/x", p.home + "/.config/swarm", p.home + "/.config/swarm/profiles", p.home + "/.config/systemd/user",
+		p.home + "/.local", p.home + "/.local/bin", p.home + "/.local/share", p.home + "/.local/share/keyrings", p.home + "/.docker",
+		p.home + "/.docker/run", elsewhere, elsewhere + "/aws", elsewhere + "/aws/sub", p.home + "/xdg/swarm", p.home + "/xdg", p.home + "/own-gnupg",
+	} {
+		for _, workspace := range []bool{false, true} {
+			if err := look(dir, workspace); !errors.Is(err, ErrTooWide) {
+				t.Errorf("%s, workspace %t: %v", dir, workspace, err)
+			}
+		}
+	}
+	for _, dir := range []string{p.home + "/.config/nvim", p.home + "/.local/share/app", p.repo} {
+		if err := look(dir, false); err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	if err := look(p.home+"/.aws/sub", false); !errors.Is(err, ErrTooWide) {
+		t.Errorf("over a link: %v", err)
+	}
+}

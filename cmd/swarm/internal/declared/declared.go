@@ -84,7 +84,7 @@ func LoadDeclared(ctx context.Context, a *app.App) (*Workers, error) {
 			return nil, err
 		}
 		set := func(key string) bool { _, set := loaded.Origins[config.WorkerKey(name, key)]; return set }
-		workers[i].Spawn.DirGiven = set("cwd")
+		workers[i].Spawn.DirGiven, workers[i].Spawn.DirIsReal = set("cwd"), set("cwd") && loaded.HoldsDir(name)
 		workers[i].Spawn.Own = setup.Decided(loaded).Or(host.Own{
 			Memory: set("memory"), CPUs: set("cpus"), PIDs: set("pids"), Nice: set("nice"), IOWeight: set("io_weight"),
 			Effort: set("limits"), Sandbox: set("sandbox"), Resurrect: set("resurrect"),

@@ -72,7 +72,7 @@ func Start(s Spec) (*Box, proc.Identity, error) {
 			return b, main, err
 		}
 		now, changed := wrapArgs(s.Wrap)
-		if changed != nil || slices.Equal(now, wrap) && !isMountGone(err) {
+		if changed != nil || slices.Equal(now, wrap) && !isMountGone(err) && !isExchanged(err) {
 			return nil, main, err
 		}
 		wrap = now
@@ -87,8 +87,17 @@ func isMountGone(err error) bool {
 		(strings.HasSuffix(text, "No such file or directory") || strings.HasSuffix(text, "Invalid argument"))
 }
 
+// isExchanged reports whether a directory was exchanged while it was mounted. The next try finds
+// out whether it is there again.
+func isExchanged(err error) bool { return strings.HasSuffix(err.Error(), exchanged) }
+
 // start is one attempt, with a command line of bubblewrap.
 func (s Spec) start(wrap []string) (_ *Box, main proc.Identity, err error) {
+	mounts, err := hold(wrap)
+	if err != nil {
+		return nil, main, err
+	}
+	defer mounts.Close()
 	conn, theirs, err := socketPair()
 	if err != nil {
 		return nil, main, err
@@ -141,7 +150,7 @@ func (s Spec) start(wrap []string) (_ *Box, main proc.Identity, err error) {
 		return nil, main, err
 	}
 	b := &Box{conn: conn, Over: make(chan struct{})}
-	main, err = b.begin(pid, s.payload())
+	main, err = b.begin(pid, s.payload(mounts))
 	if err != nil {
 		// The first process ends when it finds the connection closed, and all others with it.
 		conn.Close()
@@ -184,9 +193,12 @@ func socketPair() (ours, theirs *os.File, err error) {
 }
 
 // payload returns the message to the first process: its length, then each entry ended by NUL.
-func (s Spec) payload() []byte {
+func (s Spec) payload(m *mounts) []byte {
 	var b []byte
 	add := func(word string) { b = append(append(b, word...), 0) }
+	for _, word := range m.words() {
+		add(word)
+	}
 	add(strconv.FormatBool(s.Terminal))
 	add(strconv.Itoa(len(s.Command)))
 	for _, arg := range s.Command {
@@ -213,6 +225,9 @@ func (b *Box) begin(bubblewrap int, payload []byte) (main proc.Identity, err err
 		return main, errSilent
 	}
 	if text, ok := strings.CutPrefix(line, sayError); ok {
+		if reason, ok := strings.CutPrefix(text, rundir.NoSandbox+": "); ok {
+			return main, &unmade{reason}
+		}
 		return main, errors.New(text)
 	}
 	number, err := strconv.Atoi(strings.TrimPrefix(line, sayStarted))
@@ -308,11 +323,6 @@ func Inside() int {
 	// Limits of this thread hold for the process that it forks.
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1)
-	// The worker runs as the same user. It must not get at this process, whose program is
-	// a file outside.
-	if unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) != nil {
-		return exitFailed
-	}
 	// It was started by the number of a descriptor.
 	name := [16]byte{'s', 'w', 'a', 'r', 'm', '-', 's', 'a', 'n', 'd', 'b', 'o', 'x'}
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0)
@@ -327,8 +337,16 @@ func Inside() int {
 		_, _ = conn.WriteString(sayError + strings.ReplaceAll(err.Error(), "\n", " ") + "\n")
 		return exitFailed
 	}
-	terminal, argv, env, err := readPayload(conn)
+	mounts, terminal, argv, env, err := readPayload(conn)
 	if err != nil {
+		return exitFailed
+	}
+	if err := mounts.verify(); err != nil {
+		return fail(err)
+	}
+	// The worker runs as the same user. It must not get at this process, whose program is
+	// a file outside.
+	if unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) != nil {
 		return exitFailed
 	}
 	dir, err := os.Getwd()
@@ -368,28 +386,28 @@ func Inside() int {
 }
 
 // readPayload reads what to start.
-func readPayload(conn *os.File) (terminal bool, argv, env []string, err error) {
+func readPayload(conn *os.File) (m mounts, terminal bool, argv, env []string, err error) {
 	line, err := readLine(conn)
 	if err != nil {
-		return false, nil, nil, err
+		return m, false, nil, nil, err
 	}
 	size, err := strconv.Atoi(line)
 	if err != nil || size <= 0 || size > rundir.MaxLaunch {
-		return false, nil, nil, errSilent
+		return m, false, nil, nil, errSilent
 	}
 	b := make([]byte, size)
 	if _, err := io.ReadFull(bufio.NewReader(conn), b); err != nil {
-		return false, nil, nil, err
+		return m, false, nil, nil, err
 	}
-	words := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
-	if len(words) < 3 {
-		return false, nil, nil, errSilent
+	m, words, ok := parseMounts(strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00"))
+	if !ok || len(words) < 3 {
+		return m, false, nil, nil, errSilent
 	}
 	n, err := strconv.Atoi(words[1])
 	if err != nil || n < 1 || n > len(words)-2 {
-		return false, nil, nil, errSilent
+		return m, false, nil, nil, errSilent
 	}
-	return words[0] == "true", words[2 : 2+n], words[2+n:], nil
+	return m, words[0] == "true", words[2 : 2+n], words[2+n:], nil
 }
 
 // scopeSockets keeps this thread, and what it forks, from connecting to abstract sockets

@@ -137,6 +137,7 @@ func (s Spec) start(wrap []string) (_ *Box, main proc.Identity, err error) {
 		terminal, _ := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(s.Streams[0])))
 		argv = append(argv, "--dev-bind-try", terminal, "/dev/console")
 	}
+	argv = append(argv, hideKeys()...)
 	argv = append(argv, "--", "/proc/self/fd/"+strconv.Itoa(fdProgram), Arg)
 	outer := &syscall.ProcAttr{
 		Dir:   "/",
@@ -358,6 +359,9 @@ func Inside() int {
 		return fail(errors.New(err.Error() + " (in the sandbox)"))
 	}
 	scopeSockets()
+	if err := leaveKeys(); err != nil {
+		return fail(&unmade{"the keys of the kernel can't be hidden: " + err.Error()})
+	}
 	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{
 		Dir: dir, Env: env, Files: []uintptr{fdStreams, fdStreams + 1, fdStreams + 2},
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: terminal, Ctty: 0},

@@ -32,7 +32,9 @@ func (f *Finder) ID() string {
 	if f.opts.Worker != "" {
 		return "" // it runs outside
 	}
-	run, _ := f.acting(ParentPID(), RunDirAbove)
+	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
+	defer cancel()
+	run, _ := f.acting(ctx, ParentPID(), RunDirAbove)
 	return f.IDOf(run)
 }
 
@@ -111,7 +113,9 @@ func (f *Finder) RunDir() string {
 	if f.opts.Worker != "" {
 		return ""
 	}
-	if run, _ := f.acting(ParentPID(), RunDirAbove); run != "" {
+	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
+	defer cancel()
+	if run, _ := f.acting(ctx, ParentPID(), RunDirAbove); run != "" {
 		return run
 	}
 	return RunDirAbove(ParentPID())
@@ -189,6 +193,10 @@ func provenRunDir(p proc.Process) string {
 	}
 	return dir
 }
+
+// recordLimit is how long a record may take to be read: a registry that is locked must not stand
+// between a caller and a kill.
+const recordLimit = 3 * time.Second
 
 const startLimit = 10 * time.Second
 

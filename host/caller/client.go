@@ -95,8 +95,10 @@ func (f *Finder) isLoop(run string) bool {
 	if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
 		return false
 	}
-	file, err := f.opts.Dir.ReadWorkerFile(id)
-	return err == nil && file.Ralph
+	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
+	defer cancel()
+	rec, ok := f.record(ctx, id)
+	return ok && rec.Ralph
 }
 
 // sameWorker checks that the caller, which may be known by a token, belongs to the worker

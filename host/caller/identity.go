@@ -66,7 +66,7 @@ func (f *Finder) caller(ctx context.Context) (caller team.Caller, err error) {
 // environment. env is the environment of the child of pid that asks; if env is nil,
 // pid itself is meant.
 func (f *Finder) standing(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
-	run, from := f.acting(pid, shimAbove)
+	run, from := f.acting(ctx, pid, shimAbove)
 	if run != "" {
 		return f.resident(ctx, run)
 	}
@@ -111,18 +111,28 @@ func (f *Finder) ActsFor(ctx context.Context, o swarm.Owner) bool {
 // acting returns the run directory that nearest finds, and the process at which that search
 // began: from a shell that acts as its owner, the search goes on at the owner. Owners are
 // older than their shells, so the search ends.
-func (f *Finder) acting(pid int, nearest func(pid int) string) (run string, from int) {
+func (f *Finder) acting(ctx context.Context, pid int, nearest func(pid int) string) (run string, from int) {
 	for {
 		run = nearest(pid)
 		if run == "" || !statedir.SameFile(run, f.opts.Dir.RunDir(filepath.Base(run))) {
 			return run, pid
 		}
-		file, err := f.opts.Dir.ReadWorkerFile(filepath.Base(run))
-		if err != nil || file.Shell == nil || !file.Shell.Acts || file.Owner == nil || !OwnerLives(*file.Owner) {
+		rec, ok := f.record(ctx, filepath.Base(run))
+		if !ok || rec.Shell == nil || !rec.Shell.Acts || rec.Owner == nil || !OwnerLives(*rec.Owner) {
 			return run, pid
 		}
-		pid = file.Owner.PID
+		pid = rec.Owner.PID
 	}
+}
+
+// record returns the record of a worker. The worker's own file says the same, but the worker can
+// write it.
+func (f *Finder) record(ctx context.Context, id string) (rec registry.Record, ok bool) {
+	err := f.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		rec, err = tx.Get(ctx, id)
+		return err
+	})
+	return rec, err == nil
 }
 
 // The variables that identify an agent to its team.

@@ -84,8 +84,8 @@ func (f *Finder) among(ctx context.Context, runs []string) (team.Caller, error) 
 			agents = append(agents, caller)
 		}
 		name := filepath.Base(run)
-		if file, err := f.opts.Dir.ReadWorkerFile(name); err == nil {
-			name = file.Name
+		if rec, ok := f.record(ctx, name); ok {
+			name = rec.Name
 		}
 		names = append(names, "'"+name+"'")
 	}

@@ -60,7 +60,12 @@ func (s *Spawner) foresee(ctx context.Context, p *plan) error {
 		if p.makesWorkspace() {
 			return nil // what is in the sandbox is not there yet
 		}
-		return shim.Enclose(&l, spec)
+		if err := shim.Enclose(&l, spec); err != nil {
+			return err
+		}
+		if home := spec.Sandbox.Home; home != "" && home != swarm.HomeEmpty && home != swarm.HomeReadOnly {
+			return nil // the program may be in another home directory
+		}
 	}
 	if err := findProgram(l, !p.makesWorkspace()); err != nil {
 		return worker.Invalid("%v", err)

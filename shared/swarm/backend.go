@@ -34,7 +34,7 @@ type Backend interface {
 	// host repeats a Kill during which the plugin died.
 	//
 	// The host believes only an end that KillResult.Status confirms: exited, or
-	// lost without survivors. The host treats a nil error with any other status as a
+	// lost with neither survivors nor processes that are perhaps its own. The host treats a nil error with any other status as a
 	// failed kill, and the worker stays recorded as running; only with
 	// KillOptions.Detach the worker may still run.
 	//

@@ -126,6 +126,7 @@
 // id is the id of the intended worker, and may be left out. A shim of another worker
 // answers "stale" and does nothing.
 //
-// grace is in milliseconds. Anything else is answered "error <text>". End of file
+// grace is in milliseconds. Anything else is answered "error <text>", and the text of a request
+// that the shim does not understand ends with "; this shim speaks protocol <number>". End of file
 // without an answer means that the shim has ended: read status.json.
 package rundir

@@ -104,15 +104,18 @@ func copyFile(from, to string) error {
 // unhide makes git check all files again, in a copy of the index, and returns those that
 // differ from it. A file outside of a sparse checkout is not missing.
 func (t *tree) unhide(ctx context.Context, g git) (changed, deleted []string, err error) {
-	var skipped []string
+	var skipped, assumed []string
 	for _, e := range t.index {
+		if e.hidden() && !e.skipped() {
+			assumed = append(assumed, e.path)
+		}
 		if !e.skipped() {
 			continue
 		}
 		_, err := os.Lstat(filepath.Join(t.ref.Path, e.path))
 		switch {
 		case err == nil:
-			skipped = append(skipped, e.path)
+			skipped, assumed = append(skipped, e.path), append(assumed, e.path)
 		case errors.Is(err, syscall.ENOTDIR): // a file has the place of its directory
 			deleted = append(deleted, e.path)
 		case !errors.Is(err, fs.ErrNotExist):
@@ -122,8 +125,13 @@ func (t *tree) unhide(ctx context.Context, g git) (changed, deleted []string, er
 	if _, err := g.feed(ctx, input(skipped), "update-index", "--no-skip-worktree", "-z", "--stdin"); err != nil {
 		return nil, nil, err
 	}
-	// This also checks files that are assumed to be unchanged. Exit code 1: some files
-	// differ.
+	if len(assumed) > 0 {
+		// Git would not even look whether such a file is there.
+		if _, err := g.feed(ctx, input(assumed), "update-index", "--no-assume-unchanged", "-z", "--stdin"); err != nil {
+			return nil, nil, err
+		}
+	}
+	// Exit code 1: some files differ.
 	if _, err := g.ask(ctx, "update-index", "-q", "--unmerged", "--really-refresh"); err != nil {
 		return nil, nil, err
 	}

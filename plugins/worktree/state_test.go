@@ -155,6 +155,10 @@ var states = []state{
 		f.git(wt, "update-index", "--assume-unchanged", "tracked", "other")
 		f.write(wt, "tracked", "hidden\n")
 	}},
+	{name: "assume-unchanged and removed", kept: "worktree has 1 change(s) in files marked assume-unchanged or skip-worktree", rescues: 1, make: func(f *fixture, wt string) {
+		f.git(wt, "update-index", "--assume-unchanged", "tracked", "other")
+		f.must(os.Remove(filepath.Join(wt, "tracked")))
+	}},
 	{name: "skip-worktree", kept: "worktree has 1 change(s) in files marked assume-unchanged or skip-worktree", rescues: 1, make: func(f *fixture, wt string) {
 		f.git(wt, "update-index", "--skip-worktree", "tracked", "other")
 		f.write(wt, "tracked", "hidden\n")

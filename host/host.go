@@ -55,7 +55,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	}
 	h.plugins = backend.New(backend.Options{
 		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,
-		Starter: backend.Launcher(launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Logger: o.Logger})),
+		Starter: backend.Launcher(launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Engine: statedir.Dir(o.Dir).EngineMark, Logger: o.Logger})),
 	})
 	h.history = history.New(history.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger,

@@ -148,10 +148,10 @@ func RunDirAbove(pid int) string {
 	return run
 }
 
-// marked reports whether a process carries the mark of a shim.
+// marked reports whether a process carries the mark of a shim, or runs in the server of an engine.
 func marked(p proc.Process) bool {
-	marker, ok := proc.Getenv(p.PID, swarm.EnvShim)
-	return ok && marker != ""
+	marks, err := rundir.MarksOf(p.PID)
+	return err == nil && (marks.Shim != "" || marks.IsServer(p, ""))
 }
 
 // shimAbove returns the run directory of the nearest shim above the process pid, itself

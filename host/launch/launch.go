@@ -22,6 +22,8 @@ type Options struct {
 	// Env is the caller's environment, which plugins get without the private variables of
 	// other hosts.
 	Env []string
+	// Engine returns an entry that is added to their environment, see [swarm.EnvEngine]; nil: none.
+	Engine func() string
 	// Logger gets what plugins log, at level debug; nil: nothing.
 	Logger hclog.Logger
 	// StartTimeout is how long a plugin may take to be ready; 0:

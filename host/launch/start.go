@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -102,7 +103,14 @@ func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *running,
 var errStartTimeout = errors.New("start timeout")
 
 func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
-	p.proc = newProcess(e.Command, o.Env)
+	// A server that the plugin starts is not part of the worker that the caller may be.
+	env := environ.Unset(o.Env, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvEngine)
+	p.proc = newProcess(e.Command, env)
+	if o.Engine != nil {
+		if mark := o.Engine(); mark != "" {
+			p.proc.cmd.Env = append(p.proc.cmd.Env, mark)
+		}
+	}
 	printed := output(o.Logger, e.Name)
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  plugin.Handshake(),

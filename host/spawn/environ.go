@@ -12,7 +12,7 @@ import (
 // identify the caller.
 func HostEnv(env []string) []string {
 	return environ.Unset(plugin.CleanEnv(env),
-		swarm.EnvToken, swarm.EnvShim, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, caller.EnvTeam, caller.EnvAgentID)
+		swarm.EnvToken, swarm.EnvShim, swarm.EnvEngine, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, caller.EnvTeam, caller.EnvAgentID)
 }
 
 // repositoryVariables are what git sets for the programs that it runs, such as hooks,

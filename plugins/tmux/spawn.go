@@ -40,6 +40,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 		return swarm.Handle{}, err
 	}
 	launch.Terminal = true
+	launch.Inherit = shim.Inherited()
 	launch.Capture = asProgram(captureAll(spec.ID, ownPane))
 	starting, err := shim.Prepare(spec.Local.RunDir, launch)
 	if err != nil {
@@ -174,8 +175,11 @@ func (b *Backend) Progress(ctx context.Context, id string, each func(text string
 
 // serverEnv is the environment for a server that has to be started: the caller's, as if the
 // user had started it, without the variables of a worker, which the caller may be. It has the
-// mark of a shim, so that the server is not part of that worker.
+// marks of a shim and of an engine, so that the server is not part of that worker: hosts of
+// older versions give no mark of an engine, and the program may have another name than tmux.
 func serverEnv(caller []string) []string {
-	env := environ.Without(caller, func(name string) bool { return strings.HasPrefix(name, "SWARM_") })
+	env := environ.Without(caller, func(name string) bool {
+		return strings.HasPrefix(name, "SWARM_") && name != swarm.EnvEngine
+	})
 	return append(env, swarm.EnvShim+"=tmux")
 }

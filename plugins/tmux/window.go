@@ -70,10 +70,11 @@ const keepSession = "set-hook -uw window-renamed ; set-hook -R window-renamed ; 
 	"if-shell -F '#{" + optMadeSession + "}' 'set-option destroy-unattached off'"
 
 // setUpSession makes a session ours, and one that lives without a client. The
-// mark of the server's first process is not for the windows that users open.
+// marks of the server's first process are not for the windows that users open.
 func (o opening) setUpSession(session string) [][]string {
 	return [][]string{
 		{"set-environment", "-gu", swarm.EnvShim},
+		{"set-environment", "-gu", swarm.EnvEngine},
 		{"set-option", "-t", session, optMadeSession, "1"},
 		{"set-option", "-t", session, "destroy-unattached", "off"},
 		{"set-option", "-s", "exit-unattached", "off"},

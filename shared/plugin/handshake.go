@@ -76,7 +76,8 @@ var private = []string{
 // CleanEnv returns env, in its order, without the variables by which go-plugin and swarm
 // configure a plugin and a shim. It is applied to the environment of a new plugin, before
 // go-plugin adds its own variables, and to that of a worker, which may itself run swarm or
-// another program that uses go-plugin. Other variables that begin with PLUGIN_ are kept.
+// another program that uses go-plugin. Other variables that begin with PLUGIN_ are kept, and so
+// is [swarm.EnvEngine], which is for the servers that a plugin starts.
 func CleanEnv(env []string) []string {
 	return environ.Unset(env, private...)
 }

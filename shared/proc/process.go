@@ -186,6 +186,27 @@ func Getenv(pid int, name string) (string, bool) {
 	return value, ok && err == nil
 }
 
+// LookupEnvs is [LookupEnv] for several variables, in one pass. A variable that is not there
+// is empty.
+func LookupEnvs(pid int, names ...string) (values []string, err error) {
+	found := make([]lookup, len(names))
+	for i, name := range names {
+		found[i].name = name
+	}
+	err = lookupAll(pid, func(chunk []byte) (all bool) {
+		all = true
+		for i := range found {
+			all = (found[i].done || found[i].feed(chunk)) && all
+		}
+		return all
+	})
+	values = make([]string, len(names))
+	for i := range found {
+		values[i] = string(found[i].value)
+	}
+	return values, err
+}
+
 // lookup finds a variable in a stream of NUL-terminated entries without holding
 // more of it than the value: environments can be megabytes long.
 type lookup struct {
@@ -193,6 +214,7 @@ type lookup struct {
 	at    int // bytes of "name=" seen in this entry, -1: another variable
 	value []byte
 	found bool
+	done  bool // the value is complete
 }
 
 // feed returns true once the value is complete.
@@ -201,6 +223,7 @@ func (l *lookup) feed(chunk []byte) bool {
 		switch {
 		case l.found:
 			if b == 0 {
+				l.done = true
 				return true
 			}
 			l.value = append(l.value, b)

@@ -36,6 +36,12 @@ func startedWith(pid int) (args []string, env []byte) {
 	return args, rest
 }
 
+func lookupAll(pid int, each func([]byte) bool) error {
+	_, env := startedWith(pid)
+	each(env)
+	return nil
+}
+
 // LookupEnv returns a variable of the environment that a process was started with, and
 // whether it is there. It is not there if the process is gone or belongs to another user.
 // An error means that the answer is unknown.

@@ -40,11 +40,17 @@ func Args(pid int) []string {
 // An error means that the answer is unknown.
 func LookupEnv(pid int, name string) (value string, ok bool, err error) {
 	l := lookup{name: name}
-	err = readEnv(pid, l.feed)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ESRCH) {
-		err = nil // these are an answer
-	}
+	err = lookupAll(pid, l.feed)
 	return string(l.value), l.found, err
+}
+
+// lookupAll is readEnv, for which an environment that can't be read is an answer.
+func lookupAll(pid int, each func([]byte) bool) error {
+	err := readEnv(pid, each)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	return err
 }
 
 // readEnv reads the environment of a process in pieces, until each returns true.

@@ -7,7 +7,6 @@ import (
 	"github.com/swarmhost/swarm/shared/cgroup"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // census is a list of all processes of this machine at one moment. It finds the processes
@@ -21,8 +20,9 @@ type census struct {
 
 type marks struct {
 	worker string
-	// stranger says that the process is proven to be a shim, a helper or a tmux server.
-	stranger bool
+	// stranger says that the process is proven to be a shim, a helper or a tmux server, engine that
+	// it is the server of another engine or below one, unless it carries the id of a worker.
+	stranger, engine bool
 }
 
 func takeCensus() *census {
@@ -61,7 +61,7 @@ func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 			continue
 		}
 		worker := c.marksOf(p).worker
-		if grouped[p.PID] && (worker == id || worker == "") && !c.belowStranger(p) {
+		if grouped[p.PID] && (worker == id || worker == "") && !c.belowStranger(p, id) {
 			carriers = append(carriers, p)
 			continue
 		}
@@ -79,20 +79,20 @@ func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 	if proven {
 		seeds = append(seeds, members...)
 	}
-	found := c.descend(seeds, 0)
+	found := c.descend(seeds, 0, id)
 	slices.SortFunc(found, func(a, b proc.Process) int { return a.PID - b.PID })
 	return found
 }
 
 // descend returns the seeds and their descendants, without strangers and processes that
 // started before since, and without the descendants of those.
-func (c *census) descend(seeds []proc.Process, since uint64) []proc.Process {
+func (c *census) descend(seeds []proc.Process, since uint64, id string) []proc.Process {
 	var found []proc.Process
 	seen := make(map[int]bool)
 	for len(seeds) > 0 {
 		p := seeds[0]
 		seeds = seeds[1:]
-		if seen[p.PID] || p.Start < since || c.isStranger(p) {
+		if seen[p.PID] || p.Start < since || c.isStranger(p, id) {
 			continue
 		}
 		seen[p.PID] = true
@@ -116,9 +116,9 @@ func membersOf(st rundir.Status, id string) map[int]bool {
 }
 
 // belowStranger reports whether a process is a stranger or descends from one.
-func (c *census) belowStranger(p proc.Process) bool {
+func (c *census) belowStranger(p proc.Process, id string) bool {
 	for range c.all {
-		if c.isStranger(p) {
+		if c.isStranger(p, id) {
 			return true
 		}
 		above, ok := c.byPID[p.Parent]
@@ -130,8 +130,11 @@ func (c *census) belowStranger(p proc.Process) bool {
 	return false
 }
 
-// isStranger reports whether a process belongs to no worker, see [rundir.IsStranger].
-func (c *census) isStranger(p proc.Process) bool { return c.marksOf(p).stranger }
+// isStranger reports whether a process does not belong to a worker, see [rundir.Marks.IsStranger].
+func (c *census) isStranger(p proc.Process, id string) bool {
+	m := c.marksOf(p)
+	return m.stranger || m.engine && m.worker != id
+}
 
 // led reports whether the session of st can still be the one that the main process
 // led.
@@ -162,7 +165,7 @@ func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Proces
 			continue
 		}
 		traced := isTraced(p, st, led) || c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir)
-		if traced && !c.belowStranger(p) {
+		if traced && !c.belowStranger(p, st.ID) {
 			found = append(found, p)
 		}
 	}
@@ -177,7 +180,7 @@ func (c *census) traced(st rundir.Status, proven []proc.Process) []proc.Process 
 	led := c.led(st)
 	for _, p := range c.all {
 		known := slices.ContainsFunc(proven, func(q proc.Process) bool { return q.Identity == p.Identity })
-		if known || p.Start < st.Shim.Start || c.belowStranger(p) || !isTraced(p, st, led) {
+		if known || p.Start < st.Shim.Start || c.belowStranger(p, st.ID) || !isTraced(p, st, led) {
 			continue
 		}
 		found = append(found, p)
@@ -214,10 +217,10 @@ func within(dir, root string) bool {
 	return dir != "" && root != "" && (dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/"))
 }
 
-// below returns the descendants of a shim, which must be proven, without other shims and
-// their descendants.
-func (c *census) below(shim proc.Identity) []proc.Process {
-	found := c.descend(slices.Clone(c.children[shim.PID]), shim.Start)
+// below returns the descendants of the shim of a worker, which must be proven, without other
+// shims and their descendants.
+func (c *census) below(shim proc.Identity, id string) []proc.Process {
+	found := c.descend(slices.Clone(c.children[shim.PID]), shim.Start, id)
 	// The list is not a snapshot: if a pid was reused, it may contain a cycle.
 	return slices.DeleteFunc(found, func(p proc.Process) bool { return p.PID == shim.PID })
 }
@@ -228,9 +231,11 @@ func (c *census) below(shim proc.Identity) []proc.Process {
 func (c *census) marksOf(p proc.Process) marks {
 	m, ok := c.marks[p.PID]
 	if !ok {
-		m.worker, _ = proc.Getenv(p.PID, swarm.EnvWorkerID)
-		mark, _ := proc.Getenv(p.PID, swarm.EnvShim)
-		m.stranger = mark != "" && rundir.IsStranger(mark, p)
+		found, _ := rundir.MarksOf(p.PID)
+		m.worker = found.Worker
+		m.engine = found.Engine != "" && found.IsServer(p, "")
+		found.Engine = ""
+		m.stranger = found.Shim != "" && found.IsStranger(p, "")
 		c.marks[p.PID] = m
 	}
 	return m

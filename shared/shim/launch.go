@@ -11,15 +11,15 @@ import (
 )
 
 // LaunchOf returns the launch file for the worker of a spec. Its environment is
-// [swarm.Spec.Environ] without the variables that a worker must not have: the mark of a
-// shim and its caller's token. The worker's own token is in [swarm.Spec.Env].
+// [swarm.Spec.Environ] without the variables that a worker must not have: the marks of
+// shims and engines and its caller's token. The worker's own token is in [swarm.Spec.Env].
 func LaunchOf(spec swarm.Spec) rundir.Launch {
 	if spec.Local != nil {
 		local := *spec.Local
 		local.HostEnv = environ.Unset(local.HostEnv, swarm.EnvToken)
 		spec.Local = &local
 	}
-	env := environ.Unset(spec.Environ(), swarm.EnvShim)
+	env := environ.Unset(spec.Environ(), swarm.EnvShim, swarm.EnvEngine)
 	l := rundir.Launch{
 		ID:          spec.ID,
 		Command:     spec.Command,

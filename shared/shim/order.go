@@ -160,7 +160,7 @@ func lookBelow(st rundir.Status, id string) func() []proc.Process {
 	var found []proc.Process
 	return func() []proc.Process {
 		c := takeCensus()
-		found = merge(found, append(c.below(st.Shim), c.orphans(st, id)...))
+		found = merge(found, append(c.below(st.Shim, id), c.orphans(st, id)...))
 		return found
 	}
 }

@@ -110,9 +110,6 @@ func isForeign(p proc.Process, st rundir.Status) (bool, error) {
 	if p.Identity == st.Main {
 		return false, nil
 	}
-	mark, marked, err := proc.LookupEnv(p.PID, swarm.EnvShim)
-	if !marked || err != nil {
-		return false, err
-	}
-	return rundir.IsStranger(mark, p), nil
+	marks, err := rundir.MarksOf(p.PID)
+	return err == nil && marks.IsStranger(p, st.ID), err
 }

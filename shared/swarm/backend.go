@@ -217,6 +217,12 @@ const (
 	// the id of the watched worker, or any other text. It is never passed on to a
 	// worker.
 	EnvShim = "SWARM_SHIM"
+	// EnvEngine is set for every plugin, and so for the servers that it starts, such as that
+	// of a terminal multiplexer: it proves that such a server, with what runs below it, is not part
+	// of the worker in which the plugin was started. A server has it if its session leader has
+	// it. The value is a secret of the host. It is never passed on to a worker that a shim
+	// starts.
+	EnvEngine = "SWARM_ENGINE"
 	// EnvToken holds an agent's token. The caller's token is never passed on to a
 	// worker; a worker that is an agent has its own in [Spec.Env].
 	EnvToken = "SWARM_TOKEN"

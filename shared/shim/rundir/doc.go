@@ -15,6 +15,8 @@
 //	              the plugin took the file back. From before it takes the file
 //	              until the worker runs, or could not be started, the shim holds
 //	              an exclusive flock on the run directory
+//	              In a shim that another program starts it also has what the worker
+//	              inherits from its caller, such as the umask and the limits
 //	ready         a FIFO, made and removed by the plugin; the shim writes one line
 //	              into it, see below
 //	status.json   see [Status]; written by the shim alone and replaced atomically

@@ -52,6 +52,10 @@ type Launch struct {
 	// command; empty: the worker has no sandbox. The options [WrapHide] and [WrapHideSockets] are
 	// the shim's.
 	Wrap []string
+	// Inherit is what the worker inherits besides its environment, if another program has started
+	// the shim: words that begin with [InheritUmask], [InheritLimit], [InheritNice] or
+	// [InheritScore]. Readers ignore others.
+	Inherit []string
 	// Capture is the command line of a program that prints the screen of the shim's
 	// terminal; empty if there is none. See [ScreenFile].
 	Capture []string
@@ -64,6 +68,15 @@ const WrapHide = "--hide"
 // WrapHideSockets is an option of [Launch.Wrap]: it hides the sockets on which programs listen
 // when the worker is started, where the options show them and the worker can't write.
 const WrapHideSockets = "--hide-sockets"
+
+// The words of [Launch.Inherit]: a umask in octal digits, a limit with its number, the soft limit and
+// the hard one, a nice value, a score for the lack of memory.
+const (
+	InheritUmask = "umask"
+	InheritLimit = "limit"
+	InheritNice  = "nice"
+	InheritScore = "score"
+)
 
 // NoSandbox begins the error of a start for which the sandbox could not be made.
 const NoSandbox = "the sandbox can't be made"
@@ -89,6 +102,7 @@ var launchFields = []field[Launch]{
 	optional("", parsedField("limits", func(l *Launch) *swarm.Limits { return &l.Limits }, limitsText, parseLimits)),
 	optional("", textField("group", func(l *Launch) *string { return &l.Group })),
 	listField("wrap", func(l *Launch) *[]string { return &l.Wrap }),
+	listField("inherit", func(l *Launch) *[]string { return &l.Inherit }),
 	listField("capture", func(l *Launch) *[]string { return &l.Capture }),
 }
 

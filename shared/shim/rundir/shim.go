@@ -3,10 +3,13 @@ package rundir
 import (
 	"bytes"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 const (
@@ -52,11 +55,62 @@ var helpers = map[string][]string{
 	TailMark:    {"swarm-shim", TailFlag},
 }
 
-// IsStranger reports whether a process with a mark in its environment belongs to no worker,
-// with all processes below it: a tmux server for all workers, a helper of swarm, see
-// [IsHelper], or a shim, see [IsShim].
-func IsStranger(mark string, p proc.Process) bool {
-	return mark == "tmux" && p.Name == TmuxName || IsHelper(mark, p.PID) || IsShim(p.Identity)
+// EngineKey is the name of the file in a state directory that holds the secret of
+// [swarm.EnvEngine], which is readable for its user alone.
+const EngineKey = "engine.key"
+
+// minKey is the length of the shortest secret, and maxKey that of the longest one.
+const minKey, maxKey = 26, 256
+
+// EngineMark returns the value of [swarm.EnvEngine] for a secret and the file that holds it.
+func EngineMark(secret, file string) string { return secret + " " + file }
+
+// Marks are the variables of a process that say to which worker it belongs.
+type Marks struct{ Shim, Engine, Worker string }
+
+// MarksOf reads the environment of a process once.
+func MarksOf(pid int) (Marks, error) {
+	v, err := proc.LookupEnvs(pid, swarm.EnvShim, swarm.EnvEngine, swarm.EnvWorkerID)
+	return Marks{Shim: v[0], Engine: v[1], Worker: v[2]}, err
+}
+
+// IsServer reports whether the marks prove that a process is the server of an engine, such as
+// a terminal multiplexer, which belongs to no worker, or runs below one. A process there that
+// carries the id of a worker has been put there by that worker, whose part it is.
+//
+//   - A tmux server that swarm's plugin had to start is known by its mark and its name.
+//   - Another server was started by a plugin, whose mark it has inherited: the secret of a state
+//     directory. It began a session of its own, as servers do. So the plugin is no
+//     server itself: it is in the session of its host, whose leader has no mark.
+func (m Marks) IsServer(p proc.Process, worker string) bool {
+	if m.Shim == "tmux" && p.Name == TmuxName {
+		return true
+	}
+	if m.Engine == "" || worker != "" && m.Worker == worker || !provesEngine(m.Engine) {
+		return false
+	}
+	if p.Session == p.PID {
+		return true
+	}
+	leader, err := proc.LookupEnvs(p.Session, swarm.EnvEngine)
+	return err == nil && leader[0] == m.Engine
+}
+
+// provesEngine reports whether a mark holds the secret of the file that it names.
+func provesEngine(mark string) bool {
+	secret, file, ok := strings.Cut(mark, " ")
+	if !ok || len(secret) < minKey || filepath.Base(file) != EngineKey || !filepath.IsAbs(file) {
+		return false
+	}
+	b, err := safefile.Read(file, maxKey)
+	return err == nil && string(b) == secret
+}
+
+// IsStranger reports whether a process belongs to no worker, or to another one than this:
+// it is a server, see [Marks.IsServer], a helper of swarm, see [IsHelper], or a shim, see
+// [IsShim].
+func (m Marks) IsStranger(p proc.Process, worker string) bool {
+	return m.IsServer(p, worker) || m.Shim != "" && (IsHelper(m.Shim, p.PID) || IsShim(p.Identity))
 }
 
 // IsShim reports whether a run directory proves that a process is a shim: the process works

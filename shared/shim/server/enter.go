@@ -31,15 +31,16 @@ const (
 	stepEnter = "enter"
 	stepNice  = "nice"
 	stepData  = "data"
+	stepApart = "apart"
 	stepExec  = "exec"
 )
 
 // enter is that process. Its arguments are the descriptor on which it reports why it could not
-// become the program, the nice value, the limit of the memory of a single process or 0, the
-// number of groups, the path of the program, and its arguments. The next descriptors are the
+// become the program, the nice value, the limit of the memory of a single process or 0, other
+// limits, see [inherited.apart], the number of groups, the path of the program, and its arguments. The next descriptors are the
 // files by which it enters groups.
 func enter(args []string) int {
-	if len(args) < 6 {
+	if len(args) < 7 {
 		return exitUsage
 	}
 	// The thread that executes a program passes its nice value on.
@@ -47,7 +48,7 @@ func enter(args []string) int {
 	reportFD, err0 := strconv.Atoi(args[0])
 	nice, err1 := strconv.Atoi(args[1])
 	data, err2 := strconv.ParseUint(args[2], 10, 64)
-	groups, err3 := strconv.Atoi(args[3])
+	groups, err3 := strconv.Atoi(args[4])
 	if errors.Join(err0, err1, err2, err3) != nil {
 		return exitUsage
 	}
@@ -74,7 +75,10 @@ func enter(args []string) int {
 			return report(stepData, err)
 		}
 	}
-	return report(stepExec, syscall.Exec(args[4], args[5:], os.Environ()))
+	if err := setApart(args[3]); err != nil {
+		return report(stepApart, err)
+	}
+	return report(stepExec, syscall.Exec(args[5], args[6:], os.Environ()))
 }
 
 // forkLimited starts the main process within its limits, and returns once its program runs.
@@ -103,7 +107,7 @@ func (k *shim) forkLimited(program string, argv []string, attr *syscall.ProcAttr
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	args := append([]string{
-		"swarm-shim", enterArg, strconv.Itoa(reportFD), strconv.Itoa(k.launch.Limits.Nice), strconv.FormatInt(k.data, 10), strconv.Itoa(len(files)), program,
+		"swarm-shim", enterArg, strconv.Itoa(reportFD), strconv.Itoa(k.launch.Limits.Nice), strconv.FormatInt(k.data, 10), k.inherited.apart(), strconv.Itoa(len(files)), program,
 	}, argv...)
 	pid, err := syscall.ForkExec(ownProgram(), args, attr)
 	if err != nil {
@@ -133,6 +137,8 @@ func (k *shim) enterError(command, report string) error {
 		return errors.New("the nice value " + strconv.Itoa(k.launch.Limits.Nice) + " can't be set: " + err.Error())
 	case stepData:
 		return errors.New("the memory of the processes can't be limited: " + err.Error())
+	case stepApart:
+		return errors.New("the resource limits of the caller can't be set: " + err.Error())
 	case stepEnter:
 		return errors.New("the group of the worker can't be entered: " + err.Error())
 	default:

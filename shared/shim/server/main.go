@@ -87,6 +87,7 @@ func start() (_ *shim, err error) {
 		return nil, err
 	}
 	k := newShim(launch, self)
+	k.inherited = inherit(launch.Inherit)
 	defer func() {
 		if err != nil {
 			k.undo()

@@ -38,6 +38,8 @@ type shim struct {
 	// phase is changed by enter alone.
 	phase phase
 	kills []*kill
+	// inherited is for each start of the worker.
+	inherited inherited
 	// leftover is the kill of what outlived the main process, if any did.
 	leftover *kill
 	// forcing says that SIGKILL is being sent to all there is, since forcedAt.
@@ -46,9 +48,9 @@ type shim struct {
 	// signalled are the processes that got the first signal of a kill, by pid and
 	// start time.
 	signalled map[int]uint64
-	// strangers are other shims and tmux servers that were seen below this one; nil if
-	// there was none.
-	strangers map[int]uint64
+	// strangers are other shims and servers of engines that were seen below this one, servers
+	// the latter alone; nil if there was none.
+	strangers, servers map[int]uint64
 	// killed are those that SIGKILL was sent to, or is about to be.
 	killed  map[int]uint64
 	waiting []*client
@@ -80,7 +82,7 @@ type shim struct {
 		childless bool
 		// partial: there may be processes that were not seen.
 		partial bool
-		// apart: some processes of the worker are below a tmux server; the shim gets no event
+		// apart: some processes of the worker are below a server; the shim gets no event
 		// when they end.
 		apart bool
 	}

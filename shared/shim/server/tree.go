@@ -17,7 +17,7 @@ func (k *shim) members() ([]proc.Process, error) {
 	var servers []proc.Process
 	members, err := tree(k.threads, k.status.Main, func(p proc.Process) (bool, error) {
 		stranger, err := k.isStranger(p)
-		if stranger && p.Name == rundir.TmuxName {
+		if stranger && k.servers[p.PID] == p.Start {
 			servers = append(servers, p)
 		}
 		return stranger, err
@@ -35,27 +35,27 @@ func (k *shim) members() ([]proc.Process, error) {
 }
 
 // isStranger reports whether a process below the shim, with all processes below it, does not
-// belong to the worker, see [rundir.IsStranger].
+// belong to the worker, see [rundir.Marks.IsStranger].
 func (k *shim) isStranger(p proc.Process) (bool, error) {
 	// The main process belongs to the worker whatever its marks are.
 	if p.Identity == k.status.Main || k.strangers[p.PID] == p.Start {
 		return p.Identity != k.status.Main, nil
 	}
-	mark, marked, err := proc.LookupEnv(p.PID, swarm.EnvShim)
-	if !marked || err != nil {
+	marks, err := rundir.MarksOf(p.PID)
+	if err != nil || marks.Shim == "" && marks.Engine == "" || !marks.IsStranger(p, k.launch.ID) {
 		return false, err
 	}
-	if rundir.IsStranger(mark, p) {
-		if k.strangers == nil {
-			k.strangers = make(map[int]uint64)
-		}
-		k.strangers[p.PID] = p.Start
-		return true, nil
+	if k.strangers == nil {
+		k.strangers, k.servers = make(map[int]uint64), make(map[int]uint64)
 	}
-	return false, nil
+	k.strangers[p.PID] = p.Start
+	if marks.IsServer(p, k.launch.ID) {
+		k.servers[p.PID] = p.Start
+	}
+	return true, nil
 }
 
-// below returns the processes below a tmux server that carry the worker's id: the
+// below returns the processes below the server of an engine that carry the worker's id: the
 // server gives it to none of its windows, so the worker has put them there.
 func (k *shim) below(server proc.Process) ([]proc.Process, error) {
 	var carriers []proc.Process

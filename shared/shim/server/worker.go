@@ -20,9 +20,9 @@ const maxDir = 1024
 // startWorker starts the main process, in a session of its own, with nothing of
 // the shim's but its limits and its working directory's file system.
 func (k *shim) startWorker() error {
-	// A worker that had the marker of shims would not be ended with the worker that it was
-	// started from.
-	env := environ.Unset(k.launch.Env, swarm.EnvShim)
+	// A worker that had the mark of shims or of engines would not be ended with the worker that it
+	// was started from.
+	env := environ.Unset(k.launch.Env, swarm.EnvShim, swarm.EnvEngine)
 	if k.launch.Terminal {
 		env = terminalEnv(env)
 	}
@@ -52,11 +52,13 @@ func (k *shim) startWorker() error {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	k.status.Pipes, k.status.Terminal = s.pipes(), s.device()
+	takeBack := k.inherited.lend()
 	if len(k.launch.Wrap) > 0 {
 		err = k.boxed(attr)
 	} else {
 		err = k.bare(path, attr)
 	}
+	takeBack()
 	s.given()
 	if err != nil {
 		s.drop()
@@ -91,7 +93,7 @@ func (k *shim) bare(path string, attr *syscall.ProcAttr) error {
 
 // fork starts a program of the worker, within its limits.
 func (k *shim) fork(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
-	if !k.launch.Limits.IsZero() {
+	if !k.launch.Limits.IsZero() || k.inherited.apart() != "" {
 		return k.forkLimited(path, argv, attr)
 	}
 	pid, err := syscall.ForkExec(path, argv, attr)

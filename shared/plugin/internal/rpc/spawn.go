@@ -69,6 +69,10 @@ func spawnLocal(ctx context.Context, backend swarm.Backend, spec swarm.Spec) (sw
 
 // handOver spawns a worker whose handle the host will get. After an error none remains.
 func handOver(ctx context.Context, backend swarm.Backend, spec swarm.Spec) (swarm.Handle, error) {
+	if mark := os.Getenv(swarm.EnvEngine); mark != "" && spec.Local != nil {
+		// A server may be started with the environment of the caller, too.
+		spec.Local.HostEnv = append(spec.Local.HostEnv, swarm.EnvEngine+"="+mark)
+	}
 	h, err := backend.Spawn(ctx, spec)
 	if err != nil {
 		return swarm.Handle{}, err

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/cgroup"
 	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/sandbox"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/shim/server/program"
@@ -56,21 +57,62 @@ func (s *Spawner) foresee(ctx context.Context, p *plan) error {
 		}
 	}
 	l := shim.LaunchOf(spec)
-	if spec.Sandbox != nil {
-		if p.makesWorkspace() {
-			return nil // what is in the sandbox is not there yet
+	if spec.Sandbox == nil {
+		if err := findProgram(l, !p.makesWorkspace()); err != nil {
+			return worker.Invalid("%v", err)
 		}
-		if err := shim.Enclose(&l, spec); err != nil {
-			return err
-		}
-		if home := spec.Sandbox.Home; home != "" && home != swarm.HomeEmpty && home != swarm.HomeReadOnly {
-			return nil // the program may be in another home directory
-		}
+		return nil
 	}
-	if err := findProgram(l, !p.makesWorkspace()); err != nil {
-		return worker.Invalid("%v", err)
+	if p.makesWorkspace() {
+		return nil // what is in the sandbox is not there yet
+	}
+	box, err := sandbox.Look(spec)
+	if err != nil {
+		return err
+	}
+	if err := findInside(l, box); err != nil {
+		return worker.Invalid("%v (in the sandbox)", err)
 	}
 	return nil
+}
+
+// findInside is findProgram for a launch in a sandbox.
+func findInside(l rundir.Launch, box sandbox.Plan) error {
+	if len(box.Replace) > 0 {
+		return nil // the program may be in the directory that takes the place of the home
+	}
+	command := l.Command[0]
+	if path := environ.Get(l.Env, "PATH"); !strings.Contains(command, "/") && path != "" {
+		var seen []string
+		for _, dir := range filepath.SplitList(path) {
+			file := filepath.Join(dir, command)
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(l.Dir, file)
+			}
+			if box.Sees(file) && seesTarget(box, file) {
+				seen = append(seen, dir)
+			}
+		}
+		if seen == nil {
+			return fmt.Errorf("command not found: %s", command)
+		}
+		l.Env = append(environ.Unset(l.Env, "PATH"), "PATH="+strings.Join(seen, ":"))
+		return findProgram(l, true)
+	}
+	file := command
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(l.Dir, file)
+	}
+	if strings.Contains(command, "/") && (!box.Sees(file) || !seesTarget(box, file)) {
+		return fmt.Errorf("command not found: %s", command)
+	}
+	return findProgram(l, true)
+}
+
+// seesTarget reports whether the file that a link leads to is perhaps seen in a sandbox.
+func seesTarget(box sandbox.Plan, file string) bool {
+	target, err := filepath.EvalSymlinks(file)
+	return err != nil || box.Sees(target)
 }
 
 // findProgram returns the error with which a launch would fail for want of its program. there

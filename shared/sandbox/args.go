@@ -96,6 +96,15 @@ func (p Plan) shows(path string) bool {
 		!withinAny(path, slices.Concat(p.Temporary, p.Empty, keys(p.Replace), []string{"/dev", "/proc"})))
 }
 
+// Sees reports whether a file of this machine is perhaps seen in the sandbox under its path.
+// What is in a directory that takes the place of another one is not looked at.
+func (p Plan) Sees(path string) bool {
+	if withinAny(path, p.Hide) {
+		return false
+	}
+	return withinAny(path, p.Write) || withinAny(path, keys(p.Replace)) || p.shows(path)
+}
+
 // sorted returns paths without repetitions, each after those above it.
 func sorted(paths []string) []string { return slices.Compact(slices.Sorted(slices.Values(paths))) }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -63,8 +64,32 @@ func backendProblems(a *app.App, l *config.Loaded, names []string) (problems con
 				problems = append(problems, config.Problem{At: at, Key: key, Text: "needs backend = \"tmux\""})
 			}
 		}
+		if _, other := l.Config.Plugins[w.Backend]; !other {
+			problems = append(problems, optionProblems(l, name, w)...)
+		}
 	}
 	return problems, nil
+}
+
+// optionsOf are the options of the backends that come with swarm and have few. Another one
+// checks its options when it starts a worker.
+var optionsOf = map[string][]string{app.BackendProcess: {}, app.BackendTmux: {"session", "socket"}}
+
+// optionProblems returns the options of a worker that its backend does not know, so that no
+// running worker is ended for one that can't start.
+func optionProblems(l *config.Loaded, name string, w config.Worker) (problems config.Problems) {
+	known, checked := optionsOf[w.Backend]
+	if !checked {
+		return nil
+	}
+	for _, option := range slices.Sorted(maps.Keys(w.Options)) {
+		if slices.Contains(known, option) {
+			continue
+		}
+		key, at := originOf(l, name, "options."+option, "")
+		problems = append(problems, config.Problem{At: at, Key: key, Text: fmt.Sprintf("the %s backend has no such option", w.Backend)})
+	}
+	return problems
 }
 
 // KeyWorktreeDir is the key of the default directory of worktrees.

@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// limits are the resource limits that a process inherits, by the numbers of this system.
+// lastLimit is the highest number of a resource limit.
 const lastLimit = 15
 
 // Inherited returns what a child of this process inherits from it besides its environment: the
@@ -37,7 +37,7 @@ func Inherited() []string {
 				continue
 			}
 		}
-		add(rundir.InheritLimit, strconv.Itoa(limit), number(uint64(l.Cur)), number(uint64(l.Max)))
+		add(rundir.InheritLimit, strconv.Itoa(limit), number(l.Cur), number(l.Max))
 	}
 	if nice, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil {
 		if runtime.GOOS == "linux" {

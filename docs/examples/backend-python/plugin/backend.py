@@ -82,11 +82,13 @@ class Backend:
         listens already: from here on there is never a doubt whether there is one."""
         with open(worker.path(shim.STATE), "w") as file:
             json.dump({"id": worker.id}, file)
+        # With the mark of its plugin the shim does not end with a worker in which swarm was called.
+        env = {"SWARM_SHIM": worker.id, "SWARM_ENGINE": os.environ.get("SWARM_ENGINE", "")}
         with worker.listen() as listener:
             process = subprocess.Popen(
                 # Without the site packages: it starts faster.
                 [sys.executable, "-I", "-S", sys.argv[0], "keep", worker.directory, str(listener.fileno())],
-                pass_fds=[listener.fileno()], cwd="/", env={"SWARM_SHIM": worker.id}, start_new_session=True,
+                pass_fds=[listener.fileno()], cwd="/", env=env, start_new_session=True,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie
         with process.stdin, process.stdout:

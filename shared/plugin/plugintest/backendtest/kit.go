@@ -85,7 +85,7 @@ func (w *worker) makeLocal() {
 	w.spec.Dir = k.state
 	w.spec.Local = &swarm.Local{
 		RunDir: dir, StateDir: k.state, Shim: k.settings.Shim,
-		HostEnv: plugin.CleanEnv(os.Environ()),
+		HostEnv: append(plugin.CleanEnv(os.Environ()), harness.EngineMark(k.T, k.state)),
 	}
 	w.writeIn(k.state)
 }

@@ -74,7 +74,7 @@ func TestNaiveBackend(t *testing.T) {
 	var workers sync.Map
 	got := failures(t, Backend{Local: true, New: func(T) swarm.Backend { return naive{&workers} }},
 		func(c testCase) bool { return c.local && c.name != "spawn-no-such-directory" })
-	want := []string{"tree-by-its-main-process", "tree-is-forced", "tree-is-killed", "tree-of-a-killed-main-process"}
+	want := []string{"tree-by-its-main-process", "tree-is-forced", "tree-is-killed", "tree-of-a-killed-main-process", "tree-spawned-inside-a-worker"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("failed cases (-want +got):\n%s", diff)
 	}

@@ -2,12 +2,14 @@ package backendtest
 
 import (
 	"errors"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -45,8 +47,43 @@ func treeCases() []testCase {
 				k.dead(pids)
 			},
 		},
+		{
+			name: "tree-spawned-inside-a-worker", local: true,
+			rule: "a worker that is spawned inside another worker does not end with that one: what keeps it proves that it is no part of it",
+			run: func(k *kit) {
+				w := k.spawn(script.Tree)
+				pids := w.pids()
+				for _, pid := range pids {
+					if !isKept(pid) {
+						k.Broken("process %d of the worker is below no shim, and below no server that carries %s and has begun a session of its own",
+							pid, swarm.EnvEngine)
+					}
+				}
+				w.kill(gentle())
+				k.dead(pids)
+			},
+		},
 	}
 }
+
+// isKept reports whether a process is below one that belongs to no worker in which the plugin may
+// have been started. The shim of such a worker decides by the same rule.
+func isKept(pid int) bool {
+	for pid > 1 && pid != os.Getpid() {
+		p, err := proc.Read(pid)
+		if err != nil {
+			return false
+		}
+		if marks, err := rundir.MarksOf(pid); err == nil && marks.IsStranger(p, outerWorker) {
+			return true
+		}
+		pid = p.Parent
+	}
+	return false
+}
+
+// outerWorker is the id of a worker in which the plugin may have been started.
+const outerWorker = "outer"
 
 func (k *kit) killTree(o swarm.KillOptions) {
 	k.Helper()

@@ -2,9 +2,11 @@ package harness
 
 import (
 	"context"
+	"crypto/rand"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -15,6 +17,8 @@ import (
 
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Program is a built plugin.
@@ -53,9 +57,25 @@ func (p Program) command(t T, death *os.File) *exec.Cmd {
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
 	cmd := exec.Command(p.Path, p.Args...) //nolint:noctx // it is ended by its caller
 	cmd.Env = append(plugin.CleanEnv(env),
-		plugin.EnvDeath+"=3", goplugin.EnvUnixSocketDir+"="+sockets)
+		plugin.EnvDeath+"=3", goplugin.EnvUnixSocketDir+"="+sockets, EngineMark(t, sockets))
 	cmd.ExtraFiles = []*os.File{death}
 	return cmd
+}
+
+// EngineMark returns the entry of an environment by which the servers of an engine prove what they
+// are, see [swarm.EnvEngine], with the secret of the directory.
+func EngineMark(t T, dir string) string {
+	t.Helper()
+	file := filepath.Join(dir, rundir.EngineKey)
+	secret, err := os.ReadFile(file)
+	if err != nil {
+		secret = []byte(rand.Text())
+		err = os.WriteFile(file, secret, 0o600)
+	}
+	if err != nil {
+		t.Fatalf("make the secret for servers: %v", err)
+	}
+	return swarm.EnvEngine + "=" + rundir.EngineMark(string(secret), file)
 }
 
 // Start starts the program and connects to it. The program ends with the test at the latest.

@@ -7,6 +7,7 @@ type Config struct {
 	Defaults Defaults
 	Kill     Kill
 	Log      Log
+	History  History
 	Team     Team
 	Env      Env
 	// Plugins holds the tables [plugins.NAME].
@@ -120,6 +121,12 @@ type Kill struct {
 type Log struct {
 	// Limit is in bytes for each worker.
 	Limit int64
+}
+
+// History says which events to keep.
+type History struct {
+	// Keep is for how long events are kept; 0: without limit.
+	Keep time.Duration
 }
 
 // Team holds the default settings of agents of teams.

@@ -79,6 +79,8 @@ func fields() []field[Config] {
 			"Which processes get the first signal: every process of the worker (\"tree\"), or its main process alone (\"main\")."),
 		newField("log.limit", sizeKind, func(c *Config) *int64 { return &c.Log.Limit },
 			"How much output to keep of each worker; what is older is dropped."),
+		newField(historyKeep, ageKind, func(c *Config) *time.Duration { return &c.History.Keep },
+			"How long events stay in the history, such as \"2160h\" for 90 days. Older ones are removed by \"swarm gc\" and \"swarm watch\". Without it they stay."),
 		newField("team.agent_command", commandKind, func(c *Config) *[]string { return &c.Team.AgentCommand },
 			"Command of an agent of a team that is spawned without one: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file."),
 		newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
@@ -87,6 +89,10 @@ func fields() []field[Config] {
 			"The file of variables that holds the values for env.pass. A path is relative to this file."),
 	}
 }
+
+// historyKeep is a key that counts in the user's file alone: it removes the history of all
+// workers, not only of those of a project.
+const historyKeep = "history.keep"
 
 func pluginFields() []field[Plugin] {
 	return []field[Plugin]{

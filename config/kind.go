@@ -27,6 +27,7 @@ var (
 	countKind    = kind[int]{readCount, showCount, Schema{Type: "integer", Minimum: new(1)}}
 	durationKind = durations(readDuration, 0)
 	delayKind    = durations(readDelay, 1)
+	ageKind      = kind[time.Duration]{readDelay, ifSet(showDuration), delayKind.schema}
 	sizeKind     = kind[int64]{readSizes("64MiB", ParseSize), showSize, Schema{Type: either{"string", "integer"}, Pattern: sizePattern, Minimum: new(1)}}
 	memoryKind   = kind[int64]{readSizes("2GiB", ParseMemory), ifSet(showSize), Schema{Type: either{"string", "integer"}, Pattern: memoryPattern, Minimum: new(1 << 20)}}
 	cpusKind     = kind[float64]{readCPUs, ifSet(showCPUs), Schema{Type: either{"number", "integer"}}}

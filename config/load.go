@@ -156,6 +156,13 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 		l.Ignored = append(l.Ignored, Ignored{Key: "hooks", At: at, UserOnly: true})
 		delete(d.origins, "hooks")
 	}
+	if at, set := d.origins[historyKeep]; set && !d.user {
+		l.Ignored = append(l.Ignored, Ignored{Key: historyKeep, At: at, UserOnly: true})
+		own.History = l.Config.History
+		if of, set := l.Origins[historyKeep]; set {
+			d.origins[historyKeep] = of
+		}
+	}
 	dir := filepath.Dir(path)
 	if !trusted {
 		l.untrusted = path

@@ -42,6 +42,7 @@ var sectionDocs = map[string]string{
 	"defaults": "Settings of new workers where neither a flag nor their own table says otherwise.",
 	"kill":     "How new workers are ended. It is fixed when a worker is spawned.",
 	"log":      "Output of workers, kept in the state directory.",
+	"history":  "The history of workers. In the user's file only.",
 	"team":     "Settings of agents of teams where the spawn does not say otherwise.",
 	"plugins":  "Settings of plugins, one table for each. In a project's file they hold only after \"swarm config trust\".",
 	"workers":  "The workers that \"swarm up\" starts and \"swarm down\" ends, one table for each; in a project's swarm.toml only.",

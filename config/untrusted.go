@@ -74,6 +74,7 @@ var rules = map[string]rule{
 	"kill.timeout":             {why: whyLoosens, refused: slowKill},
 	"kill.force":               {why: whyLoosens, refused: func(o offer) bool { return !o.kill().Force && o.have.Kill.Force }},
 	"kill.mode":                {why: whyLoosens, refused: func(o offer) bool { return o.kill().Mode == "main" && o.have.Kill.Mode != "main" }},
+	historyKeep:                free("it counts in the user's file alone"),
 	"log.limit":                {why: whyLoosens, refused: func(o offer) bool { return o.file.Log.Limit > o.have.Log.Limit }},
 	"team.agent_command":       always(whyProgram),
 	"env.pass":                 always(whyPerson),

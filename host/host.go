@@ -168,5 +168,24 @@ func (h *Host) Events(ctx context.Context, q history.Query) ([]history.Event, er
 // FollowEvents calls each with the events that the query selects, and then with those
 // that follow as they are written, until ctx ends or each returns an error.
 func (h *Host) FollowEvents(ctx context.Context, q history.Query, each func(history.Event) error) error {
-	return history.Follow(ctx, h.opts.Dir, q, each)
+	return history.Follow(ctx, h.opts.Dir, q, each, h.warn)
+}
+
+// EachEvent calls each with the events that the query selects, as [Host.Events] returns them,
+// however many there are.
+func (h *Host) EachEvent(ctx context.Context, q history.Query, each func(history.Event) error) error {
+	reg, err := h.store.Reading(ctx)
+	if err != nil {
+		return err
+	}
+	return history.Each(ctx, reg, q, each)
+}
+
+// warn passes on what a user should know.
+func (h *Host) warn(text string) {
+	if h.opts.Warn != nil {
+		h.opts.Warn(text)
+	} else {
+		h.log.Warn(text)
+	}
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/hashicorp/go-hclog"
+	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/spawn"
@@ -50,6 +51,11 @@ type Options struct {
 	// Waiting, if not nil, is called with what a call waits for that takes longer than
 	// usual. It may be called from any goroutine.
 	Waiting func(text string)
+	// Warn, if not nil, is called with what a user should know, one line each. It may be
+	// called from any goroutine.
+	Warn func(text string)
+	// KeepEvents is for how long events stay in the history; 0: without limit.
+	KeepEvents time.Duration
 }
 
 // PluginConfig are the settings of one plugin. The values of its Config are those that

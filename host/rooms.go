@@ -63,6 +63,7 @@ func (h *Host) spawner() *spawn.Spawner {
 func (h *Host) watcher() *watch.Watcher {
 	return watch.New(watch.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: h.log,
+		KeepEvents: h.opts.KeepEvents,
 		Settle:     h.settled,
 		Kill:       h.killDisowned,
 		SweepTeams: func(ctx context.Context) ([]string, error) { return h.SweepTeam(ctx, "") },

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/deliver"
@@ -164,6 +165,16 @@ func (h *Host) Attach(ctx context.Context, name string) (swarm.Attachment, error
 
 // Collect does once what [Host.Watch] does as it goes, see [watch.Watcher.Collect].
 func (h *Host) Collect(ctx context.Context) (watch.Collected, error) { return h.watcher().Collect(ctx) }
+
+// RemoveEvents removes the events that happened before a time from the history, see
+// [registry.Registry.RemoveEvents].
+func (h *Host) RemoveEvents(ctx context.Context, before time.Time) (removed int, err error) {
+	reg, err := h.store.Changing(ctx)
+	if err != nil || reg == nil {
+		return 0, err
+	}
+	return h.history.RemoveEvents(ctx, reg, before)
+}
 
 // Watch records the ends of workers as they happen, see [watch.Watcher.Watch].
 func (h *Host) Watch(ctx context.Context, req watch.Request) error {

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -69,50 +70,69 @@ func Departed(ctx context.Context, reg *registry.Registry, name string) (rec reg
 	return rec, nil
 }
 
+// Each is like [Read] for any number of events: it calls each with one after the other.
+func Each(ctx context.Context, reg *registry.Registry, q Query, each func(Event) error) error {
+	if reg == nil {
+		return unknown(q)
+	}
+	some := false
+	err := reg.EachEvent(ctx, q, func(e Event) error {
+		some = true
+		return each(e)
+	})
+	if err != nil || some || q.Worker == "" {
+		return err
+	}
+	known, err := reg.Known(ctx, q.Worker)
+	if err == nil && !known {
+		err = unknown(q)
+	}
+	return err
+}
+
 // Follow calls each with the events in a state directory that the query selects, and
 // then with those that follow as they are written, until ctx ends or each returns an error.
-func Follow(ctx context.Context, dir string, q Query, each func(Event) error) error {
-	f, err := NewFollower(dir)
+// It calls warn if events were removed before it read them.
+func Follow(ctx context.Context, dir string, q Query, each func(Event) error, warn func(text string)) error {
+	f, err := NewFollower(dir, warn)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	events, err := f.first(ctx, q)
+	if err := f.first(ctx, q, each); err != nil {
+		return err
+	}
 	for {
-		if err != nil {
-			return err
-		}
-		for _, e := range events {
-			if err := each(e); err != nil {
-				return err
-			}
-		}
 		if err := f.wait(ctx); err != nil {
 			return err
 		}
-		events, err = f.Next(ctx, q.Worker)
+		if err := f.Next(ctx, q.Worker, each); err != nil {
+			return err
+		}
 	}
 }
 
 // Follower reads a history as it grows.
 type Follower struct {
-	dir string
+	dir  string
+	warn func(text string)
 	// Changes tells when there may be more events.
 	Changes *registry.Changes
 	// reg is nil as long as there is no registry.
 	reg *registry.Registry
-	// last is the sequence number of the last event that was read.
-	last int64
+	// last is the sequence number of the last event that was read; removed is how far the
+	// history had been cut then.
+	last, removed int64
 }
 
-// NewFollower returns a follower of the history in a state directory. The caller
-// closes it.
-func NewFollower(dir string) (*Follower, error) {
+// NewFollower returns a follower of the history in a state directory, which calls warn if
+// events were removed before it read them. The caller closes it.
+func NewFollower(dir string, warn func(text string)) (*Follower, error) {
 	c, err := registry.Watch(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Follower{dir: dir, Changes: c}, nil
+	return &Follower{dir: dir, Changes: c, warn: warn}, nil
 }
 
 // Close ends the follower.
@@ -123,67 +143,83 @@ func (f *Follower) Close() {
 	}
 }
 
-func (f *Follower) first(ctx context.Context, q Query) ([]Event, error) {
+func (f *Follower) first(ctx context.Context, q Query, each func(Event) error) error {
 	if err := f.open(ctx); err != nil || f.reg == nil {
-		return nil, errors.Join(err, unknown(q))
+		return errors.Join(err, unknown(q))
+	}
+	var err error
+	if f.removed, err = f.reg.RemovedEvents(ctx); err != nil {
+		return err
 	}
 	last, err := f.reg.LastEvent(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	events, err := Read(ctx, f.reg, q)
-	f.advance(events)
-	f.last = max(f.last, last, q.After)
-	return events, err
+	f.last = max(last, q.After)
+	return Each(ctx, f.reg, q, f.read(each))
+}
+
+// read returns a function that notes how far the events were read, and calls each.
+func (f *Follower) read(each func(Event) error) func(Event) error {
+	return func(e Event) error {
+		f.last = max(f.last, e.Seq)
+		return each(e)
+	}
 }
 
 // Begin skips the events that are there. Next goes on behind them.
 func (f *Follower) Begin(ctx context.Context) error {
 	none := 0
-	_, err := f.first(ctx, Query{Last: &none})
-	return err
+	return f.first(ctx, Query{Last: &none}, nil)
 }
 
-// Next returns the events that were added since, of one worker or of all with an empty
+// Next calls each with the events that were added since, of one worker or of all with an empty
 // name.
-func (f *Follower) Next(ctx context.Context, worker string) ([]Event, error) {
+func (f *Follower) Next(ctx context.Context, worker string, each func(Event) error) error {
 	if f.Changes.Replaced() && f.reg != nil {
 		err := f.reg.Close()
 		f.reg = nil
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	err := f.open(ctx)
 	if errors.Is(err, registry.ErrMissing) {
-		return nil, nil // a rebuild is about to put another one there
+		return nil // a rebuild is about to put another one there
 	}
 	if err != nil || f.reg == nil {
-		return nil, err
+		return err
 	}
 	if err := f.reg.CheckSchema(ctx); err != nil {
-		return nil, err
+		return err
 	}
+	removed, err := f.reg.RemovedEvents(ctx)
+	if err != nil {
+		return err
+	}
+	if removed > max(f.removed, f.last) {
+		f.warn(Overtaken(removed))
+	}
+	f.removed = removed
 	last, err := f.reg.LastEvent(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	events, err := f.reg.Events(ctx, registry.EventQuery{Worker: worker, After: f.last})
-	if err != nil {
-		return nil, err
+	if last < f.last {
+		f.last = last // a rebuilt history may be shorter
+		return nil
 	}
-	f.advance(events)
-	// Events of other workers need not be read again; a rebuilt history may be shorter.
-	if f.last < last || len(events) == 0 {
-		f.last = last
+	if err := f.reg.EachEvent(ctx, Query{Worker: worker, After: f.last}, f.read(each)); err != nil {
+		return err
 	}
-	return events, nil
+	f.last = max(f.last, last) // events of other workers need not be read again
+	return nil
 }
 
-func (f *Follower) advance(events []Event) {
-	if n := len(events); n > 0 {
-		f.last = max(f.last, events[n-1].Seq)
-	}
+// Overtaken says that events up to that place in the history were removed before they were
+// read.
+func Overtaken(seq int64) string {
+	return fmt.Sprintf("events up to number %d were removed from the history before they were read here", seq)
 }
 
 func (f *Follower) open(ctx context.Context) error {

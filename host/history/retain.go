@@ -144,3 +144,20 @@ func LeaveWorkspace(ctx context.Context, tx *registry.Tx, rec *registry.Record, 
 	_, err := tx.Append(ctx, events...)
 	return err
 }
+
+// RemoveEvents removes the events that happened before a time, see
+// [registry.Registry.RemoveEvents], and gives the room that they took back to the file system.
+// The end of a worker with a run directory stays: it says that the directory may go.
+func (h *History) RemoveEvents(ctx context.Context, reg *registry.Registry, before time.Time) (removed int, err error) {
+	ids, err := h.opts.Dir.RunDirs()
+	if err != nil {
+		return 0, err
+	}
+	removed, err = reg.RemoveEvents(ctx, before, ids)
+	if err == nil && removed > 0 {
+		if err := reg.Compact(ctx); err != nil {
+			h.opts.Logger.Warn("the database can't be made smaller", "error", err)
+		}
+	}
+	return removed, err
+}

@@ -28,6 +28,8 @@ type queue struct {
 	generation int
 	// seen is the last event that was dealt with, stored is the cursor in the registry.
 	seen, stored int64
+	// removed is how far the history was cut when events were read last.
+	removed int64
 	// events are the next ones.
 	events []history.Event
 	// failing says that the last run failed, heldUp is why the last step did.
@@ -129,6 +131,14 @@ func (q *queue) load(ctx context.Context) error {
 		if len(q.events) > 0 {
 			return nil
 		}
+		removed, err := reg.RemovedEvents(ctx)
+		if err != nil {
+			return err
+		}
+		if removed > max(q.removed, q.seen) {
+			q.opts.Say(fmt.Sprintf("hook '%s' was overtaken: %s", q.hook.Name, history.Overtaken(removed)))
+		}
+		q.removed = removed
 		q.events, err = reg.Events(ctx, registry.EventQuery{After: q.seen, First: batchSize})
 		return err
 	})
@@ -146,7 +156,8 @@ func (q *queue) due(ctx context.Context) (again registry.Retry, e *history.Event
 		if err != nil {
 			return err
 		}
-		if len(rows) == 0 || rows[0].Seq != again.Seq { // it was lost with a damaged database
+		if len(rows) == 0 || rows[0].Seq != again.Seq { // it was removed, or lost with a damaged database
+			q.opts.Say(fmt.Sprintf("hook '%s' is not run again for event number %d: it is not in the history any more", q.hook.Name, again.Seq))
 			return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return tx.DeleteRetry(ctx, q.hook.Name, again.Seq) })
 		}
 		e = &rows[0]

@@ -90,24 +90,51 @@ type EventQuery struct {
 
 // Events returns events in their order.
 func (r *Registry) Events(ctx context.Context, q EventQuery) ([]Event, error) {
+	q, err := r.since(ctx, q)
+	if err != nil {
+		return nil, err
+	}
 	query, args := q.query()
 	return r.events(ctx, query, args...)
 }
 
 func (q EventQuery) query() (query string, args []any) {
-	query, args = "SELECT "+eventColumns+" FROM events WHERE seq > ?", []any{q.After}
-	if q.Worker != "" {
-		query, args = query+" AND (worker = ? OR worker_id = ?)", append(args, q.Worker, q.Worker)
-	}
-	if !q.Since.IsZero() {
-		query, args = query+" AND time_ns >= ?", append(args, q.Since.UnixNano())
-	}
-	if q.Last != nil {
+	if query, args = q.selected(eventColumns); q.Last != nil {
 		query, args = "SELECT * FROM ("+query+" ORDER BY seq DESC LIMIT ?)", append(args, max(0, *q.Last))
 	}
 	query += " ORDER BY seq"
 	if q.First > 0 {
 		query, args = query+" LIMIT ?", append(args, q.First)
+	}
+	return query, args
+}
+
+// selected returns the query of the selected events without their order and their number.
+// SQLite must not use the index on times for it, which has another order: each page of
+// events would be sorted anew.
+func (q EventQuery) selected(columns string) (query string, args []any) {
+	const since = " AND +time_ns >= ?"
+	at := q.Since.UnixNano()
+	switch {
+	case q.Worker != "" && q.First > 0 && q.Last == nil:
+		// Each half is a seek in an index that has the order of seq.
+		half := func(column string) string {
+			one := "SELECT seq FROM events WHERE " + column + " = ? AND seq > ?"
+			args = append(args, q.Worker, q.After)
+			if !q.Since.IsZero() {
+				one, args = one+since, append(args, at)
+			}
+			args = append(args, q.First)
+			return "SELECT seq FROM (" + one + " ORDER BY seq LIMIT ?)"
+		}
+		return "SELECT " + columns + " FROM events WHERE seq IN (" + half("worker") + " UNION " + half("worker_id") + ")", args
+	case q.Worker != "":
+		query, args = "SELECT "+columns+" FROM events WHERE seq > ? AND (worker = ? OR worker_id = ?)", []any{q.After, q.Worker, q.Worker}
+	default:
+		query, args = "SELECT "+columns+" FROM events WHERE seq > ?", []any{q.After}
+	}
+	if !q.Since.IsZero() {
+		query, args = query+since, append(args, at)
 	}
 	return query, args
 }
@@ -164,8 +191,9 @@ func (r *Registry) EventNames(ctx context.Context) ([]string, error) {
 	return r.texts(ctx, "SELECT DISTINCT worker FROM events ORDER BY worker")
 }
 
-// LastEvent returns the sequence number of the newest event, 0 if there is none.
+// LastEvent returns the sequence number of the newest event, 0 if there was none. The event
+// may have been removed since.
 func (r *Registry) LastEvent(ctx context.Context) (seq int64, err error) {
-	err = r.db.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM events").Scan(&seq)
+	err = r.db.QueryRowContext(ctx, "SELECT max(coalesce((SELECT max(seq) FROM events), 0), ("+removedEvents+"))").Scan(&seq)
 	return seq, r.explain(ctx, err)
 }

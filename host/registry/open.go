@@ -28,7 +28,7 @@ const workersDir = "workers"
 var migrations embed.FS
 
 // Schema is the version of the database's schema that this package writes.
-const Schema = 8
+const Schema = 9
 
 // Registry is an open database.
 type Registry struct {

@@ -38,6 +38,8 @@ func TestQueriesSeek(t *testing.T) {
 		"events since":            events(EventQuery{Worker: "a", Since: time.Unix(1, 0)}),
 		"new events":              events(EventQuery{After: 7}),
 		"some new events":         events(EventQuery{After: 7, First: 3}),
+		"a page of a worker":      events(EventQuery{Worker: "a", After: 7, First: 3}),
+		"a page since":            events(EventQuery{Worker: "a", Since: time.Unix(1, 0), First: 3}),
 		"the end of a worker":     endOf,
 		"is a worker known":       isKnown,
 		"agents without a worker": anyStranded,

@@ -36,6 +36,7 @@ var otherTables = []struct{ name, key string }{
 	{"messages", "rowid"},
 	{"hooks", "name"},
 	{"hook_retries", "hook, seq"},
+	{"history", "id"},
 }
 
 // Salvage returns what can be read of a damaged database: nothing if that is all.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/caller"
@@ -62,14 +61,20 @@ func (s *Spawner) Fallen(ctx context.Context, reg *registry.Registry, recs []reg
 		if livedOn {
 			continue
 		}
-		events, err := reg.Events(ctx, registry.EventQuery{Worker: rec.Name})
+		meant := false
+		var events []registry.Event
+		err = reg.EachEvent(ctx, registry.EventQuery{Worker: rec.Name}, func(e registry.Event) error {
+			over := e.Final && e.Time.Before(booted) && ended.IsZero()
+			meant = meant || e.ID == rec.ID && (over || e.Kind == history.KillRequested)
+			if e.Kind == history.Resurrected {
+				events = append(events, e)
+			}
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(events, func(e registry.Event) bool {
-			over := e.Final && e.Time.Before(booted) && ended.IsZero()
-			return e.ID == rec.ID && (over || e.Kind == history.KillRequested)
-		}) {
+		if meant {
 			continue
 		}
 		_, resumeErr := s.resumed(rec, "")
@@ -90,8 +95,7 @@ func outlived(ctx context.Context, reg *registry.Registry, ended, booted time.Ti
 	if ended.IsZero() {
 		return false, nil
 	}
-	later, err := reg.Events(ctx, registry.EventQuery{Since: ended.Add(shutdownSpan)})
-	return slices.ContainsFunc(later, func(e registry.Event) bool { return e.Time.Before(booted) }), err
+	return reg.HappenedBetween(ctx, ended.Add(shutdownSpan), booted)
 }
 
 // fell returns how a worker, whose run directory is dir, ended with the machine, and when,
@@ -113,8 +117,8 @@ func fell(dir string, rec *registry.Record, boot string) (why string, ended time
 	}
 }
 
-// refusal returns the reason not to start an unnamed worker again, or "". events are the
-// events of all workers of its name.
+// refusal returns the reason not to start an unnamed worker again, or "". events are at least
+// the resurrections of all workers of its name.
 func refusal(rec *registry.Record, events []registry.Event, now time.Time) string {
 	if rec.Owner != nil && !caller.OwnerLives(*rec.Owner) {
 		return "its owner has ended"

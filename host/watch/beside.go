@@ -157,6 +157,22 @@ func (w *watching) expectAgents(ctx context.Context) {
 	}
 }
 
+// trimEvents removes old events beside the loop, since there may be many.
+func (w *watching) trimEvents(ctx context.Context) {
+	w.trim = time.Time{}
+	reg := w.reg
+	w.aside(ctx, func() func() {
+		var done Collected
+		done.events(ctx, w.Watcher, reg)
+		return func() {
+			w.trim = time.Now().Add(trimEvery)
+			for _, text := range done.Warnings {
+				w.warn(text)
+			}
+		}
+	})
+}
+
 func (w *watching) looks(ctx context.Context) {
 	if w.looking {
 		return

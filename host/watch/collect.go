@@ -26,7 +26,9 @@ type Collected struct {
 	// went, Killed those that were killed because their owner is gone.
 	Ended, Removed, Killed []registry.Record
 	// RunDirs is how many run directories of no worker were removed.
-	RunDirs  int
+	RunDirs int
+	// Events is how many events were removed because of their age.
+	Events   int
 	Warnings []string
 }
 
@@ -44,6 +46,7 @@ func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 		return Collected{}, err
 	}
 	var c Collected
+	c.events(ctx, h, reg)
 	recs, err := c.ended(ctx, h, reg)
 	if err != nil {
 		return c, err
@@ -54,6 +57,17 @@ func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 	c.warnIf(err, "cannot look after agents")
 	c.remove(ctx, h, reg)
 	return c, ctx.Err()
+}
+
+// events removes the events whose time is over. An end that is recorded only now may be as old
+// as these: so it comes first, and readers see that end in any case.
+func (c *Collected) events(ctx context.Context, h *Watcher, reg *registry.Registry) {
+	if h.opts.KeepEvents <= 0 {
+		return
+	}
+	n, err := h.opts.History.RemoveEvents(ctx, reg, time.Now().Add(-h.opts.KeepEvents))
+	c.Events += n
+	c.warnIf(err, "cannot remove old events")
 }
 
 func (c *Collected) ended(ctx context.Context, h *Watcher, reg *registry.Registry) ([]registry.Record, error) {

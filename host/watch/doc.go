@@ -7,6 +7,7 @@ package watch
 
 import (
 	"context"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -24,6 +25,9 @@ type Options struct {
 	Plugins *backend.Plugins
 	History *history.History
 	Logger  hclog.Logger
+
+	// KeepEvents is for how long events stay in the history; 0: without limit.
+	KeepEvents time.Duration
 
 	// Settle returns the record of a worker once its spawn is over, and settles a spawn
 	// that was interrupted. It is a [store.NotFoundError] if nothing came of the spawn.

@@ -51,7 +51,11 @@ func (h *Watcher) Watch(ctx context.Context, req Request) error {
 	if err != nil {
 		return err
 	}
-	f, err := history.NewFollower(string(h.opts.Dir))
+	f, err := history.NewFollower(string(h.opts.Dir), func(text string) {
+		if req.Warn != nil {
+			req.Warn(text)
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -79,6 +83,8 @@ const (
 	sweepEvery = 15 * time.Second
 	// lookEvery is how often the screens of agents are read.
 	lookEvery = 3 * time.Second
+	// trimEvery is how often old events are removed.
+	trimEvery = time.Hour
 )
 
 // watching is one call of [Watcher.Watch]. One goroutine, that of the call, records and
@@ -107,6 +113,8 @@ type watching struct {
 	// look, zero if no worker has a profile.
 	looking bool
 	look    time.Time
+	// trim is the time of the next removal of old events, zero if one is under way.
+	trim time.Time
 	// warned are the texts of the warnings that were given.
 	warned map[string]bool
 
@@ -128,6 +136,8 @@ type report struct {
 
 func (w *watching) run(ctx context.Context, f *history.Follower) error {
 	var done Collected
+	done.events(ctx, w.Watcher, w.reg)
+	w.trim = time.Now().Add(trimEvery)
 	if _, err := done.ended(ctx, w.Watcher, w.reg); err != nil {
 		return err
 	}
@@ -182,18 +192,16 @@ func (w *watching) batch(first report) []report {
 
 // tell passes on the events that were written, and watches the workers that were spawned.
 func (w *watching) tell(ctx context.Context, f *history.Follower) error {
-	events, err := f.Next(ctx, "")
+	spawned := false
+	err := f.Next(ctx, "", func(e history.Event) error {
+		spawned = spawned || e.Kind == history.Spawned || e.Kind == history.Adopted
+		if w.req.Event == nil {
+			return nil
+		}
+		return w.req.Event(e)
+	})
 	if err != nil {
 		return err
-	}
-	spawned := false
-	for _, e := range events {
-		spawned = spawned || e.Kind == history.Spawned || e.Kind == history.Adopted
-		if w.req.Event != nil {
-			if err := w.req.Event(e); err != nil {
-				return err
-			}
-		}
 	}
 	if w.sweep.IsZero() && !w.sweeping {
 		w.expectAgents(ctx)
@@ -347,6 +355,9 @@ func (w *watching) due(ctx context.Context) time.Duration {
 	}
 	if !at.IsZero() && at.Before(next) {
 		next = at
+	}
+	if !w.trim.IsZero() && !now.Before(w.trim) {
+		w.trimEvents(ctx)
 	}
 	if !w.sweep.IsZero() && !w.sweeping {
 		if !now.Before(w.sweep) {

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -133,11 +134,21 @@ func spanOf(r *http.Request) int {
 func (s *Server) timeline(r *http.Request, now time.Time) (timeline, error) {
 	chosen := spanOf(r)
 	begin := now.Add(-spans[chosen].length)
-	events, err := s.opts.Host.Events(r.Context(), history.Query{Since: begin})
-	if err != nil {
-		return timeline{}, err
+	drawn := newLives(s.feed.first(r.Context()).Items, begin, now)
+	for q := (history.Query{Since: begin, First: eventsAtOnce}); ; {
+		events, err := s.opts.Host.Events(r.Context(), q)
+		if err != nil {
+			return timeline{}, err
+		}
+		for _, e := range events {
+			drawn.add(e)
+		}
+		if len(events) < eventsAtOnce {
+			break
+		}
+		q.After = events[len(events)-1].Seq
 	}
-	lives := livesOf(s.feed.first(r.Context()).Items, events, begin, now)
+	lives := drawn.list()
 	begin = beginOf(lives, begin, now)
 	place(lives, begin, now)
 	t := timeline{Lives: lives, Empty: len(lives) == 0, Marks: marksOf(begin, now), Legend: legends}
@@ -209,64 +220,118 @@ func marksOf(begin, end time.Time) []mark {
 // percentOf returns a share between 0 and 1 as an SVG has it.
 func percentOf(share float64) string { return fmt.Sprintf("%.3f%%", 100*min(max(share, 0), 1)) }
 
-// livesOf returns the lives between two moments, the newest first, as the history and the
-// workers that are known tell them.
+// eventsAtOnce is how many events are read at a time.
+const eventsAtOnce = 1000
+
+// maxTicks is how many ticks a life has at most, the newest ones.
+const maxTicks = 200
+
+// lives are the lives between two moments, as the history and the workers that are known tell
+// them. Their memory does not depend on the number of events, but on that of workers.
+type lives struct {
+	begin, end time.Time
+	byID       map[string]*life
+	order      []*life
+	known      map[string]bool
+}
+
+// livesOf returns the lives between two moments, the newest first.
 func livesOf(items []dash.Item, events []history.Event, begin, end time.Time) []life {
-	byID := map[string]*life{}
-	var order []*life
-	get := func(id, name string) *life {
-		l := byID[id]
-		if l == nil {
-			l = &life{Name: safetext.Line(name), Href: hrefOf(name), begin: begin, end: end, Open: true, Fate: fateRunning, Text: "runs"}
-			byID[id] = l
-			order = append(order, l)
-		}
-		return l
+	ls := newLives(items, begin, end)
+	for _, e := range events {
+		ls.add(e)
 	}
+	return ls.list()
+}
+
+func newLives(items []dash.Item, begin, end time.Time) *lives {
+	ls := &lives{begin: begin, end: end, byID: map[string]*life{}, known: map[string]bool{}}
 	for _, i := range items {
+		ls.known[i.ID] = true
 		c := condition.Of(i.Worker)
 		if c.Over && !i.Ended.IsZero() && i.Ended.Before(begin) {
 			continue
 		}
-		l := get(i.ID, i.Name)
+		l := ls.get(i.ID, i.Name)
 		l.begin, l.Open, l.Fate, l.Text = i.Created, !c.Over, fateOf(c, i), c.Text
 		if l.unsure = c.Over && i.Ended.IsZero(); c.Over && !l.unsure {
 			l.end = i.Ended
 		}
 		l.lost = i.Status == host.StatusLost
 	}
-	for _, e := range events {
-		l := get(e.ID, e.Worker)
-		switch {
-		case e.Kind == history.Spawned || e.Kind == history.Adopted:
-			l.begin = e.Time
-		case e.Final:
-			l.end, l.Open, l.unsure = e.Time, false, false
-			if !known(items, e.ID) && l.Fate != fateLoop {
-				l.Fate, l.Text = fateOfEnd(e), safetext.Line(e.String())
-			}
-		case e.Kind == history.CrashLoop && !known(items, e.ID):
-			l.Fate, l.Text = fateLoop, safetext.Line(e.String())
-		case e.Kind == history.Restarted:
-			l.Ticks = append(l.Ticks, tick{time: e.Time, Tone: condition.Waiting, Text: "restarted"})
-		case e.Kind == history.Blocked:
-			l.Ticks = append(l.Ticks, tick{time: e.Time, Tone: condition.Asking, Text: "asked"})
-		case e.Kind == history.Cleaned && l.Open:
-			l.before = true
+	return ls
+}
+
+func (ls *lives) get(id, name string) *life {
+	l := ls.byID[id]
+	if l == nil {
+		l = &life{Name: safetext.Line(name), Href: hrefOf(name), begin: ls.begin, end: ls.end, Open: true, Fate: fateRunning, Text: "runs"}
+		ls.byID[id] = l
+		if ls.order = append(ls.order, l); len(ls.order) > livesKept {
+			ls.prune()
 		}
 	}
-	order = slices.DeleteFunc(order, func(l *life) bool {
+	return l
+}
+
+// livesKept is how many lives are remembered until the oldest ones are forgotten.
+const livesKept = 8 * maxLives
+
+// prune forgets lives that began so early that they are not shown. If an event names one of them
+// later, it counts as one that began before the span, and is not shown either.
+func (ls *lives) prune() {
+	slices.SortStableFunc(ls.order, func(a, b *life) int { return b.begin.Compare(a.begin) })
+	keep := map[*life]bool{}
+	for _, l := range ls.order[:livesKept/2] {
+		keep[l] = true
+	}
+	maps.DeleteFunc(ls.byID, func(_ string, l *life) bool { return !keep[l] })
+	clear(ls.order[livesKept/2:])
+	ls.order = ls.order[:livesKept/2]
+}
+
+func (ls *lives) add(e history.Event) {
+	l := ls.get(e.ID, e.Worker)
+	switch {
+	case e.Kind == history.Spawned || e.Kind == history.Adopted:
+		l.begin = e.Time
+	case e.Final:
+		l.end, l.Open, l.unsure = e.Time, false, false
+		if !ls.known[e.ID] && l.Fate != fateLoop {
+			l.Fate, l.Text = fateOfEnd(e), safetext.Line(e.String())
+		}
+	case e.Kind == history.CrashLoop && !ls.known[e.ID]:
+		l.Fate, l.Text = fateLoop, safetext.Line(e.String())
+	case e.Kind == history.Restarted:
+		l.tick(tick{time: e.Time, Tone: condition.Waiting, Text: "restarted"})
+	case e.Kind == history.Blocked:
+		l.tick(tick{time: e.Time, Tone: condition.Asking, Text: "asked"})
+	case e.Kind == history.Cleaned && l.Open:
+		l.before = true
+	}
+}
+
+func (l *life) tick(t tick) {
+	if len(l.Ticks) == maxTicks {
+		l.Ticks = append(l.Ticks[:0], l.Ticks[1:]...)
+	}
+	l.Ticks = append(l.Ticks, t)
+}
+
+// list returns the lives, the newest first.
+func (ls *lives) list() []life {
+	order := slices.DeleteFunc(ls.order, func(l *life) bool {
 		// An end that is written down, and not in the span, was before it.
-		return l.before || l.unsure && !l.lost && l.begin.Before(begin)
+		return l.before || l.unsure && !l.lost && l.begin.Before(ls.begin)
 	})
 	slices.SortStableFunc(order, func(a, b *life) int {
 		return cmp.Or(b.begin.Compare(a.begin), cmp.Compare(a.Name, b.Name))
 	})
-	lives := make([]life, 0, len(order))
+	all := make([]life, 0, min(len(order), maxLives))
 	for _, l := range order[:min(len(order), maxLives)] {
-		lives = append(lives, *l)
+		all = append(all, *l)
 	}
-	return lives
+	return all
 }
 
 func place(lives []life, begin, end time.Time) {
@@ -286,10 +351,6 @@ func place(lives []life, begin, end time.Time) {
 			l.Text += " to " + l.end.Local().Format("15:04:05") + " (" + humane.Age(l.end.Sub(l.begin)) + ")"
 		}
 	}
-}
-
-func known(items []dash.Item, id string) bool {
-	return slices.ContainsFunc(items, func(i dash.Item) bool { return i.ID == id })
 }
 
 func fateOf(c condition.Condition, i dash.Item) fate {

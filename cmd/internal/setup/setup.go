@@ -33,8 +33,8 @@ type Setup struct {
 	Program string
 	// Logger is for hosts; nil: nothing is logged.
 	Logger hclog.Logger
-	// Waiting has the meaning that it has in [host.Options].
-	Waiting func(text string)
+	// Waiting and Warn have the meaning that they have in [host.Options].
+	Waiting, Warn func(text string)
 	// Client, ClientIsPerson and Worker have the meaning that they have in [host.Options].
 	Client, ClientIsPerson bool
 	Worker                 string
@@ -92,6 +92,8 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 		Defaults:    defaults(cfg),
 		ProfileDir:  config.ProfileDir(s.Getenv),
 		Waiting:     s.Waiting,
+		Warn:        s.Warn,
+		KeepEvents:  cfg.History.Keep,
 
 		Client: s.Client, ClientIsPerson: s.ClientIsPerson, Worker: s.Worker,
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *App) Setup() setup.Setup {
-	return setup.Setup{Env: a.Env, Logger: a.Logger(), Waiting: a.Hint}
+	return setup.Setup{Env: a.Env, Logger: a.Logger(), Waiting: a.Hint, Warn: func(text string) { a.Warn(text, "") }}
 }
 
 func (a *App) StateDir() (string, error) { return a.Setup().StateDir() }

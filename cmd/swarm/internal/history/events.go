@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -80,19 +81,10 @@ func runEvents(ctx context.Context, a *app.App, o *eventsOptions) error {
 		if o.follow {
 			return h.FollowEvents(ctx, query, p.print)
 		}
-		events, err := h.Events(ctx, query)
-		if err != nil {
-			return err
-		}
 		if o.json {
-			return a.PrintJSON(eventsJSON(events))
+			return printArray(a, func(each func(history.Event) error) error { return h.EachEvent(ctx, query, each) })
 		}
-		var text []byte
-		for _, e := range events {
-			text = p.appendLine(text, e)
-		}
-		_, err = a.Out.Write(text)
-		return err
+		return p.printAll(func(each func(history.Event) error) error { return h.EachEvent(ctx, query, each) })
 	})
 }
 
@@ -107,6 +99,27 @@ func (p eventPrinter) print(e history.Event) error {
 	}
 	_, err := p.Out.Write(p.appendLine(nil, e))
 	return err
+}
+
+// flushAt is how much text is gathered before it is written: few system calls for many events,
+// and the first ones at once.
+const flushAt = 16 << 10
+
+// printAll prints the events that run calls its function with.
+func (p eventPrinter) printAll(run func(each func(history.Event) error) error) error {
+	var text []byte
+	flush := func() error {
+		_, err := p.Out.Write(text)
+		text = text[:0]
+		return err
+	}
+	err := run(func(e history.Event) error {
+		if text = p.appendLine(text, e); len(text) < flushAt {
+			return nil
+		}
+		return flush()
+	})
+	return errors.Join(err, flush())
 }
 
 func (p eventPrinter) appendLine(line []byte, e history.Event) []byte {
@@ -151,4 +164,30 @@ func eventsJSON(events []history.Event) []eventJSON {
 		list[i] = eventJSONOf(e)
 	}
 	return list
+}
+
+// printArray prints the events that run calls its function with as one JSON array. If run
+// fails before the first of them, nothing is printed.
+func printArray(a *app.App, run func(each func(history.Event) error) error) error {
+	list := output.JSONList{Printer: a.Printer}
+	some := make([]history.Event, 0, 64)
+	add := func() error {
+		for _, e := range eventsJSON(some) {
+			if err := list.Add(e); err != nil {
+				return err
+			}
+		}
+		some = some[:0]
+		return nil
+	}
+	err := run(func(e history.Event) error {
+		if some = append(some, e); len(some) < cap(some) {
+			return nil
+		}
+		return add()
+	})
+	if err := errors.Join(err, add()); err != nil {
+		return errors.Join(err, list.Flush())
+	}
+	return list.End()
 }

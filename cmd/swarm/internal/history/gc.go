@@ -2,6 +2,9 @@ package history
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +18,7 @@ import (
 
 func NewGC(a *app.App) *cobra.Command {
 	var asJSON bool
+	var before command.DurationFlag
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Bring the history up to date once",
@@ -24,46 +28,77 @@ run directories that belong to no worker, and lock files of killed processes; ki
 their backend does not do that. Other running workers and all worktrees are not
 touched.
 
+The history is kept without limit, unless [history] of ~/.config/swarm/config.toml says how
+long: "keep" is a duration. Older events are removed then, and with --events-before
+those that are older than its duration. What stays in any case: of each worker that is
+listed its end, and its newest event of each kind. A hook, or a command that follows the
+history, says so if events were removed before it read them.
+
 It prints one line for each thing that it did, and nothing if there was nothing to do.`,
 		Example: `  swarm gc
-  swarm gc --json | jq '.ended[].name'`,
+  swarm gc --json | jq '.ended[].name'
+  swarm gc --events-before 2160h`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if before.D == nil {
+				return runGC(cmd.Context(), a, asJSON)
+			}
+			return runGC(cmd.Context(), a, asJSON, *before.D)
+		},
 	}
+	cmd.Flags().Var(&before, "events-before", "remove events that are older than this, such as 720h for 30 days")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
 	return cmd
 }
 
-func runGC(ctx context.Context, a *app.App, asJSON bool) error {
+// runGC brings the history up to date. Everything that was done before an error is printed
+// too. Events that are older than all of the ages are removed.
+func runGC(ctx context.Context, a *app.App, asJSON bool, ages ...time.Duration) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		done, err := h.Collect(ctx)
+		var removed int
+		var err error
+		if len(ages) > 0 {
+			removed, err = h.RemoveEvents(ctx, time.Now().Add(-slices.Max(ages)))
+		}
+		var done watch.Collected
+		if err == nil {
+			done, err = h.Collect(ctx)
+		}
+		done.Events += removed
 		a.WarnAll(done.Warnings)
 		if asJSON {
-			if err != nil {
-				return err
-			}
-			return a.PrintJSON(collectedJSONOf(done))
+			return errors.Join(a.PrintJSON(collectedJSONOf(done)), err)
 		}
-		// Everything that was done before an error is printed too.
-		for _, w := range done.Killed {
-			a.Printf("killed %s\n", w.Name)
-		}
-		for _, w := range done.Ended {
-			a.Printf("ended %s\n", w.Name)
-		}
-		for _, w := range done.Removed {
-			a.Printf("removed %s\n", w.Name)
-		}
-		switch n := done.RunDirs; n {
-		case 0:
-		case 1:
-			a.Printf("removed 1 run directory of no worker\n")
-		default:
-			a.Printf("removed %d run directories of no worker\n", n)
-		}
+		printCollected(a, done)
 		return err
 	})
+}
+
+func printCollected(a *app.App, done watch.Collected) {
+	for _, w := range done.Killed {
+		a.Printf("killed %s\n", w.Name)
+	}
+	for _, w := range done.Ended {
+		a.Printf("ended %s\n", w.Name)
+	}
+	for _, w := range done.Removed {
+		a.Printf("removed %s\n", w.Name)
+	}
+	switch n := done.RunDirs; n {
+	case 0:
+	case 1:
+		a.Printf("removed 1 run directory of no worker\n")
+	default:
+		a.Printf("removed %d run directories of no worker\n", n)
+	}
+	switch n := done.Events; n {
+	case 0:
+	case 1:
+		a.Printf("removed 1 event\n")
+	default:
+		a.Printf("removed %d events\n", n)
+	}
 }
 
 type collectedJSON struct {
@@ -72,6 +107,8 @@ type collectedJSON struct {
 	Killed         []workerNameJSON `json:"killed"`
 	RunDirectories int              `json:"run_directories"`
 	Warnings       []string         `json:"warnings"`
+	// RemovedEvents is there if there were any.
+	RemovedEvents int `json:"removed_events,omitempty"`
 }
 
 type workerNameJSON struct {
@@ -86,6 +123,7 @@ func collectedJSONOf(c watch.Collected) collectedJSON {
 		Killed:         workerNamesJSON(c.Killed),
 		RunDirectories: c.RunDirs,
 		Warnings:       append([]string{}, c.Warnings...),
+		RemovedEvents:  c.Events,
 	}
 }
 

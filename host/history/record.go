@@ -175,10 +175,16 @@ func (h *History) lastLines(ctx context.Context, rec registry.Record) []string {
 	return lines[max(0, len(lines)-crashLines):]
 }
 
+// ReadsOutput reports whether the report of a worker has its last lines of output, for which
+// the backend is asked.
+func ReadsOutput(rec *registry.Record, s swarm.Status) bool {
+	return s.Exit != nil && s.Exit.Cause == swarm.CauseCrashLoop && rec.State == registry.Running
+}
+
 // Report turns the answer of a backend about a worker into a report.
 func (h *History) Report(ctx context.Context, rec registry.Record, s swarm.Status) Report {
 	n := Report{Record: rec, Status: s}
-	if s.Exit != nil && s.Exit.Cause == swarm.CauseCrashLoop && rec.State == registry.Running {
+	if ReadsOutput(&rec, s) {
 		n.lines = h.lastLines(ctx, rec)
 	}
 	return n

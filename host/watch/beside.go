@@ -119,7 +119,9 @@ func (w *watching) killDisowned(ctx context.Context, o *owner, r registry.Record
 		return func() {
 			if err != nil && ctx.Err() == nil {
 				delete(o.tried, r.ID)
-				w.warn(fmt.Sprintf("%s: %v", ownerEnded(r), err))
+				w.warn(aboutOwner+r.ID, fmt.Sprintf("%s: %v", ownerEnded(r), err))
+			} else {
+				w.warn(aboutOwner + r.ID)
 			}
 		}
 	})
@@ -140,9 +142,7 @@ func (w *watching) agents(ctx context.Context) {
 			if err != nil && ctx.Err() == nil {
 				warnings = append(warnings, fmt.Sprintf("cannot look after agents: %v", err))
 			}
-			for _, text := range warnings {
-				w.warn(text)
-			}
+			w.warn(aboutAgents, warnings...)
 			w.expectAgents(ctx)
 		}
 	})
@@ -166,9 +166,7 @@ func (w *watching) trimEvents(ctx context.Context) {
 		done.events(ctx, w.Watcher, reg)
 		return func() {
 			w.trim = time.Now().Add(trimEvery)
-			for _, text := range done.Warnings {
-				w.warn(text)
-			}
+			w.warn(aboutEvents, done.Warnings...)
 		}
 	})
 }

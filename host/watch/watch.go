@@ -25,6 +25,10 @@ type Request struct {
 	Ready func()
 	// Event is called with every event that any process writes from then on.
 	Event func(history.Event) error
+	// Changed is called after each change of the registry, once Event was called for what it
+	// tells. A worker whose spawn was undone goes without an event. all says that another
+	// registry took the place of the one before.
+	Changed func(all bool)
 	// Stopped is called with the id of each worker that its backend says runs no more. Of a
 	// worker whose shim is gone while its processes are alive, no event tells.
 	Stopped func(id string)
@@ -65,7 +69,7 @@ func (h *Watcher) Watch(ctx context.Context, req Request) error {
 	}
 	w := &watching{
 		Watcher: h, reg: reg, file: file, req: req,
-		watched: map[string]bool{}, later: map[string]retry{}, warned: map[string]bool{},
+		watched: map[string]bool{}, later: map[string]retry{}, warned: map[string][]string{}, reading: map[string]bool{},
 		reports: make(chan report), owners: map[proc.Identity]*owner{}, beside: make(chan func()),
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -115,8 +119,10 @@ type watching struct {
 	look    time.Time
 	// trim is the time of the next removal of old events, zero if one is under way.
 	trim time.Time
-	// warned are the texts of the warnings that were given.
-	warned map[string]bool
+	// warned are the texts of the warnings that were given about each subject and still hold.
+	warned map[string][]string
+	// reading are the ids of the workers whose last lines are being read.
+	reading map[string]bool
 
 	listening sync.WaitGroup
 }
@@ -142,9 +148,7 @@ func (w *watching) run(ctx context.Context, f *history.Follower) error {
 		return err
 	}
 	done.remove(ctx, w.Watcher, w.reg)
-	for _, warning := range done.Warnings {
-		w.warn(warning)
-	}
+	w.warn(aboutBegin, done.Warnings...)
 	if err := w.refresh(ctx); err != nil {
 		return err
 	}
@@ -206,7 +210,11 @@ func (w *watching) tell(ctx context.Context, f *history.Follower) error {
 	if w.sweep.IsZero() && !w.sweeping {
 		w.expectAgents(ctx)
 	}
-	if w.renew(ctx) || spawned {
+	renewed := w.renew(ctx)
+	if w.req.Changed != nil {
+		w.req.Changed(renewed)
+	}
+	if renewed || spawned {
 		return w.refresh(ctx)
 	}
 	return nil
@@ -218,9 +226,7 @@ func (w *watching) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, text := range warnings {
-		w.warn(text)
-	}
+	w.warn(aboutRecords, warnings...)
 	w.awaitOwners(ctx, recs)
 	if w.look.IsZero() && !w.looking && len(w.opts.Profiled(recs)) > 0 {
 		w.look = time.Now()
@@ -233,7 +239,13 @@ func (w *watching) refresh(ctx context.Context) error {
 		}
 		w.listening.Go(func() { w.listen(ctx, g) })
 	}
-	maps.DeleteFunc(w.later, func(id string, _ retry) bool { return registry.IndexOf(recs, id) < 0 })
+	maps.DeleteFunc(w.later, func(id string, _ retry) bool {
+		gone := registry.IndexOf(recs, id) < 0
+		if gone {
+			w.warn(aboutWorker + id)
+		}
+		return gone
+	})
 	return nil
 }
 
@@ -303,10 +315,17 @@ func (w *watching) record(ctx context.Context, batch []report) {
 	var all []history.Report
 	for _, b := range batch {
 		switch {
-		case b.err == nil && history.IsNew(&b.rec, b.status):
-			all = append(all, w.opts.History.Report(ctx, b.rec, b.status))
 		case b.err != nil && ctx.Err() == nil:
-			w.warn(fmt.Sprintf("cannot watch '%s': %s", b.rec.Name, worker.Wording(b.err)))
+			w.warn(aboutWorker+b.rec.ID, fmt.Sprintf("cannot watch '%s': %s", b.rec.Name, worker.Wording(b.err)))
+		case b.err != nil:
+		case !history.IsNew(&b.rec, b.status):
+			w.warn(aboutWorker + b.rec.ID)
+		case history.ReadsOutput(&b.rec, b.status):
+			w.warn(aboutWorker + b.rec.ID)
+			w.recordAside(ctx, b)
+		default:
+			w.warn(aboutWorker + b.rec.ID)
+			all = append(all, w.opts.History.Report(ctx, b.rec, b.status))
 		}
 		if b.over {
 			delete(w.watched, b.rec.ID)
@@ -319,6 +338,28 @@ func (w *watching) record(ctx context.Context, batch []report) {
 			delete(w.later, b.rec.ID)
 		}
 	}
+	w.write(ctx, all)
+}
+
+// recordAside records a report beside the loop: the last lines of its worker, which the history
+// keeps, may be on a far host.
+func (w *watching) recordAside(ctx context.Context, b report) {
+	id := b.rec.ID
+	if w.reading[id] {
+		return
+	}
+	w.reading[id] = true
+	w.aside(ctx, func() func() {
+		r := w.opts.History.Report(ctx, b.rec, b.status)
+		return func() {
+			delete(w.reading, id)
+			w.write(ctx, []history.Report{r})
+		}
+	})
+}
+
+// write writes reports into the registry.
+func (w *watching) write(ctx context.Context, all []history.Report) {
 	if len(all) == 0 {
 		return
 	}
@@ -326,11 +367,12 @@ func (w *watching) record(ctx context.Context, batch []report) {
 	published, err := w.opts.History.Write(ctx, w.reg, all)
 	if err != nil {
 		if ctx.Err() == nil {
-			w.warn(fmt.Sprintf("cannot record what happened: %v", err))
+			w.warn(aboutWrites, fmt.Sprintf("cannot record what happened: %v", err))
 		}
 		// The backends report it again.
 		return
 	}
+	w.warn(aboutWrites)
 	// The files of an ephemeral worker are removed after the end of its shim.
 	if slices.ContainsFunc(published, func(t history.Written) bool { return t.Record.IsEphemeral() }) {
 		w.drop(ctx)
@@ -383,17 +425,42 @@ func (w *watching) due(ctx context.Context) time.Duration {
 		}
 	}
 	if again {
-		if err := w.refresh(ctx); err != nil && ctx.Err() == nil {
-			w.warn(fmt.Sprintf("cannot read the registry: %v", err))
+		switch err := w.refresh(ctx); {
+		case err == nil:
+			w.warn(aboutReads)
+		case ctx.Err() == nil:
+			w.warn(aboutReads, fmt.Sprintf("cannot read the registry: %v", err))
 			next = now.Add(watchAgain)
 		}
 	}
 	return max(time.Until(next), 0)
 }
 
-func (w *watching) warn(text string) {
-	if w.req.Warn != nil && !w.warned[text] {
-		w.warned[text] = true
-		w.req.Warn(text)
+// The subjects of warnings. That of a worker has its id behind it, and so has that of the
+// kill of a worker whose owner has ended.
+const (
+	aboutBegin   = "begin"
+	aboutRecords = "records"
+	aboutReads   = "reads"
+	aboutWrites  = "writes"
+	aboutAgents  = "agents"
+	aboutEvents  = "events"
+	aboutWorker  = "worker "
+	aboutOwner   = "owner "
+)
+
+// warn gives the warnings about a subject that hold now, each once for as long as it holds:
+// what was good meanwhile is reported again.
+func (w *watching) warn(subject string, texts ...string) {
+	before := w.warned[subject]
+	if len(texts) == 0 {
+		delete(w.warned, subject)
+		return
+	}
+	w.warned[subject] = texts
+	for _, text := range texts {
+		if w.req.Warn != nil && !slices.Contains(before, text) {
+			w.req.Warn(text)
+		}
 	}
 }

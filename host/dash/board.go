@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,16 +60,21 @@ type Board struct {
 	mu    sync.Mutex
 	items map[string]*Item
 	// read says that the workers were read once.
-	read     bool
-	problem  string
-	warnings []string
-	seen     map[string]bool
-	doing    map[string]Doing
-	figures  map[string][]Figure
+	read bool
+	// unwatched is why the workers are not watched, unread why the last look at them failed;
+	// empty if all is well.
+	unwatched, unread string
+	warnings          []string
+	seen              map[string]bool
+	doing             map[string]Doing
+	figures           map[string][]Figure
 	// stale are the ids of workers that have changed; all says that any may have.
 	stale map[string]bool
 	all   bool
-	wake  chan struct{}
+	// undone says that the registry has changed: a worker that was starting may be gone, of
+	// which no event tells.
+	undone bool
+	wake   chan struct{}
 }
 
 // New returns a board that is empty until [Board.Run] fills it.
@@ -93,8 +99,10 @@ const (
 	// restartLook is how often workers are asked that were started again a short time
 	// ago: no event says that they wait for the next start.
 	restartLook = 2 * time.Second
-	// watchAgain is the pause before a watch that failed begins anew.
+	// watchAgain is the pause before a watch that failed begins anew, readAgain that before
+	// a look that failed is repeated.
 	watchAgain = 2 * time.Second
+	readAgain  = 2 * time.Second
 )
 
 // Run keeps the board current until ctx ends.
@@ -104,13 +112,17 @@ func (b *Board) Run(ctx context.Context) {
 	b.touch()
 	wg.Go(func() { b.watch(ctx) })
 	for {
-		var again <-chan time.Time
+		var again, retry <-chan time.Time
 		if len(b.restarts()) > 0 {
 			again = time.After(restartLook)
+		}
+		if b.failed() {
+			retry = time.After(readAgain)
 		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-retry:
 		case <-again:
 			if ids := b.restarts(); len(ids) > 0 {
 				b.touch(ids...)
@@ -131,7 +143,8 @@ func (b *Board) Run(ctx context.Context) {
 func (b *Board) watch(ctx context.Context) {
 	for {
 		err := b.opts.Host.Watch(ctx, watch.Request{
-			Ready: func() { b.setProblem(""); b.touch() },
+			Ready:   func() { b.setProblem(&b.unwatched, ""); b.touch() },
+			Changed: b.changed,
 			Event: func(e history.Event) error {
 				b.touch(e.ID, e.Previous)
 				return nil
@@ -143,7 +156,7 @@ func (b *Board) watch(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			b.setProblem("cannot watch workers: " + err.Error())
+			b.setProblem(&b.unwatched, "cannot watch workers: "+err.Error())
 		}
 		if sleep.For(ctx, watchAgain) != nil {
 			return
@@ -151,10 +164,11 @@ func (b *Board) watch(ctx context.Context) {
 	}
 }
 
-func (b *Board) setProblem(text string) {
+// setProblem sets one of the two problems of the board.
+func (b *Board) setProblem(which *string, text string) {
 	b.mu.Lock()
-	changed := b.problem != text
-	b.problem = text
+	changed := *which != text
+	*which = text
 	b.mu.Unlock()
 	if changed {
 		b.opts.Changed()
@@ -184,6 +198,25 @@ func (b *Board) touch(ids ...string) {
 	signal(b.wake)
 }
 
+// changed notes that the registry has changed. all says that it is another one.
+func (b *Board) changed(all bool) {
+	if all {
+		b.touch()
+		return
+	}
+	b.mu.Lock()
+	b.undone = true
+	b.mu.Unlock()
+	signal(b.wake)
+}
+
+// failed reports whether the last look failed.
+func (b *Board) failed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.unread != ""
+}
+
 func signal(to chan struct{}) {
 	select {
 	case to <- struct{}{}:
@@ -194,6 +227,12 @@ func signal(to chan struct{}) {
 func (b *Board) refresh(ctx context.Context) {
 	b.mu.Lock()
 	sel := host.Selection{States: true}
+	for id, i := range b.items {
+		if b.undone && i.Status == host.StatusStarting {
+			b.stale[id] = true
+		}
+	}
+	b.undone = false
 	if b.all || len(b.stale) > fewAtMost {
 		sel.All = true
 	} else {
@@ -216,9 +255,16 @@ func (b *Board) refresh(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		b.setProblem(err.Error())
+		b.mu.Lock()
+		for _, id := range sel.Names {
+			b.stale[id] = true
+		}
+		b.all = b.all || sel.All
+		b.mu.Unlock()
+		b.setProblem(&b.unread, "cannot read workers: "+err.Error())
 		return
 	}
+	b.setProblem(&b.unread, "")
 	b.put(ws, sel.All)
 	for _, text := range warnings {
 		b.warn(text)
@@ -334,7 +380,7 @@ type Snapshot struct {
 func (b *Board) Snapshot() Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := Snapshot{Read: b.read, Problem: b.problem, Warnings: slices.Clone(b.warnings), Items: make([]Item, 0, len(b.items))}
+	s := Snapshot{Read: b.read, Problem: strings.Join(slices.DeleteFunc([]string{b.unwatched, b.unread}, func(text string) bool { return text == "" }), "; "), Warnings: slices.Clone(b.warnings), Items: make([]Item, 0, len(b.items))}
 	for id, i := range b.items {
 		item := *i
 		item.State = stateOf(&item.Worker, b.seen[id])

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -134,7 +135,7 @@ func tellBounds(ctx context.Context, a *app.App, sel host.Selection, line string
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		outcomes, err := bound(h)
-		if err != nil {
+		if err != nil && len(outcomes) == 0 {
 			return err
 		}
 		if len(outcomes) == 0 {
@@ -150,6 +151,6 @@ func tellBounds(ctx context.Context, a *app.App, sel host.Selection, line string
 				a.Printf(line+"\n", out.Worker.Name)
 			}
 		}
-		return a.Conclude(asJSON, output.List(outcomes, boundsJSONOf), failed)
+		return cmp.Or(err, a.Conclude(asJSON, output.List(outcomes, boundsJSONOf), failed))
 	})
 }

@@ -2,6 +2,7 @@ package workers
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -71,11 +72,13 @@ func runClean(ctx context.Context, a *app.App, sel host.Selection, o *cleanOptio
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		failed := false
+		var done []host.CleanOutcome
 		outcomes, err := h.Clean(ctx, sel, host.CleanRequest{
 			KeepWorkspace: o.noRmWorktree || !o.rmWorktree,
 			ForceDirty:    o.forceDirty,
 			Forget:        o.forget,
 			Done: func(outcome host.CleanOutcome) {
+				done = append(done, outcome)
 				if outcome.Err != nil {
 					failed = true
 					a.Fail(outcome.Err)
@@ -85,8 +88,11 @@ func runClean(ctx context.Context, a *app.App, sel host.Selection, o *cleanOptio
 				view.Remarks(a, outcome.Warnings, outcome.Notices)
 			},
 		})
-		if err != nil {
+		if err != nil && (!o.json || len(done) == 0) {
 			return err
+		}
+		if err != nil { // some are clean all the same
+			return errors.Join(a.PrintJSON(output.List(done, view.CleanJSONOf)), err)
 		}
 		if len(outcomes) == 0 {
 			a.NoWorkers(sel, "stopped")

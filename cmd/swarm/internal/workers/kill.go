@@ -100,6 +100,9 @@ type Killer struct {
 	json     bool
 	Progress *output.Progress
 	failed   bool
+	// outcomes are those so far; answered says that they were printed.
+	outcomes []host.KillOutcome
+	answered bool
 	// left are the workers whose end the call did not wait for.
 	left []string
 }
@@ -125,6 +128,7 @@ func NewKiller(a *app.App, o *KillOptions) (*Killer, host.KillRequest) {
 }
 
 func (k *Killer) done(o host.KillOutcome) {
+	k.outcomes = append(k.outcomes, o)
 	if errors.Is(o.Err, context.Canceled) {
 		k.left = append(k.left, o.Worker.Name)
 		return
@@ -143,6 +147,7 @@ func (k *Killer) done(o host.KillOutcome) {
 // answer prints the last part: the caller may be among the workers that end now.
 func (k *Killer) answer(outcomes []host.KillOutcome) {
 	k.Progress.Stop()
+	k.answered = true
 	if !k.json {
 		k.Hint(alreadyEnded(outcomes))
 	}
@@ -173,9 +178,13 @@ func alreadyEnded(outcomes []host.KillOutcome) string {
 	return fmt.Sprintf("%s had already ended (%s)", w.Name, view.ExitText(w))
 }
 
-// Result returns the error of the whole call, whose own error is err.
+// Result returns the error of the whole call, whose own error is err. What was done before
+// that is printed in any case.
 func (k *Killer) Result(err error) error {
 	k.Progress.Stop()
+	if !k.answered && err != nil && len(k.outcomes) > 0 {
+		k.answer(k.outcomes)
+	}
 	switch {
 	case err != nil:
 		return err

@@ -146,6 +146,17 @@ type Condition struct {
 	Since time.Time
 	// Over reports whether the worker has ended.
 	Over bool
+	// Restarted is how often its restart policy has started it again; 0 once it is over.
+	Restarted int
+}
+
+// RestartMark returns "↻4" for a worker that was restarted four times, and "" for one that
+// was not; plain is for terminals without Unicode.
+func (c Condition) RestartMark(plain bool) string {
+	if c.Restarted == 0 {
+		return ""
+	}
+	return CrashLoop.Symbol(plain) + strconv.Itoa(c.Restarted)
 }
 
 // Age returns how long it has been so: "2h" for a worker that runs, "2h ago" for one that
@@ -180,6 +191,14 @@ func Compare(a, b Condition) int {
 
 // Of returns the condition of a worker.
 func Of(w worker.Worker) Condition {
+	c := of(w)
+	if w.Status == worker.StatusRunning {
+		c.Restarted = w.Restarts
+	}
+	return c
+}
+
+func of(w worker.Worker) Condition {
 	switch w.Status {
 	case worker.StatusRunning:
 		return running(w)

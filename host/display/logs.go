@@ -25,6 +25,10 @@ type LogsRequest struct {
 	// Respawned is called before the first output of a run that Follow goes on to; nil: it
 	// is not.
 	Respawned func(worker.Worker)
+	// Restarting is called when a worker that Follow reads waits for its next start, with a
+	// line such as "exited 3, restarting in 1s (1 of 5)", concurrently with the other
+	// functions; nil: it is not.
+	Restarting func(w worker.Worker, text string)
 	// New is called before the first output of a worker that was spawned after the call had
 	// begun, and that a selection by tag or of all workers takes in with Follow; nil: none is
 	// taken in.
@@ -174,7 +178,9 @@ func (d *Reader) readRuns(ctx context.Context, rec registry.Record, req LogsRequ
 		rec = d.begunNow(ctx, rec)
 	}
 	for {
+		done := d.besideRun(ctx, rec, req)
 		err := d.read(ctx, rec, o, func(out swarm.Output) error { return give(logPiece{Output: out}) })
+		done()
 		if err != nil || !o.Follow {
 			return LogsEnd{Worker: worker.Of(rec), Err: err}
 		}
@@ -188,6 +194,21 @@ func (d *Reader) readRuns(ctx context.Context, rec registry.Record, req LogsRequ
 			return LogsEnd{Worker: w, Err: err}
 		}
 		o = swarm.OutputOptions{Stream: o.Stream, Follow: true}
+	}
+}
+
+// besideRun watches a run that is followed for restarts, until the function that it returns is
+// called.
+func (d *Reader) besideRun(ctx context.Context, rec registry.Record, req LogsRequest) (done func()) {
+	if req.Restarting == nil || !req.Output.Follow || rec.Restart.When == swarm.RestartNo || rec.State == registry.Stopped {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { d.watchRestarts(ctx, rec, func(text string) { req.Restarting(worker.Of(rec), text) }) })
+	return func() {
+		cancel()
+		watching.Wait()
 	}
 }
 

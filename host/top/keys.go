@@ -310,6 +310,9 @@ func (m *model) attention(i dash.Item) (symbol string, s style, text, age string
 			age = "," + age
 		}
 	}
+	if mark := c.RestartMark(m.plain); mark != "" {
+		age += " " + mark
+	}
 	return c.Kind.Symbol(m.plain), s, text, age
 }
 

@@ -27,6 +27,8 @@ type row struct {
 	State, Age string
 	Over       bool
 	Since      string
+	// Restarts is how often it was restarted, as in "↻4"; empty: never.
+	Restarts string
 	// Remark is what a person should know of the state, such as a question.
 	Remark  string
 	Command string
@@ -145,8 +147,9 @@ func rowOf(i dash.Item, now time.Time) row {
 		Since: stamp(c.Since), Remark: safetext.Line(i.Remark()), Command: safetext.Line(commandOf(i.Worker)),
 		Place: safetext.Line(i.Backend), Team: safetext.Line(i.Team),
 	}
+	r.Restarts = c.RestartMark(false)
 	if doing != "" {
-		r.State, r.Age, r.Since = doing, "", ""
+		r.State, r.Age, r.Since, r.Restarts = doing, "", "", ""
 	}
 	if f := i.Figures; len(f) > 0 && i.Status == host.StatusRunning {
 		r.CPU, r.Memory = percent(f[len(f)-1].CPU), size(f[len(f)-1].Memory)

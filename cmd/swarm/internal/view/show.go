@@ -127,7 +127,11 @@ func Page(look Look, d host.Details, now time.Time) []string {
 	c := condition.Of(w)
 	style := output.StyleOf(c.Kind.Tone())
 	head := p.paint(style, c.Kind.Symbol(p.Plain)) + " " + p.paint(output.Bold, output.Visible(w.Name)) + "  " + p.paint(style, output.Visible(c.Text))
-	p.lines = append(p.lines, head+p.paint(output.Faint, strings.TrimPrefix(c.Words(now), c.Text)), "")
+	head += p.paint(output.Faint, strings.TrimPrefix(c.Words(now), c.Text))
+	if mark := c.RestartMark(p.Plain); mark != "" {
+		head += " " + p.paint(output.StyleOf(condition.Waiting), mark)
+	}
+	p.lines = append(p.lines, head, "")
 	p.about(d, now)
 	p.dialog(w.State)
 	p.life(w, now)

@@ -55,7 +55,8 @@ is 1.
 
 --follow continues until all selected workers have ended. A worker that is respawned is
 followed into its new run. With --all or --tag, workers that are spawned meanwhile are
-taken in. A line on stderr says how each worker ended.
+taken in. A line on stderr says how each worker ended, and if that is a terminal, also when
+a restart policy starts one again.
 
 --run prints an earlier run of a worker that was respawned: 1 is the last run before the
 present one. The output of the last ten runs is kept until 'swarm clean'; 'previous' in
@@ -161,6 +162,11 @@ func FollowLogs(ctx context.Context, a *app.App, h *host.Host, names []string, s
 func printLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, req host.LogsRequest, p *LogPrinter) error {
 	var failed []error
 	req.Respawned = func(w host.Worker) { p.note(p.keyOf(w.Name), w.Name+": respawned"+view.SpawnedWhere(w)) }
+	if a.ErrWidth() > 0 && !p.json {
+		req.Restarting = func(w host.Worker, text string) {
+			p.beside(p.keyOf(w.Name), func() { a.Tip(w.Name + ": " + text) })
+		}
+	}
 	if p.labels != nil && len(sel.Names) == 0 {
 		req.New = func(w host.Worker) {
 			p.addLabel(w.Name)

@@ -39,6 +39,7 @@ is checked now; nothing is changed. If a backend can't be reached, its workers a
 
 On a terminal, STATE says how each worker is: running 2h, restarting in 4s, exited 3,
 killed, crash loop, lost; for agents what their screens show: working, idle, blocked.
+"running 2s ↻4" was restarted four times.
 'swarm status' shows the question of a blocked agent. Lines are cut to the width of the
 terminal; --wide shows more columns and cuts nothing. --stats and --wide measure what the
 workers use, which takes 0.2 s.
@@ -176,7 +177,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 		rows := make([]lsRow, len(workers))
 		now := time.Now()
 		for i, w := range workers {
-			rows[i] = lsRow{Worker: w, Condition: condition.Of(w), now: now, plain: a.Plain(), glance: !o.asksForChanges()}
+			rows[i] = lsRow{Worker: w, Condition: condition.Of(w), now: now, plain: a.Plain(), terminal: a.OutWidth() > 0, glance: !o.asksForChanges()}
 		}
 		if len(rows) > 0 && o.measures() {
 			if err := measure(ctx, h, o, rows); err != nil {

@@ -26,8 +26,8 @@ type lsRow struct {
 	// glance says that changes were not asked for: a worktree without any has an empty cell.
 	glance bool
 	now    time.Time
-	// plain asks for ASCII symbols.
-	plain bool
+	// plain asks for ASCII symbols, terminal says that people read it.
+	plain, terminal bool
 }
 
 type lsColumn struct {
@@ -129,12 +129,17 @@ func lsTable(rows []lsRow, columns []lsColumn) output.Table {
 	return t
 }
 
-// stateCell is a symbol, a word, and since when.
+// stateCell is a symbol, a word and since when, and on a terminal how often the worker was
+// restarted: for programs there is a column of its own.
 func stateCell(r lsRow) output.Cell {
-	return output.Cell{
+	cell := output.Cell{
 		{Text: r.Kind.Symbol(r.plain) + " " + r.Text, Style: output.StyleOf(r.Kind.Tone())},
 		{Text: strings.TrimPrefix(r.Words(r.now), r.Text), Style: output.Faint},
 	}
+	if mark := r.RestartMark(r.plain); mark != "" && r.terminal {
+		cell = append(cell, output.Span{Text: " " + mark, Style: output.StyleOf(condition.Waiting)})
+	}
+	return cell
 }
 
 // backendOrWindow names the place of a worker that runs, and else what ran it.

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/cgroup"
 	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/sandbox"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -74,6 +77,23 @@ func (s *Spawner) foresee(ctx context.Context, p *plan) error {
 		return worker.Invalid("%v (in the sandbox)", err)
 	}
 	return nil
+}
+
+// engineAnswers returns an error if the engine that shows the screen of the old worker does not
+// answer, such as a tmux server that hangs: it would not start the new worker either. An engine
+// that the new worker does not use is not asked.
+func (r *respawning) engineAnswers(ctx context.Context) error {
+	owner := r.plan.owner
+	if r.old.Backend != r.plan.rec.Backend || !maps.Equal(r.old.Options, r.plan.rec.Options) || !owner.Has(swarm.CapScreen) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, foreseeLimit)
+	defer cancel()
+	_, err := owner.Backend.Screen(ctx, r.old.Handle, swarm.ScreenOptions{})
+	if errors.Is(err, swarm.ErrUnavailable) {
+		return fmt.Errorf("backend '%s': %s", r.old.Backend, errtext.Without(err, swarm.ErrUnavailable))
+	}
+	return nil // all else is for the start to find out
 }
 
 // findInside is findProgram for a launch in a sandbox.

@@ -173,7 +173,11 @@ func (r *respawning) prepare(ctx context.Context) error {
 		return err
 	}
 	if r.old.State == registry.Running {
-		if err := r.foresee(ctx, r.plan); err != nil {
+		err = r.foresee(ctx, r.plan)
+		if err == nil {
+			err = r.engineAnswers(ctx)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 type lineReader struct {
 	// live finishes lines early, for those who follow the output.
 	live bool
+	// last is how many of the last lines are kept; 0: all.
+	last int
 	// lines are those that are finished.
 	lines   []string
 	streams []*lineStream
@@ -49,7 +51,7 @@ func (r *lineReader) stream(name swarm.Stream) *lineStream {
 			s.begun = append(s.begun[:0], s.begun[len(s.begun)-maxOpen/2:]...)
 		}
 		if l.Ends {
-			r.lines = append(r.lines, string(s.begun))
+			r.keep(string(s.begun))
 			s.begun = s.begun[:0]
 		}
 	}
@@ -59,10 +61,21 @@ func (r *lineReader) stream(name swarm.Stream) *lineStream {
 
 func (r *lineReader) end(s *lineStream) {
 	if len(s.begun) > 0 {
-		r.lines = append(r.lines, string(s.begun))
+		r.keep(string(s.begun))
 		s.begun = s.begun[:0]
 	}
 }
+
+func (r *lineReader) keep(line string) {
+	r.lines = append(r.lines, line)
+	if n := len(r.lines); r.last > 0 && n > 2*r.last+minKept {
+		r.lines = append([]string(nil), r.lines[n-r.last:]...)
+	}
+}
+
+// minKept is how many lines more than needed are kept at least, so that they are seldom
+// copied.
+const minKept = 100
 
 // open are the lines that are not finished, such as a prompt.
 func (r *lineReader) open() []string {

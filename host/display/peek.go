@@ -73,7 +73,7 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 }
 
 func lastOutput(ctx context.Context, p *backend.Peer, handle swarm.Handle, lines int) ([]string, error) {
-	var text lineReader
+	text := lineReader{last: lines}
 	err := p.Backend.Output(ctx, handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
 		text.add(o)
 		return nil

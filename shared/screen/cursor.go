@@ -12,9 +12,20 @@ func (s *Screen) grid() *grid {
 		g = &s.other
 	}
 	if len(g.rows) == 0 {
-		*g = grid{rows: []*row{{}}, x: atEnd, fresh: true}
+		*g = grid{rows: g.rows, x: atEnd, fresh: true}
+		g.grow()
 	}
 	return g
+}
+
+// grow adds an empty row, one that was taken off the end if there is one.
+func (g *grid) grow() {
+	if n := len(g.rows); n < cap(g.rows) && g.rows[:n+1][n] != nil {
+		g.rows = g.rows[:n+1]
+		g.rows[n].reset()
+		return
+	}
+	g.rows = append(g.rows, &row{})
 }
 
 func (s *Screen) height() int {
@@ -81,26 +92,38 @@ func (s *Screen) dropTop(g *grid) {
 
 // wrapRow splits the row at i and returns how many it became more.
 func (s *Screen) wrapRow(g *grid, i int) int {
-	added := 0
-	for r := g.rows[i]; len(r.cells) > s.columns; {
-		at := r.lead(s.columns)
+	r := g.rows[i]
+	var pieces []*row
+	cells, styles := r.cells, r.styles
+	for last := r; len(cells) > s.columns; {
+		at := s.columns
+		for at > 0 && cells[at] == tail {
+			at--
+		}
 		if at == 0 {
 			at = s.columns
 		}
-		next := &row{
-			inCells: true, cells: append([]rune(nil), r.cells[at:]...), clusters: append([]string(nil), r.clusters...),
-			time: r.time, fed: r.fed, left: r.left, ended: r.ended,
-		}
+		next := &row{inCells: true, time: r.time, fed: r.fed, left: r.left, ended: r.ended}
+		last.wrapped, last.fed = true, false
+		cells = cells[at:]
+		next.cells = slices.Clone(cells[:min(len(cells), s.columns)])
 		if s.Colours {
-			next.styles = append([]style(nil), r.styles[at:]...)
+			styles = styles[at:]
+			next.styles = slices.Clone(styles[:min(len(styles), s.columns)])
 		}
-		r.cut(at)
-		r.wrapped, r.fed = true, false
-		added++
-		g.rows = slices.Insert(g.rows, i+added, next)
-		r = next
+		if len(pieces) == 0 {
+			defer r.cut(at)
+		} else {
+			last.cut(at)
+		}
+		pieces = append(pieces, next)
+		last = next
 	}
-	return added
+	for _, p := range pieces {
+		p.adopt(r.clusters)
+	}
+	g.rows = slices.Insert(g.rows, i+1, pieces...)
+	return len(pieces)
 }
 
 func (s *Screen) atEndOf(r *row) {
@@ -149,6 +172,7 @@ func (s *Screen) moveTo(y, x int) {
 	for n := len(g.rows) - 1; n > y && g.rows[n].empty() && !g.rows[n].fed; n-- {
 		g.rows = g.rows[:n]
 	}
+	s.budget.work(len(g.rows) / 4) // each is looked at
 	g.first = min(g.first, len(g.rows))
 	if !g.blank() {
 		s.back(max(up, len(g.rows)-1-y))
@@ -177,9 +201,13 @@ func (s *Screen) grow(y int) {
 func (s *Screen) need(y int) {
 	g := s.grid()
 	for len(g.rows) <= y {
-		g.rows = append(g.rows, &row{})
+		s.budget.work(rowWork)
+		g.grow()
 	}
 }
+
+// rowWork is how many steps it takes to make a row.
+const rowWork = 8
 
 // blank reports whether there is nothing on the screen.
 func (g *grid) blank() bool {
@@ -230,6 +258,9 @@ func (s *Screen) move(final byte) bool {
 		s.align()
 		x := s.column()
 		for range min(n, maxColumns) {
+			if final == 'I' && x > s.right(0) || final == 'Z' && x == 0 {
+				break
+			}
 			if final == 'I' {
 				x += tabWidth - x%tabWidth
 			} else {

@@ -50,6 +50,7 @@ func (s *Screen) editLine(final byte, n int) {
 	g := s.grid()
 	g.past = false
 	s.touch(g.y)
+	s.budget.work(len(r.cells)/2 + min(n, s.width()))
 	switch final {
 	case '@':
 		r.insert(g.x, min(n, s.right(0)+1), s.width(), s.Colours)
@@ -70,11 +71,16 @@ func (s *Screen) repeat(n int) {
 	}
 	s.cellRow()
 	if c := s.last; c >= ' ' {
-		for range min(n, s.right(0)+1-g.x) {
+		n = min(n, s.right(0)+1-g.x)
+		s.budget.work(letterWork * max(n, 0))
+		for range n {
 			s.put(c)
 		}
 	}
 }
+
+// letterWork is how many steps it takes to write a letter.
+const letterWork = 16
 
 func (s *Screen) eraseLine(how int) {
 	s.align()
@@ -84,6 +90,7 @@ func (s *Screen) eraseLine(how int) {
 	}
 	x := s.column()
 	r := g.rows[g.y]
+	s.budget.work(len(r.cells) / 2)
 	switch {
 	case how == 2, how == 0 && x == 0:
 		r.clear()
@@ -109,6 +116,7 @@ func (s *Screen) eraseDisplay(how int) {
 		return // nothing is there
 	}
 	x := s.column()
+	s.budget.work(rowWork * len(g.rows))
 	switch {
 	case how == 2, how == 0 && x == 0 && g.y == 0:
 		s.empty()
@@ -158,6 +166,7 @@ func (s *Screen) scrollUp(top, bottom, n int) {
 	g := s.grid()
 	s.need(bottom)
 	n = min(n, bottom-top+1)
+	s.budget.work(rowWork*n + (bottom-top)/4)
 	for i := range n {
 		s.leave(g, top+i)
 	}
@@ -169,6 +178,7 @@ func (s *Screen) deleteLines(top, bottom, n int) {
 	g := s.grid()
 	s.moved = true
 	s.need(bottom)
+	s.budget.work(rowWork*min(n, bottom-top+1) + (bottom-top)/4)
 	s.shiftUp(g, top, bottom, min(n, bottom-top+1))
 	g.first = min(g.first, top)
 }
@@ -195,6 +205,7 @@ func (s *Screen) scrollDown(top, bottom, n int) {
 	s.back(s.height())
 	s.need(bottom)
 	n = min(n, bottom-top+1)
+	s.budget.work(rowWork*n + (bottom-top)/4)
 	rotate(g.rows[top:bottom+1], bottom+1-top-n)
 	for _, r := range g.rows[top : top+n] {
 		r.reset()
@@ -226,6 +237,7 @@ func (s *Screen) alternate(on, keep bool) {
 	if on == s.alt {
 		return
 	}
+	s.budget.work(rowWork * (len(s.main.rows) + len(s.other.rows)))
 	s.moved = true
 	if on {
 		x := s.column()
@@ -235,12 +247,12 @@ func (s *Screen) alternate(on, keep bool) {
 		}
 		// The program can't change it until it comes back.
 		s.reportAll(false)
-		s.alt, s.other = true, grid{}
+		s.alt, s.other = true, grid{rows: s.other.rows[:0]}
 		s.moveTo(y, x)
 		return
 	}
 	s.reportAll(false)
-	s.alt, s.other = false, grid{}
+	s.alt, s.other = false, grid{rows: s.other.rows[:0]}
 	if keep {
 		s.restore()
 	}

@@ -74,9 +74,7 @@ func (s *Screen) reportLine(g *grid, begin, end int, ends bool) {
 func (s *Screen) end(r *row, ends bool) {
 	if ends && !r.ended {
 		r.ended = true
-		if s.Line != nil {
-			s.Line(Line{Time: r.time, Ends: true})
-		}
+		s.give(Line{Time: r.time, Ends: true})
 	}
 }
 
@@ -114,8 +112,8 @@ func (s *Screen) report(g *grid, y int, ends bool) {
 	if l.Time.IsZero() {
 		l.Time = s.now
 	}
-	if s.Line != nil && (len(text) > 0 || l.Begins || l.Ends) {
-		s.Line(l)
+	if len(text) > 0 || l.Begins || l.Ends {
+		s.give(l)
 	}
 	r.left, r.ended, r.shown = true, ends, len(r.text)
 }

@@ -222,6 +222,16 @@ func (r *row) join(x int, c rune) bool {
 	return true
 }
 
+// adopt gives the row its own of the clusters of another one, whose cells it has.
+func (r *row) adopt(clusters []string) {
+	for i, c := range r.cells {
+		if c >= cluster {
+			r.clusters = append(r.clusters, clusters[c-cluster])
+			r.cells[i] = cluster + rune(len(r.clusters)-1)
+		}
+	}
+}
+
 func (r *row) tidy() {
 	if len(r.clusters) < 64+2*len(r.cells) {
 		return

@@ -19,8 +19,9 @@ const (
 )
 
 // Screen makes lines of what a program writes to a terminal, see the package. Its zero
-// value is ready, of unknown size. Its memory is bounded, whatever is written. It is
-// not for concurrent use.
+// value is ready, of unknown size. Its memory is bounded, whatever is written. So is
+// the text that it reports, and the time that it takes: to a multiple of what is written. It
+// is not for concurrent use.
 type Screen struct {
 	// Line is called for each line, or piece of one, that is finished, unless it is nil.
 	Line func(Line)
@@ -33,7 +34,8 @@ type Screen struct {
 	// for bracketed paste, unless it is nil.
 	Mode func(mode int, on bool)
 
-	seq sequences
+	seq    sequences
+	budget budget
 	// half is the beginning of a letter whose rest comes with the next piece.
 	half []byte
 	now  time.Time
@@ -138,13 +140,17 @@ func (s *Screen) Write(data []byte, now time.Time) {
 				s.seq.state = parser.GroundState
 			case s.sequence(b):
 				data = data[1:]
+				s.budget.written++
 			}
 			continue
 		}
 		n, whole := printable(data)
 		if n > 0 {
+			s.budget.printing = true
 			s.print(data[:n])
+			s.budget.printing = false
 			data = data[n:]
+			s.budget.written += int64(n)
 		}
 		if len(data) == 0 {
 			return
@@ -156,14 +162,17 @@ func (s *Screen) Write(data []byte, now time.Time) {
 		case b == 0x1b:
 			s.sequence(b)
 			data = data[1:]
+			s.budget.written++
 		case b == 0xc2:
 			// A C1 character is ESC and a letter.
 			s.sequence(0x1b)
 			s.sequence(data[1] - 0x40)
 			data = data[2:]
+			s.budget.written += 2
 		default:
 			s.control(b)
 			data = data[1:]
+			s.budget.written++
 		}
 	}
 }
@@ -259,6 +268,8 @@ func (s *Screen) Close() {
 		s.print(s.half)
 	}
 	s.reportAll(true)
+	s.budget.said = false // those who read only the end have to know, too
+	s.tellMissing(s.now)
 	*s = Screen{Line: s.Line, Live: s.Live, Colours: s.Colours, Mode: s.Mode}
 }
 

@@ -104,6 +104,9 @@ func (s *Screen) sequence(b byte) bool {
 
 func (s *Screen) escape(final byte) {
 	s.last = 0
+	if s.budget.tired() {
+		return
+	}
 	switch s.seq.inter {
 	case 0:
 	case '(', ')': // the first set, or the second
@@ -138,6 +141,10 @@ func (s *Screen) csi(final byte) {
 	q := &s.seq
 	if final != 'b' {
 		defer func() { s.last = 0 }()
+	}
+	// What costs nothing is always done.
+	if final != 'm' && final != 'h' && final != 'l' && s.budget.tired() {
+		return
 	}
 	switch {
 	case q.inter == '!' && final == 'p':
@@ -197,7 +204,9 @@ func (s *Screen) private(mode int, on bool) {
 	case 7:
 		s.noWrap = !on
 	case 47, 1047, 1049:
-		s.alternate(on, mode == 1049)
+		if !s.budget.tired() {
+			s.alternate(on, mode == 1049)
+		}
 	case 1048:
 		if on {
 			s.save()

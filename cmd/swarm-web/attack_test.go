@@ -72,9 +72,6 @@ func TestCertificate(t *testing.T) {
 	}
 	s.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
 	defer s.CloseIdleConnections()
-	if code, body := s.get(""); code != http.StatusOK || !strings.Contains(body, ">one<") {
-		t.Errorf("%d\n%s", code, body)
-	}
 	base, err := url.Parse(s.base)
 	if err != nil {
 		t.Fatal(err)
@@ -87,6 +84,10 @@ func TestCertificate(t *testing.T) {
 	_ = answer.Body.Close()
 	if cookies := answer.Cookies(); len(cookies) != 1 || !cookies[0].Secure || cookies[0].SameSite != http.SameSiteStrictMode {
 		t.Errorf("the cookies are %v", cookies)
+	}
+	s.Jar.SetCookies(base, answer.Cookies())
+	if code, body := s.get("/"); code != http.StatusOK || !strings.Contains(body, ">one<") {
+		t.Errorf("%d\n%s", code, body)
 	}
 	plain := *base
 	plain.Scheme = "http"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,6 +29,8 @@ type options struct {
 	listen  listenOptions
 	write   bool
 	json    bool
+	// fresh says that the pages get a new address.
+	fresh bool
 }
 
 // parse reads the command line, and checks that swarm is of the same version.
@@ -39,6 +42,7 @@ func parse(args []string, errs *os.File) (o options, err error) {
 	flags.StringVar(&o.listen.key, "key", "", "`file` with the key of the certificate")
 	flags.BoolVar(&o.write, "write", false, "let the browser act on workers")
 	flags.BoolVar(&o.json, "json", false, "print the address as JSON")
+	flags.BoolVar(&o.fresh, "new-address", false, "make a new address")
 	err = flags.Parse(args)
 	return o, err
 }
@@ -66,12 +70,26 @@ func serve(o options, out, errs *os.File, env []string) error {
 		return err
 	}
 	defer func() { _ = h.Close() }()
-	l, err := listen(ctx, o.listen)
+	dir, err := s.StateDir()
 	if err != nil {
 		return err
 	}
+	home, err := loadPlace(dir, o.fresh)
+	if err != nil {
+		setup.Warn(err, errs)
+	}
+	l, err := listenAt(ctx, o.listen, &home)
+	if err != nil {
+		return err
+	}
+	if err := home.save(dir); err != nil {
+		setup.Warn(err, errs)
+	}
 	server := web.New(web.Options{
-		Host: h, Write: o.write, Names: l.names, AnyAddress: l.open, TLS: l.config, Logger: s.Logger,
+		Host: h, Write: o.write, Names: l.names, AnyAddress: l.open, TLS: l.config, Logger: s.Logger, Path: home.Path,
+		Spent: func(path string) {
+			fmt.Fprintf(errs, "swarm: hint: a browser has opened the address; for another one: %s%s\n", l.base, path)
+		},
 	})
 	if o.json {
 		return errors.Join(json.NewEncoder(out).Encode(answer{server.Address(l.base), l.socket, o.write}), server.Serve(ctx, l))
@@ -83,8 +101,30 @@ func serve(o options, out, errs *os.File, env []string) error {
 	}
 	what := "The page only shows workers; --write lets it act on them."
 	if o.write {
-		what = "Whoever has this address can act on your workers."
+		what = "Whoever opens it first can act on your workers."
 	}
 	fmt.Fprintf(errs, "swarm: hint: open this address in a browser; Ctrl-C ends the server. %s\n", what)
 	return server.Serve(ctx, l)
+}
+
+// listenAt listens at the port that the pages had before, if any port will do and that one
+// is free.
+func listenAt(ctx context.Context, o listenOptions, home *place) (*listener, error) {
+	if before := home.at(o.address); o.socket == "" && before != o.address {
+		again := o
+		again.address = before
+		if l, err := listen(ctx, again); err == nil {
+			return l, nil
+		}
+	}
+	l, err := listen(ctx, o)
+	if err != nil || o.socket != "" || home.Port != 0 {
+		return l, err
+	}
+	if _, port, err := net.SplitHostPort(o.address); err == nil && port == "0" {
+		if at, ok := l.Addr().(*net.TCPAddr); ok {
+			home.Port = at.Port
+		}
+	}
+	return l, nil
 }

@@ -170,7 +170,7 @@ func (s *Server) actionFor(w http.ResponseWriter, r *http.Request) (dash.Action,
 	case !slices.Contains(verbs, v):
 		s.refuse(w, r, http.StatusNotFound, "There is no such action.")
 	case !v.Suits(i):
-		s.refuse(w, r, http.StatusConflict, "The worker has changed: this can't be done any more.")
+		s.refuseWith(w, r, http.StatusConflict, refusal{Why: "The worker has changed: this can't be done any more.", Back: hrefOf(i.Name)})
 	default:
 		return dash.Action{Verb: v, Items: []dash.Item{i}}, true
 	}
@@ -189,12 +189,12 @@ func (s *Server) serveAction(w http.ResponseWriter, r *http.Request) {
 	i := a.Items[0]
 	// The page that asked was about this worker, not about one that has taken its name since.
 	if r.PostFormValue("id") != i.ID {
-		s.refuse(w, r, http.StatusConflict, "The worker has changed: look at it again before you act.")
+		s.refuseWith(w, r, http.StatusConflict, refusal{Why: "The worker has changed: look at it again before you act.", Back: hrefOf(i.Name)})
 		return
 	}
 	a.Text = r.PostFormValue("text")
 	if a.Verb.TakesText() && strings.TrimSpace(a.Text) == "" {
-		s.refuse(w, r, http.StatusBadRequest, "There is no text to send.")
+		s.refuseWith(w, r, http.StatusBadRequest, refusal{Why: "There is no text to send.", Back: hrefOf(i.Name)})
 		return
 	}
 	if a.Digest = r.PostFormValue("digest"); a.Verb == dash.Answer && a.Digest != i.Digest() {
@@ -219,9 +219,9 @@ func (s *Server) serveAction(w http.ResponseWriter, r *http.Request) {
 	case <-done:
 	case <-limit.C:
 	}
-	to := hrefOf(i.Name)
+	to := s.base + hrefOf(i.Name)
 	if _, there := s.feed.now().find(i.Name); !there || a.Verb == dash.Clean && s.notes.succeeded(i.Name) {
-		to = "/"
+		to = s.base + "/"
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }

@@ -42,7 +42,7 @@ func (r *rig) post(path string, form url.Values, headers ...string) (int, string
 	req.Body = io.NopCloser(strings.NewReader(form.Encode()))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	w := r.ask(req)
-	return w.Code, w.Body.String()
+	return w.Code, r.paths(w.Body.String())
 }
 
 func TestActions(t *testing.T) {

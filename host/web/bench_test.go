@@ -21,7 +21,7 @@ func BenchmarkList(b *testing.B) {
 	r := &rig{Server: s}
 	for b.Loop() {
 		l := listOf(r.feed.now(), dash.View{Sort: dash.SortUrgency}, time.Now())
-		if _, err := render("layout", page{Title: "Workers", Part: "list", Nav: "workers", Data: l}); err != nil {
+		if _, err := s.render("layout", page{server: s, Title: "Workers", Part: "list", Nav: "workers", Data: l}); err != nil {
 			b.Fatal(err)
 		}
 	}

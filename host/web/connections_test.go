@@ -36,17 +36,17 @@ func TestSilentConnections(t *testing.T) {
 		return c
 	}
 	session := "Host: localhost\r\nCookie: " + r.cookie + "=" + r.session + "\r\n\r\n"
-	stream := bufio.NewReader(dial("GET /live HTTP/1.1\r\n" + session))
+	stream := bufio.NewReader(dial("GET " + r.base + "/live HTTP/1.1\r\n" + session))
 	if answer, err := http.ReadResponse(stream, nil); err != nil || answer.StatusCode != http.StatusOK {
 		t.Fatalf("the stream: %v, %v", answer, err)
 	}
 	for range 3 * most {
-		dial("GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
-		refused := bufio.NewReader(dial("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+		dial("GET " + r.base + "/ HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+		refused := bufio.NewReader(dial("GET " + r.base + "/ HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 		if answer, err := http.ReadResponse(refused, nil); err != nil || answer.StatusCode != http.StatusUnauthorized {
 			t.Fatalf("without a session: %v, %v", answer, err)
 		}
-		asked := bufio.NewReader(dial("GET / HTTP/1.1\r\n" + session))
+		asked := bufio.NewReader(dial("GET " + r.base + "/ HTTP/1.1\r\n" + session))
 		if answer, err := http.ReadResponse(asked, nil); err != nil || answer.StatusCode != http.StatusOK {
 			t.Fatalf("the person: %v, %v", answer, err)
 		}

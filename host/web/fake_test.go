@@ -125,7 +125,7 @@ func newRig(t *testing.T, change func(*Options), ws ...host.Worker) *rig {
 
 // request makes a request of the person's browser.
 func (r *rig) request(method, path string, headers ...string) *http.Request {
-	req := httptest.NewRequestWithContext(r.Context(), method, "http://127.0.0.1:8080"+path, nil)
+	req := httptest.NewRequestWithContext(r.Context(), method, "http://127.0.0.1:8080"+r.base+path, nil)
 	req.Header.Set("Accept", "text/html")
 	req.AddCookie(&http.Cookie{Name: r.cookie, Value: r.session})
 	if method == http.MethodPost {
@@ -156,8 +156,11 @@ func (r *rig) page(path string) string {
 	if w.Code != http.StatusOK {
 		r.Fatalf("%s: %d\n%s", path, w.Code, w.Body)
 	}
-	return w.Body.String()
+	return r.paths(w.Body.String())
 }
+
+// paths returns a page with its links as paths of the server.
+func (r *rig) paths(page string) string { return strings.ReplaceAll(page, r.base+"/", "/") }
 
 // events reads a stream until it has told of what is wanted.
 func (r *rig) events(path string, wants ...string) string {
@@ -166,7 +169,7 @@ func (r *rig) events(path string, wants ...string) string {
 	defer cancel()
 	out := &growing{ResponseRecorder: httptest.NewRecorder(), wants: wants, done: cancel}
 	r.ServeHTTP(out, r.request(http.MethodGet, path).WithContext(ctx))
-	text := out.Body.String()
+	text := r.paths(out.Body.String())
 	for _, want := range wants {
 		if !strings.Contains(text, want) {
 			r.Fatalf("%s does not tell of %q:\n%s", path, want, text)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/rand"
 	"crypto/subtle"
 	"net"
 	"net/http"
@@ -34,10 +35,12 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			s.refuse(w, r, http.StatusMethodNotAllowed, "This server answers GET and POST.")
 		case !fromHere(r):
 			s.refuse(w, r, http.StatusForbidden, "The request came from another site.")
+		case public[r.URL.Path] && r.Method != http.MethodPost:
+			next.ServeHTTP(w, r) // what the page needs that says how to get in
 		case r.URL.Path == "/" && r.URL.Query().Has("token"):
 			s.exchange(w, r)
 		case !s.hasSession(r):
-			s.refuse(w, r, http.StatusUnauthorized, "Open the address that ‘swarm web’ has printed.")
+			s.refuse(w, r, http.StatusUnauthorized, "Open the address that ‘swarm web’ has printed last. It lets one browser in, once; a bookmark of it works after that.")
 		case r.Method == http.MethodPost && !s.opts.Write:
 			s.refuse(w, r, http.StatusForbidden, "This server only shows workers. ‘swarm web --write’ starts one that acts on them.")
 		default:
@@ -92,16 +95,58 @@ func fromHere(r *http.Request) bool {
 	return origin.Scheme == "http" || origin.Scheme == "https" // before a proxy that encrypts
 }
 
-// exchange gives a session for the token, and takes the token out of the address.
+// public are the paths that need no session.
+var public = map[string]bool{"/assets/style.css": true, "/assets/icon.svg": true}
+
+// within lets through to next only what is below the base of the server. The base is a
+// secret, like the cookie: browsers send cookies to all ports of a host name, but this one
+// only to paths below the base, which no other server knows.
+func (s *Server) within(next http.Handler) http.Handler {
+	below := http.StripPrefix(s.base, next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := len(s.base)
+		switch path := r.URL.Path; {
+		case len(path) > n && same(path[:n], s.base) && path[n] == '/' && !strings.HasPrefix(r.URL.RawPath, "//"):
+			below.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Content-Security-Policy", policy)
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			w.Header().Set("Referrer-Policy", "no-referrer")
+			w.Header().Set("Cache-Control", "no-store")
+			http.Error(w, "There is nothing here. Open the address that 'swarm web' has printed.", http.StatusNotFound)
+		}
+	})
+}
+
+// exchange gives a session for the token, and takes the token out of the address. Each token
+// is good for one session.
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet || !same(r.URL.Query().Get("token"), s.token) {
-		s.refuse(w, r, http.StatusUnauthorized, "The token in the address is not that of this server. Open the address that ‘swarm web’ has printed last.")
+	if r.Method == http.MethodGet && s.hasSession(r) {
+		http.Redirect(w, r, s.base+"/", http.StatusSeeOther)
+		return
+	}
+	if r.Method != http.MethodGet || !s.spend(r.URL.Query().Get("token")) {
+		s.refuse(w, r, http.StatusUnauthorized, "The token in the address has been used, or is not that of this server. Open the address that ‘swarm web’ has printed last.")
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: s.cookie, Value: s.session, Path: "/", HttpOnly: true, Secure: s.opts.TLS != nil, SameSite: http.SameSiteStrictMode,
+		Name: s.cookie, Value: s.session, Path: s.base + "/", HttpOnly: true, Secure: s.opts.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, s.base+"/", http.StatusSeeOther)
+}
+
+// spend reports whether the token is the present one, which has a successor then.
+func (s *Server) spend(token string) bool {
+	s.tokens.Lock()
+	defer s.tokens.Unlock()
+	if !same(token, s.token) {
+		return false
+	}
+	s.token = rand.Text()
+	if s.opts.Spent != nil {
+		s.opts.Spent(s.base + "/?token=" + s.token)
+	}
+	return true
 }
 
 func (s *Server) hasSession(r *http.Request) bool {

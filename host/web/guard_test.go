@@ -3,6 +3,7 @@ package web
 import (
 	"crypto/tls"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -77,9 +78,9 @@ func TestNames(t *testing.T) {
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *Options) { o.TLS = &tls.Config{} })
-	address := strings.TrimPrefix(r.Address("https://127.0.0.1:8080"), "https://127.0.0.1:8080")
+	address := strings.TrimPrefix(r.Address("https://127.0.0.1:8080"), "https://127.0.0.1:8080"+r.base)
 	w := r.ask(r.request(http.MethodGet, address, "Cookie", ""))
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/" {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != r.base+"/" {
 		t.Fatalf("%d, to %q", w.Code, w.Header().Get("Location"))
 	}
 	cookies := w.Result().Cookies()
@@ -87,15 +88,89 @@ func TestExchange(t *testing.T) {
 		t.Fatalf("cookies: %v", cookies)
 	}
 	c := cookies[0]
-	if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || strings.Contains(c.Value, r.token) {
+	if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != r.base+"/" || len(r.base) < 27 || c.Domain != "" || strings.Contains(c.Value, r.token) {
 		t.Errorf("the cookie is %s", c)
 	}
 	if w := r.ask(r.request(http.MethodGet, "/", "Cookie", c.Name+"="+c.Value)); w.Code != http.StatusOK {
 		t.Errorf("with the cookie: %d", w.Code)
 	}
+	// The token lets one browser in, and the one that it let in again.
+	if w := r.ask(r.request(http.MethodGet, address, "Cookie", "")); w.Code != http.StatusUnauthorized || len(w.Result().Cookies()) > 0 {
+		t.Errorf("the same token again: %d", w.Code)
+	}
+	if w := r.ask(r.request(http.MethodGet, address, "Cookie", c.Name+"="+c.Value)); w.Code != http.StatusSeeOther {
+		t.Errorf("the same token with the session: %d", w.Code)
+	}
+	next := strings.TrimPrefix(r.Address(""), r.base)
+	if w := r.ask(r.request(http.MethodGet, next, "Cookie", "")); next == address || w.Code != http.StatusSeeOther {
+		t.Errorf("the next token: %d", w.Code)
+	}
 	other := newRig(t, nil)
 	if w := other.ask(other.request(http.MethodGet, "/", "Cookie", c.Name+"="+c.Value)); w.Code != http.StatusUnauthorized {
 		t.Errorf("with the cookie of another server: %d", w.Code)
+	}
+}
+
+// TestOnlyBelowItsBase: nothing else than the paths below the base exists, or sets a cookie.
+func TestOnlyBelowItsBase(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *Options) { o.Path = "abcdefghijklmnopqrstuvwxyz" })
+	token := strings.TrimPrefix(r.Address(""), r.base)
+	for _, path := range []string{
+		"/", token, "/live", "/assets/style.css", "/worker/one", "/abcdefghijklmnopqrstuvwxyz", "/abcdefghijklmnopqrstuvwxyZ/", "/abcdefghijklmnopqrstuvwxyz0" + token,
+		"/x" + r.base + "/", "//abcdefghijklmnopqrstuvwxyz/", "/abcdefghijklmnopqrstuvwxy" + token, "/favicon.ico",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut} {
+			req := r.request(method, "")
+			req.URL.Path, req.URL.RawQuery, _ = strings.Cut(path, "?")
+			w := r.ask(req)
+			if w.Code != http.StatusNotFound || len(w.Result().Cookies()) > 0 || w.Header().Get("Location") != "" || strings.Contains(w.Body.String(), r.base) {
+				t.Errorf("%s %s: %d, %v\n%s", method, path, w.Code, w.Header(), w.Body)
+			}
+		}
+	}
+	if w := r.ask(r.request(http.MethodGet, "/")); w.Code != http.StatusOK || strings.Contains(r.paths(w.Body.String()), r.base) {
+		t.Errorf("its own page: %d", w.Code)
+	}
+	// Each address that a page has leads below the base.
+	for _, path := range []string{"/", "/timeline", "/teams"} {
+		body := r.ask(r.request(http.MethodGet, path)).Body.String()
+		for _, m := range regexp.MustCompile(`(?:href|src|action|data-live|data-base)="(/[^"]*)"`).FindAllStringSubmatch(body, -1) {
+			if !strings.HasPrefix(m[1], r.base+"/") {
+				t.Errorf("%s leads to %s", path, m[1])
+			}
+		}
+	}
+}
+
+// TestRefusals: the page of a refused request looks as the others do, and leads back.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *Options) { o.Write = true }, running("one"))
+	bare := r.ask(r.request(http.MethodGet, "/", "Cookie", ""))
+	for _, want := range []string{"/assets/style.css", "/assets/icon.svg", "swarm web"} {
+		if body := bare.Body.String(); bare.Code != http.StatusUnauthorized || !strings.Contains(body, want) || strings.Contains(body, "<script") || strings.Contains(body, "app.js") {
+			t.Errorf("without a session: %d, lacks %s:\n%s", bare.Code, want, body)
+		}
+	}
+	for _, path := range []string{"/assets/style.css", "/assets/icon.svg"} {
+		if w := r.ask(r.request(http.MethodGet, path, "Cookie", "")); w.Code != http.StatusOK || len(w.Result().Cookies()) > 0 {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+	for path, want := range map[string]string{
+		"/worker/a'b":          `<pre tabindex="0">swarm events --worker`,
+		"/worker/none":         `<pre tabindex="0">swarm events --worker none</pre>`,
+		"/nothing":             `href="/">All workers</a>`,
+		"/worker/one/do/clean": `href="/worker/one">Back to the worker</a>`,
+	} {
+		w := r.ask(r.request(http.MethodGet, path))
+		if body := r.paths(w.Body.String()); w.Code < 400 || !strings.Contains(body, want) || !strings.Contains(body, `class="button" href="/`) {
+			t.Errorf("%s: %d, lacks %s:\n%s", path, w.Code, want, body)
+		}
+	}
+	if code, body := r.post("/worker/one/do/kill", nil); code != http.StatusConflict || !strings.Contains(body, "Back to the worker") {
+		t.Errorf("a conflict: %d\n%s", code, body)
 	}
 }
 

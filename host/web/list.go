@@ -234,7 +234,7 @@ func (s *Server) liveList(w http.ResponseWriter, r *http.Request) {
 				if err := out.title(titleOf("Workers", now)); err != nil {
 					return err
 				}
-				change, err := changeOf(listOf(now, v, time.Now()), shown)
+				change, err := s.changeOf(listOf(now, v, time.Now()), shown)
 				if err != nil {
 					return err
 				}
@@ -254,17 +254,17 @@ func (s *Server) liveList(w http.ResponseWriter, r *http.Request) {
 
 // changeOf returns what a browser has to be told to show the list. shown has the sums of
 // the rows that it shows, and is updated.
-func changeOf(l list, shown map[string]uint64) (listChange, error) {
+func (s *Server) changeOf(l list, shown map[string]uint64) (listChange, error) {
 	c := listChange{Rows: map[string]string{}, Sections: []sectionChange{}}
 	there := map[string]bool{}
 	for _, sec := range l.Sections {
-		head, err := render("sectionhead", sec)
+		head, err := s.render("sectionhead", sec)
 		if err != nil {
 			return c, err
 		}
 		sc := sectionChange{Name: sec.Name, Head: string(head), Keys: []string{}}
 		for _, r := range sec.Rows {
-			html, err := render("row", r)
+			html, err := s.render("row", r)
 			if err != nil {
 				return c, err
 			}
@@ -278,11 +278,11 @@ func changeOf(l list, shown map[string]uint64) (listChange, error) {
 		c.Sections = append(c.Sections, sc)
 	}
 	maps.DeleteFunc(shown, func(key string, _ uint64) bool { return !there[key] })
-	head, err := render("head", l)
+	head, err := s.render("head", l)
 	if err != nil {
 		return c, err
 	}
-	empty, err := render("empty", l)
+	empty, err := s.render("empty", l)
 	c.Head, c.Empty = string(head), string(empty)
 	return c, err
 }

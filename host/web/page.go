@@ -20,12 +20,18 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// pages are the templates. Each page is an entry that the layout includes.
-var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"asset": func(name string) string { return "/assets/" + name + "?v=" + files[name].tag },
-	"tone":  toneName,
-	"safe":  safetext.Line,
-}).ParseFS(assets, "assets/*.html"))
+// pages are the templates. Each page is an entry that the layout includes. Their links are
+// paths of the server, which "at" puts below its base.
+var pages = template.Must(template.New("").Funcs(functionsAt("")).ParseFS(assets, "assets/*.html"))
+
+func functionsAt(base string) template.FuncMap {
+	return template.FuncMap{
+		"at":    func(path string) string { return base + path },
+		"asset": func(name string) string { return base + "/assets/" + name + "?v=" + files[name].tag },
+		"tone":  toneName,
+		"safe":  safetext.Line,
+	}
+}
 
 type file struct {
 	data []byte
@@ -82,16 +88,20 @@ type page struct {
 	Live string
 	// Data is for the template.
 	Data any
+	// Bare says that the browser has no session: it gets no script.
+	Bare bool
+
+	server *Server
 }
 
 func (s *Server) show(w http.ResponseWriter, p page) { s.showAs(w, http.StatusOK, p) }
 
 func (s *Server) showAs(w http.ResponseWriter, code int, p page) {
-	p.Write = s.opts.Write
+	p.Write, p.server = s.opts.Write, s
 	if p.Bar = safetext.Line(p.Title) + " · swarm"; p.Nav != "" {
 		p.Bar = titleOf(p.Title, s.feed.now())
 	}
-	body, err := render("layout", p)
+	body, err := s.render("layout", p)
 	if err != nil {
 		s.opts.Logger.Error("cannot make a page", "page", p.Part, "error", err)
 		http.Error(w, "This page can't be made.", http.StatusInternalServerError)
@@ -120,24 +130,36 @@ func titleOf(title string, now snapshot) string {
 
 // Body returns the page's own part.
 func (p page) Body() (template.HTML, error) {
-	body, err := render(p.Part, p)
+	body, err := p.server.render(p.Part, p)
 	return template.HTML(body), err
 }
 
-func render(part string, data any) ([]byte, error) {
+func (s *Server) render(part string, data any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, part, data); err != nil {
+	if err := s.pages.ExecuteTemplate(&b, part, data); err != nil {
 		return nil, fmt.Errorf("template %s: %w", part, err)
 	}
 	return b.Bytes(), nil
 }
 
+// refusal is what the page of a refused request says: why, the command line that helps, and
+// the page to go back to. The last two may be empty.
+type refusal struct{ Why, Line, Back string }
+
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, code int, why string) {
+	refused := refusal{Why: why}
+	if s.hasSession(r) {
+		refused.Back = "/"
+	}
+	s.refuseWith(w, r, code, refused)
+}
+
+func (s *Server) refuseWith(w http.ResponseWriter, r *http.Request, code int, refused refusal) {
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		http.Error(w, why, code)
+		http.Error(w, strings.TrimSpace(refused.Why+" "+refused.Line), code)
 		return
 	}
-	s.showAs(w, code, page{Title: http.StatusText(code), Part: "refused", Data: why})
+	s.showAs(w, code, page{Title: http.StatusText(code), Part: "refused", Data: refused, Bare: code == http.StatusUnauthorized})
 }
 
 func toneName(t condition.Tone) string {

@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"errors"
+	"html/template"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,14 +34,25 @@ type Options struct {
 	// TLS has the certificate with which connections are encrypted; nil: they are not. With
 	// it cookies are sent over such connections only.
 	TLS *tls.Config
+	// Path is the first part of the path of all pages, which nobody can guess; empty: the
+	// server makes one.
+	Path string
+	// Spent is called when a token has let a browser in, with the path that has the next one,
+	// unless it is nil.
+	Spent func(path string)
 	// Logger gets messages for debugging; nil: nobody.
 	Logger hclog.Logger
 }
 
 // Server answers a browser. Its methods may be called at the same time.
 type Server struct {
-	opts    Options
+	opts Options
+	// base is before all paths.
+	base string
+	// token lets the next browser in.
 	token   string
+	tokens  sync.Mutex
+	pages   *template.Template
 	session string
 	cookie  string
 	feed    *feed
@@ -80,14 +93,26 @@ func New(o Options) *Server {
 		opts: o, token: rand.Text(), session: rand.Text() + rand.Text(), cookie: "swarm_" + rand.Text()[:8],
 		feed: newFeed(o.Host), differ: o.Host.Saved(), keeper: o.Host.Saved(), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
 	}
+	if o.Path == "" {
+		o.Path = NewPath()
+	}
+	s.base = "/" + o.Path
+	s.pages = template.Must(pages.Clone()).Funcs(functionsAt(s.base))
 	s.life, s.leave = context.WithCancel(context.Background())
-	s.mux = s.guard(s.routes())
+	s.mux = s.within(s.guard(s.routes()))
 	return s
 }
 
-// Address returns the address to open, of a server that listens at base, such as
-// http://127.0.0.1:8080. Whoever knows it can do what this server allows.
-func (s *Server) Address(base string) string { return base + "/?token=" + s.token }
+// NewPath returns a path that nobody can guess.
+func NewPath() string { return strings.ToLower(rand.Text()) }
+
+// Address returns the address to open, of a server that listens at host, such as
+// http://127.0.0.1:8080. The first browser that opens it can do what this server allows.
+func (s *Server) Address(host string) string {
+	s.tokens.Lock()
+	defer s.tokens.Unlock()
+	return host + s.base + "/?token=" + s.token
+}
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }

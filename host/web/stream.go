@@ -10,11 +10,12 @@ import (
 )
 
 type stream struct {
-	w    http.ResponseWriter
-	r    *http.Request
-	c    *http.ResponseController
-	end  <-chan struct{}
-	sent time.Time
+	server *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	c      *http.ResponseController
+	end    <-chan struct{}
+	sent   time.Time
 	// titled is the title that was sent last.
 	titled string
 }
@@ -36,7 +37,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run func(*stream
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("X-Accel-Buffering", "no")
-	out := &stream{w: w, r: r, c: http.NewResponseController(w), end: s.end}
+	out := &stream{server: s, w: w, r: r, c: http.NewResponseController(w), end: s.end}
 	err := out.write([]byte("retry: 1500\n\n"))
 	if err == nil {
 		err = run(out)
@@ -109,7 +110,7 @@ const (
 
 // part sends the element with an id, made by a template, unless it is shown already.
 func (s *stream) part(id, part string, view any, shown *string) error {
-	html, err := render(part, view)
+	html, err := s.server.render(part, view)
 	if err != nil || string(html) == *shown {
 		return err
 	}

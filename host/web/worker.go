@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/sleep"
 )
@@ -53,7 +54,10 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) (dash.Item, bool) 
 	now := s.feed.first(r.Context())
 	i, ok := now.find(r.PathValue("name"))
 	if !ok {
-		s.refuse(w, r, http.StatusNotFound, "There is no such worker. Its history may still be known: ‘swarm events NAME’.")
+		s.refuseWith(w, r, http.StatusNotFound, refusal{
+			Why: "There is no such worker. Its history may still be known:", Back: "/",
+			Line: "swarm " + safetext.Line(humane.Command([]string{"events", "--worker", r.PathValue("name")})),
+		})
 	}
 	return i, ok
 }
@@ -198,7 +202,7 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 			if err := out.title(titleOf(i.Name, now)); err != nil {
 				return err
 			}
-			html, err := render("workerhead", s.headOf(i, time.Now()))
+			html, err := s.render("workerhead", s.headOf(i, time.Now()))
 			if err != nil {
 				return err
 			}

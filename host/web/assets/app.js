@@ -20,7 +20,7 @@ function listen(address, events) {
     live.hidden = false;
     live.textContent = text;
     live.classList.toggle('off', off);
-    if (off && lost.hidden) lost.querySelector('time').textContent = new Date().toLocaleTimeString();
+    if (off && lost.hidden) lost.querySelector('time').textContent = new Date().toTimeString().slice(0, 8);
     lost.hidden = !off;
   };
   const open = () => {
@@ -136,12 +136,12 @@ function show(choice) {
 // The way back leads to the list as it was seen last. A section that was folded by a key
 // keeps the focus.
 if ($('list')) {
-  sessionStorage.setItem('list', location.pathname + location.search);
+  sessionStorage.setItem('list', location.pathname + location.search); // with the base
   const folded = sessionStorage.getItem('folded');
   sessionStorage.removeItem('folded');
   if (folded !== null) [...$('list').children].find((s) => s.dataset.section === folded)?.querySelector('.fold')?.focus();
 } else {
-  document.querySelector('[data-key="up"]')?.setAttribute('href', sessionStorage.getItem('list') || '/');
+  document.querySelector('[data-key="up"]')?.setAttribute('href', sessionStorage.getItem('list') || document.body.dataset.base);
 }
 document.addEventListener('click', (e) => {
   const fold = e.target.closest('.fold');
@@ -265,7 +265,7 @@ if (live && ($('teams') || $('timeline'))) listen(live, {part: (p) => replace($(
 if (live && $('workerhead')) {
   listen(live, {
     head: (h) => replace($('workerhead'), h.html),
-    gone: () => { location.href = '/'; },
+    gone: () => { location.href = document.body.dataset.base; },
     part: (p) => replace($(p.id), p.html),
     ...($('log') ? showLog() : {}),
     ...($('screen') ? {begin: () => {}, screen: (html) => { $('screen').innerHTML = html; }} : {}),

@@ -17,6 +17,7 @@ type webOptions struct {
 	listen, socket string
 	cert, key      string
 	write, json    bool
+	fresh          bool
 }
 
 func NewWeb(a *app.App) *cobra.Command {
@@ -30,7 +31,10 @@ on stdout; open it in a browser. No worker ends with the server.
 The pages only show workers, unless --write is given: then they can also kill workers and
 the like, each time after a question.
 
-The address has a random token in it: whoever knows it sees what you see. The server
+The address has a random token in it, which lets one browser in, once; the next one is
+printed on stderr then. Its path is random, too, and stays the same for this state
+directory, with the port if that is free: a bookmark works as long as the server runs, and
+asks for the token of the next one. --new-address makes a new path and port. The server
 listens at 127.0.0.1, at a free port, or with --socket at a unix socket that only you can
 open. It listens at an address that other machines can reach only with a certificate, see
 --cert and --key. To look at the workers of another machine, use ssh:
@@ -40,6 +44,7 @@ open. It listens at an address that other machines can reach only with a certifi
   swarm web --write
   swarm web --listen localhost:8080
   swarm web --socket ~/web.sock
+  swarm web --new-address
   swarm web --listen build.example.com:8443 --cert cert.pem --key key.pem`,
 		Args: command.Arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,6 +65,7 @@ open. It listens at an address that other machines can reach only with a certifi
 	f.StringVar(&o.cert, "cert", "", "`FILE` with a certificate (PEM), to encrypt connections")
 	f.StringVar(&o.key, "key", "", "`FILE` with the key of the certificate")
 	f.BoolVar(&o.write, "write", false, "let the pages act on workers")
+	f.BoolVar(&o.fresh, "new-address", false, "do not use the path and the port of the last time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object (docs/web.schema.json): address, socket (empty without one), write")
 	return cmd
 }
@@ -77,6 +83,9 @@ func runWeb(a *app.App, o *webOptions) error {
 	}
 	if o.write {
 		command = append(command, "-write")
+	}
+	if o.fresh {
+		command = append(command, "-new-address")
 	}
 	if o.json {
 		command = append(command, "-json")

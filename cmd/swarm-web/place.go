@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"github.com/swarmhost/swarm/host/web"
+	"github.com/swarmhost/swarm/shared/safefile"
+)
+
+// placeFile is the file in the state directory that keeps the address of the pages, so that a
+// bookmark of it works at the next server, too.
+const placeFile = "web.json"
+
+const maxPlace = 4 << 10
+
+// place is where the pages of a state directory are.
+type place struct {
+	// Path is the part of the address that nobody can guess.
+	Path string `json:"path"`
+	// Port is the port of 127.0.0.1 that was free at the first time; 0: none was chosen.
+	Port int `json:"port"`
+}
+
+var validPath = regexp.MustCompile(`^[a-z0-9]{26,64}$`)
+
+// loadPlace returns the address that the pages had before, or a new one. A file that can't
+// be used is replaced; err says why.
+func loadPlace(dir string, fresh bool) (p place, err error) {
+	if !fresh {
+		var text []byte
+		text, err = safefile.Read(filepath.Join(dir, placeFile), maxPlace)
+		if err == nil {
+			err = json.Unmarshal(text, &p)
+		}
+		if err == nil && validPath.MatchString(p.Path) && p.Port >= 0 && p.Port < 1<<16 {
+			return p, nil
+		}
+		if err == nil {
+			err = errors.New("it has no address")
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		} else {
+			err = fmt.Errorf("the earlier address can't be read from %s, so there is a new one: %w", placeFile, err)
+		}
+	}
+	return place{Path: web.NewPath()}, err
+}
+
+// save keeps the address for the next server.
+func (p place) save(dir string) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, placeFile)
+	old, err := safefile.Read(path, maxPlace)
+	if err == nil && string(old) == string(text)+"\n" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := safefile.ReplaceCache(path, append(text, '\n')); err != nil {
+		return fmt.Errorf("the address can't be kept for the next 'swarm web': %w", err)
+	}
+	return nil
+}
+
+// at returns the address to listen at: the port of the place where any one will do.
+func (p place) at(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || port != "0" || p.Port == 0 {
+		return address
+	}
+	return net.JoinHostPort(host, strconv.Itoa(p.Port))
+}

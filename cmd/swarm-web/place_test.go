@@ -1,0 +1,125 @@
+package main_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNoOtherPortGetsTheSession: browsers, and this client, send cookies to all ports of a
+// host name. Another server on this machine gets none, whichever path it is asked for.
+func TestNoOtherPortGetsTheSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.web("--write")
+	if code, _ := s.get(""); code != http.StatusOK {
+		t.Fatalf("%d", code)
+	}
+	var got []string
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = append(got, r.URL.Path+": "+r.Header.Get("Cookie")+r.Header.Get("Referer"))
+	}))
+	defer other.Close()
+	paths := []string{"/", "/live", "/worker/one/do/kill", "/assets/app.js", "/favicon.ico", "/a/b/c"}
+	for _, path := range paths {
+		if code, _ := s.fetch(other.URL + path); code != http.StatusOK {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+	if len(got) != len(paths) {
+		t.Errorf("%d requests", len(got))
+	}
+	for _, request := range got {
+		if !strings.HasSuffix(request, ": ") {
+			t.Errorf("another port got %s", request)
+		}
+	}
+	// What is not below the random path does not exist, with the session and without it.
+	host := s.base[:strings.LastIndex(s.base, "/")]
+	token := strings.TrimPrefix(s.address, s.base)
+	for _, path := range append(paths, token) {
+		answer, err := s.Get(host + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusNotFound || len(answer.Cookies()) > 0 {
+			t.Errorf("%s: %s, %v", path, answer.Status, answer.Cookies())
+		}
+	}
+	// The token has been used, so another browser gets nothing with it.
+	jar := s.Jar
+	s.Jar = nil
+	if code, body := s.get(""); code != http.StatusUnauthorized || !strings.Contains(body, "has been used") {
+		t.Errorf("the token once more: %d\n%s", code, body)
+	}
+	s.Jar = jar
+	if code, _ := s.get("/"); code != http.StatusOK {
+		t.Errorf("the first browser: %d", code)
+	}
+}
+
+// TestAddressIsKept: a bookmark leads to the pages of the next server, too, which asks for its
+// own token.
+func TestAddressIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.web()
+	first.get("")
+	files, err := filepath.Glob(filepath.Join(w.dir, "*", "web.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	// A second server beside it has another port, and takes the address of the first from
+	// nobody.
+	beside := w.web()
+	if beside.base == first.base {
+		t.Errorf("two servers at %s", first.base)
+	}
+	first.end()
+	beside.end()
+	second := w.web()
+	if second.base != first.base || second.address == first.address {
+		t.Errorf("the address was %s, and is %s", first.address, second.address)
+	}
+	second.Jar = first.Jar
+	if code, body := second.get("/"); code != http.StatusUnauthorized || !strings.Contains(body, "swarm web") {
+		t.Errorf("the bookmark: %d\n%s", code, body)
+	}
+	if code, _ := second.fetch(first.address); code != http.StatusUnauthorized {
+		t.Errorf("the token of the first: %d", code)
+	}
+	if code, _ := second.get(""); code != http.StatusOK {
+		t.Errorf("with the token: %d", code)
+	}
+	if code, _ := second.get("/"); code != http.StatusOK {
+		t.Errorf("the bookmark after that: %d", code)
+	}
+	second.end()
+	third := w.web("--new-address")
+	if path := third.base[strings.LastIndex(third.base, "/"):]; strings.HasSuffix(first.base, path) {
+		t.Errorf("the new address is %s", third.address)
+	}
+	third.end()
+	if err := os.WriteFile(files[0], []byte("{\"path\":\"../x\",\"port\":1}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if fourth := w.web(); strings.Contains(fourth.base, "..") || len(fourth.base) < 40 {
+		t.Errorf("with a damaged file: %s", fourth.base)
+	}
+}
+
+// end ends a server.
+func (s *server) end() {
+	s.w.Helper()
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		s.w.Fatal(err)
+	}
+	_ = s.cmd.Wait()
+}

@@ -11,6 +11,11 @@ import (
 // terminal showed.
 func screenOf(t *testing.T, path string) Screen {
 	t.Helper()
+	return readScreen(t, path)
+}
+
+func readScreen(t testing.TB, path string) Screen {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -110,7 +110,7 @@ func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 		Session: session,
 		Env:     s.tools,
 		Open:    s.open,
-		Logger:  s.setup.Logger,
+		Logger:  s.logger(errs),
 	})
 	leave()
 	<-orphaned

@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -28,6 +32,22 @@ func (s source) open(ctx context.Context) (*host.Host, error) {
 	// The valid part of a damaged file is used.
 	loaded, _ := s.setup.LoadUser()
 	return s.setup.Open(ctx, loaded.Config)
+}
+
+// logger returns the logger of the server. Without SWARM_LOG it gets errors alone, which are
+// faults of swarm itself.
+func (s source) logger(errs io.Writer) hclog.Logger {
+	if s.setup.Logger != nil {
+		return s.setup.Logger
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "swarm-mcp", Level: hclog.Error, Output: safetext.Writer(errs)})
+}
+
+// warn logs a warning if a log was asked for.
+func (s source) warn(message string, args ...any) {
+	if s.setup.Logger != nil {
+		s.setup.Logger.Warn(message, args...)
+	}
 }
 
 // tools returns the environment of a call of a tool.

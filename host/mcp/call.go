@@ -19,6 +19,8 @@ const foreground = "Bash"
 // call calls a tool for the client. The context is that of the request: it ends when
 // the client cancels it or is gone, and once it was answered.
 func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	// It comes before the holds, which a panic in it must not keep.
+	env := s.Env(t.Name)
 	work, ended := ctx, func() {}
 	if !t.ReadOnly && t.Name != foreground {
 		if !s.changes.add(1) {
@@ -33,43 +35,56 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 	}
 	tell, hush := progress(ctx, r)
 	defer hush()
-	env := s.Env(t.Name)
 	env.Session, env.Progress, env.Patience = s.Session, tell, cmp.Or(s.CallLimit, DefaultCallLimit)
 	env.Gone = ctx.Done()
 	as, _ := ctx.Value(becomingKey{}).(*becoming)
 	if as != nil {
 		env.TaskAfter = taskAfter
 	}
-	done := make(chan tool.Result)
+	done := make(chan outcome)
 	input := r.Params.Arguments
 	if bytes.Equal(input, []byte("null")) {
 		input = nil // what some clients make of none
 	}
 	go func() {
 		defer s.behind.done()
-		result := t.Call(work, env, input)
+		o := s.callTool(work, env, t, input)
 		ended()
 		select {
-		case done <- result:
+		case done <- o:
 		case <-ctx.Done():
-			s.complete(ctx, result)
+			s.complete(ctx, o.result)
 		}
 	}()
 	select {
-	case result := <-done:
+	case o := <-done:
 		if as != nil {
-			as.id = result.Task
+			as.id = o.result.Task
 		}
 		// The context ends once the answer is written.
 		context.AfterFunc(ctx, func() {
 			defer s.behind.done()
-			s.complete(ctx, result)
+			s.complete(ctx, o.result)
 		})
-		return answer(result)
+		if o.err != nil {
+			return nil, o.err
+		}
+		return answer(o.result)
 	case <-ctx.Done():
 		s.behind.done()
 		return nil, ctx.Err()
 	}
+}
+
+// outcome is what came of a call: a result, or an error if the tool has panicked.
+type outcome struct {
+	result tool.Result
+	err    error
+}
+
+func (s *server) callTool(ctx context.Context, env tool.Env, t tool.Tool, input json.RawMessage) (o outcome) {
+	defer s.caught("the tool "+t.Name, func() { o = outcome{err: errPanic} })
+	return outcome{result: t.Call(ctx, env, input)}
 }
 
 // complete does the rest of a call after its answer has been sent.
@@ -77,6 +92,7 @@ func (s *server) complete(ctx context.Context, r tool.Result) {
 	if r.AfterAnswer == nil {
 		return
 	}
+	defer s.caught("the rest of a call", nil)
 	if err := r.AfterAnswer(context.WithoutCancel(ctx)); err != nil {
 		s.Logger.Warn("after the answer", "error", err)
 	}

@@ -27,7 +27,10 @@ func (s *server) follow(ctx context.Context, uri string) {
 	stirred := make(chan struct{}, 1)
 	var telling sync.WaitGroup
 	defer telling.Wait()
-	telling.Go(func() { s.tellUpdates(ctx, uri, stirred) })
+	telling.Go(func() {
+		defer s.caught("notices about "+uri, nil)
+		s.tellUpdates(ctx, uri, stirred)
+	})
 	f := follower{server: s, uri: uri, stir: func() {
 		select {
 		case stirred <- struct{}{}:

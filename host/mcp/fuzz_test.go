@@ -2,17 +2,12 @@ package mcp
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/shell"
-	"github.com/swarmhost/swarm/host/tool"
 )
 
 // methods are requests with one string of the client's, which stands where $ is.
@@ -84,31 +79,11 @@ type fuzzClient struct {
 
 func newFuzzClient(f *testing.F) *fuzzClient {
 	f.Helper()
-	dir := f.TempDir()
-	open := func(ctx context.Context) (*host.Host, error) { return host.Open(ctx, host.Options{Dir: dir}) }
-	in, client := io.Pipe()
-	server, out := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		done <- Serve(context.Background(), Options{
-			In: in, Out: out, Version: "0", Session: shell.Session{ID: "fuzz"}, Open: open,
-			Env: func(string) tool.Env { return tool.Env{Open: open, Dir: dir} },
-		})
-		_ = out.Close()
-	}()
-	f.Cleanup(func() {
-		_ = client.Close()
-		if err := <-done; err != nil {
-			f.Error(err)
-		}
-	})
-	c := &fuzzClient{in: client, out: bufio.NewReader(server)}
-	c.ask(f, `"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}`)
-	return c
+	return newClient(f, nil)
 }
 
-// ask sends a request and reads until its answer.
-func (c *fuzzClient) ask(t testing.TB, request string) {
+// ask sends a request, reads until its answer and returns that.
+func (c *fuzzClient) ask(t testing.TB, request string) string {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,6 +115,6 @@ func (c *fuzzClient) ask(t testing.TB, request string) {
 		if (answer.Result == nil) == (answer.Error == nil) {
 			t.Fatalf("the answer to %s has not exactly one of result and error: %s", request, line)
 		}
-		return
+		return string(line)
 	}
 }

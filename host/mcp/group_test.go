@@ -47,7 +47,7 @@ func TestGroup(t *testing.T) {
 // A call that comes while the server leaves is refused, and starts nothing.
 func TestCallWhileLeaving(t *testing.T) {
 	t.Parallel()
-	s := &server{Options: Options{Logger: hclog.NewNullLogger()}}
+	s := &server{Options: Options{Logger: hclog.NewNullLogger(), Env: func(string) tool.Env { return tool.Env{} }}}
 	s.behind.wait()
 	for _, known := range tool.All() {
 		r := &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{Name: known.Name, Arguments: json.RawMessage("{}")}}

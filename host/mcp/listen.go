@@ -133,6 +133,7 @@ func (s *server) listen(next sdk.MethodHandler) sdk.MethodHandler {
 		defer stop()
 		for _, id := range agreed {
 			following.Go(func() {
+				defer s.caught("the notice about task "+id, nil)
 				select {
 				case <-acknowledged:
 					s.followTask(telling, id, l.ID)

@@ -97,12 +97,19 @@ func Serve(ctx context.Context, o Options) error {
 	// The list that exists before the client connects is not a change.
 	if !s.Outside {
 		listed := make(chan struct{})
-		s.behind.run(func() { s.watchList(running, func() { close(listed) }) })
+		begun := sync.OnceFunc(func() { close(listed) })
+		s.behind.run(func() {
+			defer s.caught("the list of workers", begun)
+			s.watchList(running, begun)
+		})
 		<-listed
 	}
 	s.subs.follow = func(uri string) func() {
 		one, stop := context.WithCancel(running)
-		s.behind.run(func() { s.follow(one, uri) })
+		s.behind.run(func() {
+			defer s.caught("notices about "+uri, nil)
+			s.follow(one, uri)
+		})
 		return stop
 	}
 	c := newConn(o.In, o.Out)
@@ -157,7 +164,7 @@ func (s *server) build() error {
 		s.sdk.AddResourceTemplate(template, s.read)
 	}
 	s.addInbox()
-	s.sdk.AddReceivingMiddleware(s.offered, s.listNow, readable, discoverable, s.asTask, s.listen)
+	s.sdk.AddReceivingMiddleware(s.guarded, s.offered, s.listNow, readable, discoverable, s.asTask, s.listen)
 	return s.addTasks()
 }
 
@@ -180,6 +187,7 @@ func (s *server) endShells(ctx context.Context) {
 	if s.Outside {
 		return // it has none
 	}
+	defer s.caught("the end of the shells", nil)
 	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
 	h, err := s.Open(ctx)

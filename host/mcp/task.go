@@ -107,6 +107,9 @@ func (s *server) addTasks() error {
 
 func addTaskMethod[R sdk.Result](s *server, method string, serve func(ctx context.Context, id string) (R, error)) error {
 	return sdk.AddReceivingCustomMethod(s.sdk, method, func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (none R, _ error) {
+		if p == nil {
+			return none, needsParams(method)
+		}
 		if !declaresTasks(p.GetMeta()) {
 			return none, undeclared()
 		}

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/accept"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -86,13 +88,14 @@ func serveWorker(o options, errs *os.File, env []string) error {
 
 	slots := make(chan struct{}, maxClients)
 	for {
-		conn, err := listener.AcceptUnix()
+		accepted, err := accept.Next(listener, func(err error) { s.warn("clients wait", "worker", o.worker, "error", err) })
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("wait for clients: %w", err)
 		}
+		conn := accepted.(*net.UnixConn)
 		select {
 		case slots <- struct{}{}:
 		default:
@@ -102,13 +105,17 @@ func serveWorker(o options, errs *os.File, env []string) error {
 		work.Go(func() {
 			defer func() { <-slots }()
 			defer func() { _ = conn.Close() }()
+			// A panic about one client must not end the server of the others.
+			defer func() {
+				if why := recover(); why != nil {
+					s.warn("panic", "worker", o.worker, "error", fmt.Sprint(why), "stack", string(debug.Stack()))
+				}
+			}()
 			if !isIn(conn, o.container) {
 				return
 			}
 			if err := s.runsIn(ctx, o.container); err != nil {
-				if s.setup.Logger != nil {
-					s.setup.Logger.Warn("a client was turned away", "worker", o.worker, "error", err)
-				}
+				s.warn("a client was turned away", "worker", o.worker, "error", err)
 				return
 			}
 			ctx, done := context.WithCancel(ctx)
@@ -117,10 +124,10 @@ func serveWorker(o options, errs *os.File, env []string) error {
 			err := mcp.Serve(ctx, mcp.Options{
 				In: conn, Out: conn, Version: setup.ReadBuild().Version, Outside: true,
 				Env:  func(string) tool.Env { return tool.Env{Open: s.open} },
-				Open: s.open, Logger: s.setup.Logger,
+				Open: s.open, Logger: s.logger(errs),
 			})
-			if err != nil && s.setup.Logger != nil {
-				s.setup.Logger.Warn("a client was not served to its end", "error", err)
+			if err != nil {
+				s.warn("a client was not served to its end", "worker", o.worker, "error", err)
 			}
 		})
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/swarmhost/swarm/shared/machinetest"
 	"github.com/swarmhost/swarm/shared/proc"
 )
@@ -66,10 +68,21 @@ func identity(p proc.Identity) string {
 	return strconv.Itoa(p.PID) + ":" + strconv.FormatUint(p.Start, 10) + ":" + p.Boot
 }
 
-// TestServesTheWorkerOfTheContainer: who can make a control group with the name of a
-// container still can't pass for a worker that does not run in that container.
-func TestServesTheWorkerOfTheContainer(t *testing.T) {
-	t.Parallel()
+// contained is a server for clients in a control group with the name of a container, and a worker
+// that does not run in that container.
+type contained struct {
+	*world
+	ctx    context.Context
+	server *exec.Cmd
+	// log is where the server's standard error goes, socket where clients connect to.
+	log, socket string
+	inGroup     func(command string) *exec.Cmd
+	// left is closed when the server has ended.
+	left chan struct{}
+}
+
+func newContained(t *testing.T) *contained {
+	t.Helper()
 	machinetest.ControlGroups(t)
 	container := strings.Repeat("ab", 32)
 	group := newGroup(t, container)
@@ -81,15 +94,16 @@ func TestServesTheWorkerOfTheContainer(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	inGroup := func(command string) *exec.Cmd {
+	t.Cleanup(cancel)
+	c := &contained{world: w, ctx: ctx, log: filepath.Join(w.dir, "log"), left: make(chan struct{})}
+	c.inGroup = func(command string) *exec.Cmd {
 		return w.command(ctx, "sh", "-c", "echo $$ > "+filepath.Join(group, "cgroup.procs")+" && exec "+command)
 	}
-	first := inGroup("sleep 600")
+	first := c.inGroup("sleep 600")
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = first.Process.Kill(); _ = first.Wait() }()
+	t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() })
 	id, err := proc.Identify(first.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
@@ -98,22 +112,92 @@ func TestServesTheWorkerOfTheContainer(t *testing.T) {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", id.PID))
 		return err == nil && strings.Contains(string(b), container)
 	})
-	server := w.command(ctx, "swarm-mcp", "-worker", worker.ID, "-container", container, "-until", identity(id))
-	socket, clients := listen(w)
-	server.ExtraFiles = []*os.File{clients}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
-
-	self, err := os.Executable()
+	c.server = w.command(ctx, "swarm-mcp", "-worker", worker.ID, "-container", container, "-until", identity(id))
+	c.server.Env = append(c.server.Env, "SWARM_LOG=warn")
+	log, err := os.Create(c.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := inGroup(self)
-	client.Env = append(client.Env, askVar+"="+socket)
-	if out, err := client.CombinedOutput(); err != nil || len(out) > 0 {
+	t.Cleanup(func() { _ = log.Close() })
+	c.server.Stderr = log
+	var clients *os.File
+	c.socket, clients = listen(w)
+	c.server.ExtraFiles = []*os.File{clients}
+	if err := c.server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(c.left)
+		_ = c.server.Wait()
+	}()
+	t.Cleanup(func() { _ = c.server.Process.Kill(); <-c.left })
+	return c
+}
+
+// ask starts a client in the control group, and returns what the server answers.
+func (c *contained) ask() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	client := c.inGroup(self)
+	client.Env = append(client.Env, askVar+"="+c.socket)
+	out, err := client.CombinedOutput()
+	return string(out), err
+}
+
+// TestServesTheWorkerOfTheContainer: who can make a control group with the name of a
+// container still can't pass for a worker that does not run in that container.
+func TestServesTheWorkerOfTheContainer(t *testing.T) {
+	t.Parallel()
+	c := newContained(t)
+	if out, err := c.ask(); err != nil || out != "" {
 		t.Errorf("the server answers %q, error %v", out, err)
+	}
+}
+
+// TestTooManyFilesEndNoServer: while the server can open no file its clients wait in the queue,
+// and it serves them afterwards.
+func TestTooManyFilesEndNoServer(t *testing.T) {
+	t.Parallel()
+	c := newContained(t)
+	// It has opened all that it needs for its start once it holds its lock and accepts.
+	if out, err := c.ask(); err != nil || out != "" {
+		t.Fatalf("the server answers %q, error %v", out, err)
+	}
+	var before unix.Rlimit
+	none := unix.Rlimit{}
+	if err := unix.Prlimit(c.server.Process.Pid, unix.RLIMIT_NOFILE, nil, &before); err != nil {
+		t.Fatal(err)
+	}
+	none.Max = before.Max
+	if err := unix.Prlimit(c.server.Process.Pid, unix.RLIMIT_NOFILE, &none, nil); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("unix", c.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, func() bool {
+		select {
+		case <-c.left:
+			t.Fatal("the server has left")
+		default:
+		}
+		b, _ := os.ReadFile(c.log)
+		return strings.Contains(string(b), "too many open files")
+	})
+	_ = conn.Close()
+	if err := unix.Prlimit(c.server.Process.Pid, unix.RLIMIT_NOFILE, &before, nil); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := c.ask(); err != nil || out != "" {
+		t.Errorf("the server answers %q, error %v", out, err)
+	}
+	select {
+	case <-c.left:
+		t.Error("the server has left")
+	default:
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/accept"
 )
 
 // bounded is a listener of which no more connections are open than it has places. If all are
@@ -16,6 +18,8 @@ type bounded struct {
 	net.Listener
 	mu   sync.Mutex
 	open map[*placed]struct{}
+	// failed gets errors of Accept that pass; it may be nil.
+	failed func(error)
 	// places has a value for each connection that is open.
 	places chan struct{}
 }
@@ -36,7 +40,7 @@ func newBounded(l net.Listener, most int) *bounded {
 
 // Accept waits for a connection, and then for its place.
 func (b *bounded) Accept() (net.Conn, error) {
-	c, err := b.Listener.Accept()
+	c, err := accept.Next(b.Listener, b.failed)
 	if err != nil {
 		return nil, err
 	}

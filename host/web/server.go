@@ -140,7 +140,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			_ = server.Close()
 		}
 	})
-	l = newBounded(l, maxConnections)
+	places := newBounded(l, maxConnections)
+	places.failed = func(err error) { s.opts.Logger.Warn("connections wait", "error", err) }
+	l = places
 	if s.opts.TLS != nil {
 		config := s.opts.TLS.Clone()
 		config.NextProtos = []string{"h2", "http/1.1"}

@@ -72,7 +72,9 @@ func startServerAt(ctx context.Context, h *host.Host, teamName string, s *regist
 		err = awaitPort(ctx, h, w, s.Port)
 	}
 	if err != nil {
-		err = errors.Join(err, endWorker(context.WithoutCancel(ctx), h, w.ID))
+		ending, cancel := undoing(ctx)
+		defer cancel()
+		err = errors.Join(err, endWorker(ending, h, w.ID))
 	}
 	return w, err
 }

@@ -68,23 +68,38 @@ func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, 
 	if n.Server != nil {
 		w, port, err := startServer(ctx, h, req.TeamName, *n.Server)
 		if err != nil {
-			return Created{}, errors.Join(err, unmake(context.WithoutCancel(ctx), h, req.TeamName, w.ID))
+			return Created{}, errors.Join(err, unmake(ctx, h, req.TeamName, w.ID))
 		}
 		out.Server = serverOn(w, port, true, 0)
 	}
 	return out, nil
 }
 
+// undoLimit bounds each step that undoes what failed, which continues after the caller gave up.
+var undoLimit = 30 * time.Second
+
+// undoing returns a context for one such step.
+func undoing(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(ctx), undoLimit, fmt.Errorf("gave up after %s", undoLimit))
+}
+
+// unmake removes a team that has just been created, and the worker of its server if there is
+// one. The team goes even if the worker can't be removed: otherwise its name would stay
+// taken.
 func unmake(ctx context.Context, h *host.Host, teamName, serverID string) error {
 	var err error
 	if serverID != "" {
+		cleaning, cancel := undoing(ctx)
+		defer cancel()
 		var outs []host.CleanOutcome
-		outs, err = h.Clean(ctx, host.Selection{Names: []string{serverID}}, host.CleanRequest{})
+		outs, err = h.Clean(cleaning, host.Selection{Names: []string{serverID}}, host.CleanRequest{})
 		for _, out := range outs {
 			err = errors.Join(err, out.Err)
 		}
 	}
-	return errors.Join(err, h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	deleting, cancel := undoing(ctx)
+	defer cancel()
+	return errors.Join(err, h.Change(deleting, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.DeleteTeam(ctx, teamName)
 	}))
 }

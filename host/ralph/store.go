@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -106,6 +107,9 @@ func (s Store) Starting(ctx context.Context, name string) (release func(), err e
 	return s.take(ctx, startLock+name, name)
 }
 
+// undoLimit bounds the undoing of a loop that could not be started, which waits for a lock.
+const undoLimit = 30 * time.Second
+
 // Create writes the state of a new loop and then calls start, which starts its worker. If
 // that fails, the previous files are restored. The caller holds [Store.Starting].
 func (s Store) Create(ctx context.Context, st State, start func() error) error {
@@ -119,7 +123,9 @@ func (s Store) Create(ctx context.Context, st State, start func() error) error {
 		return err
 	}
 	if err := start(); err != nil {
-		return errors.Join(err, undo(context.WithoutCancel(ctx)))
+		undoing, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+		defer cancel()
+		return errors.Join(err, undo(undoing))
 	}
 	return nil
 }

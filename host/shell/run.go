@@ -175,7 +175,9 @@ func await(ctx context.Context, h *host.Host, w host.Worker, c Command) (Result,
 			return Result{ExitCode: Unknown, TaskID: w.Name, OutputFile: transcriptPath(h, w)}, nil
 		}
 	}
-	outs, kerr := h.Kill(context.WithoutCancel(ctx), only, host.KillRequest{})
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyLimit)
+	defer cancel()
+	outs, kerr := h.Kill(ending, only, host.KillRequest{})
 	for _, out := range outs {
 		kerr = errors.Join(kerr, out.Err)
 	}

@@ -138,7 +138,6 @@ func runFar(ctx context.Context, a *app.App, o *farOptions) error {
 // carry gives a worker the input of this call and this call its output, until it
 // ends or the context does.
 func carry(ctx context.Context, a *app.App, h *host.Host, worker host.Worker) error {
-	later := context.WithoutCancel(ctx)
 	sel := host.Selection{Names: []string{worker.ID}}
 	// It reads until this process ends.
 	go giveLines(ctx, a, h, sel)
@@ -149,6 +148,8 @@ func carry(ctx context.Context, a *app.App, h *host.Host, worker host.Worker) er
 		err = h.Wait(ctx, sel, func(w host.Worker) { code = view.ExitCode(w) })
 	}
 	if err != nil {
+		later, cancel := afterwards(ctx)
+		defer cancel()
 		outcomes, killErr := h.Kill(later, sel, host.KillRequest{})
 		for _, o := range outcomes {
 			killErr = errors.Join(killErr, o.Err)
@@ -158,6 +159,8 @@ func carry(ctx context.Context, a *app.App, h *host.Host, worker host.Worker) er
 		}
 		err = errors.Join(err, killErr)
 	}
+	later, cancel := afterwards(ctx)
+	defer cancel()
 	if _, cleanErr := h.Clean(later, sel, host.CleanRequest{}); cleanErr != nil && !errors.Is(cleanErr, host.ErrNotFound) {
 		err = errors.Join(err, cleanErr)
 	}

@@ -101,7 +101,8 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 				Notice: a.Hint,
 			})
 			if err != nil {
-				later := context.WithoutCancel(ctx)
+				later, cancel := afterwards(ctx)
+				defer cancel()
 				if now, lookErr := ralphWorker(later, a, h, worker.Name); lookErr == nil && runs(now) {
 					return err // another call has started it
 				}

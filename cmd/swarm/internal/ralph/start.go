@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
@@ -109,6 +110,15 @@ func note(a *app.App, json bool, format string, args ...any) {
 	}
 }
 
+// undoLimit bounds what is done after a call was interrupted or has failed: a kill takes as
+// long as its grace.
+const undoLimit = time.Minute
+
+// afterwards returns a context for that, which does not end with the call.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+}
+
 // ralphFollow shows the output of a loop until it ends, and returns its exit code. An
 // interrupted call ends the loop.
 func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) error {
@@ -116,8 +126,9 @@ func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) err
 	err := p.Run(func(each func(swarm.Output) error) error {
 		return h.Logs(ctx, name, swarm.OutputOptions{Follow: true}, each)
 	})
-	later := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {
+		later, cancel := afterwards(ctx)
+		defer cancel()
 		outcomes, killErr := h.Kill(later, host.Selection{Names: []string{name}}, host.KillRequest{})
 		for _, o := range outcomes {
 			killErr = errors.Join(killErr, o.Err)
@@ -132,7 +143,7 @@ func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) err
 		return err
 	}
 	code := 0
-	err = h.Wait(later, host.Selection{Names: []string{name}}, func(w host.Worker) { code = view.ExitCode(w) })
+	err = h.Wait(context.WithoutCancel(ctx), host.Selection{Names: []string{name}}, func(w host.Worker) { code = view.ExitCode(w) })
 	if err == nil && code != 0 {
 		err = &output.CodeError{Code: code}
 	}

@@ -45,7 +45,11 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	bin = dir
-	if err := buildtest.Programs(bin, "github.com/swarmhost/swarm/cmd/..."); err != nil {
+	err = errors.Join(
+		buildtest.Programs(bin, "github.com/swarmhost/swarm/cmd/..."),
+		buildtest.Program(bin+"/swarm-plugin-opaque", "./testdata/opaque"),
+	)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/mcp"
 	"github.com/swarmhost/swarm/host/registry"
@@ -137,9 +137,9 @@ func serveWorker(o options, errs *os.File, env []string) error {
 // first client may come before the spawn is over.
 const recordLimit = 10 * time.Second
 
-// runsIn checks that the worker which is served runs in a container: its backend's handle
-// holds the id, all else in it is the backend's own. The command line proves nothing, since
-// anybody can start this program.
+// runsIn checks that the worker which is served runs in a container: its backend says so with
+// the id of the worker's place. The command line proves nothing, since anybody can start this
+// program.
 func (s source) runsIn(ctx context.Context, container string) error {
 	ctx, cancel := context.WithTimeout(ctx, recordLimit)
 	defer cancel()
@@ -159,7 +159,16 @@ func (s source) runsIn(ctx context.Context, container string) error {
 			return false, err
 		case r.State == registry.Starting && r.Handle.IsZero():
 			return false, nil
-		case !bytes.Contains(r.Handle.Data, []byte(container)):
+		case r.Place.ID == container:
+			return true, nil
+		}
+		// The record lacks it if the backend could not be asked right after the start, or has
+		// learned to say it since.
+		ws, _, err := h.Workers(ctx, host.Selection{Names: []string{r.ID}})
+		switch {
+		case err != nil:
+			return false, err
+		case len(ws) != 1 || ws[0].Where.ID != container:
 			return false, fmt.Errorf("worker '%s' does not run in container %s", r.Name, container)
 		}
 		return true, nil

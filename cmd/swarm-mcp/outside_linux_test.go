@@ -68,11 +68,13 @@ func identity(p proc.Identity) string {
 	return strconv.Itoa(p.PID) + ":" + strconv.FormatUint(p.Start, 10) + ":" + p.Boot
 }
 
+// container is the id of the container that the control group is named after.
+var container = strings.Repeat("ab", 32)
+
 // contained is a server for clients in a control group with the name of a container, and a worker
 // that does not run in that container.
 type contained struct {
 	*world
-	ctx    context.Context
 	server *exec.Cmd
 	// log is where the server's standard error goes, socket where clients connect to.
 	log, socket string
@@ -81,13 +83,12 @@ type contained struct {
 	left chan struct{}
 }
 
-func newContained(t *testing.T) *contained {
+func newContained(t *testing.T, flags ...string) *contained {
 	t.Helper()
 	machinetest.ControlGroups(t)
-	container := strings.Repeat("ab", 32)
 	group := newGroup(t, container)
 	w := newWorld(t)
-	w.swarm("spawn", "--name", "lead", "--", "sleep", "600")
+	w.swarm(append(append([]string{"spawn", "--name", "lead"}, flags...), "--", "sleep", "600")...)
 	var worker struct{ ID string }
 	if err := json.Unmarshal([]byte(w.swarm("status", "lead", "--json")), &worker); err != nil || worker.ID == "" {
 		t.Fatalf("the worker's id: %v", err)
@@ -95,7 +96,7 @@ func newContained(t *testing.T) *contained {
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
-	c := &contained{world: w, ctx: ctx, log: filepath.Join(w.dir, "log"), left: make(chan struct{})}
+	c := &contained{world: w, log: filepath.Join(w.dir, "log"), left: make(chan struct{})}
 	c.inGroup = func(command string) *exec.Cmd {
 		return w.command(ctx, "sh", "-c", "echo $$ > "+filepath.Join(group, "cgroup.procs")+" && exec "+command)
 	}
@@ -153,6 +154,29 @@ func TestServesTheWorkerOfTheContainer(t *testing.T) {
 	c := newContained(t)
 	if out, err := c.ask(); err != nil || out != "" {
 		t.Errorf("the server answers %q, error %v", out, err)
+	}
+}
+
+// TestServesByThePlace: the place of a worker says which container it runs in. A handle says
+// nothing to the host, whatever it holds.
+func TestServesByThePlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		place, handle string
+		served        bool
+	}{
+		"of another author": {container, "opaque", true},
+		"another place":     {strings.Repeat("cd", 32), container, false},
+		"a part of it":      {container[:12], container, false},
+		"no place":          {"", container, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newContained(t, "--backend", "opaque", "--option", "place="+c.place, "--option", "handle="+c.handle)
+			if out, err := s.ask(); err != nil || (out != "") != c.served {
+				t.Errorf("the server answers %q, error %v", out, err)
+			}
+		})
 	}
 }
 

@@ -203,7 +203,7 @@ func newClient(t testing.TB, change func(*Options)) *fuzzClient {
 	}
 	done := make(chan error, 1)
 	go func() {
-		done <- Serve(context.Background(), o)
+		done <- Serve(context.WithoutCancel(t.Context()), o)
 		_ = out.Close()
 	}()
 	t.Cleanup(func() {

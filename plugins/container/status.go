@@ -232,7 +232,7 @@ func bootID() string {
 }
 
 func where(r ref) swarm.Where {
-	return swarm.Where{Kind: "container", Name: r.Name, Parts: map[string]string{
+	return swarm.Where{Kind: "container", Name: r.Name, ID: r.Container, Parts: map[string]string{
 		"container": r.Container[:12], "name": r.Name, "engine": socketScheme + r.Socket,
 	}}
 }

@@ -115,7 +115,7 @@ func unplaced(j *api.JobListStub) swarm.Status {
 }
 
 func where(a *api.AllocationListStub) swarm.Where {
-	return swarm.Where{Kind: "node", Name: a.NodeName, Parts: map[string]string{
+	return swarm.Where{Kind: "node", Name: a.NodeName, ID: a.NodeID, Parts: map[string]string{
 		"node": a.NodeName, "job": a.JobID, "alloc": a.ID, "namespace": a.Namespace,
 	}}
 }

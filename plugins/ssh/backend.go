@@ -202,7 +202,7 @@ func placed(host string, s *swarm.Status) {
 	parts := make(map[string]string, len(s.Where.Parts)+1)
 	maps.Copy(parts, s.Where.Parts)
 	parts["host"] = host
-	w := swarm.Where{Kind: "host", Name: host, Parts: parts}
+	w := swarm.Where{Kind: "host", Name: host, Parts: parts, ID: s.Where.ID}
 	if s.Where.Kind != "" {
 		w.Kind = s.Where.Kind
 		if w.Name = s.Where.Name; w.Name != "" {

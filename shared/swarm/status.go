@@ -138,4 +138,10 @@ type Where struct {
 	// Parts are details for programs, such as session and window. Keys are lower-case
 	// words.
 	Parts map[string]string
+	// ID is the full id by which the engine identifies the location for as long as it exists,
+	// such as the 64 digits of a container's id; empty if there is none but the name. It stays
+	// the same while the worker runs. A host compares it with the facts of the kernel, to decide
+	// whether a process is inside the worker's container: a backend of containers has to set it
+	// for 'swarm mcp' to serve the clients in there.
+	ID string
 }

@@ -523,7 +523,10 @@ type Where struct {
 	// Its name there.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Facts for programs, such as session and window.
-	Parts         map[string]string `protobuf:"bytes,3,rep,name=parts,proto3" json:"parts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Parts map[string]string `protobuf:"bytes,3,rep,name=parts,proto3" json:"parts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The full id by which the engine identifies it, such as that of a container; empty if
+	// there is none but the name. It stays the same while the worker runs.
+	Id            string `protobuf:"bytes,4,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -577,6 +580,13 @@ func (x *Where) GetParts() map[string]string {
 		return x.Parts
 	}
 	return nil
+}
+
+func (x *Where) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
 }
 
 // Process names a process for people.
@@ -906,11 +916,12 @@ const file_swarm_plugin_v1_status_proto_rawDesc = "" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12.\n" +
 	"\x04time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12,\n" +
-	"\x05usage\x18\x06 \x01(\v2\x16.swarm.plugin.v1.UsageR\x05usage\"\xa2\x01\n" +
+	"\x05usage\x18\x06 \x01(\v2\x16.swarm.plugin.v1.UsageR\x05usage\"\xb2\x01\n" +
 	"\x05Where\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
-	"\x05parts\x18\x03 \x03(\v2!.swarm.plugin.v1.Where.PartsEntryR\x05parts\x1a8\n" +
+	"\x05parts\x18\x03 \x03(\v2!.swarm.plugin.v1.Where.PartsEntryR\x05parts\x12\x0e\n" +
+	"\x02id\x18\x04 \x01(\tR\x02id\x1a8\n" +
 	"\n" +
 	"PartsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +

@@ -85,14 +85,14 @@ func fromExit(e *pb.Exit) *swarm.Exit {
 }
 
 func where(w swarm.Where) *pb.Where {
-	if w.Kind == "" && w.Name == "" && len(w.Parts) == 0 {
+	if w.Kind == "" && w.Name == "" && w.ID == "" && len(w.Parts) == 0 {
 		return nil
 	}
-	return &pb.Where{Kind: text(w.Kind), Name: text(w.Name), Parts: textMap(w.Parts)}
+	return &pb.Where{Kind: text(w.Kind), Name: text(w.Name), Parts: textMap(w.Parts), Id: text(w.ID)}
 }
 
 func fromWhere(w *pb.Where) swarm.Where {
-	return swarm.Where{Kind: Line(w.GetKind()), Name: Line(w.GetName()), Parts: fromParts(w.GetParts())}
+	return swarm.Where{Kind: Line(w.GetKind()), Name: Line(w.GetName()), Parts: fromParts(w.GetParts()), ID: Line(w.GetId())}
 }
 
 // fromParts drops all parts if there are absurdly many.

@@ -73,7 +73,10 @@ func (h *Host) callers() *caller.Finder {
 
 // Plugins returns the administration of plugins.
 func (h *Host) Plugins() *pluginadmin.Admin {
-	return pluginadmin.New(pluginadmin.Options{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Logger: h.log, Reading: h.store.Reading})
+	return pluginadmin.New(pluginadmin.Options{
+		Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Logger: h.log, Reading: h.store.Reading,
+		Removed: func() error { return launch.ForgetRemoved(h.opts.Dir) },
+	})
 }
 
 func (h *Host) liveness() *liveness.Checker {

@@ -51,8 +51,10 @@ type Set struct {
 	sockets *socketDir
 	sweep   sync.WaitGroup
 
-	// pins is held while the file of hashes is read and written.
-	pins sync.Mutex
+	// pins is held while the file of hashes is read and written; known is what it has, nil
+	// before it was read.
+	pins  sync.Mutex
+	known map[string]pinned
 	// now is the clock of the back-off; tests replace it.
 	now func() time.Time
 }

@@ -3,7 +3,6 @@ package launch
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,24 +16,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
-// pinFile remembers in the state directory the hashes that were computed: that
-// of a plugin takes longer than its start.
-const pinFile = "plugin-hashes.json"
-
-// maxPins is the largest pinFile, in bytes.
-const maxPins = 16 << 20
-
-// pinned is the hash of a file, with the facts that show a change of the file. Unlike
-// mtime, the time of the last change of the inode can't be set back.
-type pinned struct {
-	SHA256  string `json:"sha256"`
-	Device  uint64 `json:"device"`
-	Inode   uint64 `json:"inode"`
-	Size    int64  `json:"size"`
-	Mtime   int64  `json:"mtime_ns"`
-	Changed int64  `json:"ctime_ns"`
-}
-
 // verify compares the files of a plugin with the hash in the config and with the
 // installation. It returns the open program, so that exactly this file is run; nil for a
 // plugin without a known hash.
@@ -46,10 +27,10 @@ func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
 	var known pinned
 	path, err := filepath.EvalSymlinks(e.Path())
 	if err == nil {
-		f, known, err = s.hashed(path)
+		f, known, err = s.open(path)
 	}
 	if err != nil {
-		if missing := s.checkInstalled(e, ""); missing != nil && errors.Is(err, fs.ErrNotExist) {
+		if missing := s.checkInstalled(e, pinned{}); missing != nil && errors.Is(err, fs.ErrNotExist) {
 			return nil, missing
 		}
 		return nil, execError(e.Name, e.Path(), err)
@@ -62,30 +43,67 @@ func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
 	if e.SHA256 != "" && !strings.EqualFold(known.SHA256, e.SHA256) {
 		return nil, &PinError{e.Name, path, strings.ToLower(e.SHA256), known.SHA256}
 	}
-	if err := s.checkInstalled(e, known.SHA256); err != nil {
+	if err := s.checkInstalled(e, known); err != nil {
 		return nil, err
 	}
 	return &program{file: f, path: path, known: known}, nil
 }
 
-// checkInstalled compares the files of an installed plugin with its manifest; program is
-// the hash of the first one, empty if it is missing. It ignores files that were not
-// installed.
-func (s *Set) checkInstalled(e catalog.Entry, program string) error {
+// checkInstalled compares the files of an installed plugin with its manifest; program is what
+// was found of the first one, without a hash if it is missing. It ignores files that were not
+// installed. The facts about all files are looked at each time, the files themselves are read only
+// if one of the facts has changed.
+func (s *Set) checkInstalled(e catalog.Entry, program pinned) error {
 	if e.Installed == nil {
 		return nil
 	}
+	now, facts := pinned{SHA256: contents(e.Installed)}, sha256.New()
+	for i, f := range e.Installed.Files {
+		about := program
+		if i > 0 {
+			info, err := os.Lstat(e.Installed.Path(f))
+			if err == nil {
+				about, err = factsOf(info)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return execError(e.Name, e.Installed.Path(f), err)
+			}
+		}
+		about.SHA256 = "" // a hash is no fact that is looked at
+		fmt.Fprintf(facts, "%s\x00%+v\n", f.Path, about)
+	}
+	now.Facts = hex.EncodeToString(facts.Sum(nil))
+	s.pins.Lock()
+	was := s.knownPins()[e.Installed.Dir]
+	s.pins.Unlock()
+	if was == now && program.SHA256 == e.Installed.Files[0].SHA256 {
+		return nil
+	}
+	if err := compare(e, program.SHA256); err != nil {
+		return err
+	}
+	s.remember(e.Installed.Dir, now)
+	return nil
+}
+
+// contents returns a hash of the paths and hashes of all files of a manifest.
+func contents(i *catalog.Installed) string {
+	h := sha256.New()
+	for _, f := range i.Files {
+		fmt.Fprintf(h, "%s\x00%s\n", f.Path, f.SHA256)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// compare hashes all files of an installed plugin but the first, whose hash is known.
+func compare(e catalog.Entry, program string) error {
 	for i, f := range e.Installed.Files {
 		path, got := e.Installed.Path(f), program
 		if i > 0 {
-			file, known, err := s.hashed(path)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			var err error
+			if got, err = hashOf(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return execError(e.Name, path, err)
 			}
-			if err == nil {
-				_ = file.Close()
-			}
-			got = known.SHA256
 		}
 		if got != f.SHA256 {
 			return &ChangedError{e.Name, path, e.Installed.Version, f.SHA256, got}
@@ -94,9 +112,19 @@ func (s *Set) checkInstalled(e catalog.Entry, program string) error {
 	return nil
 }
 
-// hashed opens a file and returns its hash, remembered if the file is unchanged
+// hashOf returns the hash of a file, empty if it can't be read.
+func hashOf(path string) (string, error) {
+	f, err := safefile.Open(path, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return sum(f)
+}
+
+// open opens the program of a plugin and returns its hash, remembered if the file is unchanged
 // since.
-func (s *Set) hashed(path string) (_ *os.File, now pinned, err error) {
+func (s *Set) open(path string) (_ *os.File, now pinned, err error) {
 	f, err := safefile.Open(path, 0)
 	if err != nil {
 		return nil, pinned{}, err
@@ -110,9 +138,9 @@ func (s *Set) hashed(path string) (_ *os.File, now pinned, err error) {
 		return nil, pinned{}, err
 	}
 	s.pins.Lock()
-	defer s.pins.Unlock()
-	known := s.readPins()
-	if was, ok := known[path]; ok {
+	was, ok := s.knownPins()[path]
+	s.pins.Unlock()
+	if ok {
 		now.SHA256 = was.SHA256
 		if now == was {
 			return f, now, nil
@@ -121,11 +149,7 @@ func (s *Set) hashed(path string) (_ *os.File, now pinned, err error) {
 	if now.SHA256, err = sum(f); err != nil {
 		return nil, pinned{}, err
 	}
-	known[path] = now
-	if err := s.writePins(known); err != nil {
-		// The only harm is that the next start takes longer.
-		s.opts.Logger.Debug("cannot remember the hash of a plugin", "error", err)
-	}
+	s.remember(path, now)
 	return f, now, nil
 }
 
@@ -141,30 +165,17 @@ func look(f *os.File) (pinned, error) {
 	if err != nil {
 		return pinned{}, err
 	}
+	return factsOf(info)
+}
+
+// factsOf returns what shows a change of a file, without its hash.
+func factsOf(info fs.FileInfo) (pinned, error) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return pinned{}, fmt.Errorf("stat %s: no inode", f.Name())
+		return pinned{}, fmt.Errorf("stat %s: no inode", info.Name())
 	}
 	return pinned{
 		Device: uint64(st.Dev), Inode: st.Ino, Size: info.Size(), //nolint:unconvert // other types on darwin
 		Mtime: info.ModTime().UnixNano(), Changed: changed(st),
 	}, nil
-}
-
-func (s *Set) readPins() map[string]pinned {
-	known := map[string]pinned{}
-	if text, err := safefile.Read(filepath.Join(s.opts.Dir, pinFile), maxPins); err != nil || json.Unmarshal(text, &known) != nil {
-		return map[string]pinned{}
-	}
-	return known
-}
-
-// writePins replaces the file as a whole. If two hosts write at the same time, one write is
-// lost, which costs one more hash.
-func (s *Set) writePins(known map[string]pinned) error {
-	text, err := json.MarshalIndent(known, "", "  ")
-	if err != nil {
-		return err
-	}
-	return safefile.ReplaceCache(filepath.Join(s.opts.Dir, pinFile), append(text, '\n'))
 }

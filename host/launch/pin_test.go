@@ -47,7 +47,7 @@ func TestPin(t *testing.T) {
 	}
 
 	// The second look goes by what is remembered: forge it to see.
-	known := s.readPins()
+	known := readPins(s.opts.Dir)
 	forged := known[path]
 	forged.SHA256 = "00"
 	forge, err := json.Marshal(map[string]pinned{path: forged})
@@ -57,6 +57,7 @@ func TestPin(t *testing.T) {
 	if err := os.WriteFile(cache, forge, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	s.known = nil // as in the next command
 	var pin *PinError
 	if err := verify(s, e); !errors.As(err, &pin) || pin.Got != "00" || pin.Want != want {
 		t.Errorf("the file was hashed again although it did not change: %v", err)
@@ -73,6 +74,7 @@ func TestPin(t *testing.T) {
 	if err := os.WriteFile(cache, []byte("{damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	s.known = nil
 	if err := verify(s, e); err != nil {
 		t.Errorf("with a damaged cache: %v", err)
 	}

@@ -23,6 +23,8 @@ type Options struct {
 	Logger  hclog.Logger
 	// Reading returns the registry for reads, or nil where there never was one.
 	Reading func(context.Context) (*registry.Registry, error)
+	// Removed is called after versions were removed.
+	Removed func() error
 }
 
 // Admin administers the plugins of a state directory.

@@ -87,7 +87,13 @@ func (a *Admin) Remove(ctx context.Context, r RemoveRequest) ([]string, error) {
 			return nil, err
 		}
 	}
-	return versions, install.Remove(ctx, a.opts.Dir, r.Name, versions)
+	if err := install.Remove(ctx, a.opts.Dir, r.Name, versions); err != nil {
+		return versions, err
+	}
+	if err := a.opts.Removed(); err != nil {
+		a.opts.Logger.Debug("the hashes of a removed plugin stay", "plugin", r.Name, "error", err)
+	}
+	return versions, nil
 }
 
 func (a *Admin) versionsToRemove(r RemoveRequest) ([]string, error) {

@@ -25,6 +25,7 @@ func (p *running) end() {
 func (p *running) leave() { p.closing.Do(p.kill) }
 
 func (p *running) kill() {
+	p.left.Store(true)
 	if p.proc.running() && p.givenUp.Load() {
 		p.ask()
 	}

@@ -1,9 +1,7 @@
 package launch
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -63,7 +61,7 @@ type CrashError struct {
 	Name string
 	// State says how: "exit status 3", "signal: killed".
 	State string
-	// Stderr is the last line that it wrote to its standard error, or empty.
+	// Stderr is the line of its standard error that says why, or empty, see [pluginlog.Reader].
 	Stderr string
 	// Serving says that it had been started before.
 	Serving bool
@@ -79,6 +77,17 @@ func (e *CrashError) Error() string {
 
 // Is makes the crash of a plugin in a call a [plugin.ErrPluginGone].
 func (e *CrashError) Is(target error) bool { return e.Serving && target == plugin.ErrPluginGone }
+
+// DeafError means that a plugin has closed its connection, but runs. It is a
+// [plugin.ErrPluginGone].
+type DeafError struct{ Name string }
+
+func (e *DeafError) Error() string {
+	return fmt.Sprintf("plugin '%s' closed its connection in a call, and still runs", e.Name)
+}
+
+// Is makes it a [plugin.ErrPluginGone].
+func (e *DeafError) Is(target error) bool { return target == plugin.ErrPluginGone }
 
 // PinError means that the executable has another hash than the configured one.
 type PinError struct {
@@ -128,31 +137,4 @@ func said(line string) string {
 		return ""
 	}
 	return ": " + line
-}
-
-// lastWords returns the line of a plugin's standard error that says most about its end.
-func lastWords(stderr []byte) string {
-	var last string
-	for line := range bytes.Lines(stderr) {
-		text := strings.TrimSpace(string(line))
-		if text == "" {
-			continue
-		}
-		// A panic is followed by its stack.
-		if strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ") {
-			return text
-		}
-		last = text
-	}
-	var entry struct {
-		Message string `json:"@message"`
-		Error   string `json:"error"`
-	}
-	if json.Unmarshal([]byte(last), &entry) == nil && entry.Message != "" {
-		last = entry.Message
-		if entry.Error != "" {
-			last += ": " + entry.Error
-		}
-	}
-	return last
 }

@@ -24,7 +24,7 @@ type Options struct {
 	Env []string
 	// Engine returns an entry that is added to their environment, see [swarm.EnvEngine]; nil: none.
 	Engine func() string
-	// Logger gets what plugins log, at level debug; nil: nothing.
+	// Logger gets what plugins log, at its level, and for debugging what they print; nil: nothing.
 	Logger hclog.Logger
 	// StartTimeout is how long a plugin may take to be ready; 0:
 	// [DefaultStartTimeout].
@@ -117,9 +117,6 @@ func (s *Set) get(ctx context.Context, e catalog.Entry, old *plugin.Client) (*pl
 		return nil, context.Cause(ctx)
 	}
 }
-
-// exitTime is how long a process may outlive its connection.
-const exitTime = 100 * time.Millisecond
 
 // Died returns a [CrashError] about the end of a client's process, or nil if it seems to
 // live. It is for a call that failed with [plugin.ErrPluginGone]. A process that has closed

@@ -10,9 +10,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func TestLogOfPluginsIsForDebugging(t *testing.T) {
+// The log of a plugin keeps its levels; what it prints is for debugging.
+func TestLogOfPluginsKeepsItsLevels(t *testing.T) {
 	t.Parallel()
-	for _, level := range []hclog.Level{hclog.Debug, hclog.Info} {
+	for level, want := range map[hclog.Level]int{hclog.Debug: 2, hclog.Info: 1, hclog.Error: 1, hclog.Off: 0} {
 		var log log
 		o := options(t)
 		o.Logger = hclog.New(&hclog.LoggerOptions{Output: &log, Level: level})
@@ -22,14 +23,17 @@ func TestLogOfPluginsIsForDebugging(t *testing.T) {
 		if _, err := c.Backend().Status(t.Context(), swarm.Handle{Version: 1}); err != nil {
 			t.Fatal(err)
 		}
+		if want > 0 {
+			eventually(t, "what it logs is in the log", bound, func() bool {
+				return strings.Contains(log.String(), "[ERROR] logged by the plugin: plugin=test")
+			})
+		}
 		if level == hclog.Debug {
-			eventually(t, "what it logs and prints is in the log", bound, func() bool {
-				return strings.Contains(log.String(), "[DEBUG] logged by the plugin: plugin=test") &&
-					strings.Contains(log.String(), "[DEBUG] printed while serving: plugin=test")
+			eventually(t, "what it prints is in the log", bound, func() bool {
+				return strings.Contains(log.String(), "[DEBUG] printed while serving: plugin=test")
 			})
 		}
 		s.Close()
-		want := map[hclog.Level]int{hclog.Debug: 2}[level]
 		if lines := strings.Count(log.String(), "\n"); lines != want {
 			t.Errorf("at level %v there are %d lines, want %d:\n%s", level, lines, want, log.String())
 		}

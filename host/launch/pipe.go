@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/pluginlog"
 )
 
-// kept is how much of a plugin's output is kept for error messages, and how much is read
-// after its end.
+// kept is how much of a plugin's standard output is kept for error messages, after how much is
+// read after its end.
 const (
 	kept  = 16 << 10
 	after = 256 << 10
@@ -27,18 +29,20 @@ type pipe struct {
 	ended chan struct{}
 	once  sync.Once
 
+	// lines, if it is not nil, gets all that is read, and nothing is kept in seen.
+	lines *pluginlog.Reader
+
 	mu sync.Mutex
-	// seen is the first, or with tail the last, that was read.
+	// seen is the first that was read.
 	seen []byte
-	tail bool
 }
 
-func newPipe(tail bool) (*pipe, *os.File, error) {
+func newPipe(lines *pluginlog.Reader) (*pipe, *os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
 	}
-	return &pipe{r: r, rest: after, ended: make(chan struct{}), tail: tail}, w, nil
+	return &pipe{r: r, rest: after, ended: make(chan struct{}), lines: lines}, w, nil
 }
 
 // Read reads until the plugin has ended and its output was read.
@@ -80,16 +84,13 @@ func (p *pipe) readRest(b []byte) (n int, err error) {
 }
 
 func (p *pipe) keep(b []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.tail {
-		p.seen = append(p.seen, b[:min(len(b), kept-len(p.seen))]...)
+	if p.lines != nil {
+		_, _ = p.lines.Write(b)
 		return
 	}
-	p.seen = append(p.seen, b...)
-	if over := len(p.seen) - kept; over > 0 {
-		p.seen = append(p.seen[:0], p.seen[over:]...)
-	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen = append(p.seen, b[:min(len(b), kept-len(p.seen))]...)
 }
 
 func (p *pipe) text() []byte {

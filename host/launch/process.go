@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/pluginlog"
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
@@ -44,6 +45,8 @@ type process struct {
 	// ready is set once the plugin serves and may have started things that are
 	// meant to outlive it.
 	ready atomic.Bool
+	// words reads its standard error.
+	words pluginlog.Reader
 }
 
 func newProcess(argv, env []string) *process {
@@ -88,10 +91,10 @@ func (p *process) Start(context.Context) (err error) {
 			_ = f.Close() // some are nil after an error
 		}
 	}()
-	if p.stdout, theirs[0], err = newPipe(false); err != nil {
+	if p.stdout, theirs[0], err = newPipe(nil); err != nil {
 		return err
 	}
-	if p.stderr, theirs[1], err = newPipe(true); err != nil {
+	if p.stderr, theirs[1], err = newPipe(&p.words); err != nil {
 		_ = p.stdout.Close()
 		return err
 	}
@@ -209,7 +212,7 @@ func (p *process) Stdout() io.ReadCloser { return p.stdout }
 func (p *process) Stderr() io.ReadCloser { return p.stderr }
 
 // Name is how go-plugin names the logger.
-func (p *process) Name() string { return stderrLogger }
+func (p *process) Name() string { return "plugin" }
 
 // ID is the pid.
 func (p *process) ID() string {

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -100,7 +99,7 @@ func (sl *slot) over() (at time.Time, why error) {
 	case !sl.proc.proc.running():
 		return sl.proc.proc.ended, sl.proc.crash(true)
 	case !sl.deaf.IsZero():
-		return sl.deaf, fmt.Errorf("plugin '%s': %w", sl.proc.name, plugin.ErrPluginGone)
+		return sl.deaf, &DeafError{sl.proc.name}
 	}
 	return time.Time{}, nil
 }

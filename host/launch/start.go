@@ -36,6 +36,8 @@ type running struct {
 	// givenUp is set when a call was left before the plugin had answered it.
 	givenUp atomic.Bool
 	closing sync.Once
+	// left is set before this host ends it.
+	left atomic.Bool
 }
 
 func encodeConfig(e catalog.Entry) ([]byte, error) {
@@ -97,6 +99,7 @@ func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *running,
 		return nil, nil, p.explainCall(ctx, s.opts.StartTimeout, err)
 	}
 	p.proc.ready.Store(true)
+	client.Explain(p.explainGone)
 	return p, client, nil
 }
 
@@ -111,6 +114,7 @@ func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 			p.proc.cmd.Env = append(p.proc.cmd.Env, mark)
 		}
 	}
+	p.proc.words.Logger = logOf(o.Logger, e.Name)
 	printed := output(o.Logger, e.Name)
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  plugin.Handshake(),
@@ -120,7 +124,7 @@ func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 		SkipHostEnv:      true,
 		// The limit is our own, see start.
 		StartTimeout:     2 * o.StartTimeout,
-		Logger:           newChatter(o.Logger, e.Name),
+		Logger:           silent{hclog.NewNullLogger()},
 		SyncStdout:       printed,
 		SyncStderr:       printed,
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: sockets.path},
@@ -219,7 +223,7 @@ func (p *running) explainEnd(ctx context.Context, limit time.Duration) error {
 	case ctx.Err() == nil:
 		return nil
 	case errors.Is(context.Cause(ctx), errStartTimeout):
-		return &TimeoutError{p.name, limit, lastWords(p.proc.stderr.text())}
+		return &TimeoutError{p.name, limit, p.proc.words.Cause(true)}
 	default:
 		return ErrClosed
 	}
@@ -232,6 +236,27 @@ func (p *running) crashed(ctx context.Context) error {
 	return p.crash(false)
 }
 
+// exitTime is how long a process may outlive its connection.
+const exitTime = 500 * time.Millisecond
+
+// explainGone returns the reason why a call has lost its plugin.
+func (p *running) explainGone() error {
+	if p.left.Load() {
+		return plugin.ErrPluginGone // this host has ended it
+	}
+	limit := time.NewTimer(exitTime)
+	defer limit.Stop()
+	select {
+	case <-p.proc.exited:
+		if p.left.Load() {
+			return plugin.ErrPluginGone
+		}
+		return p.crash(true)
+	case <-limit.C:
+		return &DeafError{p.name}
+	}
+}
+
 // crash is called after the end of the process.
 func (p *running) crash(serving bool) error {
 	<-p.proc.stderr.ended
@@ -239,7 +264,7 @@ func (p *running) crash(serving bool) error {
 	if st := p.proc.cmd.ProcessState; st != nil {
 		state = st.String()
 	}
-	return &CrashError{p.name, state, lastWords(p.proc.stderr.text()), serving}
+	return &CrashError{p.name, state, p.proc.words.Cause(!serving), serving}
 }
 
 func (p *running) died(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
 
@@ -49,7 +50,7 @@ const ConfigFollows ConnectOption = 1
 // Client is the host's side of a plugin. Its methods may be called concurrently, except
 // Configure. It owns nothing: the code that started the plugin ends it.
 type Client struct {
-	conn   grpc.ClientConnInterface
+	conn   bounded
 	plugin pb.PluginClient
 	info   Info
 }
@@ -67,8 +68,8 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 	if !ok {
 		return nil, fmt.Errorf("connect to plugin: %T is not what go-plugin dispenses for %q", dispensed, PluginName)
 	}
-	conn = bounded{conn}
-	c := &Client{conn: conn, plugin: pb.NewPluginClient(conn)}
+	b := bounded{conn, new(atomic.Pointer[func() error])}
+	c := &Client{conn: b, plugin: pb.NewPluginClient(b)}
 	resp, err := c.plugin.Describe(ctx, &pb.DescribeRequest{
 		ContractVersion: swarm.ContractVersion,
 		ConfigFollows:   slices.Contains(opts, ConfigFollows),
@@ -91,6 +92,10 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 }
 
 var kinds = map[pb.Kind]Kind{pb.Kind_KIND_BACKEND: KindBackend, pb.Kind_KIND_WORKSPACE: KindWorkspace}
+
+// Explain has why called when a call finds the plugin gone: its error, which has to be an
+// [ErrPluginGone], is that of the call. The code that started the plugin knows how it ended.
+func (c *Client) Explain(why func() error) { c.conn.why.Store(&why) }
 
 // Info returns the description of the plugin.
 func (c *Client) Info() Info { return c.info }
@@ -178,19 +183,3 @@ const (
 
 // smallAnswer is for calls whose answers are small.
 var smallAnswer = grpc.MaxCallRecvMsgSize(maxDescription)
-
-// bounded is a connection that accepts no message larger than [MaxAnswer].
-type bounded struct{ conn grpc.ClientConnInterface }
-
-func (b bounded) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	return b.conn.Invoke(ctx, method, args, reply, b.options(opts)...)
-}
-
-func (b bounded) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	return b.conn.NewStream(ctx, desc, method, b.options(opts)...)
-}
-
-// options puts the bound before the options of a call: the last one counts.
-func (b bounded) options(opts []grpc.CallOption) []grpc.CallOption {
-	return append([]grpc.CallOption{grpc.MaxCallRecvMsgSize(MaxAnswer)}, opts...)
-}

@@ -30,8 +30,7 @@ import (
 // is meant for the host and ignored; SIGTERM ends the plugin. With invalid options, or when
 // it is run by hand, the plugin prints the problem and exits with 1.
 func Serve(o Options) {
-	// go-plugin replaces os.Stderr; the host reads the log from the real one and
-	// applies its own level.
+	// The host reads the log from here and applies its own level.
 	stderr := os.Stderr
 	p, err := o.plugin(hclog.New(&hclog.LoggerOptions{Output: stderr, JSONFormat: true, Level: hclog.Trace}))
 	if err != nil {
@@ -40,6 +39,13 @@ func Serve(o Options) {
 	if os.Getenv(cookieKey) != cookieValue {
 		refuse(fmt.Sprintf("'%s' is a plugin of swarm (contract version %d) and does nothing by itself.\n"+
 			"Put it beside swarm or on your PATH: swarm starts it when it is needed.", o.Name, swarm.ContractVersion))
+	}
+	// go-plugin replaces os.Stderr by a stream to the host, and what is on its way there is lost
+	// when the plugin ends: among it is mostly the reason. The first call comes after that.
+	initialize := p.New
+	p.New = func(ctx context.Context, config []byte) (any, error) {
+		os.Stderr = stderr
+		return initialize(ctx, config)
 	}
 	// This process is idle until the host has connected.
 	var warming sync.WaitGroup

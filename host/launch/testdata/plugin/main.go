@@ -52,6 +52,11 @@ func main() {
 	case "workspace":
 		o.Backend = nil
 		o.Workspace = func(context.Context, plugin.Env) (swarm.Workspace, error) { return nil, errors.New("no") }
+	case "dying-backend":
+		o.Backend = func(_ context.Context, env plugin.Env) (swarm.Backend, error) { return dying{arg, env}, nil }
+	case "dying-workspace":
+		o.Backend = nil
+		o.Workspace = func(_ context.Context, env plugin.Env) (swarm.Workspace, error) { return dying{arg, env}, nil }
 	case "newer":
 		newer()
 	case "stays":

@@ -3,11 +3,13 @@ package harness
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
+	"github.com/swarmhost/swarm/shared/pluginlog"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -86,6 +89,7 @@ func (p Program) Start(t T) *Process {
 		t.Fatalf("make the death pipe: %v", err)
 	}
 	cmd := p.command(t, deathRead)
+	words := pluginlog.Reader{Logger: hclog.New(&hclog.LoggerOptions{Output: logWriter{t}, Level: hclog.Warn})}
 	client := goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  plugin.Handshake(),
 		Plugins:          plugin.Plugins(),
@@ -93,7 +97,9 @@ func (p Program) Start(t T) *Process {
 		SkipHostEnv:      true,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		StartTimeout:     startLimit,
-		Logger:           hclog.New(&hclog.LoggerOptions{Output: logWriter{t}, Level: hclog.Warn}),
+		Stderr:           &words,
+		// Its messages are about the ends that the kit brings about.
+		Logger: hclog.NewNullLogger(),
 	})
 	t.Cleanup(func() {
 		_ = deathWrite.Close() // also ends a plugin that hangs
@@ -104,6 +110,9 @@ func (p Program) Start(t T) *Process {
 	if err != nil {
 		// The rest guesses at the reason.
 		text, _, _ := strings.Cut(err.Error(), "\nThis usually means")
+		if cause := words.Cause(true); cause != "" && !strings.Contains(text, cause) {
+			text = strings.TrimSpace(text) + ": " + cause
+		}
 		t.Fatalf("start the plugin: %s", strings.TrimSpace(text))
 	}
 	raw, err := protocol.Dispense(plugin.PluginName)
@@ -114,6 +123,7 @@ func (p Program) Start(t T) *Process {
 	if err != nil {
 		t.Fatalf("connect to the plugin: %v", err)
 	}
+	c.Explain(func() error { return crashError(client, cmd, &words) })
 	return &Process{
 		Client: c,
 		conn:   raw.(grpc.ClientConnInterface), // or dial had failed
@@ -121,6 +131,31 @@ func (p Program) Start(t T) *Process {
 		Leave:  func() { _ = deathWrite.Close() },
 		Exited: client.Exited,
 	}
+}
+
+// exitTime is how long a plugin may outlive its connection.
+const exitTime = time.Second
+
+// crashed is the error of a call in which the plugin has ended.
+type crashed struct{ text string }
+
+func (c crashed) Error() string { return c.text }
+
+// Is makes it a [plugin.ErrPluginGone].
+func (c crashed) Is(target error) bool { return target == plugin.ErrPluginGone }
+
+// crashError returns how the plugin of a client has ended, with the cause that it gave.
+func crashError(client *goplugin.Client, cmd *exec.Cmd, words *pluginlog.Reader) error {
+	for until := time.Now().Add(exitTime); !client.Exited(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(until) {
+			return crashed{"the plugin closed its connection, and still runs"}
+		}
+	}
+	c := crashed{fmt.Sprintf("the plugin crashed (%s)", cmd.ProcessState)}
+	if cause := words.Cause(false); cause != "" {
+		c.text += ": " + cause
+	}
+	return c
 }
 
 func dial(t T, raw any, config []byte) (*plugin.Client, error) {

@@ -1,0 +1,180 @@
+package pluginlog
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// entry is an entry of a log.
+type entry struct {
+	level hclog.Level
+	// fatal says that the program can't continue.
+	fatal   bool
+	message string
+	// args are the keys and values of the entry.
+	args []any
+	// err is the value of the key error, if it has one.
+	err string
+}
+
+// summary returns the entry as the cause of an end.
+func (e *entry) summary() string {
+	if e.err == "" || strings.Contains(e.message, e.err) {
+		return e.message
+	}
+	return e.message + ": " + e.err
+}
+
+// parse reads a line as an entry: a JSON object with a level and a message, or a text with a
+// level where loggers write it.
+func parse(text string) (*entry, bool) {
+	if text[0] == '{' {
+		return parseJSON(text)
+	}
+	return parseText(text)
+}
+
+// The keys of JSON that loggers use for the level, the message and the time: those of hclog, which
+// the protocol names, come first, then those of slog, zap, logrus, zerolog, pino and bunyan.
+var (
+	levelKeys   = []string{"@level", "level", "severity", "lvl", "levelname"}
+	messageKeys = []string{"@message", "msg", "message", "event"}
+	timeKeys    = []string{"@timestamp", "time", "ts", "timestamp"}
+	errorKeys   = []string{"error", "err"}
+)
+
+func parseJSON(text string) (*entry, bool) {
+	var fields map[string]any
+	if json.Unmarshal([]byte(text), &fields) != nil {
+		return nil, false
+	}
+	given := take(fields, levelKeys)
+	message := take(fields, messageKeys)
+	if given == nil && message == nil {
+		return nil, false
+	}
+	e := &entry{level: hclog.Debug}
+	if given != nil {
+		if level, fatal, ok := levelOf(given); ok {
+			e.level, e.fatal = level, fatal
+		}
+	}
+	if message != nil {
+		e.message = fmt.Sprint(message)
+	}
+	when := take(fields, timeKeys)
+	for _, key := range errorKeys {
+		if value, ok := fields[key]; ok && e.err == "" {
+			e.err = fmt.Sprint(value)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		e.args = append(e.args, key, fields[key])
+	}
+	if when != nil {
+		e.args = append(e.args, "timestamp", when)
+	}
+	return e, true
+}
+
+// take returns the value of the first of the keys that is there, and removes it.
+func take(fields map[string]any, keys []string) any {
+	for _, key := range keys {
+		value, ok := fields[key]
+		if !ok {
+			continue
+		}
+		if delete(fields, key); value != nil {
+			return value
+		}
+	}
+	return nil
+}
+
+// parseText reads "[WARN] text" and "2026-11-27T07:17:39Z [WARN] text", as hclog writes it, and
+// "time=… level=WARN msg=…", as slog and logrus do.
+func parseText(text string) (*entry, bool) {
+	words := strings.Fields(text)
+	for i, word := range words[:min(len(words), 3)] {
+		name, bracketed := strings.CutPrefix(word, "[")
+		if bracketed {
+			name, bracketed = strings.CutSuffix(strings.TrimSuffix(name, ":"), "]")
+		}
+		pair, paired := strings.CutPrefix(word, "level=")
+		if paired {
+			name = pair
+		}
+		if !bracketed && !paired {
+			// Before the level there is only a time.
+			if i == 0 && !paired && word[0] != 't' && (word[0] < '0' || word[0] > '9') {
+				return nil, false
+			}
+			continue
+		}
+		if level, fatal, ok := levelOf(name); ok {
+			return &entry{level: level, fatal: fatal, message: text}, true
+		}
+	}
+	return nil, false
+}
+
+// names are the levels by the names that loggers have for them, in lower case. What is worse
+// than an error is one, and ends the program in most of them.
+var names = map[string]hclog.Level{
+	"trace": hclog.Trace, "verbose": hclog.Trace, "silly": hclog.Trace,
+	"debug": hclog.Debug, "dbg": hclog.Debug, "fine": hclog.Debug,
+	"info": hclog.Info, "information": hclog.Info, "informational": hclog.Info, "inf": hclog.Info, "notice": hclog.Info,
+	"warn": hclog.Warn, "warning": hclog.Warn, "wrn": hclog.Warn,
+	"error": hclog.Error, "err": hclog.Error, "severe": hclog.Error,
+}
+
+var fatalNames = []string{"fatal", "ftl", "panic", "dpanic", "critical", "crit", "alert", "emerg", "emergency"}
+
+// levelOf reads a level: a name in any case, one of slog such as "WARN+2", or the number of pino
+// and bunyan.
+func levelOf(value any) (level hclog.Level, fatal, ok bool) {
+	if n, isNumber := value.(float64); isNumber {
+		return numbered(n)
+	}
+	text, isText := value.(string)
+	if !isText {
+		return hclog.NoLevel, false, false
+	}
+	name := strings.ToLower(strings.Trim(strings.TrimSpace(text), `"`))
+	if i := strings.IndexAny(name, "+-"); i > 0 {
+		name = name[:i]
+	}
+	if slices.Contains(fatalNames, name) {
+		return hclog.Error, true, true
+	}
+	if level, ok = names[name]; ok {
+		return level, false, true
+	}
+	if n, err := strconv.ParseFloat(name, 64); err == nil {
+		return numbered(n)
+	}
+	return hclog.NoLevel, false, false
+}
+
+func numbered(n float64) (level hclog.Level, fatal, ok bool) {
+	switch {
+	case n >= 60:
+		return hclog.Error, true, true
+	case n >= 50:
+		return hclog.Error, false, true
+	case n >= 40:
+		return hclog.Warn, false, true
+	case n >= 30:
+		return hclog.Info, false, true
+	case n >= 20:
+		return hclog.Debug, false, true
+	default:
+		return hclog.Trace, false, true
+	}
+}

@@ -140,7 +140,7 @@ type Plugin struct {
 	// Command starts the plugin; nil: the plugin is found by its name.
 	Command []string
 	// Version picks one of the versions that were installed by "swarm plugin
-	// install"; empty: the newest of them, or where else the plugin is found. It
+	// install"; empty: the newest release of them, or where else the plugin is found. It
 	// is empty if Command is set.
 	Version string
 	// SHA256 is the hash that the executable must have, in hexadecimal; empty:
@@ -150,7 +150,12 @@ type Plugin struct {
 	MTLS bool
 	// Config is the plugin's own table.
 	Config map[string]any
+	// Source is [SourceUser], or the path of the project's file if that sets anything of it.
+	Source string
 }
+
+// SourceUser is the source of a plugin that only the user's own file sets.
+const SourceUser = "user"
 
 // The words for Defaults.Retain.
 const (

@@ -99,7 +99,7 @@ func pluginFields() []field[Plugin] {
 		newField("command", programKind, func(p *Plugin) *[]string { return &p.Command },
 			"Command that starts the plugin: a program, or a program with arguments. A path is relative to this file."),
 		newField("version", versionKind, func(p *Plugin) *string { return &p.Version },
-			"Which of the installed versions of the plugin to use. Without it: the newest. It can't be set together with command."),
+			"Which of the installed versions of the plugin to use. Without it: the newest release. It can't be set together with command."),
 		newField("sha256", hashKind, func(p *Plugin) *string { return &p.SHA256 },
 			"The SHA-256 hash that the program must have."),
 		newField("mtls", boolKind, func(p *Plugin) *bool { return &p.MTLS },

@@ -184,6 +184,9 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 		} else if p.Version != "" {
 			into.Command = nil
 		}
+		if into.Source = SourceUser; !d.user {
+			into.Source = path
+		}
 		if l.Config.Plugins == nil {
 			l.Config.Plugins = map[string]Plugin{}
 		}

@@ -69,50 +69,6 @@ type Peer struct {
 	client *plugin.Client
 }
 
-// Entry returns the catalog entry for the plugin of a worker: from its record, or from the
-// catalog if the record holds none or its plugin was moved.
-func (ps *Plugins) Entry(name string, recorded *registry.Plugin) (catalog.Entry, error) {
-	if recorded == nil {
-		return ps.catalog.Find(name)
-	}
-	if len(recorded.Command) > 0 {
-		e := catalog.Entry{Name: name, Command: recorded.Command, SHA256: recorded.SHA256, MTLS: recorded.MTLS, Config: recorded.Config, Configured: true}
-		err := e.Check()
-		if _, moved := errors.AsType[*catalog.MissingError](err); !moved {
-			return e, err
-		}
-	}
-	e, err := ps.findRecorded(name, recorded)
-	if e.Config == nil {
-		e.Config = recorded.Config
-	}
-	return e, err
-}
-
-// findRecorded finds a plugin without a command in its record. If the version that
-// the worker was started with was removed, another one has to know it.
-func (ps *Plugins) findRecorded(name string, recorded *registry.Plugin) (catalog.Entry, error) {
-	if recorded.Version != "" {
-		e, err := ps.catalog.FindVersion(name, recorded.Version)
-		if _, removed := errors.AsType[*catalog.VersionError](err); !removed {
-			return e, err
-		}
-	}
-	return ps.catalog.Find(name)
-}
-
-// RecordedPlugin returns the settings of a plugin that a record keeps.
-func RecordedPlugin(e catalog.Entry) *registry.Plugin {
-	if !e.Configured && len(e.Config) == 0 && e.SHA256 == "" && !e.MTLS && e.Version == "" {
-		return nil
-	}
-	p := &registry.Plugin{Version: e.Version, SHA256: e.SHA256, MTLS: e.MTLS, Config: e.Config}
-	if e.Configured {
-		p.Command = e.Command
-	}
-	return p
-}
-
 // Ask starts the plugin and calls f with it. With again, f is called a second time, with a
 // new process, if the first process ended during the call; f must be idempotent then.
 func (ps *Plugins) Ask(ctx context.Context, e catalog.Entry, again bool, f func(*Peer) error) error {

@@ -31,7 +31,7 @@ type Config struct {
 	// Command starts the plugin; if it is empty, the plugin is searched for by name. A
 	// program without a slash is searched for in PATH.
 	Command []string
-	// Version is the installed version to use; empty: the newest.
+	// Version is the installed version to use; empty: the newest release.
 	Version string
 	// SHA256 is the hash that the executable must have, in hex; empty: any.
 	SHA256 string
@@ -39,6 +39,9 @@ type Config struct {
 	MTLS bool
 	// Config is the plugin's own table; nil: none.
 	Config map[string]any
+	// Source is the config file that sets it: the user's own, which all commands read, or that of
+	// a project.
+	Source string
 }
 
 // Entry is one plugin and how to start it. It can be stored and used again
@@ -48,10 +51,11 @@ type Entry struct {
 	Name string
 	// Command is its argv. Command[0] is an absolute path.
 	Command []string
-	// SHA256, MTLS and Config come from its [Config].
+	// SHA256, MTLS, Config and Source come from its [Config].
 	SHA256 string
 	MTLS   bool
 	Config map[string]any
+	Source string
 	// Configured says that Command comes from a config entry.
 	Configured bool
 	// Version is the requested installed version, or empty.
@@ -89,6 +93,12 @@ func ValidName(name string) bool {
 		}
 	}
 	return true
+}
+
+// Configured returns the settings of a plugin, and whether a config file has some.
+func (c *Catalog) Configured(name string) (Config, bool) {
+	conf, ok := c.opts.Plugins[name]
+	return conf, ok
 }
 
 // Find returns the plugin of that name. Errors: [NotFoundError], [UnsafeError],
@@ -161,7 +171,7 @@ func (c *Catalog) Names() []string {
 
 // find searches for a plugin; an entry without a command was not found.
 func (c *Catalog) find(name string, conf Config) (Entry, error) {
-	e := Entry{Name: name, SHA256: conf.SHA256, MTLS: conf.MTLS, Config: conf.Config}
+	e := Entry{Name: name, SHA256: conf.SHA256, MTLS: conf.MTLS, Config: conf.Config, Source: conf.Source}
 	if len(conf.Command) > 0 {
 		e.Command, e.Configured = slices.Clone(conf.Command), true
 		if !strings.ContainsRune(e.Command[0], filepath.Separator) {
@@ -180,7 +190,7 @@ func (c *Catalog) find(name string, conf Config) (Entry, error) {
 		return e, nil
 	}
 	if versions := c.Versions(name); len(versions) > 0 {
-		return c.installedEntry(e, versions[0])
+		return c.installedEntry(e, defaultVersion(versions))
 	}
 	if path, ok := lookup(c.dirs(), Program(name)); ok {
 		e.Command = []string{path}

@@ -50,6 +50,28 @@ func CompareVersions(a, b string) int {
 	return cmp.Or(compareParts(preA, preB), compareParts(buildA, buildB), strings.Compare(a, b))
 }
 
+// IsPrerelease reports whether v is a pre-release, as semver.org has it (item 9): a hyphen after
+// the number and before the build. A date such as 2024-01-31 is none.
+func IsPrerelease(v string) bool {
+	v, _, _ = strings.Cut(v, "+")
+	core, pre, has := strings.Cut(v, "-")
+	if !has || pre == "" || strings.Trim(core, "0123456789.") != "" {
+		return false
+	}
+	return strings.Contains(core, ".") || strings.Trim(pre, "0123456789-") != ""
+}
+
+// defaultVersion returns the version that is used when none is named, of versions that begin with
+// the newest: the newest release, or the newest of all if there is no release.
+func defaultVersion(versions []string) string {
+	for _, v := range versions {
+		if !IsPrerelease(v) {
+			return v
+		}
+	}
+	return versions[0]
+}
+
 // compareParts compares the parts between dots: numbers by value and before words, words as
 // text, a list before each longer one that begins with it.
 func compareParts(a, b string) int {

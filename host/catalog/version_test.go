@@ -26,6 +26,28 @@ func TestCompareVersions(t *testing.T) {
 	}
 }
 
+func TestIsPrerelease(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[string]bool{
+		"1.0.0": false, "1.0.0-rc.1": true, "0.3.0-alpha": true, "1.0.0-0": true, "1.0.0-rc.1+build": true, "1.0.0+build-7": false,
+		"1.2-beta": true, "1-rc1": true, "2024-01-31": false, "dev": false, "dev-1": false, "0.0.0-dev": true, "1.0.0-": false,
+	} {
+		if got := IsPrerelease(v); got != want {
+			t.Errorf("IsPrerelease(%q) = %v", v, got)
+		}
+	}
+	for want, versions := range map[string][]string{
+		"0.2.0":      {"0.3.0-rc.1", "0.2.0", "0.1.0"},
+		"1.0.0":      {"1.0.0", "1.0.0-rc.1"},
+		"0.3.0-rc.2": {"0.3.0-rc.2", "0.3.0-rc.1"},
+		"0.3.0+7":    {"0.3.1-rc.1", "0.3.0+7", "0.3.0"},
+	} {
+		if got := defaultVersion(versions); got != want {
+			t.Errorf("of %q the default is %s, want %s", versions, got, want)
+		}
+	}
+}
+
 func TestValidVersion(t *testing.T) {
 	t.Parallel()
 	for _, v := range []string{"1.2.0", "1", "2024-01-01", "1.0.0-rc.1+build_5", "dev", strings.Repeat("9", 64)} {

@@ -28,8 +28,10 @@ type Installed struct {
 	*install.Result
 	// Hidden is the path of a plugin of the same name that is found before it, or empty.
 	Hidden string
-	// Newer is the version that is used in its place; empty: it is used itself.
+	// Newer is the release that is used in its place; empty: it is used itself.
 	Newer string
+	// Prerelease says that it is a pre-release, which is used only if it is named.
+	Prerelease bool
 }
 
 // Install installs a plugin. After all other checks it starts the plugin once to read its
@@ -41,7 +43,7 @@ func (a *Admin) Install(ctx context.Context, r InstallRequest) (Installed, error
 	if err != nil {
 		return Installed{}, err
 	}
-	out := Installed{Result: result}
+	out := Installed{Result: result, Prerelease: catalog.IsPrerelease(result.Version)}
 	switch e, err := a.opts.Catalog.Find(result.Name); {
 	case err != nil:
 		// The reason is reported when the plugin is to be used.

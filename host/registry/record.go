@@ -175,6 +175,9 @@ type Plugin struct {
 	SHA256  string         `json:"sha256,omitempty"`
 	MTLS    bool           `json:"mtls,omitempty"`
 	Config  map[string]any `json:"config,omitempty"`
+	// Source is the config file that said so, as the catalog names it; empty in records of
+	// older versions of swarm.
+	Source string `json:"source,omitempty"`
 }
 
 // WorkspaceAsk is what workspace was asked for, and of which plugin.

@@ -27,7 +27,7 @@ func newInstall(a *app.App) *cobra.Command {
 		Short: "Install a plugin into the state directory",
 		Long: `Install a plugin: an executable swarm-plugin-NAME, or an archive of one,
 swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz. It is installed in plugins/NAME/VERSION of
-the state directory; versions are installed side by side, and the newest is used unless
+the state directory; versions are installed side by side, and the newest release is used unless
 the config picks one ([plugins.NAME] version).
 
 If a file SHA256SUMS lies beside the archive, the archive must match it. Archives with
@@ -100,7 +100,11 @@ func runInstall(ctx context.Context, a *app.App, o pluginInstallOptions) error {
 			a.Printf("%s %s %s (%s)\n", j.Action, p.Name, p.Version, p.Kind)
 		}
 		if j.UsedInstead != nil {
-			a.Warn(fmt.Sprintf("swarm uses %s, not this one", *j.UsedInstead),
+			this := "one"
+			if p.Prerelease && p.Newer != "" {
+				this = "pre-release"
+			}
+			a.Warn(fmt.Sprintf("swarm uses %s, not this %s", *j.UsedInstead, this),
 				fmt.Sprintf("version = %q in [plugins.%s] of your config file picks this one", p.Version, p.Name))
 		}
 		return nil

@@ -98,8 +98,9 @@ func (h *Host) profileName(w Worker) string {
 	if w.Profile != "" {
 		return w.Profile
 	}
-	profiles, err := h.Profiles()
-	if p := profiles.For(w.Command); err == nil && p != nil {
+	// A broken profile hides itself alone: the set has all others.
+	profiles, _ := h.Profiles()
+	if p := profiles.For(w.Command); p != nil {
 		return p.Name()
 	}
 	return ""

@@ -91,6 +91,10 @@ func (backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (s
 		s, err := w.status()
 		return swarm.KillResult{Status: s, AlreadyEnded: true}, err
 	}
+	if beside("KILL", "") == "nothing" {
+		exit := &swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled, Time: time.Now()}
+		return swarm.KillResult{Status: swarm.Status{State: swarm.StateExited, Exit: exit}, Signal: "SIGKILL"}, nil
+	}
 	if w.Kill != "" && o.Signal != "SIGKILL" {
 		return w.broken()
 	}

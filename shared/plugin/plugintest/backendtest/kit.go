@@ -88,6 +88,8 @@ func (w *worker) makeLocal() {
 		HostEnv: append(plugin.CleanEnv(os.Environ()), harness.EngineMark(k.T, k.state)),
 	}
 	w.writeIn(k.state)
+	w.spec.Env = append(w.spec.Env, markVar+"="+w.spec.ID)
+	k.Cleanup(w.endLeft)
 }
 
 // writeIn makes the worker write its lines to a FIFO in a directory.

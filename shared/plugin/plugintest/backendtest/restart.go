@@ -3,6 +3,7 @@ package backendtest
 import (
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -51,10 +52,12 @@ func restartCases() []testCase {
 				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: longGrace}
 				w.start()
 				var st swarm.Status
-				k.until("the worker waits for its next start", func() bool {
+				if !harness.ComesTrue(k.Ctx, func() bool {
 					st = w.status()
 					return st.PID == 0
-				})
+				}) {
+					k.Fatalf("the worker does not wait for its next start, its last status was %+v", st)
+				}
 				if st.State != swarm.StateRunning || st.Reason == "" {
 					k.Broken("the status is %+v", st)
 				}

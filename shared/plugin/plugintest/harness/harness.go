@@ -8,6 +8,7 @@ package harness
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"strings"
@@ -60,11 +61,17 @@ func Together(n int, f func(i int)) {
 
 var ids atomic.Int64
 
+// run is a text that no other run of a kit on this machine has, whatever its process ids are: what
+// a worker leaves behind is known, and ended, by its id.
+var run = sync.OnceValue(func() string {
+	return strings.ToLower(rand.Text()[:10])
+})
+
 // NewID returns an id that no other case has, and a name. All ids have the same length: none is
 // a prefix of another.
 func NewID() (id, name string) {
 	n := ids.Add(1)
-	return fmt.Sprintf("plugintest-%d-%06d", os.Getpid(), n), fmt.Sprintf("w%d", n)
+	return fmt.Sprintf("plugintest-%s-%06d", run(), n), fmt.Sprintf("w%d", n)
 }
 
 // FIFO is a file to which a worker of this machine writes lines, and from which its case reads

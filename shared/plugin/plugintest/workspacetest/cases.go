@@ -19,8 +19,8 @@ func cases() []testCase {
 			run: func(k *kit) {
 				spec := k.newSpec()
 				ref := k.create(spec)
-				if ref.ID != spec.ID || ref.Name != spec.Name || ref.Branch == "" || !filepath.IsAbs(ref.Path) || !filepath.IsAbs(ref.Base) {
-					k.Broken("Create made %[2]+v from %[1]+v", spec, ref)
+				if ref.ID != spec.ID || ref.Name != spec.Name || !filepath.IsAbs(ref.Path) || !filepath.IsAbs(ref.Base) {
+					k.Broken("Create made %+v from %+v", ref, spec)
 				}
 				if !isDir(ref.Path) {
 					k.Broken("there is no directory %s", ref.Path)
@@ -32,7 +32,8 @@ func cases() []testCase {
 			rule: "Create from an invalid base is ErrInvalidSpec and leaves nothing behind",
 			run: func(k *kit) {
 				spec := k.newSpec()
-				spec.Base = k.TempDir()
+				// It does not exist: an empty directory may be a source like any other.
+				spec.Base = filepath.Join(k.TempDir(), "nothing")
 				spec.Parent = filepath.Join(k.TempDir(), "parent")
 				_, err := k.Create(k.Ctx, spec)
 				k.WantErr("Create", err, swarm.ErrInvalidSpec)

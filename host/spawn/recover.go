@@ -54,6 +54,12 @@ func (s *Spawner) settle(ctx context.Context, reg *registry.Registry, p *backend
 		return err
 	}
 	found := err == nil
+	if found && rec.Step == registry.StepUndo {
+		if err := s.endMade(ctx, p, handle); err != nil {
+			return err
+		}
+		found = false
+	}
 	workspace := rec.Workspace
 	if rec.Ask != nil && workspace == nil {
 		e, err := s.opts.Plugins.WorkspaceEntry(&rec)
@@ -107,8 +113,11 @@ func (s *Spawner) settle(ctx context.Context, reg *registry.Registry, p *backend
 // findStarted returns the handle of a worker whose spawn was interrupted, or
 // [swarm.ErrNotFound], after which it will never come to life.
 func (s *Spawner) findStarted(ctx context.Context, p *backend.Peer, rec *registry.Record) (swarm.Handle, error) {
-	if rec.Step != registry.StepBackend {
+	if rec.Step != registry.StepBackend && rec.Step != registry.StepUndo {
 		return swarm.Handle{}, swarm.ErrNotFound // the backend was not asked yet
+	}
+	if !rec.Handle.IsZero() {
+		return rec.Handle, nil
 	}
 	if !p.Has(swarm.CapFind) {
 		return swarm.Handle{}, fmt.Errorf("backend '%s' cannot tell whether the worker was started: %w", rec.Backend, swarm.ErrUnsupported)

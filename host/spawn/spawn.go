@@ -148,7 +148,17 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 		s.opts.History.Reconcile(ctx, reg, func(id string) bool { return id == p.rec.ID })
 	})
 	var done undo
-	defer func() { err = done.onError(ctx, s.opts.Logger, err) }()
+	defer func() {
+		err = done.onError(ctx, s.opts.Logger, err)
+		if done.steps != nil && err != nil && isInterrupted(ctx) {
+			if done.left != "" {
+				s.noteInterrupted(ctx, reg, p)
+			}
+			if req.Warn != nil {
+				req.Warn(done.interruption(&p.rec))
+			}
+		}
+	}()
 	if err := s.make(ctx, reg, p, &done); err != nil {
 		return worker.Worker{}, err
 	}
@@ -160,6 +170,18 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 	// The process that was started, even if it has ended by now.
 	w.PID = p.status.Status.PID
 	return w, nil
+}
+
+// noteInterrupted notes in the record of a spawn that it was interrupted on purpose: a worker that
+// is found later is ended, not adopted.
+func (s *Spawner) noteInterrupted(ctx context.Context, reg *registry.Registry, p *plan) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruptLimit)
+	defer cancel()
+	s.warnIf(reg.Edit(ctx, p.rec.ID, func(r *registry.Record) {
+		if r.State == registry.Starting && r.Step == registry.StepBackend {
+			r.Step, r.Handle = registry.StepUndo, p.rec.Handle
+		}
+	}), "an interruption can't be recorded", "worker", p.rec.Name)
 }
 
 // make carries out a plan, and adds to done how to undo each of its steps.
@@ -256,7 +278,7 @@ func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error 
 	stop()
 	if err != nil {
 		if unfinished(ctx, err) {
-			done.add("workspace", func(ctx context.Context) error { return s.removeUnrecorded(ctx, p, spec) })
+			done.addAsking("workspace", func(ctx context.Context) error { return s.removeUnrecorded(ctx, p, spec) })
 		}
 		return err
 	}
@@ -288,11 +310,11 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 	tellNoMore()
 	if err != nil {
 		if unfinished(ctx, err) {
-			done.add("worker", func(ctx context.Context) error { return s.endUnrecorded(ctx, p) })
+			done.addAsking("worker", func(ctx context.Context) error { return s.endUnrecorded(ctx, p) })
 		}
 		return s.startError(ctx, p, err)
 	}
-	done.add("worker", func(ctx context.Context) error { return s.endMade(ctx, p.owner, rec.Handle) })
+	done.addAsking("worker", func(ctx context.Context) error { return s.endRecorded(ctx, p) })
 	results, err := p.owner.Backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
 	if err == nil && len(results) == 1 {
 		p.status = results[0]

@@ -5,25 +5,44 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // undo holds the steps of a spawn so far.
-type undo struct{ steps []undoStep }
+type undo struct {
+	steps []undoStep
+	// left names the step that could not be undone, and those before it stay; empty if none.
+	left string
+}
 
 type undoStep struct {
 	what string
 	undo func(context.Context) error
+	// asks says that it asks the plugin in whose call the spawn was interrupted, which may hang.
+	asks bool
 }
 
 func (u *undo) add(what string, f func(context.Context) error) {
-	u.steps = append(u.steps, undoStep{what, f})
+	u.steps = append(u.steps, undoStep{what: what, undo: f})
 }
+
+// addAsking is add for a step that asks a plugin which may hang.
+func (u *undo) addAsking(what string, f func(context.Context) error) {
+	u.steps = append(u.steps, undoStep{what: what, undo: f, asks: true})
+}
+
+// interruptLimit is how long a plugin that may hang gets for an undo when a person waits for the
+// end of the call.
+const interruptLimit = 1500 * time.Millisecond
 
 // onError undoes everything, newest first, if err is not nil, and returns err.
 // It does so even if ctx is over. A step that can't be undone is named after
@@ -32,15 +51,61 @@ func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 	if err == nil {
 		return nil
 	}
+	interrupted := isInterrupted(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	for _, s := range slices.Backward(u.steps) {
-		if uerr := s.undo(ctx); uerr != nil {
+		if uerr := s.run(ctx, interrupted); uerr != nil {
 			log.Error("undo of a spawn failed", "step", s.what, "error", uerr)
+			u.left = s.what
 			return fmt.Errorf("%w; and its %s could not be undone: %w", err, s.what, uerr)
 		}
 	}
 	return err
+}
+
+func (s undoStep) run(ctx context.Context, interrupted bool) error {
+	if s.asks && interrupted {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, interruptLimit)
+		defer cancel()
+	}
+	return s.undo(ctx)
+}
+
+// isInterrupted reports whether a person, or whatever called, has ended the call. The end of a limit
+// is no interruption.
+func isInterrupted(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
+
+// interruption returns what a person is told who has interrupted a spawn.
+func (u *undo) interruption(rec *registry.Record) worker.Warning {
+	if u.left == "" {
+		return worker.Warning{Text: fmt.Sprintf("interrupted: the spawn of '%s' was undone", rec.Name)}
+	}
+	return worker.Warning{
+		Text: fmt.Sprintf("interrupted: plugin '%s' does not answer, so the spawn of '%s' is not undone yet", rec.Backend, rec.Name),
+		Hint: fmt.Sprintf("the next command that starts a worker there does it, or 'swarm kill %s'", rec.Name),
+	}
+}
+
+// hangLimit is how long a plugin that was given up may take to answer before another process of it is
+// asked: it may hang in the call.
+const hangLimit = 700 * time.Millisecond
+
+// askGivenUp calls f with a plugin in whose call the spawn was given up, and again with a new
+// process if the plugin does not answer soon.
+func (s *Spawner) askGivenUp(ctx context.Context, e catalog.Entry, old *backend.Peer, f func(context.Context, *backend.Peer) error) error {
+	soon, cancel := context.WithTimeout(ctx, hangLimit)
+	defer cancel()
+	err := s.opts.Plugins.Ask(soon, e, true, func(p *backend.Peer) error { return f(soon, p) })
+	if err == nil || soon.Err() == nil || ctx.Err() != nil || old == nil {
+		return err
+	}
+	again, err := s.opts.Plugins.Restart(ctx, e, old)
+	if err != nil {
+		return err
+	}
+	return f(ctx, again)
 }
 
 func (s *Spawner) endMade(ctx context.Context, p *backend.Peer, handle swarm.Handle) error {
@@ -54,8 +119,8 @@ func (s *Spawner) endMade(ctx context.Context, p *backend.Peer, handle swarm.Han
 // endUnrecorded ends the worker whose spawn failed, should it be there: a plugin
 // that ended in it, or that was given up, could not undo it itself.
 func (s *Spawner) endUnrecorded(ctx context.Context, p *plan) error {
-	err := s.opts.Plugins.AskBackend(ctx, p.backend, true, func(owner *backend.Peer) error {
-		if !owner.Has(swarm.CapFind) {
+	err := s.askGivenUp(ctx, p.backend, p.owner, func(ctx context.Context, owner *backend.Peer) error {
+		if owner.Backend == nil || !owner.Has(swarm.CapFind) {
 			return nil
 		}
 		handle, err := s.opts.Plugins.Find(ctx, owner, &p.rec)
@@ -70,10 +135,30 @@ func (s *Spawner) endUnrecorded(ctx context.Context, p *plan) error {
 	return err
 }
 
+// endRecorded ends the worker that was made.
+func (s *Spawner) endRecorded(ctx context.Context, p *plan) error {
+	return s.askGivenUp(ctx, p.backend, p.owner, func(ctx context.Context, owner *backend.Peer) error {
+		return s.endMade(ctx, owner, p.rec.Handle)
+	})
+}
+
 // removeUnrecorded removes the workspace whose creation failed, should it be
 // there.
 func (s *Spawner) removeUnrecorded(ctx context.Context, p *plan, spec swarm.WorkspaceSpec) error {
-	ref, err := s.opts.Plugins.FindWorkspace(ctx, p.workspace, spec)
+	var ref *swarm.WorkspaceRef
+	err := s.askGivenUp(ctx, p.workspace, p.maker, func(ctx context.Context, maker *backend.Peer) error {
+		if maker.Workspace == nil || !maker.Has(swarm.CapFindWorkspace) {
+			return nil
+		}
+		found, err := maker.Workspace.FindWorkspace(ctx, spec)
+		if err == nil {
+			ref = &found
+		}
+		return err
+	})
+	if errors.Is(err, swarm.ErrNotFound) {
+		return nil
+	}
 	if err != nil || ref == nil {
 		return err
 	}

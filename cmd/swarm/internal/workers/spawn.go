@@ -263,6 +263,9 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 	return a.With(ctx, loaded.Config, func(h *host.Host) error {
 		starting, stop := startProgress(a, request.Name, o.JSON || o.quiet)
 		request.Progress = starting
+		if request.Warn == nil {
+			request.Warn = func(w host.Warning) { a.Warn(w.Text, w.Hint) }
+		}
 		worker, err := h.Spawn(ctx, request)
 		stop()
 		if err != nil {

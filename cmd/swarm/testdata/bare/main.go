@@ -56,7 +56,22 @@ type worker struct {
 	Kill string `json:"kill,omitempty"`
 }
 
+// hang never returns if the file HANG beside the plugin names the call: a plugin that ignores its
+// context.
+func hang(call string) {
+	if !strings.Contains(beside("HANG", ""), call) {
+		return
+	}
+	if path, err := os.Executable(); err == nil {
+		_ = os.WriteFile(filepath.Join(filepath.Dir(path), "HUNG"), nil, 0o600)
+	}
+	for strings.Contains(beside("HANG", ""), call) {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 func (backend) Spawn(_ context.Context, spec swarm.Spec) (swarm.Handle, error) {
+	hang("before-spawn")
 	w := worker{Dir: spec.Local.RunDir}
 	for _, kv := range spec.Environ() {
 		if v, ok := strings.CutPrefix(kv, "BARE_KILL="); ok {
@@ -71,10 +86,12 @@ func (backend) Spawn(_ context.Context, spec swarm.Spec) (swarm.Handle, error) {
 	}
 	w.PID = cmd.Process.Pid
 	data, err := json.Marshal(w)
+	hang("after-spawn")
 	return swarm.Handle{Version: 1, Data: data}, err
 }
 
 func (backend) Status(_ context.Context, h swarm.Handle) (swarm.Status, error) {
+	hang("status")
 	w, err := open(h)
 	if err != nil {
 		return swarm.Status{}, err
@@ -83,6 +100,7 @@ func (backend) Status(_ context.Context, h swarm.Handle) (swarm.Status, error) {
 }
 
 func (backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
+	hang("kill")
 	w, err := open(h)
 	if err != nil {
 		return swarm.KillResult{}, err

@@ -23,10 +23,27 @@ func FlagError(cmd *cobra.Command, err error) error {
 		why := invalid.Unwrap()
 		if _, ok := errors.AsType[*strconv.NumError](why); ok && invalid.GetFlag().Value.Type() == "bool" {
 			why = errors.New("expected true or false")
+		} else if ok {
+			why = expectedNumber(invalid.GetFlag().Value.Type(), why)
 		}
 		return output.Usagef("invalid value '%s' for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name, setup.Message(why))
 	}
 	return &output.UsageError{Text: err.Error(), Hint: CommandHint(cmd, cmd.Flags().Args())}
+}
+
+// expectedNumber returns what a flag of a type of numbers takes, in place of the text of strconv.
+func expectedNumber(kind string, why error) error {
+	what := "a number"
+	switch {
+	case strings.HasPrefix(kind, "int"):
+		what = "a whole number"
+	case strings.HasPrefix(kind, "uint"):
+		what = "a whole number that is not negative"
+	}
+	if errors.Is(why, strconv.ErrRange) {
+		return errors.New("out of range")
+	}
+	return errors.New("expected " + what)
 }
 
 // CommandHint returns a hint if the command of a worker was probably given without "--" in

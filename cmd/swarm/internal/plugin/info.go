@@ -124,7 +124,9 @@ func pluginInfoRows(p pluginadmin.Detail) [][]string {
 	add("capabilities", strings.Join(p.Capabilities, ", "))
 	if p.Kind != "" {
 		add("contract", fmt.Sprint(p.Contract))
-		add("workers", map[bool]string{true: "on this machine", false: "elsewhere"}[p.Local])
+		if p.Kind == "backend" {
+			add("workers", map[bool]string{true: "on this machine", false: "elsewhere"}[p.Local])
+		}
 	}
 	if i := p.Installed; i != nil {
 		add("installed", fmt.Sprintf("%s from %s", i.Installed.Local().Format(time.DateTime), i.Source))

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,6 +45,10 @@ run.`,
 		Args:                  command.Arguments(1, 1, "a plugin or an archive"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.path = args[0]
+			if scheme, _, isURL := strings.Cut(o.path, "://"); isURL && !strings.ContainsAny(scheme, "/. ") {
+				return output.WithHint(fmt.Errorf("cannot install from %s: swarm downloads nothing", o.path),
+					"download the file and its SHA256SUMS first, then install the file")
+			}
 			if o.sha256 != "" && !isSHA256(o.sha256) {
 				return output.Usagef("invalid value '%s' for --sha256: expected 64 hexadecimal digits, as sha256sum prints them", o.sha256)
 			}

@@ -70,6 +70,10 @@ func withPlugins(ctx context.Context, a *app.App, f func(*host.Host) error) erro
 }
 
 func printPlugins(a *app.App, plugins []pluginadmin.Status) {
+	if width := a.OutWidth(); width > 0 {
+		a.PrintFitted(fittedPlugins(a, plugins, width))
+		return
+	}
 	var rows [][]string
 	for _, p := range plugins {
 		path := output.OrDash(p.Path)
@@ -81,6 +85,26 @@ func printPlugins(a *app.App, plugins []pluginadmin.Status) {
 		})
 	}
 	a.PrintTable([]string{"NAME", "KIND", "VERSION", "CAPABILITIES", "HEALTH", "PATH"}, rows)
+}
+
+// fittedPlugins is the table for a terminal of that width: the capabilities and paths, which are
+// long, are in 'swarm plugin info'.
+func fittedPlugins(a *app.App, plugins []pluginadmin.Status, width int) output.Table {
+	t := output.Table{
+		Columns: []output.Column{
+			{Header: "NAME"}, {Header: "KIND"}, {Header: "VERSION", Least: 5}, {Header: "HEALTH", Least: 12},
+			{Header: "PATH", Least: 8, Spare: true},
+		},
+		Width: width, Colours: a.Colours(), Plain: a.Plain(),
+	}
+	for _, p := range plugins {
+		var row []output.Cell
+		for _, text := range []string{p.Name, output.OrDash(p.Kind), output.OrDash(p.Version), health(p), output.OrDash(p.Path)} {
+			row = append(row, output.Text(text, output.Normal))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 // health is "ok", or why a plugin does not work.

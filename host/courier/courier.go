@@ -153,7 +153,7 @@ func (c *courier) sign() error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(c.o.path(c.id), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	f, err := os.OpenFile(c.o.path(c.id), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}

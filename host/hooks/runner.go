@@ -152,7 +152,7 @@ func (r *Runner) sign() error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(r.lockPath(), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	f, err := os.OpenFile(r.lockPath(), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/trust"
 )
 
 // File is the name of the database in the state directory.
@@ -129,9 +130,8 @@ func openReadOnly(ctx context.Context, path string) (*Registry, error) {
 }
 
 func open(path string, query url.Values) (*Registry, error) {
-	// SQLite would wait for ever for the writer of a FIFO.
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, &DamagedError{Path: path, Cause: errors.New("it is not a regular file")}
+	if err := checkFiles(path); err != nil {
+		return nil, err
 	}
 	query.Set("_busy_timeout", "10000")
 	query.Set("_txlock", "immediate")
@@ -143,6 +143,34 @@ func open(path string, query url.Values) (*Registry, error) {
 	// Several connections of one process would only wait for each other.
 	db.SetMaxOpenConns(1)
 	return &Registry{db: db, path: path}, nil
+}
+
+// besides are the endings of the files that SQLite has besides a database. It opens those that
+// are there before it reads anything.
+var besides = []string{"-journal", "-wal", "-shm"}
+
+// checkFiles refuses files that would have SQLite wait, such as a FIFO, or write elsewhere.
+func checkFiles(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && exists(path):
+		return &DamagedError{Path: path, Cause: errors.New("it is a symbolic link that leads nowhere")}
+	case err != nil:
+		return nil //nolint:nilerr // SQLite says the rest
+	case !info.Mode().IsRegular():
+		return &DamagedError{Path: path, Cause: errors.New("it is not a regular file")}
+	}
+	for _, ending := range besides {
+		info, err := os.Lstat(path + ending)
+		switch {
+		case err != nil:
+		case !info.Mode().IsRegular():
+			return &DamagedError{Path: path + ending, Cause: errors.New("it is not a regular file: move it away")}
+		case !trust.Owned(info):
+			return &DamagedError{Path: path + ending, Cause: errors.New("it is owned by another user: move it away")}
+		}
+	}
+	return nil
 }
 
 // Close closes the database.

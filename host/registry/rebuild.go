@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/proc"
@@ -26,7 +27,7 @@ func SetAside(dir string, now time.Time) (string, error) {
 	moved := ""
 	// The log goes first: a database without it is only older, while a log beside
 	// another database would be taken for its own.
-	for _, suffix := range []string{"-shm", "-wal", ""} {
+	for _, suffix := range append(slices.Clone(besides), "") {
 		err := os.Rename(path+suffix, aside+suffix)
 		switch {
 		case err == nil:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -82,7 +83,7 @@ func (d Dir) NoteRescueBase(r Repository) error {
 		return nil
 	}
 	// One write at the end of the file: two calls at once leave two whole lines.
-	f, err := os.OpenFile(filepath.Join(string(d), rescuesFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(filepath.Join(string(d), rescuesFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,15 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
@@ -16,6 +19,11 @@ import (
 // error holds no values.
 func ReadEnv(path string) ([]string, error) {
 	content, err := read(path)
+	return variablesOf(path, content, err)
+}
+
+// variablesOf returns the variables in the content of a file that was read, or not.
+func variablesOf(path string, content []byte, err error) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", path, err)
 	}
@@ -28,6 +36,26 @@ func ReadEnv(path string) ([]string, error) {
 		entries = append(entries, v.name+"="+v.value)
 	}
 	return entries, nil
+}
+
+// ReadEnvFrom is [ReadEnv] for a file that a person names in a command: it may also be a pipe, such
+// as the one of "<(…)", or "-", which is stdin. It is read once, to its end.
+func ReadEnvFrom(path string, stdin io.Reader) ([]string, error) {
+	if path == "-" {
+		content, err := readAll(stdin)
+		return variablesOf("stdin", content, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().IsRegular() || info.IsDir() {
+		return ReadEnv(path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return variablesOf(path, nil, errtext.Cause(err))
+	}
+	defer f.Close()
+	content, err := readAll(f)
+	return variablesOf(path, content, err)
 }
 
 func (l *Loaded) readEnv() Problems {

@@ -75,7 +75,7 @@ without which its tools have no rights in the team.`,
 	f.BoolVar(&o.in.Worktree, "worktree", false, "run in a new git worktree of the repository")
 	f.StringVar(&o.in.Branch, "branch", "", "`BRANCH` of the worktree (default: the name of its worker)")
 	f.StringArrayVar(&o.in.Env, "env", nil, "variable for it, `KEY=VAL`; may be repeated")
-	f.StringArrayVar(&o.in.EnvFile, "env-file", nil, "`FILE` of variables for it; may be repeated, --env takes precedence")
+	f.StringArrayVar(&o.in.EnvFile, "env-file", nil, "`FILE` of variables for it, a pipe, or - for stdin; may be repeated, --env takes precedence")
 	f.StringArrayVar(&o.in.Tags, "tag", nil, "`TAG` for its worker; may be repeated")
 	f.Var(&o.ready, "ready-pattern", "line of its screen, as a regular expression, before the prompt is typed")
 	f.StringVar(&o.in.Profile, "profile", "", "`NAME` of its profile, or none (default: by its command)")
@@ -123,6 +123,11 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 			return err
 		}
 	}
+	variables, err := app.ReadEnvFiles(ctx, o.in.EnvFile)
+	if err != nil {
+		return err
+	}
+	o.in.Env, o.in.EnvFile = append(variables, o.in.Env...), nil
 	o.in.TeamName = team
 	env := a.ToolEnv(loaded.Config)
 	o.limits.Apply(&env.Limits)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -28,6 +30,25 @@ func Interruptibly(ctx context.Context, read func() ([]byte, error)) ([]byte, er
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// ReadEnvFiles returns the variables of files that a command names, KEY=VALUE: each is read once,
+// and may be a pipe, or "-" for stdin.
+func ReadEnvFiles(ctx context.Context, files []string) ([]string, error) {
+	var all []string
+	for _, file := range files {
+		var variables []string
+		_, err := Interruptibly(ctx, func() ([]byte, error) {
+			var err error
+			variables, err = config.ReadEnvFrom(file, os.Stdin)
+			return nil, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, variables...)
+	}
+	return all, nil
 }
 
 // ReadInput reads a text to send. The newline at its end is the Enter, if there is

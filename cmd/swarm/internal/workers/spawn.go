@@ -28,19 +28,21 @@ type SpawnOptions struct {
 	Worktree                       bool
 	branch, worktreeDir            string
 	tags, Env, envFiles, Options   []string
-	Cwd                            string
-	killSignal                     command.SignalFlag
-	killTimeout                    command.DurationFlag
-	KillMode                       *command.ChoiceFlag
-	logLimit                       command.SizeFlag
-	stdin                          bool
-	Profile                        string
-	Policy                         policyFlags
-	Limits                         command.Limits
-	Sandbox                        command.Sandbox
-	ready                          readyFlags
-	JSON, quiet                    bool
-	Command                        []string
+	// fileEnv are the variables of the files that were read.
+	fileEnv     []string
+	Cwd         string
+	killSignal  command.SignalFlag
+	killTimeout command.DurationFlag
+	KillMode    *command.ChoiceFlag
+	logLimit    command.SizeFlag
+	stdin       bool
+	Profile     string
+	Policy      policyFlags
+	Limits      command.Limits
+	Sandbox     command.Sandbox
+	ready       readyFlags
+	JSON, quiet bool
+	Command     []string
 }
 
 func NewSpawn(a *app.App) *cobra.Command { return newSpawnWith(a, &SpawnOptions{}) }
@@ -123,7 +125,7 @@ func (o *SpawnOptions) AddPlace(cmd *cobra.Command, backend string) {
 	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to create the worktree in (default: REPOSITORY-worktrees beside it)")
 	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
 	f.StringArrayVar(&o.Env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
-	f.StringArrayVar(&o.envFiles, "env-file", nil, "`FILE` of variables for the worker; may be repeated, --env takes precedence")
+	f.StringArrayVar(&o.envFiles, "env-file", nil, "`FILE` of variables for the worker, a pipe, or - for stdin; may be repeated, --env takes precedence")
 	f.StringVar(&o.Cwd, "cwd", "", "working directory `DIR` (default: this one); with --worktree, the same\ndirectory of the new worktree (default: its top)")
 }
 
@@ -173,6 +175,17 @@ func (o *SpawnOptions) Parse(cmd *cobra.Command, args []string) error {
 	return o.ready.check()
 }
 
+// ReadEnvFiles reads the files of variables, if that was not done before: a pipe can be read only
+// once. It ends with the context.
+func (o *SpawnOptions) ReadEnvFiles(ctx context.Context) error {
+	variables, err := app.ReadEnvFiles(ctx, o.envFiles)
+	if err != nil {
+		return err
+	}
+	o.fileEnv, o.envFiles = append(o.fileEnv, variables...), nil
+	return nil
+}
+
 // Request adds what the config says to what the flags say.
 func (o *SpawnOptions) Request(l *config.Loaded) (host.SpawnRequest, error) {
 	cfg := l.Config
@@ -193,14 +206,10 @@ func (o *SpawnOptions) Request(l *config.Loaded) (host.SpawnRequest, error) {
 	if r.Sandbox, err = o.Sandbox.Of(cfg.Defaults.Sandbox); err != nil {
 		return r, err
 	}
-	for _, file := range o.envFiles {
-		variables, err := config.ReadEnv(file)
-		if err != nil {
-			return r, err
-		}
-		r.Env = append(r.Env, variables...)
+	if err := o.ReadEnvFiles(context.Background()); err != nil {
+		return r, err
 	}
-	r.Env = append(r.Env, o.Env...)
+	r.Env = append(slices.Clone(o.fileEnv), o.Env...)
 	for _, tag := range append(cfg.Defaults.Tags, o.tags...) {
 		if !slices.Contains(r.Tags, tag) {
 			r.Tags = append(r.Tags, tag)
@@ -254,6 +263,9 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 	output.FinishWriting()
 	loaded, err := a.LoadProjectFor(o.Backend)
 	if err != nil {
+		return err
+	}
+	if err := o.ReadEnvFiles(ctx); err != nil {
 		return err
 	}
 	request, err := o.Request(loaded)

@@ -200,7 +200,12 @@ var ErrExists = errors.New("already exists")
 
 // WriteExample writes [Example] to path, together with the directories above it. If the
 // file exists, the error is [ErrExists].
-func WriteExample(path string) error {
+func WriteExample(path string) error { return writeNew(path, Example()) }
+
+// WriteProjectExample is [WriteExample] with [ProjectExample].
+func WriteProjectExample(path string) error { return writeNew(path, ProjectExample()) }
+
+func writeNew(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -211,6 +216,6 @@ func WriteExample(path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(example)
+	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
 }

@@ -39,6 +39,7 @@ const (
 	whyLink    = "a path that leads out of the project over a symbolic link"
 	whyProgram = "it names a program that swarm starts by itself"
 	whyPerson  = "it concerns your own environment"
+	whyOwn     = "it counts in your own file alone"
 )
 
 // maxOfferedTimeout is the longest grace that a project may ask for without trust, unless
@@ -74,8 +75,8 @@ var rules = map[string]rule{
 	"kill.timeout":             {why: whyLoosens, refused: slowKill},
 	"kill.force":               {why: whyLoosens, refused: func(o offer) bool { return !o.kill().Force && o.have.Kill.Force }},
 	"kill.mode":                {why: whyLoosens, refused: func(o offer) bool { return o.kill().Mode == "main" && o.have.Kill.Mode != "main" }},
-	historyKeep:                free("it counts in the user's file alone"),
 	"log.limit":                {why: whyLoosens, refused: func(o offer) bool { return o.file.Log.Limit > o.have.Log.Limit }},
+	historyKeep:                free(whyOwn),
 	"team.agent_command":       always(whyProgram),
 	"env.pass":                 always(whyPerson),
 	"env.file":                 always(whyPerson),
@@ -128,10 +129,10 @@ var rules = map[string]rule{
 	"plugins.*.config":  always(whyProgram),
 
 	// Tables [hooks] count in the user's file alone.
-	"hooks.on":      always(whyProgram),
-	"hooks.tags":    always(whyProgram),
-	"hooks.command": always(whyProgram),
-	"hooks.timeout": always(whyProgram),
+	"hooks.on":      always(whyOwn),
+	"hooks.tags":    always(whyOwn),
+	"hooks.command": always(whyOwn),
+	"hooks.timeout": always(whyOwn),
 }
 
 func free(why string) rule { return rule{why: why} }

@@ -24,7 +24,8 @@ func newInit(a *app.App) *cobra.Command {
 		Use:   "init",
 		Short: "Write a commented config file",
 		Long: `Write a config file that shows every setting with its default and explains it. A
-file that exists is never overwritten.`,
+file that exists is never overwritten. With --project it has a first worker, which 'swarm
+up' starts.`,
 		Example: `  swarm config init
   swarm config init --project`,
 		Args: command.Arguments(0, 0, ""),
@@ -47,7 +48,11 @@ func runInit(a *app.App, project bool) error {
 			return err
 		}
 	}
-	if err := config.WriteExample(path); err != nil {
+	writeFile := config.WriteExample
+	if project {
+		writeFile = config.WriteProjectExample
+	}
+	if err := writeFile(path); err != nil {
 		return err
 	}
 	a.Printf("wrote %s\n", path)

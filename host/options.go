@@ -1,8 +1,9 @@
 package host
 
 import (
-	"github.com/hashicorp/go-hclog"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/spawn"

@@ -119,7 +119,7 @@ func (e *UnprovenError) Error() string { return "Cannot tell who calls: " + e.Wh
 // text the specification of the tools fixes.
 func CommandText(err error) (words string, ok bool) {
 	for e := err; e != nil; e = errors.Unwrap(e) {
-		switch e.(type) {
+		switch e.(type) { //nolint:errorlint // the loop unwraps
 		case text:
 			if errors.Is(e, ErrUnknownToken) || errors.Is(e, ErrInShutdown) || errors.Is(e, ErrKillLeader) {
 				return "", false

@@ -25,6 +25,9 @@ func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {
 
 // Logs calls each for every piece of output of one worker, see [display.Reader.Logs].
 func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	if o.Follow {
+		h.store.SayIfSlow()
+	}
 	return h.display().Logs(ctx, name, o, each)
 }
 
@@ -41,6 +44,9 @@ func (h *Host) Names(ctx context.Context, sel Selection) ([]string, error) {
 // LogsOf calls each for every piece of output of the selected workers, see
 // [display.Reader.LogsOf].
 func (h *Host) LogsOf(ctx context.Context, sel Selection, req LogsRequest, each func(name string, o swarm.Output) error) (warnings []string, err error) {
+	if req.Output.Follow {
+		h.store.SayIfSlow()
+	}
 	return h.display().LogsOf(ctx, sel, req, each)
 }
 
@@ -51,6 +57,7 @@ func (h *Host) Explain(ctx context.Context, name string) (Explanation, error) {
 
 // AwaitReady waits until a worker is ready, see [display.Reader.AwaitReady].
 func (h *Host) AwaitReady(ctx context.Context, name string, r ReadyRequest) error {
+	h.store.SayIfSlow()
 	return h.display().AwaitReady(ctx, name, r)
 }
 

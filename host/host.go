@@ -49,7 +49,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		opts:     o,
 		dir:      statedir.Dir(o.Dir),
 		log:      o.Logger,
-		store:    store.New(store.Options{Dir: o.Dir, Logger: o.Logger, Quiet: o.NoWake}),
+		store:    store.New(store.Options{Dir: o.Dir, Logger: o.Logger, Quiet: o.NoWake, Warn: o.Warn}),
 		catalog:  catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: maps.Clone(o.Plugins)}),
 		profiles: sync.OnceValues(func() (*profile.Set, error) { return profile.Load(o.ProfileDir) }),
 	}

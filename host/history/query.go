@@ -132,6 +132,9 @@ func NewFollower(dir string, warn func(text string)) (*Follower, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Slow != "" {
+		warn(c.Slow)
+	}
 	return &Follower{dir: dir, Changes: c, warn: warn}, nil
 }
 

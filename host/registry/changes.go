@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // settling is when to look again after a change was seen. Readers can see a change only a
@@ -22,28 +26,88 @@ type Changes struct {
 	// any more.
 	C      chan struct{}
 	Failed chan error
+	// Slow says that the kernel gives no notice of changes, so that they are looked for now
+	// and then, and what to do about it; empty: it does.
+	Slow string
 
 	dir     string
 	watcher *fsnotify.Watcher
 	done    chan struct{}
+	closed  chan struct{}
 	anew    atomic.Bool
 }
 
 // Watch watches a state directory, which need not exist yet.
 func Watch(dir string) (*Changes, error) {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", dir, err)
-	}
 	c := &Changes{
 		C: make(chan struct{}, 1), Failed: make(chan error, 1),
-		dir: dir, watcher: w, done: make(chan struct{}),
+		dir: dir, done: make(chan struct{}), closed: make(chan struct{}),
 	}
-	if err := c.add(); err != nil {
-		return nil, errors.Join(fmt.Errorf("watch %s: %w", dir, err), w.Close())
+	w, err := fsnotify.NewWatcher()
+	if err == nil {
+		c.watcher = w
+		if err = c.add(); err != nil {
+			err = errors.Join(err, w.Close())
+		}
 	}
-	go c.run()
+	switch {
+	case proc.IsNotifyLimit(err):
+		c.watcher, c.Slow = nil, proc.NotifyLimitText(err)
+		go c.look()
+	case err != nil:
+		return nil, fmt.Errorf("watch %s: %w", dir, err)
+	default:
+		go c.run()
+	}
 	return c, nil
+}
+
+// lookEvery is how often changes are looked for that the kernel gives no notice of.
+const lookEvery = time.Second
+
+// look compares the files of the database with what they were, again and again.
+func (c *Changes) look() {
+	defer close(c.done)
+	defer close(c.Failed)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	last := c.files()
+	for {
+		select {
+		case <-c.closed:
+			return
+		case <-tick.C:
+		}
+		now := c.files()
+		if now[0].inode != last[0].inode {
+			c.anew.Store(true)
+		}
+		if now != last {
+			last = now
+			c.tell()
+		}
+	}
+}
+
+// file is what tells one state of a file from another.
+type file struct {
+	inode          uint64
+	size, modified int64
+}
+
+// files returns the states of the database and of its log. A change is written to one of
+// them.
+func (c *Changes) files() (states [2]file) {
+	for i, name := range []string{File, File + "-wal"} {
+		info, err := os.Lstat(filepath.Join(c.dir, name))
+		if err != nil {
+			continue
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok {
+			states[i] = file{inode: st.Ino, size: info.Size(), modified: info.ModTime().UnixNano()}
+		}
+	}
+	return states
 }
 
 func (c *Changes) add() error {
@@ -117,6 +181,9 @@ func (c *Changes) tell() {
 func (c *Changes) Replaced() bool { return c.anew.Swap(false) }
 
 func (c *Changes) Close() {
-	_ = c.watcher.Close() // nothing is lost with it
+	if c.watcher != nil {
+		_ = c.watcher.Close() // nothing is lost with it
+	}
+	close(c.closed)
 	<-c.done
 }

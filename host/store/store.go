@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // Options select the registry that a [Store] opens.
@@ -21,6 +22,8 @@ type Options struct {
 	Logger hclog.Logger
 	// Quiet says that changes wake no agent, see [registry.Tx.Quiet].
 	Quiet bool
+	// Warn is called with what a user should know; nil: it is logged.
+	Warn func(text string)
 }
 
 // Store is the registry of one state directory, which is opened when it is first
@@ -35,6 +38,8 @@ type Store struct {
 	// retired are registries that another one took the place of. A call that began
 	// before may still use one, so they stay open until Close.
 	retired []*registry.Registry
+	// saidSlow is done once [Store.slow] has said it.
+	saidSlow sync.Once
 }
 
 // New returns a store that has opened nothing yet.
@@ -173,6 +178,7 @@ func (s *Store) AwaitChange(ctx context.Context, check func(context.Context) (do
 		return err
 	}
 	defer c.Close()
+	s.slow(c.Slow)
 	for {
 		if c.Replaced() {
 			s.Reopen() // what is open is the file that was there before
@@ -208,3 +214,21 @@ func (s *Store) checkSchema(ctx context.Context) error {
 	}
 	return nil // the next query reports any other error
 }
+
+// slow says once that changes are only looked for now and then; text is empty if they are not.
+func (s *Store) slow(text string) {
+	if text == "" {
+		return
+	}
+	s.saidSlow.Do(func() {
+		if s.opts.Warn != nil {
+			s.opts.Warn(text)
+		} else {
+			s.opts.Logger.Warn(text)
+		}
+	})
+}
+
+// SayIfSlow says, once, that output and the state of workers are only looked at now and then,
+// if the kernel can give no notice of changes.
+func (s *Store) SayIfSlow() { s.slow(proc.NotifyLimit()) }

@@ -6,9 +6,11 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,8 +19,33 @@ type watch struct {
 	// changed has a value after a change; it is closed once wake was called.
 	changed chan struct{}
 	woken   bool
-	on      *notifier
-	wd      int32
+	// on is nil for a watch that looks again and again, until done is closed.
+	on   *notifier
+	wd   int32
+	done chan struct{}
+}
+
+// lookEvery is how often a watch looks that the kernel does not notify.
+const lookEvery = 500 * time.Millisecond
+
+// looking returns a watch that looks again and again.
+func looking() *watch {
+	w := &watch{changed: make(chan struct{}, 1), done: make(chan struct{})}
+	go func() {
+		tick := time.NewTicker(lookEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-w.done:
+				return
+			case <-tick.C:
+			}
+			notifying.Lock()
+			w.notify()
+			notifying.Unlock()
+		}
+	}()
+	return w
 }
 
 // notifier is the inotify instance that all watches of the process share: a user has a
@@ -43,6 +70,9 @@ func newWatch(dir string) (*watch, error) {
 	n := notifying.now
 	if n == nil {
 		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+		if proc.IsNotifyLimit(err) {
+			return looking(), nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: inotify: %w", swarm.ErrUnavailable, err)
 		}
@@ -54,6 +84,9 @@ func newWatch(dir string) (*watch, error) {
 	wd, err := unix.InotifyAddWatch(n.fd, dir, changes|unix.IN_ONLYDIR)
 	if err != nil {
 		n.release()
+		if proc.IsNotifyLimit(err) {
+			return looking(), nil
+		}
 		return nil, fmt.Errorf("%w: watch %s: %w", swarm.ErrUnavailable, dir, err)
 	}
 	w := &watch{changed: make(chan struct{}, 1), on: n, wd: int32(wd)}
@@ -90,13 +123,18 @@ func (n *notifier) run() {
 // notify reports a change in a directory to its watches.
 func (n *notifier) notify(wd int32) {
 	for _, w := range n.watches[wd] {
-		if w.woken {
-			continue
-		}
-		select {
-		case w.changed <- struct{}{}:
-		default: // it has not looked since the last change
-		}
+		w.notify()
+	}
+}
+
+// notify has the watch look. The caller holds the mutex.
+func (w *watch) notify() {
+	if w.woken {
+		return
+	}
+	select {
+	case w.changed <- struct{}{}:
+	default: // it has not looked since the last change
 	}
 }
 
@@ -125,6 +163,10 @@ func (w *watch) close() {
 	notifying.Lock()
 	defer notifying.Unlock()
 	n := w.on
+	if n == nil {
+		close(w.done)
+		return
+	}
 	others := slices.DeleteFunc(n.watches[w.wd], func(o *watch) bool { return o == w })
 	if len(others) > 0 {
 		n.watches[w.wd] = others

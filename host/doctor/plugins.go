@@ -56,6 +56,8 @@ func (d *examiner) uses(recs []registry.Record, name string) bool {
 
 func (d *examiner) mendPlugin(p pluginadmin.Status) string {
 	switch {
+	case errors.Is(p.Err, swarm.ErrInvalidConfig):
+		return fmt.Sprintf("correct [plugins.%s.config]; 'swarm config check' says in which line", p.Name)
 	case p.Kind != "":
 		return "see to what it needs; the other plugins work without it"
 	case p.Installed != nil, p.Path == "" && len(p.Versions) > 0:

@@ -158,7 +158,9 @@ func runCheck(ctx context.Context, a *app.App, args []string) error {
 		if loaded == nil {
 			return err
 		}
-		return declared.WithProblems(err, declared.WorkerProblems(ctx, a, loaded))
+		// Tables of a file that is not trusted are not in it.
+		all := func(config.Plugin) bool { return true }
+		return withProblems(declared.WithProblems(err, declared.WorkerProblems(ctx, a, loaded)), settingProblems(ctx, a, loaded, all))
 	}
 	path, err := filepath.Abs(args[0])
 	if err != nil {
@@ -174,7 +176,27 @@ func runCheck(ctx context.Context, a *app.App, args []string) error {
 	loaded, err := config.Load(o)
 	a.WarnRefused(loaded)
 	a.WarnUserOnly(loaded)
-	return declared.WithProblems(err, declared.WorkerProblems(ctx, a, loaded))
+	trusted := func(config.Plugin) bool {
+		dir, derr := a.Setup().StateDir()
+		return path == o.User || derr == nil && setup.TrustStore(dir).HasFile(path)
+	}
+	return withProblems(declared.WithProblems(err, declared.WorkerProblems(ctx, a, loaded)), settingProblems(ctx, a, loaded, trusted))
+}
+
+// withProblems adds problems to the error of a check.
+func withProblems(err error, more []error) error {
+	var problems config.Problems
+	if err != nil && !errors.As(err, &problems) || len(more) == 0 {
+		return err
+	}
+	for _, m := range more {
+		p, ok := errors.AsType[config.Problem](m)
+		if !ok {
+			return errors.Join(err, m)
+		}
+		problems = append(problems, p)
+	}
+	return problems
 }
 
 func newConfigShow(a *app.App) *cobra.Command {

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -55,7 +56,9 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	}
 	h.plugins = backend.New(backend.Options{
 		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,
-		Starter: backend.Launcher(launch.New(launch.Options{Dir: o.Dir, Env: o.Env, Engine: statedir.Dir(o.Dir).EngineMark, Logger: o.Logger})),
+		Starter: backend.Launcher(launch.New(launch.Options{
+			Dir: o.Dir, RunDirs: filepath.Join(o.Dir, statedir.WorkersDir), Env: o.Env, Engine: statedir.Dir(o.Dir).EngineMark, Logger: o.Logger,
+		})),
 	})
 	h.history = history.New(history.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger,

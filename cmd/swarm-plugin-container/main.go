@@ -22,7 +22,12 @@ func main() {
 			if err := env.Config.Decode(&config); err != nil {
 				return nil, err
 			}
-			return container.New(config, os.Environ(), env.Logger)
+			b, err := container.New(config, os.Environ(), env.Logger)
+			if err != nil {
+				return nil, err
+			}
+			b.RunDirs = env.RunDirs
+			return b, nil
 		},
 	})
 }

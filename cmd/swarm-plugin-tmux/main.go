@@ -17,7 +17,9 @@ func main() {
 		Version: tmux.Version,
 		Local:   true,
 		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
-			return tmux.New(env.Logger), env.Config.Decode(&struct{}{})
+			b := tmux.New(env.Logger)
+			b.RunDirs = env.RunDirs
+			return b, env.Config.Decode(&struct{}{})
 		},
 	})
 }

@@ -82,12 +82,15 @@ func serve(programs string) error {
 
 // backend returns the backend for the directory that the programs are in.
 func backend(programs string, log hclog.Logger) *remote.Backend {
+	dir := filepath.Dir(filepath.Dir(programs))
+	processes, terminals := process.New(log), tmux.New(log)
+	processes.RunDirs, terminals.RunDirs = remote.RunDirs(dir), remote.RunDirs(dir)
 	return remote.New(remote.Options{
-		Dir:     filepath.Dir(filepath.Dir(programs)),
+		Dir:     dir,
 		Shim:    filepath.Join(programs, remote.Shim),
 		Machine: remote.MachineID(),
 		Env:     environ.Without(os.Environ(), ofConnection),
-		Process: process.New(log), Terminal: tmux.New(log), Worktrees: worktree.New(worktree.Config{}, log), Logger: log,
+		Process: processes, Terminal: terminals, Worktrees: worktree.New(worktree.Config{}, log), Logger: log,
 	})
 }
 

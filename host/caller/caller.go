@@ -25,6 +25,27 @@ func Dir() string {
 	return filepath.Dir(filepath.Dir(run))
 }
 
+// MovedFrom returns the state directory of the worker in which the calling process runs, if the
+// worker was started from the directory dir and its run directory is not there any more: the
+// directory was moved, and the worker's environment still names the old path. Otherwise it
+// returns the empty text.
+func MovedFrom(dir string) string {
+	run := RunDirAbove(ParentPID())
+	if run == "" || filepath.Base(filepath.Dir(run)) != statedir.WorkersDir {
+		return ""
+	}
+	before := statedir.Dir(dir).RunDir(filepath.Base(run))
+	st, err := statedir.ReadStatus(run)
+	if err != nil || statedir.SameFile(run, before) {
+		return ""
+	}
+	// A shim was started with its run directory as the only argument.
+	if args := proc.Args(st.Shim.PID); len(args) != 2 || filepath.Clean(args[1]) != before {
+		return ""
+	}
+	return filepath.Dir(filepath.Dir(run))
+}
+
 // ID returns the id of the worker of this state directory in which the calling process
 // runs; empty if it runs in none. For a shell that acts as its owner, that is the worker of
 // the owner.

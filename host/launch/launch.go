@@ -19,6 +19,9 @@ const DefaultStartTimeout = 10 * time.Second
 type Options struct {
 	// Dir is the state directory, absolute.
 	Dir string
+	// RunDirs is the directory with the run directories of workers, absolute, see
+	// [plugin.Env]; empty: plugins are not given any.
+	RunDirs string
 	// Env is the caller's environment, which plugins get without the private variables of
 	// other hosts.
 	Env []string

@@ -94,7 +94,7 @@ func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *running,
 		p.proc.unstarted(err)
 		return nil, nil, p.explainStart(ctx, s.opts.StartTimeout, err)
 	}
-	client, err := connect(ctx, dispensed, settings)
+	client, err := connect(ctx, dispensed, s.opts.RunDirs, settings)
 	if err != nil {
 		return nil, nil, p.explainCall(ctx, s.opts.StartTimeout, err)
 	}
@@ -169,11 +169,11 @@ func (p *running) connected() bool {
 	return err == nil && ok && c.Conn.GetState() == connectivity.Ready
 }
 
-func connect(ctx context.Context, dispensed any, settings []byte) (*plugin.Client, error) {
+func connect(ctx context.Context, dispensed any, runDirs string, settings []byte) (*plugin.Client, error) {
 	if settings == nil {
-		return plugin.Connect(ctx, dispensed)
+		return plugin.Connect(ctx, dispensed, plugin.RunDirs(runDirs))
 	}
-	c, err := plugin.Connect(ctx, dispensed, plugin.ConfigFollows)
+	c, err := plugin.Connect(ctx, dispensed, plugin.RunDirs(runDirs), plugin.ConfigFollows)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,8 @@ func (d Dir) MakeRunDir(id string) error {
 	}
 	err := os.MkdirAll(d.JournalPath(""), 0o700)
 	if err == nil {
-		err = os.Symlink(d.JournalPath(""), filepath.Join(dir, rundir.JournalLink))
+		// Relative, so that it holds when the state directory is moved while the worker runs.
+		err = os.Symlink(filepath.Join("..", "..", JournalDir), filepath.Join(dir, rundir.JournalLink))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("make the run directory: %w", err), os.RemoveAll(dir))

@@ -39,13 +39,14 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 		return swarm.Handle{}, fmt.Errorf("%w: the id of the state directory: %w", swarm.ErrUnavailable, err)
 	}
 	list, err := e.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).
-		Add("label", labelWorker+"="+l.ID).Add("label", labelState+"="+l.Local.StateDir)})
+		Add("label", labelWorker+"="+l.ID)})
 	if err != nil {
 		return swarm.Handle{}, e.tell(ctx, "look for the worker", err)
 	}
 	i := slices.IndexFunc(list.Items, func(c container.Summary) bool {
-		id := c.Labels[labelID] // older containers have none
-		return id == "" || id == state
+		// The id alone counts: the directory may have been moved. Older containers have none.
+		id := c.Labels[labelID]
+		return id == "" && c.Labels[labelState] == l.Local.StateDir || id != "" && id == state
 	})
 	if i < 0 {
 		return swarm.Handle{}, gone

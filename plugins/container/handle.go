@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -20,7 +21,7 @@ type ref struct {
 	Container string `json:"container"`
 	// Name is the name of the container.
 	Name string `json:"name"`
-	// Worker is the worker's id, Dir its run directory.
+	// Worker is the worker's id, Dir its run directory when it was started.
 	Worker string `json:"worker"`
 	Dir    string `json:"dir"`
 	// State is the id of the host's state directory, empty in older handles.
@@ -58,8 +59,15 @@ func decode(h swarm.Handle) (ref, error) {
 	return r, nil
 }
 
-func (b *Backend) open(h swarm.Handle) (ref, *engine, error) {
+// ref reads a handle, with the run directory where it is now, see [rundir.Now].
+func (b *Backend) ref(h swarm.Handle) (ref, error) {
 	r, err := decode(h)
+	r.Dir = rundir.Now(b.RunDirs, r.Worker, r.Dir)
+	return r, err
+}
+
+func (b *Backend) open(h swarm.Handle) (ref, *engine, error) {
+	r, err := b.ref(h)
 	if err != nil {
 		return ref{}, nil, err
 	}

@@ -18,7 +18,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, _ []swarm.Handle) ([]string,
 	type place struct{ socket, workers, state string }
 	seen := make(map[place]bool)
 	for _, h := range ended {
-		r, err := decode(h)
+		r, err := b.ref(h)
 		if err != nil {
 			continue
 		}
@@ -39,7 +39,9 @@ func (b *Backend) Sweep(ctx context.Context, ended, _ []swarm.Handle) ([]string,
 }
 
 // sweep removes the containers of workers whose run directories were in a directory that
-// is still there, of the state directory with that id.
+// is still there, of the state directory with that id. That directory may have been moved since
+// they were started, or be reached by another path. A copy of it has the same id, and leaves the
+// containers alone while the original exists.
 func (e *engine) sweep(ctx context.Context, workers, state string) error {
 	if info, err := os.Lstat(workers); err != nil || !info.IsDir() {
 		return nil //nolint:nilerr // nothing can be told of its workers then
@@ -50,10 +52,10 @@ func (e *engine) sweep(ctx context.Context, workers, state string) error {
 	}
 	for _, c := range list.Items {
 		dir := c.Labels[labelRun]
-		if filepath.Dir(dir) != workers || c.Labels[labelID] != state || c.State == "running" || c.State == "paused" || c.State == "restarting" {
+		if !wasIn(filepath.Dir(dir), workers, state) || c.Labels[labelID] != state || c.State == "running" || c.State == "paused" || c.State == "restarting" {
 			continue
 		}
-		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(workers, filepath.Base(dir))); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err := e.remove(ctx, c.ID); err != nil {
@@ -61,4 +63,15 @@ func (e *engine) sweep(ctx context.Context, workers, state string) error {
 		}
 	}
 	return nil
+}
+
+// wasIn reports whether a directory from the past is the one that is at workers now, which has
+// the id state; empty: none.
+func wasIn(past, workers, state string) bool {
+	before, err := os.Stat(past)
+	if errors.Is(err, fs.ErrNotExist) {
+		return past == workers || state != ""
+	}
+	now, nerr := os.Stat(workers)
+	return err == nil && nerr == nil && os.SameFile(before, now)
 }

@@ -36,6 +36,13 @@ func decode(raw swarm.Handle) (handle, error) {
 	return shim.DecodeHandle[handle](raw, handleVersion)
 }
 
+// handle reads a handle, with the run directory where it is now.
+func (b *Backend) handle(raw swarm.Handle) (handle, error) {
+	h, err := decode(raw)
+	h.Dir = h.RunDir(b.RunDirs)
+	return h, err
+}
+
 func workerOf(raw swarm.Handle) (shim.Worker, error) {
 	h, err := decode(raw)
 	return h.Worker, err

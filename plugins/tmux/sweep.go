@@ -19,14 +19,14 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	type place struct{ socket, session string }
 	used := make(map[place]bool)
 	for _, raw := range running {
-		if h, err := decode(raw); err == nil {
+		if h, err := b.handle(raw); err == nil {
 			used[place{h.Socket, h.Session}] = true
 		}
 	}
 	left := make(map[place][]handle)
 	var order []place
 	for _, raw := range ended {
-		h, err := decode(raw)
+		h, err := b.handle(raw)
 		p := place{h.Socket, h.Session}
 		// A server that does not answer closes the windows itself once it goes on.
 		if err != nil || h.Pane == "" || used[p] || b.closer.isSilent(h.Socket) || b.sights.lately(h.server().name()) {

@@ -41,11 +41,17 @@ type Info struct {
 func (i Info) Has(c swarm.Capability) bool { return slices.Contains(i.Capabilities, c) }
 
 // ConnectOption is an option of [Connect].
-type ConnectOption int
+type ConnectOption func(*pb.DescribeRequest)
 
 // ConfigFollows announces that [Client.Configure] is called next. Without it the plugin
 // initializes itself at once, without settings.
-const ConfigFollows ConnectOption = 1
+func ConfigFollows(r *pb.DescribeRequest) { r.ConfigFollows = true }
+
+// RunDirs gives the plugin the directory with the run directories of the host's workers, see
+// [Env].
+func RunDirs(dir string) ConnectOption {
+	return func(r *pb.DescribeRequest) { r.RunDirs = []byte(dir) }
+}
 
 // Client is the host's side of a plugin. Its methods may be called concurrently, except
 // Configure. It owns nothing: the code that started the plugin ends it.
@@ -70,10 +76,11 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 	}
 	b := bounded{conn, new(atomic.Pointer[func() error])}
 	c := &Client{conn: b, plugin: pb.NewPluginClient(b)}
-	resp, err := c.plugin.Describe(ctx, &pb.DescribeRequest{
-		ContractVersion: swarm.ContractVersion,
-		ConfigFollows:   slices.Contains(opts, ConfigFollows),
-	}, smallAnswer)
+	req := &pb.DescribeRequest{ContractVersion: swarm.ContractVersion}
+	for _, set := range opts {
+		set(req)
+	}
+	resp, err := c.plugin.Describe(ctx, req, smallAnswer)
 	if err != nil {
 		return nil, wire.FromStatus(ctx, err)
 	}

@@ -82,10 +82,10 @@ func (o Options) plugin(log hclog.Logger) (rpc.Plugin, error) {
 	return p, nil
 }
 
-func factory[T any](f func(context.Context, Env) (T, error), log hclog.Logger) func(context.Context, []byte) (any, error) {
-	return func(ctx context.Context, config []byte) (any, error) {
+func factory[T any](f func(context.Context, Env) (T, error), log hclog.Logger) func(context.Context, rpc.Given) (any, error) {
+	return func(ctx context.Context, g rpc.Given) (any, error) {
 		cleanOwnEnv()
-		value, err := f(ctx, Env{Logger: log, Config: Config{config}})
+		value, err := f(ctx, Env{Logger: log, Config: Config{g.Config}, RunDirs: g.RunDirs})
 		if err == nil && any(value) == nil {
 			err = errors.New("the plugin's factory returned nothing")
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -15,6 +16,9 @@ type Kept struct {
 	// Read returns the worker of a handle, of any version that the backend ever
 	// wrote.
 	Read func(swarm.Handle) (Worker, error)
+	// RunDirs is the directory with the run directories of the host's workers, see
+	// [RunDir]; empty: they are where the handles say.
+	RunDirs string
 }
 
 var (
@@ -30,9 +34,20 @@ var (
 	_ swarm.Announcer     = Kept{}
 )
 
+// RunDir returns where the run directory of a worker is now, see [rundir.Now].
+func (w Worker) RunDir(runDirs string) string {
+	return rundir.Now(runDirs, w.ID, w.Dir)
+}
+
+func (k Kept) read(raw swarm.Handle) (Worker, error) {
+	w, err := k.Read(raw)
+	w.Dir = w.RunDir(k.RunDirs)
+	return w, err
+}
+
 // with returns what call returns for the worker of a handle.
 func with[T any](k Kept, raw swarm.Handle, call func(Worker) (T, error)) (T, error) {
-	w, err := k.Read(raw)
+	w, err := k.read(raw)
 	if err != nil {
 		var zero T
 		return zero, err
@@ -41,7 +56,7 @@ func with[T any](k Kept, raw swarm.Handle, call func(Worker) (T, error)) (T, err
 }
 
 func (k Kept) do(raw swarm.Handle, call func(Worker) error) error {
-	w, err := k.Read(raw)
+	w, err := k.read(raw)
 	if err != nil {
 		return err
 	}
@@ -124,7 +139,7 @@ func (k Kept) Complete(ctx context.Context, raw swarm.Handle, summary string, o 
 type Worker struct {
 	// ID is the worker's id.
 	ID string `json:"id"`
-	// Dir is its run directory, absolute.
+	// Dir is its run directory when it was started, absolute. See [Worker.RunDir].
 	Dir string `json:"dir"`
 }
 

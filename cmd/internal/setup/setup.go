@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -44,7 +45,8 @@ type Setup struct {
 func (s Setup) Getenv(key string) string { return environ.Get(s.Env, key) }
 
 // StateDir returns the absolute path of the state directory: $SWARM_DIR, else that of the
-// worker in which the caller runs, else ~/.swarm. Every program of ours calls it before it
+// worker in which the caller runs, else ~/.swarm. In a worker whose state directory was moved,
+// $SWARM_DIR counts as its present path. Every program of ours calls it before it
 // reads or runs anything in that directory. So it refuses a directory that another user
 // could have prepared, see [statedir.Check].
 func (s Setup) StateDir() (string, error) {
@@ -63,7 +65,14 @@ func (s Setup) findStateDir() (string, error) {
 		if !filepath.IsAbs(dir) {
 			return "", fmt.Errorf("SWARM_DIR is a relative path (%s), which names another directory wherever swarm is called: set it to an absolute path", dir)
 		}
-		return filepath.Clean(dir), nil
+		dir = filepath.Clean(dir)
+		if id := s.Getenv(swarm.EnvWorkerID); statedir.IsID(id) {
+			// Inside a worker the variable is from when it was started.
+			if _, err := os.Lstat(statedir.Dir(dir).RunDir(id)); errors.Is(err, fs.ErrNotExist) {
+				dir = cmp.Or(caller.MovedFrom(dir), dir)
+			}
+		}
+		return dir, nil
 	}
 	if dir := caller.Dir(); dir != "" {
 		return dir, nil

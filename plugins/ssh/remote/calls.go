@@ -118,7 +118,7 @@ func (b *Backend) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOp
 	if err != nil {
 		return err
 	}
-	w, err := h.worker()
+	w, err := b.worker(h)
 	if err != nil {
 		return err
 	}

@@ -68,12 +68,21 @@ func (h Handle) ID() (string, error) {
 	return w.ID, err
 }
 
-// worker returns the id and the run directory, which every handle of a worker with a shim
-// has.
+// worker returns the id and the run directory when the worker was started, which every handle of
+// a worker with a shim has.
 func (h Handle) worker() (shim.Worker, error) {
 	var w shim.Worker
 	if err := json.Unmarshal([]byte(h.Data), &w); err != nil || w.ID == "" || !filepath.IsAbs(w.Dir) {
 		return w, fmt.Errorf("%w: it names no run directory", swarm.ErrInvalidHandle)
 	}
 	return w, nil
+}
+
+// worker returns the id of a worker, and its run directory where that is now.
+func (b *Backend) worker(h Handle) (shim.Worker, error) {
+	w, err := h.worker()
+	if err == nil {
+		w.Dir = w.RunDir(b.store.workers())
+	}
+	return w, err
 }

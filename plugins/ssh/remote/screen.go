@@ -31,7 +31,7 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 	if err != nil {
 		return swarm.Screen{}, err
 	}
-	w, err := h.worker()
+	w, err := b.worker(h)
 	if err != nil {
 		return swarm.Screen{}, err
 	}
@@ -138,7 +138,7 @@ func (b *Backend) Show(ctx context.Context, raw swarm.Handle, w io.Writer) error
 	if err != nil {
 		return err
 	}
-	at, err := h.worker()
+	at, err := b.worker(h)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,9 @@ type record struct {
 // store is the directory in which this machine keeps the workers of one user.
 type store struct{ dir string }
 
+// RunDirs returns the directory with the run directories of the workers that a backend keeps in dir.
+func RunDirs(dir string) string { return store{dir: dir}.workers() }
+
 func (s store) workers() string          { return filepath.Join(s.dir, "workers") }
 func (s store) runDir(id string) string  { return filepath.Join(s.workers(), id) }
 func (s store) lockDir(id string) string { return filepath.Join(s.dir, "starting", id) }

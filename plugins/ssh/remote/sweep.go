@@ -42,7 +42,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) (war
 }
 
 func (b *Backend) drop(ctx context.Context, h Handle) error {
-	w, err := h.worker()
+	w, err := b.worker(h)
 	if err != nil {
 		return err
 	}

@@ -100,6 +100,11 @@ type DescribeRequest struct {
 	ContractVersion uint32 `protobuf:"varint,1,opt,name=contract_version,json=contractVersion,proto3" json:"contract_version,omitempty"`
 	// Configure will be called next: the plugin must not make itself ready before.
 	ConfigFollows bool `protobuf:"varint,2,opt,name=config_follows,json=configFollows,proto3" json:"config_follows,omitempty"`
+	// The directory with the run directories of the host's workers, absolute; each is named
+	// after the id of its worker. A path in an older handle is no fact: the state directory
+	// may have been moved since, or have been reached by another path. Empty: the handles of
+	// the plugin are all that is known.
+	RunDirs       []byte `protobuf:"bytes,3,opt,name=run_dirs,json=runDirs,proto3" json:"run_dirs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -146,6 +151,13 @@ func (x *DescribeRequest) GetConfigFollows() bool {
 		return x.ConfigFollows
 	}
 	return false
+}
+
+func (x *DescribeRequest) GetRunDirs() []byte {
+	if x != nil {
+		return x.RunDirs
+	}
+	return nil
 }
 
 // DescribeResponse says what the plugin is.
@@ -496,10 +508,11 @@ var File_swarm_plugin_v1_plugin_proto protoreflect.FileDescriptor
 
 const file_swarm_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
-	"\x1cswarm/plugin/v1/plugin.proto\x12\x0fswarm.plugin.v1\"c\n" +
+	"\x1cswarm/plugin/v1/plugin.proto\x12\x0fswarm.plugin.v1\"~\n" +
 	"\x0fDescribeRequest\x12)\n" +
 	"\x10contract_version\x18\x01 \x01(\rR\x0fcontractVersion\x12%\n" +
-	"\x0econfig_follows\x18\x02 \x01(\bR\rconfigFollows\"\xd0\x01\n" +
+	"\x0econfig_follows\x18\x02 \x01(\bR\rconfigFollows\x12\x19\n" +
+	"\brun_dirs\x18\x03 \x01(\fR\arunDirs\"\xd0\x01\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12)\n" +

@@ -28,6 +28,9 @@ func (p pluginServer) Describe(ctx context.Context, req *pb.DescribeRequest) (*p
 		ContractVersion: swarm.ContractVersion,
 		Local:           about.Local,
 	}
+	p.s.mu.Lock()
+	p.s.runDirs = string(req.GetRunDirs())
+	p.s.mu.Unlock()
 	if req.GetConfigFollows() || req.GetContractVersion() != swarm.ContractVersion {
 		return resp, nil
 	}

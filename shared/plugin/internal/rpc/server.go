@@ -27,12 +27,20 @@ type Plugin struct {
 	Name, Version string
 	Kind          pb.Kind
 	Local         bool
-	// New makes the [swarm.Backend] or [swarm.Workspace] from its settings.
-	New    func(ctx context.Context, config []byte) (any, error)
+	// New makes the [swarm.Backend] or [swarm.Workspace] from what the host gave.
+	New    func(ctx context.Context, g Given) (any, error)
 	Logger hclog.Logger
 	// Carries completes a Spawn once it has begun, even if its caller is gone: a caller whose
 	// connection broke asks for the worker over a new one.
 	Carries bool
+}
+
+// Given is what a plugin gets from its host.
+type Given struct {
+	// Config holds the settings as JSON, nil without any.
+	Config []byte
+	// RunDirs is the directory with the run directories; empty if the host did not say.
+	RunDirs string
 }
 
 // Server serves one plugin.
@@ -53,6 +61,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	leaving bool // no call may be added to calls
+	runDirs string
 	calls   sync.WaitGroup
 }
 
@@ -129,8 +138,11 @@ func (s *Server) prepare(ctx context.Context) (any, error) {
 
 func (s *Server) make(config []byte) {
 	defer close(s.ready)
+	s.mu.Lock()
+	given := Given{Config: config, RunDirs: s.runDirs}
+	s.mu.Unlock()
 	s.err = s.guard("the factory", func() (err error) {
-		s.value, err = s.plugin.New(s.ctx, config)
+		s.value, err = s.plugin.New(s.ctx, given)
 		return err
 	})
 }

@@ -37,7 +37,7 @@ func (b Backend) wired(t T) subject {
 		Name:  "under-test",
 		Kind:  pb.Kind_KIND_BACKEND,
 		Local: b.Local,
-		New:   func(context.Context, []byte) (any, error) { return b.New(t), nil },
+		New:   func(context.Context, rpc.Given) (any, error) { return b.New(t), nil },
 	}))
 }
 

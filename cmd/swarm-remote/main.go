@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"github.com/swarmhost/swarm/plugins/worktree"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -134,7 +134,7 @@ func diff(programs, argument string) error {
 func decode[T any](argument string) (v T, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(argument)
 	if err == nil {
-		err = json.Unmarshal(data, &v)
+		err = rawjson.Unmarshal(data, &v)
 	}
 	return v, err
 }

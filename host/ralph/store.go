@@ -2,7 +2,6 @@ package ralph
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/lockfile"
+	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -76,7 +76,7 @@ func (s Store) Load(name string) (State, error) {
 		text := fmt.Sprintf("corrupt ralph state for '%s': ", name) + fmt.Sprintf(format, args...)
 		return &failure{kind: ErrState, text: text}
 	}
-	err = json.Unmarshal(b, &st)
+	err = rawjson.Unmarshal(b, &st)
 	switch {
 	case err != nil:
 		return st, damaged("%v", err)
@@ -215,7 +215,7 @@ func (s Store) save(st State) error {
 }
 
 func encode(st State) ([]byte, error) {
-	b, err := json.MarshalIndent(st, "", "  ")
+	b, err := rawjson.MarshalIndent(st, "", "  ")
 	return append(b, '\n'), err
 }
 

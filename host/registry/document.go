@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/shared/rawjson"
 )
 
 // A row of workers, agents, shutdowns and tasks has a column for each field that a
@@ -24,11 +25,11 @@ func (d document) Scan(v any) error {
 	if !ok {
 		return fmt.Errorf("expected a JSON text, got %T", v)
 	}
-	if err := json.Unmarshal([]byte(text), d.of); err != nil {
+	if err := rawjson.Unmarshal([]byte(text), d.of); err != nil {
 		return err
 	}
 	of, ok := d.of.(pathed)
-	if !ok || !strings.Contains(text, rawKey) {
+	if !ok || !strings.Contains(text, oldRawKey) {
 		return nil
 	}
 	var found struct {
@@ -45,31 +46,17 @@ func (d document) Scan(v any) error {
 	return nil
 }
 
-// Value returns the document's text.
+// Value returns the document's text, in which every string keeps its bytes.
 func (d document) Value() (driver.Value, error) {
-	b, err := json.Marshal(d.of)
-	of, ok := d.of.(pathed)
-	if err != nil || !ok {
-		return string(b), err
-	}
-	raw, any := make([][]byte, len(of.paths())), false
-	for i, path := range of.paths() {
-		if !utf8.ValidString(*path) {
-			raw[i], any = []byte(*path), true
-		}
-	}
-	if !any {
-		return string(b), nil
-	}
-	more, err := json.Marshal(raw)
-	return string(b[:len(b)-1]) + "," + rawKey + string(more) + "}", err
+	b, err := rawjson.Marshal(d.of)
+	return string(b), err
 }
 
-// pathed is what has paths. A path may have any bytes, but a text in JSON may not: paths
-// that are not UTF-8 are in the document once more, as bytes, in the order of paths.
+// pathed is what has paths. Earlier versions wrote those that are not UTF-8 once more, as bytes,
+// in the order of paths.
 type pathed interface{ paths() []*string }
 
-const rawKey = `"raw_paths":`
+const oldRawKey = `"raw_paths":`
 
 func (r *Record) paths() []*string { return []*string{&r.Dir, &r.Project} }
 

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
@@ -107,6 +109,35 @@ func (s *Spawner) killPolicy(asked *swarm.KillOptions) swarm.KillOptions {
 	return policy
 }
 
+// checkTexts refuses what plugins get as text if it is not UTF-8: it would be changed on the way.
+// Commands, environments and paths are bytes, and may be anything.
+func (req Request) checkTexts() error {
+	refuse := func(what, text string) error {
+		if utf8.ValidString(text) {
+			return nil
+		}
+		return worker.Invalid("%s %q is not UTF-8: plugins can't be given it unchanged", what, text)
+	}
+	for _, tag := range req.Tags {
+		if err := refuse("tag", tag); err != nil {
+			return err
+		}
+	}
+	for key, value := range req.Options {
+		if err := errors.Join(refuse("the name of an option", key), refuse("option "+strconv.Quote(key)+" with", value)); err != nil {
+			return err
+		}
+	}
+	if b := req.Sandbox; b != nil {
+		for _, path := range append([]string{b.Home}, b.Write...) {
+			if err := refuse("the path of the sandbox", path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // check refuses a request that no backend can carry out.
 func (req Request) check() error {
 	if err := CheckName(req.Name); err != nil {
@@ -127,6 +158,9 @@ func (req Request) check() error {
 		if tag == "" || strings.ContainsFunc(tag, unicode.IsControl) {
 			return worker.Invalid("invalid tag %q: must not be empty or hold control characters", tag)
 		}
+	}
+	if err := req.checkTexts(); err != nil {
+		return err
 	}
 	if k := req.Kill; k != nil && k.Signal != "" {
 		if _, err := swarm.ParseSignal(k.Signal); err != nil {

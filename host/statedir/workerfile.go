@@ -1,7 +1,6 @@
 package statedir
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -34,7 +34,7 @@ type WorkerFile struct {
 func (d Dir) WriteWorkerFile(rec *registry.Record) error {
 	f := WorkerFile{Version: workerFileVersion, Spec: rec.Spec, Workspace: rec.Workspace}
 	f.Env = slices.DeleteFunc(slices.Clone(f.Env), isSwarmVariable)
-	b, err := json.MarshalIndent(f, "", "  ")
+	b, err := rawjson.MarshalIndent(f, "", "  ")
 	if err == nil {
 		err = d.keepWorkerFile(rec.ID, append(b, '\n'))
 	}
@@ -81,7 +81,7 @@ func (d Dir) ReadWorkerFile(id string) (WorkerFile, error) {
 	if err != nil {
 		return f, err
 	}
-	if err := json.Unmarshal(b, &f); err != nil {
+	if err := rawjson.Unmarshal(b, &f); err != nil {
 		return f, fmt.Errorf("%s: %w", rundir.WorkerFile, err)
 	}
 	switch {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
@@ -60,6 +61,10 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	env := c.environ(spec)
+	if err := spec.CheckUTF8("the container engine", env); err != nil {
+		return nil, err
+	}
 	signal, err := swarm.ParseSignal(cmp.Or(spec.Kill.Signal, "SIGTERM"))
 	if err != nil {
 		return nil, err
@@ -74,6 +79,11 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 			return nil, err
 		}
 		mounts = append(mounts, own...)
+	}
+	for _, m := range mounts {
+		if !utf8.ValidString(m.Source) || !utf8.ValidString(m.Target) {
+			return nil, fmt.Errorf("%w: the path %q is not UTF-8, and the container engine mounts no such path", swarm.ErrInvalidSpec, m.Source)
+		}
 	}
 	state, err := dirid.Ensure(stateFile(spec.Local.StateDir))
 	if err != nil {
@@ -92,7 +102,7 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 		Name: p.ref.Name,
 		Config: &container.Config{
 			Image: c.Image, Entrypoint: command[:1], Cmd: command[1:], WorkingDir: c.workdir(spec.Dir, mounts),
-			Env: c.environ(spec), User: c.User, Hostname: hostname(spec.Name), StopSignal: signal,
+			Env: env, User: c.User, Hostname: hostname(spec.Name), StopSignal: signal,
 			Tty: c.TTY, OpenStdin: c.TTY,
 			Labels: map[string]string{
 				labelWorker: spec.ID, labelName: spec.Name, labelState: spec.Local.StateDir, labelID: state,

@@ -61,6 +61,9 @@ func (c Config) newJob(at place, spec swarm.Spec) (job, ref, error) {
 	if err != nil {
 		return job{}, ref{}, err
 	}
+	if err := spec.CheckUTF8("Nomad", spec.Env); err != nil {
+		return job{}, ref{}, err
+	}
 	kept, err := save(spec)
 	if err != nil {
 		return job{}, ref{}, err

@@ -3,7 +3,6 @@ package ssh
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -277,7 +277,7 @@ func (l *link) shows(command string, value any) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := json.Marshal(value)
+	data, err := rawjson.Marshal(value)
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,10 @@ package shim
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 
+	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -148,7 +148,7 @@ func (w Worker) named() bool { return w.ID != "" && filepath.IsAbs(w.Dir) }
 // EncodeHandle returns a handle of a version, with h as JSON. If it is too large, the error
 // is [swarm.ErrInvalidSpec], since its paths are too long.
 func EncodeHandle(version uint32, h any) (swarm.Handle, error) {
-	b, err := json.Marshal(h)
+	b, err := rawjson.Marshal(h)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
@@ -165,7 +165,7 @@ func DecodeHandle[H interface{ named() bool }](raw swarm.Handle, version uint32)
 	if raw.Version != version {
 		return h, fmt.Errorf("%w: this plugin does not know version %d", swarm.ErrInvalidHandle, raw.Version)
 	}
-	if err := json.Unmarshal(raw.Data, &h); err != nil {
+	if err := rawjson.Unmarshal(raw.Data, &h); err != nil {
 		return h, fmt.Errorf("%w: %w", swarm.ErrInvalidHandle, err)
 	}
 	if !h.named() {

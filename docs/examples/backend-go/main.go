@@ -22,7 +22,12 @@ func main() {
 			if err := env.Config.Decode(&s); err != nil {
 				return nil, err
 			}
-			return newBackend(s)
+			b, err := newBackend(s)
+			if err != nil {
+				return nil, err
+			}
+			b.RunDirs = env.RunDirs
+			return b, nil
 		},
 	})
 }

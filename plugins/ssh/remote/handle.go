@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -72,7 +73,7 @@ func (h Handle) ID() (string, error) {
 // a worker with a shim has.
 func (h Handle) worker() (shim.Worker, error) {
 	var w shim.Worker
-	if err := json.Unmarshal([]byte(h.Data), &w); err != nil || w.ID == "" || !filepath.IsAbs(w.Dir) {
+	if err := rawjson.Unmarshal([]byte(h.Data), &w); err != nil || w.ID == "" || !filepath.IsAbs(w.Dir) {
 		return w, fmt.Errorf("%w: it names no run directory", swarm.ErrInvalidHandle)
 	}
 	return w, nil

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -120,7 +120,7 @@ func (s store) read(id string) (record, error) {
 	var r record
 	data, err := safefile.Read(filepath.Join(s.runDir(id), recordFile), maxRecord)
 	if err == nil {
-		err = json.Unmarshal(data, &r)
+		err = rawjson.Unmarshal(data, &r)
 	}
 	if err == nil && (r.Spec.ID != id || len(r.Spec.Command) == 0) {
 		err = errors.New("it is of another worker")
@@ -129,7 +129,7 @@ func (s store) read(id string) (record, error) {
 }
 
 func (s store) write(r record) error {
-	data, err := json.Marshal(r)
+	data, err := rawjson.Marshal(r)
 	if err != nil {
 		return err
 	}

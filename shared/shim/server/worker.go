@@ -4,6 +4,7 @@ import (
 	"slices"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -64,7 +65,8 @@ func (k *shim) startWorker() error {
 		s.drop()
 		return err
 	}
-	if len(k.launch.Dir) <= maxDir {
+	// status.json is text: of another directory it would hold the path of something else.
+	if len(k.launch.Dir) <= maxDir && utf8.ValidString(k.launch.Dir) {
 		k.status.Dir = k.launch.Dir
 	}
 	k.status.StartedNS = time.Now().UnixNano()

@@ -22,6 +22,7 @@ var (
 	showCount = ifSet(strconv.Itoa)
 
 	textKind     = kind[string]{readText, showText, Schema{Type: "string"}}
+	signalKind   = kind[string]{readSignal, showText, Schema{Type: either{"string", "integer"}, Minimum: new(1)}}
 	boolKind     = kind[bool]{readBool, strconv.FormatBool, Schema{Type: "boolean"}}
 	textsKind    = kind[[]string]{readTexts, showTexts, listOf(Schema{Type: "string"}, 0)}
 	countKind    = kind[int]{readCount, showCount, Schema{Type: "integer", Minimum: new(1)}}

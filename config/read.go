@@ -33,6 +33,14 @@ func readBool(v any) (bool, error) {
 	return b, nil
 }
 
+// readSignal reads a text or a number. The checks of the loader know which signals there are.
+func readSignal(v any) (string, error) {
+	if n, ok := v.(int64); ok {
+		return strconv.FormatInt(n, 10), nil
+	}
+	return readText(v)
+}
+
 func readTexts(v any) ([]string, error) {
 	values, ok := v.([]any)
 	if !ok {

@@ -50,7 +50,7 @@ func workerFields() []field[Worker] {
 			"How long to wait for it. Without it: 2m."),
 		newField("depends_on", textsKind, func(w *Worker) *[]string { return &w.DependsOn },
 			"The workers that have to be ready before it starts, and that are ended after it."),
-		newField("kill.signal", textKind, func(w *Worker) *string { return &w.Kill.Signal },
+		newField("kill.signal", signalKind, func(w *Worker) *string { return &w.Kill.Signal },
 			"The first signal, in place of that of [kill]."),
 		newField("kill.timeout", durationKind, func(w *Worker) *time.Duration { return &w.Kill.Timeout },
 			"How long it may take to end, in place of that of [kill]."),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -51,7 +52,7 @@ func (e *engine) signal(ctx context.Context, r ref, s state, name string, mode s
 			return err
 		}
 	}
-	_, err := e.ContainerKill(ctx, r.Container, client.ContainerKillOptions{Signal: name})
+	_, err := e.ContainerKill(ctx, r.Container, client.ContainerKillOptions{Signal: forEngine(name)})
 	if errdefs.IsConflict(err) || isGone(err) || err != nil && strings.Contains(err.Error(), "state improper") {
 		return errEnded()
 	}
@@ -84,4 +85,13 @@ func signalAll(init int, container string, sig syscall.Signal) (sent bool, err e
 		}
 	}
 	return sent, nil
+}
+
+// forEngine returns a signal as engines take it. Their names of real-time signals are not the
+// same on all of them, and the numbers are.
+func forEngine(name string) string {
+	if n := proc.SignalNumber(name); swarm.IsRealTime(name) && n != 0 {
+		return strconv.Itoa(int(n))
+	}
+	return name
 }

@@ -39,7 +39,7 @@ type ref struct {
 const maxGrace = 30 * time.Second
 
 func newRef(at place, spec swarm.Spec) (ref, error) {
-	signal, err := swarm.ParseSignal(cmp.Or(spec.Kill.Signal, "SIGTERM"))
+	signal, err := parseSignal(cmp.Or(spec.Kill.Signal, "SIGTERM"))
 	return ref{
 		place: at, Job: jobPrefix + spec.Name, ID: spec.ID,
 		Signal: signal, Grace: min(max(spec.Kill.Grace, time.Millisecond), maxGrace), Stdin: spec.Stdin,

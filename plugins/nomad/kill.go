@@ -24,7 +24,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	first, err := swarm.ParseSignal(cmp.Or(o.Signal, "SIGTERM"))
+	first, err := parseSignal(cmp.Or(o.Signal, "SIGTERM"))
 	if err != nil {
 		return swarm.KillResult{}, err
 	}

@@ -3,6 +3,7 @@ package nomad
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/hashicorp/nomad/api"
@@ -17,7 +18,7 @@ func (b *Backend) Signal(ctx context.Context, h swarm.Handle, o swarm.SignalOpti
 	if err != nil {
 		return err
 	}
-	name, err := swarm.ParseSignal(o.Signal)
+	name, err := parseSignal(o.Signal)
 	if err != nil {
 		return err
 	}
@@ -50,4 +51,14 @@ func signalName(n int) string {
 		return signals[n]
 	}
 	return "signal " + strconv.Itoa(n)
+}
+
+// parseSignal is [swarm.ParseSignal] for the signals that Nomad knows. Its clients send SIGINT in
+// the place of any other.
+func parseSignal(s string) (string, error) {
+	name, err := swarm.ParseSignal(s)
+	if err == nil && !slices.Contains(signals[:], name) {
+		return "", fmt.Errorf("%w: Nomad can't send %s", swarm.ErrInvalidSpec, name)
+	}
+	return name, err
 }

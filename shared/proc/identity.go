@@ -2,7 +2,9 @@ package proc
 
 import (
 	"errors"
+	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -75,17 +77,53 @@ func (id Identity) ofThisBoot() bool {
 	return err != nil || id.Boot == "" || id.Boot == boot
 }
 
-// SignalName returns the name of a signal, such as "SIGTERM", and "SIG35" or the
-// like for one that has none.
+// The numbers of the real-time signals of Linux, as programs that use the GNU C library have
+// them. Their names are SIGRTMIN and SIGRTMIN+1 to SIGRTMIN+30.
+const (
+	firstRealTime = 34
+	lastRealTime  = 64
+	realTimeName  = "SIGRTMIN"
+)
+
+const hasRealTime = runtime.GOOS == "linux"
+
+// SignalName returns the name of a signal, such as "SIGTERM" or "SIGRTMIN+3", and "SIG32" or
+// the like for one that has none.
 func SignalName(sig syscall.Signal) string {
-	if name := unix.SignalName(sig); name != "" {
+	name := unix.SignalName(sig)
+	switch {
+	case name != "":
 		return name
+	case hasRealTime && sig == firstRealTime:
+		return realTimeName
+	case hasRealTime && sig > firstRealTime && sig <= lastRealTime:
+		return realTimeName + "+" + strconv.Itoa(int(sig)-firstRealTime)
 	}
 	return "SIG" + strconv.Itoa(int(sig))
 }
 
-// SignalNumber returns the signal of that full name, 0 if this system has none.
-func SignalNumber(name string) syscall.Signal { return unix.SignalNum(name) }
+// SignalNumber returns the signal of a name that [SignalName] returns, here or in an earlier
+// version, 0 if this system has none.
+func SignalNumber(name string) syscall.Signal {
+	if sig := unix.SignalNum(name); sig != 0 || !hasRealTime {
+		return sig
+	}
+	if name == realTimeName {
+		return firstRealTime
+	}
+	base := firstRealTime
+	digits, ok := strings.CutPrefix(name, realTimeName+"+")
+	if !ok {
+		// Earlier versions had no names for them.
+		base = 0
+		digits = strings.TrimPrefix(name, "SIG")
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n <= 0 || base+n > lastRealTime || digits != strconv.Itoa(n) || digits == name {
+		return 0
+	}
+	return syscall.Signal(base + n)
+}
 
 // ExitCode returns the exit code of a process as a shell reports it: its own, or 128 plus
 // the number of the signal with that full name which ended it.

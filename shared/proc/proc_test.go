@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -206,7 +208,24 @@ func TestSignalNames(t *testing.T) {
 			t.Errorf("%s is %d, %d is %s", name, proc.SignalNumber(name), sig, proc.SignalName(sig))
 		}
 	}
-	if proc.SignalName(63) != "SIG63" || proc.SignalNumber("SIGNOT") != 0 {
+	if proc.SignalName(32) != "SIG32" || proc.SignalNumber("SIGNOT") != 0 || proc.SignalNumber("SIG32") != 32 && runtime.GOOS == "linux" {
 		t.Error("a signal without a name")
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	for name, sig := range map[string]syscall.Signal{"SIGRTMIN": 34, "SIGRTMIN+1": 35, "SIGRTMIN+30": 64} {
+		if proc.SignalName(sig) != name || proc.SignalNumber(name) != sig || proc.ExitCode(-1, name) != 128+int(sig) {
+			t.Errorf("%s is %d, %d is %s", name, proc.SignalNumber(name), sig, proc.SignalName(sig))
+		}
+		// As shims of earlier versions recorded it.
+		if old := "SIG" + strconv.Itoa(int(sig)); proc.SignalNumber(old) != sig {
+			t.Errorf("%s is %d", old, proc.SignalNumber(old))
+		}
+	}
+	for _, name := range []string{"", "SIG", "34", "SIG0", "SIG65", "SIG+3", "SIGRTMIN+", "SIGRTMIN+0", "SIGRTMIN+31", "SIGRTMIN+03", "SIGRTMIN-1", "RTMIN"} {
+		if sig := proc.SignalNumber(name); sig != 0 {
+			t.Errorf("%q is %d", name, sig)
+		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,13 +32,16 @@ func TestParseSignal(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"SIGTERM": "SIGTERM", "term": "SIGTERM", "Int": "SIGINT", "9": "SIGKILL", "sigusr1": "SIGUSR1",
+		"34": "SIGRTMIN", "64": "SIGRTMIN+30", "37": "SIGRTMIN+3", "RTMIN": "SIGRTMIN", "sigrtmin": "SIGRTMIN", "SIGRTMIN+0": "SIGRTMIN", "rtmin+3": "SIGRTMIN+3",
+		"SIGRTMAX": "SIGRTMIN+30", "RTMAX-1": "SIGRTMIN+29", "rtmax-30": "SIGRTMIN", "SIGIOT": "SIGABRT", "cld": "SIGCHLD", "POLL": "SIGIO",
+		strconv.Itoa(int(syscall.SIGUSR1)): "SIGUSR1", strconv.Itoa(int(syscall.SIGWINCH)): "SIGWINCH",
 	} {
 		got, err := swarm.ParseSignal(in)
 		if err != nil || got != want {
 			t.Errorf("ParseSignal(%q) = %q, %v, want %q", in, got, err, want)
 		}
 	}
-	for _, in := range []string{"", "SIG", "0", "-9", "99", "TERM ", "SIGSIGTERM", "10"} {
+	for _, in := range []string{"", "SIG", "0", "-9", "99", "TERM ", "SIGSIGTERM", "32", "33", "65", "034", "+34", "RTMIN+31", "RTMIN-1", "RTMAX+1", "RTMAX-31", "RTMIN+", "RTMIN+03", "RT", "SIG9", "9.0"} {
 		if got, err := swarm.ParseSignal(in); !errors.Is(err, swarm.ErrInvalidSpec) {
 			t.Errorf("ParseSignal(%q) = %q, %v, want ErrInvalidSpec", in, got, err)
 		}

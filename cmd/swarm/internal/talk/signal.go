@@ -26,7 +26,9 @@ func NewSignal(a *app.App) *cobra.Command {
 		Long: `Send a worker a signal that is not meant to end it, such as USR1, and return at
 once. The kill mode of the worker or --mode decides whether all its processes get the
 signal or only the main one. A worker that ends because of it counts as one that ended
-by itself, and its restart policy applies; use 'swarm kill' to end a worker for good.`,
+by itself, and its restart policy applies; use 'swarm kill' to end a worker for good.
+
+A signal is a name, with or without SIG, a number, or a real-time signal such as RTMIN+3.`,
 		Example: `  swarm signal server HUP --mode main
   swarm signal build STOP
   swarm signal build CONT`,

@@ -6,13 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -185,7 +184,7 @@ func ExitCode(w host.Worker) int {
 	if w.Status != host.StatusStopped || w.Exit == nil {
 		return exitUnknown
 	}
-	switch n := unix.SignalNum(w.Exit.Signal); {
+	switch n := proc.SignalNumber(w.Exit.Signal); {
 	case n != 0:
 		return 128 + int(n)
 	case w.Exit.Signal != "" || w.Exit.Code < 0:

@@ -66,7 +66,7 @@ deleted.`,
 	o.AddTo(cmd, a)
 	o.AddEnding(cmd, "how long they may take to end, in place of their own grace")
 	f := cmd.Flags()
-	f.Var(&o.signal, "signal", "first signal, in place of the workers' own")
+	f.Var(&o.signal, "signal", "first signal, a name or a number, in place of the workers' own")
 	f.BoolVar(&o.force, "force", false, "send SIGKILL to every process at once, whatever their policies say")
 	f.BoolVar(&o.noForce, "no-force", false, "send no SIGKILL: processes that are still alive then continue")
 	command.CompleteWith(cmd, "signal", swarm.Signals()...)

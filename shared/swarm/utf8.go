@@ -1,7 +1,7 @@
 package swarm
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,23 +12,22 @@ import (
 // engine is given. The error names a variable without its value.
 func (s Spec) CheckUTF8(engine string, env []string) error {
 	refuse := func(what string) error {
-		return fmt.Errorf("%w: %s is not UTF-8, and %s takes nothing else; use a backend of this machine, or a script that holds it",
-			ErrInvalidSpec, what, engine)
+		return &specError{what + " is not UTF-8, and " + engine + " takes nothing else; use a backend of this machine, or a script that holds it"}
 	}
 	for i, arg := range s.Command {
 		if !utf8.ValidString(arg) && i == 0 {
-			return refuse(fmt.Sprintf("the command %q", arg))
+			return refuse("the command " + strconv.Quote(arg))
 		}
 		if !utf8.ValidString(arg) {
-			return refuse(fmt.Sprintf("the argument %q", arg))
+			return refuse("the argument " + strconv.Quote(arg))
 		}
 	}
 	if !utf8.ValidString(s.Dir) {
-		return refuse(fmt.Sprintf("the working directory %q", s.Dir))
+		return refuse("the working directory " + strconv.Quote(s.Dir))
 	}
 	for _, kv := range env {
 		if name, _, _ := strings.Cut(kv, "="); !utf8.ValidString(kv) {
-			return refuse(fmt.Sprintf("the value or the name of the variable %q", name))
+			return refuse("the value or the name of the variable " + strconv.Quote(name))
 		}
 	}
 	return nil

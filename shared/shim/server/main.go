@@ -107,7 +107,10 @@ func start() (_ *shim, err error) {
 	if k.control, err = listen(k.requests); err != nil {
 		return nil, err
 	}
-	k.catchSignals()
+	if err := k.catchSignals(); err != nil {
+		return nil, err
+	}
+	k.inherited.raise()
 	if err := watchOwner(launch.Owner, k.ownerEnded); err != nil {
 		return nil, err
 	}

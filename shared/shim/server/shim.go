@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"time"
@@ -66,7 +65,9 @@ type shim struct {
 	// that was.
 	unsaved bool
 	saved   time.Time
-	writes  writes
+	// untrimmed says that the next write of the status is followed by trim.
+	untrimmed bool
+	writes    writes
 	// queued says that a write of the status is pending, unannounced that the watchers are
 	// notified after it.
 	queued, unannounced bool
@@ -140,13 +141,25 @@ func newShim(l rundir.Launch, self rundir.Identity) *shim {
 // catchSignals takes over all signals that would end or stop the shim. As a side effect the
 // worker starts with the defaults of these signals, even if the program that started the
 // shim ignored them.
-func (k *shim) catchSignals() {
-	signal.Notify(k.children, unix.SIGCHLD)
-	signal.Notify(k.signals, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP)
-	signal.Notify(k.resized, unix.SIGWINCH)
-	signal.Notify(k.continued, unix.SIGCONT)
-	// These only have to be caught.
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU)
+func (k *shim) catchSignals() error {
+	return catch(func(sig unix.Signal) {
+		to := k.signals
+		switch sig {
+		case unix.SIGCHLD:
+			to = k.children
+		case unix.SIGWINCH:
+			to = k.resized
+		case unix.SIGCONT:
+			to = k.continued
+		case unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGXCPU, unix.SIGXFSZ:
+			return // these only have to be caught
+		}
+		select {
+		case to <- sig:
+		default: // there is one to be seen
+		}
+	}, unix.SIGCHLD, unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP, unix.SIGWINCH, unix.SIGCONT,
+		unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGXCPU, unix.SIGXFSZ)
 }
 
 // run handles the events of the worker until its end.

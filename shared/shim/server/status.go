@@ -156,7 +156,7 @@ func (k *shim) saveDrops() {
 	if k.unsaved && !k.writes.underWay() && time.Since(k.saved) >= saveEvery {
 		k.save()
 		// A worker that writes much has mapped most of the program by now.
-		trim()
+		k.untrimmed = true
 	}
 }
 
@@ -175,8 +175,15 @@ func (k *shim) save() {
 			k.unsaved, k.saved = false, time.Now()
 			unjournaled, k.unjournaled = k.unjournaled, false
 			e := encode(k.status)
+			untrimmed := k.untrimmed
+			k.untrimmed = false
 			return func() error {
 				err := k.file.write(e)
+				if untrimmed {
+					// Here, since another goroutine in a system call would be another thread.
+					collect()
+					trim()
+				}
 				if err == nil && unjournaled {
 					_ = k.journal.changed() // otherwise the host notices the change at its next check
 				}

@@ -22,12 +22,7 @@ func main() {
 			if err := env.Config.Decode(&s); err != nil {
 				return nil, err
 			}
-			b, err := newBackend(s)
-			if err != nil {
-				return nil, err
-			}
-			b.RunDirs = env.RunDirs
-			return b, nil
+			return newBackend(s)
 		},
 	})
 }

@@ -43,9 +43,9 @@ func Serve(o Options) {
 	// go-plugin replaces os.Stderr by a stream to the host, and what is on its way there is lost
 	// when the plugin ends: among it is mostly the reason. The first call comes after that.
 	initialize := p.New
-	p.New = func(ctx context.Context, config []byte) (any, error) {
+	p.New = func(ctx context.Context, g rpc.Given) (any, error) {
 		os.Stderr = stderr
-		return initialize(ctx, config)
+		return initialize(ctx, g)
 	}
 	// This process is idle until the host has connected.
 	var warming sync.WaitGroup

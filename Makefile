@@ -18,7 +18,7 @@ AT_ONCE ?= -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example examples test test-packages test-scripts test-nomad test-container test-ssh test-web test-agents check lint tidy generated darwin generate commands house bench screenshots clean help
+.PHONY: build install demo example examples test test-packages test-scripts test-nomad test-container test-ssh test-vm test-power test-web test-agents check lint tidy generated darwin generate commands house bench screenshots clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its MCP server into ./bin
@@ -81,6 +81,10 @@ test-vm: ## test what needs a machine of its own, in qemu, as root: a loss of po
 	@.ci/setup qemu-system-x86_64 qemu-img debootstrap mke2fs
 	@machine=$$(.ci/vm) && export SWARM_TEST_VM="$$machine" && \
 	  CGO_ENABLED=0 $(GO) test -tags "$(TAGS) vm" -count 1 -timeout 15m ./cmd/swarm -run TestVM -v
+
+test-power: ## cut a file system at random points below swarm, as root, and look what is left
+	@.ci/setup git mke2fs
+	@CGO_ENABLED=0 $(GO) test -trimpath -tags "$(TAGS) power" -ldflags "$(LDFLAGS)" -count 1 -timeout 15m ./cmd/swarm -run '^TestPower$$' -v
 
 test-web: ## test the pages of swarm web in Chromium
 	@.ci/setup git tmux chromium

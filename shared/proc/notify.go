@@ -2,7 +2,6 @@ package proc
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -27,6 +26,5 @@ func NotifyLimitText(err error) string {
 	if b, err := os.ReadFile(instancesFile); err == nil {
 		limit = ", of which a user may have " + strings.TrimSpace(string(b))
 	}
-	return fmt.Sprintf("no inotify instance is left (%v)%s: changes are looked for now and then, which is slower; to raise the limit: sudo sysctl %s",
-		err, limit, moreInstances)
+	return "no inotify instance is left (" + err.Error() + ")" + limit + ": changes are looked for now and then, which is slower; to raise the limit: sudo sysctl " + moreInstances
 }

@@ -75,7 +75,8 @@ func TestEveryStructFieldHasAKey(t *testing.T) {
 	if got, want := len(fields()), leaves(reflect.TypeFor[Config]())-4; got != want {
 		t.Errorf("%d keys for %d fields of Config", got, want)
 	}
-	if got, want := len(pluginFields()), leaves(reflect.TypeFor[Plugin]()); got != want {
+	// Source is where the keys come from.
+	if got, want := len(pluginFields()), leaves(reflect.TypeFor[Plugin]())-1; got != want {
 		t.Errorf("%d keys for %d fields of Plugin", got, want)
 	}
 	if got, want := len(hookFields()), leaves(reflect.TypeFor[Hook]()); got != want {

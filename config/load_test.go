@@ -68,6 +68,7 @@ config.region = "eu"
 		Command: []string{filepath.Join(filepath.Dir(project), "x"), "-v"},
 		MTLS:    true,
 		Config:  map[string]any{"region": "eu"},
+		Source:  project,
 	}}
 	if diff := cmp.Diff(want, l.Config); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)
@@ -88,7 +89,7 @@ func TestUntrustedProjectNamesNoPlugins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]Plugin{"x": {Command: []string{"/usr/bin/x"}}}
+	want := map[string]Plugin{"x": {Command: []string{"/usr/bin/x"}, Source: SourceUser}}
 	if diff := cmp.Diff(want, l.Config.Plugins); diff != "" {
 		t.Errorf("plugins (-want +got):\n%s", diff)
 	}
@@ -296,6 +297,7 @@ func TestVersionOrCommand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		want.Source = files[second]
 		if diff := cmp.Diff(want, l.Config.Plugins["x"]); diff != "" {
 			t.Errorf("%s, then %s (-want +got):\n%s", first, second, diff)
 		}

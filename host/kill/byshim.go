@@ -78,7 +78,7 @@ func (b *byShim) run(ctx context.Context, k *killing, g *backend.Group, answer f
 	for n, i := range b.at {
 		wg.Go(func() {
 			rec := g.Recs[i]
-			k.byShim.Store(rec.ID, true)
+			k.byShim.Store(rec.ID, b.errs[n])
 			res, err := shim.Kill(ctx, k.opts.Dir.RunDir(rec.ID), rec.ID, k.req.options(rec.Kill))
 			if err != nil && !errors.Is(err, swarm.ErrSurvivors) {
 				err = errors.Join(b.errs[n], err)

@@ -33,6 +33,10 @@ func (k *killing) record(ctx context.Context, batch []killed) {
 		if out.Err != nil {
 			continue
 		}
+		if why, ok := k.byShim.Load(b.rec.ID); ok {
+			out.Warnings = append(out.Warnings, worker.Warning{Text: fmt.Sprintf(
+				"backend '%s' can't be asked, so the shim of '%s' ended it: %s", b.rec.Backend, b.rec.Name, worker.Wording(why.(error)))})
+		}
 		if failed != nil {
 			out.Warnings = append(out.Warnings, worker.Warning{Text: fmt.Sprintf("cannot record the end of '%s': %v", b.rec.Name, failed)})
 		}

@@ -201,9 +201,16 @@ func (c *census) traced(st rundir.Status, proven []proc.Process) []proc.Process 
 // isTraced reports whether a trace of the worker leads to a process. led says that the
 // session of st can still be the one that the main process led.
 func isTraced(p proc.Process, st rundir.Status, led bool) bool {
-	return p.Identity == st.Main || led && p.Session == st.Session ||
+	return isMain(p, st) || led && p.Session == st.Session ||
 		st.Pipes != (rundir.Pipes{}) && proc.HoldsPipe(p.PID, st.Pipes.Out, st.Pipes.Err) ||
 		proc.HoldsClosed(p.PID, st.Terminal)
+}
+
+// isMain reports whether a process is the main process that st names. That leads the session
+// that st names, for as long as it lives: a status that names another one was not written by
+// a shim.
+func isMain(p proc.Process, st rundir.Status) bool {
+	return p.Identity == st.Main && (st.Session == 0 || st.Session == p.PID && p.Session == p.PID)
 }
 
 // adopted reports whether the parent of a process is older than the worker and of

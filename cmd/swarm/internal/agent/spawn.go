@@ -75,7 +75,7 @@ without which its tools have no rights in the team.`,
 	f.BoolVar(&o.in.Worktree, "worktree", false, "run in a new git worktree of the repository")
 	f.StringVar(&o.in.Branch, "branch", "", "`BRANCH` of the worktree (default: the name of its worker)")
 	f.StringArrayVar(&o.in.Env, "env", nil, "variable for it, `KEY=VAL`; may be repeated")
-	f.StringArrayVar(&o.in.EnvFile, "env-file", nil, "`FILE` of variables for it, a pipe, or - for stdin; may be repeated, --env takes precedence")
+	f.StringArrayVar(&o.in.EnvFile, "env-file", nil, "`FILE` of variables, a pipe, or - for stdin; may be repeated")
 	f.StringArrayVar(&o.in.Tags, "tag", nil, "`TAG` for its worker; may be repeated")
 	f.Var(&o.ready, "ready-pattern", "line of its screen, as a regular expression, before the prompt is typed")
 	f.StringVar(&o.in.Profile, "profile", "", "`NAME` of its profile, or none (default: by its command)")

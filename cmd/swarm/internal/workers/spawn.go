@@ -125,7 +125,7 @@ func (o *SpawnOptions) AddPlace(cmd *cobra.Command, backend string) {
 	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to create the worktree in (default: REPOSITORY-worktrees beside it)")
 	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
 	f.StringArrayVar(&o.Env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
-	f.StringArrayVar(&o.envFiles, "env-file", nil, "`FILE` of variables for the worker, a pipe, or - for stdin; may be repeated, --env takes precedence")
+	f.StringArrayVar(&o.envFiles, "env-file", nil, "`FILE` of variables, a pipe, or - for stdin; may be repeated")
 	f.StringVar(&o.Cwd, "cwd", "", "working directory `DIR` (default: this one); with --worktree, the same\ndirectory of the new worktree (default: its top)")
 }
 

@@ -113,7 +113,7 @@ func (backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (s
 		exit := &swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled, Time: time.Now()}
 		return swarm.KillResult{Status: swarm.Status{State: swarm.StateExited, Exit: exit}, Signal: "SIGKILL"}, nil
 	}
-	if w.Kill != "" && o.Signal != "SIGKILL" {
+	if w.Kill != "" && (o.Signal != "SIGKILL" || o.Grace == 0) {
 		return w.broken()
 	}
 	r := swarm.KillResult{Signal: "SIGTERM"}

@@ -102,7 +102,7 @@ func (w *walk) value(v reflect.Value, path string) error {
 		reflect.PointerTo(t).Implements(marshaler) || reflect.PointerTo(t).Implements(textMarshaler)) {
 		return nil // it writes itself, as UTF-8
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // all other kinds hold no text
 	case reflect.String:
 		return w.text(v, path)
 	case reflect.Pointer:

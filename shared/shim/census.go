@@ -164,7 +164,7 @@ func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Proces
 		if known || p.Start < st.Shim.Start {
 			continue
 		}
-		traced := isTraced(p, st, led) || c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir)
+		traced := p.Identity == st.Main || isTraced(p, st, led) || c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir)
 		if traced && !c.belowStranger(p, st.ID) {
 			found = append(found, p)
 		}

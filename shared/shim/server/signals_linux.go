@@ -20,7 +20,7 @@ func onReturn() //nolint:unused // see signals_linux_*.s
 var onSignalPC, onReturnPC uintptr
 
 // signalPipe is the writing end of a pipe.
-var signalPipe int32 = -1
+var signalPipe int32 = -1 //nolint:unused // the handler in assembly reads it
 
 // The flags of a handler. It runs on the stack that the Go runtime gives each thread for handlers
 // of foreign code.

@@ -61,7 +61,7 @@ func problemsOf(name, text string, loaded *config.Loaded) []error {
 		text = said
 	}
 	var problems []error
-	for _, part := range strings.Split(text, "; ") {
+	for part := range strings.SplitSeq(text, "; ") {
 		p := config.Problem{At: at, Key: key, Text: part}
 		if found := quoted.FindStringSubmatch(part); found != nil {
 			p.Key = key + "." + found[1]

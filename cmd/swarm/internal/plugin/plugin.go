@@ -92,7 +92,10 @@ func printPlugins(a *app.App, plugins []pluginadmin.Status) {
 func fittedPlugins(a *app.App, plugins []pluginadmin.Status, width int) output.Table {
 	t := output.Table{
 		Columns: []output.Column{
-			{Header: "NAME"}, {Header: "KIND"}, {Header: "VERSION", Least: 5}, {Header: "HEALTH", Least: 12},
+			{Header: "NAME"},
+			{Header: "KIND"},
+			{Header: "VERSION", Least: 5},
+			{Header: "HEALTH", Least: 12},
 			{Header: "PATH", Least: 8, Spare: true},
 		},
 		Width: width, Colours: a.Colours(), Plain: a.Plain(),

@@ -1,6 +1,7 @@
 package statedir
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,12 +67,36 @@ func (d Dir) keepWorkerFile(id string, content []byte) error {
 	return errors.Join(errs...)
 }
 
-// HasWorkerFile reports whether a run directory has a worker.json, readable or not. An empty one
-// is what a crash of the machine left of a spawn that had not started its worker yet. An error
-// other than a missing file counts as its presence.
+// HasWorkerFile reports whether a run directory has a worker.json, readable or not, that is not
+// torn. An error other than a missing file counts as its presence.
 func (d Dir) HasWorkerFile(id string) bool {
-	info, err := os.Lstat(filepath.Join(d.RunDir(id), rundir.WorkerFile))
-	return err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) || err != nil && !errors.Is(err, fs.ErrNotExist)
+	path := filepath.Join(d.RunDir(id), rundir.WorkerFile)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	if !info.Mode().IsRegular() {
+		return true
+	}
+	b, err := safefile.Read(path, rundir.MaxWorker)
+	return err != nil || !isTorn(b)
+}
+
+// isTorn reports whether the content of a worker.json is of no worker: empty, cut off, zeros, or
+// without what every worker has. It is what a crash of the machine left of a spawn that had not
+// started its worker yet, see [Dir.WriteWorkerFile]. A rebuild can't use it. The file of a newer
+// swarm is not torn.
+func isTorn(content []byte) bool {
+	var newer struct {
+		Version int `json:"version"`
+	}
+	err := json.Unmarshal(content, &newer)
+	if _, syntax := errors.AsType[*json.SyntaxError](err); syntax || newer.Version > workerFileVersion {
+		return syntax
+	}
+	var f WorkerFile
+	err = rawjson.Unmarshal(content, &f)
+	return err != nil || f.ID == "" || f.Name == "" || f.Backend == "" || len(f.Command) == 0
 }
 
 // ReadWorkerFile reads the worker.json of the run directory named id.

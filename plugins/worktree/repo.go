@@ -52,9 +52,10 @@ func openRepo(ctx context.Context, g git, dir string, base bool) (*repo, error) 
 	}
 	if l.Bare && (!base || l.Top != dir) {
 		// A clone of a repository brings such directories with it, and their configuration
-		// too.
+		// too. It can't bring a .git, which would name the directory as the repository of the
+		// outer one.
 		above, err := gitdir.Discover(filepath.Dir(l.Top))
-		if !errors.Is(err, gitdir.ErrNotFound) {
+		if itself := err == nil && above.Common == l.Common; !itself && !errors.Is(err, gitdir.ErrNotFound) {
 			return nil, invalid("repository %s is bare and lies in another one, %s: it may have come with that, so it is not used; call this in a worktree of it",
 				l.Top, cmp.Or(above.Top, filepath.Dir(l.Top)))
 		}

@@ -1,13 +1,10 @@
 package spawn
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -166,31 +163,8 @@ func findProgram(l rundir.Launch, there bool) error {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
-	return checkInterpreter(command, file)
-}
-
-// checkInterpreter returns an error if a script names an interpreter that can't be run.
-func checkInterpreter(command, file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil // a program that can be run need not be readable
+	if !there {
+		dir = "" // where the program will start is not known yet
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	const most = 256 // the kernel reads no more
-	line, err := bufio.NewReaderSize(f, most).ReadSlice('\n')
-	rest, is := bytes.CutPrefix(line, []byte("#!"))
-	if !is || err != nil && len(line) >= most {
-		return nil
-	}
-	fields := strings.Fields(string(rest))
-	if len(fields) == 0 || !filepath.IsAbs(fields[0]) {
-		return nil
-	}
-	if err := program.Executable(fields[0], fields[0]); err != nil {
-		return fmt.Errorf("the interpreter that the first line of %s names can't be run: %w", command, err)
-	}
-	return nil
+	return program.Judge(file, command, dir)
 }

@@ -83,6 +83,8 @@ func Executable(file, command string) error {
 		return errors.New("command not found: " + command)
 	case fi.IsDir():
 		return errors.New("is a directory: " + command)
+	case !fi.Mode().IsRegular():
+		return errors.New("permission denied: " + command) // as the kernel says
 	case unix.Faccessat(unix.AT_FDCWD, file, unix.X_OK, unix.AT_EACCESS) != nil:
 		return errors.New("permission denied: " + command)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -255,13 +256,14 @@ func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req Cl
 	path := rec.Workspace.Location()
 	res, err := k.opts.Plugins.RemoveWorkspace(ctx, &rec, req.ForceDirty)
 	out.Notices = append(out.Notices, Rescued(rec.Name, res.Rescues)...)
+	out.Notices = append(out.Notices, strayed(&rec, res)...)
 	switch {
 	case err != nil && rec.Workspace.Host != "":
 		return fmt.Errorf("its worktree %s stays: %w", path, err)
 	case err != nil:
-		out.Warnings = append(out.Warnings, preserving(rec.Name, err.Error(), path))
+		out.Warnings = append(out.Warnings, preserving(&rec, err.Error()))
 	case res.Kept != nil:
-		out.Warnings = append(out.Warnings, preserving(rec.Name, res.Kept.Reason, path))
+		out.Warnings = append(out.Warnings, preserving(&rec, res.Kept.Reason))
 	default:
 		out.WorkspaceRemoved = true
 		out.Worker.Workspace = nil
@@ -269,10 +271,25 @@ func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req Cl
 	return nil
 }
 
-// preserving says why a worktree stays, and where it is: the record that knew is gone.
-func preserving(name, reason, path string) worker.Warning {
-	return worker.Warning{
-		Text: fmt.Sprintf("preserving worktree for '%s': %s", name, reason),
-		Hint: fmt.Sprintf("the worktree is %s", path),
+// preserving says why a worktree stays, and where it is, since the record that knew is gone. Where
+// one is that was moved, the reason says.
+func preserving(rec *registry.Record, reason string) worker.Warning {
+	w := worker.Warning{Text: fmt.Sprintf("preserving worktree for '%s': %s", rec.Name, reason)}
+	if ws := rec.Workspace; ws.Host != "" || !isGone(ws.Path) {
+		w.Hint = fmt.Sprintf("the worktree is %s", ws.Location())
 	}
+	return w
+}
+
+func isGone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// strayed names a worktree that somebody else has moved or deleted.
+func strayed(rec *registry.Record, res swarm.RemoveResult) []string {
+	if !res.Astray {
+		return nil
+	}
+	return []string{fmt.Sprintf("the worktree of '%s' is not at %s any more; if it was moved, its files stay where they are", rec.Name, rec.Workspace.Location())}
 }

@@ -44,6 +44,7 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 	defer unlock()
 	res, err := k.opts.Plugins.RemoveWorkspace(ctx, &rec, k.req.ForceDirty)
 	out.Notices = append(out.Notices, Rescued(rec.Name, res.Rescues)...)
+	out.Notices = append(out.Notices, strayed(&rec, res)...)
 	switch {
 	case err != nil:
 		w := cannotRemove(rec.Name, err.Error())

@@ -35,7 +35,7 @@ func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, opts sw
 func (w *Workspace) Remove(ctx context.Context, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (swarm.RemoveResult, error) {
 	r, unlock, kept, err := w.openBase(ctx, ref)
 	if err != nil || kept != nil || r == nil {
-		return swarm.RemoveResult{Kept: kept}, err
+		return swarm.RemoveResult{Kept: kept, Astray: kept == nil && err == nil}, err
 	}
 	defer unlock()
 	return w.removeLocked(ctx, r, ref, opts)
@@ -71,7 +71,10 @@ func (w *Workspace) removeLocked(ctx context.Context, r *repo, ref swarm.Workspa
 	}
 	var res swarm.RemoveResult
 	if t.missing {
+		// Git knows it still, so git has not removed it.
+		astray := t.admin.dir != ""
 		res, err = t.forget(ctx)
+		res.Astray = astray
 	} else {
 		res, err = w.removeTree(ctx, t)
 	}

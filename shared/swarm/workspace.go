@@ -120,6 +120,9 @@ type RemoveResult struct {
 	Kept *Kept
 	// Rescues are the pieces of work that were saved before the removal.
 	Rescues []Rescue
+	// Astray says that the workspace was not at its place, and that nothing shows that it was
+	// removed: it may have been moved.
+	Astray bool
 }
 
 // Rescue is work that was saved.

@@ -663,7 +663,9 @@ type RemoveResponse struct {
 	// Why it was kept; not set if it was removed.
 	Kept *Kept `protobuf:"bytes,1,opt,name=kept,proto3" json:"kept,omitempty"`
 	// Where work was saved before.
-	Rescues       []*Rescue `protobuf:"bytes,2,rep,name=rescues,proto3" json:"rescues,omitempty"`
+	Rescues []*Rescue `protobuf:"bytes,2,rep,name=rescues,proto3" json:"rescues,omitempty"`
+	// It was not at its place, and nothing shows that it was removed: it may have been moved.
+	Astray        bool `protobuf:"varint,3,opt,name=astray,proto3" json:"astray,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -710,6 +712,13 @@ func (x *RemoveResponse) GetRescues() []*Rescue {
 		return x.Rescues
 	}
 	return nil
+}
+
+func (x *RemoveResponse) GetAstray() bool {
+	if x != nil {
+		return x.Astray
+	}
+	return false
 }
 
 // FindWorkspaceRequest asks for a workspace by what it was made from.
@@ -1317,10 +1326,11 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\x04kept\x18\x02 \x01(\v2\x15.swarm.plugin.v1.KeptR\x04kept\"z\n" +
 	"\rRemoveRequest\x12/\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\x128\n" +
-	"\aoptions\x18\x02 \x01(\v2\x1e.swarm.plugin.v1.RemoveOptionsR\aoptions\"n\n" +
+	"\aoptions\x18\x02 \x01(\v2\x1e.swarm.plugin.v1.RemoveOptionsR\aoptions\"\x86\x01\n" +
 	"\x0eRemoveResponse\x12)\n" +
 	"\x04kept\x18\x01 \x01(\v2\x15.swarm.plugin.v1.KeptR\x04kept\x121\n" +
-	"\arescues\x18\x02 \x03(\v2\x17.swarm.plugin.v1.RescueR\arescues\"J\n" +
+	"\arescues\x18\x02 \x03(\v2\x17.swarm.plugin.v1.RescueR\arescues\x12\x16\n" +
+	"\x06astray\x18\x03 \x01(\bR\x06astray\"J\n" +
 	"\x14FindWorkspaceRequest\x122\n" +
 	"\x04spec\x18\x01 \x01(\v2\x1e.swarm.plugin.v1.WorkspaceSpecR\x04spec\"H\n" +
 	"\x15FindWorkspaceResponse\x12/\n" +

@@ -79,12 +79,12 @@ func FromWorkspaceState(s *pb.InspectResponse) swarm.WorkspaceState {
 
 // RemoveResult converts the result of a removal.
 func RemoveResult(r swarm.RemoveResult) *pb.RemoveResponse {
-	return &pb.RemoveResponse{Kept: given(r.Kept, kept), Rescues: Convert(r.Rescues, rescue)}
+	return &pb.RemoveResponse{Kept: given(r.Kept, kept), Rescues: Convert(r.Rescues, rescue), Astray: r.Astray}
 }
 
 // FromRemoveResult converts back.
 func FromRemoveResult(r *pb.RemoveResponse) swarm.RemoveResult {
-	return swarm.RemoveResult{Kept: given(r.GetKept(), fromKept), Rescues: Convert(r.GetRescues(), fromRescue)}
+	return swarm.RemoveResult{Kept: given(r.GetKept(), fromKept), Rescues: Convert(r.GetRescues(), fromRescue), Astray: r.GetAstray()}
 }
 
 func kept(k *swarm.Kept) *pb.Kept {

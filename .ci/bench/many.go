@@ -93,27 +93,23 @@ func list(ctx context.Context, w *world, o options) ([]row, error) {
 	return rows, nil
 }
 
-// measureMany is stats with many workers. Each call looks twice, with a pause between the
-// looks that one worker has as well.
+// measureMany is stats with many workers beside ls of the same workers. Each call of stats
+// looks twice, with a pause between the looks that does not count.
 func measureMany(ctx context.Context, w *world, o options) ([]row, error) {
-	const most = 100 * time.Millisecond
-	stats := contender{name: "stats", run: func(ctx context.Context) (time.Duration, error) { return w.swarm(ctx, "stats") }}
-	times := map[int]time.Duration{}
-	spawned := 0
-	for _, n := range []int{1, o.crowd} {
-		if err := w.spawnMany(ctx, "w", spawned+1, n, nil, []string{"sleep", "10000"}); err != nil {
-			return nil, err
-		}
-		spawned = n
-		m, err := race(ctx, max(5, o.runs/4), stats)
-		if err != nil {
-			return nil, err
-		}
-		times[n] = m["stats"]
+	const pause = 200 * time.Millisecond
+	contenders := []contender{
+		{name: "stats", run: func(ctx context.Context) (time.Duration, error) { return w.swarm(ctx, "stats") }},
+		{name: "ls", run: func(ctx context.Context) (time.Duration, error) { return w.swarm(ctx, "ls") }},
 	}
-	look := (times[o.crowd] - times[1]) / 2
-	return []row{{
-		what: fmt.Sprintf("one look of swarm stats at %d workers", o.crowd), measured: millis(look),
-		against: "stats of 1 " + millis(times[1]), value: float64(look) / float64(time.Millisecond), unit: "ms", max: float64(most / time.Millisecond),
-	}}, w.clear(ctx)
+	workers := 2 * o.workers
+	if err := w.spawnMany(ctx, "w", 1, workers, nil, []string{"sleep", "10000"}); err != nil {
+		return nil, err
+	}
+	m, err := race(ctx, max(5, o.runs/4), contenders...)
+	if err != nil {
+		return nil, err
+	}
+	return []row{
+		ratio(fmt.Sprintf("both looks of swarm stats, %d workers", workers), m["stats"]-pause, fmt.Sprintf("ls of %d", workers), m["ls"], 3.2),
+	}, w.clear(ctx)
 }

@@ -45,6 +45,7 @@ type backend interface {
 	swarm.Completer
 	swarm.Lister
 	swarm.Measurer
+	swarm.CPUMeasurer
 	swarm.Limiter
 	swarm.Pauser
 	swarm.Progresser

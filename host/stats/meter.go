@@ -52,11 +52,16 @@ func New(o Options) *Meter { return &Meter{Options: o, previous: make(map[string
 // without names, All and Tag means all. Workers that do not run are returned with what
 // they used in all. Warnings name records that can't be read.
 func (m *Meter) Look(ctx context.Context, sel worker.Selection) (figures []Figures, warnings []string, err error) {
+	return m.look(ctx, sel, false)
+}
+
+// look is [Meter.Look]. With cpuOnly, figures with a CPU time may lack all else.
+func (m *Meter) look(ctx context.Context, sel worker.Selection, cpuOnly bool) (figures []Figures, warnings []string, err error) {
 	recs, warnings, err := m.Find(ctx, sel)
 	if err != nil {
 		return nil, warnings, err
 	}
-	figures = m.measure(ctx, recs)
+	figures = m.measure(ctx, recs, cpuOnly)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := make(map[string]sample, len(figures))
@@ -75,7 +80,8 @@ func (m *Meter) Look(ctx context.Context, sel worker.Selection) (figures []Figur
 // Once measures the selected workers twice, a moment apart, for the share of a CPU that
 // they use. It is for a meter that is not used again.
 func (m *Meter) Once(ctx context.Context, sel worker.Selection) (figures []Figures, warnings []string, err error) {
-	figures, warnings, err = m.Look(ctx, sel)
+	// The first look is returned only if it has no CPU time, so that nothing is left out.
+	figures, warnings, err = m.look(ctx, sel, true)
 	m.mu.Lock()
 	again := len(m.previous) > 0
 	m.mu.Unlock()
@@ -106,7 +112,7 @@ func (m *Meter) share(f *Figures, now map[string]sample) {
 	}
 }
 
-func (m *Meter) measure(ctx context.Context, recs []registry.Record) []Figures {
+func (m *Meter) measure(ctx context.Context, recs []registry.Record, cpuOnly bool) []Figures {
 	figures := make([]Figures, len(recs))
 	for i, r := range recs {
 		figures[i].Worker = worker.Of(r)
@@ -115,7 +121,7 @@ func (m *Meter) measure(ctx context.Context, recs []registry.Record) []Figures {
 		}
 	}
 	backend.Each(m.Plugins.Groups(recs, registry.Record.IsRunning), func(g *backend.Group) {
-		for i, r := range m.ask(ctx, g) {
+		for i, r := range m.ask(ctx, g, cpuOnly) {
 			f := &figures[g.At[i]]
 			if f.Err = r.Err; r.Err == nil {
 				f.Stats, f.Worker.Status = &r.Stats, worker.StatusRunning
@@ -148,7 +154,7 @@ func (m *Meter) observe(ctx context.Context, recs []registry.Record, figures []F
 
 // ask asks a backend for the figures of its workers. A backend that can't be asked is the
 // error of each of them.
-func (m *Meter) ask(ctx context.Context, g *backend.Group) []swarm.StatsResult {
+func (m *Meter) ask(ctx context.Context, g *backend.Group, cpuOnly bool) []swarm.StatsResult {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
 	var results []swarm.StatsResult
@@ -158,7 +164,11 @@ func (m *Meter) ask(ctx context.Context, g *backend.Group) []swarm.StatsResult {
 			if !p.Has(swarm.CapStats) {
 				return worker.Unsupported(g.Name, swarm.CapStats, "")
 			}
-			results, err = p.Backend.Stats(ctx, g.Handles())
+			measure := p.Backend.Stats
+			if cpuOnly {
+				measure = p.Backend.CPUTimes
+			}
+			results, err = measure(ctx, g.Handles())
 			return err
 		})
 	}

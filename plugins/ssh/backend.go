@@ -47,6 +47,7 @@ var (
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
+	_ swarm.CPUMeasurer   = (*Backend)(nil)
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)

@@ -91,6 +91,12 @@ func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsRe
 		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
 }
 
+// CPUTimes measures the CPU times of workers.
+func (b *Backend) CPUTimes(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
+	return perHost(ctx, b, hs, (*plugin.Backend).CPUTimes,
+		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
+}
+
 // ScreenBatch returns what workers show.
 func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
 	return perHost(ctx, b, hs,

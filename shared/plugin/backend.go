@@ -38,6 +38,7 @@ var (
 	_ swarm.Completer     = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
+	_ swarm.CPUMeasurer   = (*Backend)(nil)
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Progresser    = (*Backend)(nil)

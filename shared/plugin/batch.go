@@ -89,9 +89,19 @@ func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.Sc
 // Stats implements [swarm.Measurer], for any number of handles. The backend must have
 // [swarm.CapStats].
 func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
+	return b.stats(ctx, hs, false)
+}
+
+// CPUTimes implements [swarm.CPUMeasurer], for any number of handles. The backend must have
+// [swarm.CapStats].
+func (b *Backend) CPUTimes(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
+	return b.stats(ctx, hs, true)
+}
+
+func (b *Backend) stats(ctx context.Context, hs []swarm.Handle, cpuTimeOnly bool) ([]swarm.StatsResult, error) {
 	results := make([]swarm.StatsResult, 0, len(hs))
 	for part := range batches(hs) {
-		resp, err := b.rpc.Stats(ctx, &pb.StatsRequest{Handles: wire.Handles(part)})
+		resp, err := b.rpc.Stats(ctx, &pb.StatsRequest{Handles: wire.Handles(part), CpuTimeOnly: cpuTimeOnly})
 		if err := b.answered(ctx, len(resp.GetResults()), len(part), err); err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"testing"
 )
 
@@ -23,11 +24,48 @@ func TestMeasureOfARecycledPID(t *testing.T) {
 	if _, err := Measure(earlier.Identity, nobody); !errors.Is(err, ErrGone) {
 		t.Errorf("an earlier process: %v", err)
 	}
+	if _, err := MeasureCPU(earlier.Identity, nobody); !errors.Is(err, ErrGone) {
+		t.Errorf("the CPU time of an earlier process: %v", err)
+	}
 	if m, ok := earlier.look(true); ok {
 		t.Errorf("an earlier process has %+v", m)
 	}
 	if m, ok := self.look(true); !ok || m.peak < 1<<20 || m.pss <= 0 {
 		t.Errorf("this process has %+v, %v", m, ok)
+	}
+}
+
+// What ended children have read and written is looked for only where a child has ended.
+func TestHasReaped(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]bool{
+		"echo; read x":                     false,
+		"/bin/true; echo; read x":          true,
+		"(:); echo; read x":                true,
+		"sleep 60 & echo; read x; kill $!": false,
+	} {
+		cmd := exec.Command("/bin/sh", "-c", script)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := Read(cmd.Process.Pid); err != nil || p.HasReaped != want {
+			t.Errorf("%s: %v, %v", script, p.HasReaped, err)
+		}
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Logf("%s: %v", script, err)
+		}
 	}
 }
 

@@ -24,6 +24,10 @@ type Process struct {
 	// bytes. They are 0 if that is not known.
 	CPU, Reaped time.Duration
 	Resident    int64
+	// HasReaped says that it has waited for the end of a child: the page faults of a child
+	// are then among those that it has reaped, and no program runs without one. It is false
+	// if that is not known.
+	HasReaped bool
 	// Ended says that none of its threads runs any more; only its parent has not reaped it.
 	Ended bool
 }

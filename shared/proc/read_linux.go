@@ -97,6 +97,8 @@ func parseStat(line []byte) (Process, bool) {
 			p.Session = number(text)
 		case 7:
 			p.Terminal = number(text) != 0
+		case 11, 13:
+			p.HasReaped = p.HasReaped || number(text) != 0
 		case 14, 15:
 			p.CPU += ticks(number(text))
 		case 16, 17:
@@ -175,20 +177,33 @@ func signal(id Identity, sig syscall.Signal) error {
 
 func all() ([]int, error) { return numbers("/proc") }
 
-// numbers returns the entries of a directory whose names are numbers. With an error, others
-// may be missing.
+// numbers returns the entries of a directory of /proc whose names are numbers. With an error,
+// others may be missing. Like [readSome] it does without package os, whose files take twice
+// as many system calls.
 func numbers(dir string) ([]int, error) {
-	d, err := os.Open(dir)
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
+	defer unix.Close(fd)
 	var found []int
-	for _, name := range names {
-		if n, err := strconv.Atoi(name); err == nil {
-			found = append(found, n)
+	var names []string
+	var buf [4096]byte
+	for {
+		n, err := unix.ReadDirent(fd, buf[:])
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return found, &fs.PathError{Op: "readdirent", Path: dir, Err: err}
+		case n <= 0:
+			return found, nil
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names[:0])
+		for _, name := range names {
+			if n, err := strconv.Atoi(name); err == nil {
+				found = append(found, n)
+			}
 		}
 	}
-	return found, err
 }

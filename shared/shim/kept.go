@@ -29,6 +29,7 @@ var (
 	_ swarm.Watcher       = Kept{}
 	_ swarm.Completer     = Kept{}
 	_ swarm.Measurer      = Kept{}
+	_ swarm.CPUMeasurer   = Kept{}
 	_ swarm.Limiter       = Kept{}
 	_ swarm.Pauser        = Kept{}
 	_ swarm.Announcer     = Kept{}

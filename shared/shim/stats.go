@@ -15,6 +15,18 @@ import (
 
 // Stats measures what workers use, see [swarm.Measurer]. It reads /proc and asks no shim.
 func (k Kept) Stats(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResult, error) {
+	return k.measure(ctx, raws, proc.Measure)
+}
+
+// CPUTimes measures the CPU times of workers, see [swarm.CPUMeasurer].
+func (k Kept) CPUTimes(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResult, error) {
+	return k.measure(ctx, raws, proc.MeasureCPU)
+}
+
+// measurement is [proc.Measure], or a part of it.
+type measurement func(root proc.Identity, skip func(proc.Process) (bool, error)) (proc.Figures, error)
+
+func (k Kept) measure(ctx context.Context, raws []swarm.Handle, how measurement) ([]swarm.StatsResult, error) {
 	results := make([]swarm.StatsResult, len(raws))
 	next := make(chan int, len(raws))
 	for i := range raws {
@@ -26,7 +38,7 @@ func (k Kept) Stats(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResu
 		looking.Go(func() {
 			for i := range next {
 				if ctx.Err() == nil {
-					stats := func(w Worker) (swarm.Stats, error) { return Stats(w.Dir, w.ID) }
+					stats := func(w Worker) (swarm.Stats, error) { return measure(w.Dir, w.ID, how) }
 					results[i].Stats, results[i].Err = with(k, raws[i], stats)
 				}
 			}
@@ -38,7 +50,9 @@ func (k Kept) Stats(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResu
 
 // Stats measures what a worker uses, see [swarm.Measurer]. The shim itself, and what runs
 // below shims of other workers, does not count.
-func Stats(dir, id string) (swarm.Stats, error) {
+func Stats(dir, id string) (swarm.Stats, error) { return measure(dir, id, proc.Measure) }
+
+func measure(dir, id string, how measurement) (swarm.Stats, error) {
 	st, err := readFacts(dir, id)
 	switch {
 	case errors.Is(err, errNoFacts):
@@ -49,7 +63,7 @@ func Stats(dir, id string) (swarm.Stats, error) {
 		return swarm.Stats{}, notRunning(dir, st)
 	}
 	now := time.Now()
-	f, err := proc.Measure(st.Shim, func(p proc.Process) (bool, error) { return isForeign(p, st) })
+	f, err := how(st.Shim, func(p proc.Process) (bool, error) { return isForeign(p, st) })
 	switch {
 	case errors.Is(err, proc.ErrGone):
 		return swarm.Stats{}, notRunning(dir, st)

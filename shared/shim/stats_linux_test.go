@@ -48,6 +48,22 @@ func TestStats(t *testing.T) {
 	if _, err := shim.Stats(w.dir, "another"); !errors.Is(err, swarm.ErrStaleHandle) {
 		t.Errorf("another worker: %v", err)
 	}
+	kept := shim.Kept{Read: func(h swarm.Handle) (shim.Worker, error) {
+		if len(h.Data) > 0 {
+			return shim.Worker{}, swarm.ErrInvalidHandle
+		}
+		return shim.Worker{Dir: w.dir, ID: w.id}, nil
+	}}
+	results, err := kept.CPUTimes(t.Context(), []swarm.Handle{{}, {Data: []byte("x")}})
+	if err != nil || len(results) != 2 {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	if c := results[0].Stats; results[0].Err != nil || c.Time.IsZero() || c.CPUTime == nil || *c.CPUTime < *s.CPUTime || c.Memory != nil {
+		t.Errorf("the CPU time alone: %+v, %v", c, results[0].Err)
+	}
+	if !errors.Is(results[1].Err, swarm.ErrInvalidHandle) {
+		t.Errorf("the CPU time of no worker: %v", results[1].Err)
+	}
 	before := *s.CPUTime
 	w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
 	if _, err := shim.Stats(w.dir, w.id); !errors.Is(err, swarm.ErrNotFound) {

@@ -66,6 +66,15 @@ type Measurer interface {
 	Stats(ctx context.Context, hs []Handle) ([]StatsResult, error)
 }
 
+// CPUMeasurer is a [Measurer] that can measure the CPU time alone with less work. The host
+// asks for that at the first of two looks, between which a share of a CPU is computed. A
+// backend does not need it.
+type CPUMeasurer interface {
+	// CPUTimes is [Measurer].Stats for a caller who needs only Time and CPUTime: the backend
+	// may leave out all else of a worker whose CPUTime it knows.
+	CPUTimes(ctx context.Context, hs []Handle) ([]StatsResult, error)
+}
+
 // StatsResult is the result for one worker of a batch: its figures, or why it has none.
 type StatsResult struct {
 	Stats Stats

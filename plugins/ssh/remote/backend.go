@@ -22,6 +22,7 @@ type Keeper interface {
 	swarm.Signaller
 	swarm.Watcher
 	swarm.Measurer
+	swarm.CPUMeasurer
 	swarm.Limiter
 	swarm.Pauser
 }
@@ -75,6 +76,7 @@ var (
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
+	_ swarm.CPUMeasurer   = (*Backend)(nil)
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)

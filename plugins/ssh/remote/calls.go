@@ -51,6 +51,12 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 		func(err error) swarm.StatusResult { return swarm.StatusResult{Err: err} })
 }
 
+// CPUTimes measures the CPU times of workers.
+func (b *Backend) CPUTimes(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResult, error) {
+	return batch(ctx, b, raws, Keeper.CPUTimes,
+		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
+}
+
 // Stats measures workers.
 func (b *Backend) Stats(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResult, error) {
 	return batch(ctx, b, raws, Keeper.Stats,

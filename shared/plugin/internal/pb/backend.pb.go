@@ -2670,7 +2670,10 @@ func (x *ListResponse) GetStatus() *WorkerStatus {
 type StatsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The workers, at most 500.
-	Handles       []*Handle `protobuf:"bytes,1,rep,name=handles,proto3" json:"handles,omitempty"`
+	Handles []*Handle `protobuf:"bytes,1,rep,name=handles,proto3" json:"handles,omitempty"`
+	// Only time and usage.cpu_time are needed: the backend may leave out all else of a worker
+	// whose cpu_time it knows.
+	CpuTimeOnly   bool `protobuf:"varint,2,opt,name=cpu_time_only,json=cpuTimeOnly,proto3" json:"cpu_time_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2710,6 +2713,13 @@ func (x *StatsRequest) GetHandles() []*Handle {
 		return x.Handles
 	}
 	return nil
+}
+
+func (x *StatsRequest) GetCpuTimeOnly() bool {
+	if x != nil {
+		return x.CpuTimeOnly
+	}
+	return false
 }
 
 // StatsResponse says what workers use.
@@ -3180,9 +3190,10 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x04spec\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.SpawnRequestR\x04spec\x12/\n" +
 	"\x06handle\x18\x02 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x124\n" +
 	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x125\n" +
-	"\x06status\x18\x04 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status\"A\n" +
+	"\x06status\x18\x04 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status\"e\n" +
 	"\fStatsRequest\x121\n" +
-	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"G\n" +
+	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\x12\"\n" +
+	"\rcpu_time_only\x18\x02 \x01(\bR\vcpuTimeOnly\"G\n" +
 	"\rStatsResponse\x126\n" +
 	"\aresults\x18\x01 \x03(\v2\x1c.swarm.plugin.v1.StatsResultR\aresults\"o\n" +
 	"\vStatsResult\x122\n" +

@@ -55,7 +55,11 @@ func (b backendServer) Stats(ctx context.Context, req *pb.StatsRequest) (*pb.Sta
 		if err := checkBatch(len(hs)); err != nil {
 			return nil, err
 		}
-		results, err := measurer.Stats(ctx, hs)
+		measure := measurer.Stats
+		if brief, ok := measurer.(swarm.CPUMeasurer); ok && req.GetCpuTimeOnly() {
+			measure = brief.CPUTimes
+		}
+		results, err := measure(ctx, hs)
 		return &pb.StatsResponse{Results: wire.Convert(results, wire.StatsResult)}, checkResults(b.s, hs, results, err)
 	})
 }

@@ -68,7 +68,13 @@ func treeCases() []testCase {
 
 // isKept reports whether a process is below one that belongs to no worker in which the plugin may
 // have been started. The shim of such a worker decides by the same rule.
+//
+// A process in a PID namespace of its own is kept by an engine of containers, which is a service
+// of the machine: a worker that asks it for a container is no parent of it.
 func isKept(pid int) bool {
+	if namespaceOf("self") != namespaceOf(strconv.Itoa(pid)) {
+		return true
+	}
 	for pid > 1 && pid != os.Getpid() {
 		p, err := proc.Read(pid)
 		if err != nil {
@@ -80,6 +86,15 @@ func isKept(pid int) bool {
 		pid = p.Parent
 	}
 	return false
+}
+
+// namespaceOf names the PID namespace of a process; empty where there are none.
+func namespaceOf(process string) string {
+	name, err := os.Readlink("/proc/" + process + "/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // outerWorker is the id of a worker in which the plugin may have been started.

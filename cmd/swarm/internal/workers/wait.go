@@ -42,7 +42,8 @@ With --until, wait until each of them is in that state: idle (at its prompt), bl
 (it asks something), or working. This works for agents that have a profile and a
 terminal. It is an error if a worker ends before.
 
-For a worker that failed, a line on stderr says how.
+For a worker that failed, a line on stderr says how. The wait for a lost worker ends at
+once; if its main process is perhaps alive, a line on stderr says which process that is.
 
 Exit code for one worker: its own; 128+N if signal N ended it; 125 if its exit can't be
 known. For several workers: 0 if all exited with 0, else 1. 124 if the time is over.
@@ -151,6 +152,9 @@ func printEnd(a *app.App, w host.Worker) {
 	a.Printf("%s: %s\n", w.Name, text)
 	if c := condition.Of(w); c.Kind == condition.Failed && text == "exited" {
 		a.Hint(w.Name + " " + c.Text)
+	}
+	if perhaps := w.Perhaps(); w.Status == host.StatusLost && perhaps != "" {
+		a.Warn(fmt.Sprintf("'%s' is lost: its end can't be seen; %s", w.Name, perhaps), fmt.Sprintf("'swarm status %s' says when it is gone", w.Name))
 	}
 	if w.Status == host.StatusUnknown {
 		a.Warn(fmt.Sprintf("cannot get the status of '%s': %s", w.Name, cmp.Or(w.Reason, "its backend can't be asked")), "")

@@ -44,6 +44,8 @@ type AsksError struct {
 	// Typed says that the text had been typed when the dialog appeared; Enter was not
 	// pressed.
 	Typed bool
+	// Other is the hint for a caller that may not answer; empty: it may.
+	Other string
 }
 
 // Error returns the question and its choices, fit for a terminal.
@@ -60,6 +62,9 @@ func (e *AsksError) Is(target error) bool { return target == ErrAsks }
 
 // Hint returns how to answer.
 func (e *AsksError) Hint() string {
+	if e.Other != "" {
+		return e.Other
+	}
 	if len(e.Choices) == 0 {
 		return fmt.Sprintf("look with 'swarm peek %[1]s' and press keys with 'swarm keys %[1]s KEY'", e.Name)
 	}

@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/swarmhost/swarm/host/backend"
@@ -22,10 +23,32 @@ func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error 
 	if at := s.opts.Own(recs); at >= 0 {
 		return worker.Hinted(
 			fmt.Sprintf("'%s' can't press its own keys: what it asks is for somebody else", recs[at].Name),
-			"a person answers it from a terminal outside of the worker and its terminal session",
+			personAnswers,
 		)
 	}
 	return nil
+}
+
+const personAnswers = "a person answers it from a terminal outside of the worker and its terminal session"
+
+// withHint returns the error of a delivery without the hint to answer the dialog that was found,
+// if the caller may not do that.
+func (s *Sender) withHint(ctx context.Context, rec registry.Record, err error) error {
+	asks, ok := errors.AsType[*deliver.AsksError](err)
+	if !ok {
+		asks = deliver.AsksNow(err)
+	}
+	if asks == nil {
+		return err
+	}
+	switch no := s.mayApprove(ctx, rec); {
+	case no == nil:
+	case s.opts.Own([]registry.Record{rec}) >= 0:
+		asks.Other = personAnswers
+	default:
+		asks.Other = "whoever may end it answers it: its leader, or a person"
+	}
+	return err
 }
 
 // canApprove reports whether an input can answer what a worker asks without a look at it.

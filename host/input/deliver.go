@@ -57,7 +57,7 @@ func (s *Sender) Deliver(ctx context.Context, sel worker.Selection, req DeliverR
 		defer unlock()
 		a := s.agentOf(p, rec, prof)
 		a.Timeout, a.Notes = req.Timeout, deliveryNote(s.opts.Dir.RunDir(rec.ID))
-		err = a.Text(ctx, string(req.Text), req.Enter)
+		err = s.withHint(ctx, rec, a.Text(ctx, string(req.Text), req.Enter))
 		return Outcome{Confirmed: err == nil}, err
 	})
 }

@@ -87,6 +87,7 @@ var (
 	ErrEnded       = worker.ErrEnded
 	ErrNotReady    = display.ErrNotReady
 	ErrBroken      = display.ErrBroken
+	ErrRestarted   = display.ErrRestarted
 )
 
 // MayRun returns an [ErrRunning] for a lost worker that perhaps still runs, see

@@ -1,11 +1,13 @@
 package display
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
@@ -22,6 +24,10 @@ const DefaultReadyTimeout = 2 * time.Minute
 
 // ErrNotReady says that the worker did not become ready in time.
 var ErrNotReady = errors.New("worker is not ready")
+
+// ErrRestarted says that it did not since it ends, and is started again, time after time; the
+// error is an [ErrNotReady], too, and its text says all.
+var ErrRestarted = errors.New("worker was restarted")
 
 // ReadyRequest describes when a worker is ready.
 type ReadyRequest struct {
@@ -53,12 +59,19 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 	if err == nil {
 		err = d.followReady(limited, rec, r)
 	}
+	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+	var now worker.Worker
+	if late && rec.Name != "" || errors.Is(err, worker.ErrEnded) {
+		now = d.opts.Observe(ctx, []registry.Record{rec})[0]
+	}
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+	case late && now.Status != worker.StatusStopped:
+		if how := restarts(now); how != "" {
+			return &restartedError{fmt.Sprintf("%s '%s' did not become ready within %gs: %s", d.noun(&rec), rec.Name, r.Timeout.Seconds(), how)}
+		}
 		return fmt.Errorf("%w: '%s' did not become ready within %s", ErrNotReady, name, r.Timeout)
-	case errors.Is(err, worker.ErrEnded):
-		now := d.opts.Observe(ctx, []registry.Record{rec})[0]
-		ended := worker.Errorf(worker.ErrEnded, "%s '%s' ended before it was ready%s", d.noun(&rec), rec.Name, howEnded(now.Exit))
+	case late || errors.Is(err, worker.ErrEnded):
+		ended := worker.Errorf(worker.ErrEnded, "%s '%s' ended before it was ready%s", d.noun(&rec), rec.Name, howEnded(now))
 		if text := d.brokenAtEnd(ctx, &rec); text != "" {
 			return &brokenError{name: rec.Name, text: text, ended: ended}
 		}
@@ -66,8 +79,8 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 	case err == nil:
 		// Its output may have shown that it was ready before it failed.
 		now := d.opts.Observe(ctx, []registry.Record{rec})[0]
-		if e := now.Exit; now.Status == worker.StatusStopped && e != nil && e.Cause == swarm.CauseExited && (e.Code != 0 || e.Signal != "") {
-			return worker.Errorf(worker.ErrEnded, "%s '%s' was ready and has ended%s", d.noun(&rec), rec.Name, howEnded(e))
+		if e := now.Exit; now.Status == worker.StatusStopped && e != nil && (e.Cause == swarm.CauseExited && (e.Code != 0 || e.Signal != "") || now.InCrashLoop()) {
+			return worker.Errorf(worker.ErrEnded, "%s '%s' was ready and has ended%s", d.noun(&rec), rec.Name, howEnded(now))
 		}
 		return nil
 	default:
@@ -84,14 +97,45 @@ func (d *Reader) noun(rec *registry.Record) string {
 }
 
 // howEnded returns how a worker ended, such as " (exit 4)"; empty if that is not known.
-func howEnded(exit *swarm.Exit) string {
-	switch {
-	case exit == nil:
+func howEnded(w worker.Worker) string {
+	if w.Exit == nil {
 		return ""
-	case exit.Signal != "":
-		return fmt.Sprintf(" (%s)", exit.Signal)
+	}
+	text := fmt.Sprintf("exit %d", w.Exit.Code)
+	if w.Exit.Signal != "" {
+		text = w.Exit.Signal
+	}
+	if w.InCrashLoop() {
+		text += ", crash loop: " + cmp.Or(restarted(w.Restarts), "not restarted")
+	}
+	return " (" + text + ")"
+}
+
+// restartedError is an [ErrNotReady] of a worker that ends again and again.
+type restartedError struct{ text string }
+
+func (e *restartedError) Error() string { return e.text }
+func (e *restartedError) Is(target error) bool {
+	return target == ErrNotReady || target == ErrRestarted
+}
+
+// restarts describes the restarts of a worker that goes on, such as "restarting in 4s (exit status 4),
+// restarted 2 times"; empty without any.
+func restarts(w worker.Worker) string {
+	if !w.BetweenStarts() || w.Reason == "" {
+		return restarted(w.Restarts)
+	}
+	return strings.TrimSuffix(w.Reason+", "+restarted(w.Restarts), ", ")
+}
+
+func restarted(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "restarted once"
 	default:
-		return fmt.Sprintf(" (exit %d)", exit.Code)
+		return fmt.Sprintf("restarted %d times", n)
 	}
 }
 

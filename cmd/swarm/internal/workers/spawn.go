@@ -387,12 +387,13 @@ func ended(ctx context.Context, a *app.App, h *host.Host, w host.Worker, asJSON 
 	if now, _, lookErr := h.Workers(ctx, host.Selection{Names: []string{w.ID}}); lookErr == nil && len(now) == 1 {
 		w = now[0]
 	}
+	var printErr error
 	if asJSON {
-		return errors.Join(err, a.PrintJSON(spawnJSON{WorkerJSON: view.WorkerJSONIn(a, w)}))
+		printErr = a.PrintJSON(spawnJSON{WorkerJSON: view.WorkerJSONIn(a, w)})
 	}
 	a.Fail(err)
 	lastWords(ctx, a, h, w)
-	return output.Failed
+	return cmp.Or(printErr, error(output.Failed))
 }
 
 // awaitReady waits until a new worker is ready. A question of the worker, or the end of the
@@ -408,6 +409,8 @@ func awaitReady(ctx context.Context, a *app.App, h *host.Host, w host.Worker, fl
 		err = fmt.Errorf("'%s' %s", asks.Name, view.AsksText(asks.Question, asks.Choices))
 	case errors.Is(err, host.ErrBroken):
 		return false, err
+	case errors.Is(err, host.ErrRestarted):
+		hint = fmt.Sprintf("see why with 'swarm logs %s'", w.Name)
 	case errors.Is(err, host.ErrNotReady):
 		err = fmt.Errorf("agent '%s' did not become ready within %gs", w.Name, r.Timeout.Seconds())
 	default:

@@ -24,12 +24,14 @@ import (
 //	       with conflicts and marks; as stage1 to stage3 what its conflicts refer
 //	       to; as files.tar what git refuses to hold, such as a file in a directory
 //	       .GIT, and the saved files that it converts when it checks them out, byte
-//	       for byte
+//	       for byte; as modes the permissions of the saved files
 type commit struct {
 	hash string
 	// exact is the number of that parent, counted from 1.
 	exact               int
 	conflicts, archived bool
+	// listed says that there is a list of permissions.
+	listed bool
 	// saved are the files in the worktree that exist nowhere else, deleted those that are
 	// only in the index.
 	saved, deleted []string
@@ -77,6 +79,9 @@ func (t *tree) commit(ctx context.Context) (c commit, err error) {
 			return c, err
 		}
 		exact = append(exact, "100644 blob "+blob+"\tfiles.tar")
+	}
+	if exact, c.listed, err = t.addModes(ctx, exact, slices.Concat(saved, unheld)); err != nil {
+		return c, err
 	}
 	made, err := t.git.feed(ctx, input(exact), "mktree", "-z")
 	if err != nil {

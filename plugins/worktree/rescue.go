@@ -193,6 +193,9 @@ func (t *tree) restore(ref string, c commit) string {
 	if c.archived {
 		steps = append(steps, fmt.Sprintf("git -C %s cat-file blob %s^%d:files.tar | tar -xf - -C %s", path, ref, c.exact, path))
 	}
+	if c.listed {
+		steps = append(steps, fmt.Sprintf("git -C %s cat-file blob %s^%d:%s | (cd %s && xargs -0 -n 2 chmod --)", path, ref, c.exact, modesName, path))
+	}
 	steps = append(steps, fmt.Sprintf(`git -C %s cat-file blob %s^%d:index > "$(git -C %s rev-parse --absolute-git-dir)/index"`, path, ref, c.exact, path))
 	switch {
 	case t.branch == "":

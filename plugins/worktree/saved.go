@@ -204,7 +204,7 @@ func (w *Workspace) roomFor(ctx context.Context, r *repo, name, into string, don
 }
 
 // restoreExact restores what the tree of a rescue can't express: files that git would
-// convert, and the index.
+// convert, permissions, and the index.
 func restoreExact(ctx context.Context, g git, c rescued, path, dir string) error {
 	entries, err := g.list(ctx, "ls-tree", "-z", "--name-only", c.exact())
 	if err != nil {
@@ -212,6 +212,15 @@ func restoreExact(ctx context.Context, g git, c rescued, path, dir string) error
 	}
 	if slices.Contains(entries, archiveName) {
 		err := g.read(ctx, nil, func(r io.Reader) error { return extract(r, path) }, "cat-file", "blob", c.exact()+":"+archiveName)
+		if err != nil {
+			return err
+		}
+	}
+	if slices.Contains(entries, modesName) {
+		list, err := g.list(ctx, "cat-file", "blob", c.exact()+":"+modesName)
+		if err == nil {
+			err = restoreModes(list, path)
+		}
 		if err != nil {
 			return err
 		}

@@ -267,3 +267,55 @@ func TestHostileDiff(t *testing.T) {
 		t.Errorf("these programs of the repository ran: %s", keys)
 	}
 }
+
+// TestRescueKeepsPermissions: what is restored has the permissions that it had, so that a private
+// file stays private, by the verb and by the command of the shell.
+func TestRescueKeepsPermissions(t *testing.T) {
+	t.Parallel()
+	for name, restore := range map[string]func(f *fixture, r swarm.Rescue) string{
+		"verb": func(f *fixture, r swarm.Rescue) string {
+			into := filepath.Join(f.top, "back")
+			f.rescue(swarm.RescueRequest{Ref: r.Ref, Action: swarm.RescueRestore, Into: into})
+			return into
+		},
+		"command": func(f *fixture, r swarm.Rescue) string {
+			f.must(f.command(f.top, "sh", "-c", r.Command).Run())
+			return f.ref.Path
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := withWorktree(t)
+			f.git(f.repo, "config", "core.fileMode", "false")
+			modes := map[string]os.FileMode{
+				"tracked": 0o750, "new": 0o600, "ignored/secret": 0o640, "ignored/seen": 0o644, "private/deep/file": 0o644, "private/.GIT/x": 0o400,
+				"tool": 0o755 | os.ModeSetuid, "two words\nand a line": 0o604, "crlf": 0o600, "open": 0o666, "plain": 0o644,
+			}
+			f.write(f.ref.Path, ".gitattributes", "crlf text eol=crlf\n")
+			f.write(f.ref.Path, ".gitignore", "secret\n")
+			for path := range modes {
+				f.must(os.MkdirAll(filepath.Dir(filepath.Join(f.ref.Path, path)), 0o755))
+				f.write(f.ref.Path, path, path+"\r\n")
+			}
+			f.must(os.Symlink("tool", filepath.Join(f.ref.Path, "to tool")))
+			modes["private"], modes["private/deep"], modes["ignored"] = 0o700|os.ModeDir, 0o711|os.ModeDir, 0o770|os.ModeDir
+			for path, mode := range modes {
+				f.must(os.Chmod(filepath.Join(f.ref.Path, path), mode))
+			}
+			res, err := newWorkspace().Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
+			if err != nil || len(res.Rescues) != 1 {
+				t.Fatalf("Remove: %+v, %v", res, err)
+			}
+			at := restore(f, res.Rescues[0])
+			got := make(map[string]os.FileMode)
+			for path := range modes {
+				info, err := os.Lstat(filepath.Join(at, path))
+				f.must(err)
+				got[path] = info.Mode()
+			}
+			if diff := cmp.Diff(modes, got); diff != "" {
+				t.Errorf("permissions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

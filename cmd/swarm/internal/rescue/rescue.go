@@ -28,8 +28,12 @@ func New(a *app.App) *cobra.Command {
 		Long: `List, restore and drop the work that was saved from removed worktrees. Before swarm
 removes a worktree with --force-dirty, it saves the uncommitted changes, the untracked
 files and the index as commits below refs/swarm/rescue in the repository, with an archive
-of what git can't hold. They stay there until 'swarm rescue drop', also when the worker
-was cleaned.
+of what git can't hold and the permissions of the saved files. They stay there until
+'swarm rescue drop', also when the worker was cleaned.
+
+What git does not count as a change is no work by itself: other permissions of a file
+that is as it was committed (also the right to run it, with core.fileMode=false), access
+lists and extended attributes.
 
 A verb takes the name of a worker, which means its newest saved work, or a name from
 'swarm rescue ls'. It looks in the repositories of all workers, in those from which

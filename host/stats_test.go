@@ -33,7 +33,7 @@ func TestStats(t *testing.T) {
 	for _, f := range figures {
 		byName[f.Worker.Name] = f
 	}
-	if f := byName["busy"]; f.Stats == nil || f.CPU == nil || *f.CPU != 0.5 || *f.Usage().CPUTime != 2*time.Second {
+	if f := byName["busy"]; f.Stats == nil || f.Stats.Memory == nil || f.CPU == nil || *f.CPU != 0.5 || *f.Usage().CPUTime != 2*time.Second {
 		t.Errorf("busy: %+v", f)
 	}
 	if f := byName["done"]; f.Err != nil || f.Stats != nil || f.CPU != nil || f.Worker.Status != StatusStopped || f.Usage().CPUTime == nil || *f.Usage().CPUTime != total {

@@ -3,7 +3,6 @@ package program
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -217,9 +216,9 @@ func describes(text, file string, head []byte) bool {
 		case "offset":
 			at, _ = strconv.Atoi(value)
 		case "magic":
-			magic, _ = hex.DecodeString(value)
+			magic = bytesOf(value)
 		case "mask":
-			mask, _ = hex.DecodeString(value)
+			mask = bytesOf(value)
 		}
 	}
 	if len(magic) == 0 || at < 0 || at+len(magic) > len(head) {
@@ -235,4 +234,17 @@ func describes(text, file string, head []byte) bool {
 		}
 	}
 	return true
+}
+
+// bytesOf reads bytes from hexadecimal digits, as far as they are some. Package encoding/hex
+// would link fmt into every shim.
+func bytesOf(digits string) (bytes []byte) {
+	for ; len(digits) >= 2; digits = digits[2:] {
+		n, err := strconv.ParseUint(digits[:2], 16, 8)
+		if err != nil {
+			break
+		}
+		bytes = append(bytes, byte(n))
+	}
+	return bytes
 }

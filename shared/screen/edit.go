@@ -272,3 +272,23 @@ func (s *Screen) restart() {
 	s.empty()
 	s.moveTo(0, 0)
 }
+
+// tab moves the cursor to the next tab stop. Where nothing was written yet, the tab
+// becomes part of the text.
+func (s *Screen) tab() {
+	r := s.cellRow()
+	g := s.grid()
+	if g.past {
+		return
+	}
+	w := tabWidth - g.x%tabWidth
+	if g.x+w >= s.width() {
+		g.x = s.width() - 1
+		return
+	}
+	if g.x >= len(r.cells) {
+		s.touch(g.y)
+		r.set(g.x, '\t', w, s.style, s.Colours)
+	}
+	g.x += w
+}

@@ -93,7 +93,7 @@ func list(ctx context.Context, w *world, o options) ([]row, error) {
 	return rows, nil
 }
 
-// measureMany is stats with many workers beside ls of the same workers. Each call of stats
+// measureMany compares stats of many workers with ls of the same workers. Each call of stats
 // looks twice, with a pause between the looks that does not count.
 func measureMany(ctx context.Context, w *world, o options) ([]row, error) {
 	const pause = 200 * time.Millisecond

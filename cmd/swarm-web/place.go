@@ -23,7 +23,7 @@ const maxPlace = 4 << 10
 
 // place is where the pages of a state directory are.
 type place struct {
-	// Path is the part of the address that nobody can guess.
+	// Path is the part of the address that can't be guessed.
 	Path string `json:"path"`
 	// Port is the port of 127.0.0.1 that was free at the first time; 0: none was chosen.
 	Port int `json:"port"`

@@ -37,7 +37,7 @@ func TestNoOtherPortGetsTheSession(t *testing.T) {
 			t.Errorf("another port got %s", request)
 		}
 	}
-	// What is not below the random path does not exist, with the session and without it.
+	// No page exists outside the random path, with or without the session.
 	host := s.base[:strings.LastIndex(s.base, "/")]
 	token := strings.TrimPrefix(s.address, s.base)
 	for _, path := range append(paths, token) {
@@ -76,14 +76,13 @@ func TestAddressIsKept(t *testing.T) {
 	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	// A second server beside it has another port, and takes the address of the first from
-	// nobody.
-	beside := w.web()
-	if beside.base == first.base {
+	// A second server has another port, and the stored address stays that of the first.
+	other := w.web()
+	if other.base == first.base {
 		t.Errorf("two servers at %s", first.base)
 	}
 	first.end()
-	beside.end()
+	other.end()
 	second := w.web()
 	if second.base != first.base || second.address == first.address {
 		t.Errorf("the address was %s, and is %s", first.address, second.address)

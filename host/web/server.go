@@ -34,7 +34,7 @@ type Options struct {
 	// TLS has the certificate with which connections are encrypted; nil: they are not. With
 	// it cookies are sent over such connections only.
 	TLS *tls.Config
-	// Path is the first part of the path of all pages, which nobody can guess; empty: the
+	// Path is the first part of the path of all pages, which can't be guessed; empty: the
 	// server makes one.
 	Path string
 	// Spent is called when a token has let a browser in, with the path that has the next one,
@@ -103,7 +103,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// NewPath returns a path that nobody can guess.
+// NewPath returns a path that can't be guessed.
 func NewPath() string { return strings.ToLower(rand.Text()) }
 
 // Address returns the address to open, of a server that listens at host, such as

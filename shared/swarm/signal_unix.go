@@ -1,10 +1,10 @@
-//go:build unix && !linux
+//go:build unix
 
 package swarm
 
 import "syscall"
 
-// numbers are the names of this system's numbers.
+// numbers are the names of the numbers that every Unix has; Linux adds its own.
 var numbers = map[int]string{
 	int(syscall.SIGABRT):   "SIGABRT",
 	int(syscall.SIGALRM):   "SIGALRM",

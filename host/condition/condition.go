@@ -244,7 +244,7 @@ func running(w worker.Worker) Condition {
 		c = Condition{Kind: Idle, Text: "idle", Since: w.State.Since}
 	case profile.Working:
 		c = Condition{Kind: Working, Text: "working", Since: w.State.Since}
-	case profile.Unknown:
+	case profile.Background, profile.Compacting, profile.Limited, profile.Broken, profile.Unknown:
 	}
 	if w.State.Broken != "" {
 		c.Kind, c.Text = Broken, "shows error"

@@ -276,8 +276,8 @@ func (r *reader) rule(i int, f *fileRule) rule {
 	if f.Name == "" {
 		r.wrong(key("name"), "a name is missing, such as name = \"permission\"")
 	}
-	if !slices.Contains([]State{Working, Idle, Blocked, broken}, f.State) {
-		r.wrong(key("state"), "expected blocked, broken, working or idle, got %q", f.State)
+	if !slices.Contains([]State{Working, Idle, Blocked, Background, Compacting, Limited, Broken}, f.State) {
+		r.wrong(key("state"), "expected working, idle, blocked, background, compacting, limited or broken, got %q", f.State)
 	}
 	if f.Last < 0 {
 		r.wrong(key("last"), "expected a number of lines, 0 for the whole screen, got %d", f.Last)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// State is what an agent does, as far as its screen shows it.
+// State is what an agent does, as far as its screen and its hooks report it.
 type State string
 
 const (
@@ -17,13 +17,26 @@ const (
 	Idle State = "idle"
 	// Blocked means that the agent asks something and takes no other input.
 	Blocked State = "blocked"
+	// Background means that the agent's turn has ended while work that it started runs on,
+	// such as a shell or another agent. The agent continues when that work ends.
+	Background State = "background"
+	// Compacting means that the agent summarizes its conversation. It takes no new turn
+	// until it has finished.
+	Compacting State = "compacting"
+	// Limited means that the agent stopped at a usage limit. A rule of this state fills in
+	// [Look.Limit], and the rules after it decide the state of the screen.
+	Limited State = "limited"
+	// Broken means that the agent stopped with an error, or needs a sign-in. A rule of this
+	// state fills in [Look.Broken], and the rules after it decide the state of the screen.
+	Broken State = "broken"
 	// Unknown means that no rule matched.
 	Unknown State = "unknown"
 )
 
-// broken is the state of rules for error screens. It is not a state of an agent: such a
-// rule fills in [Look.Broken], and the rules after it decide the state.
-const broken State = "broken"
+// States returns all states of agents, in the order of their constants.
+func States() []State {
+	return []State{Working, Idle, Blocked, Background, Compacting, Limited, Broken, Unknown}
+}
 
 // Screen is the content of a terminal.
 type Screen struct {
@@ -62,6 +75,8 @@ type Look struct {
 	Dialog Dialog
 	// Broken is the text of an error that the screen shows.
 	Broken string
+	// Limit is the text of a usage limit that the screen shows.
+	Limit string
 	// Draft is the text at the prompt that was not submitted; empty if there is none or it
 	// is unknown.
 	Draft string

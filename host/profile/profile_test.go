@@ -137,7 +137,7 @@ func TestLoad(t *testing.T) {
 	for _, want := range []string{
 		"syntax.toml:2: ",
 		"unknown.toml:12: rules[2].colour: unknown key",
-		"pattern.toml:5: rules[1].state: expected blocked, broken, working or idle, got \"sleepy\"",
+		"pattern.toml:5: rules[1].state: expected working, idle, blocked, background, compacting, limited or broken, got \"sleepy\"",
 		"pattern.toml:6: rules[1].all: missing closing ): `(x`",
 		"type.toml:2: ",
 		"deep.toml:2: keys and values are nested more than 24 deep",

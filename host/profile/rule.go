@@ -162,10 +162,13 @@ func (p *Profile) Explain(s Screen) (Look, []Trial) {
 		if m == nil {
 			continue
 		}
-		if r.state == broken {
-			if l.Broken == "" {
-				l.Broken = bare(m.evidence)
-			}
+		if r.state == Broken && l.Broken == "" {
+			l.Broken = bare(m.evidence)
+		}
+		if r.state == Limited && l.Limit == "" {
+			l.Limit = bare(m.evidence)
+		}
+		if r.state == Broken || r.state == Limited {
 			continue
 		}
 		l.State, l.Rule, l.Evidence = r.state, r.name, bare(m.evidence)

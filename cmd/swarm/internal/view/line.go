@@ -143,7 +143,7 @@ func StateText(s *host.AgentState, now time.Time) string {
 		text = AsksText(s.Question, s.Choices)
 	case profile.Unknown:
 		text = "state unknown"
-	case profile.Working, profile.Idle:
+	case profile.Working, profile.Idle, profile.Background, profile.Compacting, profile.Limited, profile.Broken:
 		text = string(s.State)
 		if !s.Since.IsZero() {
 			text += " for " + humane.Age(now.Sub(s.Since))

@@ -152,11 +152,11 @@ func (c *census) led(st rundir.Status) bool {
 //   - the main process that st names, and those in the session that it names;
 //   - those that hold the worker's output or its terminal open;
 //   - those that were started with a cleared environment, work in the worker's directory or
-//     below, and have lost their parent.
+//     below, have lost their parent, and are not proven to belong to another worker, see [others].
 //
 // The mark of another worker in the environment of a process does not exempt it, since any
 // process can set it. The shim of that worker above the process does.
-func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Process {
+func (c *census) doubtful(st rundir.Status, proven []proc.Process, o others) []proc.Process {
 	var found []proc.Process
 	led := c.led(st)
 	for _, p := range c.all {
@@ -164,7 +164,7 @@ func (c *census) doubtful(st rundir.Status, proven []proc.Process) []proc.Proces
 		if known || p.Start < st.Shim.Start {
 			continue
 		}
-		traced := p.Identity == st.Main || isTraced(p, st, led) || c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir)
+		traced := p.Identity == st.Main || isTraced(p, st, led) || c.isClearedIn(p, st) && !o.own(c, p)
 		if traced && !c.belowStranger(p, st.ID) {
 			found = append(found, p)
 		}
@@ -211,6 +211,12 @@ func isTraced(p proc.Process, st rundir.Status, led bool) bool {
 // a shim.
 func isMain(p proc.Process, st rundir.Status) bool {
 	return p.Identity == st.Main && (st.Session == 0 || st.Session == p.PID && p.Session == p.PID)
+}
+
+// isClearedIn reports whether a process has a cleared environment, works in the directory of the
+// worker, and has lost its parent.
+func (c *census) isClearedIn(p proc.Process, st rundir.Status) bool {
+	return c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir)
 }
 
 // adopted reports whether the parent of a process is older than the worker and of

@@ -247,7 +247,7 @@ func (k *Killing) withoutShim(ctx context.Context) (swarm.KillResult, error) {
 	if st.State == rundir.StateEnded {
 		return k.ended(st), nil
 	}
-	r, err := killOrphans(ctx, st, k.id, k.opts)
+	r, err := killOrphans(ctx, k.dir, st, k.id, k.opts)
 	if err == nil && r.AlreadyEnded && !bootedSince(st) && listens(k.dir) {
 		// It may be in another PID namespace, with its worker.
 		return swarm.KillResult{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, errNoAnswer)

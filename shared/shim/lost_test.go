@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -224,4 +225,67 @@ func sleepersOf(t *testing.T, w *worker) []proc.Process {
 		t.Fatal(err)
 	}
 	return slices.DeleteFunc(all, func(p proc.Process) bool { return p.Name != "sleep" })
+}
+
+// TestLostNextToOthers has workers in one directory whose environments are empty and whose shims are
+// gone: the kill of one does not take the processes of the others for its own, unless nothing
+// proves whose they are.
+func TestLostNextToOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		// command is that of the other worker. proven says that its record proves that its
+		// sleepers are its own, count how many there are.
+		command string
+		proven  bool
+		count   int
+	}{
+		"main":                  {`exec env -i sleep 921`, true, 1},
+		"children of main":      {`exec env -i sh -c 'sleep 921 & setsid sleep 922 & wait'`, true, 2},
+		"orphan in its session": {`exec env -i sh -c '(sleep 921 &); exec sleep 922'`, true, 2},
+		"daemon":                {`(env -i setsid sleep 921 &); exec tail -f /dev/null`, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, other := newWorker(t), newWorker(t)
+			other.end()
+			for _, one := range []struct {
+				*worker
+				command string
+			}{{w, `exec env -i sleep 923`}, {other, c.command}} {
+				l := one.launch("sh", "-c", one.command)
+				l.Dir = w.dir
+				if err := shim.Start(t.Context(), shimPath, one.dir, l); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var own, foreign []proc.Process
+			eventually(t, "all are there", func() bool {
+				own, foreign = sleepersOf(t, w), sleepersOf(t, other)
+				return len(own) == 1 && len(foreign) == c.count
+			})
+			w.loseShim()
+			other.loseShim()
+			more := 0
+			if !c.proven {
+				more = c.count
+			}
+			r, err := shim.Kill(t.Context(), w.dir, w.id, gently)
+			if !errors.Is(err, swarm.ErrSurvivors) || len(r.Survivors) != 1+more || !slices.ContainsFunc(r.Survivors, func(p swarm.Process) bool { return p.PID == own[0].PID }) {
+				t.Errorf("with its main process: %+v, %v", r, err)
+			}
+			end := func(ps []proc.Process) {
+				for _, p := range ps {
+					if err := errors.Join(p.Signal(syscall.SIGKILL), proc.AwaitEnd(t.Context(), p.Identity)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			end(own)
+			r, err = shim.Kill(t.Context(), w.dir, w.id, gently)
+			if errors.Is(err, swarm.ErrSurvivors) != (more > 0) || len(r.Survivors) != more {
+				t.Errorf("without its main process: %+v, %v", r, err)
+			}
+			end(foreign)
+		})
+	}
 }

@@ -25,7 +25,7 @@ const forceLimit = 5 * time.Second
 // killOrphans ends the processes that a lost worker left behind. No parent vouches for them
 // any more, so each is looked up, proven and signalled by its identity. A process that may
 // be the worker's without proof is reported as a survivor and not signalled.
-func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillOptions) (swarm.KillResult, error) {
+func killOrphans(ctx context.Context, dir string, st rundir.Status, id string, o swarm.KillOptions) (swarm.KillResult, error) {
 	sig := proc.SignalNumber(o.Signal)
 	if sig == 0 {
 		return swarm.KillResult{}, fmt.Errorf("%w: this system has no %s", swarm.ErrInvalidSpec, o.Signal)
@@ -41,7 +41,7 @@ func killOrphans(ctx context.Context, st rundir.Status, id string, o swarm.KillO
 		r.Status = new(Look).lost(st, id)
 		r.Survivors = withAlive(r.Status.Survivors, found)
 		if !bootedSince(st) {
-			for _, p := range takeCensus().doubtful(st, found) {
+			for _, p := range takeCensus().doubtful(st, found, others{dir: dir}) {
 				r.Survivors = append(r.Survivors, named(p))
 			}
 		}

@@ -17,6 +17,9 @@ type Config struct {
 	// Hooks holds the tables [hooks.NAME] of the user's file; the keys of [hooks] itself
 	// make the hook [DefaultHook].
 	Hooks map[string]Hook
+	// Answers holds the tables [[answers]] of the user's file, and those of the project's file
+	// that ask.
+	Answers []Answer
 }
 
 // Defaults are the settings of spawn without flags.
@@ -133,6 +136,9 @@ type History struct {
 type Team struct {
 	// AgentCommand starts an agent; nil: it has to be named for each.
 	AgentCommand []string
+	// Answers says who may answer the questions of agents, in addition to a person: one of
+	// the words.
+	Answers string
 }
 
 // Plugin holds the settings of one plugin.
@@ -169,5 +175,6 @@ func Default() Config {
 		Defaults: Defaults{Backend: "process", Retain: RetainUntilClean},
 		Kill:     Kill{Timeout: 5 * time.Second, Force: true, Mode: "tree"},
 		Log:      Log{Limit: 64 << 20},
+		Team:     Team{Answers: AnswersPerson},
 	}
 }

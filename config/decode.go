@@ -41,6 +41,7 @@ type decoder struct {
 	plugin section[Plugin]
 	worker section[Worker]
 	hook   section[Hook]
+	answer section[Answer]
 }
 
 type section[T any] struct {
@@ -83,6 +84,7 @@ func (d *decoder) decode() {
 	d.plugin = section[Plugin]{prefix: "plugins.*.", fields: pluginFields()}
 	d.worker = section[Worker]{prefix: "workers.*.", fields: workerFields(), opened: opened}
 	d.hook = section[Hook]{prefix: "hooks.*.", fields: hookFields()}
+	d.answer = section[Answer]{prefix: answersKey + ".*.", fields: answerFields()}
 	d.done, d.places = map[string]bool{}, map[string]tomlscan.Spot{}
 	keys := meta.Keys()
 	found = append(found, make([]tomlscan.Spot, len(keys))...) // there may be fewer
@@ -97,7 +99,12 @@ func (d *decoder) decode() {
 		}
 	}
 	for i, key := range keys {
-		d.key(key, found[i])
+		switch {
+		case !isAnswers(key):
+			d.key(key, found[i])
+		case !d.done[answersKey]:
+			d.rules(keys, found, found[i])
+		}
 	}
 	d.checkPlugins()
 	d.checkWorkers()

@@ -24,7 +24,7 @@ func TestExampleHoldsTheDefaults(t *testing.T) {
 }
 
 // commented are the lines of the example that show a key without setting it.
-var commented = regexp.MustCompile(`(?m)^# ((\[((plugins|workers)\.[a-z]+|hooks(\.[a-z]+)?)\])|[a-z_0-9]+ = .*)$`)
+var commented = regexp.MustCompile(`(?m)^# ((\[((plugins|workers)\.[a-z]+|hooks(\.[a-z]+)?|\[answers\])\])|[a-z_0-9]+ = .*)$`)
 
 func TestExampleShowsEveryKey(t *testing.T) {
 	t.Parallel()
@@ -66,16 +66,29 @@ func TestExampleShowsEveryKey(t *testing.T) {
 			t.Errorf("hooks.NAME.%s is not in the example", f.key)
 		}
 	}
+	rule := regexp.MustCompile(`(?s)# \[\[answers\]\].*?\n\n`).FindString(Example())
+	l, err = Load(Options{User: write(t, "config.toml", commented.ReplaceAllString(rule, "$1")), Home: home})
+	if err != nil || len(l.Config.Answers) != 1 {
+		t.Fatalf("%v, %v", l.Config.Answers, err)
+	}
+	for _, f := range answerFields() {
+		if f.show(&l.Config.Answers[0]) == "" {
+			t.Errorf("answers.%s is not in the example", f.key)
+		}
+	}
 }
 
 // A field of the structs that no key sets would be a setting that nobody has.
 func TestEveryStructFieldHasAKey(t *testing.T) {
 	t.Parallel()
-	// Plugins, Workers and Hooks have keys of their own, and Env.Values comes from Env.File.
-	if got, want := len(fields()), leaves(reflect.TypeFor[Config]())-4; got != want {
+	// Plugins, Workers, Hooks and Answers have keys of their own, and Env.Values comes from Env.File.
+	if got, want := len(fields()), leaves(reflect.TypeFor[Config]())-5; got != want {
 		t.Errorf("%d keys for %d fields of Config", got, want)
 	}
 	// Source is where the keys come from.
+	if got, want := len(answerFields()), leaves(reflect.TypeFor[Answer]())-1; got != want {
+		t.Errorf("%d keys for %d fields of Answer", got, want)
+	}
 	if got, want := len(pluginFields()), leaves(reflect.TypeFor[Plugin]())-1; got != want {
 		t.Errorf("%d keys for %d fields of Plugin", got, want)
 	}
@@ -161,7 +174,7 @@ func TestValuesAsData(t *testing.T) {
 	want := map[string]any{
 		"defaults.backend": "process", "defaults.tags": []any{"a"}, "defaults.retain": "until-clean", "defaults.resurrect": false, "defaults.sandbox": false,
 		"kill.timeout": "5s", "kill.force": true, "kill.mode": "tree", "log.limit": "64MiB",
-		"plugins.x.mtls": true, "plugins.x.config": map[string]any{"region": "e\tu", "n": int64(3)},
+		"team.answers": "person", "plugins.x.mtls": true, "plugins.x.config": map[string]any{"region": "e\tu", "n": int64(3)},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)

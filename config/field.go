@@ -83,6 +83,8 @@ func fields() []field[Config] {
 			"How long events stay in the history, such as \"2160h\" for 90 days. Older ones are removed by \"swarm gc\" and \"swarm watch\". Without it they stay."),
 		newField("team.agent_command", commandKind, func(c *Config) *[]string { return &c.Team.AgentCommand },
 			"Command of an agent of a team that is spawned without one: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file."),
+		newField(teamAnswers, choiceKind(AnswersPerson, AnswersLeader), func(c *Config) *string { return &c.Team.Answers },
+			"Who may answer the questions of a team's agents, and press their keys: a person alone, or the leader of the team too."),
 		newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
 			"Variables that workers get from env.file where the caller does not have them, such as API keys. A name that ends in \"*\" stands for all that begin so."),
 		newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },
@@ -93,6 +95,9 @@ func fields() []field[Config] {
 // historyKeep is a key that counts in the user's file alone: it removes the history of all
 // workers, not only of those of a project.
 const historyKeep = "history.keep"
+
+// teamAnswers is a key that counts in the user's file alone: it gives a right.
+const teamAnswers = "team.answers"
 
 func pluginFields() []field[Plugin] {
 	return []field[Plugin]{

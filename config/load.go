@@ -156,12 +156,19 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 		l.Ignored = append(l.Ignored, Ignored{Key: "hooks", At: at, UserOnly: true})
 		delete(d.origins, "hooks")
 	}
-	if at, set := d.origins[historyKeep]; set && !d.user {
-		l.Ignored = append(l.Ignored, Ignored{Key: historyKeep, At: at, UserOnly: true})
-		own.History = l.Config.History
-		if of, set := l.Origins[historyKeep]; set {
-			d.origins[historyKeep] = of
+	for _, key := range []string{historyKeep, teamAnswers} {
+		at, set := d.origins[key]
+		if !set || d.user {
+			continue
 		}
+		l.Ignored = append(l.Ignored, Ignored{Key: key, At: at, UserOnly: true})
+		own.History, own.Team.Answers = l.Config.History, l.Config.Team.Answers
+		if of, set := l.Origins[key]; set {
+			d.origins[key] = of
+		}
+	}
+	if !d.user {
+		l.Ignored = append(l.Ignored, own.dropAnswers(d.origins, &l.Config)...)
 	}
 	dir := filepath.Dir(path)
 	if !trusted {
@@ -199,6 +206,12 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	for name, h := range own.Hooks {
 		adopt(l, d.origins, hookKey(name, "")+".", hookFields(), &h, &h)
 	}
+	if len(own.Answers) > 0 {
+		l.Config.Answers = append(l.Config.Answers, own.Answers...)
+		if _, set := l.Origins[answersKey]; !set {
+			l.Origins[answersKey] = d.origins[answersKey]
+		}
+	}
 	if len(own.Workers) > 0 {
 		l.Config.Workers = own.Workers
 	}
@@ -233,6 +246,9 @@ func (c *Config) locate(dir, home string) {
 	for name, h := range c.Hooks {
 		h.Command = program(h.Command, dir, home)
 		c.Hooks[name] = h
+	}
+	for i := range c.Answers {
+		c.Answers[i].locate(dir, home)
 	}
 	for name, w := range c.Workers {
 		w.Dir = absolute(w.Dir, dir, home)

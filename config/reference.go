@@ -20,6 +20,7 @@ func OtherKeys() string {
 	keyTable(&b, "", "", fields(), new(Default()))
 	keyRows(&b, "plugins.NAME.", "plugins.*.", pluginFields(), nil)
 	keyRows(&b, "hooks.", "hooks.", hookFields(), nil)
+	keyRows(&b, answersKey+".", answersKey+".", answerFields(), nil)
 	return b.String()
 }
 
@@ -45,6 +46,8 @@ func (r rule) inDocs() string {
 	switch {
 	case r.why == whyOwn:
 		return "no: in your own file only"
+	case r.why == whyAsk:
+		return "only with answer = \"ask\", trusted or not"
 	case r.refused == nil:
 		return "yes"
 	case r.inside:

@@ -46,6 +46,7 @@ var sectionDocs = map[string]string{
 	"team":     "Settings of agents of teams where the spawn does not say otherwise.",
 	"plugins":  "Settings of plugins, one table for each. In a project's file they hold only after \"swarm config trust\".",
 	"workers":  "The workers that \"swarm up\" starts and \"swarm down\" ends, one table for each; in a project's swarm.toml only.",
+	"answers":  "Rules that answer questions of agents, one table for each. In a project's file only those that ask.",
 	"hooks":    "Commands that \"swarm watch --hooks\" runs for events: the keys of this table are one hook, and each table [hooks.NAME] is another one. In the user's file only.",
 }
 
@@ -62,6 +63,7 @@ func JSONSchema() ([]byte, error) {
 	hooks := schemaOf(hookFields(), nil)
 	hooks.AdditionalProperties = schemaOf(hookFields(), nil, "on", "command")
 	root.Properties["hooks"] = hooks
+	root.Properties[answersKey] = listOf(schemaOf(answerFields(), nil, "answer"), 0)
 	for name, doc := range sectionDocs {
 		s := root.Properties[name]
 		s.Description = doc

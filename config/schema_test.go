@@ -73,6 +73,8 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 	}
 	hook := "on = [\"ended\"]\ncommand = [\"x\"]\n"
 	good = append(good, "[hooks]\n"+hook, "[hooks.x]\n"+hook+"tags = [\"a\"]\ntimeout = 5", "[hooks]\n"+hook+"[hooks.x]\n"+hook)
+	answer := "answer = \"allow\"\ncommand = \"ls\"\n"
+	good = append(good, "[[answers]]\n"+answer+"for = \"always\"\n[[answers]]\nanswer = \"ask\"", "answers = [{ answer = \"deny\", tool = \"x\" }]", "answers = []")
 	for _, src := range good {
 		if problems := refusals(t, src); problems != nil {
 			t.Errorf("the decoder refuses %q: %v", src, problems)
@@ -93,6 +95,8 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 	bad = append(bad, "hooks = 1", "[[hooks]]\n"+hook, "[hooks]\n"+hook+"x = 1", "[hooks.x]\non = [\"ended\"]", "[hooks.x]\ncommand = [\"x\"]",
 		"[hooks.x]\n"+hook+"timeout = 0", "[hooks]\ncommand = [\"x\"]\non = [\"died\"]", "[hooks]\ncommand = [\"x\"]\non = []",
 		"[hooks]\ncommand = \"x\"\non = [\"ended\"]", "[hooks.on]\n"+hook)
+	bad = append(bad, "answers = 1", "[answers]\n"+answer, "[[answers]]", "[[answers]]\ntool = \"x\"", "[[answers]]\n"+answer+"x = 1", "[[answers]]\n"+answer+"for = \"a day\"",
+		"[[answers]]\nanswer = \"\"", "[[answers]]\nanswer = \"ask\"\ntool = 1", "answers = [1]")
 	for _, src := range bad {
 		if refusals(t, src) == nil {
 			t.Errorf("the decoder takes %q", src)
@@ -108,7 +112,7 @@ func refusals(t *testing.T, src string) Problems {
 	l := &Loaded{Config: Default(), Origins: map[string]Position{}}
 	o := Options{Project: "/p/" + ProjectFile}
 	path := o.Project
-	if strings.Contains(src, "hooks") && !strings.Contains(src, "[workers") { // these are in the user's file only
+	if (strings.Contains(src, "hooks") || strings.Contains(src, "answers")) && !strings.Contains(src, "[workers") { // these are in the user's file only
 		o, path = Options{User: "/p/config.toml"}, "/p/config.toml"
 	}
 	return l.add(path, src, true, o)

@@ -57,6 +57,7 @@ func (l *Loaded) Values() []Value {
 	}
 	eachField(l.Config.Workers, workerFields(), WorkerKey, addSet)
 	eachField(l.Config.Hooks, hookFields(), hookKey, addSet)
+	add(answersKey, showAnswers(l.Config.Answers))
 	return values
 }
 

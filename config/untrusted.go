@@ -13,6 +13,8 @@ type offer struct {
 	// setting; nil for a setting outside of [workers].
 	file   *Config
 	worker *Worker
+	// answer is the rule of the file that has the setting; nil for any other setting.
+	answer *Answer
 	// have holds what is in effect without the file, and set reports whether the user's
 	// file has a key.
 	have *Config
@@ -40,6 +42,7 @@ const (
 	whyProgram = "it names a program that swarm starts by itself"
 	whyPerson  = "it concerns your own environment"
 	whyOwn     = "it counts in your own file alone"
+	whyAsk     = "a rule that does more than ask counts in your own file alone"
 )
 
 // maxOfferedTimeout is the longest grace that a project may ask for without trust, unless
@@ -78,6 +81,7 @@ var rules = map[string]rule{
 	"log.limit":                {why: whyLoosens, refused: func(o offer) bool { return o.file.Log.Limit > o.have.Log.Limit }},
 	historyKeep:                free(whyOwn),
 	"team.agent_command":       always(whyProgram),
+	teamAnswers:                free(whyOwn),
 	"env.pass":                 always(whyPerson),
 	"env.file":                 always(whyPerson),
 
@@ -127,6 +131,15 @@ var rules = map[string]rule{
 	"plugins.*.sha256":  always(whyProgram),
 	"plugins.*.mtls":    always(whyProgram),
 	"plugins.*.config":  always(whyProgram),
+
+	// Of the rules of a project's file, those that ask count, trusted or not.
+	"answers.profile": free("it narrows down a rule that asks"),
+	"answers.tool":    free("it narrows down a rule that asks"),
+	"answers.command": free("it narrows down a rule that asks"),
+	"answers.worker":  free("it narrows down a rule that asks"),
+	"answers.project": free("it narrows down a rule that asks"),
+	"answers.answer":  {why: whyAsk, refused: func(o offer) bool { return o.answer == nil || o.answer.Answer != AnswerAsk }},
+	"answers.for":     always(whyOwn),
 
 	// Tables [hooks] count in the user's file alone.
 	"hooks.on":      always(whyOwn),

@@ -20,6 +20,7 @@ func TestEveryKeyHasARule(t *testing.T) {
 	keys = append(keys, keysBelow("workers.*.", workerFields())...)
 	keys = append(keys, keysBelow("plugins.*.", pluginFields())...)
 	keys = append(keys, keysBelow("hooks.", hookFields())...)
+	keys = append(keys, keysBelow("answers.", answerFields())...)
 	for _, key := range keys {
 		if r, ok := rules[key]; !ok || r.why == "" {
 			t.Errorf("%s has no rule for files that are not trusted", key)

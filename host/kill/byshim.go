@@ -33,14 +33,14 @@ func isMute(ctx context.Context, err error, asked bool) bool {
 }
 
 // hasShim reports whether a shim was started on this machine for a worker, alive or not.
-func (k *Killer) hasShim(rec registry.Record) bool {
-	s, err := statedir.ReadStatus(k.opts.Dir.RunDir(rec.ID))
-	return err == nil && s.ID == rec.ID
+func (k *Killer) hasShim(id string) bool {
+	s, err := statedir.ReadStatus(k.opts.Dir.RunDir(id))
+	return err == nil && s.ID == id
 }
 
 // shimStatus returns how a worker is whose backend can't be asked, as its shim says.
 func (k *Killer) shimStatus(rec registry.Record) (swarm.StatusResult, bool) {
-	if !k.hasShim(rec) {
+	if !k.hasShim(rec.ID) {
 		return swarm.StatusResult{}, false
 	}
 	s, err := shim.Status(k.opts.Dir.RunDir(rec.ID), rec.ID)

@@ -308,7 +308,7 @@ func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id
 	}
 	answer := func(i int, res swarm.KillResult, err error) {
 		answered[i] = true
-		if isMute(ctx, err, asked) && k.hasShim(g.Recs[i]) {
+		if isMute(ctx, err, asked) && k.hasShim(g.Recs[i].ID) {
 			mute.add(i, err)
 			return
 		}

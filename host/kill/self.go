@@ -67,7 +67,7 @@ func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catal
 			return nil
 		})
 	}
-	if err != nil && (!isMute(ctx, err, asked) || !k.hasShim(rec)) {
+	if err != nil && (!isMute(ctx, err, asked) || !k.hasShim(rec.ID)) {
 		return rec, e, err
 	}
 	// The end will be seen by the next call that looks.
@@ -93,7 +93,7 @@ func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 	if err == nil {
 		err = out.Err
 	}
-	if isMute(ctx, err, asked) && k.hasShim(rec) {
+	if isMute(ctx, err, asked) && k.hasShim(rec.ID) {
 		out.Result, err = shim.Kill(limited, k.opts.Dir.RunDir(rec.ID), rec.ID, opts)
 		out.Err = err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -90,24 +91,46 @@ func (k *Killer) stillRunning(ctx context.Context, reg *registry.Registry, p *ba
 	if err != nil {
 		return nil, err
 	}
-	var others []swarm.Handle
+	var others, running, unsure []swarm.Handle
+	var otherIDs []string
 	for i, handle := range handles {
 		if registry.IndexOf(ended.Recs, ids[i]) < 0 {
-			others = append(others, handle)
+			others, otherIDs = append(others, handle), append(otherIDs, ids[i])
 		}
 	}
-	if len(others) == 0 || len(others) > sweepAsks {
+	if len(others) > sweepAsks {
 		return others, nil
 	}
-	results, err := p.Backend.StatusBatch(ctx, others)
+	machine := new(shim.Look)
+	for i, handle := range others {
+		if k.runsByShim(machine, otherIDs[i]) {
+			running = append(running, handle)
+		} else {
+			unsure = append(unsure, handle)
+		}
+	}
+	if len(unsure) == 0 {
+		return running, nil
+	}
+	results, err := p.Backend.StatusBatch(ctx, unsure)
 	if err != nil {
 		return nil, err
 	}
-	var running []swarm.Handle
 	for i, r := range results {
 		if r.Err != nil || !history.Over(r.Status) {
-			running = append(running, others[i])
+			running = append(running, unsure[i])
 		}
 	}
 	return running, nil
+}
+
+// runsByShim reports whether a worker runs, as its shim says. Its backend could also tell where the
+// worker is, and may wait for an engine for that, which is another one than that of the ended
+// workers.
+func (k *Killer) runsByShim(machine *shim.Look, id string) bool {
+	if !k.hasShim(id) {
+		return false
+	}
+	s, err := machine.Status(k.opts.Dir.RunDir(id), id)
+	return err == nil && s.State == swarm.StateRunning
 }

@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -11,6 +10,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// closeLimit is how long a server that answers may take until it closes the panes of a kill,
+// since it closes those of other kills, too.
 const closeLimit = 5 * time.Second
 
 // leastLimit is the shortest limit, however short a grace is.
@@ -33,9 +34,7 @@ func (b *Backend) close(ctx context.Context, h handle, command []string) {
 	if h.Pane == "" {
 		return
 	}
-	ctx, cancel := limited(ctx, closeLimit)
-	defer cancel()
-	if _, err := h.server().run(ctx, command); err != nil {
+	if _, err := b.sights.ask(ctx, h.server(), command); err != nil {
 		// Usually the server is gone, and its windows with it.
 		b.log.Debug("pane was not closed", "worker", h.ID, "error", err)
 	}
@@ -48,9 +47,9 @@ func (b *Backend) closeWithScreen(ctx context.Context, h handle, limit time.Dura
 	if h.Pane == "" {
 		return false
 	}
-	bounded, cancel := limited(ctx, max(leastLimit, min(limit, closeLimit)))
+	bounded, cancel := context.WithTimeout(ctx, max(leastLimit, min(limit, closeLimit)))
 	defer cancel()
-	screen, err := b.closer.close(bounded, h)
+	screen, err := b.closer.close(bounded, &b.sights.silences, h)
 	if err != nil {
 		b.log.Debug("pane was not closed", "worker", h.ID, "error", err)
 		return false
@@ -68,8 +67,6 @@ type closer struct {
 	// waiting are the calls for the next command, by socket. A server has an entry while a
 	// command is under way.
 	waiting map[string][]*closed
-	// silent are the sockets of the servers that did not answer in time.
-	silent map[string]bool
 }
 
 type closed struct {
@@ -79,48 +76,33 @@ type closed struct {
 	err    error
 }
 
-func (c *closer) close(ctx context.Context, h handle) (screen string, err error) {
+func (c *closer) close(ctx context.Context, servers *silences, h handle) (screen string, err error) {
 	w := &closed{handle: h, done: make(chan struct{})}
 	c.mu.Lock()
 	if c.waiting == nil {
-		c.waiting, c.silent = make(map[string][]*closed), make(map[string]bool)
+		c.waiting = make(map[string][]*closed)
 	}
 	if _, underWay := c.waiting[h.Socket]; !underWay {
-		go c.closeAll(ctx, h.Socket) // ends when no call waits any more
+		go c.closeAll(ctx, servers, h.Socket) // ends when no call waits any more
 	}
 	c.waiting[h.Socket] = append(c.waiting[h.Socket], w)
 	c.mu.Unlock()
 	select {
 	case <-w.done:
-		c.note(h.Socket, w.err)
 		return w.screen, w.err
 	case <-ctx.Done():
-		c.note(h.Socket, context.Cause(ctx))
 		return "", context.Cause(ctx)
 	}
 }
 
-// note remembers whether a server answers.
-func (c *closer) note(socket string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.silent[socket] = errors.Is(err, errSilent)
-}
-
-func (c *closer) isSilent(socket string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.silent[socket]
-}
-
 // closeAll closes panes until no call waits.
-func (c *closer) closeAll(ctx context.Context, socket string) {
+func (c *closer) closeAll(ctx context.Context, servers *silences, socket string) {
 	for {
 		panes, commands := c.next(socket)
 		if len(panes) == 0 {
 			return
 		}
-		closePanes(ctx, panes, commands)
+		closePanes(ctx, servers, panes, commands)
 	}
 }
 
@@ -139,11 +121,9 @@ func (c *closer) next(socket string) (panes []*closed, commands [][]string) {
 	return waiting[:n], commands
 }
 
-func closePanes(ctx context.Context, panes []*closed, commands [][]string) {
+func closePanes(ctx context.Context, servers *silences, panes []*closed, commands [][]string) {
 	// Other calls wait for it, too.
-	ctx, cancel := limited(context.WithoutCancel(ctx), closeLimit)
-	defer cancel()
-	out, err := panes[0].server().run(ctx, commands...)
+	out, err := servers.ask(context.WithoutCancel(ctx), panes[0].server(), commands...)
 	for _, w := range panes {
 		screen, rest, ok := strings.Cut(out, w.end()+"\n")
 		if ok {

@@ -35,6 +35,11 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 		// If tmux did not close the pane now, it would not close it after the end either.
 		killing.GoOn()
 	}
+	if o.Signal == "SIGKILL" && h.Pane != "" && !o.Detach {
+		// The worker ends now: whether the server answers is found out meanwhile.
+		asked := b.sights.of(ctx, h)
+		defer func() { <-asked.done }()
+	}
 	if o.Detach {
 		r, err := killing.Detach(ctx)
 		r.Status.Where = h.where(h.Session, h.Name)

@@ -10,49 +10,106 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// silenceLife is how long a server that did not answer is not asked again: one command of the
-// host needs several answers, and would wait the whole limit for each.
+// answerLimit is how long a server may take to answer, except while it opens a window.
+const answerLimit = 2 * time.Second
+
+// silenceLife is how long a server that did not answer is not asked again.
 const silenceLife = 3 * time.Second
 
-// silences are the servers that did not answer a query in time, with the time of the query's
-// end. The zero value has none. All methods may be called at the same time.
+// silences are the servers that have not answered all calls. The calls to one server share their
+// limit: it counts from the moment since which the server has been silent, so that a command of
+// the host that makes several calls, in turn or at the same time, waits for a server once. The
+// zero value has none. All methods may be called at the same time.
 type silences struct {
-	mu    sync.Mutex
-	since map[string]time.Time // by the server's name
+	mu     sync.Mutex
+	silent map[string]*silent // by the server's name
 }
 
-// note remembers whether a server answered.
-func (s *silences) note(name string, err error) {
+// silent is a server that has not answered all calls.
+type silent struct {
+	// since is when the server last answered or, if later, when the first of the unanswered
+	// calls began.
+	since time.Time
+	// running is how many calls are waiting.
+	running int
+	// givenUp is when a call was last given up; zero if none was since the last answer.
+	givenUp time.Time
+}
+
+// isOver reports whether the server is to be asked as if it had never been silent.
+func (s *silent) isOver(now time.Time) bool {
+	return s.running == 0 && now.Sub(s.givenUp) >= silenceLife
+}
+
+// begin adds a call, which has to end at the deadline. It adds none, and reports false, if the
+// server has been silent for the whole limit.
+func (s *silences) begin(name string, limit time.Duration) (deadline time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !errors.Is(err, errSilent) {
-		delete(s.since, name)
-		return
+	now := time.Now()
+	if v := s.silent[name]; v == nil || v.isOver(now) {
+		if s.silent == nil {
+			s.silent = make(map[string]*silent)
+		}
+		s.silent[name] = &silent{since: now}
 	}
-	if s.since == nil {
-		s.since = make(map[string]time.Time)
+	v := s.silent[name]
+	if deadline = v.since.Add(limit); !deadline.After(now) {
+		return deadline, false
 	}
-	s.since[name] = time.Now()
+	v.running++
+	return deadline, true
+}
+
+// end removes a call that begin has added, with its error.
+func (s *silences) end(ctx context.Context, name string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := s.silent[name]
+	v.running--
+	switch {
+	case errors.Is(err, errSilent):
+		v.givenUp = time.Now()
+	case ctx.Err() == nil:
+		v.since, v.givenUp = time.Now(), time.Time{}
+	}
+	if v.running == 0 && v.givenUp.IsZero() {
+		delete(s.silent, name)
+	}
 }
 
 // lately reports whether a server was silent a moment ago.
-func (s *silences) lately(name string) bool {
+func (s *silences) lately(srv server) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, ok := s.since[name]
-	return ok && time.Since(at) < silenceLife
+	v := s.silent[srv.name()]
+	return v != nil && !v.givenUp.IsZero() && !v.isOver(time.Now())
 }
 
-// ask runs commands that only look, within a limit of their own. It fails at once if the server
-// was silent a moment ago.
+// isWaiting reports whether a call waits for the answer of a server.
+func (s *silences) isWaiting(srv server) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := s.silent[srv.name()]
+	return v != nil && v.running > 0
+}
+
+// ask runs commands that a server answers soon, see run.
 func (s *silences) ask(ctx context.Context, srv server, commands ...[]string) (string, error) {
-	if s.lately(srv.name()) {
-		return "", silence(lookLimit)
+	return s.run(ctx, srv, answerLimit, commands...)
+}
+
+// run runs commands. It fails with errSilent once the server has been silent for the limit, at
+// once if it has been so already.
+func (s *silences) run(ctx context.Context, srv server, limit time.Duration, commands ...[]string) (string, error) {
+	deadline, ok := s.begin(srv.name(), limit)
+	if !ok {
+		return "", silence(srv, limit)
 	}
-	ctx, cancel := limited(ctx, lookLimit)
+	bounded, cancel := context.WithDeadlineCause(ctx, deadline, silence(srv, limit))
 	defer cancel()
-	out, err := srv.run(ctx, commands...)
-	s.note(srv.name(), err)
+	out, err := srv.run(bounded, commands...)
+	s.end(ctx, srv.name(), err)
 	return out, err
 }
 
@@ -72,13 +129,9 @@ func (s server) String() string {
 	return "the tmux server '" + s.label + "'"
 }
 
-var errSilent = errors.New("the tmux server did not answer")
+var errSilent = errors.New("did not answer")
 
 // silence is the error of a server that did not answer within a limit.
-func silence(limit time.Duration) error {
-	return fmt.Errorf("%w: %w within %v", swarm.ErrUnavailable, errSilent, limit)
-}
-
-func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, limit, silence(limit))
+func silence(srv server, limit time.Duration) error {
+	return fmt.Errorf("%w: %s %w within %v", swarm.ErrUnavailable, srv, errSilent, limit)
 }

@@ -113,3 +113,33 @@ func TestSpawnOnFrozenServer(t *testing.T) {
 		t.Errorf("left: %q, %v", got, w.carriers())
 	}
 }
+
+// TestKillOnFrozenServer kills workers of a server that is stopped, one with a signal that leaves
+// it no time: they end, and the sweep names the server once.
+func TestKillOnFrozenServer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var handles []swarm.Handle
+	for _, name := range []string{"one", "two"} {
+		handles = append(handles, f.spawnIn("s", name, "sleep", "999").handle)
+	}
+	used := f.spawnIn("s", "three", "sleep", "999").handle
+	good := newFixture(t)
+	good.backend = f.backend
+	other := good.spawn("other", "sleep", "999")
+	thaw := f.freeze()
+	for i, o := range []swarm.KillOptions{{Signal: "SIGKILL", Force: true}, gently} {
+		r, err := f.backend.Kill(t.Context(), handles[i], o)
+		if err != nil || r.Status.State != swarm.StateExited {
+			t.Errorf("kill %d: %+v, %v", i, r, err)
+		}
+	}
+	other.kill(gently)
+	warnings, err := f.backend.Sweep(t.Context(), append(handles, other.handle), []swarm.Handle{used})
+	want := []string{"the tmux server '" + f.socket + "' does not answer: it closes the windows of the workers that have ended once it continues"}
+	if err != nil || !slices.Equal(warnings, want) {
+		t.Errorf("warnings %q, %v, want %q", warnings, err, want)
+	}
+	thaw()
+	eventually(t, "the windows of the others are closed", func() bool { return slices.Equal(f.windows(), []string{"s:three"}) })
+}

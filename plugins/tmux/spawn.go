@@ -82,20 +82,18 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 // open opens the worker's window, in the session if it exists, else with it.
 // Others may open and close windows at the same time, so it tries both in turn.
 func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spec) (_ opened, err error) {
-	ctx, cancel := limited(ctx, openLimit)
+	ctx, cancel := context.WithTimeoutCause(ctx, openLimit, silence(srv, openLimit))
 	defer cancel()
 	defer func() {
 		if errors.Is(err, errSilent) {
-			err = fmt.Errorf("%w: %s did not answer within %v: it is stopped or hangs; "+
-				"let it continue, or choose another one with --tmux-socket", swarm.ErrUnavailable, srv, openLimit)
-			b.sights.note(srv.name(), silence(openLimit))
+			err = fmt.Errorf("%w: it is stopped or hangs; let it continue, or choose another one with --tmux-socket", err)
 		}
 	}()
 	o := opening{target: t, spec: spec}
 	var refused error
 	for range attempts {
 		for _, made := range []bool{false, true} {
-			out, err := srv.run(ctx, o.commands(made)...)
+			out, err := b.sights.run(ctx, srv, openLimit, o.commands(made)...)
 			w, ok := parseOpened(out)
 			w.made = made
 			if !ok {
@@ -133,7 +131,7 @@ func (b *Backend) mark(ctx context.Context, srv server, o opening, w opened) {
 	}
 	// Its process may have ended before remain-on-exit was off.
 	commands = append(commands, []string{"if-shell", "-F", "-t", w.pane, "#{pane_dead}", "kill-pane -t " + w.pane})
-	if _, err := srv.run(ctx, commands...); err != nil {
+	if _, err := b.sights.run(ctx, srv, openLimit, commands...); err != nil {
 		b.log.Debug("window was gone before it was set up", "worker", o.spec.ID, "error", err)
 	}
 }

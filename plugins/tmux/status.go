@@ -20,7 +20,7 @@ func (b *Backend) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, e
 // StatusBatch reads the processes of the machine once, and queries each tmux server once.
 func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.StatusResult, error) {
 	look := new(shim.Look)
-	ctx, cancel := limited(ctx, lookLimit)
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	seen := make(map[string]*sight)
 	results := make([]swarm.StatusResult, len(raws))

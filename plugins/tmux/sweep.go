@@ -2,7 +2,9 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,11 +27,20 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	}
 	left := make(map[place][]handle)
 	var order []place
+	var silent, waiting servers
 	for _, raw := range ended {
 		h, err := b.handle(raw)
 		p := place{h.Socket, h.Session}
-		// A server that does not answer closes the windows itself once it goes on.
-		if err != nil || h.Pane == "" || used[p] || b.closer.isSilent(h.Socket) || b.sights.lately(h.server().name()) {
+		switch {
+		case err != nil || h.Pane == "":
+			continue
+		case b.sights.lately(h.server()):
+			silent.add(h.server())
+			continue
+		case used[p]:
+			if b.sights.isWaiting(h.server()) {
+				waiting.add(h.server()) // it has not closed the window yet
+			}
 			continue
 		}
 		if left[p] == nil {
@@ -37,9 +48,15 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		}
 		left[p] = append(left[p], h)
 	}
-	var warnings []string
 	listed := make(map[string]*[]pane)
 	var looking sync.WaitGroup
+	for _, srv := range waiting.byName {
+		looking.Go(func() {
+			if _, err := b.sights.panes(ctx, srv); errors.Is(err, errSilent) {
+				silent.add(srv)
+			}
+		})
+	}
 	for _, p := range order {
 		if listed[p.socket] != nil {
 			continue
@@ -47,11 +64,15 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		panes := new([]pane)
 		listed[p.socket] = panes
 		looking.Go(func() {
-			// The sessions of a server end with it, and one that does not answer keeps them.
-			*panes, _ = b.sights.panes(ctx, left[p][0].server())
+			srv, err := left[p][0].server(), error(nil)
+			// The sessions of a server end with it.
+			if *panes, err = b.sights.panes(ctx, srv); errors.Is(err, errSilent) {
+				silent.add(srv)
+			}
 		})
 	}
 	looking.Wait()
+	warnings := silent.warnings()
 	for _, p := range order {
 		panes := *listed[p.socket]
 		if err := ctx.Err(); err != nil {
@@ -69,6 +90,30 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		}
 	}
 	return warnings, nil
+}
+
+// servers are tmux servers that do not answer. The zero value has none. add may be called at the
+// same time.
+type servers struct {
+	mu     sync.Mutex
+	byName map[string]server
+}
+
+func (s *servers) add(srv server) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byName == nil {
+		s.byName = make(map[string]server)
+	}
+	s.byName[srv.name()] = srv
+}
+
+// warnings says of each server what becomes of the windows in it.
+func (s *servers) warnings() (lines []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
+		lines = append(lines, fmt.Sprintf("%s does not answer: it closes the windows of the workers that have ended once it continues", s.byName[name]))
+	}
+	return lines
 }
 
 // sweep closes the panes that ended workers left in a session, or reports that someone

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -83,9 +82,6 @@ func (o opening) setUpSession(session string) [][]string {
 
 // literal keeps tmux from expanding a text as a format.
 func literal(s string) string { return strings.ReplaceAll(s, "#", "##") }
-
-// lookLimit is how long tmux may take to list windows; only people need their places.
-const lookLimit = 2 * time.Second
 
 // pane is a pane of any window of a server.
 type pane struct {

@@ -24,13 +24,18 @@ type HookEvent struct {
 	Session string
 	// State is a state of [hookstate.Claim]; empty: the hook reports none.
 	State string
-	// Question is what the agent asks; only with [hookstate.Blocked].
-	Question string
+	// Question is what the agent asks, Tool the tool that it wants to use, and Command the
+	// command or the tool's input; only with [hookstate.Blocked].
+	Question, Tool, Command string
+	// Reason is why the turn ended, or the background work that runs on; only with
+	// [hookstate.Limited], [hookstate.Broken] and [hookstate.Background].
+	Reason string
 	// Repeats says that an earlier event may have told the question in other words, which
 	// then stay.
 	Repeats bool
-	// Begins and Ends say that a conversation begins or ends.
-	Begins, Ends bool
+	// Begins and Ends say that a conversation begins or ends, and Recovers that an error with
+	// which the last turn ended does not matter any more.
+	Begins, Ends, Recovers bool
 	// Takes says that the agent is given the answer, and then continues.
 	Takes bool
 }
@@ -65,24 +70,34 @@ func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error)
 }
 
 func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time) hookstate.Claim {
-	c := hookstate.Claim{Client: e.Client, Session: cmp.Or(e.Session, last.Session), Main: at.Main, Agent: at.Agent, State: e.State, Question: e.Question, Since: now, At: now}
+	c := hookstate.Claim{Client: e.Client, Session: cmp.Or(e.Session, last.Session), Main: at.Main, Agent: at.Agent, State: e.State, Since: now, At: now}
+	c.Question, c.Tool, c.Command, c.Reason = e.Question, e.Tool, e.Command, e.Reason
 	same := last.Main == at.Main && last.Agent == at.Agent
 	switch {
 	case e.Ends || e.Begins && !same:
 		c.State = ""
-	case e.State == "":
-		// A conversation that is compacted goes on.
+	case same && (e.Begins || e.Recovers) && failed(last.State):
+		c.State = hookstate.Idle
+	case e.State == "", same && e.Repeats && e.State == hookstate.Idle && outlastsPrompt(last.State):
+		// A conversation that is compacted goes on, and an agent that says that it waits
+		// for a prompt does so in other states, too.
 		if same {
-			c.State, c.Question, c.Since = last.State, last.Question, last.Since
+			last.Client, last.Session, last.At = c.Client, c.Session, c.At
+			c = last
 		}
 	case same && e.State == last.State:
 		c.Since = last.Since
 		if e.Repeats && last.Question != "" {
-			c.Question = last.Question
+			c.Question, c.Tool, c.Command, c.Partial = last.Question, last.Tool, last.Command, last.Partial
 		}
 	}
 	return c
 }
+
+func failed(state string) bool { return state == hookstate.Limited || state == hookstate.Broken }
+
+// outlastsPrompt reports whether an agent in a state may be at its prompt.
+func outlastsPrompt(state string) bool { return state == hookstate.Background || failed(state) }
 
 // TakeNews returns one line about the waiting messages and tasks of a worker's agent and
 // how to get them, and records that they were brought to it by how. It returns "" if

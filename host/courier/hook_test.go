@@ -43,6 +43,12 @@ func TestClaimAfter(t *testing.T) {
 		{"none", last(hookstate.Blocked, "a"), HookEvent{}, claim(hookstate.Blocked, "a", before)},
 		{"compacted", last(hookstate.Working, ""), HookEvent{Begins: true}, claim(hookstate.Working, "", before)},
 		{"begins in another process", other, HookEvent{Begins: true}, claim("", "", now)},
+		{"the prompt of an agent with background work", last(hookstate.Background, ""), HookEvent{State: hookstate.Idle, Repeats: true}, claim(hookstate.Background, "", before)},
+		{"the prompt of a limited agent", last(hookstate.Limited, ""), HookEvent{State: hookstate.Idle, Repeats: true}, claim(hookstate.Limited, "", before)},
+		{"the end of a turn", last(hookstate.Background, ""), HookEvent{State: hookstate.Idle}, claim(hookstate.Idle, "", now)},
+		{"signed in", last(hookstate.Broken, ""), HookEvent{Repeats: true, Recovers: true}, claim(hookstate.Idle, "", now)},
+		{"signed in while it asks", last(hookstate.Blocked, "a"), HookEvent{Repeats: true, Recovers: true}, claim(hookstate.Blocked, "a", before)},
+		{"cleared", last(hookstate.Broken, ""), HookEvent{Begins: true}, claim(hookstate.Idle, "", now)},
 		{"ends", last(hookstate.Idle, ""), HookEvent{Ends: true}, claim("", "", now)},
 	} {
 		tt.event.Client, tt.event.Session = "claude", "s"

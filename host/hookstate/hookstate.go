@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -18,8 +19,11 @@ const File = "hook.json"
 const (
 	version = 1
 	// maxFile bounds the file, maxText the texts in it.
-	maxFile = 16 << 10
+	maxFile = 64 << 10
 	maxText = 500
+	// maxCommand bounds the command of a question, in which a control character needs six
+	// bytes of the file.
+	maxCommand = 4000
 	// maxSession bounds a session id. The ids of the known agents have less than 50 bytes.
 	maxSession = 128
 )
@@ -29,7 +33,19 @@ const (
 	Working = "working"
 	Idle    = "idle"
 	Blocked = "blocked"
+	// Background: the turn has ended, and background work of the agent runs on.
+	Background = "background"
+	// Compacting: the agent summarizes its conversation.
+	Compacting = "compacting"
+	// Limited and Broken: the turn ended with a usage limit, or with another error.
+	Limited = "limited"
+	Broken  = "broken"
 )
+
+// States returns all states that a hook can report.
+func States() []string {
+	return []string{Working, Idle, Blocked, Background, Compacting, Limited, Broken}
+}
 
 // Claim is the report of an agent's hooks.
 type Claim struct {
@@ -47,6 +63,15 @@ type Claim struct {
 	State string `json:"state,omitempty"`
 	// Question is the agent's question; only if State is [Blocked].
 	Question string `json:"question,omitempty"`
+	// Tool is the tool that the agent asks for, and Command the command that it wants to
+	// run, or the tool's input as JSON, in as many lines as it has; only if State is
+	// [Blocked]. Partial says that the end of Command is missing.
+	Tool    string `json:"tool,omitempty"`
+	Command string `json:"command,omitempty"`
+	Partial bool   `json:"partial,omitempty"`
+	// Reason is the error with which the turn ended, or the background work that runs on;
+	// only if State is [Limited], [Broken] or [Background].
+	Reason string `json:"reason,omitempty"`
 	// Since is when the state began, and At the time of the last report.
 	Since time.Time `json:"since,omitzero"`
 	At    time.Time `json:"at,omitzero"`
@@ -100,13 +125,20 @@ func Write(run string, c Claim) error {
 }
 
 func (c *Claim) clean() {
-	if c.State != Working && c.State != Idle && c.State != Blocked {
+	if !slices.Contains(States(), c.State) {
 		c.State = ""
 	}
 	if c.State != Blocked {
-		c.Question = ""
+		c.Question, c.Tool, c.Command, c.Partial = "", "", "", false
 	}
-	c.Client, c.Question = text(c.Client), text(c.Question)
+	if c.State != Background && c.State != Limited && c.State != Broken {
+		c.Reason = ""
+	}
+	c.Client, c.Question, c.Tool, c.Reason = text(c.Client), text(c.Question), text(c.Tool), text(c.Reason)
+	if cut := safetext.Cut(c.Command, maxCommand); cut != c.Command {
+		c.Command, c.Partial = cut, true
+	}
+	c.Command = safetext.Block(c.Command)
 	if !validSession(c.Session) {
 		c.Session = ""
 	}

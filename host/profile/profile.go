@@ -163,8 +163,19 @@ func (p *Profile) Settle(l Look) time.Duration {
 func (p *Profile) Reenters() bool { return p.file.Input.Reenter != nil && *p.file.Input.Reenter }
 
 // Asks reports whether the profile knows dialogs of the agent. A shell has none.
-func (p *Profile) Asks() bool {
-	return slices.ContainsFunc(p.rules, func(r rule) bool { return r.state == Blocked })
+func (p *Profile) Asks() bool { return p.Knows(Blocked) }
+
+// Knows reports whether a rule of the profile has the state.
+func (p *Profile) Knows(s State) bool { return len(p.RulesOf(s)) > 0 }
+
+// RulesOf returns the names of the rules that have a state, in their order.
+func (p *Profile) RulesOf(s State) (names []string) {
+	for _, r := range p.rules {
+		if r.state == s {
+			names = append(names, r.name)
+		}
+	}
+	return names
 }
 
 // fewest is how many letters of a text at the prompt identify it.

@@ -41,7 +41,11 @@ const (
 	asks
 	notifies
 	stops
+	// fails: a turn ended with an error.
+	fails
 	interrupted
+	compacts
+	compacted
 	ends
 )
 
@@ -53,6 +57,9 @@ var claudeEvents = []event{
 	{"PermissionRequest", asks},
 	{"Notification", notifies},
 	{"Stop", stops},
+	{"StopFailure", fails},
+	{"PreCompact", compacts},
+	{"PostCompact", compacted},
 	{"SessionEnd", ends},
 }
 
@@ -74,6 +81,8 @@ func Clients() []Client {
 				{"PermissionRequest", asks},
 				{"Stop", stops},
 				{"Interrupt", interrupted},
+				{"PreCompact", compacts},
+				{"PostCompact", compacted},
 				{"SessionEnd", ends},
 			},
 		},
@@ -88,6 +97,7 @@ func Clients() []Client {
 				{"AfterTool", usedTool},
 				{"Notification", notifies},
 				{"AfterAgent", stops},
+				{"PreCompress", compacts},
 				{"SessionEnd", ends},
 			},
 		},

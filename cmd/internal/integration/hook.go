@@ -2,9 +2,12 @@ package integration
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hookstate"
@@ -30,6 +33,13 @@ type hookInput struct {
 	Details    json.RawMessage `json:"details"`
 	StopsAgain bool            `json:"stop_hook_active"`
 	AgentID    string          `json:"agent_id"`
+	Error      string          `json:"error"`
+	Answer     string          `json:"last_assistant_message"`
+	Background []struct {
+		Type        string `json:"type"`
+		Status      string `json:"status"`
+		Description string `json:"description"`
+	} `json:"background_tasks"`
 }
 
 // ReadHook reads the input of a hook of this client. The end of a long input may be
@@ -54,20 +64,40 @@ func (c *Client) ReadHook(name string, input []byte) (Hook, error) {
 		e.State = hookstate.Working
 	case asks:
 		e.State, e.Question = hookstate.Blocked, question(in.Tool, in.ToolInput)
+		e.Tool, e.Command = in.Tool, command(in.ToolInput)
 	case notifies:
-		e.State, e.Question = notice(in)
+		notice(in, e)
 		e.Repeats = true
 	case stops:
 		// An agent that continues because of an answer here must be able to stop later. It
 		// can, since the same news is never brought twice.
 		e.State, e.Takes = hookstate.Idle, !in.StopsAgain || c.alwaysAgain
+		if e.Reason = in.background(); e.Reason != "" {
+			e.State = hookstate.Background
+		}
+	case fails:
+		e.State, e.Reason = hookstate.Broken, cmp.Or(in.Answer, in.Error)
+		if in.Error == "rate_limit" {
+			e.State = hookstate.Limited
+		}
+	case compacts:
+		e.State = hookstate.Compacting
+	case compacted:
+		// Most compactions are a part of a turn. After any other one, the screen shows a prompt.
+		e.State = hookstate.Working
 	case interrupted:
 		e.State = hookstate.Idle
 	case ends:
 		e.Ends = true
 	}
-	// Messages for the agent are not brought to the subagents that it starts.
-	e.Takes = e.Takes && in.AgentID == ""
+	// Messages for the agent are not brought to the subagents that it starts, and the failure
+	// of one of these is not the agent's.
+	if in.AgentID != "" {
+		e.Takes = false
+		if h.event.kind == fails {
+			e.State, e.Reason = "", ""
+		}
+	}
 	return h, nil
 }
 
@@ -95,23 +125,25 @@ func decodeHook(input []byte) (in hookInput) {
 	return in
 }
 
-func notice(in hookInput) (state, text string) {
+// notice fills in what a notification reports.
+func notice(in hookInput, e *host.HookEvent) {
 	switch in.Type {
 	case "permission_prompt", "elicitation_dialog":
-		return hookstate.Blocked, in.Message
+		e.State, e.Question = hookstate.Blocked, in.Message
 	case "ToolPermission":
+		e.State, e.Question = hookstate.Blocked, in.Message
 		var details struct{ Title, Command string }
 		if err := json.Unmarshal(in.Details, &details); err != nil || details.Title == "" {
-			return hookstate.Blocked, in.Message
+			return
 		}
-		if details.Command != "" {
-			details.Title += ": " + details.Command
+		if e.Question, e.Command = details.Title, details.Command; details.Command != "" {
+			e.Question += ": " + details.Command
 		}
-		return hookstate.Blocked, details.Title
 	case "idle_prompt":
-		return hookstate.Idle, ""
+		e.State = hookstate.Idle
+	case "auth_success":
+		e.Recovers = true
 	}
-	return "", ""
 }
 
 func question(tool string, input json.RawMessage) string {
@@ -126,6 +158,34 @@ func question(tool string, input json.RawMessage) string {
 		}
 	}
 	return text
+}
+
+// command returns what a tool is asked to run: its command, or else its whole input.
+func command(input json.RawMessage) string {
+	var in struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(input, &in) == nil && in.Command != "" {
+		return in.Command
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, input) != nil || b.String() == "{}" || b.String() == "null" {
+		return ""
+	}
+	return b.String()
+}
+
+// background describes the background work that runs on after the end of a turn; empty: none
+// does.
+func (in *hookInput) background() string {
+	var texts []string
+	for _, t := range in.Background {
+		if t.Status != "" && t.Status != "running" && t.Status != "pending" {
+			continue
+		}
+		texts = append(texts, strings.TrimSpace(t.Type+" "+strconv.Quote(t.Description)))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // Answer returns the hook's answer that gives the agent a text.

@@ -111,6 +111,8 @@ func Clients() []Client {
 				{"PostToolUse", usedTool},
 				{"PermissionRequest", asks},
 				{"Stop", stops},
+				{"PreCompact", compacts},
+				{"PostCompact", compacted},
 				{"SessionEnd", ends},
 			},
 		},

@@ -44,6 +44,7 @@ export const Swarm = async ({ client }) => {
         await hook("PermissionRequest", id, { tool_name: p.permission, tool_input: input })
       }
       if (event.type === "permission.replied") await hook("PreToolUse", id)
+      if (event.type === "session.compacted") await hook("PostCompact", id)
       if (event.type === "session.idle") {
         const text = await hook("Stop", id)
         if (text) await client.session.prompt({ path: { id }, body: { parts: [{ type: "text", text }] } })
@@ -54,6 +55,9 @@ export const Swarm = async ({ client }) => {
       const text = await hook("UserPromptSubmit", input.sessionID)
       const part = output.parts.findLast((part) => part.type === "text")
       if (text && part) part.text += "\n\n" + text
+    },
+    "experimental.session.compacting": async (input) => {
+      if (!parts.has(input.sessionID)) await hook("PreCompact", input.sessionID)
     },
     "tool.execute.before": async (input) => {
       if (!parts.has(input.sessionID)) await hook("PreToolUse", input.sessionID)

@@ -22,12 +22,7 @@ func main() {
 			if err := env.Config.Decode(&config); err != nil {
 				return nil, err
 			}
-			b, err := container.New(config, os.Environ(), env.Logger)
-			if err != nil {
-				return nil, err
-			}
-			b.RunDirs = env.RunDirs
-			return b, nil
+			return container.New(config, os.Environ(), env.Logger)
 		},
 	})
 }

@@ -17,9 +17,7 @@ func main() {
 		Version: process.Version,
 		Local:   true,
 		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
-			b := process.New(env.Logger)
-			b.RunDirs = env.RunDirs
-			return b, env.Config.Decode(&struct{}{})
+			return process.New(env.Logger), env.Config.Decode(&struct{}{})
 		},
 	})
 }

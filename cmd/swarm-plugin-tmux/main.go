@@ -17,9 +17,7 @@ func main() {
 		Version: tmux.Version,
 		Local:   true,
 		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
-			b := tmux.New(env.Logger)
-			b.RunDirs = env.RunDirs
-			return b, env.Config.Decode(&struct{}{})
+			return tmux.New(env.Logger), env.Config.Decode(&struct{}{})
 		},
 	})
 }

@@ -15,10 +15,6 @@ import (
 // Backend implements [swarm.Backend] and the capabilities asserted below. All its methods
 // may be called at the same time.
 type Backend struct {
-	// RunDirs is the directory with the run directories of the host's workers, see
-	// [plugin.Env]; empty: they are where the handles say.
-	RunDirs string
-
 	config Config
 	socket string // of the engine of new workers
 	log    hclog.Logger

@@ -2,12 +2,12 @@ package container
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
 
-	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -59,15 +59,15 @@ func decode(h swarm.Handle) (ref, error) {
 	return r, nil
 }
 
-// ref reads a handle, with the run directory where it is now, see [rundir.Now].
-func (b *Backend) ref(h swarm.Handle) (ref, error) {
+// ref reads a handle, with the run directory where it is now.
+func (b *Backend) ref(ctx context.Context, h swarm.Handle) (ref, error) {
 	r, err := decode(h)
-	r.Dir = rundir.Now(b.RunDirs, r.Worker, r.Dir)
+	r.Dir = swarm.RunDir(ctx, r.Worker, r.Dir)
 	return r, err
 }
 
-func (b *Backend) open(h swarm.Handle) (ref, *engine, error) {
-	r, err := b.ref(h)
+func (b *Backend) open(ctx context.Context, h swarm.Handle) (ref, *engine, error) {
+	r, err := b.ref(ctx, h)
 	if err != nil {
 		return ref{}, nil, err
 	}

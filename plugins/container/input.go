@@ -22,7 +22,7 @@ const enterAfter = 150 * time.Millisecond
 
 // Input gives a worker input: through the feeder beside it, or through its terminal.
 func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
-	r, e, err := b.open(h)
+	r, e, err := b.open(ctx, h)
 	if err != nil {
 		return swarm.InputResult{}, err
 	}

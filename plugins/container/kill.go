@@ -18,7 +18,7 @@ const endLimit = 30 * time.Second
 // Kill ends the worker. The end of a container's init is the end of all its processes: the
 // kernel ends the others of its namespace.
 func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
-	r, e, err := b.open(h)
+	r, e, err := b.open(ctx, h)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}

@@ -41,7 +41,7 @@ func unenforced(warnings []string) string {
 // SetLimits changes the limits of the container. An engine can't take a limit of memory
 // away: it becomes one of more than any machine has.
 func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, l swarm.Limits) error {
-	r, e, err := b.open(h)
+	r, e, err := b.open(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, l swarm.Limits)
 
 // SetPaused freezes the container, or lets it go on.
 func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) error {
-	r, e, err := b.open(h)
+	r, e, err := b.open(ctx, h)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 // read them. Output that the engine has dropped is not counted. The log of a terminal has no
 // times, so its lines get the time of their reading.
 func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	r, e, err := b.open(h)
+	r, e, err := b.open(ctx, h)
 	if err != nil {
 		return err
 	}

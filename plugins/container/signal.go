@@ -17,7 +17,7 @@ import (
 
 // Signal signals the worker.
 func (b *Backend) Signal(ctx context.Context, h swarm.Handle, o swarm.SignalOptions) error {
-	r, e, err := b.open(h)
+	r, e, err := b.open(ctx, h)
 	if err != nil {
 		return err
 	}

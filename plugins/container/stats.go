@@ -26,7 +26,7 @@ func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsRe
 	slots := make(chan struct{}, statsLimit)
 	var asking sync.WaitGroup
 	for i, h := range hs {
-		r, e, err := b.open(h)
+		r, e, err := b.open(ctx, h)
 		if err != nil {
 			results[i].Err = err
 			continue

@@ -97,7 +97,7 @@ func timeOf(text string) time.Time {
 
 // Status returns the status of the worker.
 func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
-	r, e, err := b.open(h)
+	r, e, err := b.open(ctx, h)
 	if err != nil {
 		return swarm.Status{}, err
 	}
@@ -130,7 +130,7 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	slots := make(chan struct{}, statusLimit)
 	var asking sync.WaitGroup
 	for i, h := range hs {
-		r, e, err := b.open(h)
+		r, e, err := b.open(ctx, h)
 		if err != nil {
 			results[i].Err = err
 			continue

@@ -18,7 +18,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, _ []swarm.Handle) ([]string,
 	type place struct{ socket, workers, state string }
 	seen := make(map[place]bool)
 	for _, h := range ended {
-		r, err := b.ref(h)
+		r, err := b.ref(ctx, h)
 		if err != nil {
 			continue
 		}

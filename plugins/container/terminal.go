@@ -104,7 +104,7 @@ const terminalDir = "terminal"
 // Attach returns the engine's own command for it, which leaves the worker alone when it
 // ends: Ctrl-P Ctrl-Q detaches from a terminal.
 func (b *Backend) Attach(ctx context.Context, h swarm.Handle, _ swarm.AttachOptions) (swarm.Attachment, error) {
-	r, e, err := b.open(h)
+	r, e, err := b.open(ctx, h)
 	if err != nil {
 		return swarm.Attachment{}, err
 	}

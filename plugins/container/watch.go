@@ -21,7 +21,7 @@ const (
 
 // Watch tells how the worker is now, and how it ended.
 func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {
-	r, e, err := b.open(h)
+	r, e, err := b.open(ctx, h)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // closes or the user leaves. It also works in a terminal that shows another window of the
 // same server.
 func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
-	h, err := b.handle(raw)
+	h, err := b.handle(ctx, raw)
 	if err != nil {
 		return swarm.Attachment{}, err
 	}

@@ -83,7 +83,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 
 // Watch reports the changes of the worker until it has ended.
 func (b *Backend) Watch(ctx context.Context, raw swarm.Handle, each func(swarm.Status) error) error {
-	h, err := b.handle(raw)
+	h, err := b.handle(ctx, raw)
 	if err != nil {
 		return err
 	}

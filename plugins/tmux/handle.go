@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"context"
 	"strconv"
 
 	"github.com/swarmhost/swarm/shared/shim"
@@ -37,9 +38,9 @@ func decode(raw swarm.Handle) (handle, error) {
 }
 
 // handle reads a handle, with the run directory where it is now.
-func (b *Backend) handle(raw swarm.Handle) (handle, error) {
+func (b *Backend) handle(ctx context.Context, raw swarm.Handle) (handle, error) {
 	h, err := decode(raw)
-	h.Dir = h.RunDir(b.RunDirs)
+	h.Dir = b.RunDir(ctx, h.Worker)
 	return h, err
 }
 

@@ -13,7 +13,7 @@ const hangup = "SIGHUP"
 // asked for. The shim carries it out; it gets the order before the pane closes,
 // so that the end is known to be a kill.
 func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
-	h, err := b.handle(raw)
+	h, err := b.handle(ctx, raw)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}

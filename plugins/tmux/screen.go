@@ -35,7 +35,7 @@ func captureAll(id, pane string) [][]string {
 
 // Screen returns the current content of the window, or the last one.
 func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
-	h, err := b.handle(raw)
+	h, err := b.handle(ctx, raw)
 	if err != nil {
 		return swarm.Screen{}, err
 	}
@@ -152,7 +152,7 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 	looks := make(map[string][]*look) // by socket
 	for i, raw := range raws {
 		r := &results[i]
-		h, err := b.handle(raw)
+		h, err := b.handle(ctx, raw)
 		var st swarm.Status
 		if err == nil {
 			st, err = machine.Status(h.Dir, h.ID)

@@ -27,7 +27,7 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 	handles := make([]handle, len(raws))
 	for i, raw := range raws {
 		r := &results[i]
-		if handles[i], r.Err = b.handle(raw); r.Err != nil {
+		if handles[i], r.Err = b.handle(ctx, raw); r.Err != nil {
 			continue
 		}
 		h := handles[i]

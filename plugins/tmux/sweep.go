@@ -21,7 +21,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	type place struct{ socket, session string }
 	used := make(map[place]bool)
 	for _, raw := range running {
-		if h, err := b.handle(raw); err == nil {
+		if h, err := b.handle(ctx, raw); err == nil {
 			used[place{h.Socket, h.Session}] = true
 		}
 	}
@@ -29,7 +29,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	var order []place
 	var silent, waiting servers
 	for _, raw := range ended {
-		h, err := b.handle(raw)
+		h, err := b.handle(ctx, raw)
 		p := place{h.Socket, h.Session}
 		switch {
 		case err != nil || h.Pane == "":

@@ -47,8 +47,8 @@ type ConnectOption func(*pb.DescribeRequest)
 // initializes itself at once, without settings.
 func ConfigFollows(r *pb.DescribeRequest) { r.ConfigFollows = true }
 
-// RunDirs gives the plugin the directory with the run directories of the host's workers, see
-// [Env].
+// RunDirs gives the plugin the directory with the run directories of the host's workers,
+// absolute. The contexts of its calls carry it, see [swarm.RunDir].
 func RunDirs(dir string) ConnectOption {
 	return func(r *pb.DescribeRequest) { r.RunDirs = []byte(dir) }
 }

@@ -149,7 +149,7 @@ func serve(t *testing.T, kind pb.Kind, value any) func(g *grpc.Server) {
 	return func(g *grpc.Server) {
 		s := rpc.New(rpc.Plugin{
 			Name: "test", Kind: kind, Local: true, Logger: hclog.NewNullLogger(),
-			New: func(context.Context, rpc.Given) (any, error) { return value, nil },
+			New: func(context.Context, []byte) (any, error) { return value, nil },
 		})
 		s.Register(g)
 		t.Cleanup(func() { s.Shutdown(0) })

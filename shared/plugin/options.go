@@ -36,12 +36,6 @@ type Env struct {
 	Logger hclog.Logger
 	// Config holds the plugin's settings.
 	Config Config
-	// RunDirs is the directory with the run directories of the host's workers, absolute; each
-	// is named after the id of its worker, as [swarm.Local] has it in a Spawn. A local backend
-	// takes the run directory of a handle from here: the state directory may have been moved
-	// since the handle was made, or may be reached by another path now. Empty, and with a host
-	// of an earlier version: a path in the handle is all that is known.
-	RunDirs string
 }
 
 // Config is the plugin's own table of the host's configuration, as JSON. Its

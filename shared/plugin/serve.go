@@ -43,9 +43,9 @@ func Serve(o Options) {
 	// go-plugin replaces os.Stderr by a stream to the host, and what is on its way there is lost
 	// when the plugin ends: among it is mostly the reason. The first call comes after that.
 	initialize := p.New
-	p.New = func(ctx context.Context, g rpc.Given) (any, error) {
+	p.New = func(ctx context.Context, config []byte) (any, error) {
 		os.Stderr = stderr
-		return initialize(ctx, g)
+		return initialize(ctx, config)
 	}
 	// This process is idle until the host has connected.
 	var warming sync.WaitGroup
@@ -82,10 +82,10 @@ func (o Options) plugin(log hclog.Logger) (rpc.Plugin, error) {
 	return p, nil
 }
 
-func factory[T any](f func(context.Context, Env) (T, error), log hclog.Logger) func(context.Context, rpc.Given) (any, error) {
-	return func(ctx context.Context, g rpc.Given) (any, error) {
+func factory[T any](f func(context.Context, Env) (T, error), log hclog.Logger) func(context.Context, []byte) (any, error) {
+	return func(ctx context.Context, config []byte) (any, error) {
 		cleanOwnEnv()
-		value, err := f(ctx, Env{Logger: log, Config: Config{g.Config}, RunDirs: g.RunDirs})
+		value, err := f(ctx, Env{Logger: log, Config: Config{config}})
 		if err == nil && any(value) == nil {
 			err = errors.New("the plugin's factory returned nothing")
 		}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/shared/rawjson"
-	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -16,8 +15,9 @@ type Kept struct {
 	// Read returns the worker of a handle, of any version that the backend ever
 	// wrote.
 	Read func(swarm.Handle) (Worker, error)
-	// RunDirs is the directory with the run directories of the host's workers, see
-	// [RunDir]; empty: they are where the handles say.
+	// RunDirs is the directory with the run directories of workers that are not the host's
+	// own, such as those that a backend keeps on another machine. Usually empty: the host
+	// names the directory with each call, see [swarm.RunDir].
 	RunDirs string
 }
 
@@ -35,20 +35,21 @@ var (
 	_ swarm.Announcer     = Kept{}
 )
 
-// RunDir returns where the run directory of a worker is now, see [rundir.Now].
-func (w Worker) RunDir(runDirs string) string {
-	return rundir.Now(runDirs, w.ID, w.Dir)
+// RunDir returns where the run directory of a worker is now. A backend needs it only for what it
+// does with a run directory itself; ctx is the context of the call.
+func (k Kept) RunDir(ctx context.Context, w Worker) string {
+	return swarm.RunDir(swarm.WithRunDirs(ctx, k.RunDirs), w.ID, w.Dir)
 }
 
-func (k Kept) read(raw swarm.Handle) (Worker, error) {
+func (k Kept) read(ctx context.Context, raw swarm.Handle) (Worker, error) {
 	w, err := k.Read(raw)
-	w.Dir = w.RunDir(k.RunDirs)
+	w.Dir = k.RunDir(ctx, w)
 	return w, err
 }
 
 // with returns what call returns for the worker of a handle.
-func with[T any](k Kept, raw swarm.Handle, call func(Worker) (T, error)) (T, error) {
-	w, err := k.read(raw)
+func with[T any](ctx context.Context, k Kept, raw swarm.Handle, call func(Worker) (T, error)) (T, error) {
+	w, err := k.read(ctx, raw)
 	if err != nil {
 		var zero T
 		return zero, err
@@ -56,8 +57,8 @@ func with[T any](k Kept, raw swarm.Handle, call func(Worker) (T, error)) (T, err
 	return call(w)
 }
 
-func (k Kept) do(raw swarm.Handle, call func(Worker) error) error {
-	w, err := k.read(raw)
+func (k Kept) do(ctx context.Context, raw swarm.Handle, call func(Worker) error) error {
+	w, err := k.read(ctx, raw)
 	if err != nil {
 		return err
 	}
@@ -65,8 +66,8 @@ func (k Kept) do(raw swarm.Handle, call func(Worker) error) error {
 }
 
 // Status returns the status of the worker, see [Status].
-func (k Kept) Status(_ context.Context, raw swarm.Handle) (swarm.Status, error) {
-	return k.status(new(Look), raw)
+func (k Kept) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
+	return k.status(ctx, new(Look), raw)
 }
 
 // StatusBatch reads the processes of the machine once for all workers.
@@ -77,18 +78,18 @@ func (k Kept) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.Sta
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		results[i].Status, results[i].Err = k.status(look, raw)
+		results[i].Status, results[i].Err = k.status(ctx, look, raw)
 	}
 	return results, nil
 }
 
-func (k Kept) status(look *Look, raw swarm.Handle) (swarm.Status, error) {
-	return with(k, raw, func(w Worker) (swarm.Status, error) { return look.Status(w.Dir, w.ID) })
+func (k Kept) status(ctx context.Context, look *Look, raw swarm.Handle) (swarm.Status, error) {
+	return with(ctx, k, raw, func(w Worker) (swarm.Status, error) { return look.Status(w.Dir, w.ID) })
 }
 
 // Kill ends the worker, with SIGTERM if no signal was asked for, see [Kill].
 func (k Kept) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
-	return with(k, raw, func(w Worker) (swarm.KillResult, error) { return Kill(ctx, w.Dir, w.ID, o) })
+	return with(ctx, k, raw, func(w Worker) (swarm.KillResult, error) { return Kill(ctx, w.Dir, w.ID, o) })
 }
 
 // Announce returns the optional fields of a spec that are supported. The input of a worker
@@ -102,37 +103,37 @@ func (Kept) Announce() []swarm.Capability {
 
 // SetLimits makes other limits those of the worker, see [SetLimits].
 func (k Kept) SetLimits(ctx context.Context, raw swarm.Handle, l swarm.Limits) error {
-	return k.do(raw, func(w Worker) error { return SetLimits(ctx, w.Dir, w.ID, l) })
+	return k.do(ctx, raw, func(w Worker) error { return SetLimits(ctx, w.Dir, w.ID, l) })
 }
 
 // SetPaused pauses the worker or lets it go on, see [SetPaused].
 func (k Kept) SetPaused(ctx context.Context, raw swarm.Handle, paused bool) error {
-	return k.do(raw, func(w Worker) error { return SetPaused(ctx, w.Dir, w.ID, paused) })
+	return k.do(ctx, raw, func(w Worker) error { return SetPaused(ctx, w.Dir, w.ID, paused) })
 }
 
 // Output reads the worker's output, see [Output].
 func (k Kept) Output(ctx context.Context, raw swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	return k.do(raw, func(w Worker) error { return Output(ctx, w.Dir, o, each) })
+	return k.do(ctx, raw, func(w Worker) error { return Output(ctx, w.Dir, o, each) })
 }
 
 // Input gives the worker input, see [Input].
 func (k Kept) Input(ctx context.Context, raw swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
-	return with(k, raw, func(w Worker) (swarm.InputResult, error) { return Input(ctx, w.Dir, w.ID, in) })
+	return with(ctx, k, raw, func(w Worker) (swarm.InputResult, error) { return Input(ctx, w.Dir, w.ID, in) })
 }
 
 // Signal sends the worker a signal, see [Signal].
 func (k Kept) Signal(ctx context.Context, raw swarm.Handle, o swarm.SignalOptions) error {
-	return k.do(raw, func(w Worker) error { return Signal(ctx, w.Dir, w.ID, o) })
+	return k.do(ctx, raw, func(w Worker) error { return Signal(ctx, w.Dir, w.ID, o) })
 }
 
 // Watch reports the changes of the worker until it has ended, see [Watch].
 func (k Kept) Watch(ctx context.Context, raw swarm.Handle, each func(swarm.Status) error) error {
-	return k.do(raw, func(w Worker) error { return Watch(ctx, w.Dir, w.ID, each) })
+	return k.do(ctx, raw, func(w Worker) error { return Watch(ctx, w.Dir, w.ID, each) })
 }
 
 // Complete records that the worker is done, see [Complete].
 func (k Kept) Complete(ctx context.Context, raw swarm.Handle, summary string, o swarm.KillOptions) error {
-	return k.do(raw, func(w Worker) error { return Complete(ctx, w.Dir, w.ID, summary, o) })
+	return k.do(ctx, raw, func(w Worker) error { return Complete(ctx, w.Dir, w.ID, summary, o) })
 }
 
 // Worker is what every handle of a worker with a shim holds. A backend embeds it
@@ -140,7 +141,7 @@ func (k Kept) Complete(ctx context.Context, raw swarm.Handle, summary string, o 
 type Worker struct {
 	// ID is the worker's id.
 	ID string `json:"id"`
-	// Dir is its run directory when it was started, absolute. See [Worker.RunDir].
+	// Dir is its run directory when it was started, absolute. See [Kept.RunDir].
 	Dir string `json:"dir"`
 }
 

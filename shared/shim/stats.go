@@ -39,7 +39,7 @@ func (k Kept) measure(ctx context.Context, raws []swarm.Handle, how measurement)
 			for i := range next {
 				if ctx.Err() == nil {
 					stats := func(w Worker) (swarm.Stats, error) { return measure(w.Dir, w.ID, how) }
-					results[i].Stats, results[i].Err = with(k, raws[i], stats)
+					results[i].Stats, results[i].Err = with(ctx, k, raws[i], stats)
 				}
 			}
 		})

@@ -82,8 +82,12 @@ func (h Handle) worker() (shim.Worker, error) {
 // worker returns the id of a worker, and its run directory where that is now.
 func (b *Backend) worker(h Handle) (shim.Worker, error) {
 	w, err := h.worker()
-	if err == nil {
-		w.Dir = w.RunDir(b.store.workers())
+	if err != nil {
+		return w, err
 	}
-	return w, err
+	if !validID(w.ID) {
+		return w, fmt.Errorf("%w: %q is no id", swarm.ErrInvalidHandle, w.ID)
+	}
+	w.Dir = b.store.runDir(w.ID)
+	return w, nil
 }

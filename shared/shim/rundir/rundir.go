@@ -1,7 +1,6 @@
 package rundir
 
 import (
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -25,17 +24,6 @@ const (
 	ScreenFile = "screen"
 	OrderFile  = "order"
 )
-
-// Now returns where the run directory of a worker is now: the one of its id in runDirs, the
-// directory that the host names. recorded is its path when the worker was started, as a handle
-// holds it. The state directory may have been moved since, and something else may lie there: so
-// it counts only if the host names no directory.
-func Now(runDirs, id, recorded string) string {
-	if runDirs == "" || id != filepath.Base(id) || id == ".." {
-		return recorded
-	}
-	return filepath.Join(runDirs, id)
-}
 
 // MaxStatus, MaxWorker and MaxLaunch are the largest StatusFile, WorkerFile and
 // LaunchFile, in bytes. Larger ones are damaged: no shim and no host writes them.

@@ -29,7 +29,8 @@ MARKS = {name: mark for mark, name in STREAMS.items()}
 class Backend:
     capabilities = ["output", "watch", "find", "signal"]
 
-    def __init__(self, settings):
+    def __init__(self, settings, run_dirs):
+        Worker.run_dirs = run_dirs
         unknown = set(settings) - {"nice"}
         if unknown:
             raise Failure("INVALID_CONFIG", f"unknown setting '{min(unknown)}'; there is: nice")

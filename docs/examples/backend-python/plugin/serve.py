@@ -26,12 +26,13 @@ class Plugin:
         self.name, self.version, self.make = name, version, make
         self.lock = threading.Lock()
         self.made = None  # the backend, or the Failure to make it
+        self.run_dirs = ""  # where the run directories are now, from Describe
 
     def backend(self, settings=None):
         with self.lock:
             if self.made is None:
                 try:
-                    self.made = self.make(settings or {})
+                    self.made = self.make(settings or {}, self.run_dirs)
                 except Failure as failure:
                     self.made = failure
         if isinstance(self.made, Failure):
@@ -45,6 +46,7 @@ class Plugin:
             return []  # Describe answers even then; the calls say why
 
     def Describe(self, request, context):
+        self.run_dirs = os.fsdecode(request.run_dirs)
         return plugin_pb2.DescribeResponse(
             name=self.name, version=self.version, kind=plugin_pb2.KIND_BACKEND,
             contract_version=CONTRACT, local=True,

@@ -26,7 +26,8 @@ def main(directory, fd):
     launch = json.loads(sys.stdin.buffer.read())  # cut off if the plugin died
     tree.adopt()
     os.nice(launch["nice"])
-    Shim(directory, listener, launch).run()
+    os.chdir(directory)  # its folder may be moved
+    Shim(".", listener, launch).run()
 
 
 def private(path, flags):

@@ -14,6 +14,8 @@ HANDLE = 1  # the version of our handles; every one that we ever wrote stays rea
 
 
 class Worker:
+    run_dirs = ""  # the directory with the folders of all workers; empty: swarm did not say
+
     def __init__(self, id, directory):
         self.id, self.directory = id, directory
 
@@ -22,16 +24,19 @@ class Worker:
 
     @classmethod
     def of(cls, handle):
-        """Reads a handle. The host keeps handles for us, and they may be damaged."""
+        """Reads a handle. The host keeps handles for us, and they may be damaged. The folder
+        may have been moved since: what swarm says counts, not the path in the handle."""
         if handle.version != HANDLE:
             raise Failure("INVALID_HANDLE", f"handles of version {handle.version} are not known to this plugin")
         try:
             data = json.loads(handle.data)
             worker = cls(data["id"], data["dir"])
-            if not worker.id or not os.path.isabs(worker.directory):
+            if worker.id in ("", ".", "..") or "/" in worker.id or not os.path.isabs(worker.directory):
                 raise ValueError("it names no worker")
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise Failure("INVALID_HANDLE", f"the handle can't be read: {error}") from None
+        if cls.run_dirs:
+            worker.directory = os.path.join(cls.run_dirs, worker.id)
         return worker
 
     def path(self, name):

@@ -27,20 +27,13 @@ type Plugin struct {
 	Name, Version string
 	Kind          pb.Kind
 	Local         bool
-	// New makes the [swarm.Backend] or [swarm.Workspace] from what the host gave.
-	New    func(ctx context.Context, g Given) (any, error)
+	// New makes the [swarm.Backend] or [swarm.Workspace] from the settings as JSON, nil without
+	// any.
+	New    func(ctx context.Context, config []byte) (any, error)
 	Logger hclog.Logger
 	// Carries completes a Spawn once it has begun, even if its caller is gone: a caller whose
 	// connection broke asks for the worker over a new one.
 	Carries bool
-}
-
-// Given is what a plugin gets from its host.
-type Given struct {
-	// Config holds the settings as JSON, nil without any.
-	Config []byte
-	// RunDirs is the directory with the run directories; empty if the host did not say.
-	RunDirs string
 }
 
 // Server serves one plugin.
@@ -60,8 +53,8 @@ type Server struct {
 	asking chan struct{}
 
 	mu      sync.Mutex
-	leaving bool // no call may be added to calls
-	runDirs string
+	leaving bool   // no call may be added to calls
+	runDirs string // as the host named it, see [swarm.WithRunDirs]
 	calls   sync.WaitGroup
 }
 
@@ -112,7 +105,8 @@ func (s *Server) wired(err error) error {
 	return wire.Status(err)
 }
 
-// enter begins a call. Its context also ends with the plugin. Its error is ready to be sent.
+// enter begins a call. Its context also ends with the plugin, and names the run directories. Its
+// error is ready to be sent.
 func (s *Server) enter(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +114,7 @@ func (s *Server) enter(ctx context.Context) (context.Context, func(), error) {
 		return nil, nil, errLeaving
 	}
 	s.calls.Add(1)
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(swarm.WithRunDirs(ctx, s.runDirs))
 	stop := context.AfterFunc(s.ctx, cancel)
 	return ctx, func() { stop(); cancel(); s.calls.Done() }, nil
 }
@@ -138,11 +132,8 @@ func (s *Server) prepare(ctx context.Context) (any, error) {
 
 func (s *Server) make(config []byte) {
 	defer close(s.ready)
-	s.mu.Lock()
-	given := Given{Config: config, RunDirs: s.runDirs}
-	s.mu.Unlock()
 	s.err = s.guard("the factory", func() (err error) {
-		s.value, err = s.plugin.New(s.ctx, given)
+		s.value, err = s.plugin.New(s.ctx, config)
 		return err
 	})
 }

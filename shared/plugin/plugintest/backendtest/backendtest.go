@@ -23,6 +23,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -53,8 +54,8 @@ type Backend struct {
 // wire in the subtests "grpc".
 func Run(t *testing.T, b Backend) {
 	t.Helper()
-	t.Run("direct", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.direct, b.direct(t)), true) })
-	t.Run("grpc", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.wired, b.wired(t)), true) })
+	t.Run("direct", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.direct, b.direct(t, "")), true) })
+	t.Run("grpc", func(t *testing.T) { harness.RunTests(t, backendItems(b.settings(), b.wired, b.wired(t, "")), true) })
 }
 
 func (b Backend) settings() Binary {
@@ -99,9 +100,9 @@ func (b Binary) Items(t T, p *harness.Process) []harness.Item {
 	return backendItems(b, b.open, built(t, p))
 }
 
-func (b Binary) open(t T) subject {
+func (b Binary) open(t T, runDirs string) subject {
 	t.Helper()
-	return built(t, b.Program().Start(t))
+	return built(t, b.Program().Start(t, plugin.RunDirs(runDirs)))
 }
 
 func built(t T, p *harness.Process) subject {
@@ -128,7 +129,7 @@ type testCase struct {
 }
 
 func backendCases() []testCase {
-	return slices.Concat(spawnCases(), statusCases(), handleCases(), badHandleCases(), endedCases(), killCases(), treeCases(),
+	return slices.Concat(spawnCases(), statusCases(), handleCases(), movedCases(), badHandleCases(), endedCases(), killCases(), treeCases(),
 		batchCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
 		attachCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), listCases(), sweepCases(),
 		crashCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())

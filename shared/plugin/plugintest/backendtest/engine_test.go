@@ -94,7 +94,7 @@ func (e engine) serve(conn net.Conn) {
 	backend := e.backend()
 	server := rpc.New(rpc.Plugin{
 		Name: "engine", Kind: pb.Kind_KIND_BACKEND, Logger: hclog.NewNullLogger(),
-		New: func(context.Context, rpc.Given) (any, error) { return backend, nil },
+		New: func(context.Context, []byte) (any, error) { return backend, nil },
 	})
 	g := grpc.NewServer()
 	server.Register(g)

@@ -29,19 +29,32 @@ type kit struct {
 	harness.Kit
 	subject
 	settings Binary
-	open     opener
+	opener   opener
 	state    string // the state directory
+	runDirs  string // the directory with the run directories of local workers
 }
 
 func newKit(t T, c testCase, s Binary, open opener) *kit {
 	if s.Command == nil {
 		s.Command = script.Shell
 	}
-	k := &kit{Kit: harness.NewKit(t, c.rule), settings: s, open: open}
-	if k.subject = open(t); k.local {
-		k.state = t.TempDir()
-	}
+	k := &kit{Kit: harness.NewKit(t, c.rule), settings: s, opener: open, state: t.TempDir()}
+	k.keepIn(filepath.Join(k.state, "workers"))
+	k.subject = k.open(t)
 	return k
+}
+
+// keepIn makes a directory the one with the run directories.
+func (k *kit) keepIn(dir string) {
+	k.runDirs = dir
+	// A backend in this process gets the contexts that the SDK would make.
+	k.Ctx = swarm.WithRunDirs(k.Ctx, dir)
+}
+
+// open makes the backend as a new process would.
+func (k *kit) open(t T) subject {
+	t.Helper()
+	return k.opener(t, k.runDirs)
 }
 
 func (k *kit) limited() (context.Context, context.CancelFunc) {
@@ -78,7 +91,7 @@ func (k *kit) newSpec(s script.Script) *worker {
 func (w *worker) makeLocal() {
 	k := w.k
 	k.Helper()
-	dir := filepath.Join(k.state, "workers", w.spec.ID)
+	dir := filepath.Join(k.runDirs, w.spec.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		k.Fatalf("make run directory: %v", err)
 	}

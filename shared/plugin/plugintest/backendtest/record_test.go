@@ -15,7 +15,7 @@ func failures(t *testing.T, b Backend, wanted func(testCase) bool) []string {
 	t.Helper()
 	var mu sync.Mutex
 	var failed []string
-	probe := b.direct(t)
+	probe := b.direct(t, "")
 	var cases sync.WaitGroup
 	for _, c := range backendCases() {
 		if c.skip(probe) != "" || !wanted(c) {

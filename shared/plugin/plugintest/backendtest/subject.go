@@ -22,23 +22,24 @@ type subject struct {
 
 func (s subject) has(c swarm.Capability) bool { return c == "" || slices.Contains(s.caps, c) }
 
-// opener makes the backend as a new process would.
-type opener func(t T) subject
+// opener makes the backend as a new process would, for a host with its run directories in a
+// directory; empty: it does not say where.
+type opener func(t T, runDirs string) subject
 
-func (b Backend) direct(t T) subject {
+func (b Backend) direct(t T, _ string) subject {
 	backend := b.New(t)
 	return subject{Backend: backend, caps: swarm.CapabilitiesOf(backend), local: b.Local}
 }
 
 // wired serves the backend over a connection in memory.
-func (b Backend) wired(t T) subject {
+func (b Backend) wired(t T, runDirs string) subject {
 	t.Helper()
 	return remote(t, harness.Serve(t, rpc.Plugin{
 		Name:  "under-test",
 		Kind:  pb.Kind_KIND_BACKEND,
 		Local: b.Local,
-		New:   func(context.Context, rpc.Given) (any, error) { return b.New(t), nil },
-	}))
+		New:   func(context.Context, []byte) (any, error) { return b.New(t), nil },
+	}, plugin.RunDirs(runDirs)))
 }
 
 // remote returns the capabilities of a connected plugin. The SDK adds the batch methods if

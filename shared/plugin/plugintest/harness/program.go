@@ -81,8 +81,8 @@ func EngineMark(t T, dir string) string {
 	return swarm.EnvEngine + "=" + rundir.EngineMark(string(secret), file)
 }
 
-// Start starts the program and connects to it. The program ends with the test at the latest.
-func (p Program) Start(t T) *Process {
+// Start starts the program and connects to it, with the options. The program ends with the test at the latest.
+func (p Program) Start(t T, opts ...plugin.ConnectOption) *Process {
 	t.Helper()
 	deathRead, deathWrite, err := os.Pipe()
 	if err != nil {
@@ -119,7 +119,7 @@ func (p Program) Start(t T) *Process {
 	if err != nil {
 		t.Fatalf("start the plugin: %v", err)
 	}
-	c, err := dial(t, raw, p.Config)
+	c, err := dial(t, raw, p.Config, opts)
 	if err != nil {
 		t.Fatalf("connect to the plugin: %v", err)
 	}
@@ -158,11 +158,11 @@ func crashError(client *goplugin.Client, cmd *exec.Cmd, words *pluginlog.Reader)
 	return c
 }
 
-func dial(t T, raw any, config []byte) (*plugin.Client, error) {
+func dial(t T, raw any, config []byte, opts []plugin.ConnectOption) (*plugin.Client, error) {
 	if config == nil {
-		return plugin.Connect(t.Context(), raw)
+		return plugin.Connect(t.Context(), raw, opts...)
 	}
-	c, err := plugin.Connect(t.Context(), raw, plugin.ConfigFollows)
+	c, err := plugin.Connect(t.Context(), raw, append(opts, plugin.ConfigFollows)...)
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +176,9 @@ func (w logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Serve serves a plugin in this process, over a connection in memory, until the test ends.
-func Serve(t T, p rpc.Plugin) *plugin.Client {
+// Serve serves a plugin in this process, over a connection in memory, until the test ends. The
+// options are those of the connection.
+func Serve(t T, p rpc.Plugin, opts ...plugin.ConnectOption) *plugin.Client {
 	t.Helper()
 	p.Logger = hclog.NewNullLogger()
 	server := rpc.New(p)
@@ -198,7 +199,7 @@ func Serve(t T, p rpc.Plugin) *plugin.Client {
 		t.Fatalf("connect to the plugin: %v", err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	c, err := plugin.Connect(t.Context(), conn)
+	c, err := plugin.Connect(t.Context(), conn, opts...)
 	if err != nil {
 		t.Fatalf("connect to the plugin: %v", err)
 	}

@@ -100,7 +100,7 @@ func (w Workspace) wired(t T) subject {
 	c := harness.Serve(t, rpc.Plugin{
 		Name: "under-test",
 		Kind: pb.Kind_KIND_WORKSPACE,
-		New:  func(context.Context, rpc.Given) (any, error) { return w.New(t), nil },
+		New:  func(context.Context, []byte) (any, error) { return w.New(t), nil },
 	})
 	return subject{c.Workspace(), c.Info().Capabilities}
 }

@@ -42,13 +42,24 @@ func (d *examiner) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var salvaged registry.Salvaged
+	salvaged := &registry.Salvaged{}
 	if aside != "" {
 		d.find(SeverityOK, subjectRebuild, "", "the damaged database is kept as %s", aside)
 		salvaged = registry.Salvage(ctx, aside)
+		defer salvaged.Close()
 	}
-	saved := len(salvaged.Events)
-	salvaged.Events = retold(salvaged.Events, recs)
+	saved := 0
+	spawned := make(map[string]bool, len(recs))
+	for _, r := range recs {
+		spawned[r.ID] = false
+	}
+	salvaged.Seen = func(e registry.Event) {
+		saved++
+		if _, ours := spawned[e.ID]; ours && e.Kind == history.Spawned {
+			spawned[e.ID] = true
+		}
+	}
+	salvaged.Then = func() []registry.Event { return retold(spawned, recs) }
 	if err := registry.Build(ctx, string(d.opts.Dir), recs, salvaged); err != nil {
 		return fmt.Errorf("rebuild the registry: %w", err)
 	}
@@ -100,13 +111,9 @@ func (d *examiner) taken(rec registry.Record) {
 		"%s is of an older worker '%s', whose name is taken", d.opts.Dir.RunDir(rec.ID), rec.Name)
 }
 
-// retold adds to a history the events that follow from the records: that their workers
-// were spawned, and how they ended.
-func retold(before []registry.Event, recs []registry.Record) []registry.Event {
-	spawned := make(map[string]bool)
-	for _, e := range before {
-		spawned[e.ID] = spawned[e.ID] || e.Kind == history.Spawned
-	}
+// retold returns the events that follow from the records: that their workers were spawned,
+// unless the history has that of their id, and how they ended.
+func retold(spawned map[string]bool, recs []registry.Record) []registry.Event {
 	var add []registry.Event
 	for i := range recs {
 		rec := &recs[i]
@@ -119,7 +126,7 @@ func retold(before []registry.Event, recs []registry.Record) []registry.Event {
 		}
 	}
 	slices.SortStableFunc(add, func(a, b registry.Event) int { return a.Time.Compare(b.Time) })
-	return append(before, add...)
+	return add
 }
 
 // found returns records of the workers that have a run directory, in the order of their

@@ -55,7 +55,7 @@ func Open(ctx context.Context, dir string) (*Registry, error) {
 			return nil, missing(path)
 		}
 		// Of several that come first one wins.
-		if err := Build(ctx, dir, nil, Salvaged{}); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := Build(ctx, dir, nil, nil); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, explain(path, err)
 		}
 	}

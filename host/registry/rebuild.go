@@ -42,10 +42,10 @@ func SetAside(dir string, now time.Time) (string, error) {
 // BuildPrefix begins the names of directories in which databases are made.
 const BuildPrefix = "new-database-"
 
-// Build makes a database of recs and of what was salvaged in dir, where there is
-// none: [fs.ErrExist] if there is one. It appears whole or not at all. Events keep
-// the place in the history that they have; those without one come after them.
-func Build(ctx context.Context, dir string, recs []Record, s Salvaged) (err error) {
+// Build makes a database of recs and of what can be read of a damaged one, nil if there was
+// none, in dir, where there is none: [fs.ErrExist] if there is one. It appears whole or not at
+// all. Events keep the place in the history that they have; those without one come after them.
+func Build(ctx context.Context, dir string, recs []Record, s *Salvaged) (err error) {
 	removeStale(dir)
 	tmp, err := os.MkdirTemp(dir, BuildPrefix)
 	if err != nil {
@@ -87,14 +87,14 @@ func removeStale(dir string) {
 	}
 }
 
-// fill writes recs and what was salvaged into a new database in dir. The salvaged rows
-// are migrated like those of a database that is good.
-func (r *Registry) fill(ctx context.Context, dir string, recs []Record, s Salvaged) error {
-	if len(s.others) > 0 {
+// fill writes recs and what can be read of a damaged database into a new one in dir. The rows of
+// the damaged one are migrated like those of a database that is good.
+func (r *Registry) fill(ctx context.Context, dir string, recs []Record, s *Salvaged) error {
+	if s != nil && s.from != nil {
 		if err := r.migrate(ctx, dir, s.schema, nil); err != nil {
 			return err
 		}
-		if err := r.Change(ctx, func(ctx context.Context, tx *Tx) error { return tx.restore(ctx, &s) }); err != nil {
+		if err := r.Change(ctx, func(ctx context.Context, tx *Tx) error { return tx.restore(ctx, s) }); err != nil {
 			return err
 		}
 	}
@@ -107,10 +107,9 @@ func (r *Registry) fill(ctx context.Context, dir string, recs []Record, s Salvag
 				return err
 			}
 		}
-		if err := tx.mend(ctx); err != nil {
+		if err := tx.mend(ctx); err != nil || s == nil {
 			return err
 		}
-		_, err := tx.Append(ctx, s.Events...)
-		return err
+		return tx.retell(ctx, s)
 	})
 }

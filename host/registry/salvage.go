@@ -8,21 +8,18 @@ import (
 	"strings"
 )
 
-// Salvaged is what could be read of a damaged database beside the records of
-// workers, which their run directories tell better.
+// Salvaged is a damaged database, of which [Build] reads what can be read, row by row: the
+// history, and all that is in no run directory.
 type Salvaged struct {
-	// Events are in their order.
-	Events []Event
-	// schema is the version that the database had, and others are the rows of its tables
-	// that no run directory tells, as they are stored.
-	schema int
-	others []rows
-}
+	// Seen is called with each event of its history, in their order up to the damage; nil: not
+	// called.
+	Seen func(Event)
+	// Then returns the events to add to the history; nil: none.
+	Then func() []Event
 
-type rows struct {
-	table   string
-	columns []string
-	values  [][]any
+	// schema is the version that the database had.
+	schema int
+	from   *Registry
 }
 
 // otherTables are the tables of teams and hooks, and by what to read them without an index,
@@ -39,76 +36,109 @@ var otherTables = []struct{ name, key string }{
 	{"history", "id"},
 }
 
-// Salvage returns what can be read of a damaged database: nothing if that is all.
-func Salvage(ctx context.Context, path string) Salvaged {
-	var s Salvaged
-	r, err := open(path, url.Values{"mode": {"ro"}})
+// Salvage opens a damaged database. If that fails, there is nothing to read.
+func Salvage(ctx context.Context, path string) *Salvaged {
+	s := &Salvaged{schema: Schema}
+	from, err := open(path, url.Values{"mode": {"ro"}})
 	if err != nil {
 		return s
 	}
-	defer func() { _ = r.Close() }() // it is damaged already
-	if s.schema, err = userVersion(ctx, r.db); err != nil || s.schema < 1 || s.schema > Schema {
-		s.schema = Schema
-	}
-	// A page that can't be read ends the reading; what came before it is good.
-	if s.Events, err = r.events(ctx, "SELECT "+eventColumns+" FROM events ORDER BY seq"); err != nil && s.Events == nil {
-		s.Events, _ = r.events(ctx, "SELECT "+oldEventColumns+" FROM events ORDER BY seq")
-	}
-	for _, t := range otherTables {
-		if found := r.salvage(ctx, t.name, t.key); len(found.values) > 0 {
-			s.others = append(s.others, found)
-		}
+	s.from = from
+	if version, err := userVersion(ctx, from.db); err == nil && version >= 1 && version <= Schema {
+		s.schema = version
 	}
 	return s
 }
 
-// salvage returns what can be read of a table, some rows perhaps twice.
-func (r *Registry) salvage(ctx context.Context, table, key string) rows {
-	query := "SELECT * FROM " + table + " NOT INDEXED ORDER BY "
-	columns, values, err := r.values(ctx, query+key)
-	if err != nil {
-		// Rows after the damage are read from the other end.
-		again, behind, _ := r.values(ctx, query+strings.ReplaceAll(key, ",", " DESC,")+" DESC")
-		if len(behind) > 0 {
-			columns, values = again, append(values, behind...)
-		}
+// Close closes the database.
+func (s *Salvaged) Close() {
+	if s.from != nil {
+		_ = s.from.Close() // it is damaged already
 	}
-	return rows{table, columns, values}
 }
 
-// values returns the rows of a query as they are stored, up to one that can't be
-// read.
-func (r *Registry) values(ctx context.Context, query string) (columns []string, all [][]any, err error) {
-	err = eachRow(ctx, r.db, func(found *sql.Rows) (err error) {
-		if columns, err = found.Columns(); err != nil {
-			return err
-		}
-		row := make([]any, len(columns))
-		targets := make([]any, len(columns))
-		for i := range row {
-			targets[i] = &row[i]
-		}
-		if err := found.Scan(targets...); err != nil {
-			return err
-		}
-		all = append(all, row)
+// events calls each with the events that can be read, some perhaps twice. It returns the errors
+// of each alone.
+func (s *Salvaged) events(ctx context.Context, each func(Event) error) error {
+	if s.from == nil {
 		return nil
-	}, query)
-	return columns, all, err
+	}
+	read := 0
+	row := func(rows *sql.Rows) error {
+		e, err := scanEvent(rows)
+		if err != nil {
+			return nil //nolint:nilerr // one that can't be read is left out
+		}
+		read++
+		return each(e)
+	}
+	err := s.eachRow(ctx, row, "SELECT "+eventColumns+" FROM events NOT INDEXED ORDER BY ", "seq")
+	if err == nil && read == 0 {
+		err = s.eachRow(ctx, row, "SELECT "+oldEventColumns+" FROM events NOT INDEXED ORDER BY ", "seq")
+	}
+	return err
 }
 
+// eachRow calls row with the rows of a query that ends with the order, key, up to a page that
+// can't be read, and then with those behind it from the other end. It returns the errors of row
+// alone.
+func (s *Salvaged) eachRow(ctx context.Context, row func(*sql.Rows) error, query, key string) error {
+	var failed error
+	once := func(found *sql.Rows) error {
+		failed = row(found)
+		return failed
+	}
+	err := eachRow(ctx, s.from.db, once, query+key)
+	if err != nil && failed == nil {
+		_ = eachRow(ctx, s.from.db, once, query+strings.ReplaceAll(key, ",", " DESC,")+" DESC")
+	}
+	return failed
+}
+
+// restore writes the rows of the other tables as they are stored.
 func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
-	for _, r := range s.others {
-		columns := strings.Join(r.columns, ", ")
-		// A row that breaks a rule of the schema counts as unreadable.
-		insert := fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.table, columns, marks(columns))
-		for _, row := range r.values {
-			if err := t.exec(ctx, insert, row...); err != nil {
-				return fmt.Errorf("restore %s: %w", r.table, err)
+	for _, table := range otherTables {
+		insert := ""
+		var row, targets []any
+		err := s.eachRow(ctx, func(found *sql.Rows) error {
+			if insert == "" {
+				columns, err := found.Columns()
+				if err != nil {
+					return err
+				}
+				row, targets = make([]any, len(columns)), make([]any, len(columns))
+				for i := range row {
+					targets[i] = &row[i]
+				}
+				names := strings.Join(columns, ", ")
+				// A row that breaks a rule of the schema counts as unreadable.
+				insert = fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", table.name, names, marks(names))
 			}
+			if err := found.Scan(targets...); err != nil {
+				return nil //nolint:nilerr // one that can't be read is left out
+			}
+			return t.exec(ctx, insert, row...)
+		}, "SELECT * FROM "+table.name+" NOT INDEXED ORDER BY ", table.key)
+		if err != nil {
+			return fmt.Errorf("restore %s: %w", table.name, err)
 		}
 	}
 	return nil
+}
+
+// retell writes the history, and then what follows from it.
+func (t *Tx) retell(ctx context.Context, s *Salvaged) error {
+	err := s.events(ctx, func(e Event) error {
+		added, err := t.Append(ctx, e)
+		if added > 0 && s.Seen != nil {
+			s.Seen(e)
+		}
+		return err
+	})
+	if err == nil && s.Then != nil {
+		_, err = t.Append(ctx, s.Then()...)
+	}
+	return err
 }
 
 // mend keeps the restored rows of a team from waiting for ever for lost ones.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,9 @@ func TestSalvage(t *testing.T) {
 func rebuild(t *testing.T, dir string) *Registry {
 	t.Helper()
 	to := t.TempDir()
-	if err := Build(t.Context(), to, nil, Salvage(t.Context(), filepath.Join(dir, File))); err != nil {
+	salvaged := Salvage(t.Context(), filepath.Join(dir, File))
+	defer salvaged.Close()
+	if err := Build(t.Context(), to, nil, salvaged); err != nil {
 		t.Fatal(err)
 	}
 	return openTest(t, to)
@@ -70,13 +73,25 @@ func TestSalvageAroundADamagedPage(t *testing.T) {
 		}
 		return err
 	})
-	var page, size int64
-	for query, into := range map[string]*int64{"SELECT rootpage FROM sqlite_schema WHERE name = 'messages'": &page, "PRAGMA page_size": &size} {
-		if err := r.db.QueryRowContext(t.Context(), query).Scan(into); err != nil {
-			t.Fatal(err)
-		}
+	damageMiddle(t, r, dir, "messages")
+	got := readTeams(t, rebuild(t, dir))
+	if n := len(got.Messages); n < many-20 || n >= many || got.Messages[0].ID != 1 || got.Messages[n-1].ID != many {
+		t.Errorf("%d messages, %d to %d", n, got.Messages[0].ID, got.Messages[n-1].ID)
 	}
-	if err := r.Close(); err != nil {
+}
+
+// damageMiddle closes a registry and damages the page of a table that has its middle rows.
+func damageMiddle(t *testing.T, r *Registry, dir, table string) {
+	t.Helper()
+	const query = `SELECT pageno FROM dbstat WHERE name = ?1 AND pagetype = 'leaf' ORDER BY path
+		LIMIT 1 OFFSET (SELECT count(*) / 2 FROM dbstat WHERE name = ?1 AND pagetype = 'leaf')`
+	var page, size int64
+	err := errors.Join(
+		r.db.QueryRowContext(t.Context(), query, table).Scan(&page),
+		r.db.QueryRowContext(t.Context(), "PRAGMA page_size").Scan(&size),
+		r.Close(),
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, File)
@@ -84,16 +99,9 @@ func TestSalvageAroundADamagedPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The pages of messages come after all roots. Of those one in the middle.
-	pages := int64(len(data)) / size
-	middle := (page + pages) / 2
-	copy(data[(middle-1)*size:middle*size], strings.Repeat("\xff", int(size)))
+	copy(data[(page-1)*size:page*size], strings.Repeat("\xff", int(size)))
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
-	}
-	got := readTeams(t, rebuild(t, dir))
-	if n := len(got.Messages); n < many-20 || n >= many || got.Messages[0].ID != 1 || got.Messages[n-1].ID != many {
-		t.Errorf("%d messages, %d to %d", n, got.Messages[0].ID, got.Messages[n-1].ID)
 	}
 }
 
@@ -128,5 +136,63 @@ func TestSalvageOfOlderSchema(t *testing.T) {
 		if diff := cmp.Diff(teamsOf(schema), readTeams(t, rebuild(t, olderSchema(t, schema)))); diff != "" {
 			t.Errorf("schema %d (-want +got):\n%s", schema, diff)
 		}
+	}
+}
+
+// A rebuild needs the memory of a few rows, however long the history and the messages are.
+func TestSalvageMemory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := openTest(t, dir)
+	const n = 60000
+	many(t, dir, n)
+	change(t, r, func(ctx context.Context, tx *Tx) error {
+		err := tx.InsertTeam(ctx, &Team{Name: "red"})
+		for range 300 {
+			m := Message{Team: "red", Sender: "leader", Recipient: "leader", Type: MessagePlain, Body: strings.Repeat("x", 32<<10)}
+			err = errors.Join(err, tx.AddMessage(ctx, &m))
+		}
+		return err
+	})
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	salvaged := Salvage(t.Context(), filepath.Join(dir, File))
+	defer salvaged.Close()
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	most, seen := uint64(0), 0
+	salvaged.Seen = func(Event) {
+		if seen++; seen%5000 == 0 || seen == 1 {
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			most = max(most, now.HeapAlloc)
+		}
+	}
+	salvaged.Then = func() []Event { return []Event{{Time: time.Unix(n, 0), ID: "last", Worker: "last", Kind: "SPAWNED"}} }
+	to := t.TempDir()
+	err := Build(t.Context(), to, nil, salvaged)
+	if grown := int64(most) - int64(before.HeapAlloc); err != nil || seen != n || grown > 4<<20 {
+		t.Errorf("%d events, %d KiB more: %v", seen, grown>>10, err)
+	}
+	rebuilt := openTest(t, to)
+	if last, err := rebuilt.LastEvent(t.Context()); err != nil || last != n+1 {
+		t.Errorf("the last event is %d: %v", last, err)
+	}
+}
+
+// The events on both sides of a page that can't be read are kept.
+func TestSalvageEventsAroundADamagedPage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := openTest(t, dir)
+	const n = 5000
+	many(t, dir, n)
+	damageMiddle(t, r, dir, "events")
+	rebuilt := rebuild(t, dir)
+	events := allEvents(t, rebuilt)
+	if len(events) < n-500 || len(events) >= n || events[0].Seq != 1 || events[len(events)-1].Seq != n {
+		t.Errorf("%d events, %d to %d", len(events), events[0].Seq, events[len(events)-1].Seq)
 	}
 }

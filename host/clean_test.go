@@ -160,3 +160,43 @@ func TestCleanTogether(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// A removal that was interrupted when the directory was gone is finished later. What a person
+// moved or removed, and what was kept, is left to a person.
+func TestInterruptedRemoval(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, name := range []string{"cut", "moved", "kept"} {
+		r.spawn(t, name, "one", withTree)
+	}
+	r.kill(t, Selection{Names: []string{"moved"}}, KillRequest{})
+	r.tree.kept = &swarm.Kept{Reason: "dirty"}
+	r.kill(t, Selection{Names: []string{"kept"}}, KillRequest{RemoveWorkspace: true})
+	r.tree.kept = nil
+	for _, name := range []string{"moved", "kept"} {
+		if err := os.RemoveAll(r.record(t, name).Workspace.Path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.tree.afterRemove = func() error { return errors.New("cut off") }
+	r.kill(t, Selection{Names: []string{"cut"}}, KillRequest{RemoveWorkspace: true})
+	r.tree.afterRemove = nil
+	gone := []string{"worker moved: its worktree /trees/moved is gone", "worker kept: its worktree /trees/kept is gone"}
+	want := append([]string{"worker cut: the removal of its worktree /trees/cut was interrupted"}, gone...)
+	if diff := cmp.Diff(want, problems(t, r, false)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	done, err := r.Collect(t.Context())
+	if err != nil || len(done.Worktrees) != 1 || done.Worktrees[0].Name != "cut" || len(done.Warnings) > 0 {
+		t.Errorf("collected %+v, %v", done, err)
+	}
+	if diff := cmp.Diff(gone, problems(t, r, false)); diff != "" {
+		t.Errorf("problems after the collection (-want +got):\n%s", diff)
+	}
+	if rec := r.record(t, "cut"); rec.Workspace != nil || rec.Removing {
+		t.Errorf("the record is %+v", rec)
+	}
+	if done, err = r.Collect(t.Context()); err != nil || len(done.Worktrees) > 0 {
+		t.Errorf("collected again %+v, %v", done, err)
+	}
+}

@@ -25,6 +25,33 @@ func TestSpawnIsDurable(t *testing.T) {
 	}
 	defer func() { _ = other.Close() }()
 	r.spawn(t, "second", "one")
+	r.wantLogOnDisk(t)
+}
+
+// TestRemovalIsDurable removes a workspace while another process has the registry open. When the
+// directory goes, the disk has that it is being removed, and how its worker ended.
+func TestRemovalIsDurable(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawn(t, "tree", "one", withTree)
+	other, err := registry.Open(t.Context(), r.opts.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	r.tree.afterRemove = func() error {
+		if rec := r.record(t, "tree"); !rec.Removing || rec.State != registry.Stopped {
+			t.Errorf("the record is %+v", rec)
+		}
+		r.wantLogOnDisk(t)
+		return nil
+	}
+	r.kill(t, Selection{Names: []string{"tree"}}, KillRequest{RemoveWorkspace: true})
+}
+
+// wantLogOnDisk fails the test if a part of the database's log is in memory only.
+func (r *rig) wantLogOnDisk(t *testing.T) {
+	t.Helper()
 	log, err := os.Open(filepath.Join(r.opts.Dir, registry.File+"-wal"))
 	if err != nil {
 		t.Fatal(err)

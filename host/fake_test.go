@@ -342,6 +342,8 @@ type fakeWorkspace struct {
 	dir string
 	// afterCreate runs when the directory is there.
 	afterCreate func(context.Context) error
+	// afterRemove runs when the directory is gone.
+	afterRemove func() error
 	kept        *swarm.Kept
 	rescues     []swarm.Rescue
 }
@@ -374,7 +376,11 @@ func (f *fakeWorkspace) Remove(_ context.Context, ref swarm.WorkspaceRef, o swar
 	if f.kept != nil && (!o.Force || !f.kept.Forceable) {
 		return swarm.RemoveResult{Kept: f.kept}, nil
 	}
-	return swarm.RemoveResult{Rescues: f.rescues}, os.RemoveAll(ref.Path)
+	err := os.RemoveAll(ref.Path)
+	if err == nil && f.afterRemove != nil {
+		err = f.afterRemove()
+	}
+	return swarm.RemoveResult{Rescues: f.rescues}, err
 }
 
 func (f *fakeWorkspace) FindWorkspace(_ context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {

@@ -66,6 +66,7 @@ func (h *Host) watcher() *watch.Watcher {
 		KeepEvents: h.opts.KeepEvents,
 		Settle:     h.settled,
 		Kill:       h.killDisowned,
+		Unfinished: h.killer().FinishRemovals,
 		SweepTeams: func(ctx context.Context) ([]string, error) { return h.SweepTeam(ctx, "") },
 		TeamsLive:  h.liveness().Any,
 		Wake:       func(ctx context.Context) { h.Wake(ctx, "") },

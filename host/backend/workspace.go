@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -43,6 +45,16 @@ func (ps *Plugins) RemoveWorkspace(ctx context.Context, rec *registry.Record, fo
 		})
 	}
 	return res, err
+}
+
+// RemovalCut reports whether the removal of a worker's workspace was interrupted after its
+// directory had gone. That of a workspace on another machine is not known.
+func RemovalCut(rec *registry.Record) bool {
+	if !rec.Removing || rec.Workspace == nil || rec.Workspace.Host != "" {
+		return false
+	}
+	_, err := os.Lstat(rec.Workspace.Path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // noteRescues remembers where work was saved, for those who look for it later. A plugin

@@ -328,7 +328,9 @@ func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
 			"end it if it is the worker's; if it is not, or is to go on, run 'swarm clean "+r.Name+" --forget'",
 			"its shim died; %s", history.PerhapsAlive(s.Status.PID, s.Status.PerhapsAlive))
 	}
-	if r.Workspace != nil && r.Workspace.Host == "" {
+	if backend.RemovalCut(&r) {
+		d.find(SeverityWarning, subject, "run 'swarm gc'", "the removal of its worktree %s was interrupted", r.Workspace.Path)
+	} else if r.Workspace != nil && r.Workspace.Host == "" {
 		if _, err := os.Stat(r.Workspace.Path); errors.Is(err, fs.ErrNotExist) {
 			d.find(SeverityWarning, subject, "run 'swarm clean "+r.Name+"' when it is not needed any more", "its worktree %s is gone", r.Workspace.Path)
 		}

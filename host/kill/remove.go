@@ -42,7 +42,7 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 		return
 	}
 	defer unlock()
-	res, err := k.opts.Plugins.RemoveWorkspace(ctx, &rec, k.req.ForceDirty)
+	res, err := k.RemoveWorkspace(ctx, &rec, k.req.ForceDirty)
 	out.Notices = append(out.Notices, Rescued(rec.Name, res.Rescues)...)
 	out.Notices = append(out.Notices, strayed(&rec, res)...)
 	switch {
@@ -83,10 +83,10 @@ func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
 	k.warnIf(err, "the history can't be written", "worker", rec.Name)
 }
 
-func (k *killing) forgetWorkspace(ctx context.Context, id string) error {
+func (k *Killer) forgetWorkspace(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
-	return registry.IgnoreNotFound(k.edit(ctx, id, func(r *registry.Record) { r.Workspace = nil }))
+	return registry.IgnoreNotFound(k.edit(ctx, id, func(r *registry.Record) { r.Workspace, r.Removing = nil, false }))
 }
 
 func (k *Killer) edit(ctx context.Context, id string, change func(*registry.Record)) error {

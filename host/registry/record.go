@@ -52,10 +52,12 @@ type Record struct {
 	// Step is what is under way.
 	Step      string              `json:"step,omitempty"`
 	Workspace *swarm.WorkspaceRef `json:"workspace,omitempty"`
-	Handle    swarm.Handle        `json:"handle,omitzero"`
-	Place     swarm.Where         `json:"place,omitzero"`
-	PID       int                 `json:"pid,omitempty"`
-	Started   time.Time           `json:"started,omitzero"`
+	// Removing says that the removal of Workspace was begun and that no end of it is recorded.
+	Removing bool         `json:"removing,omitempty"`
+	Handle   swarm.Handle `json:"handle,omitzero"`
+	Place    swarm.Where  `json:"place,omitzero"`
+	PID      int          `json:"pid,omitempty"`
+	Started  time.Time    `json:"started,omitzero"`
 	// Exit is nil if it is not known.
 	Exit *swarm.Exit `json:"exit,omitempty"`
 	// Completion is what the worker said when it was done, if it did.

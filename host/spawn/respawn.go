@@ -317,7 +317,7 @@ func (r *respawning) clean(ctx context.Context) error {
 	}
 	rec := r.old
 	rec.Workspace = r.plan.former
-	res, err := r.opts.Plugins.RemoveWorkspace(ctx, &rec, r.req.ForceDirty)
+	res, err := r.opts.Killer.RemoveWorkspace(ctx, &rec, r.req.ForceDirty)
 	for _, line := range kill.Rescued(rec.Name, res.Rescues) {
 		if r.req.Notice != nil {
 			r.req.Notice(line)
@@ -337,7 +337,7 @@ func (r *respawning) clean(ctx context.Context) error {
 		return nil
 	}
 	r.plan.replaces.Workspace = nil
-	return r.reg.Edit(ctx, r.old.ID, func(rec *registry.Record) { rec.Workspace = nil })
+	return r.reg.Edit(ctx, r.old.ID, func(rec *registry.Record) { rec.Workspace, rec.Removing = nil, false })
 }
 
 func (r *respawning) start(ctx context.Context) (err error) {

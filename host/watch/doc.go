@@ -35,6 +35,9 @@ type Options struct {
 	// Kill kills a worker whose owner has ended, and reports whether it had not ended
 	// before.
 	Kill func(ctx context.Context, rec registry.Record) (killed bool, err error)
+	// Unfinished finishes interrupted removals of workspaces whose directory is gone, and
+	// returns their workers.
+	Unfinished func(ctx context.Context) ([]registry.Record, error)
 	// SweepTeams records what became of the agents of all teams; TeamsLive reports
 	// whether there is anything to sweep.
 	SweepTeams func(ctx context.Context) (warnings []string, err error)

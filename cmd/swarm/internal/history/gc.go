@@ -24,9 +24,10 @@ func NewGC(a *app.App) *cobra.Command {
 		Short: "Bring the history up to date once",
 		Long: `Do once what "swarm watch" does continuously: record the ends of workers that were not
 watched, with the time when they ended; remove workers whose retention time is over,
-run directories that belong to no worker, and lock files of killed processes; kill workers whose owner has ended if
-their backend does not do that. Other running workers and all worktrees are not
-touched.
+run directories that belong to no worker, and lock files of killed processes; finish the
+removal of worktrees that was interrupted when their directories were gone already; kill
+workers whose owner has ended if their backend does not do that. Other running workers and
+the directories of all worktrees are not touched.
 
 The history is kept without limit, unless [history] of ~/.config/swarm/config.toml says how
 long: "keep" is a duration. Older events are removed then, and with --events-before
@@ -85,6 +86,9 @@ func printCollected(a *app.App, done watch.Collected) {
 	for _, w := range done.Removed {
 		a.Printf("removed %s\n", w.Name)
 	}
+	for _, w := range done.Worktrees {
+		a.Printf("finished the removal of the worktree of %s\n", w.Name)
+	}
 	switch n := done.RunDirs; n {
 	case 0:
 	case 1:
@@ -109,6 +113,9 @@ type collectedJSON struct {
 	Warnings       []string         `json:"warnings"`
 	// RemovedEvents is there if there were any.
 	RemovedEvents int `json:"removed_events,omitempty"`
+	// RemovedWorktrees are the workers whose worktree was removed by an interrupted call, if
+	// there are any.
+	RemovedWorktrees []workerNameJSON `json:"removed_worktrees,omitempty"`
 }
 
 type workerNameJSON struct {
@@ -124,6 +131,8 @@ func collectedJSONOf(c watch.Collected) collectedJSON {
 		RunDirectories: c.RunDirs,
 		Warnings:       append([]string{}, c.Warnings...),
 		RemovedEvents:  c.Events,
+
+		RemovedWorktrees: workerNamesJSON(c.Worktrees),
 	}
 }
 

@@ -83,11 +83,16 @@ func (d Dir) NoteRescueBase(r Repository) error {
 		return nil
 	}
 	// One write at the end of the file: two calls at once leave two whole lines.
-	f, err := os.OpenFile(filepath.Join(string(d), rescuesFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	path := filepath.Join(string(d), rescuesFile)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(r.line())
+	line := r.line()
+	if text, rerr := safefile.Read(path, rescuesLimit); rerr == nil && len(text) > 0 && text[len(text)-1] != '\n' {
+		line = "\n" + line // a crash of the machine cut the last one off
+	}
+	_, err = f.WriteString(line)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err != nil {
 		return err

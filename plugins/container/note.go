@@ -44,18 +44,20 @@ func (n note) killedAt(t time.Time) bool {
 	return slices.ContainsFunc(n.Kills, func(s span) bool { return !t.Before(s.From) && !t.After(s.Until) })
 }
 
-// readNote returns the note in a run directory. Without one it is the zero value.
+// readNote returns the note in a run directory. Without one it is the zero value, and so it is
+// of a file that holds none: a crash of the machine may have emptied it, since writing it waits
+// for no disk.
 func readNote(dir string) (note, error) {
 	data, err := safefile.Read(filepath.Join(dir, noteFile), maxNote)
 	if errors.Is(err, fs.ErrNotExist) {
 		return note{}, nil
 	}
-	var n note
-	if err == nil {
-		err = json.Unmarshal(data, &n)
-	}
 	if err != nil {
 		return note{}, fmt.Errorf("read %s: %w", filepath.Join(dir, noteFile), err)
+	}
+	var n note
+	if json.Unmarshal(data, &n) != nil {
+		return note{}, nil //nolint:nilerr // it is torn
 	}
 	return n, nil
 }

@@ -5,7 +5,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -88,6 +90,27 @@ func TestInventedExit(t *testing.T) {
 		why := unknowable(state{started: test.started, finished: test.finished}, note{Boot: test.boot})
 		if (why != "") != test.invented {
 			t.Errorf("%s: %q", name, why)
+		}
+	}
+}
+
+// A crash of the machine may leave any part of a note. It counts as none, and another one can
+// take its place.
+func TestTornNote(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "\x00\x00\x00\x00", `{"container":"ab","pi`, `[]`} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, noteFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := readNote(dir); err != nil || !reflect.DeepEqual(n, note{}) {
+			t.Errorf("%q: %+v, %v", text, n, err)
+		}
+		if err := changeNote(dir, func(n *note) { n.PID = 7 }); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if n, err := readNote(dir); err != nil || n.PID != 7 {
+			t.Errorf("%q: then %+v, %v", text, n, err)
 		}
 	}
 }

@@ -1,8 +1,16 @@
-# Looks at what is there after the machine was started again.
+# Looks at what is there after the machine was started again. What doctor advises is done, and
+# has to work.
 cd "$AT" || exit 1
-swarm gc >/dev/null
 echo "== workers"
 swarm ls --json
+echo "== advice"
+swarm doctor 2>&1 | tee first
+grep -A1 '^warning\|^error' first | grep -o "'swarm [^']*'" | tr -d "'" | awk '!seen[$0]++' >advice
+while read -r command; do
+  echo "+ $command"
+  $command </dev/null 2>&1 || echo "failed: $command"
+done <advice
+swarm gc
 echo "== events"
 swarm events
 echo "== rescues"

@@ -15,6 +15,6 @@ while :; do
   echo "completed c$n"
   swarm spawn --name "w$n" --cwd repo --worktree -- sleep 600 >/dev/null && echo "spawned w$n"
   tree=$AT/repo-worktrees/w$n
-  mkdir -p "$tree/deep/er" && echo "work of w$n" >"$tree/deep/er/file" && echo "staged" >"$tree/staged" && git -C "$tree" add staged
+  mkdir -p "$tree/deep/er" && echo "work of w$n" >"$tree/deep/er/file" && echo "staged by w$n" >"$tree/staged" && git -C "$tree" add staged
   swarm kill "w$n" --rm-worktree --force-dirty 2>&1 | grep -q 'saved' && echo "saved w$n"
 done

@@ -107,7 +107,7 @@ func watchScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, show
 			look.Reset(min(screenQuiet, max(0, screenBusy-time.Since(since))))
 		case <-look.C:
 			since = time.Time{}
-			s, err := p.Backend.Screen(ctx, handle, swarm.ScreenOptions{})
+			s, err := p.Backend.Screen(ctx, handle, swarm.ScreenOptions{Styles: true})
 			if err == nil && shown(s) {
 				return nil
 			}

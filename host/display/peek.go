@@ -19,6 +19,8 @@ type Peek struct {
 	Worker worker.Worker
 	// Lines are plain text.
 	Lines []string
+	// Styled are the lines of a screen with SGR sequences; nil: the styles are not known.
+	Styled []string
 	// Screen says that they are from its screen, else they are the last lines of
 	// its output.
 	Screen bool
@@ -56,11 +58,11 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 	if owner.Has(swarm.CapScreen) {
 		ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 		defer cancel()
-		s, err := owner.Backend.Screen(ctx, rec.Handle, swarm.ScreenOptions{Lines: lines})
+		s, err := owner.Backend.Screen(ctx, rec.Handle, swarm.ScreenOptions{Lines: lines, Styles: true})
 		// Of a worker that ended with its engine there is no screen any more, but
 		// its output.
 		if err == nil || !errors.Is(err, swarm.ErrNotFound) {
-			p.Lines, p.Screen, p.Taken = s.Lines, true, s.Taken
+			p.Lines, p.Styled, p.Screen, p.Taken = s.Lines, s.Styled, true, s.Taken
 			return err
 		}
 	}
@@ -68,7 +70,7 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 		lines = PeekLines
 	}
 	all, err := lastOutput(ctx, owner, rec.Handle, lines)
-	p.Lines, p.Screen, p.Taken = all[max(0, len(all)-lines):], false, false
+	p.Lines, p.Styled, p.Screen, p.Taken = all[max(0, len(all)-lines):], nil, false, false
 	return err
 }
 

@@ -212,7 +212,7 @@ const brokenFor = time.Second
 func followProfile(ctx context.Context, owner *backend.Peer, rec registry.Record, p *profile.Profile) error {
 	start := starting{profile: p}
 	err := followScreen(ctx, owner, rec.Handle, nil, func(s swarm.Screen) bool {
-		return !s.Taken && start.over(s.Lines, time.Now())
+		return !s.Taken && start.over(profile.Screen{Lines: s.Lines, Styled: s.Styled}, time.Now())
 	})
 	switch {
 	case err != nil:
@@ -237,12 +237,12 @@ type starting struct {
 	since  time.Time
 }
 
-// over reports whether the start has ended with a screen of these lines, shown now: with
-// a prompt, a dialog or an error, see look.
-func (s *starting) over(lines []string, now time.Time) bool {
-	look, prompt := s.profile.Look(profile.Screen{Lines: lines}), ready.Lines(lines)
+// over reports whether the start has ended with a screen that is shown now: with a prompt, a
+// dialog or an error, see look.
+func (s *starting) over(screen profile.Screen, now time.Time) bool {
+	look, prompt := s.profile.Look(screen), ready.Lines(screen.Lines)
 	if s.since.IsZero() || prompt != s.prompt ||
-		look.State != s.look.State || look.Settle != s.look.Settle || look.Broken != s.look.Broken || look.Question != s.look.Question {
+		look.State != s.look.State || look.Settle != s.look.Settle || look.Broken != s.look.Broken || look.Limit != s.look.Limit || look.Question != s.look.Question {
 		s.since = now
 	}
 	s.look, s.prompt = look, prompt
@@ -270,5 +270,5 @@ func (d *Reader) brokenAtEnd(ctx context.Context, rec *registry.Record) string {
 	if err != nil || !peek.Screen {
 		return ""
 	}
-	return p.Look(profile.Screen{Lines: peek.Lines}).Broken
+	return p.Look(profile.Screen{Lines: peek.Lines, Styled: peek.Styled}).Broken
 }

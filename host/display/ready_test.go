@@ -251,7 +251,7 @@ func TestHalfDrawnPromptIsNoPrompt(t *testing.T) {
 	} {
 		start, begin := starting{profile: codex}, time.Now()
 		for _, s := range c.screens {
-			if over := start.over(s.lines, begin.Add(s.at)); over != s.over {
+			if over := start.over(profile.Screen{Lines: s.lines}, begin.Add(s.at)); over != s.over {
 				t.Errorf("%s: after %v: %v, want %v", what, s.at, over, s.over)
 			}
 		}
@@ -283,7 +283,7 @@ func TestPartOfDialogIsNoPrompt(t *testing.T) {
 		{20*time.Second + unknownFor, []string{"Some new words of this program", "❯ "}, true},
 	}
 	for _, s := range screens {
-		if over := start.over(s.lines, begin.Add(s.at)); over != s.over {
+		if over := start.over(profile.Screen{Lines: s.lines}, begin.Add(s.at)); over != s.over {
 			t.Errorf("after %v with %q: %v, want %v", s.at, s.lines, over, s.over)
 		}
 	}

@@ -95,7 +95,7 @@ func (d *Reader) seeState(p *profile.Profile, w *worker.Worker, screen swarm.Scr
 		w.State = nil
 		return profile.Look{}
 	}
-	l := p.Look(profile.Screen{Lines: screen.Lines})
+	l := p.Look(profile.Screen{Lines: screen.Lines, Styled: screen.Styled})
 	s := &worker.AgentState{
 		Profile: p.Name(), State: l.State, Source: worker.SourceScreen,
 		Question: l.Question, Choices: l.Choices, Dialog: l.Dialog, Broken: l.Broken,
@@ -146,7 +146,7 @@ func screensOf(ctx context.Context, p *backend.Peer, hs []swarm.Handle) ([]swarm
 	case !p.Has(swarm.CapScreen):
 		return nil, swarm.ErrUnsupported
 	case p.Has(swarm.CapBatchScreen) && len(hs) > 1:
-		return p.Backend.ScreenBatch(ctx, hs, swarm.ScreenOptions{})
+		return p.Backend.ScreenBatch(ctx, hs, swarm.ScreenOptions{Styles: true})
 	}
 	results := make([]swarm.ScreenResult, len(hs))
 	var asking sync.WaitGroup
@@ -155,7 +155,7 @@ func screensOf(ctx context.Context, p *backend.Peer, hs []swarm.Handle) ([]swarm
 		room <- struct{}{}
 		asking.Go(func() {
 			defer func() { <-room }()
-			results[i].Screen, results[i].Err = p.Backend.Screen(ctx, hs[i], swarm.ScreenOptions{})
+			results[i].Screen, results[i].Err = p.Backend.Screen(ctx, hs[i], swarm.ScreenOptions{Styles: true})
 		})
 	}
 	asking.Wait()
@@ -191,7 +191,7 @@ func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) 
 		return e, err
 	}
 	e.Lines = append([]string{}, peek.Lines...)
-	e.Look, e.Trials = e.Profile.Explain(profile.Screen{Lines: peek.Lines})
+	e.Look, e.Trials = e.Profile.Explain(profile.Screen{Lines: peek.Lines, Styled: peek.Styled})
 	return e, nil
 }
 

@@ -123,11 +123,11 @@ type Terminal struct {
 
 // Screen returns what the terminal shows.
 func (t *Terminal) Screen(ctx context.Context) (profile.Screen, error) {
-	s, err := t.Peer.Backend.Screen(ctx, t.Handle, swarm.ScreenOptions{})
+	s, err := t.Peer.Backend.Screen(ctx, t.Handle, swarm.ScreenOptions{Styles: true})
 	if err == nil && s.Taken {
 		err = swarm.ErrNotFound
 	}
-	return profile.Screen{Lines: s.Lines}, err
+	return profile.Screen{Lines: s.Lines, Styled: s.Styled}, err
 }
 
 // Input gives input to the program on the terminal.

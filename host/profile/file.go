@@ -74,12 +74,14 @@ type recognition struct {
 type fileRule struct {
 	Name     string       `toml:"name"`
 	State    State        `toml:"state"`
+	In       string       `toml:"in"`
 	Last     int          `toml:"last"`
 	From     string       `toml:"from"`
 	Prompt   bool         `toml:"prompt"`
 	All      []string     `toml:"all"`
 	Any      []string     `toml:"any"`
 	None     []string     `toml:"none"`
+	Style    []string     `toml:"style"`
 	Question []string     `toml:"question"`
 	Title    []string     `toml:"title"`
 	First    string       `toml:"first"`
@@ -87,6 +89,9 @@ type fileRule struct {
 	Choice   string       `toml:"choice"`
 	Below    *int         `toml:"below"`
 	Footer   []string     `toml:"footer"`
+	Submit   []string     `toml:"submit"`
+	Text     []string     `toml:"text"`
+	Hazard   []string     `toml:"hazard"`
 	Choices  []fileChoice `toml:"choices"`
 	Settle   int64        `toml:"settle_ms"`
 }
@@ -279,6 +284,15 @@ func (r *reader) rule(i int, f *fileRule) rule {
 	if !slices.Contains([]State{Working, Idle, Blocked, Background, Compacting, Limited, Broken}, f.State) {
 		r.wrong(key("state"), "expected working, idle, blocked, background, compacting, limited or broken, got %q", f.State)
 	}
+	if f.In != "" && !slices.Contains(regions, f.In) {
+		r.wrong(key("in"), "expected one of %s, got %q", strings.Join(regions, ", "), f.In)
+	}
+	if len(f.Style) > 0 && len(f.All)+len(f.Any) == 0 {
+		r.wrong(key("style"), "it goes with all and any: it is the style of what they match")
+	}
+	if len(f.Submit)+len(f.Text)+len(f.Hazard) > 0 && f.Choice == "" && len(f.Choices) == 0 {
+		r.wrong(key("choice"), "submit, text and hazard match the labels of choices")
+	}
 	if f.Last < 0 {
 		r.wrong(key("last"), "expected a number of lines, 0 for the whole screen, got %d", f.Last)
 	}
@@ -291,8 +305,10 @@ func (r *reader) rule(i int, f *fileRule) rule {
 	r.milliseconds(key("settle_ms"), f.Settle)
 	made := rule{
 		name: f.Name, state: f.State, settle: time.Duration(f.Settle) * time.Millisecond,
-		last: f.Last, below: *cmp.Or(f.Below, new(defaultBelow)), prompt: f.Prompt,
+		in: f.In, last: f.Last, below: *cmp.Or(f.Below, new(defaultBelow)), prompt: f.Prompt,
 		from: r.pattern(key("from"), f.From), footer: r.patterns(key("footer"), f.Footer),
+		styles: r.styles(key("style"), f.Style),
+		submit: r.patterns(key("submit"), f.Submit), text: r.patterns(key("text"), f.Text), hazard: r.patterns(key("hazard"), f.Hazard),
 		all: r.patterns(key("all"), f.All), any: r.patterns(key("any"), f.Any), none: r.patterns(key("none"), f.None),
 		question: r.patterns(key("question"), f.Question), title: r.patterns(key("title"), f.Title), first: r.pattern(key("first"), f.First), choice: r.pattern(key("choice"), f.Choice),
 	}

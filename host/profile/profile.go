@@ -38,12 +38,17 @@ func States() []State {
 	return []State{Working, Idle, Blocked, Background, Compacting, Limited, Broken, Unknown}
 }
 
-// Screen is the content of a terminal.
-type Screen struct {
-	// Lines are its lines as text, without colours. Empty lines at the end do not
-	// matter.
-	Lines []string
-}
+// ChoiceKind is what picking a choice does.
+type ChoiceKind string
+
+const (
+	// KindOption is one of the answers; with a box, picking it checks or clears that.
+	KindOption ChoiceKind = ""
+	// KindSubmit sends what is checked, or goes on to the next question.
+	KindSubmit ChoiceKind = "submit"
+	// KindText is a field for a text of one's own.
+	KindText ChoiceKind = "text"
+)
 
 // Choice is one of the answers that a dialog offers.
 type Choice struct {
@@ -55,7 +60,18 @@ type Choice struct {
 	Label string `json:"label"`
 	// Selected reports whether Enter takes it, as far as text shows that.
 	Selected bool `json:"selected"`
+	// Kind is what picking it does.
+	Kind ChoiceKind `json:"kind,omitempty"`
+	// Checked reports whether its box is checked; nil: it has no box. Of a dialog with
+	// boxes several choices can be checked, which a choice of [KindSubmit] sends.
+	Checked *bool `json:"checked,omitempty"`
+	// Hazard reports whether it must not be proposed as the usual answer, such as one that
+	// ends the agent or installs another version of it.
+	Hazard bool `json:"hazard,omitempty"`
 }
+
+// yes and no are the values of [Choice.Checked], so that equal choices are equal in Go.
+var yes, no = new(true), new(false)
 
 // Look is the result of reading a screen with a profile.
 type Look struct {

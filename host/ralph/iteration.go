@@ -45,7 +45,7 @@ type iteration struct {
 	// profile is the agent's profile; nil if it has none that can prove that the prompt was
 	// taken. looks reads the screen.
 	profile *profile.Profile
-	looks   chan chan []string
+	looks   chan chan profile.Screen
 	// turn follows what an agent with a profile does, and stop is set while it asks
 	// something.
 	turn turn
@@ -86,7 +86,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 		it.done = newDoneMatcher(l.pattern, prompt)
 	}
 	if p := ProfileOf(l.Profiles, &st); deliver.Supports(p) {
-		it.profile, it.looks = p, make(chan chan []string)
+		it.profile, it.looks = p, make(chan chan profile.Screen)
 	}
 	if st.Headless {
 		it.ready.waiting = false // it has its prompt
@@ -96,7 +96,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	drop(l.signals.interrupts) // meant for another
 	l.conversation.taken = func() bool { return st.Headless || it.entered.Load() != 0 }
 	it.screen = screen.Screen{
-		Live: true,
+		Live: true, Styles: true,
 		Mode: func(mode int, on bool) { l.console.modes[mode] = on },
 		Line: it.finish,
 	}
@@ -119,7 +119,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 		it.outcome.last = lastLine(it.screen.Shown())
 	}
 	if it.outcome.failed() && it.outcome.failure == "" && (st.Headless || it.profile != nil) {
-		it.outcome.failure = errorText(it.screen.Shown(), "")
+		it.outcome.failure = errorText(it.shown().Text(), "")
 	}
 	return it.outcome
 }
@@ -180,7 +180,7 @@ func (it *iteration) step(ctx context.Context) {
 		it.pasted = nil
 		it.given(ctx, err)
 	case shown := <-it.looks:
-		shown <- it.screen.Shown()
+		shown <- it.shown()
 	case <-it.turn.look.C:
 		it.readTurn(ctx)
 	case <-it.stop.watch.changes():

@@ -122,15 +122,15 @@ type window iteration
 
 // Screen asks the goroutine of the loop, which alone has the screen.
 func (w *window) Screen(ctx context.Context) (profile.Screen, error) {
-	shown := make(chan []string, 1)
+	shown := make(chan profile.Screen, 1)
 	select {
 	case w.looks <- shown:
 	case <-ctx.Done():
 		return profile.Screen{}, context.Cause(ctx)
 	}
 	select {
-	case lines := <-shown:
-		return profile.Screen{Lines: lines}, nil
+	case s := <-shown:
+		return s, nil
 	case <-ctx.Done():
 		return profile.Screen{}, context.Cause(ctx)
 	}

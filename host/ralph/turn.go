@@ -121,7 +121,7 @@ func (it *iteration) readTurn(ctx context.Context) {
 		it.matched()
 	}
 	if it.outcome.broken = l.Broken; l.Broken != "" {
-		it.outcome.failure = errorText(it.screen.Shown(), l.Broken)
+		it.outcome.failure = errorText(it.shown().Text(), l.Broken)
 	}
 	it.end(idle)
 }
@@ -132,7 +132,7 @@ func (it *iteration) asksAtLimit(l profile.Look) bool {
 	if l.Broken == "" || it.stopped() || it.state.LimitWaited {
 		return false
 	}
-	text := errorText(it.screen.Shown(), l.Broken)
+	text := errorText(it.shown().Text(), l.Broken)
 	if _, ok := limitEnd(text, time.Now()); !ok {
 		return false
 	}
@@ -141,12 +141,18 @@ func (it *iteration) asksAtLimit(l profile.Look) bool {
 	return true
 }
 
+// shown returns what the agent's terminal shows.
+func (it *iteration) shown() profile.Screen {
+	return profile.Screen{Lines: it.screen.Shown(), Styled: it.screen.ShownStyled()}
+}
+
 // read returns what the agent's screen shows, or its hooks say where no rule knows that,
 // and what its hooks have said since it got the prompt; empty: nothing. Before it has the
 // prompt, a dialog that its profile does not know counts too.
 func (it *iteration) read() (l profile.Look, said profile.State) {
-	lines := it.screen.Shown()
-	l = it.profile.Look(profile.Screen{Lines: lines})
+	shown := it.shown()
+	lines := shown.Lines
+	l = it.profile.Look(shown)
 	c := it.hooks()
 	if l.State == profile.Unknown && c.State != "" {
 		l.State, l.Question = profile.State(c.State), c.Question

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -44,9 +45,9 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 		return swarm.Screen{}, err
 	}
 	if st.State == swarm.StateRunning {
-		lines, err := b.visible(ctx, h, o.Lines)
+		s, err := b.visible(ctx, h, o)
 		if _, refused := errors.AsType[failure](err); !refused {
-			return swarm.Screen{Lines: lines}, err
+			return s, err
 		}
 		// The worker has ended since, or the window was closed.
 	}
@@ -56,29 +57,49 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 // visible captures the screen of a worker that runs. Rows that the terminal
 // wrapped are put together again, so fewer lines may come than rows were asked
 // for; then all rows are looked at.
-func (b *Backend) visible(ctx context.Context, h handle, n int) ([]string, error) {
+func (b *Backend) visible(ctx context.Context, h handle, o swarm.ScreenOptions) (swarm.Screen, error) {
 	if h.Pane == "" {
-		return nil, failure{text: "the pane is not known"}
+		return swarm.Screen{}, failure{text: "the pane is not known"}
 	}
 	starts := []string{"0"} // the first visible one
-	if n > 0 {
-		starts = []string{"-" + strconv.Itoa(n), "-"}
+	if o.Lines > 0 {
+		starts = []string{"-" + strconv.Itoa(o.Lines), "-"}
 	}
-	var lines []string
+	capture := []string{"capture-pane", "-p", "-J"}
+	if o.Styles {
+		capture = append(capture, "-e")
+	}
+	var s swarm.Screen
 	for _, start := range starts {
-		out, err := b.sights.ask(ctx, h.server(), h.ifOurs([]string{"capture-pane", "-p", "-J", "-S", start, "-t", h.Pane}))
+		out, err := b.sights.ask(ctx, h.server(), h.ifOurs(slices.Concat(capture, []string{"-S", start, "-t", h.Pane})))
 		if err != nil {
-			return nil, err
+			return swarm.Screen{}, err
 		}
 		if out == "" {
-			return nil, failure{text: "the pane is another's"}
+			return swarm.Screen{}, failure{text: "the pane is another's"}
 		}
 		// One row more, since the first one may be the rest of a wrapped line.
-		if lines = trimmed(out); len(lines) > n {
+		if s = screenOf(out, o.Styles); len(s.Lines) > o.Lines {
 			break
 		}
 	}
-	return lastOf(lines, n), nil
+	s.Lines, s.Styled = lastOf(s.Lines, o.Lines), lastOf(s.Styled, o.Lines)
+	return s, nil
+}
+
+// screenOf returns the screen of which tmux printed the text, with styles if it was asked for
+// them.
+func screenOf(text string, styles bool) swarm.Screen {
+	if !styles {
+		return swarm.Screen{Lines: trimmed(text)}
+	}
+	s := swarm.Screen{Styled: screen.Styled(text)}
+	for _, line := range s.Styled {
+		s.Lines = append(s.Lines, strings.TrimRight(screen.Plain(line), " "))
+	}
+	s.Lines = withoutEmptyEnd(s.Lines)
+	s.Styled = s.Styled[:len(s.Lines)]
+	return s
 }
 
 // taken returns the last screen of a worker without a window.
@@ -99,8 +120,8 @@ func (h handle) taken(n int) (swarm.Screen, error) {
 
 // keep writes the last screen of a worker whose window was closed, unless its shim has done
 // so; the shim saw more of it.
-func (h handle) keep(screen string) error {
-	if screen == "" {
+func (h handle) keep(shown string) error {
+	if shown == "" {
 		return nil
 	}
 	f, err := os.CreateTemp(h.Dir, "."+rundir.ScreenFile+"-")
@@ -108,7 +129,7 @@ func (h handle) keep(screen string) error {
 		return err
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.WriteString(screen[:min(len(screen), rundir.MaxScreen)])
+	_, err = f.WriteString(shown[:min(len(shown), rundir.MaxScreen)])
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
@@ -126,6 +147,10 @@ func trimmed(screen string) []string {
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")
 	}
+	return withoutEmptyEnd(lines)
+}
+
+func withoutEmptyEnd(lines []string) []string {
 	for len(lines) > 0 && lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
@@ -134,7 +159,7 @@ func trimmed(screen string) []string {
 
 // lastOf returns the last n lines; all for 0.
 func lastOf(lines []string, n int) []string {
-	if n <= 0 {
+	if n <= 0 || lines == nil {
 		return lines
 	}
 	return slices.Clone(lines[max(0, len(lines)-n):])
@@ -169,7 +194,7 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 	var asked sync.WaitGroup
 	defer asked.Wait()
 	for _, windows := range looks {
-		asked.Go(func() { b.lookAt(ctx, windows) })
+		asked.Go(func() { b.lookAt(ctx, windows, o.Styles) })
 	}
 	return results, nil
 }
@@ -200,12 +225,12 @@ type look struct {
 
 // lookAt captures windows of one server. tmux stops at the first command whose window is
 // gone, so the rest is repeated without that window.
-func (b *Backend) lookAt(ctx context.Context, windows []*look) {
+func (b *Backend) lookAt(ctx context.Context, windows []*look, styles bool) {
 	for len(windows) > 0 {
 		// Nothing that a worker writes can be taken for the mark between two screens.
 		mark := rand.Text()[:16] + ":"
 		n, commands := fitting(len(windows), func(i int) [][]string {
-			return windows[i].commands(mark + strconv.Itoa(i))
+			return windows[i].commands(mark+strconv.Itoa(i), styles)
 		})
 		out, err := b.sights.ask(ctx, windows[0].server(), commands...)
 		_, refused := errors.AsType[failure](err)
@@ -217,15 +242,15 @@ func (b *Backend) lookAt(ctx context.Context, windows []*look) {
 		}
 		done := 0
 		for ; done < n; done++ {
-			screen, rest, ok := strings.Cut(out, mark+strconv.Itoa(done)+"\n")
+			text, rest, ok := strings.Cut(out, mark+strconv.Itoa(done)+"\n")
 			if !ok {
 				break
 			}
-			windows[done].set(screen)
+			windows[done].set(text, styles)
 			out = rest
 		}
 		if done < n {
-			windows[done].set("")
+			windows[done].set("", styles)
 			done++
 		}
 		windows = windows[done:]
@@ -234,19 +259,23 @@ func (b *Backend) lookAt(ctx context.Context, windows []*look) {
 
 // commands capture the pane if it is the worker's, and print the mark. Their short
 // names let 100 of them fit into one message.
-func (w *look) commands(mark string) [][]string {
+func (w *look) commands(mark string, styles bool) [][]string {
+	capture := "capturep -pJ -t "
+	if styles {
+		capture = "capturep -peJ -t "
+	}
 	return [][]string{
-		{"if", "-F", "-t", w.Pane, w.ours(), "capturep -pJ -t " + w.Pane},
+		{"if", "-F", "-t", w.Pane, w.ours(), capture + w.Pane},
 		{"display", "-p", mark},
 	}
 }
 
 // set takes what tmux printed of a window, which is nothing if it is gone: an empty
 // screen has empty lines.
-func (w *look) set(screen string) {
-	if screen == "" {
+func (w *look) set(text string, styles bool) {
+	if text == "" {
 		w.into.Screen, w.into.Err = w.taken(0)
 		return
 	}
-	w.into.Screen = swarm.Screen{Lines: trimmed(screen)}
+	w.into.Screen = screenOf(text, styles)
 }

@@ -66,6 +66,35 @@ func TestScreen(t *testing.T) {
 	w.wantScreen(2, swarm.Screen{Lines: painted(false).Lines[2:], Taken: true})
 }
 
+// TestScreenStyles: the styles of a screen come with its text, by a look at one and by a look
+// at several.
+func TestScreenStyles(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	paint := `printf 'plain\n\033[31mred\n  on \033[0;2mdim\302\240\033[0m   \n\033[44m    \033[0m\n\nend\n'; exec sleep 999`
+	one, two := f.spawn("one", "sh", "-c", paint), f.spawn("two", "sh", "-c", paint)
+	one.shows("end")
+	two.shows("end")
+	want := swarm.Screen{
+		Lines:  []string{"plain", "red", "  on dim\u00a0", "", "", "end"},
+		Styled: []string{"plain", "\x1b[31mred\x1b[0m", "\x1b[31m  on \x1b[0;2mdim\u00a0\x1b[0m", "", "", "end"},
+	}
+	results, err := one.backend.ScreenBatch(t.Context(), []swarm.Handle{one.handle, two.handle}, swarm.ScreenOptions{Styles: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, err := one.backend.Screen(t.Context(), one.handle, swarm.ScreenOptions{Styles: true})
+	for i, got := range append(results, swarm.ScreenResult{Screen: single, Err: err}) {
+		if diff := cmp.Diff(swarm.ScreenResult{Screen: want}, got); diff != "" {
+			t.Errorf("%d (-want +got):\n%s", i, diff)
+		}
+	}
+	last, err := one.backend.Screen(t.Context(), one.handle, swarm.ScreenOptions{Styles: true, Lines: 5})
+	if diff := cmp.Diff(swarm.Screen{Lines: want.Lines[1:], Styled: want.Styled[1:]}, last); err != nil || diff != "" {
+		t.Errorf("the last lines: %v (-want +got):\n%s", err, diff)
+	}
+}
+
 // TestScreenAfterExit has output that is still on its way to tmux at the end.
 func TestScreenAfterExit(t *testing.T) {
 	t.Parallel()

@@ -77,7 +77,7 @@ func (b *Backend) answered(ctx context.Context, got, n int, err error) error {
 func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
 	results := make([]swarm.ScreenResult, 0, len(hs))
 	for part := range slices.Chunk(hs, swarm.MaxScreens) {
-		resp, err := b.rpc.Screens(ctx, &pb.ScreensRequest{Handles: wire.Handles(part), Lines: int64(o.Lines)})
+		resp, err := b.rpc.Screens(ctx, &pb.ScreensRequest{Handles: wire.Handles(part), Lines: int64(o.Lines), Styles: o.Styles})
 		if err := b.answered(ctx, len(resp.GetResults()), len(part), err); err != nil {
 			return nil, err
 		}

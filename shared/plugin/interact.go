@@ -39,7 +39,7 @@ func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) er
 
 // Screen implements [swarm.Screener].
 func (b *Backend) Screen(ctx context.Context, h swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
-	resp, err := b.rpc.Screen(ctx, &pb.ScreenRequest{Handle: wire.Handle(h), Lines: int64(o.Lines)})
+	resp, err := b.rpc.Screen(ctx, &pb.ScreenRequest{Handle: wire.Handle(h), Lines: int64(o.Lines), Styles: o.Styles})
 	return wire.FromScreen(resp), wire.FromStatus(ctx, err)
 }
 

@@ -64,7 +64,7 @@ func (s *Screen) layout() {
 		}
 		r.shown = 0
 		atCursor := i == g.y && g.x == atEnd
-		r.toCells(s.Colours)
+		r.toCells(s.styled())
 		added := s.wrapRow(g, i)
 		switch {
 		case atCursor:
@@ -107,7 +107,7 @@ func (s *Screen) wrapRow(g *grid, i int) int {
 		last.wrapped, last.fed = true, false
 		cells = cells[at:]
 		next.cells = slices.Clone(cells[:min(len(cells), s.columns)])
-		if s.Colours {
+		if s.styled() {
 			styles = styles[at:]
 			next.styles = slices.Clone(styles[:min(len(styles), s.columns)])
 		}
@@ -147,7 +147,7 @@ func (s *Screen) cellRow() *row {
 	s.align()
 	g := s.grid()
 	r := g.rows[g.y]
-	r.toCells(s.Colours)
+	r.toCells(s.styled())
 	if g.x == atEnd {
 		s.atEndOf(r)
 	}
@@ -386,13 +386,13 @@ func (s *Screen) ascii(data []byte) int {
 		return 0
 	}
 	s.touch(g.y)
-	r.extend(g.x, s.Colours)
+	r.extend(g.x, s.styled())
 	r.open(g.x, g.x+n)
-	r.extend(g.x+n, s.Colours)
+	r.extend(g.x+n, s.styled())
 	for i, b := range data[:n] {
 		r.cells[g.x+i] = rune(b)
 	}
-	if s.Colours {
+	if s.styled() {
 		for i := range n {
 			r.styles[g.x+i] = s.style
 		}
@@ -477,9 +477,9 @@ func (s *Screen) put(c rune) {
 	}
 	s.touch(g.y)
 	if s.inserting {
-		r.insert(g.x, w, width, s.Colours)
+		r.insert(g.x, w, width, s.styled())
 	}
-	r.set(g.x, c, w, s.style, s.Colours)
+	r.set(g.x, c, w, s.style, s.styled())
 	s.last = c
 	g.past = false
 	if g.x += w; g.x >= width {

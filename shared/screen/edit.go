@@ -53,7 +53,7 @@ func (s *Screen) editLine(final byte, n int) {
 	s.budget.work(len(r.cells)/2 + min(n, s.width()))
 	switch final {
 	case '@':
-		r.insert(g.x, min(n, s.right(0)+1), s.width(), s.Colours)
+		r.insert(g.x, min(n, s.right(0)+1), s.width(), s.styled())
 	case 'P':
 		r.remove(g.x, n)
 	case 'X':
@@ -288,7 +288,7 @@ func (s *Screen) tab() {
 	}
 	if g.x >= len(r.cells) {
 		s.touch(g.y)
-		r.set(g.x, '\t', w, s.style, s.Colours)
+		r.set(g.x, '\t', w, s.style, s.styled())
 	}
 	g.x += w
 }

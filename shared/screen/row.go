@@ -341,7 +341,7 @@ func (r *row) cut(n int) {
 // render appends the text of the row from the byte at from on.
 func (r *row) render(out []byte, from int, colours bool) []byte {
 	if !r.inCells {
-		return r.renderText(out, from)
+		return r.renderText(out, from, colours)
 	}
 	n := r.written()
 	if r.wrapped {
@@ -374,7 +374,10 @@ func (r *row) render(out []byte, from int, colours bool) []byte {
 	return style{}.after(out, now)
 }
 
-func (r *row) renderText(out []byte, from int) []byte {
+func (r *row) renderText(out []byte, from int, colours bool) []byte {
+	if !colours {
+		return append(out, r.text[min(from, len(r.text)):]...)
+	}
 	var now style
 	spans := r.spans
 	for len(spans) > 0 && spans[0].at <= from {

@@ -30,6 +30,9 @@ type Screen struct {
 	// Colours keeps how letters look. Each piece of text that is reported has in it the
 	// SGR sequences that make its letters look so, and no others, and ends with a reset.
 	Colours bool
+	// Styles keeps how letters look for [Screen.ShownStyled] alone: what is reported is
+	// plain text.
+	Styles bool
 	// Mode is called for each private mode that the program turns on or off, such as 2004
 	// for bracketed paste, unless it is nil.
 	Mode func(mode int, on bool)
@@ -270,7 +273,7 @@ func (s *Screen) Close() {
 	s.reportAll(true)
 	s.budget.said = false // those who read only the end have to know, too
 	s.tellMissing(s.now)
-	*s = Screen{Line: s.Line, Live: s.Live, Colours: s.Colours, Mode: s.Mode}
+	*s = Screen{Line: s.Line, Live: s.Live, Colours: s.Colours, Styles: s.Styles, Mode: s.Mode}
 }
 
 // Settle reports everything on the screen that has not been reported, as if it were
@@ -280,6 +283,12 @@ func (s *Screen) Settle() { s.reportAll(true) }
 
 // Shown returns the lines that are on the screen now, without empty ones at the end.
 func (s *Screen) Shown() []string { return lines(s.grid().rows, s.Colours) }
+
+// ShownStyled returns the lines of [Screen.Shown] with the SGR sequences that make their
+// letters look as they do, each for itself. It needs Styles or Colours.
+func (s *Screen) ShownStyled() []string { return lines(s.grid().rows, s.styled()) }
+
+func (s *Screen) styled() bool { return s.Colours || s.Styles }
 
 // Open returns the lines on the screen that were not reported, or changed since.
 func (s *Screen) Open() []string {

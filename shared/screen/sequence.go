@@ -169,7 +169,7 @@ func (s *Screen) csi(final byte) {
 	}
 	switch final {
 	case 'm':
-		if s.Colours {
+		if s.styled() {
 			s.style.change(q.params)
 		}
 	case 'h', 'l':

@@ -7,6 +7,8 @@ type ScreenOptions struct {
 	// Lines is the largest number of last lines to return, including those above the
 	// visible screen; 0: the visible screen.
 	Lines int
+	// Styles asks for [Screen.Styled] as well.
+	Styles bool
 }
 
 // Screen is what a terminal shows.
@@ -14,6 +16,11 @@ type Screen struct {
 	// Lines are its lines as text, without colours and trailing blanks; empty lines at
 	// the end of the screen are left out.
 	Lines []string
+	// Styled are the same lines with SGR sequences that give their letters their colours
+	// and attributes, if they were asked for. Each begins in the terminal's own style and
+	// returns to it, and has no other sequence. It is nil if the backend does not know the
+	// styles, as of a screen that was taken at the end of a worker.
+	Styled []string
 	// Taken says that the worker has ended and that this is what its terminal
 	// showed last.
 	Taken bool

@@ -1964,7 +1964,9 @@ type ScreenRequest struct {
 	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
 	// How many of the last lines, those above the visible screen included; 0 is the
 	// visible screen.
-	Lines         int64 `protobuf:"varint,2,opt,name=lines,proto3" json:"lines,omitempty"`
+	Lines int64 `protobuf:"varint,2,opt,name=lines,proto3" json:"lines,omitempty"`
+	// Whether the lines are to come with their styles as well.
+	Styles        bool `protobuf:"varint,3,opt,name=styles,proto3" json:"styles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2013,6 +2015,13 @@ func (x *ScreenRequest) GetLines() int64 {
 	return 0
 }
 
+func (x *ScreenRequest) GetStyles() bool {
+	if x != nil {
+		return x.Styles
+	}
+	return false
+}
+
 // ScreenResponse is what a terminal shows.
 type ScreenResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2020,7 +2029,10 @@ type ScreenResponse struct {
 	// empty lines at the end of the screen.
 	Lines []string `protobuf:"bytes,1,rep,name=lines,proto3" json:"lines,omitempty"`
 	// The worker has ended, and this is what its terminal showed last.
-	Taken         bool `protobuf:"varint,2,opt,name=taken,proto3" json:"taken,omitempty"`
+	Taken bool `protobuf:"varint,2,opt,name=taken,proto3" json:"taken,omitempty"`
+	// The same lines with SGR sequences, and no others, if styles were asked for. Each begins
+	// in the terminal's own style and returns to it. Empty if the styles are not known.
+	Styled        []string `protobuf:"bytes,3,rep,name=styled,proto3" json:"styled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2069,13 +2081,22 @@ func (x *ScreenResponse) GetTaken() bool {
 	return false
 }
 
+func (x *ScreenResponse) GetStyled() []string {
+	if x != nil {
+		return x.Styled
+	}
+	return nil
+}
+
 // ScreensRequest asks what terminals show.
 type ScreensRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The workers, at most 100.
 	Handles []*Handle `protobuf:"bytes,1,rep,name=handles,proto3" json:"handles,omitempty"`
 	// As in ScreenRequest, for each.
-	Lines         int64 `protobuf:"varint,2,opt,name=lines,proto3" json:"lines,omitempty"`
+	Lines int64 `protobuf:"varint,2,opt,name=lines,proto3" json:"lines,omitempty"`
+	// As in ScreenRequest, for each.
+	Styles        bool `protobuf:"varint,3,opt,name=styles,proto3" json:"styles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2122,6 +2143,13 @@ func (x *ScreensRequest) GetLines() int64 {
 		return x.Lines
 	}
 	return 0
+}
+
+func (x *ScreensRequest) GetStyles() bool {
+	if x != nil {
+		return x.Styles
+	}
+	return false
 }
 
 // ScreensResponse answers for each worker, in the order of the request.
@@ -3152,16 +3180,19 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x10SetPausedRequest\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x16\n" +
 	"\x06paused\x18\x02 \x01(\bR\x06paused\"\x13\n" +
-	"\x11SetPausedResponse\"V\n" +
+	"\x11SetPausedResponse\"n\n" +
 	"\rScreenRequest\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x14\n" +
-	"\x05lines\x18\x02 \x01(\x03R\x05lines\"<\n" +
+	"\x05lines\x18\x02 \x01(\x03R\x05lines\x12\x16\n" +
+	"\x06styles\x18\x03 \x01(\bR\x06styles\"T\n" +
 	"\x0eScreenResponse\x12\x14\n" +
 	"\x05lines\x18\x01 \x03(\tR\x05lines\x12\x14\n" +
-	"\x05taken\x18\x02 \x01(\bR\x05taken\"Y\n" +
+	"\x05taken\x18\x02 \x01(\bR\x05taken\x12\x16\n" +
+	"\x06styled\x18\x03 \x03(\tR\x06styled\"q\n" +
 	"\x0eScreensRequest\x121\n" +
 	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\x12\x14\n" +
-	"\x05lines\x18\x02 \x01(\x03R\x05lines\"J\n" +
+	"\x05lines\x18\x02 \x01(\x03R\x05lines\x12\x16\n" +
+	"\x06styles\x18\x03 \x01(\bR\x06styles\"J\n" +
 	"\x0fScreensResponse\x127\n" +
 	"\aresults\x18\x01 \x03(\v2\x1d.swarm.plugin.v1.ScreenResultR\aresults\"u\n" +
 	"\fScreenResult\x127\n" +

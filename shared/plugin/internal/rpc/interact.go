@@ -33,7 +33,7 @@ func (b backendServer) Signal(ctx context.Context, req *pb.SignalRequest) (*pb.S
 
 func (b backendServer) Screen(ctx context.Context, req *pb.ScreenRequest) (*pb.ScreenResponse, error) {
 	return call(ctx, b.s, "Screen", func(ctx context.Context, screener swarm.Screener) (*pb.ScreenResponse, error) {
-		s, err := screener.Screen(ctx, wire.FromHandle(req.GetHandle()), swarm.ScreenOptions{Lines: int(max(req.GetLines(), 0))})
+		s, err := screener.Screen(ctx, wire.FromHandle(req.GetHandle()), swarm.ScreenOptions{Lines: int(max(req.GetLines(), 0)), Styles: req.GetStyles()})
 		return wire.Screen(s), err
 	})
 }
@@ -44,7 +44,7 @@ func (b backendServer) Screens(ctx context.Context, req *pb.ScreensRequest) (*pb
 		if len(hs) > swarm.MaxScreens {
 			return nil, fmt.Errorf("%w: %d handles in one call; the most is %d", swarm.ErrInvalidSpec, len(hs), swarm.MaxScreens)
 		}
-		results, err := screener.ScreenBatch(ctx, hs, swarm.ScreenOptions{Lines: int(max(req.GetLines(), 0))})
+		results, err := screener.ScreenBatch(ctx, hs, swarm.ScreenOptions{Lines: int(max(req.GetLines(), 0)), Styles: req.GetStyles()})
 		return &pb.ScreensResponse{Results: wire.Convert(results, wire.ScreenResult)}, checkResults(b.s, hs, results, err)
 	})
 }

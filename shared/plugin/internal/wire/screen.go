@@ -7,12 +7,12 @@ import (
 
 // Screen converts a screen.
 func Screen(s swarm.Screen) *pb.ScreenResponse {
-	return &pb.ScreenResponse{Lines: texts(s.Lines), Taken: s.Taken}
+	return &pb.ScreenResponse{Lines: texts(s.Lines), Styled: texts(s.Styled), Taken: s.Taken}
 }
 
 // FromScreen converts back.
 func FromScreen(r *pb.ScreenResponse) swarm.Screen {
-	return swarm.Screen{Lines: texts(r.GetLines()), Taken: r.GetTaken()}
+	return swarm.Screen{Lines: texts(r.GetLines()), Styled: texts(r.GetStyled()), Taken: r.GetTaken()}
 }
 
 // AttachRequest converts a request to attach a terminal.

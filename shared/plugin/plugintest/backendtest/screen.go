@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -64,6 +65,30 @@ func screenCases() []testCase {
 			},
 		},
 		{
+			name: "screen-with-styles", needs: swarm.CapScreen,
+			rule: "Screen with Styles returns the same lines, and as Styled either none or each of them with SGR sequences alone",
+			run: func(k *kit) {
+				w := k.page()
+				ctx, cancel := k.limited()
+				defer cancel()
+				s, err := k.Backend.(swarm.Screener).Screen(ctx, w.handle, swarm.ScreenOptions{Lines: 5, Styles: true})
+				k.Must("Screen", err)
+				if !slices.Equal(s.Lines, pageLines(5)) {
+					k.Broken("the lines are %q", s.Lines)
+				}
+				if s.Styled == nil {
+					return
+				}
+				var text []string
+				for _, line := range s.Styled {
+					text = append(text, sgr().ReplaceAllString(line, ""))
+				}
+				if !slices.Equal(text, s.Lines) {
+					k.Broken("the lines are %q, with styles %q", s.Lines, s.Styled)
+				}
+			},
+		},
+		{
 			name: "screens-equal-singles", needs: swarm.CapBatchScreen,
 			rule: "ScreenBatch returns for each handle, in order, what Screen would return",
 			run: func(k *kit) {
@@ -89,6 +114,9 @@ func screenCases() []testCase {
 		},
 	}
 }
+
+// sgr matches the sequences that a styled line may have.
+var sgr = lazyregexp.New("\x1b\\[[0-9;:]*m")
 
 // pageLines returns the last n lines of a [script.Page]; 0: all.
 func pageLines(n int) []string {

@@ -1,0 +1,102 @@
+package profile
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+type input struct {
+	// prompt matches the line that text is typed at; its group "draft" is the text.
+	prompt *regexp.Regexp
+	// above matches one of the near lines above it, end the line below it that ends the
+	// draft; nil matches any.
+	above, end *regexp.Regexp
+	near       int
+	// footer matches the first line below end. It ends a draft that itself has lines like
+	// end.
+	footer *regexp.Regexp
+	// open is how many lines of a draft may be at the bottom of the screen without an end
+	// below them, since a long draft leaves no room for it.
+	open int
+	// below is how many lines that are not empty may follow that.
+	below int
+	// hints match the text of an empty prompt.
+	hints []*regexp.Regexp
+	// pasted match the placeholder of a long text.
+	pasted []*regexp.Regexp
+}
+
+// view is a screen as rules see it.
+type view struct {
+	lines []string
+	// looks are the styles of the lines; nil: they are not known.
+	looks *looks
+	// prompt and end are the first line of the prompt and the one after its draft;
+	// prompt is -1 if none is shown.
+	prompt, end int
+	// certain says that no row of a menu can look like the prompt: it has a mark, and the
+	// line below it is no empty one.
+	certain bool
+}
+
+func (in *input) view(s Screen) view {
+	v := view{lines: s.Text(), prompt: -1}
+	v.looks = newLooks(s, v.lines)
+	if in.prompt == nil {
+		return v
+	}
+	for i, line := range slices.Backward(v.lines) {
+		if !in.prompt.MatchString(line) || in.above != nil && !matchesOne(in.above, v.lines[max(0, i-in.near):i]) {
+			continue
+		}
+		end, ok := in.endOf(v.lines, i)
+		if !ok {
+			continue
+		}
+		if filled(v.lines[end:]) <= in.below+1 { // the line of the end
+			v.prompt, v.end = i, end
+			v.certain = !in.prompt.MatchString("") && in.end != nil &&
+				(!in.end.MatchString("") || in.footer != nil && in.footer.MatchString(at(v.lines, end+1)))
+		}
+		return v
+	}
+	return v
+}
+
+// endOf returns the index of the line below the draft of a prompt, and whether there is
+// one.
+func (in *input) endOf(lines []string, prompt int) (int, bool) {
+	first := prompt + 1
+	if in.end == nil {
+		return first, true
+	}
+	for first < len(lines) && !in.end.MatchString(lines[first]) {
+		first++
+	}
+	if first == len(lines) {
+		return first, in.open > 0 && first-prompt >= in.open
+	}
+	for end := len(lines) - 2; in.footer != nil && end > first; end-- {
+		if in.end.MatchString(lines[end]) && in.footer.MatchString(lines[end+1]) {
+			return end, true
+		}
+	}
+	return first, true
+}
+
+func (in *input) draft(v view) string {
+	if v.prompt < 0 {
+		return ""
+	}
+	m := in.prompt.FindStringSubmatch(v.lines[v.prompt])
+	draft := []string{bare(group(in.prompt, m, "draft"))}
+	for _, line := range v.lines[v.prompt+1 : v.end] {
+		draft = append(draft, bare(line))
+	}
+	text := strings.TrimSpace(strings.Join(draft, "\n"))
+	if matchesAny(in.hints, text) {
+		return ""
+	}
+	return text
+}

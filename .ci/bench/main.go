@@ -21,6 +21,7 @@ import (
 
 type options struct {
 	runs, workers, crowd, others int
+	steady                       time.Duration
 	only                         string
 	bin                          string
 }
@@ -31,6 +32,7 @@ func main() {
 	flag.IntVar(&o.workers, "workers", 1000, "how many workers to list")
 	flag.IntVar(&o.crowd, "crowd", 200, "how many workers to kill at once")
 	flag.IntVar(&o.others, "others", 3000, "how many other workers there are beside one that is spawned and killed")
+	flag.DurationVar(&o.steady, "steady", 10*time.Minute, "how long one worker writes without a pause")
 	flag.StringVar(&o.only, "only", "", "measure only these rows, separated by commas")
 	flag.StringVar(&o.bin, "bin", "", "measure the programs in this directory instead of building them")
 	flag.Parse()
@@ -51,6 +53,7 @@ var groups = []group{
 	{"kill", kill},
 	{"spawn", spawn},
 	{"shim", shim},
+	{"shims", shims},
 	{"throughput", throughput},
 	{"crowd", crowd},
 	{"stubborn", stubborn},

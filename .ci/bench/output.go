@@ -97,7 +97,7 @@ func shim(ctx context.Context, w *world, _ options) ([]row, error) {
 			return nil, ctx.Err()
 		}
 	}
-	kib, err := w.resident(filepath.Join(w.bin, "swarm-shim"))
+	kib, err := w.most("VmRSS:")
 	if err != nil {
 		return nil, err
 	}
@@ -107,25 +107,82 @@ func shim(ctx context.Context, w *world, _ options) ([]row, error) {
 	}}, w.clear(ctx)
 }
 
-// resident returns the memory of the one process of that program, in KiB.
-func (w *world) resident(program string) (int, error) {
+// shims is what each of many shims costs: its threads, and its memory after ten minutes of steady
+// output of the last one.
+func shims(ctx context.Context, w *world, o options) ([]row, error) {
+	const workers = 100
+	const steady = `line=$(printf %0119d); while :; do yes "$line" | head -c 500000; sleep 0.1; done`
+	if err := w.spawnMany(ctx, "quiet", 1, workers/2, nil, []string{"sleep", "10000"}); err != nil {
+		return nil, err
+	}
+	if err := w.spawnMany(ctx, "loud", 1, workers/2, []string{"--log-limit", "1MiB"}, []string{"sh", "-c", "while sleep 0.2; do echo out; echo err >&2; done"}); err != nil {
+		return nil, err
+	}
+	// They have each shim do something.
+	for range o.runs {
+		if _, err := w.swarm(ctx, "stats"); err != nil {
+			return nil, err
+		}
+	}
+	threads, err := w.most("Threads:")
+	if err != nil {
+		return nil, err
+	}
+	if err := w.clear(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := w.swarm(ctx, "spawn", "--name", "steady", "--log-limit", "1MiB", "--", "sh", "-c", steady); err != nil {
+		return nil, err
+	}
+	select {
+	case <-time.After(o.steady):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	kib, err := w.most("VmRSS:")
+	if err != nil {
+		return nil, err
+	}
+	return []row{
+		{
+			what: fmt.Sprintf("shim, most threads of %d", workers), measured: strconv.Itoa(threads),
+			value: float64(threads), unit: "threads", max: 4,
+		},
+		{
+			what: fmt.Sprintf("shim, resident, after %v of 5 MB/s, log of 1 MiB", o.steady), measured: fmt.Sprintf("%d KiB", kib),
+			value: float64(kib) / 1024, unit: "MiB", max: 3,
+		},
+	}, w.clear(ctx)
+}
+
+// most returns the largest value of a line of /proc/PID/status among the shims.
+func (w *world) most(field string) (int, error) {
 	exes, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
 		return 0, err
 	}
+	program := filepath.Join(w.bin, "swarm-shim")
+	largest := 0
 	for _, exe := range exes {
 		if target, err := os.Readlink(exe); err != nil || target != program {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(filepath.Dir(exe), "status"))
 		if err != nil {
-			return 0, err
+			continue // it has ended
 		}
 		for line := range strings.Lines(string(text)) {
-			if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-				return strconv.Atoi(strings.Fields(rest)[0])
+			if rest, ok := strings.CutPrefix(line, field); ok {
+				n, err := strconv.Atoi(strings.Fields(rest)[0])
+				if err != nil {
+					return 0, err
+				}
+				largest = max(largest, n)
 			}
 		}
 	}
-	return 0, fmt.Errorf("%s: %w", program, io.EOF)
+	if largest == 0 {
+		return 0, fmt.Errorf("%s: %w", program, io.EOF)
+	}
+	return largest, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -32,14 +33,17 @@ type opening struct {
 func (o opening) commands(makeSession bool) [][]string {
 	session, name := "="+o.target.session+":", "swarm-"+o.spec.ID
 	// With more than one argument tmux runs a command without a shell.
-	mark, shim := swarm.EnvShim+"="+o.spec.ID, []string{o.spec.Local.Shim, o.spec.Local.RunDir}
-	open := []string{"new-window", "-d", "-t", session, "-e", mark}
+	marks, shim := rundir.ShimEnv(o.spec.ID), []string{o.spec.Local.Shim, o.spec.Local.RunDir}
+	open := []string{"new-window", "-d", "-t", session}
+	for _, mark := range marks {
+		open = append(open, "-e", mark)
+	}
 	var setUp [][]string
 	if makeSession {
 		// Windows that a user opens in the session begin in the worker's directory. With -e tmux
-		// would set the mark for them too, so env sets it here.
+		// would set the marks for them too, so env sets them here.
 		open = []string{"new-session", "-d", "-s", o.target.session, "-c", literal(o.spec.Dir)}
-		shim = append([]string{"/usr/bin/env", mark}, shim...)
+		shim = slices.Concat([]string{"/usr/bin/env"}, marks, shim)
 		setUp = o.setUpSession(session)
 	}
 	open = append(open, "-n", name, "-P", "-F", openedFormat, "--")

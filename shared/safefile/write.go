@@ -16,18 +16,42 @@ const attempts = 10
 // exists at path is removed first and never opened: it may be a FIFO without a reader, or a
 // link. A directory there is an error.
 func Create(path string) (*os.File, error) {
+	fd, err := CreateDescriptor(path)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// CreateDescriptor is [Create] for a caller that uses the descriptor itself.
+func CreateDescriptor(path string) (int, error) {
 	var last error
 	for range attempts {
-		if err := syscall.Unlink(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, &fs.PathError{Op: "replace", Path: path, Err: err}
+		if err := again(func() error { return syscall.Unlink(path) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return -1, &fs.PathError{Op: "replace", Path: path, Err: err}
 		}
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_CLOEXEC, 0o600)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+		fd := -1
+		err := again(func() (err error) {
+			fd, err = syscall.Open(path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL|syscall.O_CLOEXEC, 0o600)
+			return err
+		})
+		if err == nil {
+			return fd, nil
 		}
-		last = err
+		if last = (&fs.PathError{Op: "open", Path: path, Err: err}); !errors.Is(err, fs.ErrExist) {
+			break
+		}
 	}
-	return nil, last
+	return -1, last
+}
+
+// again makes a call until no signal interrupts it.
+func again(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
 }
 
 // Replace makes data the content of the file at path, whole or not at all: a reader sees

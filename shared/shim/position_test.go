@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -123,7 +124,7 @@ func TestOutputFromAnInodeOfBefore(t *testing.T) {
 func TestOutputFromOneReadInManyFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	log, err := writer.OpenLog(1)
+	log, err := writer.OpenLog(1, new(sync.Mutex))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,8 @@ type Starting struct {
 }
 
 // Prepare writes the files that a shim needs into the run directory. The program that
-// starts the shim passes the directory as its only argument, and [swarm.EnvShim], with
-// the worker's id, in its environment. For a directory in which a shim was started before,
+// starts the shim passes the directory as its only argument, and [rundir.ShimEnv] in its
+// environment. For a directory in which a shim was started before,
 // the error is [swarm.ErrExists].
 //
 // The caller waits for the outcome with Watch, and calls Close in any case.

@@ -41,7 +41,7 @@ func Start(ctx context.Context, shimPath, dir string, l rundir.Launch) error {
 	// The shim outlives this call and this process.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), shimPath, dir)
 	cmd.Dir = dir
-	cmd.Env = []string{swarm.EnvShim + "=" + l.ID, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = append(rundir.ShimEnv(l.ID), "PATH="+os.Getenv("PATH"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%w: start swarm-shim: %w", swarm.ErrUnavailable, err)

@@ -55,6 +55,16 @@ var helpers = map[string][]string{
 	TailMark:    {"swarm-shim", TailFlag},
 }
 
+// OneProcessor is an environment variable with a value that a shim has. Go programs that start
+// with it prepare for one processor: on a machine with many, a shim would else take several times
+// the memory and more threads.
+const OneProcessor, OneProcessorValue = "GOMAXPROCS", "1"
+
+// ShimEnv returns the variables that the shim of a worker has in its environment.
+func ShimEnv(id string) []string {
+	return []string{swarm.EnvShim + "=" + id, OneProcessor + "=" + OneProcessorValue}
+}
+
 // EngineKey is the name of the file in a state directory that holds the secret of
 // [swarm.EnvEngine], which is readable for its user alone.
 const EngineKey = "engine.key"

@@ -5,8 +5,11 @@ import "strconv"
 // EncodeStatus returns the content of status.json: one object, and a newline. It equals the
 // output of encoding/json for s, except that invalid UTF-8 in a text becomes the
 // replacement character.
-func EncodeStatus(s Status) []byte {
-	o := object{b: make([]byte, 0, 512)}
+func EncodeStatus(s Status) []byte { return AppendStatus(make([]byte, 0, 1<<10), s) }
+
+// AppendStatus appends what [EncodeStatus] returns to b.
+func AppendStatus(b []byte, s Status) []byte {
+	o := object{b: b}
 	o.open()
 	o.number("version", int64(s.Version))
 	o.text("id", s.ID)

@@ -6,12 +6,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // startClean executes the shim once more if it was started with blocked signals,
-// which the worker would inherit and which the runtime gives no way to unblock, or
-// without the marker, by which an outer shim would take it for a worker's process.
+// which the worker would inherit and which the runtime gives no way to unblock,
+// without the marker, by which an outer shim would take it for a worker's process, or for more
+// than one processor.
 func startClean() error {
 	var none, now unix.Sigset_t
 	// All threads have the settings with which the first one was started.
@@ -19,7 +21,8 @@ func startClean() error {
 		return os.NewSyscallError("sigprocmask", err)
 	}
 	_, marked := os.LookupEnv(swarm.EnvShim)
-	if now == none && marked {
+	single := os.Getenv(rundir.OneProcessor) == rundir.OneProcessorValue
+	if now == none && marked && single {
 		return nil
 	}
 	// Not before: it would cost those that are clean a thread.
@@ -32,6 +35,9 @@ func startClean() error {
 		if err := os.Setenv(swarm.EnvShim, "1"); err != nil {
 			return err
 		}
+	}
+	if err := os.Setenv(rundir.OneProcessor, rundir.OneProcessorValue); err != nil {
+		return err
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -33,7 +33,7 @@ func (k *shim) complete(r request, sig unix.Signal) {
 		begin: func() func() error {
 			st := k.status
 			st.Completion = done
-			e := encode(st)
+			e := k.encode(st)
 			e.answered = true
 			return func() error {
 				if err := k.file.write(e); err != nil {

@@ -230,7 +230,7 @@ func TestCompletionIsDurable(t *testing.T) {
 	s := start(t, launch("echo ready; exec sleep 999"), options{prepare: func(cmd *exec.Cmd) {
 		strace, err := exec.LookPath("strace")
 		must(t, err)
-		cmd.Args = append([]string{strace, "-f", "-y", "-o", trace, "-s", "2000", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2,write,sendto,sendmsg"}, cmd.Args...)
+		cmd.Args = append([]string{strace, "-f", "-y", "-o", trace, "-s", "2000", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2,write,pwrite64,sendto,sendmsg"}, cmd.Args...)
 		cmd.Path = strace
 	}})
 	s.says("ready")

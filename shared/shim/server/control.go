@@ -13,6 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/pty"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/nowait"
 )
 
 const (
@@ -34,6 +35,8 @@ const (
 
 type control struct {
 	socket *os.File
+	// left are clients whose files are to be closed, see [client.leave].
+	left chan *client
 	// entering holds a token for each client whose request has not arrived yet; clients and
 	// kills hold one for each served client.
 	entering, clients, kills chan struct{}
@@ -64,6 +67,7 @@ func listen(requests chan<- request) (*control, error) {
 	}
 	c := &control{
 		socket:   os.NewFile(uintptr(fd), rundir.Socket),
+		left:     make(chan *client),
 		entering: make(chan struct{}, maxEntering),
 		clients:  make(chan struct{}, maxClients),
 		kills:    make(chan struct{}, maxKills),
@@ -112,12 +116,17 @@ func (c *control) accept(requests chan<- request) {
 			continue
 		}
 		if !sameUser(fd) {
-			_ = unix.Close(fd)
+			c.newClient(fd).leave()
 			<-c.entering
 			continue
 		}
-		go c.attend(&client{file: os.NewFile(uintptr(fd), "client")}, requests)
+		go c.attend(c.newClient(fd), requests)
 	}
+}
+
+func (c *control) newClient(fd int) *client {
+	f := os.NewFile(uintptr(fd), "client")
+	return &client{file: f, from: nowait.NewReader(f), gone: c.left}
 }
 
 // attend reads the only request of a client, and then waits until the client disconnects.
@@ -135,14 +144,14 @@ func (c *control) attend(cl *client, requests chan<- request) {
 	<-c.entering
 	switch {
 	case err != nil:
-		cl.last(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
+		cl.finish(rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()})
 		return
 	case slot == nil && r.Verb == rundir.VerbWatch:
 		// Without an answer it waits for the end of the shim, which is the same.
-		cl.file.Close()
+		cl.leave()
 		return
 	case slot == nil:
-		cl.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "too many clients wait for the worker"})
+		cl.finish(rundir.Answer{Kind: rundir.AnswerBusy, Text: "too many clients wait for the worker"})
 		return
 	}
 	if r.Verb == rundir.VerbInput {
@@ -175,6 +184,10 @@ func (c *control) admit(verb string) chan struct{} {
 
 type client struct {
 	file *os.File
+	// gone gets the client when it leaves.
+	gone chan<- *client
+	// from reads the file.
+	from *nowait.Reader
 	// left says that the client has disconnected.
 	left atomic.Bool
 	// goesOn says that the client does not close the terminal, see [rundir.GoOn].
@@ -193,7 +206,7 @@ func (c *client) line() (string, error) {
 	buf := make([]byte, 0, 128)
 	for len(buf) < rundir.MaxLine {
 		buf = slices.Grow(buf, 1)
-		n, err := c.file.Read(buf[len(buf):cap(buf)])
+		n, err := c.from.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if i := bytes.IndexByte(buf, '\n'); i >= 0 && i < rundir.MaxLine {
 			c.ahead = buf[i+1:]
@@ -212,7 +225,7 @@ func (c *client) line() (string, error) {
 func (c *client) watch() {
 	var buf [64]byte
 	for {
-		n, err := c.file.Read(buf[:])
+		n, err := c.from.Read(buf[:])
 		if n > 0 {
 			c.goesOn.Store(true)
 		}
@@ -221,7 +234,7 @@ func (c *client) watch() {
 		}
 		if err != nil {
 			c.left.Store(true)
-			c.file.Close()
+			c.leave()
 			return
 		}
 	}
@@ -230,9 +243,7 @@ func (c *client) watch() {
 func (c *client) hungUp() bool {
 	gone := true
 	_ = pty.Control(c.file, func(fd int) error {
-		p := []unix.PollFd{{Fd: int32(fd)}}
-		_, _ = unix.Poll(p, 0)
-		gone = p[0].Revents&unix.POLLHUP != 0
+		gone = hungUp(fd)
 		return nil
 	})
 	return gone
@@ -247,12 +258,29 @@ func (c *client) say(a rundir.Answer) {
 	}
 	line := []byte(a.String() + "\n")
 	_ = raw.Write(func(fd uintptr) bool {
-		_, _ = unix.SendmsgN(int(fd), line, nil, nil, sendFlags)
+		send(int(fd), line)
 		return true
 	})
 }
 
+// last sends the last line. Only the goroutine of run calls it; that of the client calls finish.
 func (c *client) last(a rundir.Answer) {
 	c.say(a)
 	c.file.Close()
+}
+
+// finish is last for the goroutine of the client.
+func (c *client) finish(a rundir.Answer) {
+	c.say(a)
+	c.leave()
+}
+
+// leave ends the connection and has the goroutine of run close the file: that is a call which may
+// wait, see [calls]. After the end of run
+// the end of the shim closes it.
+func (c *client) leave() {
+	if raw, err := c.file.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { hangUp(int(fd)) })
+	}
+	c.gone <- c
 }

@@ -65,8 +65,15 @@ func (k *shim) answerAll() {
 
 // awaitInput waits until the last input is answered: it may have ended the worker.
 func (k *shim) awaitInput() {
-	select {
-	case k.turn <- struct{}{}:
-	case <-time.After(breather):
+	late := time.After(breather)
+	for {
+		select {
+		case k.turn <- struct{}{}:
+			return
+		case c := <-k.control.left:
+			c.file.Close()
+		case <-late:
+			return
+		}
 	}
 }

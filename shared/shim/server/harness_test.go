@@ -124,7 +124,7 @@ func tryStart(t *testing.T, l rundir.Launch, o options) (*shim, string) {
 	defer ready.Close()
 
 	s.cmd = exec.Command(o.program, s.dir)
-	s.cmd.Env = append([]string{"SWARM_SHIM=" + l.ID}, o.env...)
+	s.cmd.Env = append(rundir.ShimEnv(l.ID), o.env...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if o.prepare != nil {
 		o.prepare(s.cmd)

@@ -64,22 +64,22 @@ func (c *client) input(r rundir.Request, requests chan<- request) {
 		return
 	case r.Kind == rundir.InputInterrupt && in.term != nil:
 		// It is a key of its own, which does not wait for other input.
-		c.last(in.result(in.term.Interrupt()))
+		c.finish(in.result(in.term.Interrupt()))
 		return
 	case in.term == nil && in.pipe == nil:
-		c.last(in.result(errNoInput))
+		c.finish(in.result(errNoInput))
 		return
 	}
 	if err := in.await(); err != nil {
-		c.last(in.result(err))
+		c.finish(in.result(err))
 		return
 	}
 	defer func() { <-in.turn }()
 	var once sync.Once
 	err := in.take(c, r, func() {
-		once.Do(func() { c.last(rundir.Answer{Kind: rundir.AnswerPending}) })
+		once.Do(func() { c.finish(rundir.Answer{Kind: rundir.AnswerPending}) })
 	})
-	once.Do(func() { c.last(in.result(err)) })
+	once.Do(func() { c.finish(in.result(err)) })
 }
 
 // result returns the answer to an input from its error.
@@ -121,7 +121,7 @@ func (in *intake) take(c *client, r rundir.Request, late func()) error {
 	_ = c.file.SetReadDeadline(time.Now().Add(patience))
 	n := copy(data, c.ahead)
 	c.ahead = nil
-	if _, err := io.ReadFull(c.file, data[n:]); err != nil {
+	if _, err := io.ReadFull(c.from, data[n:]); err != nil {
 		return errBadInput
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())

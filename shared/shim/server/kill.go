@@ -125,6 +125,9 @@ func (k *shim) untilNext() time.Duration {
 	for kl := range k.deadlines {
 		at(kl.deadline)
 	}
+	if !k.tidyAt.IsZero() {
+		at(k.tidyAt)
+	}
 	if c := k.closing; c != nil && !c.done {
 		next = min(next, closeEvery)
 	}
@@ -140,6 +143,17 @@ func (k *shim) untilNext() time.Duration {
 	return next
 }
 
+// tidy gives memory back if it is time for that, and reports whether it was.
+func (k *shim) tidy(now time.Time) bool {
+	if k.tidyAt.IsZero() || now.Before(k.tidyAt) {
+		return false
+	}
+	k.tidyAt = time.Time{}
+	collect()
+	trim()
+	return true
+}
+
 func (k *shim) deadlines(yield func(*kill) bool) {
 	for _, kl := range k.kills {
 		if !kl.spent && !yield(kl) {
@@ -152,6 +166,9 @@ func (k *shim) deadlines(yield func(*kill) bool) {
 }
 
 func (k *shim) expire() {
+	if k.tidy(time.Now()) {
+		return
+	}
 	members, err := k.members()
 	if err == nil && len(members) == 0 {
 		// The process has ended, but its signal has not been reported yet.

@@ -172,7 +172,7 @@ func (k *shim) setPaused(r request) {
 	k.status.Paused = r.Paused
 	k.writes.add(write{
 		begin: func() func() error {
-			e := encode(k.status)
+			e := k.encode(k.status)
 			return func() error { return k.file.write(e) }
 		},
 		end: func(err error) {

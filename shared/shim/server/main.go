@@ -96,11 +96,11 @@ func start() (_ *shim, err error) {
 	if k.file, err = newStatusFile(); err != nil {
 		return nil, err
 	}
-	if k.log, err = record.OpenLog(launch.OutputLimit); err != nil {
+	if k.log, err = record.OpenLog(launch.OutputLimit, k.calls); err != nil {
 		return nil, err
 	}
 	if launch.Transcript {
-		if k.transcript, err = record.OpenTranscript(launch.OutputLimit); err != nil {
+		if k.transcript, err = record.OpenTranscript(launch.OutputLimit, k.calls); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +117,7 @@ func start() (_ *shim, err error) {
 	if err := k.startWorker(); err != nil {
 		return nil, err
 	}
-	if err := k.file.write(encode(k.status)); err != nil {
+	if err := k.file.write(k.encode(k.status)); err != nil {
 		// No host could ever learn of this worker.
 		k.abort()
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/pty"
+	"github.com/swarmhost/swarm/shared/shim/server/nowait"
 	"github.com/swarmhost/swarm/shared/shim/server/record"
 	"github.com/swarmhost/swarm/shared/shim/server/view"
 )
@@ -30,8 +31,9 @@ type output struct {
 // copy reads until the end of the stream, or until it is empty after finish.
 func (o *output) copy(done chan<- *output) {
 	buf := make([]byte, readSize)
+	from := nowait.NewReader(o.from)
 	for {
-		n, err := o.from.Read(buf)
+		n, err := from.Read(buf)
 		o.put(buf[:n])
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			o.drain(buf)

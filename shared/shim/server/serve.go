@@ -17,11 +17,15 @@ import (
 // runtime lets a heap grow to 4 MiB first, several times what the shim needs.
 const tidyEvery = 64
 
+// tidyAfter is how long after the last request the shim gives the memory back that it used for it.
+const tidyAfter = time.Second
+
 // serve carries out the request of a client, or lets it wait for the end.
 func (k *shim) serve(r request) {
 	if k.served++; k.served%tidyEvery == 0 {
 		runtime.GC()
 	}
+	k.tidyAt = time.Now().Add(tidyAfter)
 	if r.ID != "" && r.ID != k.launch.ID {
 		r.refuse(rundir.Answer{Kind: rundir.AnswerStale})
 		return

@@ -23,6 +23,7 @@ type shim struct {
 	launch rundir.Launch
 	status rundir.Status
 	file   *statusFile
+	calls  *calls
 	log    *record.Log
 	// transcript is nil unless the launch file asks for it.
 	transcript *record.Transcript
@@ -68,6 +69,8 @@ type shim struct {
 	// untrimmed says that the next write of the status is followed by trim.
 	untrimmed bool
 	writes    writes
+	// text is that of the last status that was written.
+	text []byte
 	// queued says that a write of the status is pending, unannounced that the watchers are
 	// notified after it.
 	queued, unannounced bool
@@ -101,6 +104,8 @@ type shim struct {
 	data int64
 	// served counts requests.
 	served int
+	// tidyAt is when memory is given back after requests; zero if it was.
+	tidyAt time.Time
 
 	requests chan request
 	children chan os.Signal
@@ -114,7 +119,10 @@ type shim struct {
 }
 
 func newShim(l rundir.Launch, self rundir.Identity) *shim {
+	c := newCalls()
 	return &shim{
+		calls:  c,
+		writes: newWrites(c),
 		launch: l,
 		status: rundir.Status{
 			Version: rundir.StatusVersion,
@@ -123,7 +131,6 @@ func newShim(l rundir.Launch, self rundir.Identity) *shim {
 			Shim:    self,
 		},
 		journal:    journal{id: l.ID},
-		writes:     newWrites(),
 		signalled:  make(map[int]uint64),
 		killed:     make(map[int]uint64),
 		turn:       make(chan struct{}, 1),
@@ -167,39 +174,59 @@ func (k *shim) run() int {
 	timer := time.NewTimer(time.Hour)
 	for k.phase != over || len(k.outputs) > 0 {
 		timer.Reset(k.untilNext())
-		select {
-		case <-k.children:
-			k.reap()
-		case s := <-k.signals:
-			k.caught(s.(unix.Signal))
-		case <-k.resized:
-			if k.term != nil {
-				k.term.resize()
-			}
-		case <-k.continued:
-			k.takeOrder()
-		case <-k.term.closed():
-			k.hangup()
-		case <-k.ownerEnded:
-			k.ownerGone()
-		case <-k.boxOver():
-			k.boxEnd(nil)
-		case r := <-k.requests:
-			k.serve(r)
-		case <-timer.C:
-			k.expire()
-		case o := <-k.drained:
-			k.forget(o)
-		case err := <-k.writes.ended:
-			k.writes.next(err)
-		case <-k.log.Dropped:
-			k.unsaved = true
-		}
+		handle := k.next(timer)
+		locked := k.calls.begin()
+		handle()
 		k.saveDrops()
 		k.look()
 		k.resume()
+		if locked {
+			k.calls.Unlock()
+		}
 	}
 	return k.end()
+}
+
+// next waits for an event and returns what handles it.
+func (k *shim) next(timer *time.Timer) (handle func()) {
+	select {
+	case <-k.children:
+		return k.reap
+	case s := <-k.signals:
+		return func() { k.caught(s.(unix.Signal)) }
+	case <-k.resized:
+		return k.resize
+	case <-k.continued:
+		return k.takeOrder
+	case <-k.term.closed():
+		return k.hangup
+	case <-k.ownerEnded:
+		return k.ownerGone
+	case <-k.boxOver():
+		return func() { k.boxEnd(nil) }
+	case r := <-k.requests:
+		return func() { k.serve(r) }
+	case c := <-k.control.left:
+		return func() { c.file.Close() }
+	case <-timer.C:
+		return k.expire
+	case o := <-k.drained:
+		return func() { k.forget(o) }
+	case err := <-k.writes.ended:
+		return func() { k.writes.next(err) }
+	case <-k.log.Dropped:
+		k.unsaved = true
+		return nothing
+	}
+}
+
+// nothing handles an event that only changes a field.
+func nothing() {}
+
+func (k *shim) resize() {
+	if k.term != nil {
+		k.term.resize()
+	}
 }
 
 func (k *shim) reap() {

@@ -4,11 +4,12 @@ package server
 
 import (
 	"encoding/binary"
-	"errors"
 	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/shim/server/nowait"
 )
 
 // onSignal is the handler of the caught signals: it writes the number of the signal into
@@ -60,9 +61,10 @@ func catch(caught func(unix.Signal), signals ...unix.Signal) error {
 // deliver reads the pipe of the handler until it is closed, which it never is.
 func deliver(from *os.File, caught func(unix.Signal)) {
 	var b [4 * 64]byte
+	r := nowait.NewReader(from)
 	for {
-		n, err := from.Read(b[:])
-		if err != nil && !errors.Is(err, unix.EINTR) {
+		n, err := r.Read(b[:])
+		if err != nil {
 			return
 		}
 		for at := 0; at+4 <= n; at += 4 {

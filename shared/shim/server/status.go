@@ -4,10 +4,19 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/record"
+)
+
+// The names of files that are written often.
+var (
+	updateName = record.NewName(updateFile)
+	finalName  = record.NewName(finalFile)
+	statusName = record.NewName(rundir.StatusFile)
 )
 
 const (
@@ -44,8 +53,11 @@ type encoded struct {
 	answered bool
 }
 
-func encode(st rundir.Status) encoded {
-	return encoded{text: rundir.EncodeStatus(st), durable: st.Completion != nil}
+// encode encodes a status for the next write. There is one write at a time, so the text of the last
+// one is not needed any more.
+func (k *shim) encode(st rundir.Status) encoded {
+	k.text = rundir.AppendStatus(k.text[:0], st)
+	return encoded{text: k.text, durable: st.Completion != nil}
 }
 
 // write replaces the status while the worker runs. A status that is answered is durable under
@@ -53,13 +65,13 @@ func encode(st rundir.Status) encoded {
 // machine looks for it there: so the rename can't undo it, and an error comes before it is seen.
 func (s *statusFile) write(e encoded) error {
 	failpoint("writing")
-	err := writeFile(updateFile, e.text, e.durable)
+	err := writeFile(updateName, e.text, e.durable)
 	if err == nil && e.answered {
 		err = safefile.SyncDir(".")
 		failpoint("kept")
 	}
 	if err == nil {
-		err = replaceStatus(updateFile)
+		err = replaceStatus(updateName)
 	}
 	if err != nil {
 		_ = os.Remove(updateFile)
@@ -71,12 +83,12 @@ func (s *statusFile) write(e encoded) error {
 	return err
 }
 
-func writeFile(name string, b []byte, durable bool) error {
-	f, err := safefile.Create(name)
+func writeFile(name record.Name, b []byte, durable bool) error {
+	f, err := record.Create(name)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b)
+	err = f.WriteAt(b, 0)
 	if err == nil && durable {
 		err = f.Sync()
 	}
@@ -106,11 +118,11 @@ func (s *statusFile) end(st rundir.Status) error {
 	if !ours {
 		// The worker removed the file. Then no room is guaranteed.
 		makeWay(finalFile)
-		if err := writeFile(finalFile, b, true); err != nil {
+		if err := writeFile(finalName, b, true); err != nil {
 			return err
 		}
 	}
-	if err := replaceStatus(finalFile); err != nil {
+	if err := replaceStatus(finalName); err != nil {
 		return err
 	}
 	failpoint("renamed")
@@ -128,9 +140,13 @@ func (s *statusFile) isInPlace() bool {
 	return err == nil && os.SameFile(opened, named)
 }
 
-func replaceStatus(name string) error {
-	makeWay(rundir.StatusFile)
-	return os.Rename(name, rundir.StatusFile)
+func replaceStatus(name record.Name) error {
+	err := record.Rename(name, statusName)
+	if errors.Is(err, syscall.EISDIR) {
+		makeWay(rundir.StatusFile)
+		err = record.Rename(name, statusName)
+	}
+	return os.NewSyscallError("rename", err)
 }
 
 // makeWay moves a directory aside that lies in the place of a new file. A file is replaced,
@@ -174,7 +190,7 @@ func (k *shim) save() {
 			k.countDrops()
 			k.unsaved, k.saved = false, time.Now()
 			unjournaled, k.unjournaled = k.unjournaled, false
-			e := encode(k.status)
+			e := k.encode(k.status)
 			untrimmed := k.untrimmed
 			k.untrimmed = false
 			return func() error {

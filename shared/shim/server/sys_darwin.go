@@ -13,8 +13,7 @@ import (
 
 const (
 	// pipeSize is the most that a pipe holds here.
-	pipeSize  = 64 << 10
-	sendFlags = unix.MSG_DONTWAIT
+	pipeSize = 64 << 10
 	// outerTerminal is a path of the terminal of standard input.
 	outerTerminal = "/dev/tty"
 	// recheck is when to look at the tree without an event: orphans go to launchd, so
@@ -86,6 +85,19 @@ func own(fd int) (int, error) {
 	}
 	return fd, nil
 }
+
+// send sends what fits into the buffer of a socket.
+func send(fd int, b []byte) { _, _ = unix.SendmsgN(fd, b, nil, nil, unix.MSG_DONTWAIT) }
+
+// hungUp reports whether the other side has closed a connection.
+func hungUp(fd int) bool {
+	p := []unix.PollFd{{Fd: int32(fd)}}
+	_, _ = unix.Poll(p, 0)
+	return p[0].Revents&unix.POLLHUP != 0
+}
+
+// hangUp ends a connection; its descriptor stays open.
+func hangUp(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) }
 
 func sameUser(fd int) bool {
 	peer, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/pty"
+	"github.com/swarmhost/swarm/shared/shim/server/nowait"
 	"github.com/swarmhost/swarm/shared/shim/server/view"
 )
 
@@ -74,8 +75,9 @@ func (t *terminal) closed() <-chan struct{} {
 // closed.
 func (t *terminal) feed(hungup chan<- struct{}) {
 	buf := make([]byte, 4096)
+	outer := nowait.NewReader(t.outer)
 	for {
-		n, err := t.outer.Read(buf)
+		n, err := outer.Read(buf)
 		switch {
 		case n > 0 && t.asked.Load():
 			if bytes.Contains(buf[:n], []byte(hasShown)) {

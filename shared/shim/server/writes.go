@@ -1,8 +1,12 @@
 package server
 
+import "sync"
+
 // writes are the pending writes of the status. They run one after the other, beside the
 // shim's own goroutine: a hanging disk must not delay a kill.
 type writes struct {
+	// calls is held by the running one.
+	calls sync.Locker
 	// ended gets the error of the first one, once.
 	ended chan error
 	// queue holds the running write first.
@@ -16,7 +20,7 @@ type write struct {
 	end func(error)
 }
 
-func newWrites() writes { return writes{ended: make(chan error, 1)} }
+func newWrites(calls sync.Locker) writes { return writes{calls: calls, ended: make(chan error, 1)} }
 
 func (w *writes) underWay() bool { return len(w.queue) > 0 }
 
@@ -29,7 +33,12 @@ func (w *writes) add(next write) {
 
 func (w *writes) start() {
 	work := w.queue[0].begin()
-	go func() { w.ended <- work() }()
+	go func() {
+		w.calls.Lock()
+		err := work()
+		w.calls.Unlock()
+		w.ended <- err
+	}()
 }
 
 // next follows the end of the first one, and begins the one after it.

@@ -140,8 +140,11 @@ func (s Spec) start(wrap []string) (_ *Box, main proc.Identity, err error) {
 	argv = append(argv, hideKeys()...)
 	argv = append(argv, "--", "/proc/self/fd/"+strconv.Itoa(fdProgram), Arg)
 	outer := &syscall.ProcAttr{
-		Dir:   "/",
-		Env:   []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", swarm.EnvWorkerID + "=" + s.ID},
+		Dir: "/",
+		Env: []string{
+			"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", swarm.EnvWorkerID + "=" + s.ID,
+			rundir.OneProcessor + "=" + rundir.OneProcessorValue,
+		},
 		Files: []uintptr{null.Fd(), null.Fd(), say.Fd(), s.Streams[0], s.Streams[1], s.Streams[2], theirs.Fd(), self.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	}

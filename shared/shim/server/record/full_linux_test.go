@@ -2,6 +2,7 @@ package record
 
 import (
 	"os"
+	"sync"
 	"testing"
 	"time"
 )
@@ -21,7 +22,7 @@ func full(t *testing.T) *os.File {
 // missing.
 func TestLogCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	l := &Log{Dropped: make(chan struct{}, 1), segment: 1 << 20, buf: make([]byte, 0, batch), file: full(t)}
+	l := &Log{Dropped: make(chan struct{}, 1), segment: 1 << 20, buf: make([]byte, 0, batch), calls: new(sync.Mutex), file: File(full(t).Fd())}
 	for range 1000 {
 		l.Append(Stdout, []byte("line\n"), time.Now())
 	}
@@ -38,7 +39,7 @@ func TestLogCannotBeWritten(t *testing.T) {
 // Neither is a transcript, which remembers that something is missing.
 func TestTranscriptCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	tr := newTranscript(full(t), 0)
+	tr := newTranscript(full(t), 0, new(sync.Mutex))
 	tr.Append([]byte("one\n"))
 	tr.Append([]byte("two\n"))
 	if tr.missed != 8 || tr.size != 0 {

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -33,6 +32,14 @@ const (
 	minSegment = 256
 )
 
+// names are the files of a log, see [rundir.LogName].
+var names = func() (all [rundir.Segments]Name) {
+	for i := range all {
+		all[i] = NewName(rundir.LogName(i))
+	}
+	return all
+}()
+
 // Log writes the worker's output. It keeps the newest within a cap and never
 // makes the worker wait for more than the file system does: what can't be written
 // is counted and dropped. Its methods may be called by several goroutines.
@@ -43,8 +50,8 @@ type Log struct {
 	// disk.
 	lost struct{ bytes, lines atomic.Int64 }
 
-	mu      sync.Mutex
-	file    *os.File
+	calls   sync.Locker // it is held for all that follows
+	file    File
 	segment int64 // how long a file may become
 	size    int64 // of file
 	// began is the time of the first record in file.
@@ -65,25 +72,24 @@ func (v *Volume) add(w Volume) {
 }
 
 // OpenLog makes the log in the working directory. Its files together hold at most limit
-// bytes; [rundir.DefaultOutputLimit] if limit is not positive.
-func OpenLog(limit int64) (*Log, error) {
+// bytes; [rundir.DefaultOutputLimit] if limit is not positive. The log holds calls while it works
+// with them: each goroutine that waits for a disk needs a thread of its own.
+func OpenLog(limit int64, calls sync.Locker) (*Log, error) {
 	if limit <= 0 {
 		limit = rundir.DefaultOutputLimit
 	}
-	l := &Log{Dropped: make(chan struct{}, 1), segment: max(limit/rundir.Segments, minSegment)}
+	l := &Log{Dropped: make(chan struct{}, 1), calls: calls, segment: max(limit/rundir.Segments, minSegment)}
 	l.buf = make([]byte, 0, min(batch, l.segment))
 	var err error
-	l.file, err = createLog()
+	l.file, err = Create(names[0])
 	return l, err
 }
-
-func createLog() (*os.File, error) { return safefile.Create(rundir.LogFile) }
 
 // Append writes the bytes of one read. Text without a newline becomes a partial record, so
 // that nothing is held back.
 func (l *Log) Append(s Stream, b []byte, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.calls.Lock()
+	defer l.calls.Unlock()
 	var head [header]byte
 	h := now.UTC().AppendFormat(head[:0], timeLayout)
 	h = append(h, ' ')
@@ -142,18 +148,18 @@ func (l *Log) flush() {
 		return
 	}
 	var err error
-	if l.file == nil {
-		l.file, err = createLog()
+	if !l.file.isOpen() {
+		l.file, err = Create(names[0])
 	}
 	if err == nil {
-		_, err = l.file.WriteAt(l.buf, l.size)
+		err = l.file.WriteAt(l.buf, l.size)
 	}
 	if err == nil {
 		l.size += int64(len(l.buf))
 		l.kept[0].add(l.pending)
 	} else {
-		if l.file != nil {
-			_ = l.file.Truncate(l.size)
+		if l.file.isOpen() {
+			l.file.truncate(l.size)
 		}
 		l.drop(l.pending)
 	}
@@ -175,16 +181,14 @@ func (l *Log) drop(v Volume) {
 
 // rotate makes room for a new file, and the oldest goes.
 func (l *Log) rotate() {
-	if l.file != nil {
-		l.file.Close()
-	}
-	for i := rundir.Segments - 1; i > 0; i-- {
-		_ = os.Rename(rundir.LogName(i-1), rundir.LogName(i))
+	_ = l.file.Close()
+	for i := len(names) - 1; i > 0; i-- {
+		_ = Rename(names[i-1], names[i])
 	}
 	l.drop(l.kept[rundir.Segments-1])
 	copy(l.kept[1:], l.kept[:])
 	l.kept[0], l.size = Volume{}, 0
-	l.file, _ = createLog()
+	l.file, _ = Create(names[0])
 }
 
 // Drops returns how much output was dropped.
@@ -194,17 +198,17 @@ func (l *Log) Drops() Volume {
 
 // Close makes all that was written durable.
 func (l *Log) Close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.file == nil {
+	l.calls.Lock()
+	defer l.calls.Unlock()
+	if !l.file.isOpen() {
 		return
 	}
 	// Most workers of a crowd that is killed at once have written nothing.
-	if info, err := l.file.Stat(); err != nil || info.Size() > 0 {
+	if l.size > 0 {
 		_ = l.file.Sync()
 	}
-	l.file.Close()
-	l.file = nil
+	_ = l.file.Close()
+	l.file = closed
 }
 
 // Remove closes and removes a log that nothing was written to.

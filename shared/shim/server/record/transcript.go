@@ -21,7 +21,7 @@ const (
 // Transcript is the raw output. Its newest part is kept, within a cap, at offsets that
 // never change; older output becomes one hole.
 type Transcript struct {
-	mu    sync.Mutex
+	calls sync.Locker // it is held for all that follows
 	file  *os.File
 	limit int64
 	step  int64 // the least that is dropped at once
@@ -38,20 +38,21 @@ type Transcript struct {
 }
 
 // OpenTranscript makes the transcript in the working directory. It holds at most limit
-// bytes; [rundir.DefaultOutputLimit] if limit is not positive.
-func OpenTranscript(limit int64) (*Transcript, error) {
+// bytes; [rundir.DefaultOutputLimit] if limit is not positive. It holds calls while it works with
+// the file, as a log does.
+func OpenTranscript(limit int64, calls sync.Locker) (*Transcript, error) {
 	f, err := safefile.Create(swarm.TranscriptFile)
 	if err != nil {
 		return nil, err
 	}
-	return newTranscript(f, limit), nil
+	return newTranscript(f, limit, calls), nil
 }
 
-func newTranscript(f *os.File, limit int64) *Transcript {
+func newTranscript(f *os.File, limit int64, calls sync.Locker) *Transcript {
 	if limit <= 0 {
 		limit = rundir.DefaultOutputLimit
 	}
-	return &Transcript{file: f, limit: limit, step: max(limit/holes/block, 1) * block, punch: punch}
+	return &Transcript{calls: calls, file: f, limit: limit, step: max(limit/holes/block, 1) * block, punch: punch}
 }
 
 // Append writes the bytes of one read. A nil transcript discards them.
@@ -59,8 +60,8 @@ func (t *Transcript) Append(b []byte) {
 	if t == nil {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.calls.Lock()
+	defer t.calls.Unlock()
 	if t.full {
 		return
 	}
@@ -129,8 +130,8 @@ func (t *Transcript) Close() {
 	if t == nil {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.calls.Lock()
+	defer t.calls.Unlock()
 	if t.missed > 0 {
 		t.write(t.missing())
 	}

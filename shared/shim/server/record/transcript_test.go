@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +20,7 @@ func newTestTranscript(t *testing.T, limit int64) *Transcript {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := newTranscript(f, limit)
+	tr := newTranscript(f, limit, new(sync.Mutex))
 	t.Cleanup(tr.Close)
 	return tr
 }

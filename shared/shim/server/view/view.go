@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/shim/server/nowait"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -28,6 +29,8 @@ const (
 // output is shown later.
 type View struct {
 	to *os.File
+	// writer writes to it, for one goroutine at a time.
+	writer *nowait.Writer
 
 	mu sync.Mutex
 	// late says that a goroutine shows delayed output.
@@ -40,7 +43,7 @@ type View struct {
 }
 
 // New returns a view on a terminal, which is opened for it alone: its deadlines are set.
-func New(to *os.File) *View { return &View{to: to} }
+func New(to *os.File) *View { return &View{to: to, writer: nowait.NewWriter(to)} }
 
 // Show shows b, or keeps it for later. It is for one goroutine at a time.
 func (v *View) Show(b []byte) {
@@ -136,7 +139,7 @@ func (v *View) writeSome(b []byte, patience time.Duration) (int, error) {
 	}
 	_ = v.to.SetWriteDeadline(deadline)
 	v.mu.Unlock()
-	return v.to.Write(b)
+	return v.writer.Write(b)
 }
 
 // over reports whether nothing more is to be shown.

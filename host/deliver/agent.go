@@ -138,8 +138,8 @@ func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, err
 			return false, a.failf(ErrWorks, "'%s' works", a.Name)
 		}
 		if l.State == profile.Unknown {
-			if l.Broken != "" {
-				return false, a.failf(ErrBroken, "'%s' shows an error: %s", a.Name, short(l.Broken))
+			if l.Trouble() != "" {
+				return false, a.failf(ErrBroken, "'%s' shows an error: %s", a.Name, short(l.Trouble()))
 			}
 			first, since = false, time.Time{}
 			return false, nil

@@ -68,9 +68,11 @@ func (e *AsksError) Hint() string {
 	if len(e.Choices) == 0 {
 		return fmt.Sprintf("look with 'swarm peek %[1]s' and press keys with 'swarm keys %[1]s KEY'", e.Name)
 	}
-	key := e.Choices[0].Key
-	if !hasKey(e.Choices[0]) {
-		key = fmt.Sprintf("%q", safetext.Line(e.Choices[0].Label))
+	key := "CHOICE"
+	if c, ok := profile.Proposed(e.Choices); ok {
+		if key = c.Key; !hasKey(c) {
+			key = fmt.Sprintf("%q", safetext.Line(c.Label))
+		}
 	}
 	hint := fmt.Sprintf("answer with 'swarm answer %s %s'", e.Name, key)
 	if e.Dialog.Digest != "" {

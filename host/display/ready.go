@@ -219,8 +219,8 @@ func followProfile(ctx context.Context, owner *backend.Peer, rec registry.Record
 		return err
 	case start.look.State == profile.Blocked:
 		return &AsksError{Name: rec.Name, Question: start.look.Question, Choices: start.look.Choices}
-	case start.look.Broken != "":
-		return &brokenError{name: rec.Name, text: start.look.Broken}
+	case start.look.Trouble() != "":
+		return &brokenError{name: rec.Name, text: start.look.Trouble()}
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ type starting struct {
 func (s *starting) over(screen profile.Screen, now time.Time) bool {
 	look, prompt := s.profile.Look(screen), ready.Lines(screen.Lines)
 	if s.since.IsZero() || prompt != s.prompt ||
-		look.State != s.look.State || look.Settle != s.look.Settle || look.Broken != s.look.Broken || look.Limit != s.look.Limit || look.Question != s.look.Question {
+		look.State != s.look.State || look.Settle != s.look.Settle || look.Trouble() != s.look.Trouble() || look.Question != s.look.Question {
 		s.since = now
 	}
 	s.look, s.prompt = look, prompt
@@ -250,10 +250,10 @@ func (s *starting) over(screen profile.Screen, now time.Time) bool {
 	switch {
 	case look.State == profile.Working:
 		return false
-	case look.State == profile.Unknown && look.Broken == "":
+	case look.State == profile.Unknown && look.Trouble() == "":
 		// Another version of the program may draw its prompt in another way.
 		return prompt && shown >= unknownFor
-	case look.Broken != "":
+	case look.Trouble() != "":
 		return shown >= max(brokenFor, s.profile.Settle(look))
 	default:
 		return shown >= s.profile.Settle(look)
@@ -270,5 +270,5 @@ func (d *Reader) brokenAtEnd(ctx context.Context, rec *registry.Record) string {
 	if err != nil || !peek.Screen {
 		return ""
 	}
-	return p.Look(profile.Screen{Lines: peek.Lines, Styled: peek.Styled}).Broken
+	return p.Look(profile.Screen{Lines: peek.Lines, Styled: peek.Styled}).Trouble()
 }

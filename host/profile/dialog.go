@@ -235,13 +235,23 @@ func at(lines []string, i int) string {
 const spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏⠁⠂⠄⡀⢀⠠⠐⠈✢✳✶✻✽◐◓◑◒"
 
 // steady returns a line without what changes while a dialog stays: a spinner, and in a row
-// of the menu the mark of the selection.
+// of the menu the mark of the selection and whether its box is checked.
 func (r *rule) steady(line string, row bool) string {
 	if row {
-		if m := r.choice.FindStringSubmatchIndex(line); m != nil {
-			if i := 2 * r.choice.SubexpIndex("selected"); i > 0 && m[i] >= 0 {
-				line = line[:m[i]] + " " + line[m[i+1]:]
+		for _, p := range []*regexp.Regexp{r.submitRow, r.choice} {
+			if p == nil {
+				continue
 			}
+			m := p.FindStringSubmatchIndex(line)
+			if m == nil {
+				continue
+			}
+			for _, name := range []string{"box", "selected"} { // the box is behind the mark
+				if i := 2 * p.SubexpIndex(name); i > 0 && m[i] >= 0 {
+					line = line[:m[i]] + " " + line[m[i+1]:]
+				}
+			}
+			break
 		}
 		return strings.Join(strings.Fields(line), " ")
 	}

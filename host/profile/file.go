@@ -30,6 +30,7 @@ type file struct {
 		Open       int      `toml:"open"`
 		Below      *int     `toml:"below"`
 		Hints      []string `toml:"hints"`
+		HintStyle  []string `toml:"hint_style"`
 		Pasted     []string `toml:"pasted"`
 		PasteGuard int64    `toml:"paste_guard_ms"`
 		Settle     int64    `toml:"settle_ms"`
@@ -72,28 +73,32 @@ type recognition struct {
 }
 
 type fileRule struct {
-	Name     string       `toml:"name"`
-	State    State        `toml:"state"`
-	In       string       `toml:"in"`
-	Last     int          `toml:"last"`
-	From     string       `toml:"from"`
-	Prompt   bool         `toml:"prompt"`
-	All      []string     `toml:"all"`
-	Any      []string     `toml:"any"`
-	None     []string     `toml:"none"`
-	Style    []string     `toml:"style"`
-	Question []string     `toml:"question"`
-	Title    []string     `toml:"title"`
-	First    string       `toml:"first"`
-	Command  [][]string   `toml:"command"`
-	Choice   string       `toml:"choice"`
-	Below    *int         `toml:"below"`
-	Footer   []string     `toml:"footer"`
-	Submit   []string     `toml:"submit"`
-	Text     []string     `toml:"text"`
-	Hazard   []string     `toml:"hazard"`
-	Choices  []fileChoice `toml:"choices"`
-	Settle   int64        `toml:"settle_ms"`
+	Name      string       `toml:"name"`
+	State     State        `toml:"state"`
+	In        string       `toml:"in"`
+	Last      int          `toml:"last"`
+	From      string       `toml:"from"`
+	Prompt    bool         `toml:"prompt"`
+	All       []string     `toml:"all"`
+	Any       []string     `toml:"any"`
+	None      []string     `toml:"none"`
+	Style     []string     `toml:"style"`
+	Question  []string     `toml:"question"`
+	Title     []string     `toml:"title"`
+	First     string       `toml:"first"`
+	Command   [][]string   `toml:"command"`
+	Choice    string       `toml:"choice"`
+	Below     *int         `toml:"below"`
+	Footer    []string     `toml:"footer"`
+	Submit    []string     `toml:"submit"`
+	SubmitRow string       `toml:"submit_row"`
+	Press     string       `toml:"press"`
+	Spaced    bool         `toml:"spaced"`
+	Dismiss   string       `toml:"dismiss"`
+	Text      []string     `toml:"text"`
+	Hazard    []string     `toml:"hazard"`
+	Choices   []fileChoice `toml:"choices"`
+	Settle    int64        `toml:"settle_ms"`
 }
 
 type fileChoice struct {
@@ -249,6 +254,7 @@ func (r *reader) input(f *file) input {
 		footer: r.pattern("input.footer", in.Footer),
 		open:   in.Open,
 		hints:  r.patterns("input.hints", in.Hints),
+		looks:  r.styles("input.hint_style", in.HintStyle),
 		pasted: r.patterns("input.pasted", in.Pasted),
 	}
 }
@@ -293,6 +299,9 @@ func (r *reader) rule(i int, f *fileRule) rule {
 	if len(f.Submit)+len(f.Text)+len(f.Hazard) > 0 && f.Choice == "" && len(f.Choices) == 0 {
 		r.wrong(key("choice"), "submit, text and hazard match the labels of choices")
 	}
+	if f.Press != "" && !strings.Contains(f.Choice, "?P<box>") {
+		r.wrong(key("press"), "it goes with a choice that has the group (?P<box>…): it is the key that checks a box")
+	}
 	if f.Last < 0 {
 		r.wrong(key("last"), "expected a number of lines, 0 for the whole screen, got %d", f.Last)
 	}
@@ -307,7 +316,8 @@ func (r *reader) rule(i int, f *fileRule) rule {
 		name: f.Name, state: f.State, settle: time.Duration(f.Settle) * time.Millisecond,
 		in: f.In, last: f.Last, below: *cmp.Or(f.Below, new(defaultBelow)), prompt: f.Prompt,
 		from: r.pattern(key("from"), f.From), footer: r.patterns(key("footer"), f.Footer),
-		styles: r.styles(key("style"), f.Style),
+		styles:    r.styles(key("style"), f.Style),
+		submitRow: r.pattern(key("submit_row"), f.SubmitRow), press: f.Press, spaced: f.Spaced, dismiss: f.Dismiss,
 		submit: r.patterns(key("submit"), f.Submit), text: r.patterns(key("text"), f.Text), hazard: r.patterns(key("hazard"), f.Hazard),
 		all: r.patterns(key("all"), f.All), any: r.patterns(key("any"), f.Any), none: r.patterns(key("none"), f.None),
 		question: r.patterns(key("question"), f.Question), title: r.patterns(key("title"), f.Title), first: r.pattern(key("first"), f.First), choice: r.pattern(key("choice"), f.Choice),
@@ -317,6 +327,9 @@ func (r *reader) rule(i int, f *fileRule) rule {
 	}
 	if p := made.choice; p != nil && p.SubexpIndex("label") < 0 {
 		r.wrong(key("choice"), "expected the group (?P<label>…), and (?P<key>…) and (?P<selected>…) where rows have them")
+	}
+	if p := made.submitRow; p != nil && p.SubexpIndex("label") < 0 {
+		r.wrong(key("submit_row"), "expected the group (?P<label>…), and (?P<selected>…) where rows show it")
 	}
 	for _, pair := range f.Command {
 		if len(pair) < 1 || len(pair) > 2 {

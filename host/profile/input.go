@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 type input struct {
@@ -23,6 +24,8 @@ type input struct {
 	below int
 	// hints match the text of an empty prompt.
 	hints []*regexp.Regexp
+	// looks are the styles of such a text; nil: they are not known.
+	looks []style
 	// pasted match the placeholder of a long text.
 	pasted []*regexp.Regexp
 }
@@ -85,8 +88,27 @@ func (in *input) endOf(lines []string, prompt int) (int, bool) {
 	return first, true
 }
 
+// isHint reports whether the text at the prompt looks like one that the agent shows there
+// itself. The cursor may be on its first letter.
+func (in *input) isHint(v view) bool {
+	if v.looks == nil || len(in.looks) == 0 {
+		return false
+	}
+	m := in.prompt.FindStringSubmatchIndex(v.lines[v.prompt])
+	i := 2 * in.prompt.SubexpIndex("draft")
+	if i < 0 || m == nil || m[i] < 0 {
+		return false
+	}
+	_, size := utf8.DecodeRuneInString(v.lines[v.prompt][m[i]:])
+	text := v.lines[v.prompt][min(m[i]+size, m[i+1]):m[i+1]]
+	return strings.TrimSpace(text) != "" && v.looks.has(v.prompt, min(m[i]+size, m[i+1]), m[i+1], in.looks)
+}
+
 func (in *input) draft(v view) string {
 	if v.prompt < 0 {
+		return ""
+	}
+	if in.isHint(v) {
 		return ""
 	}
 	m := in.prompt.FindStringSubmatch(v.lines[v.prompt])

@@ -16,17 +16,16 @@ const maxGap = 4
 func (r *rule) menu(v view) (first, last int, choices []Choice, why string) {
 	last = len(v.lines) - 1
 	for ; last >= 0; last-- {
-		m := r.choice.FindStringSubmatch(v.lines[last])
-		// Of rows without keys only the selected one is known by itself.
-		if m != nil && (r.keyed() || group(r.choice, m, "selected") != "") {
+		// Of rows without keys and boxes only the selected one is known by itself.
+		if c, ok := r.row(v.lines[last]); ok && (r.certain() || c.Selected) {
 			break
 		}
 	}
 	if last < 0 {
 		return 0, 0, nil, fmt.Sprintf("no menu: %s", r.choice)
 	}
-	if r.keyed() {
-		first, choices = r.keyedRows(v.lines, last)
+	if r.certain() {
+		first, choices = r.certainRows(v.lines, last)
 	} else {
 		first, last, choices = r.alignedRows(v.lines, last)
 	}
@@ -46,17 +45,24 @@ func (r *rule) menu(v view) (first, last int, choices []Choice, why string) {
 	return first, last, choices, ""
 }
 
-// keyed reports whether the rows of menus begin with a key.
-func (r *rule) keyed() bool { return r.choice.SubexpIndex("key") >= 0 }
+// certain reports whether each row of a menu is known by itself, by its key or its box.
+func (r *rule) certain() bool {
+	return r.choice.SubexpIndex("key") >= 0 || r.choice.SubexpIndex("box") >= 0
+}
 
 func (r *rule) row(line string) (Choice, bool) {
+	if r.submitRow != nil {
+		if m := r.submitRow.FindStringSubmatch(line); m != nil {
+			return Choice{Label: bare(group(r.submitRow, m, "label")), Selected: group(r.submitRow, m, "selected") != "", Kind: KindSubmit}, true
+		}
+	}
 	m := r.choice.FindStringSubmatch(line)
 	if m == nil {
 		return Choice{}, false
 	}
 	c := Choice{Key: group(r.choice, m, "key"), Label: bare(group(r.choice, m, "label")), Selected: group(r.choice, m, "selected") != ""}
 	if box := group(r.choice, m, "box"); box != "" {
-		c.Checked = no
+		c.Checked, c.Press = no, r.press
 		if strings.Trim(box, emptyBox) != "" {
 			c.Checked = yes
 		}
@@ -65,7 +71,7 @@ func (r *rule) row(line string) (Choice, bool) {
 	case matchesAny(r.submit, c.Label):
 		c.Kind = KindSubmit
 	case matchesAny(r.text, c.Label):
-		c.Kind = KindText
+		c.Kind, c.Press = KindText, ""
 	}
 	c.Hazard = matchesAny(r.hazard, c.Label)
 	return c, true
@@ -74,15 +80,15 @@ func (r *rule) row(line string) (Choice, bool) {
 // emptyBox are the characters of a box that is not checked.
 const emptyBox = " []()☐◯○"
 
-// keyedRows returns the rows of a menu that ends at last.
-func (r *rule) keyedRows(lines []string, last int) (first int, choices []Choice) {
+// certainRows returns the rows of a menu that ends at last.
+func (r *rule) certainRows(lines []string, last int) (first int, choices []Choice) {
 	for at, gap := last, 0; at >= 0 && gap <= maxGap; at-- {
 		c, ok := r.row(lines[at])
 		if !ok {
 			gap++
 			continue
 		}
-		if len(choices) > 0 && !before(c.Key, choices[0].Key) {
+		if below := firstKey(choices); below != "" && c.Key != "" && !before(c.Key, below) {
 			break // a list above the menu
 		}
 		if c.Key == "0" && gap > 0 {
@@ -91,6 +97,16 @@ func (r *rule) keyedRows(lines []string, last int) (first int, choices []Choice)
 		choices, first, gap = slices.Insert(choices, 0, c), at, 0
 	}
 	return first, choices
+}
+
+// firstKey returns the key of the first choice that has one.
+func firstKey(choices []Choice) string {
+	for _, c := range choices {
+		if c.Key != "" {
+			return c.Key
+		}
+	}
+	return ""
 }
 
 // alignedRows returns the rows of a menu without keys around its selected row: those
@@ -107,14 +123,21 @@ func (r *rule) alignedRows(lines []string, selected int) (first, last int, choic
 	want := column(lines[selected])
 	c, _ := r.row(lines[selected])
 	choices, first, last = []Choice{c}, selected, selected
-	for at := selected - 1; at >= 0 && column(lines[at]) >= want; at-- {
-		if column(lines[at]) == want {
+	// within reports whether a line is in the menu.
+	within := func(at int) bool {
+		return at >= 0 && at < len(lines) && (column(lines[at]) >= want || r.spaced && unboxed(lines[at]) == "")
+	}
+	isRow := func(at int) bool {
+		return column(lines[at]) == want && (!r.spaced || at > 0 && unboxed(lines[at-1]) == "")
+	}
+	for at := selected - 1; within(at); at-- {
+		if isRow(at) {
 			c, _ := r.row(lines[at])
 			choices, first = slices.Insert(choices, 0, c), at
 		}
 	}
-	for at := selected + 1; at < len(lines) && column(lines[at]) >= want; at++ {
-		if column(lines[at]) == want {
+	for at := selected + 1; within(at); at++ {
+		if isRow(at) {
 			c, _ := r.row(lines[at])
 			choices, last = append(choices, c), at
 		}

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,6 +66,8 @@ type Choice struct {
 	// Checked reports whether its box is checked; nil: it has no box. Of a dialog with
 	// boxes several choices can be checked, which a choice of [KindSubmit] sends.
 	Checked *bool `json:"checked,omitempty"`
+	// Press is the key that takes it once it is selected; empty: Enter.
+	Press string `json:"press,omitempty"`
 	// Hazard reports whether it must not be proposed as the usual answer, such as one that
 	// ends the agent or installs another version of it.
 	Hazard bool `json:"hazard,omitempty"`
@@ -93,6 +96,9 @@ type Look struct {
 	Broken string
 	// Limit is the text of a usage limit that the screen shows.
 	Limit string
+	// Dismiss is the key that closes something above the prompt which would take what is typed
+	// there, such as a survey whose answers are digits; empty: nothing does.
+	Dismiss string
 	// Draft is the text at the prompt that was not submitted; empty if there is none or it
 	// is unknown.
 	Draft string
@@ -102,6 +108,21 @@ type Look struct {
 	// Settle is how long the rule wants to match before it is believed; 0: as long as any
 	// other, see [Profile.Settle].
 	Settle time.Duration
+}
+
+// Trouble returns the text of the limit or else of the error that the screen shows; empty:
+// none.
+func (l Look) Trouble() string { return cmp.Or(l.Limit, l.Broken) }
+
+// Proposed returns the choice that a hint on how to answer can name, and whether there is one:
+// the first that is an option and does no harm if it is taken without much thought.
+func Proposed(choices []Choice) (Choice, bool) {
+	for _, c := range choices {
+		if c.Kind == KindOption && !c.Hazard && c.Checked == nil {
+			return c, true
+		}
+	}
+	return Choice{}, false
 }
 
 // minPasteGuard is the least pause between a text and Enter. Codex takes an Enter

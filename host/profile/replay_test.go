@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/swarmhost/swarm/shared/screen"
 )
 
 // screenOf reads a recorded screen: a line that tells of the program, then what its
-// terminal showed.
+// terminal showed, newer ones with the styles as SGR sequences.
 func screenOf(t *testing.T, path string) Screen {
 	t.Helper()
 	return readScreen(t, path)
@@ -24,11 +26,21 @@ func readScreen(t testing.TB, path string) Screen {
 	if !ok || !strings.HasPrefix(head, "# ") {
 		t.Fatalf("%s: the first line is not a header: %q", path, head)
 	}
-	return Screen{Lines: strings.Split(lines, "\n")}
+	if !strings.Contains(lines, "\x1b[") {
+		return Screen{Lines: strings.Split(lines, "\n")}
+	}
+	s := Screen{Styled: screen.Styled(lines)}
+	for _, line := range s.Styled {
+		s.Lines = append(s.Lines, screen.Plain(line))
+	}
+	return s
 }
 
 // recordedAs are the states that the names of recorded screens stand for.
-var recordedAs = map[string]State{"prompt": Idle, "draft": Idle, "busy": Working, "blocked": Blocked}
+var recordedAs = map[string]State{
+	"prompt": Idle, "draft": Idle, "busy": Working, "blocked": Blocked,
+	"background": Background, "compacting": Compacting, "limit": Idle,
+}
 
 // showsAnother are screens whose name tells of how they came about, and that show
 // another state.
@@ -69,14 +81,14 @@ func TestReplay(t *testing.T) {
 			}
 			switch kind {
 			case "prompt":
-				if look.Draft != "" || look.Broken != "" {
-					t.Errorf("draft %q, broken %q", look.Draft, look.Broken)
+				if look.Draft != "" || look.Broken != "" || look.Limit != "" {
+					t.Errorf("draft %q, broken %q, limit %q", look.Draft, look.Broken, look.Limit)
 				}
 			case "draft":
 				if look.Draft == "" {
 					t.Error("no draft")
 				}
-				if strings.Contains(name, "paste") != p.Unsubmitted(look, "something else") {
+				if (strings.Contains(name, "paste") || strings.Contains(name, "image")) != p.Unsubmitted(look, "something else") {
 					t.Errorf("what stands for a paste: %q", look.Draft)
 				}
 			case "blocked":
@@ -91,6 +103,10 @@ func TestReplay(t *testing.T) {
 						t.Errorf("question %q does not name the command", look.Question)
 					}
 				}
+			case "limit":
+				if look.Limit == "" || look.Broken != "" {
+					t.Errorf("limit %q, broken %q", look.Limit, look.Broken)
+				}
 			case "error":
 				if look.Broken == "" {
 					t.Error("it does not look broken")
@@ -104,7 +120,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayLimitMenu: a menu that comes with an error is a dialog, and tells the error.
+// TestReplayLimitMenu: a menu that comes with a limit is a dialog, and the limit is known.
 func TestReplayLimitMenu(t *testing.T) {
 	s, err := Load("")
 	if err != nil {
@@ -120,7 +136,7 @@ func TestReplayLimitMenu(t *testing.T) {
 		if filepath.Base(path) == "blocked-limit.txt" {
 			want = "⎿  You've hit your session limit · resets 3pm (Europe/Berlin)"
 		}
-		if l.State != Blocked || l.Broken != want {
+		if l.State != Blocked || l.Limit != want || l.Broken != "" {
 			t.Errorf("%s: %+v", path, l)
 		}
 	}

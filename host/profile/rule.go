@@ -44,8 +44,17 @@ type rule struct {
 	below  int
 	footer []*regexp.Regexp
 	// submit and text match the labels of choices of these kinds, and hazard those of choices
-	// that are never proposed.
+	// that are never proposed. submitRow matches a row of [KindSubmit] that choice does not
+	// match, such as one without a box.
 	submit, text, hazard []*regexp.Regexp
+	submitRow            *regexp.Regexp
+	// dismiss is the key that closes what the rule matches. Such a rule decides no state: it
+	// fills in [Look.Dismiss].
+	dismiss string
+	// spaced says that the rows have an empty line above them, and descriptions have none.
+	spaced bool
+	// press is the key that checks the box of a selected row; empty: Enter.
+	press string
 	// choices are offered if no row shows them.
 	choices []Choice
 	// settle is how long it has to match before it is believed; 0: as long as any other.
@@ -98,11 +107,14 @@ func (p *Profile) Explain(s Screen) (Look, []Trial) {
 		if m == nil {
 			continue
 		}
-		switch r.state {
-		case Broken:
+		switch {
+		case r.dismiss != "":
+			l.Dismiss = cmp.Or(l.Dismiss, r.dismiss)
+			continue
+		case r.state == Broken:
 			l.Broken = cmp.Or(l.Broken, bare(m.evidence))
 			continue
-		case Limited:
+		case r.state == Limited:
 			l.Limit = cmp.Or(l.Limit, bare(m.evidence))
 			continue
 		}

@@ -120,8 +120,8 @@ func (it *iteration) readTurn(ctx context.Context) {
 	if it.done != nil && it.done.shows(it.screen.Open()) {
 		it.matched()
 	}
-	if it.outcome.broken = l.Broken; l.Broken != "" {
-		it.outcome.failure = errorText(it.shown().Text(), l.Broken)
+	if it.outcome.broken = l.Trouble(); l.Trouble() != "" {
+		it.outcome.failure = errorText(it.shown().Text(), l.Trouble())
 	}
 	it.end(idle)
 }
@@ -129,14 +129,14 @@ func (it *iteration) readTurn(ctx context.Context) {
 // asksAtLimit ends the iteration if the agent asks what to do about a usage limit that is
 // waited for: the loop's answer is to wait, and the dialog ends with the agent.
 func (it *iteration) asksAtLimit(l profile.Look) bool {
-	if l.Broken == "" || it.stopped() || it.state.LimitWaited {
+	if l.Trouble() == "" || it.stopped() || it.state.LimitWaited {
 		return false
 	}
-	text := errorText(it.shown().Text(), l.Broken)
+	text := errorText(it.shown().Text(), l.Trouble())
 	if _, ok := limitEnd(text, time.Now()); !ok {
 		return false
 	}
-	it.outcome.broken, it.outcome.failure = l.Broken, text
+	it.outcome.broken, it.outcome.failure = l.Trouble(), text
 	it.end(idle)
 	return true
 }

@@ -122,7 +122,7 @@ choice = '^(?P<label>.*)$'
 	for _, want := range []string{
 		"x.toml:5: input.hint_style: expected fg=COLOUR, bg=COLOUR or one of bold, dim,",
 		"x.toml:9: rules[1].in: expected one of above, input, footer, frame, got \"middle\"",
-		"x.toml:10: rules[1].style: expected colours such as fg=red|orange out of default, grey,",
+		"x.toml:10: rules[1].style: expected colours such as fg=red|orange out of default, black, grey,",
 		"rules[1].style: an empty style matches everything", "got \"loud\"",
 		"x.toml:12: rules[1].press: it goes with a choice that has the group (?P<box>…)",
 		"rules[2].style: it goes with all and any", "rules[2].submit_row: expected the group (?P<label>…)",
@@ -167,6 +167,18 @@ func TestPromptIsNoMenu(t *testing.T) {
 		if l.State != Idle || l.Draft != text || l.Limit != "⎿  You've hit your limit · resets 2:28am (UTC)" {
 			t.Errorf("%q: %+v", text, l)
 		}
+	}
+}
+
+// TestSurvey: a survey above the prompt says which key closes it.
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	claude := profiles(t).Named("claude")
+	if l := claude.Look(screenOf(t, "testdata/screens/claude/prompt-survey.txt")); l.State != Idle || l.Dismiss != "0" {
+		t.Errorf("%+v", l)
+	}
+	if l := claude.Look(screenOf(t, "testdata/screens/claude/prompt-prose.txt")); l.Dismiss != "" {
+		t.Errorf("without a survey: %+v", l)
 	}
 }
 

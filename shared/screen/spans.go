@@ -180,7 +180,7 @@ var styleBits = map[string]uint16{
 // Colours are the names that [Style.Foreground] and [Style.Background] return. An exact
 // colour is not known: programs choose it by their theme, and terminals with fewer colours
 // get a similar one.
-var Colours = []string{"default", "grey", "red", "orange", "yellow", "green", "cyan", "blue", "magenta"}
+var Colours = []string{"default", "black", "grey", "white", "red", "orange", "yellow", "green", "cyan", "blue", "magenta"}
 
 // Attributes are the names that [Style.Has] knows.
 var Attributes = []string{"bold", "dim", "italic", "underline", "reverse", "strike", "hidden", "blink"}
@@ -197,7 +197,7 @@ func (s Style) Has(attribute string) bool {
 func (s Style) IsZero() bool { return s.style == style{} }
 
 // Foreground returns one of [Colours] for the colour of the letters. "default" is the
-// terminal's own, "grey" any without a hue, from black to white.
+// terminal's own; "black", "grey" and "white" are those without a hue.
 func (s Style) Foreground() string { return s.style.text.name() }
 
 // Background is [Style.Foreground] for what is behind the letters.
@@ -225,8 +225,8 @@ var cube = [...]int{0, 95, 135, 175, 215, 255}
 
 // basicNames are the names of the 16 basic colours.
 var basicNames = [...]string{
-	"grey", "red", "green", "yellow", "blue", "magenta", "cyan", "grey",
-	"grey", "red", "green", "yellow", "blue", "magenta", "cyan", "grey",
+	"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
+	"grey", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
 }
 
 func (c colour) name() string {
@@ -239,7 +239,8 @@ func (c colour) name() string {
 	case v < len(basicNames):
 		return basicNames[v]
 	case v >= 232:
-		return "grey"
+		v = 8 + 10*(v-232)
+		return hue(v, v, v)
 	default:
 		v -= 16
 		return hue(cube[v/36], cube[v/6%6], cube[v%6])
@@ -250,7 +251,12 @@ func (c colour) name() string {
 func hue(r, g, b int) string {
 	highest, lowest := max(r, g, b), min(r, g, b)
 	chroma := highest - lowest
-	if chroma*8 <= highest {
+	switch {
+	case highest < 48:
+		return "black"
+	case chroma*8 <= highest && lowest >= 216:
+		return "white"
+	case chroma*8 <= highest:
 		return "grey"
 	}
 	var degrees int

@@ -125,8 +125,9 @@ type Spec struct {
 	Resurrect bool `json:"resurrect,omitempty"`
 	// NoScreen says that its backend shows no screens: its program is on no terminal.
 	NoScreen bool `json:"no_screen,omitempty"`
-	// Real are the directories to which the paths of a worker in a sandbox led when it was first
-	// started, by their paths. All later starts use them.
+	// Real are the directories to which the paths of a worker in a sandbox, and that of the
+	// workspace of any worker, led when it was first started, by their paths. Later starts use
+	// them.
 	Real map[string]string `json:"real,omitempty"`
 	// Own says which settings were chosen for this worker, so that later defaults do not
 	// change them; nil in a record of an older version, whose worker keeps all of its own.

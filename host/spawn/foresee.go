@@ -40,6 +40,9 @@ func (s *Spawner) foresee(ctx context.Context, p *plan) error {
 			return fmt.Errorf("plugin '%s': %w", p.rec.Ask.Plugin, err)
 		}
 	}
+	if err := p.exchanged(); err != nil {
+		return err
+	}
 	// A backend whose workers have shims keeps their raw output.
 	if !p.owner.Local || !p.owner.Has(swarm.CapTranscript) {
 		return nil

@@ -4,19 +4,21 @@ import (
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// hold notes to which directories the paths of a worker in a sandbox lead at its first start.
-// Later starts use these and follow no symbolic links: another worker in a sandbox may have put
-// some on the way. A path that does not exist is left to the backend, which reports it.
+// hold notes to which directories the paths of a worker lead at its first start: all paths of its
+// sandbox, and else its workspace. Later starts of a sandbox use these and follow no symbolic
+// links: another worker in a sandbox may have put some on the way. For other workers,
+// [plan.exchanged] compares. A path that does not exist is left to the backend, which reports it.
 func (p *plan) hold() {
 	rec := &p.rec
-	if rec.Sandbox == nil || !p.owner.Local {
+	if !p.owner.Local {
 		return
 	}
 	held := make(map[string]string, len(rec.Real)+2)
-	for _, path := range sandboxPaths(rec) {
+	for _, path := range heldPaths(rec) {
 		real, known := rec.Real[path]
 		switch {
 		case path == "" || !filepath.IsAbs(path):
@@ -32,15 +34,40 @@ func (p *plan) hold() {
 		}
 		held[path] = real
 	}
+	if len(held) == 0 {
+		held = nil
+	}
 	rec.Real = held
 }
 
-// sandboxPaths returns the paths on this machine that a sandbox mounts.
-func sandboxPaths(rec *registry.Record) []string {
-	paths := []string{rec.Dir}
+// exchanged returns an error if the workspace of a worker without a sandbox is another directory
+// than at its first start, over symbolic links that were put there since. A backend may mount it,
+// as that of containers does, by its path.
+func (p *plan) exchanged() error {
+	if p.rec.Sandbox != nil || !p.owner.Local || p.rec.Workspace == nil {
+		return nil
+	}
+	path := p.rec.Workspace.Path
+	before, known := p.rec.Real[path]
+	now, err := filepath.EvalSymlinks(path)
+	if !known || err != nil || now == before {
+		return nil //nolint:nilerr // a missing directory is reported by those who need it
+	}
+	return worker.Invalid("the workspace of '%s', %s, was %s when it was first started, and a symbolic link leads to %s now: put it back, or spawn the worker anew",
+		p.rec.Name, path, before, now)
+}
+
+// heldPaths returns the paths on this machine that a worker's sandbox mounts, or, without one,
+// that its backend may mount: the workspace.
+func heldPaths(rec *registry.Record) []string {
+	var paths []string
 	if rec.Workspace != nil {
 		paths = append(paths, rec.Workspace.Path)
 	}
+	if rec.Sandbox == nil {
+		return paths
+	}
+	paths = append(paths, rec.Dir)
 	switch home := rec.Sandbox.Home; home {
 	case swarm.HomeEmpty, swarm.HomeReadOnly:
 	default:
@@ -49,9 +76,10 @@ func sandboxPaths(rec *registry.Record) []string {
 	return append(paths, rec.Sandbox.Write...)
 }
 
-// real returns the directory that a path of the worker leads to.
+// real returns the directory that a path of a worker in a sandbox leads to, and the other paths
+// unchanged.
 func (p *plan) real(path string) string {
-	if real, ok := p.rec.Real[path]; ok {
+	if real, ok := p.rec.Real[path]; ok && p.rec.Sandbox != nil {
 		return real
 	}
 	return path

@@ -326,6 +326,9 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 
 // spec returns what the backend of a plan is to start.
 func (s *Spawner) spec(p *plan) (swarm.Spec, error) {
+	if err := p.exchanged(); err != nil {
+		return swarm.Spec{}, err
+	}
 	p.hold()
 	rec := &p.rec
 	local, err := s.opts.Plugins.Local(p.owner, rec.ID)

@@ -61,6 +61,18 @@ func marshal(v any, write func(any) ([]byte, error)) ([]byte, error) {
 	return slices.Concat(head, []byte(comma), more[open+1:]), nil
 }
 
+// Bytes returns the strings in v that are not UTF-8, by the paths that [Marshal] gives them; nil if
+// there are none. It is for a document that is not Marshal's own, such as an element of an array.
+// Strings that Marshal would refuse may be left out.
+func Bytes(v any) map[string][]byte {
+	w := walk{found: make(map[string][]byte)}
+	_ = w.value(reflect.ValueOf(v), "")
+	if len(w.found) == 0 {
+		return nil
+	}
+	return w.found
+}
+
 // Unmarshal reads what Marshal wrote, and any other JSON as encoding/json does.
 func Unmarshal(b []byte, v any) error {
 	if err := json.Unmarshal(b, v); err != nil {

@@ -119,18 +119,23 @@ func Violations(path string, schema map[string]any, v any) []string {
 			found = append(found, Violations(fmt.Sprintf("%s[%d]", path, i), schema["items"].(map[string]any), item)...)
 		}
 	case map[string]any:
-		properties := schema["properties"].(map[string]any)
+		properties, _ := schema["properties"].(map[string]any)
+		others, _ := schema["additionalProperties"].(map[string]any)
 		for _, name := range words(schema["required"]) {
 			if _, ok := v[name]; !ok {
 				found = append(found, path+"."+name+" is missing")
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if properties[name] == nil {
+			property, known := properties[name].(map[string]any)
+			if !known {
+				property, known = others, others != nil
+			}
+			if !known {
 				found = append(found, path+"."+name+" is not in the schema")
 				continue
 			}
-			found = append(found, Violations(path+"."+name, properties[name].(map[string]any), v[name])...)
+			found = append(found, Violations(path+"."+name, property, v[name])...)
 		}
 	}
 	return found

@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -86,6 +87,7 @@ func ShowJSONIn(a *app.App, d host.Details) ShowJSON {
 			DroppedBytes: d.Log.DroppedBytes, DroppedLines: d.Log.DroppedLines,
 		}
 	}
+	j.RawBytes = rawjson.Bytes(j)
 	return j
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -58,6 +59,9 @@ type WorkerJSON struct {
 	Sandbox *SandboxJSON `json:"sandbox"`
 
 	PerhapsAlive []perhapsJSON `json:"perhaps_alive"`
+
+	// RawBytes are the texts above that are not UTF-8, see [rawjson.Bytes].
+	RawBytes map[string][]byte `json:"raw_bytes,omitempty"`
 }
 
 // perhapsJSON is a living process that is perhaps one of a lost worker.
@@ -218,6 +222,7 @@ func WorkerJSONIn(a *app.App, w host.Worker) WorkerJSON {
 	if w.Completion != nil {
 		j.Completion = &completionJSON{Summary: output.OrNull(w.Completion.Summary), Time: output.TimeJSON(w.Completion.Time)}
 	}
+	j.RawBytes = rawjson.Bytes(j)
 	return j
 }
 

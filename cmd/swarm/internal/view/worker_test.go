@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -123,6 +124,42 @@ func TestStatsJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, problem := range jsontest.Violations("stats", schema, v) {
+			t.Error(problem)
+		}
+	}
+}
+
+// TestRawBytes checks that what JSON can't hold can be restored from a document, and that other
+// documents have nothing more.
+func TestRawBytes(t *testing.T) {
+	t.Parallel()
+	a := &app.App{Env: []string{"SWARM_DIR=/s"}}
+	w := empty()
+	w.Command, w.Dir, w.Env = []string{"cat", "f\xe9"}, "/d\xff", []string{"N\xfe=v"}
+	schema := jsontest.ReadSchema(t, "worker")
+	for name, v := range map[string]any{"status": WorkerJSONIn(a, w), "show": ShowJSONIn(a, host.Details{Worker: w})} {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back ShowJSON
+		if err := rawjson.Unmarshal(b, &back); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(w.Command, back.Cmd); diff != "" || *back.Cwd != w.Dir {
+			t.Errorf("%s: the command (-want +got):\n%s\nin %q", name, diff, *back.Cwd)
+		}
+		if name == "show" {
+			if diff := cmp.Diff([]string{"N\xfe"}, back.Environment); diff != "" {
+				t.Errorf("the environment (-want +got):\n%s", diff)
+			}
+			continue
+		}
+		var read any
+		if err := json.Unmarshal(b, &read); err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range jsontest.Violations("worker", schema, read) {
 			t.Error(problem)
 		}
 	}

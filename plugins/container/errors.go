@@ -14,6 +14,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// errNoAnswer means that an engine was too slow, such as on a machine that is busy.
+var errNoAnswer = fmt.Errorf("the engine did not answer within %s", engineLimit)
+
 func (e *engine) tell(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -24,6 +27,8 @@ func (e *engine) tell(ctx context.Context, doing string, err error) error {
 	_, network := errors.AsType[*net.OpError](err)
 	text := firstLine(err.Error())
 	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: %s: %w", swarm.ErrUnavailable, doing, errNoAnswer)
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(text, "permission denied while trying to connect"):
 		return fmt.Errorf("%w: no right to use %s: join its group (mostly 'docker'), or use a rootless engine", swarm.ErrPermission, e.socket)
 	case network, client.IsErrConnectionFailed(err), cutOff(err):
@@ -62,9 +67,10 @@ func isGone(err error) bool {
 	return errdefs.IsNotFound(err) || err != nil && strings.Contains(err.Error(), "no such container")
 }
 
-// isConnection reports that no engine answered at all.
+// isConnection reports that no engine answered at all, or none in time.
 func isConnection(err error) bool {
-	return errors.Is(err, swarm.ErrUnavailable) && strings.Contains(err.Error(), "no container engine answers") ||
+	return errors.Is(err, errNoAnswer) ||
+		errors.Is(err, swarm.ErrUnavailable) && strings.Contains(err.Error(), "no container engine answers") ||
 		errors.Is(err, swarm.ErrPermission)
 }
 

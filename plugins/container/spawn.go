@@ -166,7 +166,7 @@ func (e *engine) remove(ctx context.Context, id string) error {
 	if isGone(err) || err != nil && strings.Contains(err.Error(), "is already in progress") {
 		return nil
 	}
-	return e.tell(limited, "remove the container", err)
+	return e.tell(context.WithoutCancel(ctx), "remove the container", err)
 }
 
 // The command of a worker is started by the engine's init program, in the container. An

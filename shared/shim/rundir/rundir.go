@@ -110,7 +110,8 @@ type Status struct {
 	Groups []string `json:"groups"`
 	// Paused says that the processes of the worker are stopped on request.
 	Paused bool `json:"paused"`
-	// Unenforced is one line: which limits are not enforced, and why.
+	// Unenforced is one line: which limits are not enforced, and why, and which limit of the caller
+	// also holds for the shim.
 	Unenforced string `json:"unenforced"`
 }
 

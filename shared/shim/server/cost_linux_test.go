@@ -35,7 +35,6 @@ func TestThreads(t *testing.T) {
 	transcribed.Transcript = true
 	for name, l := range map[string]rundir.Launch{
 		"quiet": launch("exec sleep 999"), "loud": limited(launch(loud)), "restarting": again, "transcribed": transcribed,
-		"flood": limited(launch("yes out & exec yes err >&2")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@ package server
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,11 @@ import (
 // inherited is what the worker of a shim which another program has started inherits from its
 // caller, as the launch file has it. What this user may not do is left out, such as to raise a
 // hard limit or to lower the nice value.
-type inherited struct{ limits []inheritedLimit }
+type inherited struct {
+	limits []inheritedLimit
+	// timeLimit is the hard limit of the shim's own processor time, in seconds; 0 if there is none.
+	timeLimit uint64
+}
 
 type inheritedLimit struct {
 	number int
@@ -77,16 +82,12 @@ func (in inherited) lend() (takeBack func()) {
 	}
 }
 
-// hinders reports whether the shim itself could fail under the limit: it must write logs of any
-// size and live for any time.
-func (l inheritedLimit) hinders() bool {
-	switch l.number {
-	case unix.RLIMIT_CPU, unix.RLIMIT_FSIZE, unix.RLIMIT_DATA, unix.RLIMIT_AS:
-		return true
-	default:
-		return false
-	}
-}
+// hindering are the limits under which the shim itself could fail: it must write logs of any size,
+// live for any time, and start threads and processes.
+var hindering = []int{unix.RLIMIT_CPU, unix.RLIMIT_FSIZE, unix.RLIMIT_DATA, unix.RLIMIT_AS, unix.RLIMIT_NPROC}
+
+// hinders reports whether the limit is one of those.
+func (l inheritedLimit) hinders() bool { return slices.Contains(hindering, l.number) }
 
 // lowerHard sets the hard limit of this process, or raises it if the user may do that.
 func (l inheritedLimit) lowerHard() {

@@ -27,6 +27,7 @@ const (
 // effort is enough.
 func (k *shim) limit() error {
 	l := k.launch.Limits
+	k.status.Unenforced = k.inherited.timeWarning()
 	if l.IsZero() {
 		return nil
 	}
@@ -37,6 +38,9 @@ func (k *shim) limit() error {
 	}
 	k.group, k.data = group, 0
 	var unenforced []string
+	if k.status.Unenforced != "" {
+		unenforced = append(unenforced, k.status.Unenforced)
+	}
 	for _, p := range problems {
 		text := problemText(p)
 		if p.Controller == cgroup.Memory {

@@ -96,7 +96,8 @@ func start() (_ *shim, err error) {
 	if k.file, err = newStatusFile(); err != nil {
 		return nil, err
 	}
-	if k.log, err = record.OpenLog(launch.OutputLimit, k.calls); err != nil {
+	k.inherited.raise()
+	if k.log, err = record.OpenLog(mostOutput(launch.OutputLimit), k.calls); err != nil {
 		return nil, err
 	}
 	if launch.Transcript {
@@ -110,9 +111,12 @@ func start() (_ *shim, err error) {
 	if err := k.catchSignals(); err != nil {
 		return nil, err
 	}
-	k.inherited.raise()
 	if err := watchOwner(launch.Owner, k.ownerEnded); err != nil {
 		return nil, err
+	}
+	// The worker may write at once.
+	if k.calls.begin() {
+		defer k.calls.end()
 	}
 	if err := k.startWorker(); err != nil {
 		return nil, err

@@ -130,6 +130,8 @@ func (k *shim) caught(sig unix.Signal) {
 		k.shutdown(sig)
 	case unix.SIGTERM, unix.SIGINT, unix.SIGQUIT:
 		k.shutdown(sig)
+	case unix.SIGXCPU:
+		k.outOfTime()
 	default:
 		// The others are caught so that they do not end the shim.
 	}

@@ -66,9 +66,9 @@ type shim struct {
 	// that was.
 	unsaved bool
 	saved   time.Time
-	// untrimmed says that the next write of the status is followed by trim.
-	untrimmed bool
-	writes    writes
+	// trimmed is when a shim whose output is dropped gave memory back.
+	trimmed time.Time
+	writes  writes
 	// text is that of the last status that was written.
 	text []byte
 	// queued says that a write of the status is pending, unannounced that the watchers are
@@ -158,7 +158,7 @@ func (k *shim) catchSignals() error {
 			to = k.resized
 		case unix.SIGCONT:
 			to = k.continued
-		case unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGXCPU, unix.SIGXFSZ:
+		case unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGXFSZ:
 			return // these only have to be caught
 		}
 		select {
@@ -181,7 +181,7 @@ func (k *shim) run() int {
 		k.look()
 		k.resume()
 		if locked {
-			k.calls.Unlock()
+			k.calls.end()
 		}
 	}
 	return k.end()

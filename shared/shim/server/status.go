@@ -164,15 +164,26 @@ func (s *statusFile) remove() {
 	_ = os.Remove(rundir.StatusFile)
 }
 
-// saveEvery is how often the status of a worker that writes without end is written.
-const saveEvery = time.Second
+const (
+	// saveEvery is how often the status of a worker that writes without end is written. Each
+	// write leaves some garbage, and what the runtime needs to collect it is several times as large.
+	saveEvery = 5 * time.Second
+	// trimEvery is how often such a shim, which maps most of its program, gives memory back.
+	trimEvery = time.Second
+)
 
 // saveDrops writes the status if output was dropped since the last write.
 func (k *shim) saveDrops() {
-	if k.unsaved && !k.writes.underWay() && time.Since(k.saved) >= saveEvery {
+	if !k.unsaved {
+		return
+	}
+	if time.Since(k.trimmed) >= trimEvery {
+		k.trimmed = time.Now()
+		collect()
+		trim()
+	}
+	if !k.writes.underWay() && time.Since(k.saved) >= saveEvery {
 		k.save()
-		// A worker that writes much has mapped most of the program by now.
-		k.untrimmed = true
 	}
 }
 
@@ -191,15 +202,8 @@ func (k *shim) save() {
 			k.unsaved, k.saved = false, time.Now()
 			unjournaled, k.unjournaled = k.unjournaled, false
 			e := k.encode(k.status)
-			untrimmed := k.untrimmed
-			k.untrimmed = false
 			return func() error {
 				err := k.file.write(e)
-				if untrimmed {
-					// Here, since another goroutine in a system call would be another thread.
-					collect()
-					trim()
-				}
 				if err == nil && unjournaled {
 					_ = k.journal.changed() // otherwise the host notices the change at its next check
 				}

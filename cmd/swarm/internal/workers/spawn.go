@@ -344,10 +344,15 @@ func WarnOfFlags(a *app.App, h *host.Host, r host.SpawnRequest) {
 	}
 }
 
-// WarnOfLimits warns of limits that were asked for and are not enforced.
+// WarnOfLimits warns of limits that were asked for and are not enforced, or that hold for more than
+// the worker.
 func WarnOfLimits(a *app.App, w host.Worker) {
+	hint := "'swarm doctor' says which limits this machine offers, and how to get more"
+	if w.Limits.IsZero() {
+		hint = "a soft limit of the shell (ulimit -St) holds for the worker alone"
+	}
 	if w.Unenforced != "" {
-		a.Warn(w.Unenforced, "'swarm doctor' says which limits this machine offers, and how to get more")
+		a.Warn(w.Unenforced, hint)
 	}
 }
 

@@ -98,3 +98,18 @@ type LinkError struct {
 func (e *LinkError) Error() string {
 	return fmt.Sprintf("refusing to run %s: %s is a symbolic link, and an installation has none", e.Path, e.Link)
 }
+
+// NameError means that a program is found by one name and calls itself by another.
+type NameError struct {
+	Name, Path, Theirs string
+	// Configured says that a config file names the program.
+	Configured bool
+}
+
+func (e *NameError) Error() string {
+	way := "rename it to " + Program(e.Theirs)
+	if e.Configured {
+		way = fmt.Sprintf("name its table [plugins.%s], or install a plugin that calls itself '%s'", e.Theirs, e.Name)
+	}
+	return fmt.Sprintf("%s is the plugin '%s', not '%s': %s", e.Path, e.Theirs, e.Name, way)
+}

@@ -92,7 +92,7 @@ func (s *Set) Start(entries ...catalog.Entry) {
 // over.
 //
 // Errors: [TimeoutError], [CrashError], [PinError], [ChangedError], [ConfigError],
-// [catalog.MissingError], [catalog.UnsafeError], [plugin.ContractError], [ErrClosed], that
+// [catalog.NameError], [catalog.MissingError], [catalog.UnsafeError], [plugin.ContractError], [ErrClosed], that
 // of ctx.
 func (s *Set) Get(ctx context.Context, e catalog.Entry) (*plugin.Client, error) {
 	return s.get(ctx, e, nil)

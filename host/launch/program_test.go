@@ -24,7 +24,7 @@ func pinnedEntry(t *testing.T, content []byte) catalog.Entry {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(content)
-	return catalog.Entry{Name: "pinned", Command: []string{path, "serve"}, SHA256: hex.EncodeToString(sum[:])}
+	return catalog.Entry{Name: "test", Command: []string{path, "serve"}, SHA256: hex.EncodeToString(sum[:])}
 }
 
 // binaryAndScript are the two kinds of programs.

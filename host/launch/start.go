@@ -98,6 +98,10 @@ func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *running,
 	if err != nil {
 		return nil, nil, p.explainCall(ctx, s.opts.StartTimeout, err)
 	}
+	if theirs := client.Info().Name; theirs != e.Name {
+		// Whatever it would be asked for, another plugin would do it.
+		return nil, nil, &catalog.NameError{Name: e.Name, Path: e.Path(), Theirs: theirs, Configured: e.Configured}
+	}
 	p.proc.ready.Store(true)
 	client.Explain(p.explainGone)
 	return p, client, nil

@@ -63,6 +63,9 @@ func (a *Admin) aboutPlugin(ctx context.Context, e catalog.Entry) (about install
 		about = install.About{Name: p.Name, Version: p.Version, Kind: string(p.Kind), Contract: p.Contract}
 		return nil
 	})
+	if other, ok := errors.AsType[*catalog.NameError](err); ok {
+		return install.About{Name: other.Theirs}, nil // which is refused with the name of the file
+	}
 	return about, err
 }
 

@@ -3,7 +3,6 @@ package pluginadmin
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -62,9 +61,6 @@ func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	s.Err = a.opts.Plugins.Ask(ctx, f.Entry, false, func(p *backend.Peer) error {
-		if p.Name != name {
-			return &NameError{Name: name, Path: f.Entry.Path(), Theirs: p.Name, Configured: f.Entry.Configured}
-		}
 		s.Kind, s.Version, s.Contract, s.Local = string(p.Kind), p.Version, p.Contract, p.Local
 		for _, c := range p.Capabilities {
 			s.Capabilities = append(s.Capabilities, string(c))
@@ -74,21 +70,6 @@ func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 		return err
 	})
 	return s
-}
-
-// NameError says that a program is found by one name and calls itself by another.
-type NameError struct {
-	Name, Path, Theirs string
-	// Configured says that a config file names the program.
-	Configured bool
-}
-
-func (e *NameError) Error() string {
-	way := fmt.Sprintf("rename it to %s", catalog.Program(e.Theirs))
-	if e.Configured {
-		way = fmt.Sprintf("its table is [plugins.%s]", e.Theirs)
-	}
-	return fmt.Sprintf("%s is the plugin '%s', not '%s': %s", e.Path, e.Theirs, e.Name, way)
 }
 
 // Detail is all that is known of one plugin.

@@ -204,10 +204,10 @@ func take(m *catalog.Manifest, src source, about About) error {
 		return fmt.Errorf("%s: expected %s, the plugin reports %q", src.path, want, got)
 	}
 	switch {
-	case about.Kind == "":
-		return mismatch("the kind backend or workspace", "a kind that this swarm does not know")
 	case about.Name != src.name:
 		return mismatch(fmt.Sprintf("the name %q", src.name), about.Name)
+	case about.Kind == "":
+		return mismatch("the kind backend or workspace", "a kind that this swarm does not know")
 	case src.archive && version != src.version:
 		return mismatch(fmt.Sprintf("the version %q", src.version), about.Version)
 	case !catalog.ValidVersion(version):

@@ -101,9 +101,25 @@ func runInfo(ctx context.Context, a *app.App, name string, json bool) error {
 		if json {
 			return a.PrintJSON(pluginInfoJSONOf(p))
 		}
-		a.PrintTable(nil, pluginInfoRows(p))
+		printPluginInfo(a, pluginInfoRows(p))
 		return nil
 	})
+}
+
+// printPluginInfo prints rows of two columns. In a terminal the second column is wrapped.
+func printPluginInfo(a *app.App, rows [][]string) {
+	width := a.OutWidth()
+	if width == 0 {
+		a.PrintTable(nil, rows)
+		return
+	}
+	indent := 0
+	for _, row := range rows {
+		indent = max(indent, output.Columns(row[0])+2)
+	}
+	for _, row := range rows {
+		a.Printf("%s\n", output.Made(output.WrappedUnder(fmt.Sprintf("%-*s%s", indent, row[0], output.Visible(row[1])), indent, width)))
+	}
 }
 
 func pluginInfoRows(p pluginadmin.Detail) [][]string {

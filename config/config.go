@@ -154,6 +154,9 @@ type Plugin struct {
 	SHA256 string
 	// MTLS turns on mutual TLS between swarm and the plugin.
 	MTLS bool
+	// SpawnTimeout is how long the plugin may take to start a worker or to make a workspace; 0: the
+	// host's own limit.
+	SpawnTimeout time.Duration
 	// Config is the plugin's own table.
 	Config map[string]any
 	// Source is [SourceUser], or the path of the project's file if that sets anything of it.

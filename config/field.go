@@ -109,6 +109,8 @@ func pluginFields() []field[Plugin] {
 			"The SHA-256 hash that the program must have."),
 		newField("mtls", boolKind, func(p *Plugin) *bool { return &p.MTLS },
 			"Whether to encrypt the connection to the plugin."),
+		newField("spawn_timeout", ageKind, func(p *Plugin) *time.Duration { return &p.SpawnTimeout },
+			"How long the plugin may take to start a worker or to make a worktree; what it began is undone then. Without it: 10m."),
 		newField("config", tableKind, func(p *Plugin) *map[string]any { return &p.Config },
 			"The plugin's own settings; see its documentation."),
 	}

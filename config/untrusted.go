@@ -126,11 +126,12 @@ var rules = map[string]rule{
 	"workers.*.sandbox_home":      {why: whyLoosens, refused: func(o offer) bool { return o.sandbox().Home != HomeEmpty }},
 	"workers.*.sandbox_write":     {why: whyLoosens, refused: func(o offer) bool { return len(o.sandbox().Write) > 0 }},
 
-	"plugins.*.command": always(whyProgram),
-	"plugins.*.version": always(whyProgram),
-	"plugins.*.sha256":  always(whyProgram),
-	"plugins.*.mtls":    always(whyProgram),
-	"plugins.*.config":  always(whyProgram),
+	"plugins.*.command":       always(whyProgram),
+	"plugins.*.version":       always(whyProgram),
+	"plugins.*.sha256":        always(whyProgram),
+	"plugins.*.mtls":          always(whyProgram),
+	"plugins.*.spawn_timeout": always(whyProgram),
+	"plugins.*.config":        always(whyProgram),
 
 	// Of the rules of a project's file, those that ask count, trusted or not.
 	"answers.profile": free("it narrows down a rule that asks"),

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -37,6 +38,8 @@ type Config struct {
 	SHA256 string
 	// MTLS says to encrypt the connection.
 	MTLS bool
+	// SpawnTimeout is how long a Spawn or a Create may take; 0: the host's own limit.
+	SpawnTimeout time.Duration
 	// Config is the plugin's own table; nil: none.
 	Config map[string]any
 	// Source is the config file that sets it: the user's own, which all commands read, or that of

@@ -1,11 +1,13 @@
 package spawn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
@@ -106,12 +108,36 @@ type WorkspaceRequest struct {
 	Branch, Parent string
 }
 
-// Limits of what a spawn waits for when nobody ends it before.
 const (
-	startLimit     = 2 * time.Minute
-	workspaceLimit = 10 * time.Minute
-	undoLimit      = 30 * time.Second
+	// spawnLimit is how long a plugin may take to start a worker or to make a workspace, unless the
+	// config says otherwise. An image may have to be fetched, and a large repository be checked out.
+	spawnLimit = 10 * time.Minute
+	// undoLimit is how long the undoing of a spawn may take.
+	undoLimit = 30 * time.Second
 )
+
+// limitOf returns how long a plugin may take to start a worker or to make a workspace.
+func (s *Spawner) limitOf(plugin string) time.Duration {
+	conf, _ := s.opts.Catalog.Configured(plugin)
+	return cmp.Or(conf.SpawnTimeout, spawnLimit)
+}
+
+// ranOut reports whether the deadline of ctx has ended a call. The plugin has the same deadline, and may
+// be first to notice that it is over.
+func ranOut(ctx context.Context, err error) bool {
+	const sooner = time.Second
+	deadline, ok := ctx.Deadline()
+	return ok && errors.Is(err, context.DeadlineExceeded) && time.Until(deadline) < sooner
+}
+
+// tookTooLong says which limit has ended a call, if one has.
+func tookTooLong(ctx context.Context, err error, plugin, what string, limit time.Duration) error {
+	if !ranOut(ctx, err) {
+		return err
+	}
+	return fmt.Errorf("%w: plugin '%s' did not %s within %s; spawn_timeout in [plugins.%s] of the config is how long it may take",
+		swarm.ErrUnavailable, plugin, what, limit, plugin)
+}
 
 // Spawn starts a worker and returns it running. On any error nothing is left of
 // what was made, and the error says the first cause. A taken name is
@@ -212,7 +238,7 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 	if err := s.opts.Dir.MakeRunDir(rec.ID); err != nil {
 		return err
 	}
-	done.add("run directory", func(context.Context) error { return os.RemoveAll(s.opts.Dir.RunDir(rec.ID)) })
+	done.add("run directory", func(context.Context) error { return removeRunDir(s.opts.Dir.RunDir(rec.ID)) })
 
 	if p.makesWorkspace() {
 		if err := s.makeWorkspace(ctx, p, done); err != nil {
@@ -268,8 +294,22 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 	return nil
 }
 
+// removeRunDir removes the run directory of a spawn that failed. A plugin that was given up may just
+// be marking in it that its Spawn is undone.
+func removeRunDir(dir string) error {
+	const marks = 8 // more than a plugin makes
+	var err error
+	for range marks {
+		if err = os.RemoveAll(dir); !errors.Is(err, syscall.ENOTEMPTY) {
+			break
+		}
+	}
+	return err
+}
+
 func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error {
-	ctx, cancel := context.WithTimeout(ctx, workspaceLimit)
+	limit := s.limitOf(p.maker.Name)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	rec := &p.rec
 	spec := backend.WorkspaceSpec(rec)
@@ -280,7 +320,7 @@ func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error 
 		if unfinished(ctx, err) {
 			done.addAsking("workspace", func(ctx context.Context) error { return s.removeUnrecorded(ctx, p, spec) })
 		}
-		return err
+		return tookTooLong(ctx, err, p.maker.Name, "make the workspace", limit)
 	}
 	if !rec.Ask.Away {
 		ref.Host = ""
@@ -298,21 +338,26 @@ func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error 
 
 // start has the backend start the worker and looks at it once.
 func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	limit := s.limitOf(p.rec.Backend)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	rec := &p.rec
 	spec, err := s.spec(p)
 	if err != nil {
 		return err
 	}
-	tellNoMore := s.tellProgress(ctx, p)
+	tellNoMore, stop := s.tellProgress(ctx, p), func() {}
+	if !p.owner.Has(swarm.CapProgress) {
+		stop = s.opts.Plugins.TellWait("waiting for plugin '%s' to start '%s'", rec.Backend, rec.Name)
+	}
 	rec.Handle, err = p.owner.Backend.Spawn(ctx, spec)
 	tellNoMore()
+	stop()
 	if err != nil {
 		if unfinished(ctx, err) {
 			done.addAsking("worker", func(ctx context.Context) error { return s.endUnrecorded(ctx, p) })
 		}
-		return s.startError(ctx, p, err)
+		return tookTooLong(ctx, err, rec.Backend, "start the worker", limit)
 	}
 	done.addAsking("worker", func(ctx context.Context) error { return s.endRecorded(ctx, p) })
 	results, err := p.owner.Backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
@@ -387,12 +432,4 @@ func (s *Spawner) tellProgress(ctx context.Context, p *plan) (stop func()) {
 // given up. Only then it may have left something behind.
 func unfinished(ctx context.Context, err error) bool {
 	return errors.Is(err, plugin.ErrPluginGone) || ctx.Err() != nil
-}
-
-// startError says when it was the host that gave up.
-func (s *Spawner) startError(ctx context.Context, p *plan, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: backend '%s' did not start the worker within %s", swarm.ErrUnavailable, p.rec.Backend, startLimit)
-	}
-	return err
 }

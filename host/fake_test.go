@@ -47,6 +47,10 @@ type fakeBackend struct {
 	// onKill takes the place of the kill.
 	onKill func(context.Context, fakeWorker, swarm.KillOptions) (swarm.KillResult, error)
 
+	// refuses is the answer to each of the checks.
+	refuses error
+	checks  []swarm.SpawnCheck
+
 	// onList takes the place of List.
 	onList func(each func(swarm.Listed) error) error
 
@@ -346,6 +350,9 @@ type fakeWorkspace struct {
 	afterRemove func() error
 	kept        *swarm.Kept
 	rescues     []swarm.Rescue
+	// refuses is the answer to each of the checks.
+	refuses error
+	checks  []swarm.WorkspaceCheck
 }
 
 func (f *fakeWorkspace) ref(spec swarm.WorkspaceSpec) swarm.WorkspaceRef {
@@ -363,6 +370,11 @@ func (f *fakeWorkspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (s
 		}
 	}
 	return ref, nil
+}
+
+func (f *fakeWorkspace) CheckCreate(_ context.Context, c swarm.WorkspaceCheck) error {
+	f.checks = append(f.checks, c)
+	return f.refuses
 }
 
 func (f *fakeWorkspace) Inspect(_ context.Context, _ swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.WorkspaceState, error) {

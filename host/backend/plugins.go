@@ -49,6 +49,7 @@ type backend interface {
 	swarm.Limiter
 	swarm.Pauser
 	swarm.Progresser
+	swarm.SpawnChecker
 	KillBatch(ctx context.Context, items []plugin.KillItem, each func(i int, r swarm.KillResult, err error)) error
 	WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
 	WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
@@ -57,6 +58,7 @@ type backend interface {
 type workspace interface {
 	swarm.Workspace
 	swarm.WorkspaceFinder
+	swarm.WorkspaceChecker
 }
 
 // Peer is a plugin that was started.

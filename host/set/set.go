@@ -206,8 +206,8 @@ type startError struct {
 }
 
 func (e *startError) Error() string {
-	// The text of the sentinel is part of this one.
-	return fmt.Sprintf("cannot start '%s': %s", e.name, errtext.Without(e.err, swarm.ErrInvalidSpec))
+	// The texts of the sentinels say no more than the text after them.
+	return fmt.Sprintf("cannot start '%s': %s", e.name, errtext.Without(e.err, swarm.ErrInvalidSpec, swarm.ErrUnavailable))
 }
 func (e *startError) Unwrap() error { return e.err }
 

@@ -172,12 +172,14 @@ func (r *respawning) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.old.State == registry.Running {
-		err = r.foresee(ctx, r.plan)
-		if err == nil {
-			err = r.engineAnswers(ctx)
+	// What is there may be lost: the worker that runs, or the workspace that has to go first.
+	if r.old.State == registry.Running || r.req.CleanFirst && r.old.Workspace != nil {
+		if err := r.foresee(ctx); err != nil {
+			return err
 		}
-		if err != nil {
+	}
+	if r.old.State == registry.Running {
+		if err := r.engineAnswers(ctx); err != nil {
 			return err
 		}
 	}

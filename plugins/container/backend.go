@@ -42,6 +42,7 @@ var (
 	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 	_ swarm.Progresser    = (*Backend)(nil)
+	_ swarm.SpawnChecker  = (*Backend)(nil)
 )
 
 // New returns the backend, which finds its engine with the variables env. It logs to log,

@@ -13,6 +13,7 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 
+	"github.com/swarmhost/swarm/shared/dirid"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -24,7 +25,7 @@ const engineLimit = time.Minute
 // Spawn makes and starts the worker's container and returns when its command runs, or did.
 // A missing image is fetched first, for as long as the caller waits.
 func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, err error) {
-	p, err := b.newPlan(spec)
+	p, err := b.newPlan(spec, dirid.Ensure)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
@@ -117,10 +118,9 @@ func (b *Backend) create(ctx context.Context, e *engine, p *plan) (ref, error) {
 	case errdefs.IsConflict(err) || strings.Contains(err.Error(), "is already in use"):
 		return r, fmt.Errorf("%w: worker %s", swarm.ErrExists, r.Worker)
 	case errdefs.IsNotFound(err):
-		return r, fmt.Errorf("%w: there is no image '%s' here: %s", swarm.ErrInvalidSpec, p.Image, plain(err))
-	}
-	if text := err.Error(); strings.Contains(text, "invalid reference format") || strings.Contains(text, "must be lowercase") {
-		return r, fmt.Errorf("%w: '%s' is not the name of an image", swarm.ErrInvalidSpec, p.Image)
+		return r, p.notHere(err)
+	case isBadName(err):
+		return r, p.badName()
 	}
 	if strings.Contains(err.Error(), "container-init binary not found") {
 		return r, fmt.Errorf("%w: Podman has no init program on this machine: install 'catatonit', or set init_path in containers.conf", swarm.ErrInvalidSpec)
@@ -130,6 +130,20 @@ func (b *Backend) create(ctx context.Context, e *engine, p *plan) (ref, error) {
 		return r, told
 	}
 	return r, fmt.Errorf("%w: make the container: %s", swarm.ErrInvalidSpec, plain(err))
+}
+
+func (p *plan) notHere(err error) error {
+	return fmt.Errorf("%w: there is no image '%s' here: %s", swarm.ErrInvalidSpec, p.Image, plain(err))
+}
+
+// isBadName reports whether the engine refused the name of an image.
+func isBadName(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "invalid reference format") || strings.Contains(text, "must be lowercase")
+}
+
+func (p *plan) badName() error {
+	return fmt.Errorf("%w: '%s' is not the name of an image", swarm.ErrInvalidSpec, p.Image)
 }
 
 // checkLimits refuses a worker whose limits the engine does not enforce, or notes that down.

@@ -16,7 +16,6 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
-	"github.com/swarmhost/swarm/shared/dirid"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -44,7 +43,9 @@ type plan struct {
 	ref    ref // without the container
 }
 
-func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
+// newPlan returns how to make the container of a worker. stateID reads the id of the state directory
+// in its file.
+func (b *Backend) newPlan(spec swarm.Spec, stateID func(file string) (string, error)) (*plan, error) {
 	switch {
 	case spec.Local == nil:
 		return nil, fmt.Errorf("%w: the container backend runs workers on this machine only", swarm.ErrInvalidSpec)
@@ -85,7 +86,7 @@ func (b *Backend) newPlan(spec swarm.Spec) (*plan, error) {
 			return nil, fmt.Errorf("%w: the path %q is not UTF-8, and the container engine mounts no such path", swarm.ErrInvalidSpec, m.Source)
 		}
 	}
-	state, err := dirid.Ensure(stateFile(spec.Local.StateDir))
+	state, err := stateID(stateFile(spec.Local.StateDir))
 	if err != nil {
 		return nil, fmt.Errorf("%w: the id of the state directory: %w", swarm.ErrUnavailable, err)
 	}

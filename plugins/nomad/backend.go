@@ -37,6 +37,7 @@ var (
 	_ swarm.Inputter      = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
+	_ swarm.SpawnChecker  = (*Backend)(nil)
 )
 
 // longPoll is how long Nomad may take to answer a query that waits for a change.

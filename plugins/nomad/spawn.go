@@ -71,8 +71,7 @@ func (b *Backend) register(ctx context.Context, j job, r ref) (api.JobRegisterRe
 	}
 	switch theirs, _, ours := refOf(r.place, *old.ID, old.Meta); {
 	case !ours:
-		return none, fmt.Errorf("%w: the namespace '%s' has a job '%s' that is not a worker of swarm: choose another name",
-			swarm.ErrInvalidSpec, r.Namespace, r.Job)
+		return none, b.foreign(r)
 	case theirs.ID == r.ID:
 		return none, fmt.Errorf("%w: worker %s in the namespace '%s'", swarm.ErrExists, r.ID, r.Namespace)
 	case *old.Status != jobDead:
@@ -84,6 +83,11 @@ func (b *Backend) register(ctx context.Context, j job, r ref) (api.JobRegisterRe
 		return none, b.taken(r)
 	}
 	return resp, b.tell(ctx, "register the job", err)
+}
+
+func (b *Backend) foreign(r ref) error {
+	return fmt.Errorf("%w: the namespace '%s' has a job '%s' that is not a worker of swarm: choose another name",
+		swarm.ErrInvalidSpec, r.Namespace, r.Job)
 }
 
 func (b *Backend) taken(r ref) error {
@@ -141,7 +145,7 @@ func (b *Backend) awaitPlace(ctx context.Context, r ref, eval string) error {
 		}
 		index = meta.LastIndex
 		if m := e.FailedTGAllocs[r.ID]; m != nil {
-			return fmt.Errorf("%w: no node takes the worker: %s", swarm.ErrInvalidSpec, unplaceable(m))
+			return noNode(m)
 		}
 		switch e.Status {
 		case "complete", "canceled": // in favour of a later one
@@ -150,6 +154,10 @@ func (b *Backend) awaitPlace(ctx context.Context, r ref, eval string) error {
 			return fmt.Errorf("%w: Nomad did not place the worker: %s", swarm.ErrUnavailable, cmp.Or(firstLine(e.StatusDescription), e.Status))
 		}
 	}
+}
+
+func noNode(m *api.AllocationMetric) error {
+	return fmt.Errorf("%w: no node takes the worker: %s", swarm.ErrInvalidSpec, unplaceable(m))
 }
 
 // awaitStart waits until the task runs or has run, for as long as the settings say. If

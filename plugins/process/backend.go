@@ -33,6 +33,7 @@ var (
 	_ swarm.Completer     = (*Backend)(nil)
 	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
+	_ swarm.SpawnChecker  = (*Backend)(nil)
 )
 
 // New returns the backend. It logs to log, which must not be nil.
@@ -61,6 +62,14 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	}
 	b.log.Debug("worker started", "worker", spec.ID)
 	return h, nil
+}
+
+// CheckSpawn implements [swarm.SpawnChecker].
+func (b *Backend) CheckSpawn(_ context.Context, c swarm.SpawnCheck) error {
+	if err := validate(c.Spec); err != nil {
+		return err
+	}
+	return shim.CheckSpawn(c)
 }
 
 func validate(spec swarm.Spec) error {

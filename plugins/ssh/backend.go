@@ -51,6 +51,7 @@ var (
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
+	_ swarm.SpawnChecker  = (*Backend)(nil)
 )
 
 // New returns the backend, whose connections end with ctx. env is the environment of the

@@ -20,14 +20,10 @@ import (
 // Spawn starts a worker over there. If the connection breaks meanwhile, the worker is
 // looked for by its id over a new one, and started only if there is none.
 func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, error) {
-	c, err := b.config.with(spec.Options)
+	c, spec, err := b.farSpec(spec)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	spec.Options = map[string]string{optTTY: fmt.Sprint(c.TTY)}
-	own := environ.Without(b.env, func(name string) bool { return !slices.Contains(c.Env, name) })
-	spec.Env = append(own, spec.Env...)
-	spec.Local, spec.Owner = nil, nil
 	l := b.link(c.Host)
 	s, err := l.get(ctx)
 	if err != nil {
@@ -47,6 +43,19 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 		return swarm.Handle{}, on(l, err)
 	}
 	return near(c.Host, h)
+}
+
+// farSpec returns the settings of a worker, and what its host is sent of its spec.
+func (b *Backend) farSpec(spec swarm.Spec) (Config, swarm.Spec, error) {
+	c, err := b.config.with(spec.Options)
+	if err != nil {
+		return c, spec, err
+	}
+	spec.Options = map[string]string{optTTY: fmt.Sprint(c.TTY)}
+	own := environ.Without(b.env, func(name string) bool { return !slices.Contains(c.Env, name) })
+	spec.Env = append(own, spec.Env...)
+	spec.Local, spec.Owner = nil, nil
+	return c, spec, nil
 }
 
 func (b *Backend) start(ctx context.Context, l *link, spec swarm.Spec, start remote.Start) (_ swarm.Handle, err error) {

@@ -13,10 +13,11 @@ import (
 )
 
 var (
-	_ swarm.Workspace       = (*Backend)(nil)
-	_ swarm.WorkspaceFinder = (*Backend)(nil)
-	_ swarm.Rescuer         = (*Backend)(nil)
-	_ swarm.Differ          = (*Backend)(nil)
+	_ swarm.Workspace        = (*Backend)(nil)
+	_ swarm.WorkspaceFinder  = (*Backend)(nil)
+	_ swarm.Rescuer          = (*Backend)(nil)
+	_ swarm.Differ           = (*Backend)(nil)
+	_ swarm.WorkspaceChecker = (*Backend)(nil)
 )
 
 // Create makes the worktree of a worker over there. If the connection breaks meanwhile, the

@@ -41,6 +41,7 @@ var (
 	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Progresser    = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
+	_ swarm.SpawnChecker  = (*Backend)(nil)
 )
 
 // New returns the backend. It logs to log, which must not be nil.

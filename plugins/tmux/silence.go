@@ -135,3 +135,8 @@ var errSilent = errors.New("did not answer")
 func silence(srv server, limit time.Duration) error {
 	return fmt.Errorf("%w: %s %w within %v", swarm.ErrUnavailable, srv, errSilent, limit)
 }
+
+// hangs adds to the error of a server that opens no window what a person can do.
+func hangs(err error) error {
+	return fmt.Errorf("%w: it is stopped or hangs; let it continue, or choose another one with --tmux-socket", err)
+}

@@ -25,10 +25,7 @@ const (
 
 // Spawn opens a window whose process is a shim, which starts the worker.
 func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, err error) {
-	if spec.Local == nil || len(spec.Command) == 0 {
-		return swarm.Handle{}, fmt.Errorf("%w: the tmux backend needs a command, on the host's machine", swarm.ErrInvalidSpec)
-	}
-	t, err := targetOf(spec.Options, spec.Local.StateDir)
+	t, err := accept(spec)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
@@ -79,6 +76,14 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	return h.encode()
 }
 
+// accept returns where a worker is to run, or refuses a spec that does not say that.
+func accept(spec swarm.Spec) (target, error) {
+	if spec.Local == nil || len(spec.Command) == 0 {
+		return target{}, fmt.Errorf("%w: the tmux backend needs a command, on the host's machine", swarm.ErrInvalidSpec)
+	}
+	return targetOf(spec.Options, spec.Local.StateDir)
+}
+
 // open opens the worker's window, in the session if it exists, else with it.
 // Others may open and close windows at the same time, so it tries both in turn.
 func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spec) (_ opened, err error) {
@@ -86,7 +91,7 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 	defer cancel()
 	defer func() {
 		if errors.Is(err, errSilent) {
-			err = fmt.Errorf("%w: it is stopped or hangs; let it continue, or choose another one with --tmux-socket", err)
+			err = hangs(err)
 		}
 	}()
 	o := opening{target: t, spec: spec}

@@ -23,8 +23,9 @@ type start struct {
 	upstream string
 }
 
-// startOf returns where to make the branch that spec asks for.
-func (r *repo) startOf(ctx context.Context, spec swarm.WorkspaceSpec) (start, error) {
+// startOf returns where to make the branch that spec asks for. The worktrees in going are about to be
+// removed.
+func (r *repo) startOf(ctx context.Context, spec swarm.WorkspaceSpec, going ...string) (start, error) {
 	branch := branchOf(spec)
 	// The answer differs from the question for shorthands such as @{-1}.
 	if full, err := r.git.line(ctx, "check-ref-format", "--branch", branch); err != nil || full != branch {
@@ -38,7 +39,7 @@ func (r *repo) startOf(ctx context.Context, spec swarm.WorkspaceSpec) (start, er
 		return start{}, err
 	}
 	if exists {
-		at, err := r.checkedOutAt(ctx, branch)
+		at, err := r.checkedOutAt(ctx, branch, going...)
 		if at != "" {
 			return start{}, invalid("branch '%s' is already checked out at %s", branch, at)
 		}

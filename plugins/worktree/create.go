@@ -14,10 +14,7 @@ import (
 
 // Create implements [swarm.Workspace].
 func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swarm.WorkspaceRef, err error) {
-	if spec.ID == "" || !swarm.ValidName(spec.Name) || !filepath.IsAbs(spec.Base) {
-		return swarm.WorkspaceRef{}, invalid("a worktree needs an id, a name and an absolute base")
-	}
-	r, err := openRepo(ctx, w.git, spec.Base, false)
+	r, err := w.source(ctx, spec)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
@@ -49,26 +46,41 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	return swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: path, Branch: branch, Base: r.main, Dir: r.dir}, nil
 }
 
+// source opens the repository of a new worktree.
+func (w *Workspace) source(ctx context.Context, spec swarm.WorkspaceSpec) (*repo, error) {
+	if spec.ID == "" || !swarm.ValidName(spec.Name) || !filepath.IsAbs(spec.Base) {
+		return nil, invalid("a worktree needs an id, a name and an absolute base")
+	}
+	return openRepo(ctx, w.git, spec.Base, false)
+}
+
+// parentOf returns the directory for a new worktree.
+func (r *repo) parentOf(spec swarm.WorkspaceSpec) string {
+	beside, name := r.name()
+	switch {
+	case filepath.IsAbs(spec.Parent):
+		return filepath.Clean(spec.Parent)
+	case spec.Parent != "":
+		return filepath.Join(beside, spec.Parent)
+	default:
+		return filepath.Join(beside, name+"-worktrees")
+	}
+}
+
 // makeRoom creates the parent of the new worktree. It returns the path of the worktree and
 // how many directories above it were created.
 func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceSpec, done *undo) (string, int, error) {
-	beside, name := r.name()
-	parent := filepath.Join(beside, name+"-worktrees")
-	if filepath.IsAbs(spec.Parent) {
-		parent = filepath.Clean(spec.Parent)
-	} else if spec.Parent != "" {
-		parent = filepath.Join(beside, spec.Parent)
-	}
+	parent := r.parentOf(spec)
 	mode, err := r.modeOfRoom()
 	if err != nil {
 		return "", 0, err
 	}
 	made, err := done.mkdirAll(parent, mode)
 	if err != nil {
-		return "", 0, invalid("cannot make a directory for worktrees: %w", err)
+		return "", 0, noParent(err)
 	}
 	if err := r.trusted(parent); err != nil {
-		return "", 0, invalid("cannot make worktrees in %s: %w; make it writable for you alone, or use --worktree-dir", parent, err)
+		return "", 0, untrusted(parent, err)
 	}
 	if parent, err = filepath.EvalSymlinks(parent); err != nil {
 		return "", 0, err
@@ -94,6 +106,12 @@ func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceS
 	return path, made, err
 }
 
+func noParent(err error) error { return invalid("cannot make a directory for worktrees: %w", err) }
+
+func untrusted(parent string, err error) error {
+	return invalid("cannot make worktrees in %s: %w; make it writable for you alone, or use --worktree-dir", parent, err)
+}
+
 func free(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,6 +131,15 @@ func free(path string) error {
 // clearStale makes git forget a worktree of an earlier worker at path whose directory is
 // gone: git refuses to reuse the path otherwise.
 func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error {
+	return r.eachStale(path, func(old swarm.WorkspaceRef) (*swarm.Kept, error) {
+		res, err := w.removeLocked(ctx, r, old, swarm.RemoveOptions{})
+		return res.Kept, err
+	})
+}
+
+// eachStale calls clear for the worktrees of earlier workers that git lists at path, and refuses
+// those that can't be cleared.
+func (r *repo) eachStale(path string, clear func(old swarm.WorkspaceRef) (*swarm.Kept, error)) error {
 	admins, err := r.admins()
 	if err != nil {
 		return err
@@ -124,13 +151,12 @@ func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error 
 		if a.id == "" {
 			return invalid("git still lists a worktree at %s, which is gone; see 'git worktree prune'", path)
 		}
-		old := swarm.WorkspaceRef{ID: a.id, Name: filepath.Base(path), Path: path, Base: r.main}
-		res, err := w.removeLocked(ctx, r, old, swarm.RemoveOptions{})
+		kept, err := clear(swarm.WorkspaceRef{ID: a.id, Name: filepath.Base(path), Path: path, Base: r.main})
 		if err != nil {
 			return err
 		}
-		if res.Kept != nil {
-			return invalid("an earlier worktree at %s is in the way: %s", path, res.Kept.Reason)
+		if kept != nil {
+			return invalid("an earlier worktree at %s is in the way: %s", path, kept.Reason)
 		}
 	}
 	return nil

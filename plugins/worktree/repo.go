@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/swarmhost/swarm/plugins/worktree/gitdir"
@@ -197,11 +198,12 @@ func (r *repo) worktrees(ctx context.Context) ([]listed, error) {
 	return trees, nil
 }
 
-// checkedOutAt returns the working tree in which a branch is checked out, or an empty text.
-func (r *repo) checkedOutAt(ctx context.Context, branch string) (string, error) {
+// checkedOutAt returns the working tree in which a branch is checked out, but for those in except, or
+// an empty text.
+func (r *repo) checkedOutAt(ctx context.Context, branch string, except ...string) (string, error) {
 	trees, err := r.worktrees(ctx)
 	for _, t := range trees {
-		if t.branch == branch {
+		if t.branch == branch && !slices.Contains(except, t.path) {
 			return t.path, nil
 		}
 	}

@@ -34,12 +34,13 @@ type Workspace struct {
 }
 
 var (
-	_ swarm.Workspace       = (*Workspace)(nil)
-	_ swarm.WorkspaceFinder = (*Workspace)(nil)
-	_ swarm.Rescuer         = (*Workspace)(nil)
-	_ swarm.Differ          = (*Workspace)(nil)
-	_ swarm.Checker         = (*Workspace)(nil)
-	_ swarm.Reporter        = (*Workspace)(nil)
+	_ swarm.Workspace        = (*Workspace)(nil)
+	_ swarm.WorkspaceFinder  = (*Workspace)(nil)
+	_ swarm.Rescuer          = (*Workspace)(nil)
+	_ swarm.Differ           = (*Workspace)(nil)
+	_ swarm.Checker          = (*Workspace)(nil)
+	_ swarm.Reporter         = (*Workspace)(nil)
+	_ swarm.WorkspaceChecker = (*Workspace)(nil)
 )
 
 // New returns a workspace plugin.

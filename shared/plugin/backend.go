@@ -42,22 +42,35 @@ var (
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Progresser    = (*Backend)(nil)
+	_ swarm.SpawnChecker  = (*Backend)(nil)
 )
 
 // Spawn implements [swarm.Backend]. A plugin that is not local is not sent
 // spec.Local nor spec.Owner, and a local one gets [swarm.Local.HostEnv] through [CleanEnv].
 func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, error) {
+	resp, err := b.rpc.Spawn(ctx, wire.Spec(b.sent(spec)))
+	if err != nil {
+		return swarm.Handle{}, wire.FromStatus(ctx, err)
+	}
+	return b.handle(resp.GetHandle())
+}
+
+// sent returns what the plugin is sent of a spec.
+func (b *Backend) sent(spec swarm.Spec) swarm.Spec {
 	spec.Local = b.local(spec.Local)
 	if spec.Local == nil {
 		spec.Owner = nil
 	} else {
 		spec.Local.HostEnv = CleanEnv(spec.Local.HostEnv)
 	}
-	resp, err := b.rpc.Spawn(ctx, wire.Spec(spec))
-	if err != nil {
-		return swarm.Handle{}, wire.FromStatus(ctx, err)
-	}
-	return b.handle(resp.GetHandle())
+	return spec
+}
+
+// CheckSpawn implements [swarm.SpawnChecker]. The plugin is sent of the spec what Spawn sends.
+func (b *Backend) CheckSpawn(ctx context.Context, c swarm.SpawnCheck) error {
+	c.Spec = b.sent(c.Spec)
+	_, err := b.rpc.CheckSpawn(ctx, wire.SpawnCheck(c))
+	return wire.FromStatus(ctx, err)
 }
 
 // Progress implements [swarm.Progresser].

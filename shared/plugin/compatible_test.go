@@ -59,6 +59,7 @@ func useBackend(t *testing.T, b *plugin.Backend) {
 		ID: "id-1", Name: "worker", Command: []string{"echo"}, Stdin: true,
 		Kill: swarm.KillOptions{Grace: time.Second, Force: true}, Local: &swarm.Local{RunDir: t.TempDir()},
 	}
+	must("CheckSpawn", b.CheckSpawn(ctx, swarm.SpawnCheck{Spec: spec}))
 	h, err := b.Spawn(ctx, spec)
 	must("Spawn", err)
 	found, err := b.Find(ctx, swarm.Lookup{ID: spec.ID, Local: spec.Local})
@@ -138,6 +139,13 @@ func (folder) Create(_ context.Context, s swarm.WorkspaceSpec) (swarm.WorkspaceR
 	return swarm.WorkspaceRef{ID: s.ID, Path: "/made"}, nil
 }
 
+func (folder) CheckCreate(_ context.Context, c swarm.WorkspaceCheck) error {
+	if c.Removed == nil {
+		return swarm.ErrInvalidSpec
+	}
+	return nil
+}
+
 func (folder) Inspect(context.Context, swarm.WorkspaceRef, swarm.RemoveOptions) (swarm.WorkspaceState, error) {
 	return swarm.WorkspaceState{Kept: &swarm.Kept{Reason: "dirty"}}, nil
 }
@@ -165,6 +173,12 @@ func useWorkspace(t *testing.T, w *plugin.Workspace) {
 	ref, err := w.Create(t.Context(), spec)
 	if err != nil || ref.Path != "/made" {
 		t.Errorf("Create: %+v, %v", ref, err)
+	}
+	if err := w.CheckCreate(t.Context(), swarm.WorkspaceCheck{Spec: spec}); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("CheckCreate: %v", err)
+	}
+	if err := w.CheckCreate(t.Context(), swarm.WorkspaceCheck{Spec: spec, Removed: &ref}); err != nil {
+		t.Errorf("CheckCreate in place of another: %v", err)
 	}
 	if s, err := w.Inspect(t.Context(), ref, swarm.RemoveOptions{}); err != nil || s.Kept == nil || s.Kept.Reason != "dirty" {
 		t.Errorf("Inspect: %+v, %v", s, err)
@@ -218,6 +232,9 @@ func TestFutureCalls(t *testing.T) {
 	}
 	b, h := c.Backend(), swarm.Handle{Version: 1, Data: []byte("x")}
 	for name, call := range map[string]func() error{
+		"CheckSpawn": func() error {
+			return b.CheckSpawn(t.Context(), swarm.SpawnCheck{Spec: swarm.Spec{ID: "a", Command: []string{"b"}}})
+		},
 		"Find":   func() error { _, err := b.Find(t.Context(), swarm.Lookup{ID: "a"}); return err },
 		"Output": func() error { return b.Output(t.Context(), h, swarm.OutputOptions{}, nil) },
 		"Watch":  func() error { return b.Watch(t.Context(), h, nil) },

@@ -16,17 +16,24 @@ type Workspace struct {
 }
 
 var (
-	_ swarm.Workspace       = (*Workspace)(nil)
-	_ swarm.WorkspaceFinder = (*Workspace)(nil)
-	_ swarm.Rescuer         = (*Workspace)(nil)
-	_ swarm.Differ          = (*Workspace)(nil)
-	_ swarm.Checker         = (*Workspace)(nil)
+	_ swarm.Workspace        = (*Workspace)(nil)
+	_ swarm.WorkspaceFinder  = (*Workspace)(nil)
+	_ swarm.Rescuer          = (*Workspace)(nil)
+	_ swarm.Differ           = (*Workspace)(nil)
+	_ swarm.Checker          = (*Workspace)(nil)
+	_ swarm.WorkspaceChecker = (*Workspace)(nil)
 )
 
 // Create implements [swarm.Workspace].
 func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
 	resp, err := w.rpc.Create(ctx, &pb.CreateRequest{Spec: wire.WorkspaceSpec(spec)})
 	return wire.FromWorkspaceRef(resp.GetRef()), wire.FromStatus(ctx, err)
+}
+
+// CheckCreate implements [swarm.WorkspaceChecker].
+func (w *Workspace) CheckCreate(ctx context.Context, c swarm.WorkspaceCheck) error {
+	_, err := w.rpc.CheckCreate(ctx, wire.WorkspaceCheck(c))
+	return wire.FromStatus(ctx, err)
 }
 
 // Inspect implements [swarm.Workspace].

@@ -32,6 +32,8 @@ const (
 	CapPause         Capability = "pause"          // [Pauser]
 	CapProgress      Capability = "progress"       // [Progresser]
 	CapWorkspaces    Capability = "workspaces"     // [Workspace], of a [Backend]
+	CapCheckSpawn    Capability = "check-spawn"    // [SpawnChecker]
+	CapCheckCreate   Capability = "check-create"   // [WorkspaceChecker]
 )
 
 // The capabilities that are fields of a [Spec]. They are announced by [Announcer]; the
@@ -77,6 +79,8 @@ var interfaces = []struct {
 	{CapSetLimits, has[Limiter]},
 	{CapPause, has[Pauser]},
 	{CapProgress, has[Progresser]},
+	{CapCheckSpawn, has[SpawnChecker]},
+	{CapCheckCreate, has[WorkspaceChecker]},
 	{CapWorkspaces, func(plugin any) bool { return has[Backend](plugin) && has[Workspace](plugin) }},
 }
 

@@ -25,6 +25,7 @@ type Keeper interface {
 	swarm.CPUMeasurer
 	swarm.Limiter
 	swarm.Pauser
+	swarm.SpawnChecker
 }
 
 // Terminal is a Keeper whose workers are on terminals.
@@ -80,6 +81,7 @@ var (
 	_ swarm.Limiter       = (*Backend)(nil)
 	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
+	_ swarm.SpawnChecker  = (*Backend)(nil)
 )
 
 // New returns the backend.
@@ -127,10 +129,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if max(start.Attempt, 1) <= last {
 		return swarm.Handle{}, fmt.Errorf("%w: the start of worker %s was given up", swarm.ErrTooLate, spec.ID)
 	}
-	r := record{Kind: KindProcess, Spec: spec, Created: time.Now(), Origin: b.Origin(), Owner: start.Owner}
-	if spec.Options[swarm.OptionTTY] == "true" {
-		r.Kind = KindTerminal
-	}
+	r := record{Kind: kindOf(spec), Spec: spec, Created: time.Now(), Origin: b.Origin(), Owner: start.Owner}
 	r.Spec.Env, r.Spec.Options = nil, ofWorker(spec.Options)
 	if spec, err = b.settle(ctx, r.Kind, spec); err != nil {
 		return swarm.Handle{}, err
@@ -149,6 +148,24 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 		return swarm.Handle{}, err
 	}
 	return b.started(r, inner)
+}
+
+func kindOf(spec swarm.Spec) string {
+	if spec.Options[swarm.OptionTTY] == "true" {
+		return KindTerminal
+	}
+	return KindProcess
+}
+
+// CheckSpawn returns the error with which Spawn would fail, without an effect.
+func (b *Backend) CheckSpawn(ctx context.Context, c swarm.SpawnCheck) error {
+	kind := kindOf(c.Spec)
+	spec, err := b.settle(ctx, kind, c.Spec)
+	if err != nil {
+		return err
+	}
+	c.Spec = spec
+	return b.keeper(kind).CheckSpawn(ctx, c)
 }
 
 // started returns the handle of a worker, and adds it to the record.

@@ -18,13 +18,15 @@ type Worktrees interface {
 	swarm.WorkspaceFinder
 	swarm.Rescuer
 	swarm.Differ
+	swarm.WorkspaceChecker
 }
 
 var (
-	_ swarm.Workspace       = (*Backend)(nil)
-	_ swarm.WorkspaceFinder = (*Backend)(nil)
-	_ swarm.Rescuer         = (*Backend)(nil)
-	_ swarm.Differ          = (*Backend)(nil)
+	_ swarm.Workspace        = (*Backend)(nil)
+	_ swarm.WorkspaceFinder  = (*Backend)(nil)
+	_ swarm.Rescuer          = (*Backend)(nil)
+	_ swarm.Differ           = (*Backend)(nil)
+	_ swarm.WorkspaceChecker = (*Backend)(nil)
 )
 
 // undoLimit bounds the removal of a worktree whose caller may be gone.
@@ -77,6 +79,19 @@ func (b *Backend) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.W
 		return swarm.WorkspaceRef{}, errors.Join(err, uerr)
 	}
 	return b.away(ref, start.Host)
+}
+
+// CheckCreate returns the error with which Create would fail, without an effect.
+func (b *Backend) CheckCreate(ctx context.Context, c swarm.WorkspaceCheck) error {
+	c.Spec.Options = nil
+	if c.Removed != nil {
+		ref, err := b.here(*c.Removed)
+		if err != nil {
+			return err
+		}
+		c.Removed = &ref
+	}
+	return b.opts.Worktrees.CheckCreate(ctx, c)
 }
 
 // within returns an error if the worker's directory leaves the worktree: what is checked out

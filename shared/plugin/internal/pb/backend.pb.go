@@ -321,6 +321,109 @@ func (x *SpawnRequest) GetSandbox() *Sandbox {
 	return nil
 }
 
+// CheckSpawnRequest asks whether a worker could be spawned.
+type CheckSpawnRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The Spawn that would come. Its id is new, and local.run_dir does not exist yet.
+	Spec *SpawnRequest `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	// The worker that has ended before that Spawn, although it may run now; unset: none. A handle
+	// that can't be read is ignored.
+	Replaces *Handle `protobuf:"bytes,2,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	// The workspace of the worker does not exist yet: spec.dir is its base, local.workspace is
+	// empty, and whatever depends on the files there is not checked.
+	NoWorkspace   bool `protobuf:"varint,3,opt,name=no_workspace,json=noWorkspace,proto3" json:"no_workspace,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckSpawnRequest) Reset() {
+	*x = CheckSpawnRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckSpawnRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckSpawnRequest) ProtoMessage() {}
+
+func (x *CheckSpawnRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckSpawnRequest.ProtoReflect.Descriptor instead.
+func (*CheckSpawnRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *CheckSpawnRequest) GetSpec() *SpawnRequest {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *CheckSpawnRequest) GetReplaces() *Handle {
+	if x != nil {
+		return x.Replaces
+	}
+	return nil
+}
+
+func (x *CheckSpawnRequest) GetNoWorkspace() bool {
+	if x != nil {
+		return x.NoWorkspace
+	}
+	return false
+}
+
+// CheckSpawnResponse says that nothing speaks against the Spawn.
+type CheckSpawnResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckSpawnResponse) Reset() {
+	*x = CheckSpawnResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckSpawnResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckSpawnResponse) ProtoMessage() {}
+
+func (x *CheckSpawnResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckSpawnResponse.ProtoReflect.Descriptor instead.
+func (*CheckSpawnResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
+}
+
 // Sandbox keeps a worker and everything that it starts from changing files, reading secrets
 // and reaching processes outside. All files are read-only in it, but for the working
 // directory, the workspace and those of write.
@@ -339,7 +442,7 @@ type Sandbox struct {
 
 func (x *Sandbox) Reset() {
 	*x = Sandbox{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[1]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -351,7 +454,7 @@ func (x *Sandbox) String() string {
 func (*Sandbox) ProtoMessage() {}
 
 func (x *Sandbox) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[1]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -364,7 +467,7 @@ func (x *Sandbox) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sandbox.ProtoReflect.Descriptor instead.
 func (*Sandbox) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{1}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Sandbox) GetNetwork() string {
@@ -412,7 +515,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -424,7 +527,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[2]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -437,7 +540,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{2}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Limits) GetMemory() int64 {
@@ -503,7 +606,7 @@ type Restart struct {
 
 func (x *Restart) Reset() {
 	*x = Restart{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +618,7 @@ func (x *Restart) String() string {
 func (*Restart) ProtoMessage() {}
 
 func (x *Restart) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[3]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +631,7 @@ func (x *Restart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Restart.ProtoReflect.Descriptor instead.
 func (*Restart) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{3}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Restart) GetWhen() string {
@@ -582,7 +685,7 @@ type Owner struct {
 
 func (x *Owner) Reset() {
 	*x = Owner{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -594,7 +697,7 @@ func (x *Owner) String() string {
 func (*Owner) ProtoMessage() {}
 
 func (x *Owner) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[4]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -607,7 +710,7 @@ func (x *Owner) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Owner.ProtoReflect.Descriptor instead.
 func (*Owner) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{4}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Owner) GetPid() int64 {
@@ -653,7 +756,7 @@ type Local struct {
 
 func (x *Local) Reset() {
 	*x = Local{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -665,7 +768,7 @@ func (x *Local) String() string {
 func (*Local) ProtoMessage() {}
 
 func (x *Local) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[5]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -678,7 +781,7 @@ func (x *Local) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Local.ProtoReflect.Descriptor instead.
 func (*Local) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{5}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Local) GetRunDir() []byte {
@@ -734,7 +837,7 @@ type SpawnResponse struct {
 
 func (x *SpawnResponse) Reset() {
 	*x = SpawnResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -746,7 +849,7 @@ func (x *SpawnResponse) String() string {
 func (*SpawnResponse) ProtoMessage() {}
 
 func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[6]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -759,7 +862,7 @@ func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpawnResponse.ProtoReflect.Descriptor instead.
 func (*SpawnResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{6}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SpawnResponse) GetHandle() *Handle {
@@ -789,7 +892,7 @@ type KillOptions struct {
 
 func (x *KillOptions) Reset() {
 	*x = KillOptions{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +904,7 @@ func (x *KillOptions) String() string {
 func (*KillOptions) ProtoMessage() {}
 
 func (x *KillOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +917,7 @@ func (x *KillOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillOptions.ProtoReflect.Descriptor instead.
 func (*KillOptions) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{7}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *KillOptions) GetSignal() string {
@@ -863,7 +966,7 @@ type KillRequest struct {
 
 func (x *KillRequest) Reset() {
 	*x = KillRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -875,7 +978,7 @@ func (x *KillRequest) String() string {
 func (*KillRequest) ProtoMessage() {}
 
 func (x *KillRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[8]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -888,7 +991,7 @@ func (x *KillRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillRequest.ProtoReflect.Descriptor instead.
 func (*KillRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{8}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *KillRequest) GetItems() []*KillItem {
@@ -911,7 +1014,7 @@ type KillItem struct {
 
 func (x *KillItem) Reset() {
 	*x = KillItem{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +1026,7 @@ func (x *KillItem) String() string {
 func (*KillItem) ProtoMessage() {}
 
 func (x *KillItem) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[9]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1039,7 @@ func (x *KillItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillItem.ProtoReflect.Descriptor instead.
 func (*KillItem) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{9}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *KillItem) GetHandle() *Handle {
@@ -968,7 +1071,7 @@ type KillResponse struct {
 
 func (x *KillResponse) Reset() {
 	*x = KillResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -980,7 +1083,7 @@ func (x *KillResponse) String() string {
 func (*KillResponse) ProtoMessage() {}
 
 func (x *KillResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[10]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -993,7 +1096,7 @@ func (x *KillResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResponse.ProtoReflect.Descriptor instead.
 func (*KillResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{10}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *KillResponse) GetIndex() uint32 {
@@ -1036,7 +1139,7 @@ type KillResult struct {
 
 func (x *KillResult) Reset() {
 	*x = KillResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1151,7 @@ func (x *KillResult) String() string {
 func (*KillResult) ProtoMessage() {}
 
 func (x *KillResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[11]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1164,7 @@ func (x *KillResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillResult.ProtoReflect.Descriptor instead.
 func (*KillResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{11}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *KillResult) GetStatus() *WorkerStatus {
@@ -1118,7 +1221,7 @@ type OutputRequest struct {
 
 func (x *OutputRequest) Reset() {
 	*x = OutputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1130,7 +1233,7 @@ func (x *OutputRequest) String() string {
 func (*OutputRequest) ProtoMessage() {}
 
 func (x *OutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[12]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1143,7 +1246,7 @@ func (x *OutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputRequest.ProtoReflect.Descriptor instead.
 func (*OutputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{12}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *OutputRequest) GetHandle() *Handle {
@@ -1192,7 +1295,7 @@ type OutputResponse struct {
 
 func (x *OutputResponse) Reset() {
 	*x = OutputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1204,7 +1307,7 @@ func (x *OutputResponse) String() string {
 func (*OutputResponse) ProtoMessage() {}
 
 func (x *OutputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[13]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1217,7 +1320,7 @@ func (x *OutputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputResponse.ProtoReflect.Descriptor instead.
 func (*OutputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{13}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *OutputResponse) GetPieces() []*OutputPiece {
@@ -1246,7 +1349,7 @@ type OutputPiece struct {
 
 func (x *OutputPiece) Reset() {
 	*x = OutputPiece{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1258,7 +1361,7 @@ func (x *OutputPiece) String() string {
 func (*OutputPiece) ProtoMessage() {}
 
 func (x *OutputPiece) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[14]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1271,7 +1374,7 @@ func (x *OutputPiece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputPiece.ProtoReflect.Descriptor instead.
 func (*OutputPiece) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{14}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *OutputPiece) GetTime() *timestamppb.Timestamp {
@@ -1326,7 +1429,7 @@ type FindRequest struct {
 
 func (x *FindRequest) Reset() {
 	*x = FindRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1338,7 +1441,7 @@ func (x *FindRequest) String() string {
 func (*FindRequest) ProtoMessage() {}
 
 func (x *FindRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[15]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1351,7 +1454,7 @@ func (x *FindRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindRequest.ProtoReflect.Descriptor instead.
 func (*FindRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{15}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *FindRequest) GetId() string {
@@ -1393,7 +1496,7 @@ type FindResponse struct {
 
 func (x *FindResponse) Reset() {
 	*x = FindResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1508,7 @@ func (x *FindResponse) String() string {
 func (*FindResponse) ProtoMessage() {}
 
 func (x *FindResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[16]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1521,7 @@ func (x *FindResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindResponse.ProtoReflect.Descriptor instead.
 func (*FindResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{16}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FindResponse) GetHandle() *Handle {
@@ -1441,7 +1544,7 @@ type SweepRequest struct {
 
 func (x *SweepRequest) Reset() {
 	*x = SweepRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1453,7 +1556,7 @@ func (x *SweepRequest) String() string {
 func (*SweepRequest) ProtoMessage() {}
 
 func (x *SweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1466,7 +1569,7 @@ func (x *SweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepRequest.ProtoReflect.Descriptor instead.
 func (*SweepRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{17}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SweepRequest) GetEnded() []*Handle {
@@ -1494,7 +1597,7 @@ type SweepResponse struct {
 
 func (x *SweepResponse) Reset() {
 	*x = SweepResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1506,7 +1609,7 @@ func (x *SweepResponse) String() string {
 func (*SweepResponse) ProtoMessage() {}
 
 func (x *SweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1519,7 +1622,7 @@ func (x *SweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepResponse.ProtoReflect.Descriptor instead.
 func (*SweepResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{18}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SweepResponse) GetWarnings() []string {
@@ -1556,7 +1659,7 @@ type InputRequest struct {
 
 func (x *InputRequest) Reset() {
 	*x = InputRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1568,7 +1671,7 @@ func (x *InputRequest) String() string {
 func (*InputRequest) ProtoMessage() {}
 
 func (x *InputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[19]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1581,7 +1684,7 @@ func (x *InputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputRequest.ProtoReflect.Descriptor instead.
 func (*InputRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{19}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *InputRequest) GetHandle() *Handle {
@@ -1637,7 +1740,7 @@ type InputResponse struct {
 
 func (x *InputResponse) Reset() {
 	*x = InputResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1649,7 +1752,7 @@ func (x *InputResponse) String() string {
 func (*InputResponse) ProtoMessage() {}
 
 func (x *InputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[20]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1662,7 +1765,7 @@ func (x *InputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputResponse.ProtoReflect.Descriptor instead.
 func (*InputResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{20}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *InputResponse) GetPending() bool {
@@ -1687,7 +1790,7 @@ type SignalRequest struct {
 
 func (x *SignalRequest) Reset() {
 	*x = SignalRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1699,7 +1802,7 @@ func (x *SignalRequest) String() string {
 func (*SignalRequest) ProtoMessage() {}
 
 func (x *SignalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[21]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1712,7 +1815,7 @@ func (x *SignalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalRequest.ProtoReflect.Descriptor instead.
 func (*SignalRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{21}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SignalRequest) GetHandle() *Handle {
@@ -1745,7 +1848,7 @@ type SignalResponse struct {
 
 func (x *SignalResponse) Reset() {
 	*x = SignalResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +1860,7 @@ func (x *SignalResponse) String() string {
 func (*SignalResponse) ProtoMessage() {}
 
 func (x *SignalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[22]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +1873,7 @@ func (x *SignalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalResponse.ProtoReflect.Descriptor instead.
 func (*SignalResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{22}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
 }
 
 // SetLimitsRequest asks for other limits.
@@ -1786,7 +1889,7 @@ type SetLimitsRequest struct {
 
 func (x *SetLimitsRequest) Reset() {
 	*x = SetLimitsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1798,7 +1901,7 @@ func (x *SetLimitsRequest) String() string {
 func (*SetLimitsRequest) ProtoMessage() {}
 
 func (x *SetLimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[23]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1811,7 +1914,7 @@ func (x *SetLimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLimitsRequest.ProtoReflect.Descriptor instead.
 func (*SetLimitsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{23}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SetLimitsRequest) GetHandle() *Handle {
@@ -1837,7 +1940,7 @@ type SetLimitsResponse struct {
 
 func (x *SetLimitsResponse) Reset() {
 	*x = SetLimitsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1849,7 +1952,7 @@ func (x *SetLimitsResponse) String() string {
 func (*SetLimitsResponse) ProtoMessage() {}
 
 func (x *SetLimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[24]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1862,7 +1965,7 @@ func (x *SetLimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLimitsResponse.ProtoReflect.Descriptor instead.
 func (*SetLimitsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{24}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
 }
 
 // SetPausedRequest asks to stop the processes of a worker, or to let them go on.
@@ -1878,7 +1981,7 @@ type SetPausedRequest struct {
 
 func (x *SetPausedRequest) Reset() {
 	*x = SetPausedRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +1993,7 @@ func (x *SetPausedRequest) String() string {
 func (*SetPausedRequest) ProtoMessage() {}
 
 func (x *SetPausedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[25]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +2006,7 @@ func (x *SetPausedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPausedRequest.ProtoReflect.Descriptor instead.
 func (*SetPausedRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{25}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SetPausedRequest) GetHandle() *Handle {
@@ -1929,7 +2032,7 @@ type SetPausedResponse struct {
 
 func (x *SetPausedResponse) Reset() {
 	*x = SetPausedResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1941,7 +2044,7 @@ func (x *SetPausedResponse) String() string {
 func (*SetPausedResponse) ProtoMessage() {}
 
 func (x *SetPausedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[26]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1954,7 +2057,7 @@ func (x *SetPausedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPausedResponse.ProtoReflect.Descriptor instead.
 func (*SetPausedResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
 }
 
 // ScreenRequest asks what a terminal shows.
@@ -1973,7 +2076,7 @@ type ScreenRequest struct {
 
 func (x *ScreenRequest) Reset() {
 	*x = ScreenRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2088,7 @@ func (x *ScreenRequest) String() string {
 func (*ScreenRequest) ProtoMessage() {}
 
 func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[27]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2101,7 @@ func (x *ScreenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenRequest.ProtoReflect.Descriptor instead.
 func (*ScreenRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{27}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ScreenRequest) GetHandle() *Handle {
@@ -2039,7 +2142,7 @@ type ScreenResponse struct {
 
 func (x *ScreenResponse) Reset() {
 	*x = ScreenResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2051,7 +2154,7 @@ func (x *ScreenResponse) String() string {
 func (*ScreenResponse) ProtoMessage() {}
 
 func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[28]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2064,7 +2167,7 @@ func (x *ScreenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResponse.ProtoReflect.Descriptor instead.
 func (*ScreenResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{28}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ScreenResponse) GetLines() []string {
@@ -2103,7 +2206,7 @@ type ScreensRequest struct {
 
 func (x *ScreensRequest) Reset() {
 	*x = ScreensRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2115,7 +2218,7 @@ func (x *ScreensRequest) String() string {
 func (*ScreensRequest) ProtoMessage() {}
 
 func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[29]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2128,7 +2231,7 @@ func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensRequest.ProtoReflect.Descriptor instead.
 func (*ScreensRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{29}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ScreensRequest) GetHandles() []*Handle {
@@ -2163,7 +2266,7 @@ type ScreensResponse struct {
 
 func (x *ScreensResponse) Reset() {
 	*x = ScreensResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2175,7 +2278,7 @@ func (x *ScreensResponse) String() string {
 func (*ScreensResponse) ProtoMessage() {}
 
 func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[30]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2188,7 +2291,7 @@ func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensResponse.ProtoReflect.Descriptor instead.
 func (*ScreensResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{30}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ScreensResponse) GetResults() []*ScreenResult {
@@ -2211,7 +2314,7 @@ type ScreenResult struct {
 
 func (x *ScreenResult) Reset() {
 	*x = ScreenResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2223,7 +2326,7 @@ func (x *ScreenResult) String() string {
 func (*ScreenResult) ProtoMessage() {}
 
 func (x *ScreenResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2236,7 +2339,7 @@ func (x *ScreenResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResult.ProtoReflect.Descriptor instead.
 func (*ScreenResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ScreenResult) GetScreen() *ScreenResponse {
@@ -2266,7 +2369,7 @@ type AttachRequest struct {
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2278,7 +2381,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2291,7 +2394,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AttachRequest) GetHandle() *Handle {
@@ -2321,7 +2424,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2333,7 +2436,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2346,7 +2449,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AttachResponse) GetCommand() [][]byte {
@@ -2374,7 +2477,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2386,7 +2489,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2399,7 +2502,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -2426,7 +2529,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2438,7 +2541,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2451,7 +2554,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -2497,7 +2600,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2509,7 +2612,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2522,7 +2625,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -2555,7 +2658,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2567,7 +2670,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2580,7 +2683,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -2592,7 +2695,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2604,7 +2707,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2617,7 +2720,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
 }
 
 // ListResponse is one of them.
@@ -2638,7 +2741,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2650,7 +2753,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2663,7 +2766,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -2708,7 +2811,7 @@ type StatsRequest struct {
 
 func (x *StatsRequest) Reset() {
 	*x = StatsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2720,7 +2823,7 @@ func (x *StatsRequest) String() string {
 func (*StatsRequest) ProtoMessage() {}
 
 func (x *StatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2733,7 +2836,7 @@ func (x *StatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
 func (*StatsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *StatsRequest) GetHandles() []*Handle {
@@ -2761,7 +2864,7 @@ type StatsResponse struct {
 
 func (x *StatsResponse) Reset() {
 	*x = StatsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2773,7 +2876,7 @@ func (x *StatsResponse) String() string {
 func (*StatsResponse) ProtoMessage() {}
 
 func (x *StatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2786,7 +2889,7 @@ func (x *StatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
 func (*StatsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *StatsResponse) GetResults() []*StatsResult {
@@ -2809,7 +2912,7 @@ type StatsResult struct {
 
 func (x *StatsResult) Reset() {
 	*x = StatsResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2821,7 +2924,7 @@ func (x *StatsResult) String() string {
 func (*StatsResult) ProtoMessage() {}
 
 func (x *StatsResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2834,7 +2937,7 @@ func (x *StatsResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResult.ProtoReflect.Descriptor instead.
 func (*StatsResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StatsResult) GetStats() *WorkerStats {
@@ -2877,7 +2980,7 @@ type WorkerStats struct {
 
 func (x *WorkerStats) Reset() {
 	*x = WorkerStats{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2889,7 +2992,7 @@ func (x *WorkerStats) String() string {
 func (*WorkerStats) ProtoMessage() {}
 
 func (x *WorkerStats) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2902,7 +3005,7 @@ func (x *WorkerStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStats.ProtoReflect.Descriptor instead.
 func (*WorkerStats) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WorkerStats) GetTime() *timestamppb.Timestamp {
@@ -2965,7 +3068,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2977,7 +3080,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2990,7 +3093,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ProgressRequest) GetId() string {
@@ -3011,7 +3114,7 @@ type ProgressResponse struct {
 
 func (x *ProgressResponse) Reset() {
 	*x = ProgressResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3023,7 +3126,7 @@ func (x *ProgressResponse) String() string {
 func (*ProgressResponse) ProtoMessage() {}
 
 func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3036,7 +3139,7 @@ func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressResponse.ProtoReflect.Descriptor instead.
 func (*ProgressResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ProgressResponse) GetText() string {
@@ -3073,7 +3176,12 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\asandbox\x18\x10 \x01(\v2\x18.swarm.plugin.v1.SandboxR\asandbox\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"M\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9e\x01\n" +
+	"\x11CheckSpawnRequest\x121\n" +
+	"\x04spec\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.SpawnRequestR\x04spec\x123\n" +
+	"\breplaces\x18\x02 \x01(\v2\x17.swarm.plugin.v1.HandleR\breplaces\x12!\n" +
+	"\fno_workspace\x18\x03 \x01(\bR\vnoWorkspace\"\x14\n" +
+	"\x12CheckSpawnResponse\"M\n" +
 	"\aSandbox\x12\x18\n" +
 	"\anetwork\x18\x01 \x01(\tR\anetwork\x12\x12\n" +
 	"\x04home\x18\x02 \x01(\tR\x04home\x12\x14\n" +
@@ -3257,10 +3365,11 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
 	"\x0eINPUT_KIND_EOF\x10\x02\x12\x13\n" +
-	"\x0fINPUT_KIND_KEYS\x10\x032\xdb\n" +
-	"\n" +
+	"\x0fINPUT_KIND_KEYS\x10\x032\xb2\v\n" +
 	"\aBackend\x12F\n" +
-	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12I\n" +
+	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12U\n" +
+	"\n" +
+	"CheckSpawn\x12\".swarm.plugin.v1.CheckSpawnRequest\x1a#.swarm.plugin.v1.CheckSpawnResponse\x12I\n" +
 	"\x06Status\x12\x1e.swarm.plugin.v1.StatusRequest\x1a\x1f.swarm.plugin.v1.StatusResponse\x12E\n" +
 	"\x04Kill\x12\x1c.swarm.plugin.v1.KillRequest\x1a\x1d.swarm.plugin.v1.KillResponse0\x01\x12K\n" +
 	"\x06Output\x12\x1e.swarm.plugin.v1.OutputRequest\x1a\x1f.swarm.plugin.v1.OutputResponse0\x01\x12C\n" +
@@ -3292,168 +3401,174 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(KillMode)(0),                 // 0: swarm.plugin.v1.KillMode
 	(InputKind)(0),                // 1: swarm.plugin.v1.InputKind
 	(*SpawnRequest)(nil),          // 2: swarm.plugin.v1.SpawnRequest
-	(*Sandbox)(nil),               // 3: swarm.plugin.v1.Sandbox
-	(*Limits)(nil),                // 4: swarm.plugin.v1.Limits
-	(*Restart)(nil),               // 5: swarm.plugin.v1.Restart
-	(*Owner)(nil),                 // 6: swarm.plugin.v1.Owner
-	(*Local)(nil),                 // 7: swarm.plugin.v1.Local
-	(*SpawnResponse)(nil),         // 8: swarm.plugin.v1.SpawnResponse
-	(*KillOptions)(nil),           // 9: swarm.plugin.v1.KillOptions
-	(*KillRequest)(nil),           // 10: swarm.plugin.v1.KillRequest
-	(*KillItem)(nil),              // 11: swarm.plugin.v1.KillItem
-	(*KillResponse)(nil),          // 12: swarm.plugin.v1.KillResponse
-	(*KillResult)(nil),            // 13: swarm.plugin.v1.KillResult
-	(*OutputRequest)(nil),         // 14: swarm.plugin.v1.OutputRequest
-	(*OutputResponse)(nil),        // 15: swarm.plugin.v1.OutputResponse
-	(*OutputPiece)(nil),           // 16: swarm.plugin.v1.OutputPiece
-	(*FindRequest)(nil),           // 17: swarm.plugin.v1.FindRequest
-	(*FindResponse)(nil),          // 18: swarm.plugin.v1.FindResponse
-	(*SweepRequest)(nil),          // 19: swarm.plugin.v1.SweepRequest
-	(*SweepResponse)(nil),         // 20: swarm.plugin.v1.SweepResponse
-	(*InputRequest)(nil),          // 21: swarm.plugin.v1.InputRequest
-	(*InputResponse)(nil),         // 22: swarm.plugin.v1.InputResponse
-	(*SignalRequest)(nil),         // 23: swarm.plugin.v1.SignalRequest
-	(*SignalResponse)(nil),        // 24: swarm.plugin.v1.SignalResponse
-	(*SetLimitsRequest)(nil),      // 25: swarm.plugin.v1.SetLimitsRequest
-	(*SetLimitsResponse)(nil),     // 26: swarm.plugin.v1.SetLimitsResponse
-	(*SetPausedRequest)(nil),      // 27: swarm.plugin.v1.SetPausedRequest
-	(*SetPausedResponse)(nil),     // 28: swarm.plugin.v1.SetPausedResponse
-	(*ScreenRequest)(nil),         // 29: swarm.plugin.v1.ScreenRequest
-	(*ScreenResponse)(nil),        // 30: swarm.plugin.v1.ScreenResponse
-	(*ScreensRequest)(nil),        // 31: swarm.plugin.v1.ScreensRequest
-	(*ScreensResponse)(nil),       // 32: swarm.plugin.v1.ScreensResponse
-	(*ScreenResult)(nil),          // 33: swarm.plugin.v1.ScreenResult
-	(*AttachRequest)(nil),         // 34: swarm.plugin.v1.AttachRequest
-	(*AttachResponse)(nil),        // 35: swarm.plugin.v1.AttachResponse
-	(*WatchRequest)(nil),          // 36: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 37: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 38: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 39: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 40: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 41: swarm.plugin.v1.ListResponse
-	(*StatsRequest)(nil),          // 42: swarm.plugin.v1.StatsRequest
-	(*StatsResponse)(nil),         // 43: swarm.plugin.v1.StatsResponse
-	(*StatsResult)(nil),           // 44: swarm.plugin.v1.StatsResult
-	(*WorkerStats)(nil),           // 45: swarm.plugin.v1.WorkerStats
-	(*ProgressRequest)(nil),       // 46: swarm.plugin.v1.ProgressRequest
-	(*ProgressResponse)(nil),      // 47: swarm.plugin.v1.ProgressResponse
-	nil,                           // 48: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 49: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*durationpb.Duration)(nil),   // 50: google.protobuf.Duration
-	(*Handle)(nil),                // 51: swarm.plugin.v1.Handle
-	(*Error)(nil),                 // 52: swarm.plugin.v1.Error
-	(*WorkerStatus)(nil),          // 53: swarm.plugin.v1.WorkerStatus
-	(*Process)(nil),               // 54: swarm.plugin.v1.Process
-	(*timestamppb.Timestamp)(nil), // 55: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 56: swarm.plugin.v1.Usage
-	(*StatusRequest)(nil),         // 57: swarm.plugin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 58: swarm.plugin.v1.StatusResponse
+	(*CheckSpawnRequest)(nil),     // 3: swarm.plugin.v1.CheckSpawnRequest
+	(*CheckSpawnResponse)(nil),    // 4: swarm.plugin.v1.CheckSpawnResponse
+	(*Sandbox)(nil),               // 5: swarm.plugin.v1.Sandbox
+	(*Limits)(nil),                // 6: swarm.plugin.v1.Limits
+	(*Restart)(nil),               // 7: swarm.plugin.v1.Restart
+	(*Owner)(nil),                 // 8: swarm.plugin.v1.Owner
+	(*Local)(nil),                 // 9: swarm.plugin.v1.Local
+	(*SpawnResponse)(nil),         // 10: swarm.plugin.v1.SpawnResponse
+	(*KillOptions)(nil),           // 11: swarm.plugin.v1.KillOptions
+	(*KillRequest)(nil),           // 12: swarm.plugin.v1.KillRequest
+	(*KillItem)(nil),              // 13: swarm.plugin.v1.KillItem
+	(*KillResponse)(nil),          // 14: swarm.plugin.v1.KillResponse
+	(*KillResult)(nil),            // 15: swarm.plugin.v1.KillResult
+	(*OutputRequest)(nil),         // 16: swarm.plugin.v1.OutputRequest
+	(*OutputResponse)(nil),        // 17: swarm.plugin.v1.OutputResponse
+	(*OutputPiece)(nil),           // 18: swarm.plugin.v1.OutputPiece
+	(*FindRequest)(nil),           // 19: swarm.plugin.v1.FindRequest
+	(*FindResponse)(nil),          // 20: swarm.plugin.v1.FindResponse
+	(*SweepRequest)(nil),          // 21: swarm.plugin.v1.SweepRequest
+	(*SweepResponse)(nil),         // 22: swarm.plugin.v1.SweepResponse
+	(*InputRequest)(nil),          // 23: swarm.plugin.v1.InputRequest
+	(*InputResponse)(nil),         // 24: swarm.plugin.v1.InputResponse
+	(*SignalRequest)(nil),         // 25: swarm.plugin.v1.SignalRequest
+	(*SignalResponse)(nil),        // 26: swarm.plugin.v1.SignalResponse
+	(*SetLimitsRequest)(nil),      // 27: swarm.plugin.v1.SetLimitsRequest
+	(*SetLimitsResponse)(nil),     // 28: swarm.plugin.v1.SetLimitsResponse
+	(*SetPausedRequest)(nil),      // 29: swarm.plugin.v1.SetPausedRequest
+	(*SetPausedResponse)(nil),     // 30: swarm.plugin.v1.SetPausedResponse
+	(*ScreenRequest)(nil),         // 31: swarm.plugin.v1.ScreenRequest
+	(*ScreenResponse)(nil),        // 32: swarm.plugin.v1.ScreenResponse
+	(*ScreensRequest)(nil),        // 33: swarm.plugin.v1.ScreensRequest
+	(*ScreensResponse)(nil),       // 34: swarm.plugin.v1.ScreensResponse
+	(*ScreenResult)(nil),          // 35: swarm.plugin.v1.ScreenResult
+	(*AttachRequest)(nil),         // 36: swarm.plugin.v1.AttachRequest
+	(*AttachResponse)(nil),        // 37: swarm.plugin.v1.AttachResponse
+	(*WatchRequest)(nil),          // 38: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 39: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 40: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 41: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 42: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 43: swarm.plugin.v1.ListResponse
+	(*StatsRequest)(nil),          // 44: swarm.plugin.v1.StatsRequest
+	(*StatsResponse)(nil),         // 45: swarm.plugin.v1.StatsResponse
+	(*StatsResult)(nil),           // 46: swarm.plugin.v1.StatsResult
+	(*WorkerStats)(nil),           // 47: swarm.plugin.v1.WorkerStats
+	(*ProgressRequest)(nil),       // 48: swarm.plugin.v1.ProgressRequest
+	(*ProgressResponse)(nil),      // 49: swarm.plugin.v1.ProgressResponse
+	nil,                           // 50: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 51: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*Handle)(nil),                // 52: swarm.plugin.v1.Handle
+	(*durationpb.Duration)(nil),   // 53: google.protobuf.Duration
+	(*Error)(nil),                 // 54: swarm.plugin.v1.Error
+	(*WorkerStatus)(nil),          // 55: swarm.plugin.v1.WorkerStatus
+	(*Process)(nil),               // 56: swarm.plugin.v1.Process
+	(*timestamppb.Timestamp)(nil), // 57: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 58: swarm.plugin.v1.Usage
+	(*StatusRequest)(nil),         // 59: swarm.plugin.v1.StatusRequest
+	(*StatusResponse)(nil),        // 60: swarm.plugin.v1.StatusResponse
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	48, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
-	9,  // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
-	7,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
-	5,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
-	6,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
-	4,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
-	3,  // 6: swarm.plugin.v1.SpawnRequest.sandbox:type_name -> swarm.plugin.v1.Sandbox
-	50, // 7: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	50, // 8: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	50, // 9: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
-	51, // 10: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
-	50, // 11: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
-	0,  // 12: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
-	11, // 13: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	51, // 14: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
-	9,  // 15: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
-	13, // 16: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	52, // 17: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	53, // 18: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	54, // 19: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	51, // 20: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	55, // 21: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
-	16, // 22: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	55, // 23: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	49, // 24: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
-	7,  // 25: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	51, // 26: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	51, // 27: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	51, // 28: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	51, // 29: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	1,  // 30: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	50, // 31: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	51, // 32: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
-	0,  // 33: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	51, // 34: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
-	4,  // 35: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
-	51, // 36: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
-	51, // 37: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
-	51, // 38: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
-	33, // 39: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
-	30, // 40: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	52, // 41: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	51, // 42: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	51, // 43: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	53, // 44: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	52, // 45: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	51, // 46: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	9,  // 47: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	2,  // 48: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	51, // 49: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	55, // 50: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	53, // 51: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	51, // 52: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
-	44, // 53: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
-	45, // 54: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
-	52, // 55: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
-	55, // 56: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
-	56, // 57: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
-	2,  // 58: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	57, // 59: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	10, // 60: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	14, // 61: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	17, // 62: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	19, // 63: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	21, // 64: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	23, // 65: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	29, // 66: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	31, // 67: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	34, // 68: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	36, // 69: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	38, // 70: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	40, // 71: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	42, // 72: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
-	25, // 73: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
-	27, // 74: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
-	46, // 75: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
-	8,  // 76: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	58, // 77: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	12, // 78: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	15, // 79: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	18, // 80: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	20, // 81: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	22, // 82: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	24, // 83: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	30, // 84: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	32, // 85: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	35, // 86: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	37, // 87: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	39, // 88: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	41, // 89: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	43, // 90: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
-	26, // 91: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
-	28, // 92: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
-	47, // 93: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
-	76, // [76:94] is the sub-list for method output_type
-	58, // [58:76] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	50, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	11, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
+	9,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
+	7,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
+	8,  // 4: swarm.plugin.v1.SpawnRequest.owner:type_name -> swarm.plugin.v1.Owner
+	6,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
+	5,  // 6: swarm.plugin.v1.SpawnRequest.sandbox:type_name -> swarm.plugin.v1.Sandbox
+	2,  // 7: swarm.plugin.v1.CheckSpawnRequest.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	52, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
+	53, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	53, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	53, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	52, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
+	53, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	0,  // 14: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
+	13, // 15: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
+	52, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	11, // 17: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
+	15, // 18: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
+	54, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	55, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	56, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	52, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	18, // 24: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
+	57, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	51, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	9,  // 27: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
+	52, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	52, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	52, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	52, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	1,  // 32: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
+	53, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	52, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	0,  // 35: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
+	52, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
+	6,  // 37: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
+	52, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
+	52, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	52, // 40: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	35, // 41: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
+	32, // 42: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
+	54, // 43: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	52, // 44: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	52, // 45: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	55, // 46: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	54, // 47: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	52, // 48: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	11, // 49: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	2,  // 50: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	52, // 51: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	57, // 52: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	55, // 53: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	52, // 54: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
+	46, // 55: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
+	47, // 56: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
+	54, // 57: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
+	57, // 58: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
+	58, // 59: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
+	2,  // 60: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	3,  // 61: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
+	59, // 62: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	12, // 63: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	16, // 64: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	19, // 65: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	21, // 66: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	23, // 67: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	25, // 68: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	31, // 69: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	33, // 70: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	36, // 71: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	38, // 72: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	40, // 73: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	42, // 74: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	44, // 75: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
+	27, // 76: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
+	29, // 77: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
+	48, // 78: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
+	10, // 79: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	4,  // 80: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
+	60, // 81: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	14, // 82: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	17, // 83: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	20, // 84: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	22, // 85: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	24, // 86: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	26, // 87: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	32, // 88: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	34, // 89: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	37, // 90: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	39, // 91: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	41, // 92: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	43, // 93: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	45, // 94: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
+	28, // 95: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
+	30, // 96: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
+	49, // 97: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
+	79, // [79:98] is the sub-list for method output_type
+	60, // [60:79] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -3463,15 +3578,15 @@ func file_swarm_plugin_v1_backend_proto_init() {
 	}
 	file_swarm_plugin_v1_plugin_proto_init()
 	file_swarm_plugin_v1_status_proto_init()
-	file_swarm_plugin_v1_backend_proto_msgTypes[12].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[43].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[14].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[45].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   48,
+			NumMessages:   50,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

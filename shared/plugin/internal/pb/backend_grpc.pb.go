@@ -19,24 +19,25 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Backend_Spawn_FullMethodName     = "/swarm.plugin.v1.Backend/Spawn"
-	Backend_Status_FullMethodName    = "/swarm.plugin.v1.Backend/Status"
-	Backend_Kill_FullMethodName      = "/swarm.plugin.v1.Backend/Kill"
-	Backend_Output_FullMethodName    = "/swarm.plugin.v1.Backend/Output"
-	Backend_Find_FullMethodName      = "/swarm.plugin.v1.Backend/Find"
-	Backend_Sweep_FullMethodName     = "/swarm.plugin.v1.Backend/Sweep"
-	Backend_Input_FullMethodName     = "/swarm.plugin.v1.Backend/Input"
-	Backend_Signal_FullMethodName    = "/swarm.plugin.v1.Backend/Signal"
-	Backend_Screen_FullMethodName    = "/swarm.plugin.v1.Backend/Screen"
-	Backend_Screens_FullMethodName   = "/swarm.plugin.v1.Backend/Screens"
-	Backend_Attach_FullMethodName    = "/swarm.plugin.v1.Backend/Attach"
-	Backend_Watch_FullMethodName     = "/swarm.plugin.v1.Backend/Watch"
-	Backend_Complete_FullMethodName  = "/swarm.plugin.v1.Backend/Complete"
-	Backend_List_FullMethodName      = "/swarm.plugin.v1.Backend/List"
-	Backend_Stats_FullMethodName     = "/swarm.plugin.v1.Backend/Stats"
-	Backend_SetLimits_FullMethodName = "/swarm.plugin.v1.Backend/SetLimits"
-	Backend_SetPaused_FullMethodName = "/swarm.plugin.v1.Backend/SetPaused"
-	Backend_Progress_FullMethodName  = "/swarm.plugin.v1.Backend/Progress"
+	Backend_Spawn_FullMethodName      = "/swarm.plugin.v1.Backend/Spawn"
+	Backend_CheckSpawn_FullMethodName = "/swarm.plugin.v1.Backend/CheckSpawn"
+	Backend_Status_FullMethodName     = "/swarm.plugin.v1.Backend/Status"
+	Backend_Kill_FullMethodName       = "/swarm.plugin.v1.Backend/Kill"
+	Backend_Output_FullMethodName     = "/swarm.plugin.v1.Backend/Output"
+	Backend_Find_FullMethodName       = "/swarm.plugin.v1.Backend/Find"
+	Backend_Sweep_FullMethodName      = "/swarm.plugin.v1.Backend/Sweep"
+	Backend_Input_FullMethodName      = "/swarm.plugin.v1.Backend/Input"
+	Backend_Signal_FullMethodName     = "/swarm.plugin.v1.Backend/Signal"
+	Backend_Screen_FullMethodName     = "/swarm.plugin.v1.Backend/Screen"
+	Backend_Screens_FullMethodName    = "/swarm.plugin.v1.Backend/Screens"
+	Backend_Attach_FullMethodName     = "/swarm.plugin.v1.Backend/Attach"
+	Backend_Watch_FullMethodName      = "/swarm.plugin.v1.Backend/Watch"
+	Backend_Complete_FullMethodName   = "/swarm.plugin.v1.Backend/Complete"
+	Backend_List_FullMethodName       = "/swarm.plugin.v1.Backend/List"
+	Backend_Stats_FullMethodName      = "/swarm.plugin.v1.Backend/Stats"
+	Backend_SetLimits_FullMethodName  = "/swarm.plugin.v1.Backend/SetLimits"
+	Backend_SetPaused_FullMethodName  = "/swarm.plugin.v1.Backend/SetPaused"
+	Backend_Progress_FullMethodName   = "/swarm.plugin.v1.Backend/Progress"
 )
 
 // BackendClient is the client API for Backend service.
@@ -49,6 +50,9 @@ type BackendClient interface {
 	// Spawn starts a worker. After an error nothing is left running. It is never
 	// repeated.
 	Spawn(ctx context.Context, in *SpawnRequest, opts ...grpc.CallOption) (*SpawnResponse, error)
+	// CheckSpawn fails as Spawn would, as far as that can be found out without an effect. A
+	// success is no promise. It may be repeated. Capability "check-spawn".
+	CheckSpawn(ctx context.Context, in *CheckSpawnRequest, opts ...grpc.CallOption) (*CheckSpawnResponse, error)
 	// Status tells how workers are and changes nothing. A worker that ended is a
 	// status, not an error.
 	Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusResponse, error)
@@ -119,6 +123,16 @@ func (c *backendClient) Spawn(ctx context.Context, in *SpawnRequest, opts ...grp
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SpawnResponse)
 	err := c.cc.Invoke(ctx, Backend_Spawn_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *backendClient) CheckSpawn(ctx context.Context, in *CheckSpawnRequest, opts ...grpc.CallOption) (*CheckSpawnResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CheckSpawnResponse)
+	err := c.cc.Invoke(ctx, Backend_CheckSpawn_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -353,6 +367,9 @@ type BackendServer interface {
 	// Spawn starts a worker. After an error nothing is left running. It is never
 	// repeated.
 	Spawn(context.Context, *SpawnRequest) (*SpawnResponse, error)
+	// CheckSpawn fails as Spawn would, as far as that can be found out without an effect. A
+	// success is no promise. It may be repeated. Capability "check-spawn".
+	CheckSpawn(context.Context, *CheckSpawnRequest) (*CheckSpawnResponse, error)
 	// Status tells how workers are and changes nothing. A worker that ended is a
 	// status, not an error.
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
@@ -421,6 +438,9 @@ type UnimplementedBackendServer struct{}
 
 func (UnimplementedBackendServer) Spawn(context.Context, *SpawnRequest) (*SpawnResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Spawn not implemented")
+}
+func (UnimplementedBackendServer) CheckSpawn(context.Context, *CheckSpawnRequest) (*CheckSpawnResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CheckSpawn not implemented")
 }
 func (UnimplementedBackendServer) Status(context.Context, *StatusRequest) (*StatusResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Status not implemented")
@@ -508,6 +528,24 @@ func _Backend_Spawn_Handler(srv interface{}, ctx context.Context, dec func(inter
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(BackendServer).Spawn(ctx, req.(*SpawnRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Backend_CheckSpawn_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckSpawnRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).CheckSpawn(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_CheckSpawn_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).CheckSpawn(ctx, req.(*CheckSpawnRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -782,6 +820,10 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Spawn",
 			Handler:    _Backend_Spawn_Handler,
+		},
+		{
+			MethodName: "CheckSpawn",
+			Handler:    _Backend_CheckSpawn_Handler,
 		},
 		{
 			MethodName: "Status",

@@ -492,6 +492,98 @@ func (x *CreateResponse) GetRef() *WorkspaceRef {
 	return nil
 }
 
+// CheckCreateRequest asks whether a workspace could be made.
+type CheckCreateRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The Create that would come.
+	Spec *WorkspaceSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	// The workspace that is removed before that Create, although it exists now; unset: none.
+	Removed       *WorkspaceRef `protobuf:"bytes,2,opt,name=removed,proto3" json:"removed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckCreateRequest) Reset() {
+	*x = CheckCreateRequest{}
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckCreateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckCreateRequest) ProtoMessage() {}
+
+func (x *CheckCreateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckCreateRequest.ProtoReflect.Descriptor instead.
+func (*CheckCreateRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *CheckCreateRequest) GetSpec() *WorkspaceSpec {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *CheckCreateRequest) GetRemoved() *WorkspaceRef {
+	if x != nil {
+		return x.Removed
+	}
+	return nil
+}
+
+// CheckCreateResponse says that nothing speaks against the Create.
+type CheckCreateResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckCreateResponse) Reset() {
+	*x = CheckCreateResponse{}
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckCreateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckCreateResponse) ProtoMessage() {}
+
+func (x *CheckCreateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckCreateResponse.ProtoReflect.Descriptor instead.
+func (*CheckCreateResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{8}
+}
+
 // InspectRequest asks what Remove would do.
 type InspectRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -505,7 +597,7 @@ type InspectRequest struct {
 
 func (x *InspectRequest) Reset() {
 	*x = InspectRequest{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +609,7 @@ func (x *InspectRequest) String() string {
 func (*InspectRequest) ProtoMessage() {}
 
 func (x *InspectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[7]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +622,7 @@ func (x *InspectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectRequest.ProtoReflect.Descriptor instead.
 func (*InspectRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{7}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *InspectRequest) GetRef() *WorkspaceRef {
@@ -560,7 +652,7 @@ type InspectResponse struct {
 
 func (x *InspectResponse) Reset() {
 	*x = InspectResponse{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[8]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -572,7 +664,7 @@ func (x *InspectResponse) String() string {
 func (*InspectResponse) ProtoMessage() {}
 
 func (x *InspectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[8]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -585,7 +677,7 @@ func (x *InspectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectResponse.ProtoReflect.Descriptor instead.
 func (*InspectResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{8}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *InspectResponse) GetMissing() bool {
@@ -615,7 +707,7 @@ type RemoveRequest struct {
 
 func (x *RemoveRequest) Reset() {
 	*x = RemoveRequest{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[9]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -627,7 +719,7 @@ func (x *RemoveRequest) String() string {
 func (*RemoveRequest) ProtoMessage() {}
 
 func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[9]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -640,7 +732,7 @@ func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{9}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RemoveRequest) GetRef() *WorkspaceRef {
@@ -672,7 +764,7 @@ type RemoveResponse struct {
 
 func (x *RemoveResponse) Reset() {
 	*x = RemoveResponse{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[10]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -684,7 +776,7 @@ func (x *RemoveResponse) String() string {
 func (*RemoveResponse) ProtoMessage() {}
 
 func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[10]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -697,7 +789,7 @@ func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveResponse.ProtoReflect.Descriptor instead.
 func (*RemoveResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{10}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RemoveResponse) GetKept() *Kept {
@@ -732,7 +824,7 @@ type FindWorkspaceRequest struct {
 
 func (x *FindWorkspaceRequest) Reset() {
 	*x = FindWorkspaceRequest{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[11]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +836,7 @@ func (x *FindWorkspaceRequest) String() string {
 func (*FindWorkspaceRequest) ProtoMessage() {}
 
 func (x *FindWorkspaceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[11]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +849,7 @@ func (x *FindWorkspaceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindWorkspaceRequest.ProtoReflect.Descriptor instead.
 func (*FindWorkspaceRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{11}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FindWorkspaceRequest) GetSpec() *WorkspaceSpec {
@@ -778,7 +870,7 @@ type FindWorkspaceResponse struct {
 
 func (x *FindWorkspaceResponse) Reset() {
 	*x = FindWorkspaceResponse{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[12]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -790,7 +882,7 @@ func (x *FindWorkspaceResponse) String() string {
 func (*FindWorkspaceResponse) ProtoMessage() {}
 
 func (x *FindWorkspaceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[12]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -803,7 +895,7 @@ func (x *FindWorkspaceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindWorkspaceResponse.ProtoReflect.Descriptor instead.
 func (*FindWorkspaceResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{12}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *FindWorkspaceResponse) GetRef() *WorkspaceRef {
@@ -833,7 +925,7 @@ type RescueRequest struct {
 
 func (x *RescueRequest) Reset() {
 	*x = RescueRequest{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[13]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -845,7 +937,7 @@ func (x *RescueRequest) String() string {
 func (*RescueRequest) ProtoMessage() {}
 
 func (x *RescueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[13]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -858,7 +950,7 @@ func (x *RescueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescueRequest.ProtoReflect.Descriptor instead.
 func (*RescueRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{13}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RescueRequest) GetBase() []byte {
@@ -907,7 +999,7 @@ type RescueResponse struct {
 
 func (x *RescueResponse) Reset() {
 	*x = RescueResponse{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[14]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +1011,7 @@ func (x *RescueResponse) String() string {
 func (*RescueResponse) ProtoMessage() {}
 
 func (x *RescueResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[14]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +1024,7 @@ func (x *RescueResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescueResponse.ProtoReflect.Descriptor instead.
 func (*RescueResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{14}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RescueResponse) GetWorks() []*SavedWork {
@@ -969,7 +1061,7 @@ type SavedWork struct {
 
 func (x *SavedWork) Reset() {
 	*x = SavedWork{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[15]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -981,7 +1073,7 @@ func (x *SavedWork) String() string {
 func (*SavedWork) ProtoMessage() {}
 
 func (x *SavedWork) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[15]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -994,7 +1086,7 @@ func (x *SavedWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SavedWork.ProtoReflect.Descriptor instead.
 func (*SavedWork) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{15}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SavedWork) GetRef() []byte {
@@ -1075,7 +1167,7 @@ type FileChange struct {
 
 func (x *FileChange) Reset() {
 	*x = FileChange{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[16]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +1179,7 @@ func (x *FileChange) String() string {
 func (*FileChange) ProtoMessage() {}
 
 func (x *FileChange) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[16]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +1192,7 @@ func (x *FileChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
 func (*FileChange) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{16}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FileChange) GetPath() []byte {
@@ -1140,7 +1232,7 @@ type DiffRequest struct {
 
 func (x *DiffRequest) Reset() {
 	*x = DiffRequest{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1244,7 @@ func (x *DiffRequest) String() string {
 func (*DiffRequest) ProtoMessage() {}
 
 func (x *DiffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[17]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1257,7 @@ func (x *DiffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffRequest.ProtoReflect.Descriptor instead.
 func (*DiffRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{17}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DiffRequest) GetRef() *WorkspaceRef {
@@ -1210,7 +1302,7 @@ type DiffResponse struct {
 
 func (x *DiffResponse) Reset() {
 	*x = DiffResponse{}
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1314,7 @@ func (x *DiffResponse) String() string {
 func (*DiffResponse) ProtoMessage() {}
 
 func (x *DiffResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[18]
+	mi := &file_swarm_plugin_v1_workspace_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1327,7 @@ func (x *DiffResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiffResponse.ProtoReflect.Descriptor instead.
 func (*DiffResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{18}
+	return file_swarm_plugin_v1_workspace_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DiffResponse) GetFiles() []*FileChange {
@@ -1317,7 +1409,11 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\rCreateRequest\x122\n" +
 	"\x04spec\x18\x01 \x01(\v2\x1e.swarm.plugin.v1.WorkspaceSpecR\x04spec\"A\n" +
 	"\x0eCreateResponse\x12/\n" +
-	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\"{\n" +
+	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\"\x81\x01\n" +
+	"\x12CheckCreateRequest\x122\n" +
+	"\x04spec\x18\x01 \x01(\v2\x1e.swarm.plugin.v1.WorkspaceSpecR\x04spec\x127\n" +
+	"\aremoved\x18\x02 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\aremoved\"\x15\n" +
+	"\x13CheckCreateResponse\"{\n" +
 	"\x0eInspectRequest\x12/\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\x128\n" +
 	"\aoptions\x18\x02 \x01(\v2\x1e.swarm.plugin.v1.RemoveOptionsR\aoptions\"V\n" +
@@ -1370,9 +1466,10 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\x05ahead\x18\x05 \x01(\x03H\x00R\x05ahead\x88\x01\x01\x12\x1b\n" +
 	"\x06behind\x18\x06 \x01(\x03H\x01R\x06behind\x88\x01\x01B\b\n" +
 	"\x06_aheadB\t\n" +
-	"\a_behind2\xdf\x03\n" +
+	"\a_behind2\xb9\x04\n" +
 	"\tWorkspace\x12I\n" +
-	"\x06Create\x12\x1e.swarm.plugin.v1.CreateRequest\x1a\x1f.swarm.plugin.v1.CreateResponse\x12L\n" +
+	"\x06Create\x12\x1e.swarm.plugin.v1.CreateRequest\x1a\x1f.swarm.plugin.v1.CreateResponse\x12X\n" +
+	"\vCheckCreate\x12#.swarm.plugin.v1.CheckCreateRequest\x1a$.swarm.plugin.v1.CheckCreateResponse\x12L\n" +
 	"\aInspect\x12\x1f.swarm.plugin.v1.InspectRequest\x1a .swarm.plugin.v1.InspectResponse\x12I\n" +
 	"\x06Remove\x12\x1e.swarm.plugin.v1.RemoveRequest\x1a\x1f.swarm.plugin.v1.RemoveResponse\x12^\n" +
 	"\rFindWorkspace\x12%.swarm.plugin.v1.FindWorkspaceRequest\x1a&.swarm.plugin.v1.FindWorkspaceResponse\x12I\n" +
@@ -1391,7 +1488,7 @@ func file_swarm_plugin_v1_workspace_proto_rawDescGZIP() []byte {
 	return file_swarm_plugin_v1_workspace_proto_rawDescData
 }
 
-var file_swarm_plugin_v1_workspace_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_swarm_plugin_v1_workspace_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_swarm_plugin_v1_workspace_proto_goTypes = []any{
 	(*WorkspaceSpec)(nil),         // 0: swarm.plugin.v1.WorkspaceSpec
 	(*WorkspaceRef)(nil),          // 1: swarm.plugin.v1.WorkspaceRef
@@ -1400,56 +1497,62 @@ var file_swarm_plugin_v1_workspace_proto_goTypes = []any{
 	(*Rescue)(nil),                // 4: swarm.plugin.v1.Rescue
 	(*CreateRequest)(nil),         // 5: swarm.plugin.v1.CreateRequest
 	(*CreateResponse)(nil),        // 6: swarm.plugin.v1.CreateResponse
-	(*InspectRequest)(nil),        // 7: swarm.plugin.v1.InspectRequest
-	(*InspectResponse)(nil),       // 8: swarm.plugin.v1.InspectResponse
-	(*RemoveRequest)(nil),         // 9: swarm.plugin.v1.RemoveRequest
-	(*RemoveResponse)(nil),        // 10: swarm.plugin.v1.RemoveResponse
-	(*FindWorkspaceRequest)(nil),  // 11: swarm.plugin.v1.FindWorkspaceRequest
-	(*FindWorkspaceResponse)(nil), // 12: swarm.plugin.v1.FindWorkspaceResponse
-	(*RescueRequest)(nil),         // 13: swarm.plugin.v1.RescueRequest
-	(*RescueResponse)(nil),        // 14: swarm.plugin.v1.RescueResponse
-	(*SavedWork)(nil),             // 15: swarm.plugin.v1.SavedWork
-	(*FileChange)(nil),            // 16: swarm.plugin.v1.FileChange
-	(*DiffRequest)(nil),           // 17: swarm.plugin.v1.DiffRequest
-	(*DiffResponse)(nil),          // 18: swarm.plugin.v1.DiffResponse
-	nil,                           // 19: swarm.plugin.v1.WorkspaceSpec.OptionsEntry
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*CheckCreateRequest)(nil),    // 7: swarm.plugin.v1.CheckCreateRequest
+	(*CheckCreateResponse)(nil),   // 8: swarm.plugin.v1.CheckCreateResponse
+	(*InspectRequest)(nil),        // 9: swarm.plugin.v1.InspectRequest
+	(*InspectResponse)(nil),       // 10: swarm.plugin.v1.InspectResponse
+	(*RemoveRequest)(nil),         // 11: swarm.plugin.v1.RemoveRequest
+	(*RemoveResponse)(nil),        // 12: swarm.plugin.v1.RemoveResponse
+	(*FindWorkspaceRequest)(nil),  // 13: swarm.plugin.v1.FindWorkspaceRequest
+	(*FindWorkspaceResponse)(nil), // 14: swarm.plugin.v1.FindWorkspaceResponse
+	(*RescueRequest)(nil),         // 15: swarm.plugin.v1.RescueRequest
+	(*RescueResponse)(nil),        // 16: swarm.plugin.v1.RescueResponse
+	(*SavedWork)(nil),             // 17: swarm.plugin.v1.SavedWork
+	(*FileChange)(nil),            // 18: swarm.plugin.v1.FileChange
+	(*DiffRequest)(nil),           // 19: swarm.plugin.v1.DiffRequest
+	(*DiffResponse)(nil),          // 20: swarm.plugin.v1.DiffResponse
+	nil,                           // 21: swarm.plugin.v1.WorkspaceSpec.OptionsEntry
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
 }
 var file_swarm_plugin_v1_workspace_proto_depIdxs = []int32{
-	19, // 0: swarm.plugin.v1.WorkspaceSpec.options:type_name -> swarm.plugin.v1.WorkspaceSpec.OptionsEntry
+	21, // 0: swarm.plugin.v1.WorkspaceSpec.options:type_name -> swarm.plugin.v1.WorkspaceSpec.OptionsEntry
 	0,  // 1: swarm.plugin.v1.CreateRequest.spec:type_name -> swarm.plugin.v1.WorkspaceSpec
 	1,  // 2: swarm.plugin.v1.CreateResponse.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	1,  // 3: swarm.plugin.v1.InspectRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	2,  // 4: swarm.plugin.v1.InspectRequest.options:type_name -> swarm.plugin.v1.RemoveOptions
-	3,  // 5: swarm.plugin.v1.InspectResponse.kept:type_name -> swarm.plugin.v1.Kept
-	1,  // 6: swarm.plugin.v1.RemoveRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	2,  // 7: swarm.plugin.v1.RemoveRequest.options:type_name -> swarm.plugin.v1.RemoveOptions
-	3,  // 8: swarm.plugin.v1.RemoveResponse.kept:type_name -> swarm.plugin.v1.Kept
-	4,  // 9: swarm.plugin.v1.RemoveResponse.rescues:type_name -> swarm.plugin.v1.Rescue
-	0,  // 10: swarm.plugin.v1.FindWorkspaceRequest.spec:type_name -> swarm.plugin.v1.WorkspaceSpec
-	1,  // 11: swarm.plugin.v1.FindWorkspaceResponse.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	15, // 12: swarm.plugin.v1.RescueResponse.works:type_name -> swarm.plugin.v1.SavedWork
-	20, // 13: swarm.plugin.v1.SavedWork.time:type_name -> google.protobuf.Timestamp
-	16, // 14: swarm.plugin.v1.SavedWork.files:type_name -> swarm.plugin.v1.FileChange
-	1,  // 15: swarm.plugin.v1.DiffRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
-	16, // 16: swarm.plugin.v1.DiffResponse.files:type_name -> swarm.plugin.v1.FileChange
-	5,  // 17: swarm.plugin.v1.Workspace.Create:input_type -> swarm.plugin.v1.CreateRequest
-	7,  // 18: swarm.plugin.v1.Workspace.Inspect:input_type -> swarm.plugin.v1.InspectRequest
-	9,  // 19: swarm.plugin.v1.Workspace.Remove:input_type -> swarm.plugin.v1.RemoveRequest
-	11, // 20: swarm.plugin.v1.Workspace.FindWorkspace:input_type -> swarm.plugin.v1.FindWorkspaceRequest
-	13, // 21: swarm.plugin.v1.Workspace.Rescue:input_type -> swarm.plugin.v1.RescueRequest
-	17, // 22: swarm.plugin.v1.Workspace.Diff:input_type -> swarm.plugin.v1.DiffRequest
-	6,  // 23: swarm.plugin.v1.Workspace.Create:output_type -> swarm.plugin.v1.CreateResponse
-	8,  // 24: swarm.plugin.v1.Workspace.Inspect:output_type -> swarm.plugin.v1.InspectResponse
-	10, // 25: swarm.plugin.v1.Workspace.Remove:output_type -> swarm.plugin.v1.RemoveResponse
-	12, // 26: swarm.plugin.v1.Workspace.FindWorkspace:output_type -> swarm.plugin.v1.FindWorkspaceResponse
-	14, // 27: swarm.plugin.v1.Workspace.Rescue:output_type -> swarm.plugin.v1.RescueResponse
-	18, // 28: swarm.plugin.v1.Workspace.Diff:output_type -> swarm.plugin.v1.DiffResponse
-	23, // [23:29] is the sub-list for method output_type
-	17, // [17:23] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	0,  // 3: swarm.plugin.v1.CheckCreateRequest.spec:type_name -> swarm.plugin.v1.WorkspaceSpec
+	1,  // 4: swarm.plugin.v1.CheckCreateRequest.removed:type_name -> swarm.plugin.v1.WorkspaceRef
+	1,  // 5: swarm.plugin.v1.InspectRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
+	2,  // 6: swarm.plugin.v1.InspectRequest.options:type_name -> swarm.plugin.v1.RemoveOptions
+	3,  // 7: swarm.plugin.v1.InspectResponse.kept:type_name -> swarm.plugin.v1.Kept
+	1,  // 8: swarm.plugin.v1.RemoveRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
+	2,  // 9: swarm.plugin.v1.RemoveRequest.options:type_name -> swarm.plugin.v1.RemoveOptions
+	3,  // 10: swarm.plugin.v1.RemoveResponse.kept:type_name -> swarm.plugin.v1.Kept
+	4,  // 11: swarm.plugin.v1.RemoveResponse.rescues:type_name -> swarm.plugin.v1.Rescue
+	0,  // 12: swarm.plugin.v1.FindWorkspaceRequest.spec:type_name -> swarm.plugin.v1.WorkspaceSpec
+	1,  // 13: swarm.plugin.v1.FindWorkspaceResponse.ref:type_name -> swarm.plugin.v1.WorkspaceRef
+	17, // 14: swarm.plugin.v1.RescueResponse.works:type_name -> swarm.plugin.v1.SavedWork
+	22, // 15: swarm.plugin.v1.SavedWork.time:type_name -> google.protobuf.Timestamp
+	18, // 16: swarm.plugin.v1.SavedWork.files:type_name -> swarm.plugin.v1.FileChange
+	1,  // 17: swarm.plugin.v1.DiffRequest.ref:type_name -> swarm.plugin.v1.WorkspaceRef
+	18, // 18: swarm.plugin.v1.DiffResponse.files:type_name -> swarm.plugin.v1.FileChange
+	5,  // 19: swarm.plugin.v1.Workspace.Create:input_type -> swarm.plugin.v1.CreateRequest
+	7,  // 20: swarm.plugin.v1.Workspace.CheckCreate:input_type -> swarm.plugin.v1.CheckCreateRequest
+	9,  // 21: swarm.plugin.v1.Workspace.Inspect:input_type -> swarm.plugin.v1.InspectRequest
+	11, // 22: swarm.plugin.v1.Workspace.Remove:input_type -> swarm.plugin.v1.RemoveRequest
+	13, // 23: swarm.plugin.v1.Workspace.FindWorkspace:input_type -> swarm.plugin.v1.FindWorkspaceRequest
+	15, // 24: swarm.plugin.v1.Workspace.Rescue:input_type -> swarm.plugin.v1.RescueRequest
+	19, // 25: swarm.plugin.v1.Workspace.Diff:input_type -> swarm.plugin.v1.DiffRequest
+	6,  // 26: swarm.plugin.v1.Workspace.Create:output_type -> swarm.plugin.v1.CreateResponse
+	8,  // 27: swarm.plugin.v1.Workspace.CheckCreate:output_type -> swarm.plugin.v1.CheckCreateResponse
+	10, // 28: swarm.plugin.v1.Workspace.Inspect:output_type -> swarm.plugin.v1.InspectResponse
+	12, // 29: swarm.plugin.v1.Workspace.Remove:output_type -> swarm.plugin.v1.RemoveResponse
+	14, // 30: swarm.plugin.v1.Workspace.FindWorkspace:output_type -> swarm.plugin.v1.FindWorkspaceResponse
+	16, // 31: swarm.plugin.v1.Workspace.Rescue:output_type -> swarm.plugin.v1.RescueResponse
+	20, // 32: swarm.plugin.v1.Workspace.Diff:output_type -> swarm.plugin.v1.DiffResponse
+	26, // [26:33] is the sub-list for method output_type
+	19, // [19:26] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_workspace_proto_init() }
@@ -1457,14 +1560,14 @@ func file_swarm_plugin_v1_workspace_proto_init() {
 	if File_swarm_plugin_v1_workspace_proto != nil {
 		return
 	}
-	file_swarm_plugin_v1_workspace_proto_msgTypes[18].OneofWrappers = []any{}
+	file_swarm_plugin_v1_workspace_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_workspace_proto_rawDesc), len(file_swarm_plugin_v1_workspace_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	Workspace_Create_FullMethodName        = "/swarm.plugin.v1.Workspace/Create"
+	Workspace_CheckCreate_FullMethodName   = "/swarm.plugin.v1.Workspace/CheckCreate"
 	Workspace_Inspect_FullMethodName       = "/swarm.plugin.v1.Workspace/Inspect"
 	Workspace_Remove_FullMethodName        = "/swarm.plugin.v1.Workspace/Remove"
 	Workspace_FindWorkspace_FullMethodName = "/swarm.plugin.v1.Workspace/FindWorkspace"
@@ -39,6 +40,9 @@ const (
 type WorkspaceClient interface {
 	// Create makes a workspace. After an error nothing is left behind.
 	Create(ctx context.Context, in *CreateRequest, opts ...grpc.CallOption) (*CreateResponse, error)
+	// CheckCreate fails as Create would, as far as that can be found out without an effect. A
+	// success is no promise. It may be repeated. Capability "check-create".
+	CheckCreate(ctx context.Context, in *CheckCreateRequest, opts ...grpc.CallOption) (*CheckCreateResponse, error)
 	// Inspect tells what Remove would do and changes nothing.
 	Inspect(ctx context.Context, in *InspectRequest, opts ...grpc.CallOption) (*InspectResponse, error)
 	// Remove removes a workspace, or keeps it and says why. After an error nothing
@@ -67,6 +71,16 @@ func (c *workspaceClient) Create(ctx context.Context, in *CreateRequest, opts ..
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CreateResponse)
 	err := c.cc.Invoke(ctx, Workspace_Create_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workspaceClient) CheckCreate(ctx context.Context, in *CheckCreateRequest, opts ...grpc.CallOption) (*CheckCreateResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CheckCreateResponse)
+	err := c.cc.Invoke(ctx, Workspace_CheckCreate_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +149,9 @@ func (c *workspaceClient) Diff(ctx context.Context, in *DiffRequest, opts ...grp
 type WorkspaceServer interface {
 	// Create makes a workspace. After an error nothing is left behind.
 	Create(context.Context, *CreateRequest) (*CreateResponse, error)
+	// CheckCreate fails as Create would, as far as that can be found out without an effect. A
+	// success is no promise. It may be repeated. Capability "check-create".
+	CheckCreate(context.Context, *CheckCreateRequest) (*CheckCreateResponse, error)
 	// Inspect tells what Remove would do and changes nothing.
 	Inspect(context.Context, *InspectRequest) (*InspectResponse, error)
 	// Remove removes a workspace, or keeps it and says why. After an error nothing
@@ -161,6 +178,9 @@ type UnimplementedWorkspaceServer struct{}
 
 func (UnimplementedWorkspaceServer) Create(context.Context, *CreateRequest) (*CreateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Create not implemented")
+}
+func (UnimplementedWorkspaceServer) CheckCreate(context.Context, *CheckCreateRequest) (*CheckCreateResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CheckCreate not implemented")
 }
 func (UnimplementedWorkspaceServer) Inspect(context.Context, *InspectRequest) (*InspectResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Inspect not implemented")
@@ -212,6 +232,24 @@ func _Workspace_Create_Handler(srv interface{}, ctx context.Context, dec func(in
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(WorkspaceServer).Create(ctx, req.(*CreateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Workspace_CheckCreate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckCreateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkspaceServer).CheckCreate(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Workspace_CheckCreate_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkspaceServer).CheckCreate(ctx, req.(*CheckCreateRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -316,6 +354,10 @@ var Workspace_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Create",
 			Handler:    _Workspace_Create_Handler,
+		},
+		{
+			MethodName: "CheckCreate",
+			Handler:    _Workspace_CheckCreate_Handler,
 		},
 		{
 			MethodName: "Inspect",

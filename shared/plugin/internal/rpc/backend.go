@@ -26,15 +26,7 @@ type backendServer struct {
 func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.SpawnResponse, error) {
 	return call(ctx, b.s, "Spawn", func(ctx context.Context, backend swarm.Backend) (*pb.SpawnResponse, error) {
 		spec := wire.FromSpec(req)
-		switch {
-		case len(spec.Command) == 0:
-			return nil, fmt.Errorf("%w: no command", swarm.ErrInvalidSpec)
-		case !b.s.plugin.Local:
-			spec.Local, spec.Owner = nil, nil
-		case spec.Local == nil:
-			return nil, fmt.Errorf("%w: plugin '%s' is local and was given no run directory", swarm.ErrInvalidSpec, b.s.plugin.Name)
-		}
-		if err := b.supports(backend, spec); err != nil {
+		if err := b.accept(backend, &spec); err != nil {
 			return nil, err
 		}
 		if b.s.plugin.Carries {
@@ -55,6 +47,36 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 		}
 		return &pb.SpawnResponse{Handle: wire.Handle(h)}, nil
 	})
+}
+
+func (b backendServer) CheckSpawn(ctx context.Context, req *pb.CheckSpawnRequest) (*pb.CheckSpawnResponse, error) {
+	return call(ctx, b.s, "CheckSpawn", func(ctx context.Context, backend checkingBackend) (*pb.CheckSpawnResponse, error) {
+		c := wire.FromSpawnCheck(req)
+		if err := b.accept(backend, &c.Spec); err != nil {
+			return nil, err
+		}
+		return &pb.CheckSpawnResponse{}, backend.CheckSpawn(ctx, c)
+	})
+}
+
+// A checkingBackend is a backend that finds out beforehand whether it could spawn a worker.
+type checkingBackend interface {
+	swarm.Backend
+	swarm.SpawnChecker
+}
+
+// accept refuses a spec that the backend is not asked about, and takes from it what the backend
+// does not get.
+func (b backendServer) accept(backend swarm.Backend, spec *swarm.Spec) error {
+	switch {
+	case len(spec.Command) == 0:
+		return fmt.Errorf("%w: no command", swarm.ErrInvalidSpec)
+	case !b.s.plugin.Local:
+		spec.Local, spec.Owner = nil, nil
+	case spec.Local == nil:
+		return fmt.Errorf("%w: plugin '%s' is local and was given no run directory", swarm.ErrInvalidSpec, b.s.plugin.Name)
+	}
+	return b.supports(backend, *spec)
 }
 
 // supports refuses fields of a spec that the backend would ignore, except the owner, which

@@ -23,6 +23,12 @@ func (w workspaceServer) Create(ctx context.Context, req *pb.CreateRequest) (*pb
 	})
 }
 
+func (w workspaceServer) CheckCreate(ctx context.Context, req *pb.CheckCreateRequest) (*pb.CheckCreateResponse, error) {
+	return call(ctx, w.s, "CheckCreate", func(ctx context.Context, c swarm.WorkspaceChecker) (*pb.CheckCreateResponse, error) {
+		return &pb.CheckCreateResponse{}, c.CheckCreate(ctx, wire.FromWorkspaceCheck(req))
+	})
+}
+
 func (w workspaceServer) Inspect(ctx context.Context, req *pb.InspectRequest) (*pb.InspectResponse, error) {
 	return call(ctx, w.s, "Inspect", func(ctx context.Context, ws swarm.Workspace) (*pb.InspectResponse, error) {
 		st, err := ws.Inspect(ctx, wire.FromWorkspaceRef(req.GetRef()), wire.FromRemoveOptions(req.GetOptions()))

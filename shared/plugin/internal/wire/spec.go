@@ -49,6 +49,16 @@ func FromSpec(s *pb.SpawnRequest) swarm.Spec {
 	}
 }
 
+// SpawnCheck converts a check of a spawn.
+func SpawnCheck(c swarm.SpawnCheck) *pb.CheckSpawnRequest {
+	return &pb.CheckSpawnRequest{Spec: Spec(c.Spec), Replaces: Handle(c.Replaces), NoWorkspace: c.NoWorkspace}
+}
+
+// FromSpawnCheck converts back.
+func FromSpawnCheck(c *pb.CheckSpawnRequest) swarm.SpawnCheck {
+	return swarm.SpawnCheck{Spec: FromSpec(c.GetSpec()), Replaces: FromHandle(c.GetReplaces()), NoWorkspace: c.GetNoWorkspace()}
+}
+
 func local(l *swarm.Local) *pb.Local {
 	return &pb.Local{
 		RunDir:    []byte(l.RunDir),

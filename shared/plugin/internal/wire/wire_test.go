@@ -94,6 +94,7 @@ func crosses[V any, M proto.Message](t *testing.T, to func(V) M, from func(M) V)
 func TestValuesCross(t *testing.T) {
 	t.Parallel()
 	crosses(t, Spec, FromSpec)
+	crosses(t, SpawnCheck, FromSpawnCheck)
 	crosses(t, Lookup, FromLookup)
 	crosses(t, Handle, FromHandle)
 	crosses(t, KillOptions, FromKillOptions)
@@ -116,6 +117,7 @@ func TestValuesCross(t *testing.T) {
 		func(o swarm.KillOptions) *pb.CompleteRequest { return CompleteRequest(swarm.Handle{}, "done", o) },
 		func(r *pb.CompleteRequest) swarm.KillOptions { _, _, o := FromCompleteRequest(r); return o })
 	crosses(t, WorkspaceSpec, FromWorkspaceSpec)
+	crosses(t, WorkspaceCheck, FromWorkspaceCheck)
 	crosses(t, WorkspaceRef, FromWorkspaceRef)
 	crosses(t, WorkspaceState, FromWorkspaceState)
 	crosses(t, RescueRequest, FromRescueRequest)

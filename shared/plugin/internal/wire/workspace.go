@@ -29,6 +29,24 @@ func FromWorkspaceSpec(s *pb.WorkspaceSpec) swarm.WorkspaceSpec {
 	}
 }
 
+// WorkspaceCheck converts a check of a workspace.
+func WorkspaceCheck(c swarm.WorkspaceCheck) *pb.CheckCreateRequest {
+	req := &pb.CheckCreateRequest{Spec: WorkspaceSpec(c.Spec)}
+	if c.Removed != nil {
+		req.Removed = WorkspaceRef(*c.Removed)
+	}
+	return req
+}
+
+// FromWorkspaceCheck converts back.
+func FromWorkspaceCheck(c *pb.CheckCreateRequest) swarm.WorkspaceCheck {
+	check := swarm.WorkspaceCheck{Spec: FromWorkspaceSpec(c.GetSpec())}
+	if c.GetRemoved() != nil {
+		check.Removed = new(FromWorkspaceRef(c.GetRemoved()))
+	}
+	return check
+}
+
 // WorkspaceRef converts a reference to a workspace.
 func WorkspaceRef(r swarm.WorkspaceRef) *pb.WorkspaceRef {
 	return &pb.WorkspaceRef{

@@ -129,7 +129,7 @@ type testCase struct {
 }
 
 func backendCases() []testCase {
-	return slices.Concat(spawnCases(), statusCases(), handleCases(), movedCases(), badHandleCases(), endedCases(), killCases(), treeCases(),
+	return slices.Concat(spawnCases(), foreseeCases(), statusCases(), handleCases(), movedCases(), badHandleCases(), endedCases(), killCases(), treeCases(),
 		batchCases(), watchCases(), outputCases(), transcriptCases(), inputCases(), signalCases(), screenCases(), statsCases(), boundsCases(),
 		attachCases(), completeCases(), restartCases(), ownerCases(), sandboxCases(), listCases(), sweepCases(),
 		crashCases(), capabilityCases(), olderCases(), deadlineCases(), manyCases())

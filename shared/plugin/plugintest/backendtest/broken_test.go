@@ -50,6 +50,7 @@ type hooks struct {
 	list        listHook
 	stats       statsHook
 	bounds      boundsHooks
+	foresee     func(*broken, swarm.SpawnCheck, error) error
 }
 
 // in undoes the hook that takes the version away.
@@ -421,7 +422,7 @@ func ways() map[string]hooks {
 // allWays are those of ways and of everywhere else.
 func allWays() map[string]hooks {
 	all := ways()
-	for _, more := range []map[string]hooks{lifeWays(), talkWays(), listWays(), statsWays(), boundsWays(), sandboxWays(), deadlineWays()} {
+	for _, more := range []map[string]hooks{lifeWays(), talkWays(), listWays(), statsWays(), boundsWays(), foreseeWays(), sandboxWays(), deadlineWays()} {
 		maps.Copy(all, more)
 	}
 	return all

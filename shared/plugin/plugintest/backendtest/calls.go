@@ -83,6 +83,11 @@ func otherCalls() []call {
 		optional("List", swarm.CapList, func(ctx context.Context, b swarm.Lister, _ target) error {
 			return b.List(ctx, func(swarm.Listed) error { return nil })
 		}),
+		optional("CheckSpawn", swarm.CapCheckSpawn, func(ctx context.Context, b swarm.SpawnChecker, t target) error {
+			l := t.lookup
+			spec := swarm.Spec{ID: l.ID, Name: l.Name, Command: []string{"true"}, Options: l.Options, Local: l.Local}
+			return b.CheckSpawn(ctx, swarm.SpawnCheck{Spec: spec, Replaces: t.handle})
+		}),
 		optional("Progress", swarm.CapProgress, func(ctx context.Context, b swarm.Progresser, t target) error {
 			return b.Progress(ctx, t.lookup.ID, func(string) error { return nil })
 		}),

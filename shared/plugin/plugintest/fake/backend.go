@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -26,14 +27,8 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	if err := ctx.Err(); err != nil {
 		return swarm.Handle{}, err
 	}
-	run, ok := programs[spec.Command[0]]
-	if !ok {
-		return swarm.Handle{}, fmt.Errorf("%w: command not found: %s", swarm.ErrInvalidSpec, spec.Command[0])
-	}
-	for key := range spec.Options {
-		return swarm.Handle{}, fmt.Errorf("%w: unknown option %q", swarm.ErrInvalidSpec, key)
-	}
-	if err := canEnclose(spec.Sandbox); err != nil {
+	run, err := accept(spec)
+	if err != nil {
 		return swarm.Handle{}, err
 	}
 	w := &worker{
@@ -48,6 +43,24 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	}
 	run(w)
 	return handle(spec.ID), nil
+}
+
+// accept returns the program of a spec, or refuses the spec.
+func accept(spec swarm.Spec) (func(*worker), error) {
+	run, ok := programs[spec.Command[0]]
+	if !ok {
+		return nil, fmt.Errorf("%w: command not found: %s", swarm.ErrInvalidSpec, spec.Command[0])
+	}
+	for key := range spec.Options {
+		return nil, fmt.Errorf("%w: unknown option %q", swarm.ErrInvalidSpec, key)
+	}
+	return run, canEnclose(spec.Sandbox)
+}
+
+// CheckSpawn implements [swarm.SpawnChecker].
+func (b *Backend) CheckSpawn(ctx context.Context, c swarm.SpawnCheck) error {
+	_, err := accept(c.Spec)
+	return cmp.Or(ctx.Err(), err)
 }
 
 func (e *Engine) add(w *worker) error {

@@ -87,6 +87,38 @@ func cases() []testCase {
 			},
 		},
 		{
+			name: "check-create", needs: swarm.CapCheckCreate,
+			rule: "CheckCreate has no effect, and accepts a spec that Create can carry out",
+			run: func(k *kit) {
+				spec := k.newSpec()
+				spec.Parent = filepath.Join(k.TempDir(), "parent")
+				for range 2 {
+					k.Check("CheckCreate", k.foresee(swarm.WorkspaceCheck{Spec: spec}))
+				}
+				if exists(spec.Parent) {
+					k.Broken("%s was made", spec.Parent)
+				}
+				k.create(spec) // fails if something was made
+			},
+		},
+		{
+			name: "check-create-refuses", needs: swarm.CapCheckCreate,
+			rule: "CheckCreate is ErrInvalidSpec where Create is, unless the workspace in the way is about to be removed",
+			run: func(k *kit) {
+				spec := k.newSpec()
+				ref := k.create(spec)
+				k.write(ref)
+				again := spec
+				again.ID += "x"
+				k.WantErr("CheckCreate where a workspace exists", k.foresee(swarm.WorkspaceCheck{Spec: again}), swarm.ErrInvalidSpec)
+				k.Check("CheckCreate in place of it", k.foresee(swarm.WorkspaceCheck{Spec: again, Removed: &ref}))
+				k.wantWork(ref)
+				none := k.newSpec()
+				none.Base = filepath.Join(k.TempDir(), "nothing")
+				k.WantErr("CheckCreate from an invalid base", k.foresee(swarm.WorkspaceCheck{Spec: none}), swarm.ErrInvalidSpec)
+			},
+		},
+		{
 			name: "inspect-changes-nothing",
 			rule: "Inspect reports what Remove would do and changes nothing",
 			run: func(k *kit) {
@@ -205,6 +237,10 @@ func cases() []testCase {
 func (k *kit) newSpec() swarm.WorkspaceSpec {
 	id, name := harness.NewID()
 	return swarm.WorkspaceSpec{ID: id, Name: name, Base: k.base}
+}
+
+func (k *kit) foresee(c swarm.WorkspaceCheck) error {
+	return k.Workspace.(swarm.WorkspaceChecker).CheckCreate(k.Ctx, c)
 }
 
 func (k *kit) create(spec swarm.WorkspaceSpec) swarm.WorkspaceRef {

@@ -1,0 +1,113 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// CheckCreate implements [swarm.WorkspaceChecker]. It does not wait for the lock of the repository:
+// whatever another call makes meanwhile belongs to another worker.
+func (w *Workspace) CheckCreate(ctx context.Context, c swarm.WorkspaceCheck) error {
+	r, err := w.source(ctx, c.Spec)
+	if err != nil {
+		return err
+	}
+	path, err := w.checkPlace(ctx, r, c)
+	if err != nil {
+		return err
+	}
+	going := []string{path} // a worktree that git lists there is gone
+	if c.Removed != nil {
+		going = append(going, c.Removed.Path)
+	}
+	at, err := r.startOf(ctx, c.Spec, going...)
+	if err != nil || at.commit == "" {
+		return err
+	}
+	return r.checkNewBranch(ctx, branchOf(c.Spec))
+}
+
+// checkPlace returns the path of a new worktree, or the error with which makeRoom would fail.
+func (w *Workspace) checkPlace(ctx context.Context, r *repo, c swarm.WorkspaceCheck) (string, error) {
+	parent := r.parentOf(c.Spec)
+	top, err := existing(parent)
+	if err != nil {
+		return "", noParent(err)
+	}
+	if err := r.trusted(top); err != nil {
+		return "", untrusted(parent, err)
+	}
+	const writeAndSearch = unix.W_OK | unix.X_OK
+	if err := unix.Access(top, writeAndSearch); err != nil {
+		return "", noParent(&os.PathError{Op: "mkdir", Path: filepath.Join(parent, c.Spec.Name), Err: err})
+	}
+	if top != parent {
+		return filepath.Join(parent, c.Spec.Name), nil
+	}
+	if parent, err = filepath.EvalSymlinks(parent); err != nil {
+		return "", err
+	}
+	path := filepath.Join(parent, c.Spec.Name)
+	if c.Removed != nil && c.Removed.Path == path {
+		return path, nil
+	}
+	if err := free(path); err != nil {
+		return "", err
+	}
+	return path, r.eachStale(path, func(old swarm.WorkspaceRef) (*swarm.Kept, error) {
+		state, err := w.Inspect(ctx, old, swarm.RemoveOptions{Vacant: true})
+		return state.Kept, err
+	})
+}
+
+// existing returns dir, or the directory above it that exists, in which it would be made.
+func existing(dir string) (string, error) {
+	for {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && !info.IsDir():
+			return "", &os.PathError{Op: "mkdir", Path: dir, Err: unix.ENOTDIR}
+		case err == nil:
+			return dir, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		}
+		if _, err := os.Lstat(dir); err == nil {
+			return "", &os.PathError{Op: "mkdir", Path: dir, Err: fs.ErrExist} // a link that leads nowhere
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// checkNewBranch returns the error with which makeBranch would fail.
+func (r *repo) checkNewBranch(ctx context.Context, branch string) error {
+	if err := r.plainRef("refs/heads/" + branch); err != nil {
+		return invalid("cannot make branch '%s': %w", branch, err)
+	}
+	// Git keeps no branch whose name is a directory of another one.
+	for i, c := range branch {
+		if c != '/' {
+			continue
+		}
+		exists, err := r.hasRef(ctx, "refs/heads/"+branch[:i])
+		if err != nil {
+			return err
+		}
+		if exists {
+			return invalid("cannot make branch '%s': there is a branch '%s'", branch, branch[:i])
+		}
+	}
+	below, err := r.git.line(ctx, "for-each-ref", "--count=1", "--format=%(refname)", "refs/heads/"+branch+"/")
+	if err == nil && below != "" {
+		return invalid("cannot make branch '%s': there is a branch '%s'", branch, strings.TrimPrefix(below, "refs/heads/"))
+	}
+	return err
+}

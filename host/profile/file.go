@@ -50,6 +50,8 @@ type file struct {
 		// PromptFlags are those whose value is the prompt: without them, or with a value,
 		// the headless form reads standard input.
 		PromptFlags []string `toml:"prompt_flags"`
+		// Prompt are the arguments that give an agent with a screen its first prompt.
+		Prompt []string `toml:"prompt"`
 		// HeadlessResume is for a headless agent; nil: Resume with its options.
 		HeadlessResume []string `toml:"headless_resume"`
 		// NewSession are the arguments that give a new conversation its session.
@@ -167,6 +169,9 @@ func parse(path, name, text string, base func(name string) *Profile) (*Profile, 
 	if !validName(p.file.Name) {
 		r.wrong("name", "expected lower-case letters, digits and dashes, such as \"my-agent\", got %q", p.file.Name)
 	}
+	if words := p.file.Run.Prompt; len(words) > 0 && !slices.Contains(words, placePrompt) {
+		r.wrong("run.prompt", "expected arguments of which one is %q, got %q", placePrompt, words)
+	}
 	p.input = r.input(&p.file)
 	p.dialog = r.dialog(&p.file)
 	for i := range p.file.Rules {
@@ -218,6 +223,7 @@ func (p *Profile) extend(b *Profile) {
 		{&f.Run.HeadlessFlags, &from.Run.HeadlessFlags},
 		{&f.Run.Resume, &from.Run.Resume},
 		{&f.Run.PromptFlags, &from.Run.PromptFlags},
+		{&f.Run.Prompt, &from.Run.Prompt},
 		{&f.Run.HeadlessResume, &from.Run.HeadlessResume},
 		{&f.Run.NewSession, &from.Run.NewSession},
 		{&f.Run.Takes, &from.Run.Takes},

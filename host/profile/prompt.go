@@ -1,0 +1,133 @@
+package profile
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// placePrompt stands for the prompt in the arguments of a profile.
+const placePrompt = "{prompt}"
+
+// maxPrompt is the longest prompt that is given as an argument, in bytes: Linux takes less
+// than 128 KiB as one.
+const maxPrompt = 100_000
+
+// WithPrompt returns a command that the profile was found for with the first prompt of its
+// agent as an argument, right after its program, so that no option takes it for one of its
+// values. It is nil if the prompt has to be typed: the agent has no such argument, the script
+// of a shell runs it, the command has a prompt or a subcommand already, or the prompt is too
+// long or would be taken for something else.
+func (p *Profile) WithPrompt(command []string, prompt string) []string {
+	at, words := p.place(command)
+	switch {
+	case len(p.file.Run.Prompt) == 0, at < 0, p.Headless(command), p.operands(words[1:]):
+		return nil
+	case len(prompt) > maxPrompt, strings.ContainsRune(prompt, 0), strings.TrimSpace(prompt) == "":
+		return nil
+	case p.file.Run.Prompt[0] == placePrompt && !isText(prompt):
+		return nil
+	}
+	full := slices.Clone(command[:at+1])
+	for _, word := range p.file.Run.Prompt {
+		if word == placePrompt {
+			word = prompt
+		}
+		full = append(full, word)
+	}
+	return append(full, words[1:]...)
+}
+
+// isText reports whether an argument is neither an option nor a subcommand: it has several
+// words.
+func isText(arg string) bool {
+	return !strings.HasPrefix(arg, "-") && strings.ContainsFunc(strings.TrimSpace(arg), unicode.IsSpace)
+}
+
+// operands reports whether some arguments are neither options nor their values.
+func (p *Profile) operands(args []string) bool {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		name, _, hasValue := strings.Cut(arg, "=")
+		switch {
+		case !strings.HasPrefix(arg, "-") || arg == "-" || arg == "--":
+			return true
+		case hasValue:
+		case slices.Contains(p.file.Run.Takes, name):
+			i++
+		case slices.Contains(p.file.Run.Takes, name+"..."):
+			for i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+				i++
+			}
+		case p.namesSession(arg) && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
+			i++ // the session
+		}
+	}
+	return false
+}
+
+const (
+	// evident is how many letters of the end of a prompt identify its echo; a shorter prompt
+	// is a line of its own.
+	evident = 24
+	// aside is how far a line is indented that a client shows beside the conversation, such as
+	// a notice at the right edge.
+	aside = 20
+)
+
+// Answer returns what a screen shows behind the last echo of a prompt and above the place for
+// input, in lines with letters: what the agent answered, with what its client adds. It is nil
+// if the screen does not show the prompt.
+func (p *Profile) Answer(s Screen, prompt string) []string {
+	v := p.input.view(s)
+	shown := v.lines
+	if v.prompt >= 0 {
+		shown = shown[:v.prompt]
+	}
+	first := p.behindEcho(shown, letters(prompt))
+	var lines []string
+	for _, line := range shown[first:] {
+		if letters(line) != "" && len(line)-len(strings.TrimLeft(line, " ")) < aside {
+			lines = append(lines, bare(line))
+		}
+	}
+	return lines
+}
+
+// behindEcho returns the index of the line behind the last one that shows a prompt with these
+// letters, or what stands for a long one; the number of lines if none does.
+func (p *Profile) behindEcho(shown []string, prompt string) int {
+	end := prompt
+	if r := []rune(prompt); len(r) > evident {
+		end = string(r[len(r)-evident:])
+	}
+	// The echo is wrapped and framed as the agent likes: its letters alone count.
+	var text string
+	last := -1
+	for i, line := range shown {
+		own := letters(line)
+		text += own
+		switch {
+		case matchesAny(p.input.pasted, line):
+			last = i
+		case len(prompt) < evident && own == prompt && own != "":
+			last = i
+		case len(prompt) >= evident && strings.Contains(text[max(0, len(text)-len(own)-len(end)+1):], end) && own != "":
+			last = i
+		}
+	}
+	if last < 0 {
+		return len(shown)
+	}
+	return last + 1
+}
+
+// letters returns the letters and digits of a text.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
+}

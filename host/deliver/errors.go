@@ -153,7 +153,7 @@ func (e *failure) Is(target error) bool { return target == e.kind }
 func (e *failure) Hint() string {
 	switch {
 	case errors.Is(e.kind, ErrDraft):
-		return fmt.Sprintf("'swarm keys %[1]s Enter' submits it, 'swarm keys %[1]s C-u' clears the line", e.name)
+		return fmt.Sprintf("'swarm keys %[1]s Enter' submits it, 'swarm keys %[1]s C-e C-u' clears the line", e.name)
 	case errors.Is(e.kind, ErrNoPrompt), errors.Is(e.kind, ErrBroken):
 		return fmt.Sprintf("look with 'swarm peek %[1]s'; 'swarm explain %[1]s' tells what was looked for", e.name)
 	case errors.Is(e.kind, ErrNotSubmitted):

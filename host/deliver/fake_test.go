@@ -17,6 +17,10 @@ import (
 // within 120 ms after a text for a part of it.
 type fake struct {
 	draft string
+	// cursor is how far the cursor is before the end of that.
+	cursor int
+	// plain says that nothing shows how its screen looks: a proposal looks like a draft.
+	plain bool
 	// said is what was submitted, in order; works says that it works on it.
 	said  []string
 	works bool
@@ -134,7 +138,16 @@ func (f *fake) screen() profile.Screen {
 	if draft == "" {
 		draft = f.ghost
 	}
-	return profile.Screen{Lines: slices.Concat(lines, []string{rule}, strings.Split("❯ "+draft, "\n"), []string{rule, hint})}
+	s := profile.Screen{Lines: slices.Concat(lines, []string{rule}, strings.Split("❯ "+draft, "\n"), []string{rule, hint})}
+	if !f.plain {
+		for _, line := range s.Lines {
+			if f.draft == "" && f.ghost != "" && line == "❯ "+f.ghost {
+				line = "❯ \x1b[2m" + f.ghost + "\x1b[0m"
+			}
+			s.Styled = append(s.Styled, "\x1b[39m"+line)
+		}
+	}
+	return s
 }
 
 func (f *fake) Input(_ context.Context, in swarm.Input) (swarm.InputResult, error) {
@@ -175,7 +188,8 @@ func (f *fake) Input(_ context.Context, in swarm.Input) (swarm.InputResult, erro
 func (f *fake) text(text string) {
 	f.typedAt = time.Now()
 	if f.dialog == nil && !f.deaf {
-		f.draft += text
+		at := len(f.draft) - f.cursor
+		f.draft = f.draft[:at] + text + f.draft[at:]
 	}
 	if f.onText != nil {
 		f.onText()

@@ -17,9 +17,9 @@ import (
 // nil if the screen shows that the agent took it.
 //
 // Nothing is typed if the agent asks something, shows an error in place of its prompt,
-// does not come to its prompt in time, or has this text unsent there with something
-// else. If a dialog appears after the text was typed, or the text does not appear, Enter
-// is not pressed. Enter is pressed once more, and only once, if a completion took the
+// does not come to its prompt in time, or has another text there that was not sent,
+// wherever its cursor is. If a dialog appears after the text was typed, if the text does
+// not appear, or if somebody types at the same moment, Enter is not pressed. Enter is pressed once more, and only once, if a completion took the
 // first.
 func (a *Agent) Text(ctx context.Context, text string, enter bool) error {
 	d := delivery{Agent: a, text: text, mine: profile.Squeeze(text)}
@@ -28,9 +28,12 @@ func (a *Agent) Text(ctx context.Context, text string, enter bool) error {
 		return err
 	}
 	if a.Empty && profile.Squeeze(d.before.Draft) != "" {
-		return a.failf(ErrDraft, "'%s' has an unsent text at its prompt: %s", a.Name, short(d.before.Draft))
+		return a.unsent(d.before)
 	}
 	if d.mine == "" {
+		if text != "" && d.before.Draft != "" && !d.before.Doubtful {
+			return a.unsent(d.before)
+		}
 		// Blanks can't be seen.
 		if text != "" {
 			_, err = d.Terminal.Input(ctx, swarm.Input{Data: []byte(text), PasteOnly: true})
@@ -73,8 +76,8 @@ func (a *Agent) Submit(ctx context.Context, text string) (pressed bool, err erro
 	if d.mine == "" || !d.Profile.Unsubmitted(d.before, text) {
 		return false, nil
 	}
-	if draft := profile.Squeeze(d.before.Draft); strings.HasSuffix(draft, d.mine) && draft != d.mine {
-		return false, a.failf(ErrDraft, "'%s' has an unsent text at its prompt, with this one after it: %s", a.Name, short(d.before.Draft))
+	if d.added(d.before, "") != "" {
+		return false, a.failf(ErrDraft, "'%s' has another unsent text at its prompt together with this one: %s", a.Name, short(d.before.Draft))
 	}
 	d.saw(d.before)
 	if err := d.press(ctx); err != nil {
@@ -96,6 +99,8 @@ type delivery struct {
 	draft string
 	rows  int
 	shown bool
+	// seen is the state in which it was seen.
+	seen profile.Look
 	// entered says that Enter was pressed, or may have been; read says that the agent has
 	// read the first one; pressed is the time of that.
 	entered, read bool
@@ -121,10 +126,11 @@ func (d *delivery) typeIt(ctx context.Context) error {
 	case theirs == d.mine:
 		d.saw(d.before)
 		return sleep.For(ctx, d.Profile.PasteGuard())
-	case d.Profile.Unsubmitted(d.before, ""), // something that stands for a long text
+	case !d.before.Doubtful,
+		d.Profile.Unsubmitted(d.before, ""), // something that stands for a long text
 		length >= telling && strings.HasSuffix(theirs, d.mine),
 		length > partial && d.Profile.Unsubmitted(d.before, d.text):
-		return d.failf(ErrDraft, "'%s' has an unsent text at its prompt: %s", d.Name, short(d.before.Draft))
+		return d.unsent(d.before)
 	}
 	if err := d.note(false); err != nil {
 		return err
@@ -144,30 +150,65 @@ func (d *delivery) typeIt(ctx context.Context) error {
 			d.saw(l)
 		}
 		// A prompt that can't be separated from the rest of the screen has no draft.
-		visible = d.shown || l.Draft == "" && d.occurrences(s) > d.occurrences(d.screen)
+		hidden := l.Draft == "" && (l.Rows == 0 || length >= telling)
+		visible = d.shown || hidden && d.occurrences(s) > d.occurrences(d.screen)
 		return visible, nil
 	})
-	switch draft := profile.Squeeze(d.draft); {
+	switch {
 	case err != nil:
 		return err
+	case !visible && theirs != "" && d.inside(last, theirs):
+		return d.mixed(d.Profile.Look(last))
 	case !visible:
 		// An agent that hangs may show a dialog next, which Enter would answer.
 		return d.failf(ErrNotSubmitted, "'%s' was given the text and does not show it; Enter was not pressed; %s", d.Name, quote(last))
-	case d.shown && theirs != "" && draft != d.mine && strings.HasPrefix(draft, theirs) && !strings.HasPrefix(d.mine, theirs):
-		return d.failf(ErrDraft, "'%s' had an unsent text at its prompt; yours was typed after it and not submitted: %s", d.Name, short(d.draft))
+	case d.shown && d.added(d.seen, theirs) != "":
+		return d.mixed(d.seen)
 	}
 	// The guard counts from when the program has read the text, which may be long after
 	// it was given.
 	return sleep.For(ctx, d.Profile.PasteGuard())
 }
 
-func (d *delivery) saw(l profile.Look) { d.draft, d.rows, d.shown = l.Draft, l.Rows, true }
+func (d *delivery) saw(l profile.Look) { d.draft, d.rows, d.shown, d.seen = l.Draft, l.Rows, true, l }
+
+// unsent returns the [ErrDraft] of an agent that has a text at its prompt already.
+func (a *Agent) unsent(l profile.Look) error {
+	return a.failf(ErrDraft, "'%s' has an unsent text at its prompt, nothing was typed: %s", a.Name, short(l.Draft))
+}
+
+// mixed returns the [ErrDraft] of an agent whose prompt holds the text of the delivery
+// together with another one.
+func (d *delivery) mixed(l profile.Look) error {
+	return d.failf(ErrDraft, "'%s' has another text at its prompt; yours was typed there and not submitted: %s", d.Name, short(l.Draft))
+}
+
+// added returns the text that the prompt holds together with that of the delivery, such as
+// what a person types at the same moment; empty: none. Completions add to a text, too, so
+// theirs must be a part of what was there before, if anything was.
+func (d *delivery) added(l profile.Look, theirs string) string {
+	more := d.Profile.Added(l, d.text)
+	if completes(d.text) && (theirs == "" || !strings.Contains(more, theirs)) {
+		return ""
+	}
+	return more
+}
+
+// inside reports whether the prompt holds the text of the delivery in the middle of another
+// one, where its cursor was.
+func (d *delivery) inside(s profile.Screen, theirs string) bool {
+	before, after, ok := strings.Cut(profile.Squeeze(d.Profile.Look(s).Draft), d.mine)
+	return ok && before+after == theirs
+}
 
 // press presses Enter after one more read of the screen.
 func (d *delivery) press(ctx context.Context) error {
 	_, l, err := d.look(ctx)
 	if err == nil {
 		err = d.asks(l, d.text != "")
+	}
+	if err == nil && d.shown && l.Draft != d.draft && d.added(l, "") != "" {
+		return d.mixed(l)
 	}
 	if err == nil {
 		err = d.note(true)

@@ -1,7 +1,10 @@
 package deliver_test
 
 import (
+	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +12,9 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/screen"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestTextIsSubmitted(t *testing.T) {
@@ -24,6 +30,8 @@ func TestTextIsSubmitted(t *testing.T) {
 		"busy":                  {fake{works: true}, "also the docs", 1},
 		"a proposal":            {fake{ghost: "run the tests"}, "fix the tests", 1},
 		"a like proposal":       {fake{ghost: "yes, go on"}, "y", 1},
+		"a proposal, no styles": {fake{ghost: "run the tests", plain: true}, "fix the tests", 1},
+		"a like one, no styles": {fake{ghost: "yes, go on", plain: true}, "y", 1},
 		"not drawn yet":         {fake{blank: time.Now().Add(time.Hour)}, "at once", 1},
 		"drawn but not reading": {fake{late: 6 * time.Second}, "at once", 1},
 		"a completion":          {fake{popup: ".go "}, "look at @main", 2},
@@ -181,21 +189,123 @@ func TestTextThatIsThereAlready(t *testing.T) {
 	}
 }
 
-// A text that a person has begun to type is not submitted.
-func TestTextAfterADraft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := fake{draft: "rm everything but "}
-		err := agent(t, &f).Text(t.Context(), "fix the tests", true)
-		if !errors.Is(err, deliver.ErrDraft) {
-			t.Errorf("error %v", err)
+// A text that a person has begun to type is seen wherever the cursor is in it, and nothing
+// is typed there.
+func TestTextAtADraft(t *testing.T) {
+	const draft = "do not delete"
+	for name, text := range map[string]string{
+		"a text": "fix the tests", "a letter": "y", "blanks": "  ", "a command": "/compact", "its beginning": "do", "more of it": "do not delete anything",
+	} {
+		for _, cursor := range []int{0, 6, len(draft)} {
+			synctest.Test(t, func(t *testing.T) {
+				f := fake{draft: draft, cursor: cursor}
+				err := agent(t, &f).Text(t.Context(), text, true)
+				if !errors.Is(err, deliver.ErrDraft) {
+					t.Errorf("%s: error %v", name, err)
+				}
+				wantError(t, err, "'w' has an unsent text at its prompt, nothing was typed: "+draft)
+				f.wantGiven(t)
+			})
 		}
-		f.wantGiven(t, "fix the tests")
-		// Neither does the next one make it worse.
-		if err := agent(t, &f).Text(t.Context(), "fix the tests", true); !errors.Is(err, deliver.ErrDraft) {
-			t.Errorf("error %v", err)
+	}
+}
+
+// Without styles a draft looks like a proposal. It is seen once the text stands next to it,
+// and not submitted.
+func TestTextAtADraftWithoutStyles(t *testing.T) {
+	const draft = "do not delete "
+	for _, cursor := range []int{0, 7, len(draft)} {
+		for _, text := range []string{"please", "fix the tests of everything", "read @main.go"} {
+			synctest.Test(t, func(t *testing.T) {
+				f := fake{draft: draft, cursor: cursor, plain: true}
+				err := agent(t, &f).Text(t.Context(), text, true)
+				if !errors.Is(err, deliver.ErrDraft) {
+					t.Errorf("%q, cursor %d: error %v", text, cursor, err)
+				}
+				f.wantGiven(t, text)
+				f.wantSaid(t)
+				// Neither does the next one make it worse.
+				if err := agent(t, &f).Text(t.Context(), text, true); cursor == 0 && !errors.Is(err, deliver.ErrDraft) {
+					t.Errorf("%q once more: error %v", text, err)
+				}
+				f.wantSaid(t)
+			})
 		}
-		f.wantGiven(t, "fix the tests")
-	})
+	}
+}
+
+// What a person types between the look and the text, or between the text and Enter, is not
+// submitted with it.
+func TestTextWhileAPersonTypes(t *testing.T) {
+	for name, change := range map[string]func(f *fake){
+		"before it": func(f *fake) { f.draft = "do not " + f.draft },
+		"behind it": func(f *fake) { f.draft += " or else" },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := fake{}
+			f.onText = func() { change(&f) }
+			err := agent(t, &f).Text(t.Context(), "fix the tests", true)
+			if !errors.Is(err, deliver.ErrDraft) {
+				t.Errorf("%s: error %v", name, err)
+			}
+			wantError(t, err, "yours was typed there and not submitted")
+			f.wantGiven(t, "fix the tests")
+		})
+		synctest.Test(t, func(t *testing.T) {
+			f := fake{}
+			time.AfterFunc(100*time.Millisecond, func() { change(&f) }) // within the guard before Enter
+			if err := agent(t, &f).Text(t.Context(), "fix the tests", true); !errors.Is(err, deliver.ErrDraft) {
+				t.Errorf("%s, later: error %v", name, err)
+			}
+			f.wantGiven(t, "fix the tests")
+		})
+	}
+}
+
+// still is a terminal that always shows the same, and counts what it is given.
+type still struct {
+	screen profile.Screen
+	given  int
+}
+
+func (s *still) Screen(context.Context) (profile.Screen, error) { return s.screen, nil }
+
+func (s *still) Input(context.Context, swarm.Input) (swarm.InputResult, error) {
+	s.given++
+	return swarm.InputResult{}, nil
+}
+
+// TestRecordedDrafts: the drafts on the recorded screens of all agents are seen.
+func TestRecordedDrafts(t *testing.T) {
+	set, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../profile/testdata/screens/*/*draft*.txt")
+	if err != nil || len(files) < 25 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		synctest.Test(t, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, rows, _ := strings.Cut(string(text), "\n")
+			term := &still{}
+			for _, row := range screen.Styled(rows) {
+				term.screen.Styled = append(term.screen.Styled, "\x1b[39m"+row)
+				term.screen.Lines = append(term.screen.Lines, screen.Plain(row))
+			}
+			a := &deliver.Agent{Name: "w", Profile: set.Named(filepath.Base(filepath.Dir(file))), Terminal: term, Quiet: time.Hour}
+			if err := a.Text(t.Context(), "please", true); !errors.Is(err, deliver.ErrDraft) {
+				t.Errorf("%s: %v", file, err)
+			}
+			if term.given > 0 {
+				t.Errorf("%s: %d inputs", file, term.given)
+			}
+		})
+	}
 }
 
 func TestTextThatIsNotTaken(t *testing.T) {

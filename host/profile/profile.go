@@ -102,6 +102,9 @@ type Look struct {
 	// Draft is the text at the prompt that was not submitted; empty if there is none or it
 	// is unknown.
 	Draft string
+	// Doubtful reports whether Draft may be a text that the agent proposes: it shows those in
+	// a style of their own, and how this screen looks is not known.
+	Doubtful bool
 	// Rows is how many lines of the screen the prompt has; empty ones count. It is 0 if no
 	// prompt is shown.
 	Rows int
@@ -242,6 +245,35 @@ func (p *Profile) Unsubmitted(l Look, text string) bool {
 func (p *Profile) Stands(l Look) bool {
 	draft := strings.TrimSpace(l.Draft)
 	return slices.ContainsFunc(p.input.pasted, func(re *regexp.Regexp) bool { return draft != "" && re.FindString(draft) == draft })
+}
+
+// Added returns what the prompt holds together with a text that was entered there, before or
+// behind it; empty: nothing, as far as can be seen. A prompt that shows a part of the text, or
+// has changed letters of it, proves nothing.
+func (p *Profile) Added(l Look, text string) string {
+	draft, text := Squeeze(l.Draft), Squeeze(text)
+	if draft == "" || text == "" || strings.Contains(text, draft) {
+		return ""
+	}
+	for _, re := range p.input.pasted {
+		if at := re.FindStringIndex(l.Draft); at != nil {
+			before, after := Squeeze(l.Draft[:at[0]]), Squeeze(re.ReplaceAllString(l.Draft[at[1]:], ""))
+			switch {
+			case !strings.HasPrefix(text, before):
+				return before
+			case !strings.Contains(text, after):
+				return after
+			}
+			return ""
+		}
+	}
+	if before, ok := strings.CutSuffix(draft, text); ok {
+		return before
+	}
+	if after, ok := strings.CutPrefix(draft, text); ok {
+		return after
+	}
+	return ""
 }
 
 // Squeeze returns text without any white space: a screen breaks lines where it likes.

@@ -124,6 +124,7 @@ func (p *Profile) Explain(s Screen) (Look, []Trial) {
 	}
 	if l.State != Blocked && v.prompt >= 0 {
 		l.Draft, l.Rows = p.input.draft(v), v.end-v.prompt
+		l.Doubtful = l.Draft != "" && len(p.input.looks) > 0 && v.looks == nil
 	}
 	return l, trials
 }

@@ -20,9 +20,11 @@ type terminalAgent struct {
 	dir     string
 	options map[string]string
 	draft   string
-	said    []string
-	works   bool
-	run     int
+	// front says that the cursor is at the beginning of the draft.
+	front bool
+	said  []string
+	works bool
+	run   int
 	// question is what it asks, with the row that is selected; rows are its choices.
 	question string
 	rows     []string
@@ -182,7 +184,11 @@ func (a *terminalAgent) paste(text string) {
 	if a.question != "" {
 		return
 	}
-	a.draft += text
+	if a.front {
+		a.draft = text + a.draft
+	} else {
+		a.draft += text
+	}
 	a.pasted, a.completed = time.Now(), false
 	a.asks("surprise")
 }
@@ -237,7 +243,11 @@ func (a *terminalAgent) key(c byte) bool {
 		return true
 	case c == '!':
 		a.draft = "\x00!" + a.draft
-	case c == 0x15:
+	case c == 0x01:
+		a.front = true
+	case c == 0x05:
+		a.front = false
+	case c == 0x15 && !a.front:
 		a.draft = ""
 	case c >= ' ':
 		a.draft += string(rune(c))
@@ -259,7 +269,7 @@ func (a *terminalAgent) draw() {
 	var b strings.Builder
 	line := func(text string) { b.WriteString(text + "\x1b[K\r\n") }
 	b.WriteString("\x1b[H")
-	line(" Claude Code v0.0.0")
+	line(" \x1b[1mClaude Code\x1b[0m v0.0.0")
 	for _, text := range a.said[max(0, len(a.said)-3):] {
 		line("")
 		if answer, ok := strings.CutPrefix(text, "\x01"); ok {

@@ -343,3 +343,40 @@ func TestGroupsArePackages(t *testing.T) {
 		t.Errorf("found only %d groups", groups)
 	}
 }
+
+// TestVerbsOfOtherTools types verbs of docker, kubectl, systemctl, pm2, tmux, git and gh: the error
+// names a command that exists, or the help where nothing is like it.
+func TestVerbsOfOtherTools(t *testing.T) {
+	t.Parallel()
+	const none = "run 'swarm --help' for usage"
+	for word, want := range map[string]string{
+		"server": "web", "checkout": "help worktrees", "rebase": "help worktrees", "jobs": "ls",
+		"ps": "ls", "rm": "clean", "exec": "attach", "stop": "kill", "start": "spawn", "inspect": "show",
+		"log": "logs", "restart": "respawn", "prune": "clean --all", "pull": "help worktrees", "push": "help worktrees",
+		"create": "spawn", "new": "spawn", "delete": "clean", "run": "spawn", "cd": "show",
+		"commit": "help worktrees", "worktree": "help worktrees", "branch": "help worktrees", "stash": "help worktrees",
+		"compose": "up", "apply": "up", "scale": "up", "get": "ls", "describe": "show", "rollout": "respawn",
+		"enable": "watch --print-service", "startup": "watch --print-service", "daemon": "watch --print-service",
+		"is-active": "status", "journalctl": "logs", "monit": "top", "fg": "attach", "bg": "resume", "nohup": "spawn",
+		"new-session": "spawn --tmux", "sessions": "ls", "detach": "attach", "choose-tree": "top", "send-keys": "send",
+		"cat": "logs", "ssh": "attach", "check": "doctor", "validate": "config check", "submit": "spawn",
+		"cp": "", "rename": "", "mask": "", "gist": "", "port": "", "volume": "", "login": "",
+	} {
+		hint := none
+		if want != "" {
+			hint = "did you mean 'swarm " + want + "'?"
+		}
+		code, _, stderr := call(word)
+		if wanted := "swarm: error: unknown command '" + word + "'\nswarm: " + hint + "\n"; code != 2 || stderr != wanted {
+			t.Errorf("%s: code %d, %q, want %q", word, code, stderr, wanted)
+		}
+		if want == "" {
+			continue
+		}
+		a, _, _ := apptest.New()
+		args := strings.Fields(strings.TrimPrefix(want, "help "))
+		if cmd, rest, err := newRoot(a, args...).Find(args); err != nil || cmd.Name() != args[len(args)-len(rest)-1] {
+			t.Errorf("%s: %q is no command: %v", word, want, err)
+		}
+	}
+}

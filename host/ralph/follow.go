@@ -8,23 +8,30 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // Follow calls each for the last n lines of a loop's log, all for n < 0, and then
 // for each new one until the loop has come to its end, gone is closed, or ctx is over.
 //
+// slow, if not nil, is called if the kernel gives no notice of changes, with what to do about it.
+//
 // The caller closes gone when the loop's worker has ended: a loop that was killed before
 // it could write that is running for ever, as its state says. A nil gone is never closed.
-func (s Store) Follow(ctx context.Context, name string, n int, gone <-chan struct{}, each func(string) error) error {
+func (s Store) Follow(ctx context.Context, name string, n int, gone <-chan struct{}, slow func(text string), each func(string) error) error {
 	w, err := s.watch(name)
 	if err != nil {
 		return err
 	}
 	defer w.close()
+	if w.slow != "" && slow != nil {
+		slow(w.slow)
+	}
 	f := follower{path: s.LogPath(name), each: each}
 	defer f.close()
 	if err := f.skip(s, name, n); err != nil {
@@ -131,39 +138,76 @@ func (f *follower) read() error {
 // watch reports changes of a loop's files. It watches the folder, since the state file is
 // replaced as a whole. A nil watch reports nothing.
 type watch struct {
-	store   Store
-	name    string
-	watcher *fsnotify.Watcher
+	store Store
+	name  string
+	// watcher is nil if the kernel gives no notice of changes; slow then says why and what to do
+	// about it, and tick reports a change now and then.
+	watcher     *fsnotify.Watcher
+	slow        string
+	tick        chan fsnotify.Event
+	stop, ended chan struct{}
 }
+
+// lookEvery is how often changes are looked for that the kernel gives no notice of.
+const lookEvery = time.Second
 
 func (s Store) watch(name string) (*watch, error) {
 	w := &watch{store: s, name: name}
 	var err error
-	if w.watcher, err = fsnotify.NewWatcher(); err != nil {
-		return nil, w.wrap(err)
+	if w.watcher, err = fsnotify.NewWatcher(); err == nil {
+		if err = w.watcher.Add(s.Dir(name)); err == nil {
+			return w, nil
+		}
+		w.close()
 	}
-	err = w.watcher.Add(s.Dir(name))
-	switch {
-	case err == nil:
-		return w, nil
-	case errors.Is(err, fs.ErrNotExist):
-		err = NoState(name)
-	default:
-		err = w.wrap(err)
+	if proc.IsNotifyLimit(err) {
+		w.slow = proc.NotifyLimitText(err)
+		// The folder need not exist.
+		if _, err = os.Stat(s.Dir(name)); err == nil {
+			w.watcher, w.tick = nil, make(chan fsnotify.Event)
+			w.stop, w.ended = make(chan struct{}), make(chan struct{})
+			go w.look()
+			return w, nil
+		}
 	}
-	w.close()
-	return nil, err
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, NoState(name)
+	}
+	return nil, w.wrap(err)
+}
+
+// look reports a change again and again until the watch is closed.
+func (w *watch) look() {
+	defer close(w.ended)
+	every := time.NewTicker(lookEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+		case <-w.stop:
+			return
+		}
+		select {
+		case w.tick <- fsnotify.Event{}:
+		case <-w.stop:
+			return
+		}
+	}
 }
 
 func (w *watch) changes() <-chan fsnotify.Event {
-	if w == nil {
+	switch {
+	case w == nil:
 		return nil
+	case w.watcher == nil:
+		return w.tick
+	default:
+		return w.watcher.Events
 	}
-	return w.watcher.Events
 }
 
 func (w *watch) failures() <-chan error {
-	if w == nil {
+	if w == nil || w.watcher == nil {
 		return nil
 	}
 	return w.watcher.Errors
@@ -186,4 +230,11 @@ func (w *watch) wrap(err error) error {
 }
 
 // close never fails: it only closes descriptors.
-func (w *watch) close() { _ = w.watcher.Close() }
+func (w *watch) close() {
+	if w.watcher != nil {
+		_ = w.watcher.Close()
+		return
+	}
+	close(w.stop)
+	<-w.ended
+}

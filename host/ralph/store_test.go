@@ -204,7 +204,7 @@ func TestTailAndFollow(t *testing.T) {
 	lines := make(chan string)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- r.store.Follow(t.Context(), "w", 2, nil, func(line string) error {
+		ended <- r.store.Follow(t.Context(), "w", 2, nil, nil, func(line string) error {
 			_, text, _ := strings.Cut(line, "] ")
 			lines <- text
 			return nil
@@ -233,7 +233,7 @@ func TestTailAndFollow(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r.set(Running)
-	if err := r.store.Follow(ctx, "w", 0, nil, func(string) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := r.store.Follow(ctx, "w", 0, nil, nil, func(string) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
 }

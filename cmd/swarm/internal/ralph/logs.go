@@ -94,7 +94,7 @@ func ralphFollowLog(ctx context.Context, a *app.App, store ralph.Store, name str
 				a.Warn(fmt.Sprintf("cannot wait for the end of worker '%s': %s", name, setup.Message(err)), "")
 			}
 		})
-		err := store.Follow(ctx, name, n, gone, print)
+		err := store.Follow(ctx, name, n, gone, func(text string) { a.Warn(text, "") }, print)
 		cancel()
 		waiting.Wait()
 		return err

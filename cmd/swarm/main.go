@@ -24,7 +24,7 @@ import (
 )
 
 func main() {
-	if code, ok := pid1.Run(); ok {
+	if code, ok := pid1.Run("gc"); ok {
 		os.Exit(code)
 	}
 	oneproc.Begin()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,17 +28,21 @@ const shimLimit = 10 * time.Minute
 // ended too.
 const reportSpan = 500 * time.Millisecond
 
+// recordLimit is how long the recording of the ends of the workers may take.
+const recordLimit = 5 * time.Second
+
 // Run returns false in any process but the first one of a PID namespace. There it runs this
 // program once more, as its child, with the same arguments, variables and streams. It passes
 // its signals on and reaps orphans until the child has ended, and returns the child's exit
 // code. At SIGTERM, and when the child has ended, it ends the workers of this namespace by
-// their policies, as a shutdown of the machine would; a second SIGTERM ends that wait.
-func Run() (code int, ok bool) {
+// their policies, as a shutdown of the machine would; a second SIGTERM ends that wait. Ended
+// workers are recorded by this program with the arguments record, before Run returns.
+func Run(record ...string) (code int, ok bool) {
 	if os.Getpid() != 1 {
 		return 0, false
 	}
 	// One SIGCHLD stands for any number of ended processes.
-	f := first{signals: make(chan os.Signal, 16), ends: make(chan os.Signal, 1)}
+	f := first{record: record, signals: make(chan os.Signal, 16), ends: make(chan os.Signal, 1)}
 	signal.Notify(f.ends, syscall.SIGCHLD)
 	signal.Notify(f.signals)
 	if err := f.start(); err != nil {
@@ -66,9 +71,15 @@ func Inside() bool {
 
 // first is the first process of a PID namespace.
 type first struct {
+	// record are the arguments that make this program record the ends of workers.
+	record        []string
 	signals, ends chan os.Signal
 	// child is the pid of the child, 0 once it has ended with code.
 	child, code int
+	// recorder is the pid of the process that records the ends of workers, 0 once it has ended.
+	recorder int
+	// found says that there were shims when the workers were to be ended.
+	found atomic.Bool
 }
 
 // start runs this program again. On a terminal it is in the foreground, so that the keys of
@@ -85,6 +96,24 @@ func (f *first) start() error {
 	return p.Release() // reap waits for it
 }
 
+// startRecorder runs this program to record the ends of workers, which is not part of what the
+// user has asked for: it prints nothing. It reports whether the process runs.
+func (f *first) startRecorder() bool {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer null.Close()
+	p, err := os.StartProcess("/proc/self/exe", append(os.Args[:1:1], f.record...), &os.ProcAttr{
+		Env: os.Environ(), Files: []*os.File{null, null, null},
+	})
+	if err != nil {
+		return false // the next call records them
+	}
+	f.recorder = p.Pid
+	return p.Release() == nil // reap waits for it
+}
+
 // attend handles signals until the child and the workers have ended.
 func (f *first) attend() {
 	var (
@@ -92,6 +121,8 @@ func (f *first) attend() {
 		ended <-chan struct{}
 		// reported fires when the child has had its time to report their ends.
 		reported <-chan time.Time
+		// recorded fires when the ends of the workers have to be recorded.
+		recorded <-chan time.Time
 		// asked says that a SIGTERM has come, last that the workers are ended after the child.
 		asked, last bool
 	)
@@ -106,22 +137,32 @@ func (f *first) attend() {
 				return
 			case s == syscall.SIGTERM && !asked:
 				asked = true
-				ended = endWorkers()
+				ended = f.endWorkers()
 			default:
 				f.pass(s)
 			}
 		case <-ended:
-			if last {
+			ended = nil
+			switch {
+			case !last:
+				reported = time.After(reportSpan)
+			case !f.found.Load() || !f.startRecorder():
 				return
+			default:
+				recorded = time.After(recordLimit)
 			}
-			ended, reported = nil, time.After(reportSpan)
+		case <-recorded:
+			return
 		case <-reported:
 			reported = nil
 			f.pass(syscall.SIGTERM)
 		}
 		if f.child == 0 && !last {
 			last = true // it may have started workers since
-			ended = endWorkers()
+			reported, ended = nil, f.endWorkers()
+		}
+		if recorded != nil && f.recorder == 0 {
+			return
 		}
 	}
 }
@@ -148,13 +189,15 @@ func (f *first) reap() {
 			if ws.Signaled() {
 				f.code = 128 + int(ws.Signal())
 			}
+		case pid == f.recorder:
+			f.recorder = 0
 		}
 	}
 }
 
 // endWorkers asks all shims of this namespace to end their workers, which they do by the
 // policy of each. The channel is closed when they have ended.
-func endWorkers() <-chan struct{} {
+func (f *first) endWorkers() <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -167,6 +210,9 @@ func endWorkers() <-chan struct{} {
 			return // without /proc no shim is found
 		}
 		var all sync.WaitGroup
+		if len(shims) > 0 {
+			f.found.Store(true)
+		}
 		for _, p := range shims {
 			all.Go(func() {
 				if p.Signal(syscall.SIGTERM) == nil {

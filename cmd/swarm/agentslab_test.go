@@ -148,8 +148,11 @@ func (l *lab) spawnArgs(flags []string, args ...string) []string {
 
 // agentState is what status tells of an agent.
 type agentState struct {
-	State, Source, Question string
-	Choices                 []struct{ Key, Label string }
+	State, Source, Question, Broken string
+	Choices                         []struct {
+		Key, Label, Kind string
+		Checked          *bool
+	}
 }
 
 // state returns the state of the worker w.

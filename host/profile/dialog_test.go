@@ -31,6 +31,8 @@ var commandScreens = []struct{ name, row, form string }{
 	{"codex/blocked-command-80x24", "  $ rm -rf build && touch /opt/build", "  @"},
 	{"gemini/blocked-command", "│ │ rm -rf build && touch build", "│ │ @ │ │"},
 	{"qwen/blocked-command-80x24", "  │   rm -rf build && touch /opt/build", "  │   @"},
+	{"qwen/blocked-command", "     rm -rf build && touch build", "     @"},
+	{"claude/blocked-dangerous", " rm -rf build && git push --force", " @"},
 	{"opencode/blocked-command", "  ┃  $ rm -rf build && touch build", "  ┃  @"},
 }
 

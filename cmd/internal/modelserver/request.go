@@ -72,6 +72,8 @@ type Turn struct {
 	Status int
 	// Kind is the vendor's name for that error; empty for the usual one of the status.
 	Kind string
+	// Header is added to the answer, such as what a vendor says of usage limits.
+	Header map[string]string
 }
 
 // question is a request in a form that all dialects share.

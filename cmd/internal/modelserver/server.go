@@ -115,6 +115,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	turn := s.record(Request{Path: r.URL.Path, Turn: len(q.tools) > 0, User: q.user, Results: q.results, Tools: q.tools, Body: body})
+	for name, value := range turn.Header {
+		w.Header().Set(name, value)
+	}
 	if turn.Status != 0 {
 		dialect.fail(w, turn)
 		return

@@ -97,7 +97,7 @@ func testAgentDialogs(t *testing.T, l *lab) {
 	l.swarm("answer", "w", "No")
 	l.until("idle")
 
-	l.model.Script(modelserver.Turn{Tool: "mcp__swarm__spawn-shell", Input: map[string]any{"command": "rm -rf precious", "name": "cleaner"}})
+	l.model.Script(modelserver.Turn{Tool: "mcp__swarm__Bash", Input: map[string]any{"command": "rm -rf precious"}})
 	l.swarm("send", "w", "use the tool")
 	l.asks([]string{"swarm", "(MCP)", "rm -rf precious"}, []string{"Yes", "No"})
 	l.swarm("answer", "w", "No")

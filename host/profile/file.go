@@ -32,6 +32,7 @@ type file struct {
 		Hints      []string `toml:"hints"`
 		HintStyle  []string `toml:"hint_style"`
 		Pasted     []string `toml:"pasted"`
+		Attached   string   `toml:"attached"`
 		PasteGuard int64    `toml:"paste_guard_ms"`
 		Settle     int64    `toml:"settle_ms"`
 		Reenter    *bool    `toml:"reenter"`
@@ -261,7 +262,7 @@ func (r *reader) input(f *file) input {
 		open:   in.Open,
 		hints:  r.patterns("input.hints", in.Hints),
 		looks:  r.styles("input.hint_style", in.HintStyle),
-		pasted: r.patterns("input.pasted", in.Pasted),
+		pasted: r.patterns("input.pasted", in.Pasted), attached: r.pattern("input.attached", in.Attached),
 	}
 }
 

@@ -26,8 +26,11 @@ type input struct {
 	hints []*regexp.Regexp
 	// looks are the styles of such a text; nil: they are not known.
 	looks []style
-	// pasted match the placeholder of a long text.
+	// pasted match the placeholder of a long text or of an image.
 	pasted []*regexp.Regexp
+	// attached matches a line right above the box of the prompt that names what is sent with
+	// the text; its group is a part of the draft.
+	attached *regexp.Regexp
 }
 
 // view is a screen as rules see it.
@@ -109,16 +112,28 @@ func (in *input) draft(v view) string {
 		return ""
 	}
 	if in.isHint(v) {
-		return ""
+		return in.attachments(v)
 	}
 	m := in.prompt.FindStringSubmatch(v.lines[v.prompt])
-	draft := []string{bare(group(in.prompt, m, "draft"))}
+	draft := []string{in.attachments(v), bare(group(in.prompt, m, "draft"))}
 	for _, line := range v.lines[v.prompt+1 : v.end] {
 		draft = append(draft, bare(line))
 	}
 	text := strings.TrimSpace(strings.Join(draft, "\n"))
-	if matchesAny(in.hints, text) {
-		return ""
+	if rest := strings.TrimSpace(strings.TrimPrefix(text, in.attachments(v))); matchesAny(in.hints, rest) {
+		return in.attachments(v)
 	}
 	return text
+}
+
+// attachments returns what is attached to the text at the prompt; empty: nothing.
+func (in *input) attachments(v view) string {
+	if in.attached == nil {
+		return ""
+	}
+	above := v.lines[max(0, v.prompt-in.near-1):v.prompt]
+	if at := lastIndex(above, in.attached); at >= 0 {
+		return groupOrAll(in.attached, above[at])
+	}
+	return ""
 }

@@ -29,14 +29,24 @@ var (
 	}
 )
 
-func (s *server) addInbox() {
-	if !slices.Contains(s.sets(), tool.Teams) {
-		return
+// offerInbox offers the inbox of the caller's team, and those of all teams, where the caller
+// is offered the tools of teams. The caller holds s.tools.mu.
+func (s *server) offerInbox() {
+	all := slices.Contains(s.sets(), tool.Teams)
+	own := all && s.standing().Team() != ""
+	switch {
+	case all && !s.tools.inboxes:
+		s.sdk.AddResourceTemplate(inboxTemplate, s.readInbox)
+	case !all && s.tools.inboxes:
+		s.sdk.RemoveResourceTemplates(inboxTemplate.URITemplate)
 	}
-	if s.caller.Team() != "" {
+	switch {
+	case own && !s.tools.inbox:
 		s.sdk.AddResource(inboxResource, s.readInbox)
+	case !own && s.tools.inbox:
+		s.sdk.RemoveResources(inboxURI)
 	}
-	s.sdk.AddResourceTemplate(inboxTemplate, s.readInbox)
+	s.tools.inboxes, s.tools.inbox = all, own
 }
 
 func isInbox(uri string) bool { return uri == inboxURI || strings.HasPrefix(uri, inboxURI+"/") }

@@ -82,7 +82,7 @@ it says so.
 }
 
 func (s *server) whoText() string {
-	c := s.caller
+	c := s.standing()
 	unproven, isUnproven := errors.AsType[*team.UnprovenError](s.callerUnknown)
 	switch {
 	case isUnproven:

@@ -20,10 +20,13 @@ type list struct {
 	listed map[string]string
 }
 
-// listNow brings the list up to date before the client gets it. A worker that can't be read
-// does not change the list.
+// listNow brings a list up to date before the client gets it. A worker that can't be read
+// does not change the list of workers.
 func (s *server) listNow(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if method == "tools/list" {
+			s.offerAgain(ctx)
+		}
 		if method == "resources/list" && !s.Outside {
 			h, err := s.Open(ctx)
 			if err != nil {
@@ -37,8 +40,8 @@ func (s *server) listNow(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// watchList keeps the list up to date, and the SDK notifies the client of changes. It calls
-// begin once the list exists.
+// watchList keeps the list of workers and that of tools up to date, and the SDK notifies the
+// client of changes. It calls begin once the list of workers exists.
 func (s *server) watchList(ctx context.Context, begin func()) {
 	h, err := s.Open(ctx)
 	if err != nil {
@@ -53,6 +56,7 @@ func (s *server) watchList(ctx context.Context, begin func()) {
 		if err := s.update(ctx, h); err != nil {
 			s.Logger.Debug("the list can't be read", "error", err)
 		}
+		s.followTeams(ctx, h)
 		begun()
 		return false, nil
 	})

@@ -25,11 +25,17 @@ func (s *server) sets() []tool.Set {
 		return []tool.Set{tool.Teams}
 	case s.Tools != nil:
 		return s.Tools
-	case s.caller.Caller.Team != "" || len(s.caller.Leads) > 0:
+	case s.inTeam():
 		return tool.Sets()
 	default:
 		return []tool.Set{tool.Shells, tool.Workers}
 	}
+}
+
+// inTeam reports whether the caller is a member of a team, or leads one.
+func (s *server) inTeam() bool {
+	c := s.standing()
+	return c.Caller.Team != "" || len(c.Leads) > 0
 }
 
 // offers reports whether a tool is listed. Unless the user chose the sets, an agent without
@@ -44,7 +50,7 @@ func (s *server) offers(t tool.Tool) bool {
 	case s.followsOnly():
 		return !t.Leader
 	case s.leads():
-		return !slices.Contains(sparedLeaders, t.Name) && (s.caller.Agent != "" || !slices.Contains(forAgents, t.Name))
+		return !slices.Contains(sparedLeaders, t.Name) && (s.standing().Agent != "" || !slices.Contains(forAgents, t.Name))
 	default:
 		return true
 	}
@@ -76,13 +82,15 @@ var (
 
 // leads reports whether the tools are those that fit the leader of a team.
 func (s *server) leads() bool {
-	leader := s.caller.Agent != "" && s.caller.Role == team.RoleLeader
-	return s.Tools == nil && (leader || len(s.caller.Leads) > 0)
+	c := s.standing()
+	leader := c.Agent != "" && c.Role == team.RoleLeader
+	return s.Tools == nil && (leader || len(c.Leads) > 0)
 }
 
 // followsOnly reports whether the tools are chosen for an agent that leads no team.
 func (s *server) followsOnly() bool {
-	return s.Tools == nil && s.caller.Agent != "" && s.caller.Role != team.RoleLeader && len(s.caller.Leads) == 0
+	c := s.standing()
+	return s.Tools == nil && c.Agent != "" && c.Role != team.RoleLeader && len(c.Leads) == 0
 }
 
 // describe returns the protocol's description of a tool.
@@ -132,7 +140,7 @@ func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {
 			in.Properties[name].Description = ""
 		}
 	}
-	if team := s.caller.Team(); team != "" && t.Member {
+	if team := s.standing().Team(); team != "" && t.Member {
 		// A caller that may get a second team has to be able to name it.
 		if s.followsOnly() {
 			delete(in.Properties, teamField)
@@ -154,7 +162,11 @@ func (s *server) offered(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		params, ok := r.GetParams().(*sdk.CallToolParamsRaw)
 		if ok && params != nil {
-			if t, known := tool.Find(params.Name); known && !s.offers(t) {
+			t, known := tool.Find(params.Name)
+			if known && !s.offers(t) {
+				s.offerAgain(ctx) // the caller may have got a team a moment ago
+			}
+			if known && !s.offers(t) {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: s.notOffered(t)}
 			}
 		}

@@ -62,10 +62,13 @@ type Options struct {
 type server struct {
 	Options
 	sdk *sdk.Server
-	// caller is the caller at the start of the server; callerUnknown is the reason why it
-	// could not be identified. Each call identifies it again.
+	// caller is the caller for whom the tools are offered; callerUnknown is the reason why it
+	// could not be identified at the start. Each call identifies it again. callerMu is for
+	// caller, which changes with the teams.
+	callerMu      sync.RWMutex
 	caller        agent.Standing
 	callerUnknown error
+	tools         tools
 	// behind holds the work beside the connection: calls, also after they were cancelled,
 	// and goroutines that wait for changes to report.
 	behind group
@@ -152,18 +155,10 @@ func (s *server) build() error {
 		SubscribeHandler:   s.subscribe,
 		UnsubscribeHandler: s.unsubscribe,
 	})
-	for _, t := range tool.All() {
-		if !s.offers(t) {
-			continue
-		}
-		s.sdk.AddTool(s.describe(t), func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return s.call(ctx, t, r)
-		})
-	}
+	s.offer()
 	if !s.Outside {
 		s.sdk.AddResourceTemplate(template, s.read)
 	}
-	s.addInbox()
 	s.sdk.AddReceivingMiddleware(s.guarded, s.offered, s.listNow, readable, discoverable, s.asTask, s.listen)
 	return s.addTasks()
 }

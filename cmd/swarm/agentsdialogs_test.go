@@ -174,7 +174,8 @@ func testAgentLimit(t *testing.T, l *lab) {
 	l.swarm("send", "w", "reach the limit")
 	l.shows(`hit your .*limit · resets`)
 	var state agentState
-	if !l.poll(func() bool { state = l.state(); return state.State == "limited" }) {
+	limited := l.poll(func() bool { state = l.state(); return strings.Contains(state.Broken, "hit your") })
+	if !limited || state.State == "blocked" || state.Question != "" {
 		t.Errorf("%+v\n%s", state, l.try("", "explain", "w").out)
 	}
 	l.killed()

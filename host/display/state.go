@@ -98,7 +98,7 @@ func (d *Reader) seeState(p *profile.Profile, w *worker.Worker, screen swarm.Scr
 	l := p.Look(profile.Screen{Lines: screen.Lines, Styled: screen.Styled})
 	s := &worker.AgentState{
 		Profile: p.Name(), State: l.State, Source: worker.SourceScreen,
-		Question: l.Question, Choices: l.Choices, Dialog: l.Dialog, Broken: l.Broken,
+		Question: l.Question, Choices: l.Choices, Dialog: l.Dialog, Broken: l.Trouble(),
 	}
 	if l.State == profile.Idle || l.State == profile.Blocked {
 		// Programs that wait draw nothing.

@@ -6,7 +6,38 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/shared/screen"
 )
+
+// FuzzStyledScreen: no screen with styles makes a look fail, whatever its two forms say.
+func FuzzStyledScreen(f *testing.F) {
+	s, err := Load("")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("\x1b[31m● API Error\x1b[0m\n❯\u00a0\x1b[2mhint", "● API Error\n❯ hint")
+	f.Add("a\u200bb\x1b[7m \x1b[0m", "ab")
+	f.Fuzz(func(t *testing.T, styled, plain string) {
+		own := Screen{Styled: screen.Styled(styled)}
+		for _, line := range own.Styled {
+			own.Lines = append(own.Lines, screen.Plain(line))
+		}
+		other := Screen{Styled: own.Styled, Lines: strings.Split(plain, "\n")}
+		edge := strings.Repeat("─", 20)
+		framed := Screen{
+			Styled: slices.Concat([]string{edge}, own.Styled, []string{edge}),
+			Lines:  slices.Concat([]string{edge}, own.Lines, []string{edge}),
+		}
+		for _, p := range s.All() {
+			for _, shown := range []Screen{own, other, framed} {
+				if a, b := p.Look(shown), p.Look(shown); a.State != b.State || a.Draft != b.Draft || a.Trouble() != b.Trouble() {
+					t.Errorf("%q: two looks differ: %+v and %+v", shown.Styled, a, b)
+				}
+			}
+		}
+	})
+}
 
 // FuzzDialog: whatever a screen shows, what is read of a dialog is on it, of a bounded length,
 // and the same at the next look; a command in a real dialog is shown whole.

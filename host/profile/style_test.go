@@ -190,8 +190,12 @@ func TestBoxes(t *testing.T) {
 		return profiles(t).Named("claude").Look(screenOf(t, "testdata/screens/claude/"+name+".txt"))
 	}
 	want := []Choice{
-		{Key: "1", Label: "Honey", Checked: no, Selected: true}, {Key: "2", Label: "Jam", Checked: no}, {Key: "3", Label: "Butter", Checked: no},
-		{Key: "4", Label: "Type something", Kind: KindText, Checked: no}, {Label: "Submit", Kind: KindSubmit}, {Key: "5", Label: "Chat about this"},
+		{Key: "1", Label: "Honey", Checked: no, Selected: true},
+		{Key: "2", Label: "Jam", Checked: no},
+		{Key: "3", Label: "Butter", Checked: no},
+		{Key: "4", Label: "Type something", Kind: KindText, Checked: no},
+		{Label: "Submit", Kind: KindSubmit},
+		{Key: "5", Label: "Chat about this"},
 	}
 	boxes := look("blocked-boxes")
 	if diff := cmp.Diff(want, boxes.Choices); diff != "" {
@@ -212,8 +216,10 @@ func TestBoxes(t *testing.T) {
 	}
 	servers := look("blocked-servers")
 	want = []Choice{
-		{Label: "pay", Checked: yes, Press: "Space", Selected: true}, {Label: "other", Checked: yes, Press: "Space"},
-		{Label: "third", Checked: yes, Press: "Space"}, {Label: "Enable selected", Kind: KindSubmit},
+		{Label: "pay", Checked: yes, Press: "Space", Selected: true},
+		{Label: "other", Checked: yes, Press: "Space"},
+		{Label: "third", Checked: yes, Press: "Space"},
+		{Label: "Enable selected", Kind: KindSubmit},
 	}
 	if diff := cmp.Diff(want, servers.Choices); diff != "" {
 		t.Errorf("servers (-want +got):\n%s", diff)
@@ -234,6 +240,7 @@ func TestWholeQuestions(t *testing.T) {
 		"claude/blocked-dangerous":        {"Do you want to proceed?", "rm -rf build && git push --force"},
 		"claude/blocked-critical":         {"Dangerous rm operation on critical path: /", "rm -rf / && git push --force"},
 		"claude/blocked-tool":             {"pay — Transfer Tool: (MCP)", "amount: 1000000", "Mallory, 1 Long Street"},
+		"claude/blocked-plan-80x24":       {"Would you like to proceed?", "1. Write a.go ⏎ 2. Run the tests"},
 		"claude/blocked-plan":             {"Would you like to proceed?", "1. Write a.go ⏎ 2. Run the tests"},
 		"claude/blocked-questions-review": {"Review your answers", "● Which spreads do you like? ⏎ → Honey ⏎ ● Which bread? ⏎ → Rye"},
 		"codex/blocked-model":             {"Select Model and Effort"},

@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
@@ -124,4 +125,18 @@ func (h *Host) restored(ctx context.Context, rec registry.Record) (registry.Reco
 		return rec, err
 	}
 	return store.Restored(ctx, reg, rec)
+}
+
+// Questions returns what agents ask and nobody has answered yet, the oldest first, see
+// [question.Reader.Open]. The selection is as for [Host.Workers].
+func (h *Host) Questions(ctx context.Context, sel Selection) (open []question.Question, warnings []string, err error) {
+	recs, warnings, err := h.choose(ctx, sel)
+	if err != nil {
+		return nil, warnings, err
+	}
+	recs = h.display().Profiled(recs)
+	ws := h.observe(ctx, recs)
+	h.display().Look(ctx, recs, ws)
+	open, err = h.questions().Open(ctx, recs, ws)
+	return open, warnings, err
 }

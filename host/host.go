@@ -11,12 +11,14 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/doctor"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/launch"
 	"github.com/swarmhost/swarm/host/liveness"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
@@ -33,6 +35,7 @@ type Host struct {
 	catalog *catalog.Catalog
 	plugins *backend.Plugins
 	history *history.History
+	answers *question.Ruler
 	// profiles reads the profiles of agents when they are first needed.
 	profiles func() (*profile.Set, error)
 }
@@ -67,6 +70,10 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		},
 		Stranded: func(ctx context.Context, busy func(string) bool) error { return h.liveness().SweepGone(ctx, busy) },
 	})
+	h.answers = question.NewRuler(question.RulerOptions{Rules: o.Answers, Answer: func(ctx context.Context, id, who string, r deliver.Reply) error {
+		_, err := h.input().AnswerFor(ctx, id, who, r)
+		return err
+	}, Logger: o.Logger})
 	return h, nil
 }
 

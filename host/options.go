@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/host/answers"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -46,6 +47,13 @@ type Options struct {
 	Defaults spawn.Defaults
 	// ProfileDir is where the user's profiles of agents are; empty: nowhere.
 	ProfileDir string
+	// Answers returns the person's rules that answer questions of agents, for a worker that
+	// belongs to such directories; nil: there are none. An error means that nothing may be
+	// answered by rules.
+	Answers func(directories []string) ([]answers.Rule, error)
+	// LeaderAnswers says that the leader of a team may answer what its agents ask, in addition
+	// to a person.
+	LeaderAnswers bool
 	// NoWake says that calls wake no agent, and that no later call wakes one for what they
 	// add.
 	NoWake bool

@@ -7,6 +7,8 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/question"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/saved"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/watch"
@@ -30,7 +32,12 @@ func (h *Host) input() *input.Sender {
 	return input.New(input.Options{
 		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Env: h.opts.Env, Find: h.chooseNamed, See: h.choose,
 		Settled: h.settled, Observe: h.observe, MayEnd: h.mayEnd, Own: h.ownAmong, Change: h.Change,
+		Caller: h.Caller, LeaderAnswers: h.opts.LeaderAnswers,
 	})
+}
+
+func (h *Host) questions() *question.Reader {
+	return question.NewReader(question.Options{View: h.View, MayAnswer: h.input().MayAnswer, LeaderAnswers: h.opts.LeaderAnswers})
 }
 
 func (h *Host) couriers() *courier.Office {
@@ -71,6 +78,10 @@ func (h *Host) watcher() *watch.Watcher {
 		TeamsLive:  h.liveness().Any,
 		Wake:       func(ctx context.Context) { h.Wake(ctx, "") },
 		Profiled:   h.display().Profiled,
-		TellStates: h.display().Tell,
+		TellStates: func(ctx context.Context, db *registry.Registry, recs []registry.Record) error {
+			states, err := h.display().Tell(ctx, db, recs)
+			h.answers.Apply(ctx, recs, states)
+			return err
+		},
 	})
 }

@@ -41,13 +41,13 @@ func TestTools(t *testing.T) {
 	}
 	want := []string{
 		"Bash", "BashOutput", "KillShell", "tasks",
-		"worker-spawn", "worker-list", "worker-status", "worker-output", "worker-send", "worker-wait", "worker-kill", "spawn-team", "spawn-agent", "kill-agent", "get-agent-status", "peek-agent", "nudge-agent", "heartbeat",
+		"worker-spawn", "worker-list", "worker-status", "worker-output", "worker-send", "questions", "worker-answer", "worker-wait", "worker-kill", "spawn-team", "spawn-agent", "kill-agent", "get-agent-status", "peek-agent", "nudge-agent", "heartbeat",
 		"send-message", "read-messages", "respond-shutdown", "task-create", "task-claim", "task-update", "task-list",
 	}
 	var names []string
 	for name, hints := range got {
 		names = append(names, name)
-		readOnly := slices.Contains([]string{"tasks", "get-agent-status", "peek-agent", "task-list", "worker-list", "worker-status", "worker-output", "worker-wait"}, name)
+		readOnly := slices.Contains([]string{"tasks", "questions", "get-agent-status", "peek-agent", "task-list", "worker-list", "worker-status", "worker-output", "worker-wait"}, name)
 		if strings.Contains(hints, "r") != readOnly || readOnly && strings.Contains(hints, "d") {
 			t.Errorf("%s: hints %q", name, hints)
 		}

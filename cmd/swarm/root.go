@@ -70,6 +70,7 @@ func verbs() []verb {
 		{"rescue", groupWorkers, rescue.New},
 		{"adopt", groupWorkers, workers.NewAdopt},
 		{"send", groupTalk, talk.NewSend},
+		{"questions", groupTalk, talk.NewQuestions},
 		{"answer", groupTalk, talk.NewAnswer},
 		{"keys", groupTalk, talk.NewKeys},
 		{"peek", groupTalk, talk.NewPeek},

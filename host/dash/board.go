@@ -411,11 +411,17 @@ func (s Snapshot) Find(id string) (Item, bool) {
 	return s.Items[i], true
 }
 
-// byUrgency puts the most urgent worker first. Of those that have ended the last one comes
-// first; all others are in the order of their names, which does not change.
+// byUrgency puts the most urgent worker first: the one whose agent has asked something for the
+// longest time. Of those that have ended the last one comes first; all others are in the order of
+// their names, which does not change.
 func byUrgency(a, b Item) int {
 	if c := int(a.State.Urgency) - int(b.State.Urgency); c != 0 {
 		return c
+	}
+	if a.State.Urgency == Attention {
+		if c := byQuestion(a, b); c != 0 {
+			return c
+		}
 	}
 	if a.State.Urgency == Ended {
 		if c := b.Ended.Compare(a.Ended); c != 0 {
@@ -423,6 +429,25 @@ func byUrgency(a, b Item) int {
 		}
 	}
 	return byName(a, b)
+}
+
+// byQuestion puts a worker whose agent asks something before one that does not. The oldest
+// question comes first, and one whose age is not known last.
+func byQuestion(a, b Item) int {
+	since, other := a.State.Since, b.State.Since
+	switch {
+	case Answer.Suits(a) != Answer.Suits(b):
+		if Answer.Suits(a) {
+			return -1
+		}
+		return 1
+	case !Answer.Suits(a):
+		return 0
+	case since.IsZero() != other.IsZero():
+		return other.Compare(since)
+	default:
+		return since.Compare(other)
+	}
 }
 
 // Source tells which workers there are, and when they change.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -260,5 +261,29 @@ func TestStates(t *testing.T) {
 		if s := stateOf(&c.w, false); s.Word != c.word || s.Urgency != c.urgency {
 			t.Errorf("%s %+v: %q %v, want %q %v", c.w.Status, c.w.Exit, s.Word, s.Urgency, c.word, c.urgency)
 		}
+	}
+}
+
+// What agents ask comes first, the oldest question before the others.
+func TestQuestionsComeFirst(t *testing.T) {
+	t.Parallel()
+	asks := func(name string, since time.Time) Item {
+		w := running(name)
+		w.State = &host.AgentState{State: profile.Blocked, Since: since}
+		return Item{Worker: w, State: stateOf(&w, false)}
+	}
+	broken := running("a")
+	broken.State = &host.AgentState{State: profile.Idle, Broken: "API error"}
+	items := []Item{
+		{Worker: running("b"), State: State{Urgency: Running}}, {Worker: broken, State: stateOf(&broken, false)},
+		asks("c", time.Time{}), asks("d", time.Unix(2, 0)), asks("e", time.Unix(1, 0)), asks("f", time.Unix(2, 0)),
+	}
+	slices.SortFunc(items, byUrgency)
+	var names []string
+	for _, i := range items {
+		names = append(names, i.Name)
+	}
+	if got := strings.Join(names, " "); got != "e d f c a b" {
+		t.Errorf("the order is %s", got)
 	}
 }

@@ -18,14 +18,24 @@ const QuietFor = time.Second
 var stateKinds = []history.Kind{history.Blocked, history.Idle, history.Working, history.Answered}
 
 // Tell writes an event for each worker whose state differs from its last event of this
-// kind.
-func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registry.Record) error {
+// kind, and one for each dialog that no event tells of. It returns the states, by the ids of the
+// workers.
+func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registry.Record) (map[string]*worker.AgentState, error) {
+	states := d.States(ctx, recs)
+	return states, tellStates(ctx, db, recs, states)
+}
+
+func tellStates(ctx context.Context, db *registry.Registry, recs []registry.Record, states map[string]*worker.AgentState) error {
 	now := time.Now()
 	var events []registry.Event
-	states := d.States(ctx, recs)
 	for i := range recs {
-		if kind, text := stateEvent(states[recs[i].ID], now); kind != "" {
+		s := states[recs[i].ID]
+		kind, text := stateEvent(s, now)
+		if kind != "" {
 			events = append(events, history.NewEvent(&recs[i], kind, history.OneLine(text), now))
+		}
+		if kind == history.Blocked {
+			events = append(events, askedEvent(&recs[i], s.Question, s.Dialog.Digest, now))
 		}
 	}
 	if len(events) == 0 {
@@ -33,11 +43,11 @@ func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registr
 	}
 	fresh := func(ctx context.Context, tx *registry.Tx) (changed []registry.Event, err error) {
 		for _, e := range events {
-			last, err := tx.LastEvent(ctx, e.ID, stateKinds...)
+			isNew, err := news(ctx, tx, &e)
 			if err != nil {
 				return nil, err
 			}
-			if last.Kind != e.Kind || last.Text != e.Text {
+			if isNew {
 				changed = append(changed, e)
 			}
 		}
@@ -62,6 +72,16 @@ func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registr
 	})
 }
 
+// news reports whether an event tells something that the history does not have yet.
+func news(ctx context.Context, tx *registry.Tx, e *registry.Event) (bool, error) {
+	if e.Kind == history.Asked {
+		last, err := LastQuestion(ctx, tx, e.ID)
+		return err == nil && !last.isOf(e.Text), err
+	}
+	last, err := tx.LastEvent(ctx, e.ID, stateKinds...)
+	return err == nil && (last.Kind != e.Kind || last.Text != e.Text), err
+}
+
 // stateEvent returns the event that a state is; an empty kind: none.
 func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text string) {
 	switch {
@@ -84,18 +104,27 @@ func TellOfLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Ki
 	if err != nil {
 		return err
 	}
-	e := history.NewEvent(&rec, kind, history.OneLine(text), time.Now())
+	now := time.Now()
+	e := history.NewEvent(&rec, kind, history.OneLine(text), now)
 	last, err := tx.LastEvent(ctx, id, append([]history.Kind{kind}, stateKinds...)...)
 	if err == nil && (last.Kind != e.Kind || last.Text != e.Text) {
 		_, err = tx.Append(ctx, e)
+	}
+	if err != nil || kind != history.Blocked {
+		return err
+	}
+	asked := askedEvent(&rec, text, "", now)
+	isNew, err := news(ctx, tx, &asked)
+	if err == nil && isNew {
+		_, err = tx.Append(ctx, asked)
 	}
 	return err
 }
 
 // TellOfAnswer writes into the history which choice of an agent's dialog was picked for a
-// caller.
-func TellOfAnswer(ctx context.Context, tx *registry.Tx, rec *registry.Record, question, choice string) error {
-	text := history.OneLine(fmt.Sprintf("%s (%s)", question, choice))
+// caller, and who that is.
+func TellOfAnswer(ctx context.Context, tx *registry.Tx, rec *registry.Record, question, choice, who string) error {
+	text := history.OneLine(fmt.Sprintf("%s (%s), by %s", question, choice, who))
 	_, err := tx.Append(ctx, history.NewEvent(rec, history.Answered, text, time.Now()))
 	return err
 }

@@ -51,8 +51,11 @@ const (
 	Blocked Kind = "BLOCKED"
 	Idle    Kind = "IDLE"
 	Working Kind = "WORKING"
-	// Answered: swarm answered the agent's question for a caller; the text is the question and
-	// the choice.
+	// Asked: an agent asks something; the text is the question, and the digest of the dialog if
+	// its screen shows one. Each dialog has one such event, however often it is seen.
+	Asked Kind = "ASKED"
+	// Answered: swarm answered the agent's question for a caller; the text is the question, the
+	// choice, and who answered: a person, an agent, or a rule.
 	Answered Kind = "ANSWERED"
 
 	// Limited: a loop waits for the end of its agent's usage limit.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/deliver"
@@ -26,7 +27,30 @@ func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error 
 			personAnswers,
 		)
 	}
-	return nil
+	return s.mayLead(ctx, recs)
+}
+
+// mayLead refuses to approve what agents of teams ask to all but a person, unless the person
+// lets the leaders do that.
+func (s *Sender) mayLead(ctx context.Context, recs []registry.Record) error {
+	at := slices.IndexFunc(recs, func(r registry.Record) bool { return r.Agent != "" })
+	if s.opts.LeaderAnswers || at < 0 {
+		return nil
+	}
+	who, err := s.opts.Caller(ctx)
+	if err != nil || who.Person {
+		return err
+	}
+	return worker.Hinted(
+		fmt.Sprintf("only a person may answer what '%s' asks, or press its keys", recs[at].Name),
+		`to let the leader of its team do that, a person sets answers = "leader" below [team] in ~/.config/swarm/config.toml`,
+	)
+}
+
+// MayAnswer returns nil if the caller may answer what workers ask, in any way. The error says
+// why it may not.
+func (s *Sender) MayAnswer(ctx context.Context, recs ...registry.Record) error {
+	return s.mayApprove(ctx, recs...)
 }
 
 const personAnswers = "a person answers it from a terminal outside of the worker and its terminal session"
@@ -45,8 +69,10 @@ func (s *Sender) withHint(ctx context.Context, rec registry.Record, err error) e
 	case no == nil:
 	case s.opts.Own([]registry.Record{rec}) >= 0:
 		asks.Other = personAnswers
-	default:
+	case s.opts.LeaderAnswers:
 		asks.Other = "whoever may end it answers it: its leader, or a person"
+	default:
+		asks.Other = "a person answers it"
 	}
 	return err
 }

@@ -70,6 +70,13 @@ func CanLook(p *backend.Peer, rec registry.Record, prof *profile.Profile) bool {
 // Answer picks a choice of the dialog that a worker's agent shows, and returns when the
 // dialog is gone. See [deliver.Agent.Answer].
 func (s *Sender) Answer(ctx context.Context, name string, r deliver.Reply) (deliver.Answered, error) {
+	return s.AnswerFor(ctx, name, "", r)
+}
+
+// AnswerFor is [Sender.Answer] with a text for the history that says who answers, such as a rule
+// of the person's config; empty: the caller. The caller has to have the right to answer in any
+// case.
+func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Reply) (deliver.Answered, error) {
 	recs, _, err := s.opts.Find(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return deliver.Answered{}, err
@@ -98,13 +105,31 @@ func (s *Sender) Answer(ctx context.Context, name string, r deliver.Reply) (deli
 	if err != nil {
 		return out, worker.Naming(err, "cannot answer", rec.Name)
 	}
+	if who == "" {
+		who = s.caller(ctx)
+	}
 	err = s.opts.Change(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
-		return display.TellOfAnswer(ctx, tx, &rec, out.Question, out.Choice.Label)
+		return display.TellOfAnswer(ctx, tx, &rec, out.Question, out.Choice.Label, who)
 	})
 	if err != nil {
 		return out, fmt.Errorf("'%s' was answered, but the history does not have it: %w", rec.Name, err)
 	}
 	return out, nil
+}
+
+// caller says in a few words who calls.
+func (s *Sender) caller(ctx context.Context) string {
+	who, err := s.opts.Caller(ctx)
+	switch {
+	case err != nil:
+		return "an unknown caller"
+	case who.Person:
+		return "a person"
+	case who.Agent != "":
+		return "agent " + who.Name + " of team " + who.Team
+	default:
+		return "worker " + who.WorkerID
+	}
 }
 
 func (s *Sender) agentOf(p *backend.Peer, rec registry.Record, prof *profile.Profile) *deliver.Agent {

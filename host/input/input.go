@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -31,6 +32,10 @@ type Options struct {
 	Observe func(context.Context, []registry.Record) []worker.Worker
 	// MayEnd refuses to end workers, or to disturb them, for a caller without the right.
 	MayEnd func(context.Context, ...registry.Record) error
+	// Caller returns who calls. LeaderAnswers says that the leader of a team may answer what its
+	// agents ask, and press their keys; otherwise only a person may.
+	Caller        func(context.Context) (team.Caller, error)
+	LeaderAnswers bool
 	// Own returns the place of a worker that the caller runs in, whatever its environment
 	// says, or -1.
 	Own func([]registry.Record) int

@@ -18,6 +18,13 @@ type Dialog struct {
 	// Lines are the lines of the dialog down to its last choice, without the frame around
 	// them; nil if no dialog is known. Text are those above its choices.
 	Lines, Text []string
+	// Command are the lines of the command that it asks about, as the screen shows them, or
+	// those of the tool's input; nil: it asks about no command, or that is not known. A screen
+	// does not show whether a line ends with a new line of the command or at its own edge.
+	Command []string
+	// Framed reports whether the place of the dialog is certain: the agent's profile says how
+	// its dialogs are framed, and this one is whole.
+	Framed bool
 	// Cut reports whether the dialog may begin above the screen: Lines lacks its beginning
 	// then.
 	Cut bool
@@ -103,7 +110,7 @@ func (r *rule) continues(line string) bool {
 // read returns the question of a dialog, on one line, and the dialog.
 func (r *rule) read(lines []string, f frame, shape *dialogShape) (string, Dialog) {
 	first, end, starts := r.commandIn(lines, f)
-	d := Dialog{Cut: f.cut, Lines: unframed(lines[f.top:f.end], first-f.top, end-f.top)}
+	d := Dialog{Cut: f.cut, Framed: !shape.isZero() && !f.cut, Lines: unframed(lines[f.top:f.end], first-f.top, end-f.top)}
 	d.Text = unframed(lines[f.top:f.menu], first-f.top, end-f.top)
 	d.Digest = r.digest(lines, f, first, end, shape)
 	above := slices.Concat(lines[f.top:first], lines[end:f.menu])
@@ -133,7 +140,7 @@ func (r *rule) read(lines []string, f frame, shape *dialogShape) (string, Dialog
 			question = bare(above[i])
 		}
 	}
-	command := make([]string, 0, end-first)
+	var command []string
 	for i, line := range lines[first:end] {
 		if line = unboxed(line); i == 0 && starts != "" {
 			line = starts
@@ -142,6 +149,7 @@ func (r *rule) read(lines []string, f frame, shape *dialogShape) (string, Dialog
 			command = append(command, line)
 		}
 	}
+	d.Command = command
 	question = summary(question, command)
 	if f.cut && len(r.command) > 0 {
 		question += " (cut: the dialog begins above the screen)"

@@ -48,7 +48,7 @@ var nudgeAgent = &definition[NudgeAgentInput, NudgeAgentOutput]{
 		Member: true,
 		Leader: true,
 		Description: `Type one line at the prompt of an idle agent and submit it. If it shows a question, nothing
-is typed and the answer has the question: reply with 'swarm answer WORKER CHOICE --digest DIGEST'.`,
+is typed and the answer has the question: worker-answer replies, or 'swarm answer WORKER CHOICE --digest DIGEST'.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in NudgeAgentInput) (NudgeAgentOutput, error) {
 		n, err := agent.Nudge(ctx, h, in.TeamName, in.AgentID, in.Text)

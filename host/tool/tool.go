@@ -73,7 +73,7 @@ func (t Tool) Call(ctx context.Context, env Env, input json.RawMessage) Result {
 func All() []Tool {
 	kinds := []kind{
 		bash, bashOutput, killShell, Tasks,
-		workerSpawn, workerList, workerStatus, workerOutput, workerSend, workerWait, workerKill,
+		workerSpawn, workerList, workerStatus, workerOutput, workerSend, questions, workerAnswer, workerWait, workerKill,
 		SpawnTeam, SpawnAgent, KillAgent, GetAgentStatus, peekAgent, nudgeAgent, Heartbeat,
 		SendMessage, ReadMessages, RespondShutdown,
 		TaskCreate, TaskClaim, TaskUpdate, TaskList,

@@ -118,7 +118,7 @@ func titleOf(title string, now snapshot) string {
 	title = safetext.Line(title) + " · swarm"
 	n := 0
 	for _, i := range now.Items {
-		if placeOf(i.State.Urgency) == 0 {
+		if placeOf(i) <= 1 {
 			n++
 		}
 	}

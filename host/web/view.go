@@ -104,14 +104,14 @@ func sectionsOf(s snapshot, v dash.View, row func(dash.Item) row) []section {
 	if v.Group != dash.GroupNone {
 		return sectionsOfGroups(rows, v, row)
 	}
-	sections := []section{{Name: "attention", Label: "Needs attention"}, {Name: "running", Label: "Running"}, {Name: "ended", Label: "Ended"}}
+	sections := []section{{Name: "questions", Label: "Questions"}, {Name: "attention", Label: "Needs attention"}, {Name: "running", Label: "Running"}, {Name: "ended", Label: "Ended"}}
 	if v.Sort != dash.SortUrgency {
 		sections = []section{{Name: "all"}}
 	}
 	for _, r := range rows {
 		at := 0
 		if len(sections) > 1 {
-			at = placeOf(r.Item.State.Urgency)
+			at = placeOf(*r.Item)
 		}
 		sec := &sections[at]
 		sec.Count++
@@ -149,13 +149,15 @@ func finish(sections []section, v dash.View) []section {
 	return sections
 }
 
-func placeOf(u dash.Urgency) int {
-	switch u {
-	case dash.Running:
-		return 1
-	case dash.Ended:
-		return 2
-	default:
+func placeOf(i dash.Item) int {
+	switch {
+	case dash.Answer.Suits(i):
 		return 0
+	case i.State.Urgency == dash.Running:
+		return 2
+	case i.State.Urgency == dash.Ended:
+		return 3
+	default:
+		return 1
 	}
 }

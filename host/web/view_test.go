@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/profile"
 )
 
 func TestViews(t *testing.T) {
@@ -48,6 +50,12 @@ func TestViews(t *testing.T) {
 	}
 	if page := r.page("/?group=tag"); strings.Count(page, `id="w-a/id-one"`) != 1 || strings.Count(page, ">one<") != 2 {
 		t.Errorf("a worker of two groups:\n%s", page)
+	}
+	one.State = &host.AgentState{State: profile.Blocked, Question: "Proceed?"}
+	asks := newRig(t, nil, one, two, three)
+	if first, rest, ok := strings.Cut(asks.page("/"), `data-section="attention"`); !ok || !strings.Contains(first, `Questions <span>1`) ||
+		!strings.Contains(first, ">Proceed?<") || strings.Contains(rest, ">one<") {
+		t.Errorf("a question is not the first of the page:\n%s%s", first, rest)
 	}
 	r.events("/live?group=tag&fold=a", `"name":"a"`, `"keys":[]`)
 }

@@ -46,7 +46,7 @@ func TestWorkerPages(t *testing.T) {
 		"/worker/two/details":                   "exit code 3, exited",
 		"/worker/id-one/details":                `<td class="d1">&lt;b&gt;\u202e</td>`,
 		"/timeline":                             `class="bar open"`,
-		"/":                                     "Needs attention",
+		"/":                                     `data-section="questions"`,
 		"/?group=tag":                           "&lt;script&gt;",
 		"/?group=team":                          "&lt;script&gt;",
 		"/?group=worktree":                      "&lt;script&gt;",

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/answers"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/nearest"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -22,6 +23,31 @@ func (s Setup) LoadUser() (*config.Loaded, error) {
 		Home:   s.Getenv("HOME"),
 		Checks: Checks(),
 	})
+}
+
+// answers returns the rules of the user's file for questions of a worker that belongs to such
+// directories, and those of its projects that ask. A mistake in any of these files is an error.
+func (s Setup) answers(directories []string) ([]answers.Rule, error) {
+	loaded, err := s.LoadUser()
+	if err != nil || len(loaded.Config.Answers) == 0 {
+		return nil, err
+	}
+	all := loaded.Config.Answers
+	for _, dir := range directories {
+		asking, err := config.ProjectAnswers(dir, s.Getenv("HOME"), Checks())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, asking...)
+	}
+	rules := make([]answers.Rule, len(all))
+	for i, a := range all {
+		rules[i] = answers.Rule{
+			Source: a.Source, Profile: a.Profile, Tool: a.Tool, Worker: a.Worker, Command: a.Command, Project: a.Project,
+			Answer: a.Answer, For: a.For,
+		}
+	}
+	return rules, nil
 }
 
 // Load reads the user's and the project's file. The valid part of damaged files is returned

@@ -104,6 +104,8 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 		Warn:        s.Warn,
 		KeepEvents:  cfg.History.Keep,
 
+		Answers: s.answers, LeaderAnswers: cfg.Team.Answers == config.AnswersLeader,
+
 		Client: s.Client, ClientIsPerson: s.ClientIsPerson, Worker: s.Worker,
 	})
 }

@@ -24,7 +24,7 @@ type answerOptions struct {
 func NewAnswer(a *app.App) *cobra.Command {
 	o := &answerOptions{}
 	cmd := &cobra.Command{
-		Use:   "answer NAME CHOICE",
+		Use:   "answer [NAME CHOICE]",
 		Short: "Answer the dialog that an agent shows",
 		Long: `Pick a choice of the dialog that an agent shows, by its key or by the beginning of
 its label, and check on its screen that the dialog is gone. 'swarm status' shows the
@@ -34,13 +34,25 @@ The dialog is read again right before a key is pressed: if it has changed, nothi
 answered. With --question, the question must contain that text, so that a script
 answers only the dialog that it expects. With --digest, it must be the very dialog
 that 'swarm status --json' has shown (state.dialog.digest). A dialog that follows is
-shown and not answered. An agent can't answer its own dialog.`,
-		Example: `  swarm answer agent 1
+shown and not answered. An agent can't answer its own dialog.
+
+Without a name, on a terminal, it takes the open questions of all agents one after the
+other: it shows each dialog and asks for a choice. 'swarm questions' only lists them.`,
+		Example: `  swarm answer
+  swarm answer agent 1
   swarm answer agent no
   swarm answer agent yes --question 'trust the files'`,
-		Args:              command.Arguments(2, 2, "name of a worker and a choice"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
+				return nil
+			}
+			return command.Arguments(2, 2, "name of a worker and a choice")(cmd, args)
+		},
 		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return answerAll(cmd.Context(), a)
+			}
 			return answerDialog(cmd.Context(), a, args[0], args[1], o)
 		},
 	}

@@ -1,0 +1,107 @@
+package question
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/swarmhost/swarm/host/answers"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
+)
+
+// Question is what an agent asks and nobody has answered yet.
+type Question struct {
+	// Worker is the worker of the agent. Its state has the question, the choices and the
+	// dialog.
+	Worker worker.Worker
+	// Project is the directory of the worker's project, or its own.
+	Project string
+	// Since is when the question was first seen; zero if that is not known.
+	Since time.Time
+	// Refusal is why the caller may not answer it; nil: it may.
+	Refusal error
+	// Leader says that the leader of the agent's team may answer it, in addition to a person.
+	Leader bool
+}
+
+// Command returns what the agent wants to run, or the tool with its input, line by line; nil if
+// only the question has it.
+func (q Question) Command() []string { return q.Worker.State.Dialog.Command }
+
+// Options say what a [Reader] needs.
+type Options struct {
+	// View runs a transaction that reads.
+	View func(context.Context, func(context.Context, *registry.Tx) error) error
+	// MayAnswer returns why the caller may not answer what a worker asks.
+	MayAnswer func(context.Context, ...registry.Record) error
+	// LeaderAnswers says that leaders of teams may answer.
+	LeaderAnswers bool
+}
+
+// Reader finds open questions.
+type Reader struct{ opts Options }
+
+// NewReader returns a reader.
+func NewReader(o Options) *Reader { return &Reader{opts: o} }
+
+// Open returns the questions that workers ask, the oldest first; those whose age is not known
+// come last. The records and the workers are those of the same workers, in the same order, and
+// the workers have their states.
+func (r *Reader) Open(ctx context.Context, recs []registry.Record, ws []worker.Worker) ([]Question, error) {
+	var open []Question
+	for i, w := range ws {
+		if w.Status != worker.StatusRunning || w.State == nil || w.State.State != profile.Blocked {
+			continue
+		}
+		q := Question{Worker: w, Since: w.State.Since, Refusal: r.opts.MayAnswer(ctx, recs[i]), Leader: r.opts.LeaderAnswers && w.Agent != ""}
+		q.Project = Directories(&recs[i])[0]
+		err := r.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			asked, err := display.LastQuestion(ctx, tx, w.ID)
+			if err == nil && asked.Is(w.State.Question, w.State.Dialog.Digest) {
+				q.Since = asked.Time
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, q)
+	}
+	slices.SortStableFunc(open, func(a, b Question) int {
+		if a.Since.IsZero() != b.Since.IsZero() {
+			return b.Since.Compare(a.Since)
+		}
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.Worker.Name, b.Worker.Name))
+	})
+	return open, nil
+}
+
+// Directories returns the directories that a worker belongs to, at least one: that of the
+// file that declares it, that of the repository of its worktree, and its own.
+func Directories(rec *registry.Record) []string {
+	var all []string
+	if rec.Project != "" {
+		all = append(all, filepath.Dir(rec.Project))
+	}
+	if rec.Workspace != nil && rec.Workspace.Base != "" {
+		all = append(all, rec.Workspace.Base)
+	}
+	return append(all, rec.Dir)
+}
+
+// Of returns the question of a blocked agent as rules see it. Only a dialog on its screen
+// counts: hooks leave a file behind that the worker can write.
+func Of(rec *registry.Record, s *worker.AgentState) answers.Question {
+	d := s.Dialog
+	return answers.Question{
+		Profile: s.Profile, Worker: rec.Name, Projects: Directories(rec),
+		Command: strings.Join(d.Command, "\n"),
+		Certain: d.Digest != "" && d.Framed && !d.Cut,
+	}
+}

@@ -1,0 +1,127 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/question"
+	"github.com/swarmhost/swarm/shared/humane"
+)
+
+// QuestionsInput is the input of the tool questions.
+type QuestionsInput struct {
+	Tag string `json:"tag,omitempty" jsonschema:"Only of workers with this tag"`
+}
+
+// Question is what an agent asks and nobody has answered yet.
+type Question struct {
+	Name      string        `json:"name" jsonschema:"Name of the worker"`
+	Team      string        `json:"team,omitempty" jsonschema:"Its team"`
+	Agent     string        `json:"agent,omitempty" jsonschema:"ID of the agent"`
+	Project   string        `json:"project" jsonschema:"Directory of its project"`
+	Since     Timestamp     `json:"since,omitzero" jsonschema:"When it was first seen"`
+	Question  string        `json:"question" jsonschema:"The question on one line"`
+	Command   string        `json:"command,omitempty" jsonschema:"Command that it asks about"`
+	Choices   []string      `json:"choices" jsonschema:"The answers that it offers"`
+	Dialog    *agent.Dialog `json:"dialog,omitempty" jsonschema:"The whole of what it asks"`
+	MayAnswer bool          `json:"may_answer" jsonschema:"Whether the caller may answer it"`
+	Refusal   string        `json:"refusal,omitempty" jsonschema:"Why it may not"`
+}
+
+// QuestionsOutput is the open questions, the oldest first.
+type QuestionsOutput struct {
+	outcome
+	Questions []Question `json:"questions" jsonschema:"The open questions, the oldest first"`
+	Warnings  []string   `json:"warnings,omitempty" jsonschema:"Omitted workers, and why"`
+	failure
+}
+
+var questions = &definition[QuestionsInput, QuestionsOutput]{
+	tool: Tool{
+		Name:        "questions",
+		Title:       "List what agents ask",
+		Description: `List the open questions of agents, the oldest first. worker-answer answers one.`,
+		Set:         Workers,
+		ReadOnly:    true,
+		Idempotent:  true,
+	},
+	run: func(ctx context.Context, h *host.Host, _ Env, in QuestionsInput) (out QuestionsOutput, err error) {
+		open, warnings, err := h.Questions(ctx, host.Selection{All: in.Tag == "", Tag: in.Tag})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, err
+		}
+		out.Warnings = warnings
+		for _, q := range open[:min(len(open), maxListed)] {
+			out.Questions = append(out.Questions, questionOf(q))
+		}
+		return out, nil
+	},
+}
+
+func questionOf(q question.Question) Question {
+	s := q.Worker.State
+	out := Question{
+		Name: q.Worker.Name, Team: q.Worker.Team, Agent: q.Worker.Agent, Project: q.Project, Since: humane.At(q.Since),
+		Question: s.Question, Command: strings.Join(q.Command(), "\n"), Choices: append([]string{}, agent.Choices(s.Choices)...),
+		Dialog: agent.DialogOf(s.Dialog), MayAnswer: q.Refusal == nil,
+	}
+	if q.Refusal != nil {
+		out.Refusal = message(q.Refusal)
+	}
+	return out
+}
+
+// WorkerAnswerInput is an answer to the question of an agent.
+type WorkerAnswerInput struct {
+	Name   string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
+	Choice string `json:"choice" jsonschema:"Key of the choice, or the beginning of its label" schema:"min=1"`
+	Digest string `json:"digest" jsonschema:"Digest of the dialog that is answered" schema:"min=1"`
+}
+
+// WorkerAnswerOutput is the output of the tool worker-answer.
+type WorkerAnswerOutput struct {
+	outcome
+	Answered string `json:"answered,omitempty" jsonschema:"The question that was answered"`
+	Label    string `json:"label,omitempty" jsonschema:"The choice that was picked"`
+	asked
+	failure
+}
+
+var workerAnswer = &definition[WorkerAnswerInput, WorkerAnswerOutput]{
+	tool: Tool{
+		Name:  "worker-answer",
+		Title: "Answer an agent's question",
+		Description: `Pick a choice of the dialog that an agent shows. Another dialog than that with the digest is
+not answered. A question that follows is returned. A leader may answer only if the person allowed it.`,
+		Set: Workers,
+	},
+	run: func(ctx context.Context, h *host.Host, _ Env, in WorkerAnswerInput) (WorkerAnswerOutput, error) {
+		w, err := findWorker(ctx, h, in.Name)
+		if err != nil {
+			return WorkerAnswerOutput{}, err
+		}
+		done, err := h.Answer(ctx, w.ID, deliver.Reply{Choice: in.Choice, Digest: in.Digest})
+		if err != nil {
+			return WorkerAnswerOutput{failure: failure{message(err)}, asked: askedNow(err)}, nil
+		}
+		out := WorkerAnswerOutput{Answered: done.Question, Label: done.Choice.Label}
+		if next := done.Next; next != nil {
+			out.asked = asked{next.Question, agent.Choices(next.Choices), agent.DialogOf(next.Dialog)}
+		}
+		return out, nil
+	},
+}
+
+// askedNow returns what an agent asks now, if an answer was refused because of that.
+func askedNow(err error) asked {
+	now := deliver.AsksNow(err)
+	if now == nil {
+		return asked{}
+	}
+	return asked{now.Question, agent.Choices(now.Choices), agent.DialogOf(now.Dialog)}
+}

@@ -101,7 +101,8 @@ func Of(rec *registry.Record, s *worker.AgentState) answers.Question {
 	d := s.Dialog
 	return answers.Question{
 		Profile: s.Profile, Worker: rec.Name, Projects: Directories(rec),
-		Command: strings.Join(d.Command, "\n"),
+		// opencode shows a command with a prompt before it.
+		Command: strings.TrimPrefix(strings.Join(d.Command, "\n"), "$ "),
 		Certain: d.Digest != "" && d.Framed && !d.Cut,
 	}
 }

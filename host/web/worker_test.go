@@ -50,7 +50,7 @@ func TestWorkerPages(t *testing.T) {
 		"/?group=tag":                           "&lt;script&gt;",
 		"/?group=team":                          "&lt;script&gt;",
 		"/?group=worktree":                      "&lt;script&gt;",
-		"/?q=&fold=" + url.QueryEscape(hostile): "Needs attention",
+		"/?q=&fold=" + url.QueryEscape(hostile): `data-section="questions"`,
 		"/worker/one/do/answer":                 `name="text"`,
 		"/worker/one/do/kill":                   "swarm kill one",
 		"/timeline?span=7d":                     "1 week",

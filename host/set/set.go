@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -178,6 +180,9 @@ func (s *Set) foreign(w host.Worker) error {
 	switch {
 	case w.Project == s.project:
 		return nil
+	case w.Project != "" && missing(w.Project):
+		return fmt.Errorf("worker '%s' is %w: it was declared in %s, which does not exist any more. If the project has moved, 'swarm kill %s' and 'swarm clean %s' free the name",
+			w.Name, ErrForeign, w.Project, w.Name, w.Name)
 	case w.Project != "":
 		return fmt.Errorf("worker '%s' is %w: it is declared in %s", w.Name, ErrForeign, w.Project)
 	case w.Workspace != nil && within(s.byName[w.Name].Spawn.Dir, w.Workspace.Base), sameDir(w.Dir, s.byName[w.Name].Spawn.Dir):
@@ -187,6 +192,12 @@ func (s *Set) foreign(w host.Worker) error {
 	default:
 		return fmt.Errorf("worker '%s' is %w: it was started by hand in %s", w.Name, ErrForeign, w.Dir)
 	}
+}
+
+// missing reports whether a file certainly does not exist.
+func missing(file string) bool {
+	_, err := os.Lstat(file)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // ErrForeign says that a worker with a declared name does not belong to the project.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -30,8 +31,8 @@ Workers that do not run are not touched, nor are workers of the same name that
 another project started. If a worker can't be ended, the workers that it depends on
 keep running, and the exit code is 1.
 
-A worker that this file declared once and declares no more is not ended, but named;
---remove-orphans ends such workers first, and cleans them.`,
+A worker that this file declared once and declares no more is not ended, but named,
+whichever names are given; --remove-orphans ends such workers first, and cleans them.`,
 		Example: `  swarm down
   swarm down db
   swarm down --rm-worktree`,
@@ -52,6 +53,9 @@ func runDown(ctx context.Context, a *app.App, names []string, o *workers.KillOpt
 	if err != nil {
 		return err
 	}
+	if _, err := d.Set.Dependencies(names); err != nil {
+		return d.Explain(err)
+	}
 	return a.WithHost(ctx, func(h *host.Host) error {
 		left := orphans{App: a, project: d.Set.Project()}
 		if left.all, err = d.Set.Orphans(ctx, h); err != nil {
@@ -63,6 +67,9 @@ func runDown(ctx context.Context, a *app.App, names []string, o *workers.KillOpt
 			left.name()
 		}
 		k, request := workers.NewKiller(a, o)
+		if printed := request.Answer; o.JSON {
+			request.Answer = func(outcomes []host.KillOutcome) { printed(slices.Concat(left.kills, outcomes)) }
+		}
 		_, err := d.Set.Down(ctx, h, set.DownRequest{
 			Names: names,
 			Kill:  request,

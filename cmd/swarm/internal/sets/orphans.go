@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
@@ -25,6 +26,8 @@ type orphans struct {
 	// all are the orphans, found what JSON tells of them.
 	all   []host.Worker
 	found []set.Outcome
+	// kills are the kills of the removed orphans, as the JSON of down lists them.
+	kills []host.KillOutcome
 	// failed says that one could not be removed.
 	failed bool
 }
@@ -72,7 +75,22 @@ func (o *orphans) remove(ctx context.Context, h *host.Host, dryRun, json bool) {
 			}
 		}
 		o.found = append(o.found, out)
+		o.kills = append(o.kills, killOf(r))
 	}
+}
+
+// killOf returns the kill of a removed orphan, which may have ended before.
+func killOf(r set.Removal) host.KillOutcome {
+	if r.Kill == nil {
+		return host.KillOutcome{Worker: r.Worker, AlreadyEnded: r.Worker.Gone(), Err: r.Err}
+	}
+	out := *r.Kill
+	if r.Clean != nil {
+		out.Warnings = append(slices.Clone(out.Warnings), r.Clean.Warnings...)
+		out.Notices = append(slices.Clone(out.Notices), r.Clean.Notices...)
+	}
+	out.Err = r.Err
+	return out
 }
 
 // result is the error of a call that could not remove all.

@@ -18,8 +18,8 @@ type stop struct {
 
 func (it *iteration) stopped() bool { return it.stop.watch != nil }
 
-func (it *iteration) asks(ctx context.Context, l profile.Look) {
-	question := deliver.Dialog(l.Question, l.Choices)
+func (it *iteration) asks(ctx context.Context, question string, choices []profile.Choice) {
+	question = deliver.Dialog(question, choices)
 	if question == it.stop.question {
 		return
 	}
@@ -40,7 +40,7 @@ func (it *iteration) asks(ctx context.Context, l profile.Look) {
 	it.log(eventPause, "the agent asks: %s reason=%s", question, ReasonDialog)
 	it.notify(NoteAsks, question)
 	it.note(ctx, func(st *State) {
-		st.Status, st.ExitReason, st.Dialog, st.Choices = Paused, ReasonDialog, question, l.Choices
+		st.Status, st.ExitReason, st.Dialog, st.Choices = Paused, ReasonDialog, question, choices
 	})
 }
 

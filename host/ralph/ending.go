@@ -1,6 +1,7 @@
 package ralph
 
 import (
+	"cmp"
 	"context"
 	"syscall"
 	"time"
@@ -57,6 +58,12 @@ type outcome struct {
 	// untaken says that an agent with a profile did not take the prompt. The iteration
 	// does not count then.
 	untaken bool
+	// unseen says that an agent with a profile came back to its prompt, and that nothing shows
+	// that it worked on it or answered.
+	unseen bool
+	// background is the work of the agent that was ended although its turn was over; empty:
+	// none that is known.
+	background string
 	// broken is the error on its screen at the end of its turn, or empty.
 	broken string
 	// last is the last line that a headless agent wrote.
@@ -76,7 +83,7 @@ func (it *iteration) reap(ctx context.Context) {
 		it.mainGone = true
 		it.outcome.exit = exitOf(child.status)
 		it.outcome.unasked = it.ready.waiting
-		it.outcome.untaken = it.outcome.untaken || it.profile != nil && it.entered.Load() == 0
+		it.outcome.untaken = it.outcome.untaken || it.profile != nil && !it.argued && it.entered.Load() == 0
 		// A kill of the worker signals the loop before the agent.
 		it.signals.settle()
 		if sig := it.signals.ended(0); sig != 0 {
@@ -101,6 +108,9 @@ func (it *iteration) end(why ending) {
 	}
 	it.outcome.ending = why
 	it.outcome.question = it.question()
+	if why == inactive && it.turn.shown.State == profile.Background {
+		it.outcome.background = cmp.Or(it.turn.shown.Reason, "unknown")
+	}
 	it.inactivity.Stop()
 	it.limit.Stop()
 	if why == killed {
@@ -121,11 +131,11 @@ func (it *iteration) question() string {
 	case it.profile == nil:
 		return it.ready.question(it.screen.Shown())
 	}
-	l, _ := it.read()
-	if l.State != profile.Blocked {
+	r := it.read(time.Now())
+	if r.State.State != profile.Blocked {
 		return ""
 	}
-	return deliver.Dialog(l.Question, l.Choices)
+	return deliver.Dialog(r.Question, r.Choices)
 }
 
 func (it *iteration) terminate() {

@@ -50,9 +50,13 @@ type iteration struct {
 	// something.
 	turn turn
 	stop stop
+	// argued says that the agent got the prompt as an argument, and resumed that it goes on
+	// with a conversation.
+	argued, resumed bool
 	// presses is how often Enter was pressed again.
 	presses int
-	// entered is when Enter was first pressed after the prompt, in ns; 0 if it was not.
+	// entered is when the agent was given the prompt, in ns: when Enter was first pressed
+	// after it, or when the agent was started with it; 0: it was not.
 	entered atomic.Int64
 	// waitsFor is what an agent without a profile asks before it takes the prompt; empty:
 	// nothing that is known.
@@ -72,13 +76,15 @@ type iteration struct {
 }
 
 func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
-	a, err := l.startAgent(ctx, st, prompt)
+	resumed := st.Session != "" && (st.Continue || st.ContinueOnce)
+	began := time.Now()
+	a, argued, err := l.startAgent(ctx, st, prompt)
 	if err != nil {
 		return outcome{ending: refused, err: err, what: "spawn failed"}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	it := &iteration{
-		loop: l, state: st, prompt: prompt, agent: a,
+		loop: l, state: st, prompt: prompt, agent: a, argued: argued, resumed: resumed,
 		ready: readiness{pattern: l.ready, waiting: true}, told: make(map[int]uint64), turn: turn{look: stoppedTimer()},
 		inactivity: stoppedTimer(), quiet: time.NewTimer(silent), limit: time.NewTimer(readyLimit), deadline: stoppedTimer(),
 	}
@@ -88,13 +94,17 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	if p := ProfileOf(l.Profiles, &st); deliver.Supports(p) {
 		it.profile, it.looks = p, make(chan chan profile.Screen)
 	}
-	if st.Headless {
+	if st.Headless || argued {
 		it.ready.waiting = false // it has its prompt
 		it.limit.Stop()
 	}
+	if argued {
+		it.entered.Store(began.UnixNano())
+		it.turn.take(began)
+	}
 	it.context = contextWatch{limit: st.MaxContext, compacted: newDoneMatcher(compacting(), prompt)}
 	drop(l.signals.interrupts) // meant for another
-	l.conversation.taken = func() bool { return st.Headless || it.entered.Load() != 0 }
+	l.conversation.taken = func() bool { return st.Headless || it.entered.Load() != 0 && !it.outcome.untaken }
 	it.screen = screen.Screen{
 		Live: true, Styles: true,
 		Mode: func(mode int, on bool) { l.console.modes[mode] = on },
@@ -115,6 +125,10 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	if it.done != nil && it.done.shows(it.screen.Open()) {
 		it.outcome.done = true
 	}
+	if it.argued && !it.turn.begun && !it.replied() && it.outcome.ending == exited {
+		it.outcome.untaken = true
+	}
+	l.types = l.types || it.argued && it.outcome.unseen
 	if st.Headless {
 		it.outcome.last = lastLine(it.screen.Shown())
 	}
@@ -124,21 +138,38 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	return it.outcome
 }
 
-// startAgent starts the agent of an iteration; a headless one gets its prompt.
-func (l *loop) startAgent(ctx context.Context, st State, prompt []byte) (*agent, error) {
+// startAgent starts the agent of an iteration. A headless one gets its prompt, and so does one
+// whose profile knows an argument for it: argued.
+func (l *loop) startAgent(ctx context.Context, st State, prompt []byte) (a *agent, argued bool, err error) {
 	command, err := l.talk(&st)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !st.Headless {
-		return startAgent(ctx, command, l.console, nil)
+		full := l.withPrompt(&st, command, prompt)
+		if full != nil {
+			command = full
+		}
+		a, err = startAgent(ctx, command, l.console, nil)
+		return a, full != nil, err
 	}
 	command, stdin, err := l.headless(command, prompt)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer stdin.Close()
-	return startAgent(ctx, command, l.console, stdin)
+	a, err = startAgent(ctx, command, l.console, stdin)
+	return a, false, err
+}
+
+// withPrompt returns a command with the prompt as an argument, or nil if that has to be typed:
+// the agent has no such argument or did not take it the last time, or the loop waits for what
+// the agent writes when it is ready.
+func (l *loop) withPrompt(st *State, command []string, prompt []byte) []string {
+	if p := ProfileOf(l.Profiles, st); deliver.Supports(p) && l.ready == nil && !l.types {
+		return p.WithPrompt(command, string(prompt))
+	}
+	return nil
 }
 
 func (it *iteration) finish(l screen.Line) {
@@ -266,10 +297,11 @@ func (it *iteration) give(ctx context.Context) {
 		return
 	}
 	if it.profile != nil {
-		if l, _ := it.read(); l.State == profile.Blocked {
+		if r := it.read(time.Now()); r.State.State == profile.Blocked {
 			it.readTurn(ctx)
 			return
 		}
+		it.turn.before = it.shown().Text()
 	} else if question := it.ready.question(it.screen.Shown()); question != "" {
 		it.waits(ctx, question)
 		return
@@ -300,8 +332,7 @@ func (it *iteration) given(ctx context.Context, err error) {
 	}
 	switch asks, ok := errors.AsType[*deliver.AsksError](err); {
 	case err == nil:
-		it.turn.taken = true
-		it.turn.look.Reset(0)
+		it.turn.take(time.Now())
 	case errors.Is(err, pty.ErrNoPaste):
 		// Nothing was given: the program is not the agent that the profile describes.
 		it.profile = nil
@@ -310,7 +341,7 @@ func (it *iteration) given(ctx context.Context, err error) {
 	case ok:
 		// It is given again, or only Enter pressed, once that is answered.
 		it.ready.waiting = true
-		it.asks(ctx, profile.Look{State: profile.Blocked, Question: asks.Question, Choices: asks.Choices})
+		it.asks(ctx, asks.Question, asks.Choices)
 	case errors.Is(err, deliver.ErrNotSubmitted) && it.presses < maxPresses && it.unsubmitted():
 		// An agent that is still starting takes no Enter. The text at its prompt is not
 		// typed again.
@@ -328,8 +359,8 @@ const maxPresses = 2
 
 // unsubmitted reports whether exactly the whole prompt is at the place for input.
 func (it *iteration) unsubmitted() bool {
-	l, _ := it.read()
-	return it.entered.Load() != 0 && profile.Squeeze(l.Draft) == profile.Squeeze(string(it.prompt))
+	draft := it.read(time.Now()).look.Draft
+	return it.entered.Load() != 0 && profile.Squeeze(draft) == profile.Squeeze(string(it.prompt))
 }
 
 func (it *iteration) matched() {

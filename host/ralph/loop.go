@@ -68,6 +68,8 @@ type loop struct {
 	conversation conversation
 	// telling waits for the calls of Notify.
 	telling sync.WaitGroup
+	// types says that the agent did not take the last prompt as an argument: it is typed.
+	types bool
 	// begun says that this run of the loop has begun an iteration: otherwise an open one
 	// comes from an earlier run.
 	begun bool

@@ -114,9 +114,15 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 			what, how = out.what, "exit=1"
 			l.say("%v", out.err)
 			l.log(eventError, "iteration %d: %v", i, out.err)
+		case out.unseen:
+			what, how = fmt.Sprintf("iteration %d failed (the agent was not seen to work)", i), "unseen"
+			l.log(eventError, "iteration %d: the agent is at its prompt, and was not seen to work on the prompt or to answer it", i)
 		case out.ending == idle:
 			what, how = fmt.Sprintf("iteration %d failed (%s)", i, out.broken), "error"
 			l.log(eventError, "iteration %d: the agent shows an error: %s", i, out.broken)
+		case out.ending == inactive:
+			what, how = fmt.Sprintf("iteration %d failed (it did not take the prompt)", i), "inactivity_timeout"
+			l.log(eventError, "iteration %d: the inactivity timeout (%gs) ended the agent before it took the prompt", i, time.Duration(st.Inactivity).Seconds())
 		case out.last != "":
 			l.log(eventError, "iteration %d: the agent wrote last: %s", i, out.last)
 		case out.untaken:
@@ -135,6 +141,9 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 		}
 		l.say("inactivity timeout (%gs)%s", seconds, next)
 		l.log(eventTimeout, "iteration %d inactivity_timeout=%gs", i, seconds)
+		if out.background != "" {
+			l.log(eventWarn, "iteration %d: background work of the agent was ended: %s", i, out.background)
+		}
 	case out.ending == idle:
 		l.say("iteration %d completed (idle, duration: %s)", i, took)
 		l.log(eventEnd, "iteration %d idle duration=%s", i, took)

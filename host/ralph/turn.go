@@ -1,10 +1,14 @@
 package ralph
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host/hookstate"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 )
 
@@ -17,15 +21,17 @@ const (
 	// over: agents draw their prompt between two steps, too.
 	turnIdle = 2 * time.Second
 	// turnMissed is the same for an agent that was not seen working: its turn was shorter
-	// than the time between two reads, or has not begun, as with an agent that is still
-	// starting.
-	turnMissed = 15 * time.Second
-	// turnTold is the same for one whose hooks said that its turn is over, and turnDoubted
-	// for one whose hooks say that it works: no hook tells that a person interrupted it.
+	// than the time between two reads, or has not begun. If it has not answered then, its
+	// turn was none. An agent that got the prompt as an argument may still be starting, so
+	// it has turnUnbegun to begin.
+	turnMissed  = 15 * time.Second
+	turnUnbegun = time.Minute
+	// turnTold is the same for one whose hooks said that its turn is over. turnDoubted is how
+	// long it must be at its prompt until that counts against its hooks, which report that it
+	// works: no hook reports that a person interrupted it.
 	turnTold    = 500 * time.Millisecond
 	turnDoubted = 15 * time.Second
-	// hookEvery is how often the hooks' report is read for an agent whose screen no rule
-	// matches.
+	// hookEvery is how often the hooks' report is read while it decides.
 	hookEvery = time.Second
 	// dialogFor is how long a dialog must be shown: some are drawn only for a moment. One
 	// without known choices may disappear by itself.
@@ -33,18 +39,24 @@ const (
 	overlayFor = 5 * time.Second
 )
 
-// turn follows what an agent with a profile does, by its screen.
+// turn follows what an agent with a profile does. It counts if it was seen to begin and to
+// end.
 type turn struct {
 	// look fires when the screen is due to be read; unseen is the time of the first output
 	// since the last read.
 	look   *time.Timer
 	unseen time.Time
-	// taken says that the agent was seen to take the prompt, worked that it has worked
-	// since.
-	taken, worked bool
+	// taken says that the agent has the prompt, begun that it was seen to work on it since,
+	// on its screen or by its hooks.
+	taken, begun bool
+	// before are the lines of the screen when the prompt was about to be typed.
+	before []string
 	// shown is the result of the last read, with the time since which it is unchanged.
-	shown profile.Look
+	shown judgement.State
 	since time.Time
+	// drawn is the state of the screen alone at the last read, since drawnAt.
+	drawn   profile.State
+	drawnAt time.Time
 }
 
 func (t *turn) wrote(now time.Time) {
@@ -54,28 +66,46 @@ func (t *turn) wrote(now time.Time) {
 	t.look.Reset(min(lookQuiet, max(0, lookBusy-now.Sub(t.unseen))))
 }
 
+// take records that the agent has the prompt: only what it does from now on is its turn.
+func (t *turn) take(now time.Time) {
+	t.taken, t.since = true, now
+	t.look.Reset(0)
+}
+
 // saw records the result of a read and returns for how long it is unchanged.
-func (t *turn) saw(l profile.Look, now time.Time) time.Duration {
-	if l.State != t.shown.State || l.State == profile.Blocked && l.Question != t.shown.Question {
+func (t *turn) saw(s judgement.State, now time.Time) time.Duration {
+	if s.State != t.shown.State || s.State == profile.Blocked && s.Question != t.shown.Question {
 		t.since = now
 	}
-	t.shown, t.unseen = l, time.Time{}
+	t.shown, t.unseen = s, time.Time{}
 	return now.Sub(t.since)
 }
 
-// over returns how long the agent must be at its prompt until its turn is over. said is the
-// report of its hooks since it got the prompt.
+// drew records the state of the screen alone, and returns since when it is unchanged.
+func (t *turn) drew(s profile.State, now time.Time) time.Time {
+	if s != t.drawn || t.drawnAt.IsZero() {
+		t.drawn, t.drawnAt = s, now
+	}
+	return t.drawnAt
+}
+
+// over returns how long the agent must be in the state of the last read until its turn is
+// over. said is the report of its hooks since it got the prompt.
 func (t *turn) over(said profile.State) time.Duration {
 	switch {
-	case said == profile.Idle:
+	case ended(said):
 		return turnTold
-	case said == profile.Working:
-		return turnDoubted
-	case t.worked:
+	case t.begun, t.shown.State != profile.Idle:
 		return turnIdle
 	default:
 		return turnMissed
 	}
+}
+
+// ended reports whether a state is the end of a turn. Background work is none: the agent goes
+// on when that has ended.
+func ended(s profile.State) bool {
+	return s == profile.Idle || s == profile.Limited || s == profile.Broken
 }
 
 // asksFor returns how long the dialog must be there that was seen last.
@@ -86,57 +116,125 @@ func (t *turn) asksFor() time.Duration {
 	return dialogFor
 }
 
-// readTurn checks the screen of an agent with a profile for a question and for the end of
-// its turn.
+// reading is what is known of the agent at one moment.
+type reading struct {
+	judgement.State
+	look profile.Look
+	// said is what its hooks have reported since it got the prompt; empty: nothing.
+	said profile.State
+	// again is when to read once more although it writes nothing; 0: not.
+	again time.Duration
+}
+
+// readTurn checks what an agent with a profile does for a question and for the end of its
+// turn.
 func (it *iteration) readTurn(ctx context.Context) {
 	if it.profile == nil || it.outcome.ending != 0 {
 		return
 	}
-	l, said := it.read()
-	lasts := it.turn.saw(l, time.Now())
-	if l.State == profile.Working && it.entered.Load() != 0 {
-		it.turn.worked = true
-	}
+	r, lasts := it.follow(time.Now())
+	it.lookAgain(r.again)
+	blocked := r.State.State == profile.Blocked
 	switch {
-	case l.State == profile.Blocked && lasts < it.turn.asksFor():
+	case blocked && lasts < it.turn.asksFor():
 		it.turn.look.Reset(it.turn.asksFor() - lasts)
-	case l.State == profile.Blocked && it.asksAtLimit(l):
+	case blocked && it.asksAtLimit(&r):
 		return
-	case l.State == profile.Blocked:
-		it.asks(ctx, l)
+	case blocked:
+		it.asks(ctx, r.Question, r.Choices)
 	case it.stopped():
 		it.answered(ctx)
 	}
-	if l.State == profile.Unknown && it.RunDir != "" {
-		it.turn.look.Reset(hookEvery)
-	}
-	if l.State != profile.Idle || !it.turn.taken {
+	if !it.turn.taken || !ended(r.State.State) {
 		return
 	}
-	if limit := it.turn.over(said); lasts < limit {
-		it.turn.look.Reset(limit - lasts)
+	if left := it.patience(r.said) - lasts; left > 0 {
+		if r.again > 0 {
+			left = min(left, r.again)
+		}
+		it.lookAgain(left)
 		return
 	}
 	if it.done != nil && it.done.shows(it.screen.Open()) {
 		it.matched()
 	}
-	if it.outcome.broken = l.Trouble(); l.Trouble() != "" {
-		it.outcome.failure = errorText(it.shown().Text(), l.Trouble())
-	}
+	it.judge(&r)
 	it.end(idle)
+}
+
+// follow reads the agent, and returns for how long it has been in its state.
+func (it *iteration) follow(now time.Time) (r reading, lasts time.Duration) {
+	r = it.read(now)
+	lasts = it.turn.saw(r.State, now)
+	switch r.State.State {
+	case profile.Working, profile.Compacting, profile.Background:
+		it.turn.begun = it.turn.begun || it.entered.Load() != 0
+	case profile.Blocked:
+		// A prompt that it got as an argument waits behind its first dialogs.
+		it.turn.begun = it.turn.begun || it.turn.taken && !it.argued
+	}
+	it.turn.begun = it.turn.begun || r.said != ""
+	return r, lasts
+}
+
+func (it *iteration) lookAgain(d time.Duration) {
+	if d > 0 {
+		it.turn.look.Reset(d)
+	}
+}
+
+// patience returns how long the agent must be in the state of the last read until its turn is
+// over.
+func (it *iteration) patience(said profile.State) time.Duration {
+	d := it.turn.over(said)
+	if d == turnMissed && it.argued && !it.replied() {
+		return turnUnbegun
+	}
+	return d
+}
+
+// judge sets the outcome of a turn that is over.
+func (it *iteration) judge(r *reading) {
+	begun := it.turn.begun || it.replied()
+	switch {
+	case r.State.State == profile.Limited, r.State.State == profile.Broken:
+		it.stops(cmp.Or(r.Broken, r.Reason))
+		it.outcome.untaken = it.argued && !begun
+	case !begun:
+		it.outcome.unseen, it.outcome.untaken = true, true
+	}
+}
+
+// replied reports whether the screen shows an answer to the prompt, which proves a turn that
+// was too short to be seen: a new text behind the prompt.
+func (it *iteration) replied() bool {
+	if it.profile == nil || it.argued && it.resumed {
+		return false // the conversation may have the prompt and its answer from before
+	}
+	return slices.ContainsFunc(it.profile.Answer(it.shown(), string(it.prompt)), func(line string) bool {
+		return !slices.ContainsFunc(it.turn.before, func(old string) bool { return strings.Contains(old, line) })
+	})
+}
+
+// stops records the error or the limit with which the turn has ended.
+func (it *iteration) stops(trouble string) {
+	it.outcome.broken = trouble
+	it.outcome.failure = errorText(it.shown().Text(), trouble)
+	if !strings.Contains(it.outcome.failure, trouble) { // the hooks reported it in other words
+		it.outcome.failure = trouble + " " + it.outcome.failure
+	}
 }
 
 // asksAtLimit ends the iteration if the agent asks what to do about a usage limit that is
 // waited for: the loop's answer is to wait, and the dialog ends with the agent.
-func (it *iteration) asksAtLimit(l profile.Look) bool {
-	if l.Trouble() == "" || it.stopped() || it.state.LimitWaited {
+func (it *iteration) asksAtLimit(r *reading) bool {
+	if r.Broken == "" || it.stopped() || it.state.LimitWaited {
 		return false
 	}
-	text := errorText(it.shown().Text(), l.Trouble())
-	if _, ok := limitEnd(text, time.Now()); !ok {
+	if _, ok := limitEnd(errorText(it.shown().Text(), r.Broken), time.Now()); !ok {
 		return false
 	}
-	it.outcome.broken, it.outcome.failure = l.Trouble(), text
+	it.stops(r.Broken)
 	it.end(idle)
 	return true
 }
@@ -146,26 +244,40 @@ func (it *iteration) shown() profile.Screen {
 	return profile.Screen{Lines: it.screen.Shown(), Styled: it.screen.ShownStyled()}
 }
 
-// read returns what the agent's screen shows, or its hooks say where no rule knows that,
-// and what its hooks have said since it got the prompt; empty: nothing. Before it has the
-// prompt, a dialog that its profile does not know counts too.
-func (it *iteration) read() (l profile.Look, said profile.State) {
+// read joins what the agent's screen shows and what its hooks report. Before it has begun, a
+// dialog that its profile does not know counts too.
+func (it *iteration) read(now time.Time) (r reading) {
 	shown := it.shown()
-	lines := shown.Lines
-	l = it.profile.Look(shown)
-	c := it.hooks()
-	if l.State == profile.Unknown && c.State != "" {
-		l.State, l.Question = profile.State(c.State), c.Question
+	r.look = it.profile.Look(shown)
+	e := judgement.Evidence{
+		Profile: it.profile, Now: now, Look: &r.look, Unchanged: it.turn.drew(r.look.State, now), Settled: turnDoubted,
 	}
-	if l.State == profile.Unknown && it.ready.waiting {
-		if question := it.ready.question(lines); question != "" {
-			l.State, l.Question = profile.Blocked, question
+	c := it.hooks()
+	if c.State != "" {
+		e.Hook = &c
+	}
+	r.State, r.again = judgement.Of(e)
+	byHook := r.Source == judgement.SourceHook
+	switch {
+	case r.State.State == profile.Blocked && byHook && r.look.State != profile.Unknown:
+		// The dialog is about to be drawn, or a person has left it.
+		r.State.State = profile.Working
+	case ended(r.State.State) && !byHook && r.look.State == profile.Unknown:
+		// An error in the place of a prompt may be gone in a moment.
+		r.State.State = profile.Unknown
+	}
+	if r.State.State == profile.Unknown && (it.ready.waiting || it.argued && !it.turn.begun) {
+		if question := it.ready.question(shown.Lines); question != "" {
+			r.State.State, r.Question = profile.Blocked, question
 		}
 	}
 	if entered := it.entered.Load(); entered != 0 && c.At.UnixNano() > entered {
-		said = profile.State(c.State)
+		r.said = profile.State(c.State)
 	}
-	return l, said
+	if it.RunDir != "" && (byHook || r.State.State == profile.Unknown) && (r.again == 0 || r.again > hookEvery) {
+		r.again = hookEvery
+	}
+	return r
 }
 
 // hooks returns what the hooks of the agent say that it does now; without a state, nothing.

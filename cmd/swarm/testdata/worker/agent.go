@@ -29,6 +29,8 @@ type terminalAgent struct {
 	question string
 	rows     []string
 	selected int
+	// shell says that a shell of it runs in the background.
+	shell bool
 	// pasted is when the last text came.
 	pasted    time.Time
 	completed bool
@@ -44,6 +46,9 @@ type terminalAgent struct {
 // "hooks=1": its hooks call swarm; "strange=1": it looks like nothing that is known when it
 // has worked;
 // "loads=40s": for how long it shows at first that it starts, and nothing that is known;
+// "prompt=TEXT": its first prompt, which it was given as an argument; "idle=N": its first N runs
+// take a text and do nothing; "background=FILE": after its first turn a shell of it runs on until
+// FILE is there, and it says "background work has ended" then;
 // "deaf=N": its first N runs never take an Enter; "start=FILE": it draws its prompt and does
 // not read before FILE is there. It hangs as long as DIR/hang-text is there after a text, and
 // as long as DIR/hang-enter is there after one was submitted.
@@ -84,10 +89,17 @@ func agent(dir string, options []string) {
 			input <- buf[:n]
 		}
 	}()
-	var done <-chan time.Time
+	var done, background <-chan time.Time
 	var paste []byte
-	inPaste := false
+	inPaste, prompt := false, a.options["prompt"]
 	for {
+		if prompt != "" && a.question == "" {
+			if a.submit(prompt) {
+				done = time.After(a.span("work"))
+			}
+			prompt = ""
+			a.draw()
+		}
 		select {
 		case b, ok := <-input:
 			if !ok {
@@ -120,6 +132,15 @@ func agent(dir string, options []string) {
 		case <-done:
 			a.works = false
 			a.answers()
+			if file := a.options["background"]; file != "" {
+				a.shell, background = true, time.Tick(10*time.Millisecond)
+			}
+		case <-background:
+			if !exists(filepath.Join(a.dir, a.options["background"])) {
+				continue
+			}
+			a.shell, background = false, nil
+			a.said = append(a.said, "\x01background work has ended")
 		}
 		a.draw()
 	}
@@ -212,6 +233,19 @@ func (a *terminalAgent) hook(event string) {
 	_ = cmd.Run()
 }
 
+// submit takes a text and reports whether it works on it.
+func (a *terminalAgent) submit(text string) bool {
+	a.said = append(a.said, text)
+	put(a.dir, "said", strings.Join(prompts(a.said), "\n--\n")+"\n")
+	if n, _ := strconv.Atoi(a.options["idle"]); a.run <= n {
+		return false
+	}
+	a.works = true
+	a.hook("UserPromptSubmit")
+	a.asks("permission")
+	return true
+}
+
 // deaf reports whether this run takes no Enter.
 func (a *terminalAgent) deaf() bool {
 	n, _ := strconv.Atoi(a.options["deaf"])
@@ -235,12 +269,9 @@ func (a *terminalAgent) key(c byte) bool {
 		_ = exec.Command("sh", "-c", a.draft[2:]).Run()
 		a.draft = ""
 	case c == '\r' && a.draft != "":
-		a.said = append(a.said, a.draft)
-		put(a.dir, "said", strings.Join(prompts(a.said), "\n--\n")+"\n")
-		a.draft, a.works = "", true
-		a.hook("UserPromptSubmit")
-		a.asks("permission")
-		return true
+		text := a.draft
+		a.draft = ""
+		return a.submit(text)
 	case c == '!':
 		a.draft = "\x00!" + a.draft
 	case c == 0x01:
@@ -272,6 +303,10 @@ func (a *terminalAgent) draw() {
 	line(" \x1b[1mClaude Code\x1b[0m v0.0.0")
 	for _, text := range a.said[max(0, len(a.said)-3):] {
 		line("")
+		if answer, ok := strings.CutPrefix(text, "\x01⎿ "); ok {
+			line("  ⎿\u00a0 " + answer)
+			continue
+		}
 		if answer, ok := strings.CutPrefix(text, "\x01"); ok {
 			line("● " + answer)
 			continue
@@ -304,6 +339,8 @@ func (a *terminalAgent) draw() {
 	hint := "  ? for shortcuts"
 	if a.works {
 		hint = "  esc to interrupt"
+	} else if a.shell {
+		hint = "  ? for shortcuts · 1 shell · ↓ to manage"
 	}
 	b.WriteString(hint + "\x1b[K\x1b[J")
 	os.Stdout.WriteString(b.String())

@@ -43,6 +43,9 @@ const (
 	AnswersLeader = "leader"
 )
 
+// Stops returns the words for Team.Notify.
+func Stops() []string { return []string{"blocked", "idle", "limited", "broken"} }
+
 // answersKey is the key of the rules.
 const answersKey = "answers"
 

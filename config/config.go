@@ -139,6 +139,9 @@ type Team struct {
 	// Answers says who may answer the questions of agents, in addition to a person: one of
 	// the words.
 	Answers string
+	// Notify are the states of an agent that its leader gets a message about: some of the
+	// words of [Stops].
+	Notify []string
 }
 
 // Plugin holds the settings of one plugin.
@@ -178,6 +181,6 @@ func Default() Config {
 		Defaults: Defaults{Backend: "process", Retain: RetainUntilClean},
 		Kill:     Kill{Timeout: 5 * time.Second, Force: true, Mode: "tree"},
 		Log:      Log{Limit: 64 << 20},
-		Team:     Team{Answers: AnswersPerson},
+		Team:     Team{Answers: AnswersPerson, Notify: Stops()},
 	}
 }

@@ -85,6 +85,8 @@ func fields() []field[Config] {
 			"Command of an agent of a team that is spawned without one: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file."),
 		newField(teamAnswers, choiceKind(AnswersPerson, AnswersLeader), func(c *Config) *string { return &c.Team.Answers },
 			"Who may answer the questions of a team's agents, and press their keys: a person alone, or the leader of the team too."),
+		newField(teamNotify, stopsKind, func(c *Config) *[]string { return &c.Team.Notify },
+			"When the leader of a team gets a message about one of its agents: it asks something, its turn has ended, it has reached a limit of its usage, it shows an error. [] means never. The end of an agent is always reported."),
 		newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
 			"Variables that workers get from env.file where the caller does not have them, such as API keys. A name that ends in \"*\" stands for all that begin so."),
 		newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },
@@ -95,6 +97,10 @@ func fields() []field[Config] {
 // historyKeep is a key that counts in the user's file alone: it removes the history of all
 // workers, not only of those of a project.
 const historyKeep = "history.keep"
+
+// teamNotify is a key that counts in the user's file alone: hooks, which read no other file,
+// report as well.
+const teamNotify = "team.notify"
 
 // teamAnswers is a key that counts in the user's file alone: it gives a right.
 const teamAnswers = "team.answers"

@@ -24,6 +24,7 @@ var (
 	textKind     = kind[string]{readText, showText, Schema{Type: "string"}}
 	signalKind   = kind[string]{readSignal, showText, Schema{Type: either{"string", "integer"}, Minimum: new(1)}}
 	boolKind     = kind[bool]{readBool, strconv.FormatBool, Schema{Type: "boolean"}}
+	stopsKind    = kind[[]string]{anyOf(Stops()...), showTexts, listOf(Schema{Type: "string", Enum: Stops()}, 0)}
 	textsKind    = kind[[]string]{readTexts, showTexts, listOf(Schema{Type: "string"}, 0)}
 	countKind    = kind[int]{readCount, showCount, Schema{Type: "integer", Minimum: new(1)}}
 	durationKind = durations(readDuration, 0)

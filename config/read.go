@@ -163,6 +163,17 @@ func oneOf(values ...string) func(any) (string, error) {
 	}
 }
 
+// anyOf is someOf for a list that may be empty.
+func anyOf(words ...string) func(any) ([]string, error) {
+	some := someOf(words...)
+	return func(v any) ([]string, error) {
+		if list, ok := v.([]any); ok && len(list) == 0 {
+			return []string{}, nil
+		}
+		return some(v)
+	}
+}
+
 // someOf reads a list of these words, each at most once.
 func someOf(words ...string) func(any) ([]string, error) {
 	one := oneOf(words...)

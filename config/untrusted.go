@@ -82,6 +82,7 @@ var rules = map[string]rule{
 	historyKeep:                free(whyOwn),
 	"team.agent_command":       always(whyProgram),
 	teamAnswers:                free(whyOwn),
+	teamNotify:                 free(whyOwn),
 	"env.pass":                 always(whyPerson),
 	"env.file":                 always(whyPerson),
 

@@ -54,6 +54,9 @@ type Options struct {
 	// LeaderAnswers says that the leader of a team may answer what its agents ask, in addition
 	// to a person.
 	LeaderAnswers bool
+	// Notify are the stops of agents that the leader of their team is notified of, see
+	// [team.Stop].
+	Notify []string
 	// NoWake says that calls wake no agent, and that no later call wakes one for what they
 	// add.
 	NoWake bool

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 
 	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/display"
@@ -44,6 +45,7 @@ func (h *Host) couriers() *courier.Office {
 	return courier.New(courier.Options{
 		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Input: h.input(), Callers: h.callers(), Logger: h.log,
 		Executable: h.opts.Executable, Env: func() []string { return spawn.HostEnv(h.opts.Env) }, Quiet: h.opts.NoWake, View: h.View, Change: h.Change, Reopen: h.store.Reopen,
+		Notify: h.opts.Notify,
 	})
 }
 
@@ -81,7 +83,7 @@ func (h *Host) watcher() *watch.Watcher {
 		TellStates: func(ctx context.Context, db *registry.Registry, recs []registry.Record) error {
 			states, err := h.display().Tell(ctx, db, recs)
 			h.answers.Apply(ctx, recs, states)
-			return err
+			return errors.Join(err, h.notifyLeaders(ctx, recs, states))
 		},
 	})
 }

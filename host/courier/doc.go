@@ -28,6 +28,8 @@ type Options struct {
 	// Executable is the program that becomes a courier, Env returns its environment.
 	Executable string
 	Env        func() []string
+	// Notify are the stops that hooks report to leaders of teams, see [team.Stop].
+	Notify []string
 	// Quiet says that no courier is sent.
 	Quiet bool
 	// View and Change read and change the registry in one transaction; View is

@@ -66,7 +66,50 @@ func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error)
 	if news != "" {
 		e.State = hookstate.Working
 	}
-	return news, errors.Join(err, hookstate.Write(at.Run, claimAfter(last, e, at, time.Now())))
+	claim := claimAfter(last, e, at, time.Now())
+	err = errors.Join(err, hookstate.Write(at.Run, claim))
+	if stops(last, claim) && slices.Contains(o.opts.Notify, claim.State) {
+		err = errors.Join(err, o.notify(ctx, at.Run, claim))
+	}
+	return news, err
+}
+
+// stops reports whether an agent that went on stops now, or asks something else than before.
+func stops(last, now hookstate.Claim) bool {
+	if last.Main != now.Main || last.Agent != now.Agent || last.State != now.State {
+		return now.State != ""
+	}
+	return now.State == hookstate.Blocked && (last.Question != now.Question || last.Command != now.Command)
+}
+
+// notify reports to the leader of the agent's team that the agent has stopped, and wakes it.
+func (o *Office) notify(ctx context.Context, run string, c hookstate.Claim) error {
+	id := filepath.Base(run)
+	if !statedir.SameFile(run, o.opts.Dir.RunDir(id)) {
+		return nil
+	}
+	n := team.Notice{WorkerID: id, Stop: team.Stop(c.State), Question: c.Question, Command: c.Command, Reason: c.Reason}
+	due := false
+	err := o.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		rec, err := tx.Get(ctx, id)
+		if err == nil && rec.Agent != "" {
+			n.Worker = rec.Name
+			_, due, err = team.NoticeDue(ctx, tx, n, time.Now())
+		}
+		return err
+	})
+	if err != nil || !due {
+		return err
+	}
+	var teamName string
+	err = o.opts.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		teamName, err = team.Notify(ctx, tx, n, time.Now())
+		return err
+	})
+	if err == nil && teamName != "" {
+		o.Wake(ctx, teamName)
+	}
+	return err
 }
 
 func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time) hookstate.Claim {

@@ -103,6 +103,7 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 		Waiting:     s.Waiting,
 		Warn:        s.Warn,
 		KeepEvents:  cfg.History.Keep,
+		Notify:      cfg.Team.Notify,
 
 		Answers: s.answers, LeaderAnswers: cfg.Team.Answers == config.AnswersLeader,
 

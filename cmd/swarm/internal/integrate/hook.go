@@ -103,12 +103,12 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File) er
 	if client == nil {
 		return errors.New("no such client")
 	}
+	s := setup.Setup{Env: a.Env, Logger: a.Logger()}
 	hook, err := client.ReadHook(args[1], readHook(stdin))
 	if err != nil {
 		return err
 	}
-	// No setting matters here, and a mistake in a file of them even less.
-	h, err := setup.Setup{Env: a.Env, Logger: a.Logger()}.Open(ctx, config.Default())
+	h, err := s.Open(ctx, hookConfig(s))
 	if err != nil {
 		return err
 	}
@@ -121,6 +121,16 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File) er
 		err = errors.Join(err, aerr)
 	}
 	return errors.Join(err, h.Leave())
+}
+
+// hookConfig returns the settings that matter to a hook. Only the user's file has any, and a
+// mistake in it does not.
+func hookConfig(s setup.Setup) config.Config {
+	cfg := config.Default()
+	if loaded, _ := s.LoadUser(); loaded != nil {
+		cfg.Team = loaded.Config.Team
+	}
+	return cfg
 }
 
 // readHook returns the input, up to the limits. It does not wait for a client that does not

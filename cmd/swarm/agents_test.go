@@ -38,6 +38,7 @@ var agentCases = []struct {
 	{"prose", testAgentProse},
 	{"limit", testAgentLimit},
 	{"sign-in", testAgentSignIn},
+	{"questions", testAgentQuestions},
 	{"connect", testAgentConnect},
 	{"shells", testAgentShells},
 	{"session end", testAgentSessionEnd},

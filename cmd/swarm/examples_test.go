@@ -17,6 +17,7 @@ var ranElsewhere = map[string]string{
 	"swarm adopt --backend nomad --all":                              "nomad/adopt: it needs a cluster",
 	"swarm adopt --backend nomad build && swarm logs build --follow": "nomad/adopt: it needs a cluster",
 	"swarm ralph run agent":                                          "backends/ralph_loop: it is what the worker of a loop runs",
+	"swarm answer":                                                   "questions: it needs a terminal",
 	"swarm top":                                                      "top: it needs a terminal",
 	"swarm web --listen localhost:8080":                              "cmd/swarm-web: the port may be taken",
 	"swarm web --listen build.example.com:8443 --cert cert.pem --key key.pem": "cmd/swarm-web: it needs a name and a certificate",

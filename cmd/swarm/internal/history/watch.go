@@ -32,7 +32,9 @@ func NewWatch(a *app.App) *cobra.Command {
 and keep the history up to date meanwhile: the end of a worker is recorded when it
 happens; a worker whose retention time is over is removed; a worker whose owner has
 ended is killed if its backend does not do that. The screens of agents that have a
-profile are read every few seconds: IDLE, WORKING, BLOCKED with its question.
+profile are read every few seconds: IDLE, WORKING, BLOCKED with its question, ASKED with
+the digest of its dialog. Rules in [[answers]] of ~/.config/swarm/config.toml answer what
+they decide, see docs/questions.md.
 
 It runs until it is interrupted. Nothing is lost then, even by kill -9: events that
 happen while no command watches are recorded later, with their true time. Any number

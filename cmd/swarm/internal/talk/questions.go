@@ -252,7 +252,7 @@ func (s *shownQuestions) show(open []question.Question) error {
 	for _, q := range open {
 		same = same && before[identity(q)]
 	}
-	gone := s.open
+	gone, first := s.open, !s.begun
 	s.begun, s.open = true, open
 	switch {
 	case same:
@@ -262,6 +262,9 @@ func (s *shownQuestions) show(open []question.Question) error {
 	case s.OutWidth() > 0 && s.Getenv("TERM") != "dumb":
 		s.repaint(open)
 		return nil
+	}
+	if first && len(open) == 0 {
+		s.Printf("%s\n", openHeading(0))
 	}
 	now := map[string]bool{}
 	for _, q := range open {

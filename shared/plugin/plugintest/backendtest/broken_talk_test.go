@@ -254,6 +254,12 @@ func talkWays() map[string]hooks {
 			}
 			return s, err
 		}),
+		"screen-with-styles": onScreen(func(o swarm.ScreenOptions, s swarm.Screen, err error) (swarm.Screen, error) {
+			if o.Styles {
+				s.Styled = []string{"\x1b[31manother line\x1b[0m"}
+			}
+			return s, err
+		}),
 		"input-bad-handle": onInput(func(_ *broken, _ swarm.Handle, in swarm.Input, right func(swarm.Input) error) error {
 			if err := right(in); !errors.Is(err, swarm.ErrInvalidHandle) {
 				return err

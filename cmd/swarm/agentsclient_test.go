@@ -180,6 +180,8 @@ func configureQwen(l *lab, trusted bool) {
 		"security": map[string]any{"auth": map[string]string{"selectedType": "openai"}, "folderTrust": map[string]bool{"enabled": true}},
 		"general":  map[string]bool{"enableAutoUpdate": false, "disableAutoUpdate": true},
 		"privacy":  map[string]bool{"usageStatisticsEnabled": false},
+		// Else a model decides which commands need a permission.
+		"tools": map[string]string{"approvalMode": "default"},
 		// Else it asks the model between two turns what to keep.
 		"memory": map[string]bool{"enableManagedAutoMemory": false, "enableManagedAutoDream": false},
 	}))

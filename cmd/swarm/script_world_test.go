@@ -178,7 +178,8 @@ func (w *world) checkSessions() {
 
 func sockets(dir string) (paths []string) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type()&fs.ModeSocket != 0 {
+		// Qwen Code leaves one behind when it is killed.
+		if err == nil && d.Type()&fs.ModeSocket != 0 && !strings.HasPrefix(filepath.Base(filepath.Dir(path)), "qwen-socks-") {
 			paths = append(paths, path)
 		}
 		return nil

@@ -97,6 +97,7 @@ type fileRule struct {
 	SubmitRow string       `toml:"submit_row"`
 	Press     string       `toml:"press"`
 	Spaced    bool         `toml:"spaced"`
+	Described []string     `toml:"description_style"`
 	Dismiss   string       `toml:"dismiss"`
 	Text      []string     `toml:"text"`
 	Hazard    []string     `toml:"hazard"`
@@ -324,7 +325,7 @@ func (r *reader) rule(i int, f *fileRule) rule {
 		in: f.In, last: f.Last, below: *cmp.Or(f.Below, new(defaultBelow)), prompt: f.Prompt,
 		from: r.pattern(key("from"), f.From), footer: r.patterns(key("footer"), f.Footer),
 		styles:    r.styles(key("style"), f.Style),
-		submitRow: r.pattern(key("submit_row"), f.SubmitRow), press: f.Press, spaced: f.Spaced, dismiss: f.Dismiss,
+		submitRow: r.pattern(key("submit_row"), f.SubmitRow), press: f.Press, spaced: f.Spaced, described: r.styles(key("description_style"), f.Described), dismiss: f.Dismiss,
 		submit: r.patterns(key("submit"), f.Submit), text: r.patterns(key("text"), f.Text), hazard: r.patterns(key("hazard"), f.Hazard),
 		all: r.patterns(key("all"), f.All), any: r.patterns(key("any"), f.Any), none: r.patterns(key("none"), f.None),
 		question: r.patterns(key("question"), f.Question), title: r.patterns(key("title"), f.Title), first: r.pattern(key("first"), f.First), choice: r.pattern(key("choice"), f.Choice),

@@ -27,7 +27,7 @@ func (r *rule) menu(v view) (first, last int, choices []Choice, why string) {
 	if r.certain() {
 		first, choices = r.certainRows(v.lines, last)
 	} else {
-		first, last, choices = r.alignedRows(v.lines, last)
+		first, last, choices = r.alignedRows(v, last)
 	}
 	under := v.lines[last+1:]
 	switch {
@@ -111,7 +111,8 @@ func firstKey(choices []Choice) string {
 
 // alignedRows returns the rows of a menu without keys around its selected row: those
 // whose labels begin in the same column. Lines that are further in are descriptions.
-func (r *rule) alignedRows(lines []string, selected int) (first, last int, choices []Choice) {
+func (r *rule) alignedRows(v view, selected int) (first, last int, choices []Choice) {
+	lines := v.lines
 	label := r.choice.SubexpIndex("label")
 	column := func(line string) int {
 		m := r.choice.FindStringSubmatchIndex(line)
@@ -128,7 +129,14 @@ func (r *rule) alignedRows(lines []string, selected int) (first, last int, choic
 		return at >= 0 && at < len(lines) && (column(lines[at]) >= want || r.spaced && unboxed(lines[at]) == "")
 	}
 	isRow := func(at int) bool {
-		return column(lines[at]) == want && (!r.spaced || at > 0 && unboxed(lines[at-1]) == "")
+		switch {
+		case column(lines[at]) != want:
+			return false
+		case v.looks != nil && r.described != nil:
+			m := r.choice.FindStringSubmatchIndex(lines[at])
+			return !v.looks.has(at, m[2*label], m[2*label+1], r.described)
+		}
+		return !r.spaced || at > 0 && unboxed(lines[at-1]) == ""
 	}
 	for at := selected - 1; within(at); at-- {
 		if isRow(at) {

@@ -52,7 +52,10 @@ type rule struct {
 	// fills in [Look.Dismiss].
 	dismiss string
 	// spaced says that the rows have an empty line above them, and descriptions have none.
-	spaced bool
+	// described are the styles of descriptions, by which they are known on a screen with
+	// styles.
+	spaced    bool
+	described []style
 	// press is the key that checks the box of a selected row; empty: Enter.
 	press string
 	// choices are offered if no row shows them.

@@ -232,6 +232,22 @@ func TestBoxes(t *testing.T) {
 	}
 }
 
+// TestDescriptions: a description in the column of the labels is no choice, neither by its
+// style nor, without styles, if the screen has room for empty lines.
+func TestDescriptions(t *testing.T) {
+	t.Parallel()
+	qwen := profiles(t).Named("qwen")
+	want := []Choice{{Label: "Alibaba ModelStudio", Selected: true}, {Label: "Third-party Providers"}, {Label: "Custom Provider"}}
+	wide := screenOf(t, "testdata/screens/qwen/blocked-sign-in.txt")
+	for name, s := range map[string]Screen{
+		"wide": wide, "without styles": {Lines: wide.Lines}, "narrow": screenOf(t, "testdata/screens/qwen/blocked-sign-in-80x24.txt"),
+	} {
+		if diff := cmp.Diff(want, qwen.Look(s).Choices); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // TestWholeQuestions: what a person approves is in the question.
 func TestWholeQuestions(t *testing.T) {
 	t.Parallel()

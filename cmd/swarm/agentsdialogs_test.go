@@ -162,15 +162,9 @@ func testAgentLimit(t *testing.T, l *lab) {
 	if l.client.name != "claude" {
 		t.Skip("the model can make Claude Code alone reach a limit")
 	}
-	l.spawnAs("env", "-u", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test", "claude")
+	l.spawnAs(subscribed...)
 	l.until("idle")
-	l.model.Script(modelserver.Turn{Status: http.StatusTooManyRequests, Kind: "rate_limit_error", Text: "limit", Header: map[string]string{
-		"anthropic-ratelimit-unified-status":                  "rejected",
-		"anthropic-ratelimit-unified-reset":                   strconv.FormatInt(time.Now().Add(5*time.Hour).Unix(), 10),
-		"anthropic-ratelimit-unified-representative-claim":    "five_hour",
-		"anthropic-ratelimit-unified-overage-status":          "rejected",
-		"anthropic-ratelimit-unified-overage-disabled-reason": "org_level_disabled",
-	}})
+	l.model.Script(fiveHours())
 	l.swarm("send", "w", "reach the limit")
 	l.shows(`hit your .*limit · resets`)
 	var state agentState
@@ -179,6 +173,20 @@ func testAgentLimit(t *testing.T, l *lab) {
 		t.Errorf("%+v\n%s", state, l.try("", "explain", "w").out)
 	}
 	l.killed()
+}
+
+// subscribed is Claude Code with an account, which has limits.
+var subscribed = []string{"env", "-u", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test", "claude"}
+
+// fiveHours is the answer at a usage limit that ends in five hours.
+func fiveHours() modelserver.Turn {
+	return modelserver.Turn{Status: http.StatusTooManyRequests, Kind: "rate_limit_error", Text: "limit", Header: map[string]string{
+		"anthropic-ratelimit-unified-status":                  "rejected",
+		"anthropic-ratelimit-unified-reset":                   strconv.FormatInt(time.Now().Add(5*time.Hour).Unix(), 10),
+		"anthropic-ratelimit-unified-representative-claim":    "five_hour",
+		"anthropic-ratelimit-unified-overage-status":          "rejected",
+		"anthropic-ratelimit-unified-overage-disabled-reason": "org_level_disabled",
+	}}
 }
 
 // spawnAs starts a command as the worker w.

@@ -5,6 +5,7 @@ package main_test
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,8 +22,13 @@ const loopPrompt = "Do the next task of the list! When there is none left, print
 // loop starts a loop of the client as the worker w.
 func (l *lab) loop(command []string, flags ...string) {
 	l.t.Helper()
+	l.loopWith(loopPrompt, command, flags...)
+}
+
+func (l *lab) loopWith(text string, command []string, flags ...string) {
+	l.t.Helper()
 	prompt := filepath.Join(filepath.Dir(l.project), "PROMPT.md")
-	l.write(prompt, loopPrompt+"\n")
+	l.write(prompt, text+"\n")
 	all := append([]string{"ralph", "spawn", "--name", "w", "--prompt-file", prompt, "--no-worktree"}, flags...)
 	l.swarm(append(append(all, "--"), command...)...)
 }
@@ -153,6 +159,76 @@ func testAgentRalphHeadless(t *testing.T, l *lab) {
 		if i == 0 && strings.Contains(l.swarm("ralph", "status", "w"), "Inactivity timeout: 1") {
 			t.Error("a headless loop has an inactivity timeout")
 		}
+	}
+	l.gone()
+}
+
+// testAgentRalphArgument gives a prompt that Claude Code would mark if it were pasted.
+func testAgentRalphArgument(t *testing.T, l *lab) {
+	if l.client.name != "claude" {
+		t.Skip("its profile knows no argument for the prompt")
+	}
+	prompt := strings.TrimSpace(strings.Repeat("Do the next task of the list,\nand then the one after it.\n\n", 20))
+	l.model.Script(modelserver.Turn{Text: "The first answer is here, and it is short.", Pause: quickModel})
+	l.loopWith(prompt, l.client.command, "--max-iterations", "1", "--inactivity-timeout", "1h")
+	if log := l.loopEnd(); !strings.Contains(log, "[END] iteration 1 idle") {
+		t.Error("the iteration did not end with its turn")
+	}
+	requests := l.model.Requests()
+	if len(requests) != 1 || requests[0].Prompted(prompt) != 1 || strings.Contains(string(requests[0].Body), "<pasted_content id") {
+		t.Errorf("%d requests; the prompt did not come as it is: %s", len(requests), l.asked())
+	}
+	l.gone()
+}
+
+// testAgentRalphLimit has the loop wait for the end of a usage limit.
+func testAgentRalphLimit(t *testing.T, l *lab) {
+	if l.client.name != "claude" {
+		t.Skip("the model can make Claude Code alone reach a limit")
+	}
+	l.model.Script(fiveHours(), modelserver.Turn{Text: "The second answer is here, and it is short.", Pause: quickModel})
+	l.loop(subscribed, "--max-iterations", "1", "--inactivity-timeout", "1h")
+	status := ""
+	if !l.poll(func() bool {
+		status = l.swarm("ralph", "status", "w")
+		return strings.Contains(status, "Waiting for the end of a usage limit, until ")
+	}) {
+		t.Fatalf("the loop does not wait:\n%s\n%s\n%s", status, l.swarm("ralph", "logs", "w"), l.peek())
+	}
+	if !strings.Contains(status, "Total failures: 0") {
+		t.Errorf("the limit is a failure:\n%s", status)
+	}
+	l.swarm("ralph", "resume", "w")
+	if log := l.loopEnd(); !strings.Contains(log, "[END] iteration 1 idle") || strings.Contains(log, "[FAIL]") {
+		t.Error("the iteration was not repeated")
+	}
+	l.gone()
+}
+
+// testAgentRalphBackground has a shell of the agent run on after its turn.
+func testAgentRalphBackground(t *testing.T, l *lab) {
+	if l.client.name != "claude" {
+		t.Skip("it has no shells in the background")
+	}
+	begun, end, ended := filepath.Join(l.project, "begun"), filepath.Join(l.project, "end"), filepath.Join(l.project, "ended")
+	command := fmt.Sprintf("touch %s; while ! [ -e %s ]; do sleep 0.2; done; touch %s", begun, end, ended)
+	l.model.Script(
+		modelserver.Turn{Tool: "Bash", Input: map[string]any{"command": command, "description": "Run it", "run_in_background": true}},
+		modelserver.Turn{Text: "It runs.", Pause: quickModel},
+		modelserver.Turn{Text: "It has ended.", Pause: quickModel})
+	l.loop(append(slices.Clone(l.client.command), "--allowedTools", "Bash"), "--max-iterations", "1", "--inactivity-timeout", "1h")
+	l.until("background")
+	// It is no end of the turn, for longer than any end needs.
+	time.Sleep(20 * time.Second)
+	if log := l.swarm("ralph", "logs", "w"); strings.Contains(log, "[END]") || strings.Contains(log, "[FAIL]") {
+		t.Errorf("the iteration has ended:\n%s\n%s", log, l.peek())
+	}
+	l.write(end, "")
+	if log := l.loopEnd(); !strings.Contains(log, "[END] iteration 1 idle") {
+		t.Error("the iteration did not end with its turn")
+	}
+	if _, err := os.Stat(ended); err != nil {
+		t.Errorf("the work in the background was ended: %v", err)
 	}
 	l.gone()
 }

@@ -83,7 +83,7 @@ func ToneOf(e history.Event) condition.Tone {
 		return condition.Good
 	case history.Complete, history.Spawned, history.Adopted, history.Working:
 		return condition.Good
-	case history.Blocked, history.Asked, history.Limited:
+	case history.Blocked, history.Asked, history.Limited, history.LoopPaused:
 		return condition.Asking
 	case history.Restarted:
 		return condition.Waiting

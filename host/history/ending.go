@@ -60,6 +60,8 @@ const (
 
 	// Limited: a loop waits for the end of its agent's usage limit.
 	Limited Kind = "LIMITED"
+	// LoopPaused: a loop was paused because it makes no progress; the text says so.
+	LoopPaused Kind = "LOOP PAUSED"
 )
 
 // The texts of final events.

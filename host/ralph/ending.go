@@ -64,6 +64,10 @@ type outcome struct {
 	// background is the work of the agent that was ended although its turn was over; empty:
 	// none that is known.
 	background string
+	// answer is what the agent answered. still says that the iteration left no commit and
+	// changed no file, same that it has the answer of the one before.
+	answer      string
+	still, same bool
 	// broken is the error on its screen at the end of its turn, or empty.
 	broken string
 	// last is the last line that a headless agent wrote.
@@ -108,6 +112,7 @@ func (it *iteration) end(why ending) {
 	}
 	it.outcome.ending = why
 	it.outcome.question = it.question()
+	it.outcome.answer = it.words() // before the agent clears its screen
 	if why == inactive && it.turn.shown.State == profile.Background {
 		it.outcome.background = cmp.Or(it.turn.shown.Reason, "unknown")
 	}

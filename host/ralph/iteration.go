@@ -128,6 +128,9 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	if it.argued && !it.turn.begun && !it.replied() && it.outcome.ending == exited {
 		it.outcome.untaken = true
 	}
+	if it.outcome.ending == exited {
+		it.outcome.answer = it.words()
+	}
 	l.types = l.types || it.argued && it.outcome.unseen
 	if st.Headless {
 		it.outcome.last = lastLine(it.screen.Shown())

@@ -193,6 +193,7 @@ type notices interface {
 
 // awaitLimit waits until the state has no usage limit any more, or one that is over.
 func (l *loop) awaitLimit(ctx context.Context, w notices) error {
+	what := "usage limit"
 	for {
 		st, err := l.Store.Load(l.Name)
 		if err != nil {
@@ -201,12 +202,15 @@ func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 		if st.LimitUntil.IsZero() {
 			break
 		}
+		if st.LimitHourly {
+			what = "wait"
+		}
 		// The monotonic part of the time is dropped: that clock stops while the machine
 		// sleeps.
 		left := st.LimitUntil.Sub(time.Now().Round(0))
 		if left <= 0 {
 			_, err := l.Store.Change(ctx, l.Name, func(st *State) error {
-				st.LimitUntil, st.Limit = time.Time{}, ""
+				st.LimitUntil, st.Limit, st.LimitHourly = time.Time{}, "", false
 				return nil
 			})
 			if err != nil {
@@ -218,6 +222,6 @@ func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 			return err
 		}
 	}
-	l.log(eventResume, "going on after the usage limit")
+	l.log(eventResume, "going on after the %s", what)
 	return nil
 }

@@ -47,6 +47,8 @@ const (
 	NoteAsks Note = iota + 1
 	// NoteLimited: the loop waits for the end of a usage limit, as the text says.
 	NoteLimited
+	// NotePaused: the loop was paused for the reason in the text.
+	NotePaused
 )
 
 // SignalError says that the loop was ended by a signal. The iteration that was
@@ -67,7 +69,8 @@ type loop struct {
 	self         proc.Identity
 	conversation conversation
 	// telling waits for the calls of Notify.
-	telling sync.WaitGroup
+	telling  sync.WaitGroup
+	progress progress
 	// types says that the agent did not take the last prompt as an argument: it is typed.
 	types bool
 	// begun says that this run of the loop has begun an iteration: otherwise an open one
@@ -142,10 +145,14 @@ func (l *loop) run(ctx context.Context) error {
 		if err != nil || st.Status != Running {
 			return err
 		}
+		if !l.begun {
+			l.progress.files = l.here(&st)
+		}
 		l.begun = true
 		l.say("starting iteration %d/%d", st.Iteration, st.MaxIterations)
 		l.log(eventStart, "iteration %d/%d", st.Iteration, st.MaxIterations)
 		out := l.iterate(ctx, st, prompt)
+		out.still, out.same = l.progress.step(l.here(&st), out.answer)
 		if out.failed() {
 			if sig := l.signals.ended(hindsight); sig != 0 {
 				return l.ended(ctx, sig)
@@ -176,6 +183,7 @@ func (l *loop) next(ctx context.Context) (State, []byte, error) {
 	for {
 		var prompt []byte
 		var promptErr error
+		waits := false
 		st, err := l.Store.Change(ctx, l.Name, func(st *State) error {
 			switch {
 			case st.Status == Paused:
@@ -192,6 +200,18 @@ func (l *loop) next(ctx context.Context) (State, []byte, error) {
 				l.log(eventDone, "loop complete after %d iterations reason=%s", st.Iteration, ReasonIterations)
 				return nil
 			}
+			if st.spent() {
+				st.end(Stopped, ReasonTime)
+				text := fmt.Sprintf("%s of %s used", formatDuration(time.Duration(st.TimeUsed)), formatDuration(time.Duration(st.MaxTime)))
+				l.say("%s, stopping loop", text)
+				l.log(eventDone, "%s reason=%s", text, ReasonTime)
+				return nil
+			}
+			if until, ok := st.mayStart(time.Now()); !ok {
+				waits = true
+				st.hourly(until)
+				return nil
+			}
 			if prompt, promptErr = ReadPrompt(st.PromptFile); promptErr == nil {
 				st.begin(time.Now())
 			} else {
@@ -205,6 +225,11 @@ func (l *loop) next(ctx context.Context) (State, []byte, error) {
 				return st, nil, err
 			}
 			continue
+		}
+		if err == nil && waits {
+			if err = l.awaitHour(ctx, &st); err == nil {
+				continue
+			}
 		}
 		if err == nil {
 			err = promptErr
@@ -229,7 +254,7 @@ func (l *loop) paused(ctx context.Context) error {
 			l.log(eventResume, "loop resumed")
 			return nil
 		}
-		if !said {
+		if !said && st.ExitReason != ReasonProgress { // which was said
 			l.say("paused")
 			l.log(eventPause, "loop paused")
 		}
@@ -285,6 +310,7 @@ func (l *loop) ended(ctx context.Context, sig syscall.Signal) error {
 			return errAsItWas
 		}
 		if st.Open() && l.begun {
+			st.use(time.Now())
 			l.noteSession(st)
 		}
 		st.end(Stopped, ReasonKilled)

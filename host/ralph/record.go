@@ -23,6 +23,7 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 	}
 	now := time.Now()
 	st, err := l.Store.Change(ctx, l.Name, func(st *State) error {
+		st.use(now)
 		resumable := true
 		if !out.failed() {
 			resumable = l.noteSession(st)
@@ -33,7 +34,7 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 		}
 		if limited {
 			// The iteration does not count: it is repeated.
-			st.LimitUntil, st.Limit, st.LimitWaited = until, out.failure, true
+			st.LimitUntil, st.Limit, st.LimitWaited, st.LimitHourly = until, out.failure, true, false
 			st.Dialog, st.Choices, st.ExitReason = "", nil, ""
 			l.tellLeft(st, out)
 			l.tellLimit(st)
@@ -58,6 +59,7 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 			st.ExitReason = ""
 		}
 		st.Dialog, st.Choices = out.question, nil
+		st.count(&out)
 		switch {
 		case out.done:
 			st.end(Stopped, ReasonDone)
@@ -74,6 +76,9 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 		default:
 			// An agent that ends at once must not keep the machine busy.
 			wait = min(max(0, l.unit-now.Sub(st.IterationStarted)), l.unit)
+			if st.stuck() && st.Status == Running {
+				st.end(Paused, ReasonProgress)
+			}
 		}
 		// The log is written before the state: a follower reads the log until the state
 		// says that the loop has ended.
@@ -155,6 +160,11 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 		l.log(eventEnd, "iteration %d %s duration=%s", i, exitText("=", out.exit), took)
 	}
 	switch {
+	case st.Status == Paused && st.ExitReason == ReasonProgress:
+		text := st.StillText()
+		l.say("paused: %s", text)
+		l.log(eventPause, "%s reason=%s", text, ReasonProgress)
+		l.notify(NotePaused, text)
 	case out.done:
 		l.say("done pattern matched, stopping loop")
 		l.log(eventDone, "done pattern matched in iteration %d reason=%s", i, ReasonDone)
@@ -168,6 +178,8 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	case st.Status == Failed:
 		l.say("%d consecutive failures, stopping loop", st.Failures)
 		l.log(eventDone, "%d consecutive failures reason=%s", st.Failures, ReasonFailures)
+	case st.stuck() && st.Complete():
+		l.log(eventWarn, "%s", st.StillText())
 	}
 }
 

@@ -2,6 +2,7 @@ package ralph
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -32,6 +33,8 @@ type rig struct {
 	store Store
 	// work is where the agent's files and the prompt are.
 	work string
+	// dir is the working directory of the loop; empty: work.
+	dir string
 	// pipes runs the loop on pipes in place of a terminal.
 	pipes bool
 }
@@ -88,7 +91,7 @@ func (r *rig) start() *process {
 	p := &process{r: r, copied: make(chan struct{})}
 	p.cmd = exec.CommandContext(ctx, os.Args[0])
 	p.cmd.Env = append(os.Environ(), envLoop+"=w", envDir+"="+r.store.dir)
-	p.cmd.Dir = r.work
+	p.cmd.Dir = cmp.Or(r.dir, r.work)
 	var out io.Reader
 	if r.pipes {
 		pr, pw, err := os.Pipe()

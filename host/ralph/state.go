@@ -42,6 +42,10 @@ const (
 	// ReasonSession: the agent's conversation is not known, which the next iteration was to
 	// go on with.
 	ReasonSession Reason = "no_session"
+	// ReasonProgress: a loop was paused because its last iterations made no progress.
+	ReasonProgress Reason = "no_progress"
+	// ReasonTime: the loop has used all of its time.
+	ReasonTime Reason = "max_time"
 	// ReasonCompaction and ReasonContext are why an iteration was ended early. The
 	// loop goes on.
 	ReasonCompaction Reason = "compaction"
@@ -64,6 +68,18 @@ type State struct {
 	PromptFile string `json:"prompt_file"`
 	// MaxIterations is how many iterations there are at most.
 	MaxIterations int `json:"max_iterations"`
+	// NoProgress is after how many iterations without progress the loop is paused, Still how
+	// many there are; 0: it is not.
+	NoProgress int `json:"no_progress,omitempty"`
+	Still      int `json:"iterations_without_progress,omitempty"`
+	// MaxTime is how long the iterations may take together, TimeUsed how long they took; 0: there
+	// is no limit.
+	MaxTime  Seconds `json:"max_time,omitempty"`
+	TimeUsed Seconds `json:"time_used,omitempty"`
+	// MaxPerHour is how many iterations may begin in an hour, and Starts when those of the last
+	// hour began; 0: there is no limit.
+	MaxPerHour int         `json:"max_per_hour,omitempty"`
+	Starts     []time.Time `json:"last_starts,omitempty"`
 	// Inactivity is how long an agent may write nothing; 0 means no limit.
 	Inactivity Seconds `json:"inactivity_timeout"`
 	// DonePattern is a regular expression that ends the loop; it may be empty.
@@ -94,11 +110,12 @@ type State struct {
 	Dialog string `json:"dialog,omitempty"`
 	// Choices are the answers that the dialog offers, as far as they are known.
 	Choices []profile.Choice `json:"dialog_choices,omitempty"`
-	// LimitUntil is the end of the usage limit in Limit; zero if the loop waits for none.
-	// LimitWaited says that the last iteration ended by one.
+	// LimitUntil is the end of the usage limit in Limit, or of MaxPerHour if LimitHourly says
+	// so; zero if the loop waits for none. LimitWaited says that the last iteration ended by one.
 	LimitUntil  time.Time `json:"limit_until,omitzero"`
 	Limit       string    `json:"limit,omitempty"`
 	LimitWaited bool      `json:"limit_waited,omitempty"`
+	LimitHourly bool      `json:"limit_hourly,omitempty"`
 	Started     time.Time `json:"started"`
 	// Iteration counts from 1. It is the open iteration, or the last that was.
 	Iteration int `json:"current_iteration"`

@@ -34,7 +34,11 @@ func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph
 	if !here && o.continues {
 		return output.Usagef("--continue is for agents on this machine")
 	}
+	if !here && o.noProgress.N != nil && *o.noProgress.N > 0 {
+		return output.Usagef("--no-progress is for agents on this machine")
+	}
 	if !here {
+		st.NoProgress = 0 // its files are not here
 		return ralph.CheckFar(st.Command)
 	}
 	st.Profile = o.Profile
@@ -70,4 +74,5 @@ func tellOfLoop(ctx context.Context, a *app.App) func(ralph.Note, string) {
 var loopEvents = map[ralph.Note]history.Kind{
 	ralph.NoteAsks:    history.Blocked,
 	ralph.NoteLimited: history.Limited,
+	ralph.NotePaused:  history.LoopPaused,
 }

@@ -85,7 +85,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 		rows := make([][]string, len(loops))
 		for i, l := range loops {
 			rows[i] = []string{
-				l.Name, string(l.Status), l.WorkerStatus,
+				l.Name, l.statusText(), l.WorkerStatus,
 				fmt.Sprintf("%d/%d", l.Iteration, l.MaxIterations),
 				strconv.Itoa(l.Failures) + "/" + strconv.Itoa(l.TotalFailures),
 			}
@@ -102,6 +102,18 @@ type loopJSON struct {
 	// LastOutput is when the agent wrote last.
 	LastOutput *string `json:"last_screen_change"`
 	Directory  string  `json:"directory"`
+}
+
+// statusText is the status of a loop for people, with the reason if only that says what to do.
+func (l *loopJSON) statusText() string {
+	switch {
+	case l.Status == ralph.Paused && l.ExitReason == ralph.ReasonProgress:
+		return string(l.Status) + " (no progress)"
+	case l.Status == ralph.Stopped && l.ExitReason == ralph.ReasonTime:
+		return string(l.Status) + " (time used)"
+	default:
+		return string(l.Status)
+	}
 }
 
 const workerRemoved = "removed"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,10 +15,12 @@ import (
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 type resumeOptions struct {
 	iterations command.CountFlag
+	maxTime    command.DurationFlag
 	continues  bool
 	json       bool
 }
@@ -33,7 +34,7 @@ func newResume(a *app.App) *cobra.Command {
 has ended, or that waits for the end of a usage limit. A worker that has ended is
 started again with the same settings and a new id. An iteration that was killed is
 repeated; one that had ended is not. A failed loop counts its failures from zero again,
-and a loop that has reached its last iteration gets more of them.
+and a loop that has reached its last iteration, or used all of its time, gets more.
 
 With --continue the next iteration continues the agent's conversation of the previous
 one.`,
@@ -45,10 +46,14 @@ one.`,
 			if o.iterations.N != nil && *o.iterations.N == 0 {
 				return output.Usagef("invalid value '0' for --max-iterations: expected a number from 1")
 			}
+			if err := checkMaxTime(o.maxTime); err != nil {
+				return err
+			}
 			return runResume(cmd.Context(), a, args[0], o)
 		},
 	}
 	cmd.Flags().Var(&o.iterations, "max-iterations", "how many iterations at most, in all (default: as before)")
+	cmd.Flags().Var(&o.maxTime, "max-time", "how long all iterations may take together, in all (default: as before)")
 	cmd.Flags().BoolVar(&o.continues, "continue", false, "continue the agent's conversation in the next iteration")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")
 	return cmd
@@ -153,6 +158,10 @@ func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 	if more {
 		st.MaxIterations = *o.iterations.N
 	}
+	if o.maxTime.D != nil && ralph.Seconds(*o.maxTime.D) != st.MaxTime {
+		st.MaxTime, more = ralph.Seconds(*o.maxTime.D), true
+	}
+	used, limit, spent := st.Spent()
 	switch status, _ := loopStatus(*st, running); {
 	case running && status == ralph.Running && !more && st.LimitUntil.IsZero():
 		return errUnchanged
@@ -162,9 +171,13 @@ func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 	case st.Complete():
 		return output.WithHint(fmt.Errorf("ralph loop for '%s' is complete (%d of %d iterations)", st.Name, st.Iteration, st.MaxIterations),
 			"use --max-iterations to add more")
+	case spent:
+		return output.WithHint(fmt.Errorf("ralph loop for '%s' has used its time (%s of %s)", st.Name, humane.Age(used), humane.Age(limit)),
+			"use --max-time to add more")
 	}
 	st.Status, st.ExitReason = ralph.Running, ""
-	st.LimitUntil, st.Limit = time.Time{}, ""
+	st.NoLimit()
+	st.Still = 0
 	if st.Failures >= ralph.MaxFailures {
 		st.Failures = 0
 	}
@@ -176,7 +189,7 @@ func putBack(ctx context.Context, store ralph.Store, before, after ralph.State) 
 	_, err := store.Change(ctx, before.Name, func(st *ralph.State) error {
 		if st.Status == after.Status {
 			st.Status, st.ExitReason = before.Status, before.ExitReason
-			st.MaxIterations, st.Failures = before.MaxIterations, before.Failures
+			st.MaxIterations, st.MaxTime, st.Failures = before.MaxIterations, before.MaxTime, before.Failures
 		}
 		return nil
 	})

@@ -27,6 +27,7 @@ import (
 
 const (
 	defaultIterations = 50
+	defaultNoProgress = 3
 	defaultInactivity = 180 * time.Second
 )
 
@@ -34,6 +35,8 @@ type spawnOptions struct {
 	workers.SpawnOptions
 	promptFile                string
 	iterations                command.CountFlag
+	noProgress, perHour       command.CountFlag
+	maxTime                   command.DurationFlag
 	inactivity                command.DurationFlag
 	donePattern, readyPattern string
 	atOnce, notAtOnce         bool
@@ -64,9 +67,13 @@ either makes the command headless, with an empty standard input.
 
 An exit code other than 0, or an error that the agent shows, is a failure, followed by
 a wait that doubles from one second to five minutes; five failures in a row end the
-loop. A prompt that a known agent did not take is a failure too, and its iteration is
-repeated. An iteration that a usage limit ended is also repeated: the loop waits for
-the end of the limit, once, and for 6 hours at most.
+loop. A prompt that a known agent did not take, or was not seen to work on, is a failure
+too, and its iteration is repeated. An iteration that a usage limit ended is also
+repeated: the loop waits for the end of the limit, once, and for 6 hours at most.
+
+After three iterations without progress (no commit, no changed file, and the same
+answer) the loop is paused; --no-progress sets how many. --max-time bounds how long all
+iterations may take together, and --max-per-hour how many may begin in an hour.
 
 A known agent that asks something stops the loop, and keeps running: answer it with
 'swarm answer', then continue with 'swarm ralph resume'. Any other agent that ends, or
@@ -106,6 +113,9 @@ func (o *spawnOptions) addTo(cmd *cobra.Command) {
 	f.Var(command.Percent(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
 	f.StringVar(&o.promptFile, "prompt-file", "", "`FILE` with the prompt; required")
 	f.Var(&o.iterations, "max-iterations", "how many iterations at most (default: 50)")
+	f.Var(&o.noProgress, "no-progress", "pause after so many iterations without progress; 0: never (default: 3)")
+	f.Var(&o.maxTime, "max-time", "begin no iteration once all of them took this long (default: no limit)")
+	f.Var(&o.perHour, "max-per-hour", "begin no more iterations than this in an hour (default: no limit)")
 	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may be silent; 0: no limit (default: 180s; headless: 0)")
 	f.StringVar(&o.donePattern, "done-pattern", "", "regular expression `RE` that ends the loop when the agent writes it")
 	f.BoolVar(&o.atOnce, "check-done-continuous", true, "end the agent as soon as the pattern appears")
@@ -154,6 +164,9 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if o.iterations.N != nil && *o.iterations.N == 0 {
 		return output.Usagef("invalid value '0' for --max-iterations: expected a number from 1")
 	}
+	if err := checkMaxTime(o.maxTime); err != nil {
+		return err
+	}
 	for flag, pattern := range map[string]string{"done-pattern": o.donePattern, "ready-pattern": o.readyPattern} {
 		if !cmd.Flags().Changed(flag) {
 			continue
@@ -161,6 +174,13 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 		if _, err := ralph.CompilePattern(pattern); err != nil {
 			return output.Usagef("invalid value '%s' for --%s: %v", pattern, flag, err)
 		}
+	}
+	return nil
+}
+
+func checkMaxTime(limit command.DurationFlag) error {
+	if limit.D != nil && *limit.D <= 0 {
+		return output.Usagef("invalid value '0s' for --max-time: expected a time such as 2h")
 	}
 	return nil
 }
@@ -195,6 +215,15 @@ func (o *spawnOptions) state() (ralph.State, error) {
 	}
 	if o.iterations.N != nil {
 		st.MaxIterations = *o.iterations.N
+	}
+	if st.NoProgress = defaultNoProgress; o.noProgress.N != nil {
+		st.NoProgress = *o.noProgress.N
+	}
+	if o.maxTime.D != nil {
+		st.MaxTime = ralph.Seconds(*o.maxTime.D)
+	}
+	if o.perHour.N != nil {
+		st.MaxPerHour = *o.perHour.N
 	}
 	if o.inactivity.D != nil {
 		st.Inactivity = ralph.Seconds(*o.inactivity.D)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -110,6 +111,15 @@ func (r *loopReport) text() string {
 	}
 	line("Consecutive failures: %d", r.Failures)
 	line("Total failures: %d", r.TotalFailures)
+	if r.Still > 0 {
+		line("Iterations without progress: %d%s", r.Still, ofLimit(r.NoProgress > 0, strconv.Itoa(r.NoProgress)))
+	}
+	if r.MaxTime > 0 {
+		line("Time used: %s of %s", humane.Age(time.Duration(r.TimeUsed)), humane.Age(time.Duration(r.MaxTime)))
+	}
+	if r.MaxPerHour > 0 {
+		line("Iterations in the last hour: %d of %d", r.lastHour(), r.MaxPerHour)
+	}
 	line("Inactivity timeout: %s", inactivityText(time.Duration(r.Inactivity)))
 	line("Last screen change: %s", r.lastText())
 	line("Done pattern: %s", output.OrText(r.DonePattern, "(none)"))
@@ -121,6 +131,23 @@ func (r *loopReport) text() string {
 	}
 	line("Exit reason: %s", r.reason())
 	return b.String()
+}
+
+func ofLimit(limited bool, text string) string {
+	if !limited {
+		return ""
+	}
+	return " of " + text
+}
+
+func (r *loopReport) lastHour() int {
+	n := 0
+	for _, at := range r.Starts {
+		if r.now.Sub(at) < time.Hour {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *loopReport) waiting() []string {
@@ -140,6 +167,16 @@ func (r *loopReport) waiting() []string {
 		}
 	case r.Dialog != "" && r.Status == ralph.Running:
 		return []string{fmt.Sprintf("Waiting for a person: %s (answer it with 'swarm attach %s')", r.Dialog, r.Name)}
+	case r.Status == ralph.Paused && r.ExitReason == ralph.ReasonProgress:
+		return []string{
+			"Paused without progress: " + r.StillText(),
+			fmt.Sprintf("See what it does in 'swarm logs %[1]s', then go on with 'swarm ralph resume %[1]s'", r.Name),
+		}
+	case r.LimitHourly && !r.LimitUntil.IsZero() && (r.Status == ralph.Running || r.Status == ralph.Paused):
+		return []string{
+			fmt.Sprintf("Waiting until %s: %s", clock(r.LimitUntil), r.Limit),
+			fmt.Sprintf("Go on at once with 'swarm ralph resume %s'", r.Name),
+		}
 	case !r.LimitUntil.IsZero() && (r.Status == ralph.Running || r.Status == ralph.Paused):
 		return []string{
 			fmt.Sprintf("Waiting for the end of a usage limit, until %s: %s", clock(r.LimitUntil), r.Limit),

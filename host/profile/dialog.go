@@ -22,6 +22,9 @@ type Dialog struct {
 	// those of the tool's input; nil: it asks about no command, or that is not known. A screen
 	// does not show whether a line ends with a new line of the command or at its own edge.
 	Command []string
+	// Shell reports whether Command is a command of a shell, and not a plan or the input of
+	// another tool.
+	Shell bool
 	// Framed reports whether the place of the dialog is certain: the agent's profile says how
 	// its dialogs are framed, and this one is whole.
 	Framed bool
@@ -150,6 +153,7 @@ func (r *rule) read(lines []string, f frame, shape *dialogShape) (string, Dialog
 		}
 	}
 	d.Command = command
+	d.Shell = len(command) > 0 && (strings.HasSuffix(r.name, "command") || strings.HasPrefix(unboxed(lines[first]), "$ "))
 	question = summary(question, command)
 	if f.cut && len(r.command) > 0 {
 		question += " (cut: the dialog begins above the screen)"

@@ -99,10 +99,13 @@ func Directories(rec *registry.Record) []string {
 // counts: hooks leave a file behind that the worker can write.
 func Of(rec *registry.Record, s *worker.AgentState) answers.Question {
 	d := s.Dialog
-	return answers.Question{
+	q := answers.Question{
 		Profile: s.Profile, Worker: rec.Name, Projects: Directories(rec),
-		// opencode shows a command with a prompt before it.
-		Command: strings.TrimPrefix(strings.Join(d.Command, "\n"), "$ "),
 		Certain: d.Digest != "" && d.Framed && !d.Cut,
 	}
+	if d.Shell {
+		// opencode shows a command with a prompt before it.
+		q.Command = strings.TrimPrefix(strings.Join(d.Command, "\n"), "$ ")
+	}
+	return q
 }

@@ -40,12 +40,14 @@ func TestRuler(t *testing.T) {
 	asks := func(digest, command string) *worker.AgentState {
 		return &worker.AgentState{
 			Profile: "claude", State: profile.Blocked, Choices: []profile.Choice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No"}},
-			Dialog: profile.Dialog{Digest: digest, Command: []string{command}, Framed: true},
+			Dialog: profile.Dialog{Digest: digest, Command: []string{command}, Shell: true, Framed: true},
 		}
 	}
 	cut, loose, unseen, long := asks("c", "git status"), asks("l", "git status"), asks("", "git status"), asks("n", "git status")
 	cut.Dialog.Cut, cut.Dialog.Framed = true, false
 	loose.Dialog.Framed = false
+	tool := asks("t", "git status")
+	tool.Dialog.Shell = false
 	long.Dialog.Command = []string{"git status", "--short"}
 	for _, c := range []struct {
 		name   string
@@ -59,6 +61,7 @@ func TestRuler(t *testing.T) {
 		{"without a certain frame", nil, loose, ""},
 		{"not on the screen", nil, unseen, ""},
 		{"of two lines", nil, long, ""},
+		{"the input of another tool", nil, tool, ""},
 		{"another command", nil, asks("b", "rm -rf /"), ""},
 		{"with a mistake in a file", func() { broken = errors.New("mistake") }, asks("a", "git status"), ""},
 		{"decided", func() { broken = nil }, asks("a", "git status"), "id rule 1 1 a"},

@@ -22,18 +22,50 @@ const answeredLimit = 20 * time.Second
 // earlier.
 const drawnBefore = 500 * time.Millisecond
 
-// Answered is a dialog that is gone.
+// Answered is a dialog that is gone, or whose boxes are checked.
 type Answered struct {
 	Question string
-	Choice   profile.Choice
+	// Choice is the last of Choices, or the one that sent them.
+	Choice profile.Choice
+	// Choices are those that were named, with their boxes as they are now.
+	Choices []profile.Choice
+	// Text is what was typed into a field.
+	Text string
+	// Open says that the dialog is still there: boxes were checked or cleared, and nothing was
+	// sent.
+	Open bool
 	// Next is the dialog that replaced it, or nil.
 	Next *AsksError
+}
+
+// Picked returns what was chosen, on one line. A text is not in it.
+func (a Answered) Picked() string {
+	var all []string
+	for _, c := range a.Choices {
+		switch {
+		case !a.Open || c.Checked == nil:
+			all = append(all, c.Label)
+		case *c.Checked:
+			all = append(all, c.Label+": checked")
+		default:
+			all = append(all, c.Label+": not checked")
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // Reply is an answer to a dialog.
 type Reply struct {
 	// Choice is the key of a choice, or the beginning of its label.
 	Choice string
+	// Choices are more of them, of a dialog with boxes. With Submit the named ones are the
+	// checked ones in the end; without, the box of each is checked or cleared.
+	Choices []string
+	// Submit says to send what is checked.
+	Submit bool
+	// Text is typed into the field that the dialog has for a text of one's own, which need not
+	// be named. Without boxes that is the answer.
+	Text string
 	// Question is a text that the dialog's question must contain, in any case.
 	Question string
 	// Digest is that of the dialog which the person has seen, see [profile.Dialog]; empty: the
@@ -41,8 +73,8 @@ type Reply struct {
 	Digest string
 }
 
-// Answer picks a choice of the dialog that the agent shows, and returns nil once the dialog
-// is gone. Another dialog than the one that is meant is not answered: [ErrChanged], with the
+// Answer picks choices of the dialog that the agent shows, and returns nil once the dialog
+// is gone, or once its boxes are as they were meant if nothing is to be sent. Another dialog than the one that is meant is not answered: [ErrChanged], with the
 // new one. The dialog is read again right before each key.
 func (a *Agent) Answer(ctx context.Context, r Reply) (Answered, error) {
 	s, l, err := a.drawn(ctx)
@@ -58,16 +90,49 @@ func (a *Agent) Answer(ctx context.Context, r Reply) (Answered, error) {
 	if !strings.Contains(plain(l.Question), plain(r.Question)) {
 		return Answered{}, a.changed(l, "asks something else")
 	}
-	c, err := a.choose(l, r.Choice)
+	p, err := a.plan(l, r)
 	if err != nil {
 		return Answered{}, err
 	}
-	out := Answered{Question: l.Question, Choice: c}
-	if err := a.pick(ctx, l, c); err != nil {
+	out := Answered{Question: l.Question, Text: r.Text}
+	l, err = a.prepare(ctx, l, p, &out)
+	if err != nil || p.last == nil {
+		out.Open = err == nil
 		return out, err
 	}
-	out.Next, err = a.gone(ctx, l, c)
+	last := *p.last
+	if last.Kind == profile.KindText {
+		err = a.key(ctx, l, "Enter") // it is selected, and has its text for a label now
+	} else {
+		last = l.Choices[index(l, last)] // the selection may have moved
+		out.Choice = last
+		if len(out.Choices) == 0 {
+			out.Choices = checked(l, last)
+		}
+		err = a.pick(ctx, l, last)
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Next, err = a.gone(ctx, l, last)
+	if err == nil && last.Kind != profile.KindOption {
+		err = a.taken(ctx, s)
+	}
 	return out, err
+}
+
+// checked returns the choices that a choice sends: those with checked boxes, or itself.
+func checked(l profile.Look, c profile.Choice) []profile.Choice {
+	var all []profile.Choice
+	for _, o := range l.Choices {
+		if c.Kind == profile.KindSubmit && o.Checked != nil && *o.Checked {
+			all = append(all, o)
+		}
+	}
+	if len(all) == 0 {
+		return []profile.Choice{c}
+	}
+	return all
 }
 
 // plain returns a question as it is compared: without blanks and the marks of new lines.
@@ -234,7 +299,7 @@ func (a *Agent) key(ctx context.Context, seen profile.Look, name string) error {
 // once, if the dialog shows that it did: another dialog like this one may have come.
 func (a *Agent) gone(ctx context.Context, asked profile.Look, c profile.Choice) (*AsksError, error) {
 	began := time.Now()
-	entered := c.Selected || !hasKey(c)
+	entered := c.Selected || !hasKey(c) || c.Kind == profile.KindText
 	over := false
 	var next *AsksError
 	var last profile.Screen

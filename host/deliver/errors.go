@@ -3,6 +3,7 @@ package deliver
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/swarmhost/swarm/host/profile"
@@ -69,7 +70,11 @@ func (e *AsksError) Hint() string {
 		return fmt.Sprintf("look with 'swarm peek %[1]s' and press keys with 'swarm keys %[1]s KEY'", e.Name)
 	}
 	key := "CHOICE"
-	if c, ok := profile.Proposed(e.Choices); ok {
+	if slices.ContainsFunc(e.Choices, func(c profile.Choice) bool { return c.Kind == profile.KindSubmit }) {
+		if key = "--submit"; slices.ContainsFunc(e.Choices, func(c profile.Choice) bool { return c.Checked != nil }) {
+			key = "CHOICE... --submit"
+		}
+	} else if c, ok := profile.Proposed(e.Choices); ok {
 		if key = c.Key; !hasKey(c) {
 			key = fmt.Sprintf("%q", safetext.Line(c.Label))
 		}

@@ -19,6 +19,9 @@ type fake struct {
 	draft string
 	// cursor is how far the cursor is before the end of that.
 	cursor int
+	// survey says that it shows one, which takes a digit at an empty prompt; rated are those.
+	survey bool
+	rated  string
 	// plain says that nothing shows how its screen looks: a proposal looks like a draft.
 	plain bool
 	// said is what was submitted, in order; works says that it works on it.
@@ -138,6 +141,9 @@ func (f *fake) screen() profile.Screen {
 	if draft == "" {
 		draft = f.ghost
 	}
+	if f.survey {
+		lines = append(lines, "● How is Claude doing this session? (optional)", "  1: Bad    2: Fine   3: Good   0: Dismiss", "")
+	}
 	s := profile.Screen{Lines: slices.Concat(lines, []string{rule}, strings.Split("❯ "+draft, "\n"), []string{rule, hint})}
 	if !f.plain {
 		for _, line := range s.Lines {
@@ -188,6 +194,10 @@ func (f *fake) Input(_ context.Context, in swarm.Input) (swarm.InputResult, erro
 func (f *fake) text(text string) {
 	f.typedAt = time.Now()
 	if f.dialog == nil && !f.deaf {
+		if f.survey && f.draft == "" && len(text) == 1 && strings.Contains("0123", text) {
+			f.survey, f.rated = false, f.rated+text
+			return
+		}
 		at := len(f.draft) - f.cursor
 		f.draft = f.draft[:at] + text + f.draft[at:]
 	}
@@ -212,6 +222,10 @@ func (f *fake) key(name string) {
 		if !d.lists {
 			f.pick(d.selected)
 		}
+	case name == "BSpace" && f.draft != "":
+		f.draft = f.draft[:len(f.draft)-1]
+	case name == "0":
+		f.text(name)
 	case name != "Enter":
 	case time.Since(f.typedAt) < 120*time.Millisecond:
 		f.draft += "\n"

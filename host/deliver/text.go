@@ -132,6 +132,9 @@ func (d *delivery) typeIt(ctx context.Context) error {
 		length > partial && d.Profile.Unsubmitted(d.before, d.text):
 		return d.unsent(d.before)
 	}
+	if err := d.dismiss(ctx); err != nil {
+		return err
+	}
 	if err := d.note(false); err != nil {
 		return err
 	}
@@ -168,6 +171,43 @@ func (d *delivery) typeIt(ctx context.Context) error {
 	// The guard counts from when the program has read the text, which may be long after
 	// it was given.
 	return sleep.For(ctx, d.Profile.PasteGuard())
+}
+
+// dismissLimit is how long something that takes single keys may take to close.
+const dismissLimit = 10 * time.Second
+
+// dismiss closes what would take a text of one letter for an answer, such as a survey. The key
+// that closes it is a text, too, if it has just closed by itself: it is taken away then.
+func (d *delivery) dismiss(ctx context.Context) error {
+	key := d.before.Dismiss
+	if key == "" || utf8.RuneCountInString(d.mine) > 1 {
+		return nil
+	}
+	if _, err := d.Terminal.Input(ctx, swarm.Input{Kind: swarm.InputKeys, Data: []byte(key)}); err != nil {
+		return &inputError{error: err, name: d.Name}
+	}
+	erased := false
+	err := d.watch(ctx, dismissLimit, func(s profile.Screen, l profile.Look) (bool, error) {
+		d.screen, d.before = s, l
+		if err := d.asks(l, false); err != nil {
+			return false, err
+		}
+		if l.Draft == key && !erased {
+			erased = true
+			_, err := d.Terminal.Input(ctx, swarm.Input{Kind: swarm.InputKeys, Data: []byte("BSpace")})
+			return false, err
+		}
+		return l.Dismiss == "" && l.Draft == "", nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case d.before.Draft != "":
+		return d.unsent(d.before)
+	case d.before.Dismiss != "":
+		return d.failf(ErrNoPrompt, "'%s' shows something that takes single letters, and does not close it; nothing was typed; %s", d.Name, quote(d.screen))
+	}
+	return nil
 }
 
 func (d *delivery) saw(l profile.Look) { d.draft, d.rows, d.shown, d.seen = l.Draft, l.Rows, true, l }

@@ -372,3 +372,58 @@ func TestTextThatEndsTheAgent(t *testing.T) {
 		f.wantGiven(t, "/quit", "<Enter>")
 	})
 }
+
+// A survey takes a digit for a rating, so it is closed before a text of one letter.
+func TestTextAtASurvey(t *testing.T) {
+	for text, given := range map[string][]string{"2": {"<0>", "2", "<Enter>"}, "2 of 3": {"2 of 3", "<Enter>"}} {
+		synctest.Test(t, func(t *testing.T) {
+			f := fake{survey: true}
+			if err := agent(t, &f).Text(t.Context(), text, true); err != nil {
+				t.Fatal(err)
+			}
+			f.wantGiven(t, given...)
+			f.wantSaid(t, text)
+			if f.rated != "" && f.rated != "0" {
+				t.Errorf("rated %s", f.rated)
+			}
+		})
+	}
+	// It closes by itself before the key comes.
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{survey: true}
+		a := agent(t, &f)
+		a.Terminal = &closing{&f}
+		if err := a.Text(t.Context(), "2", true); err != nil {
+			t.Fatal(err)
+		}
+		f.wantGiven(t, "<0>", "<BSpace>", "2", "<Enter>")
+		f.wantSaid(t, "2")
+	})
+	// One that comes after the look takes the text, which the screen does not show then.
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{}
+		a := agent(t, &f)
+		a.Terminal = &opening{&f}
+		if err := a.Text(t.Context(), "2", true); !errors.Is(err, deliver.ErrNotSubmitted) {
+			t.Errorf("%v", err)
+		}
+		f.wantGiven(t, "2")
+	})
+}
+
+// closing is an agent whose survey closes right before a key, opening one whose survey comes
+// right before a text.
+type (
+	closing struct{ *fake }
+	opening struct{ *fake }
+)
+
+func (c *closing) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
+	c.survey = false
+	return c.fake.Input(ctx, in)
+}
+
+func (o *opening) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
+	o.survey = true
+	return o.fake.Input(ctx, in)
+}

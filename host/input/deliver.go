@@ -105,11 +105,14 @@ func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Repl
 	if err != nil {
 		return out, worker.Naming(err, "cannot answer", rec.Name)
 	}
+	if out.Open {
+		return out, nil // nothing was sent
+	}
 	if who == "" {
 		who = s.caller(ctx)
 	}
 	err = s.opts.Change(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
-		return display.TellOfAnswer(ctx, tx, &rec, out.Question, out.Choice.Label, who)
+		return display.TellOfAnswer(ctx, tx, &rec, out.Question, out.Picked(), who)
 	})
 	if err != nil {
 		return out, fmt.Errorf("'%s' was answered, but the history does not have it: %w", rec.Name, err)

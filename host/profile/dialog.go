@@ -47,6 +47,20 @@ type dialogShape struct {
 	inside, head *regexp.Regexp
 	// volatile match lines that change while the dialog stays, such as tips.
 	volatile []*regexp.Regexp
+	// declined match the lines by which the agent shows that a dialog was closed without an
+	// answer.
+	declined []*regexp.Regexp
+}
+
+// Declined returns how many lines of a screen say that a dialog was closed without an answer.
+func (p *Profile) Declined(s Screen) int {
+	n := 0
+	for _, line := range s.Text() {
+		if matchesAny(p.dialog.declined, line) {
+			n++
+		}
+	}
+	return n
 }
 
 func (d *dialogShape) isZero() bool { return d.top == nil && d.inside == nil }

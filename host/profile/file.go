@@ -42,6 +42,7 @@ type file struct {
 		Inside   string   `toml:"inside"`
 		Head     string   `toml:"head"`
 		Volatile []string `toml:"volatile"`
+		Declined []string `toml:"declined"`
 	} `toml:"dialog"`
 	Run struct {
 		Flags         []string `toml:"flags"`
@@ -278,6 +279,7 @@ func (r *reader) dialog(f *file) dialogShape {
 	return dialogShape{
 		top: r.pattern("dialog.top", d.Top), inside: r.pattern("dialog.inside", d.Inside), head: r.pattern("dialog.head", d.Head),
 		volatile: r.patterns("dialog.volatile", d.Volatile),
+		declined: r.patterns("dialog.declined", d.Declined),
 	}
 }
 

@@ -79,15 +79,20 @@ func questionOf(q question.Question) Question {
 // WorkerAnswerInput is an answer to the question of an agent.
 type WorkerAnswerInput struct {
 	Name   string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
-	Choice string `json:"choice" jsonschema:"Key of the choice, or the beginning of its label" schema:"min=1"`
-	Digest string `json:"digest" jsonschema:"Digest of the dialog that is answered" schema:"min=1"`
+	Choice string `json:"choice,omitempty" jsonschema:"Key of the choice, or the beginning of its label"`
+	// Choices, Submit and Text have the meaning that they have in deliver.Reply.
+	Choices []string `json:"choices,omitempty" jsonschema:"Several choices of a dialog with boxes"`
+	Submit  bool     `json:"submit,omitempty" jsonschema:"Send what is checked: exactly the given choices, if there are any"`
+	Text    string   `json:"text,omitempty" jsonschema:"Text for the dialog's field"`
+	Digest  string   `json:"digest" jsonschema:"Digest of the dialog that is answered" schema:"min=1"`
 }
 
 // WorkerAnswerOutput is the output of the tool worker-answer.
 type WorkerAnswerOutput struct {
 	outcome
 	Answered string `json:"answered,omitempty" jsonschema:"The question that was answered"`
-	Label    string `json:"label,omitempty" jsonschema:"The choice that was picked"`
+	Label    string `json:"label,omitempty" jsonschema:"The choice that was picked, or all of them"`
+	Open     bool   `json:"open,omitempty" jsonschema:"Whether boxes were changed and nothing was sent yet"`
 	asked
 	failure
 }
@@ -105,11 +110,11 @@ not answered. A question that follows is returned. A leader may answer only if t
 		if err != nil {
 			return WorkerAnswerOutput{}, err
 		}
-		done, err := h.Answer(ctx, w.ID, deliver.Reply{Choice: in.Choice, Digest: in.Digest})
+		done, err := h.Answer(ctx, w.ID, deliver.Reply{Choice: in.Choice, Choices: in.Choices, Submit: in.Submit, Text: in.Text, Digest: in.Digest})
 		if err != nil {
 			return WorkerAnswerOutput{failure: failure{message(err)}, asked: askedNow(err)}, nil
 		}
-		out := WorkerAnswerOutput{Answered: done.Question, Label: done.Choice.Label}
+		out := WorkerAnswerOutput{Answered: done.Question, Label: done.Picked(), Open: done.Open}
 		if next := done.Next; next != nil {
 			out.asked = asked{next.Question, agent.Choices(next.Choices), agent.DialogOf(next.Dialog)}
 		}

@@ -114,9 +114,11 @@ func (w *answering) ask(ctx context.Context, q question.Question) error {
 	}
 	out, err := w.h.Answer(ctx, q.Worker.ID, deliver.Reply{Choice: choice, Digest: s.Dialog.Digest})
 	switch {
+	case err == nil && out.Open:
+		w.Printf("not sent yet: %s\n\n", deliver.Dialog(out.Picked(), nil))
 	case err == nil:
 		w.answered++
-		w.Printf("answered %s: %s\n\n", q.Worker.Name, deliver.Dialog(out.Choice.Label, nil))
+		w.Printf("answered %s: %s\n\n", q.Worker.Name, deliver.Dialog(out.Picked(), nil))
 	case ctx.Err() != nil:
 		return err
 	default: // it is asked again, or gone

@@ -31,6 +31,9 @@ type terminalAgent struct {
 	selected int
 	// shell says that a shell of it runs in the background.
 	shell bool
+	// checked are the rows whose boxes are, and field is the text in the place of fieldRow.
+	checked map[int]bool
+	field   string
 	// pasted is when the last text came.
 	pasted    time.Time
 	completed bool
@@ -38,7 +41,8 @@ type terminalAgent struct {
 
 // agent runs an agent with options, as "draw=6s": for how long it draws before it
 // reads; "ask=QUESTION;QUESTION": what it asks at first, one after the other; "rows=ROW;ROW": the
-// choices; "surprise=QUESTION": what it asks once a text was typed; "permission=QUESTION": what
+// choices, of which "Type something." is a field for a text; "boxes=1": they have boxes, and a row
+// below them sends what is checked; "surprise=QUESTION": what it asks once a text was typed; "permission=QUESTION": what
 // it asks once one was submitted; "work=2s": for how long it works on each;
 // "answer=TEXT;TEXT": what it says then, the first text in its first run, which DIR/runs
 // counts, and so on, the last one again and again; "exit=N" in the place of a text ends it;
@@ -197,11 +201,23 @@ func (a *terminalAgent) span(name string) time.Duration {
 func (a *terminalAgent) asks(name string) {
 	if first, rest, _ := strings.Cut(a.options[name], ";"); first != "" {
 		a.question, a.rows, a.selected = first, strings.Split(a.options["rows"], ";"), 0
+		a.checked, a.field = map[int]bool{}, ""
 		a.options[name] = rest
 	}
 }
 
+// fieldRow is the choice that is a field.
+const fieldRow = "Type something."
+
+func (a *terminalAgent) inField() bool {
+	return a.question != "" && a.selected < len(a.rows) && a.rows[a.selected] == fieldRow
+}
+
 func (a *terminalAgent) paste(text string) {
+	if a.inField() {
+		a.field += text
+		a.checked[a.selected] = true
+	}
 	if a.question != "" {
 		return
 	}
@@ -218,7 +234,7 @@ func (a *terminalAgent) arrow(c byte) {
 	switch {
 	case c == 'A' && a.selected > 0:
 		a.selected--
-	case c == 'B' && a.selected < len(a.rows)-1:
+	case c == 'B' && (a.selected < len(a.rows)-1 || a.options["boxes"] != "" && a.selected < len(a.rows)):
 		a.selected++
 	}
 }
@@ -255,6 +271,15 @@ func (a *terminalAgent) deaf() bool {
 // key takes a key and reports whether that begins work.
 func (a *terminalAgent) key(c byte) bool {
 	switch {
+	case a.inField() && c != '\r':
+		a.field += string(rune(c))
+	case a.question != "" && a.options["boxes"] != "" && c == '\r' && a.selected < len(a.rows):
+		a.checked[a.selected] = !a.checked[a.selected]
+	case a.question != "" && a.options["boxes"] != "" && c >= '1' && int(c-'1') < len(a.rows):
+		a.selected = int(c - '1')
+		a.checked[a.selected] = !a.checked[a.selected]
+	case a.question != "" && c >= '1' && int(c-'1') < len(a.rows) && a.rows[c-'1'] == fieldRow:
+		a.selected = int(c - '1')
 	case a.question != "" && c == '\r':
 		a.pick(a.selected)
 	case a.question != "" && c >= '1' && int(c-'1') < len(a.rows):
@@ -289,11 +314,28 @@ func (a *terminalAgent) key(c byte) bool {
 func (a *terminalAgent) pick(row int) {
 	f, err := os.OpenFile(a.dir+"/picked", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err == nil {
-		fmt.Fprintf(f, "%s: %s\n", a.question, a.rows[row])
+		fmt.Fprintf(f, "%s: %s\n", a.question, strings.Join(a.picks(row), ", "))
 		f.Close()
 	}
 	a.question, a.rows = "", nil
 	a.asks("ask")
+}
+
+// picks returns what a row stands for.
+func (a *terminalAgent) picks(row int) (all []string) {
+	for i := range a.rows {
+		if i == row || row == len(a.rows) && a.checked[i] {
+			all = append(all, a.label(i))
+		}
+	}
+	return all
+}
+
+func (a *terminalAgent) label(row int) string {
+	if a.rows[row] == fieldRow && a.field != "" {
+		return a.field
+	}
+	return a.rows[row]
 }
 
 func (a *terminalAgent) draw() {
@@ -308,6 +350,9 @@ func (a *terminalAgent) draw() {
 			continue
 		}
 		if answer, ok := strings.CutPrefix(text, "\x01"); ok {
+			if strings.HasPrefix(answer, "API Error") || strings.HasPrefix(answer, "You've hit your") {
+				answer = "\x1b[31m" + answer + "\x1b[0m" // as no answer of a model looks
+			}
 			line("● " + answer)
 			continue
 		}
@@ -317,12 +362,25 @@ func (a *terminalAgent) draw() {
 	line(rule)
 	if a.question != "" {
 		line(" " + a.question)
-		for i, row := range a.rows {
-			mark := " "
+		mark := func(i int) string {
 			if i == a.selected {
-				mark = "❯"
+				return "❯"
 			}
-			line(fmt.Sprintf(" %s %d. %s", mark, i+1, row))
+			return " "
+		}
+		for i := range a.rows {
+			box := ""
+			switch {
+			case a.options["boxes"] == "":
+			case a.checked[i]:
+				box = "[✔] "
+			default:
+				box = "[ ] "
+			}
+			line(fmt.Sprintf(" %s %d. %s%s", mark(i), i+1, box, a.label(i)))
+		}
+		if a.options["boxes"] != "" {
+			line(" " + mark(len(a.rows)) + "    Submit")
 		}
 		line("")
 		b.WriteString(" Esc to cancel\x1b[J")

@@ -99,7 +99,7 @@ func (w *answering) ask(ctx context.Context, q question.Question) error {
 	if q.Refusal != nil || len(s.Choices) == 0 || s.Dialog.Digest == "" {
 		w.Warn("it can't be answered here: "+why(q), "")
 		w.passed[identity(q)] = true
-		return nil
+		return nil //nolint:nilerr // the refusal was shown
 	}
 	w.Printf("choice (Enter leaves it open, q ends): ")
 	choice, err := w.line(ctx)

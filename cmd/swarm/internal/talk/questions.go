@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -224,7 +225,9 @@ func watchQuestions(ctx context.Context, a *app.App, h *host.Host, o *questionsO
 		}
 		if err != nil {
 			cancel()
-			<-ended
+			if last := <-ended; !errors.Is(last, context.Canceled) {
+				err = errors.Join(err, last)
+			}
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -20,6 +21,7 @@ type (
 	Worker        = worker.Worker
 	WorkerStatus  = worker.Status
 	AgentState    = worker.AgentState
+	StoppedError  = display.StoppedError
 	Selection     = worker.Selection
 	Warning       = worker.Warning
 	NotFoundError = store.NotFoundError
@@ -93,6 +95,9 @@ var (
 // MayRun returns an [ErrRunning] for a lost worker that perhaps still runs, see
 // [worker.MayRun].
 func MayRun(w Worker, what string) error { return worker.MayRun(w, what) }
+
+// TeamStatus returns what a state means for an agent of a team; empty: nothing.
+func TeamStatus(s *AgentState) team.Status { return worker.TeamStatus(s) }
 
 // LimitsText writes limits for people; it is empty if there are none.
 func LimitsText(l swarm.Limits) string { return worker.LimitsText(l) }

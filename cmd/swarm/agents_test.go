@@ -53,6 +53,10 @@ var agentCases = []struct {
 	{"integrate", testAgentIntegrate},
 	{"ralph-continue", testAgentRalphContinue},
 	{"respawn-resume", testAgentRespawnResume},
+	{"stopped", testAgentStopped},
+	{"limited", testAgentLimited},
+	{"background", testAgentBackground},
+	{"question", testAgentQuestion},
 }
 
 // TestAgents runs each real coding agent as a worker under tmux against a model of our

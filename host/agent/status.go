@@ -45,9 +45,10 @@ type Agent struct {
 	HeartbeatAge     float64          `json:"heartbeatAge" jsonschema:"Seconds since last heartbeat"`
 	HeartbeatHealthy bool             `json:"heartbeatHealthy" jsonschema:"True if its last sign of life is less than 60 seconds old"`
 
-	State    string   `json:"state,omitempty" jsonschema:"State that its screen shows: working, idle, blocked, unknown"`
+	State    string   `json:"state,omitempty" jsonschema:"State that its screen shows or its hooks report: working, idle, blocked, background, compacting, limited, broken, unknown"`
 	Question string   `json:"question,omitempty" jsonschema:"Question of a blocked agent; a person or the leader has to answer"`
 	Choices  []string `json:"choices,omitempty" jsonschema:"The answers that it offers"`
+	Reason   string   `json:"reason,omitempty" jsonschema:"The usage limit or the error at which it stopped, or its background work"`
 
 	// SessionID is the id of its worker, Worker the worker's name.
 	SessionID string `json:"sessionId" jsonschema:"ID of the worker that it runs in"`
@@ -96,6 +97,12 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 		}
 		server, sessions = t.Server, len(live)
 		rows, out.Warnings, err = req.agents(ctx, tx)
+		for i, a := range rows {
+			// One in a worktree works there, and not where it was spawned from.
+			if rec, err := tx.Get(ctx, a.WorkerID); err == nil && rec.Workspace != nil && rec.Dir != "" {
+				rows[i].Dir = rec.Dir
+			}
+		}
 		return rows, err
 	})
 	if err != nil {
@@ -119,7 +126,7 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 		if sign.Gone || a.Status == team.Terminated {
 			state = nil
 		}
-		sign.Shows = state.Shows()
+		sign.Shows = host.TeamStatus(state)
 		health := team.Judge(&a, sign, now)
 		out.Agents = append(out.Agents, agentOf(&a, health, state))
 		out.Summary.count(health.Status)
@@ -158,6 +165,7 @@ func agentOf(a *registry.Agent, h team.Health, state *host.AgentState) Agent {
 	}
 	if state != nil {
 		out.State, out.Question, out.Choices = string(state.State), state.Question, Choices(state.Choices)
+		out.Reason = state.Reason
 	}
 	return out
 }

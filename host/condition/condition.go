@@ -22,8 +22,10 @@ type Kind string
 const (
 	// Blocked means that an agent asks something and takes no other input.
 	Blocked Kind = "blocked"
-	// Broken means that the screen of an agent shows an error.
+	// Broken means that an agent stopped with an error, or needs a sign-in.
 	Broken Kind = "broken"
+	// Limited means that an agent stopped at a usage limit.
+	Limited Kind = "limited"
 	// CrashLoop means that the restart policy has given the worker up.
 	CrashLoop Kind = "crash-loop"
 	// Lost means that the exit will never be known.
@@ -40,6 +42,10 @@ const (
 	Paused Kind = "paused"
 	// Idle means that an agent waits at its prompt.
 	Idle Kind = "idle"
+	// Background means that the turn of an agent has ended and its background work runs on.
+	Background Kind = "background"
+	// Compacting means that an agent summarizes its conversation.
+	Compacting Kind = "compacting"
 	// Working means that an agent works on something.
 	Working Kind = "working"
 	// Running means that the worker runs, and no more is known of it.
@@ -61,6 +67,7 @@ var kinds = []struct {
 }{
 	{Blocked, Asking, "◆", "!"},
 	{Broken, Bad, "✗", "x"},
+	{Limited, Bad, "◔", "#"},
 	{CrashLoop, Bad, "↻", "%"},
 	{Lost, Bad, "?", "?"},
 	{Failed, Bad, "✗", "x"},
@@ -69,6 +76,8 @@ var kinds = []struct {
 	{Starting, Waiting, "◌", "~"},
 	{Paused, Waiting, "‖", "="},
 	{Idle, Good, "○", "o"},
+	{Background, Good, "◍", "&"},
+	{Compacting, Good, "◎", "@"},
 	{Working, Good, "●", "*"},
 	{Running, Good, "●", "*"},
 	{Succeeded, Quiet, "✓", "+"},
@@ -237,19 +246,32 @@ func running(w worker.Worker) Condition {
 	if w.State == nil {
 		return c
 	}
-	switch w.State.State {
-	case profile.Blocked:
-		return Condition{Kind: Blocked, Text: "blocked", Since: w.State.Since}
-	case profile.Idle:
-		c = Condition{Kind: Idle, Text: "idle", Since: w.State.Since}
-	case profile.Working:
-		c = Condition{Kind: Working, Text: "working", Since: w.State.Since}
-	case profile.Background, profile.Compacting, profile.Limited, profile.Broken, profile.Unknown:
-	}
-	if w.State.Broken != "" {
-		c.Kind, c.Text = Broken, "shows error"
+	if kind := ofState(w.State.State); kind != "" {
+		return Condition{Kind: kind, Text: string(kind), Since: w.State.Since}
 	}
 	return c
+}
+
+// ofState returns the kind of a running agent with a state; empty: the state says nothing.
+func ofState(s profile.State) Kind {
+	switch s {
+	case profile.Blocked:
+		return Blocked
+	case profile.Broken:
+		return Broken
+	case profile.Limited:
+		return Limited
+	case profile.Idle:
+		return Idle
+	case profile.Background:
+		return Background
+	case profile.Compacting:
+		return Compacting
+	case profile.Working:
+		return Working
+	case profile.Unknown:
+	}
+	return ""
 }
 
 func ended(w worker.Worker) Condition {

@@ -176,12 +176,14 @@ func (a Action) Risk(now time.Time) []string {
 		}
 		s := i.Worker.State
 		switch {
-		case s != nil && s.State == profile.Working:
+		case s != nil && (s.State == profile.Working || s.State == profile.Compacting):
 			text := i.Name + " is at work"
 			if !s.Since.IsZero() {
 				text += " (" + humane.Age(now.Sub(s.Since)) + ")"
 			}
 			lines = append(lines, text+": its turn is lost")
+		case s != nil && s.State == profile.Background:
+			lines = append(lines, i.Name+" has work in the background: that is lost")
 		case s != nil && s.State == profile.Blocked:
 			lines = append(lines, i.Name+" waits for an answer: its turn is lost")
 		case i.Ralph:

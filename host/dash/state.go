@@ -71,7 +71,7 @@ func stateOf(w *host.Worker, seen bool) State {
 
 func urgencyOf(k condition.Kind) Urgency {
 	switch k {
-	case condition.Blocked, condition.Broken:
+	case condition.Blocked, condition.Broken, condition.Limited:
 		return Attention
 	case condition.CrashLoop:
 		return CrashLoop
@@ -79,7 +79,7 @@ func urgencyOf(k condition.Kind) Urgency {
 		return Lost
 	case condition.Failed:
 		return Failed
-	case condition.Restarting, condition.Starting, condition.Paused, condition.Idle, condition.Working, condition.Running:
+	case condition.Restarting, condition.Starting, condition.Paused, condition.Idle, condition.Background, condition.Compacting, condition.Working, condition.Running:
 		return Running
 	default:
 		return Ended

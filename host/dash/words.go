@@ -30,7 +30,7 @@ func (i Item) Remark() string {
 	w := i.Worker
 	switch {
 	case w.Status == host.StatusRunning && w.State != nil:
-		return cmp.Or(w.State.Question, w.State.Broken)
+		return cmp.Or(w.State.Question, w.State.Reason, w.State.Broken)
 	case w.Completion != nil:
 		return w.Completion.Summary
 	case w.Status == host.StatusStopped && w.Exit != nil:
@@ -81,9 +81,9 @@ func ToneOf(e history.Event) condition.Tone {
 			return condition.Bad
 		}
 		return condition.Good
-	case history.Complete, history.Spawned, history.Adopted, history.Working:
+	case history.Complete, history.Spawned, history.Adopted, history.Working, history.Background, history.Compacting:
 		return condition.Good
-	case history.Blocked, history.Asked, history.Limited, history.LoopPaused:
+	case history.Blocked, history.Asked, history.Limited, history.Broken, history.LoopPaused:
 		return condition.Asking
 	case history.Restarted:
 		return condition.Waiting

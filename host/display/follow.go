@@ -37,13 +37,16 @@ func followReady(ctx context.Context, p *backend.Peer, handle swarm.Handle, r Re
 	if !screen {
 		return readOutput(ctx, p, handle, written)
 	}
-	return followScreen(ctx, p, handle, written, func(s swarm.Screen) bool { return !s.Taken && r.ready(s.Lines) })
+	return followScreen(ctx, p, handle, written, func(s swarm.Screen) (bool, time.Duration) {
+		return !s.Taken && r.ready(s.Lines), 0
+	})
 }
 
-// followScreen looks at a worker's screen, at once and whenever the worker has written
-// something, until shown says so of it, or written, unless it is nil, of lines of
-// output: nil. A worker that ends before is [swarm.ErrNotFound].
-func followScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, written func([]string) bool, shown func(swarm.Screen) bool) error {
+// followScreen looks at a worker's screen, at once, whenever the worker has written something,
+// and once more after the time that shown returns if that is not 0, until shown says so of
+// it, or written, unless it is nil, of lines of output: nil. A worker that ends before is
+// [swarm.ErrNotFound].
+func followScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, written func([]string) bool, shown lookFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	more := make(chan struct{}, 1)
 	over := make(chan error, 1)
@@ -61,6 +64,10 @@ func followScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, wri
 	})
 	return watchScreen(ctx, p, handle, shown, more, over)
 }
+
+// lookFunc looks at a screen. It reports whether that is enough, and otherwise when the same
+// screen is to be looked at once more; 0: when the worker has written something.
+type lookFunc func(swarm.Screen) (done bool, again time.Duration)
 
 // readOutput reads a worker's output, what was written before too, until ready says
 // so of what is new: nil. Its end is [swarm.ErrNotFound].
@@ -90,7 +97,7 @@ func readOutput(ctx context.Context, p *backend.Peer, handle swarm.Handle, ready
 // watchScreen looks at a worker's screen, at once and whenever written says that the
 // worker has written something, until shown says so of it.
 // over is how the reading of its output ended.
-func watchScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, shown func(swarm.Screen) bool, written <-chan struct{}, over <-chan error) error {
+func watchScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, shown lookFunc, written <-chan struct{}, over <-chan error) error {
 	look := time.NewTimer(0)
 	defer look.Stop()
 	var since time.Time // of the first output that was not looked at
@@ -108,14 +115,25 @@ func watchScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, show
 		case <-look.C:
 			since = time.Time{}
 			s, err := p.Backend.Screen(ctx, handle, swarm.ScreenOptions{Styles: true})
-			if err == nil && shown(s) {
-				return nil
+			var later time.Duration
+			if err == nil {
+				var done bool
+				if done, later = shown(s); done {
+					return nil
+				}
 			}
 			// A screen that can't be seen now may be seen later, or has ended, which
 			// the output tells.
-			if again < len(screenAgain) {
-				look.Reset(screenAgain[again])
+			switch {
+			case again < len(screenAgain):
+				next := screenAgain[again]
+				if later > 0 {
+					next = min(next, later)
+				}
+				look.Reset(next)
 				again++
+			case later > 0:
+				look.Reset(later)
 			}
 		}
 	}

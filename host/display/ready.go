@@ -211,8 +211,8 @@ const brokenFor = time.Second
 // prompt: nil. A dialog is an [*AsksError], an error screen an [ErrBroken].
 func followProfile(ctx context.Context, owner *backend.Peer, rec registry.Record, p *profile.Profile) error {
 	start := starting{profile: p}
-	err := followScreen(ctx, owner, rec.Handle, nil, func(s swarm.Screen) bool {
-		return !s.Taken && start.over(profile.Screen{Lines: s.Lines, Styled: s.Styled}, time.Now())
+	err := followScreen(ctx, owner, rec.Handle, nil, func(s swarm.Screen) (bool, time.Duration) {
+		return !s.Taken && start.over(profile.Screen{Lines: s.Lines, Styled: s.Styled}, time.Now()), 0
 	})
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,11 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/hookstate"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -20,36 +24,46 @@ import (
 // each backend, and none if no worker has a profile.
 func (d *Reader) Look(ctx context.Context, recs []registry.Record, ws []worker.Worker) {
 	profiles := make([]*profile.Profile, len(recs))
-	for i := range recs {
-		if ws[i].Alive() {
-			profiles[i] = d.ProfileOf(&recs[i])
-		}
-		if profiles[i] != nil {
-			ws[i].State = d.stateWithoutScreen(profiles[i], &recs[i])
-		}
-	}
-	now := time.Now()
-	asks := func(i int) bool { return ws[i].State != nil && ws[i].State.Source == "" }
 	byID := make(map[string]int, len(recs))
 	for i := range recs {
 		byID[recs[i].ID] = i
+		if ws[i].Alive() {
+			profiles[i] = d.ProfileOf(&recs[i])
+		}
 	}
-	backend.Each(d.opts.Plugins.Groups(recs, func(r registry.Record) bool { return asks(byID[r.ID]) }), func(g *backend.Group) {
+	shown := make([]swarm.Screen, len(recs))
+	looks := make([]*profile.Look, len(recs))
+	hasScreen := func(r registry.Record) bool {
+		p := profiles[byID[r.ID]]
+		return p != nil && !p.Headless(r.Command)
+	}
+	backend.Each(d.opts.Plugins.Groups(recs, hasScreen), func(g *backend.Group) {
 		for i, s := range d.screens(ctx, g) {
 			if at := g.At[i]; s.Err == nil {
-				_ = d.seeState(profiles[at], &ws[at], s.Screen)
+				shown[at], looks[at] = s.Screen, lookAt(profiles[at], s.Screen)
 			}
 		}
 	})
-	for i := range ws {
-		if ws[i].State != nil {
-			d.hear(&ws[i], now)
+	now := time.Now()
+	for i, p := range profiles {
+		if p == nil || shown[i].Taken {
+			continue // one that was taken at its end shows nothing of what is
+		}
+		s, _ := d.judge(p, &recs[i], looks[i], d.unchanged(recs[i].ID, looks[i]), now)
+		if s.Origins.Since.Source == worker.SourceScreen {
+			s.Since = quietSince(d.opts.Dir.RunDir(recs[i].ID), s.Since)
 		}
 		// A shell that is not at its prompt runs anything.
-		if s := ws[i].State; s != nil && s.State == profile.Unknown && profiles[i].Bare() {
-			ws[i].State = nil
+		if s.State != profile.Unknown || !p.Bare() {
+			ws[i].State = &s
 		}
 	}
+}
+
+// lookAt reads a screen with a profile.
+func lookAt(p *profile.Profile, s swarm.Screen) *profile.Look {
+	l := p.Look(profile.Screen{Lines: s.Lines, Styled: s.Styled})
+	return &l
 }
 
 // States returns the states of the running workers among records that have a profile, by
@@ -74,41 +88,18 @@ func (d *Reader) States(ctx context.Context, recs []registry.Record) map[string]
 func (d *Reader) Shows(ctx context.Context, recs []registry.Record) map[string]team.Status {
 	shown := make(map[string]team.Status)
 	for id, state := range d.States(ctx, recs) {
-		shown[id] = state.Shows()
+		shown[id] = worker.TeamStatus(state)
 	}
 	return shown
 }
 
-// stateWithoutScreen is the state of a worker before its screen is read.
-func (d *Reader) stateWithoutScreen(p *profile.Profile, rec *registry.Record) *worker.AgentState {
-	s := &worker.AgentState{Profile: p.Name(), State: profile.Unknown}
-	if p.Headless(rec.Command) {
-		s.State, s.Source = profile.Working, worker.SourceProcess
+// unchanged returns a time since which a worker has shown what its screen shows: programs
+// that wait draw nothing.
+func (d *Reader) unchanged(id string, l *profile.Look) time.Time {
+	if l == nil {
+		return time.Time{}
 	}
-	return s
-}
-
-// seeState fills in what a worker's screen shows, and returns it. One that was taken at
-// its end shows nothing of what is.
-func (d *Reader) seeState(p *profile.Profile, w *worker.Worker, screen swarm.Screen) profile.Look {
-	if screen.Taken {
-		w.State = nil
-		return profile.Look{}
-	}
-	l := p.Look(profile.Screen{Lines: screen.Lines, Styled: screen.Styled})
-	s := &worker.AgentState{
-		Profile: p.Name(), State: l.State, Source: worker.SourceScreen,
-		Question: l.Question, Choices: l.Choices, Dialog: l.Dialog, Broken: l.Trouble(),
-	}
-	if l.State == profile.Idle || l.State == profile.Blocked {
-		// Programs that wait draw nothing.
-		s.Since = d.opts.Dir.LastOutput(w.ID)
-	}
-	if l.State == profile.Unknown {
-		s.Source = ""
-	}
-	w.State = s
-	return l
+	return d.opts.Dir.LastOutput(id)
 }
 
 // screensAtOnce is how many screens a backend is asked for at the same time that can't
@@ -171,6 +162,10 @@ type Explanation struct {
 	Lines  []string
 	Look   profile.Look
 	Trials []profile.Trial
+	// Hook is the newest report of the agent's hooks, and Live reports whether the agent
+	// that it is of lives; nil: there is none.
+	Hook *hookstate.Claim
+	Live bool
 }
 
 // Explain returns the rules of a profile that were tried on a worker's screen, with their
@@ -183,6 +178,11 @@ func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) 
 	ws := d.opts.Observe(ctx, recs)
 	d.Look(ctx, recs, ws)
 	e := Explanation{Worker: ws[0], Profile: d.ProfileOf(&recs[0])}
+	run := d.opts.Dir.RunDir(recs[0].ID)
+	if e.Hook = d.hookClaim(run); e.Hook != nil {
+		status, err := statedir.ReadStatus(run)
+		e.Live = err == nil && e.Hook.Main == status.Main && e.Hook.Agent.Alive()
+	}
 	if e.Profile == nil || recs[0].Handle.IsZero() {
 		return e, nil
 	}
@@ -195,9 +195,29 @@ func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) 
 	return e, nil
 }
 
+// StoppedError says that an agent which is waited for has stopped with a usage limit or with
+// an error: it does not get idle by itself.
+type StoppedError struct {
+	// Name is the worker's.
+	Name string
+	// State is [profile.Limited] or [profile.Broken].
+	State  profile.State
+	Reason string
+}
+
+func (e *StoppedError) Error() string {
+	return fmt.Sprintf("'%s' is %s: %s", e.Name, e.State, cmp.Or(e.Reason, "the reason is unknown"))
+}
+
+// Hint returns the next step.
+func (e *StoppedError) Hint() string {
+	return fmt.Sprintf("see it with 'swarm peek %[1]s'; 'swarm explain %[1]s' says how it is known", e.Name)
+}
+
 // WaitState waits until the worker is in one of the states and returns it then. An
 // idle worker has to be so for a moment: agents draw their prompt between two steps,
-// too. A worker that ends before is a [worker.ErrEnded].
+// too. A worker that ends before is a [worker.ErrEnded]. If an idle one is waited for, one
+// that stopped with a limit or an error is a [*StoppedError], unless that state is waited for.
 func (d *Reader) WaitState(ctx context.Context, name string, until []profile.State) (worker.Worker, error) {
 	rec, err := d.opts.Begun(ctx, name)
 	if err != nil {
@@ -211,37 +231,39 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 		)
 	}
 	w := worker.Of(rec)
-	w.State = d.stateWithoutScreen(p, &rec)
-	if w.State.Source != "" && slices.Contains(until, w.State.State) {
+	s, _ := d.judge(p, &rec, nil, time.Time{}, time.Now())
+	if w.State = &s; s.Source == worker.SourceProcess && slices.Contains(until, s.State) {
 		return w, nil
 	}
 	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return w, err
 	}
-	var since time.Time
+	awaited := waitedState{until: until, profile: p}
 	err = d.opts.Plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error {
 		for _, c := range []swarm.Capability{swarm.CapScreen, swarm.CapOutput} {
 			if !owner.Has(c) {
 				return worker.Unsupported(rec.Backend, c, rec.Name)
 			}
 		}
-		return followScreen(ctx, owner, rec.Handle, nil, func(s swarm.Screen) bool {
-			look := d.seeState(p, &w, s)
-			if w.State != nil {
-				d.hear(&w, time.Now())
+		return followScreen(ctx, owner, rec.Handle, nil, func(screen swarm.Screen) (bool, time.Duration) {
+			if screen.Taken {
+				w.State = nil
+				awaited.none()
+				return false, 0
 			}
-			if w.State == nil || !slices.Contains(until, w.State.State) {
-				since = time.Time{}
-				return false
+			look, now := lookAt(p, screen), time.Now()
+			s, again := d.judge(p, &rec, look, awaited.shows(look, d.unchanged(rec.ID, look), now), now)
+			w.State = &s
+			if s.Source == worker.SourceHook && (again == 0 || again > hookEvery) {
+				again = hookEvery
 			}
-			if since.IsZero() {
-				since = time.Now()
-			}
-			return w.State.State != profile.Idle || time.Since(since) >= max(idleFor, look.Settle) ||
-				!w.State.Since.IsZero() && time.Since(w.State.Since) >= max(settledFor, look.Settle)
+			return awaited.over(s, look.Settle, now), again
 		})
 	})
+	if err == nil && !slices.Contains(until, w.State.State) {
+		err = &StoppedError{Name: rec.Name, State: w.State.State, Reason: w.State.Reason}
+	}
 	if errors.Is(err, context.DeadlineExceeded) && NearlyOver(ctx) {
 		<-ctx.Done() // the plugin may see it a moment before
 		return w, ctx.Err()
@@ -253,8 +275,59 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 	return w, err
 }
 
-// idleFor is how long a prompt has to be there.
-const idleFor = 300 * time.Millisecond
+// waitedState follows the states of an agent until one of those that are waited for.
+type waitedState struct {
+	profile *profile.Profile
+	until   []profile.State
+	// look is what the screen shows since drawn, and state has been the state since.
+	look  *profile.Look
+	drawn time.Time
+	state profile.State
+	since time.Time
+}
+
+// none records that the screen of the agent can't be seen.
+func (a *waitedState) none() { a.look, a.state = nil, "" }
+
+// shows records what the screen shows and returns since when it does. The last output may
+// have changed nothing of that.
+func (a *waitedState) shows(l *profile.Look, lastOutput, now time.Time) time.Time {
+	same := a.look != nil && a.look.State == l.State && a.look.Question == l.Question && a.look.Broken == l.Broken && a.look.Limit == l.Limit
+	if !same {
+		a.drawn = now
+	}
+	if a.look = l; !lastOutput.IsZero() && lastOutput.Before(a.drawn) {
+		a.drawn = lastOutput
+	}
+	return a.drawn
+}
+
+// over reports whether the wait is over with a state.
+func (a *waitedState) over(s worker.AgentState, settle time.Duration, now time.Time) bool {
+	if s.State != a.state {
+		a.state, a.since = s.State, now
+	}
+	shown := now.Sub(a.since)
+	stopped := s.State == profile.Limited || s.State == profile.Broken
+	switch {
+	case stopped && (slices.Contains(a.until, s.State) || slices.Contains(a.until, profile.Idle)):
+		return shown >= max(brokenFor, settle)
+	case !slices.Contains(a.until, s.State):
+		return false
+	case s.State != profile.Idle:
+		return true
+	default:
+		return shown >= max(idleFor, settle) || !s.Since.IsZero() && now.Sub(s.Since) >= max(judgement.SettledFor, settle)
+	}
+}
+
+const (
+	// idleFor is how long a prompt has to be there.
+	idleFor = 300 * time.Millisecond
+	// hookEvery is how often the report of hooks is read while it decides: a hook may end
+	// long after the agent has drawn its last line.
+	hookEvery = 2 * time.Second
+)
 
 // NearlyOver reports whether a context has ended, or does before anything more can be
 // asked.

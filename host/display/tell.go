@@ -15,7 +15,9 @@ import (
 // draws its prompt between two steps, too.
 const QuietFor = time.Second
 
-var stateKinds = []history.Kind{history.Blocked, history.Idle, history.Working, history.Answered}
+var stateKinds = []history.Kind{
+	history.Blocked, history.Idle, history.Working, history.Background, history.Compacting, history.Broken, history.Limited, history.Answered,
+}
 
 // Tell writes an event for each worker whose state differs from its last event of this
 // kind, and one for each dialog that no event tells of. It returns the states, by the ids of the
@@ -82,18 +84,31 @@ func news(ctx context.Context, tx *registry.Tx, e *registry.Event) (bool, error)
 	return err == nil && (last.Kind != e.Kind || last.Text != e.Text), err
 }
 
-// stateEvent returns the event that a state is; an empty kind: none.
+// stateEvent returns the event that a state is; an empty kind: none. An agent draws its prompt,
+// and an error above it, between two steps, too.
 func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text string) {
+	if s == nil {
+		return "", ""
+	}
+	quiet := s.Since.IsZero() || now.Sub(s.Since) >= QuietFor
 	switch {
-	case s == nil:
 	case s.State == profile.Blocked:
 		return history.Blocked, s.Question
-	case s.State == profile.Idle && (s.Since.IsZero() || now.Sub(s.Since) >= QuietFor):
-		return history.Idle, ""
 	case s.State == profile.Working:
 		return history.Working, ""
+	case s.State == profile.Compacting:
+		return history.Compacting, ""
+	case s.State == profile.Background:
+		return history.Background, s.Reason
+	case s.State == profile.Idle && quiet:
+		return history.Idle, ""
+	case s.State == profile.Limited && quiet:
+		return history.Limited, s.Reason
+	case s.State == profile.Broken && quiet:
+		return history.Broken, s.Reason
+	default:
+		return "", ""
 	}
-	return "", ""
 }
 
 // TellOfLoop writes into the history what the loop of a ralph worker tells, such as

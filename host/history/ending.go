@@ -46,20 +46,23 @@ const (
 	Resurrected Kind = "RESURRECTED"
 	Cleaned     Kind = "CLEANED"
 
-	// These are the states of agents, as their screens show them; the text of Blocked is
-	// the question.
-	Blocked Kind = "BLOCKED"
-	Idle    Kind = "IDLE"
-	Working Kind = "WORKING"
+	// These are the states of agents, as their screens show them or their hooks report them.
+	// The text of Blocked is the question, that of Limited and Broken the reason, and that
+	// of Background the work that runs on.
+	Blocked    Kind = "BLOCKED"
+	Idle       Kind = "IDLE"
+	Working    Kind = "WORKING"
+	Background Kind = "BACKGROUND"
+	Compacting Kind = "COMPACTING"
+	Broken     Kind = "BROKEN"
+	// Limited: the agent stopped at a usage limit, or a loop waits for the end of one.
+	Limited Kind = "LIMITED"
 	// Asked: an agent asks something; the text is the question, and the digest of the dialog if
 	// its screen shows one. Each dialog has one such event, however often it is seen.
 	Asked Kind = "ASKED"
 	// Answered: swarm answered the agent's question for a caller; the text is the question, the
 	// choice, and who answered: a person, an agent, or a rule.
 	Answered Kind = "ANSWERED"
-
-	// Limited: a loop waits for the end of its agent's usage limit.
-	Limited Kind = "LIMITED"
 	// LoopPaused: a loop was paused because it makes no progress; the text says so.
 	LoopPaused Kind = "LOOP PAUSED"
 )

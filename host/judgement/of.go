@@ -59,7 +59,7 @@ func Of(e Evidence) (s State, again time.Duration) {
 	}
 	j := judge{Evidence: e, shown: profile.Unknown, said: hookState(e.Hook)}
 	if e.Look != nil {
-		j.shown, s.Broken = e.Look.State, cmp.Or(e.Look.Limit, e.Look.Broken)
+		j.shown, s.Broken = e.Look.State, e.Look.Trouble()
 	}
 	j.Settled = cmp.Or(e.Settled, SettledFor)
 	state, why, again := j.state()

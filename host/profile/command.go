@@ -34,6 +34,10 @@ func (p *Profile) Headless(command []string) bool {
 	})
 }
 
+// Runs reports whether a process with these arguments runs the agent itself, and not another
+// program that starts it.
+func (p *Profile) Runs(args []string) bool { return len(args) > 0 && p.runs(args) }
+
 func (p *Profile) runs(words []string) bool { return p.file.Match.runs(words) }
 
 func (m *recognition) runs(words []string) bool {

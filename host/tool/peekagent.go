@@ -22,7 +22,7 @@ type PeekAgentOutput struct {
 	AgentID  string        `json:"agentId" jsonschema:"ID of the agent"`
 	Worker   string        `json:"worker,omitempty" jsonschema:"Name of the worker that it runs in"`
 	Status   string        `json:"status,omitempty" jsonschema:"Status of that worker" schema:"enum=starting|running|stopped|lost|unknown"`
-	State    string        `json:"state,omitempty" jsonschema:"State that its screen shows: working, idle, blocked, unknown"`
+	State    string        `json:"state,omitempty" jsonschema:"State that its screen shows or its hooks report: working, idle, blocked, background, compacting, limited, broken, unknown"`
 	Question string        `json:"question,omitempty" jsonschema:"Its question if it is blocked"`
 	Choices  []string      `json:"choices,omitempty" jsonschema:"The answers that it offers"`
 	Dialog   *agent.Dialog `json:"dialog,omitempty" jsonschema:"The whole of what it asks"`
@@ -40,8 +40,8 @@ var peekAgent = &definition[PeekAgentInput, PeekAgentOutput]{
 		Set:    Teams,
 		Member: true,
 		Leader: true,
-		Description: `Return the present screen of an agent, and its state: working, idle, or blocked with its
-question.`,
+		Description: `Return the present screen of an agent, and its state: working, idle, blocked with its
+question, limited or broken with the reason, background, or compacting.`,
 		ReadOnly:   true,
 		Idempotent: true,
 	},

@@ -24,7 +24,7 @@ func TestContracts(t *testing.T) {
 		ours, asked, told []string
 	}{
 		{name: "kill-agent", described: true, ours: []string{"warnings"}, asked: []string{"wait"}},
-		{name: "get-agent-status", described: true, ours: []string{"warnings"}, told: []string{"state", "question", "choices"}},
+		{name: "get-agent-status", described: true, ours: []string{"warnings"}, told: []string{"state", "question", "choices", "reason"}},
 		{name: "KillShell"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -20,7 +20,8 @@ type Worker struct {
 	Name      string        `json:"name" jsonschema:"Name of the worker"`
 	Status    string        `json:"status" jsonschema:"Its status; lost: its exit will never be known; unknown: its backend can't be asked" schema:"enum=starting|running|stopped|lost|unknown"`
 	Reason    string        `json:"reason,omitempty" jsonschema:"More about the status"`
-	State     string        `json:"state,omitempty" jsonschema:"State of an agent, as its screen shows it: working, idle, blocked, unknown"`
+	State     string        `json:"state,omitempty" jsonschema:"State of an agent, as its screen shows it or its hooks report it: working, idle, blocked, background, compacting, limited, broken, unknown"`
+	StateWhy  string        `json:"state_reason,omitempty" jsonschema:"The usage limit or the error at which an agent stopped, or its background work"`
 	Question  string        `json:"question,omitempty" jsonschema:"Question of a blocked agent; a person or the leader has to answer"`
 	Choices   []string      `json:"choices,omitempty" jsonschema:"The answers that it offers"`
 	Dialog    *agent.Dialog `json:"dialog,omitempty" jsonschema:"The whole of what it asks"`
@@ -53,7 +54,7 @@ func workerOf(w host.Worker) Worker {
 	}
 	if s := w.State; s != nil {
 		out.State, out.Question, out.Choices = string(s.State), s.Question, agent.Choices(s.Choices)
-		out.Dialog = agent.DialogOf(s.Dialog)
+		out.Dialog, out.StateWhy = agent.DialogOf(s.Dialog), s.Reason
 	}
 	out.ExitCode, out.Signal = exitOf(w)
 	return out

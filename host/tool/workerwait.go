@@ -21,7 +21,7 @@ const maxWait = 50 * time.Second
 type WorkerWaitInput struct {
 	Names   []string `json:"names" jsonschema:"Names of the workers" schema:"min=1"`
 	For     string   `json:"for,omitempty" jsonschema:"All of them, or any one" schema:"default=all,enum=all|any"`
-	Until   string   `json:"until,omitempty" jsonschema:"State of an agent; idle: its turn is over, also if it asks something" schema:"default=ended,enum=ended|idle|blocked|working"`
+	Until   string   `json:"until,omitempty" jsonschema:"State of an agent; idle: its turn is over, also if it asks something or stopped with a limit or an error" schema:"default=ended,enum=ended|idle|blocked|working|background|compacting|limited|broken"`
 	Pattern string   `json:"pattern,omitempty" jsonschema:"Regular expression: also done once an output line matches"`
 	Timeout int      `json:"timeout,omitempty" jsonschema:"Ms to wait, at most 50000" schema:"default=50000,over=0"`
 	Cursor  string   `json:"cursor,omitempty" jsonschema:"Of an earlier answer: match only later output"`
@@ -41,7 +41,7 @@ type AwaitedState struct {
 	Name     string `json:"name" jsonschema:"Name of the worker"`
 	Done     bool   `json:"done" jsonschema:"The awaited event has happened"`
 	Status   string `json:"status" jsonschema:"Its status" schema:"enum=starting|running|stopped|lost|unknown"`
-	State    string `json:"state,omitempty" jsonschema:"State of an agent, if the call waits for one: working, idle, blocked, unknown"`
+	State    string `json:"state,omitempty" jsonschema:"State of an agent, if the call waits for one: working, idle, blocked, background, compacting, limited, broken, unknown"`
 	Question string `json:"question,omitempty" jsonschema:"Question of a blocked agent"`
 	ExitCode *int   `json:"exit_code,omitempty" jsonschema:"Exit code once it has ended, 128+n after signal n" schema:"number"`
 	Signal   string `json:"signal,omitempty" jsonschema:"Signal that ended it"`
@@ -115,7 +115,7 @@ func awaitedStates(until string) []profile.State {
 	case "", "ended":
 		return nil
 	case string(profile.Idle):
-		return []profile.State{profile.Idle, profile.Blocked}
+		return []profile.State{profile.Idle, profile.Blocked, profile.Limited, profile.Broken}
 	default:
 		return []profile.State{profile.State(until)}
 	}

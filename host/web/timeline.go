@@ -306,6 +306,10 @@ func (ls *lives) add(e history.Event) {
 		l.tick(tick{time: e.Time, Tone: condition.Waiting, Text: "restarted"})
 	case e.Kind == history.Blocked:
 		l.tick(tick{time: e.Time, Tone: condition.Asking, Text: "asked"})
+	case e.Kind == history.Limited:
+		l.tick(tick{time: e.Time, Tone: condition.Bad, Text: "limited"})
+	case e.Kind == history.Broken:
+		l.tick(tick{time: e.Time, Tone: condition.Bad, Text: "broken"})
 	case e.Kind == history.Cleaned && l.Open:
 		l.before = true
 	}
@@ -366,7 +370,7 @@ func fateOf(c condition.Condition, i dash.Item) fate {
 			return fateLost
 		}
 		return fateFailed
-	case condition.Broken:
+	case condition.Broken, condition.Limited:
 		return fateFailed
 	case condition.Restarting, condition.Starting, condition.Paused:
 		return fateWaiting

@@ -13,8 +13,10 @@ type Process struct {
 	Name string
 	// Parent, Group and Session are the ids that it had.
 	Parent, Group, Session int
-	// Terminal says that it has a controlling terminal.
-	Terminal bool
+	// Terminal says that it has a controlling terminal, and Foreground is the process group
+	// in the foreground of that; 0: none.
+	Terminal   bool
+	Foreground int
 	// State is the kernel's letter for its state, such as 'R', 'S', 'T', 'D'.
 	State byte
 	// Threads is how many threads it had, 0 if that is not known.

@@ -60,7 +60,9 @@ func ofKinfo(k *unix.KinfoProc) Process {
 	p.Name = string(name)
 	p.Parent, p.Group = int(k.Eproc.Ppid), int(k.Eproc.Pgid)
 	p.Session, _ = unix.Getsid(p.PID)
-	p.Terminal = k.Eproc.Tdev != noTerminal
+	if p.Terminal = k.Eproc.Tdev != noTerminal; p.Terminal {
+		p.Foreground = max(0, int(k.Eproc.Tpgid))
+	}
 	p.State = '?'
 	if k.Proc.P_stat == zombie {
 		p.State, p.Ended = 'Z', true

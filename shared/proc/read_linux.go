@@ -97,6 +97,8 @@ func parseStat(line []byte) (Process, bool) {
 			p.Session = number(text)
 		case 7:
 			p.Terminal = number(text) != 0
+		case 8:
+			p.Foreground = max(0, number(text)) // -1 without a terminal
 		case 11, 13:
 			p.HasReaped = p.HasReaped || number(text) != 0
 		case 14, 15:

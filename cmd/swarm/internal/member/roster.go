@@ -64,6 +64,7 @@ func AgentFacts(s tool.AgentStatus, now time.Time) [][]string {
 	}
 	add("model", s.Model)
 	add("state", s.State)
+	add("reason", s.Reason)
 	add("asks", s.Question)
 	add("answers", strings.Join(s.Choices, ", "))
 	add("last sign of life", heartbeatText(s))

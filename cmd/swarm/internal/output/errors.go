@@ -9,6 +9,10 @@ import (
 const (
 	ExitFailed = 1
 	ExitUsage  = 2
+	// ExitLimited and ExitBroken say that an agent stopped at a usage limit, or with an
+	// error.
+	ExitLimited = 4
+	ExitBroken  = 5
 	// ExitTimeout says that the time of a verb was over.
 	ExitTimeout = 124
 )

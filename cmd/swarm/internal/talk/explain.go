@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -12,7 +13,10 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -22,7 +26,9 @@ func NewExplain(a *app.App) *cobra.Command {
 		Use:   "explain NAME",
 		Short: "Explain the state of an agent",
 		Long: `Print the screen of a worker and how its profile reads it: the state, the rule and the
-line that matched, and why the rules tried before did not match. Nothing is changed.
+line that matched, and why the rules tried before did not match; what its hooks reported
+last; and the state that both give, with the source of each part and the reason why that
+source counts. Nothing is changed.
 'swarm agent profiles' lists the profiles.`,
 		Example: `  swarm explain agent
   swarm explain agent --json | jq -r .rule`,
@@ -44,6 +50,48 @@ type explanationJSON struct {
 	Draft    *string         `json:"draft"`
 	Tried    []profile.Trial `json:"tried"`
 	Screen   []string        `json:"screen"`
+	// Sources are what the screen and the hooks say, Origins which of them counts.
+	Sources sourcesJSON        `json:"sources"`
+	Origins *judgement.Origins `json:"origins"`
+}
+
+type sourcesJSON struct {
+	Screen *screenJSON `json:"screen"`
+	Hook   *hookJSON   `json:"hook"`
+}
+
+type screenJSON struct {
+	State    string  `json:"state"`
+	Question *string `json:"question"`
+	Broken   *string `json:"broken"`
+	Limit    *string `json:"limit"`
+}
+
+type hookJSON struct {
+	Client   string  `json:"client"`
+	Live     bool    `json:"live"`
+	State    *string `json:"state"`
+	Question *string `json:"question"`
+	Tool     *string `json:"tool"`
+	Command  *string `json:"command"`
+	Reason   *string `json:"reason"`
+	Since    *string `json:"since"`
+	At       *string `json:"at"`
+}
+
+func sourcesOf(e host.Explanation) (s sourcesJSON) {
+	if e.Lines != nil {
+		s.Screen = &screenJSON{
+			State: string(e.Look.State), Question: output.OrNull(e.Look.Question), Broken: output.OrNull(e.Look.Broken), Limit: output.OrNull(e.Look.Limit),
+		}
+	}
+	if c := e.Hook; c != nil {
+		s.Hook = &hookJSON{
+			Client: c.Client, Live: e.Live, State: output.OrNull(c.State), Question: output.OrNull(c.Question), Tool: output.OrNull(c.Tool),
+			Command: output.OrNull(c.Command), Reason: output.OrNull(c.Reason), Since: output.TimeJSON(c.Since), At: output.TimeJSON(c.At),
+		}
+	}
+	return s
 }
 
 func runExplain(ctx context.Context, a *app.App, name string, asJSON bool) error {
@@ -57,6 +105,10 @@ func runExplain(ctx context.Context, a *app.App, name string, asJSON bool) error
 				Name: e.Worker.Name, Status: string(e.Worker.Status), State: view.StateJSONOf(e.Worker.State),
 				Rule: output.OrNull(e.Look.Rule), Evidence: output.OrNull(e.Look.Evidence), Draft: output.OrNull(e.Look.Draft),
 				Tried: append([]profile.Trial{}, e.Trials...), Screen: append([]string{}, e.Lines...),
+				Sources: sourcesOf(e),
+			}
+			if s := e.Worker.State; s != nil {
+				j.Origins = &s.Origins
 			}
 			if e.Profile != nil {
 				j.Profile = output.OrNull(e.Profile.Name())
@@ -66,6 +118,45 @@ func runExplain(ctx context.Context, a *app.App, name string, asJSON bool) error
 		printExplanation(a, e)
 		return nil
 	})
+}
+
+// printSources prints what the hooks reported, and the source of each part of the state.
+func printSources(a *app.App, e host.Explanation) {
+	switch c := e.Hook; {
+	case c == nil:
+		a.Printf("hooks: none has reported\n")
+	default:
+		text := cmp.Or(c.State, "no state")
+		for _, more := range []string{c.Question, c.Reason, c.Command} {
+			if more != "" {
+				text += ": " + safetext.Line(more)
+			}
+		}
+		if !e.Live {
+			text += "; the agent that reported has ended"
+		}
+		a.Printf("hooks: %s (%s, %s ago)\n", text, c.Client, humane.Age(time.Since(c.At)))
+	}
+	s := e.Worker.State
+	if s == nil {
+		return
+	}
+	a.Printf("state, by part:\n")
+	var rows [][]string
+	add := func(part, value string, o judgement.Origin) {
+		if o.Why != "" {
+			rows = append(rows, []string{"  " + part, output.OrDash(value), output.OrDash(o.Source), o.Why})
+		}
+	}
+	add("state", string(s.State), s.Origins.State)
+	if !s.Since.IsZero() {
+		add("since", humane.Age(time.Since(s.Since))+" ago", s.Origins.Since)
+	}
+	add("question", s.Question, s.Origins.Question)
+	add("choices", strings.TrimSuffix(strings.TrimPrefix(deliver.Dialog("", s.Choices), " ("), ")"), s.Origins.Choices)
+	add("command", safetext.Line(s.Command), s.Origins.Command)
+	add("reason", s.Reason, s.Origins.Reason)
+	a.PrintTable(nil, rows)
 }
 
 func printExplanation(a *app.App, e host.Explanation) {
@@ -85,6 +176,7 @@ func printExplanation(a *app.App, e host.Explanation) {
 	default:
 		a.Printf("profile: %s (%s), from %s\n", e.Profile.Name(), e.Profile.Title(), e.Profile.Source)
 	}
+	printSources(a, e)
 	if e.Lines == nil {
 		a.Printf("screen: none; its backend shows no screen\n")
 		return

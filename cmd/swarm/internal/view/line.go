@@ -143,13 +143,16 @@ func StateText(s *host.AgentState, now time.Time) string {
 		text = AsksText(s.Question, s.Choices)
 	case profile.Unknown:
 		text = "state unknown"
-	case profile.Working, profile.Idle, profile.Background, profile.Compacting, profile.Limited, profile.Broken:
+	default:
 		text = string(s.State)
 		if !s.Since.IsZero() {
 			text += " for " + humane.Age(now.Sub(s.Since))
 		}
+		if s.Reason != "" {
+			text += ": " + s.Reason
+		}
 	}
-	if s.Broken != "" {
+	if s.Broken != "" && s.State != profile.Limited && s.State != profile.Broken {
 		text += ", shows an error: " + s.Broken
 	}
 	return text

@@ -234,6 +234,8 @@ type StateJSON struct {
 	Profile  string           `json:"profile"`
 	Question *string          `json:"question"`
 	Choices  []profile.Choice `json:"choices"`
+	Command  *string          `json:"command"`
+	Reason   *string          `json:"reason"`
 	Broken   *string          `json:"broken"`
 	Dialog   *DialogJSON      `json:"dialog"`
 }
@@ -260,7 +262,7 @@ func StateJSONOf(s *host.AgentState) *StateJSON {
 	return &StateJSON{
 		State: string(s.State), Source: output.OrNull(s.Source), Since: output.TimeJSON(s.Since), Profile: s.Profile,
 		Question: output.OrNull(s.Question), Choices: append([]profile.Choice{}, s.Choices...), Broken: output.OrNull(s.Broken),
-		Dialog: DialogJSONOf(s.Dialog),
+		Dialog: DialogJSONOf(s.Dialog), Command: output.OrNull(s.Command), Reason: output.OrNull(s.Reason),
 	}
 }
 

@@ -38,7 +38,7 @@ func TestWorkerJSON(t *testing.T) {
 		`"completion":{"summary":"fixed <it>","time":"2026-01-02T02:04:05.006Z"},"previous":["k3x8"],"stdin":true,` +
 		`"project":"/r/swarm.toml","agent":"agent-a1b2c3",` +
 		`"state":{"state":"blocked","source":"screen","since":"2026-01-02T02:04:05.006Z","profile":"claude","question":"Proceed?",` +
-		`"choices":[{"key":"1","label":"Yes","selected":true}],"broken":"API Error","dialog":null},"condition":"lost","usage":{"cpu_seconds":1.5,"peak":4096,"read":null,"written":0},"resurrect":false,` +
+		`"choices":[{"key":"1","label":"Yes","selected":true}],"command":null,"reason":null,"broken":"API Error","dialog":null},"condition":"lost","usage":{"cpu_seconds":1.5,"peak":4096,"read":null,"written":0},"resurrect":false,` +
 		`"limits":{"memory":2147483648,"cpus":1.5,"pids":500,"nice":null,"io_weight":50,"best_effort":true},` +
 		`"unenforced":"the limit of I/O weight can't be enforced","exit_detail":"detail",` +
 		`"sandbox":{"network":"none","home":"/h","write":["/data"]},"perhaps_alive":[{"pid":12,"name":"sh","since":"2026-01-02T02:04:05.006Z"}]}`

@@ -38,16 +38,21 @@ func NewWait(a *app.App) *cobra.Command {
 		Long: `Wait until all of the given workers have ended, and print each one as it ends.
 Workers that ended before count. Nothing is polled and nothing is changed.
 
-With --until, wait until each of them is in that state: idle (at its prompt), blocked
-(it asks something), or working. This works for agents that have a profile and a
-terminal. It is an error if a worker ends before.
+With --until, wait until each of them is in one of the states: idle (at its prompt),
+blocked (it asks something), working, background (its turn has ended, its background work
+runs on), compacting, limited (it stopped at a usage limit) or broken (it stopped with an
+error, or needs a sign-in). This works for agents that have a profile and a terminal. It
+is an error if a worker ends before. A wait for idle fails with the reason if an agent is
+limited or broken, unless that state is waited for, too; it continues while an agent asks
+something, or has work in the background.
 
 For a worker that failed, a line on stderr says how. The wait for a lost worker ends at
 once; if its main process is perhaps alive, a line on stderr says which process that is.
 
 Exit code for one worker: its own; 128+N if signal N ended it; 125 if its exit can't be
 known. For several workers: 0 if all exited with 0, else 1. 124 if the time is over.
-With --until: 0 once all are in that state.`,
+With --until: 0 once all are in such a state; 4 if an agent is limited and 5 if it is
+broken while an idle one is waited for.`,
 		Example: `  swarm wait build && echo done
   swarm wait agent --until idle,blocked --timeout 10m
   swarm wait test lint --timeout 10m
@@ -65,8 +70,8 @@ With --until: 0 once all are in that state.`,
 	}
 	o.AddTo(cmd, a)
 	cmd.Flags().Var(&o.timeout, "timeout", "how long to wait at most")
-	cmd.Flags().Var(&o.until, "until", "wait for a state of agents instead: idle, blocked, working, ended (default: ended)")
-	command.CompleteWith(cmd, "until", "idle", "blocked", "working", "idle,blocked", untilEnded)
+	cmd.Flags().Var(&o.until, "until", "wait for a state of agents instead: idle, blocked, working, background, compacting, limited, broken, ended (default: ended)")
+	command.CompleteWith(cmd, "until", "idle", "blocked", "working", "background", "compacting", "limited", "broken", "idle,blocked", untilEnded)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the workers as JSON at the end")
 	return cmd
 }
@@ -183,14 +188,14 @@ func (f *untilFlag) Set(s string) error {
 	words := strings.Split(s, ",")
 	for _, word := range words {
 		switch state := profile.State(word); state {
-		case profile.Idle, profile.Blocked, profile.Working:
+		case profile.Idle, profile.Blocked, profile.Working, profile.Background, profile.Compacting, profile.Limited, profile.Broken:
 			states = append(states, state)
 		case untilEnded:
 			if len(words) > 1 {
 				return errors.New("'ended' can't be combined with another state: every wait ends when the worker does")
 			}
 		default:
-			return errors.New("expected idle, blocked, working or ended, or several such as idle,blocked")
+			return errors.New("expected idle, blocked, working, background, compacting, limited, broken or ended, or several such as idle,blocked")
 		}
 	}
 	f.states = states
@@ -239,7 +244,7 @@ func runWaitUntil(ctx context.Context, a *app.App, sel host.Selection, o *waitOp
 		all.Wait()
 		over := o.timeout.Over(waiting, failed)
 		if failed != nil && over == nil {
-			return failed
+			return stopped(failed)
 		}
 		if o.json {
 			slices.SortFunc(seen, func(x, y host.Worker) int { return strings.Compare(x.ID, y.ID) })
@@ -255,11 +260,27 @@ func runWaitUntil(ctx context.Context, a *app.App, sel host.Selection, o *waitOp
 	})
 }
 
-// printState prints "NAME: idle", or "NAME: blocked: Proceed? (1 Yes, 2 No)".
+// stopped gives the error of an agent that stopped an exit code of its own.
+func stopped(err error) error {
+	s, ok := errors.AsType[*host.StoppedError](err)
+	switch {
+	case !ok:
+		return err
+	case s.State == profile.Limited:
+		return &output.CodeError{Code: output.ExitLimited, Err: err}
+	default:
+		return &output.CodeError{Code: output.ExitBroken, Err: err}
+	}
+}
+
+// printState prints "NAME: idle", "NAME: blocked: Proceed? (1 Yes, 2 No)" or "NAME: limited:
+// You've hit your limit".
 func printState(a *app.App, w host.Worker) {
 	text := string(w.State.State)
 	if w.State.State == profile.Blocked {
 		text += ": " + deliver.Dialog(w.State.Question, w.State.Choices)
+	} else if w.State.Reason != "" {
+		text += ": " + w.State.Reason
 	}
 	a.Printf("%s: %s\n", w.Name, text)
 }

@@ -1,0 +1,126 @@
+//go:build agents
+
+package main_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/swarmhost/swarm/cmd/internal/modelserver"
+)
+
+// judged is the state of the worker w with what the judgement adds.
+type judged struct{ State, Source, Question, Command, Reason string }
+
+func (l *lab) judged() judged {
+	l.t.Helper()
+	var status []struct{ State judged }
+	out := l.swarm("status", "w", "--json")
+	if err := json.Unmarshal([]byte(out), &status); err != nil {
+		var one struct{ State judged }
+		if err := json.Unmarshal([]byte(out), &one); err != nil {
+			l.t.Fatal(err)
+		}
+		return one.State
+	}
+	return status[0].State
+}
+
+// testAgentStopped: an agent whose key is refused is broken in each view, and a wait for idle
+// fails with the reason. It goes on with the next prompt.
+func testAgentStopped(t *testing.T, l *lab) {
+	if l.client.name != "claude" && l.client.name != "codex" {
+		t.Skip("the error of this client is not recorded")
+	}
+	l.ready()
+	refused := modelserver.Turn{Status: 401, Text: "invalid x-api-key"}
+	l.model.Script(refused, refused, refused)
+	l.swarm("send", "w", "do it")
+	if !l.poll(func() bool { return l.judged().State == "broken" }) {
+		t.Fatalf("the state is %+v\n%s", l.judged(), l.swarm("explain", "w"))
+	}
+	r := l.try("", "wait", "w", "--until", "idle", "--timeout", agentWait.String())
+	if r.code != 5 || !strings.Contains(r.err, "'w' is broken: ") {
+		t.Errorf("wait: exit %d, %s", r.code, r.err)
+	}
+	if out := l.swarm("ls"); !strings.Contains(out, " broken") {
+		t.Errorf("ls:\n%s", out)
+	}
+	l.killed()
+}
+
+// testAgentLimited: a limit that the client's hooks report is one, whatever the screen says.
+func testAgentLimited(t *testing.T, l *lab) {
+	if l.client.name != "claude" {
+		t.Skip("its hooks report no limit")
+	}
+	l.swarm("integrate", "claude")
+	l.ready()
+	limited := modelserver.Turn{Status: 429, Text: "You have hit your limit"}
+	l.model.Script(limited, limited, limited, limited)
+	l.swarm("send", "w", "do it")
+	if !l.poll(func() bool { return l.judged().State == "limited" }) {
+		t.Fatalf("the state is %+v\n%s", l.judged(), l.swarm("explain", "w"))
+	}
+	r := l.try("", "wait", "w", "--until", "idle", "--timeout", agentWait.String())
+	if r.code != 4 || !strings.Contains(r.err, "'w' is limited: ") {
+		t.Errorf("wait: exit %d, %s", r.code, r.err)
+	}
+	if s := l.judged(); !strings.Contains(s.Reason, "You have hit your limit") {
+		t.Errorf("the state is %+v", s)
+	}
+	l.killed()
+}
+
+// testAgentBackground: an agent whose turn has ended is not idle while its background command
+// runs, which its hooks report.
+func testAgentBackground(t *testing.T, l *lab) {
+	if l.client.name != "claude" {
+		t.Skip("its hooks report no background work")
+	}
+	l.swarm("integrate", "claude")
+	l.ready()
+	l.model.Script(
+		modelserver.Turn{Tool: "Bash", Input: map[string]any{"command": "sleep 20", "description": "Serve it", "run_in_background": true}},
+		modelserver.Turn{Text: "started"}, modelserver.Turn{Text: "finished"},
+	)
+	l.swarm("send", "w", "serve it")
+	if !l.poll(func() bool {
+		s := l.judged()
+		if s.State == "blocked" {
+			l.swarm("answer", "w", "Yes")
+		}
+		return s.State == "background"
+	}) {
+		t.Fatalf("the state is %+v\n%s", l.judged(), l.swarm("explain", "w"))
+	}
+	if s := l.judged(); s.State == "background" && !strings.Contains(s.Reason, "Serve it") {
+		t.Errorf("the state is %+v", s)
+	}
+	l.until("idle")
+	l.shows("finished")
+	l.killed()
+}
+
+// testAgentQuestion: the question of a dialog has the whole command, as the hook reports it.
+func testAgentQuestion(t *testing.T, l *lab) {
+	if l.client.name != "claude" && l.client.name != "codex" {
+		t.Skip("its hooks are not integrated here")
+	}
+	const command = "touch one.txt && touch two.txt"
+	l.swarm("integrate", l.client.name)
+	l.spawn(nil)
+	if l.client.name == "codex" {
+		l.shows("Hooks need review")
+		l.swarm("answer", "w", "2")
+	}
+	l.until("idle")
+	l.model.Script(l.client.shell(command))
+	l.swarm("send", "w", "run it")
+	l.until("blocked")
+	if s := l.judged(); s.Source != "screen" || !strings.Contains(s.Question, command) || !strings.Contains(s.Command, command) {
+		t.Errorf("the state is %+v\n%s", s, l.swarm("explain", "w"))
+	}
+	l.killed()
+}

@@ -217,7 +217,10 @@ func testAgentRalphBackground(t *testing.T, l *lab) {
 		modelserver.Turn{Text: "It runs.", Pause: quickModel},
 		modelserver.Turn{Text: "It has ended.", Pause: quickModel})
 	l.loop(append(slices.Clone(l.client.command), "--allowedTools", "Bash"), "--max-iterations", "1", "--inactivity-timeout", "1h")
-	l.until("background")
+	if !l.poll(func() bool { _, err := os.Stat(begun); return err == nil }) {
+		t.Fatalf("the shell never ran:\n%s", l.peek())
+	}
+	l.shows(`It runs\.`)
 	// It is no end of the turn, for longer than any end needs.
 	time.Sleep(20 * time.Second)
 	if log := l.swarm("ralph", "logs", "w"); strings.Contains(log, "[END]") || strings.Contains(log, "[FAIL]") {

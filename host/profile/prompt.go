@@ -102,17 +102,18 @@ func (p *Profile) behindEcho(shown []string, prompt string) int {
 		end = string(r[len(r)-evident:])
 	}
 	// The echo is wrapped and framed as the agent likes: its letters alone count.
-	var text string
+	before := "" // the end of what is above
 	last := -1
 	for i, line := range shown {
 		own := letters(line)
-		text += own
+		text := before + own
+		before = text[max(0, len(text)-len(end)+1):]
 		switch {
 		case matchesAny(p.input.pasted, line):
 			last = i
 		case len(prompt) < evident && own == prompt && own != "":
 			last = i
-		case len(prompt) >= evident && strings.Contains(text[max(0, len(text)-len(own)-len(end)+1):], end) && own != "":
+		case len(prompt) >= evident && strings.Contains(text, end) && own != "":
 			last = i
 		}
 	}

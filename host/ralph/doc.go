@@ -21,5 +21,5 @@
 //
 // The package is imported by host, which removes the state of killed workers, and
 // by cmd/swarm. It imports shared/swarm, shared/shim/..., host/profile, host/deliver,
-// host/hookstate, shared/screen and host/ready, and not host.
+// host/hookstate, host/judgement, shared/screen and host/ready, and not host.
 package ralph

@@ -88,7 +88,7 @@ func fingerprint(dir string) string {
 		case err != nil && path == dir:
 			return err
 		case err != nil:
-			return nil // what can't be read was not changed by the agent, as far as is known
+			return nil //nolint:nilerr // the rest can be compared
 		case d.Name() == ".git":
 			addRepository(h, path)
 			if d.IsDir() {

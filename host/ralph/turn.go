@@ -166,14 +166,13 @@ func (it *iteration) readTurn(ctx context.Context) {
 func (it *iteration) follow(now time.Time) (r reading, lasts time.Duration) {
 	r = it.read(now)
 	lasts = it.turn.saw(r.State, now)
-	switch r.State.State {
-	case profile.Working, profile.Compacting, profile.Background:
-		it.turn.begun = it.turn.begun || it.entered.Load() != 0
-	case profile.Blocked:
-		// A prompt that it got as an argument waits behind its first dialogs.
-		it.turn.begun = it.turn.begun || it.turn.taken && !it.argued
+	state, given := r.State.State, it.entered.Load() != 0
+	works := state == profile.Working || state == profile.Compacting || state == profile.Background
+	// A prompt that it got as an argument waits behind its first dialogs.
+	asks := state == profile.Blocked && it.turn.taken && !it.argued
+	if given && works || asks || r.said != "" {
+		it.turn.begun = true
 	}
-	it.turn.begun = it.turn.begun || r.said != ""
 	return r, lasts
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -35,7 +36,8 @@ type SpawnRequest struct {
 	// Role is empty for a worker.
 	Role  team.Role
 	Model string
-	// Prompt takes the place of {prompt} in Command. Without one there it is typed
+	// Prompt takes the place of {prompt} in Command. Without one there it is an argument if
+	// the agent's profile says how, and the agent is respawned without it; else it is typed
 	// once the agent shows that it is ready for input.
 	Prompt string
 	// Dir is the working directory, absolute.
@@ -102,7 +104,7 @@ func Spawn(ctx context.Context, h *host.Host, req SpawnRequest) (Spawned, error)
 		s.out.Warnings = idle(context.WithoutCancel(ctx), h, req.Team, s.out.Warnings)
 		return Spawned{}, err
 	}
-	if req.Prompt != "" && !takesPrompt(req.Command) {
+	if req.Prompt != "" && !takesPrompt(req.Command) && !s.given {
 		s.prompt(ctx, caller, w)
 	}
 	return s.out, nil
@@ -150,6 +152,7 @@ func (s *spawning) complete() {
 	if p == nil {
 		return
 	}
+	s.profile = p
 	var missing []string
 	s.req.Command, _, missing = p.WithFlags(s.req.Command)
 	if len(missing) > 0 {
@@ -162,6 +165,18 @@ type spawning struct {
 	req  SpawnRequest
 	port int
 	out  Spawned
+	// profile is the agent's; nil: none. given says that it has its prompt as an argument.
+	profile *profile.Profile
+	given   bool
+}
+
+// withPrompt returns a command with the prompt of the agent as an argument; nil if it is to be
+// typed, or is in the command already. A model may trust a pasted text less than an argument.
+func (s *spawning) withPrompt(command []string) []string {
+	if s.profile == nil || s.req.Prompt == "" || takesPrompt(s.req.Command) || s.piped() || s.req.ReadyPattern != nil {
+		return nil
+	}
+	return s.profile.WithPrompt(command, s.req.Prompt)
 }
 
 // start starts the worker of the agent, under the first of its names that is free.
@@ -183,6 +198,8 @@ func (s *spawning) start(ctx context.Context) (host.Worker, error) {
 		Env:     s.req.Env, Tags: s.req.Tags, Workspace: s.req.Workspace, DirGiven: s.req.DirGiven, Profile: s.req.Profile,
 		Warn: func(w host.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
 	}
+	req.Run = s.withPrompt(req.Command)
+	s.given = req.Run != nil
 	if s.port != 0 {
 		req.Env = append(slices.Clone(req.Env), envServer+"="+address(s.port))
 	}

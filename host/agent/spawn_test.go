@@ -270,3 +270,28 @@ func TestDeleteWhileAnAgentComes(t *testing.T) {
 		t.Error("the server was stopped")
 	}
 }
+
+// TestPromptAsArgument: an agent whose profile says how has its prompt as an argument, and is
+// respawned without it.
+func TestPromptAsArgument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(crew)
+	program, out := filepath.Join(w.root, "claude"), filepath.Join(w.root, "argument")
+	script := "#!/bin/sh\nprintf '%s,' \"$@\" > '" + out + ".new'\nmv '" + out + ".new' '" + out + "'\nexec sleep 1000\n"
+	w.ok(os.WriteFile(program, []byte(script), 0o700)) //nolint:gosec // it is a program
+	argument := func(want string) {
+		w.wait("it has "+want, func() bool {
+			b, err := os.ReadFile(out)
+			return err == nil && string(b) == want
+		})
+	}
+	s, err := agent.Spawn(t.Context(), w.host(), agent.SpawnRequest{
+		Team: crew, Name: "ann", Prompt: "write a poem", Dir: w.root, Command: []string{program, "--verbose"},
+	})
+	w.ok(err)
+	argument("write a poem,--verbose,")
+	_, err = w.host().Respawn(t.Context(), s.Worker, host.RespawnRequest{})
+	w.ok(err)
+	argument("--verbose,")
+}

@@ -65,7 +65,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 	if err := s.opts.Display.CheckProfile(req.Profile); err != nil {
 		return nil, err
 	}
-	p := &plan{req: req}
+	p := &plan{req: req, resumed: req.Run}
 	var err error
 	if p.backend, err = s.opts.Catalog.Find(req.Backend); err != nil {
 		return nil, err

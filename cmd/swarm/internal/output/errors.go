@@ -13,6 +13,10 @@ const (
 	// error.
 	ExitLimited = 4
 	ExitBroken  = 5
+	// ExitAsks, ExitEnded and ExitStalled are other ends of an agent's turn.
+	ExitAsks    = 3
+	ExitEnded   = 6
+	ExitStalled = 7
 	// ExitTimeout says that the time of a verb was over.
 	ExitTimeout = 124
 )

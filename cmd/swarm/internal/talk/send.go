@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -21,6 +22,8 @@ type sendOptions struct {
 	noEnter bool
 	anyway  bool
 	timeout command.DurationFlag
+	wait    bool
+	limit   command.DurationFlag
 	json    bool
 }
 
@@ -45,9 +48,18 @@ NAME, not confirmed". Nothing is ever typed twice. --anyway types without lookin
 A worker without a terminal gets the text on its standard input, if it was spawned
 with --stdin. With --all and --tag, workers that take no input are skipped.
 
-NAME may also be the name of an agent, if no worker and no agent of another team has it.`,
+With --wait, send returns when the turn of the agent has ended, with its background work,
+and prints how: idle (at its prompt), asks, limited (at a usage limit), broken (with an
+error, or it needs a sign-in) or ended (its worker has). An agent that takes the text and
+is not seen to begin is stalled.
+
+NAME may also be the name of an agent, if no worker and no agent of another team has it.
+
+Exit code with --wait: 0 idle, 3 asks, 4 limited, 5 broken, 6 ended, 7 stalled, 124 if
+--wait-timeout is over.`,
 		Example: `  swarm send agent "run the tests again"
   swarm send agent --stdin < prompt.md
+  swarm send agent "run the tests again" --wait || swarm status agent
   swarm send shell --no-enter -- -v
   swarm send --tag reviewer "commit what you have"
   swarm send agent --anyway "and nothing else"`,
@@ -55,6 +67,9 @@ NAME may also be the name of an agent, if no worker and no agent of another team
 			sel, in, err := o.parse(cmd, args)
 			if err != nil {
 				return err
+			}
+			if o.wait || cmd.Flags().Changed("wait-timeout") {
+				return o.sendAndWait(cmd.Context(), a, sel, in)
 			}
 			if o.anyway {
 				return give(cmd.Context(), a, sel, in, "sent to %s", o.json)
@@ -73,6 +88,8 @@ NAME may also be the name of an agent, if no worker and no agent of another team
 	f.BoolVar(&o.noEnter, "no-enter", false, "do not press Enter")
 	f.BoolVar(&o.anyway, "anyway", false, "type without reading an agent's screen first")
 	f.Var(&o.timeout, "timeout", "how long to wait for an agent's prompt (default 30s)")
+	f.BoolVar(&o.wait, "wait", false, "return when the agent's turn has ended, and say how")
+	f.Var(&o.limit, "wait-timeout", "how long to wait for that at most; implies --wait")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return output.WithHint(command.FlagError(cmd, err), "put -- before a text that begins with '-': swarm send NAME -- TEXT")
@@ -161,6 +178,86 @@ func tellSent(ctx context.Context, a *app.App, sel host.Selection, line string, 
 		}
 		return err
 	})
+}
+
+// turnCodes are the exit codes of turns.
+var turnCodes = map[host.TurnEnd]int{
+	host.TurnAsks: output.ExitAsks, host.TurnLimited: output.ExitLimited, host.TurnBroken: output.ExitBroken,
+	host.TurnEnded: output.ExitEnded, host.TurnStalled: output.ExitStalled,
+}
+
+// sendAndWait gives a text to one agent and waits until its turn has ended.
+func (o *sendOptions) sendAndWait(ctx context.Context, a *app.App, sel host.Selection, in swarm.Input) error {
+	switch {
+	case len(sel.Names) != 1:
+		return output.Usagef("--wait is for one worker")
+	case o.anyway || o.noEnter:
+		return output.Usagef("--wait needs a text that is seen to be taken: neither --anyway nor --no-enter")
+	}
+	output.FinishWriting()
+	return a.WithHost(ctx, func(h *host.Host) error {
+		sel, err := h.ByAgent(ctx, sel)
+		if err != nil {
+			return err
+		}
+		outcomes, err := h.Deliver(ctx, sel, host.DeliverRequest{Text: in.Data, Enter: true, Timeout: output.ValueOr(o.timeout.D, 0)})
+		if err != nil {
+			return err
+		}
+		out := outcomes[0]
+		if out.Err != nil {
+			return out.Err
+		}
+		if !out.Confirmed {
+			return fmt.Errorf("'%s' was sent the text, but it is no agent whose turns can be seen", out.Worker.Name)
+		}
+		waiting, cancel := o.limit.Limit(ctx)
+		defer cancel()
+		turn, err := h.AwaitTurn(waiting, out.Worker.Name, string(in.Data))
+		if err != nil {
+			if over := o.limit.Over(waiting, err); over != nil {
+				return over
+			}
+			return err
+		}
+		if o.json {
+			j := turnJSON{sendJSON: sendJSONOf(out), Outcome: string(turn.End), Reason: output.OrNull(turn.Reason())}
+			if err := a.PrintJSON(j); err != nil {
+				return err
+			}
+		} else {
+			tellTurn(a, turn)
+		}
+		if code := turnCodes[turn.End]; code != 0 {
+			return &output.CodeError{Code: code}
+		}
+		return nil
+	})
+}
+
+func tellTurn(a *app.App, t host.Turn) {
+	name, reason := t.Worker.Name, t.Reason()
+	switch {
+	case t.End == host.TurnAsks && t.Worker.State != nil:
+		e := &deliver.AsksError{Name: name, Question: t.Worker.State.Question, Choices: t.Worker.State.Choices, Dialog: t.Worker.State.Dialog}
+		a.Printf("%s: asks: %s\n", name, deliver.Dialog(e.Question, e.Choices))
+		a.Hint(e.Hint())
+	case t.End == host.TurnEnded:
+		a.Printf("%s: ended (%s)\n", name, view.ExitText(t.Worker))
+	case reason != "":
+		a.Printf("%s: %s: %s\n", name, t.End, deliver.Dialog(reason, nil))
+	default:
+		a.Printf("%s: %s\n", name, t.End)
+	}
+	if t.End == host.TurnStalled {
+		a.Hint(fmt.Sprintf("look with 'swarm peek %[1]s'; 'swarm explain %[1]s' tells what was looked for", name))
+	}
+}
+
+type turnJSON struct {
+	sendJSON
+	Outcome string  `json:"outcome"`
+	Reason  *string `json:"reason"`
 }
 
 type sendJSON struct {

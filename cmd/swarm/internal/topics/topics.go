@@ -53,6 +53,8 @@ Some commands answer with their exit code:
   wait         one worker: its own code; 128+N if signal N ended it; 125 if its exit
                can't be known. Several: 0 if all exited with 0, else 1.
                124 if --timeout is over
+  send --wait  0 idle, 3 it asks, 4 it is limited, 5 it is broken, 6 it has ended,
+               7 it did not begin, 124 if --wait-timeout is over
   inbox wait   0 a message has come, 124 if the time is over
   tool call    0 the answer says success, 1 it does not, 2 the input was wrong
   top, web, mcp

@@ -346,7 +346,7 @@ func (a *terminalAgent) draw() {
 	for _, text := range a.said[max(0, len(a.said)-3):] {
 		line("")
 		if answer, ok := strings.CutPrefix(text, "\x01⎿ "); ok {
-			line("  ⎿\u00a0 " + answer)
+			line("  ⎿\u00a0 \x1b[31m" + answer + "\x1b[0m")
 			continue
 		}
 		if answer, ok := strings.CutPrefix(text, "\x01"); ok {

@@ -277,7 +277,8 @@ func TestQuestionsComeFirst(t *testing.T) {
 	broken := running("a")
 	broken.State = &host.AgentState{State: profile.Idle, Broken: "API error"}
 	items := []Item{
-		{Worker: running("b"), State: State{Urgency: Running}}, {Worker: broken, State: stateOf(&broken, false)},
+		{Worker: running("b"), State: State{Urgency: Running}},
+		{Worker: broken, State: stateOf(&broken, false)},
 		asks("c", time.Time{}), asks("d", time.Unix(2, 0)), asks("e", time.Unix(1, 0)), asks("f", time.Unix(2, 0)),
 	}
 	slices.SortFunc(items, byUrgency)

@@ -116,10 +116,10 @@ func (j *judge) byHook(why string, again time.Duration) (profile.State, Origin, 
 
 // works judges a screen with signs of work.
 func (j *judge) works() (profile.State, Origin, time.Duration) {
-	switch {
-	case j.said == j.shown:
+	switch j.said {
+	case j.shown:
 		return j.byHook("the screen shows the same", 0)
-	case j.said == profile.Compacting:
+	case profile.Compacting:
 		return j.byHook("the screen shows work, and to compact is work", 0)
 	default:
 		return j.byScreen("signs of work are certain")
@@ -232,6 +232,7 @@ func (j *judge) fill(s *State) {
 		case j.Look != nil && j.shown == profile.Background:
 			s.Reason, s.Origins.Reason = j.Look.Evidence, Origin{SourceScreen, "the line that the rule matches"}
 		}
+	default: // the other states have no reason
 	}
 }
 

@@ -79,11 +79,15 @@ func TestStartErrors(t *testing.T) {
 		{"config", configured(map[string]any{"colour": "red"}), new(*ConfigError), `plugin 'test': invalid config: …`},
 		{"config that is no JSON", configured(map[string]any{"color": func() {}}), new(*ConfigError), `plugin 'test': invalid config: json: unsupported type…`},
 		{
-			"another plugin", catalog.Entry{Name: "other", Command: entry("serve").Command}, new(*catalog.NameError),
+			"another plugin",
+			catalog.Entry{Name: "other", Command: entry("serve").Command},
+			new(*catalog.NameError),
 			testPlugin + " is the plugin 'test', not 'other': rename it to swarm-plugin-test",
 		},
 		{
-			"another plugin of the config", catalog.Entry{Name: "other", Command: entry("serve").Command, Configured: true}, new(*catalog.NameError),
+			"another plugin of the config",
+			catalog.Entry{Name: "other", Command: entry("serve").Command, Configured: true},
+			new(*catalog.NameError),
 			testPlugin + " is the plugin 'test', not 'other': name its table [plugins.test], or install a plugin that calls itself 'other'",
 		},
 		{"hash", catalog.Entry{Name: "test", Command: entry("serve").Command, SHA256: strings.Repeat("ab", 32)}, new(*PinError), "plugin 'test': …"},

@@ -30,7 +30,7 @@ func (b *Backend) CheckSpawn(ctx context.Context, c swarm.SpawnCheck) error {
 		if !ours {
 			return b.foreign(r)
 		}
-		if *known.Status != jobDead && !(replaced && theirs.ID == old.ID && theirs.place == old.place) {
+		if *known.Status != jobDead && (!replaced || theirs.ID != old.ID || theirs.place != old.place) {
 			return b.taken(r)
 		}
 	}

@@ -55,10 +55,13 @@ var helpers = map[string][]string{
 	TailMark:    {"swarm-shim", TailFlag},
 }
 
-// OneProcessor is an environment variable with a value that a shim has. Go programs that start
-// with it prepare for one processor: on a machine with many, a shim would else take several times
-// the memory and more threads.
-const OneProcessor, OneProcessorValue = "GOMAXPROCS", "1"
+// OneProcessor is an environment variable of a shim, and OneProcessorValue its value. Go programs
+// that start with it prepare for one processor: on a machine with many, a shim would otherwise
+// take several times the memory and more threads.
+const (
+	OneProcessor      = "GOMAXPROCS"
+	OneProcessorValue = "1"
+)
 
 // ShimEnv returns the variables that the shim of a worker has in its environment.
 func ShimEnv(id string) []string {

@@ -37,6 +37,12 @@ func (h *Host) Hook(ctx context.Context, e HookEvent) (news string, err error) {
 	return h.couriers().Hook(ctx, e)
 }
 
+// DecideHook records the question of an agent's hook and returns the decision about it, see
+// [courier.Office.Decide].
+func (h *Host) DecideHook(ctx context.Context, e HookEvent) (answer string, ok bool, err error) {
+	return h.couriers().Decide(ctx, e)
+}
+
 // TakeNews returns one line about the waiting messages and tasks of a worker's agent, see
 // [courier.Office.TakeNews].
 func (h *Host) TakeNews(ctx context.Context, workerID string, how registry.Brought) (line string, err error) {

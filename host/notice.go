@@ -45,10 +45,11 @@ func noticeOf(rec *registry.Record, s *worker.AgentState) (n team.Notice, ok boo
 	if s == nil || rec.Agent == "" {
 		return n, false
 	}
-	n = team.Notice{WorkerID: rec.ID, Worker: rec.Name, Stop: team.Stop(s.State), Question: s.Question, Digest: s.Dialog.Digest, Reason: s.Broken}
+	n = team.Notice{WorkerID: rec.ID, Worker: rec.Name, Stop: team.Stop(s.State), Question: s.Question, Digest: s.Dialog.Digest, Reason: s.Reason}
 	if len(s.Dialog.Lines) > 0 {
 		n.Question = strings.Join(s.Dialog.Lines, "\n") // with the command and the choices
 	} else {
+		n.Command = s.Command
 		for _, c := range s.Choices {
 			n.Choices = append(n.Choices, strings.TrimSpace(c.Key+" "+c.Label))
 		}

@@ -45,7 +45,7 @@ func (h *Host) couriers() *courier.Office {
 	return courier.New(courier.Options{
 		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Input: h.input(), Callers: h.callers(), Logger: h.log,
 		Executable: h.opts.Executable, Env: func() []string { return spawn.HostEnv(h.opts.Env) }, Quiet: h.opts.NoWake, View: h.View, Change: h.Change, Reopen: h.store.Reopen,
-		Notify: h.opts.Notify,
+		Rules: h.opts.Answers, Notify: h.opts.Notify,
 	})
 }
 

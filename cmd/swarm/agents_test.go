@@ -51,6 +51,8 @@ var agentCases = []struct {
 	{"identity", testAgentIdentity},
 	{"killed send", testAgentKilledSend},
 	{"integrate", testAgentIntegrate},
+	{"answers", testAgentAnswers},
+	{"team-tools", testAgentTeamTools},
 	{"ralph-continue", testAgentRalphContinue},
 	{"respawn-resume", testAgentRespawnResume},
 	{"stopped", testAgentStopped},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/host/answers"
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/display"
@@ -28,6 +29,8 @@ type Options struct {
 	// Executable is the program that becomes a courier, Env returns its environment.
 	Executable string
 	Env        func() []string
+	// Rules returns the person's rules that answer questions, see [question.RulerOptions].
+	Rules func(directories []string) ([]answers.Rule, error)
 	// Notify are the stops that hooks report to leaders of teams, see [team.Stop].
 	Notify []string
 	// Quiet says that no courier is sent.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
@@ -30,6 +31,10 @@ type HookEvent struct {
 	// Reason is why the turn ended, or the background work that runs on; only with
 	// [hookstate.Limited], [hookstate.Broken] and [hookstate.Background].
 	Reason string
+	// Ask is set if the hook waits for a decision about the question, see [Office.Decide].
+	Ask *hookstate.Ask
+	// Decided says that this question has got its decision.
+	Decided bool
 	// Repeats says that an earlier event may have told the question in other words, which
 	// then stay.
 	Repeats bool
@@ -67,6 +72,10 @@ func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error)
 		e.State = hookstate.Working
 	}
 	claim := claimAfter(last, e, at, time.Now())
+	// Other tools of the same turn may go on while a hook waits.
+	if e.State == hookstate.Working && !e.Decided && last.Waits(at.Main) {
+		claim = last
+	}
 	err = errors.Join(err, hookstate.Write(at.Run, claim))
 	if stops(last, claim) && slices.Contains(o.opts.Notify, claim.State) {
 		err = errors.Join(err, o.notify(ctx, at.Run, claim))
@@ -89,6 +98,9 @@ func (o *Office) notify(ctx context.Context, run string, c hookstate.Claim) erro
 		return nil
 	}
 	n := team.Notice{WorkerID: id, Stop: team.Stop(c.State), Question: c.Question, Command: c.Command, Reason: c.Reason}
+	if c.Ask != nil {
+		n.Digest, n.Choices = c.Ask.Digest, display.DecisionLabels()
+	}
 	due := false
 	err := o.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		rec, err := tx.Get(ctx, id)
@@ -114,7 +126,7 @@ func (o *Office) notify(ctx context.Context, run string, c hookstate.Claim) erro
 
 func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time) hookstate.Claim {
 	c := hookstate.Claim{Client: e.Client, Session: cmp.Or(e.Session, last.Session), Main: at.Main, Agent: at.Agent, State: e.State, Since: now, At: now}
-	c.Question, c.Tool, c.Command, c.Reason = e.Question, e.Tool, e.Command, e.Reason
+	c.Question, c.Tool, c.Command, c.Ask, c.Reason = e.Question, e.Tool, e.Command, e.Ask, e.Reason
 	same := last.Main == at.Main && last.Agent == at.Agent
 	switch {
 	case e.Ends || e.Begins && !same:

@@ -30,6 +30,9 @@ func (d *Reader) judge(p *profile.Profile, rec *registry.Record, look *profile.L
 		e.Front = d.front(p, main, claim)
 		if claim != nil && claim.Holds(main) {
 			e.Hook = claim
+			if claim.Waits(main) {
+				return undecided(p, claim), 0
+			}
 		}
 	}
 	return judgement.Of(e)

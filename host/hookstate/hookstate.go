@@ -69,6 +69,8 @@ type Claim struct {
 	Tool    string `json:"tool,omitempty"`
 	Command string `json:"command,omitempty"`
 	Partial bool   `json:"partial,omitempty"`
+	// Ask is set if the hook of the question waits for a decision.
+	Ask *Ask `json:"ask,omitempty"`
 	// Reason is the error with which the turn ended, or the background work that runs on;
 	// only if State is [Limited], [Broken] or [Background].
 	Reason string `json:"reason,omitempty"`
@@ -129,7 +131,7 @@ func (c *Claim) clean() {
 		c.State = ""
 	}
 	if c.State != Blocked {
-		c.Question, c.Tool, c.Command, c.Partial = "", "", "", false
+		c.Question, c.Tool, c.Command, c.Partial, c.Ask = "", "", "", false, nil
 	}
 	if c.State != Background && c.State != Limited && c.State != Broken {
 		c.Reason = ""

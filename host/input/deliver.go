@@ -87,7 +87,12 @@ func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Repl
 	}
 	rec, err = s.living(ctx, rec)
 	var out deliver.Answered
-	if err == nil {
+	undecided := s.opts.Display.Undecided(rec.ID)
+	switch {
+	case err != nil:
+	case undecided != nil:
+		out, err = s.decide(ctx, &rec, undecided, r)
+	default:
 		err = s.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
 			prof := s.opts.Display.ProfileOf(&rec)
 			if !CanLook(p, rec, prof) {

@@ -38,6 +38,12 @@ type Setup struct {
 	// ConfigFile is the path of the user's config file of swarm; empty if no directory for
 	// it is known.
 	ConfigFile string
+	// AllowTools says that the client need not ask before it uses Tools, tools of swarm that
+	// start and end nothing but the agent itself.
+	AllowTools bool
+	Tools      []string
+	// Answers says whether the hooks of questions wait for an answer by swarm; nil: as they are.
+	Answers *bool
 	// Remove says to undo the integration.
 	Remove bool
 	// Notes are what earlier integrations have done.
@@ -166,7 +172,7 @@ func (s Setup) Apply(ctx context.Context, c Change) error {
 	} else {
 		err = os.Remove(c.Path)
 		// Directories that it leaves empty are removed as well, except the client's own.
-		for dir := filepath.Dir(c.Path); err == nil && slices.Contains([]string{"swarm", "skills", "plugins"}, filepath.Base(dir)); dir = filepath.Dir(dir) {
+		for dir := filepath.Dir(c.Path); err == nil && slices.Contains([]string{"swarm", "skills", "plugins", "policies"}, filepath.Base(dir)); dir = filepath.Dir(dir) {
 			if os.Remove(dir) != nil {
 				break
 			}

@@ -1,10 +1,13 @@
 package integration
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/swarmhost/swarm/cmd/internal/jsonc"
 )
 
 // home returns a directory of a client: the variable if it is set, else the one of that
@@ -40,7 +43,9 @@ func claude(c *Client, s Setup) ([]Change, error) {
 	}
 	var p plan
 	p.changes, p.err = s.claudeServer(file)
-	p.add(s.hooks(c, filepath.Join(dir, "settings.json")))
+	p.add(s.edited(filepath.Join(dir, "settings.json"),
+		func(d *jsonc.Document) error { return cmp.Or(s.addHooks(d, c, ""), s.allowInSettings(d)) },
+		func(d *jsonc.Document) error { return cmp.Or(removeAllHooks(d, c), s.disallowInSettings(d)) }))
 	p.add(s.skill(filepath.Join(dir, "skills")))
 	return p.changes, p.err
 }

@@ -1,7 +1,9 @@
 package integration
 
 import (
+	"cmp"
 	"path/filepath"
+	"strings"
 
 	"github.com/swarmhost/swarm/cmd/internal/jsonc"
 )
@@ -14,6 +16,9 @@ type Client struct {
 	events []event
 	// timeout is the limit of a hook in the client's own unit: it is killed then.
 	timeout int
+	// answers is the limit of a hook that waits for an answer, in the same unit; 0: the client
+	// has no hook that decides.
+	answers int
 	// again is the decision by which the answer to a stop makes the agent go on.
 	again string
 	// Hint tells the user what to do after an integration; it is empty if nothing is left
@@ -22,6 +27,8 @@ type Client struct {
 	// alwaysAgain says that the client marks every stop as one that follows a continuation
 	// by a hook.
 	alwaysAgain bool
+	// policies says that permissions are in policy files, and not in the settings.
+	policies bool
 	// changes returns what has to be done to its files.
 	changes func(c *Client, s Setup) ([]Change, error)
 }
@@ -63,15 +70,18 @@ var claudeEvents = []event{
 	{"SessionEnd", ends},
 }
 
+// AnswerLimit is how many seconds a client gives a hook that waits for an answer.
+const AnswerLimit = 600
+
 // Clients returns the clients by their names.
 func Clients() []Client {
 	return []Client{
 		{
-			Name: "claude", Title: "Claude Code", timeout: 5, again: "block", changes: claude,
+			Name: "claude", Title: "Claude Code", timeout: 5, answers: AnswerLimit, again: "block", changes: claude,
 			events: claudeEvents,
 		},
 		{
-			Name: "codex", Title: "Codex", timeout: 5, again: "block", changes: codex,
+			Name: "codex", Title: "Codex", timeout: 5, answers: AnswerLimit, again: "block", changes: codex,
 			Hint: "Codex asks once whether to trust its new hooks, and runs none before",
 			events: []event{
 				{"SessionStart", begins},
@@ -89,7 +99,7 @@ func Clients() []Client {
 		{
 			// Its own command would write a part of the file that is edited here anyway, and takes
 			// seconds.
-			Name: "gemini", Title: "Gemini CLI", timeout: 5000, again: "deny", changes: settings(".gemini"),
+			Name: "gemini", Title: "Gemini CLI", timeout: 5000, again: "deny", policies: true, changes: settings(".gemini"),
 			events: []event{
 				{"SessionStart", begins},
 				{"BeforeAgent", prompts},
@@ -117,7 +127,7 @@ func Clients() []Client {
 			},
 		},
 		{
-			Name: "qwen", Title: "Qwen Code", timeout: 5000, again: "block", alwaysAgain: true,
+			Name: "qwen", Title: "Qwen Code", timeout: 5000, answers: 1000 * AnswerLimit, again: "block", alwaysAgain: true,
 			changes: settings(".qwen"), events: claudeEvents,
 		},
 	}
@@ -132,6 +142,9 @@ func Named(name string) *Client {
 	}
 	return nil
 }
+
+// Decides reports whether the client has a hook that can decide what it asks.
+func (c *Client) Decides() bool { return c.answers > 0 }
 
 // Names returns the names of all clients.
 func Names() (names []string) {
@@ -155,14 +168,23 @@ func settings(name string) func(c *Client, s Setup) ([]Change, error) {
 				if err := addServer(s, d, "mcpServers", server{s.Swarm, []string{"mcp"}}); err != nil {
 					return err
 				}
-				return s.addHooks(d, c, "swarm")
+				if c.policies {
+					return s.addHooks(d, c, "swarm")
+				}
+				return cmp.Or(s.addHooks(d, c, "swarm"), s.allowInSettings(d))
 			},
 			func(d *jsonc.Document) error {
 				if err := removeServer[server](d, "mcpServers"); err != nil {
 					return err
 				}
-				return removeAllHooks(d, c)
+				if c.policies {
+					return removeAllHooks(d, c)
+				}
+				return cmp.Or(removeAllHooks(d, c), s.disallowInSettings(d))
 			}))
+		if c.policies && (s.AllowTools || s.Remove) {
+			p.add(s.whole(filepath.Join(dir, "policies", "swarm.toml"), s.geminiPolicy(), func(text string) bool { return strings.HasPrefix(text, policyMark) }))
+		}
 		p.add(s.skill(filepath.Join(dir, "skills")))
 		return p.changes, p.err
 	}

@@ -23,7 +23,12 @@ func codex(c *Client, s Setup) ([]Change, error) {
 		return nil, err
 	}
 	var p plan
-	p.add(s.edited(filepath.Join(dir, "config.toml"), s.addTOMLServer, removeTOMLServer))
+	p.add(s.edited(filepath.Join(dir, "config.toml"), func(d *jsonc.Document) error {
+		if err := s.addTOMLServer(d); err != nil {
+			return err
+		}
+		return s.allowInTOML(d)
+	}, removeTOMLServer))
 	p.add(s.hooks(c, filepath.Join(dir, "hooks.json")))
 	p.add(s.skill(filepath.Join(dir, "skills")))
 	if s.ConfigFile != "" {

@@ -188,6 +188,20 @@ func (in *hookInput) background() string {
 	return strings.Join(texts, ", ")
 }
 
+// Asks reports whether the hook can decide what the client asks.
+func (h *Hook) Asks() bool { return h.event.kind == asks && h.client.Decides() }
+
+// Decide returns the hook's answer that decides what the client asks.
+func (h *Hook) Decide(answer string) ([]byte, error) {
+	decision := map[string]string{"behavior": answer}
+	if answer == hookstate.Deny {
+		decision["message"] = "The user has answered no, by swarm."
+	}
+	return json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
+		"hookEventName": h.event.name, "decision": decision,
+	}})
+}
+
 // Answer returns the hook's answer that gives the agent a text.
 func (h *Hook) Answer(text string) ([]byte, error) {
 	if h.event.kind == stops {

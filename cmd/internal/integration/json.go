@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/swarmhost/swarm/cmd/internal/jsonc"
@@ -27,9 +28,16 @@ type hookCommand struct {
 }
 
 // hookLine is the command of a hook. The agent continues even if swarm fails.
-func (s Setup) hookLine(c *Client, event string) string {
-	return fmt.Sprintf("%s hook %s %s || true", quoted(s.Swarm), c.Name, event)
+func (s Setup) hookLine(c *Client, event string, answers bool) string {
+	flag := ""
+	if answers {
+		flag = answersFlag
+	}
+	return fmt.Sprintf("%s hook %s %s%s || true", quoted(s.Swarm), c.Name, event, flag)
 }
+
+// answersFlag is the part of a hook's command that has it wait for an answer.
+const answersFlag = " --answers"
 
 func quoted(s string) string {
 	if plain().MatchString(s) {
@@ -40,7 +48,7 @@ func quoted(s string) string {
 
 var (
 	plain     = lazyregexp.New(`^[A-Za-z0-9_./+:@%-]+$`)
-	hookOfOur = lazyregexp.New(`(?:^|/)swarm'? hook (\w+) \w+(?: \|\| true)?$`)
+	hookOfOur = lazyregexp.New(`(?:^|/)swarm'? hook (\w+) \w+(?: --answers)?(?: \|\| true)?$`)
 )
 
 // hooks returns the change of a file that gets the client's hooks and nothing else.
@@ -52,7 +60,6 @@ func (s Setup) hooks(c *Client, path string) (Change, error) {
 
 func (s Setup) addHooks(d *jsonc.Document, c *Client, name string) error {
 	for _, e := range c.events {
-		want := hookCommand{Name: name, Type: "command", Command: s.hookLine(c, e.name), Timeout: c.timeout}
 		groups, err := valueAt(d.Text, "hooks", e.name)
 		if err != nil {
 			return err
@@ -63,6 +70,10 @@ func (s Setup) addHooks(d *jsonc.Document, c *Client, name string) error {
 				ours, _ := hooksIn(&group, c)
 				there = append(there, ours...)
 			}
+		}
+		want := hookCommand{Name: name, Type: "command", Command: s.hookLine(c, e.name, false), Timeout: c.timeout}
+		if e.kind == asks && c.answers > 0 && s.waits(there) {
+			want.Command, want.Timeout = s.hookLine(c, e.name, true), c.answers
 		}
 		if len(there) == 1 && there[0] == want {
 			continue
@@ -77,6 +88,14 @@ func (s Setup) addHooks(d *jsonc.Document, c *Client, name string) error {
 		}
 	}
 	return nil
+}
+
+// waits reports whether the hook of a question is to wait for an answer.
+func (s Setup) waits(there []hookCommand) bool {
+	if s.Answers != nil {
+		return *s.Answers
+	}
+	return slices.ContainsFunc(there, func(h hookCommand) bool { return strings.Contains(h.Command, answersFlag) })
 }
 
 func removeHooks(d *jsonc.Document, c *Client, event string) error {

@@ -29,6 +29,9 @@ func (l localServer) argv() []string { return l.Command }
 func (l localServer) of(program string) any { return append([]string{program}, l.Command[1:]...) }
 
 func opencode(_ *Client, s Setup) ([]Change, error) {
+	if s.AllowTools {
+		return nil, errAsksNothing
+	}
 	dir, err := s.home("XDG_CONFIG_HOME", ".config")
 	dir = filepath.Join(dir, "opencode")
 	if own := s.Getenv("OPENCODE_CONFIG_DIR"); own != "" {

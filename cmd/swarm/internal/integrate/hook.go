@@ -25,6 +25,9 @@ import (
 const (
 	hookLimit = 2 * time.Second
 	hookGrace = 200 * time.Millisecond
+	// answerLimit is the limit of a hook that waits for an answer. It ends before the client
+	// ends the hook.
+	answerLimit = (integration.AnswerLimit - 10) * time.Second
 	// hookInputLimit is how long reading the input may take, hookInputSize how much of it
 	// is read. The input holds the output of a tool and can be long; the rest is discarded.
 	hookInputLimit = time.Second
@@ -32,7 +35,7 @@ const (
 )
 
 func NewHook(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "hook CLIENT EVENT",
 		Short: "Record what a coding agent's hook reports",
 		Long: `Record what a coding agent does. Agents call this themselves, as a hook that 'swarm
@@ -40,7 +43,7 @@ integrate' puts into their configuration, with JSON on standard input.
 
 If the agent is a worker of swarm, its state and the id of its conversation are
 recorded, and the answer holds the messages and tasks that wait for it. Otherwise
-nothing happens.
+nothing happens. With --answers the hook of a question waits for its answer.
 
 A hook never stops an agent and never makes it fail: whatever goes wrong, the exit code
 is 0 and nothing is printed. SWARM_LOG=debug prints errors to standard error.`,
@@ -49,20 +52,28 @@ is 0 and nothing is printed. SWARM_LOG=debug prints errors to standard error.`,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		ValidArgsFunction:  app.OfferOne(func(context.Context) ([]string, error) { return integration.Names(), nil }),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			runHook(cmd.Context(), a, args, os.Stdin)
+			// A value that is no bool means that the flag is not set: a hook never fails.
+			answers, _ := cmd.Flags().GetBool("answers")
+			runHook(cmd.Context(), a, args, os.Stdin, answers)
 			return nil
 		},
 	}
+	cmd.Flags().Bool("answers", false, "wait for an answer to the agent's question, and return it")
+	return cmd
 }
 
 // runHook records the event of a hook within [hookLimit], and gives up without a message.
-func runHook(ctx context.Context, a *app.App, args []string, stdin *os.File) {
+func runHook(ctx context.Context, a *app.App, args []string, stdin *os.File, answers bool) {
 	output.FinishWriting()
 	log := a.Logger()
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	ctx, cancel := context.WithTimeout(ctx, hookLimit)
+	limit := hookLimit
+	if answers {
+		limit = answerLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
@@ -72,7 +83,7 @@ func runHook(ctx context.Context, a *app.App, args []string, stdin *os.File) {
 				done <- fmt.Errorf("panic: %v", p)
 			}
 		}()
-		done <- takeHook(ctx, a, args, stdin)
+		done <- takeHook(ctx, a, args, stdin, answers)
 	}()
 	var err error
 	select {
@@ -92,7 +103,7 @@ func runHook(ctx context.Context, a *app.App, args []string, stdin *os.File) {
 	}
 }
 
-func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File) error {
+func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File, answers bool) error {
 	if len(args) != 2 {
 		return errors.New("expected a client and an event")
 	}
@@ -111,6 +122,17 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File) er
 	h, err := s.Open(ctx, hookConfig(s))
 	if err != nil {
 		return err
+	}
+	if answers && hook.Asks() {
+		answer, ok, err := h.DecideHook(ctx, hook.Event)
+		if ok {
+			decision, derr := hook.Decide(answer)
+			if derr == nil {
+				_, derr = a.Out.W.Write(append(decision, '\n'))
+			}
+			err = errors.Join(err, derr)
+		}
+		return errors.Join(err, h.Leave())
 	}
 	news, err := h.Hook(ctx, hook.Event)
 	if news != "" {

@@ -20,6 +20,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -30,7 +31,7 @@ const notesFile = "integrations.json"
 const clientLimit = time.Minute
 
 func NewIntegrate(a *app.App, tree func() *cobra.Command) *cobra.Command {
-	var dryRun, remove bool
+	var dryRun, remove, allowTools, answers bool
 	names := integration.Names()
 	cmd := &cobra.Command{
 		Use:   "integrate CLIENT",
@@ -45,10 +46,21 @@ Everything else in the files is unchanged: comments, order, other servers and ho
 Links are followed, and a file of another user is refused. A second call finds nothing
 to do, or adds what is missing.
 
+--allow-tools also allows the agent to use swarm's harmless tools without asking: those
+that only read, and those by which a member of a team reads and sends messages and works on
+tasks. Tools that run commands, or that start, end or answer something, are asked for as
+before.
+
+With --answers the hook that reports a question waits up to 10 minutes for an answer by
+'swarm answer', the web page, 'swarm top', a tool or your [[answers]], and returns it to
+the agent, so that nothing is typed. Without an answer in time the agent asks on its
+screen. --answers=false turns that off again. Only claude, codex and qwen have such hooks.
+
 --remove takes all of it out again. A file that has not changed since is then the same
 as before, to the byte.`,
 		Example: `  swarm integrate claude --dry-run
   swarm integrate claude
+  swarm integrate claude --allow-tools --dry-run
   swarm integrate codex --remove`,
 		Args:      command.Arguments(1, 1, "name of a coding agent ("+strings.Join(names, ", ")+")"),
 		ValidArgs: names,
@@ -57,15 +69,31 @@ as before, to the byte.`,
 			if client == nil {
 				return output.Usagef("unknown coding agent '%s': expected %s", args[0], strings.Join(names, ", "))
 			}
-			return runIntegrate(cmd.Context(), a, client, tree, dryRun, remove)
+			o := integrateOptions{dryRun: dryRun, remove: remove, allowTools: allowTools}
+			if cmd.Flags().Changed("answers") {
+				o.answers = &answers
+			}
+			return runIntegrate(cmd.Context(), a, client, tree, o)
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVar(&allowTools, "allow-tools", false, "allow the agent to use swarm's harmless tools without asking")
+	cmd.Flags().BoolVar(&answers, "answers", false, "have the agent's questions answered through its hook, by swarm alone")
 	cmd.Flags().BoolVar(&remove, "remove", false, "undo it")
 	return cmd
 }
 
-func runIntegrate(ctx context.Context, a *app.App, client *integration.Client, tree func() *cobra.Command, dryRun, remove bool) error {
+// integrateOptions are the flags of an integration.
+type integrateOptions struct {
+	dryRun, remove, allowTools bool
+	// answers is nil if the flag is not given.
+	answers *bool
+}
+
+func runIntegrate(ctx context.Context, a *app.App, client *integration.Client, tree func() *cobra.Command, o integrateOptions) error {
+	if o.answers != nil && *o.answers && !client.Decides() {
+		return output.Usagef("%s has no hook that can answer its questions: leave out --answers", client.Title)
+	}
 	dir, err := a.StateDir()
 	if err != nil {
 		return err
@@ -75,7 +103,7 @@ func runIntegrate(ctx context.Context, a *app.App, client *integration.Client, t
 	if err != nil {
 		return err
 	}
-	s.Remove = remove
+	s.Remove, s.AllowTools, s.Tools, s.Answers = o.remove, o.allowTools && !o.remove, harmlessTools(), o.answers
 	changes, err := client.Changes(s)
 	if program, ok := errors.AsType[*integration.ProgramError](err); ok {
 		return output.WithHint(err, fmt.Sprintf("install %s, or put the directory of '%s' into PATH", client.Title, program.Program))
@@ -84,7 +112,7 @@ func runIntegrate(ctx context.Context, a *app.App, client *integration.Client, t
 		return err
 	}
 	if len(changes) == 0 {
-		a.Printf("nothing to do: %s\n", map[bool]string{false: client.Title + " uses swarm", true: client.Title + " does not use swarm"}[remove])
+		a.Printf("nothing to do: %s\n", map[bool]string{false: client.Title + " uses swarm", true: client.Title + " does not use swarm"}[o.remove])
 		return nil
 	}
 	for _, c := range changes {
@@ -94,7 +122,7 @@ func runIntegrate(ctx context.Context, a *app.App, client *integration.Client, t
 			a.Printf("%s", output.Made(safetext.Block(c.Diff())))
 		}
 	}
-	if dryRun || a.Out.Err != nil {
+	if o.dryRun || a.Out.Err != nil {
 		return a.Out.Err
 	}
 	ctx, cancel := context.WithTimeout(ctx, clientLimit)
@@ -107,13 +135,29 @@ func runIntegrate(ctx context.Context, a *app.App, client *integration.Client, t
 	if err := errors.Join(err, s.Notes.Write(path)); err != nil {
 		return err
 	}
-	if remove {
+	if o.remove {
 		a.Printf("%s does not use swarm any more\n", client.Title)
 		return nil
 	}
 	a.Printf("%s uses swarm from its next session on\n", client.Title)
 	a.Hint(client.Hint)
 	return nil
+}
+
+// ofMembers are the tools that change nothing but the messages and tasks of the caller's team,
+// and by which an agent ends itself.
+var ofMembers = []string{
+	"heartbeat", "send-message", "read-messages", "respond-shutdown", "task-create", "task-claim", "task-update",
+}
+
+// harmlessTools returns the names of the tools that --allow-tools allows.
+func harmlessTools() (names []string) {
+	for _, t := range tool.All() {
+		if t.ReadOnly || slices.Contains(ofMembers, t.Name) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }
 
 func integrationSetup(a *app.App, notes string, root *cobra.Command) (s integration.Setup, err error) {

@@ -22,9 +22,14 @@ func (s *Sender) decide(ctx context.Context, rec *registry.Record, c *hookstate.
 		r.Question != "" && !strings.Contains(strings.ToLower(c.Question), strings.ToLower(r.Question)):
 		return deliver.Answered{}, fmt.Errorf("%w: '%s' asks something else now", deliver.ErrChanged, rec.Name)
 	}
-	choice, ok := pickDecision(r.Choice)
-	if !ok || len(r.Choices) > 0 || r.Text != "" {
-		return deliver.Answered{}, fmt.Errorf("a hook of '%s' waits for one choice, got %q: expected 1 Allow, 2 Deny or 3 %s", rec.Name, r.Choice, display.OnItsScreen)
+	named := r.Choices
+	if r.Choice != "" {
+		named = append([]string{r.Choice}, named...)
+	}
+	text := strings.Join(named, " ")
+	choice, ok := pickDecision(text)
+	if !ok || len(named) != 1 || r.Text != "" {
+		return deliver.Answered{}, fmt.Errorf("a hook of '%s' waits for one choice, got %q: expected 1 Allow, 2 Deny or 3 %s", rec.Name, text, display.OnItsScreen)
 	}
 	err := hookstate.Decide(ctx, s.opts.Dir.RunDir(rec.ID), hookstate.Decision{Digest: c.Ask.Digest, Answer: display.Decisions[choice.Label]})
 	if errors.Is(err, hookstate.ErrNotWaiting) {

@@ -51,7 +51,7 @@ var agentCases = []struct {
 	{"identity", testAgentIdentity},
 	{"killed send", testAgentKilledSend},
 	{"integrate", testAgentIntegrate},
-	{"answers", testAgentAnswers},
+	{"hook-answers", testAgentHookAnswers},
 	{"team-tools", testAgentTeamTools},
 	{"ralph-continue", testAgentRalphContinue},
 	{"respawn-resume", testAgentRespawnResume},

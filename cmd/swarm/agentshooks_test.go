@@ -14,9 +14,9 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/modelserver"
 )
 
-// testAgentAnswers answers what the agent asks through its hook: it runs the command, or does
+// testAgentHookAnswers answers what the agent asks through its hook: it runs the command, or does
 // not, and nothing is typed.
-func testAgentAnswers(t *testing.T, l *lab) {
+func testAgentHookAnswers(t *testing.T, l *lab) {
 	name := l.client.name
 	if name != "claude" && name != "codex" && name != "qwen" {
 		t.Skip("it has no hook that decides")

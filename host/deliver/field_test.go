@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -149,9 +150,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 			t.Run(fmt.Sprint(name, selects), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					f := &form{rows: []string{"Honey", "Jam", "Butter"}, boxes: true, checked: map[int]bool{}, selects: selects, row: 1}
-					for i, on := range tt.checked {
-						f.checked[i] = on
-					}
+					maps.Copy(f.checked, tt.checked)
 					out, err := formAgent(t, f).Answer(t.Context(), tt.reply)
 					if err != nil || out.Open != tt.open || out.Picked() != tt.picked {
 						t.Errorf("%+v, %q, %v", out, out.Picked(), err)

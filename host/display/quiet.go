@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -49,9 +50,9 @@ func quietIn(log []byte, last time.Time) time.Time {
 	lines := bytes.Split(bytes.TrimSuffix(log, []byte("\n")), []byte("\n"))
 	since := last
 	var end, begin time.Time // of the burst that is read, from its end
-	size, small := 0, true
-	for at := len(lines) - 1; at >= 0; at-- {
-		fields := bytes.SplitN(lines[at], []byte(" "), 4)
+	size := 0
+	for _, line := range slices.Backward(lines) {
+		fields := bytes.SplitN(line, []byte(" "), 4)
 		if len(fields) < 3 {
 			return since
 		}
@@ -65,8 +66,8 @@ func quietIn(log []byte, last time.Time) time.Time {
 			}
 			end, size = when, 0
 		}
-		begin, size = when, size+len(lines[at])
-		if small = string(fields[2]) == "P" && size <= quietBytes && end.Sub(begin) <= quietBurst; !small {
+		begin, size = when, size+len(line)
+		if small := string(fields[2]) == "P" && size <= quietBytes && end.Sub(begin) <= quietBurst; !small {
 			return since
 		}
 	}

@@ -122,16 +122,16 @@ func runExplain(ctx context.Context, a *app.App, name string, asJSON bool) error
 
 // printSources prints what the hooks reported, and the source of each part of the state.
 func printSources(a *app.App, e host.Explanation) {
-	switch c := e.Hook; {
-	case c == nil:
+	if c := e.Hook; c == nil {
 		a.Printf("hooks: none has reported\n")
-	default:
-		text := cmp.Or(c.State, "no state")
+	} else {
+		parts := []string{cmp.Or(c.State, "no state")}
 		for _, more := range []string{c.Question, c.Reason, c.Command} {
 			if more != "" {
-				text += ": " + safetext.Line(more)
+				parts = append(parts, safetext.Line(more))
 			}
 		}
+		text := strings.Join(parts, ": ")
 		if !e.Live {
 			text += "; the agent that reported has ended"
 		}

@@ -61,7 +61,7 @@ func testAgentRalph(t *testing.T, l *lab) {
 		turns = append(turns, turn)
 	}
 	l.model.Script(append(turns, modelserver.Turn{Text: "There is none left.\n\nALL DONE"})...)
-	l.loop(l.client.command, "--max-iterations", "20", "--inactivity-timeout", "1h", "--done-pattern", "^\\W*ALL DONE")
+	l.loop(l.client.command, "--max-iterations", "20", "--no-progress", "0", "--inactivity-timeout", "1h", "--done-pattern", "^\\W*ALL DONE")
 	log := l.loopEnd()
 	if n := strings.Count(log, " idle duration="); n != 9 {
 		t.Errorf("%d iterations ended with their turn, want 9", n)

@@ -13,13 +13,16 @@ import (
 
 // ranElsewhere are examples that need what the scripts of examples have not.
 var ranElsewhere = map[string]string{
-	"swarm attach agent":                                             "attach: it needs a terminal",
-	"swarm adopt --backend nomad --all":                              "nomad/adopt: it needs a cluster",
-	"swarm adopt --backend nomad build && swarm logs build --follow": "nomad/adopt: it needs a cluster",
-	"swarm ralph run agent":                                          "backends/ralph_loop: it is what the worker of a loop runs",
-	"swarm answer":                                                   "questions: it needs a terminal",
-	"swarm top":                                                      "top: it needs a terminal",
-	"swarm web --listen localhost:8080":                              "cmd/swarm-web: the port may be taken",
+	"swarm attach agent":                                                    "attach: it needs a terminal",
+	"swarm adopt --backend nomad --all":                                     "nomad/adopt: it needs a cluster",
+	"swarm adopt --backend nomad build && swarm logs build --follow":        "nomad/adopt: it needs a cluster",
+	"swarm ralph run agent":                                                 "backends/ralph_loop: it is what the worker of a loop runs",
+	"swarm answer":                                                          "questions: it needs a terminal",
+	"swarm answer agent honey jam --submit":                                 "answer_several: it needs a dialog with boxes",
+	"swarm answer agent --text 'rye, but only if it is fresh'":              "answer_several: it needs a field",
+	"swarm send agent \"run the tests again\" --wait || swarm status agent": "send_wait: it needs an agent that answers",
+	"swarm top":                         "top: it needs a terminal",
+	"swarm web --listen localhost:8080": "cmd/swarm-web: the port may be taken",
 	"swarm web --listen build.example.com:8443 --cert cert.pem --key key.pem": "cmd/swarm-web: it needs a name and a certificate",
 	"swarm clean build --forget": "clean_forget: it needs a worker of that name",
 	// A whole check takes a minute.

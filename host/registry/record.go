@@ -126,9 +126,8 @@ type Spec struct {
 	// NoScreen says that its backend shows no screens: its program is on no terminal.
 	NoScreen bool `json:"no_screen,omitempty"`
 	// Real are the directories to which the paths of a worker in a sandbox, and that of the
-	// workspace of any worker, led when it was first started, by their paths. Later starts use
-	// them.
-	Real map[string]string `json:"real,omitempty"`
+	// workspace of any worker, led when it was first started. Later starts use them.
+	Real []RealPath `json:"real,omitempty"`
 	// Own says which settings were chosen for this worker, so that later defaults do not
 	// change them; nil in a record of an older version, whose worker keeps all of its own.
 	Own *Own `json:"own,omitempty"`
@@ -245,4 +244,22 @@ func (r *Registry) Edit(ctx context.Context, id string, change func(*Record)) er
 			return nil
 		})
 	})
+}
+
+// RealPath says to which directory a path led.
+type RealPath struct {
+	Path string `json:"path"`
+	// Real is the directory, without symbolic links.
+	Real string `json:"real"`
+}
+
+// RealOf returns the directory to which a path led when the worker was first started, and
+// whether that is recorded.
+func (r *Record) RealOf(path string) (real string, known bool) {
+	for _, p := range r.Real {
+		if p.Path == path {
+			return p.Real, true
+		}
+	}
+	return "", false
 }

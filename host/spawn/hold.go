@@ -17,9 +17,9 @@ func (p *plan) hold() {
 	if !p.owner.Local {
 		return
 	}
-	held := make(map[string]string, len(rec.Real)+2)
+	var held []registry.RealPath
 	for _, path := range heldPaths(rec) {
-		real, known := rec.Real[path]
+		real, known := rec.RealOf(path)
 		switch {
 		case path == "" || !filepath.IsAbs(path):
 			continue
@@ -32,10 +32,7 @@ func (p *plan) hold() {
 				continue
 			}
 		}
-		held[path] = real
-	}
-	if len(held) == 0 {
-		held = nil
+		held = append(held, registry.RealPath{Path: path, Real: real})
 	}
 	rec.Real = held
 }
@@ -48,7 +45,7 @@ func (p *plan) exchanged() error {
 		return nil
 	}
 	path := p.rec.Workspace.Path
-	before, known := p.rec.Real[path]
+	before, known := p.rec.RealOf(path)
 	now, err := filepath.EvalSymlinks(path)
 	if !known || err != nil || now == before {
 		return nil //nolint:nilerr // a missing directory is reported by those who need it
@@ -79,7 +76,7 @@ func heldPaths(rec *registry.Record) []string {
 // real returns the directory that a path of a worker in a sandbox leads to, and the other paths
 // unchanged.
 func (p *plan) real(path string) string {
-	if real, ok := p.rec.Real[path]; ok && p.rec.Sandbox != nil {
+	if real, ok := p.rec.RealOf(path); ok && p.rec.Sandbox != nil {
 		return real
 	}
 	return path

@@ -80,7 +80,7 @@ func TestDownPassesOver(t *testing.T) {
 		if diff := cmp.Diff(want, idle) + cmp.Diff(calls, killed); err != nil || diff != "" {
 			t.Errorf("remove %v: %v (-want +got):\n%s", remove, err, diff)
 		}
-		if !slices.Contains(warned, "worker 'theirs' is not of this project: it is declared in /q/swarm.toml") {
+		if !slices.Contains(warned, "worker 'theirs' is not of this project: it was declared in /q/swarm.toml, which does not exist any more. If the project has moved, 'swarm kill theirs' and 'swarm clean theirs' free the name") {
 			t.Errorf("remove %v: warned %q, outcomes %+v", remove, warned, got)
 		}
 	}

@@ -90,7 +90,7 @@ func (a *Agent) Answer(ctx context.Context, r Reply) (Answered, error) {
 	if !strings.Contains(plain(l.Question), plain(r.Question)) {
 		return Answered{}, a.changed(l, "asks something else")
 	}
-	p, err := a.plan(l, r)
+	p, err := a.stepsOf(l, r)
 	if err != nil {
 		return Answered{}, err
 	}

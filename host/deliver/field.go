@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// plan is what an answer does, in this order.
-type plan struct {
+// steps are what an answer does, in this order.
+type steps struct {
 	// boxes are the choices whose boxes have to change.
 	boxes []profile.Choice
 	// named are the choices with boxes that the answer names.
@@ -24,10 +24,10 @@ type plan struct {
 	last *profile.Choice
 }
 
-// plan returns what has to be done for an answer, or the reason why the dialog does not take
+// stepsOf returns what has to be done for an answer, or the reason why the dialog does not take
 // it. Nothing is pressed before all of it is known.
-func (a *Agent) plan(l profile.Look, r Reply) (plan, error) {
-	p := plan{text: r.Text}
+func (a *Agent) stepsOf(l profile.Look, r Reply) (steps, error) {
+	p := steps{text: r.Text}
 	names := slices.Clone(r.Choices)
 	if r.Choice != "" || len(names) == 0 && !r.Submit && r.Text == "" {
 		names = slices.Insert(names, 0, r.Choice)
@@ -91,7 +91,7 @@ func (a *Agent) plan(l profile.Look, r Reply) (plan, error) {
 
 // prepare checks the boxes and types the text of an answer. It returns the dialog as it is
 // then.
-func (a *Agent) prepare(ctx context.Context, l profile.Look, p plan, out *Answered) (profile.Look, error) {
+func (a *Agent) prepare(ctx context.Context, l profile.Look, p steps, out *Answered) (profile.Look, error) {
 	var err error
 	for _, c := range p.boxes {
 		if l, err = a.toggle(ctx, l, c); err != nil {

@@ -205,7 +205,7 @@ func (a *Answer) locate(dir, home string) {
 	}
 }
 
-// showAnswers returns rules in TOML; empty: there are none.
+// showAnswers returns rules in TOML, and "" for no rules.
 func showAnswers(all []Answer) string {
 	if len(all) == 0 {
 		return ""

@@ -127,7 +127,7 @@ func (h *Host) restored(ctx context.Context, rec registry.Record) (registry.Reco
 	return store.Restored(ctx, reg, rec)
 }
 
-// Questions returns what agents ask and nobody has answered yet, the oldest first, see
+// Questions returns the open questions of agents, the oldest first, see
 // [question.Reader.Open]. The selection is as for [Host.Workers].
 func (h *Host) Questions(ctx context.Context, sel Selection) (open []question.Question, warnings []string, err error) {
 	recs, warnings, err := h.choose(ctx, sel)

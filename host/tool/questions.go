@@ -18,7 +18,7 @@ type QuestionsInput struct {
 	Tag string `json:"tag,omitempty" jsonschema:"Only of workers with this tag"`
 }
 
-// Question is what an agent asks and nobody has answered yet.
+// Question is an open question of an agent.
 type Question struct {
 	Name      string        `json:"name" jsonschema:"Name of the worker"`
 	Team      string        `json:"team,omitempty" jsonschema:"Its team"`

@@ -33,7 +33,7 @@ func NewQuestions(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "questions [flags]",
 		Short: "List what agents ask",
-		Long: `Print what agents ask and nobody has answered yet, the oldest question first: the
+		Long: `Print the open questions of agents, the oldest first: the
 whole dialog with its choices, the worker, its project, and the command that answers
 it. 'swarm answer' without a name takes the questions one after the other.
 

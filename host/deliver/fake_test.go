@@ -60,6 +60,9 @@ type fake struct {
 	busy bool
 	// onText and onEnter run after a text was given, and before an Enter is taken.
 	onText, onEnter func()
+	// changes happens once, as soon as changesAt has passed.
+	changes   func()
+	changesAt time.Time
 	// gone says that it has ended.
 	gone bool
 
@@ -104,6 +107,10 @@ func (f *fake) screen() profile.Screen {
 	}
 	if !f.asksAt.IsZero() && !time.Now().Before(f.asksAt) {
 		f.dialog, f.asksAt = trust(), time.Time{}
+	}
+	if f.changes != nil && !time.Now().Before(f.changesAt) {
+		f.changes()
+		f.changes = nil
 	}
 	if time.Now().Before(f.blank) {
 		return profile.Screen{}

@@ -78,9 +78,9 @@ func TestEnterThatIsReadWithTheText(t *testing.T) {
 // An Enter that was read and dropped is pressed again.
 func TestEnterThatIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := fake{}
+		f := fake{changesAt: time.Now().Add(2 * time.Second)}
 		f.onText = func() { f.deaf = true }
-		time.AfterFunc(2*time.Second, func() { f.deaf = false })
+		f.changes = func() { f.deaf = false }
 		if err := agent(t, &f).Text(t.Context(), "fix the tests", true); err != nil {
 			t.Fatal(err)
 		}
@@ -252,8 +252,8 @@ func TestTextWhileAPersonTypes(t *testing.T) {
 			f.wantGiven(t, "fix the tests")
 		})
 		synctest.Test(t, func(t *testing.T) {
-			f := fake{}
-			time.AfterFunc(100*time.Millisecond, func() { change(&f) }) // within the guard before Enter
+			f := fake{changesAt: time.Now().Add(100 * time.Millisecond)} // within the guard before Enter
+			f.changes = func() { change(&f) }
 			if err := agent(t, &f).Text(t.Context(), "fix the tests", true); !errors.Is(err, deliver.ErrDraft) {
 				t.Errorf("%s, later: error %v", name, err)
 			}

@@ -75,7 +75,12 @@ func (b *Backend) register(ctx context.Context, j job, r ref) (api.JobRegisterRe
 	case theirs.ID == r.ID:
 		return none, fmt.Errorf("%w: worker %s in the namespace '%s'", swarm.ErrExists, r.ID, r.Namespace)
 	case *old.Status != jobDead:
-		return none, b.taken(r)
+		// Nomad sees the end of a job some time after that of its worker.
+		if ended, err := b.hasEnded(ctx, theirs); err != nil {
+			return none, err
+		} else if !ended {
+			return none, b.taken(r)
+		}
 	}
 	// The job belongs to a worker that has ended. The first caller gets its name.
 	resp, err = b.enforce(ctx, j, r, *old.JobModifyIndex)
@@ -83,6 +88,15 @@ func (b *Backend) register(ctx context.Context, j job, r ref) (api.JobRegisterRe
 		return none, b.taken(r)
 	}
 	return resp, b.tell(ctx, "register the job", err)
+}
+
+// hasEnded reports whether the worker has ended and no second allocation of it may run.
+func (b *Backend) hasEnded(ctx context.Context, r ref) (bool, error) {
+	s, err := b.look(ctx, r.place, r.Job, 0)
+	if err != nil {
+		return false, err
+	}
+	return b.statusIn(ctx, s, r).State == swarm.StateExited && len(s.seconds[r.ID]) == 0, nil
 }
 
 func (b *Backend) foreign(r ref) error {

@@ -2,6 +2,7 @@ package nomad
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -222,6 +223,63 @@ func TestSilent(t *testing.T) {
 	b = at(t, "http://"+l.Addr().String())
 	if _, err := b.look(t.Context(), b.at, "", 0); !errors.Is(err, swarm.ErrUnavailable) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestNameAfterTheEnd: a worker that has ended leaves its name free, also before Nomad
+// has seen the end of its job.
+func TestNameAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	alloc := func(name, status string) map[string]any {
+		return map[string]any{"ID": name, "JobID": "swarm-w", "TaskGroup": "first", "ClientStatus": status,
+			"DesiredStatus": api.AllocDesiredStatusRun, "CreateIndex": len(name)}
+	}
+	for name, test := range map[string]struct {
+		allocs []map[string]any
+		free   bool
+	}{
+		"ended":                {[]map[string]any{alloc("a", api.AllocClientStatusComplete)}, true},
+		"failed":               {[]map[string]any{alloc("a", api.AllocClientStatusFailed)}, true},
+		"runs":                 {[]map[string]any{alloc("a", api.AllocClientStatusRunning)}, false},
+		"node lost":            {[]map[string]any{alloc("a", api.AllocClientStatusLost)}, false},
+		"not placed":           {nil, false},
+		"ended and runs again": {[]map[string]any{alloc("a", api.AllocClientStatusComplete), alloc("ab", api.AllocClientStatusRunning)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			meta := map[string]string{metaID: "first", metaName: "w", metaSpec: "{}"}
+			b := against(t, func(w http.ResponseWriter, r *http.Request) {
+				answer := func(v any) { _ = json.NewEncoder(w).Encode(v) }
+				switch {
+				case r.Method == http.MethodPut && r.URL.Path == "/v1/jobs":
+					var req struct{ JobModifyIndex uint64 }
+					if err := json.NewDecoder(r.Body).Decode(&req); err != nil || req.JobModifyIndex != 7 {
+						http.Error(w, api.RegisterEnforceIndexErrPrefix+" 0: job exists", http.StatusInternalServerError)
+						return
+					}
+					answer(api.JobRegisterResponse{EvalID: "placed"})
+				case r.URL.Path == "/v1/job/swarm-w":
+					answer(map[string]any{"ID": "swarm-w", "Status": "running", "Meta": meta, "JobModifyIndex": 7})
+				case r.URL.Path == "/v1/jobs":
+					answer([]map[string]any{{"ID": "swarm-w", "Status": "running", "Meta": meta}})
+				case r.URL.Path == "/v1/allocations":
+					answer(test.allocs)
+				default:
+					answer(map[string]any{})
+				}
+			})
+			spec := swarm.Spec{ID: "second", Name: "w", Command: []string{"true"}, Dir: "/"}
+			j, r, err := b.config.newJob(b.at, spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := b.register(t.Context(), j, r)
+			switch {
+			case test.free && (err != nil || resp.EvalID != "placed"):
+				t.Errorf("registered as %q, error %v", resp.EvalID, err)
+			case !test.free && (!errors.Is(err, swarm.ErrInvalidSpec) || !strings.Contains(err.Error(), "has a worker 'w' already")):
+				t.Errorf("error %v", err)
+			}
+		})
 	}
 }
 

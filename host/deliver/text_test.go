@@ -281,7 +281,7 @@ func TestRecordedDrafts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("../profile/testdata/screens/*/*draft*.txt")
+	files, err := filepath.Glob("../profile/profiles/screens/*/*draft*.txt")
 	if err != nil || len(files) < 25 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}

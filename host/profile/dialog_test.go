@@ -19,7 +19,7 @@ func profiles(t *testing.T) *Set {
 
 func recorded(t *testing.T, name string) []string {
 	t.Helper()
-	return trimmed(screenOf(t, filepath.Join("testdata/screens", name+".txt")).Lines)
+	return trimmed(screenOf(t, filepath.Join("profiles/screens", name+".txt")).Lines)
 }
 
 // commandScreens are dialogs that ask for a command, with the line of it. A line of "@" in
@@ -137,7 +137,7 @@ func dialogOf(path string) string {
 // TestDigest: each line of a dialog is in its digest, and nothing outside of it.
 func TestDigest(t *testing.T) {
 	s := profiles(t)
-	files, err := filepath.Glob("testdata/screens/*/blocked-*.txt")
+	files, err := filepath.Glob("profiles/screens/*/blocked-*.txt")
 	if err != nil || len(files) < 20 {
 		t.Fatal(files, err)
 	}

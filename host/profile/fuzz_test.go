@@ -51,7 +51,7 @@ func FuzzDialog(f *testing.F) {
 	}
 	screens := map[string][]string{}
 	for _, c := range commandScreens {
-		screens[c.name] = trimmed(readScreen(f, filepath.Join("testdata/screens", c.name+".txt")).Lines)
+		screens[c.name] = trimmed(readScreen(f, filepath.Join("profiles/screens", c.name+".txt")).Lines)
 	}
 	f.Fuzz(func(t *testing.T, in string, which, at uint8) {
 		lines := strings.Split(in, "\n")

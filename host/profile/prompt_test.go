@@ -69,7 +69,7 @@ func TestAnswer(t *testing.T) {
 		{"pi/prompt-answered-80x24", "also the docs", "ok"},
 	} {
 		name, _, _ := strings.Cut(tt.screen, "/")
-		got := s.Named(name).Answer(screenOf(t, "testdata/screens/"+tt.screen+".txt"), tt.prompt)
+		got := s.Named(name).Answer(screenOf(t, "profiles/screens/"+tt.screen+".txt"), tt.prompt)
 		if first := slices.Concat(got, []string{""})[0]; strings.TrimSpace(first) != tt.want {
 			t.Errorf("%s: %q, want %q", tt.screen, got, tt.want)
 		}

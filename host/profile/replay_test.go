@@ -54,7 +54,7 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("testdata/screens/*/*.txt")
+	files, err := filepath.Glob("profiles/screens/*/*.txt")
 	if err != nil || len(files) < 50 {
 		t.Fatalf("%d recorded screens: %v", len(files), err)
 	}
@@ -126,7 +126,7 @@ func TestReplayLimitMenu(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("testdata/screens/claude/blocked-*.txt")
+	files, err := filepath.Glob("profiles/screens/claude/blocked-*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestReplayLongDrafts(t *testing.T) {
 		"gemini/draft-lines-few-colours-80x24": {"one\n", "three four"},
 		"codex/busy-full-draft-80x24":          {"word0 word1 ", "\nword136 word137 word1."},
 	} {
-		l := s.Named(filepath.Dir(path)).Look(screenOf(t, filepath.Join("testdata/screens", path+".txt")))
+		l := s.Named(filepath.Dir(path)).Look(screenOf(t, filepath.Join("profiles/screens", path+".txt")))
 		if !strings.HasPrefix(l.Draft, want.begin) || !strings.HasSuffix(l.Draft, want.end) {
 			t.Errorf("%s: draft %q", path, l.Draft)
 		}
@@ -172,7 +172,7 @@ func TestReplayHalfDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := map[string]bool{"prompt-starting-80x24": true, "prompt-half-drawn-80x24": true}
-	files, err := filepath.Glob("testdata/screens/codex/*.txt")
+	files, err := filepath.Glob("profiles/screens/codex/*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,11 +194,11 @@ func TestReplayInScrollback(t *testing.T) {
 	}
 	for agent, prompt := range map[string]string{"claude": "prompt-answered", "codex": "prompt-interrupted", "gemini": "prompt-answered", "opencode": "prompt-answered", "qwen": "prompt-answered-80x24", "pi": "prompt-answered-80x24"} {
 		p := s.Named(agent)
-		below := screenOf(t, filepath.Join("testdata/screens", agent, prompt+".txt"))
+		below := screenOf(t, filepath.Join("profiles/screens", agent, prompt+".txt"))
 		for len(below.Lines) > 0 && strings.TrimSpace(below.Lines[0]) == "" {
 			below.Lines = below.Lines[1:]
 		}
-		files, err := filepath.Glob(filepath.Join("testdata/screens", agent, "blocked-*.txt"))
+		files, err := filepath.Glob(filepath.Join("profiles/screens", agent, "blocked-*.txt"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(agent, "has no dialogs:", err)
 		}
@@ -223,7 +223,7 @@ func TestReplayElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("testdata/screens/*/*.txt")
+	files, err := filepath.Glob("profiles/screens/*/*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

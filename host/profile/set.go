@@ -17,7 +17,7 @@ import (
 // None is the name that turns profiles off for a worker.
 const None = "none"
 
-//go:embed agents/*.toml
+//go:embed profiles/*.toml
 var embedded embed.FS
 
 type source struct {
@@ -28,13 +28,13 @@ type source struct {
 
 // builtin returns the embedded profiles. Tests parse them all.
 var builtin = sync.OnceValue(func() []source {
-	entries, err := embedded.ReadDir("agents")
+	entries, err := embedded.ReadDir("profiles")
 	if err != nil {
 		panic(err)
 	}
 	var all []source
 	for _, e := range entries {
-		text, err := embedded.ReadFile("agents/" + e.Name())
+		text, err := embedded.ReadFile("profiles/" + e.Name())
 		if err != nil {
 			panic(err)
 		}

@@ -25,7 +25,7 @@ func TestDialogsOfShells(t *testing.T) {
 		{"opencode", "blocked-always", "rm *", false},
 		{"qwen", "blocked-command-80x24", "rm -rf build && touch /opt/build", true},
 	} {
-		d := set.Named(c.client).Look(readScreen(t, "testdata/screens/"+c.client+"/"+c.screen+".txt")).Dialog
+		d := set.Named(c.client).Look(readScreen(t, "profiles/screens/"+c.client+"/"+c.screen+".txt")).Dialog
 		if len(d.Command) == 0 || d.Command[0] != c.command || d.Shell != c.shell || !d.Framed {
 			t.Errorf("%s %s: %q, shell %t, framed %t", c.client, c.screen, d.Command, d.Shell, d.Framed)
 		}

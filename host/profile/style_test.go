@@ -174,10 +174,10 @@ func TestPromptIsNoMenu(t *testing.T) {
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	claude := profiles(t).Named("claude")
-	if l := claude.Look(screenOf(t, "testdata/screens/claude/prompt-survey.txt")); l.State != Idle || l.Dismiss != "0" {
+	if l := claude.Look(screenOf(t, "profiles/screens/claude/prompt-survey.txt")); l.State != Idle || l.Dismiss != "0" {
 		t.Errorf("%+v", l)
 	}
-	if l := claude.Look(screenOf(t, "testdata/screens/claude/prompt-prose.txt")); l.Dismiss != "" {
+	if l := claude.Look(screenOf(t, "profiles/screens/claude/prompt-prose.txt")); l.Dismiss != "" {
 		t.Errorf("without a survey: %+v", l)
 	}
 }
@@ -187,7 +187,7 @@ func TestBoxes(t *testing.T) {
 	t.Parallel()
 	look := func(name string) Look {
 		t.Helper()
-		return profiles(t).Named("claude").Look(screenOf(t, "testdata/screens/claude/"+name+".txt"))
+		return profiles(t).Named("claude").Look(screenOf(t, "profiles/screens/claude/"+name+".txt"))
 	}
 	want := []Choice{
 		{Key: "1", Label: "Honey", Checked: no, Selected: true},
@@ -238,9 +238,9 @@ func TestDescriptions(t *testing.T) {
 	t.Parallel()
 	qwen := profiles(t).Named("qwen")
 	want := []Choice{{Label: "Alibaba ModelStudio", Selected: true}, {Label: "Third-party Providers"}, {Label: "Custom Provider"}}
-	wide := screenOf(t, "testdata/screens/qwen/blocked-sign-in.txt")
+	wide := screenOf(t, "profiles/screens/qwen/blocked-sign-in.txt")
 	for name, s := range map[string]Screen{
-		"wide": wide, "without styles": {Lines: wide.Lines}, "narrow": screenOf(t, "testdata/screens/qwen/blocked-sign-in-80x24.txt"),
+		"wide": wide, "without styles": {Lines: wide.Lines}, "narrow": screenOf(t, "profiles/screens/qwen/blocked-sign-in-80x24.txt"),
 	} {
 		if diff := cmp.Diff(want, qwen.Look(s).Choices); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -263,7 +263,7 @@ func TestWholeQuestions(t *testing.T) {
 		"gemini/blocked-sign-in":          {"How would you like to authenticate for this project?"},
 		"qwen/blocked-sign-in":            {"Connect a Provider"},
 	} {
-		l := s.Named(filepath.Dir(name)).Look(screenOf(t, "testdata/screens/"+name+".txt"))
+		l := s.Named(filepath.Dir(name)).Look(screenOf(t, "profiles/screens/"+name+".txt"))
 		for _, part := range parts {
 			if !strings.Contains(l.Question, part) {
 				t.Errorf("%s: %q is not in the question %q", name, part, l.Question)
@@ -275,7 +275,7 @@ func TestWholeQuestions(t *testing.T) {
 // TestRecordedBytes: a recorded screen with styles has the blanks that Claude Code writes.
 func TestRecordedBytes(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/screens/claude/*.txt")
+	files, err := filepath.Glob("profiles/screens/claude/*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/shared/screen"
 )
 
-const recorded = "../profile/testdata/screens/"
+const recorded = "../profile/profiles/screens/"
 
 // watched is an iteration whose agent shows recorded screens of a client.
 type watched struct {

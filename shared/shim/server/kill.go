@@ -143,6 +143,12 @@ func (k *shim) untilNext() time.Duration {
 	return next
 }
 
+func (k *shim) tidyLater() {
+	if k.tidyAt.IsZero() {
+		k.tidyAt = time.Now().Add(tidyAfter)
+	}
+}
+
 // tidy gives memory back if it is time for that, and reports whether it was.
 func (k *shim) tidy(now time.Time) bool {
 	if k.tidyAt.IsZero() || now.Before(k.tidyAt) {

@@ -17,7 +17,8 @@ import (
 // runtime lets a heap grow to 4 MiB first, several times what the shim needs.
 const tidyEvery = 64
 
-// tidyAfter is how long after the last request the shim gives the memory back that it used for it.
+// tidyAfter is how long after a request or much output the shim gives the memory back that it used
+// for them, and how often it does so while more comes.
 const tidyAfter = time.Second
 
 // serve carries out the request of a client, or lets it wait for the end.
@@ -25,7 +26,7 @@ func (k *shim) serve(r request) {
 	if k.served++; k.served%tidyEvery == 0 {
 		runtime.GC()
 	}
-	k.tidyAt = time.Now().Add(tidyAfter)
+	k.tidyLater()
 	if r.ID != "" && r.ID != k.launch.ID {
 		r.refuse(rundir.Answer{Kind: rundir.AnswerStale})
 		return

@@ -66,8 +66,6 @@ type shim struct {
 	// that was.
 	unsaved bool
 	saved   time.Time
-	// trimmed is when a shim whose output is dropped gave memory back.
-	trimmed time.Time
 	writes  writes
 	// text is that of the last status that was written.
 	text []byte
@@ -104,7 +102,7 @@ type shim struct {
 	data int64
 	// served counts requests.
 	served int
-	// tidyAt is when memory is given back after requests; zero if it was.
+	// tidyAt is when memory is given back after requests and much output; zero if it was.
 	tidyAt time.Time
 
 	requests chan request
@@ -216,6 +214,7 @@ func (k *shim) next(timer *time.Timer) (handle func()) {
 		return func() { k.writes.next(err) }
 	case <-k.log.Dropped:
 		k.unsaved = true
+		k.tidyLater()
 		return nothing
 	}
 }

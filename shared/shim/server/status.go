@@ -164,23 +164,14 @@ func (s *statusFile) remove() {
 	_ = os.Remove(rundir.StatusFile)
 }
 
-const (
-	// saveEvery is how often the status of a worker that writes without end is written. Each
-	// write leaves some garbage, and what the runtime needs to collect it is several times as large.
-	saveEvery = 5 * time.Second
-	// trimEvery is how often such a shim, which maps most of its program, gives memory back.
-	trimEvery = time.Second
-)
+// saveEvery is how often the status of a worker that writes without end is written. Each
+// write leaves some garbage, and what the runtime needs to collect it is several times as large.
+const saveEvery = 5 * time.Second
 
 // saveDrops writes the status if output was dropped since the last write.
 func (k *shim) saveDrops() {
 	if !k.unsaved {
 		return
-	}
-	if time.Since(k.trimmed) >= trimEvery {
-		k.trimmed = time.Now()
-		collect()
-		trim()
 	}
 	if !k.writes.underWay() && time.Since(k.saved) >= saveEvery {
 		k.save()

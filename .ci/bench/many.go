@@ -110,6 +110,6 @@ func measureMany(ctx context.Context, w *world, o options) ([]row, error) {
 		return nil, err
 	}
 	return []row{
-		ratio(fmt.Sprintf("both looks of swarm stats, %d workers", workers), m["stats"]-pause, fmt.Sprintf("ls of %d", workers), m["ls"], 3.2),
+		ratio(fmt.Sprintf("both looks of swarm stats, %d workers", workers), m["stats"]-pause, fmt.Sprintf("ls of %d", workers), m["ls"], 6),
 	}, w.clear(ctx)
 }

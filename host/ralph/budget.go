@@ -51,6 +51,7 @@ func (l *loop) awaitHour(ctx context.Context, st *State) error {
 	text := fmt.Sprintf("until %s: %s", st.LimitUntil.Local().Format(ClockFormat), st.Limit)
 	l.say("waiting %s", text)
 	l.log(eventLimit, "waiting %s", text)
+	l.limits(st)
 	return l.waitLimit(ctx)
 }
 

@@ -37,7 +37,7 @@ func (it *iteration) asks(ctx context.Context, question string, choices []profil
 	it.stop.question = question
 	// Nothing is written to the terminal: the agent draws there, and a person has to see
 	// the dialog.
-	it.log(eventPause, "the agent asks: %s reason=%s", question, ReasonDialog)
+	it.logPause("the agent asks: %s reason=%s", question, ReasonDialog)
 	it.notify(NoteAsks, question)
 	it.note(ctx, func(st *State) {
 		st.Status, st.ExitReason, st.Dialog, st.Choices = Paused, ReasonDialog, question, choices
@@ -73,7 +73,7 @@ func (it *iteration) resume() {
 		return
 	}
 	it.leaveStop()
-	it.log(eventResume, "loop resumed")
+	it.logResume()
 	it.alive()
 	it.turn.look.Reset(0)
 	if it.ready.waiting {

@@ -159,6 +159,7 @@ func (l *loop) tellLimit(st *State) {
 	text := fmt.Sprintf("until %s: %s", st.LimitUntil.Local().Format(ClockFormat), st.Limit)
 	l.say("usage limit, waiting %s", text)
 	l.log(eventLimit, "iteration %d: usage limit, waiting %s", st.Iteration, text)
+	l.limits(st)
 	l.notify(NoteLimited, text)
 }
 
@@ -193,7 +194,6 @@ type notices interface {
 
 // awaitLimit waits until the state has no usage limit any more, or one that is over.
 func (l *loop) awaitLimit(ctx context.Context, w notices) error {
-	what := "usage limit"
 	for {
 		st, err := l.Store.Load(l.Name)
 		if err != nil {
@@ -202,9 +202,7 @@ func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 		if st.LimitUntil.IsZero() {
 			break
 		}
-		if st.LimitHourly {
-			what = "wait"
-		}
+		l.limits(&st)
 		// The monotonic part of the time is dropped: that clock stops while the machine
 		// sleeps.
 		left := st.LimitUntil.Sub(time.Now().Round(0))
@@ -222,6 +220,14 @@ func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 			return err
 		}
 	}
-	l.log(eventResume, "going on after the %s", what)
+	l.logResume()
 	return nil
+}
+
+// limits notes that the loop waits because of the limit in the state.
+func (l *loop) limits(st *State) {
+	l.halt = "going on after the usage limit"
+	if st.LimitHourly {
+		l.halt = "going on after the wait"
+	}
 }

@@ -76,6 +76,10 @@ type loop struct {
 	// begun says that this run of the loop has begun an iteration: otherwise an open one
 	// comes from an earlier run.
 	begun bool
+	// halt is the text with which the log is to say that the loop continues, since it says that
+	// it was paused or waits; empty: it does not say that. The state may change back before the
+	// loop begins to wait for that.
+	halt string
 	// by is the signal that ended the loop, or 0.
 	by syscall.Signal
 }
@@ -194,6 +198,7 @@ func (l *loop) next(ctx context.Context) (State, []byte, error) {
 			case st.Status != Running:
 				return Ended(l.Name, st.Status)
 			}
+			l.logResume()
 			if st.Complete() {
 				st.end(Stopped, ReasonIterations)
 				l.say("loop complete after %d iterations", st.Iteration)
@@ -251,16 +256,29 @@ func (l *loop) paused(ctx context.Context) error {
 			return err
 		}
 		if st.Status != Paused {
-			l.log(eventResume, "loop resumed")
 			return nil
 		}
 		if !said && st.ExitReason != ReasonProgress { // which was said
 			l.say("paused")
-			l.log(eventPause, "loop paused")
+			l.logPause("loop paused")
 		}
 		if err := l.await(ctx, w, nil); err != nil {
 			return err
 		}
+	}
+}
+
+// logPause logs a pause, whose end logResume logs.
+func (l *loop) logPause(format string, args ...any) {
+	l.log(eventPause, format, args...)
+	l.halt = "loop resumed"
+}
+
+// logResume logs that the loop continues, if the log says that it was paused or waits.
+func (l *loop) logResume() {
+	if l.halt != "" {
+		l.log(eventResume, "%s", l.halt)
+		l.halt = ""
 	}
 }
 

@@ -146,13 +146,67 @@ func TestNoProgress(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	log := strings.Join(r.events(), "\n")
-	_, after, paused := strings.Cut(log, "[PAUSE] the last 2 iterations left no commit, changed no file, and had the same answer reason=no_progress\n")
-	if !paused || !strings.Contains(after, "[START] iteration 3/4") {
+	if !strings.Contains(log, "[PAUSE] the last 2 iterations left no commit, changed no file, and had the same answer reason=no_progress\n[RESUME] loop resumed\n[START] iteration 3/4") {
 		t.Errorf("the log:\n%s", log)
 	}
 	// The last iteration has no pause behind it, and is not silent either.
 	if !strings.Contains(log, "[WARN] the last 2 iterations left no commit") || !strings.Contains(log, "reason=max_iterations") {
 		t.Errorf("the log:\n%s", log)
+	}
+}
+
+// TestResumedAtOnce resumes a loop after it has written why it stops, and before it waits for
+// that: the log has both.
+func TestResumedAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, stops, resumed string
+		state                func(*State)
+		out                  outcome
+	}{
+		{
+			"pause", "[PAUSE] the last iteration left no commit and changed no file reason=no_progress", "[RESUME] loop resumed",
+			func(st *State) { st.NoProgress = 1 }, outcome{ending: exited, exit: "0", still: true},
+		},
+		{
+			"limit", "[LIMIT] iteration 1: usage limit, waiting until ", "[RESUME] going on after the usage limit",
+			func(*State) {}, outcome{ending: exited, exit: "1", failure: "usage limit reached, resets in 2h"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.create(tt.state)
+			out, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+			r.check(err)
+			defer out.Close()
+			l := &loop{
+				Options: Options{Store: r.store, Name: "w", unit: time.Second}, begun: true,
+				console: &console{out: out, typed: make(chan []byte)},
+				signals: &signals{children: make(chan os.Signal), ends: make(chan os.Signal, 1)},
+			}
+			_, more, err := l.record(t.Context(), tt.out)
+			if r.check(err); !more {
+				t.Fatal("the loop has ended")
+			}
+			if st := r.state(); st.Status != Paused && st.LimitUntil.IsZero() {
+				t.Fatalf("the loop does not stop: %+v", st)
+			}
+			_, err = r.store.Change(t.Context(), "w", func(st *State) error {
+				st.Status, st.ExitReason, st.Still = Running, "", 0
+				st.NoLimit()
+				return nil
+			})
+			r.check(err)
+			r.check(l.waitLimit(t.Context()))
+			if st, _, err := l.next(t.Context()); err != nil || st.Status != Running {
+				t.Fatalf("%s, %v", st.Status, err)
+			}
+			log := r.events()
+			if n := len(log); n < 2 || !strings.HasPrefix(log[n-2], tt.stops) || log[n-1] != tt.resumed {
+				t.Errorf("the log: %q", log)
+			}
+		})
 	}
 }
 

@@ -163,7 +163,7 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	case st.Status == Paused && st.ExitReason == ReasonProgress:
 		text := st.StillText()
 		l.say("paused: %s", text)
-		l.log(eventPause, "%s reason=%s", text, ReasonProgress)
+		l.logPause("%s reason=%s", text, ReasonProgress)
 		l.notify(NotePaused, text)
 	case out.done:
 		l.say("done pattern matched, stopping loop")

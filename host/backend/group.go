@@ -13,8 +13,17 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// StatusLimit is how long a backend may take to return the status of its workers.
+// StatusLimit is how long a backend may take to return the status of a worker, or its list.
 const StatusLimit = 10 * time.Second
+
+// statusEach is how much longer a backend may take for each of many workers: on a busy machine,
+// thousands take more than [StatusLimit].
+const statusEach = 5 * time.Millisecond
+
+// StatusLimit is how long the backend may take to return the status of all workers of the group.
+func (g *Group) StatusLimit() time.Duration {
+	return (StatusLimit + time.Duration(len(g.Recs))*statusEach).Round(time.Second)
+}
 
 // PollEvery is how often a backend that can't tell of an end is asked.
 const PollEvery = 500 * time.Millisecond
@@ -78,7 +87,7 @@ func Each(gs []*Group, f func(*Group)) {
 // Statuses asks the group's backend for all its workers. A backend that can't be
 // asked is the error of each of them.
 func (ps *Plugins) Statuses(ctx context.Context, g *Group) []swarm.StatusResult {
-	ctx, cancel := context.WithTimeout(ctx, StatusLimit)
+	ctx, cancel := context.WithTimeout(ctx, g.StatusLimit())
 	defer cancel()
 	var results []swarm.StatusResult
 	err := g.Err
@@ -97,7 +106,7 @@ func (ps *Plugins) Statuses(ctx context.Context, g *Group) []swarm.StatusResult 
 		return results
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, StatusLimit)
+		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, g.StatusLimit())
 	}
 	results = make([]swarm.StatusResult, len(g.Recs))
 	for i := range results {

@@ -155,7 +155,7 @@ func (m *Meter) observe(ctx context.Context, recs []registry.Record, figures []F
 // ask asks a backend for the figures of its workers. A backend that can't be asked is the
 // error of each of them.
 func (m *Meter) ask(ctx context.Context, g *backend.Group, cpuOnly bool) []swarm.StatsResult {
-	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	ctx, cancel := context.WithTimeout(ctx, g.StatusLimit())
 	defer cancel()
 	var results []swarm.StatsResult
 	err := g.Err
@@ -176,7 +176,7 @@ func (m *Meter) ask(ctx context.Context, g *backend.Group, cpuOnly bool) []swarm
 		return results
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, backend.StatusLimit)
+		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, g.StatusLimit())
 	}
 	results = make([]swarm.StatsResult, len(g.Recs))
 	for i := range results {

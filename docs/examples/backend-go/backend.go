@@ -54,6 +54,15 @@ func (b *backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	return h, nil
 }
 
+// CheckSpawn implements [swarm.SpawnChecker]: the host asks before it ends a worker that the new
+// one replaces.
+func (b *backend) CheckSpawn(_ context.Context, c swarm.SpawnCheck) error {
+	if _, err := b.nice(c.Spec.Options); err != nil {
+		return err
+	}
+	return shim.CheckSpawn(c)
+}
+
 // nice returns the priority of a worker, from its options. An option that nobody
 // knows is an error, never ignored.
 func (b *backend) nice(options map[string]string) (int, error) {

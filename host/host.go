@@ -55,7 +55,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		log:      o.Logger,
 		store:    store.New(store.Options{Dir: o.Dir, Logger: o.Logger, Quiet: o.NoWake, Warn: o.Warn}),
 		catalog:  catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: maps.Clone(o.Plugins)}),
-		profiles: sync.OnceValues(func() (*profile.Set, error) { return profile.Load(o.ProfileDir) }),
+		profiles: sync.OnceValues(func() (*profile.Set, error) { return profileDirs(o).Load() }),
 	}
 	h.plugins = backend.New(backend.Options{
 		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,

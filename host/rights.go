@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // mayEnd refuses a caller that does not lead the team to end or disturb its workers, and
@@ -94,3 +95,16 @@ func (h *Host) Caller(ctx context.Context) (team.Caller, error) { return h.calle
 // CallerID returns the id of the worker of this state directory that the calling
 // process runs in, see [caller.Finder.ID].
 func (h *Host) CallerID() string { return h.callers().ID() }
+
+// OnlyPerson refuses all callers but a person outside of every worker: what says how the screens of
+// agents are read must not come from one of them.
+func (h *Host) OnlyPerson(ctx context.Context) error {
+	who, err := h.Caller(ctx)
+	if err == nil && who.Person && len(h.callers().Within()) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return worker.Hinted("only a person may do this, and not from inside a worker", "run it in a terminal outside of the workers of swarm")
+}

@@ -158,8 +158,10 @@ type Explanation struct {
 	Worker worker.Worker
 	// Profile is nil if the worker has none.
 	Profile *profile.Profile
-	// Lines are what its terminal shows: empty if that is blank, nil without a screen.
+	// Lines are what its terminal shows: empty if that is blank, nil without a screen. Styled
+	// are the same lines with SGR sequences; nil: the styles are not known.
 	Lines  []string
+	Styled []string
 	Look   profile.Look
 	Trials []profile.Trial
 	// Hook is the newest report of the agent's hooks, and Live reports whether the agent
@@ -190,7 +192,7 @@ func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) 
 	if err != nil || !peek.Screen {
 		return e, err
 	}
-	e.Lines = append([]string{}, peek.Lines...)
+	e.Lines, e.Styled = append([]string{}, peek.Lines...), peek.Styled
 	e.Look, e.Trials = e.Profile.Explain(profile.Screen{Lines: peek.Lines, Styled: peek.Styled})
 	return e, nil
 }

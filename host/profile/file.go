@@ -20,6 +20,7 @@ type file struct {
 	Name    string      `toml:"name"`
 	Title   string      `toml:"title"`
 	Extends string      `toml:"extends"`
+	Remove  []string    `toml:"remove"`
 	Match   recognition `toml:"match"`
 	Input   struct {
 		Prompt     string   `toml:"prompt"`
@@ -78,6 +79,8 @@ type recognition struct {
 
 type fileRule struct {
 	Name      string       `toml:"name"`
+	Before    string       `toml:"before"`
+	After     string       `toml:"after"`
 	State     State        `toml:"state"`
 	In        string       `toml:"in"`
 	Last      int          `toml:"last"`
@@ -133,20 +136,31 @@ func (p problem) Error() string {
 var typeError = lazyregexp.New(`^line (\d+) \(last key "(.*?)"\): (.*)$`)
 
 type reader struct {
-	path     string
-	lines    map[string]int
-	problems []error
+	path  string
+	lines map[string]int
+	// problems make a profile useless, and notes do not.
+	problems, notes []error
 }
 
 func (r *reader) wrong(key, format string, args ...any) {
+	r.problems = append(r.problems, r.problem(key, format, args...))
+}
+
+func (r *reader) note(key, format string, args ...any) {
+	r.notes = append(r.notes, r.problem(key, format, args...))
+}
+
+func (r *reader) problem(key, format string, args ...any) problem {
 	line := r.lines[key]
 	if dot := strings.LastIndexByte(key, '.'); line == 0 && dot > 0 {
 		line = r.lines[key[:dot]]
 	}
-	r.problems = append(r.problems, problem{file: r.path, line: line, key: key, text: fmt.Sprintf(format, args...)})
+	return problem{file: r.path, line: line, key: key, text: fmt.Sprintf(format, args...)}
 }
 
-// parse reads a profile. base returns another profile that this one may extend.
+// parse reads a profile. base returns another profile that this one may extend; nil: it may not
+// extend any. The profile is nil if it is useless; otherwise the error says what of it does not
+// count.
 func parse(path, name, text string, base func(name string) *Profile) (*Profile, error) {
 	p := &Profile{Text: text}
 	if _, over := tomlscan.Keys(text); over != nil {
@@ -175,17 +189,18 @@ func parse(path, name, text string, base func(name string) *Profile) (*Profile, 
 	if words := p.file.Run.Prompt; len(words) > 0 && !slices.Contains(words, placePrompt) {
 		r.wrong("run.prompt", "expected arguments of which one is %q, got %q", placePrompt, words)
 	}
+	b := r.base(&p.file, base)
+	if b != nil {
+		p.inherit(b, &meta)
+	}
 	p.input = r.input(&p.file)
 	p.dialog = r.dialog(&p.file)
 	for i := range p.file.Rules {
 		p.rules = append(p.rules, r.rule(i, &p.file.Rules[i]))
 	}
-	if p.file.Extends != "" {
-		if b := base(p.file.Extends); b != nil {
-			p.extend(b)
-		} else {
-			r.wrong("extends", "no profile is called %q; 'swarm agent profiles' lists them", p.file.Extends)
-		}
+	r.unique(p.rules)
+	if b != nil {
+		r.override(p, b)
 	}
 	switch {
 	case len(p.rules) == 0:
@@ -194,50 +209,10 @@ func parse(path, name, text string, base func(name string) *Profile) (*Profile, 
 		r.wrong("match", "expected programs, packages or paths by which a command is recognised")
 	}
 	p.file.Title = cmp.Or(p.file.Title, p.file.Name)
-	return p, errors.Join(r.problems...)
-}
-
-// extend fills in missing settings from another profile. The file's own rules come first.
-func (p *Profile) extend(b *Profile) {
-	f, from := &p.file, &b.file
-	if len(p.Recognised()) == 0 {
-		f.Match = from.Match
+	if len(r.problems) > 0 {
+		return nil, errors.Join(append(r.problems, r.notes...)...)
 	}
-	if f.Title == "" && f.Name == from.Name {
-		f.Title = from.Title
-	}
-	if f.Input.Prompt == "" {
-		hints, pasted := p.input.hints, p.input.pasted
-		p.input = b.input
-		p.input.hints, p.input.pasted = hints, pasted
-	}
-	if p.dialog.isZero() {
-		p.dialog = b.dialog
-	}
-	p.input.hints = append(p.input.hints, b.input.hints...)
-	p.input.pasted = append(p.input.pasted, b.input.pasted...)
-	f.Input.PasteGuard = cmp.Or(f.Input.PasteGuard, from.Input.PasteGuard)
-	f.Input.Reenter = cmp.Or(f.Input.Reenter, from.Input.Reenter)
-	f.Input.Settle = cmp.Or(f.Input.Settle, from.Input.Settle)
-	f.Run.Session = cmp.Or(f.Run.Session, from.Run.Session)
-	for _, s := range []struct{ to, from *[]string }{
-		{&f.Run.Flags, &from.Run.Flags},
-		{&f.Run.Headless, &from.Run.Headless},
-		{&f.Run.HeadlessFlags, &from.Run.HeadlessFlags},
-		{&f.Run.Resume, &from.Run.Resume},
-		{&f.Run.PromptFlags, &from.Run.PromptFlags},
-		{&f.Run.Prompt, &from.Run.Prompt},
-		{&f.Run.HeadlessResume, &from.Run.HeadlessResume},
-		{&f.Run.NewSession, &from.Run.NewSession},
-		{&f.Run.Takes, &from.Run.Takes},
-		{&f.Run.Drops, &from.Run.Drops},
-		{&f.Run.Env, &from.Run.Env},
-	} {
-		if *s.to == nil {
-			*s.to = *s.from
-		}
-	}
-	p.rules = append(p.rules, b.rules...)
+	return p, errors.Join(r.notes...)
 }
 
 func validName(name string) bool {
@@ -292,8 +267,11 @@ func (r *reader) milliseconds(key string, n int64) {
 // defaultBelow is how many lines there may be under a menu or a prompt: hints on keys.
 const defaultBelow = 4
 
+// ruleKey is the key of a rule, as errors name it.
+func ruleKey(i int, key string) string { return fmt.Sprintf("rules[%d].%s", i+1, key) }
+
 func (r *reader) rule(i int, f *fileRule) rule {
-	key := func(name string) string { return fmt.Sprintf("rules[%d].%s", i+1, name) }
+	key := func(name string) string { return ruleKey(i, name) }
 	if f.Name == "" {
 		r.wrong(key("name"), "a name is missing, such as name = \"permission\"")
 	}

@@ -139,14 +139,29 @@ type Profile struct {
 	input input
 	// dialog says how dialogs are framed.
 	dialog dialogShape
-	// Source is the file that the profile was read from; empty: it is embedded.
+	// Source is the user's own file that the profile was read from; empty: it is in a bundle.
 	Source string
+	// Installed reports whether the profile, or the one that it extends, is in the installed
+	// bundle, and not in the built-in one.
+	Installed bool
+	bundle    func() string
+	// Override is what a profile that extends another one changes of it; nil: it extends none.
+	Override *Override
 	// Text is the profile as TOML.
 	Text string
 }
 
 // Name returns the name of the profile, such as "claude".
 func (p *Profile) Name() string { return p.file.Name }
+
+// Bundle returns the version of the bundle that has the profile, or the profile that it extends;
+// empty: neither is in a bundle.
+func (p *Profile) Bundle() string {
+	if p.bundle == nil {
+		return ""
+	}
+	return p.bundle()
+}
 
 // Title returns the name of the agent for people, such as "Claude Code".
 func (p *Profile) Title() string { return p.file.Title }

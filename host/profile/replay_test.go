@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/swarmhost/swarm/shared/screen"
 )
 
 // screenOf reads a recorded screen: a line that tells of the program, then what its
@@ -22,98 +20,36 @@ func readScreen(t testing.TB, path string) Screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, lines, ok := strings.Cut(string(text), "\n")
-	if !ok || !strings.HasPrefix(head, "# ") {
-		t.Fatalf("%s: the first line is not a header: %q", path, head)
+	r, err := ParseRecording(filepath.Base(filepath.Dir(path))+"/"+strings.TrimSuffix(filepath.Base(path), ".txt"), string(text))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
 	}
-	if !strings.Contains(lines, "\x1b[") {
-		return Screen{Lines: strings.Split(lines, "\n")}
-	}
-	s := Screen{Styled: screen.Styled(lines)}
-	for _, line := range s.Styled {
-		s.Lines = append(s.Lines, screen.Plain(line))
-	}
-	return s
+	return r.Screen
 }
 
-// recordedAs are the states that the names of recorded screens stand for.
-var recordedAs = map[string]State{
-	"prompt": Idle, "draft": Idle, "busy": Working, "blocked": Blocked,
-	"background": Background, "compacting": Compacting, "limit": Idle,
-}
-
-// showsAnother are screens whose name tells of how they came about, and that show
-// another state.
-var showsAnother = map[string]State{
-	"codex/busy-queued": Idle, // what was queued is done
-}
-
-// TestReplay reads screens of the real programs.
+// TestReplay reads the recorded screens, as 'swarm profiles test' does.
 func TestReplay(t *testing.T) {
 	s, err := Load("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("profiles/screens/*/*.txt")
-	if err != nil || len(files) < 50 {
-		t.Fatalf("%d recorded screens: %v", len(files), err)
+	recordings, err := s.Recordings()
+	if err != nil || len(recordings) < 200 {
+		t.Fatalf("%d recorded screens: %v", len(recordings), err)
 	}
-	for _, path := range files {
-		agent := filepath.Base(filepath.Dir(path))
-		name := strings.TrimSuffix(filepath.Base(path), ".txt")
-		t.Run(agent+"/"+name, func(t *testing.T) {
-			p := s.Named(agent)
-			if p == nil {
-				t.Fatalf("there is no profile '%s'", agent)
+	for _, r := range recordings {
+		t.Run(r.Client+"/"+r.Name, func(t *testing.T) {
+			v := s.Replay(r)
+			for _, p := range v.Problems {
+				t.Error(p)
 			}
-			look, tried := p.Explain(screenOf(t, path))
-			t.Logf("%+v", look)
-			kind, _, _ := strings.Cut(name, "-")
-			want, known := recordedAs[kind]
-			if another := showsAnother[agent+"/"+name]; another != "" {
-				want = another
+			if r.kind() == "blocked" && (strings.Contains(r.Name, "bash") || strings.Contains(r.Name, "command")) && !strings.Contains(v.Look.Question, "rm -rf build") {
+				t.Errorf("question %q does not name the command", v.Look.Question)
 			}
-			if known && look.State != want {
-				t.Errorf("state %s, want %s; tried:", look.State, want)
-				for _, r := range tried {
-					t.Errorf("  %s: %v: %s", r.Rule, r.Matched, r.Why)
-				}
-			}
-			switch kind {
-			case "prompt":
-				if look.Draft != "" || look.Broken != "" || look.Limit != "" {
-					t.Errorf("draft %q, broken %q, limit %q", look.Draft, look.Broken, look.Limit)
-				}
-			case "draft":
-				if look.Draft == "" {
-					t.Error("no draft")
-				}
-				if (strings.Contains(name, "paste") || strings.Contains(name, "image")) != p.Unsubmitted(look, "something else") {
-					t.Errorf("what stands for a paste: %q", look.Draft)
-				}
-			case "blocked":
-				if len(look.Question) < 5 || strings.Contains(look.Question, "Allow once") {
-					t.Errorf("question %q", look.Question)
-				}
-				if len(look.Choices) < 2 {
-					t.Errorf("choices %+v", look.Choices)
-				}
-				if strings.Contains(name, "bash") || strings.Contains(name, "command") {
-					if !strings.Contains(look.Question, "rm -rf build") {
-						t.Errorf("question %q does not name the command", look.Question)
-					}
-				}
-			case "limit":
-				if look.Limit == "" || look.Broken != "" {
-					t.Errorf("limit %q, broken %q", look.Limit, look.Broken)
-				}
-			case "error":
-				if look.Broken == "" {
-					t.Error("it does not look broken")
-				}
-			case "other":
-				if look.State == Working {
-					t.Error("it does not work")
+			if t.Failed() {
+				t.Logf("%+v", v.Look)
+				for _, trial := range v.Trials {
+					t.Logf("  %s: %v: %s", trial.Rule, trial.Matched, trial.Why)
 				}
 			}
 		})
@@ -211,33 +147,6 @@ func TestReplayInScrollback(t *testing.T) {
 			// The dialog itself, with the prompt scrolled away.
 			if l := p.Look(screen); l.State != Blocked {
 				t.Errorf("%s: %+v", path, l)
-			}
-		}
-	}
-}
-
-// TestReplayElsewhere: a shell's profile takes no screen of an agent for a prompt of its
-// own, and no profile another agent's dialog for work.
-func TestReplayElsewhere(t *testing.T) {
-	s, err := Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob("profiles/screens/*/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range files {
-		screen := screenOf(t, path)
-		if l := s.Named("shell").Look(screen); l.State != Unknown {
-			t.Errorf("%s for a shell: %+v", path, l)
-		}
-		if !strings.HasPrefix(filepath.Base(path), "blocked-") {
-			continue
-		}
-		for _, p := range s.All() {
-			if l := p.Look(screen); l.State == Working {
-				t.Errorf("%s for %s: %+v", path, p.Name(), l)
 			}
 		}
 	}

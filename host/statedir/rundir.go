@@ -42,6 +42,9 @@ func (d Dir) Kept(id string) bool {
 // WorkersDir is the directory of the run directories.
 const WorkersDir = "workers"
 
+// ProfileBundle returns the path of the installed bundle of profiles, whether or not there is one.
+func (d Dir) ProfileBundle() string { return filepath.Join(string(d), "profiles.tar") }
+
 // RunDir is the run directory of a worker.
 func (d Dir) RunDir(id string) string {
 	return filepath.Join(string(d), WorkersDir, id)

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -67,6 +68,10 @@ func Plain(line string) string {
 }
 
 func isControl(c rune) bool { return c < 0x20 && c != '\t' || c == 0x7f }
+
+// Render returns a line with SGR sequences that [Spans] takes apart again. Blanks at its end are
+// left out.
+func Render(line []Span) string { return render(slices.Clone(line)) }
 
 func render(line []Span) string {
 	for n := len(line); n > 0; n = len(line) {

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/tool"
 )
@@ -73,9 +74,18 @@ func (a *App) HistoryNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
+// ProfileDirs returns the places of the profiles of agents.
+func (a *App) ProfileDirs() profile.Dirs {
+	d := profile.Dirs{Own: config.ProfileDir(a.Getenv)}
+	if dir, err := a.StateDir(); err == nil {
+		d.Bundle = statedir.Dir(dir).ProfileBundle()
+	}
+	return d
+}
+
 // ProfileNames returns the names of all profiles of agents.
 func (a *App) ProfileNames() []string {
-	set, _ := profile.Load(config.ProfileDir(a.Getenv)) // those that can be read
+	set, _ := a.ProfileDirs().Load() // those that can be read
 	var names []string
 	for _, p := range set.All() {
 		names = append(names, p.Name())

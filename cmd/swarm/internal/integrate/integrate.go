@@ -19,7 +19,6 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -170,7 +169,7 @@ func integrationSetup(a *app.App, notes string, root *cobra.Command) (s integrat
 	if s.Notes, err = integration.ReadNotes(notes); err != nil {
 		return s, err
 	}
-	profiles, err := profile.Load(config.ProfileDir(a.Getenv))
+	profiles, err := a.ProfileDirs().Load()
 	if err != nil {
 		a.Warn(err.Error(), "")
 	}

@@ -11,9 +11,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -44,7 +42,7 @@ func runLoop(ctx context.Context, a *app.App, name string) error {
 	}
 	store := ralph.NewStore(dir)
 	// A faulty profile does not stop the loop; other commands report it.
-	profiles, _ := profile.Load(config.ProfileDir(a.Getenv))
+	profiles, _ := a.ProfileDirs().Load()
 	// The loop sees to signals itself.
 	err = ralph.Run(context.WithoutCancel(ctx), ralph.Options{
 		Store: store, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,

@@ -4,8 +4,10 @@ package main_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -265,20 +267,72 @@ func testAgentRalphContinue(t *testing.T, l *lab) {
 	l.gone()
 }
 
-// testAgentRespawnResume starts the agent again with its conversation, and then without.
+// testAgentRespawnResume starts the agent again with its conversation. Before that it has none.
 func testAgentRespawnResume(t *testing.T, l *lab) {
-	if l.client.name != "claude" {
-		t.Skip("it does not take the id of a new conversation")
+	id := "0f3c1c52-9d1f-4b9a-a8a4-2f7e1d1f9c55"
+	var own []string // the arguments that give a conversation this id
+	switch l.client.name {
+	case "codex", "opencode": // it chooses the id
+	default:
+		own = []string{"--session-id", id}
 	}
-	l.ready("--session-id", "0f3c1c52-9d1f-4b9a-a8a4-2f7e1d1f9c55")
+	if l.client.name == "opencode" {
+		id = "ses_4bfd32cbaffeD6HzyNGfQ1g3Jk"
+	}
+	l.ready(own...)
+	args := []string{"respawn", "w", "--resume"}
+	if own == nil {
+		args = append(args, "--session", id)
+	}
+	r := l.try("", args...)
+	if r.code != 1 || !strings.Contains(r.err, "has no conversation "+id) {
+		t.Errorf("no conversation: exit %d\n%s%s\n%s", r.code, r.out, r.err, l.peek())
+	}
+	if running := l.try("", "status", "w").code == 0; running != (own != nil) {
+		t.Errorf("it runs: %t; %s", running, r.err)
+	}
+	args[2] = "--resume=auto"
+	if r := l.try("", args...); r.code != 0 || !strings.Contains(r.err, "it starts anew") {
+		t.Errorf("anew: exit %d\n%s%s\n%s", r.code, r.out, r.err, l.peek())
+	}
+	l.until("idle")
 	l.swarm("send", "w", loopPrompt)
 	l.prompted(loopPrompt)
 	l.until("idle")
-	t.Log(l.swarm("respawn", "w", "--resume"))
+	if own == nil {
+		args[4] = l.newestSession()
+	}
+	args[2] = "--resume"
+	before := len(l.model.Requests()) - 1
+	t.Log(l.swarm(args...))
 	l.until("idle")
 	l.swarm("send", "w", loopPrompt)
-	l.continued(0)
+	l.continued(before)
 	l.killed()
+}
+
+// newestSession returns the id of the only conversation that an agent keeps which chooses it.
+func (l *lab) newestSession() string {
+	l.t.Helper()
+	if l.client.name == "opencode" {
+		cmd := exec.CommandContext(l.t.Context(), filepath.Join(os.Getenv(envAgents), "opencode"), "session", "list", "--format", "json")
+		cmd.Env, cmd.Dir = l.world.env, l.project
+		out, err := cmd.Output()
+		var all []struct{ ID string }
+		if err == nil {
+			err = json.Unmarshal(out, &all)
+		}
+		if err != nil || len(all) != 1 {
+			l.t.Fatalf("opencode session list: %v\n%s", err, out)
+		}
+		return all[0].ID
+	}
+	found, err := filepath.Glob(filepath.Join(l.home, ".codex/sessions/*/*/*/rollout-*.jsonl"))
+	if err != nil || len(found) != 1 {
+		l.t.Fatalf("the conversations of Codex: %q, %v", found, err)
+	}
+	name := strings.TrimSuffix(filepath.Base(found[0]), ".jsonl")
+	return name[len(name)-len("0f3c1c52-9d1f-4b9a-a8a4-2f7e1d1f9c55"):]
 }
 
 // continued fails the test unless the second request since before holds the prompt twice.

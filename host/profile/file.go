@@ -57,6 +57,12 @@ type file struct {
 		Prompt []string `toml:"prompt"`
 		// HeadlessResume is for a headless agent; nil: Resume with its options.
 		HeadlessResume []string `toml:"headless_resume"`
+		// Conversation are patterns of paths: where the agent keeps a conversation that can be
+		// resumed. Begun matches a line of such a file if an agent without a prompt has one, too.
+		// NoConversation matches what it writes if it has none to resume.
+		Conversation   []string `toml:"conversation"`
+		Begun          string   `toml:"conversation_begun"`
+		NoConversation []string `toml:"no_conversation"`
 		// NewSession are the arguments that give a new conversation its session.
 		NewSession []string `toml:"new_session"`
 		// Takes are the options with a value, "..." behind those with several, and Drops
@@ -193,6 +199,7 @@ func parse(path, name, text string, base func(name string) *Profile) (*Profile, 
 	if b != nil {
 		p.inherit(b, &meta)
 	}
+	r.conversation(&p.file)
 	p.input = r.input(&p.file)
 	p.dialog = r.dialog(&p.file)
 	for i := range p.file.Rules {

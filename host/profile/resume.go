@@ -35,11 +35,13 @@ func (p *Profile) place(command []string) (at int, words []string) {
 	return -1, words
 }
 
-// withSession returns the words of a profile with a session in place of their "{session}".
+// withSession returns the words of a profile with a session, or its first characters, in the
+// places for them.
 func withSession(words []string, session string) []string {
+	fill := strings.NewReplacer(placeSession, session, placeShort, session[:min(len(session), shortSession)])
 	var full []string
 	for _, word := range words {
-		full = append(full, strings.ReplaceAll(word, "{session}", session))
+		full = append(full, fill.Replace(word))
 	}
 	return full
 }

@@ -3,6 +3,7 @@ package ralph
 import (
 	"crypto/rand"
 	"fmt"
+	"os"
 
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
@@ -38,6 +39,10 @@ func (l *loop) talk(st *State) ([]string, error) {
 	p := profileFor(l.Profiles, st.Profile, st.Command)
 	if p == nil {
 		return st.Command, Resumes(l.Profiles, st)
+	}
+	if keeps, known := p.Keeps(st.Session, os.Getenv); known && !keeps {
+		l.log(eventWarn, "iteration %d: %s has no conversation %s any more; a new one begins", st.Iteration, p.Title(), st.Session)
+		st.Session = ""
 	}
 	if st.Session != "" {
 		l.conversation.begun = st.Session

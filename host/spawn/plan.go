@@ -36,8 +36,10 @@ type plan struct {
 	token, warning string
 	// status is how the worker was right after its start.
 	status swarm.StatusResult
-	// resumed is what is run in place of the record's command; nil: that.
+	// resumed is what is run in place of the record's command; nil: that. session is the
+	// conversation that it continues, if it does.
 	resumed []string
+	session string
 
 	// The rest is for a respawn. place is the id of the worker whose place this
 	// one takes, replaces its record; nil if that is gone. former is the workspace

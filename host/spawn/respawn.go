@@ -25,8 +25,15 @@ type RespawnRequest struct {
 	// that its profile knows for that. The record keeps the worker's own command, which
 	// the next respawn runs again.
 	Resume bool
-	// Session is the id of the conversation; empty: the one that the agent's hooks told.
+	// Session is the id of the conversation; empty: the one that the agent's hooks told, which
+	// is looked for before anything is ended.
 	Session string
+	// Anew starts the agent without a conversation if there is none that it can resume. Notice
+	// is told of it.
+	Anew bool
+	// Follow waits until the agent shows that it goes on with its conversation, a
+	// [*ResumeError] if it ends instead.
+	Follow bool
 	// CleanFirst removes its workspace before, so that it begins in a new one. A
 	// workspace that must be kept is a [KeptError], and the worker was not touched.
 	CleanFirst bool
@@ -93,6 +100,20 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 		return w, worker.Naming(err, "cannot respawn from inside", name)
 	}
 	w, err := r.run(ctx)
+	if err == nil && req.Follow && r.plan.resumed != nil {
+		err = s.followResumed(ctx, r)
+	}
+	if lost, ok := errors.AsType[*ResumeError](err); ok {
+		if lost.Gone && req.Anew {
+			r.notice(lost.Error() + "; it starts anew")
+			req.Resume = false
+			return s.Respawn(ctx, r.plan.rec.ID, req)
+		}
+		if s.opts.Callers.IsShim() {
+			s.opts.Logger.Warn("an agent can't go on with its conversation", "worker", name, "error", err)
+		}
+		return w, err
+	}
 	if r.killing != nil && (err != nil || req.As != nil) {
 		r.killing.Sweep(ctx) // what they shared may be of no use any more
 	}
@@ -161,7 +182,8 @@ func (r *respawning) prepare(ctx context.Context) error {
 		return err
 	}
 	if r.req.Resume {
-		if r.plan.resumed, err = r.resumed(r.old, r.req.Session); err != nil {
+		err := r.resume()
+		if err != nil {
 			return err
 		}
 	}
@@ -170,6 +192,9 @@ func (r *respawning) prepare(ctx context.Context) error {
 		return r.overtaken()
 	}
 	if err != nil {
+		return err
+	}
+	if err := r.findConversation(); err != nil {
 		return err
 	}
 	// What is there may be lost: the worker that runs, or the workspace that has to go first.
@@ -321,9 +346,7 @@ func (r *respawning) clean(ctx context.Context) error {
 	rec.Workspace = r.plan.former
 	res, err := r.opts.Killer.RemoveWorkspace(ctx, &rec, r.req.ForceDirty)
 	for _, line := range kill.Rescued(rec.Name, res.Rescues) {
-		if r.req.Notice != nil {
-			r.req.Notice(line)
-		}
+		r.notice(line)
 		if r.opts.Callers.IsShim() {
 			r.tell(ctx, history.Rescued, line)
 		}
@@ -340,6 +363,12 @@ func (r *respawning) clean(ctx context.Context) error {
 	}
 	r.plan.replaces.Workspace = nil
 	return r.reg.Edit(ctx, r.old.ID, func(rec *registry.Record) { rec.Workspace, rec.Removing = nil, false })
+}
+
+func (r *respawning) notice(text string) {
+	if r.req.Notice != nil {
+		r.req.Notice(text)
+	}
 }
 
 func (r *respawning) start(ctx context.Context) (err error) {

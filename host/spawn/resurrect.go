@@ -77,7 +77,7 @@ func (s *Spawner) Fallen(ctx context.Context, reg *registry.Registry, recs []reg
 		if meant {
 			continue
 		}
-		_, resumeErr := s.resumed(rec, "")
+		_, _, resumeErr := s.resumed(rec, "")
 		fallen = append(fallen, Fallen{
 			Worker: worker.Of(rec), Why: why, Resume: resumeErr == nil, Refused: refusal(&rec, events, time.Now()),
 		})
@@ -229,7 +229,7 @@ func (s *Spawner) resurrect(ctx context.Context, reg *registry.Registry, f Falle
 	if err != nil {
 		return f.Worker, err
 	}
-	w, err := s.Respawn(ctx, rec.ID, RespawnRequest{Resume: f.Resume, Warn: req.Warn, Notice: req.Notice})
+	w, err := s.Respawn(ctx, rec.ID, RespawnRequest{Resume: f.Resume, Anew: true, Warn: req.Warn, Notice: req.Notice})
 	if err != nil {
 		return f.Worker, err
 	}

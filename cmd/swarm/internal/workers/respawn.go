@@ -19,7 +19,7 @@ import (
 type respawnOptions struct {
 	cleanFirst bool
 	forceDirty bool
-	resume     bool
+	resume     resumeFlag
 	session    string
 	json       bool
 	// helper says that this process finishes a respawn that was requested from inside the
@@ -51,11 +51,14 @@ not touched, unless --force-dirty says to save the changes first.
 
 With --resume a coding agent continues its conversation: it is started by the resume
 command of its profile, with the options of its own command. The conversation is the
-one that its hooks reported, that its command names, or that --session gives. The next
-respawn without --resume runs its own command again.`,
+one that its hooks reported, that its command names, or that --session gives. An agent
+that has none, because it was never given a prompt, is not touched; with --resume=auto
+it starts anew. The call returns when the agent shows that it has resumed, and fails if
+it ends instead. The next respawn without --resume runs its own command again.`,
 		Example: `  swarm respawn agent
   swarm respawn fix --clean-first --force-dirty
   swarm respawn agent --resume
+  swarm respawn agent --resume=auto
   swarm respawn agent --resume --session 0f3c1c52-9d1f-4b9a-a8a4-2f7e1d1f9c55`,
 		Args:              command.Arguments(1, 1, "name of a worker"),
 		ValidArgsFunction: a.CompleteOneWorker,
@@ -63,7 +66,7 @@ respawn without --resume runs its own command again.`,
 			if o.forceDirty && !o.cleanFirst {
 				return output.Usagef("--%s needs --%s", flagForceDirty, flagCleanFirst)
 			}
-			if cmd.Flags().Changed(flagSession) && !o.resume {
+			if cmd.Flags().Changed(flagSession) && !o.resume.on() {
 				return output.Usagef("--%s needs --%s", flagSession, flagResume)
 			}
 			if o.helper {
@@ -82,13 +85,35 @@ respawn without --resume runs its own command again.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.cleanFirst, flagCleanFirst, false, "remove its git worktree before and create a new one")
 	f.BoolVar(&o.forceDirty, flagForceDirty, false, "remove a worktree with uncommitted changes too, after saving them")
-	f.BoolVar(&o.resume, flagResume, false, "continue the agent's conversation")
+	f.Var(&o.resume, flagResume, "continue the agent's conversation; with =auto, start it anew if there is none")
+	f.Lookup(flagResume).NoOptDefVal = resumeYes
 	f.StringVar(&o.session, flagSession, "", "`ID` of the conversation (default: the one that the agent had)")
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
 	f.BoolVar(&o.helper, flagHelper, false, "begin when stdin ends")
 	f.Lookup(flagHelper).Hidden = true
 	return cmd
 }
+
+// resumeFlag says whether an agent goes on with its conversation: not unless it is given.
+type resumeFlag string
+
+const (
+	resumeYes  = "true"
+	resumeAuto = "auto"
+)
+
+func (f resumeFlag) on() bool { return f == resumeYes || f == resumeAuto }
+
+func (f *resumeFlag) Set(s string) error {
+	if s != resumeYes && s != "false" && s != resumeAuto {
+		return fmt.Errorf("must be %s, or given without a value", resumeAuto)
+	}
+	*f = resumeFlag(s)
+	return nil
+}
+
+func (f *resumeFlag) Type() string   { return "bool" }
+func (f *resumeFlag) String() string { return string(*f) }
 
 func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions) error {
 	output.FinishWriting()
@@ -98,7 +123,9 @@ func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions)
 		w, err := h.Respawn(ctx, name, host.RespawnRequest{
 			CleanFirst: o.cleanFirst,
 			ForceDirty: o.forceDirty,
-			Resume:     o.resume,
+			Resume:     o.resume.on(),
+			Anew:       o.resume == resumeAuto,
+			Follow:     o.resume.on(),
 			Session:    o.session,
 			Warn:       func(w host.Warning) { a.Warn(w.Text, w.Hint) },
 			Progress:   starting,
@@ -144,8 +171,8 @@ func (o *respawnOptions) helperArgs() []string {
 	if o.forceDirty {
 		args = append(args, "--"+flagForceDirty)
 	}
-	if o.resume {
-		args = append(args, "--"+flagResume)
+	if o.resume.on() {
+		args = append(args, "--"+flagResume+"="+string(o.resume))
 	}
 	if o.session != "" {
 		args = append(args, "--"+flagSession, o.session)

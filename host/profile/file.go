@@ -17,12 +17,14 @@ import (
 )
 
 type file struct {
-	Name    string      `toml:"name"`
-	Title   string      `toml:"title"`
-	Extends string      `toml:"extends"`
-	Remove  []string    `toml:"remove"`
-	Match   recognition `toml:"match"`
-	Input   struct {
+	Name    string   `toml:"name"`
+	Title   string   `toml:"title"`
+	Extends string   `toml:"extends"`
+	Remove  []string `toml:"remove"`
+	// Verified are the versions with which the recorded screens were made.
+	Verified []string    `toml:"verified"`
+	Match    recognition `toml:"match"`
+	Input    struct {
 		Prompt     string   `toml:"prompt"`
 		Above      string   `toml:"above"`
 		Near       int      `toml:"near"`

@@ -3,6 +3,7 @@ package profile
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,6 +54,28 @@ func TestReplay(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestVerified: the versions that a profile is verified with are those of its recorded screens.
+func TestVerified(t *testing.T) {
+	s, err := Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recordings, err := s.Recordings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := map[string][]string{}
+	for _, r := range recordings {
+		recorded[r.Client] = append(recorded[r.Client], r.Version)
+	}
+	for _, p := range s.All() {
+		want := slices.Compact(slices.Sorted(slices.Values(recorded[p.Name()])))
+		if got := slices.Sorted(slices.Values(p.Verified())); !slices.Equal(got, want) {
+			t.Errorf("%s: verified = %q, and screens of %q are recorded", p.Name(), got, want)
+		}
 	}
 }
 

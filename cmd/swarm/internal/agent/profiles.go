@@ -24,6 +24,9 @@ func newProfiles(a *app.App) *cobra.Command {
 		Long: `List the profiles of coding agents: the commands that each one matches, and the file
 that defines it. With NAME, print that profile as TOML.
 
+VERIFIED are the versions of the agent whose recorded screens the rules are tested with.
+The rules of an unverified profile were written from what is known about the agent.
+
 A file in the directory "profiles" beside the user's config file overrides the profile
 of its name, or adds one; with extends = "claude" it inherits everything that it does
 not set itself. The user must own the file. A file with mistakes is left out with an
@@ -49,17 +52,32 @@ type profileJSON struct {
 	Title      string   `json:"title"`
 	Recognised []string `json:"recognised"`
 	Source     *string  `json:"source"`
-	Flags      []string `json:"flags"`
-	Headless   []string `json:"headless"`
-	Resume     []string `json:"resume"`
-	Env        []string `json:"env"`
+	// Verified are the versions with which the rules are tested; empty: they are not.
+	Verified []string `json:"verified"`
+	Flags    []string `json:"flags"`
+	Headless []string `json:"headless"`
+	Resume   []string `json:"resume"`
+	Env      []string `json:"env"`
 }
 
 func profileJSONOf(p *profile.Profile) profileJSON {
 	return profileJSON{
 		Name: p.Name(), Title: p.Title(), Recognised: p.Recognised(), Source: output.OrNull(p.Source),
-		Flags: append([]string{}, p.Flags()...), Headless: append([]string{}, p.HeadlessCommand()...),
+		Verified: append([]string{}, p.Verified()...),
+		Flags:    append([]string{}, p.Flags()...), Headless: append([]string{}, p.HeadlessCommand()...),
 		Resume: append([]string{}, p.ResumeCommand("{session}")...), Env: append([]string{}, p.Env()...),
+	}
+}
+
+// verified describes for people which versions the rules are tested with.
+func verified(p *profile.Profile) string {
+	switch {
+	case len(p.Verified()) > 0:
+		return strings.Join(p.Verified(), ", ")
+	case p.Bare():
+		return "-" // shells have a prompt, and no versions that matter
+	default:
+		return "unverified"
 	}
 }
 
@@ -89,9 +107,9 @@ func runProfiles(ctx context.Context, a *app.App, name string, asJSON bool) erro
 		default:
 			rows := make([][]string, len(profiles))
 			for i, p := range profiles {
-				rows[i] = []string{p.Name(), p.Title(), strings.Join(p.Recognised(), ", "), output.OrText(p.Source, "embedded")}
+				rows[i] = []string{p.Name(), p.Title(), verified(p), strings.Join(p.Recognised(), ", "), output.OrText(p.Source, "embedded")}
 			}
-			a.PrintTable([]string{"NAME", "AGENT", "RECOGNISED BY", "SOURCE"}, rows)
+			a.PrintTable([]string{"NAME", "AGENT", "VERIFIED", "RECOGNISED BY", "SOURCE"}, rows)
 		}
 		return problems
 	})

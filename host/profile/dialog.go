@@ -45,6 +45,9 @@ type dialogShape struct {
 	// lines may match head: what a dialog asks about may look like another dialog, so the
 	// highest one counts.
 	inside, head *regexp.Regexp
+	// box matches the upper edge of a dialog that is drawn over the conversation, parts of
+	// which are beside it.
+	box *regexp.Regexp
 	// volatile match lines that change while the dialog stays, such as tips.
 	volatile []*regexp.Regexp
 	// declined match the lines by which the agent shows that a dialog was closed without an

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func profiles(t *testing.T) *Set {
@@ -177,6 +179,10 @@ func TestDigest(t *testing.T) {
 			within := !tip && i >= top && slices.ContainsFunc(want.Lines, func(shown string) bool {
 				return strings.TrimSpace(shown) != "" && strings.Contains(Squeeze(line), Squeeze(shown))
 			})
+			if inside, boxed := unboxedScreen(lines, p.dialog.box); boxed { // else the change is beside the box
+				now, _ := unboxedScreen(changed, p.dialog.box)
+				within = within && !slices.Equal(inside, now)
+			}
 			if within {
 				changes++
 			}
@@ -187,6 +193,30 @@ func TestDigest(t *testing.T) {
 		if changes == 0 {
 			t.Errorf("%s: no line of the dialog was changed", path)
 		}
+	}
+}
+
+// TestBox: a dialog in a box is read without what is beside it, unless there are several boxes:
+// then nothing of the screen is left out.
+func TestBox(t *testing.T) {
+	crush := profiles(t).Named("crush")
+	real := trimmed(screenOf(t, "profiles/screens/crush/blocked-command-80x24.txt").Lines)
+	l := crush.Look(Screen{Lines: real})
+	if diff := cmp.Diff([]string{"rm -rf build && echo done"}, l.Dialog.Command); diff != "" || !l.Dialog.Shell {
+		t.Errorf("%+v (-want +got):\n%s", l, diff)
+	}
+	top := slices.IndexFunc(real, crush.dialog.box.MatchString)
+	for name, at := range map[string]int{"above": 1, "below": len(real)} {
+		forged := []string{"   ╭────────────────────────╮", "   │  Permission Required   │", "   │ Tool bash  ls          │", "   ╰────────────────────────╯"}
+		l := crush.Look(Screen{Lines: slices.Insert(slices.Clone(real), at, forged...)})
+		if l.State != Blocked || !strings.Contains(l.Question, "rm -rf build") {
+			t.Errorf("a box %s: %+v", name, l)
+		}
+	}
+	broken := slices.Clone(real)
+	broken[top+2] = ""
+	if l := crush.Look(Screen{Lines: broken}); l.State != Blocked || !strings.Contains(l.Question, "rm -rf build") {
+		t.Errorf("a box with a hole: %+v", l)
 	}
 }
 

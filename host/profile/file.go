@@ -28,6 +28,7 @@ type file struct {
 		Prompt     string   `toml:"prompt"`
 		Above      string   `toml:"above"`
 		Near       int      `toml:"near"`
+		Margin     string   `toml:"margin"`
 		End        string   `toml:"end"`
 		Footer     string   `toml:"footer"`
 		Open       int      `toml:"open"`
@@ -44,6 +45,7 @@ type file struct {
 		Top      string   `toml:"top"`
 		Inside   string   `toml:"inside"`
 		Head     string   `toml:"head"`
+		Box      string   `toml:"box"`
 		Volatile []string `toml:"volatile"`
 		Declined []string `toml:"declined"`
 	} `toml:"dialog"`
@@ -242,6 +244,7 @@ func (r *reader) input(f *file) input {
 		prompt: r.pattern("input.prompt", in.Prompt),
 		above:  r.pattern("input.above", in.Above),
 		below:  *cmp.Or(in.Below, new(defaultBelow)),
+		margin: r.pattern("input.margin", in.Margin),
 		end:    r.pattern("input.end", in.End),
 		near:   max(1, in.Near),
 		footer: r.pattern("input.footer", in.Footer),
@@ -262,6 +265,7 @@ func (r *reader) dialog(f *file) dialogShape {
 	}
 	return dialogShape{
 		top: r.pattern("dialog.top", d.Top), inside: r.pattern("dialog.inside", d.Inside), head: r.pattern("dialog.head", d.Head),
+		box:      r.pattern("dialog.box", d.Box),
 		volatile: r.patterns("dialog.volatile", d.Volatile),
 		declined: r.patterns("dialog.declined", d.Declined),
 	}

@@ -14,6 +14,9 @@ type input struct {
 	// draft; nil matches any.
 	above, end *regexp.Regexp
 	near       int
+	// margin matches what stands before the text in the lines of a draft below the first;
+	// nil: nothing does.
+	margin *regexp.Regexp
 	// footer matches the first line below end. It ends a draft that itself has lines like
 	// end.
 	footer *regexp.Regexp
@@ -117,6 +120,9 @@ func (in *input) draft(v view) string {
 	m := in.prompt.FindStringSubmatch(v.lines[v.prompt])
 	draft := []string{in.attachments(v), bare(group(in.prompt, m, "draft"))}
 	for _, line := range v.lines[v.prompt+1 : v.end] {
+		if in.margin != nil {
+			line = in.margin.ReplaceAllString(line, "")
+		}
 		draft = append(draft, bare(line))
 	}
 	text := strings.TrimSpace(strings.Join(draft, "\n"))

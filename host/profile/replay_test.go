@@ -58,6 +58,7 @@ func TestReplay(t *testing.T) {
 }
 
 // TestVerified: the versions that a profile is verified with are those of its recorded screens.
+// How a client asks for a sign-in proves nothing of the rest.
 func TestVerified(t *testing.T) {
 	s, err := Load("")
 	if err != nil {
@@ -69,7 +70,9 @@ func TestVerified(t *testing.T) {
 	}
 	recorded := map[string][]string{}
 	for _, r := range recordings {
-		recorded[r.Client] = append(recorded[r.Client], r.Version)
+		if !strings.HasPrefix(r.Name, "blocked-sign-in") && !strings.HasPrefix(r.Name, "blocked-trust") {
+			recorded[r.Client] = append(recorded[r.Client], r.Version)
+		}
 	}
 	for _, p := range s.All() {
 		want := slices.Compact(slices.Sorted(slices.Values(recorded[p.Name()])))

@@ -101,6 +101,9 @@ func (p *Profile) Look(s Screen) Look {
 // Explain is [Profile.Look] that also returns the tried rules, in their order.
 func (p *Profile) Explain(s Screen) (Look, []Trial) {
 	v := p.input.view(s)
+	if lines, boxed := unboxedScreen(v.lines, p.dialog.box); boxed {
+		v = view{lines: lines, prompt: -1}
+	}
 	l := Look{State: Unknown}
 	var trials []Trial
 	for i := range p.rules {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/shared/screen"
 )
@@ -38,6 +39,42 @@ func trimmed(lines []string) []string {
 		lines = lines[:len(lines)-1]
 	}
 	return lines
+}
+
+// unboxedScreen returns what is inside of the only box on a screen whose upper edge matches
+// edge, with an empty line in the place of each line outside. It reports false if there is no
+// such box, or if there are several: then nothing is left out, since what an agent's model
+// writes may look like a box too.
+func unboxedScreen(lines []string, edge *regexp.Regexp) ([]string, bool) {
+	if edge == nil {
+		return lines, false
+	}
+	found := slices.IndexFunc(lines, edge.MatchString)
+	if found < 0 {
+		return lines, false
+	}
+	for i, line := range lines {
+		if n := len(edge.FindAllStringIndex(line, 2)); n > 1 || n == 1 && i != found {
+			return lines, false
+		}
+	}
+	at := edge.FindStringIndex(lines[found])
+	left := utf8.RuneCountInString(lines[found][:at[0]])
+	right := left + utf8.RuneCountInString(lines[found][at[0]:at[1]]) - 1
+	inside := make([]string, len(lines))
+	for i := found + 1; i < len(lines); i++ {
+		letters := []rune(lines[i])
+		switch {
+		case len(letters) <= right:
+			return lines, false
+		case letters[left] == '╰' && letters[right] == '╯':
+			return inside[:i], true
+		case letters[left] != '│' || letters[right] != '│':
+			return lines, false
+		}
+		inside[i] = strings.TrimRight(string(letters[left+1:right]), " ")
+	}
+	return lines, false
 }
 
 // looks are the styles of the letters of a screen.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/buildtest"
+	"github.com/swarmhost/swarm/shared/leftover"
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
@@ -26,15 +27,21 @@ const patience = time.Minute
 // bin is where the programs under test are.
 var bin string
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+func TestMain(m *testing.M) {
+	if err := leftover.Watch(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(buildAndRun(m))
+}
 
 func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "swarm-web-test-")
+	dir, err := leftover.MkdirTemp("", "swarm-web-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() { _ = leftover.RemoveAll(dir) }()
 	bin = dir
 	if err := buildtest.Programs(bin, "github.com/swarmhost/swarm/cmd/..."); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -66,7 +73,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // shortDir makes a directory with a short path: there are sockets in it.
-func shortDir() (string, error) { return os.MkdirTemp("/tmp", "sw") }
+func shortDir() (string, error) { return leftover.MkdirTemp("/tmp", "sw") }
 
 // end ends all that is left.
 func (w *world) end() {
@@ -76,7 +83,7 @@ func (w *world) end() {
 		w.Errorf("swarm kill --all: %v\n%s", err, out)
 	}
 	w.until("no process is left", func() bool { return len(w.alive()) == 0 })
-	if err := os.RemoveAll(w.dir); err != nil {
+	if err := leftover.RemoveAll(w.dir); err != nil {
 		w.Error(err)
 	}
 }

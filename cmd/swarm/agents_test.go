@@ -61,10 +61,6 @@ var agentCases = []struct {
 	{"question", testAgentQuestion},
 }
 
-// unproven are cases that have not passed yet with a real client. They run with
-// SWARM_TEST_AGENTS_UNPROVEN=1.
-var unproven = []string{"draft", "image", "hook-answers", "team-tools", "stopped", "limited", "background", "question"}
-
 // TestAgents runs each real coding agent as a worker under tmux against a model of our
 // own: client × case. SWARM_TEST_AGENTS names the clients, SWARM_TEST_AGENTS_RUNS says how
 // often each case runs. They run one after another: one of them keeps a processor busy
@@ -90,9 +86,6 @@ func TestAgents(t *testing.T) {
 						name = fmt.Sprintf("%s/%d", test.name, run+1)
 					}
 					t.Run(name, func(t *testing.T) {
-						if slices.Contains(unproven, test.name) && os.Getenv("SWARM_TEST_AGENTS_UNPROVEN") == "" {
-							t.Skip("it has not passed yet with a real client: SWARM_TEST_AGENTS_UNPROVEN=1 runs it")
-						}
 						l := newLab(t, c)
 						defer l.end()
 						test.run(t, l)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/cmd/internal/modelserver"
+	"github.com/swarmhost/swarm/shared/leftover"
 )
 
 // envAgents names the directory with the real agents; .ci/agents prints it.
@@ -43,7 +44,7 @@ type lab struct {
 // newLab makes a lab for one client. The test ends it.
 func newLab(t *testing.T, c client) *lab {
 	t.Helper()
-	root, err := os.MkdirTemp("/tmp", "sw") //nolint:usetesting // the path of a socket must be short
+	root, err := leftover.MkdirTemp("/tmp", "sw") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}

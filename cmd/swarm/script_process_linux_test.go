@@ -9,58 +9,6 @@ import (
 	"time"
 )
 
-// processesOf returns the living processes that have the directory in their
-// environment, their arguments, or as working directory.
-func processesOf(root string) (ps []process) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	own := []byte(root)
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		dir := filepath.Join("/proc", e.Name())
-		cmdline, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-		if len(cmdline) == 0 { // of the kernel, or a zombie
-			continue
-		}
-		environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
-		if !mentions(environ, own) && !mentions(cmdline, own) {
-			if cwd, _ := os.Readlink(filepath.Join(dir, "cwd")); !mentions([]byte(cwd), own) {
-				continue
-			}
-		}
-		ps = append(ps, process{
-			pid:     pid,
-			command: strings.TrimSpace(string(bytes.ReplaceAll(cmdline, []byte{0}, []byte{' '}))),
-			shim:    hasVar(environ, "SWARM_SHIM"),
-			worker:  hasVar(environ, "SWARM_WORKER_ID"),
-		})
-	}
-	return ps
-}
-
-// mentions reports whether a text names the directory or what is in it.
-func mentions(text, dir []byte) bool {
-	for {
-		i := bytes.Index(text, dir)
-		if i < 0 {
-			return false
-		}
-		text = text[i+len(dir):]
-		if len(text) == 0 || text[0] == '/' || text[0] == 0 {
-			return true
-		}
-	}
-}
-
-func hasVar(environ []byte, name string) bool {
-	return bytes.HasPrefix(environ, []byte(name+"=")) || bytes.Contains(environ, []byte("\x00"+name+"="))
-}
-
 // alive reports whether the process lives that wrote its pid into a file at a
 // certain time: a zombie is dead, and so is a pid that was given away since.
 func alive(pid int, written time.Time) bool {

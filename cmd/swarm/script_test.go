@@ -30,6 +30,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/swarmhost/swarm/shared/buildtest"
+	"github.com/swarmhost/swarm/shared/leftover"
 	"github.com/swarmhost/swarm/shared/oneproc"
 )
 
@@ -41,18 +42,22 @@ const scriptLimit = 3 * time.Minute
 var bin string
 
 func TestMain(m *testing.M) {
+	if err := leftover.Watch(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	oneproc.All()
 	os.Exit(buildAndRun(m))
 }
 
 func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "swarm-test-")
+	dir, err := leftover.MkdirTemp("", "swarm-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer func() {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := leftover.RemoveAll(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}()
@@ -76,10 +81,6 @@ func buildAndRun(m *testing.M) int {
 // prepare builds the programs, and tells testscript to work in dir, since it
 // leaves an empty directory behind when only some scripts run.
 func prepare(dir string) error {
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return err
-	}
 	bin = filepath.Join(dir, "bin")
 	work := filepath.Join(dir, "work")
 	for _, d := range []string{bin, work} {
@@ -87,7 +88,7 @@ func prepare(dir string) error {
 			return err
 		}
 	}
-	err = buildtest.Programs(bin, "github.com/swarmhost/swarm/cmd/...")
+	err := buildtest.Programs(bin, "github.com/swarmhost/swarm/cmd/...")
 	if err == nil {
 		err = buildtest.Programs(bin, "./testdata/worker", "./testdata/mcpclient", "./testdata/mcpdaemon", "../../host/ralph/testdata/agent")
 	}
@@ -175,11 +176,8 @@ func needTools(t *testing.T) {
 // since tmux and others put sockets there; every process that a script starts
 // can be recognised by it.
 func setup(env *testscript.Env) error {
-	root, err := os.MkdirTemp("/tmp", "sw")
+	root, err := leftover.MkdirTemp("/tmp", "sw")
 	if err != nil {
-		return err
-	}
-	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return err
 	}
 	home := filepath.Join(root, "h")

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/swarmhost/swarm/shared/leftover"
 )
 
 // world is what one script runs in: the processes and files below its root.
@@ -64,9 +66,14 @@ func (w *world) poll(limit time.Duration, ok func() bool) bool {
 
 // processes returns those of the script that match, or all of them.
 func (w *world) processes(match func(process) bool) []process {
-	return slices.DeleteFunc(processesOf(w.root), func(p process) bool {
-		return match != nil && !match(p)
-	})
+	var ps []process
+	for _, p := range leftover.Of(w.root) {
+		q := process{pid: p.PID, command: p.Command, shim: p.Has("SWARM_SHIM"), worker: p.Has("SWARM_WORKER_ID")}
+		if match == nil || match(q) {
+			ps = append(ps, q)
+		}
+	}
+	return ps
 }
 
 // signalAll sends a signal to the processes that match, and returns how many there are.
@@ -93,7 +100,7 @@ func (w *world) end() {
 	if !gone {
 		w.t.Errorf("processes that can't be ended:\n%s", list(w.processes(nil)))
 	}
-	if err := os.RemoveAll(w.root); err != nil {
+	if err := leftover.RemoveAll(w.root); err != nil {
 		w.t.Error(err)
 	}
 }

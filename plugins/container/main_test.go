@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/container/enginetest"
 	"github.com/swarmhost/swarm/shared/buildtest"
+	"github.com/swarmhost/swarm/shared/leftover"
 )
 
 var (
@@ -22,12 +23,16 @@ var (
 func TestMain(m *testing.M) {
 	code := 1
 	defer func() { os.Exit(code) }()
-	dir, err := os.MkdirTemp("", "swarm-container-test")
+	if err := leftover.Watch(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	dir, err := leftover.MkdirTemp("", "swarm-container-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() { _ = leftover.RemoveAll(dir) }()
 	pluginPath = filepath.Join(dir, "swarm-plugin-container")
 	if err := buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-plugin-container"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/nomad/nomadtest"
 	"github.com/swarmhost/swarm/shared/buildtest"
+	"github.com/swarmhost/swarm/shared/leftover"
 )
 
 // pluginPath is the built plugin, agent the agent that the tests share.
@@ -21,12 +22,16 @@ var (
 func TestMain(m *testing.M) {
 	code := 1
 	defer func() { os.Exit(code) }()
-	dir, err := os.MkdirTemp("", "swarm-nomad-test")
+	if err := leftover.Watch(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	dir, err := leftover.MkdirTemp("", "swarm-nomad-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() { _ = leftover.RemoveAll(dir) }()
 	pluginPath = filepath.Join(dir, "swarm-plugin-nomad")
 	if err := buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-plugin-nomad"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
+
+	"github.com/swarmhost/swarm/shared/leftover"
 )
 
 // Image is the name of the image that every engine has.
@@ -53,7 +55,7 @@ const startLimit = time.Minute
 
 // Run starts an engine and calls f with it. Whatever runs in it ends with it.
 func Run(kind string, f func(*Engine) error) (err error) {
-	dir, err := os.MkdirTemp("", "swarm-"+kind)
+	dir, err := leftover.MkdirTemp("", "swarm-"+kind)
 	if err != nil {
 		return err
 	}
@@ -262,24 +264,7 @@ func (e *Engine) clean(made []string) error {
 			_ = os.RemoveAll(dir)
 		}
 	}()
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range files {
-		line, err := os.ReadFile(file)
-		var pid int
-		if _, serr := fmt.Sscanf(file, "/proc/%d/", &pid); err == nil && serr == nil && pid != os.Getpid() && bytes.Contains(line, []byte(e.dir+"/")) {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}
-	for range 3 {
-		for _, dir := range e.mounts() {
-			_ = syscall.Unmount(dir, syscall.MNT_DETACH)
-		}
-		if err := os.RemoveAll(e.dir); err == nil {
-			return nil
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
-	return os.RemoveAll(e.dir)
+	return leftover.End(e.dir)
 }
 
 // An engine makes files elsewhere, whatever its settings are. All engines of the machine have
@@ -301,18 +286,6 @@ func absent(paths []string) []string {
 		_, err := os.Lstat(path)
 		return err == nil
 	})
-}
-
-func (e *Engine) mounts() []string {
-	info, _ := os.ReadFile("/proc/self/mountinfo")
-	var dirs []string
-	for line := range strings.Lines(string(info)) {
-		if f := strings.Fields(line); len(f) > 4 && strings.HasPrefix(f[4], e.dir+"/") {
-			dirs = append(dirs, f[4])
-		}
-	}
-	slices.Reverse(dirs)
-	return dirs
 }
 
 // Start returns an engine of the test's own, which leaves with it.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/swarmhost/swarm/shared/leftover"
 	"github.com/swarmhost/swarm/shared/sleep"
 )
 
@@ -98,11 +99,11 @@ func run(server string, rpc int, more string, f func(*Agent) error) (err error) 
 	if path == "" {
 		return fmt.Errorf("%s is not set to a nomad agent: run the tests with `make test-nomad`, which builds one", EnvAgent)
 	}
-	dir, err := os.MkdirTemp("", "nomad")
+	dir, err := leftover.MkdirTemp("", "nomad")
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, os.RemoveAll(dir)) }()
+	defer func() { err = cmp.Or(err, leftover.RemoveAll(dir)) }()
 	ports, err := freePorts(3)
 	if err != nil {
 		return err

@@ -98,7 +98,7 @@ export SWARM_TEST_AGENTS
 
 test-agents: ## install real coding agents from npm once, and test them as workers
 	@.ci/setup git tmux npm
-	@dir=$$(.ci/agents $(SWARM_TEST_AGENTS)) && export SWARM_TEST_AGENTS_DIR="$$dir" && \
+	@dir=$$(.ci/agents $(sort $(SWARM_TEST_AGENTS) claude codex gemini)) && export SWARM_TEST_AGENTS_DIR="$$dir" && \
 	  CGO_ENABLED=0 $(TOOL) gotestsum $(AGAIN) --packages ./cmd/swarm -- -tags "$(TAGS) agents" -count 1 -timeout 60m -run TestAgents
 
 check: export DETECT := races

@@ -137,9 +137,19 @@ func TellOfLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Ki
 }
 
 // TellOfAnswer writes into the history which choice of an agent's dialog was picked for a
-// caller, and who that is.
+// caller, and who that is; and before it the question, if it was answered before anything else had
+// recorded it.
 func TellOfAnswer(ctx context.Context, tx *registry.Tx, rec *registry.Record, question, choice, who string) error {
+	now := time.Now()
 	text := history.OneLine(fmt.Sprintf("%s (%s), by %s", question, choice, who))
-	_, err := tx.Append(ctx, history.NewEvent(rec, history.Answered, text, time.Now()))
+	events := []registry.Event{history.NewEvent(rec, history.Answered, text, now)}
+	asked, err := LastQuestion(ctx, tx, rec.ID)
+	if err != nil {
+		return err
+	}
+	if asked.Time.IsZero() {
+		events = append([]registry.Event{askedEvent(rec, question, "", now)}, events...)
+	}
+	_, err = tx.Append(ctx, events...)
 	return err
 }

@@ -16,7 +16,7 @@ import (
 type client struct {
 	name    string
 	command []string
-	// quit is the command that ends it.
+	// quit is the command that ends it; empty: it has none.
 	quit string
 	// env returns its environment.
 	env func(url string) []string
@@ -25,7 +25,8 @@ type client struct {
 	configure func(l *lab, trusted bool)
 	// trusting says that it never asks that.
 	trusting bool
-	// allow is the choice that allows a command once.
+	// allow is the choice that allows a command once; empty: it runs commands without a
+	// question.
 	allow string
 	// prompts are the texts that it may change, by a completion or as an argument, by their
 	// names.
@@ -36,7 +37,7 @@ type client struct {
 
 // clients are the agents that the tests know. SWARM_TEST_AGENTS names those that run;
 // without it they are claude and codex.
-var clients = []client{
+var clients = append([]client{
 	{
 		name:    "claude",
 		command: []string{"claude"},
@@ -92,15 +93,7 @@ var clients = []client{
 		prompts: map[string]string{"argument": strconv.Quote(loopPrompt)},
 		env:     func(string) []string { return nil },
 		configure: func(l *lab, _ bool) {
-			l.write(filepath.Join(l.home, ".config/opencode/opencode.json"), asJSON(map[string]any{
-				"autoupdate": false, "model": "local/test", "small_model": "local/test",
-				"permission": map[string]string{"bash": "ask", "edit": "ask"},
-				"provider": map[string]any{"local": map[string]any{
-					"npm": "@ai-sdk/openai-compatible", "name": "Local",
-					"options": map[string]string{"baseURL": l.model.URL + "/v1", "apiKey": "test"},
-					"models":  map[string]any{"test": map[string]string{"name": "Test"}},
-				}},
-			}))
+			l.write(filepath.Join(l.home, ".config/opencode/opencode.json"), asJSON(localOpencode(l)))
 		},
 		allow: "Allow once",
 		shell: func(command string) modelserver.Turn {
@@ -121,6 +114,19 @@ var clients = []client{
 			return modelserver.Turn{Tool: "run_shell_command", Input: map[string]any{"command": command, "description": "Run it", "is_background": false}}
 		},
 	},
+}, moreClients...)
+
+// localOpencode is the configuration of opencode, and of Kilo which is made of it.
+func localOpencode(l *lab) map[string]any {
+	return map[string]any{
+		"autoupdate": false, "model": "local/test", "small_model": "local/test",
+		"permission": map[string]string{"bash": "ask", "edit": "ask"},
+		"provider": map[string]any{"local": map[string]any{
+			"npm": "@ai-sdk/openai-compatible", "name": "Local",
+			"options": map[string]string{"baseURL": l.model.URL + "/v1", "apiKey": "test"},
+			"models":  map[string]any{"test": map[string]string{"name": "Test"}},
+		}},
+	}
 }
 
 // claudeKey is the end of the key, by which Claude Code remembers that it may be used.

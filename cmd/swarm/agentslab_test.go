@@ -173,6 +173,14 @@ func (l *lab) ready(args ...string) {
 	l.until("idle")
 }
 
+// permits skips the test if the client asks for no permissions.
+func (l *lab) permits() {
+	l.t.Helper()
+	if l.client.allow == "" {
+		l.t.Skip("it runs commands without a question")
+	}
+}
+
 // until waits for a state of the worker w.
 func (l *lab) until(state string) {
 	l.t.Helper()

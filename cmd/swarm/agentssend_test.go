@@ -113,6 +113,7 @@ func testAgentTrust(t *testing.T, l *lab) {
 
 // testAgentPermission sends a prompt while the agent asks for a permission.
 func testAgentPermission(t *testing.T, l *lab) {
+	l.permits()
 	l.ready()
 	mark := filepath.Join(l.project, "granted")
 	l.model.Script(l.client.shell("touch " + mark))
@@ -174,6 +175,7 @@ func testAgentReady(t *testing.T, l *lab) {
 
 // testAgentStates follows the agent through a turn with a question, and answers that.
 func testAgentStates(t *testing.T, l *lab) {
+	l.permits()
 	l.ready()
 	mark := filepath.Join(l.project, "granted")
 	first, second := make(chan struct{}), make(chan struct{})

@@ -59,7 +59,7 @@ func (c chat) whole(w http.ResponseWriter, turn Turn) {
 	}
 	reply(w, http.StatusOK, object{
 		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "test", "usage": chatUsage,
-		"choices": []object{{"index": 0, "message": turn.Text, "finish_reason": c.finish(turn)}},
+		"choices": []object{{"index": 0, "message": message, "finish_reason": c.finish(turn)}},
 	})
 }
 

@@ -33,12 +33,15 @@ type Request struct {
 // pasted is what Claude Code puts around a long paste.
 var pasted = regexp.MustCompile(`(?s)^<pasted_content id="(\w+)">\n(.*)\n</pasted_content id="(\w+)">$`)
 
+// added is what clients put before or behind a text: Copilot CLI and Goose tell the time.
+var added = regexp.MustCompile(`(?s)^<current_datetime>[^<]*</current_datetime>|<turn-context>.*</turn-context>$`)
+
 // Prompted returns how many pieces of the user's text are exactly text, but for the white
-// space around them and the tags around a paste.
+// space around them, the tags around a paste, and what clients add.
 func (r Request) Prompted(text string) int {
 	n := 0
 	for _, u := range r.User {
-		u = strings.TrimSpace(u)
+		u = strings.TrimSpace(added.ReplaceAllString(strings.TrimSpace(u), ""))
 		if m := pasted.FindStringSubmatch(u); m != nil && m[1] == m[3] {
 			u = strings.TrimSpace(m[2])
 		}

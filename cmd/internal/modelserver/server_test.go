@@ -122,6 +122,27 @@ func TestRequestsAreRecorded(t *testing.T) {
 	}
 }
 
+func TestAWholeAnswerOfChatIsAMessage(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.Script(modelserver.Turn{Text: "two words"})
+	_, got := post(t, s, apis["chat"].path, strings.Replace(apis["chat"].body, `"stream":true,`, "", 1))
+	if want := `"message":{"content":"two words","role":"assistant"}`; !strings.Contains(got, want) {
+		t.Errorf("the answer has no %s:\n%s", want, got)
+	}
+}
+
+func TestPromptedTakesOffWhatClientsAdd(t *testing.T) {
+	t.Parallel()
+	r := modelserver.Request{User: []string{
+		"<current_datetime>2026-11-27T18:02:42.161+00:00</current_datetime>\n\none\ntwo",
+		"one\ntwo\n<turn-context>\n<current-time>2026-11-27</current-time>\n</turn-context>",
+	}}
+	if n := r.Prompted("one\ntwo"); n != 2 {
+		t.Errorf("the prompt counts %d times, want twice", n)
+	}
+}
+
 func TestPromptedTakesTheTagsOffAPaste(t *testing.T) {
 	t.Parallel()
 	r := modelserver.Request{User: []string{"<pasted_content id=\"87bd\">\none\ntwo\n</pasted_content id=\"87bd\">"}}

@@ -98,7 +98,7 @@ func testAgentImage(t *testing.T, l *lab) {
 // testAgentDraft sends a text to an agent at whose prompt a person has begun to type.
 func testAgentDraft(t *testing.T, l *lab) {
 	l.ready()
-	l.swarm("send", "w", "--anyway", "--no-enter", "do not delete")
+	l.types("do not delete")
 	l.shows("do not delete")
 	for _, key := range []string{"C-e", "C-a"} {
 		l.swarm("keys", "w", key)
@@ -115,4 +115,16 @@ func testAgentDraft(t *testing.T, l *lab) {
 	l.prompted("the draft is gone")
 	l.until("idle")
 	l.killed()
+}
+
+// types presses the keys of a text, as a person does.
+func (l *lab) types(text string) {
+	l.t.Helper()
+	keys := strings.Split(text, "")
+	for i := range keys {
+		if keys[i] == " " {
+			keys[i] = "Space"
+		}
+	}
+	l.swarm(append([]string{"keys", "w"}, keys...)...)
 }

@@ -159,14 +159,12 @@ func testAgentProse(t *testing.T, l *lab) {
 
 // testAgentLimit: a usage limit is one, and the prompt below it is no dialog.
 func testAgentLimit(t *testing.T, l *lab) {
-	if l.client.name != "claude" {
-		t.Skip("the model can make Claude Code alone reach a limit")
-	}
-	l.spawnAs(subscribed...)
+	command, reached := l.limit()
+	l.spawnAs(command...)
 	l.until("idle")
-	l.model.Script(fiveHours())
+	l.model.Script(reached)
 	l.swarm("send", "w", "reach the limit")
-	l.shows(`hit your .*limit · resets`)
+	l.shows(`hit your .*limit`)
 	var state agentState
 	limited := l.poll(func() bool { state = l.state(); return strings.Contains(state.Broken, "hit your") })
 	if !limited || state.State == "blocked" || state.Question != "" {
@@ -178,7 +176,24 @@ func testAgentLimit(t *testing.T, l *lab) {
 // subscribed is Claude Code with an account, which has limits.
 var subscribed = []string{"env", "-u", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test", "claude"}
 
-// fiveHours is the answer at a usage limit that ends in five hours.
+// limit returns the command of a client that the model can make reach a usage limit, and the answer
+// at one that ends in five hours.
+func (l *lab) limit() (command []string, reached modelserver.Turn) {
+	l.t.Helper()
+	switch l.client.name {
+	case "claude":
+		return subscribed, fiveHours()
+	case "codex":
+		return l.client.command, modelserver.Turn{
+			Status: http.StatusTooManyRequests, Kind: "usage_limit_reached", Text: "limit",
+			More: map[string]any{"plan_type": "plus", "resets_at": time.Now().Add(5 * time.Hour).Unix()},
+		}
+	}
+	l.t.Skip("the model can't make it reach a usage limit: that comes from its vendor's account")
+	return nil, reached
+}
+
+// fiveHours is the answer of Claude Code's vendor.
 func fiveHours() modelserver.Turn {
 	return modelserver.Turn{Status: http.StatusTooManyRequests, Kind: "rate_limit_error", Text: "limit", Header: map[string]string{
 		"anthropic-ratelimit-unified-status":                  "rejected",

@@ -14,12 +14,12 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/modelserver"
 )
 
-// testAgentHookAnswers answers what the agent asks through its hook: it runs the command, or does
-// not, and nothing is typed.
+// testAgentHookAnswers answers what the agent asks through its hook: it runs the command, does not,
+// or asks on its screen, as it does when no answer comes in time.
 func testAgentHookAnswers(t *testing.T, l *lab) {
 	name := l.client.name
 	if name != "claude" && name != "codex" && name != "qwen" {
-		t.Skip("it has no hook that decides")
+		t.Skip("it has no hook that allows a command: that of Gemini CLI can only forbid one")
 	}
 	l.swarm("integrate", name, "--answers")
 	l.spawn(nil)
@@ -40,8 +40,8 @@ func testAgentHookAnswers(t *testing.T, l *lab) {
 			return err == nil && status.State.Source == "hook" && len(status.State.Choices) == 3 && status.State.Choices[0].Label == "Allow"
 		})
 	}
-	for _, answer := range []string{"Allow", "Deny"} {
-		file := filepath.Join(l.project, answer)
+	for _, answer := range []string{"Allow", "Deny", "Ask on its screen"} {
+		file := filepath.Join(l.project, strings.ReplaceAll(answer, " ", "-"))
 		l.model.Script(l.client.shell("touch "+file), modelserver.Turn{Text: "done"})
 		l.swarm("send", "w", "make "+answer)
 		if !asked() {
@@ -51,10 +51,20 @@ func testAgentHookAnswers(t *testing.T, l *lab) {
 			t.Errorf("questions:\n%s", out)
 		}
 		l.swarm("answer", "w", answer)
+		if strings.HasPrefix(answer, "Ask") {
+			if !l.poll(func() bool { s := l.state(); return s.State == "blocked" && s.Source == "screen" }) {
+				t.Fatalf("it does not ask on its screen:\n%s\n%s", l.swarm("explain", "w"), l.peek())
+			}
+			l.swarm("answer", "w", l.client.allow)
+		}
 		l.prompted("make " + answer)
 		l.swarm("wait", "w", "--until", "idle", "--timeout", agentWait.String())
-		if _, err := os.Stat(file); (err == nil) != (answer == "Allow") {
+		if _, err := os.Stat(file); (err == nil) != (answer != "Deny") {
 			t.Errorf("after %s: %v\n%s", answer, err, l.peek())
+		}
+		requests := l.model.Requests()
+		if denied := bytes.Contains(requests[len(requests)-1].Body, []byte("The user has answered no, by swarm.")); denied && answer == "Allow" || !denied && answer == "Deny" {
+			t.Errorf("after %s the model was told of a refusal: %v", answer, denied)
 		}
 	}
 	l.swarm("integrate", name, "--remove")

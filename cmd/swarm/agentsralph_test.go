@@ -185,11 +185,9 @@ func testAgentRalphArgument(t *testing.T, l *lab) {
 
 // testAgentRalphLimit has the loop wait for the end of a usage limit.
 func testAgentRalphLimit(t *testing.T, l *lab) {
-	if l.client.name != "claude" {
-		t.Skip("the model can make Claude Code alone reach a limit")
-	}
-	l.model.Script(fiveHours(), modelserver.Turn{Text: "The second answer is here, and it is short.", Pause: quickModel})
-	l.loop(subscribed, "--max-iterations", "1", "--inactivity-timeout", "1h")
+	command, reached := l.limit()
+	l.model.Script(reached, modelserver.Turn{Text: "The second answer is here, and it is short.", Pause: quickModel})
+	l.loop(command, "--max-iterations", "1", "--inactivity-timeout", "1h")
 	status := ""
 	if !l.poll(func() bool {
 		status = l.swarm("ralph", "status", "w")

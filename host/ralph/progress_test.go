@@ -166,11 +166,13 @@ func TestResumedAtOnce(t *testing.T) {
 	}{
 		{
 			"pause", "[PAUSE] the last iteration left no commit and changed no file reason=no_progress", "[RESUME] loop resumed",
-			func(st *State) { st.NoProgress = 1 }, outcome{ending: exited, exit: "0", still: true},
+			func(st *State) { st.NoProgress = 1 },
+			outcome{ending: exited, exit: "0", still: true},
 		},
 		{
 			"limit", "[LIMIT] iteration 1: usage limit, waiting until ", "[RESUME] going on after the usage limit",
-			func(*State) {}, outcome{ending: exited, exit: "1", failure: "usage limit reached, resets in 2h"},
+			func(*State) {},
+			outcome{ending: exited, exit: "1", failure: "usage limit reached, resets in 2h"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -39,7 +39,7 @@ var watcher struct {
 func Watch() error {
 	if os.Getenv(envWatch) != "" {
 		watch(os.Stdin)
-		os.Exit(0)
+		os.Exit(0) //nolint:forbidigo // the tests run in the other process
 	}
 	r, w, err := os.Pipe()
 	if err != nil {

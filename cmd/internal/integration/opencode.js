@@ -30,6 +30,8 @@ export const Swarm = async ({ client }) => {
   if (!process.env.SWARM_WORKER) return {}
   // Sessions of agents that another one started are a part of its work.
   const parts = new Set()
+  // A question has only patterns made of the input of the tool call that it is about.
+  const calls = new Map()
   return {
     event: async ({ event }) => {
       const p = event.properties ?? {}
@@ -40,12 +42,14 @@ export const Swarm = async ({ client }) => {
       }
       if (!id || parts.has(id)) return
       if (event.type === "permission.asked") {
-        const input = { description: [].concat(p.patterns ?? []).join(" ") }
+        const call = calls.get(p.tool?.callID)
+        const input = call?.tool === p.permission ? call.args : { description: [].concat(p.patterns ?? []).join(" ") }
         await hook("PermissionRequest", id, { tool_name: p.permission, tool_input: input })
       }
       if (event.type === "permission.replied") await hook("PreToolUse", id)
       if (event.type === "session.compacted") await hook("PostCompact", id)
       if (event.type === "session.idle") {
+        calls.clear()
         const text = await hook("Stop", id)
         if (text) await client.session.prompt({ path: { id }, body: { parts: [{ type: "text", text }] } })
       }
@@ -59,11 +63,14 @@ export const Swarm = async ({ client }) => {
     "experimental.session.compacting": async (input) => {
       if (!parts.has(input.sessionID)) await hook("PreCompact", input.sessionID)
     },
-    "tool.execute.before": async (input) => {
-      if (!parts.has(input.sessionID)) await hook("PreToolUse", input.sessionID)
+    "tool.execute.before": async (input, output) => {
+      if (parts.has(input.sessionID)) return
+      calls.set(input.callID, { tool: input.tool, args: output.args })
+      await hook("PreToolUse", input.sessionID)
     },
     "tool.execute.after": async (input, output) => {
       if (parts.has(input.sessionID)) return
+      calls.delete(input.callID)
       const text = await hook("PostToolUse", input.sessionID)
       if (text) output.output += "\n\n" + text
     },

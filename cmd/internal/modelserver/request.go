@@ -75,6 +75,8 @@ type Turn struct {
 	Status int
 	// Kind is the vendor's name for that error; empty for the usual one of the status.
 	Kind string
+	// More is added to that error, by vendors that say more in it: the Responses API.
+	More map[string]any
 	// Header is added to the answer, such as what a vendor says of usage limits.
 	Header map[string]string
 }

@@ -3,6 +3,7 @@ package modelserver
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 )
 
@@ -122,5 +123,7 @@ func (openAI) fail(w http.ResponseWriter, turn Turn) {
 		http.StatusBadRequest: "invalid_request_error", http.StatusUnauthorized: "invalid_api_key",
 		http.StatusTooManyRequests: "rate_limit_exceeded",
 	})
-	reply(w, turn.Status, object{"error": object{"message": turn.Text, "type": kind, "code": kind, "param": nil}})
+	e := object{"message": turn.Text, "type": kind, "code": kind, "param": nil}
+	maps.Copy(e, turn.More)
+	reply(w, turn.Status, object{"error": e})
 }

@@ -84,7 +84,7 @@ func fields() []field[Config] {
 		newField("team.agent_command", commandKind, func(c *Config) *[]string { return &c.Team.AgentCommand },
 			"Command of an agent of a team that is spawned without one: a program with its arguments. {prompt}, {model} and {name} are replaced. A path is relative to this file."),
 		newField(teamAnswers, choiceKind(AnswersPerson, AnswersLeader), func(c *Config) *string { return &c.Team.Answers },
-			"Who may answer the questions of a team's agents, and press their keys: a person alone, or the leader of the team too."),
+			"Which callers may answer the questions of a team's agents, and press their keys: only a person (\"person\"), or also the leader of the team (\"leader\")."),
 		newField(teamNotify, stopsKind, func(c *Config) *[]string { return &c.Team.Notify },
 			"When the leader of a team gets a message about one of its agents: it asks something, its turn has ended, it has reached a limit of its usage, it shows an error. [] means never. The end of an agent is always reported."),
 		newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },

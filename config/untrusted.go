@@ -46,7 +46,7 @@ const (
 )
 
 // maxOfferedTimeout is the longest grace that a project may ask for without trust, unless
-// the user's own is longer. A kill that takes longer is no kill.
+// the user's own is longer. A longer grace would let a project keep its workers from being killed.
 const maxOfferedTimeout = time.Minute
 
 // minOfferedDelay is the shortest delay of restarts without trust: the shim that restarts a

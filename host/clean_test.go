@@ -161,8 +161,8 @@ func TestCleanTogether(t *testing.T) {
 	}
 }
 
-// A removal that was interrupted when the directory was gone is finished later. What a person
-// moved or removed, and what was kept, is left to a person.
+// A removal that was interrupted when the directory was gone is finished later. A worktree that
+// a person moved or removed, or that was kept, is left to a person.
 func TestInterruptedRemoval(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

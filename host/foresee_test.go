@@ -80,7 +80,7 @@ func TestRespawnAsksThePlugins(t *testing.T) {
 	}
 }
 
-// What the backend is asked beforehand is what it is told to spawn then.
+// The backend is asked beforehand about exactly the spec that it has to spawn then.
 func TestRespawnChecksWhatItSpawns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -55,7 +55,7 @@ func (s source) tools(name string) tool.Env {
 	env := tool.Env{Open: s.open, Dir: s.dir}
 	switch name {
 	case "Bash":
-		// What it starts has the user's defaults, such as a sandbox, so a mistake in their file
+		// Its workers have the user's defaults, such as a sandbox, so a mistake in their file
 		// is an error.
 		loaded, err := s.setup.LoadUser()
 		env.Open = func(ctx context.Context) (*host.Host, error) {

@@ -376,7 +376,7 @@ func TestVerbsOfOtherTools(t *testing.T) {
 		a, _, _ := apptest.New()
 		args := strings.Fields(strings.TrimPrefix(want, "help "))
 		if cmd, rest, err := newRoot(a, args...).Find(args); err != nil || cmd.Name() != args[len(args)-len(rest)-1] {
-			t.Errorf("%s: %q is no command: %v", word, want, err)
+			t.Errorf("%s: %q is not a command: %v", word, want, err)
 		}
 	}
 }

@@ -148,7 +148,7 @@ func (m *powered) work() []string {
 				}
 				return facts
 			}
-			// What is told after the cut was begun counts too: it may have been before it.
+			// A report after the begin of the cut counts too: its work may have ended before it.
 			if fact == "cut" {
 				cut = true
 				break

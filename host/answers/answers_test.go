@@ -23,7 +23,7 @@ func TestMatchCommand(t *testing.T) {
 		{"ls ?", "ls ab", false},
 		{"ls ?", "ls ;", false},
 		{"*", "ls -l src/*.go ~/x [a-z] a=b HEAD^ ä", true},
-		// What a shell could take for another command, or for the end of this one.
+		// A shell could take these for another command, or for the end of this one.
 		{"git status*", "git status; rm -rf /", false},
 		{"git status*", "git status && rm -rf /", false},
 		{"git status*", "git status & rm -rf /", false},
@@ -49,12 +49,12 @@ func TestMatchCommand(t *testing.T) {
 		{"git status*", "git status !!", false},
 		{"git status*", "git status\tx", false},
 		{"git status*", "git status \x00x", false},
-		{"git status*", "git status \xffx", true}, // the replacement character is no operator
+		{"git status*", "git status \xffx", true}, // the replacement character is not an operator
 		{"git push * --dry-run", "git push origin # --dry-run", false},
 		{"git log*", "git log --grep…", false},
 		{"git*", "x; git status", false},
 		{"*git status", "rm -rf /; git status", false},
-		// What the pattern itself has.
+		// Operators of the pattern itself.
 		{"make test | tee *", "make test | tee log", true},
 		{"make test | tee *", "make test | tee log | sh", false},
 		{"make test | tee *", "make test ; tee log", false},

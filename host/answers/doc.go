@@ -9,6 +9,6 @@
 //     variables nor comments of a shell, nor a new line: "git status*" does not match
 //     "git status; rm -rf /". The pattern has to match the whole command.
 //   - A rule that denies or asks matches as soon as its pattern matches the command or one of
-//     the simple commands in it. What is not known of a question counts as a match.
+//     the simple commands in it. An unknown part of a question counts as a match.
 //   - If several rules match, deny counts before ask, and ask before all others.
 package answers

@@ -48,7 +48,7 @@ func (ps *Plugins) RemoveWorkspace(ctx context.Context, rec *registry.Record, fo
 }
 
 // RemovalCut reports whether the removal of a worker's workspace was interrupted after its
-// directory had gone. That of a workspace on another machine is not known.
+// directory had gone. It is always false for a workspace on another machine.
 func RemovalCut(rec *registry.Record) bool {
 	if !rec.Removing || rec.Workspace == nil || rec.Workspace.Host != "" {
 		return false

@@ -51,7 +51,7 @@ func CompareVersions(a, b string) int {
 }
 
 // IsPrerelease reports whether v is a pre-release, as semver.org has it (item 9): a hyphen after
-// the number and before the build. A date such as 2024-01-31 is none.
+// the number and before the build. A date such as 2024-01-31 is not a pre-release.
 func IsPrerelease(v string) bool {
 	v, _, _ = strings.Cut(v, "+")
 	core, pre, has := strings.Cut(v, "-")

@@ -266,7 +266,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// What agents ask comes first, the oldest question before the others.
+// Questions of agents come first, the oldest question before the others.
 func TestQuestionsComeFirst(t *testing.T) {
 	t.Parallel()
 	asks := func(name string, since time.Time) Item {

@@ -74,8 +74,8 @@ type Reply struct {
 }
 
 // Answer picks choices of the dialog that the agent shows, and returns nil once the dialog
-// is gone, or once its boxes are as they were meant if nothing is to be sent. Another dialog than the one that is meant is not answered: [ErrChanged], with the
-// new one. The dialog is read again right before each key.
+// is gone, or once its boxes are set as requested if nothing is to be sent. A dialog other than the
+// requested one is not answered: the error is [ErrChanged], with the new dialog. The dialog is read again right before each key.
 func (a *Agent) Answer(ctx context.Context, r Reply) (Answered, error) {
 	s, l, err := a.drawn(ctx)
 	if err != nil {

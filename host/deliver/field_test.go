@@ -176,7 +176,7 @@ func TestAnswerWithText(t *testing.T) {
 	}
 }
 
-// What can't be done is refused before any key.
+// An impossible answer is refused before any key is pressed.
 func TestAnswerThatDoesNotFit(t *testing.T) {
 	for name, tt := range map[string]struct {
 		reply deliver.Reply

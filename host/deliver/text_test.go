@@ -234,7 +234,7 @@ func TestTextAtADraftWithoutStyles(t *testing.T) {
 	}
 }
 
-// What a person types between the look and the text, or between the text and Enter, is not
+// Text that a person types between the look and the text, or between the text and Enter, is not
 // submitted with it.
 func TestTextWhileAPersonTypes(t *testing.T) {
 	for name, change := range map[string]func(f *fake){

@@ -80,7 +80,7 @@ func TestHookStateIsAState(t *testing.T) {
 			found = found || s == profile.State(said)
 		}
 		if !found {
-			t.Errorf("%q is no state of agents", said)
+			t.Errorf("%q is not a state of agents", said)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (s *Sender) canApprove(in swarm.Input, looks bool, rec *registry.Record) bo
 	if s.asks(rec) {
 		return !looks
 	}
-	// What runs on a terminal may show dialogs that swarm does not know. A team-mate may send
+	// A program on a terminal may show dialogs that swarm does not know. A team-mate may send
 	// a text to such an agent, but not say that it is to be typed at whatever is shown.
 	return !rec.Stdin && (rec.Agent != "" && !looks || s.opts.Own([]registry.Record{*rec}) >= 0)
 }

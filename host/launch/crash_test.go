@@ -92,7 +92,7 @@ func TestCrashInEveryCall(t *testing.T) {
 	}
 }
 
-// The end that a host itself brings about is no crash.
+// The end that a host itself brings about does not count as a crash.
 func TestClosedIsNoCrash(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)

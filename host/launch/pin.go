@@ -69,7 +69,7 @@ func (s *Set) checkInstalled(e catalog.Entry, program pinned) error {
 				return execError(e.Name, e.Installed.Path(f), err)
 			}
 		}
-		about.SHA256 = "" // a hash is no fact that is looked at
+		about.SHA256 = "" // the facts are those that cost no read of the file
 		fmt.Fprintf(facts, "%s\x00%+v\n", f.Path, about)
 	}
 	now.Facts = hex.EncodeToString(facts.Sum(nil))

@@ -60,7 +60,7 @@ func TestManyFiles(t *testing.T) {
 	if known := readPins(s.opts.Dir); len(known) != 4 {
 		t.Errorf("%d entries are remembered, want 2 of each plugin: %v", len(known), known)
 	}
-	// What was read once is not read again: without the file nothing is hashed anew.
+	// A file that was read once is not read again: without the file nothing is hashed anew.
 	s = again(s)
 	if err := verify(s, e); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// What is remembered of removed versions goes, and so do the entries for each file that older
+// The entries of removed versions go, and so do the entries for each file that older
 // versions of swarm have written.
 func TestForgetRemoved(t *testing.T) {
 	t.Parallel()

@@ -62,7 +62,7 @@ func Sweep(dir string, age time.Duration) (removed int, err error) {
 	for _, e := range entries {
 		info, ierr := e.Info()
 		if ierr != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < age {
-			continue // another process has removed it, or it is no lock
+			continue // another process has removed it, or it is not a lock
 		}
 		path := filepath.Join(dir, e.Name())
 		// Without O_CREATE, since the file of a released lock is gone.

@@ -9,8 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// errPanic is the answer to a call whose handler has panicked. What happened is in the log:
-// the client may be in a container, and has no use for a stack.
+// errPanic is the answer to a call whose handler has panicked. The log has the
+// stack: the client may be in a container, and could not use it.
 var errPanic = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error in swarm-mcp: its log has the stack"}
 
 // guarded answers a call whose handler panics with an error. A panic would end the process

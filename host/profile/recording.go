@@ -37,8 +37,8 @@ type Recording struct {
 	choices int
 }
 
-// recordedAs are the states that the names of recordings stand for. Those of "error" and "other"
-// may be of several states.
+// recordedAs are the states that the names of recordings stand for. A recording of "error" or "other"
+// may have any of several states.
 var recordedAs = map[string]State{
 	"prompt": Idle, "draft": Idle, "busy": Working, "blocked": Blocked,
 	"background": Background, "compacting": Compacting, "limit": Idle, "error": "", "other": "",

@@ -166,7 +166,7 @@ func (r *rule) match(v view, shape *dialogShape) (*match, string) {
 		if r.first != nil && (f.cut || !r.first.MatchString(firstFilled(v.lines[f.top:f.menu]))) {
 			return nil, fmt.Sprintf("not the first line of the dialog: %s", r.first)
 		}
-		// What is printed above a dialog is no part of it.
+		// Text above a dialog does not belong to it.
 		lo = min(max(lo, f.top), hi)
 		m.choices, evidence = choices, first
 	}

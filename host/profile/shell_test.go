@@ -2,7 +2,7 @@ package profile
 
 import "testing"
 
-// What a dialog asks about is a command of a shell only where its agent says so: the plan of a
+// A dialog asks about a command of a shell only where its agent says so: the plan of a
 // model, and the input of a tool, may read like one.
 func TestDialogsOfShells(t *testing.T) {
 	t.Parallel()

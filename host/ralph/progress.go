@@ -45,7 +45,7 @@ func (p *progress) step(files, answer string) (idle, same bool) {
 	return idle, same
 }
 
-// wordsOf returns how often each word is in a text. Numbers are none.
+// wordsOf returns how often each word is in a text. Numbers don't count as words.
 func wordsOf(text string) map[string]int {
 	words := make(map[string]int)
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {

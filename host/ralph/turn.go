@@ -21,8 +21,8 @@ const (
 	// over: agents draw their prompt between two steps, too.
 	turnIdle = 2 * time.Second
 	// turnMissed is the same for an agent that was not seen working: its turn was shorter
-	// than the time between two reads, or has not begun. If it has not answered then, its
-	// turn was none. An agent that got the prompt as an argument may still be starting, so
+	// than the time between two reads, or has not begun. If it has not answered then, there
+	// was no turn. An agent that got the prompt as an argument may still be starting, so
 	// it has turnUnbegun to begin.
 	turnMissed  = 15 * time.Second
 	turnUnbegun = time.Minute
@@ -102,8 +102,8 @@ func (t *turn) over(said profile.State) time.Duration {
 	}
 }
 
-// ended reports whether a state is the end of a turn. Background work is none: the agent goes
-// on when that has ended.
+// ended reports whether a state is the end of a turn. Background work does not end it: the agent
+// continues when that has ended.
 func ended(s profile.State) bool {
 	return s == profile.Idle || s == profile.Limited || s == profile.Broken
 }

@@ -219,7 +219,7 @@ func TestLimitsOfScreens(t *testing.T) {
 			t.Errorf("%s: the limit ends at %q, want %q: %q", name, got, ends[name], w.outcome.failure)
 		}
 	}
-	// What Claude Code writes has U+00A0 after the mark.
+	// Claude Code writes U+00A0 after the mark.
 	w := watch1(t, "claude", "")
 	rule := strings.Repeat("─", 40)
 	w.shows("❯ go on\n  ⎿\u00a0 You've hit your limit · resets 2:28am (UTC)\n\n" + rule + "\n❯\u00a0\n" + rule + "\n  ? for shortcuts")

@@ -87,7 +87,7 @@ func TestEachEventMemory(t *testing.T) {
 	}
 }
 
-// What is older goes, but for the ends of workers that are recorded and of those with the
+// Older events go, but for the ends of recorded workers and of those with the
 // ids, and the newest event of each kind of a recorded worker. The numbers of events are not
 // given again.
 func TestRemoveEvents(t *testing.T) {

@@ -133,8 +133,8 @@ func TestNoMigrationWithoutCopy(t *testing.T) {
 	}
 }
 
-// What has the database open while a newer swarm migrates it says that, for every query that
-// fails, and for every transaction.
+// A process that has the database open while a newer swarm migrates it says that, for every query
+// that fails, and for every transaction.
 func TestMigratedMeanwhile(t *testing.T) {
 	t.Parallel()
 	type op func(context.Context, *Registry) error

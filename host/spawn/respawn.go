@@ -197,7 +197,7 @@ func (r *respawning) prepare(ctx context.Context) error {
 	if err := r.findConversation(); err != nil {
 		return err
 	}
-	// What is there may be lost: the worker that runs, or the workspace that has to go first.
+	// The worker that runs, or the workspace that has to go first, would be lost.
 	if r.old.State == registry.Running || r.req.CleanFirst && r.old.Workspace != nil {
 		if err := r.foresee(ctx); err != nil {
 			return err

@@ -74,7 +74,7 @@ func (s undoStep) run(ctx context.Context, interrupted bool) error {
 }
 
 // isInterrupted reports whether a person, or whatever called, has ended the call. The end of a limit
-// is no interruption.
+// does not count.
 func isInterrupted(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // interruption returns what a person is told who has interrupted a spawn.

@@ -66,7 +66,7 @@ func Notify(ctx context.Context, tx *registry.Tx, n Notice, now time.Time) (team
 }
 
 // NoticeDue returns the message that [Notify] would send. It changes nothing. No notice is due
-// if the worker is no agent or leads the team itself, if the leader was notified of the agent
+// if the worker is not an agent or leads the team itself, if the leader was notified of the agent
 // after it stopped, or if the same notice is still unread.
 func NoticeDue(ctx context.Context, tx *registry.Tx, n Notice, now time.Time) (m registry.Message, due bool, err error) {
 	if n.WorkerID == "" {

@@ -307,7 +307,7 @@ func TestAnswerIsForTheOneShown(t *testing.T) {
 	if diff := cmp.Diff([]string{"answer id-asks No d1"}, r.host.called()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// What there is no room for is counted.
+	// Lines that have no room are counted.
 	w.State.Dialog.Text = slices.Repeat([]string{"a line"}, 100)
 	r = newRig(t, 80, 24, w)
 	r.press("y")

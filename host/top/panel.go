@@ -76,8 +76,8 @@ func (m *model) panel() ([]string, *tea.Cursor) {
 	return lines, cursor
 }
 
-// askedRows returns what the agent asks: the whole block that is approved. What there is no
-// room for is counted.
+// askedRows returns what the agent asks: the whole block that is approved. Lines that have no
+// room are counted.
 func (m *model) askedRows(room int) []string {
 	i := m.action.Items[0]
 	var rows []string

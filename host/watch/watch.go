@@ -436,8 +436,8 @@ func (w *watching) due(ctx context.Context) time.Duration {
 	return max(time.Until(next), 0)
 }
 
-// The subjects of warnings. That of a worker has its id behind it, and so has that of the
-// kill of a worker whose owner has ended.
+// The subjects of warnings. The subject of a worker has its id behind it, and so has the
+// subject of the kill of a worker whose owner has ended.
 const (
 	aboutBegin   = "begin"
 	aboutRecords = "records"

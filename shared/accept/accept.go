@@ -16,7 +16,7 @@ const (
 )
 
 // permanent are the errors that a later attempt would meet again: the listener is closed, or
-// it is no listener.
+// the file is not a listener.
 var permanent = []error{net.ErrClosed, syscall.EBADF, syscall.EINVAL, syscall.ENOTSOCK, syscall.EOPNOTSUPP, syscall.EFAULT}
 
 // Next returns the next connection of l. An error that passes, such as too many open files or a

@@ -50,7 +50,7 @@ func TestNextOutlivesErrorsThatPass(t *testing.T) {
 	}
 }
 
-// A listener that was closed or is none ends the server.
+// A listener that was closed, or a file that is not a listener, ends the server.
 func TestNextEnds(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{net.ErrClosed, syscall.EBADF, syscall.EINVAL, syscall.ENOTSOCK, io.EOF} {

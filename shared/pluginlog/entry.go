@@ -124,8 +124,8 @@ func parseText(text string) (*entry, bool) {
 	return nil, false
 }
 
-// names are the levels by the names that loggers have for them, in lower case. What is worse
-// than an error is one, and ends the program in most of them.
+// names are the levels by the names that loggers have for them, in lower case. Levels above
+// error count as error; they end the program in most loggers.
 var names = map[string]hclog.Level{
 	"trace": hclog.Trace, "verbose": hclog.Trace, "silly": hclog.Trace,
 	"debug": hclog.Debug, "dbg": hclog.Debug, "fine": hclog.Debug,

@@ -103,7 +103,7 @@ func (r *Reader) line(line string) {
 		r.crash, r.message = r.crash+" "+text, false
 	case !r.inTrace && !isTrace(line, text):
 		r.plain = text
-		// What a program says after it has caught a panic is newer.
+		// A line after a panic that the program has caught is newer.
 		r.crash = ""
 	}
 	if r.Logger == nil {

@@ -35,7 +35,7 @@ func TestMeasureOfARecycledPID(t *testing.T) {
 	}
 }
 
-// What ended children have read and written is looked for only where a child has ended.
+// The figures of ended children are read only where a child has ended.
 func TestHasReaped(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]bool{

@@ -128,6 +128,6 @@ func TestForeign(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	if err := Unmarshal([]byte(`{"raw_bytes":{"/id":"!"}}`), &v); err == nil {
-		t.Error("a damaged entry is no error")
+		t.Error("a damaged entry gives no error")
 	}
 }

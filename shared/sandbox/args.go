@@ -97,7 +97,7 @@ func (p Plan) shows(path string) bool {
 }
 
 // Sees reports whether a file of this machine is perhaps seen in the sandbox under its path.
-// What is in a directory that takes the place of another one is not looked at.
+// It does not look into a directory that takes the place of another one.
 func (p Plan) Sees(path string) bool {
 	if withinAny(path, p.Hide) {
 		return false

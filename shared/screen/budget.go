@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What a screen does and reports is bounded by what was written to it. A few bytes can
+// The work and the reports of a screen are bounded by the text that was written to it. A few bytes can
 // clear, move or scroll the whole screen, and those that leave the alternate screen report
 // all of its lines: a program that writes nothing else would take any time and memory.
 const (

@@ -97,7 +97,7 @@ func TestBudget(t *testing.T) {
 			t.Logf("%s: %d lines, %d bytes, %d steps, %s", name, lines, told, s.budget.worked, time.Since(began))
 		}
 	}
-	// What is left out is said.
+	// Omissions are reported.
 	s := &Screen{}
 	var last string
 	missing := 0

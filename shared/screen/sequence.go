@@ -142,7 +142,7 @@ func (s *Screen) csi(final byte) {
 	if final != 'b' {
 		defer func() { s.last = 0 }()
 	}
-	// What costs nothing is always done.
+	// Sequences that cost nothing are always obeyed.
 	if final != 'm' && final != 'h' && final != 'l' && s.budget.tired() {
 		return
 	}

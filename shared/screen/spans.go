@@ -133,7 +133,7 @@ func sequenceAt(text string) (size int, params []param, isSGR bool) {
 			case b >= 0x20 && b <= '/':
 				q.inter = b
 			default:
-				return i, nil, false // it is no sequence
+				return i, nil, false // not a sequence
 			}
 		}
 		return len(text), nil, false

@@ -18,7 +18,7 @@ const lastLimit = 15
 // Inherited returns what a child of this process inherits from it besides its environment: the
 // umask, the resource limits, the nice value and the score for the lack of memory. A backend whose
 // shims are started by another program puts it into their launch files, so that their workers have
-// what workers of the same caller have that are started directly. What can't be found out is
+// what workers of the same caller have that are started directly. Unknown values are
 // left out.
 func Inherited() []string {
 	var all []string

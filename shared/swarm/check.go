@@ -9,7 +9,7 @@ type SpawnChecker interface {
 	// found out without an effect: it starts nothing, makes nothing and reserves nothing, neither
 	// for people to see nor for a later Spawn. A cache may be filled, such as an open connection.
 	//
-	// A nil error is no promise. An error is one: Spawn, called at this moment in the state that
+	// A nil error promises nothing. An error does: Spawn, called at this moment in the state that
 	// SpawnCheck describes, would fail. In doubt CheckSpawn returns nil, since its error
 	// keeps the old worker. The sentinels are those of [Backend.Spawn], and the text says what to
 	// change. CheckSpawn may be repeated, and has to return within seconds.

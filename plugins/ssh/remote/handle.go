@@ -86,7 +86,7 @@ func (b *Backend) worker(h Handle) (shim.Worker, error) {
 		return w, err
 	}
 	if !validID(w.ID) {
-		return w, fmt.Errorf("%w: %q is no id", swarm.ErrInvalidHandle, w.ID)
+		return w, fmt.Errorf("%w: %q is not an id", swarm.ErrInvalidHandle, w.ID)
 	}
 	w.Dir = b.store.runDir(w.ID)
 	return w, nil

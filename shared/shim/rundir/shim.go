@@ -93,8 +93,8 @@ func MarksOf(pid int) (Marks, error) {
 //
 //   - A tmux server that swarm's plugin had to start is known by its mark and its name.
 //   - Another server was started by a plugin, whose mark it has inherited: the secret of a state
-//     directory. It began a session of its own, as servers do. So the plugin is no
-//     server itself: it is in the session of its host, whose leader has no mark.
+//     directory. It began a session of its own, as servers do. So the plugin does not
+//     count as a server itself: it is in the session of its host, whose leader has no mark.
 func (m Marks) IsServer(p proc.Process, worker string) bool {
 	if m.Shim == "tmux" && p.Name == TmuxName {
 		return true

@@ -80,7 +80,7 @@ func (s *shim) wantFewThreads() {
 // TestMemory checks how much memory a shim holds after much output, and after many clients.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	// What shims share of their program counts too.
+	// Pages of the program that shims share count too.
 	const most = 3 << 20
 	written := launch(`yes "$(printf %0119d)" | head -c 200000000; touch done; exec sleep 999`)
 	written.OutputLimit = 1 << 20

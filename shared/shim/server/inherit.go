@@ -12,7 +12,7 @@ import (
 )
 
 // inherited is what the worker of a shim which another program has started inherits from its
-// caller, as the launch file has it. What this user may not do is left out, such as to raise a
+// caller, as the launch file has it. Changes that this user may not make are left out, such as to raise a
 // hard limit or to lower the nice value.
 type inherited struct {
 	limits []inheritedLimit

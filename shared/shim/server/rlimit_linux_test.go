@@ -33,7 +33,7 @@ func inShell(t *testing.T, ulimits string) options {
 // limit of CPU time, and that all say so.
 func TestHardTimeLimit(t *testing.T) {
 	t.Parallel()
-	// What the worker writes costs its shim time.
+	// The output of the worker costs its shim time.
 	l := launch(`ulimit -St; ulimit -Ht; trap 'exit 3' TERM; yes | head -c 100000000000 & wait`)
 	l.OutputLimit = 64 << 10
 	s := start(t, l, inShell(t, "ulimit -St 2 && ulimit -Ht 3"))

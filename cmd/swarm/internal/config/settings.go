@@ -37,7 +37,7 @@ func settingProblems(ctx context.Context, a *app.App, loaded *config.Loaded, use
 		for _, name := range names {
 			d, err := h.Plugins().Show(ctx, name)
 			if err != nil || !errors.Is(d.Err, swarm.ErrInvalidConfig) {
-				continue // it is no mistake of the file; 'swarm doctor' reports it
+				continue // not a mistake in the file; 'swarm doctor' reports it
 			}
 			problems = append(problems, problemsOf(name, setup.Message(d.Err), loaded)...)
 		}

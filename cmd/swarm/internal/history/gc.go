@@ -31,8 +31,8 @@ the directories of all worktrees are not touched.
 
 The history is kept without limit, unless [history] of ~/.config/swarm/config.toml says how
 long: "keep" is a duration. Older events are removed then, and with --events-before
-those that are older than its duration. What stays in any case: of each worker that is
-listed its end, and its newest event of each kind. A hook, or a command that follows the
+those that are older than its duration. The end of each listed worker and its newest
+event of each kind always stay. A hook, or a command that follows the
 history, says so if events were removed before it read them.
 
 It prints one line for each thing that it did, and nothing if there was nothing to do.`,

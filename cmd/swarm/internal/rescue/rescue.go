@@ -31,9 +31,9 @@ files and the index as commits below refs/swarm/rescue in the repository, with a
 of what git can't hold and the permissions of the saved files. They stay there until
 'swarm rescue drop', also when the worker was cleaned.
 
-What git does not count as a change is no work by itself: other permissions of a file
-that is as it was committed (also the right to run it, with core.fileMode=false), access
-lists and extended attributes.
+A difference that git does not count as a change is not saved by itself: other
+permissions of an unchanged file (also the right to run it, with core.fileMode=false),
+access lists and extended attributes.
 
 A verb takes the name of a worker, which means its newest saved work, or a name from
 'swarm rescue ls'. It looks in the repositories of all workers, in those from which

@@ -46,7 +46,7 @@ func TestQuestionJSONFollowsTheSchema(t *testing.T) {
 	}
 }
 
-// What an agent asks reaches no terminal as it is.
+// Control characters of a question never reach the terminal.
 func TestPrintQuestion(t *testing.T) {
 	t.Parallel()
 	q := fullQuestion()

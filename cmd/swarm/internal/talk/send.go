@@ -209,7 +209,7 @@ func (o *sendOptions) sendAndWait(ctx context.Context, a *app.App, sel host.Sele
 			return out.Err
 		}
 		if !out.Confirmed {
-			return fmt.Errorf("'%s' was sent the text, but it is no agent whose turns can be seen", out.Worker.Name)
+			return fmt.Errorf("'%s' was sent the text, but swarm can't see the turns of this program", out.Worker.Name)
 		}
 		waiting, cancel := o.limit.Limit(ctx)
 		defer cancel()

@@ -129,7 +129,7 @@ func toolCallEnv(a *app.App, t tool.Tool, o *callOptions) (env tool.Env, err err
 			return setup.NewWorker(loaded, backend, worktree, dir)
 		}
 	case "Bash":
-		// What it starts has the user's defaults, such as a sandbox, so a mistake in their file
+		// Its workers have the user's defaults, such as a sandbox, so a mistake in their file
 		// is an error.
 		loaded, err := a.Setup().LoadUser()
 		a.WarnRefused(loaded)

@@ -153,8 +153,8 @@ const files = `The state directory is ~/.swarm, or the absolute path in $SWARM_D
   plugins/        plugins that were installed with 'swarm plugin install'
   journal/        ends of workers that no command has recorded yet
   locks/          locks of workers that a command works on
-  engine.key      a secret by which servers that plugins start prove that they are no part of
-                  the worker in which you called
+  engine.key      a secret by which servers that plugins start prove that they do not belong
+                  to the worker in which you called
   rescues         the repositories in which work of removed worktrees was saved
 
 Only its owner may be able to write to it, and to the directories above it. Each command

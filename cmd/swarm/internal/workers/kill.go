@@ -178,8 +178,8 @@ func alreadyEnded(outcomes []host.KillOutcome) string {
 	return fmt.Sprintf("%s had already ended (%s)", w.Name, view.ExitText(w))
 }
 
-// Result returns the error of the whole call, whose own error is err. What was done before
-// that is printed in any case.
+// Result returns the error of the whole call, whose own error is err. It prints
+// the results so far in any case.
 func (k *Killer) Result(err error) error {
 	k.Progress.Stop()
 	if !k.answered && err != nil && len(k.outcomes) > 0 {

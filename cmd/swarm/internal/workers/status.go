@@ -30,8 +30,8 @@ func NewStatus(a *app.App) *cobra.Command {
 		Long: `Show in one line the status of a worker. It is checked now, at the worker itself;
 nothing is changed. An exit code is always the real one: if it can never be known, the
 worker is "lost". For a running agent, the line also says whether its screen shows that
-it works, is idle or asks something, and what; 'swarm explain' shows why. What it asks
-is shown below, the whole dialog.
+it works, is idle or asks something, and what; 'swarm explain' shows why. The whole
+dialog is shown below.
 
 Exit code: 0 running, 1 ended, 2 no such worker, 3 anything else (starting,
 unknown, or lost with processes that are alive or perhaps alive).`,

@@ -49,7 +49,7 @@ func treeCases() []testCase {
 		},
 		{
 			name: "tree-spawned-inside-a-worker", local: true,
-			rule: "a worker that is spawned inside another worker does not end with that one: what keeps it proves that it is no part of it",
+			rule: "a worker that is spawned inside another worker does not end with that one: the process that keeps it proves that it does not belong to it",
 			run: func(k *kit) {
 				w := k.spawn(script.Tree)
 				pids := w.pids()
@@ -70,7 +70,7 @@ func treeCases() []testCase {
 // have been started. The shim of such a worker decides by the same rule.
 //
 // A process in a PID namespace of its own is kept by an engine of containers, which is a service
-// of the machine: a worker that asks it for a container is no parent of it.
+// of the machine: it does not belong to a worker that asks it for a container.
 func isKept(pid int) bool {
 	if namespaceOf("self") != namespaceOf(strconv.Itoa(pid)) {
 		return true

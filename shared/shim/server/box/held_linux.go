@@ -71,7 +71,7 @@ func hold(args []string) (_ *mounts, err error) {
 			if at == "/" {
 				continue
 			}
-			// What is mounted there comes along.
+			// Mounts below it come along.
 			for _, point := range own {
 				if isBelow(point, source) && point != source {
 					m.at = append(m.at, at+strings.TrimPrefix(point, strings.TrimSuffix(source, "/")))
@@ -123,7 +123,7 @@ func walk(path string, flags int) (int, error) {
 			break
 		}
 		var next int
-		next, err = unix.Openat(fd, part, flags, 0) // a link is opened itself, and is no directory
+		next, err = unix.Openat(fd, part, flags, 0) // a link is opened itself, and is not a directory
 		_ = unix.Close(fd)
 		fd = next
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // Judge returns the error with which the start of a file would fail although its mode lets it be
-// run: it is no program, or one for another machine, or what runs it is missing. It decides as
+// run: it is not a program, or one for another machine, or its interpreter is missing. It decides as
 // the kernel does. command is what the error calls the file. dir is the directory of the start,
 // from which the first line of a script may name its interpreter; without it, such an
 // interpreter is not judged, and neither is a file that can't be read.
@@ -101,7 +101,7 @@ func interpreter(head []byte) (string, bool) {
 	}
 }
 
-// What a program for Linux holds, see elf(5).
+// Constants of programs for Linux, see elf(5).
 const (
 	elfType, elfMachine    = 16, 18
 	elfFixed, elfMovable   = 2, 3 // types of programs

@@ -24,7 +24,7 @@ func TestJudgeAsTheKernel(t *testing.T) {
 	// A program that ends when it is asked for help, wherever its parts are.
 	native, err := os.ReadFile("/bin/true")
 	if err != nil || !bytes.HasPrefix(native, []byte("\x7fELF")) {
-		t.Skip("/bin/true is no program of its own")
+		t.Skip("/bin/true is not a program of its own")
 	}
 	with := func(at int, b ...byte) string {
 		changed := bytes.Clone(native)

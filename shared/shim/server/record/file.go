@@ -10,7 +10,7 @@ import (
 // when it is closed: a worker that writes much has many files.
 type File int
 
-// closed is no file.
+// closed stands for a file that is closed.
 const closed File = -1
 
 func (f File) isOpen() bool { return f >= 0 }

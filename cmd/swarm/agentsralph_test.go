@@ -165,11 +165,9 @@ func testAgentRalphHeadless(t *testing.T, l *lab) {
 	l.gone()
 }
 
-// testAgentRalphArgument gives a prompt that Claude Code would mark if it were pasted.
+// testAgentRalphArgument gives a prompt that Claude Code would mark if it were pasted, and that no
+// client shows as a whole then.
 func testAgentRalphArgument(t *testing.T, l *lab) {
-	if l.client.name != "claude" {
-		t.Skip("its profile knows no argument for the prompt")
-	}
 	prompt := strings.TrimSpace(strings.Repeat("Do the next task of the list,\nand then the one after it.\n\n", 20))
 	l.model.Script(modelserver.Turn{Text: "The first answer is here, and it is short.", Pause: quickModel})
 	l.loopWith(prompt, l.client.command, "--max-iterations", "1", "--inactivity-timeout", "1h")

@@ -196,7 +196,7 @@ func parse(path, name, text string, base func(name string) *Profile) (*Profile, 
 	if !validName(p.file.Name) {
 		r.wrong("name", "expected lower-case letters, digits and dashes, such as \"my-agent\", got %q", p.file.Name)
 	}
-	if words := p.file.Run.Prompt; len(words) > 0 && !slices.Contains(words, placePrompt) {
+	if words := p.file.Run.Prompt; len(words) > 0 && !strings.Contains(strings.Join(words, " "), placePrompt) {
 		r.wrong("run.prompt", "expected arguments of which one is %q, got %q", placePrompt, words)
 	}
 	b := r.base(&p.file, base)

@@ -21,19 +21,16 @@ const maxPrompt = 100_000
 func (p *Profile) WithPrompt(command []string, prompt string) []string {
 	at, words := p.place(command)
 	switch {
-	case len(p.file.Run.Prompt) == 0, at < 0, p.Headless(command), p.operands(words[1:]):
+	case len(p.file.Run.Prompt) == 0, at < 0, p.Headless(command), p.operands(words[1:]), slices.ContainsFunc(words[1:], p.givesPrompt):
 		return nil
 	case len(prompt) > maxPrompt, strings.ContainsRune(prompt, 0), strings.TrimSpace(prompt) == "":
 		return nil
-	case p.file.Run.Prompt[0] == placePrompt && !isText(prompt):
+	case p.file.Run.Prompt[0] == placePrompt && !isText(prompt), isCommand(prompt):
 		return nil
 	}
 	full := slices.Clone(command[:at+1])
 	for _, word := range p.file.Run.Prompt {
-		if word == placePrompt {
-			word = prompt
-		}
-		full = append(full, word)
+		full = append(full, strings.Replace(word, placePrompt, prompt, 1))
 	}
 	return append(full, words[1:]...)
 }
@@ -42,6 +39,19 @@ func (p *Profile) WithPrompt(command []string, prompt string) []string {
 // words.
 func isText(arg string) bool {
 	return !strings.HasPrefix(arg, "-") && strings.ContainsFunc(strings.TrimSpace(arg), unicode.IsSpace)
+}
+
+// givesPrompt reports whether an argument is an option whose value is a prompt.
+func (p *Profile) givesPrompt(arg string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	return slices.Contains(p.file.Run.PromptFlags, name)
+}
+
+// isCommand reports whether a client may take a prompt for a command of its own, or for one of a
+// shell: Codex runs what is behind a "!".
+func isCommand(prompt string) bool {
+	prompt = strings.TrimSpace(prompt)
+	return strings.HasPrefix(prompt, "!") || strings.HasPrefix(prompt, "/")
 }
 
 // operands reports whether some arguments are neither options nor their values.

@@ -27,6 +27,18 @@ func TestWithPrompt(t *testing.T) {
 		"claude -p":                                          "",
 		"sh -c claude":                                       "",
 		"aider --model x":                                    "",
+		"codex --no-daemon -m x":                             "codex PROMPT --no-daemon -m x",
+		"codex resume ID":                                    "",
+		"codex exec":                                         "",
+		"gemini -m x":                                        "gemini --prompt-interactive=PROMPT -m x",
+		"gemini -i already":                                  "",
+		"gemini --prompt-interactive=already":                "",
+		"gemini --resume ID":                                 "gemini --prompt-interactive=PROMPT --resume ID",
+		"opencode -m x":                                      "opencode --prompt=PROMPT -m x",
+		"opencode --prompt already":                          "",
+		"opencode run":                                       "",
+		"qwen --approval-mode yolo":                          "qwen --prompt-interactive=PROMPT --approval-mode yolo",
+		"qwen -i already":                                    "",
 	} {
 		words := strings.Fields(command)
 		got := s.For(words).WithPrompt(words, prompt)
@@ -37,10 +49,13 @@ func TestWithPrompt(t *testing.T) {
 			t.Errorf("the command was changed: %v", words)
 		}
 	}
+	if got := s.Named("qwen").WithPrompt([]string{"qwen"}, "- do it"); len(got) != 2 || got[1] != "--prompt-interactive=- do it" {
+		t.Errorf("a list: %q", got)
+	}
 	claude := s.Named("claude")
 	long := strings.Repeat("do it ", maxPrompt/6)
 	for prompt, want := range map[string]bool{
-		"do it": true, long: true, long + "do it again": false, "--help me": false, "mcp": false, "do\x00it now": false, " \n ": false, "": false,
+		"do it": true, long: true, long + "do it again": false, "--help me": false, "mcp": false, "!rm -rf it": false, " /quit now": false, "do\x00it now": false, " \n ": false, "": false,
 	} {
 		if got := claude.WithPrompt([]string{"claude"}, prompt); (got != nil) != want {
 			t.Errorf("%.20q: %.20q", prompt, got)

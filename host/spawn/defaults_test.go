@@ -1,6 +1,7 @@
 package spawn
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -89,5 +90,18 @@ func TestDefaultsTighten(t *testing.T) {
 	}
 	if err := someDefaults.tighten(&registry.Spec{Ralph: true, Own: &registry.Own{}}); err == nil {
 		t.Error("a loop is started again in a sandbox")
+	}
+}
+
+// A command with the first prompt of an agent is run once: no restart gives the prompt again.
+func TestRunOnceIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	req := Request{Name: "w", Command: []string{"claude"}, Run: []string{"claude", "do it"}, Dir: "/"}
+	if err := req.check(); err != nil {
+		t.Fatal(err)
+	}
+	req.Restart.When = swarm.RestartOnFailure
+	if err := req.check(); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("with a restart policy: %v", err)
 	}
 }

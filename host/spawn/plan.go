@@ -177,6 +177,9 @@ func (req Request) check() error {
 	if err := checkRestart(req.Restart); err != nil {
 		return err
 	}
+	if req.Run != nil && req.Restart.When != swarm.RestartNo {
+		return worker.Invalid("a command that is run this once can't be combined with a restart policy, which would repeat it")
+	}
 	if err := req.Limits.Check(); err != nil {
 		return err
 	}

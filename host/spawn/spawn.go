@@ -28,7 +28,8 @@ type Request struct {
 	// Command is the program and its arguments.
 	Command []string
 	// Run is what is run in its place this once, such as Command with the first prompt of an
-	// agent; nil: Command. The record has Command, which a respawn runs.
+	// agent; nil: Command. The record has Command, which a respawn runs. It can't be combined
+	// with Restart: the backend would give the prompt again.
 	Run []string
 	// Dir is the working directory, absolute. With a Workspace it is where the
 	// workspace is made from, and the worker runs in the workspace: with DirGiven in

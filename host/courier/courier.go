@@ -107,6 +107,9 @@ type courier struct {
 	// prompt then.
 	looked time.Time
 	idle   bool
+	// shown is what the screen showed then, and has shown since drawn.
+	shown profile.Look
+	drawn time.Time
 	// draft is what was at the prompt then, and since when looks have seen that.
 	draft   string
 	drafted time.Time
@@ -214,7 +217,7 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 		if draws && before {
 			quiet = courierLook // it was there at the last look, too
 		}
-		if err != nil || look.State != profile.Idle || quiet < max(display.QuietFor, prof.Settle(look)) {
+		if err != nil || !c.idle || quiet < max(display.QuietFor, prof.Settle(look)) {
 			return err
 		}
 		empty := time.Since(c.drafted) < draftFor
@@ -228,6 +231,11 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 	})
 }
 
+// mayType reports whether a line may be typed at the prompt of an agent in a state. One whose
+// background work runs on may run a server for good. To one that is at a limit or has an error,
+// the line would be lost.
+func mayType(s profile.State) bool { return s == profile.Idle || s == profile.Background }
+
 func (c *courier) look(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile) (profile.Look, error) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
@@ -237,7 +245,16 @@ func (c *courier) look(ctx context.Context, p *backend.Peer, rec registry.Record
 		return profile.Look{}, err
 	}
 	look := prof.Look(s)
-	c.idle = look.State == profile.Idle
+	if last := c.shown; c.drawn.IsZero() || last.State != look.State || last.Question != look.Question || last.Trouble() != look.Trouble() {
+		c.drawn = c.looked
+	}
+	if c.shown = look; look.State == profile.Idle || look.State == profile.Background {
+		since := c.drawn
+		if last := c.o.opts.Dir.LastOutput(rec.ID); !last.IsZero() && last.Before(since) {
+			since = last
+		}
+		c.idle = mayType(c.o.opts.Display.Judge(prof, &rec, &look, since).State)
+	}
 	if c.drafted.IsZero() || look.Draft != c.draft {
 		c.draft, c.drafted = look.Draft, c.looked
 	}

@@ -15,6 +15,12 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
+// Judge returns the state of a worker's agent, whose screen shows look since a time.
+func (d *Reader) Judge(p *profile.Profile, rec *registry.Record, look *profile.Look, unchanged time.Time) worker.AgentState {
+	s, _ := d.judge(p, rec, look, unchanged, time.Now())
+	return s
+}
+
 // judge returns the state of a worker's agent. look is what its screen shows, nil if that
 // can't be read, and unchanged the time since which it has shown that. If the same evidence
 // gives another state later, again is how long that takes.

@@ -51,7 +51,11 @@ func (d *Reader) Look(ctx context.Context, recs []registry.Record, ws []worker.W
 		}
 		s, _ := d.judge(p, &recs[i], looks[i], d.unchanged(recs[i].ID, looks[i]), now)
 		if s.Origins.Since.Source == worker.SourceScreen {
-			s.Since = quietSince(d.opts.Dir.RunDir(recs[i].ID), s.Since)
+			var lines []string
+			if !p.Bare() { // the prompts of a shell are all the same
+				lines = shown[i].Lines
+			}
+			s.Since = quietSince(d.opts.Dir.RunDir(recs[i].ID), lines, s.Since)
 		}
 		// A shell that is not at its prompt runs anything.
 		if s.State != profile.Unknown || !p.Bare() {

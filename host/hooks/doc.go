@@ -36,6 +36,8 @@ const (
 	Lost      = "lost"
 	CrashLoop = "crash-loop"
 	Blocked   = "blocked"
+	Limited   = "limited"
+	Broken    = "broken"
 	Ended     = "ended"
 )
 
@@ -51,6 +53,10 @@ func Words(e history.Event) []string {
 		words = append(words, CrashLoop)
 	case history.Blocked:
 		words = append(words, Blocked)
+	case history.Limited:
+		words = append(words, Limited)
+	case history.Broken:
+		words = append(words, Broken)
 	default: // it is an end, or nothing that matters
 	}
 	if e.Final {

@@ -156,7 +156,7 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[history.Kind]string{
 		history.Failed: "failed ended", history.Died: "lost ended", history.Exited: "ended", history.Killed: "ended", history.Complete: "ended",
-		history.CrashLoop: "crash-loop", history.Blocked: "blocked", history.RespawnFailed: "failed",
+		history.CrashLoop: "crash-loop", history.Blocked: "blocked", history.Limited: "limited", history.Broken: "broken", history.RespawnFailed: "failed",
 		history.Spawned: "", history.Idle: "", history.Cleaned: "", "SOMETHING NEW": "",
 	} {
 		final := strings.Contains(want, Ended)

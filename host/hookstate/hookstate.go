@@ -19,11 +19,11 @@ const File = "hook.json"
 const (
 	version = 1
 	// maxFile bounds the file, maxText the texts in it.
-	maxFile = 64 << 10
+	maxFile = 256 << 10
 	maxText = 500
-	// maxCommand bounds the command of a question, in which a control character needs six
-	// bytes of the file.
-	maxCommand = 4000
+	// maxCommand bounds the command of a question, in which a quote needs two bytes of the
+	// file, and some letters six.
+	maxCommand = 32 << 10
 	// maxSession bounds a session id. The ids of the known agents have less than 50 bytes.
 	maxSession = 128
 )
@@ -137,10 +137,10 @@ func (c *Claim) clean() {
 		c.Reason = ""
 	}
 	c.Client, c.Question, c.Tool, c.Reason = text(c.Client), text(c.Question), text(c.Tool), text(c.Reason)
+	c.Command = safetext.Block(c.Command)
 	if cut := safetext.Cut(c.Command, maxCommand); cut != c.Command {
 		c.Command, c.Partial = cut, true
 	}
-	c.Command = safetext.Block(c.Command)
 	if !validSession(c.Session) {
 		c.Session = ""
 	}

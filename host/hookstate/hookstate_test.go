@@ -160,3 +160,27 @@ func TestUnsafeFileIsNamed(t *testing.T) {
 		t.Errorf("a link: %v", err)
 	}
 }
+
+// A long command is kept as a whole, and one that is too long is known to be cut: nobody should
+// approve what they can't see.
+func TestLongCommand(t *testing.T) {
+	t.Parallel()
+	const most = 32 << 10
+	for _, tt := range []struct {
+		command string
+		partial bool
+	}{
+		{strings.Repeat("x", most), false},
+		{strings.Repeat("<", most), false},
+		{strings.Repeat("x", most) + "; rm -rf ~", true},
+	} {
+		run := t.TempDir()
+		if err := hookstate.Write(run, hookstate.Claim{State: hookstate.Blocked, Question: "May I?", Command: tt.command}); err != nil {
+			t.Fatal(err)
+		}
+		c, err := hookstate.Read(run)
+		if err != nil || c.Partial != tt.partial || !tt.partial && len(c.Command) < len(tt.command) {
+			t.Errorf("%.10q: %v, %d bytes, partial: %t", tt.command, err, len(c.Command), c.Partial)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func whatOf(c *hookstate.Claim) string {
 		what = strings.TrimSpace(c.Tool + " " + what)
 	}
 	if c.Partial {
-		what += "…"
+		what += "… (its end is missing)"
 	}
 	return what
 }

@@ -75,7 +75,7 @@ func TestSameDialog(t *testing.T) {
 			proceed + " rm -rf /", "rm -rf /",
 		},
 		{"the beginning is above the screen", cut, wants("Bash", "git fetch --all --force --prune --quiet --whatever && git push"), time.Second, proceed + " git fetch --all --force --prune --quiet --whatever && git push", "git fetch --all --force --prune --quiet --whatever && git push"},
-		{"the end was not reported", asks("Run", "cat > x <<END", "first line of many lines", proceed), partial, time.Hour, proceed + " cat > x <<END ⏎ first line of many…", "cat > x <<END\nfirst line of many"},
+		{"the end was not reported", asks("Run", "cat > x <<END", "first line of many lines", proceed), partial, time.Hour, proceed + " cat > x <<END ⏎ first line of many… (its end is missing)", "cat > x <<END\nfirst line of many"},
 
 		// Another dialog.
 		{"nothing but a question, later", asks(proceed), wants("Bash", "rm -rf /"), time.Minute, proceed, ""},

@@ -53,6 +53,10 @@ func Of(events []history.Event) (n Notice, ok bool) {
 			subject = e.Worker + " is in a crash loop"
 		case slices.Contains(words, hooks.Blocked):
 			subject = e.Worker + " asks"
+		case slices.Contains(words, hooks.Limited):
+			subject = e.Worker + " is at a usage limit"
+		case slices.Contains(words, hooks.Broken):
+			subject = e.Worker + " stopped with an error"
 		default:
 			continue
 		}

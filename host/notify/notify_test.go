@@ -19,7 +19,7 @@ import (
 func TestOf(t *testing.T) {
 	t.Parallel()
 	event := func(worker string, kind history.Kind, text string) history.Event {
-		return history.Event{Worker: worker, ID: "id-" + worker, Kind: kind, Text: text, Final: kind != history.Blocked && kind != history.CrashLoop}
+		return history.Event{Worker: worker, ID: "id-" + worker, Kind: kind, Text: text, Final: !slices.Contains([]history.Kind{history.Blocked, history.CrashLoop, history.Limited, history.Broken}, kind)}
 	}
 	api, agent, db := event("api", history.Failed, "exit status 3"), event("agent", history.Blocked, "Delete it?"), event("db", history.Died, "process not found")
 	for what, c := range map[string]struct {
@@ -30,6 +30,8 @@ func TestOf(t *testing.T) {
 		"lost":         {[]history.Event{db}, Notice{"db is lost", "process not found"}},
 		"asks":         {[]history.Event{agent}, Notice{"agent asks", "Delete it?"}},
 		"loop":         {[]history.Event{event("api", history.CrashLoop, "5 restarts within 1m0s"), api}, Notice{"api is in a crash loop", "5 restarts within 1m0s"}},
+		"limited":      {[]history.Event{event("agent", history.Limited, "resets 2am")}, Notice{"agent is at a usage limit", "resets 2am"}},
+		"broken":       {[]history.Event{event("agent", history.Broken, "Please run /login")}, Notice{"agent stopped with an error", "Please run /login"}},
 		"two":          {[]history.Event{api, agent}, Notice{"2 workers need you", "api failed: exit status 3\nagent asks: Delete it?"}},
 		"many":         {[]history.Event{api, agent, db, event("x", history.Failed, ""), event("y", history.Failed, "")}, Notice{"5 workers need you", "api failed: exit status 3\nagent asks: Delete it?\ndb is lost: process not found\nand 2 more"}},
 		"no need":      {[]history.Event{event("w", history.Exited, "success"), event("w", history.Killed, ""), event("w", history.Complete, "done")}, Notice{}},

@@ -121,6 +121,7 @@ func Clients() []Client {
 				{"PostToolUse", usedTool},
 				{"PermissionRequest", asks},
 				{"Stop", stops},
+				{"StopFailure", fails},
 				{"PreCompact", compacts},
 				{"PostCompact", compacted},
 				{"SessionEnd", ends},

@@ -32,6 +32,8 @@ export const Swarm = async ({ client }) => {
   const parts = new Set()
   // A question has only patterns made of the input of the tool call that it is about.
   const calls = new Map()
+  // A turn that failed is reported once more as one that has ended.
+  const failed = new Set()
   return {
     event: async ({ event }) => {
       const p = event.properties ?? {}
@@ -48,14 +50,23 @@ export const Swarm = async ({ client }) => {
       }
       if (event.type === "permission.replied") await hook("PreToolUse", id)
       if (event.type === "session.compacted") await hook("PostCompact", id)
-      if (event.type === "session.idle") {
-        calls.clear()
+      if (event.type === "session.error" && p.error && p.error.name !== "MessageAbortedError") {
+        const limited = p.error.data?.statusCode === 429
+        failed.add(id)
+        await hook("StopFailure", id, {
+          error: limited ? "rate_limit" : p.error.name,
+          last_assistant_message: p.error.data?.message ?? p.error.name,
+        })
+      }
+      if (event.type === "session.idle") calls.clear()
+      if (event.type === "session.idle" && !failed.delete(id)) {
         const text = await hook("Stop", id)
         if (text) await client.session.prompt({ path: { id }, body: { parts: [{ type: "text", text }] } })
       }
     },
     "chat.message": async (input, output) => {
       if (parts.has(input.sessionID)) return
+      failed.delete(input.sessionID)
       const text = await hook("UserPromptSubmit", input.sessionID)
       const part = output.parts.findLast((part) => part.type === "text")
       if (text && part) part.text += "\n\n" + text

@@ -32,15 +32,47 @@ func matchName(pattern, name string) bool {
 // may consist of. Here a star matches everything.
 func mentions(pattern, command string) bool {
 	p := parse(pattern)
-	anything := func(rune) bool { return true }
-	parts := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(";&|(){}`\n\r", c) })
-	for _, part := range append(parts, command) {
+	for _, part := range append(simple(command), command) {
 		if match(p, []rune(strings.TrimSpace(part)), anything) {
 			return true
 		}
 	}
 	return false
 }
+
+func anything(rune) bool { return true }
+
+// simple returns the simple commands that a command may consist of.
+func simple(command string) []string {
+	return strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(";&|(){}`\n\r", c) })
+}
+
+// hides reports whether a pattern matches a command that another one may start, or that is
+// written in another way, such as "rm *" in "sudo rm x", "/bin/rm x" or "\rm x". It is not
+// certain that such a command is meant.
+func hides(pattern, command string) bool {
+	p := parse(pattern)
+	if len(p) == 0 || p[0].many {
+		return false // it would match the whole command
+	}
+	unquote := strings.NewReplacer(`\`, "", `"`, "", "'", "", "$", "")
+	for _, part := range simple(command) {
+		words := strings.Fields(unquote.Replace(part))
+		for i := range words {
+			words[i] = words[i][strings.LastIndexByte(words[i], '/')+1:]
+			if rest := []rune(strings.Join(words[i:], " ")); len(rest) > 0 && (p[0].any || rest[0] == p[0].char) && match(p, rest, anything) {
+				return true
+			}
+			if i == maxWords {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxWords bounds the words that are looked at: a person reads what has more.
+const maxWords = 1000
 
 // symbol is a part of a pattern: a character, or a wild card.
 type symbol struct {

@@ -113,11 +113,13 @@ func (r Rule) mentions(q Question) bool {
 		(r.Command == "" || q.Command != "" && mentions(r.Command, q.Command))
 }
 
-// mayMention is like mentions, and true also if the tool or the command is not known. A
-// question with a tool and without a command is about something else than a command.
+// mayMention is like mentions, and true also if the tool or the command is not known, or if
+// another command may start the one that is meant. A question with a tool and without a command
+// is about something else than a command.
 func (r Rule) mayMention(q Question) bool {
 	return (r.Tool == "" || q.Tool == "" || matchName(r.Tool, q.Tool)) &&
-		(r.Command == "" || q.Command == "" && q.Tool == "" || q.Command != "" && mentions(r.Command, q.Command))
+		(r.Command == "" || q.Command == "" && q.Tool == "" ||
+			q.Command != "" && (mentions(r.Command, q.Command) || hides(r.Command, q.Command)))
 }
 
 // meets reports whether a rule is for the agent that asks a question.

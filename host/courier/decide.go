@@ -26,7 +26,7 @@ import (
 const askLock = "ask.lock"
 
 // shellTools are the tools of clients that run the command of a shell.
-var shellTools = []string{"Bash", "shell", "local_shell", "exec_command", "run_shell_command"}
+var shellTools = []string{"Bash", "Monitor", "PowerShell", "shell", "local_shell", "exec_command", "run_shell_command"}
 
 // Decide records the question of an agent's hook as [Office.Hook] does, and returns the decision
 // about it: that of a person's rule, or the one that 'swarm answer' and its like give until ctx

@@ -152,6 +152,9 @@ func question(tool string, input json.RawMessage) string {
 	if err := json.Unmarshal(input, &in); err != nil {
 		return text
 	}
+	if outside, _ := in["dangerouslyDisableSandbox"].(bool); outside || in["sandbox_permissions"] == "require_escalated" {
+		text = "May I use " + tool + " without its sandbox?"
+	}
 	for _, key := range []string{"command", "file_path", "path", "url", "pattern", "description"} {
 		if on, ok := in[key].(string); ok && on != "" {
 			return text + " " + on

@@ -29,6 +29,11 @@ func TestReadHook(t *testing.T) {
 			false,
 		},
 		{
+			"claude", "PermissionRequest", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"touch x","dangerouslyDisableSandbox":true}}`,
+			host.HookEvent{State: hookstate.Blocked, Question: "May I use Bash without its sandbox? touch x", Tool: "Bash", Command: "touch x"},
+			false,
+		},
+		{
 			"claude", "PermissionRequest", `{"session_id":"s","tool_name":"mcp__swarm__read-messages","tool_input":{ "limit": 5 }}`,
 			host.HookEvent{State: hookstate.Blocked, Question: "May I use mcp__swarm__read-messages?", Tool: "mcp__swarm__read-messages", Command: `{"limit":5}`},
 			false,

@@ -10,22 +10,10 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// Profiles returns the profiles of this user. Files that can't be used are left out; the
-// error says which and why.
-func (h *Host) Profiles() (*profile.Set, error) { return h.profiles() }
-
-// ProfileDirs returns the places of the profiles of agents.
-func (h *Host) ProfileDirs() profile.Dirs { return profileDirs(h.opts) }
-
-func profileDirs(o Options) profile.Dirs {
-	return profile.Dirs{Own: o.ProfileDir, Bundle: statedir.Dir(o.Dir).ProfileBundle()}
-}
 
 // Peek returns the last lines of a worker, see [display.Reader.Peek].
 func (h *Host) Peek(ctx context.Context, name string, lines int) (Peek, error) {

@@ -121,6 +121,7 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]do
 		Couriers: func(recs []registry.Record) []doctor.Finding {
 			return append(h.examineCouriers(recs), h.examineServers(recs)...)
 		},
+		Profiles: h.examineProfiles,
 		Saved: func(ctx context.Context) ([]swarm.SavedWork, error) {
 			works, _, err := h.Saved().List(ctx)
 			return works, err

@@ -19,6 +19,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/integrate"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/plugin"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/profiles"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/ralph"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/rescue"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/sets"
@@ -102,6 +103,7 @@ func verbs() []verb {
 		{"hook", groupTools, integrate.NewHook},
 		{"config", groupSystem, config.New},
 		{"plugin", groupSystem, plugin.New},
+		{"profiles", groupSystem, profiles.New},
 		{"doctor", groupSystem, system.NewDoctor},
 		{"completion", groupSystem, system.NewCompletion},
 		{"man", groupSystem, withTree(system.NewMan)},

@@ -38,6 +38,8 @@ type Options struct {
 	// Couriers returns what is found about the processes that stand beside workers: couriers,
 	// and the servers of workers in containers.
 	Couriers func(recs []registry.Record) []Finding
+	// Profiles returns what is found about the profiles of agents.
+	Profiles func() []Finding
 	// Saved returns the work that was saved from removed workspaces.
 	Saved func(context.Context) ([]swarm.SavedWork, error)
 }

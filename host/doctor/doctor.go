@@ -71,6 +71,7 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	d.limits(ctx, ok)
 	d.sandboxes(ctx)
 	d.shim()
+	d.findings = append(d.findings, o.Profiles()...)
 	d.plugins(ctx, recs)
 	return d.findings, nil
 }

@@ -166,10 +166,6 @@ func (p *Profile) Bundle() string {
 // Title returns the name of the agent for people, such as "Claude Code".
 func (p *Profile) Title() string { return p.file.Title }
 
-// Verified returns the versions of the agent whose recorded screens the rules are tested with;
-// nil: the rules were written from what is known about the agent.
-func (p *Profile) Verified() []string { return p.file.Verified }
-
 // Recognised returns how the profile is recognised, for people: the names of
 // programs, packages and parts of paths.
 func (p *Profile) Recognised() []string {

@@ -63,11 +63,11 @@ func ParseRecording(name, text string) (*Recording, error) {
 	head, lines, ok := strings.Cut(text, "\n")
 	head, marked := strings.CutPrefix(strings.TrimSuffix(head, "\r"), "# ")
 	if !ok || !marked {
-		return nil, errors.New(`the first line is no header, such as "# claude 2.1.332, 120x40, with styles"`)
+		return nil, errors.New(`the first line is not a header, such as "# claude 2.1.332, 120x40, with styles"`)
 	}
 	r.readHeader(head)
 	if another := r.state; another != "" && !slices.Contains(States(), another) {
-		return nil, fmt.Errorf("the header says \"shows %s\", which is no state", another)
+		return nil, fmt.Errorf("the header says \"shows %s\", which is not a state", another)
 	}
 	if !strings.Contains(lines, "\x1b[") {
 		r.Screen = Screen{Lines: strings.Split(lines, "\n")}
@@ -144,24 +144,28 @@ func parseRecordings(texts map[string]string) (all []*Recording, err error) {
 }
 
 // Recordings returns the recorded screens that test the profiles of the set, sorted by client: those
-// of the bundle from which a client's profile is, and the user's own, which are in the directory
-// "screens" beside their profiles. The error names those that are damaged.
+// of the installed bundle, of clients of which it has none the built-in ones, and the user's own,
+// which are in the directory "screens" beside their profiles. The error names those that are damaged.
 func (s *Set) Recordings() ([]*Recording, error) {
+	var unread []error
 	texts := map[string]string{}
+	if b := s.bundle; b != nil {
+		if s.installed != nil {
+			var err error
+			if b, _, err = bundle.ReadInstalled(s.installed.Path, true); err != nil {
+				b, unread = s.bundle, append(unread, err)
+			}
+		}
+		maps.Copy(texts, b.Screens)
+	}
+	has := map[string]bool{}
+	for name := range texts {
+		has[path.Dir(name)] = true
+	}
 	for name, text := range BuiltIn().Screens {
-		if client, _, _ := strings.Cut(name, "/"); s.bundle == nil || s.bundle.Profiles[client] == "" {
+		if !has[path.Dir(name)] {
 			texts[name] = text
 		}
-	}
-	var unread []error
-	if s.bundle != nil && s.installed != nil {
-		installed, _, err := bundle.ReadInstalled(s.installed.Path, true)
-		if err == nil {
-			maps.Copy(texts, installed.Screens)
-		}
-		unread = append(unread, err)
-	} else if s.bundle != nil {
-		maps.Copy(texts, s.bundle.Screens)
 	}
 	if s.dirs.Own != "" {
 		own, err := ownScreens(s.dirs.Own)
@@ -189,4 +193,25 @@ func ownScreens(dir string) (map[string]string, error) {
 		}
 	}
 	return texts, nil
+}
+
+// KindOf returns the word with which the name of a recording begins that is read like this.
+func KindOf(l Look) string {
+	switch {
+	case l.State == Blocked:
+		return "blocked"
+	case l.State == Working:
+		return "busy"
+	case l.State == Background, l.State == Compacting:
+		return string(l.State)
+	case l.State != Idle:
+		return "other"
+	case l.Limit != "":
+		return "limit"
+	case l.Broken != "":
+		return "error"
+	case l.Draft != "":
+		return "draft"
+	}
+	return "prompt"
 }

@@ -164,8 +164,8 @@ func Load(own string) (*Set, error) { return Dirs{Own: own}.Load() }
 // Load returns the built-in profiles, then those of the installed bundle, then the user's own:
 // the files *.toml in a directory, which need not exist. Each of them replaces the ones before
 // of its name. A bundle that is older than the built-in one is ignored, see [Set.Installed].
-// What breaks the owner rule, or has mistakes, is left out: the error names all of that, and the
-// set has the others, so it is never nil.
+// A file that breaks the owner rule, or has mistakes, is left out: the error names all of these,
+// and the set has the others, so it is never nil.
 func (d Dirs) Load() (*Set, error) {
 	s := &Set{all: slices.Clone(builtin()), dirs: d}
 	return s, errors.Join(s.addInstalled(d.Bundle), s.addOwn(d.Own))

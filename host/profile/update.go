@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -44,53 +43,7 @@ func (e *FailedError) Error() string {
 	for _, v := range e.Verdicts {
 		names = append(names, fmt.Sprintf("%s/%s: %s", v.Client, v.Name, strings.Join(v.Problems, "; ")))
 	}
-	return fmt.Sprintf("%d recorded screens are not read as expected:\n  %s", len(names), strings.Join(names, "\n  "))
-}
-
-// Check returns the set of the built-in profiles and those of a bundle, without a user's own, and
-// what the recorded screens of both show with it. The error names the profiles and recordings
-// that are damaged.
-func Check(b *bundle.Bundle) (*Set, []Verdict, error) {
-	s := &Set{all: slices.Clone(builtin())}
-	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(b.Profiles)) {
-		p, err := parse(name+".toml", name, b.Profiles[name], nil)
-		switch {
-		case err != nil:
-			problems = append(problems, err)
-		case p.Name() != name:
-			problems = append(problems, problem{file: name + ".toml", key: "name", text: fmt.Sprintf("expected %q, as the file is called, got %q", name, p.Name())})
-		case name == None:
-			problems = append(problems, problem{file: name + ".toml", text: `"none" means no profile; choose another name`})
-		}
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, nil, err
-	}
-	if err := s.overlay(b, true); err != nil {
-		return nil, nil, err
-	}
-	s.bundle = b
-	verdicts, err := s.ReplayAll()
-	return s, verdicts, err
-}
-
-// ReplayAll replays all recordings of the set. The error names those that are damaged.
-func (s *Set) ReplayAll() ([]Verdict, error) {
-	recordings, err := s.Recordings()
-	if err != nil {
-		return nil, err
-	}
-	verdicts := make([]Verdict, len(recordings))
-	for i, r := range recordings {
-		verdicts[i] = s.Replay(r)
-	}
-	return verdicts, nil
-}
-
-// Failures returns the verdicts that have problems.
-func Failures(verdicts []Verdict) []Verdict {
-	return slices.DeleteFunc(slices.Clone(verdicts), func(v Verdict) bool { return len(v.Problems) == 0 })
+	return fmt.Sprintf("%d recorded screens are not read as expected: %s", len(names), strings.Join(names, "; "))
 }
 
 // Update is the result of [Dirs.Install].

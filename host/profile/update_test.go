@@ -83,6 +83,13 @@ func TestInstall(t *testing.T) {
 		t.Errorf("other contents: %v", err)
 	}
 
+	// A bundle without screens is tested with the built-in ones.
+	noScreens := changed(newest, edit("codex", "state = \"working\"\n", "state = \"compacting\"\n"))
+	clear(noScreens.Screens)
+	if failed, ok := errors.AsType[*FailedError](install(noScreens, false)); !ok {
+		t.Errorf("a bundle without screens: %v", failed)
+	}
+
 	// One that fails changes nothing.
 	for name, b := range map[string]*bundle.Bundle{
 		"a rule":   changed(newest, edit("codex", "state = \"working\"\n", "state = \"compacting\"\n")),
@@ -103,7 +110,7 @@ func TestInstall(t *testing.T) {
 		"none":          {func(b *bundle.Bundle) { b.Profiles["none"] = b.Profiles["shell"] }, "none.toml: name"},
 		"match":         {edit("codex", "[match]\n", "[match]\nbare = [\n"), "codex.toml:"},
 		"match's lines": {edit("codex", "[match]\n", "[match]\npaths = [\n \"x\",\n]\n"), "expected each value on one line"},
-		"a header":      {func(b *bundle.Bundle) { b.Screens["codex/prompt-x"] = "no header\n" }, "screens/codex/prompt-x.txt: the first line is no header"},
+		"a header":      {func(b *bundle.Bundle) { b.Screens["codex/prompt-x"] = "no header\n" }, "screens/codex/prompt-x.txt: the first line is not a header"},
 		"a kind":        {func(b *bundle.Bundle) { b.Screens["codex/sleepy"] = "# codex 1, 1x1\n" }, "begins with one of background, blocked, busy"},
 	} {
 		if err := install(changed(newest, c.change), false); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -169,7 +176,7 @@ func TestInstalledIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err = d.Load()
-	if p := s.Named("codex"); err != nil || p == nil || p.Installed {
+	if p := s.Named("codex"); err != nil || p == nil || p.Installed || s.Damaged() == nil {
 		t.Errorf("a damaged profile: %v, %+v", err, p)
 	}
 }

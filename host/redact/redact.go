@@ -85,13 +85,16 @@ func New(k Known) *Masker {
 	for _, text := range k.Words {
 		literal("word", text, 1, false, false)
 	}
-	for _, f := range []form{
-		{kind: "token", pattern: token(), wraps: true}, {kind: "token", pattern: named(), wraps: true},
-		{kind: "token", pattern: inURL()}, {kind: "token", pattern: long(), wraps: true},
-		{kind: "e-mail address", pattern: mail()}, {kind: "session id", pattern: uuid()}, {kind: "session id", pattern: session()},
-	} {
-		m.forms = append(m.forms, f)
-	}
+	m.forms = append(
+		m.forms,
+		form{kind: "token", pattern: token(), wraps: true},
+		form{kind: "token", pattern: named(), wraps: true},
+		form{kind: "token", pattern: inURL()},
+		form{kind: "token", pattern: long(), wraps: true},
+		form{kind: "e-mail address", pattern: mail()},
+		form{kind: "session id", pattern: uuid()},
+		form{kind: "session id", pattern: session()},
+	)
 	for part := range strings.SplitSeq(k.Home, "/") {
 		literal("home directory", part, 2, true, false)
 	}

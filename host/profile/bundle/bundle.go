@@ -100,9 +100,10 @@ func kindOf(name string) (kind, error) {
 	case dir == "" && strings.HasSuffix(base, ".toml"):
 		return profileKind, named(profileName(), name, strings.TrimSuffix(base, ".toml"))
 	case found && strings.HasSuffix(base, ".txt"):
-		return screenKind, errors.Join(
-			named(profileName(), name, strings.TrimSuffix(client, "/")),
-			named(screenName(), name, strings.TrimSuffix(base, ".txt")))
+		if err := named(profileName(), name, strings.TrimSuffix(client, "/")); err != nil {
+			return screenKind, err
+		}
+		return screenKind, named(screenName(), name, strings.TrimSuffix(base, ".txt"))
 	default:
 		return ignored, nil
 	}
@@ -115,16 +116,17 @@ func named(form *regexp.Regexp, file, name string) error {
 	return fmt.Errorf("%q: expected lower-case letters, digits and dashes, got %q", file, name)
 }
 
-// FromFiles returns the bundle that files make, by their paths in it.
-func FromFiles(files map[string][]byte) (*Bundle, error) {
+// FromFiles returns the bundle that files make, by their paths in it. Errors name where they are
+// from.
+func FromFiles(from string, files map[string][]byte) (*Bundle, error) {
 	b := &Bundle{Profiles: map[string]string{}, Screens: map[string]string{}}
 	text, ok := files[ManifestFile]
 	if !ok {
-		return nil, ErrNone
+		return nil, fmt.Errorf("%s: %w", from, ErrNone)
 	}
 	version, err := VersionIn(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ManifestFile, err)
+		return nil, fmt.Errorf("%s: %s: %w", from, ManifestFile, err)
 	}
 	b.Version = version
 	var problems []error
@@ -132,10 +134,10 @@ func FromFiles(files map[string][]byte) (*Bundle, error) {
 		kind, err := kindOf(name)
 		switch {
 		case err != nil:
-			problems = append(problems, err)
+			problems = append(problems, fmt.Errorf("%s: %w", from, err))
 		case kind == ignored, kind == manifestKind:
 		case !utf8.Valid(text):
-			problems = append(problems, fmt.Errorf("%q is not UTF-8", name))
+			problems = append(problems, fmt.Errorf("%s: %q is not UTF-8", from, name))
 		case kind == profileKind:
 			b.Profiles[strings.TrimSuffix(name, ".toml")] = string(text)
 		case kind == screenKind:
@@ -143,7 +145,7 @@ func FromFiles(files map[string][]byte) (*Bundle, error) {
 		}
 	}
 	if len(problems) == 0 && len(b.Profiles) == 0 {
-		problems = append(problems, errors.New("no file NAME.toml with a profile"))
+		problems = append(problems, fmt.Errorf("%s: no file NAME.toml with a profile", from))
 	}
 	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return b, errors.Join(problems...)

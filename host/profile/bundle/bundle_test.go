@@ -85,7 +85,7 @@ func TestRead(t *testing.T) {
 		for name, text := range small {
 			headers = append(headers, &tar.Header{Name: top + name, Uname: text})
 		}
-		got, err := ReadArchive(archiveOf(t, headers...))
+		got, err := ReadArchive("x", archiveOf(t, headers...))
 		if err != nil || !got.Equal(smallBundle) {
 			t.Errorf("%q: %+v, %v", top, got, err)
 		}
@@ -114,7 +114,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := FromFiles(map[string][]byte{ManifestFile: []byte("format = 9")}); !errors.Is(err, ErrNewer) {
+	if _, err := FromFiles("x", map[string][]byte{ManifestFile: []byte("format = 9")}); !errors.Is(err, ErrNewer) {
 		t.Errorf("a newer format: %v", err)
 	}
 }
@@ -148,7 +148,7 @@ func TestRefused(t *testing.T) {
 		"screen":     {archiveOf(t, manifest(), &tar.Header{Name: "screens/claude/a b.txt", Uname: "x"}), `"screens/claude/a b.txt": expected`},
 		"not UTF-8":  {archiveOf(t, manifest(), &tar.Header{Name: "claude.toml", Uname: "\xff"}), "is not UTF-8"},
 	} {
-		if _, err := ReadArchive(c.archive); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadArchive("x", c.archive); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -218,6 +218,6 @@ func TestInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := ReadInstalled(path, true); err == nil {
-		t.Error("a damaged file is no error")
+		t.Error("a damaged file is read")
 	}
 }

@@ -103,9 +103,9 @@ func ReadInstalled(path string, screens bool) (*Bundle, Origin, error) {
 	if err != nil {
 		return nil, o, fmt.Errorf("%s: %w", path, err)
 	}
-	b, err := FromFiles(files)
+	b, err := FromFiles(path, files)
 	if err != nil {
-		return nil, o, fmt.Errorf("%s: %w", path, err)
+		return nil, o, err
 	}
 	if err := json.Unmarshal(files[originFile], &o); err != nil {
 		return nil, o, errors.New(path + ": " + originFile + " is damaged")

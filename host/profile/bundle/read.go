@@ -29,7 +29,7 @@ func FromFS(fsys fs.FS) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FromFiles(files)
+	return FromFiles("built in", files)
 }
 
 // ReadDir returns the bundle in a directory. It reads regular files of the effective user or
@@ -39,11 +39,7 @@ func ReadDir(dir string) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := FromFiles(files)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	return b, nil
+	return FromFiles(dir, files)
 }
 
 // DirFiles returns the profiles and recorded screens in a directory, by their paths in it,
@@ -80,7 +76,7 @@ func DirFiles(dir string) (map[string][]byte, error) {
 	return c.files, nil
 }
 
-// readDir returns what is in a directory that need not exist and is no link.
+// readDir returns the entries of a directory, which need not exist.
 func readDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := safefile.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,8 +127,16 @@ func (c *collector) readFile(dir, name string, entry fs.DirEntry) error {
 }
 
 // ReadArchive returns the bundle in an archive .tar.gz, whose files may be in one directory. It
-// refuses links, and paths that lead out of the archive.
-func ReadArchive(archive []byte) (*Bundle, error) {
+// refuses links, and paths that lead out of the archive. Errors name where it is from.
+func ReadArchive(from string, archive []byte) (*Bundle, error) {
+	files, err := unzip(archive)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	return FromFiles(from, below(files))
+}
+
+func unzip(archive []byte) (map[string][]byte, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
 		return nil, fmt.Errorf("not an archive .tar.gz: %w", err)
@@ -143,13 +147,10 @@ func ReadArchive(archive []byte) (*Bundle, error) {
 	if err == nil {
 		_, err = io.Copy(io.Discard, plain) // the checksum is behind the last byte
 	}
-	switch {
-	case plain.N <= 0:
+	if plain.N <= 0 {
 		return nil, fmt.Errorf("larger than %d MiB when unpacked", maxTotal>>20)
-	case err != nil:
-		return nil, err
 	}
-	return FromFiles(below(files))
+	return files, err
 }
 
 // below returns the files below the directory that has the manifest.

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/profiles"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -29,7 +30,7 @@ agents; "logs", "attach" and the like work on them as on any other worker.`,
   swarm agent status --team web
   swarm agent kill alice --team web --reason "we are done" --wait
   swarm agent kill alice --team web --force`,
-	}, newSpawn(a), newStatus(a), newLs(a), newKill(a), newProfiles(a))
+	}, newSpawn(a), newStatus(a), newLs(a), newKill(a), profiles.NewList(a, "profiles", "  swarm agent profiles\n  swarm agent profiles codex"))
 }
 
 func newLs(a *app.App) *cobra.Command {

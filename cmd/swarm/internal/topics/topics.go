@@ -151,6 +151,7 @@ const files = `The state directory is ~/.swarm, or the absolute path in $SWARM_D
   before-schema-* swarm.db as it was before a newer swarm changed its schema
   workers/ID/     what the shim of a worker writes: its status and its output
   plugins/        plugins that were installed with 'swarm plugin install'
+  profiles.tar    profiles of agents that were installed with 'swarm profiles update'
   journal/        ends of workers that no command has recorded yet
   locks/          locks of workers that a command works on
   engine.key      a secret by which servers that plugins start prove that they do not belong

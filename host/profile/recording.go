@@ -195,21 +195,21 @@ func ownScreens(dir string) (map[string]string, error) {
 	return texts, nil
 }
 
-// KindOf returns the word with which the name of a recording begins that is read like this.
+// KindOf returns the word with which the name of a recording begins if its screen is read like this.
 func KindOf(l Look) string {
 	switch {
-	case l.State == Blocked:
+	case l.State == Blocked && len(l.Choices) > 1:
 		return "blocked"
 	case l.State == Working:
 		return "busy"
 	case l.State == Background, l.State == Compacting:
 		return string(l.State)
-	case l.State != Idle:
-		return "other"
-	case l.Limit != "":
+	case l.Limit != "" && l.State == Idle:
 		return "limit"
 	case l.Broken != "":
 		return "error"
+	case l.State != Idle:
+		return "other"
 	case l.Draft != "":
 		return "draft"
 	}

@@ -106,3 +106,28 @@ func TestRecordingText(t *testing.T) {
 		}
 	}
 }
+
+// TestKindOf: a screen that is recorded under the name of its kind passes.
+func TestKindOf(t *testing.T) {
+	t.Parallel()
+	s := profiles(t)
+	all, err := s.Recordings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]bool{}
+	for _, r := range all {
+		p := s.Named(r.Client)
+		again := &Recording{Client: r.Client, Name: KindOf(p.Look(r.Screen)), Screen: r.Screen}
+		if again.Name == "draft" {
+			continue // what stands for a paste is in the name
+		}
+		kinds[again.Name] = true
+		if problems := again.problems(p); len(problems) > 0 {
+			t.Errorf("%s/%s as %s: %v", r.Client, r.Name, again.Name, problems)
+		}
+	}
+	if len(kinds) != len(Kinds())-1 {
+		t.Errorf("only these kinds: %v", kinds)
+	}
+}

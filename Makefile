@@ -96,10 +96,17 @@ SWARM_TEST_AGENTS ?= claude codex
 AGAIN   := --format pkgname --rerun-fails=1 --rerun-fails-max-failures=3
 export SWARM_TEST_AGENTS
 
-test-agents: ## install real coding agents from npm once, and test them as workers
+VERSIONS ?= pinned
+
+test-agents: ## install real coding agents from npm once, and test them as workers; VERSIONS=newest tells what drifted
 	@.ci/setup git tmux npm
+ifeq ($(VERSIONS),newest)
+	@TAGS="$(TAGS)" CGO_ENABLED=0 GO_TEST="$(TOOL) gotestsum --format pkgname --rerun-fails=1 --rerun-fails-max-failures=30" \
+	  .ci/drift $(SWARM_TEST_AGENTS)
+else
 	@dir=$$(.ci/agents $(sort $(SWARM_TEST_AGENTS) claude codex gemini)) && export SWARM_TEST_AGENTS_DIR="$$dir" && \
 	  CGO_ENABLED=0 $(TOOL) gotestsum $(AGAIN) --packages ./cmd/swarm -- -tags "$(TAGS) agents" -count 1 -timeout 60m -run TestAgents
+endif
 
 check: export DETECT := races
 check: lint generated tidy darwin test ## all that CI checks

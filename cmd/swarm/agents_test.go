@@ -86,6 +86,9 @@ func TestAgents(t *testing.T) {
 						name = fmt.Sprintf("%s/%d", test.name, run+1)
 					}
 					t.Run(name, func(t *testing.T) {
+						if reason := c.lacks[test.name]; reason != "" {
+							t.Skip(reason)
+						}
 						l := newLab(t, c)
 						defer l.end()
 						test.run(t, l)

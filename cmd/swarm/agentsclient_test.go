@@ -31,6 +31,9 @@ type client struct {
 	// prompts are the texts that it may change, by a completion or as an argument, by their
 	// names.
 	prompts map[string]string
+	// lacks are the cases that it can't pass, and the texts that can't be sent to it, by their
+	// names, with the reasons.
+	lacks map[string]string
 	// shell returns the turn in which the model asks for a command that needs a permission.
 	shell func(command string) modelserver.Turn
 }

@@ -102,6 +102,10 @@ extensions:
 `, strconv.Quote(l.model.URL)))
 		},
 		allow: "Allow (Allow the tool call once)",
+		lacks: map[string]string{
+			"busy":       "it takes no text while it works",
+			"3000 bytes": longGoose, "60 lines": longGoose, "many lines": longGoose, "10 KB": longGoose,
+		},
 		shell: func(command string) modelserver.Turn {
 			return modelserver.Turn{Tool: "shell", Input: map[string]any{"command": command}}
 		},
@@ -142,3 +146,6 @@ extensions:
 		},
 	},
 }
+
+// longGoose is why some texts can't be sent to Goose.
+const longGoose = "a text that does not fit on the screen is typed, and not submitted"

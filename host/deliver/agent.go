@@ -137,8 +137,8 @@ func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, err
 		if a.Idle && l.State == profile.Working {
 			return false, a.failf(ErrWorks, "'%s' works", a.Name)
 		}
-		if l.State == profile.Unknown {
-			if l.Trouble() != "" {
+		if l.State == profile.Unknown || l.State == profile.Working && a.Profile.IdleOnly() {
+			if l.State == profile.Unknown && l.Trouble() != "" {
 				return false, a.failf(ErrBroken, "'%s' shows an error: %s", a.Name, short(l.Trouble()))
 			}
 			first, since = false, time.Time{}

@@ -275,6 +275,30 @@ func (s *still) Input(context.Context, swarm.Input) (swarm.InputResult, error) {
 	return swarm.InputResult{}, nil
 }
 
+// TestTextWhileAnAgentOfLinesWorks: nothing is typed at an agent that has no prompt while it
+// works, though the line that it works on looks like one.
+func TestTextWhileAnAgentOfLinesWorks(t *testing.T) {
+	set, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		text, err := os.ReadFile("../profile/profiles/screens/goose/busy.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := profile.ParseRecording("goose/busy", string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		term := &still{screen: r.Screen}
+		a := &deliver.Agent{Name: "w", Profile: set.Named("goose"), Terminal: term, Quiet: time.Hour}
+		if err := a.Text(t.Context(), "please", true); !errors.Is(err, deliver.ErrNoPrompt) || term.given > 0 {
+			t.Errorf("%v, %d inputs", err, term.given)
+		}
+	})
+}
+
 // TestRecordedDrafts: the drafts on the recorded screens of all agents are seen.
 func TestRecordedDrafts(t *testing.T) {
 	set, err := profile.Load("")

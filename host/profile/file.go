@@ -40,6 +40,7 @@ type file struct {
 		PasteGuard int64    `toml:"paste_guard_ms"`
 		Settle     int64    `toml:"settle_ms"`
 		Reenter    *bool    `toml:"reenter"`
+		IdleOnly   bool     `toml:"idle_only"`
 	} `toml:"input"`
 	Dialog struct {
 		Top      string   `toml:"top"`
@@ -241,17 +242,18 @@ func (r *reader) input(f *file) input {
 		r.wrong("input.near", "expected a number of lines, 1 if above is right above the prompt, got %d", in.Near)
 	}
 	return input{
-		prompt: r.pattern("input.prompt", in.Prompt),
-		above:  r.pattern("input.above", in.Above),
-		below:  *cmp.Or(in.Below, new(defaultBelow)),
-		margin: r.pattern("input.margin", in.Margin),
-		end:    r.pattern("input.end", in.End),
-		near:   max(1, in.Near),
-		footer: r.pattern("input.footer", in.Footer),
-		open:   in.Open,
-		hints:  r.patterns("input.hints", in.Hints),
-		looks:  r.styles("input.hint_style", in.HintStyle),
-		pasted: r.patterns("input.pasted", in.Pasted), attached: r.pattern("input.attached", in.Attached),
+		prompt:   r.pattern("input.prompt", in.Prompt),
+		above:    r.pattern("input.above", in.Above),
+		below:    *cmp.Or(in.Below, new(defaultBelow)),
+		margin:   r.pattern("input.margin", in.Margin),
+		end:      r.pattern("input.end", in.End),
+		near:     max(1, in.Near),
+		footer:   r.pattern("input.footer", in.Footer),
+		open:     in.Open,
+		idleOnly: in.IdleOnly,
+		hints:    r.patterns("input.hints", in.Hints),
+		looks:    r.styles("input.hint_style", in.HintStyle),
+		pasted:   r.patterns("input.pasted", in.Pasted), attached: r.pattern("input.attached", in.Attached),
 	}
 }
 

@@ -25,6 +25,9 @@ type input struct {
 	open int
 	// below is how many lines that are not empty may follow that.
 	below int
+	// idleOnly says that it has a prompt only while it does not work: what looks like one
+	// then is the text that it works on.
+	idleOnly bool
 	// hints match the text of an empty prompt.
 	hints []*regexp.Regexp
 	// looks are the styles of such a text; nil: they are not known.

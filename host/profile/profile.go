@@ -217,6 +217,9 @@ func (p *Profile) Settle(l Look) time.Duration {
 // once when it takes a text.
 func (p *Profile) Reenters() bool { return p.file.Input.Reenter != nil && *p.file.Input.Reenter }
 
+// IdleOnly reports whether the agent takes a text only while it does not work.
+func (p *Profile) IdleOnly() bool { return p.input.idleOnly }
+
 // Asks reports whether the profile knows dialogs of the agent. A shell has none.
 func (p *Profile) Asks() bool { return p.Knows(Blocked) }
 

@@ -128,7 +128,7 @@ func (p *Profile) Explain(s Screen) (Look, []Trial) {
 		l.Question, l.Choices, l.Dialog, l.Settle = m.question, m.choices, m.dialog, r.settle
 		break
 	}
-	if l.State != Blocked && v.prompt >= 0 {
+	if l.State != Blocked && v.prompt >= 0 && (l.State != Working || !p.input.idleOnly) {
 		l.Draft, l.Rows = p.input.draft(v), v.end-v.prompt
 		l.Doubtful = l.Draft != "" && len(p.input.looks) > 0 && v.looks == nil
 	}

@@ -33,8 +33,12 @@ type Request struct {
 // pasted is what Claude Code puts around a long paste.
 var pasted = regexp.MustCompile(`(?s)^<pasted_content id="(\w+)">\n(.*)\n</pasted_content id="(\w+)">$`)
 
-// added is what clients put before or behind a text: Copilot CLI and Goose tell the time.
-var added = regexp.MustCompile(`(?s)^<current_datetime>[^<]*</current_datetime>|<turn-context>.*</turn-context>$`)
+// attached is what Crush puts around a long paste.
+var attached = regexp.MustCompile(`(?s)^<system_info>[^<]*</system_info>\n<file(?: path='[^']*')?>\n\n(.*)\n</file>$`)
+
+// added is what clients put before or behind a text: Copilot CLI and Goose tell the time, and
+// Copilot CLI the files that a text names.
+var added = regexp.MustCompile(`(?s)^<current_datetime>[^<]*</current_datetime>|<(?:turn-context|tagged_files)>.*</(?:turn-context|tagged_files)>$`)
 
 // Prompted returns how many pieces of the user's text are exactly text, but for the white
 // space around them, the tags around a paste, and what clients add.
@@ -44,6 +48,8 @@ func (r Request) Prompted(text string) int {
 		u = strings.TrimSpace(added.ReplaceAllString(strings.TrimSpace(u), ""))
 		if m := pasted.FindStringSubmatch(u); m != nil && m[1] == m[3] {
 			u = strings.TrimSpace(m[2])
+		} else if m := attached.FindStringSubmatch(u); m != nil {
+			u = strings.TrimSpace(m[1])
 		}
 		if u == strings.TrimSpace(text) {
 			n++

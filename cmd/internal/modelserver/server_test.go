@@ -136,10 +136,12 @@ func TestPromptedTakesOffWhatClientsAdd(t *testing.T) {
 	t.Parallel()
 	r := modelserver.Request{User: []string{
 		"<current_datetime>2026-11-27T18:02:42.161+00:00</current_datetime>\n\none\ntwo",
+		"one\ntwo\n\n<tagged_files>\n* /tmp/two (2 lines)\n</tagged_files>",
+		"<system_info>The files below are attached</system_info>\n<file path='paste_1.txt'>\n\none\ntwo\n</file>\n",
 		"one\ntwo\n<turn-context>\n<current-time>2026-11-27</current-time>\n</turn-context>",
 	}}
-	if n := r.Prompted("one\ntwo"); n != 2 {
-		t.Errorf("the prompt counts %d times, want twice", n)
+	if n := r.Prompted("one\ntwo"); n != len(r.User) {
+		t.Errorf("the prompt counts %d times, want %d", n, len(r.User))
 	}
 }
 

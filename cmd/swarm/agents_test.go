@@ -52,6 +52,7 @@ var agentCases = []struct {
 	{"killed send", testAgentKilledSend},
 	{"integrate", testAgentIntegrate},
 	{"hook-answers", testAgentHookAnswers},
+	{"allow-tools", testAgentAllowTools},
 	{"team-tools", testAgentTeamTools},
 	{"ralph-continue", testAgentRalphContinue},
 	{"respawn-resume", testAgentRespawnResume},

@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/swarmhost/swarm/cmd/internal/integration"
 	"github.com/swarmhost/swarm/cmd/internal/modelserver"
 )
 
@@ -67,6 +69,44 @@ func testAgentHookAnswers(t *testing.T, l *lab) {
 			t.Errorf("after %s the model was told of a refusal: %v", answer, denied)
 		}
 	}
+	l.swarm("integrate", name, "--remove")
+}
+
+// testAgentAllowTools wakes an agent, which reads its message without asking for the tool. It asks
+// for the one that runs commands.
+func testAgentAllowTools(t *testing.T, l *lab) {
+	name := l.client.name
+	if name == "opencode" {
+		t.Skip("it asks for no tool of a server, unless its configuration says so")
+	}
+	if integration.Named(name) == nil {
+		t.Skip("swarm does not integrate into it")
+	}
+	l.swarm("integrate", name, "--allow-tools")
+	l.swarm("team", "create", "web")
+	l.swarm(append([]string{"agent", "spawn", "--team", "web", "--name", "a", "--"}, l.client.command...)...)
+	if name == "codex" {
+		l.untilOf("web-a", "blocked") // hooks need a review
+		l.swarm("answer", "web-a", "2")
+	}
+	l.swarm("wait", "web-a", "--until", "idle", "--timeout", pluginWait.String())
+	l.model.Script(l.client.tool("read-messages", nil), modelserver.Turn{Text: "I have read it."})
+	l.swarm("inbox", "send", "a", "look at the fence", "--team", "web")
+	read := func() bool {
+		return slices.ContainsFunc(l.results(), func(result string) bool { return strings.Contains(result, "look at the fence") })
+	}
+	if !l.poll(read) {
+		t.Fatalf("the message was not read:\n%s\n%s", l.try("", "explain", "web-a").out, l.try("", "peek", "web-a").out)
+	}
+	l.untilOf("web-a", "idle")
+	file := filepath.Join(l.project, "ran")
+	l.model.Script(l.client.tool("Bash", map[string]any{"command": "touch " + file, "description": "Run it"}))
+	l.swarm("send", "web-a", "run it")
+	l.untilOf("web-a", "blocked")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the command ran before it was allowed")
+	}
+	l.swarm("kill", "web-a", "--timeout", "5s")
 	l.swarm("integrate", name, "--remove")
 }
 

@@ -4,6 +4,8 @@ package main_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,8 +80,10 @@ func testAgentBackground(t *testing.T, l *lab) {
 	}
 	l.swarm("integrate", "claude")
 	l.ready()
+	end := filepath.Join(l.project, "end")
+	command := fmt.Sprintf("while ! [ -e %s ]; do sleep 0.2; done", end)
 	l.model.Script(
-		modelserver.Turn{Tool: "Bash", Input: map[string]any{"command": "sleep 20", "description": "Serve it", "run_in_background": true}},
+		modelserver.Turn{Tool: "Bash", Input: map[string]any{"command": command, "description": "Serve it", "run_in_background": true}},
 		modelserver.Turn{Text: "started"}, modelserver.Turn{Text: "finished"},
 	)
 	l.swarm("send", "w", "serve it")
@@ -95,6 +99,7 @@ func testAgentBackground(t *testing.T, l *lab) {
 	if s := l.judged(); s.State == "background" && !strings.Contains(s.Reason, "Serve it") {
 		t.Errorf("the state is %+v", s)
 	}
+	l.write(end, "")
 	l.until("idle")
 	l.shows("finished")
 	l.killed()

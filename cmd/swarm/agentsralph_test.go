@@ -208,8 +208,9 @@ func testAgentRalphBackground(t *testing.T, l *lab) {
 	if l.client.name != "claude" {
 		t.Skip("it has no shells in the background")
 	}
-	begun, end, ended := filepath.Join(l.project, "begun"), filepath.Join(l.project, "end"), filepath.Join(l.project, "ended")
-	command := fmt.Sprintf("touch %s; while ! [ -e %s ]; do sleep 0.2; done; touch %s", begun, end, ended)
+	begun, long, end, ended := filepath.Join(l.project, "begun"), filepath.Join(l.project, "long"), filepath.Join(l.project, "end"), filepath.Join(l.project, "ended")
+	// A loop takes 15 s at most to see that a turn has ended.
+	command := fmt.Sprintf("touch %s; sleep 17; touch %s; while ! [ -e %s ]; do sleep 0.2; done; touch %s", begun, long, end, ended)
 	l.model.Script(
 		modelserver.Turn{Tool: "Bash", Input: map[string]any{"command": command, "description": "Run it", "run_in_background": true}},
 		modelserver.Turn{Text: "It runs.", Pause: quickModel},
@@ -219,8 +220,9 @@ func testAgentRalphBackground(t *testing.T, l *lab) {
 		t.Fatalf("the shell never ran:\n%s", l.peek())
 	}
 	l.shows(`It runs\.`)
-	// It is no end of the turn, for longer than any end needs.
-	time.Sleep(20 * time.Second)
+	if !l.poll(func() bool { _, err := os.Stat(long); return err == nil }) {
+		t.Fatalf("the shell was ended:\n%s\n%s", l.swarm("ralph", "logs", "w"), l.peek())
+	}
 	if log := l.swarm("ralph", "logs", "w"); strings.Contains(log, "[END]") || strings.Contains(log, "[FAIL]") {
 		t.Errorf("the iteration has ended:\n%s\n%s", log, l.peek())
 	}

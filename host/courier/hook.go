@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -72,8 +73,9 @@ func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error)
 		e.State = hookstate.Working
 	}
 	claim := claimAfter(last, e, at, time.Now())
-	// Other tools of the same turn may go on while a hook waits.
-	if e.State == hookstate.Working && !e.Decided && last.Waits(at.Main) {
+	// Other tools of the same turn may go on while another hook waits, and the client may report
+	// once more that it asks, or that nobody types.
+	if (e.State == hookstate.Working || e.Repeats) && !e.Decided && last.Waits(at.Main) && last.Ask.Hook.PID != os.Getpid() {
 		claim = last
 	}
 	err = errors.Join(err, hookstate.Write(at.Run, claim))

@@ -17,7 +17,8 @@ import (
 type Request struct {
 	// Path is the path of its URL.
 	Path string
-	// Turn reports whether it is an agent's, which takes a turn of the script.
+	// Turn reports whether it is an agent's, which takes a turn of the script: it has tools, and
+	// is no question for what the user might type next.
 	Turn bool
 	// User is the text of the user's messages, one element for each piece of text, oldest
 	// first. Clients add text of their own here.
@@ -91,6 +92,12 @@ type Turn struct {
 type question struct {
 	stream               bool
 	user, results, tools []string
+}
+
+// suggests reports whether the client only wants to know what its user might type next: Qwen Code
+// asks that after a turn, with all its tools.
+func (q question) suggests() bool {
+	return len(q.user) > 0 && strings.HasPrefix(q.user[len(q.user)-1], "[SUGGESTION MODE: ")
 }
 
 type dialect interface {

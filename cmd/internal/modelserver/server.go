@@ -114,7 +114,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		dialect.fail(w, Turn{Status: http.StatusBadRequest, Text: err.Error()})
 		return
 	}
-	turn := s.record(Request{Path: r.URL.Path, Turn: len(q.tools) > 0, User: q.user, Results: q.results, Tools: q.tools, Body: body})
+	turn := s.record(Request{Path: r.URL.Path, Turn: len(q.tools) > 0 && !q.suggests(), User: q.user, Results: q.results, Tools: q.tools, Body: body})
 	for name, value := range turn.Header {
 		w.Header().Set(name, value)
 	}

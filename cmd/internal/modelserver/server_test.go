@@ -132,6 +132,26 @@ func TestAWholeAnswerOfChatIsAMessage(t *testing.T) {
 	}
 }
 
+func TestASuggestionTakesNoTurn(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.Script(modelserver.Turn{Text: "the turn"})
+	api := apis["chat"]
+	suggest := strings.Replace(api.body, "fix it!", "[SUGGESTION MODE: Suggest what the user might naturally type next.]", 1)
+	if suggest == api.body {
+		t.Fatal("the request is not changed")
+	}
+	if _, got := post(t, s, api.path, suggest); !strings.Contains(got, `"ok"`) {
+		t.Errorf("a suggestion is answered with\n%s", got)
+	}
+	if _, got := post(t, s, api.path, api.body); !strings.Contains(got, `"turn"`) {
+		t.Errorf("the turn is\n%s", got)
+	}
+	if n := len(s.Requests()); n != 1 {
+		t.Errorf("%d requests are an agent's, want 1", n)
+	}
+}
+
 func TestPromptedTakesOffWhatClientsAdd(t *testing.T) {
 	t.Parallel()
 	r := modelserver.Request{User: []string{

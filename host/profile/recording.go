@@ -116,8 +116,7 @@ func (r *Recording) Text(p *Profile, version, size string) string {
 		head += ", with styles"
 		lines = r.Screen.Styled
 	}
-	if p != nil && len(r.problems(p)) == 0 {
-		l := p.Look(r.Screen)
+	if l := p.Look(r.Screen); len(r.problems(p, l)) == 0 {
 		if l.Rule != "" {
 			head += ", rule " + l.Rule
 		}

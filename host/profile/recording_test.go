@@ -118,12 +118,13 @@ func TestKindOf(t *testing.T) {
 	kinds := map[string]bool{}
 	for _, r := range all {
 		p := s.Named(r.Client)
-		again := &Recording{Client: r.Client, Name: KindOf(p.Look(r.Screen)), Screen: r.Screen}
+		l := p.Look(r.Screen)
+		again := &Recording{Client: r.Client, Name: KindOf(l), Screen: r.Screen}
 		if again.Name == "draft" {
 			continue // what stands for a paste is in the name
 		}
 		kinds[again.Name] = true
-		if problems := again.problems(p); len(problems) > 0 {
+		if problems := again.problems(p, l); len(problems) > 0 {
 			t.Errorf("%s/%s as %s: %v", r.Client, r.Name, again.Name, problems)
 		}
 	}

@@ -27,25 +27,25 @@ func (s *Set) Replay(r *Recording) Verdict {
 		return v
 	}
 	v.Look, v.Trials = p.Explain(r.Screen)
-	v.Problems = r.problems(p)
+	v.Problems = r.problems(p, v.Look)
+	dialog := r.kind() == "blocked"
 	for _, other := range s.All() {
-		if other == p {
+		if other == p || !other.Bare() && !dialog {
 			continue
 		}
 		switch l := other.Look(r.Screen); {
 		case other.Bare() && l.State != Unknown:
 			v.Problems = append(v.Problems, fmt.Sprintf("the profile of a shell, %s, reads it as %s (rule %s)", other.Name(), l.State, l.Rule))
-		case r.kind() == "blocked" && l.State == Working:
+		case dialog && l.State == Working:
 			v.Problems = append(v.Problems, fmt.Sprintf("the profile %s reads a dialog as working (rule %s)", other.Name(), l.Rule))
 		}
 	}
 	return v
 }
 
-// problems compares how the client's profile reads the screen with what is expected.
-func (r *Recording) problems(p *Profile) (all []string) {
+// problems compares how the client's profile reads the screen, which is l, with what is expected.
+func (r *Recording) problems(p *Profile, l Look) (all []string) {
 	wrong := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	l := p.Look(r.Screen)
 	want := recordedAs[r.kind()]
 	if r.state != "" {
 		want = r.state

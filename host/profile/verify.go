@@ -132,7 +132,7 @@ func (s *Set) Verify() (map[string]Verification, error) {
 			v.Versions = append(v.Versions, r.Version)
 			slices.SortFunc(v.Versions, bundle.Compare)
 		}
-		if p.Source != "" && len(r.problems(p)) > 0 {
+		if p.Source != "" && len(r.problems(p, p.Look(r.Screen))) > 0 {
 			v.Failed = append(v.Failed, r.Name)
 		}
 		all[r.Client] = v

@@ -5,7 +5,6 @@ package profiles
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -184,7 +183,7 @@ func printProfiles(a *app.App, profiles []*profile.Profile, tested map[string]pr
 		for _, text := range row(p) {
 			cells = append(cells, output.Text(text, output.Normal))
 		}
-		t.Rows = append(t.Rows, slices.Clip(cells))
+		t.Rows = append(t.Rows, cells)
 	}
 	a.PrintFitted(t)
 }

@@ -151,7 +151,7 @@ func printUpdate(a *app.App, asJSON bool, j updateJSON) error {
 	case j.Action == "unchanged":
 		a.Printf("profiles %s are there already\n", j.Now)
 	default:
-		a.Printf("profiles %s → %s; all %d recorded screens are read as expected\n", j.Before, j.Now, j.Screens)
+		a.Printf("installed profiles %s in place of %s; all %d recorded screens are read as expected\n", j.Now, j.Before, j.Screens)
 	}
 	return nil
 }

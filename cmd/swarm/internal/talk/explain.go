@@ -171,6 +171,8 @@ func printExplanation(a *app.App, e host.Explanation) {
 	case e.Profile == nil:
 		a.Printf("profile: none; '%s' is not the command of a known agent\n", strings.Join(e.Worker.Command, " "))
 		return
+	case e.Profile.Source == "" && e.Profile.Installed:
+		a.Printf("profile: %s (%s), from the bundle %s\n", e.Profile.Name(), e.Profile.Title(), e.Profile.Bundle())
 	case e.Profile.Source == "":
 		a.Printf("profile: %s (%s)\n", e.Profile.Name(), e.Profile.Title())
 	default:

@@ -64,7 +64,8 @@ func (h *Host) ledFrom(ctx context.Context, recs []registry.Record) (names []str
 // decides what a worker may not do to itself, so no mark in the environment counts.
 func (h *Host) ownAmong(recs []registry.Record) int {
 	for _, id := range h.callers().Within() {
-		if at := registry.IndexOf(recs, id); at >= 0 {
+		at := slices.IndexFunc(recs, func(r registry.Record) bool { return r.ID == id || slices.Contains(r.Previous, id) })
+		if at >= 0 {
 			return at
 		}
 	}

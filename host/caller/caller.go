@@ -74,14 +74,69 @@ func (f *Finder) IDOf(run string) string {
 }
 
 // Within returns the ids of the workers of this state directory in which the calling
-// process runs: the nearest one, and those from which that one was started. Marks of shims
-// in the environment are ignored. Below no shim, it is a part of the workers that the
-// environment of a process above names, and of those in whose terminal session one was
-// started: it may have left one of them.
+// process runs: the nearest one, those from which that one was started, and those that
+// spawned one of these. Marks of shims in the environment are ignored. Below no shim, it is a
+// part of the workers that the environment of a process above names, and of those in whose
+// terminal session one was started: it may have left one of them.
 func (f *Finder) Within() []string {
 	if f.opts.Worker != "" {
-		return []string{f.opts.Worker}
+		return f.withSpawners([]string{f.opts.Worker})
 	}
+	ids := f.belowShims()
+	if len(ids) > 0 {
+		return f.withSpawners(ids)
+	}
+	chain := chainFrom(ParentPID(), f.lookupEnv)
+	ids = named(chain)
+	for _, run := range sessionMates(chain) {
+		if id := filepath.Base(run); statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
+			ids = append(ids, id)
+		}
+	}
+	return f.withSpawners(ids)
+}
+
+// Spawning returns the ids of the workers that spawn a worker if the calling process does: those
+// of [Finder.Within], without those that are only in the same terminal session, where a person
+// may have opened a window.
+func (f *Finder) Spawning() []string {
+	if f.opts.Worker != "" {
+		return f.withSpawners([]string{f.opts.Worker})
+	}
+	if ids := f.belowShims(); len(ids) > 0 {
+		return f.withSpawners(ids)
+	}
+	return f.withSpawners(named(chainFrom(ParentPID(), f.lookupEnv)))
+}
+
+// withSpawners adds the workers that spawned one of those.
+func (f *Finder) withSpawners(ids []string) []string {
+	if len(ids) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
+	defer cancel()
+	for _, id := range slices.Clone(ids) {
+		if rec, ok := f.record(ctx, id); ok {
+			ids = append(ids, rec.SpawnedBy...)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// named returns the ids that the environments of a chain of processes have.
+func named(chain []link) (ids []string) {
+	for _, p := range chain {
+		if id := p.env(swarm.EnvWorkerID); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// belowShims returns the ids of the workers below whose shims the calling process runs.
+func (f *Finder) belowShims() []string {
 	var ids []string
 	pid, seen := ParentPID(), map[int]bool{}
 	for pid > 1 && !seen[pid] {
@@ -106,20 +161,6 @@ func (f *Finder) Within() []string {
 		file, err := f.opts.Dir.ReadWorkerFile(id)
 		if err == nil && file.Shell != nil && file.Owner != nil && OwnerLives(*file.Owner) {
 			pid = file.Owner.PID // a shell that a tool started, for whoever owns it
-		}
-	}
-	if len(ids) > 0 {
-		return ids
-	}
-	chain := chainFrom(ParentPID(), f.lookupEnv)
-	for _, p := range chain {
-		if id := p.env(swarm.EnvWorkerID); id != "" {
-			ids = append(ids, id)
-		}
-	}
-	for _, run := range sessionMates(chain) {
-		if id := filepath.Base(run); statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
-			ids = append(ids, id)
 		}
 	}
 	return ids

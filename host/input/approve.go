@@ -14,7 +14,7 @@ import (
 )
 
 // mayApprove refuses a caller that may not approve what workers ask: their own processes,
-// and those without the right to end them. It is asked before everything that can approve
+// those that may be, and those without the right to end them. It is asked before everything that can approve
 // something: an answer, keys, an attachment, and a text that is typed whatever the screen
 // shows.
 func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error {
@@ -27,7 +27,18 @@ func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error 
 			personAnswers,
 		)
 	}
+	if at := s.outOfSight(recs); at >= 0 {
+		return worker.Hinted(
+			fmt.Sprintf("this process may be a part of '%s', which can't be seen from here: it runs in another PID namespace", recs[at].Name),
+			personAnswers,
+		)
+	}
 	return s.mayLead(ctx, recs)
+}
+
+// outOfSight returns the place of a worker of which the caller may be a part without seeing it, or -1.
+func (s *Sender) outOfSight(recs []registry.Record) int {
+	return slices.IndexFunc(recs, func(r registry.Record) bool { return s.opts.Dir.OutOfSight(r.ID) })
 }
 
 // mayLead refuses to approve what agents of teams ask to all but a person, unless the person
@@ -92,7 +103,8 @@ func (s *Sender) canApprove(in swarm.Input, looks bool, rec *registry.Record) bo
 	}
 	// A program on a terminal may show dialogs that swarm does not know. A team-mate may send
 	// a text to such an agent, but not say that it is to be typed at whatever is shown.
-	return !rec.Stdin && (rec.Agent != "" && !looks || s.opts.Own([]registry.Record{*rec}) >= 0)
+	recs := []registry.Record{*rec}
+	return !rec.Stdin && (rec.Agent != "" && !looks || s.opts.Own(recs) >= 0 || s.outOfSight(recs) >= 0)
 }
 
 // asks reports whether a worker is an agent whose dialogs are known.

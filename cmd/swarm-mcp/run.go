@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host/mcp"
 	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
@@ -107,10 +108,11 @@ func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 		In: in, Out: out,
 		Version: setup.ReadBuild().Version,
 		Tools:   o.tools, CallLimit: o.callLimit,
-		Session: session,
-		Env:     s.tools,
-		Open:    s.open,
-		Logger:  s.logger(errs),
+		LeaderAnswers: loaded.Config.Team.Answers == config.AnswersLeader,
+		Session:       session,
+		Env:           s.tools,
+		Open:          s.open,
+		Logger:        s.logger(errs),
 	})
 	leave()
 	<-orphaned

@@ -16,7 +16,7 @@ type RespondRequest struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	Approve  bool   `json:"approve" jsonschema:"Agree to shut down"`
 	// Ready has no meaning without Approve.
-	Ready  bool   `json:"ready" jsonschema:"End now; false: agree, but finish work first" schema:"default=true"`
+	Ready  bool   `json:"ready" jsonschema:"End now; false: finish work first" schema:"default=true"`
 	Reason string `json:"reason,omitempty" jsonschema:"Reason for the leader"`
 }
 

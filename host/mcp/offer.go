@@ -47,6 +47,8 @@ func (s *server) offers(t tool.Tool) bool {
 		return slices.Contains(forContained, t.Name)
 	case !slices.Contains(s.sets(), t.Set):
 		return false
+	case s.Tools == nil && !s.answers() && slices.Contains(forAnswers, t.Name):
+		return false
 	case s.followsOnly():
 		return !t.Leader
 	case s.leads():
@@ -64,6 +66,9 @@ var (
 	sparedLeaders = []string{"worker-spawn", "worker-list", "worker-status", "worker-send", "worker-kill", "spawn-team"}
 	// forAgents are tools for agents only: a leader never gets a request to end.
 	forAgents = []string{"heartbeat", "respond-shutdown"}
+	// forAnswers are tools for callers who may answer what agents ask: a person, and the leader
+	// of a team if the person lets leaders do that.
+	forAnswers = []string{"questions", "worker-answer"}
 	// forContained are the tools for a client in a container. None of them starts, shows or
 	// ends a worker, but respond-shutdown, which ends the client's own.
 	forContained = []string{
@@ -79,6 +84,12 @@ var (
 		"task-update":      {"dependencies"},
 	}
 )
+
+// answers reports whether the caller may answer what agents ask.
+func (s *server) answers() bool {
+	c := s.standing()
+	return c.Person || s.LeaderAnswers && (c.Role == team.RoleLeader || len(c.Leads) > 0)
+}
 
 // leads reports whether the tools are those that fit the leader of a team.
 func (s *server) leads() bool {
@@ -180,6 +191,10 @@ func (s *server) notOffered(t tool.Tool) string {
 		return fmt.Sprintf("the tool '%s' is not offered in a container", t.Name)
 	}
 	sets := s.sets()
+	if slices.Contains(forAnswers, t.Name) && slices.Contains(sets, t.Set) {
+		return fmt.Sprintf("the tool '%s' is for a person, and for the leader of a team if the person sets answers = \"leader\" below [team]: 'swarm mcp --tools %s' lists it all the same",
+			t.Name, tool.JoinSets(sets))
+	}
 	if s.leads() && slices.Contains(sets, t.Set) {
 		return fmt.Sprintf("the tool '%s' is not offered to a leader by default: start the server with 'swarm mcp --tools %s'",
 			t.Name, tool.JoinSets(sets))

@@ -14,8 +14,11 @@ import (
 )
 
 // maxCost is what the tools that are offered by default may cost a model, in bytes. The two
-// tools for questions of agents take 850 of them.
-const maxCost = 9 << 10
+// tools for callers who may answer questions of agents cost maxAnswers more.
+const (
+	maxCost    = 8 << 10
+	maxAnswers = 860
+)
 
 // cost returns how much a client gives to a model of the tools, and their names.
 func cost(t *testing.T, c *sdk.ClientSession) (size int, names []string) {
@@ -54,7 +57,8 @@ func TestDefaultTools(t *testing.T) {
 				t.Errorf("%d bytes, want at most %d", size, maxCost)
 			}
 			for _, listed := range tool.All() {
-				want := slices.Contains(test.sets, listed.Set) && (!listed.Leader || test.token != aliceToken)
+				want := slices.Contains(test.sets, listed.Set) && (!listed.Leader || test.token != aliceToken) &&
+					(test.token == "" || !slices.Contains(forAnswers, listed.Name))
 				if slices.Contains(names, listed.Name) != want {
 					t.Errorf("%s of the set %s is listed: %t", listed.Name, listed.Set, slices.Contains(names, listed.Name))
 				}
@@ -73,6 +77,13 @@ func TestDefaultToolsOfLeaders(t *testing.T) {
 		"a worker":               {Worker: "w", Leads: []string{"web"}},
 		"a worker of two teams":  {Worker: "w", Leads: []string{"web", "more"}},
 	} {
+		// A leader who may answer is offered two tools more.
+		may := &server{caller: caller, Options: Options{LeaderAnswers: true}}
+		for _, listed := range tool.All() {
+			if slices.Contains(forAnswers, listed.Name) && (!may.offers(listed) || (&server{caller: caller}).offers(listed)) {
+				t.Errorf("%s: %s is offered to a leader who may not answer, or not to one who may", name, listed.Name)
+			}
+		}
 		s, all := &server{caller: caller}, &server{caller: caller, Options: Options{Tools: tool.Sets()}}
 		size, n := 0, 0
 		for _, listed := range tool.All() {

@@ -41,6 +41,8 @@ type Options struct {
 	// Tools are the sets of tools that are offered; nil: shells and workers, and teams
 	// where the caller is of one.
 	Tools []tool.Set
+	// LeaderAnswers says that the leaders of teams may answer what their agents ask.
+	LeaderAnswers bool
 	// Outside says that the client is in a container, and this server outside of it. It is
 	// offered what each member of a team does there, and nothing that starts, shows or ends
 	// workers: the client must not get out through its server.

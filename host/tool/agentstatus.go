@@ -58,7 +58,7 @@ var Heartbeat = &definition[HeartbeatInput, HeartbeatOutput]{
 		Title:       "Report that an agent is alive",
 		Set:         Teams,
 		Member:      true,
-		Description: `Report that you are alive. An active agent that gives no sign of life for two minutes is inactive.`,
+		Description: `Report that you are alive. Without a sign of life for two minutes, an agent is inactive.`,
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in HeartbeatInput) (out HeartbeatOutput, err error) {

@@ -57,8 +57,8 @@ func receipt(m registry.Message) Receipt {
 // ReadMessagesInput says which messages to read.
 type ReadMessagesInput struct {
 	TeamName   string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
-	UnreadOnly bool   `json:"unreadOnly" jsonschema:"Leave out messages that were read before" schema:"default=true"`
-	Wait       int    `json:"wait,omitempty" jsonschema:"Ms to wait for a new one, at most 50000" schema:"over=0"`
+	UnreadOnly bool   `json:"unreadOnly" jsonschema:"Leave out read ones" schema:"default=true"`
+	Wait       int    `json:"wait,omitempty" jsonschema:"Ms to wait for a new one" schema:"over=0"`
 }
 
 // ReadMessagesOutput is the messages, which are read now.

@@ -26,7 +26,7 @@ type NudgeAgentOutput struct {
 
 // asked is the question of an agent, because of which a text was not submitted.
 type asked struct {
-	Question string        `json:"question,omitempty" jsonschema:"Its question, because of which the text was not submitted"`
+	Question string        `json:"question,omitempty" jsonschema:"What it asks: the text was not submitted, or its turn waits for an answer"`
 	Choices  []string      `json:"choices,omitempty" jsonschema:"The answers that it offers"`
 	Dialog   *agent.Dialog `json:"dialog,omitempty" jsonschema:"The whole of what it asks"`
 }
@@ -48,7 +48,7 @@ var nudgeAgent = &definition[NudgeAgentInput, NudgeAgentOutput]{
 		Member: true,
 		Leader: true,
 		Description: `Type one line at the prompt of an idle agent and submit it. If it shows a question, nothing
-is typed and the answer has the question: worker-answer replies, or 'swarm answer WORKER CHOICE --digest DIGEST'.`,
+is typed and the answer has the question: 'swarm answer WORKER CHOICE --digest DIGEST' replies.`,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in NudgeAgentInput) (NudgeAgentOutput, error) {
 		n, err := agent.Nudge(ctx, h, in.TeamName, in.AgentID, in.Text)

@@ -35,15 +35,14 @@ type PeekAgentOutput struct {
 
 var peekAgent = &definition[PeekAgentInput, PeekAgentOutput]{
 	tool: Tool{
-		Name:   "peek-agent",
-		Title:  "Look at an agent's screen",
-		Set:    Teams,
-		Member: true,
-		Leader: true,
-		Description: `Return the present screen of an agent, and its state: working, idle, blocked with its
-question, limited or broken with the reason, background, or compacting.`,
-		ReadOnly:   true,
-		Idempotent: true,
+		Name:        "peek-agent",
+		Title:       "Look at an agent's screen",
+		Set:         Teams,
+		Member:      true,
+		Leader:      true,
+		Description: `Return an agent's screen, and its state with its question, or the reason why it stopped.`,
+		ReadOnly:    true,
+		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in PeekAgentInput) (PeekAgentOutput, error) {
 		p, err := agent.Peek(ctx, h, in.TeamName, in.AgentID, in.Lines)

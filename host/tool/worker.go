@@ -122,7 +122,7 @@ var workerList = &definition[WorkerListInput, WorkerListOutput]{
 	tool: Tool{
 		Name:        "worker-list",
 		Title:       "List workers",
-		Description: `List the running workers of all sessions. For background shells use tasks.`,
+		Description: `List running workers of all sessions; tasks lists background shells.`,
 		Set:         Workers,
 		ReadOnly:    true,
 		Idempotent:  true,

@@ -30,10 +30,9 @@ type WorkerKillOutput struct {
 
 var workerKill = &definition[WorkerKillInput, WorkerKillOutput]{
 	tool: Tool{
-		Name:  "worker-kill",
-		Title: "Kill a worker",
-		Description: `End a worker and every process it started: gently first, then with SIGKILL. Returns when all have ended.
-Its worktree stays.`,
+		Name:        "worker-kill",
+		Title:       "Kill a worker",
+		Description: `End a worker and every process it started: gently first, then with SIGKILL. Its worktree stays.`,
 		Set:         Workers,
 		Destructive: true,
 		Idempotent:  true,

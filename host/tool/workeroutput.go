@@ -65,8 +65,8 @@ var workerOutput = &definition[WorkerOutputInput, WorkerOutputOutput]{
 	tool: Tool{
 		Name:  "worker-output",
 		Title: "Read a worker's output",
-		Description: `Return the output of a worker: the newest part, or with cursor the part after it. To wait
-for more use worker-wait.`,
+		Description: `Return the output of a worker: the newest part, or with cursor the part after it.
+worker-wait waits for more.`,
 		Set:        Workers,
 		ReadOnly:   true,
 		Idempotent: true,

@@ -85,6 +85,14 @@ func listen(ctx context.Context, o listenOptions) (*listener, error) {
 	return l, nil
 }
 
+// port returns the port of the server; 0: it listens at a socket.
+func (l *listener) port() int {
+	if at, ok := l.Addr().(*net.TCPAddr); ok {
+		return at.Port
+	}
+	return 0
+}
+
 // listenUnix listens at a socket that only this user can connect to.
 func (l *listener) listenUnix(ctx context.Context, path string) (err error) {
 	if l.config != nil {

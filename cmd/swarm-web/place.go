@@ -1,6 +1,9 @@
 package main
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/swarmhost/swarm/host/web"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -21,12 +25,16 @@ const placeFile = "web.json"
 
 const maxPlace = 4 << 10
 
-// place is where the pages of a state directory are.
+// place is where the pages of a state directory are. Each port has a path of its own: browsers send
+// a cookie to all ports of a host name, and a page that is still open asks for its path at its port,
+// where another program may listen by now, which learns the path then.
 type place struct {
-	// Path is the part of the address that can't be guessed.
+	// Path is the part of the address that can't be guessed, at Port.
 	Path string `json:"path"`
 	// Port is the port of 127.0.0.1 that was free at the first time; 0: none was chosen.
 	Port int `json:"port"`
+	// Key is the secret from which the paths at other ports follow.
+	Key string `json:"key,omitempty"`
 }
 
 var validPath = regexp.MustCompile(`^[a-z0-9]{26,64}$`)
@@ -41,6 +49,9 @@ func loadPlace(dir string, fresh bool) (p place, err error) {
 			err = json.Unmarshal(text, &p)
 		}
 		if err == nil && validPath.MatchString(p.Path) && p.Port >= 0 && p.Port < 1<<16 {
+			if !validPath.MatchString(p.Key) {
+				p.Key = web.NewPath() // an earlier version kept none
+			}
 			return p, nil
 		}
 		if err == nil {
@@ -52,7 +63,17 @@ func loadPlace(dir string, fresh bool) (p place, err error) {
 			err = fmt.Errorf("the earlier address can't be read from %s, so there is a new one: %w", placeFile, err)
 		}
 	}
-	return place{Path: web.NewPath()}, err
+	return place{Path: web.NewPath(), Key: web.NewPath()}, err
+}
+
+// pathAt returns the path of the pages of a server at a port; 0 is that of a unix socket.
+func (p place) pathAt(port int) string {
+	if port != 0 && port == p.Port {
+		return p.Path
+	}
+	mac := hmac.New(sha256.New, []byte(p.Key))
+	mac.Write([]byte(strconv.Itoa(port)))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac.Sum(nil))[:26])
 }
 
 // save keeps the address for the next server.

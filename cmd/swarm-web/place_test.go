@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,8 +80,8 @@ func TestAddressIsKept(t *testing.T) {
 	}
 	// A second server has another port, and the stored address stays that of the first.
 	other := w.web()
-	if other.base == first.base {
-		t.Errorf("two servers at %s", first.base)
+	if other.base == first.base || strings.HasSuffix(other.base, first.base[strings.LastIndex(first.base, "/"):]) {
+		t.Errorf("two servers at %s and %s", first.base, other.base)
 	}
 	first.end()
 	other.end()
@@ -111,6 +113,58 @@ func TestAddressIsKept(t *testing.T) {
 	}
 	if fourth := w.web(); strings.Contains(fourth.base, "..") || len(fourth.base) < 40 {
 		t.Errorf("with a damaged file: %s", fourth.base)
+	}
+}
+
+// TestEachPortHasItsPath: a page that is still open asks for its path at its port, where another
+// program may listen once the server has ended. That program gets no session of a later server, whose
+// port is another one.
+func TestEachPortHasItsPath(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.web("--write")
+	if code, _ := first.get(""); code != http.StatusOK {
+		t.Fatalf("%d", code)
+	}
+	first.end()
+	base, err := url.Parse(first.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", base.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookies := make(chan string, 10)
+	other := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { cookies <- r.Header.Get("Cookie") }))
+	_ = other.Listener.Close()
+	other.Listener = l
+	other.Start()
+	second := w.web("--write")
+	if code, _ := second.get(""); code != http.StatusOK {
+		t.Fatalf("%d", code)
+	}
+	if code, _ := second.fetch(first.base + "/live"); code != http.StatusOK {
+		t.Fatalf("%d", code)
+	}
+	if got := <-cookies; got != "" {
+		t.Errorf("the program at the port of the first server got %s", got)
+	}
+	other.Close()
+	second.end()
+
+	// A port that was named keeps its path, which no other port has.
+	at := strings.TrimPrefix(second.base[:strings.LastIndex(second.base, "/")], "http://")
+	for _, args := range [][]string{{"--listen", at}, {"--listen", at}, nil} {
+		again := w.web(args...)
+		want := second.base
+		if args == nil {
+			want = first.base
+		}
+		if again.base != want {
+			t.Errorf("%q: the address is %s, and was %s", args, again.base, want)
+		}
+		again.end()
 	}
 }
 

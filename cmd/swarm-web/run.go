@@ -86,7 +86,7 @@ func serve(o options, out, errs *os.File, env []string) error {
 		setup.Warn(err, errs)
 	}
 	server := web.New(web.Options{
-		Host: h, Write: o.write, Names: l.names, AnyAddress: l.open, TLS: l.config, Logger: s.Logger, Path: home.Path,
+		Host: h, Write: o.write, Names: l.names, AnyAddress: l.open, TLS: l.config, Logger: s.Logger, Path: home.pathAt(l.port()),
 		Spent: func(path string) {
 			fmt.Fprintf(errs, "swarm: hint: a browser has opened the address; for another one: %s%s\n", l.base, path)
 		},
@@ -122,9 +122,7 @@ func listenAt(ctx context.Context, o listenOptions, home *place) (*listener, err
 		return l, err
 	}
 	if _, port, err := net.SplitHostPort(o.address); err == nil && port == "0" {
-		if at, ok := l.Addr().(*net.TCPAddr); ok {
-			home.Port = at.Port
-		}
+		home.Port = l.port()
 	}
 	return l, nil
 }

@@ -45,7 +45,7 @@ func dirOf(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func archiveOf(t *testing.T, headers ...*tar.Header) []byte {
+func archiveOf(t testing.TB, headers ...*tar.Header) []byte {
 	t.Helper()
 	var data bytes.Buffer
 	zipped := gzip.NewWriter(&data)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -268,13 +269,18 @@ func (d *delivery) press(ctx context.Context) error {
 
 func (d *delivery) prove(ctx context.Context) error {
 	var last profile.Screen
-	proven, again := false, false
+	var pressed profile.Screen // when Enter was pressed again
+	proven, again := false, 0
 	err := d.watch(ctx, takenLimit+provenLimit, func(s profile.Screen, l profile.Look) (bool, error) {
 		last = s
-		if proven = d.taken(s, l); proven || again || !d.takesEnter(l) {
+		if proven = d.taken(s, l); proven || again == 2 || !d.takesEnter(l) {
 			return proven, nil
 		}
-		again = true
+		// A completion that takes Enter changes the screen, and not always the text.
+		if again == 1 && (!completes(d.text) || slices.Equal(s.Lines, pressed.Lines)) {
+			return false, nil
+		}
+		again, pressed, d.pressed = again+1, s, time.Now()
 		_, err := d.Terminal.Input(ctx, swarm.Input{Enter: true})
 		return false, err
 	})

@@ -89,6 +89,20 @@ func TestEnterThatIsDropped(t *testing.T) {
 	})
 }
 
+// So is one that a completion took after that: Qwen Code drops the first Enter.
+func TestEnterThatIsDroppedBeforeACompletion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fake{popup: ".go ", changesAt: time.Now().Add(2 * time.Second)}
+		f.onText = func() { f.deaf = true }
+		f.changes = func() { f.deaf = false }
+		if err := agent(t, &f).Text(t.Context(), "look at @main", true); err != nil {
+			t.Fatal(err)
+		}
+		f.wantGiven(t, "look at @main", "<Enter>", "<Enter>", "<Enter>")
+		f.wantSaid(t, "look at @main.go ")
+	})
+}
+
 func TestTextWithoutEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake{}

@@ -21,14 +21,17 @@ func leadsOut(path string) bool {
 }
 
 // misplaced reports whether a path that is relative to the directory above a
-// repository leads out of it, or into a hidden directory there: if that directory is
-// the user's home, programs read their settings from those.
+// repository leads out of it, into a hidden directory there, or into one of programs: if that
+// directory is the user's home, programs read their settings from the former, and are found
+// in the latter.
 func misplaced(path string) bool {
 	if leadsOut(path) {
 		return true
 	}
 	parts := strings.Split(filepath.Clean(path), "/")
-	return slices.ContainsFunc(parts, func(part string) bool { return len(part) > 1 && part[0] == '.' })
+	return slices.ContainsFunc(parts, func(part string) bool {
+		return len(part) > 1 && part[0] == '.' || part == "bin" || part == "node_modules"
+	})
 }
 
 // maxLinks is how many symbolic links a path may lead over, as on Linux.

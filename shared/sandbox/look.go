@@ -48,7 +48,15 @@ var private = []string{
 
 // deciding are parts of a home that say what programs of the user run, beside the files in the
 // home itself.
-var deciding = []string{".config/swarm", ".config/systemd", ".config/autostart", ".config/environment.d", ".config/git", ".local/bin"}
+var deciding = []string{
+	".config/swarm", ".config/systemd", ".config/autostart", ".config/environment.d", ".config/git",
+	".local/bin", "bin", "go/bin", ".cargo/bin", modules,
+	".claude/settings.json", ".codex/config.toml", ".gemini/settings.json", ".qwen/settings.json", ".config/opencode",
+}
+
+// modules is the directory in which programs of Node.js look for modules, as well as in those of
+// that name in all directories above the program.
+const modules = "node_modules"
 
 var system = []string{"/bin", "/boot", "/etc", "/home", "/lib", "/lib64", "/opt", "/root", "/sbin", "/srv", "/usr", "/var"}
 
@@ -226,6 +234,9 @@ func (p *Plan) write(spec swarm.Spec, state string, guarded []string) error {
 		if wanted = []string{workspace}; !within(dir, workspace) {
 			wanted = append(wanted, dir)
 		}
+	}
+	if slices.Contains(strings.Split(workspace, "/"), modules) {
+		return fmt.Errorf("%w: %s would hold code that the programs of other projects load; choose another directory for worktrees", ErrTooWide, workspace)
 	}
 	for _, path := range wanted {
 		if isBare(path) {

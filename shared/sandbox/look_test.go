@@ -286,6 +286,7 @@ func TestPrivateDirectories(t *testing.T) {
 	for _, dir := range []string{
 		".ssh/keys", ".gnupg", ".config/gh", ".config/git", ".config/gcloud/x", ".config/swarm/profiles", ".config/systemd/user",
 		".local/bin", ".local/share/keyrings", ".local/share/app", ".config/nvim", ".docker/run", "xdg/swarm", "own-gnupg",
+		"bin/x", "go/bin/x", "go/src/x", ".cargo/bin", "node_modules/x", ".claude/worktrees/x", ".codex/worktrees/x", ".config/opencode/x", "src/node_modules/x",
 	} {
 		if err := os.MkdirAll(filepath.Join(p.home, dir), 0o700); err != nil {
 			t.Fatal(err)
@@ -311,6 +312,8 @@ func TestPrivateDirectories(t *testing.T) {
 		p.home + "/.config/gcloud/x", p.home + "/.config/swarm", p.home + "/.config/swarm/profiles", p.home + "/.config/systemd/user",
 		p.home + "/.local", p.home + "/.local/bin", p.home + "/.local/share", p.home + "/.local/share/keyrings", p.home + "/.docker",
 		p.home + "/.docker/run", elsewhere, elsewhere + "/aws", elsewhere + "/aws/sub", p.home + "/xdg/swarm", p.home + "/xdg", p.home + "/own-gnupg",
+		p.home + "/bin", p.home + "/bin/x", p.home + "/go", p.home + "/go/bin/x", p.home + "/.cargo", p.home + "/.cargo/bin",
+		p.home + "/node_modules", p.home + "/node_modules/x", p.home + "/.claude", p.home + "/.codex", p.home + "/.config/opencode/x",
 	} {
 		for _, workspace := range []bool{false, true} {
 			if err := look(dir, workspace); !errors.Is(err, ErrTooWide) {
@@ -318,9 +321,17 @@ func TestPrivateDirectories(t *testing.T) {
 			}
 		}
 	}
-	for _, dir := range []string{p.home + "/.config/nvim", p.home + "/.local/share/app", p.repo} {
+	for _, dir := range []string{
+		p.home + "/.config/nvim", p.home + "/.local/share/app", p.repo,
+		p.home + "/go/src/x", p.home + "/.claude/worktrees/x", p.home + "/.codex/worktrees/x", p.home + "/src/node_modules/x",
+	} {
 		if err := look(dir, false); err != nil {
 			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	for _, dir := range []string{p.home + "/src/node_modules", p.home + "/src/node_modules/x"} {
+		if err := look(dir, true); !errors.Is(err, ErrTooWide) {
+			t.Errorf("a worktree at %s: %v", dir, err)
 		}
 	}
 	if err := look(p.home+"/.aws/sub", false); !errors.Is(err, ErrTooWide) {

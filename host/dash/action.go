@@ -97,6 +97,11 @@ type Action struct {
 	Items []Item
 	// Text is the line of a send, the choice of an answer, the names of keys.
 	Text string
+	// Choices, Submit and Field are more of an answer: several choices of a dialog with boxes,
+	// that what is checked is sent, and the text for the dialog's field, see [deliver.Reply].
+	Choices []string
+	Submit  bool
+	Field   string
 	// Digest is that of the dialog which the person has seen, see [Item.Digest]. An answer
 	// without one is refused, and so are keys at a dialog that is another one by now.
 	Digest string
@@ -115,9 +120,13 @@ func (a Action) Command() [][]string {
 		for _, name := range names {
 			calls = append(calls, []string{string(a.Verb), name})
 		}
-	case Send, Answer:
+	case Send:
 		for _, name := range names {
 			calls = append(calls, []string{string(a.Verb), name, a.Text})
+		}
+	case Answer:
+		for _, name := range names {
+			calls = append(calls, append([]string{string(a.Verb), name}, a.answer()...))
 		}
 	case Keys:
 		for _, name := range names {
@@ -127,6 +136,35 @@ func (a Action) Command() [][]string {
 		calls = [][]string{append([]string{string(a.Verb)}, names...)}
 	}
 	return calls
+}
+
+// answer returns the arguments that an answer has.
+func (a Action) answer() []string {
+	args := slices.Clone(a.Choices)
+	if a.Text != "" {
+		args = append([]string{a.Text}, args...)
+	}
+	if a.Field != "" {
+		args = append(args, "--text", a.Field)
+	}
+	if a.Submit {
+		args = append(args, "--submit")
+	}
+	return args
+}
+
+// Boxes reports whether a dialog has choices with boxes, of which several are sent together.
+func Boxes(choices []profile.Choice) bool {
+	return slices.ContainsFunc(choices, func(c profile.Choice) bool { return c.Checked != nil })
+}
+
+// Field returns the choice that is a field for a text of one's own.
+func Field(choices []profile.Choice) (profile.Choice, bool) {
+	at := slices.IndexFunc(choices, func(c profile.Choice) bool { return c.Kind == profile.KindText })
+	if at < 0 {
+		return profile.Choice{}, false
+	}
+	return choices[at], true
 }
 
 // Line returns the command line that does the same, as a shell takes it.
@@ -230,7 +268,7 @@ func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 			if a.Digest == "" {
 				return nil, fmt.Errorf("cannot answer '%s': its screen did not show the dialog when it was read", i.Name)
 			}
-			_, err = to.Answer(ctx, i.ID, deliver.Reply{Choice: a.Text, Digest: a.Digest})
+			_, err = to.Answer(ctx, i.ID, deliver.Reply{Choice: a.Text, Choices: a.Choices, Submit: a.Submit, Text: a.Field, Digest: a.Digest})
 			return nil, err
 		})
 	case Kill:

@@ -44,7 +44,12 @@ func (m *model) start(v dash.Verb) tea.Cmd {
 		if v == dash.Answer {
 			m.action.Items = a.Items[:1]
 			m.action.Digest = a.Items[0].Digest()
-			m.choice = max(0, slices.IndexFunc(m.choices(), func(c profile.Choice) bool { return c.Selected }))
+			m.choice = max(0, slices.IndexFunc(m.offered(), func(c profile.Choice) bool { return c.Selected }))
+			for _, c := range m.choices() {
+				if c.Kind == profile.KindOption && c.Checked != nil && *c.Checked {
+					m.action.Choices = append(m.action.Choices, c.Label)
+				}
+			}
 		}
 		return nil
 	case a.Asks(m.now):
@@ -59,6 +64,58 @@ func (m *model) act() tea.Cmd {
 	m.mode = modeList
 	clear(m.marks)
 	return m.do(m.action, m.skipped)
+}
+
+// boxes reports whether the question that is answered has choices with boxes.
+func (m *model) boxes() bool { return dash.Boxes(m.choices()) }
+
+// offered are the choices that are shown: what sends checked boxes is Enter.
+func (m *model) offered() []profile.Choice {
+	all := m.choices()
+	if m.boxes() {
+		all = slices.DeleteFunc(slices.Clone(all), func(c profile.Choice) bool { return c.Kind == profile.KindSubmit })
+	}
+	return all
+}
+
+// onField reports whether the dialog's field for a text is selected.
+func (m *model) onField() bool {
+	all := m.offered()
+	return m.choice < len(all) && all[m.choice].Kind == profile.KindText
+}
+
+// check checks or clears the box of the selected choice.
+func (m *model) check() {
+	all := m.offered()
+	if m.choice >= len(all) {
+		return
+	}
+	label := all[m.choice].Label
+	if i := slices.Index(m.action.Choices, label); i >= 0 {
+		m.action.Choices = slices.Delete(slices.Clone(m.action.Choices), i, i+1)
+	} else {
+		m.action.Choices = append(slices.Clone(m.action.Choices), label)
+	}
+}
+
+// reply returns the action with the answer as it stands: what was typed is a choice, or the text
+// for the dialog's field if that is selected or has boxes beside it.
+func (m *model) reply() dash.Action {
+	a := m.action
+	if a.Text = m.typedText(); a.Verb != dash.Answer {
+		return a
+	}
+	all, typed := m.offered(), m.edit.value()
+	switch _, has := dash.Field(all); {
+	case m.boxes():
+		a.Text, a.Submit = "", true
+		if has {
+			a.Field = strings.TrimSpace(typed)
+		}
+	case m.onField():
+		a.Text, a.Field = "", strings.TrimSpace(typed)
+	}
+	return a
 }
 
 func (m *model) choices() []profile.Choice {
@@ -98,10 +155,21 @@ func (m *model) editKey(k tea.KeyPressMsg) tea.Cmd {
 		m.choice = min(m.choice+1, max(0, m.choiceCount()-1))
 		return nil
 	}
-	if m.mode == modeText && m.action.Verb == dash.Answer && len(m.edit.text) == 0 {
-		if i := slices.IndexFunc(m.choices(), func(c profile.Choice) bool { return c.Key != "" && c.Key == k.Text }); i >= 0 {
-			m.choice = i
-			return m.enterKey()
+	if m.mode == modeText && m.action.Verb == dash.Answer && len(m.edit.text) == 0 && !m.onField() {
+		if k.String() == "space" && m.boxes() {
+			m.check()
+			return nil
+		}
+		all := m.offered()
+		if i := slices.IndexFunc(all, func(c profile.Choice) bool { return c.Key != "" && c.Key == k.Text }); i >= 0 {
+			switch m.choice = i; {
+			case all[i].Kind == profile.KindText:
+			case m.boxes():
+				m.check()
+			default:
+				return m.enterKey()
+			}
+			return nil
 		}
 	}
 	if m.edit.key(k) {
@@ -125,16 +193,17 @@ func (m *model) choiceCount() int {
 	if m.mode == modePalette {
 		return len(m.matches())
 	}
-	return len(m.choices())
+	return len(m.offered())
 }
 
 func (m *model) enterKey() tea.Cmd {
 	switch m.mode {
 	case modeText:
-		m.action.Text = m.typedText()
-		if strings.TrimSpace(m.action.Text) == "" && m.action.Verb != dash.Send {
+		a := m.reply()
+		if strings.TrimSpace(a.Text) == "" && a.Field == "" && !a.Submit && a.Verb != dash.Send {
 			return nil
 		}
+		m.action = a
 		return m.act()
 	case modePalette:
 		all := m.matches()
@@ -161,7 +230,7 @@ func (m *model) enterKey() tea.Cmd {
 // typedText is the text of the action: what was typed, or the choice.
 func (m *model) typedText() string {
 	text := m.edit.value()
-	if choices := m.choices(); text == "" && m.choice < len(choices) {
+	if choices := m.offered(); text == "" && m.choice < len(choices) && choices[m.choice].Kind != profile.KindText {
 		return choices[m.choice].Label
 	}
 	return text

@@ -139,7 +139,16 @@ func (f *fakeHost) Press(_ context.Context, sel host.Selection, req host.KeysReq
 }
 
 func (f *fakeHost) Answer(_ context.Context, name string, r deliver.Reply) (deliver.Answered, error) {
-	f.note("answer", name, r.Choice, r.Digest)
+	words := append([]string{"answer", name}, r.Choices...)
+	for _, word := range []string{r.Choice, r.Text} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	if r.Submit {
+		words = append(words, "submit")
+	}
+	f.note(append(words, r.Digest)...)
 	return deliver.Answered{}, nil
 }
 

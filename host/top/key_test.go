@@ -195,6 +195,42 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// TestAnswerWithBoxes: several choices and a text are sent together.
+func TestAnswerWithBoxes(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	w := agent("asks", profile.Blocked)
+	w.State.Choices = []profile.Choice{
+		{Key: "1", Label: "Honey", Checked: &yes}, {Key: "2", Label: "Jam", Checked: &no}, {Key: "3", Label: "Butter", Checked: &no},
+		{Key: "4", Label: "Type something.", Kind: profile.KindText}, {Label: "Submit", Kind: profile.KindSubmit},
+	}
+	one := agent("asks", profile.Blocked)
+	one.State.Choices = []profile.Choice{{Key: "1", Label: "Rye", Selected: true}, {Key: "2", Label: "Type something.", Kind: profile.KindText}}
+	for _, tt := range []struct {
+		name string
+		w    host.Worker
+		keys []string
+		want string
+	}{
+		{"as it is", w, []string{"y", "enter"}, "answer id-asks Honey submit d1"},
+		{"two more", w, []string{"y", "2", "down", "space", "enter"}, "answer id-asks Honey Jam Butter submit d1"},
+		{"another one", w, []string{"y", "space", "2", "enter"}, "answer id-asks Jam submit d1"},
+		{"none but a text", w, []string{"y", "1", "o", "k", "enter"}, "answer id-asks ok submit d1"},
+		{"a text alone", one, []string{"y", "2", "1", "2", "enter"}, "answer id-asks 12 d1"},
+		{"a choice beside a field", one, []string{"y", "enter"}, "answer id-asks Rye d1"},
+	} {
+		r := newRig(t, 80, 24, tt.w)
+		r.press(tt.keys[:len(tt.keys)-1]...)
+		if text := r.text(); strings.Contains(text, "Submit") || tt.name == "as it is" && !strings.Contains(text, "[x] Honey") {
+			t.Errorf("%s: the question is:\n%s", tt.name, text)
+		}
+		r.press(tt.keys[len(tt.keys)-1])
+		if diff := cmp.Diff([]string{tt.want}, r.host.called()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
 // TestErrors: what fails is said, until a key is pressed.
 func TestErrors(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -26,17 +27,26 @@ func (m *model) panel() ([]string, *tea.Cursor) {
 	case modeText:
 		lines = append(lines, m.line1())
 		prompt := string(m.action.Verb) + " " + m.names() + " " + m.symbol("❯", ">") + " "
-		if choices := m.choices(); len(choices) > 0 {
+		if choices := m.offered(); len(choices) > 0 {
 			for _, row := range m.askedRows(max(1, room-len(choices))) {
 				add(row)
 			}
 			for i, c := range choices[:min(len(choices), max(0, room-1))] {
-				add(m.choiceRow(i == m.choice && len(m.edit.text) == 0, safetext.Line(c.Key+"  "+c.Label)))
+				label := c.Label
+				if c.Checked != nil && c.Kind == profile.KindOption {
+					box := "[ ] "
+					if slices.Contains(m.action.Choices, c.Label) {
+						box = "[x] "
+					}
+					label = box + label
+				}
+				onField := c.Kind == profile.KindText && i == m.choice
+				add(m.choiceRow(onField || i == m.choice && len(m.edit.text) == 0, safetext.Line(c.Key+"  "+label)))
 			}
 		}
 		ask(strong.paint(prompt))
-		a := m.action
-		if a.Text = m.typedText(); a.Text == "" {
+		a := m.reply()
+		if a.Text == "" && a.Field == "" && !a.Submit {
 			a.Text = "…"
 		}
 		add(faint.paint("  " + safetext.Line(plainDots(a.Line()))))

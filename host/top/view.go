@@ -274,6 +274,9 @@ func (m *model) footer() (string, *tea.Cursor) {
 		hint := m.hints("enter", "keep", "esc", "no filter")
 		return m.fit(line, m.width-widthOf(hint)) + hint, tea.NewCursor(3+column, 0)
 	case modeText:
+		if m.boxes() {
+			return m.fit(m.hints("space", "check", "enter", "send what is checked", "esc", "cancel"), m.width), nil
+		}
 		return m.fit(m.hints("enter", "send", "esc", "cancel"), m.width), nil
 	case modePalette:
 		return m.fit(m.hints("enter", "run", m.symbol("↑↓", "up/down"), "choose", "esc", "cancel"), m.width), nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -25,8 +26,12 @@ type action struct {
 }
 
 // choice is an answer to the question of an agent. Value is what the agent calls it, and
-// Href is the page that asks before it is given.
-type choice struct{ Key, Text, Value, Href string }
+// Href is the page that asks before it is given. Box says that it has a box, and Checked that
+// this is checked.
+type choice struct {
+	Key, Text, Value, Href string
+	Box, Checked           bool
+}
 
 func actionsOf(i dash.Item) []action {
 	var all []action
@@ -43,13 +48,20 @@ func choicesOf(i dash.Item) []choice {
 		return nil
 	}
 	var all []choice
+	boxes := dash.Boxes(i.Worker.State.Choices)
 	for _, c := range i.Worker.State.Choices {
 		values := url.Values{"choice": {c.Label}}
+		if boxes || c.Kind == profile.KindText {
+			values.Del("choice") // the form has them all
+		}
 		if digest := i.Digest(); digest != "" {
 			values.Set("digest", digest)
 		}
 		href := hrefOf(i.Name) + "/do/" + string(dash.Answer) + "?" + values.Encode()
-		all = append(all, choice{safetext.Line(c.Key), safetext.Line(c.Label), c.Label, href})
+		all = append(all, choice{
+			Key: safetext.Line(c.Key), Text: safetext.Line(c.Label), Value: c.Label, Href: href,
+			Box: c.Checked != nil, Checked: c.Checked != nil && *c.Checked,
+		})
 	}
 	return all
 }
@@ -67,6 +79,10 @@ type question struct {
 	Risk      []string
 	TakesText bool
 	Choices   []choice
+	// Boxes says that several choices can be checked, which are sent together. Field is the
+	// name of the field for a text of one's own; empty: there is none.
+	Boxes bool
+	Field string
 	// Choice is the answer that was chosen already; nil: none.
 	Choice *choice
 	// Dialog are the lines of what the agent asks, and Digest identifies it. The form hands
@@ -148,13 +164,41 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, code int, a dash.Ac
 		q.Risk[at] = safetext.Line(line)
 	}
 	if a.Verb == dash.Answer && chosen == nil {
-		q.Choices = choicesOf(i)
+		q.fill(i)
 	}
 	if a.Verb == dash.Answer {
 		// The choices are below it.
 		q.Dialog, q.Digest, q.Changed = dash.DialogLines(i.Dialog(), false), i.Digest(), changed
 	}
 	s.showAs(w, code, page{Title: q.Label + " " + i.Name, Part: "question", Nav: "worker", Data: q})
+}
+
+// fill offers all choices of a dialog, and its field.
+func (q *question) fill(i dash.Item) {
+	if i.Worker.State == nil {
+		return
+	}
+	all := i.Worker.State.Choices
+	q.Boxes = dash.Boxes(all)
+	if field, ok := dash.Field(all); ok {
+		q.Field = safetext.Line(field.Label)
+	}
+	for at, c := range choicesOf(i) {
+		if kind := all[at].Kind; kind == profile.KindText || q.Boxes && kind == profile.KindSubmit {
+			continue
+		}
+		q.Choices = append(q.Choices, c)
+	}
+}
+
+// readAnswer reads the answer to a dialog from its form.
+func readAnswer(a *dash.Action, r *http.Request) {
+	a.Field = strings.TrimSpace(r.PostFormValue("field"))
+	a.Submit = r.PostFormValue("submit") != ""
+	a.Choices = r.PostForm["box"]
+	if a.Submit || a.Field != "" {
+		a.Text = "" // the field is the answer, and not the choice that was selected before
+	}
 }
 
 // actionFor returns the action that a request names, or answers that it can't be done.
@@ -193,7 +237,10 @@ func (s *Server) serveAction(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.Text = r.PostFormValue("text")
-	if a.Verb.TakesText() && strings.TrimSpace(a.Text) == "" {
+	if a.Verb == dash.Answer {
+		readAnswer(&a, r)
+	}
+	if a.Verb.TakesText() && strings.TrimSpace(a.Text) == "" && !a.Submit && a.Field == "" {
 		s.refuseWith(w, r, http.StatusBadRequest, refusal{Why: "There is no text to send.", Back: hrefOf(i.Name)})
 		return
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -157,6 +158,55 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// TestAnswerWithBoxes: several choices and a text are sent together.
+func TestAnswerWithBoxes(t *testing.T) {
+	t.Parallel()
+	w := running("one")
+	yes, no := true, false
+	w.State = &host.AgentState{
+		State: profile.Blocked, Question: "Which spreads?", Dialog: profile.Dialog{Digest: "d1"},
+		Choices: []profile.Choice{
+			{Key: "1", Label: "Honey", Checked: &yes}, {Key: "2", Label: "Jam", Checked: &no},
+			{Key: "3", Label: "Type something.", Kind: profile.KindText, Checked: &no}, {Label: "Submit", Kind: profile.KindSubmit},
+		},
+	}
+	field := running("two")
+	field.State = &host.AgentState{
+		State: profile.Blocked, Question: "Which bread?", Dialog: profile.Dialog{Digest: "d2"},
+		Choices: []profile.Choice{{Key: "1", Label: "Rye"}, {Key: "2", Label: "Type something.", Kind: profile.KindText}},
+	}
+	r := newRig(t, func(o *Options) { o.Write = true }, w, field)
+	for path, wants := range map[string][]string{
+		"/worker/one":           {`href="/worker/one/do/answer?digest=d1" data-ask><kbd>1</kbd> Honey`},
+		"/worker/one/do/answer": {`type="checkbox" name="box" value="Honey" checked autofocus>`, `value="Jam">`, `name="submit"`, `Type something. <input type="text" name="field"`},
+		"/worker/two/do/answer": {`type="radio" name="text" value="Rye" checked autofocus>`, `name="field"`},
+	} {
+		page := r.page(path)
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s lacks %q:\n%s", path, want, page)
+			}
+		}
+		if strings.Contains(page, `value="Submit"`) || strings.Contains(page, `value="Type something."`) {
+			t.Errorf("%s offers what is no choice:\n%s", path, page)
+		}
+	}
+	do := &fakeDoer{sent: make(chan string, 9)}
+	r.host.Doer = do
+	r.post("/worker/one/do/answer", url.Values{"id": {"id-one"}, "box": {"Honey", "Jam"}, "field": {"butter"}, "submit": {"1"}, "digest": {"d1"}})
+	if got := <-do.sent; got != "id-one: [Honey Jam] butter submit to d1" {
+		t.Errorf("answered %s", got)
+	}
+	r.post("/worker/two/do/answer", url.Values{"id": {"id-two"}, "text": {"Rye"}, "field": {"wheat"}, "digest": {"d2"}})
+	if got := <-do.sent; got != "id-two: wheat to d2" {
+		t.Errorf("answered %s", got)
+	}
+	r.post("/worker/two/do/answer", url.Values{"id": {"id-two"}, "text": {"Rye"}, "field": {" "}, "digest": {"d2"}})
+	if got := <-do.sent; got != "id-two: Rye to d2" {
+		t.Errorf("answered %s", got)
+	}
+}
+
 // TestCleanTellsOnList: a worker that was cleaned has no page, so the list tells what was
 // kept of it.
 func TestCleanTellsOnList(t *testing.T) {
@@ -173,7 +223,19 @@ func TestCleanTellsOnList(t *testing.T) {
 }
 
 func (f *fakeDoer) Answer(_ context.Context, name string, r deliver.Reply) (deliver.Answered, error) {
-	f.sent <- name + ": " + r.Choice + " to " + r.Digest
+	var words []string
+	if len(r.Choices) > 0 {
+		words = append(words, fmt.Sprint(r.Choices))
+	}
+	for _, word := range []string{r.Choice, r.Text} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	if r.Submit {
+		words = append(words, "submit")
+	}
+	f.sent <- name + ": " + strings.Join(words, " ") + " to " + r.Digest
 	return deliver.Answered{}, f.err
 }
 

@@ -119,7 +119,9 @@ extensions:
 		// It puts quotes around each argument of several words.
 		prompts: map[string]string{"argument": strconv.Quote(loopPrompt)},
 		configure: func(l *lab, _ bool) {
-			l.write(filepath.Join(l.home, ".config/kilo/kilo.json"), asJSON(localOpencode(l)))
+			config := localOpencode(l)
+			config["snapshot"] = false // a slow machine is asked whether to wait for them
+			l.write(filepath.Join(l.home, ".config/kilo/kilo.json"), asJSON(config))
 		},
 		allow: "Allow once",
 		shell: func(command string) modelserver.Turn {

@@ -68,7 +68,7 @@ func (in *input) view(s Screen) view {
 		}
 		if filled(v.lines[end:]) <= in.below+1 { // the line of the end
 			v.prompt, v.end = i, end
-			v.certain = !in.prompt.MatchString("") && in.end != nil &&
+			v.certain = !in.idleOnly && !in.prompt.MatchString("") && in.end != nil &&
 				(!in.end.MatchString("") || in.footer != nil && in.footer.MatchString(at(v.lines, end+1)))
 		}
 		return v

@@ -3,14 +3,17 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Details is everything that is known of one worker at one moment. Only Worker is always
@@ -84,6 +87,7 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 		}
 	}
 	all.Wait()
+	warnings = append(warnings, d.unread()...)
 	if req.Events > 0 {
 		events, err := h.Events(ctx, history.Query{Worker: w.Name, Last: &req.Events})
 		if err != nil && !errors.Is(err, ErrNotFound) {
@@ -92,6 +96,25 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 		d.Events = events
 	}
 	return d, warnings, ctx.Err()
+}
+
+// unread returns a warning for each fact that a backend should know and could not be asked about. The
+// reason why the status is unknown is not repeated.
+func (d *Details) unread() (warnings []string) {
+	for _, w := range []struct {
+		what string
+		err  error
+	}{
+		{"cannot measure '%s': %s", d.Figures.Err},
+		{"cannot read the last lines of '%s': %s", d.LinesErr},
+	} {
+		switch {
+		case w.err == nil, errors.Is(w.err, swarm.ErrUnsupported), errors.Is(w.err, swarm.ErrNotFound), d.Worker.Status == StatusUnknown:
+		default:
+			warnings = append(warnings, fmt.Sprintf(w.what, d.Worker.Name, errtext.Line(w.err, swarm.ErrUnavailable)))
+		}
+	}
+	return warnings
 }
 
 func (h *Host) profileName(w Worker) string {

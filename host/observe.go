@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/swarmhost/swarm/host/backend"
@@ -26,6 +27,9 @@ func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warning
 	ws = h.observe(ctx, recs)
 	if sel.States {
 		h.display().Look(ctx, recs, ws)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) { // the interruption says nothing about the workers
+		return nil, warnings, ctx.Err()
 	}
 	for i, w := range ws {
 		// Its record goes with its end, which nobody has written yet.

@@ -105,12 +105,18 @@ func (ps *Plugins) Statuses(ctx context.Context, g *Group) []swarm.StatusResult 
 	if err == nil {
 		return results
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, g.StatusLimit())
-	}
+	err = Late(err, g.Name, g.StatusLimit())
 	results = make([]swarm.StatusResult, len(g.Recs))
 	for i := range results {
 		results[i].Err = err
 	}
 	return results
+}
+
+// Late returns err, or the error of a backend that has used up its limit if err is the end of a deadline.
+func Late(err error, name string, limit time.Duration) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, name, limit)
+	}
+	return err
 }

@@ -69,7 +69,12 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 	if lines <= 0 {
 		lines = PeekLines
 	}
-	all, err := lastOutput(ctx, owner, rec.Handle, lines)
+	limited, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	defer cancel()
+	all, err := lastOutput(limited, owner, rec.Handle, lines)
+	if ctx.Err() == nil {
+		err = backend.Late(err, rec.Backend, backend.StatusLimit)
+	}
 	p.Lines, p.Styled, p.Screen, p.Taken = all[max(0, len(all)-lines):], nil, false, false
 	return err
 }

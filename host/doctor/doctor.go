@@ -73,7 +73,7 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	d.shim()
 	d.findings = append(d.findings, o.Profiles()...)
 	d.plugins(ctx, recs)
-	return d.findings, nil
+	return d.findings, ctx.Err()
 }
 
 type examiner struct {

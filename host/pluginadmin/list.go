@@ -69,6 +69,7 @@ func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 		s.Uses, err = p.Report(ctx)
 		return err
 	})
+	s.Err = backend.Late(s.Err, name, checkLimit)
 	return s
 }
 

@@ -180,13 +180,11 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 	var done undo
 	defer func() {
 		err = done.onError(ctx, s.opts.Logger, err)
-		if done.steps != nil && err != nil && isInterrupted(ctx) {
-			if done.left != "" {
-				s.noteInterrupted(ctx, reg, p)
-			}
-			if req.Warn != nil {
-				req.Warn(done.interruption(&p.rec))
-			}
+		if done.left != "" {
+			s.noteUndo(ctx, reg, p)
+		}
+		if done.steps != nil && err != nil && isInterrupted(ctx) && req.Warn != nil {
+			req.Warn(done.interruption(&p.rec))
 		}
 	}()
 	if err := s.make(ctx, reg, p, &done); err != nil {
@@ -202,16 +200,16 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 	return w, nil
 }
 
-// noteInterrupted notes in the record of a spawn that it was interrupted on purpose: a worker that
-// is found later is ended, not adopted.
-func (s *Spawner) noteInterrupted(ctx context.Context, reg *registry.Registry, p *plan) {
+// noteUndo notes in the record of a spawn that its caller knows that it failed: a worker that is found
+// later is ended, not adopted.
+func (s *Spawner) noteUndo(ctx context.Context, reg *registry.Registry, p *plan) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruptLimit)
 	defer cancel()
 	s.warnIf(reg.Edit(ctx, p.rec.ID, func(r *registry.Record) {
 		if r.State == registry.Starting && r.Step == registry.StepBackend {
 			r.Step, r.Handle = registry.StepUndo, p.rec.Handle
 		}
-	}), "an interruption can't be recorded", "worker", p.rec.Name)
+	}), "an undo can't be recorded", "worker", p.rec.Name)
 }
 
 // make carries out a plan, and adds to done how to undo each of its steps.
@@ -358,6 +356,9 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 	tellNoMore()
 	stop()
 	if err != nil {
+		if p.owner.Local {
+			done.addAsking("worker", func(ctx context.Context) error { return s.endLeft(ctx, rec.ID) })
+		}
 		if unfinished(ctx, err) {
 			done.addAsking("worker", func(ctx context.Context) error { return s.endUnrecorded(ctx, p) })
 		}
@@ -435,5 +436,5 @@ func (s *Spawner) tellProgress(ctx context.Context, p *plan) (stop func()) {
 // unfinished reports whether a call failed because its plugin ended in it or was
 // given up. Only then it may have left something behind.
 func unfinished(ctx context.Context, err error) bool {
-	return errors.Is(err, plugin.ErrPluginGone) || ctx.Err() != nil
+	return errors.Is(err, plugin.ErrPluginGone) || ctx.Err() != nil || ranOut(ctx, err)
 }

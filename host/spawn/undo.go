@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -40,9 +41,12 @@ func (u *undo) addAsking(what string, f func(context.Context) error) {
 	u.steps = append(u.steps, undoStep{what: what, undo: f, asks: true})
 }
 
-// interruptLimit is how long a plugin that may hang gets for an undo when a person waits for the
-// end of the call.
-const interruptLimit = 1500 * time.Millisecond
+const (
+	// askLimit is how long a plugin that may hang gets for an undo.
+	askLimit = 10 * time.Second
+	// interruptLimit is the same when a person waits for the end of the call, from the interruption.
+	interruptLimit = 1500 * time.Millisecond
+)
 
 // onError undoes everything, newest first, if err is not nil, and returns err.
 // It does so even if ctx is over. A step that can't be undone is named after
@@ -51,11 +55,11 @@ func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 	if err == nil {
 		return nil
 	}
-	interrupted := isInterrupted(ctx)
+	caller := ctx
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	for _, s := range slices.Backward(u.steps) {
-		if uerr := s.run(ctx, interrupted); uerr != nil {
+		if uerr := s.run(ctx, caller); uerr != nil {
 			log.Error("undo of a spawn failed", "step", s.what, "error", uerr)
 			u.left = s.what
 			return fmt.Errorf("%w; and its %s could not be undone: %w", err, s.what, uerr)
@@ -64,13 +68,30 @@ func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 	return err
 }
 
-func (s undoStep) run(ctx context.Context, interrupted bool) error {
-	if s.asks && interrupted {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, interruptLimit)
-		defer cancel()
+// run undoes the step. caller is the context of the call, whose interruption shortens the limit.
+func (s undoStep) run(ctx, caller context.Context) error {
+	if !s.asks {
+		return s.undo(ctx)
 	}
-	return s.undo(ctx)
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	defer context.AfterFunc(caller, func() {
+		if !isInterrupted(caller) {
+			return
+		}
+		soon := time.NewTimer(interruptLimit)
+		defer soon.Stop()
+		select {
+		case <-soon.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	})()
+	err := s.undo(ctx)
+	if err != nil && ctx.Err() != nil && !isInterrupted(caller) {
+		return fmt.Errorf("%w: no answer within %s", swarm.ErrUnavailable, askLimit)
+	}
+	return err
 }
 
 // isInterrupted reports whether a person, or whatever called, has ended the call. The end of a limit
@@ -95,6 +116,7 @@ const hangLimit = 700 * time.Millisecond
 // askGivenUp calls f with a plugin in whose call the spawn was given up, and again with a new
 // process if the plugin does not answer soon.
 func (s *Spawner) askGivenUp(ctx context.Context, e catalog.Entry, old *backend.Peer, f func(context.Context, *backend.Peer) error) error {
+	defer s.opts.Plugins.TellWait("waiting for plugin '%s' to undo the spawn, for at most %s", e.Name, askLimit)()
 	soon, cancel := context.WithTimeout(ctx, hangLimit)
 	defer cancel()
 	err := s.opts.Plugins.Ask(soon, e, true, func(p *backend.Peer) error { return f(soon, p) })
@@ -132,6 +154,21 @@ func (s *Spawner) endUnrecorded(ctx context.Context, p *plan) error {
 	if errors.Is(err, swarm.ErrNotFound) {
 		return nil
 	}
+	return err
+}
+
+// endLeft ends the worker that a shim runs although its spawn failed: the plugin returned an error after it
+// had started the shim, or a handle that can't be used, or has no [swarm.Finder] and ended. The error
+// [swarm.ErrNotFound] of the shim is final: none comes later.
+func (s *Spawner) endLeft(ctx context.Context, id string) error {
+	dir := s.opts.Dir.RunDir(id)
+	if _, err := shim.Recover(ctx, dir, id); err != nil {
+		if errors.Is(err, swarm.ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	_, err := shim.Kill(ctx, dir, id, swarm.KillOptions{Signal: "SIGKILL", Force: true})
 	return err
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 // entry is an entry of a log.
@@ -97,25 +99,35 @@ func take(fields map[string]any, keys []string) any {
 	return nil
 }
 
-// parseText reads "[WARN] text" and "2026-11-27T07:17:39Z [WARN] text", as hclog writes it, and
-// "time=… level=WARN msg=…", as slog and logrus do.
+// parseText reads a level where loggers that write text for people have it:
+//
+//	[WARN] text, 2026-11-27T07:17:39Z [WARN] text       hclog
+//	time=… level=WARN msg=…                             slog, logrus
+//	2026/11/27 07:17:39 WARN text                       slog by default, zap, zerolog, tracing
+//	2026-11-27 07:17:39,123 - name - WARNING - text     logging of Python, log4j
+//	WARNING:name:text, WARN[0001] text                  logging of Python by default, logrus on a terminal
+//	W1127 07:17:39.123456       1 file.go:12] text      klog
+//
+// Below an error, "warning: text" is an entry too. "error: text" and "fatal: text" are what programs
+// say before they end.
 func parseText(text string) (*entry, bool) {
 	words := strings.Fields(text)
-	for i, word := range words[:min(len(words), 3)] {
-		name, bracketed := strings.CutPrefix(word, "[")
-		if bracketed {
-			name, bracketed = strings.CutSuffix(strings.TrimSuffix(name, ":"), "]")
-		}
-		pair, paired := strings.CutPrefix(word, "level=")
-		if paired {
-			name = pair
-		}
-		if !bracketed && !paired {
-			// Before the level there is only a time.
-			if i == 0 && !paired && word[0] != 't' && (word[0] < '0' || word[0] > '9') {
-				return nil, false
+	if len(words) == 0 {
+		return nil, false
+	}
+	if level, fatal, ok := firstLevel(words); ok {
+		return &entry{level: level, fatal: fatal, message: text}, true
+	}
+	// Before the level there is only a time, in brackets or not, and names after that.
+	if first := words[0][0]; first != '[' && first != 't' && (first < '0' || first > '9') {
+		return nil, false
+	}
+	for _, word := range words[:min(len(words), maxBefore)] {
+		name, paired := strings.CutPrefix(word, "level=")
+		if !paired {
+			if name = strings.Trim(word, "[]():|"); words[0][0] == 't' || !isLevelName(name, word) {
+				continue
 			}
-			continue
 		}
 		if level, fatal, ok := levelOf(name); ok {
 			return &entry{level: level, fatal: fatal, message: text}, true
@@ -123,6 +135,34 @@ func parseText(text string) (*entry, bool) {
 	}
 	return nil, false
 }
+
+// maxBefore is within how many words of a line its level is.
+const maxBefore = 6
+
+// isLevelName reports whether a word inside a line can be a level: it is in brackets or in capitals.
+func isLevelName(name, word string) bool {
+	return name != "" && (word[0] == '[' || name == strings.ToUpper(name)) && name[0] >= 'A'
+}
+
+// firstLevel reads a level from the beginning of a line.
+func firstLevel(words []string) (level hclog.Level, fatal, ok bool) {
+	first := words[0]
+	if m := klog().FindStringSubmatch(first); m != nil && len(words) > 3 {
+		return levelOf(map[string]string{"I": "info", "W": "warn", "E": "error", "F": "fatal"}[m[1]])
+	}
+	end := strings.IndexAny(first, ":[")
+	if end < 0 {
+		return hclog.NoLevel, false, false
+	}
+	level, fatal, ok = levelOf(first[:end])
+	isNamed := end+1 < len(first) && first[:end] == strings.ToUpper(first[:end]) // WARNING:name:text
+	if first[0] >= '0' && first[0] <= '9' || level == hclog.Error && !isNamed {
+		return hclog.NoLevel, false, false
+	}
+	return level, fatal, ok
+}
+
+var klog = lazyregexp.New(`^([IWEF])\d{4}$`)
 
 // names are the levels by the names that loggers have for them, in lower case. Levels above
 // error count as error; they end the program in most loggers.

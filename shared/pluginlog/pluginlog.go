@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
 // maxLine is how much of a line is read, in bytes.
@@ -77,7 +79,8 @@ func (r *Reader) Cause(early bool) string {
 
 // line reads one line. r.mu is held.
 func (r *Reader) line(line string) {
-	text := strings.TrimSpace(line)
+	// Some loggers colour their entries although nobody sees them.
+	text := strings.TrimSpace(colours().ReplaceAllString(line, ""))
 	if text == "" {
 		return
 	}
@@ -115,6 +118,9 @@ func (r *Reader) line(line string) {
 		r.Logger.Debug(text)
 	}
 }
+
+// colours are the sequences that select colours and styles.
+var colours = lazyregexp.New(`\x1b\[[0-9;:]*m`)
 
 const rustPanic = "thread '"
 

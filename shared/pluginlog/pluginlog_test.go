@@ -53,6 +53,53 @@ func TestLevels(t *testing.T) {
 
 const goTrace = "panic: out of luck\n\ngoroutine 7 [running]:\nmain.main()\n\t/src/main.go:7 +0x1d\nexit status 2\n"
 
+// Text of common loggers, each at its level, and what is no entry.
+func TestTextOfLoggers(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"2026-01-02 10:00:00 INFO text":                                "INFO",
+		"2026/01/02 10:00:00 WARN text k=v":                            "WARN",
+		"2026-01-02 10:00:00,123 - name - WARNING - text":              "WARN",
+		"2026-01-02 10:00:00,123 DEBUG [main] text":                    "DEBUG",
+		"10:00:00.123 [main] ERROR com.example - text":                 "ERROR",
+		"[2026-01-02 10:00:00 +0000] [1234] [INFO] text":               "INFO",
+		"[2026-01-02T10:00:00Z INFO  crate] text":                      "INFO",
+		"2026-01-02T10:00:00Z\tINFO\tmain.go:3\ttext":                  "INFO",
+		"\x1b[2m2026-01-02T10:00:00Z\x1b[0m \x1b[33m WARN\x1b[0m c: t": "WARN",
+		"10:00AM INF text":                                             "INFO",
+		"INFO:root:text":                                               "INFO",
+		"ERROR:root:text":                                              "ERROR",
+		"CRITICAL:root:text":                                           "ERROR",
+		"WARN[0003] text":                                              "WARN",
+		"warning: text":                                                "WARN",
+		"E0102 10:00:00.123456    1234 file.go:12] text":               "ERROR",
+		"error: no engine":                                             "",
+		"Error: no engine":                                             "",
+		"fatal: no engine":                                             "",
+		"2026/01/02 10:00:00 no engine":                                "",
+		"there is no engine, see ERROR below":                          "",
+		"ValueError: no engine":                                        "",
+		"404: no engine":                                               "",
+	} {
+		var out bytes.Buffer
+		r := pluginlog.Reader{Logger: hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Trace, DisableTime: true})}
+		_, _ = r.Write([]byte(line + "\n"))
+		if want == "" {
+			if got := r.Cause(false); got != line {
+				t.Errorf("%s: the cause is %q", line, got)
+			}
+			continue
+		}
+		if got := out.String(); !strings.HasPrefix(got, "["+want+"] ") || strings.Contains(got, "\x1b") {
+			t.Errorf("%s: logged as %q", line, got)
+		}
+		_, _ = r.Write([]byte("no engine\n" + line + "\n"))
+		if got := r.Cause(false); got != "no engine" {
+			t.Errorf("%s: the cause is %q", line, got)
+		}
+	}
+}
+
 // The cause of an end is the line that says it, wherever it is among log entries and traces.
 func TestCause(t *testing.T) {
 	t.Parallel()

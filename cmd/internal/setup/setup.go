@@ -218,8 +218,14 @@ func ParseLimits(text string, into *swarm.Limits) error {
 }
 
 // Message is the text of err for a person. The sentinels that say no more than
-// the text after them are left out.
-func Message(err error) string { return errtext.Line(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable) }
+// the text after them are left out, and the errors of contexts are in plain words.
+func Message(err error) string {
+	return contextWords.Replace(errtext.Line(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable))
+}
+
+var contextWords = strings.NewReplacer(
+	context.Canceled.Error(), "interrupted", context.DeadlineExceeded.Error(), "it took too long",
+)
 
 // Build holds the data that the linker recorded about the running program.
 type Build struct {

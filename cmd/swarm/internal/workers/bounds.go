@@ -3,6 +3,8 @@ package workers
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -144,6 +146,9 @@ func tellBounds(ctx context.Context, a *app.App, sel host.Selection, line string
 		failed := false
 		for _, out := range outcomes {
 			switch {
+			case errors.Is(out.Err, context.Canceled):
+				a.Hint(fmt.Sprintf("interrupted; 'swarm show %s' tells how it is now", out.Worker.Name))
+				err = cmp.Or(err, out.Err)
 			case out.Err != nil:
 				failed = true
 				a.Fail(out.Err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -44,13 +45,13 @@ func Finish(err error, errs io.Writer) int {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
-	fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(Message(err)))
+	fmt.Fprintf(errs, "swarm: error: %s\n", safetext.Line(humane.Brief(Message(err))))
 	return 1
 }
 
 // Warn tells the user of an error that does not end the program.
 func Warn(err error, errs io.Writer) {
-	fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(Message(err)))
+	fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(humane.Brief(Message(err))))
 }
 
 // LogTo has the program of that name log to errs if the environment asks for it.

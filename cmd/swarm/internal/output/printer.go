@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
-	"strings"
 	"syscall"
 	"time"
 
@@ -66,7 +65,7 @@ type Made string
 
 // Warn prints a warning; the call does not fail.
 func (p *Printer) Warn(text, hint string) {
-	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Yellow, "warning:"), Visible(brief(text)))
+	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Yellow, "warning:"), Visible(humane.Brief(text)))
 	p.Hint(hint)
 }
 
@@ -79,24 +78,7 @@ func (p *Printer) WarnAll(texts []string) {
 
 // Error prints an error.
 func (p *Printer) Error(text string) {
-	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Red, "error:"), Visible(brief(text)))
-}
-
-// A message may quote an argument of any length. Its beginning says what failed, its end why.
-const (
-	longestMessage = 2000
-	messageHead    = 1200
-	messageTail    = 600
-)
-
-// brief returns a message without its middle if it is too long to be read.
-func brief(text string) string {
-	if len(text) <= longestMessage {
-		return text
-	}
-	head := strings.ToValidUTF8(text[:messageHead], "")
-	tail := strings.ToValidUTF8(text[len(text)-messageTail:], "")
-	return fmt.Sprintf("%s … (%s left out) … %s", head, humane.Bytes(int64(len(text)-messageHead-messageTail)), tail)
+	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Red, "error:"), Visible(humane.Brief(text)))
 }
 
 func (p *Printer) onErr(s Style, word string) string {
@@ -109,7 +91,7 @@ func (p *Printer) onErr(s Style, word string) string {
 // Hint prints a hint about the line before, unless it is empty.
 func (p *Printer) Hint(text string) {
 	if text != "" {
-		fmt.Fprintf(p.Err, "swarm: %s\n", Visible(brief(text)))
+		fmt.Fprintf(p.Err, "swarm: %s\n", Visible(humane.Brief(text)))
 	}
 }
 

@@ -46,6 +46,8 @@ type Finding struct {
 	What string
 	// Mend says how to mend it; empty if there is nothing to mend.
 	Mend string
+	// WrongConfig says that the settings in a config file are wrong.
+	WrongConfig bool
 }
 
 // Examine checks everything and reports damage and leftovers. Without rebuild it only

@@ -14,7 +14,7 @@ import (
 // plugins asks every plugin whether it can work. That a plugin lacks something, such as
 // git, tmux or a cluster, matters only if the plugin is used.
 func (d *examiner) plugins(ctx context.Context, recs []registry.Record) {
-	backends := 0
+	backends, broken := 0, false
 	for _, p := range d.opts.Admin.List(ctx) {
 		subject := "plugin " + p.Name
 		if p.Err != nil && lacks(p) && !d.uses(recs, p.Name) {
@@ -22,7 +22,9 @@ func (d *examiner) plugins(ctx context.Context, recs []registry.Record) {
 			continue
 		}
 		if p.Err != nil {
+			broken = true
 			d.find(SeverityError, subject, d.mendPlugin(p), "%v", p.Err)
+			d.findings[len(d.findings)-1].WrongConfig = errors.Is(p.Err, swarm.ErrInvalidConfig)
 			continue
 		}
 		if p.Kind == "backend" {
@@ -34,7 +36,11 @@ func (d *examiner) plugins(ctx context.Context, recs []registry.Record) {
 			d.find(SeverityOK, subject, "", "%s %s, %s", p.Kind, p.Version, p.Path)
 		}
 	}
-	if backends == 0 {
+	switch {
+	case backends > 0:
+	case broken:
+		d.find(SeverityError, "plugins", "mend what is wrong with the plugins above", "no backend works")
+	default:
 		d.find(SeverityError, "plugins", "install the swarm-plugin-… programs beside swarm ('make install')", "no backend works")
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -19,13 +20,13 @@ import (
 // maxFile bounds what is read of a config file to find a key.
 const maxFile = 1 << 20
 
-// settingProblems returns the mistakes in the settings of plugins. A plugin alone knows its
+// settingProblems returns the mistakes in the commands and settings of plugins. A plugin alone knows its
 // settings, so it is started with them, and nothing else is asked of it. Plugins for which use
 // returns false are left out: an untrusted file must not have anything started.
 func settingProblems(ctx context.Context, a *app.App, loaded *config.Loaded, use func(config.Plugin) bool) []error {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(loaded.Config.Plugins)) {
-		if p := loaded.Config.Plugins[name]; len(p.Config) > 0 && use(p) {
+		if p := loaded.Config.Plugins[name]; (len(p.Config) > 0 || len(p.Command) > 0) && use(p) {
 			names = append(names, name)
 		}
 	}
@@ -36,17 +37,31 @@ func settingProblems(ctx context.Context, a *app.App, loaded *config.Loaded, use
 	err := a.With(ctx, loaded.Config, func(h *host.Host) error {
 		for _, name := range names {
 			d, err := h.Plugins().Show(ctx, name)
-			if err != nil || !errors.Is(d.Err, swarm.ErrInvalidConfig) {
-				continue // not a mistake in the file; 'swarm doctor' reports it
+			switch err = cmp.Or(err, d.Err); {
+			case err == nil:
+			case errors.Is(err, swarm.ErrInvalidConfig):
+				problems = append(problems, problemsOf(name, setup.Message(err), loaded)...)
+			case d.Kind == "": // without the plugin nobody knows whether its settings are right
+				problems = append(problems, startProblem(name, setup.Message(err), loaded))
 			}
-			problems = append(problems, problemsOf(name, setup.Message(d.Err), loaded)...)
 		}
-		return nil
+		return ctx.Err()
 	})
 	if err != nil {
 		problems = append(problems, err)
 	}
 	return problems
+}
+
+// startProblem returns the problem of a plugin that can't be started as its table says.
+func startProblem(name, text string, loaded *config.Loaded) error {
+	key := "plugins." + name
+	for _, k := range []string{key + ".command", key + ".version", key + ".config", key} {
+		if at, ok := loaded.Origins[k]; ok {
+			return config.Problem{At: at, Key: k, Text: text}
+		}
+	}
+	return config.Problem{Key: key, Text: text}
 }
 
 // quoted is a key as plugins quote it in their errors.

@@ -53,7 +53,10 @@ func runDoctor(ctx context.Context, a *app.App, o *doctorOptions) error {
 		if err != nil {
 			return err
 		}
-		findings := append(found, findings...)
+		if slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.WrongConfig }) { // the files are not without problems then
+			findings = slices.DeleteFunc(findings, func(f doctor.Finding) bool { return f.Severity == doctor.SeverityOK })
+		}
+		findings = append(found, findings...)
 		if o.json {
 			if err := a.PrintJSON(findingsJSON(findings)); err != nil {
 				return err

@@ -29,13 +29,33 @@ func Decode(data []byte, into any) error {
 	if len(data) == 0 || string(data) == "null" {
 		return nil
 	}
-	if problems := unknown(data, target.Elem(), ""); len(problems) > 0 {
+	if problems := append(unknown(data, target.Elem(), ""), wrongTypes(data, target.Elem())...); len(problems) > 0 {
 		return fmt.Errorf("%w: %s", swarm.ErrInvalidConfig, strings.Join(problems, "; "))
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("%w: %s", swarm.ErrInvalidConfig, explain(err))
 	}
 	return nil
+}
+
+// wrongTypes describes the settings whose value does not fit their field, in the order of their keys.
+// The decoder itself stops at the first one.
+func wrongTypes(data []byte, t reflect.Type) []string {
+	var table map[string]json.RawMessage
+	if json.Unmarshal(data, &table) != nil {
+		return nil // it is no table, which the decoder reports
+	}
+	var problems []string
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		one, err := json.Marshal(map[string]json.RawMessage{key: table[key]})
+		if err == nil {
+			err = json.Unmarshal(one, reflect.New(t).Interface())
+		}
+		if err != nil {
+			problems = append(problems, explain(err))
+		}
+	}
+	return problems
 }
 
 // explain turns an error of encoding/json into one in the user's words.

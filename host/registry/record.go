@@ -29,7 +29,7 @@ const (
 	StepBackend   = "backend"
 	// StepKilling: the worker was told to end and nobody waited for it.
 	StepKilling = "killing"
-	// StepUndo: the backend was asked to start the worker, and the call ended then with an error; a
+	// StepUndo: the backend was asked to start the worker, and the call failed then; a
 	// worker that it has started is to be ended.
 	StepUndo = "undo"
 	// StepRespawning: the worker of an agent is ended to be started again.

@@ -46,6 +46,9 @@ type View struct {
 	Group  Group
 	// Folded are the names of groups of which only the name is shown.
 	Folded map[string]bool
+	// Asking shows the workers whose agents ask something, the oldest question first, and no
+	// groups.
+	Asking bool
 }
 
 // Row is a line of a list of workers: a worker, or the head of a group.
@@ -66,9 +69,12 @@ func Rows(s Snapshot, v View) []Row {
 	items := make([]*Item, 0, len(s.Items))
 	words := strings.Fields(strings.ToLower(v.Filter))
 	for i := range s.Items {
-		if s.Items[i].matches(words) {
+		if s.Items[i].matches(words) && (!v.Asking || Answer.Suits(s.Items[i])) {
 			items = append(items, &s.Items[i])
 		}
+	}
+	if v.Asking {
+		v.Sort, v.Group = SortUrgency, GroupNone
 	}
 	if order := orders[v.Sort]; order != nil {
 		slices.SortStableFunc(items, func(a, b *Item) int { return order(*a, *b) })
@@ -81,6 +87,19 @@ func Rows(s Snapshot, v View) []Row {
 		return rows
 	}
 	return grouped(items, v)
+}
+
+// ProjectName names the project of a worker: the directory of the file that declares it, that of
+// its repository, or its own.
+func (i Item) ProjectName() string {
+	switch {
+	case i.Project != "":
+		return filepath.Base(filepath.Dir(i.Project))
+	case i.Workspace != nil && i.Workspace.Base != "":
+		return filepath.Base(i.Workspace.Base)
+	default:
+		return filepath.Base(i.Dir)
+	}
 }
 
 func grouped(items []*Item, v View) []Row {

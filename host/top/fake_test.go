@@ -182,13 +182,21 @@ type rig struct {
 var clock = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // newRig returns a model of a terminal of that size, with workers.
+// newRig shows workers in a dashboard, all of them: an open question would be shown first.
 func newRig(t testing.TB, width, height int, ws ...host.Worker) *rig {
+	t.Helper()
+	return openRig(t, width, height, true, ws...)
+}
+
+// openRig opens a dashboard. met says that it has been open before.
+func openRig(t testing.TB, width, height int, met bool, ws ...host.Worker) *rig {
 	t.Helper()
 	f := &fakeHost{workers: ws}
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSession(ctx, Options{Host: f, Differ: f})
 	t.Cleanup(func() { cancel(); s.running.Wait() })
 	m := newModel(s, theme{})
+	m.met = met
 	m.clock = func() time.Time { return clock }
 	r := &rig{t, m, f}
 	r.send(tea.WindowSizeMsg{Width: width, Height: height})

@@ -23,6 +23,9 @@ type binding struct {
 	run  func(m *model) tea.Cmd
 }
 
+// hintQuestions is the word for the list of questions, which is offered while there are any.
+const hintQuestions = "questions"
+
 type section struct {
 	title    string
 	bindings []binding
@@ -51,6 +54,7 @@ func sections() []section {
 			{keys: []string{"enter"}, shown: "enter", about: "attach, zoom, fold a group", run: (*model).open},
 			{keys: []string{"o"}, shown: "o", about: "next order of the list", run: (*model).nextSort},
 			{keys: []string{"b"}, shown: "b", about: "group by tag, team, project or worktree", run: (*model).nextGroup},
+			{keys: []string{"Q"}, shown: "Q", hint: hintQuestions, about: "questions of agents, or all workers", run: (*model).toggleAsking},
 			{keys: []string{"/"}, shown: "/", hint: "filter", about: "filter by words", run: (*model).startFilter},
 			{keys: []string{"esc"}, shown: "esc", about: "end zoom, marks, filter", run: (*model).escape},
 		}},
@@ -89,7 +93,7 @@ func (b binding) do(m *model) tea.Cmd {
 
 func (b binding) suits(m *model) bool {
 	if b.verb == "" {
-		return true
+		return b.hint != hintQuestions || m.asks()
 	}
 	return slices.ContainsFunc(m.items(), b.verb.Suits)
 }
@@ -218,6 +222,9 @@ func (m *model) open() tea.Cmd {
 		m.list()
 		return nil
 	}
+	if m.view.Asking {
+		return m.start(dash.Answer)
+	}
 	if r.Item.Where.Kind != "" && dash.Attach.Suits(*r.Item) {
 		return m.start(dash.Attach)
 	}
@@ -259,6 +266,9 @@ func (m *model) escape() tea.Cmd {
 		clear(m.marks)
 	case m.view.Filter != "":
 		m.view.Filter = ""
+		m.list()
+	case m.view.Asking:
+		m.view.Asking = false
 		m.list()
 	}
 	return nil

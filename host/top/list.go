@@ -19,9 +19,12 @@ func (m *model) listRows(height int) []string {
 	rows := make([]string, 0, height)
 	for n, r := range shown[:min(len(shown), height)] {
 		at := m.offset + n
-		if r.Item == nil {
+		switch {
+		case r.Item == nil:
 			rows = append(rows, m.fit(m.groupRow(r, at == m.at), m.frame.left))
-		} else {
+		case m.view.Asking:
+			rows = append(rows, m.fit(m.questionRow(*r.Item, at == m.at), m.frame.left))
+		default:
 			rows = append(rows, m.fit(m.itemRow(*r.Item, at == m.at, c), m.frame.left))
 		}
 	}
@@ -96,7 +99,9 @@ func lastFigures(i dash.Item) (cpu, memory string) {
 func (m *model) paneRows(height int) []string {
 	i := m.item()
 	rows := make([]string, 0, height)
-	if i != nil {
+	if i != nil && m.view.Asking {
+		rows = append(rows, m.questionPane(*i, height)...)
+	} else if i != nil {
 		rows = append(rows, m.paneHead(*i)...)
 		rows = append(rows, m.paneBody(*i, max(0, height-len(rows)))...)
 	} else if m.at < len(m.rows) {

@@ -47,6 +47,9 @@ type model struct {
 	// opened is the worker that the person has opened, and has not left since; empty: none.
 	opened string
 
+	// met says that the first look at the workers has been shown.
+	met bool
+
 	// wants are the columns of the list if there is room for all.
 	wants columns
 
@@ -164,6 +167,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case boardMsg:
 		m.board = dash.Snapshot(msg)
 		m.warn()
+		m.meet()
 		m.list()
 		cmd = m.refresh()
 	case outputMsg:

@@ -111,10 +111,12 @@ func (m *model) header() string {
 	if m.view.Filter != "" && m.mode != modeFilter {
 		facts = append(facts, accent.paint("/"+safetext.Line(m.view.Filter)))
 	}
-	if m.view.Sort != dash.SortUrgency {
+	if m.view.Asking {
+		facts = append(facts, accent.paint("questions, the oldest first; esc shows all"))
+	} else if m.view.Sort != dash.SortUrgency {
 		facts = append(facts, faint.paint("sorted by "+string(m.view.Sort)))
 	}
-	if m.view.Group != dash.GroupNone {
+	if m.view.Group != dash.GroupNone && !m.view.Asking {
 		facts = append(facts, faint.paint("by "+string(m.view.Group)))
 	}
 	if m.board.Problem != "" {
@@ -158,7 +160,11 @@ func (m *model) urgent(u dash.Urgency, words string) string {
 func (m *model) heads() string {
 	var line string
 	if m.frame.left > 0 {
-		line = faint.paint(m.fit(m.columns().heads(m), m.frame.left))
+		heads := m.questionHeads()
+		if !m.view.Asking {
+			heads = m.columns().heads(m)
+		}
+		line = faint.paint(m.fit(heads, m.frame.left))
 	}
 	if m.frame.pane < 0 {
 		return line
@@ -167,7 +173,7 @@ func (m *model) heads() string {
 		line += faint.paint(m.symbol("│", "|"))
 	}
 	i := m.item()
-	if i == nil {
+	if i == nil || m.view.Asking {
 		return line + strings.Repeat(" ", m.width-m.frame.pane)
 	}
 	at := m.frame.pane + 1

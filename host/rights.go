@@ -101,11 +101,16 @@ func (h *Host) CallerID() string { return h.callers().ID() }
 // agents are read must not come from one of them.
 func (h *Host) OnlyPerson(ctx context.Context) error {
 	who, err := h.Caller(ctx)
-	if err == nil && who.Person && len(h.callers().Within()) == 0 {
-		return nil
-	}
 	if err != nil {
 		return err
+	}
+	ids, err := h.dir.RunDirs()
+	if err != nil {
+		return err
+	}
+	// In a PID namespace of its own, it may be a part of any of those that it can't see.
+	if who.Person && len(h.callers().Within()) == 0 && !slices.ContainsFunc(ids, h.dir.OutOfSight) {
+		return nil
 	}
 	return worker.Hinted("only a person may do this, and not from inside a worker", "run it in a terminal outside of the workers of swarm")
 }

@@ -201,8 +201,11 @@ func TestAnswerWithBoxes(t *testing.T) {
 	yes, no := true, false
 	w := agent("asks", profile.Blocked)
 	w.State.Choices = []profile.Choice{
-		{Key: "1", Label: "Honey", Checked: &yes}, {Key: "2", Label: "Jam", Checked: &no}, {Key: "3", Label: "Butter", Checked: &no},
-		{Key: "4", Label: "Type something.", Kind: profile.KindText}, {Label: "Submit", Kind: profile.KindSubmit},
+		{Key: "1", Label: "Honey", Checked: &yes},
+		{Key: "2", Label: "Jam", Checked: &no},
+		{Key: "3", Label: "Butter", Checked: &no},
+		{Key: "4", Label: "Type something.", Kind: profile.KindText},
+		{Label: "Submit", Kind: profile.KindSubmit},
 	}
 	one := agent("asks", profile.Blocked)
 	one.State.Choices = []profile.Choice{{Key: "1", Label: "Rye", Selected: true}, {Key: "2", Label: "Type something.", Kind: profile.KindText}}

@@ -166,8 +166,10 @@ func TestAnswerWithBoxes(t *testing.T) {
 	w.State = &host.AgentState{
 		State: profile.Blocked, Question: "Which spreads?", Dialog: profile.Dialog{Digest: "d1"},
 		Choices: []profile.Choice{
-			{Key: "1", Label: "Honey", Checked: &yes}, {Key: "2", Label: "Jam", Checked: &no},
-			{Key: "3", Label: "Type something.", Kind: profile.KindText, Checked: &no}, {Label: "Submit", Kind: profile.KindSubmit},
+			{Key: "1", Label: "Honey", Checked: &yes},
+			{Key: "2", Label: "Jam", Checked: &no},
+			{Key: "3", Label: "Type something.", Kind: profile.KindText, Checked: &no},
+			{Label: "Submit", Kind: profile.KindSubmit},
 		},
 	}
 	field := running("two")

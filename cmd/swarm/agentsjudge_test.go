@@ -36,17 +36,23 @@ func testAgentStopped(t *testing.T, l *lab) {
 	refused := modelserver.Turn{Status: 401, Text: "invalid x-api-key"}
 	l.model.Script(refused, refused, refused)
 	l.swarm("send", "w", "do it")
-	if !l.poll(func() bool { return l.judged().State == "broken" }) {
-		t.Fatalf("the state is %+v\n%s", l.judged(), l.swarm("explain", "w"))
-	}
-	r := l.try("", "wait", "w", "--until", "idle", "--timeout", agentWait.String())
-	if r.code != 5 || !strings.Contains(r.err, "'w' is broken: ") {
-		t.Errorf("wait: exit %d, %s", r.code, r.err)
-	}
+	l.stops("broken", 5)
 	if out := l.swarm("ls"); !strings.Contains(out, " broken") {
 		t.Errorf("ls:\n%s", out)
 	}
 	l.killed()
+}
+
+// stops waits until the agent has stopped with a state, by which a wait for idle fails.
+func (l *lab) stops(state string, code int) {
+	l.t.Helper()
+	if !l.poll(func() bool { return l.judged().State == state }) {
+		l.t.Fatalf("the state is %+v\n%s", l.judged(), l.swarm("explain", "w"))
+	}
+	r := l.try("", "wait", "w", "--until", "idle", "--timeout", agentWait.String())
+	if r.code != code || !strings.Contains(r.err, fmt.Sprintf("'w' is %s: ", state)) {
+		l.t.Errorf("wait: exit %d, %s", r.code, r.err)
+	}
 }
 
 // testAgentLimited: a limit that the client's hooks report is one, whatever the screen says.
@@ -59,13 +65,7 @@ func testAgentLimited(t *testing.T, l *lab) {
 	limited := modelserver.Turn{Status: 429, Text: "You have hit your limit"}
 	l.model.Script(limited, limited, limited, limited)
 	l.swarm("send", "w", "do it")
-	if !l.poll(func() bool { return l.judged().State == "limited" }) {
-		t.Fatalf("the state is %+v\n%s", l.judged(), l.swarm("explain", "w"))
-	}
-	r := l.try("", "wait", "w", "--until", "idle", "--timeout", agentWait.String())
-	if r.code != 4 || !strings.Contains(r.err, "'w' is limited: ") {
-		t.Errorf("wait: exit %d, %s", r.code, r.err)
-	}
+	l.stops("limited", 4)
 	if s := l.judged(); !strings.Contains(s.Reason, "You have hit your limit") {
 		t.Errorf("the state is %+v", s)
 	}

@@ -250,6 +250,8 @@ func testAgentRalphContinue(t *testing.T, l *lab) {
 		l.swarm("answer", "w", "2")
 		l.until("idle")
 		l.killed()
+	case "gemini", "qwen":
+		l.swarm("integrate", l.client.name)
 	default:
 		t.Skip("its profile does not tell the id of a conversation")
 	}

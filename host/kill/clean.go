@@ -1,6 +1,7 @@
 package kill
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -214,7 +215,7 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 		}
 		events := []registry.Event{history.NewEvent(&now, history.Cleaned, history.OneLine(text), time.Now())}
 		if now.Workspace != nil && !out.WorkspaceRemoved {
-			events = append([]registry.Event{history.NewEvent(&now, history.Kept, now.Workspace.Location(), time.Now())}, events...)
+			events = append([]registry.Event{history.NewEvent(&now, history.Kept, cmp.Or(out.keptAt, now.Workspace.Location()), time.Now())}, events...)
 		}
 		err := errors.Join(tx.Delete(ctx, rec.ID), tx.Forget(ctx, rec.ID), team.WorkerCleaned(ctx, tx, &now))
 		for _, id := range left {
@@ -262,8 +263,10 @@ func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req Cl
 		return fmt.Errorf("its worktree %s stays: %w", path, err)
 	case err != nil:
 		out.Warnings = append(out.Warnings, preserving(&rec, err.Error()))
+		out.keptAt = keptAt(&rec, err.Error())
 	case res.Kept != nil:
 		out.Warnings = append(out.Warnings, preserving(&rec, res.Kept.Reason))
+		out.keptAt = keptAt(&rec, res.Kept.Reason)
 	default:
 		out.WorkspaceRemoved = true
 		out.Worker.Workspace = nil
@@ -279,6 +282,15 @@ func preserving(rec *registry.Record, reason string) worker.Warning {
 		w.Hint = fmt.Sprintf("the worktree is %s", ws.Location())
 	}
 	return w
+}
+
+// keptAt returns what the history says about the place of a workspace that stays. It is not where the
+// record says if it was moved; then the reason names the place.
+func keptAt(rec *registry.Record, reason string) string {
+	if ws := rec.Workspace; ws.Host != "" || !isGone(ws.Path) {
+		return ws.Location()
+	}
+	return history.OneLine(reason)
 }
 
 func isGone(path string) bool {

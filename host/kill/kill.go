@@ -86,6 +86,8 @@ type Outcome struct {
 	Notices []string
 	// WorkspaceRemoved says that there was a workspace and that it was removed.
 	WorkspaceRemoved bool
+	// keptAt is where a workspace that stays is, or what is known of that; empty: where the record says.
+	keptAt string
 }
 
 // Kill ends the selected workers, all at the same time. An unknown name is a

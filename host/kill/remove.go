@@ -52,14 +52,14 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 			w.Hint = "the worktree stays: " + rec.Workspace.Location()
 		}
 		out.Warnings = append(out.Warnings, w)
-		k.tellKept(ctx, &rec)
+		k.tellKept(ctx, &rec, err.Error())
 	case res.Kept != nil:
 		w := cannotRemove(rec.Name, res.Kept.Reason)
 		if res.Kept.Forceable {
 			w.Hint = hintForce
 		}
 		out.Warnings = append(out.Warnings, w)
-		k.tellKept(ctx, &rec)
+		k.tellKept(ctx, &rec, res.Kept.Reason)
 	default:
 		out.WorkspaceRemoved = true
 		out.Worker.Workspace = nil
@@ -70,14 +70,14 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 }
 
 // tellKept records the place of a workspace whose worker's record is gone.
-func (k *killing) tellKept(ctx context.Context, rec *registry.Record) {
+func (k *killing) tellKept(ctx context.Context, rec *registry.Record, reason string) {
 	if !rec.IsEphemeral() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
 	err := k.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, rec.Workspace.Location(), time.Now()))
+		_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, keptAt(rec, reason), time.Now()))
 		return err
 	})
 	k.warnIf(err, "the history can't be written", "worker", rec.Name)

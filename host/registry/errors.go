@@ -89,6 +89,9 @@ func cannotWrite(path string, err error) error {
 	if Full(filepath.Dir(path)) {
 		return fmt.Errorf("%w: %s: %w", ErrFull, path, err)
 	}
+	if limit := (unix.Rlimit{}); unix.Getrlimit(unix.RLIMIT_FSIZE, &limit) == nil && limit.Cur != unix.RLIM_INFINITY {
+		return fmt.Errorf("%w: %s: %w; the caller limits its files to %d bytes (ulimit -f)", ErrReadOnly, path, err, limit.Cur)
+	}
 	return fmt.Errorf("%w: %s: %w", ErrReadOnly, path, err)
 }
 

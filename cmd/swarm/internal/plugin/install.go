@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ run.`,
 		Args:                  command.Arguments(1, 1, "a plugin or an archive"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.path = args[0]
-			if scheme, _, isURL := strings.Cut(o.path, "://"); isURL && !strings.ContainsAny(scheme, "/. ") {
+			if isRemote(o.path) {
 				return output.WithHint(fmt.Errorf("cannot install from %s: swarm downloads nothing", o.path),
 					"download the file and its SHA256SUMS first, then install the file")
 			}
@@ -114,4 +115,18 @@ func runInstall(ctx context.Context, a *app.App, o pluginInstallOptions) error {
 		}
 		return nil
 	})
+}
+
+// isRemote reports whether an argument names a place on another machine, and no file of that name exists: a
+// URL, an address as git and scp have it, or a Go module.
+func isRemote(path string) bool {
+	if _, err := os.Lstat(path); err == nil {
+		return false
+	}
+	if scheme, _, isURL := strings.Cut(path, "://"); isURL && !strings.ContainsAny(scheme, "/. ") {
+		return true
+	}
+	first, _, _ := strings.Cut(path, "/")
+	host, _, isAddress := strings.Cut(first, ":")
+	return isAddress && strings.Contains(host, "@") || first == "github.com" || first == "gitlab.com"
 }

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -99,13 +100,17 @@ func (s *Sender) canApprove(in swarm.Input, looks bool, rec *registry.Record) bo
 		return false
 	}
 	if s.asks(rec) {
-		return !looks
+		return !looks || runsCommand(in.Data)
 	}
 	// A program on a terminal may show dialogs that swarm does not know. A team-mate may send
 	// a text to such an agent, but not say that it is to be typed at whatever is shown.
 	recs := []registry.Record{*rec}
 	return !rec.Stdin && (rec.Agent != "" && !looks || s.opts.Own(recs) >= 0 || s.outOfSight(recs) >= 0)
 }
+
+// runsCommand reports whether an agent may run a text as a command of a shell, without asking: Codex
+// does that with what is behind a "!".
+func runsCommand(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("!")) }
 
 // asks reports whether a worker is an agent whose dialogs are known.
 func (s *Sender) asks(rec *registry.Record) bool {

@@ -53,7 +53,7 @@ func TestLevels(t *testing.T) {
 
 const goTrace = "panic: out of luck\n\ngoroutine 7 [running]:\nmain.main()\n\t/src/main.go:7 +0x1d\nexit status 2\n"
 
-// Text of common loggers, each at its level, and what is no entry.
+// Text of common loggers, each at its level, and lines that do not belong to a log.
 func TestTextOfLoggers(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

@@ -59,7 +59,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	}
 	if rec.State == registry.Starting {
 		// It was quicker than the spawn that started it.
-		if rec, err = h.settled(ctx, rec); err != nil {
+		if rec, err = h.settler.Settled(ctx, rec); err != nil {
 			return worker.Of(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
 		}
 	}
@@ -109,15 +109,15 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 	if err != nil {
 		return registry.Record{}, err
 	}
-	run := h.callers().RunDir()
-	id := h.callers().IDOf(run)
+	run := h.callers.RunDir()
+	id := h.callers.IDOf(run)
 	var recs []registry.Record
 	if reg != nil && id != "" {
 		if recs, _, err = reg.Read(ctx, registry.Query{Names: []string{id}}); err != nil {
 			return registry.Record{}, err
 		}
 	}
-	if at := registry.IndexOf(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.callers().IsShim() {
+	if at := registry.IndexOf(recs, id); at >= 0 && recs[at].State != registry.Stopped && !h.callers.IsShim() {
 		// For a worker with a shim the environment alone proves nothing: it may come from a
 		// daemon that was started inside.
 		if _, err := os.Stat(filepath.Join(h.dir.RunDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {

@@ -137,5 +137,5 @@ func (h *Host) Stats(ctx context.Context, sel Selection) ([]Figures, []string, e
 
 // Meter returns a meter for callers that measure again and again.
 func (h *Host) Meter() *stats.Meter {
-	return stats.New(stats.Options{Plugins: h.plugins, Find: h.choose, Observe: h.observe})
+	return stats.New(stats.Options{Plugins: h.plugins, Roster: h.roster})
 }

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/swarmhost/swarm/host/display"
@@ -10,8 +9,6 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/store"
-	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -30,7 +27,7 @@ func (h *Host) Logs(ctx context.Context, name string, o swarm.OutputOptions, eac
 
 // Names returns the names of the selected workers. It asks no backend.
 func (h *Host) Names(ctx context.Context, sel Selection) ([]string, error) {
-	recs, _, err := h.choose(ctx, sel)
+	recs, _, err := h.roster.See(ctx, sel)
 	names := make([]string, len(recs))
 	for i, rec := range recs {
 		names[i] = rec.Name
@@ -88,50 +85,15 @@ func (h *Host) TellOfLoop(ctx context.Context, id string, kind history.Kind, tex
 	})
 }
 
-// begun returns the record of a worker whose spawn is over, for reading; it waits
-// for that.
-func (h *Host) begun(ctx context.Context, name string) (registry.Record, error) {
-	recs, _, err := h.choose(ctx, worker.Selection{Names: []string{name}})
-	if err != nil {
-		return registry.Record{}, err
-	}
-	rec := recs[0]
-	if rec.State == registry.Starting {
-		if _, err := display.AwaitLock(ctx, h.dir, rec.ID); err != nil {
-			return rec, err
-		}
-		if rec, err = h.restored(ctx, rec); err != nil {
-			return rec, err
-		}
-	}
-	switch rec.State {
-	case registry.Running:
-		return rec, nil
-	case registry.Stopped:
-		return rec, worker.NotRunning(rec.Name)
-	default:
-		return rec, fmt.Errorf("cannot wait for '%s': its %s", rec.Name, history.ReasonInterrupted)
-	}
-}
-
-// restored is [store.Restored] for reading.
-func (h *Host) restored(ctx context.Context, rec registry.Record) (registry.Record, error) {
-	reg, err := h.store.Reading(ctx)
-	if err != nil {
-		return rec, err
-	}
-	return store.Restored(ctx, reg, rec)
-}
-
 // Questions returns the open questions of agents, the oldest first, see
 // [question.Reader.Open]. The selection is as for [Host.Workers].
 func (h *Host) Questions(ctx context.Context, sel Selection) (open []question.Question, warnings []string, err error) {
-	recs, warnings, err := h.choose(ctx, sel)
+	recs, warnings, err := h.roster.See(ctx, sel)
 	if err != nil {
 		return nil, warnings, err
 	}
 	recs = h.display().Profiled(recs)
-	ws := h.observe(ctx, recs)
+	ws := h.roster.Observe(ctx, recs)
 	h.display().Look(ctx, recs, ws)
 	open, err = h.questions().Open(ctx, recs, ws)
 	return open, warnings, err

@@ -17,7 +17,7 @@ import (
 func crewRig(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t)
-	r.opts.Env = nil
+	r.setEnv()
 	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
 		_, err := team.Create(ctx, tx, team.Caller{Person: true}, team.New{Name: "crew"}, time.Now())
 		return err
@@ -61,7 +61,7 @@ func (r *rig) token(t *testing.T, name string) string {
 func (r *rig) as(t *testing.T, env ...string) *rig {
 	t.Helper()
 	other := r.inside(t, Worker{})
-	other.opts.Env = env
+	other.setEnv(env...)
 	return other
 }
 

@@ -26,7 +26,7 @@ func (r *rig) inside(t *testing.T, w Worker) *rig {
 	in := rigIn(t, r.root)
 	in.one, in.two, in.plugins = r.one, r.two, r.plugins
 	in.usePlugins(r.plugins)
-	in.opts.Env = []string{swarm.EnvWorkerID + "=" + w.ID}
+	in.setEnv(swarm.EnvWorkerID + "=" + w.ID)
 	return in
 }
 

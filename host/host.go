@@ -20,6 +20,8 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/roster"
+	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
@@ -35,6 +37,9 @@ type Host struct {
 	catalog *catalog.Catalog
 	plugins *backend.Plugins
 	history *history.History
+	callers *caller.Finder
+	roster  *roster.Roster
+	settler *settle.Settler
 	answers *question.Ruler
 	// profiles reads the profiles of agents when they are first needed.
 	profiles func() (*profile.Set, error)
@@ -70,6 +75,8 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		},
 		Stranded: func(ctx context.Context, busy func(string) bool) error { return h.liveness().SweepGone(ctx, busy) },
 	})
+	h.identify()
+	h.settler = settle.New(settle.Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: o.Logger})
 	h.answers = question.NewRuler(question.RulerOptions{Rules: o.Answers, Answer: func(ctx context.Context, id, who string, r deliver.Reply) error {
 		_, err := h.input().AnswerFor(ctx, id, who, r)
 		return err
@@ -77,8 +84,14 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-func (h *Host) callers() *caller.Finder {
-	return caller.New(caller.Options{Dir: h.dir, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, Worker: h.opts.Worker, View: h.store.View})
+// identify makes the parts that depend on the caller.
+func (h *Host) identify() {
+	h.callers = caller.New(caller.Options{
+		Dir: h.dir, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, Worker: h.opts.Worker, View: h.store.View,
+	})
+	h.roster = roster.New(roster.Options{
+		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, Callers: h.callers, Logger: h.log,
+	})
 }
 
 // Plugins returns the administration of plugins.
@@ -92,7 +105,7 @@ func (h *Host) Plugins() *pluginadmin.Admin {
 func (h *Host) liveness() *liveness.Checker {
 	return liveness.New(liveness.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history,
-		Settle: h.settled, Shows: h.display().Shows, StopIdle: h.StopIdleServers,
+		Settler: h.settler, Shows: h.display().Shows, StopIdle: h.StopIdleServers,
 	})
 }
 

@@ -76,7 +76,7 @@ func TestCaller(t *testing.T) {
 	if _, err := none.Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
 		t.Errorf("a token without a registry: %v", err)
 	}
-	none.opts.Env = nil
+	none.setEnv()
 	if c, err := none.Caller(t.Context()); err != nil || !c.Person {
 		t.Errorf("a person without a registry: %+v, %v", c, err)
 	}

@@ -314,7 +314,7 @@ func TestKillSelf(t *testing.T) {
 	r := newRig(t)
 	me := r.spawn(t, "me", "one", withTree)
 	r.spawn(t, "other", "one")
-	r.opts.Env = []string{swarm.EnvWorkerID + "=" + me.ID}
+	r.setEnv(swarm.EnvWorkerID + "=" + me.ID)
 	var order []string
 	r.one.onKill = func(_ context.Context, w fakeWorker, o swarm.KillOptions) (swarm.KillResult, error) {
 		order = append(order, "kill "+w.Spec.Name)

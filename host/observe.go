@@ -5,10 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/swarmhost/swarm/host/backend"
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/worker"
 )
 
 // Workers returns the selected workers as they are now. A selection without
@@ -17,14 +14,14 @@ import (
 // warnings. A backend that can't be asked makes its own workers
 // [StatusUnknown].
 func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warnings []string, err error) {
-	recs, warnings, err := h.choose(ctx, sel)
+	recs, warnings, err := h.roster.See(ctx, sel)
 	if err != nil {
 		return nil, warnings, err
 	}
 	if sel.States {
 		_ = h.display().Profiled(recs) // read now, while the plugin starts, and not after its answer
 	}
-	ws = h.observe(ctx, recs)
+	ws = h.roster.Observe(ctx, recs)
 	if sel.States {
 		h.display().Look(ctx, recs, ws)
 	}
@@ -41,22 +38,10 @@ func (h *Host) Workers(ctx context.Context, sel Selection) (ws []Worker, warning
 	return ws, warnings, nil
 }
 
-func (h *Host) observe(ctx context.Context, recs []registry.Record) []Worker {
-	ws := make([]Worker, len(recs))
-	for i, r := range recs {
-		ws[i] = worker.Of(r)
-		if r.State == registry.Starting {
-			ws[i].Status = StatusStarting
-			if !h.dir.Locked(r.ID) {
-				ws[i].Reason = history.ReasonInterrupted
-			}
-		}
-	}
-	backend.Each(h.plugins.Groups(recs, registry.Record.IsRunning), func(g *backend.Group) {
-		for i, s := range h.plugins.Statuses(ctx, g) {
-			ws[g.At[i]].Apply(s)
-			ws[g.At[i]].Can = g.Can
-		}
-	})
-	return ws
+// ByAgent returns the selection with the worker of an agent in place of each name that
+// no worker has and the agent does, see [store.Store.ByAgent].
+func (h *Host) ByAgent(ctx context.Context, sel Selection) (Selection, error) {
+	names, err := h.store.ByAgent(ctx, sel.Names)
+	sel.Names = names
+	return sel, err
 }

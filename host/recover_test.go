@@ -44,7 +44,7 @@ func TestHelperSpawn(t *testing.T) {
 	}
 	agent := os.Getenv("HOST_TEST_AGENT") != ""
 	if agent {
-		r.opts.Env = nil
+		r.setEnv()
 	}
 	r.tree.afterCreate = func(context.Context) error { stop("workspace"); return nil }
 	r.one.beforeSpawn = func(context.Context, swarm.Spec) error { stop("before"); return nil }

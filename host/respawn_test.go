@@ -30,7 +30,7 @@ func (r *rig) respawn(t *testing.T, name string) Worker {
 // record returns the only record of that name.
 func (r *rig) record(t *testing.T, name string) registry.Record {
 	t.Helper()
-	recs, _, err := r.choose(t.Context(), Selection{Names: []string{name}})
+	recs, _, err := r.roster.See(t.Context(), Selection{Names: []string{name}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestRespawnFromInside(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	me := r.spawn(t, "me", "one")
-	r.opts.Env = []string{"OUT=" + filepath.Join(r.root, "out"), "PATH=" + os.Getenv("PATH"), "SWARM_TOKEN=secret", swarm.EnvWorkerID + "=" + me.ID}
+	r.setEnv("OUT="+filepath.Join(r.root, "out"), "PATH="+os.Getenv("PATH"), "SWARM_TOKEN=secret", swarm.EnvWorkerID+"="+me.ID)
 	out := filepath.Join(r.root, "out")
 	script := `cat; echo "$0" > "$OUT.new"; env | grep ^SWARM_ | sort >> "$OUT.new"; mv "$OUT.new" "$OUT"`
 	r.opts.Executable = "/bin/sh"
@@ -51,7 +51,7 @@ func TestRespawnFromInside(t *testing.T) {
 
 	// The helper is in no worker, wherever it was started, and what goes wrong in it
 	// is told by the history.
-	r.opts.Env = append(r.opts.Env, swarm.EnvShim+"=respawn")
+	r.setEnv(append(r.opts.Env, swarm.EnvShim+"=respawn")...)
 	if w := r.respawn(t, "me"); w.ID == me.ID || len(r.one.kills["me"]) != 1 {
 		t.Errorf("the helper respawned %+v", w)
 	}
@@ -68,7 +68,7 @@ func TestRespawnFromInsideRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	me := r.spawn(t, "me", "one")
-	r.opts.Env = []string{swarm.EnvWorkerID + "=" + me.ID}
+	r.setEnv(swarm.EnvWorkerID + "=" + me.ID)
 	as := r.request("me", "one")
 	for _, req := range []RespawnRequest{{}, {As: &as, Helper: []string{"again"}}} {
 		if _, err := r.Respawn(t.Context(), "me", req); !errors.Is(err, swarm.ErrInvalidSpec) {

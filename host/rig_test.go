@@ -74,6 +74,12 @@ func rigIn(t testing.TB, root string) *rig {
 }
 
 // request is a spawn that works.
+// setEnv changes the environment of the caller.
+func (r *rig) setEnv(env ...string) {
+	r.opts.Env = env
+	r.identify()
+}
+
 func (r *rig) request(name, backend string) SpawnRequest {
 	return SpawnRequest{Name: name, Backend: backend, Command: []string{"sleep", "9"}, Dir: r.cwd}
 }

@@ -19,21 +19,19 @@ import (
 
 func (h *Host) display() *display.Reader {
 	return display.New(display.Options{
-		Dir: h.dir, Plugins: h.plugins, Logger: h.log, Profiles: h.profiles,
-		Find: h.choose, Begun: h.begun, Observe: h.observe, Remember: h.remember, AwaitChange: h.store.AwaitChange,
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, Roster: h.roster, Logger: h.log, Profiles: h.profiles,
 	})
 }
 
 // Saved returns the room of work that was saved from removed workspaces.
 func (h *Host) Saved() *saved.Keeper {
-	return saved.New(saved.Options{Dir: h.dir, Plugins: h.plugins, Find: h.choose})
+	return saved.New(saved.Options{Dir: h.dir, Plugins: h.plugins, Roster: h.roster})
 }
 
 func (h *Host) input() *input.Sender {
 	return input.New(input.Options{
-		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Env: h.opts.Env, Find: h.chooseNamed, See: h.choose,
-		Settled: h.settled, Observe: h.observe, MayEnd: h.mayEnd, Own: h.ownAmong, Change: h.Change,
-		Caller: h.Caller, LeaderAnswers: h.opts.LeaderAnswers,
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, Display: h.display(), Roster: h.roster, Settler: h.settler,
+		Env: h.opts.Env, LeaderAnswers: h.opts.LeaderAnswers,
 	})
 }
 
@@ -43,7 +41,7 @@ func (h *Host) questions() *question.Reader {
 
 func (h *Host) couriers() *courier.Office {
 	return courier.New(courier.Options{
-		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Input: h.input(), Callers: h.callers(), Logger: h.log,
+		Dir: h.dir, Plugins: h.plugins, Display: h.display(), Input: h.input(), Callers: h.callers, Logger: h.log,
 		Executable: h.opts.Executable, Env: func() []string { return spawn.HostEnv(h.opts.Env) }, Quiet: h.opts.NoWake, View: h.View, Change: h.Change, Reopen: h.store.Reopen,
 		Rules: h.opts.Answers, Notify: h.opts.Notify,
 	})
@@ -51,8 +49,7 @@ func (h *Host) couriers() *courier.Office {
 
 func (h *Host) killer() *kill.Killer {
 	return kill.New(kill.Options{
-		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: h.log,
-		Find: h.chooseNamed, Settled: h.settled, Observe: h.observe, MayEnd: h.mayEnd, Inside: h.callerAmong,
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Roster: h.roster, Settler: h.settler, Logger: h.log,
 	})
 }
 
@@ -63,17 +60,16 @@ func (h *Host) spawner() *spawn.Spawner {
 	}
 	return spawn.New(spawn.Options{
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, History: h.history, Display: h.display(),
-		Callers: h.callers(), Killer: h.killer(), Logger: h.log, Env: h.opts.Env, Executable: h.opts.Executable,
+		Roster: h.roster, Settler: h.settler, Callers: h.callers, Killer: h.killer(), Logger: h.log, Env: h.opts.Env, Executable: h.opts.Executable,
 		Kill: policy, OutputLimit: h.opts.OutputLimit, Defaults: h.opts.Defaults, DefaultWorkspace: defaultWorkspace,
-		Find: h.chooseNamed, Observe: h.observe, MayEnd: h.mayEnd, Inside: h.callerAmong, Wake: h.Wake,
+		Wake: h.Wake,
 	})
 }
 
 func (h *Host) watcher() *watch.Watcher {
 	return watch.New(watch.Options{
-		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: h.log,
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Settler: h.settler, Logger: h.log,
 		KeepEvents: h.opts.KeepEvents,
-		Settle:     h.settled,
 		Kill:       h.killDisowned,
 		Unfinished: h.killer().FinishRemovals,
 		SweepTeams: func(ctx context.Context) ([]string, error) { return h.SweepTeam(ctx, "") },

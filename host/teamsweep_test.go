@@ -161,7 +161,7 @@ func TestAwaitChange(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			r := begin(t)
-			r.opts.Env = nil
+			r.setEnv()
 			other := r.as(t)
 			looked := make(chan struct{}, 1)
 			done := make(chan error, 1)

@@ -89,7 +89,7 @@ func (h *Host) turnOf(w Worker, err error) (Turn, error) {
 
 // hasAnswered reports whether an agent's screen shows an answer to a text.
 func (h *Host) hasAnswered(ctx context.Context, name, text string) bool {
-	rec, err := h.begun(ctx, name)
+	rec, err := h.roster.Begun(ctx, name)
 	if err != nil {
 		return false
 	}

@@ -55,23 +55,23 @@ func (h *Host) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []W
 // another process, is over. A worker whose spawn failed is an [ErrNotFound], as
 // one that never was.
 func (h *Host) Settled(ctx context.Context, name string) (Worker, error) {
-	recs, _, err := h.chooseNamed(ctx, Selection{Names: []string{name}})
+	recs, _, err := h.roster.Pick(ctx, Selection{Names: []string{name}})
 	if err != nil {
 		return Worker{}, err
 	}
 	rec := recs[0]
 	if rec.State == registry.Starting {
-		if rec, err = h.spawner().Settled(ctx, rec); err != nil {
+		if rec, err = h.settler.Settled(ctx, rec); err != nil {
 			return Worker{}, err
 		}
 	}
-	return h.observe(ctx, []registry.Record{rec})[0], nil
+	return h.roster.Observe(ctx, []registry.Record{rec})[0], nil
 }
 
 // Declared returns the workers that the config file of a project declared when they were
 // spawned, as they are recorded: no backend is asked how they are.
 func (h *Host) Declared(ctx context.Context, project string) ([]Worker, error) {
-	recs, _, err := h.choose(ctx, Selection{All: true})
+	recs, _, err := h.roster.See(ctx, Selection{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +82,6 @@ func (h *Host) Declared(ctx context.Context, project string) ([]Worker, error) {
 		}
 	}
 	return ws, nil
-}
-
-// settled returns the record of a worker that was starting once its spawn is over.
-func (h *Host) settled(ctx context.Context, rec registry.Record) (registry.Record, error) {
-	return h.spawner().Settled(ctx, rec)
 }
 
 // CheckName returns an error if a worker can't have that name.

@@ -24,7 +24,7 @@ func (h *Host) Wait(ctx context.Context, sel Selection, each func(Worker)) error
 	if len(sel.Names) == 0 && !sel.All && sel.Tag == "" {
 		return ErrNoSelection
 	}
-	recs, err := h.awaited(ctx, sel)
+	recs, err := h.roster.Awaited(ctx, sel)
 	if err != nil {
 		return err
 	}
@@ -51,19 +51,19 @@ func (h *Host) Wait(ctx context.Context, sel Selection, each func(Worker)) error
 
 func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Worker)) {
 	var wg sync.WaitGroup
-	now := h.observe(ctx, recs)
+	now := h.roster.Observe(ctx, recs)
 	for i, w := range now {
 		switch w.Status {
 		case StatusRunning:
 		case StatusStarting:
 			wg.Go(func() { h.waitStarting(ctx, recs[i], tell) })
 		case StatusStopped, StatusLost:
-			h.remember(ctx, &w)
+			h.roster.Remember(ctx, &w)
 			tell(w)
 		case StatusUnknown:
 			// A timeout says nothing about the worker.
 			if !display.NearlyOver(ctx) {
-				h.remember(ctx, &w)
+				h.roster.Remember(ctx, &w)
 				tell(w)
 			}
 		}
@@ -84,15 +84,15 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 // waitStarting waits for the end of a spawn, then for that of the worker.
 func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(Worker)) {
 	// The lock is free when the spawn is over, one way or the other.
-	if _, err := display.AwaitLock(ctx, h.dir, rec.ID); err != nil {
+	if _, err := h.dir.AwaitLock(ctx, rec.ID); err != nil {
 		return
 	}
 	w := worker.Of(rec)
-	rec, err := h.restored(ctx, rec)
+	rec, err := h.roster.Restored(ctx, rec)
 	switch {
 	case err != nil:
 		w.Reason = err.Error()
-		h.remember(ctx, &w)
+		h.roster.Remember(ctx, &w)
 		tell(w)
 	case rec.State == registry.Starting:
 		// It was interrupted; settling it would be a change.
@@ -115,7 +115,7 @@ func (h *Host) waitGroup(ctx context.Context, g *backend.Group, tell func(Worker
 		told[i] = true
 		w := worker.Of(g.Recs[i])
 		w.Apply(swarm.StatusResult{Status: s, Err: err})
-		h.remember(ctx, &w)
+		h.roster.Remember(ctx, &w)
 		tell(w)
 	}
 	for ctx.Err() == nil {
@@ -154,52 +154,4 @@ func (h *Host) waitBatch(ctx context.Context, p *backend.Peer, g *backend.Group,
 		answer(g.At[i], r.Status, r.Err)
 	}
 	return err
-}
-
-// awaited returns the records of the workers to wait for. An ephemeral worker may be gone
-// if another process has recorded its end; its exit must be reported all the same.
-func (h *Host) awaited(ctx context.Context, sel Selection) ([]registry.Record, error) {
-	recs, _, err := h.choose(ctx, sel)
-	if !errors.Is(err, ErrNotFound) {
-		return recs, err
-	}
-	recs = nil
-	for _, name := range sel.Names {
-		one, _, err := h.choose(ctx, Selection{Names: []string{name}})
-		if errors.Is(err, ErrNotFound) {
-			one, err = h.departed(ctx, name)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if registry.IndexOf(recs, one[0].ID) < 0 {
-			recs = append(recs, one[0])
-		}
-	}
-	return recs, nil
-}
-
-// departed returns the record of an ephemeral worker that has gone with its end.
-func (h *Host) departed(ctx context.Context, name string) ([]registry.Record, error) {
-	reg, err := h.store.Reading(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rec, err := history.Departed(ctx, reg, name)
-	return []registry.Record{rec}, err
-}
-
-// remember fills in the exit of a worker from the history: the process that recorded it
-// may have removed everything else since.
-func (h *Host) remember(ctx context.Context, w *Worker) {
-	if w.Status == StatusStopped && w.Exit != nil {
-		return
-	}
-	reg, err := h.store.Reading(ctx)
-	if err != nil || reg == nil {
-		return
-	}
-	if e, err := reg.End(ctx, w.ID); err == nil && e.Exit != nil {
-		w.Status, w.PID, w.Reason, w.Exit, w.Ended, w.Survivors = StatusStopped, 0, "", e.Exit, e.Exit.Time, nil
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -143,4 +144,21 @@ func (ps *Plugins) InspectWorkspace(ctx context.Context, rec *registry.Record, o
 		return err
 	})
 	return state, err
+}
+
+// DirIn returns the directory that a worker with a workspace runs in.
+func DirIn(ask *registry.WorkspaceAsk, ws *swarm.WorkspaceRef) string {
+	if ask == nil || !ask.Within || !filepath.IsLocal(ws.Dir) {
+		return ws.Path
+	}
+	return filepath.Join(ws.Path, ws.Dir)
+}
+
+// IsMissing reports whether a workspace is gone. One on another machine can't be seen from here.
+func IsMissing(ws *swarm.WorkspaceRef) bool { return ws.Host == "" && IsGone(ws.Path) }
+
+// IsGone reports whether nothing is at a path of this machine any more.
+func IsGone(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -1,7 +1,6 @@
 package display
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,28 +11,21 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/roster"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Options say what a [Reader] needs.
 type Options struct {
 	Dir     statedir.Dir
+	Store   *store.Store
 	Plugins *backend.Plugins
+	Roster  *roster.Roster
 	Logger  hclog.Logger
 	// Profiles returns the profiles of agents.
 	Profiles func() (*profile.Set, error)
-	// Find returns the records of the selected workers.
-	Find func(context.Context, worker.Selection) ([]registry.Record, []string, error)
-	// Begun returns the record of a worker that runs, once its spawn is over.
-	Begun func(ctx context.Context, name string) (registry.Record, error)
-	// Observe asks backends how workers are.
-	Observe func(context.Context, []registry.Record) []worker.Worker
-	// Remember fills in the exit of a worker that the history knows.
-	Remember func(context.Context, *worker.Worker)
-	// AwaitChange calls check now and after every change of the registry.
-	AwaitChange func(ctx context.Context, check func(context.Context) (done bool, err error)) error
 }
 
 // Reader reads what workers show. Its methods may be called at the same time.

@@ -67,7 +67,7 @@ func (e *NoRunError) Error() string {
 // Logs calls each for every piece of output of one worker, running or ended, and
 // returns an error of each as it is.
 func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error {
-	recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, e
 // separated, unless its end takes long. The output of a worker that can't be read ends with
 // an error; that of the others goes on. Nothing is called at the same time.
 func (d *Reader) LogsOf(ctx context.Context, sel worker.Selection, req LogsRequest, each func(name string, o swarm.Output) error) (warnings []string, err error) {
-	recs, warnings, err := d.opts.Find(ctx, sel)
+	recs, warnings, err := d.opts.Roster.See(ctx, sel)
 	if err != nil {
 		return warnings, err
 	}
@@ -140,8 +140,8 @@ func (n *newcomers) note(rec registry.Record) bool {
 // watch looks for new workers after every change of the registry. If it can't, the others
 // are followed all the same.
 func (n *newcomers) watch(ctx context.Context, wake func()) {
-	_ = n.reader.opts.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
-		recs, _, err := n.reader.opts.Find(ctx, n.sel)
+	_ = n.reader.opts.Store.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+		recs, _, err := n.reader.opts.Roster.See(ctx, n.sel)
 		if err != nil {
 			return false, nil // the next change is another chance
 		}
@@ -275,10 +275,10 @@ func (d *Reader) begunNow(ctx context.Context, rec registry.Record) registry.Rec
 	if rec.State != registry.Starting {
 		return rec
 	}
-	if held, err := AwaitLock(ctx, d.opts.Dir, rec.ID); !held || err != nil {
+	if held, err := d.opts.Dir.AwaitLock(ctx, rec.ID); !held || err != nil {
 		return rec
 	}
-	if recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{rec.Name}}); err == nil {
+	if recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{rec.Name}}); err == nil {
 		return recs[0]
 	}
 	return rec
@@ -287,32 +287,20 @@ func (d *Reader) begunNow(ctx context.Context, rec registry.Record) registry.Rec
 // nextRun returns the record of the run after the one of rec, which has ended. It waits for
 // a respawn that is under way.
 func (d *Reader) nextRun(ctx context.Context, rec registry.Record) (next registry.Record, found bool) {
-	_, _ = AwaitLock(ctx, d.opts.Dir, statedir.RespawnLock(rec.ID))
-	recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{rec.Name}})
+	_, _ = d.opts.Dir.AwaitLock(ctx, statedir.RespawnLock(rec.ID))
+	recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{rec.Name}})
 	if err != nil || !slices.Contains(recs[0].Previous, rec.ID) {
 		return rec, false
 	}
 	return d.begunNow(ctx, recs[0]), true
 }
 
-// AwaitLock waits until nothing holds a lock, and reports whether something did.
-func AwaitLock(ctx context.Context, dir statedir.Dir, name string) (held bool, err error) {
-	if !dir.Locked(name) {
-		return false, nil
-	}
-	unlock, err := dir.Lock(ctx, name)
-	if err == nil {
-		unlock()
-	}
-	return true, err
-}
-
 // asEnded returns a worker whose output has ended. Its record may have gone with its end.
 func (d *Reader) asEnded(ctx context.Context, rec registry.Record) worker.Worker {
-	if recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{rec.ID}}); err == nil && recs[0].ID == rec.ID {
+	if recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{rec.ID}}); err == nil && recs[0].ID == rec.ID {
 		rec = recs[0]
 	}
-	w := d.opts.Observe(ctx, []registry.Record{rec})[0]
-	d.opts.Remember(ctx, &w)
+	w := d.opts.Roster.Observe(ctx, []registry.Record{rec})[0]
+	d.opts.Roster.Remember(ctx, &w)
 	return w
 }

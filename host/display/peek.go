@@ -32,12 +32,12 @@ type Peek struct {
 // no screen, as plain text, whether it runs or has ended. lines is how many; 0: the
 // visible screen, or [PeekLines] lines of output.
 func (d *Reader) Peek(ctx context.Context, name string, lines int) (Peek, error) {
-	recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return Peek{}, err
 	}
 	rec := recs[0]
-	p := Peek{Worker: d.opts.Observe(ctx, recs)[0]}
+	p := Peek{Worker: d.opts.Roster.Observe(ctx, recs)[0]}
 	if rec.Handle.IsZero() {
 		return p, nil // it was never started
 	}

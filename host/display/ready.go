@@ -55,14 +55,14 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 	}
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	rec, err := d.opts.Begun(limited, name)
+	rec, err := d.opts.Roster.Begun(limited, name)
 	if err == nil {
 		err = d.followReady(limited, rec, r)
 	}
 	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 	var now worker.Worker
 	if late && rec.Name != "" || errors.Is(err, worker.ErrEnded) {
-		now = d.opts.Observe(ctx, []registry.Record{rec})[0]
+		now = d.opts.Roster.Observe(ctx, []registry.Record{rec})[0]
 	}
 	switch {
 	case late && now.Status != worker.StatusStopped:
@@ -78,7 +78,7 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 		return ended
 	case err == nil:
 		// Its output may have shown that it was ready before it failed.
-		now := d.opts.Observe(ctx, []registry.Record{rec})[0]
+		now := d.opts.Roster.Observe(ctx, []registry.Record{rec})[0]
 		if e := now.Exit; now.Status == worker.StatusStopped && e != nil && (e.Cause == swarm.CauseExited && (e.Code != 0 || e.Signal != "") || now.InCrashLoop()) {
 			return worker.Errorf(worker.ErrEnded, "%s '%s' was ready and has ended%s", d.noun(&rec), rec.Name, howEnded(now))
 		}

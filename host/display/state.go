@@ -177,11 +177,11 @@ type Explanation struct {
 // Explain returns the rules of a profile that were tried on a worker's screen, with their
 // results.
 func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) {
-	recs, _, err := d.opts.Find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return Explanation{}, err
 	}
-	ws := d.opts.Observe(ctx, recs)
+	ws := d.opts.Roster.Observe(ctx, recs)
 	d.Look(ctx, recs, ws)
 	e := Explanation{Worker: ws[0], Profile: d.ProfileOf(&recs[0])}
 	run := d.opts.Dir.RunDir(recs[0].ID)
@@ -225,7 +225,7 @@ func (e *StoppedError) Hint() string {
 // too. A worker that ends before is a [worker.ErrEnded]. If an idle one is waited for, one
 // that stopped with a limit or an error is a [*StoppedError], unless that state is waited for.
 func (d *Reader) WaitState(ctx context.Context, name string, until []profile.State) (worker.Worker, error) {
-	rec, err := d.opts.Begun(ctx, name)
+	rec, err := d.opts.Roster.Begun(ctx, name)
 	if err != nil {
 		return worker.Worker{}, err
 	}
@@ -275,7 +275,7 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 		return w, ctx.Err()
 	}
 	if errors.Is(err, swarm.ErrNotFound) {
-		w = d.opts.Observe(ctx, []registry.Record{rec})[0]
+		w = d.opts.Roster.Observe(ctx, []registry.Record{rec})[0]
 		return w, worker.NotRunning(rec.Name)
 	}
 	return w, err

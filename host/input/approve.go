@@ -19,10 +19,10 @@ import (
 // something: an answer, keys, an attachment, and a text that is typed whatever the screen
 // shows.
 func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error {
-	if err := s.opts.MayEnd(ctx, recs...); err != nil {
+	if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
 		return err
 	}
-	if at := s.opts.Own(recs); at >= 0 {
+	if at := s.opts.Roster.Own(recs); at >= 0 {
 		return worker.Hinted(
 			fmt.Sprintf("'%s' can't press its own keys: what it asks is for somebody else", recs[at].Name),
 			personAnswers,
@@ -49,7 +49,7 @@ func (s *Sender) mayLead(ctx context.Context, recs []registry.Record) error {
 	if s.opts.LeaderAnswers || at < 0 {
 		return nil
 	}
-	who, err := s.opts.Caller(ctx)
+	who, err := s.opts.Roster.Caller(ctx)
 	if err != nil || who.Person {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *Sender) withHint(ctx context.Context, rec registry.Record, err error) e
 	}
 	switch no := s.mayApprove(ctx, rec); {
 	case no == nil:
-	case s.opts.Own([]registry.Record{rec}) >= 0:
+	case s.opts.Roster.Own([]registry.Record{rec}) >= 0:
 		asks.Other = personAnswers
 	case s.opts.LeaderAnswers:
 		asks.Other = "whoever may end it answers it: its leader, or a person"
@@ -105,7 +105,7 @@ func (s *Sender) canApprove(in swarm.Input, looks bool, rec *registry.Record) bo
 	// A program on a terminal may show dialogs that swarm does not know. A team-mate may send
 	// a text to such an agent, but not say that it is to be typed at whatever is shown.
 	recs := []registry.Record{*rec}
-	return !rec.Stdin && (rec.Agent != "" && !looks || s.opts.Own(recs) >= 0 || s.outOfSight(recs) >= 0)
+	return !rec.Stdin && (rec.Agent != "" && !looks || s.opts.Roster.Own(recs) >= 0 || s.outOfSight(recs) >= 0)
 }
 
 // runsCommand reports whether an agent may run a text as a command of a shell, without asking: Codex

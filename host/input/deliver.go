@@ -77,7 +77,7 @@ func (s *Sender) Answer(ctx context.Context, name string, r deliver.Reply) (deli
 // of the person's config; empty: the caller. The caller has to have the right to answer in any
 // case.
 func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Reply) (deliver.Answered, error) {
-	recs, _, err := s.opts.Find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.opts.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return deliver.Answered{}, err
 	}
@@ -116,7 +116,7 @@ func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Repl
 	if who == "" {
 		who = s.caller(ctx)
 	}
-	err = s.opts.Change(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
+	err = s.opts.Store.Change(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
 		return display.TellOfAnswer(ctx, tx, &rec, out.Question, out.Picked(), who)
 	})
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Repl
 
 // caller says in a few words who calls.
 func (s *Sender) caller(ctx context.Context) string {
-	who, err := s.opts.Caller(ctx)
+	who, err := s.opts.Roster.Caller(ctx)
 	switch {
 	case err != nil:
 		return "an unknown caller"

@@ -9,8 +9,10 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/roster"
+	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -19,26 +21,15 @@ import (
 type Options struct {
 	Dir     statedir.Dir
 	Plugins *backend.Plugins
+	Store   *store.Store
 	Display *display.Reader
+	Roster  *roster.Roster
+	Settler *settle.Settler
 	// Env is the caller's environment, KEY=VALUE.
 	Env []string
-	// Find returns the records of the selected workers for changes, See for reading.
-	Find, See func(context.Context, worker.Selection) ([]registry.Record, []string, error)
-	// Change runs a transaction of the registry.
-	Change func(context.Context, func(context.Context, *registry.Tx) error) error
-	// Settled returns the record of a worker that was starting once its spawn is over.
-	Settled func(context.Context, registry.Record) (registry.Record, error)
-	// Observe asks backends how workers are.
-	Observe func(context.Context, []registry.Record) []worker.Worker
-	// MayEnd refuses to end workers, or to disturb them, for a caller without the right.
-	MayEnd func(context.Context, ...registry.Record) error
-	// Caller returns who calls. LeaderAnswers says that the leader of a team may answer what its
-	// agents ask, and press their keys; otherwise only a person may.
-	Caller        func(context.Context) (team.Caller, error)
+	// LeaderAnswers says that the leader of a team may answer what its agents ask, and press their keys;
+	// otherwise only a person may.
 	LeaderAnswers bool
-	// Own returns the place of a worker that the caller runs in, whatever its environment
-	// says, or -1.
-	Own func([]registry.Record) int
 }
 
 // Sender gives input to workers. Its methods may be called at the same time.
@@ -56,7 +47,7 @@ const inputLimit = time.Minute
 func (s *Sender) living(ctx context.Context, rec registry.Record) (registry.Record, error) {
 	var err error
 	if rec.State == registry.Starting {
-		rec, err = s.opts.Settled(ctx, rec)
+		rec, err = s.opts.Settler.Settled(ctx, rec)
 	}
 	if err == nil && rec.State != registry.Running {
 		err = worker.NotRunning(rec.Name)
@@ -110,11 +101,11 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	recs, _, err := s.opts.Find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.opts.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	if err := s.opts.MayEnd(ctx, recs...); err != nil {
+	if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
 		return worker.Worker{}, err
 	}
 	rec, err := s.living(ctx, recs[0])
@@ -135,7 +126,7 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 // programs there and answer what they ask, so only its leader may attach to a team's worker,
 // and no worker to itself.
 func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
-	recs, _, err := s.opts.See(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
@@ -153,7 +144,7 @@ func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, err
 			return err
 		})
 	}
-	if errors.Is(err, worker.ErrEnded) && rec.IsRunning() && s.opts.Observe(ctx, []registry.Record{rec})[0].Status == worker.StatusRunning {
+	if errors.Is(err, worker.ErrEnded) && rec.IsRunning() && s.opts.Roster.Observe(ctx, []registry.Record{rec})[0].Status == worker.StatusRunning {
 		// The worker has not ended, its window has.
 		err = worker.Hinted("it is running (no window)", fmt.Sprintf("its window was closed, or the tmux server ended: "+
 			"follow what it writes with 'swarm logs %[1]s --follow', or start it again in a new window with 'swarm respawn %[1]s'", rec.Name))

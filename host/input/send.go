@@ -66,12 +66,12 @@ func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input,
 	if len(in.Data) > swarm.MaxInput {
 		return nil, worker.Invalid("cannot send more than %d bytes at once", swarm.MaxInput)
 	}
-	recs, _, err := s.opts.Find(ctx, sel)
+	recs, _, err := s.opts.Roster.Pick(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
 	if disturbs(in) {
-		if err := s.opts.MayEnd(ctx, recs...); err != nil {
+		if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
 			return nil, err
 		}
 	}

@@ -50,7 +50,7 @@ func (k *Killer) shimStatus(rec registry.Record) (swarm.StatusResult, bool) {
 // observed returns the workers of recs as they are now. One that its backend does not know,
 // or can't be asked about, is as its shim says; mute[i] is why the shim was asked.
 func (k *Killer) observed(ctx context.Context, recs []registry.Record) (ws []worker.Worker, mute []string) {
-	ws, mute = k.opts.Observe(ctx, recs), make([]string, len(recs))
+	ws, mute = k.opts.Roster.Observe(ctx, recs), make([]string, len(recs))
 	for i := range ws {
 		if ws[i].Status != worker.StatusUnknown || ctx.Err() != nil {
 			continue

@@ -50,11 +50,11 @@ type cleaning struct {
 // [store.ErrNotFound], and nothing was touched then, nor if one of them is of a team that
 // the caller does not lead.
 func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanRequest) ([]Outcome, error) {
-	recs, _, err := k.opts.Find(ctx, sel)
+	recs, _, err := k.opts.Roster.Pick(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
-	if err := k.opts.MayEnd(ctx, recs...); err != nil {
+	if err := k.opts.Roster.MayEnd(ctx, recs...); err != nil {
 		return nil, err
 	}
 	if recs, err = k.opts.History.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
@@ -74,7 +74,7 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 	for i, r := range recs {
 		if r.State == registry.Starting && !k.opts.Dir.Locked(r.ID) {
 			wg.Go(func() {
-				if now, err := k.opts.Settled(ctx, r); err == nil {
+				if now, err := k.opts.Settler.Settled(ctx, r); err == nil {
 					recs[i] = now
 				}
 			})

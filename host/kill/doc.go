@@ -5,16 +5,14 @@
 package kill
 
 import (
-	"context"
-
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
-	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/roster"
+	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
-	"github.com/swarmhost/swarm/host/worker"
 )
 
 // Options say what a [Killer] needs.
@@ -23,17 +21,9 @@ type Options struct {
 	Store   *store.Store
 	Plugins *backend.Plugins
 	History *history.History
+	Roster  *roster.Roster
+	Settler *settle.Settler
 	Logger  hclog.Logger
-	// Find returns the records of the selected workers.
-	Find func(context.Context, worker.Selection) ([]registry.Record, []string, error)
-	// Settled returns the record of a worker that was starting once its spawn is over.
-	Settled func(context.Context, registry.Record) (registry.Record, error)
-	// Observe asks backends how workers are.
-	Observe func(context.Context, []registry.Record) []worker.Worker
-	// MayEnd refuses to end workers for a caller without the right.
-	MayEnd func(context.Context, ...registry.Record) error
-	// Inside returns the place of the worker that the caller runs in, or -1.
-	Inside func([]registry.Record) int
 }
 
 // Killer ends workers. Its methods may be called at the same time.

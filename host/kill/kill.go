@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
@@ -102,12 +103,12 @@ func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([
 		}
 		req.Signal = name
 	}
-	recs, warnings, err := k.opts.Find(ctx, sel)
+	recs, warnings, err := k.opts.Roster.Pick(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
 	if !req.Allowed {
-		if err := k.opts.MayEnd(ctx, recs...); err != nil {
+		if err := k.opts.Roster.MayEnd(ctx, recs...); err != nil {
 			return nil, err
 		}
 	}
@@ -214,7 +215,7 @@ func (k *Killer) begin(req Request, recs []registry.Record) *killing {
 		Killer: k, req: req, recs: recs,
 		outcomes: make([]Outcome, len(recs)),
 		known:    make([]bool, len(recs)),
-		self:     k.opts.Inside(recs),
+		self:     k.opts.Roster.Inside(recs),
 		results:  make(chan killed, len(recs)),
 
 		requested: make(chan struct{}),
@@ -303,7 +304,7 @@ func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id
 	asked := false
 	tell := func(i int, res swarm.KillResult, err error) {
 		if err == nil {
-			err = Confirmed(g.Name, res)
+			err = history.Confirmed(g.Name, res)
 		}
 		k.tell(Event{Worker: g.Recs[i].Name, Done: true})
 		k.results <- killed{at: place(g.Recs[i].ID), rec: g.Recs[i], res: res, err: err}
@@ -370,7 +371,7 @@ func killBatch(ctx context.Context, p *backend.Peer, items []plugin.KillItem, an
 // killStarting waits until the spawn of a worker is over, or settles it, and
 // then kills what came of it.
 func (k *killing) killStarting(ctx context.Context, at int) {
-	rec, err := k.opts.Settled(ctx, k.recs[at])
+	rec, err := k.opts.Settler.Settled(ctx, k.recs[at])
 	switch {
 	case err != nil:
 		k.results <- killed{at: at, rec: k.recs[at], err: err}

@@ -85,31 +85,6 @@ func (k *killing) commit(ctx context.Context, batch []killed) error {
 	return err
 }
 
-// Confirmed returns nil if a backend without an error for a kill also confirms that no
-// process of the worker is left. An end is never inferred from silence.
-func Confirmed(backend string, res swarm.KillResult) error {
-	s := res.Status
-	switch {
-	case len(survivors(res)) > 0:
-		return swarm.ErrSurvivors
-	case history.Over(s):
-		return nil
-	case s.State == swarm.StateRunning:
-		return fmt.Errorf("backend '%s' says that the worker is still running", backend)
-	case s.Reason != "":
-		return fmt.Errorf("backend '%s' did not confirm that the worker has ended: %s", backend, history.OneLine(s.Reason))
-	default:
-		return fmt.Errorf("backend '%s' did not confirm that the worker has ended", backend)
-	}
-}
-
-func survivors(res swarm.KillResult) []swarm.Process {
-	if len(res.Survivors) > 0 {
-		return res.Survivors
-	}
-	return res.Status.Survivors
-}
-
 func outcome(b killed) Outcome {
 	out := Outcome{Result: b.res, Worker: worker.Of(b.rec), AlreadyEnded: b.err == nil && (b.before || b.res.AlreadyEnded)}
 	switch {
@@ -119,7 +94,7 @@ func outcome(b killed) Outcome {
 		out.Worker = worker.Of(b.rec)
 	default:
 		out.Worker.Apply(swarm.StatusResult{Status: b.res.Status})
-		out.Worker.Survivors = survivors(b.res)
+		out.Worker.Survivors = history.Survivors(b.res)
 		out.Err = killError(b)
 	}
 	return out
@@ -128,7 +103,7 @@ func outcome(b killed) Outcome {
 func killError(b killed) error {
 	if errors.Is(b.err, swarm.ErrSurvivors) {
 		text := fmt.Sprintf("cannot kill '%s': still alive", b.rec.Name)
-		if left := survivors(b.res); len(left) > 0 {
+		if left := history.Survivors(b.res); len(left) > 0 {
 			text += ": " + history.Processes(left)
 		}
 		err := worker.Errorf(swarm.ErrSurvivors, "%s", text)

@@ -55,7 +55,7 @@ func (k *killing) removeOwn(ctx context.Context, rec registry.Record, out *Outco
 func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catalog.Entry, err error) {
 	rec = k.recs[k.self]
 	if rec.State == registry.Starting {
-		if rec, err = k.opts.Settled(ctx, rec); err != nil {
+		if rec, err = k.opts.Settler.Settled(ctx, rec); err != nil {
 			return rec, e, err
 		}
 		k.request(ctx, []registry.Record{rec})

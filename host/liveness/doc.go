@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
@@ -23,8 +24,7 @@ type Options struct {
 	// History writes the ends of workers down; only [Checker.Sweep] and [Checker.Signs]
 	// need it.
 	History *history.History
-	// Settle settles the spawn of a worker that was interrupted.
-	Settle func(ctx context.Context, rec registry.Record) (registry.Record, error)
+	Settler *settle.Settler
 	// Shows returns what the screens of running workers mean for their agents, by the
 	// workers' ids; a worker whose screen means nothing is left out or empty.
 	Shows func(ctx context.Context, recs []registry.Record) map[string]team.Status

@@ -176,7 +176,7 @@ func (c *Checker) catchUp(ctx context.Context, m members) (warnings []string, st
 	}
 	for _, r := range m.recs {
 		if r.State == registry.Starting && !c.opts.Dir.Locked(r.ID) {
-			_, err := c.opts.Settle(ctx, r)
+			_, err := c.opts.Settler.Settled(ctx, r)
 			warn(r.Name, err)
 			stale = true
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/roster"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -26,8 +27,7 @@ const askLimit = 5 * time.Minute
 type Options struct {
 	Dir     statedir.Dir
 	Plugins *backend.Plugins
-	// Find returns the records of the selected workers.
-	Find func(context.Context, worker.Selection) ([]registry.Record, []string, error)
+	Roster  *roster.Roster
 }
 
 // Keeper finds saved work. Its methods may be called at the same time.
@@ -105,7 +105,7 @@ type repository struct {
 }
 
 func (k *Keeper) repositories(ctx context.Context) (repos []repository, err error) {
-	recs, _, err := k.opts.Find(ctx, worker.Selection{All: true})
+	recs, _, err := k.opts.Roster.See(ctx, worker.Selection{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (k *Keeper) Diff(ctx context.Context, name string) (swarm.WorkspaceRef, swa
 
 // Compare is [Keeper.Diff] with options.
 func (k *Keeper) Compare(ctx context.Context, name string, o swarm.DiffOptions) (ref swarm.WorkspaceRef, diff swarm.Diff, err error) {
-	recs, _, err := k.opts.Find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := k.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return ref, diff, err
 	}

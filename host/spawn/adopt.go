@@ -121,7 +121,7 @@ func (s *Spawner) list(ctx context.Context, reg *registry.Registry, e catalog.En
 		if !p.Has(swarm.CapList) {
 			return worker.Unsupported(e.Name, swarm.CapList, "")
 		}
-		s.Recover(limited, reg, p, e.Name)
+		s.opts.Settler.Recover(limited, reg, p, e.Name)
 		found, warnings, refused = nil, nil, 0
 		return p.Backend.List(limited, func(l swarm.Listed) error {
 			if err := limited.Err(); err != nil {

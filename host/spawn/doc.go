@@ -15,10 +15,10 @@ import (
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/kill"
-	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/roster"
+	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
-	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -30,6 +30,8 @@ type Options struct {
 	Plugins *backend.Plugins
 	History *history.History
 	Display *display.Reader
+	Roster  *roster.Roster
+	Settler *settle.Settler
 	Callers *caller.Finder
 	Killer  *kill.Killer
 	Logger  hclog.Logger
@@ -43,14 +45,6 @@ type Options struct {
 	Defaults Defaults
 	// DefaultWorkspace is the plugin of workspaces whose records name none.
 	DefaultWorkspace string
-	// Find returns the records of the selected workers.
-	Find func(context.Context, worker.Selection) ([]registry.Record, []string, error)
-	// Observe asks backends how workers are.
-	Observe func(context.Context, []registry.Record) []worker.Worker
-	// MayEnd refuses to end workers for a caller without the right.
-	MayEnd func(context.Context, ...registry.Record) error
-	// Inside returns the place of the worker that the caller runs in, or -1.
-	Inside func([]registry.Record) int
 	// Wake has the agents of a team told what is waiting for them.
 	Wake func(ctx context.Context, teamName string) []string
 }

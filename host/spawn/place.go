@@ -8,19 +8,10 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host/backend"
-	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// dirIn returns the directory that a worker with a workspace runs in.
-func dirIn(ask *registry.WorkspaceAsk, ws *swarm.WorkspaceRef) string {
-	if ask == nil || !ask.Within || !filepath.IsLocal(ws.Dir) {
-		return ws.Path
-	}
-	return filepath.Join(ws.Path, ws.Dir)
-}
 
 // checkWithin refuses a directory that is not in the workspace which was just made:
 // what is checked out there may be a link to elsewhere.
@@ -79,9 +70,6 @@ func (p *plan) sendAway() error {
 	}
 	return nil
 }
-
-// isMissing reports whether a workspace is gone. One on another machine can't be seen from here.
-func isMissing(ws *swarm.WorkspaceRef) bool { return ws.Host == "" && gone(ws.Path) }
 
 // OwnerOf names a process of this machine as the owner of workers: when it ends,
 // they are killed.

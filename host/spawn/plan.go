@@ -257,7 +257,7 @@ func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *p
 	if err := s.lookAway(ctx, p); err != nil {
 		return err
 	}
-	s.Recover(ctx, reg, p.owner, p.rec.Backend)
+	s.opts.Settler.Recover(ctx, reg, p.owner, p.rec.Backend)
 	taken, _, err := reg.Read(ctx, registry.Query{Names: []string{p.rec.Name}})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
@@ -64,11 +65,11 @@ type RespawnRequest struct {
 // Respawn checks all that it can before it touches the worker. If the worker can't be
 // started then, its old record stays, as one of a worker that has ended.
 func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) (worker.Worker, error) {
-	recs, _, err := s.opts.Find(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.opts.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	if err := s.opts.MayEnd(ctx, recs...); err != nil {
+	if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
 		return worker.Worker{}, err
 	}
 	reg, err := s.opts.Store.Writing(ctx)
@@ -77,7 +78,7 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 	}
 	rec := recs[0]
 	if rec.State == registry.Starting {
-		if rec, err = s.Settled(ctx, rec); err != nil {
+		if rec, err = s.opts.Settler.Settled(ctx, rec); err != nil {
 			return worker.Worker{}, err
 		}
 	}
@@ -95,7 +96,7 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 	if err := r.prepare(ctx); err != nil {
 		return worker.Worker{}, r.unanswered(ctx, err)
 	}
-	if s.opts.Inside([]registry.Record{rec}) == 0 {
+	if s.opts.Roster.Inside([]registry.Record{rec}) == 0 {
 		w, err := r.fromInside(ctx)
 		return w, worker.Naming(err, "cannot respawn from inside", name)
 	}
@@ -125,8 +126,6 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 	}
 	return w, nil
 }
-
-const reasonNotRespawned = "it could not be respawned"
 
 // current returns a record in which the worker's end is recorded, if it has ended by
 // itself.
@@ -409,7 +408,7 @@ func (r *respawning) tell(ctx context.Context, kind history.Kind, text string) {
 	defer cancel()
 	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if kind == history.RespawnFailed && r.killing != nil && r.killing.Err() == nil {
-			if _, err := team.Ended(ctx, tx, r.old.ID, team.End{Reason: reasonNotRespawned}, time.Now()); err != nil {
+			if _, err := team.Ended(ctx, tx, r.old.ID, team.End{Reason: settle.ReasonNotRespawned}, time.Now()); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
@@ -79,7 +80,7 @@ func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 			return nil, err
 		}
 		p.rec.Step, p.rec.Dir = registry.StepWorkspace, ask.Base
-		if old.Workspace != nil && !ask.Away && gone(ask.Base) {
+		if old.Workspace != nil && !ask.Away && backend.IsGone(ask.Base) {
 			// It was a directory in the repository, which is still there.
 			again := *ask
 			again.Base = old.Workspace.Base
@@ -93,7 +94,7 @@ func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 // and is what was asked for.
 func (p *plan) keepWorkspace(old registry.Record) {
 	ws := old.Workspace
-	if ws == nil || p.rec.Ask == nil || !sameWorkspace(p.rec.Ask, old.Ask) || isMissing(ws) {
+	if ws == nil || p.rec.Ask == nil || !sameWorkspace(p.rec.Ask, old.Ask) || backend.IsMissing(ws) {
 		return
 	}
 	if ws.Host != "" && (p.rec.Backend != old.Backend || !maps.Equal(p.rec.Options, old.Options)) {
@@ -103,7 +104,7 @@ func (p *plan) keepWorkspace(old registry.Record) {
 	if !ok {
 		return
 	}
-	p.rec.Workspace, p.rec.Dir, p.rec.Step = ws, dirIn(p.rec.Ask, ws), registry.StepBackend
+	p.rec.Workspace, p.rec.Dir, p.rec.Step = ws, backend.DirIn(p.rec.Ask, ws), registry.StepBackend
 }
 
 // counterpart returns the workspace with the directory in it that corresponds to the base that
@@ -190,33 +191,6 @@ func (p *plan) enter(ctx context.Context, tx *registry.Tx) error {
 		return err
 	}
 	return p.join(ctx, tx)
-}
-
-// succeed lets the run directories go of those incarnations that the worker in the
-// place of the replaced one does not remember.
-func succeed(ctx context.Context, tx *registry.Tx, rec, replaced *registry.Record) error {
-	if replaced == nil {
-		return nil
-	}
-	for _, id := range append(replaced.Previous, replaced.ID) {
-		if slices.Contains(rec.Previous, id) {
-			continue
-		}
-		if err := tx.Leave(ctx, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// putBack removes the record of a spawn that failed; the one that it was to replace,
-// whose id is former, is there again unless it is gone.
-func putBack(ctx context.Context, tx *registry.Tx, rec *registry.Record, former string, replaced *registry.Record) error {
-	err := errors.Join(team.WorkerUnmade(ctx, tx, rec, former, reasonNotRespawned), tx.Delete(ctx, rec.ID))
-	if err != nil || replaced == nil {
-		return err
-	}
-	return tx.Insert(ctx, replaced)
 }
 
 // join makes known who the worker of a plan is to be, in the change that enters its

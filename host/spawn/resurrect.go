@@ -179,7 +179,7 @@ func (s *Spawner) Resurrect(ctx context.Context, sel worker.Selection, req Resur
 		return nil, err
 	}
 	defer unlock()
-	recs, _, err := s.opts.Find(ctx, sel)
+	recs, _, err := s.opts.Roster.Pick(ctx, sel)
 	if err != nil {
 		return nil, err
 	}

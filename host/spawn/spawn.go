@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
@@ -227,7 +228,7 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 	}
 	done.add("record", func(ctx context.Context) error {
 		return reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-			return putBack(ctx, tx, rec, p.place, p.replaces)
+			return settle.PutBack(ctx, tx, rec, p.place, p.replaces)
 		})
 	})
 	// The disk has the record before anything is started: a crash of the machine leaves no
@@ -279,7 +280,7 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(succeed(ctx, tx, rec, p.replaces), team.WorkerRuns(ctx, tx, rec)); err != nil {
+		if err := errors.Join(settle.Succeed(ctx, tx, rec, p.replaces), team.WorkerRuns(ctx, tx, rec)); err != nil {
 			return err
 		}
 		_, err = tx.Append(ctx, history.SpawnedEvent(rec, p.status.Status))
@@ -327,7 +328,7 @@ func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error 
 	if !rec.Ask.Away {
 		ref.Host = ""
 	}
-	rec.Workspace, rec.Dir = &ref, dirIn(rec.Ask, &ref)
+	rec.Workspace, rec.Dir = &ref, backend.DirIn(rec.Ask, &ref)
 	done.add("workspace", func(ctx context.Context) error { return s.opts.Plugins.UndoWorkspace(ctx, p.workspace, ref) })
 	switch {
 	case !rec.Ask.Away:

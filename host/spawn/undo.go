@@ -11,8 +11,8 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -130,14 +130,6 @@ func (s *Spawner) askGivenUp(ctx context.Context, e catalog.Entry, old *backend.
 	return f(ctx, again)
 }
 
-func (s *Spawner) endMade(ctx context.Context, p *backend.Peer, handle swarm.Handle) error {
-	res, err := p.Backend.Kill(ctx, handle, swarm.KillOptions{Force: true})
-	if err == nil {
-		err = kill.Confirmed(p.Name, res)
-	}
-	return err
-}
-
 // endUnrecorded ends the worker whose spawn failed, should it be there: a plugin
 // that ended in it, or that was given up, could not undo it itself.
 func (s *Spawner) endUnrecorded(ctx context.Context, p *plan) error {
@@ -149,7 +141,7 @@ func (s *Spawner) endUnrecorded(ctx context.Context, p *plan) error {
 		if err != nil {
 			return err
 		}
-		return s.endMade(ctx, owner, handle)
+		return settle.EndMade(ctx, owner, handle)
 	})
 	if errors.Is(err, swarm.ErrNotFound) {
 		return nil
@@ -175,7 +167,7 @@ func (s *Spawner) endLeft(ctx context.Context, id string) error {
 // endRecorded ends the worker that was made.
 func (s *Spawner) endRecorded(ctx context.Context, p *plan) error {
 	return s.askGivenUp(ctx, p.backend, p.owner, func(ctx context.Context, owner *backend.Peer) error {
-		return s.endMade(ctx, owner, p.rec.Handle)
+		return settle.EndMade(ctx, owner, p.rec.Handle)
 	})
 }
 

@@ -282,6 +282,18 @@ func (d Dir) TryLock(id string) (unlock func(), err error) {
 	return unlock, lockError(id, err)
 }
 
+// AwaitLock waits until nothing holds the lock of a worker, and reports whether something did.
+func (d Dir) AwaitLock(ctx context.Context, id string) (held bool, err error) {
+	if !d.Locked(id) {
+		return false, nil
+	}
+	unlock, err := d.Lock(ctx, id)
+	if err == nil {
+		unlock()
+	}
+	return true, err
+}
+
 func lockError(id string, err error) error {
 	if err != nil {
 		return fmt.Errorf("lock worker %s: %w", id, err)

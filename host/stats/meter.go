@@ -25,10 +25,13 @@ const pause = 200 * time.Millisecond
 // Options are what a [Meter] needs.
 type Options struct {
 	Plugins *backend.Plugins
-	// Find returns the records of the selected workers.
-	Find func(context.Context, worker.Selection) ([]registry.Record, []string, error)
-	// Observe asks backends how workers are.
-	Observe func(context.Context, []registry.Record) []worker.Worker
+	Roster  looker
+}
+
+// looker is the part of a [roster.Roster] that a meter uses.
+type looker interface {
+	See(context.Context, worker.Selection) ([]registry.Record, []string, error)
+	Observe(context.Context, []registry.Record) []worker.Worker
 }
 
 // Meter measures workers again and again: it remembers the previous look, which the share
@@ -57,7 +60,7 @@ func (m *Meter) Look(ctx context.Context, sel worker.Selection) (figures []Figur
 
 // look is [Meter.Look]. With cpuOnly, figures with a CPU time may lack all else.
 func (m *Meter) look(ctx context.Context, sel worker.Selection, cpuOnly bool) (figures []Figures, warnings []string, err error) {
-	recs, warnings, err := m.Find(ctx, sel)
+	recs, warnings, err := m.Roster.See(ctx, sel)
 	if err != nil {
 		return nil, warnings, err
 	}
@@ -144,7 +147,7 @@ func (m *Meter) observe(ctx context.Context, recs []registry.Record, figures []F
 	if len(silent) == 0 || ctx.Err() != nil {
 		return
 	}
-	for i, w := range m.Observe(ctx, silent) {
+	for i, w := range m.Roster.Observe(ctx, silent) {
 		f := &figures[at[i]]
 		if f.Worker = w; w.Status != worker.StatusRunning && errors.Is(f.Err, swarm.ErrNotFound) {
 			f.Err = nil

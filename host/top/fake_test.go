@@ -96,10 +96,17 @@ func (f *fakeHost) Changes(_ context.Context, ws []host.Worker, _ time.Duration)
 }
 
 func (f *fakeHost) Meter() *stats.Meter {
-	return stats.New(stats.Options{Find: func(context.Context, host.Selection) ([]registry.Record, []string, error) {
-		return nil, nil, errors.New("nothing is measured")
-	}})
+	return stats.New(stats.Options{Roster: unmeasured{}})
 }
+
+// unmeasured is a roster without workers.
+type unmeasured struct{}
+
+func (unmeasured) See(context.Context, host.Selection) ([]registry.Record, []string, error) {
+	return nil, nil, errors.New("nothing is measured")
+}
+
+func (unmeasured) Observe(context.Context, []registry.Record) []host.Worker { return nil }
 
 func (f *fakeHost) Attach(_ context.Context, name string) (swarm.Attachment, error) {
 	f.note("attach", name)

@@ -120,7 +120,7 @@ func (c *Collected) settle(ctx context.Context, h *Watcher, reg *registry.Regist
 		if h.opts.Dir.Locked(r.ID) {
 			continue
 		}
-		now, err := h.opts.Settle(ctx, r)
+		now, err := h.opts.Settler.Settled(ctx, r)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			c.Removed = append(c.Removed, r)

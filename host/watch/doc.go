@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 )
@@ -24,14 +25,12 @@ type Options struct {
 	Store   *store.Store
 	Plugins *backend.Plugins
 	History *history.History
+	Settler *settle.Settler
 	Logger  hclog.Logger
 
 	// KeepEvents is for how long events stay in the history; 0: without limit.
 	KeepEvents time.Duration
 
-	// Settle returns the record of a worker once its spawn is over, and settles a spawn
-	// that was interrupted. It is a [store.NotFoundError] if nothing came of the spawn.
-	Settle func(ctx context.Context, rec registry.Record) (registry.Record, error)
 	// Kill kills a worker whose owner has ended, and reports whether it had not ended
 	// before.
 	Kill func(ctx context.Context, rec registry.Record) (killed bool, err error)

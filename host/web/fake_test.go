@@ -67,10 +67,17 @@ func (f *fakeHost) Events(context.Context, history.Query) ([]history.Event, erro
 }
 
 func (f *fakeHost) Meter() *stats.Meter {
-	return stats.New(stats.Options{Find: func(context.Context, host.Selection) ([]registry.Record, []string, error) {
-		return nil, nil, errors.New("nothing is measured")
-	}})
+	return stats.New(stats.Options{Roster: unmeasured{}})
 }
+
+// unmeasured is a roster without workers.
+type unmeasured struct{}
+
+func (unmeasured) See(context.Context, host.Selection) ([]registry.Record, []string, error) {
+	return nil, nil, errors.New("nothing is measured")
+}
+
+func (unmeasured) Observe(context.Context, []registry.Record) []host.Worker { return nil }
 
 func (f *fakeHost) Saved() *saved.Keeper { return nil }
 

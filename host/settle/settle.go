@@ -1,4 +1,4 @@
-package spawn
+package settle
 
 import (
 	"context"
@@ -19,12 +19,12 @@ const recoverLimit = 10 * time.Second
 
 // Recover settles all interrupted spawns of a backend that was started
 // for another reason. A spawn that can't be settled now is left to the next call.
-func (s *Spawner) Recover(ctx context.Context, reg *registry.Registry, p *backend.Peer, backend string) {
+func (s *Settler) Recover(ctx context.Context, reg *registry.Registry, p *backend.Peer, name string) {
 	ctx, cancel := context.WithTimeout(ctx, recoverLimit)
 	defer cancel()
-	recs, _, err := reg.Read(ctx, registry.Query{State: registry.Starting, Backend: backend})
+	recs, _, err := reg.Read(ctx, registry.Query{State: registry.Starting, Backend: name})
 	if err != nil {
-		s.opts.Logger.Warn("interrupted spawns can't be read", "backend", backend, "error", err)
+		s.opts.Logger.Warn("interrupted spawns can't be read", "backend", name, "error", err)
 		return
 	}
 	for _, rec := range recs {
@@ -37,14 +37,14 @@ func (s *Spawner) Recover(ctx context.Context, reg *registry.Registry, p *backen
 			unlock()
 		}
 		if err != nil {
-			s.opts.Logger.Warn("an interrupted spawn can't be settled", "worker", rec.Name, "backend", backend, "error", err)
+			s.opts.Logger.Warn("an interrupted spawn can't be settled", "worker", rec.Name, "backend", name, "error", err)
 		}
 	}
 }
 
 // settle ends the interruption of a spawn, whose lock the caller holds: a worker
 // that its backend finds is adopted, another spawn has failed.
-func (s *Spawner) settle(ctx context.Context, reg *registry.Registry, p *backend.Peer, id string) error {
+func (s *Settler) settle(ctx context.Context, reg *registry.Registry, p *backend.Peer, id string) error {
 	rec, err := reg.Get(ctx, id)
 	if err != nil || rec.State != registry.Starting {
 		return registry.IgnoreNotFound(err) // its spawn was over before the lock was free
@@ -55,7 +55,7 @@ func (s *Spawner) settle(ctx context.Context, reg *registry.Registry, p *backend
 	}
 	found := err == nil
 	if found && rec.Step == registry.StepUndo {
-		if err := s.endMade(ctx, p, handle); err != nil {
+		if err := EndMade(ctx, p, handle); err != nil {
 			return err
 		}
 		found = false
@@ -79,12 +79,12 @@ func (s *Spawner) settle(ctx context.Context, reg *registry.Registry, p *backend
 		if err != nil {
 			return err
 		}
-		if err := succeed(ctx, tx, &r, r.Replaces); err != nil {
+		if err := Succeed(ctx, tx, &r, r.Replaces); err != nil {
 			return err
 		}
 		r.Workspace, r.Step, r.Replaces = workspace, "", nil
 		if workspace != nil {
-			r.Dir = dirIn(r.Ask, workspace)
+			r.Dir = backend.DirIn(r.Ask, workspace)
 		}
 		event := history.SpawnedEvent(&r, swarm.Status{})
 		if found {
@@ -112,7 +112,7 @@ func (s *Spawner) settle(ctx context.Context, reg *registry.Registry, p *backend
 
 // findStarted returns the handle of a worker whose spawn was interrupted, or
 // [swarm.ErrNotFound], after which it will never come to life.
-func (s *Spawner) findStarted(ctx context.Context, p *backend.Peer, rec *registry.Record) (swarm.Handle, error) {
+func (s *Settler) findStarted(ctx context.Context, p *backend.Peer, rec *registry.Record) (swarm.Handle, error) {
 	if rec.Step != registry.StepBackend && rec.Step != registry.StepUndo {
 		return swarm.Handle{}, swarm.ErrNotFound // the backend was not asked yet
 	}
@@ -137,7 +137,7 @@ const settleLimit = 30 * time.Second
 
 // Settled returns the record of a worker that was starting once its spawn is
 // over, and settles a spawn that was interrupted.
-func (s *Spawner) Settled(ctx context.Context, rec registry.Record) (registry.Record, error) {
+func (s *Settler) Settled(ctx context.Context, rec registry.Record) (registry.Record, error) {
 	limited, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	unlock, err := s.opts.Dir.Lock(limited, rec.ID)

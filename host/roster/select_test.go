@@ -1,4 +1,4 @@
-package host
+package roster
 
 import (
 	"fmt"
@@ -7,38 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
-
-// TestStartAhead has a second host guess the backend of a worker that the first one
-// spawned.
-func TestStartAhead(t *testing.T) {
-	t.Parallel()
-	first := newRig(t)
-	w := first.spawn(t, "w", "one")
-	if err := os.WriteFile(filepath.Join(first.dir.RunDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r := rigIn(t, first.root)
-	for range 2 { // the second call knows the backend
-		if got := r.get(t, "w"); got.Status != StatusRunning {
-			t.Fatalf("status %s", got.Status)
-		}
-	}
-	if want := []string{"one"}; !slices.Equal(r.plugins.ahead, want) {
-		t.Errorf("started ahead: %q, want %q", r.plugins.ahead, want)
-	}
-}
-
-func TestSpawnStartsAhead(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "plain", "one")
-	r.spawn(t, "tree", "one", withTree)
-	if want := []string{"one", "one", "worktree"}; !slices.Equal(r.plugins.ahead, want) {
-		t.Errorf("started ahead: %q, want %q", r.plugins.ahead, want)
-	}
-}
 
 func TestLikelyBackend(t *testing.T) {
 	t.Parallel()
@@ -63,10 +34,11 @@ func TestLikelyBackend(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
+			dir := statedir.Dir(t.TempDir())
+			r := New(Options{Dir: dir})
 			for i, text := range slices.Concat(test.kept, test.left) {
-				dir := r.dir.RunDir(fmt.Sprint("id", i))
-				if err := os.MkdirAll(dir, 0o700); err != nil {
+				run := dir.RunDir(fmt.Sprint("id", i))
+				if err := os.MkdirAll(run, 0o700); err != nil {
 					t.Fatal(err)
 				}
 				files := map[string]string{rundir.WorkerFile: text}
@@ -74,7 +46,7 @@ func TestLikelyBackend(t *testing.T) {
 					files[rundir.Socket] = ""
 				}
 				for name, text := range files {
-					if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					if err := os.WriteFile(filepath.Join(run, name), []byte(text), 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}

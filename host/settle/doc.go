@@ -1,0 +1,28 @@
+// Package settle ends the interruption of spawns and respawns: a worker that its backend finds is
+// adopted, another one never was, and the record that a respawn was to replace is there again.
+package settle
+
+import (
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
+)
+
+// Options are the dependencies of a [Settler].
+type Options struct {
+	Dir     statedir.Dir
+	Store   *store.Store
+	Plugins *backend.Plugins
+	History *history.History
+	Logger  hclog.Logger
+}
+
+// Settler settles the spawns of one state directory. It holds no state, and may be used by several
+// goroutines.
+type Settler struct{ opts Options }
+
+// New returns a settler.
+func New(o Options) *Settler { return &Settler{opts: o} }

@@ -70,9 +70,6 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	})
 	h.history = history.New(history.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger,
-		Output: func(ctx context.Context, rec registry.Record, tail int) ([]string, error) {
-			return h.display().LastLines(ctx, rec, tail)
-		},
 		Stranded: func(ctx context.Context, busy func(string) bool) error { return h.liveness().SweepGone(ctx, busy) },
 	})
 	h.identify()

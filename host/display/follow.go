@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/output"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -72,11 +73,10 @@ type lookFunc func(swarm.Screen) (done bool, again time.Duration)
 // readOutput reads a worker's output, what was written before too, until ready says
 // so of what is new: nil. Its end is [swarm.ErrNotFound].
 func readOutput(ctx context.Context, p *backend.Peer, handle swarm.Handle, ready func(lines []string) bool) error {
-	text := lineReader{live: true}
+	text := output.Reader{Live: true}
 	err := p.Backend.Output(ctx, handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
-		text.add(o)
-		lines := append(text.lines, text.open()...)
-		text.lines = nil
+		text.Add(o)
+		lines := append(text.Take(), text.Open()...)
 		if ready(lines) {
 			return errReady
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/output"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -71,35 +72,10 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 	}
 	limited, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
-	all, err := lastOutput(limited, owner, rec.Handle, lines)
+	all, err := output.Last(limited, owner, rec.Handle, lines)
 	if ctx.Err() == nil {
 		err = backend.Late(err, rec.Backend, backend.StatusLimit)
 	}
 	p.Lines, p.Styled, p.Screen, p.Taken = all[max(0, len(all)-lines):], nil, false, false
 	return err
-}
-
-func lastOutput(ctx context.Context, p *backend.Peer, handle swarm.Handle, lines int) ([]string, error) {
-	text := lineReader{last: lines}
-	err := p.Backend.Output(ctx, handle, swarm.OutputOptions{Tail: &lines}, func(o swarm.Output) error {
-		text.add(o)
-		return nil
-	})
-	return text.all(), err
-}
-
-// LastLines returns the last lines of a worker's output as far as they can be read, and
-// what keeps it from reading more.
-func (d *Reader) LastLines(ctx context.Context, rec registry.Record, lines int) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
-	defer cancel()
-	var last []string
-	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
-	if err == nil {
-		err = d.opts.Plugins.AskBackend(ctx, e, true, func(p *backend.Peer) (err error) {
-			last, err = lastOutput(ctx, p, rec.Handle, lines)
-			return err
-		})
-	}
-	return last, err
 }

@@ -1,15 +1,12 @@
 package display
 
 import (
-	"bytes"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestStateEvent(t *testing.T) {
@@ -36,21 +33,5 @@ func TestStateEvent(t *testing.T) {
 		if kind != c.want || text != c.text {
 			t.Errorf("%+v: %q %q", c.state, kind, text)
 		}
-	}
-}
-
-// A program that never ends its line costs no more memory than a part of it.
-func TestLinesOfAnEndlessLine(t *testing.T) {
-	t.Parallel()
-	var text lineReader
-	for range 100 {
-		text.add(swarm.Output{Data: bytes.Repeat([]byte("x"), 8<<10), Partial: true})
-		if n := len(text.open()[0]); n > maxOpen {
-			t.Fatalf("%d bytes are kept", n)
-		}
-	}
-	text.add(swarm.Output{Data: []byte("end")})
-	if len(text.lines) != 1 || !strings.HasSuffix(text.lines[0], "xend") || len(text.open()) > 0 {
-		t.Errorf("%d lines", len(text.lines))
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/backend"
-	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 )
@@ -22,8 +21,6 @@ type Options struct {
 	Store   *store.Store
 	Plugins *backend.Plugins
 	Logger  hclog.Logger
-	// Output returns the last lines that a worker wrote, at least tail of them.
-	Output func(ctx context.Context, rec registry.Record, tail int) ([]string, error)
 	// Stranded records the ends of agents whose workers are gone, but for the workers
 	// that the call is about.
 	Stranded func(ctx context.Context, busy func(id string) bool) error

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/swarmhost/swarm/host/output"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -164,7 +165,7 @@ const (
 )
 
 func (h *History) lastLines(ctx context.Context, rec registry.Record) []string {
-	all, err := h.opts.Output(ctx, rec, crashLines)
+	all, err := output.LastOf(ctx, h.opts.Plugins, rec, crashLines)
 	h.warnIf(err, "the last output of a worker can't be read", "worker", rec.Name)
 	var lines []string
 	for _, l := range all {

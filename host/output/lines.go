@@ -1,4 +1,4 @@
-package display
+package output
 
 import (
 	"time"
@@ -7,11 +7,13 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-type lineReader struct {
-	// live finishes lines early, for those who follow the output.
-	live bool
-	// last is how many of the last lines are kept; 0: all.
-	last int
+// Reader turns the pieces of a worker's output into lines. The zero value keeps all lines.
+type Reader struct {
+	// Live finishes lines early, for callers that follow the output.
+	Live bool
+	// Last is how many of the last lines are kept at least; 0: all.
+	Last int
+
 	// lines are those that are finished.
 	lines   []string
 	streams []*lineStream
@@ -27,7 +29,8 @@ type lineStream struct {
 // maxOpen is how much of a line is kept before it has ended.
 const maxOpen = 64 << 10
 
-func (r *lineReader) add(o swarm.Output) {
+// Add adds a piece of output.
+func (r *Reader) Add(o swarm.Output) {
 	s := r.stream(o.Stream)
 	s.screen.Write(o.Data, time.Time{})
 	if !o.Partial {
@@ -35,13 +38,13 @@ func (r *lineReader) add(o swarm.Output) {
 	}
 }
 
-func (r *lineReader) stream(name swarm.Stream) *lineStream {
+func (r *Reader) stream(name swarm.Stream) *lineStream {
 	for _, s := range r.streams {
 		if s.name == name {
 			return s
 		}
 	}
-	s := &lineStream{name: name, screen: screen.Screen{Live: r.live}}
+	s := &lineStream{name: name, screen: screen.Screen{Live: r.Live}}
 	s.screen.Line = func(l screen.Line) {
 		if l.Begins {
 			r.end(s)
@@ -59,17 +62,17 @@ func (r *lineReader) stream(name swarm.Stream) *lineStream {
 	return s
 }
 
-func (r *lineReader) end(s *lineStream) {
+func (r *Reader) end(s *lineStream) {
 	if len(s.begun) > 0 {
 		r.keep(string(s.begun))
 		s.begun = s.begun[:0]
 	}
 }
 
-func (r *lineReader) keep(line string) {
+func (r *Reader) keep(line string) {
 	r.lines = append(r.lines, line)
-	if n := len(r.lines); r.last > 0 && n > 2*r.last+minKept {
-		r.lines = append([]string(nil), r.lines[n-r.last:]...)
+	if n := len(r.lines); r.Last > 0 && n > 2*r.Last+minKept {
+		r.lines = append([]string(nil), r.lines[n-r.Last:]...)
 	}
 }
 
@@ -77,8 +80,8 @@ func (r *lineReader) keep(line string) {
 // copied.
 const minKept = 100
 
-// open are the lines that are not finished, such as a prompt.
-func (r *lineReader) open() []string {
+// Open returns the lines that are not finished, such as a prompt.
+func (r *Reader) Open() []string {
 	var lines []string
 	for _, s := range r.streams {
 		open := s.screen.Open()
@@ -94,10 +97,18 @@ func (r *lineReader) open() []string {
 	return lines
 }
 
-func (r *lineReader) all() []string {
+// All ends all lines and returns those that were not taken.
+func (r *Reader) All() []string {
 	for _, s := range r.streams {
 		s.screen.Close()
 		r.end(s)
 	}
 	return r.lines
+}
+
+// Take returns the finished lines, and forgets them.
+func (r *Reader) Take() []string {
+	lines := r.lines
+	r.lines = nil
+	return lines
 }

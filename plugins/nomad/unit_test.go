@@ -231,8 +231,10 @@ func TestSilent(t *testing.T) {
 func TestNameAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	alloc := func(name, status string) map[string]any {
-		return map[string]any{"ID": name, "JobID": "swarm-w", "TaskGroup": "first", "ClientStatus": status,
-			"DesiredStatus": api.AllocDesiredStatusRun, "CreateIndex": len(name)}
+		return map[string]any{
+			"ID": name, "JobID": "swarm-w", "TaskGroup": "first", "ClientStatus": status,
+			"DesiredStatus": api.AllocDesiredStatusRun, "CreateIndex": len(name),
+		}
 	}
 	for name, test := range map[string]struct {
 		allocs []map[string]any

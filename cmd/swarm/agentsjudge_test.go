@@ -117,8 +117,10 @@ func testAgentQuestion(t *testing.T, l *lab) {
 	l.swarm("wait", "w", "--until", "idle", "--timeout", pluginWait.String())
 	l.model.Script(l.client.shell(command))
 	l.swarm("send", "w", "run it")
-	l.until("blocked")
-	if s := l.judged(); s.Source != "screen" || !strings.Contains(s.Question, command) || !strings.Contains(s.Command, command) {
+	// The hook may report it before the dialog is drawn.
+	var s judged
+	if !l.poll(func() bool { s = l.judged(); return s.State == "blocked" && s.Source == "screen" }) ||
+		!strings.Contains(s.Question, command) || !strings.Contains(s.Command, command) {
 		t.Errorf("the state is %+v\n%s", s, l.swarm("explain", "w"))
 	}
 	l.killed()

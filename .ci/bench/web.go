@@ -44,15 +44,18 @@ func (w *world) site(ctx context.Context) (*site, error) {
 	}
 	s.address = strings.TrimSpace(line)
 	s.base, _, _ = strings.Cut(s.address, "/?")
-	jar, err := cookiejar.New(nil)
-	s.http = &http.Client{Jar: jar}
-	if err == nil {
-		_, _, err = s.get(ctx, s.address)
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.close())
-	}
 	return s, nil
+}
+
+// enter uses the token of the address, which counts once.
+func (s *site) enter(ctx context.Context) error {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return err
+	}
+	s.http = &http.Client{Jar: jar}
+	_, _, err = s.get(ctx, s.address)
+	return err
 }
 
 func (s *site) close() error {
@@ -87,6 +90,9 @@ func pages(ctx context.Context, w *world, o options) ([]row, error) {
 	s, err := w.site(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	var size int64
 	m, err := race(ctx, max(5, o.runs/4),
@@ -140,11 +146,17 @@ func loudLog(ctx context.Context, w *world) (_ []row, err error) {
 	defer cancel()
 	tab, cancel = chromedp.NewContext(tab)
 	defer cancel()
-	if err := chromedp.Do(tab, chromedp.Navigate(s.address), chromedp.Navigate(s.base+"/worker/loud/log")); err != nil {
+	if err := chromedp.Do(tab, chromedp.Navigate(s.address)); err != nil {
 		return nil, err
 	}
-	// A query of chromedp would have the browser tell of each line from then on.
-	if _, err := chromedp.Run(tab, chromedp.Poll[bool](`document.querySelector('#log').lastElementChild !== null`)); err != nil {
+	// The address leads to the page without the token, by a step of the browser's own.
+	if err := shows(tab, "document.querySelector('main') !== null && location.search === ''"); err != nil {
+		return nil, err
+	}
+	if err := chromedp.Do(tab, chromedp.Navigate(s.base+"/worker/loud/log")); err != nil {
+		return nil, err
+	}
+	if err := shows(tab, "!!document.querySelector('#log')?.lastElementChild"); err != nil {
 		return nil, err
 	}
 	before, err := cpuTime(s.cmd.Process.Pid)
@@ -195,6 +207,18 @@ func loudLog(ctx context.Context, w *world) (_ []row, err error) {
 			unit: "% of a core", max: 25,
 		},
 	}, nil
+}
+
+// shows waits until an expression is true in a tab, also across a step to another page. A query of
+// chromedp would have the browser report each line from then on.
+func shows(tab context.Context, expression string) (err error) {
+	for range 50 {
+		if _, err = chromedp.Run(tab, chromedp.Poll[bool](expression)); err == nil {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return err
 }
 
 // lastLine returns the number that a worker wrote last.

@@ -157,7 +157,7 @@ func testAgentProse(t *testing.T, l *lab) {
 	l.killed()
 }
 
-// testAgentLimit: a usage limit is one, and the prompt below it is no dialog.
+// testAgentLimit: a usage limit is one, and the prompt below it does not count as a dialog.
 func testAgentLimit(t *testing.T, l *lab) {
 	command, reached := l.limit()
 	l.spawnAs(command...)

@@ -48,7 +48,7 @@ type view struct {
 	// prompt is -1 if none is shown.
 	prompt, end int
 	// certain says that no row of a menu can look like the prompt: it has a mark, and the
-	// line below it is no empty one.
+	// line below it is not empty.
 	certain bool
 }
 

@@ -34,7 +34,7 @@ func (r *rule) menu(v view) (first, last int, choices []Choice, why string) {
 	case v.prompt > last:
 		return 0, 0, nil, "the prompt is below the menu: " + bare(v.lines[v.prompt])
 	case v.certain && first < v.end && last >= v.prompt:
-		return 0, 0, nil, "the text at the prompt is no menu: " + bare(v.lines[v.prompt])
+		return 0, 0, nil, "the text at the prompt is not a menu: " + bare(v.lines[v.prompt])
 	case filled(under) > r.below:
 		return 0, 0, nil, fmt.Sprintf("%d lines are below the menu, which is not the bottom of the screen", filled(under))
 	case r.choice.SubexpIndex("selected") >= 0 && !slices.ContainsFunc(choices, func(c Choice) bool { return c.Selected }):

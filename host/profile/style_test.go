@@ -133,7 +133,7 @@ choice = '^(?P<label>.*)$'
 	}
 }
 
-// TestHintStyle: a proposal of the agent at its prompt is no draft, and a draft is one wherever
+// TestHintStyle: a proposal of the agent at its prompt does not count as a draft; a draft counts wherever
 // the cursor is.
 func TestHintStyle(t *testing.T) {
 	t.Parallel()
@@ -154,7 +154,7 @@ func TestHintStyle(t *testing.T) {
 	}
 }
 
-// TestPromptIsNoMenu: the row of the prompt is no menu, whatever the line below it says.
+// TestPromptIsNoMenu: the row of the prompt does not count as a menu, whatever the line below it says.
 func TestPromptIsNoMenu(t *testing.T) {
 	t.Parallel()
 	claude := profiles(t).Named("claude")
@@ -232,7 +232,7 @@ func TestBoxes(t *testing.T) {
 	}
 }
 
-// TestDescriptions: a description in the column of the labels is no choice, neither by its
+// TestDescriptions: a description in the column of the labels does not count as a choice, neither by its
 // style nor, without styles, if the screen has room for empty lines.
 func TestDescriptions(t *testing.T) {
 	t.Parallel()
@@ -302,7 +302,7 @@ func TestRecordedBytes(t *testing.T) {
 	}
 }
 
-// TestProse: what a model answers is no error, no limit, and no work.
+// TestProse: the answer of a model never counts as an error, a limit or work.
 func TestProse(t *testing.T) {
 	t.Parallel()
 	s := profiles(t)

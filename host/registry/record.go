@@ -131,8 +131,8 @@ type Spec struct {
 	// Own says which settings were chosen for this worker, so that later defaults do not
 	// change them; nil in a record of an older version, whose worker keeps all of its own.
 	Own *Own `json:"own,omitempty"`
-	// SpawnedBy are the ids of the workers from inside of which it was spawned. What it does, they
-	// have done.
+	// SpawnedBy are the ids of the workers from inside of which it was spawned. Its acts
+	// count as theirs.
 	SpawnedBy []string `json:"spawned_by,omitempty"`
 	// Previous are the ids of the incarnations before, the oldest first.
 	Previous []string  `json:"previous,omitempty"`

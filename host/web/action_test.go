@@ -190,7 +190,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 			}
 		}
 		if strings.Contains(page, `value="Submit"`) || strings.Contains(page, `value="Type something."`) {
-			t.Errorf("%s offers what is no choice:\n%s", path, page)
+			t.Errorf("%s offers something else than choices:\n%s", path, page)
 		}
 	}
 	do := &fakeDoer{sent: make(chan string, 9)}

@@ -21,7 +21,7 @@ var randomNames = []string{
 }
 
 // TestRandomWork writes random files of random kinds, hides some from git, and checks that all of
-// them come back, or that the worktree stays as it is.
+// them come back, or that the worktree is unchanged.
 func TestRandomWork(t *testing.T) {
 	t.Parallel()
 	const seeds = 16

@@ -3,7 +3,7 @@
 // Workers, shims, servers of tmux and container engines have sessions of their own, so they
 // outlive their test otherwise.
 //
-// A second process of the test program waits for the end of the first one. It finds what is left
+// A second process of the test program waits for the end of the first one. It finds the leftovers
 // by the directories in which tests run it.
 //
 // It is imported by tests alone.
@@ -26,7 +26,7 @@ import (
 // envWatch is set for the second process.
 const envWatch = "SWARM_TEST_LEFTOVER"
 
-// patience bounds how long the second process tries to end what is left.
+// patience bounds how long the second process tries to end the remaining processes.
 const patience = 30 * time.Second
 
 var watcher struct {
@@ -94,7 +94,7 @@ func report(sign, dir string) {
 	}
 }
 
-// watch reads the reports of the first process until that ends, and then ends what is left.
+// watch reads the reports of the first process until that ends, and then ends the remaining processes.
 func watch(reports io.Reader) {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	dirs := make(map[string]bool)

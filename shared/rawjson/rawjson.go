@@ -209,7 +209,7 @@ func (w *walk) touches(path string) bool {
 	return false
 }
 
-// opaque visits a value whose type a reader does not know. A pointer in it is left as it is: the
+// opaque visits a value whose type a reader does not know. A pointer in it stays: the
 // reader of a document that was written from one gives a pointer of its own.
 func (w *walk) opaque(v reflect.Value, path string) error {
 	if v.IsNil() {

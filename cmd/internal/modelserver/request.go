@@ -18,7 +18,7 @@ type Request struct {
 	// Path is the path of its URL.
 	Path string
 	// Turn reports whether it is an agent's, which takes a turn of the script: it has tools, and
-	// is no question for what the user might type next.
+	// does not ask what the user might type next.
 	Turn bool
 	// User is the text of the user's messages, one element for each piece of text, oldest
 	// first. Clients add text of their own here.

@@ -43,7 +43,7 @@ func Decode(data []byte, into any) error {
 func wrongTypes(data []byte, t reflect.Type) []string {
 	var table map[string]json.RawMessage
 	if json.Unmarshal(data, &table) != nil {
-		return nil // it is no table, which the decoder reports
+		return nil // not a table, which the decoder reports
 	}
 	var problems []string
 	for _, key := range slices.Sorted(maps.Keys(table)) {

@@ -111,7 +111,7 @@ func TestCause(t *testing.T) {
 		"a line without its end":      {"starting\nno engine here", "no engine here", ""},
 		"entries alone":               {entry, "", ""},
 		"a line before entries":       {"no engine here\n" + entry + entry, "no engine here", ""},
-		"an error is not a cause":        {`{"@level":"error","@message":"m","error":"e"}` + "\n", "", "m: e"},
+		"an error is not a cause":     {`{"@level":"error","@message":"m","error":"e"}` + "\n", "", "m: e"},
 		"a fatal entry":               {`{"level":"fatal","msg":"m"}` + "\n" + entry, "m", ""},
 		"text of slog":                {"time=1 level=ERROR msg=m\nno engine here\ntime=2 level=INFO msg=n\n", "no engine here", ""},
 		"log.Fatal":                   {"2026/11/27 07:17:39 no engine here\n", "2026/11/27 07:17:39 no engine here", ""},

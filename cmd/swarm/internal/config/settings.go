@@ -41,7 +41,7 @@ func settingProblems(ctx context.Context, a *app.App, loaded *config.Loaded, use
 			case err == nil:
 			case errors.Is(err, swarm.ErrInvalidConfig):
 				problems = append(problems, problemsOf(name, setup.Message(err), loaded)...)
-			case d.Kind == "": // without the plugin nobody knows whether its settings are right
+			case d.Kind == "": // without the plugin its settings can't be judged
 				problems = append(problems, startProblem(name, setup.Message(err), loaded))
 			}
 		}

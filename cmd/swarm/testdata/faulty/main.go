@@ -1,5 +1,5 @@
 // Faulty is a plugin of a third party whose workers have a shim, and which fails in the calls that the
-// file FAULT beside it names: a line for each, the call and what happens in it.
+// file FAULT next to it names: a line for each, the call and what happens in it.
 package main
 
 import (

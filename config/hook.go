@@ -25,7 +25,7 @@ const DefaultHook = "default"
 func hookFields() []field[Hook] {
 	return []field[Hook]{
 		newField("on", choicesKind("failed", "lost", "crash-loop", "blocked", "limited", "broken", "ended"), func(h *Hook) *[]string { return &h.On },
-			"The events that the command is run for: a worker failed, its shim is gone and nobody knows its exit (\"lost\"), it was restarted too often (\"crash-loop\"), an agent asks something (\"blocked\"), stopped at a usage limit (\"limited\") or with an error (\"broken\"), or any end (\"ended\")."),
+			"The events that the command is run for: a worker failed, its shim is gone and its exit is unknown (\"lost\"), it was restarted too often (\"crash-loop\"), an agent asks something (\"blocked\"), stopped at a usage limit (\"limited\") or with an error (\"broken\"), or any end (\"ended\")."),
 		newField("tags", textsKind, func(h *Hook) *[]string { return &h.Tags },
 			"Only events of workers that have one of these tags. Without it: of all workers."),
 		newField("command", commandKind, func(h *Hook) *[]string { return &h.Command },

@@ -89,16 +89,16 @@ func need(tb testing.TB, feature string) {
 }
 
 // Lacks returns why the machine lacks a feature, or nil if it has it. Features
-// are root, userns, cgroups, bwrap, landlock and strace.
+// are root, userns, cgroups, bwrap, landlock, strace and node.
 func Lacks(feature string) error {
 	lacks, ok := map[string]func() error{
 		"root": lacksRoot, "userns": lacksUserNamespaces, "cgroups": lacksControlGroups,
-		"bwrap": lacksBubblewrap, "landlock": lacksLandlock, "strace": lacksStrace,
+		"bwrap": lacksBubblewrap, "landlock": lacksLandlock, "strace": lacksStrace, "node": lacksNode,
 	}[feature]
 	if ok {
 		return lacks()
 	}
-	return fmt.Errorf("unknown feature %q: it must be root, userns, cgroups, bwrap, landlock or strace", feature)
+	return fmt.Errorf("unknown feature %q: it must be root, userns, cgroups, bwrap, landlock, strace or node", feature)
 }
 
 // Landlock skips the test where the kernel can't keep a process from writing to files.
@@ -133,6 +133,14 @@ func Strace(tb testing.TB) {
 }
 
 var lacksStrace = sync.OnceValue(func() error { return try("strace", "strace -f -o /dev/null true") })
+
+// Node skips the test where there is no Node.js.
+func Node(tb testing.TB) {
+	tb.Helper()
+	need(tb, "node")
+}
+
+var lacksNode = sync.OnceValue(func() error { return try("Node.js", "node --version") })
 
 // lacksControlGroups tries: that a directory may be written to does not say that a group in
 // it limits anything.

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/shared/machinetest"
 )
 
 // The plugin for opencode reports a turn that failed as a failure, and not as one that ended.
 func TestOpencodePluginReportsFailures(t *testing.T) {
 	t.Parallel()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed: the plugin can't be run")
-	}
+	machinetest.Node(t)
 	dir := t.TempDir()
 	for name, file := range map[string]struct {
 		text string
@@ -45,7 +44,7 @@ await event("session.error", { sessionID: "part", error: { name: "UnknownError" 
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), node, "run.mjs")
+	cmd := exec.CommandContext(t.Context(), "node", "run.mjs")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "SWARM_WORKER=w", "PATH="+dir+":"+os.Getenv("PATH"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

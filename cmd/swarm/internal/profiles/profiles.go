@@ -45,7 +45,7 @@ The rules of an unverified profile were written from what is known about the age
 of yours is tested now: the screens that it reads in another way than expected are counted.
 
 A profile is built in, or in the bundle that "swarm profiles update" has installed, or
-yours: a file in the directory "profiles" beside the user's config file replaces the profile
+yours: a file in the directory "profiles" next to the user's config file replaces the profile
 of its name, or adds one; with extends = "claude" it inherits everything that it does
 not set itself, rule by rule and key by key. --json shows what it overrides. The user must
 own the file. A file with mistakes is left out with an error; the other profiles still work.`,

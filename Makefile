@@ -54,7 +54,7 @@ FIRST := ./plugins/worktree ./plugins/tmux ./shared/plugin/plugintest/backendtes
 
 test-packages: # all packages but cmd/swarm
 	$(if $(DETECT),CGO_ENABLED=1 $(GO) test $(RACE),$(GO) test -trimpath) $(AT_ONCE) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m \
-	  $(FIRST) $$($(GO) list ./... | grep -v /cmd/swarm$$)
+	  $(FIRST) ./.ci/house $$($(GO) list ./... | grep -v /cmd/swarm$$)
 
 # Scripts run programs, so they are built as programs are.
 test-scripts: # the scripts of cmd/swarm, and a part of them with programs that have the race detector
@@ -131,7 +131,7 @@ commands: ## write docs/commands and README's table of commands from the help
 generate: ## write the generated code and pages again
 	.ci/generate
 
-house: ## measure how easy the code is to read, beside the goals; -v in ARGS names each place
+house: ## measure how easy the code is to read, next to the goals; -v in ARGS names each place
 	@$(GO) run ./.ci/house $(ARGS)
 
 bench: ## measure against the floor and peers, side by side in one run

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"regexp"
 	"strconv"
@@ -107,14 +106,13 @@ func oneLine(text string) string {
 type text struct {
 	text string
 	line int
-	// manyLines tells that a line break in text is one in the file.
+	// manyLines is set if a line break in text is one in the file.
 	manyLines bool
 }
 
 // goTexts returns the comments and strings of a Go file.
 func goTexts(s source) ([]text, error) {
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, s.path, s.text, parser.ParseComments|parser.SkipObjectResolution)
+	files, file, err := parse(s)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // Command house measures how easy the code is to find one's way in: how large its
 // packages and files are, how they are named, and how plain its English is. It prints
-// each measure beside its goal, and with -v each place that misses a goal.
+// each measure next to its goal, and with -v each place that misses a goal.
 package main
 
 import (
@@ -46,11 +46,10 @@ func run(ctx context.Context, verbose bool) (missed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	english, err := measureEnglish(sources)
+	all, err := measureAll(sources)
 	if err != nil {
 		return 0, err
 	}
-	all := slices.Concat(measureSize(sources), []measure{measurePairs(sources)}, english)
 
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "MEASURE\tNOW\tGOAL\t\t")
@@ -73,6 +72,34 @@ func run(ctx context.Context, verbose bool) (missed int, err error) {
 		}
 	}
 	return missed, nil
+}
+
+// measureAll takes all measures of the sources of a repository.
+func measureAll(sources []source) ([]measure, error) {
+	callbacks, err := measureCallbacks(sources)
+	if err != nil {
+		return nil, err
+	}
+	aliases, err := measureAliases(sources)
+	if err != nil {
+		return nil, err
+	}
+	gerunds, err := measureGerunds(sources)
+	if err != nil {
+		return nil, err
+	}
+	english, err := measureEnglish(sources)
+	if err != nil {
+		return nil, err
+	}
+	dialect, err := measureDialect(sources)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(
+		measureSize(sources), callbacks, []measure{measureUntested(sources), aliases, measurePairs(sources)},
+		gerunds, english, dialect,
+	), nil
 }
 
 // repositoryFiles returns the paths of all files that git tracks.

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -10,21 +10,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // elsewhere returns a host with a state directory of its own on the same engine.
-func (r *rig) elsewhere(t *testing.T) *rig {
+func elsewhere(t *testing.T, r *hosttest.Rig) *hosttest.Rig {
 	t.Helper()
-	other := newRig(t)
-	other.two.dir = r.two.dir
+	other := hosttest.New(t)
+	other.Two.Dir = r.Two.Dir
 	return other
 }
 
 // adopt adopts what must be adopted without a warning.
-func (r *rig) adopt(t *testing.T, req AdoptRequest) []AdoptOutcome {
+func adopt(t *testing.T, r *hosttest.Rig, req host.AdoptRequest) []host.AdoptOutcome {
 	t.Helper()
 	req.Backend = "two"
 	outcomes, warnings, err := r.Adopt(t.Context(), req)
@@ -35,7 +37,7 @@ func (r *rig) adopt(t *testing.T, req AdoptRequest) []AdoptOutcome {
 }
 
 // takenOver are the names of those that were entered.
-func takenOver(outcomes []AdoptOutcome) []string {
+func takenOver(outcomes []host.AdoptOutcome) []string {
 	var names []string
 	for _, out := range outcomes {
 		if out.Err == nil && !out.Known {
@@ -47,69 +49,69 @@ func takenOver(outcomes []AdoptOutcome) []string {
 
 func TestAdoptAll(t *testing.T) {
 	t.Parallel()
-	here := newRig(t)
+	here := hosttest.New(t)
 	policy := swarm.KillOptions{Signal: "SIGINT", Grace: 7, Mode: swarm.KillMain}
-	a := here.spawn(t, "a", "two", func(req *SpawnRequest) { req.Tags, req.Kill = []string{"blue"}, &policy })
-	here.spawn(t, "b", "two", func(req *SpawnRequest) { req.Env = []string{"SECRET=1"} })
-	here.spawn(t, "ended", "two")
-	here.two.end(t, "ended", swarm.Exit{Code: 3, Cause: swarm.CauseExited})
+	a := here.MustSpawn(t, "a", "two", func(req *host.SpawnRequest) { req.Tags, req.Kill = []string{"blue"}, &policy })
+	here.MustSpawn(t, "b", "two", func(req *host.SpawnRequest) { req.Env = []string{"SECRET=1"} })
+	here.MustSpawn(t, "ended", "two")
+	here.Two.End(t, "ended", swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 
-	there := here.elsewhere(t)
-	if diff := cmp.Diff([]string{"a", "b"}, takenOver(there.adopt(t, AdoptRequest{All: true}))); diff != "" {
+	there := elsewhere(t, here)
+	if diff := cmp.Diff([]string{"a", "b"}, takenOver(adopt(t, there, host.AdoptRequest{All: true}))); diff != "" {
 		t.Errorf("adopted (-want +got):\n%s", diff)
 	}
-	got := there.get(t, "a")
-	if got.ID != a.ID || got.Status != StatusRunning || got.Backend != "two" || got.Kill != policy ||
+	got := there.Worker(t, "a")
+	if got.ID != a.ID || got.Status != host.StatusRunning || got.Backend != "two" || got.Kill != policy ||
 		!slices.Equal(got.Command, a.Command) || !slices.Equal(got.Tags, a.Tags) || got.Retain != registry.RetainUntilClean {
 		t.Errorf("the adopted worker is %+v, spawned was %+v", got, a)
 	}
-	if env := there.get(t, "b").Env; env != nil {
+	if env := there.Worker(t, "b").Env; env != nil {
 		t.Errorf("the environment was adopted too: %v", env)
 	}
-	there.told(t, "a", "ADOPTED: from backend 'two'")
+	there.WantHistory(t, "a", "ADOPTED: from backend 'two'")
 
-	for _, out := range there.adopt(t, AdoptRequest{All: true}) {
+	for _, out := range adopt(t, there, host.AdoptRequest{All: true}) {
 		if !out.Known {
 			t.Errorf("adopted again: %+v", out)
 		}
 	}
-	if outs, err := there.Kill(t.Context(), Selection{Names: []string{"a"}}, KillRequest{}); err != nil || outs[0].Err != nil {
+	if outs, err := there.Kill(t.Context(), host.Selection{Names: []string{"a"}}, host.KillRequest{}); err != nil || outs[0].Err != nil {
 		t.Fatalf("kill of an adopted worker: %v, %v", err, outs)
 	}
-	there.told(t, "a", "ADOPTED: from backend 'two'", "KILL REQUESTED", "KILLED: by orchestrator")
-	if w := here.get(t, "a"); w.Status != StatusStopped {
+	there.WantHistory(t, "a", "ADOPTED: from backend 'two'", "KILL REQUESTED", "KILLED: by orchestrator")
+	if w := here.Worker(t, "a"); w.Status != host.StatusStopped {
 		t.Errorf("where it was spawned it is %s", w.Status)
 	}
-	if alive := here.two.alive(t); !slices.Equal(alive, []string{"b"}) {
+	if alive := here.Two.Alive(t); !slices.Equal(alive, []string{"b"}) {
 		t.Errorf("alive are %v", alive)
 	}
 }
 
 func TestAdoptEnded(t *testing.T) {
 	t.Parallel()
-	here := newRig(t)
-	w := here.spawn(t, "w", "two")
-	here.two.end(t, "w", swarm.Exit{Code: 3, Cause: swarm.CauseExited})
-	there := here.elsewhere(t)
-	if out := there.adopt(t, AdoptRequest{All: true}); len(out) > 0 {
+	here := hosttest.New(t)
+	w := here.MustSpawn(t, "w", "two")
+	here.Two.End(t, "w", swarm.Exit{Code: 3, Cause: swarm.CauseExited})
+	there := elsewhere(t, here)
+	if out := adopt(t, there, host.AdoptRequest{All: true}); len(out) > 0 {
 		t.Errorf("all that have not ended are %+v", out)
 	}
-	there.adopt(t, AdoptRequest{Names: []string{w.ID, "w"}})
-	if got := there.get(t, "w"); got.Status != StatusStopped || got.Exit == nil || got.Exit.Code != 3 {
+	adopt(t, there, host.AdoptRequest{Names: []string{w.ID, "w"}})
+	if got := there.Worker(t, "w"); got.Status != host.StatusStopped || got.Exit == nil || got.Exit.Code != 3 {
 		t.Errorf("adopted as %+v", got)
 	}
-	there.told(t, "w", "ADOPTED: from backend 'two'", "FAILED: exit status 3")
+	there.WantHistory(t, "w", "ADOPTED: from backend 'two'", "FAILED: exit status 3")
 }
 
 func TestAdoptOfSeveralOfOneName(t *testing.T) {
 	t.Parallel()
-	one := newRig(t)
-	one.spawn(t, "w", "two")
-	one.two.end(t, "w", swarm.Exit{Cause: swarm.CauseExited})
-	two := one.elsewhere(t)
-	running := two.spawn(t, "w", "two")
-	three := one.elsewhere(t)
-	out := three.adopt(t, AdoptRequest{Names: []string{"w"}})
+	one := hosttest.New(t)
+	one.MustSpawn(t, "w", "two")
+	one.Two.End(t, "w", swarm.Exit{Cause: swarm.CauseExited})
+	two := elsewhere(t, one)
+	running := two.MustSpawn(t, "w", "two")
+	three := elsewhere(t, one)
+	out := adopt(t, three, host.AdoptRequest{Names: []string{"w"}})
 	if len(out) != 1 || out[0].Worker.ID != running.ID {
 		t.Errorf("adopted was %+v, not %s, which runs", out, running.ID)
 	}
@@ -117,42 +119,42 @@ func TestAdoptOfSeveralOfOneName(t *testing.T) {
 
 func TestAdoptTakenName(t *testing.T) {
 	t.Parallel()
-	here := newRig(t)
-	here.spawn(t, "w", "two")
-	here.spawn(t, "x", "two")
-	there := here.elsewhere(t)
-	mine := there.spawn(t, "w", "one")
-	out := there.adopt(t, AdoptRequest{All: true})
+	here := hosttest.New(t)
+	here.MustSpawn(t, "w", "two")
+	here.MustSpawn(t, "x", "two")
+	there := elsewhere(t, here)
+	mine := there.MustSpawn(t, "w", "one")
+	out := adopt(t, there, host.AdoptRequest{All: true})
 	if diff := cmp.Diff([]string{"x"}, takenOver(out)); diff != "" {
 		t.Errorf("adopted (-want +got):\n%s", diff)
 	}
-	if err := out[0].Err; !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "cannot adopt 'w'") {
+	if err := out[0].Err; !errors.Is(err, host.ErrExists) || !strings.Contains(err.Error(), "cannot adopt 'w'") {
 		t.Errorf("of a taken name: %v", err)
 	}
-	if got := there.get(t, "w"); got.ID != mine.ID {
+	if got := there.Worker(t, "w"); got.ID != mine.ID {
 		t.Errorf("the worker of that name is another one now: %+v", got)
 	}
 }
 
 func TestAdoptRefused(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "two")
-	there := r.elsewhere(t)
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "two")
+	there := elsewhere(t, r)
 	for what, c := range map[string]struct {
-		req  AdoptRequest
+		req  host.AdoptRequest
 		want error
 		text string
 	}{
-		"nothing":             {AdoptRequest{Backend: "two"}, ErrNoSelection, "must specify worker name or --all"},
-		"an unknown name":     {AdoptRequest{Backend: "two", Names: []string{"w", "ghost"}}, ErrNotFound, "backend 'two' has no worker 'ghost'"},
-		"a backend of no use": {AdoptRequest{Backend: "one", All: true}, swarm.ErrUnsupported, "backend 'one' does not support list"},
+		"nothing":             {host.AdoptRequest{Backend: "two"}, host.ErrNoSelection, "must specify worker name or --all"},
+		"an unknown name":     {host.AdoptRequest{Backend: "two", Names: []string{"w", "ghost"}}, host.ErrNotFound, "backend 'two' has no worker 'ghost'"},
+		"a backend of no use": {host.AdoptRequest{Backend: "one", All: true}, swarm.ErrUnsupported, "backend 'one' does not support list"},
 	} {
 		if _, _, err := there.Adopt(t.Context(), c.req); !errors.Is(err, c.want) || err.Error() != c.text {
 			t.Errorf("%s: %v, want %q", what, err, c.text)
 		}
 	}
-	if got := there.summary(t); len(got) > 0 {
+	if got := there.Statuses(t); len(got) > 0 {
 		t.Errorf("there are workers now: %v", got)
 	}
 }
@@ -161,38 +163,38 @@ func TestAdoptRefused(t *testing.T) {
 // other part are adopted, and the reason is told.
 func TestAdoptFromAnIncompleteList(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "a", "two")
-	r.spawn(t, "b", "two")
-	there := r.elsewhere(t)
+	r := hosttest.New(t)
+	r.MustSpawn(t, "a", "two")
+	r.MustSpawn(t, "b", "two")
+	there := elsewhere(t, r)
 	broken := fmt.Errorf("%w: can't reach dead", swarm.ErrUnavailable)
-	there.two.onList = func(each func(swarm.Listed) error) error {
-		plain := &fakeBackend{dir: there.two.dir}
+	there.Two.OnList = func(each func(swarm.Listed) error) error {
+		plain := &hosttest.Backend{Dir: there.Two.Dir}
 		return errors.Join(plain.List(t.Context(), each), broken)
 	}
-	outs, warnings, err := there.Adopt(t.Context(), AdoptRequest{Backend: "two", Names: []string{"a"}})
+	outs, warnings, err := there.Adopt(t.Context(), host.AdoptRequest{Backend: "two", Names: []string{"a"}})
 	if err != nil || len(outs) != 1 || outs[0].Err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "can't reach dead") {
 		t.Errorf("by name: %+v, %v, %v", outs, warnings, err)
 	}
-	outs, warnings, err = there.Adopt(t.Context(), AdoptRequest{Backend: "two", Names: []string{"ghost"}})
-	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "can't reach dead") || len(outs) > 0 {
+	outs, warnings, err = there.Adopt(t.Context(), host.AdoptRequest{Backend: "two", Names: []string{"ghost"}})
+	if !errors.Is(err, host.ErrNotFound) || !strings.Contains(err.Error(), "can't reach dead") || len(outs) > 0 {
 		t.Errorf("a name that is not listed: %+v, %v, %v", outs, warnings, err)
 	}
-	outs, warnings, err = there.Adopt(t.Context(), AdoptRequest{Backend: "two", All: true})
+	outs, warnings, err = there.Adopt(t.Context(), host.AdoptRequest{Backend: "two", All: true})
 	if diff := cmp.Diff([]string{"b"}, takenOver(outs)); diff != "" || !errors.Is(err, swarm.ErrUnavailable) || len(warnings) > 0 {
 		t.Errorf("all: %s, %v, %v", diff, warnings, err)
 	}
-	there.two.onList = func(func(swarm.Listed) error) error { return broken }
-	if outs, _, err := there.Adopt(t.Context(), AdoptRequest{Backend: "two", All: true}); !errors.Is(err, swarm.ErrUnavailable) || len(outs) > 0 {
+	there.Two.OnList = func(func(swarm.Listed) error) error { return broken }
+	if outs, _, err := there.Adopt(t.Context(), host.AdoptRequest{Backend: "two", All: true}); !errors.Is(err, swarm.ErrUnavailable) || len(outs) > 0 {
 		t.Errorf("of nothing: %+v, %v", outs, err)
 	}
 }
 
 func TestAdoptBelievesNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	good := swarm.Spec{ID: "good", Name: "good", Command: []string{"true"}}
-	r.two.onList = func(each func(swarm.Listed) error) error {
+	r.Two.OnList = func(each func(swarm.Listed) error) error {
 		for _, change := range []func(*swarm.Spec){
 			func(s *swarm.Spec) { s.ID = "../../etc" },
 			func(s *swarm.Spec) { s.ID = "" },
@@ -212,7 +214,7 @@ func TestAdoptBelievesNothing(t *testing.T) {
 		}
 		return nil
 	}
-	out, warnings, err := r.Adopt(t.Context(), AdoptRequest{Backend: "two", All: true})
+	out, warnings, err := r.Adopt(t.Context(), host.AdoptRequest{Backend: "two", All: true})
 	if err != nil || len(warnings) != 8 || !slices.Equal(takenOver(out), []string{"good"}) {
 		t.Errorf("adopted %v, %d warnings, %v", takenOver(out), len(warnings), err)
 	}
@@ -220,11 +222,11 @@ func TestAdoptBelievesNothing(t *testing.T) {
 
 func TestAdoptedWorkerSurvivesTheLossOfTheRegistry(t *testing.T) {
 	t.Parallel()
-	here := newRig(t)
-	w := here.spawn(t, "w", "two")
-	there := here.elsewhere(t)
-	there.adopt(t, AdoptRequest{Names: []string{"w"}})
-	f, err := there.dir.ReadWorkerFile(w.ID)
+	here := hosttest.New(t)
+	w := here.MustSpawn(t, "w", "two")
+	there := elsewhere(t, here)
+	adopt(t, there, host.AdoptRequest{Names: []string{"w"}})
+	f, err := there.StateDir().ReadWorkerFile(w.ID)
 	if err != nil || f.Name != "w" || f.Backend != "two" {
 		t.Errorf("worker.json says %+v, %v", f, err)
 	}
@@ -234,8 +236,8 @@ func TestAdoptedWorkerSurvivesTheLossOfTheRegistry(t *testing.T) {
 // list ends with the caller's patience.
 func TestAdoptFromAnEndlessList(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.two.onList = func(each func(swarm.Listed) error) error {
+	r := hosttest.New(t)
+	r.Two.OnList = func(each func(swarm.Listed) error) error {
 		for range 1000 {
 			if err := each(swarm.Listed{Spec: swarm.Spec{ID: "not an id"}}); err != nil {
 				return err
@@ -243,13 +245,13 @@ func TestAdoptFromAnEndlessList(t *testing.T) {
 		}
 		return nil
 	}
-	_, warnings, err := r.Adopt(t.Context(), AdoptRequest{Backend: "two", All: true})
+	_, warnings, err := r.Adopt(t.Context(), host.AdoptRequest{Backend: "two", All: true})
 	if err != nil || len(warnings) != spawn.MaxListWarnings+1 || !strings.Contains(warnings[spawn.MaxListWarnings].Text, "980 more") {
 		t.Errorf("%d warnings, %v", len(warnings), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r.two.onList = func(each func(swarm.Listed) error) error {
+	r.Two.OnList = func(each func(swarm.Listed) error) error {
 		for n := 0; ; n++ {
 			if n == 10 {
 				cancel()
@@ -259,7 +261,7 @@ func TestAdoptFromAnEndlessList(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := r.Adopt(ctx, AdoptRequest{Backend: "two", All: true}); !errors.Is(err, context.Canceled) {
+	if _, _, err := r.Adopt(ctx, host.AdoptRequest{Backend: "two", All: true}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Adopt = %v", err)
 	}
 }
@@ -267,19 +269,19 @@ func TestAdoptFromAnEndlessList(t *testing.T) {
 // TestAdoptedHasTheDefaults: what an adopted worker runs without, its next start has.
 func TestAdoptedHasTheDefaults(t *testing.T) {
 	t.Parallel()
-	here := newRig(t)
-	here.can("two", swarm.CapLimitNice, swarm.CapList)
-	here.spawn(t, "a", "two")
-	here.spawn(t, "b", "two", func(req *SpawnRequest) { req.Limits.Nice = 3 })
-	there := here.elsewhere(t)
-	there.can("two", swarm.CapLimitNice, swarm.CapList)
-	there.opts.Defaults = Defaults{Limits: swarm.Limits{Nice: 7}}
-	there.adopt(t, AdoptRequest{Names: []string{"a", "b"}})
+	here := hosttest.New(t)
+	here.Announce("two", swarm.CapLimitNice, swarm.CapList)
+	here.MustSpawn(t, "a", "two")
+	here.MustSpawn(t, "b", "two", func(req *host.SpawnRequest) { req.Limits.Nice = 3 })
+	there := elsewhere(t, here)
+	there.Announce("two", swarm.CapLimitNice, swarm.CapList)
+	there.Configure(t, func(o *host.Options) { o.Defaults.Limits.Nice = 7 })
+	adopt(t, there, host.AdoptRequest{Names: []string{"a", "b"}})
 	for name, nice := range map[string]int{"a": 0, "b": 3} {
-		if got := there.record(t, name).Limits.Nice; got != nice {
+		if got := there.Record(t, name).Limits.Nice; got != nice {
 			t.Errorf("%s runs with a niceness of %d, and its record says %d", name, nice, got)
 		}
-		w, err := there.Respawn(t.Context(), name, RespawnRequest{})
+		w, err := there.Respawn(t.Context(), name, host.RespawnRequest{})
 		if err != nil || w.Limits.Nice != 7 {
 			t.Errorf("%s is started again with %+v, %v", name, w.Limits, err)
 		}

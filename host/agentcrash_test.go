@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -6,40 +6,42 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // settlings are calls after which what a crash left of an agent is as it should be.
-func settlings() map[string]func(context.Context, *rig) error {
-	return map[string]func(context.Context, *rig) error{
-		"spawn": func(ctx context.Context, r *rig) error {
-			_, err := r.Spawn(ctx, r.request("other", "one"))
+func settlings() map[string]func(context.Context, *hosttest.Rig) error {
+	return map[string]func(context.Context, *hosttest.Rig) error{
+		"spawn": func(ctx context.Context, r *hosttest.Rig) error {
+			_, err := r.Spawn(ctx, r.Request("other", "one"))
 			return err
 		},
-		"kill": func(ctx context.Context, r *rig) error {
-			_, err := r.Spawn(ctx, r.request("other", "one"))
+		"kill": func(ctx context.Context, r *hosttest.Rig) error {
+			_, err := r.Spawn(ctx, r.Request("other", "one"))
 			if err == nil {
-				_, err = r.Kill(ctx, Selection{Names: []string{"other"}}, KillRequest{})
+				_, err = r.Kill(ctx, host.Selection{Names: []string{"other"}}, host.KillRequest{})
 			}
 			return err
 		},
-		"gc": func(ctx context.Context, r *rig) error {
+		"gc": func(ctx context.Context, r *hosttest.Rig) error {
 			_, err := r.Collect(ctx)
 			return err
 		},
-		"a call of the team": func(ctx context.Context, r *rig) error {
-			_, err := r.SweepTeam(ctx, "crew")
+		"a call of the team": func(ctx context.Context, r *hosttest.Rig) error {
+			_, err := r.SweepTeam(ctx, hosttest.TeamName)
 			return err
 		},
 	}
 }
 
 // agrees fails the test unless the agent is as its worker is.
-func (r *rig) agrees(t *testing.T, name string) registry.Agent {
+func agrees(t *testing.T, r *hosttest.Rig, name string) registry.Agent {
 	t.Helper()
-	a, rec := r.agent(t, name), r.record(t, name)
+	a, rec := r.Agent(t, name), r.Record(t, name)
 	want := map[registry.State]team.Status{registry.Running: team.Active, registry.Stopped: team.Inactive}[rec.State]
 	if a.Status != want || a.WorkerID != rec.ID || rec.Agent != a.ID || rec.Team != a.Team {
 		t.Errorf("the worker %s is %s, the agent %+v", rec.ID, rec.State, a)
@@ -55,29 +57,29 @@ func TestCrashInSpawnOfAgent(t *testing.T) {
 		for how, settle := range settlings() {
 			t.Run(step+", "+how, func(t *testing.T) {
 				t.Parallel()
-				r := crewRig(t)
-				crashAt(t, r.root, step, "HOST_TEST_AGENT=1")
-				if a := r.agent(t, "w1"); a.Status != team.Spawning {
+				r := hosttest.NewWithTeam(t)
+				hosttest.CrashAt(t, r.Root, step, "HOST_TEST_AGENT=1")
+				if a := r.Agent(t, "w1"); a.Status != team.Spawning {
 					t.Errorf("after the crash it is %s", a.Status)
 				}
 				if err := settle(t.Context(), r); err != nil {
 					t.Fatal(err)
 				}
-				a := r.agrees(t, "w1")
+				a := agrees(t, r, "w1")
 				want := []string{}
 				if step != "after" {
 					want = []string{"Agent w1 (agent-w1) became inactive: spawn was interrupted. Tasks reassigned: none."}
 				}
-				if diff := cmp.Diff(want, r.mail(t)); diff != "" {
+				if diff := cmp.Diff(want, r.Mail(t)); diff != "" {
 					t.Errorf("the leader was told (-want +got):\n%s", diff)
 				}
 				if (a.Status == team.Active) != (step == "after") {
 					t.Errorf("it is %s", a.Status)
 				}
 				// It can be started again, with a token that counts.
-				r.respawn(t, "w1")
-				r.agrees(t, "w1")
-				if c, err := r.as(t, "SWARM_TOKEN="+r.token(t, "w1")).Caller(t.Context()); err != nil || c.Agent != "agent-w1" {
+				r.MustRespawn(t, "w1")
+				agrees(t, r, "w1")
+				if c, err := r.WithEnv(t, "SWARM_TOKEN="+r.Token(t, "w1")).Caller(t.Context()); err != nil || c.Agent != "agent-w1" {
 					t.Errorf("its caller is %+v, %v", c, err)
 				}
 			})
@@ -92,40 +94,40 @@ func TestCrashInRespawnOfAgent(t *testing.T) {
 		for how, settle := range settlings() {
 			t.Run(step+", "+how, func(t *testing.T) {
 				t.Parallel()
-				r := crewRig(t)
-				r.spawn(t, "w1", "one", asAgent)
-				task := r.claim(t, "w1")
+				r := hosttest.NewWithTeam(t)
+				r.MustSpawn(t, "w1", "one", hosttest.AsAgent)
+				task := r.ClaimTask(t, "w1")
 				switch step {
 				case "told":
 					// Its shim ends it, but no caller waits for that any more.
-					reg, err := r.store.Writing(t.Context())
+					reg, err := r.Store.Writing(t.Context())
 					if err != nil {
 						t.Fatal(err)
 					}
-					if err := reg.Edit(t.Context(), r.record(t, "w1").ID, func(rec *registry.Record) { rec.Step = registry.StepRespawning }); err != nil {
+					if err := reg.Edit(t.Context(), r.Record(t, "w1").ID, func(rec *registry.Record) { rec.Step = registry.StepRespawning }); err != nil {
 						t.Fatal(err)
 					}
-					r.one.end(t, "w1", swarm.Exit{Code: -1, Signal: "SIGTERM", Cause: swarm.CauseKilled})
+					r.One.End(t, "w1", swarm.Exit{Code: -1, Signal: "SIGTERM", Cause: swarm.CauseKilled})
 				case "killed":
-					r.killer().EndForRespawn(t.Context(), r.record(t, "w1"), nil)
-					if a := r.agent(t, "w1"); a.Status != team.Active {
+					r.Killer().EndForRespawn(t.Context(), r.Record(t, "w1"), nil)
+					if a := r.Agent(t, "w1"); a.Status != team.Active {
 						t.Errorf("while it is respawned it is %s", a.Status)
 					}
 				default:
-					crashAt(t, r.root, stepRespawn+step, "HOST_TEST_AGENT=1")
-					if a := r.agent(t, "w1"); a.Status != team.Spawning {
+					hosttest.CrashAt(t, r.Root, hosttest.StepRespawn+step, "HOST_TEST_AGENT=1")
+					if a := r.Agent(t, "w1"); a.Status != team.Spawning {
 						t.Errorf("after the crash it is %s", a.Status)
 					}
 				}
 				if err := settle(t.Context(), r); err != nil {
 					t.Fatal(err)
 				}
-				a := r.agrees(t, "w1")
-				if alive := step == "after"; alive != (a.Status == team.Active) || alive != (task().Owner != "") || alive != (len(r.mail(t)) == 0) {
+				a := agrees(t, r, "w1")
+				if alive := step == "after"; alive != (a.Status == team.Active) || alive != (task().Owner != "") || alive != (len(r.Mail(t)) == 0) {
 					t.Errorf("it is %s, its task is %+v", a.Status, task())
 				}
-				r.respawn(t, "w1")
-				r.agrees(t, "w1")
+				r.MustRespawn(t, "w1")
+				agrees(t, r, "w1")
 			})
 		}
 	}

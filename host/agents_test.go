@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -13,7 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -22,33 +24,33 @@ import (
 // TestAgentCallsBeforeItIsRecorded: the worker may be quicker than its spawn.
 func TestAgentCallsBeforeItIsRecorded(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	r.one.beforeSpawn = func(ctx context.Context, spec swarm.Spec) error {
+	r := hosttest.NewWithTeam(t)
+	r.One.BeforeSpawn = func(ctx context.Context, spec swarm.Spec) error {
 		var env []string
 		for _, kv := range spec.Env {
 			if strings.HasPrefix(kv, swarm.EnvToken+"=") {
 				env = append(env, kv)
 			}
 		}
-		in := r.as(t, env...)
+		in := r.WithEnv(t, env...)
 		caller, err := in.Caller(ctx)
 		if err != nil || caller.Agent != "agent-a" {
 			t.Errorf("it is %+v, %v", caller, err)
 		}
 		return in.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-			a, err := team.Beat(ctx, tx, caller, "crew", "", "", time.Now())
+			a, err := team.Beat(ctx, tx, caller, hosttest.TeamName, "", "", time.Now())
 			if a.Status != team.Spawning {
 				t.Errorf("it is %s", a.Status)
 			}
 			return err
 		})
 	}
-	w := r.spawn(t, "a", "one", asAgent)
-	a := r.agent(t, "a")
+	w := r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+	a := r.Agent(t, "a")
 	if a.Status != team.Active || a.WorkerID != w.ID || a.Session != w.ID || a.Worker != "a" || a.Color == "" {
 		t.Errorf("the agent is %+v", a)
 	}
-	if w.Team != "crew" || w.Agent != "agent-a" {
+	if w.Team != hosttest.TeamName || w.Agent != "agent-a" {
 		t.Errorf("the worker is %+v", w)
 	}
 }
@@ -56,24 +58,24 @@ func TestAgentCallsBeforeItIsRecorded(t *testing.T) {
 // TestAgentSpawnThatFails leaves no agent, and what it did meanwhile undone.
 func TestAgentSpawnThatFails(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
+	r := hosttest.NewWithTeam(t)
 	var task func() registry.Task
-	for what, fail := range map[string]func(*SpawnRequest){
-		"in the backend": func(*SpawnRequest) {
-			r.one.afterSpawn = func(context.Context, swarm.Spec) error {
-				task = r.claim(t, "a")
+	for what, fail := range map[string]func(*host.SpawnRequest){
+		"in the backend": func(*host.SpawnRequest) {
+			r.One.AfterSpawn = func(context.Context, swarm.Spec) error {
+				task = r.ClaimTask(t, "a")
 				return swarm.ErrUnavailable
 			}
 		},
-		"no such team":    func(q *SpawnRequest) { q.Agent.Team = "ghosts" },
-		"a reserved name": func(q *SpawnRequest) { q.Agent.Name = "leader" },
-		"no id":           func(q *SpawnRequest) { q.Agent.ID = "" },
-		"another team":    func(q *SpawnRequest) { q.Team = "ghosts" },
-		"no team at all":  func(q *SpawnRequest) { q.Agent, q.Team = nil, "ghosts" },
+		"no such team":    func(q *host.SpawnRequest) { q.Agent.Team = "ghosts" },
+		"a reserved name": func(q *host.SpawnRequest) { q.Agent.Name = "leader" },
+		"no id":           func(q *host.SpawnRequest) { q.Agent.ID = "" },
+		"another team":    func(q *host.SpawnRequest) { q.Team = "ghosts" },
+		"no team at all":  func(q *host.SpawnRequest) { q.Agent, q.Team = nil, "ghosts" },
 	} {
-		req := r.request("a", "one")
-		asAgent(&req)
-		r.one.afterSpawn = nil
+		req := r.Request("a", "one")
+		hosttest.AsAgent(&req)
+		r.One.AfterSpawn = nil
 		fail(&req)
 		if _, err := r.Spawn(t.Context(), req); err == nil {
 			t.Errorf("%s: it was spawned", what)
@@ -82,7 +84,7 @@ func TestAgentSpawnThatFails(t *testing.T) {
 	if got := task(); got.Status != registry.TaskPending || got.Owner != "" {
 		t.Errorf("its task is %+v", got)
 	}
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
 		agents, _, err := tx.Agents(ctx, registry.AgentQuery{})
 		if len(agents) > 0 {
 			t.Errorf("agents %+v", agents)
@@ -90,21 +92,21 @@ func TestAgentSpawnThatFails(t *testing.T) {
 		return err
 	})
 	// The names are free again.
-	r.one.afterSpawn = nil
-	for _, w := range r.one.all(t) {
-		if err := os.Remove(r.one.path(w.ID)); err != nil {
+	r.One.AfterSpawn = nil
+	for _, w := range r.One.All(t) {
+		if err := os.Remove(r.One.Path(w.ID)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r.spawn(t, "a", "one", asAgent)
-	again := r.request("b", "one")
-	asAgent(&again)
+	r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+	again := r.Request("b", "one")
+	hosttest.AsAgent(&again)
 	again.Agent.Name = "a"
 	_, err := r.Spawn(t.Context(), again)
 	if _, taken := errors.AsType[*team.AgentExistsError](err); !taken {
 		t.Errorf("the same name again: %v", err)
 	}
-	if got := r.summary(t); len(got) != 1 {
+	if got := r.Statuses(t); len(got) != 1 {
 		t.Errorf("workers %v", got)
 	}
 }
@@ -112,55 +114,59 @@ func TestAgentSpawnThatFails(t *testing.T) {
 // TestAgentEnds: what the end of its worker makes of an agent, whoever sees it.
 func TestAgentEnds(t *testing.T) {
 	t.Parallel()
-	exit := func(e swarm.Exit) func(*testing.T, *rig) {
-		return func(t *testing.T, r *rig) { r.one.end(t, "a", e) }
+	exit := func(e swarm.Exit) func(*testing.T, *hosttest.Rig) {
+		return func(t *testing.T, r *hosttest.Rig) { r.One.End(t, "a", e) }
 	}
 	for what, c := range map[string]struct {
-		end  func(*testing.T, *rig)
+		end  func(*testing.T, *hosttest.Rig)
 		want team.Status
 		said string
 	}{
 		"an exit":   {exit(swarm.Exit{Code: 3, Cause: swarm.CauseExited}), team.Inactive, "exit status 3"},
 		"exit 0":    {exit(swarm.Exit{Cause: swarm.CauseExited}), team.Inactive, "exit status 0"},
 		"its owner": {exit(swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOwner}), team.Terminated, ""},
-		"its shim":  {func(t *testing.T, r *rig) { r.one.change(t, "a", func(w *fakeWorker) { w.State = swarm.StateLost }) }, team.Inactive, "process not found"},
-		"a completion": {func(t *testing.T, r *rig) {
-			if err := r.complete(t, r.get(t, "a"), "all done"); err != nil {
+		"its shim": {func(t *testing.T, r *hosttest.Rig) {
+			r.One.Change(t, "a", func(w *hosttest.Worker) { w.State = swarm.StateLost })
+		}, team.Inactive, "process not found"},
+		"a completion": {func(t *testing.T, r *hosttest.Rig) {
+			if err := r.CompleteInside(t, r.Worker(t, "a"), "all done"); err != nil {
 				t.Fatal(err)
 			}
 		}, team.Inactive, "completed: all done"},
-		"a kill": {func(t *testing.T, r *rig) { r.kill(t, Selection{Names: []string{"a"}}, KillRequest{}) }, team.Terminated, ""},
+		"a kill": {func(t *testing.T, r *hosttest.Rig) {
+			r.MustKill(t, host.Selection{Names: []string{"a"}}, host.KillRequest{})
+		}, team.Terminated, ""},
 	} {
-		for see, seen := range map[string]func(*testing.T, *rig) error{
-			"gc": func(t *testing.T, r *rig) error {
+		for see, seen := range map[string]func(*testing.T, *hosttest.Rig) error{
+			"gc": func(t *testing.T, r *hosttest.Rig) error {
 				_, err := r.Collect(t.Context())
 				return err
 			},
-			"a call of the team": func(t *testing.T, r *rig) error {
-				_, err := r.SweepTeam(t.Context(), "crew")
+			"a call of the team": func(t *testing.T, r *hosttest.Rig) error {
+				_, err := r.SweepTeam(t.Context(), hosttest.TeamName)
 				return err
 			},
-			"a spawn": func(t *testing.T, r *rig) error {
-				_, err := r.Spawn(t.Context(), r.request("other", "one"))
+			"a spawn": func(t *testing.T, r *hosttest.Rig) error {
+				_, err := r.Spawn(t.Context(), r.Request("other", "one"))
 				return err
 			},
 		} {
 			t.Run(what+", "+see, func(t *testing.T) {
 				t.Parallel()
-				r := crewRig(t)
-				r.spawn(t, "a", "one", asAgent)
-				task := r.claim(t, "a")
+				r := hosttest.NewWithTeam(t)
+				r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+				task := r.ClaimTask(t, "a")
 				c.end(t, r)
 				for range 2 {
 					if err := seen(t, r); err != nil {
 						t.Fatal(err)
 					}
-					seen = func(t *testing.T, r *rig) error {
+					seen = func(t *testing.T, r *hosttest.Rig) error {
 						_, err := r.SweepTeam(t.Context(), "")
 						return err
 					}
 				}
-				if a := r.agent(t, "a"); a.Status != c.want {
+				if a := r.Agent(t, "a"); a.Status != c.want {
 					t.Errorf("the agent is %s, want %s", a.Status, c.want)
 				}
 				if got := task(); got.Status != registry.TaskPending || got.Owner != "" {
@@ -170,7 +176,7 @@ func TestAgentEnds(t *testing.T) {
 				if c.said != "" {
 					want = []string{"Agent a (agent-a) became inactive: " + c.said + ". Tasks reassigned: task-1."}
 				}
-				if diff := cmp.Diff(want, r.mail(t)); diff != "" {
+				if diff := cmp.Diff(want, r.Mail(t)); diff != "" {
 					t.Errorf("the leader was told (-want +got):\n%s", diff)
 				}
 			})
@@ -182,40 +188,40 @@ func TestAgentEnds(t *testing.T) {
 // start must not take the agent for lost.
 func TestSweepInRespawn(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	old := r.spawn(t, "a", "one", asAgent)
-	task := r.claim(t, "a")
+	r := hosttest.NewWithTeam(t)
+	old := r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+	task := r.ClaimTask(t, "a")
 	// It is held up where it has killed the worker.
-	unlock, err := r.dir.Lock(t.Context(), old.ID)
+	unlock, err := r.StateDir().Lock(t.Context(), old.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	other := r.as(t)
+	other := r.WithEnv(t)
 	go func() {
-		_, err := r.Respawn(t.Context(), "a", RespawnRequest{})
+		_, err := r.Respawn(t.Context(), "a", host.RespawnRequest{})
 		done <- err
 	}()
 	err = other.AwaitChange(t.Context(), func(context.Context) (bool, error) {
-		return other.record(t, "a").State == registry.Stopped, nil
+		return other.Record(t, "a").State == registry.Stopped, nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if signs, err := other.Signs(t.Context(), "crew"); err != nil || len(signs) > 0 {
+	if signs, err := other.Signs(t.Context(), hosttest.TeamName); err != nil || len(signs) > 0 {
 		t.Errorf("signs %+v, %v", signs, err)
 	}
-	if warnings, err := other.SweepTeam(t.Context(), "crew"); err != nil || len(warnings) > 0 {
+	if warnings, err := other.SweepTeam(t.Context(), hosttest.TeamName); err != nil || len(warnings) > 0 {
 		t.Error(warnings, err)
 	}
 	unlock()
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if a := r.agent(t, "a"); a.Status != team.Active || task().Owner != a.ID {
+	if a := r.Agent(t, "a"); a.Status != team.Active || task().Owner != a.ID {
 		t.Errorf("it is %s, its task is %+v", a.Status, task())
 	}
-	if mail := r.mail(t); len(mail) > 0 {
+	if mail := r.Mail(t); len(mail) > 0 {
 		t.Errorf("the leader was told %q", mail)
 	}
 }
@@ -223,54 +229,54 @@ func TestSweepInRespawn(t *testing.T) {
 // TestAgentRespawn: the agent is the same, and has what it had.
 func TestAgentRespawn(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	old := r.spawn(t, "a", "one", asAgent)
-	task := r.claim(t, "a")
-	before := r.agent(t, "a")
-	w := r.respawn(t, "a")
-	a := r.agent(t, "a")
-	if w.ID == old.ID || w.Team != "crew" || w.Agent != "agent-a" || a.Status != team.Active || a.WorkerID != w.ID ||
+	r := hosttest.NewWithTeam(t)
+	old := r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+	task := r.ClaimTask(t, "a")
+	before := r.Agent(t, "a")
+	w := r.MustRespawn(t, "a")
+	a := r.Agent(t, "a")
+	if w.ID == old.ID || w.Team != hosttest.TeamName || w.Agent != "agent-a" || a.Status != team.Active || a.WorkerID != w.ID ||
 		a.Session != w.ID || a.TokenHash == before.TokenHash || a.Color != before.Color {
 		t.Errorf("the worker %+v of the agent %+v", w, a)
 	}
 	if got := task(); got.Owner != "agent-a" {
 		t.Errorf("its task is %+v", got)
 	}
-	if mail := r.mail(t); len(mail) > 0 {
+	if mail := r.Mail(t); len(mail) > 0 {
 		t.Errorf("the leader was told %q", mail)
 	}
-	as := r.request("a", "one")
-	if _, err := r.Respawn(t.Context(), "a", RespawnRequest{As: &as}); !errors.Is(err, swarm.ErrInvalidSpec) {
+	as := r.Request("a", "one")
+	if _, err := r.Respawn(t.Context(), "a", host.RespawnRequest{As: &as}); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("as something else: %v", err)
 	}
 
 	// One that can't be started again is lost.
-	r.one.beforeSpawn = failOnce(errors.New("no"))
-	if _, err := r.Respawn(t.Context(), "a", RespawnRequest{}); err == nil {
+	r.One.BeforeSpawn = hosttest.FailOnce(errors.New("no"))
+	if _, err := r.Respawn(t.Context(), "a", host.RespawnRequest{}); err == nil {
 		t.Error("it was respawned")
 	}
-	if a := r.agent(t, "a"); a.Status != team.Inactive || a.WorkerID != w.ID || a.Lost.IsZero() {
+	if a := r.Agent(t, "a"); a.Status != team.Inactive || a.WorkerID != w.ID || a.Lost.IsZero() {
 		t.Errorf("the agent is %+v", a)
 	}
 	if got := task(); got.Status != registry.TaskPending {
 		t.Errorf("its task is %+v", got)
 	}
-	if diff := cmp.Diff([]string{"Agent a (agent-a) became inactive: it could not be respawned. Tasks reassigned: task-1."}, r.mail(t)); diff != "" {
+	if diff := cmp.Diff([]string{"Agent a (agent-a) became inactive: it could not be respawned. Tasks reassigned: task-1."}, r.Mail(t)); diff != "" {
 		t.Error(diff)
 	}
 	// It can be started again all the same, until it is terminated.
-	r.respawn(t, "a")
-	if a := r.agent(t, "a"); a.Status != team.Active || !a.Lost.IsZero() {
+	r.MustRespawn(t, "a")
+	if a := r.Agent(t, "a"); a.Status != team.Active || !a.Lost.IsZero() {
 		t.Errorf("the agent is %+v", a)
 	}
-	r.kill(t, Selection{Names: []string{"a"}}, KillRequest{})
-	kills := len(r.one.kills["a"])
-	_, err := r.Respawn(t.Context(), "a", RespawnRequest{})
-	if _, over := errors.AsType[*team.TerminatedError](err); !over || len(r.one.kills["a"]) != kills {
+	r.MustKill(t, host.Selection{Names: []string{"a"}}, host.KillRequest{})
+	kills := len(r.One.Kills["a"])
+	_, err := r.Respawn(t.Context(), "a", host.RespawnRequest{})
+	if _, over := errors.AsType[*team.TerminatedError](err); !over || len(r.One.Kills["a"]) != kills {
 		t.Errorf("once it was terminated: %v", err)
 	}
-	if len(r.one.alive(t)) > 0 {
-		t.Errorf("alive: %q", r.one.alive(t))
+	if len(r.One.Alive(t)) > 0 {
+		t.Errorf("alive: %q", r.One.Alive(t))
 	}
 }
 
@@ -278,16 +284,16 @@ func TestAgentRespawn(t *testing.T) {
 // for each worker, also for one that had ended.
 func TestKillRecorded(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	r.spawn(t, "a", "one", asAgent)
-	r.spawn(t, "b", "one", asAgent)
-	r.spawn(t, "far", "two", ephemeral)
-	r.one.end(t, "b", swarm.Exit{Cause: swarm.CauseExited})
+	r := hosttest.NewWithTeam(t)
+	r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+	r.MustSpawn(t, "b", "one", hosttest.AsAgent)
+	r.MustSpawn(t, "far", "two", hosttest.Ephemeral)
+	r.One.End(t, "b", swarm.Exit{Cause: swarm.CauseExited})
 	if _, err := r.Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	r.kill(t, Selection{All: true}, KillRequest{Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
+	r.MustKill(t, host.Selection{All: true}, host.KillRequest{Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
 		names = append(names, rec.Name)
 		if rec.Agent == "" {
 			return nil
@@ -300,23 +306,23 @@ func TestKillRecorded(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, name := range []string{"a", "b"} {
-		if a := r.agent(t, name); a.Status != team.Terminated || a.LastError != "" && name == "a" {
+		if a := r.Agent(t, name); a.Status != team.Terminated || a.LastError != "" && name == "a" {
 			t.Errorf("the agent is %+v", a)
 		}
 	}
 
 	// A failure undoes the record of the end, which the next call writes.
-	r.spawn(t, "c", "one", asAgent)
-	out := r.kill(t, Selection{Names: []string{"c"}}, KillRequest{Recorded: func(context.Context, *registry.Tx, registry.Record) error {
+	r.MustSpawn(t, "c", "one", hosttest.AsAgent)
+	out := r.MustKill(t, host.Selection{Names: []string{"c"}}, host.KillRequest{Recorded: func(context.Context, *registry.Tx, registry.Record) error {
 		return errors.New("no")
 	}})
-	if out[0].Err != nil || len(out[0].Warnings) != 1 || r.record(t, "c").State != registry.Running {
+	if out[0].Err != nil || len(out[0].Warnings) != 1 || r.Record(t, "c").State != registry.Running {
 		t.Errorf("%+v", out)
 	}
-	if _, err := r.SweepTeam(t.Context(), "crew"); err != nil {
+	if _, err := r.SweepTeam(t.Context(), hosttest.TeamName); err != nil {
 		t.Fatal(err)
 	}
-	if a := r.agent(t, "c"); a.Status != team.Terminated {
+	if a := r.Agent(t, "c"); a.Status != team.Terminated {
 		t.Errorf("the agent is %+v", a)
 	}
 }
@@ -324,17 +330,17 @@ func TestKillRecorded(t *testing.T) {
 // TestAgentIsReleasedOnce: kills, an exit and sweeps of several hosts at once.
 func TestAgentIsReleasedOnce(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	hosts := []*rig{r.as(t), r.as(t), r.as(t), r.as(t)}
+	r := hosttest.NewWithTeam(t)
+	hosts := []*hosttest.Rig{r.WithEnv(t), r.WithEnv(t), r.WithEnv(t), r.WithEnv(t)}
 	for i := range 15 {
 		name := fmt.Sprintf("a%d", i)
-		r.spawn(t, name, "one", asAgent)
-		task := r.claim(t, name)
+		r.MustSpawn(t, name, "one", hosttest.AsAgent)
+		task := r.ClaimTask(t, name)
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		released := 0
-		kill := func(h *rig) {
-			_, err := h.Kill(t.Context(), Selection{Names: []string{name}}, KillRequest{
+		kill := func(h *hosttest.Rig) {
+			_, err := h.Kill(t.Context(), host.Selection{Names: []string{name}}, host.KillRequest{
 				Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
 					_, err := team.Release(ctx, tx, rec.Agent, team.Leaving{Phase: team.ForceKilled}, time.Now())
 					if _, over := errors.AsType[*team.TerminatedError](err); over {
@@ -350,7 +356,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		sweep := func(h *rig) {
+		sweep := func(h *hosttest.Rig) {
 			if _, err := h.SweepTeam(t.Context(), ""); err != nil {
 				t.Error(err)
 			}
@@ -358,32 +364,32 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 		wg.Go(func() { kill(hosts[0]) })
 		wg.Go(func() { kill(hosts[1]) })
 		wg.Go(func() { sweep(hosts[2]) })
-		wg.Go(func() { r.one.end(t, name, swarm.Exit{Code: 1, Cause: swarm.CauseExited}) })
+		wg.Go(func() { r.One.End(t, name, swarm.Exit{Code: 1, Cause: swarm.CauseExited}) })
 		wg.Go(func() {
 			if _, err := hosts[3].Collect(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
 		wg.Wait()
-		a := r.agent(t, name)
+		a := r.Agent(t, name)
 		if a.Status != team.Terminated || released > 1 {
 			t.Errorf("the agent is %s, released %d times by kills", a.Status, released)
 		}
 		if got := task(); got.Status != registry.TaskPending || got.Owner != "" {
 			t.Errorf("its task is %+v", got)
 		}
-		if mail := r.mail(t); len(mail) > 1 {
+		if mail := r.Mail(t); len(mail) > 1 {
 			t.Errorf("the leader was told %q", mail)
 		}
-		r.change(t, func(ctx context.Context, tx *registry.Tx) error {
-			all, err := tx.Shutdowns(ctx, "crew")
+		r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
+			all, err := tx.Shutdowns(ctx, hosttest.TeamName)
 			all = slices.DeleteFunc(all, func(s registry.Shutdown) bool { return s.AgentID != a.ID })
 			if len(all) != 1 {
 				t.Errorf("%d shutdowns: %+v", len(all), all)
 			}
 			return err
 		})
-		if ends := slices.DeleteFunc(r.events(t, name), func(e history.Event) bool { return !e.Final }); len(ends) != 1 {
+		if ends := slices.DeleteFunc(r.AllEvents(t, name), func(e history.Event) bool { return !e.Final }); len(ends) != 1 {
 			t.Errorf("ends %v", ends)
 		}
 	}

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -13,28 +15,28 @@ import (
 // spawned.
 func TestStartAhead(t *testing.T) {
 	t.Parallel()
-	first := newRig(t)
-	w := first.spawn(t, "w", "one")
-	if err := os.WriteFile(filepath.Join(first.dir.RunDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
+	first := hosttest.New(t)
+	w := first.MustSpawn(t, "w", "one")
+	if err := os.WriteFile(filepath.Join(first.StateDir().RunDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := rigIn(t, first.root)
+	r := hosttest.NewIn(t, first.Root)
 	for range 2 { // the second call knows the backend
-		if got := r.get(t, "w"); got.Status != StatusRunning {
+		if got := r.Worker(t, "w"); got.Status != host.StatusRunning {
 			t.Fatalf("status %s", got.Status)
 		}
 	}
-	if want := []string{"one"}; !slices.Equal(r.plugins.ahead, want) {
-		t.Errorf("started ahead: %q, want %q", r.plugins.ahead, want)
+	if want := []string{"one"}; !slices.Equal(r.Starter.Ahead, want) {
+		t.Errorf("started ahead: %q, want %q", r.Starter.Ahead, want)
 	}
 }
 
 func TestSpawnStartsAhead(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "plain", "one")
-	r.spawn(t, "tree", "one", withTree)
-	if want := []string{"one", "one", "worktree"}; !slices.Equal(r.plugins.ahead, want) {
-		t.Errorf("started ahead: %q, want %q", r.plugins.ahead, want)
+	r := hosttest.New(t)
+	r.MustSpawn(t, "plain", "one")
+	r.MustSpawn(t, "tree", "one", hosttest.InWorkspace)
+	if want := []string{"one", "one", "worktree"}; !slices.Equal(r.Starter.Ahead, want) {
+		t.Errorf("started ahead: %q, want %q", r.Starter.Ahead, want)
 	}
 }

@@ -1,19 +1,21 @@
-package host
+package host_test
 
 import (
 	"errors"
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // bounded gives a backend the capabilities to limit and to pause.
-func bounded(t *testing.T) *rig {
+func bounded(t *testing.T) *hosttest.Rig {
 	t.Helper()
-	r := newRig(t)
-	r.plugins.peers["one"].Capabilities = append(r.plugins.peers["one"].Capabilities,
+	r := hosttest.New(t)
+	r.Starter.Peers["one"].Capabilities = append(r.Starter.Peers["one"].Capabilities,
 		swarm.CapPause, swarm.CapSetLimits, swarm.CapLimitMemory, swarm.CapLimitCPUs)
 	return r
 }
@@ -21,22 +23,22 @@ func bounded(t *testing.T) *rig {
 func TestPause(t *testing.T) {
 	t.Parallel()
 	r := bounded(t)
-	r.spawn(t, "a", "one")
-	r.spawn(t, "b", "one")
-	r.spawn(t, "plain", "two")
-	r.one.end(t, "b", swarm.Exit{Cause: swarm.CauseExited, Time: time.Now()})
-	all, err := r.Pause(t.Context(), Selection{All: true}, true)
+	r.MustSpawn(t, "a", "one")
+	r.MustSpawn(t, "b", "one")
+	r.MustSpawn(t, "plain", "two")
+	r.One.End(t, "b", swarm.Exit{Cause: swarm.CauseExited, Time: time.Now()})
+	all, err := r.Pause(t.Context(), host.Selection{All: true}, true)
 	if err != nil || len(all) != 1 || all[0].Err != nil || !all[0].Worker.Paused {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if w := r.get(t, "a"); condition.Of(w).Kind != condition.Paused || condition.Of(w).Text != "paused" {
+	if w := r.Worker(t, "a"); condition.Of(w).Kind != condition.Paused || condition.Of(w).Text != "paused" {
 		t.Errorf("%+v", condition.Of(w))
 	}
-	all, err = r.Pause(t.Context(), Selection{Names: []string{"a", "b", "plain"}}, false)
-	if err != nil || all[0].Err != nil || !errors.Is(all[1].Err, ErrEnded) || !errors.Is(all[2].Err, swarm.ErrUnsupported) {
+	all, err = r.Pause(t.Context(), host.Selection{Names: []string{"a", "b", "plain"}}, false)
+	if err != nil || all[0].Err != nil || !errors.Is(all[1].Err, host.ErrEnded) || !errors.Is(all[2].Err, swarm.ErrUnsupported) {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if r.get(t, "a").Paused {
+	if r.Worker(t, "a").Paused {
 		t.Error("it is still paused")
 	}
 }
@@ -44,26 +46,26 @@ func TestPause(t *testing.T) {
 func TestSetLimits(t *testing.T) {
 	t.Parallel()
 	r := bounded(t)
-	w := r.spawn(t, "a", "one", func(req *SpawnRequest) { req.Limits = swarm.Limits{Memory: 1 << 30} })
-	if w.Limits.Memory != 1<<30 || r.one.worker(t, "a").Spec.Limits != w.Limits {
+	w := r.MustSpawn(t, "a", "one", func(req *host.SpawnRequest) { req.Limits = swarm.Limits{Memory: 1 << 30} })
+	if w.Limits.Memory != 1<<30 || r.One.Worker(t, "a").Spec.Limits != w.Limits {
 		t.Errorf("spawned with %+v", w.Limits)
 	}
-	sel := Selection{Names: []string{"a"}}
+	sel := host.Selection{Names: []string{"a"}}
 	all, err := r.SetLimits(t.Context(), sel, func(l *swarm.Limits) { l.CPUs = 0.5 })
 	want := swarm.Limits{Memory: 1 << 30, CPUs: 0.5}
-	if err != nil || all[0].Err != nil || all[0].Worker.Limits != want || r.get(t, "a").Limits != want || r.one.worker(t, "a").Spec.Limits != want {
+	if err != nil || all[0].Err != nil || all[0].Worker.Limits != want || r.Worker(t, "a").Limits != want || r.One.Worker(t, "a").Spec.Limits != want {
 		t.Errorf("%+v, %v", all, err)
 	}
 	// A limit that a backend can't enforce is refused before anything is started or changed.
 	all, err = r.SetLimits(t.Context(), sel, func(l *swarm.Limits) { l.PIDs = 5 })
-	if err != nil || !errors.Is(all[0].Err, swarm.ErrUnsupported) || r.get(t, "a").Limits != want {
+	if err != nil || !errors.Is(all[0].Err, swarm.ErrUnsupported) || r.Worker(t, "a").Limits != want {
 		t.Errorf("%+v, %v", all, err)
 	}
 	all, err = r.SetLimits(t.Context(), sel, func(l *swarm.Limits) { l.CPUs = -1 })
 	if err != nil || !errors.Is(all[0].Err, swarm.ErrInvalidSpec) {
 		t.Errorf("%+v, %v", all, err)
 	}
-	req := r.request("b", "one")
+	req := r.Request("b", "one")
 	req.Limits = swarm.Limits{PIDs: 5}
 	if _, err := r.Spawn(t.Context(), req); !errors.Is(err, swarm.ErrUnsupported) {
 		t.Errorf("a spawn with a limit that the backend can't enforce: %v", err)
@@ -76,10 +78,10 @@ func TestSetLimits(t *testing.T) {
 
 func TestOutOfMemoryEnding(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "a", "one")
-	r.one.end(t, "a", swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOutOfMemory, Reason: "limit 2 GiB, peak 2 GiB", Time: time.Now()})
-	if c := condition.Of(r.get(t, "a")); c.Kind != condition.Failed || c.Text != "out of memory" {
+	r := hosttest.New(t)
+	r.MustSpawn(t, "a", "one")
+	r.One.End(t, "a", swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOutOfMemory, Reason: "limit 2 GiB, peak 2 GiB", Time: time.Now()})
+	if c := condition.Of(r.Worker(t, "a")); c.Kind != condition.Failed || c.Text != "out of memory" {
 		t.Errorf("%+v", c)
 	}
 }

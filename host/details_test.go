@@ -1,24 +1,26 @@
-package host
+package host_test
 
 import (
 	"errors"
 	"testing"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestDetails(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "one")
-	r.spawn(t, "other", "one")
-	r.one.end(t, "w", swarm.Exit{Cause: swarm.CauseExited, Code: 3})
-	d, warnings, err := r.Details(t.Context(), "w", DetailsRequest{Events: 9, Lines: 9})
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "one")
+	r.MustSpawn(t, "other", "one")
+	r.One.End(t, "w", swarm.Exit{Cause: swarm.CauseExited, Code: 3})
+	d, warnings, err := r.Details(t.Context(), "w", host.DetailsRequest{Events: 9, Lines: 9})
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(warnings, err)
 	}
-	if d.Worker.Name != "w" || d.Worker.Status != StatusStopped || d.RunDir != r.RunDir(d.Worker.ID) || d.Figures.Worker.ID != d.Worker.ID {
+	if d.Worker.Name != "w" || d.Worker.Status != host.StatusStopped || d.RunDir != r.RunDir(d.Worker.ID) || d.Figures.Worker.ID != d.Worker.ID {
 		t.Errorf("%+v", d)
 	}
 	if len(d.Events) == 0 || d.Events[0].Kind != history.Spawned {
@@ -29,11 +31,11 @@ func TestDetails(t *testing.T) {
 			t.Errorf("an event of another worker: %+v", e)
 		}
 	}
-	d, _, err = r.Details(t.Context(), "w", DetailsRequest{})
+	d, _, err = r.Details(t.Context(), "w", host.DetailsRequest{})
 	if err != nil || d.Events != nil || d.Lines != nil {
 		t.Errorf("without a past: %+v, %v", d, err)
 	}
-	if _, _, err := r.Details(t.Context(), "ghost", DetailsRequest{}); !errors.Is(err, ErrNotFound) {
+	if _, _, err := r.Details(t.Context(), "ghost", host.DetailsRequest{}); !errors.Is(err, host.ErrNotFound) {
 		t.Errorf("an unknown name: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -11,60 +11,42 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/doctor"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// problems are the findings that are not good, "subject: what".
-func problems(t *testing.T, r *rig, rebuild bool) []string {
-	t.Helper()
-	findings, err := r.Doctor(t.Context(), rebuild)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, f := range findings {
-		if f.Severity == doctor.SeverityOK || f.Severity == doctor.SeverityNote {
-			continue
-		}
-		out = append(out, strings.ReplaceAll(f.Subject+": "+f.What, r.root, ""))
-		if f.Mend == "" {
-			t.Errorf("%s: %s: no word on how to mend it", f.Subject, f.What)
-		}
-	}
-	return out
-}
-
 func TestDoctor(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	if got := problems(t, r, false); got != nil {
+	r := hosttest.New(t)
+	if got := hosttest.Problems(t, r, false); got != nil {
 		t.Errorf("without a state directory: %q", got)
 	}
-	if _, err := os.Stat(r.opts.Dir); err == nil {
+	if _, err := os.Stat(r.Dir()); err == nil {
 		t.Error("the doctor made a state directory")
 	}
-	tree := r.spawn(t, "tree", "one", withTree)
-	if got := problems(t, r, false); got != nil {
+	tree := r.MustSpawn(t, "tree", "one", hosttest.InWorkspace)
+	if got := hosttest.Problems(t, r, false); got != nil {
 		t.Errorf("all is well: %q", got)
 	}
-	r.plugins.peers["two"].Report = func(context.Context) (string, error) { return "", swarm.ErrUnavailable }
-	if got := problems(t, r, false); got != nil {
+	r.Starter.Peers["two"].Report = func(context.Context) (string, error) { return "", swarm.ErrUnavailable }
+	if got := hosttest.Problems(t, r, false); got != nil {
 		t.Errorf("an engine that nobody uses can't be reached: %q", got)
 	}
-	lost := r.spawn(t, "lost", "one")
-	r.spawn(t, "far", "two")
-	r.one.change(t, "lost", func(w *fakeWorker) { w.State, w.Survivors = swarm.StateLost, []swarm.Process{{PID: 5, Name: "x"}} })
-	r.plugins.errs["two"] = swarm.ErrUnavailable
+	lost := r.MustSpawn(t, "lost", "one")
+	r.MustSpawn(t, "far", "two")
+	r.One.Change(t, "lost", func(w *hosttest.Worker) { w.State, w.Survivors = swarm.StateLost, []swarm.Process{{PID: 5, Name: "x"}} })
+	r.Starter.Errors["two"] = swarm.ErrUnavailable
 	for _, err := range []error{
 		os.RemoveAll(tree.Workspace.Path),
-		os.RemoveAll(r.dir.RunDir(tree.ID)),
-		os.Remove(filepath.Join(r.dir.RunDir(lost.ID), rundir.WorkerFile)),
-		os.Mkdir(r.dir.RunDir("stray"), 0o700),
-		os.Chmod(r.opts.Dir, 0o755),
+		os.RemoveAll(r.StateDir().RunDir(tree.ID)),
+		os.Remove(filepath.Join(r.StateDir().RunDir(lost.ID), rundir.WorkerFile)),
+		os.Mkdir(r.StateDir().RunDir("stray"), 0o700),
+		os.Chmod(r.Dir(), 0o755),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +62,7 @@ func TestDoctor(t *testing.T) {
 		"worker far: unavailable",
 		"plugin two: unavailable",
 	}
-	if diff := cmp.Diff(want, problems(t, r, false)); diff != "" {
+	if diff := cmp.Diff(want, hosttest.Problems(t, r, false)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
@@ -95,19 +77,19 @@ func TestRebuild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
-			r.spawn(t, "runs", "one", withTree, func(q *SpawnRequest) { q.Tags, q.Env = []string{"t"}, []string{"A=1"} })
-			r.spawn(t, "far", "two")
-			r.spawn(t, "ended", "one")
-			r.kill(t, Selection{Names: []string{"ended"}}, KillRequest{})
-			before, _, err := r.Workers(t.Context(), Selection{})
+			r := hosttest.New(t)
+			r.MustSpawn(t, "runs", "one", hosttest.InWorkspace, func(q *host.SpawnRequest) { q.Tags, q.Env = []string{"t"}, []string{"A=1"} })
+			r.MustSpawn(t, "far", "two")
+			r.MustSpawn(t, "ended", "one")
+			r.MustKill(t, host.Selection{Names: []string{"ended"}}, host.KillRequest{})
+			before, _, err := r.Workers(t.Context(), host.Selection{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.store.Close(); err != nil {
+			if err := r.Close(); err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join(r.opts.Dir, registry.File)
+			path := filepath.Join(r.Dir(), registry.File)
 			for _, suffix := range []string{"-wal", "-shm"} {
 				_ = os.Remove(path + suffix) // where there is one
 			}
@@ -115,21 +97,21 @@ func TestRebuild(t *testing.T) {
 				t.Fatal(err)
 			}
 			for what, err := range map[string]error{
-				"status": second(r.Workers(t.Context(), Selection{})),
-				"kill":   first(r.Kill(t.Context(), Selection{Names: []string{"runs"}}, KillRequest{})),
-				"spawn":  first(r.Spawn(t.Context(), r.request("new", "one"))),
+				"status": second(r.Workers(t.Context(), host.Selection{})),
+				"kill":   first(r.Kill(t.Context(), host.Selection{Names: []string{"runs"}}, host.KillRequest{})),
+				"spawn":  first(r.Spawn(t.Context(), r.Request("new", "one"))),
 			} {
 				if err == nil || !strings.Contains(err.Error(), "swarm doctor") {
 					t.Errorf("%s: %v; want an error that names the doctor", what, err)
 				}
 			}
-			if got := problems(t, r, false); len(got) != 1 || !strings.HasPrefix(got[0], "database: ") {
+			if got := hosttest.Problems(t, r, false); len(got) != 1 || !strings.HasPrefix(got[0], "database: ") {
 				t.Errorf("problems %q, want one of the database", got)
 			}
-			if got := problems(t, r, true); got != nil {
+			if got := hosttest.Problems(t, r, true); got != nil {
 				t.Errorf("problems after the rebuild: %q", got)
 			}
-			after, _, err := r.Workers(t.Context(), Selection{})
+			after, _, err := r.Workers(t.Context(), host.Selection{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,10 +136,10 @@ func second[T, U any](_ T, _ U, e error) error { return e }
 // A good database is completed, and nothing else is done to it.
 func TestRebuildCompletes(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "keeps", "one")
-	forgotten := r.spawn(t, "forgotten", "one")
-	reg, err := r.store.Writing(t.Context())
+	r := hosttest.New(t)
+	r.MustSpawn(t, "keeps", "one")
+	forgotten := r.MustSpawn(t, "forgotten", "one")
+	reg, err := r.Store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,23 +147,23 @@ func TestRebuildCompletes(t *testing.T) {
 	if err := reg.Change(t.Context(), remove); err != nil {
 		t.Fatal(err)
 	}
-	if got := problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "not in the registry") {
+	if got := hosttest.Problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "not in the registry") {
 		t.Errorf("problems %q", got)
 	}
-	if got := problems(t, r, true); got != nil {
+	if got := hosttest.Problems(t, r, true); got != nil {
 		t.Errorf("problems after the rebuild: %q", got)
 	}
-	if diff := cmp.Diff(map[string]WorkerStatus{"keeps": StatusRunning, "forgotten": StatusRunning}, r.summary(t)); diff != "" {
+	if diff := cmp.Diff(map[string]host.WorkerStatus{"keeps": host.StatusRunning, "forgotten": host.StatusRunning}, r.Statuses(t)); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
 }
 
 func TestDoctorOnDamage(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	w := r.spawn(t, "w", "one")
-	r.one.change(t, "w", func(w *fakeWorker) { w.State = swarm.StateUnknown })
-	status := filepath.Join(r.dir.RunDir(w.ID), rundir.StatusFile)
+	r := hosttest.New(t)
+	w := r.MustSpawn(t, "w", "one")
+	r.One.Change(t, "w", func(w *hosttest.Worker) { w.State = swarm.StateUnknown })
+	status := filepath.Join(r.StateDir().RunDir(w.ID), rundir.StatusFile)
 	mend := func() string {
 		t.Helper()
 		findings, err := r.Doctor(t.Context(), false)
@@ -205,11 +187,11 @@ func TestDoctorOnDamage(t *testing.T) {
 		t.Errorf("a damaged status: %q, want %q", got, want)
 	}
 
-	if err := errors.Join(r.Close(), os.WriteFile(filepath.Join(r.opts.Dir, registry.File), []byte(strings.Repeat("no database ", 100)), 0o600)); err != nil {
+	if err := errors.Join(r.Close(), os.WriteFile(filepath.Join(r.Dir(), registry.File), []byte(strings.Repeat("no database ", 100)), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"database: /state/swarm.db is damaged: file is not a database (26)"}
-	if diff := cmp.Diff(want, problems(t, r, false)); diff != "" {
+	if diff := cmp.Diff(want, hosttest.Problems(t, r, false)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
@@ -218,15 +200,15 @@ func TestDoctorOnDamage(t *testing.T) {
 // ended with the machine.
 func TestDoctorOnSockets(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	boot, err := proc.BootID()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, shimBoot := range map[string]string{"cut": earlierBoot, "killed": boot} {
-		w := r.spawn(t, name, "one")
-		r.fall(t, name, func(st *rundir.Status) { st.Shim.Boot = shimBoot })
-		if err := os.WriteFile(filepath.Join(r.dir.RunDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
+	for name, shimBoot := range map[string]string{"cut": hosttest.EarlierBoot, "killed": boot} {
+		w := r.MustSpawn(t, name, "one")
+		r.Interrupt(t, name, func(st *rundir.Status) { st.Shim.Boot = shimBoot })
+		if err := os.WriteFile(filepath.Join(r.StateDir().RunDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -235,12 +217,12 @@ func TestDoctorOnSockets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := r.spawn(t, "leaving", "one")
-	r.fall(t, "leaving", func(st *rundir.Status) { st.Shim, st.State = self.Identity, rundir.StateEnded })
-	if err := os.WriteFile(filepath.Join(r.dir.RunDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
+	w := r.MustSpawn(t, "leaving", "one")
+	r.Interrupt(t, "leaving", func(st *rundir.Status) { st.Shim, st.State = self.Identity, rundir.StateEnded })
+	if err := os.WriteFile(filepath.Join(r.StateDir().RunDir(w.ID), rundir.Socket), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := problems(t, r, false)
+	got := hosttest.Problems(t, r, false)
 	if len(got) != 1 || !strings.HasPrefix(got[0], "worker killed: its shim was killed and left ") {
 		t.Errorf("problems %q, want the socket of the killed shim", got)
 	}
@@ -249,9 +231,9 @@ func TestDoctorOnSockets(t *testing.T) {
 // TestDoctorOnNewDatabases: doctor leaves out what another call is just making.
 func TestDoctorOnNewDatabases(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "one")
-	recent, old := filepath.Join(r.opts.Dir, registry.BuildPrefix+"1"), filepath.Join(r.opts.Dir, registry.BuildPrefix+"2")
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "one")
+	recent, old := filepath.Join(r.Dir(), registry.BuildPrefix+"1"), filepath.Join(r.Dir(), registry.BuildPrefix+"2")
 	for _, dir := range []string{recent, old} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -261,7 +243,7 @@ func TestDoctorOnNewDatabases(t *testing.T) {
 	if err := os.Chtimes(old, before, before); err != nil {
 		t.Fatal(err)
 	}
-	got := problems(t, r, false)
+	got := hosttest.Problems(t, r, false)
 	if len(got) != 1 || !strings.Contains(got[0], filepath.Base(old)+" is a leftover") {
 		t.Errorf("got %q", got)
 	}
@@ -269,13 +251,13 @@ func TestDoctorOnNewDatabases(t *testing.T) {
 
 func TestDoctorOnLinkedDirectory(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "one")
-	real := r.opts.Dir + "-real"
-	if err := errors.Join(os.Rename(r.opts.Dir, real), os.Symlink(real, r.opts.Dir)); err != nil {
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "one")
+	real := r.Dir() + "-real"
+	if err := errors.Join(os.Rename(r.Dir(), real), os.Symlink(real, r.Dir())); err != nil {
 		t.Fatal(err)
 	}
-	if got := problems(t, r, false); got != nil {
+	if got := hosttest.Problems(t, r, false); got != nil {
 		t.Errorf("a private directory behind a link: %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/machinetest"
 )
@@ -17,42 +19,42 @@ import (
 // has: nothing that the spawn wrote may be in memory only.
 func TestSpawnIsDurable(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "first", "one")
-	other, err := registry.Open(t.Context(), r.opts.Dir)
+	r := hosttest.New(t)
+	r.MustSpawn(t, "first", "one")
+	other, err := registry.Open(t.Context(), r.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = other.Close() }()
-	r.spawn(t, "second", "one")
-	r.wantLogOnDisk(t)
+	r.MustSpawn(t, "second", "one")
+	wantLogOnDisk(t, r)
 }
 
 // TestRemovalIsDurable removes a workspace while another process has the registry open. When the
 // directory goes, the disk has that it is being removed, and how its worker ended.
 func TestRemovalIsDurable(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "tree", "one", withTree)
-	other, err := registry.Open(t.Context(), r.opts.Dir)
+	r := hosttest.New(t)
+	r.MustSpawn(t, "tree", "one", hosttest.InWorkspace)
+	other, err := registry.Open(t.Context(), r.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = other.Close() }()
-	r.tree.afterRemove = func() error {
-		if rec := r.record(t, "tree"); !rec.Removing || rec.State != registry.Stopped {
+	r.Tree.AfterRemove = func() error {
+		if rec := r.Record(t, "tree"); !rec.Removing || rec.State != registry.Stopped {
 			t.Errorf("the record is %+v", rec)
 		}
-		r.wantLogOnDisk(t)
+		wantLogOnDisk(t, r)
 		return nil
 	}
-	r.kill(t, Selection{Names: []string{"tree"}}, KillRequest{RemoveWorkspace: true})
+	r.MustKill(t, host.Selection{Names: []string{"tree"}}, host.KillRequest{RemoveWorkspace: true})
 }
 
 // wantLogOnDisk fails the test if a part of the database's log is in memory only.
-func (r *rig) wantLogOnDisk(t *testing.T) {
+func wantLogOnDisk(t *testing.T, r *hosttest.Rig) {
 	t.Helper()
-	log, err := os.Open(filepath.Join(r.opts.Dir, registry.File+"-wal"))
+	log, err := os.Open(filepath.Join(r.Dir(), registry.File+"-wal"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -16,15 +18,15 @@ import (
 // the end is recorded when it is free.
 func TestKillWhileDatabaseIsLocked(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "one", ephemeral)
-	other := rigIn(t, r.root)
-	reg, err := other.store.Writing(t.Context())
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "one", hosttest.Ephemeral)
+	other := hosttest.NewIn(t, r.Root)
+	reg, err := other.Store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	signalled := make(chan struct{})
-	r.one.onKill = func(context.Context, fakeWorker, swarm.KillOptions) (swarm.KillResult, error) {
+	r.One.OnKill = func(context.Context, hosttest.Worker, swarm.KillOptions) (swarm.KillResult, error) {
 		close(signalled)
 		return swarm.KillResult{}, nil
 	}
@@ -42,28 +44,28 @@ func TestKillWhileDatabaseIsLocked(t *testing.T) {
 	})
 	<-locked
 	began := time.Now()
-	out := r.kill(t, Selection{Names: []string{"w"}}, KillRequest{})
+	out := r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{})
 	locking.Wait()
 	if took := time.Since(began); took > 8*time.Second || len(out[0].Warnings) > 0 {
 		t.Errorf("it took %s, with %v", took, out[0].Warnings)
 	}
-	if got := r.linesOf(t, "w"); got[len(got)-1] != "[w] KILLED: by orchestrator" {
+	if got := r.HistoryLines(t, "w"); got[len(got)-1] != "[w] KILLED: by orchestrator" {
 		t.Errorf("history %q", got)
 	}
-	r.gone(t, "w")
+	r.WantGone(t, "w")
 }
 
 // One that is done and unlisted does not stay for ever, whatever its policy.
 func TestCompletedEphemeralIsForced(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	gentle := func(q *SpawnRequest) { q.Kill = &swarm.KillOptions{Grace: time.Second} }
-	for _, w := range []Worker{r.spawn(t, "kept", "one", gentle), r.spawn(t, "gone", "one", gentle, ephemeral)} {
-		if err := r.complete(t, w, "done"); err != nil {
+	r := hosttest.New(t)
+	gentle := func(q *host.SpawnRequest) { q.Kill = &swarm.KillOptions{Grace: time.Second} }
+	for _, w := range []host.Worker{r.MustSpawn(t, "kept", "one", gentle), r.MustSpawn(t, "gone", "one", gentle, hosttest.Ephemeral)} {
+		if err := r.CompleteInside(t, w, "done"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := r.one.completes; len(got) != 2 || got[0].Force || !got[1].Force {
+	if got := r.One.Completes; len(got) != 2 || got[0].Force || !got[1].Force {
 		t.Errorf("completed with %+v", got)
 	}
 }
@@ -71,49 +73,49 @@ func TestCompletedEphemeralIsForced(t *testing.T) {
 // An ephemeral worker that ignores the signal is dead before its record goes.
 func TestEphemeralIsDeadFirst(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "one", ephemeral)
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "one", hosttest.Ephemeral)
 	asked, end := make(chan struct{}), make(chan struct{})
-	r.one.onKill = func(context.Context, fakeWorker, swarm.KillOptions) (swarm.KillResult, error) {
+	r.One.OnKill = func(context.Context, hosttest.Worker, swarm.KillOptions) (swarm.KillResult, error) {
 		close(asked)
 		<-end
 		return swarm.KillResult{}, nil
 	}
-	other := rigIn(t, r.root)
-	other.usePlugins(r.plugins)
+	other := hosttest.NewIn(t, r.Root)
+	other.UsePlugins(t, r)
 	var killing sync.WaitGroup
 	killing.Go(func() {
-		if _, err := other.Kill(t.Context(), Selection{Names: []string{"w"}}, KillRequest{}); err != nil {
+		if _, err := other.Kill(t.Context(), host.Selection{Names: []string{"w"}}, host.KillRequest{}); err != nil {
 			t.Error(err)
 		}
 	})
 	<-asked
-	if w := r.get(t, "w"); w.Status != StatusRunning {
+	if w := r.Worker(t, "w"); w.Status != host.StatusRunning {
 		t.Errorf("while it ignores the signal: %+v", w)
 	}
-	r.told(t, "w", "SPAWNED", "KILL REQUESTED")
-	if _, err := r.Spawn(t.Context(), r.request("w", "one")); !errors.Is(err, ErrExists) {
+	r.WantHistory(t, "w", "SPAWNED", "KILL REQUESTED")
+	if _, err := r.Spawn(t.Context(), r.Request("w", "one")); !errors.Is(err, host.ErrExists) {
 		t.Errorf("its name is taken: %v", err)
 	}
 	close(end)
 	killing.Wait()
-	r.told(t, "w", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator")
-	r.gone(t, "w")
+	r.WantHistory(t, "w", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator")
+	r.WantGone(t, "w")
 }
 
 // One that can't be ended stays, and says so.
 func TestEphemeralSurvives(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "one", ephemeral)
-	r.one.onKill = func(context.Context, fakeWorker, swarm.KillOptions) (swarm.KillResult, error) {
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "one", hosttest.Ephemeral)
+	r.One.OnKill = func(context.Context, hosttest.Worker, swarm.KillOptions) (swarm.KillResult, error) {
 		return swarm.KillResult{Status: swarm.Status{State: swarm.StateRunning}}, swarm.ErrSurvivors
 	}
-	if out := r.kill(t, Selection{Names: []string{"w"}}, KillRequest{}); !errors.Is(out[0].Err, swarm.ErrSurvivors) {
+	if out := r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{}); !errors.Is(out[0].Err, swarm.ErrSurvivors) {
 		t.Errorf("%+v", out)
 	}
-	r.told(t, "w", "SPAWNED", "KILL REQUESTED")
-	if w := r.get(t, "w"); w.Status != StatusRunning {
+	r.WantHistory(t, "w", "SPAWNED", "KILL REQUESTED")
+	if w := r.Worker(t, "w"); w.Status != host.StatusRunning {
 		t.Errorf("%+v", w)
 	}
 }
@@ -128,11 +130,11 @@ func TestHistoryOfInterruptedSpawns(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
-			crashAt(t, root, step)
-			r := rigIn(t, root)
-			r.spawn(t, "x", "one")
-			r.spawn(t, "y", "one")
-			r.told(t, "w1", want...)
+			hosttest.CrashAt(t, root, step)
+			r := hosttest.NewIn(t, root)
+			r.MustSpawn(t, "x", "one")
+			r.MustSpawn(t, "y", "one")
+			r.WantHistory(t, "w1", want...)
 		})
 	}
 }
@@ -140,55 +142,55 @@ func TestHistoryOfInterruptedSpawns(t *testing.T) {
 // A kill with the removal of the workspace removes everything of an ephemeral worker.
 func TestEphemeralWorkspace(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "clean", "one", ephemeral, withTree)
-	if out := r.kill(t, Selection{Names: []string{"clean"}}, KillRequest{RemoveWorkspace: true}); !out[0].WorkspaceRemoved {
+	r := hosttest.New(t)
+	r.MustSpawn(t, "clean", "one", hosttest.Ephemeral, hosttest.InWorkspace)
+	if out := r.MustKill(t, host.Selection{Names: []string{"clean"}}, host.KillRequest{RemoveWorkspace: true}); !out[0].WorkspaceRemoved {
 		t.Errorf("%+v", out)
 	}
-	r.told(t, "clean", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator")
-	r.spawn(t, "dirty", "one", ephemeral, withTree)
-	r.tree.kept = &swarm.Kept{Reason: "worktree has 1 uncommitted change(s)", Forceable: true}
-	if out := r.kill(t, Selection{Names: []string{"dirty"}}, KillRequest{RemoveWorkspace: true}); out[0].WorkspaceRemoved || len(out[0].Warnings) != 1 {
+	r.WantHistory(t, "clean", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator")
+	r.MustSpawn(t, "dirty", "one", hosttest.Ephemeral, hosttest.InWorkspace)
+	r.Tree.Kept = &swarm.Kept{Reason: "worktree has 1 uncommitted change(s)", Forceable: true}
+	if out := r.MustKill(t, host.Selection{Names: []string{"dirty"}}, host.KillRequest{RemoveWorkspace: true}); out[0].WorkspaceRemoved || len(out[0].Warnings) != 1 {
 		t.Errorf("%+v", out)
 	}
-	kept := "WORKTREE KEPT: " + r.tree.dir + "/dirty"
-	r.told(t, "dirty", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator", kept)
+	kept := "WORKTREE KEPT: " + r.Tree.Dir + "/dirty"
+	r.WantHistory(t, "dirty", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator", kept)
 	// A clean that must keep it says so too.
-	r.spawn(t, "stays", "one", withTree)
-	r.kill(t, Selection{Names: []string{"stays"}}, KillRequest{})
-	if out, err := r.Clean(t.Context(), Selection{Names: []string{"stays"}}, CleanRequest{}); err != nil || out[0].Err != nil {
+	r.MustSpawn(t, "stays", "one", hosttest.InWorkspace)
+	r.MustKill(t, host.Selection{Names: []string{"stays"}}, host.KillRequest{})
+	if out, err := r.Clean(t.Context(), host.Selection{Names: []string{"stays"}}, host.CleanRequest{}); err != nil || out[0].Err != nil {
 		t.Fatal(out, err)
 	}
-	r.told(t, "stays", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator", "WORKTREE KEPT: "+r.tree.dir+"/stays", "CLEANED")
+	r.WantHistory(t, "stays", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator", "WORKTREE KEPT: "+r.Tree.Dir+"/stays", "CLEANED")
 }
 
 // A wait that comes after the end, and after who recorded it, tells the exit too.
 func TestWaitForDeparted(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	codes := func(names ...string) (got []int, err error) {
-		err = r.Wait(t.Context(), Selection{Names: names}, func(w Worker) { got = append(got, w.Exit.Code) })
+		err = r.Wait(t.Context(), host.Selection{Names: names}, func(w host.Worker) { got = append(got, w.Exit.Code) })
 		slices.Sort(got)
 		return got, err
 	}
 	for i, name := range []string{"a", "b"} {
-		w := r.spawn(t, name, "one", ephemeral)
-		r.one.end(t, name, swarm.Exit{Code: 3 + i})
+		w := r.MustSpawn(t, name, "one", hosttest.Ephemeral)
+		r.One.End(t, name, swarm.Exit{Code: 3 + i})
 		if _, err := r.Collect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		r.gone(t, w.Name)
+		r.WantGone(t, w.Name)
 	}
-	kept := r.spawn(t, "kept", "one")
-	r.one.end(t, "kept", swarm.Exit{Code: 9})
+	kept := r.MustSpawn(t, "kept", "one")
+	r.One.End(t, "kept", swarm.Exit{Code: 9})
 	if got, err := codes("a", "b", kept.ID, "a"); err != nil || !slices.Equal(got, []int{3, 4, 9}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := r.Clean(t.Context(), Selection{Names: []string{"kept"}}, CleanRequest{}); err != nil {
+	if _, err := r.Clean(t.Context(), host.Selection{Names: []string{"kept"}}, host.CleanRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"kept", "ghost"} {
-		if got, err := codes("a", name); !errors.Is(err, ErrNotFound) || got != nil {
+		if got, err := codes("a", name); !errors.Is(err, host.ErrNotFound) || got != nil {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}

@@ -62,11 +62,14 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		catalog:  catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: maps.Clone(o.Plugins)}),
 		profiles: sync.OnceValues(func() (*profile.Set, error) { return profileDirs(o).Load() }),
 	}
-	h.plugins = backend.New(backend.Options{
-		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,
-		Starter: backend.Launcher(launch.New(launch.Options{
+	starter := o.Starter
+	if starter == nil {
+		starter = backend.Launcher(launch.New(launch.Options{
 			Dir: o.Dir, RunDirs: filepath.Join(o.Dir, statedir.WorkersDir), Env: o.Env, Engine: statedir.Dir(o.Dir).EngineMark, Logger: o.Logger,
-		})),
+		}))
+	}
+	h.plugins = backend.New(backend.Options{
+		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Starter: starter, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,
 	})
 	h.history = history.New(history.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger,

@@ -1,12 +1,15 @@
-package host
+package host_test
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"sync"
 	"testing"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
-
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 )
 
@@ -14,14 +17,14 @@ import (
 // which go on with the one that they were given.
 func TestReadersKeepTheirRegistry(t *testing.T) {
 	t.Parallel()
-	root := newRig(t)
-	root.spawn(t, "w", "one")
+	root := hosttest.New(t)
+	root.MustSpawn(t, "w", "one")
 	for range 20 {
-		r := rigIn(t, root.root)
+		r := hosttest.NewIn(t, root.Root)
 		looking, changed := make(chan struct{}), make(chan struct{})
 		var both sync.WaitGroup
 		both.Go(func() {
-			reg, err := r.store.Reading(t.Context())
+			reg, err := r.Store.Reading(t.Context())
 			if err != nil {
 				t.Error(err)
 				close(looking)
@@ -36,7 +39,7 @@ func TestReadersKeepTheirRegistry(t *testing.T) {
 		both.Go(func() {
 			defer close(changed)
 			<-looking
-			err := r.Change(t.Context(), func(context.Context, *registry.Tx) error { return nil })
+			err := r.Store.Change(t.Context(), func(context.Context, *registry.Tx) error { return nil })
 			if err != nil {
 				t.Error(err)
 			}
@@ -51,14 +54,14 @@ func TestReadersKeepTheirRegistry(t *testing.T) {
 // One host serves many calls at a time, as that of an MCP server does.
 func TestReadsBesideChanges(t *testing.T) {
 	t.Parallel()
-	root := newRig(t)
-	root.spawn(t, "w", "one")
-	r := rigIn(t, root.root)
+	root := hosttest.New(t)
+	root.MustSpawn(t, "w", "one")
+	r := hosttest.NewIn(t, root.Root)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 10 {
-				if _, _, err := r.Workers(t.Context(), Selection{}); err != nil {
+				if _, _, err := r.Workers(t.Context(), host.Selection{}); err != nil {
 					t.Error(err)
 				}
 				if _, err := r.Events(t.Context(), history.Query{Worker: "w"}); err != nil {
@@ -70,7 +73,7 @@ func TestReadsBesideChanges(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 5 {
-				err := r.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+				err := r.Store.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 					_, _, err := tx.Read(ctx, registry.Query{})
 					return err
 				})
@@ -81,4 +84,20 @@ func TestReadsBesideChanges(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestViewMakesNoRegistry: what only reads leaves no trace.
+func TestViewMakesNoRegistry(t *testing.T) {
+	t.Parallel()
+	r := hosttest.New(t)
+	err := r.View(t.Context(), func(context.Context, *registry.Tx) error {
+		t.Error("there is something to see")
+		return nil
+	})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v, want %v", err, fs.ErrNotExist)
+	}
+	if left := r.Leftovers(t); left != nil {
+		t.Errorf("it left %q", left)
+	}
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -12,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -24,22 +26,22 @@ var errUnproven = errors.New("unproven")
 
 func TestCaller(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	a := r.spawn(t, "a", "one", asAgent)
-	lead := r.spawn(t, "lead", "one", asAgent, func(q *SpawnRequest) { q.Agent.Role = team.RoleLeader })
-	other := r.spawn(t, "plain", "one")
+	r := hosttest.NewWithTeam(t)
+	a := r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *host.SpawnRequest) { q.Agent.Role = team.RoleLeader })
+	other := r.MustSpawn(t, "plain", "one")
 	// A worker with a shim has a proof beside its environment.
-	kept := r.spawn(t, "kept", "one")
-	keptAgent := r.spawn(t, "kept-agent", "one", asAgent)
-	keptLead := r.spawn(t, "kept-lead", "one", asAgent, func(q *SpawnRequest) { q.Agent.Role = team.RoleLeader })
-	for _, w := range []Worker{kept, keptAgent, keptLead} {
-		if err := os.WriteFile(filepath.Join(r.dir.RunDir(w.ID), rundir.StatusFile), nil, 0o600); err != nil {
+	kept := r.MustSpawn(t, "kept", "one")
+	keptAgent := r.MustSpawn(t, "kept-agent", "one", hosttest.AsAgent)
+	keptLead := r.MustSpawn(t, "kept-lead", "one", hosttest.AsAgent, func(q *host.SpawnRequest) { q.Agent.Role = team.RoleLeader })
+	for _, w := range []host.Worker{kept, keptAgent, keptLead} {
+		if err := os.WriteFile(filepath.Join(r.StateDir().RunDir(w.ID), rundir.StatusFile), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const id = swarm.EnvWorkerID + "="
-	token := swarm.EnvToken + "=" + r.token(t, "a")
-	agent := team.Caller{WorkerID: a.ID, Team: "crew", Agent: "agent-a", Name: "a", Role: team.RoleWorker}
+	token := swarm.EnvToken + "=" + r.Token(t, "a")
+	agent := team.Caller{WorkerID: a.ID, Team: hosttest.TeamName, Agent: "agent-a", Name: "a", Role: team.RoleWorker}
 	for what, c := range map[string]struct {
 		env  []string
 		want team.Caller
@@ -49,21 +51,21 @@ func TestCaller(t *testing.T) {
 		"a token":                        {[]string{token}, agent, nil},
 		"its worker":                     {[]string{id + a.ID}, agent, nil},
 		"a token in another worker":      {[]string{token, id + other.ID}, agent, nil},
-		"a leader":                       {[]string{id + lead.ID}, team.Caller{WorkerID: lead.ID, Team: "crew", Agent: "agent-lead", Name: "lead", Role: team.RoleLeader}, nil},
+		"a leader":                       {[]string{id + lead.ID}, team.Caller{WorkerID: lead.ID, Team: hosttest.TeamName, Agent: "agent-lead", Name: "lead", Role: team.RoleLeader}, nil},
 		"a worker of no team":            {[]string{id + other.ID}, team.Caller{WorkerID: other.ID}, nil},
 		"a daemon of a worker":           {[]string{id + kept.ID}, team.Caller{}, errUnproven},
-		"a daemon of an agent":           {[]string{id + keptAgent.ID}, team.Caller{WorkerID: keptAgent.ID, Team: "crew", Agent: "agent-kept-agent", Name: "kept-agent", Role: team.RoleWorker}, nil},
+		"a daemon of an agent":           {[]string{id + keptAgent.ID}, team.Caller{WorkerID: keptAgent.ID, Team: hosttest.TeamName, Agent: "agent-kept-agent", Name: "kept-agent", Role: team.RoleWorker}, nil},
 		"a daemon of a leader":           {[]string{id + keptLead.ID}, team.Caller{}, errUnproven},
 		"a shim":                         {[]string{id + a.ID, swarm.EnvShim + "=respawn"}, agent, nil},
 		"an agent's id":                  {[]string{caller.EnvAgentID + "=agent-a"}, team.Caller{}, errUnproven},
 		"a worker's name":                {[]string{swarm.EnvWorker + "=a"}, team.Caller{}, errUnproven},
-		"a person who prefers a team":    {[]string{caller.EnvTeam + "=crew"}, team.Caller{Person: true}, nil},
+		"a person who prefers a team":    {[]string{caller.EnvTeam + "=" + hosttest.TeamName}, team.Caller{Person: true}, nil},
 		"a wrong token":                  {[]string{swarm.EnvToken + "=x"}, team.Caller{}, team.ErrUnknownToken},
 		"a wrong token in a worker":      {[]string{swarm.EnvToken + "=x", id + a.ID}, team.Caller{}, team.ErrUnknownToken},
-		"a hash for a token":             {[]string{swarm.EnvToken + "=" + r.agent(t, "a").TokenHash}, team.Caller{}, team.ErrUnknownToken},
+		"a hash for a token":             {[]string{swarm.EnvToken + "=" + r.Agent(t, "a").TokenHash}, team.Caller{}, team.ErrUnknownToken},
 		"an id that is no name of a dir": {[]string{id + "../workers/" + a.ID}, team.Caller{}, errUnproven},
 	} {
-		got, err := r.as(t, c.env...).Caller(t.Context())
+		got, err := r.WithEnv(t, c.env...).Caller(t.Context())
 		if _, ok := errors.AsType[*team.UnprovenError](err); ok {
 			err = errUnproven
 		}
@@ -72,11 +74,11 @@ func TestCaller(t *testing.T) {
 		}
 	}
 	// Nobody is known where there never was a registry.
-	none := newRig(t)
+	none := hosttest.New(t)
 	if _, err := none.Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
 		t.Errorf("a token without a registry: %v", err)
 	}
-	none.setEnv()
+	none.SetEnv(t)
 	if c, err := none.Caller(t.Context()); err != nil || !c.Person {
 		t.Errorf("a person without a registry: %+v, %v", c, err)
 	}
@@ -86,30 +88,30 @@ func TestCaller(t *testing.T) {
 // database.
 func TestTokenIsKeptByNobody(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
+	r := hosttest.NewWithTeam(t)
 	// Nobody is given a token by hand.
-	own := func(q *SpawnRequest) { q.Env = []string{"A=1", swarm.EnvToken + "=by-hand"} }
-	r.spawn(t, "plain", "one", own)
-	r.spawn(t, "a", "one", asAgent, own)
-	tokens := []string{r.token(t, "a")}
-	r.respawn(t, "a")
-	tokens = append(tokens, r.token(t, "a"))
+	own := func(q *host.SpawnRequest) { q.Env = []string{"A=1", swarm.EnvToken + "=by-hand"} }
+	r.MustSpawn(t, "plain", "one", own)
+	r.MustSpawn(t, "a", "one", hosttest.AsAgent, own)
+	tokens := []string{r.Token(t, "a")}
+	r.MustRespawn(t, "a")
+	tokens = append(tokens, r.Token(t, "a"))
 	if tokens[0] == tokens[1] || len(tokens[0]) != 2*caller.TokenBytes {
 		t.Errorf("tokens %q", tokens)
 	}
-	if _, err := r.as(t, swarm.EnvToken+"="+tokens[0]).Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
+	if _, err := r.WithEnv(t, swarm.EnvToken+"="+tokens[0]).Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
 		t.Errorf("the token of before: %v", err)
 	}
-	for _, w := range r.one.all(t) {
+	for _, w := range r.One.All(t) {
 		i := slices.IndexFunc(w.Spec.Env, func(kv string) bool { return strings.HasPrefix(kv, swarm.EnvToken) })
 		if (i >= 0) != (w.Spec.Name == "a") || i >= 0 && !slices.Contains(tokens, strings.TrimPrefix(w.Spec.Env[i], swarm.EnvToken+"=")) {
 			t.Errorf("%s has %q", w.Spec.Name, w.Spec.Env)
 		}
-		if w.Spec.Name == "a" && (!slices.Contains(w.Spec.Env, "SWARM_TEAM=crew") || !slices.Contains(w.Spec.Env, "SWARM_AGENT_ID=agent-a")) {
+		if w.Spec.Name == "a" && (!slices.Contains(w.Spec.Env, "SWARM_TEAM="+hosttest.TeamName) || !slices.Contains(w.Spec.Env, "SWARM_AGENT_ID=agent-a")) {
 			t.Errorf("an agent has %q", w.Spec.Env)
 		}
 	}
-	err := filepath.WalkDir(r.opts.Dir, func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(r.Dir(), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
@@ -124,40 +126,40 @@ func TestTokenIsKeptByNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hash := r.agent(t, "a").TokenHash; hash != caller.HashToken(tokens[1]) {
+	if hash := r.Agent(t, "a").TokenHash; hash != caller.HashToken(tokens[1]) {
 		t.Errorf("the hash is %q", hash)
 	}
 }
 
 // harms are all ways to harm a worker of a team.
-func harms(r *rig, t *testing.T) map[string]func(name string) error {
+func harms(r *hosttest.Rig, t *testing.T) map[string]func(name string) error {
 	t.Helper()
 	ctx := t.Context()
 	send := func(in swarm.Input) func(string) error {
 		return func(name string) error {
-			_, err := r.Send(ctx, Selection{Names: []string{name}}, in)
+			_, err := r.Send(ctx, host.Selection{Names: []string{name}}, in)
 			return err
 		}
 	}
 	return map[string]func(name string) error{
 		"kill": func(name string) error {
-			_, err := r.Kill(ctx, Selection{Names: []string{"plain", name}}, KillRequest{})
+			_, err := r.Kill(ctx, host.Selection{Names: []string{"plain", name}}, host.KillRequest{})
 			return err
 		},
 		"kill by tag": func(string) error {
-			_, err := r.Kill(ctx, Selection{Tag: "t"}, KillRequest{})
+			_, err := r.Kill(ctx, host.Selection{Tag: "t"}, host.KillRequest{})
 			return err
 		},
 		"kill all": func(string) error {
-			_, err := r.Kill(ctx, Selection{All: true}, KillRequest{})
+			_, err := r.Kill(ctx, host.Selection{All: true}, host.KillRequest{})
 			return err
 		},
 		"respawn": func(name string) error {
-			_, err := r.Respawn(ctx, name, RespawnRequest{})
+			_, err := r.Respawn(ctx, name, host.RespawnRequest{})
 			return err
 		},
 		"signal": func(name string) error {
-			_, err := r.Signal(ctx, name, SignalRequest{Signal: "USR1"})
+			_, err := r.Signal(ctx, name, host.SignalRequest{Signal: "USR1"})
 			return err
 		},
 		"attach": func(name string) error {
@@ -168,11 +170,11 @@ func harms(r *rig, t *testing.T) map[string]func(name string) error {
 		"eof":           send(swarm.Input{Kind: swarm.InputEOF}),
 		"interrupt key": send(swarm.Input{Data: []byte("stop\x03")}),
 		"clean": func(name string) error {
-			_, err := r.Clean(ctx, Selection{Names: []string{name}}, CleanRequest{})
+			_, err := r.Clean(ctx, host.Selection{Names: []string{name}}, host.CleanRequest{})
 			return err
 		},
 		"clean all": func(string) error {
-			_, err := r.Clean(ctx, Selection{All: true}, CleanRequest{})
+			_, err := r.Clean(ctx, host.Selection{All: true}, host.CleanRequest{})
 			return err
 		},
 	}
@@ -181,52 +183,52 @@ func harms(r *rig, t *testing.T) map[string]func(name string) error {
 // TestOnlyTheLeaderHarms: whatever one without the right tries, nothing is touched.
 func TestOnlyTheLeaderHarms(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	r.can("one", swarm.CapInput, swarm.CapSignal, swarm.CapStdin)
-	tagged := func(q *SpawnRequest) { q.Tags, q.Stdin = []string{"t"}, true }
-	plain := r.spawn(t, "plain", "one", tagged)
-	mate := r.spawn(t, "mate", "one", asAgent, tagged)
-	me := r.spawn(t, "me", "one", asAgent, tagged)
-	r.spawn(t, "server", "one", tagged, func(q *SpawnRequest) { q.Team = "crew" })
-	history := r.linesOf(t, "")
+	r := hosttest.NewWithTeam(t)
+	r.Announce("one", swarm.CapInput, swarm.CapSignal, swarm.CapStdin)
+	tagged := func(q *host.SpawnRequest) { q.Tags, q.Stdin = []string{"t"}, true }
+	plain := r.MustSpawn(t, "plain", "one", tagged)
+	mate := r.MustSpawn(t, "mate", "one", hosttest.AsAgent, tagged)
+	me := r.MustSpawn(t, "me", "one", hosttest.AsAgent, tagged)
+	r.MustSpawn(t, "server", "one", tagged, func(q *host.SpawnRequest) { q.Team = hosttest.TeamName })
+	history := r.HistoryLines(t, "")
 	for who, env := range map[string][]string{
-		"a team-mate":               {swarm.EnvToken + "=" + r.token(t, "me")},
+		"a team-mate":               {swarm.EnvToken + "=" + r.Token(t, "me")},
 		"one without a token":       {swarm.EnvWorkerID + "=" + me.ID},
 		"one of no team":            {swarm.EnvWorkerID + "=" + plain.ID},
 		"one of another directory":  {swarm.EnvWorkerID + "=0123456789abcdef"},
 		"one with an unknown token": {swarm.EnvToken + "=x", swarm.EnvWorkerID + "=" + plain.ID},
 	} {
-		in := r.as(t, env...)
+		in := r.WithEnv(t, env...)
 		for how, harm := range harms(in, t) {
 			for _, name := range []string{"mate", mate.ID, "server", "me"} {
 				err := harm(name)
-				if !isRefused(err) && !errors.Is(err, team.ErrUnknownToken) {
+				if !hosttest.IsNotLeader(err) && !errors.Is(err, team.ErrUnknownToken) {
 					t.Errorf("%s, %s of %s: %v", who, how, name, err)
 				}
 			}
 		}
 	}
-	if len(r.one.kills) > 0 || len(r.one.inputs) > 0 || len(r.one.signals) > 0 {
-		t.Errorf("the backend was told %v, %v, %v", r.one.kills, r.one.inputs, r.one.signals)
+	if len(r.One.Kills) > 0 || len(r.One.Inputs) > 0 || len(r.One.Signals) > 0 {
+		t.Errorf("the backend was told %v, %v, %v", r.One.Kills, r.One.Inputs, r.One.Signals)
 	}
-	if diff := cmp.Diff(history, r.linesOf(t, "")); diff != "" {
+	if diff := cmp.Diff(history, r.HistoryLines(t, "")); diff != "" {
 		t.Errorf("history (-before +after):\n%s", diff)
 	}
 
 	// Input does no harm, and everyone may use workers without a team.
-	in := r.as(t, swarm.EnvToken+"="+r.token(t, "me"))
-	if outs, err := in.Send(t.Context(), Selection{Names: []string{"mate"}}, swarm.Input{Data: []byte("hi")}); err != nil || errorOfSent(outs) != nil {
+	in := r.WithEnv(t, swarm.EnvToken+"="+r.Token(t, "me"))
+	if outs, err := in.Send(t.Context(), host.Selection{Names: []string{"mate"}}, swarm.Input{Data: []byte("hi")}); err != nil || errorOfSent(outs) != nil {
 		t.Errorf("send: %v, %v", outs, err)
 	}
-	if outs := in.kill(t, Selection{Names: []string{"plain"}}, KillRequest{}); outs[0].Err != nil {
+	if outs := in.MustKill(t, host.Selection{Names: []string{"plain"}}, host.KillRequest{}); outs[0].Err != nil {
 		t.Errorf("kill of a plain worker: %v", outs[0].Err)
 	}
-	if outs := in.kill(t, Selection{Names: []string{"mate"}}, KillRequest{Allowed: true}); outs[0].Err != nil {
+	if outs := in.MustKill(t, host.Selection{Names: []string{"mate"}}, host.KillRequest{Allowed: true}); outs[0].Err != nil {
 		t.Errorf("a kill that is allowed: %v", outs[0].Err)
 	}
 }
 
-func errorOfSent(outs []SendOutcome) error {
+func errorOfSent(outs []host.SendOutcome) error {
 	var err error
 	for _, out := range outs {
 		err = errors.Join(err, out.Err)
@@ -237,31 +239,31 @@ func errorOfSent(outs []SendOutcome) error {
 // TestLeadersHarm: who leads may.
 func TestLeadersHarm(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	r.can("one", swarm.CapInput, swarm.CapSignal, swarm.CapStdin)
-	boss := r.spawn(t, "boss", "one")
-	r.change(t, leads("crew", boss.ID))
-	lead := r.spawn(t, "lead", "one", asAgent, func(q *SpawnRequest) { q.Agent.Role = team.RoleLeader })
+	r := hosttest.NewWithTeam(t)
+	r.Announce("one", swarm.CapInput, swarm.CapSignal, swarm.CapStdin)
+	boss := r.MustSpawn(t, "boss", "one")
+	r.MustChange(t, leads(hosttest.TeamName, boss.ID))
+	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *host.SpawnRequest) { q.Agent.Role = team.RoleLeader })
 	for name, env := range map[string][]string{
 		"of-a-person":       nil,
 		"of-the-boss":       {swarm.EnvWorkerID + "=" + boss.ID},
-		"of-a-leader-agent": {swarm.EnvToken + "=" + r.token(t, lead.Name)},
+		"of-a-leader-agent": {swarm.EnvToken + "=" + r.Token(t, lead.Name)},
 	} {
-		r.spawn(t, name, "one", asAgent, func(q *SpawnRequest) { q.Stdin = true })
-		in := r.as(t, env...)
+		r.MustSpawn(t, name, "one", hosttest.AsAgent, func(q *host.SpawnRequest) { q.Stdin = true })
+		in := r.WithEnv(t, env...)
 		all := harms(in, t)
 		for _, how := range []string{"interrupt", "eof", "interrupt key", "signal", "respawn"} {
 			if err := all[how](name); err != nil {
 				t.Errorf("%s, %s: %v", name, how, err)
 			}
 		}
-		if out := in.kill(t, Selection{Names: []string{name}}, KillRequest{}); out[0].Err != nil {
+		if out := in.MustKill(t, host.Selection{Names: []string{name}}, host.KillRequest{}); out[0].Err != nil {
 			t.Errorf("%s, kill: %v", name, out[0].Err)
 		}
-		if out, err := in.Clean(t.Context(), Selection{Names: []string{name}}, CleanRequest{}); err != nil || out[0].Err != nil {
+		if out, err := in.Clean(t.Context(), host.Selection{Names: []string{name}}, host.CleanRequest{}); err != nil || out[0].Err != nil {
 			t.Errorf("%s, clean: %v, %v", name, out, err)
 		}
-		if a := r.agent(t, name); a.Status != team.Terminated {
+		if a := r.Agent(t, name); a.Status != team.Terminated {
 			t.Errorf("%s: the agent is %s", name, a.Status)
 		}
 	}
@@ -270,27 +272,27 @@ func TestLeadersHarm(t *testing.T) {
 // TestLeadersWorkerIsNotItsAgents: it is of no team, and its agents must not end it.
 func TestLeadersWorkerIsNotItsAgents(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	boss, plain := r.spawn(t, "boss", "one"), r.spawn(t, "plain", "one")
-	r.change(t, leads("crew", boss.ID))
-	r.spawn(t, "a", "one", asAgent)
-	in := r.as(t, swarm.EnvToken+"="+r.token(t, "a"))
-	if _, err := in.Kill(t.Context(), Selection{Names: []string{"plain", "boss"}}, KillRequest{}); !errors.Is(err, team.ErrKillLeader) || len(r.one.kills) > 0 {
-		t.Errorf("%v; kills %v", err, r.one.kills)
+	r := hosttest.NewWithTeam(t)
+	boss, plain := r.MustSpawn(t, "boss", "one"), r.MustSpawn(t, "plain", "one")
+	r.MustChange(t, leads(hosttest.TeamName, boss.ID))
+	r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+	in := r.WithEnv(t, swarm.EnvToken+"="+r.Token(t, "a"))
+	if _, err := in.Kill(t.Context(), host.Selection{Names: []string{"plain", "boss"}}, host.KillRequest{}); !errors.Is(err, team.ErrKillLeader) || len(r.One.Kills) > 0 {
+		t.Errorf("%v; kills %v", err, r.One.Kills)
 	}
 	// It leads on after a respawn, from wherever that is asked for.
-	boss = r.respawn(t, "boss")
-	if c, err := r.as(t, swarm.EnvWorkerID+"="+boss.ID).Caller(t.Context()); err != nil || c.WorkerID != boss.ID {
+	boss = r.MustRespawn(t, "boss")
+	if c, err := r.WithEnv(t, swarm.EnvWorkerID+"="+boss.ID).Caller(t.Context()); err != nil || c.WorkerID != boss.ID {
 		t.Errorf("%+v, %v", c, err)
 	}
-	r.one.beforeSpawn = failOnce(errors.New("no"))
-	if _, err := r.Respawn(t.Context(), "boss", RespawnRequest{}); err == nil {
+	r.One.BeforeSpawn = hosttest.FailOnce(errors.New("no"))
+	if _, err := r.Respawn(t.Context(), "boss", host.RespawnRequest{}); err == nil {
 		t.Error("it was respawned")
 	}
-	if !r.leadsCrew(t, boss.ID) || r.leadsCrew(t, plain.ID) {
+	if !leadsCrew(t, r, boss.ID) || leadsCrew(t, r, plain.ID) {
 		t.Error("another one leads")
 	}
-	if out := r.as(t, swarm.EnvWorkerID+"="+plain.ID).kill(t, Selection{Names: []string{"boss"}}, KillRequest{}); out[0].Err != nil {
+	if out := r.WithEnv(t, swarm.EnvWorkerID+"="+plain.ID).MustKill(t, host.Selection{Names: []string{"boss"}}, host.KillRequest{}); out[0].Err != nil {
 		t.Errorf("a worker of no team: %v", out[0].Err)
 	}
 }
@@ -307,20 +309,12 @@ func leads(name, id string) func(context.Context, *registry.Tx) error {
 	}
 }
 
-func (r *rig) leadsCrew(t *testing.T, id string) bool {
+func leadsCrew(t *testing.T, r *hosttest.Rig, id string) bool {
 	t.Helper()
 	var err error
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
-		err = team.Lead(ctx, tx, team.Caller{WorkerID: id}, "crew", "")
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
+		err = team.Lead(ctx, tx, team.Caller{WorkerID: id}, hosttest.TeamName, "")
 		return nil
 	})
 	return err == nil
-}
-
-// failOnce fails the first spawn.
-func failOnce(err error) func(context.Context, swarm.Spec) error {
-	return func(context.Context, swarm.Spec) error {
-		defer func() { err = nil }()
-		return err
-	}
 }

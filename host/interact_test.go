@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"errors"
@@ -8,17 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// can has a backend announce more.
-func (r *rig) can(backend string, caps ...swarm.Capability) {
-	p := r.plugins.peers[backend]
-	p.Capabilities = slices.Concat(p.Capabilities, caps)
-}
-
 // sent tells the outcomes in short: names, "?" for what is pending, errors.
-func sent(outcomes []SendOutcome) []string {
+func sent(outcomes []host.SendOutcome) []string {
 	out := []string{}
 	for _, o := range outcomes {
 		switch {
@@ -35,16 +31,18 @@ func sent(outcomes []SendOutcome) []string {
 
 func TestSend(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapInput, swarm.CapStdin)
-	r.spawn(t, "a", "one", func(q *SpawnRequest) { q.Stdin, q.Tags = true, []string{"x"} })
-	r.spawn(t, "deaf", "one")
-	r.spawn(t, "terminal", "one", func(q *SpawnRequest) { q.Options, q.Tags = map[string]string{swarm.OptionTTY: "true"}, []string{"t"} })
-	r.spawn(t, "far", "two", func(q *SpawnRequest) { q.Tags = []string{"x"} })
-	r.spawn(t, "ended", "one", func(q *SpawnRequest) { q.Stdin = true })
-	r.one.end(t, "ended", swarm.Exit{})
-	r.spawn(t, "slow", "one", func(q *SpawnRequest) { q.Stdin = true })
-	r.one.onInput = func(w fakeWorker, in swarm.Input) (swarm.InputResult, error) {
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapInput, swarm.CapStdin)
+	r.MustSpawn(t, "a", "one", func(q *host.SpawnRequest) { q.Stdin, q.Tags = true, []string{"x"} })
+	r.MustSpawn(t, "deaf", "one")
+	r.MustSpawn(t, "terminal", "one", func(q *host.SpawnRequest) {
+		q.Options, q.Tags = map[string]string{swarm.OptionTTY: "true"}, []string{"t"}
+	})
+	r.MustSpawn(t, "far", "two", func(q *host.SpawnRequest) { q.Tags = []string{"x"} })
+	r.MustSpawn(t, "ended", "one", func(q *host.SpawnRequest) { q.Stdin = true })
+	r.One.End(t, "ended", swarm.Exit{})
+	r.MustSpawn(t, "slow", "one", func(q *host.SpawnRequest) { q.Stdin = true })
+	r.One.OnInput = func(w hosttest.Worker, in swarm.Input) (swarm.InputResult, error) {
 		switch {
 		case strings.HasPrefix(string(in.Data), "long"):
 			return swarm.InputResult{}, swarm.ErrInvalidSpec
@@ -55,26 +53,26 @@ func TestSend(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what string
-		sel  Selection
+		sel  host.Selection
 		in   swarm.Input
 		want []string
 	}{
-		{"one", Selection{Names: []string{"a"}}, swarm.Input{Data: []byte("x"), Enter: true}, []string{"a"}},
-		{"all", Selection{All: true}, swarm.Input{Data: []byte("x")}, []string{"a", "terminal", "slow?"}},
-		{"on a terminal", Selection{Tag: "t"}, swarm.Input{}, []string{"terminal"}},
-		{"tag", Selection{Tag: "x"}, swarm.Input{}, []string{"a"}},
-		{"interrupt needs no input", Selection{All: true}, swarm.Input{Kind: swarm.InputInterrupt}, []string{"a", "deaf", "terminal", "slow?"}},
-		{"each by name", Selection{Names: []string{"ended", "far", "deaf", "a"}}, swarm.Input{}, []string{
+		{"one", host.Selection{Names: []string{"a"}}, swarm.Input{Data: []byte("x"), Enter: true}, []string{"a"}},
+		{"all", host.Selection{All: true}, swarm.Input{Data: []byte("x")}, []string{"a", "terminal", "slow?"}},
+		{"on a terminal", host.Selection{Tag: "t"}, swarm.Input{}, []string{"terminal"}},
+		{"tag", host.Selection{Tag: "x"}, swarm.Input{}, []string{"a"}},
+		{"interrupt needs no input", host.Selection{All: true}, swarm.Input{Kind: swarm.InputInterrupt}, []string{"a", "deaf", "terminal", "slow?"}},
+		{"each by name", host.Selection{Names: []string{"ended", "far", "deaf", "a"}}, swarm.Input{}, []string{
 			"worker 'ended' is not running",
 			"backend 'two' does not support input",
 			"worker 'deaf' has no input to send to: it was spawned without --stdin",
 			"a",
 		}},
-		{"refused", Selection{Names: []string{"a"}}, swarm.Input{Data: []byte("long")}, []string{"cannot send to 'a': invalid request"}},
-		{"refused among all", Selection{All: true}, swarm.Input{Data: []byte("long")}, []string{
+		{"refused", host.Selection{Names: []string{"a"}}, swarm.Input{Data: []byte("long")}, []string{"cannot send to 'a': invalid request"}},
+		{"refused among all", host.Selection{All: true}, swarm.Input{Data: []byte("long")}, []string{
 			"cannot send to 'a': invalid request", "cannot send to 'terminal': invalid request", "cannot send to 'slow': invalid request",
 		}},
-		{"nobody", Selection{Tag: "none"}, swarm.Input{}, []string{}},
+		{"nobody", host.Selection{Tag: "none"}, swarm.Input{}, []string{}},
 	} {
 		outcomes, err := r.Send(t.Context(), c.sel, c.in)
 		if err != nil {
@@ -88,77 +86,77 @@ func TestSend(t *testing.T) {
 
 func TestSendRefuses(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapInput)
-	r.spawn(t, "a", "one")
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapInput)
+	r.MustSpawn(t, "a", "one")
 	for _, c := range []struct {
-		sel  Selection
+		sel  host.Selection
 		in   swarm.Input
 		want error
 	}{
-		{Selection{}, swarm.Input{}, ErrNoSelection},
-		{Selection{Names: []string{"a", "ghost"}}, swarm.Input{Data: []byte("x")}, ErrNotFound},
-		{Selection{All: true}, swarm.Input{Data: make([]byte, swarm.MaxInput+1)}, swarm.ErrInvalidSpec},
+		{host.Selection{}, swarm.Input{}, host.ErrNoSelection},
+		{host.Selection{Names: []string{"a", "ghost"}}, swarm.Input{Data: []byte("x")}, host.ErrNotFound},
+		{host.Selection{All: true}, swarm.Input{Data: make([]byte, swarm.MaxInput+1)}, swarm.ErrInvalidSpec},
 	} {
 		if _, err := r.Send(t.Context(), c.sel, c.in); !errors.Is(err, c.want) {
 			t.Errorf("%+v: %v, want %v", c.sel, err, c.want)
 		}
 	}
-	if len(r.one.inputs) > 0 {
-		t.Errorf("somebody was sent %q", r.one.inputs)
+	if len(r.One.Inputs) > 0 {
+		t.Errorf("somebody was sent %q", r.One.Inputs)
 	}
 }
 
 func TestSignal(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapSignal)
-	r.spawn(t, "tree", "one")
-	r.spawn(t, "main", "one", func(q *SpawnRequest) { q.Kill = &swarm.KillOptions{Mode: swarm.KillMain} })
-	r.spawn(t, "far", "two")
-	r.spawn(t, "ended", "one")
-	r.one.end(t, "ended", swarm.Exit{})
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapSignal)
+	r.MustSpawn(t, "tree", "one")
+	r.MustSpawn(t, "main", "one", func(q *host.SpawnRequest) { q.Kill = &swarm.KillOptions{Mode: swarm.KillMain} })
+	r.MustSpawn(t, "far", "two")
+	r.MustSpawn(t, "ended", "one")
+	r.One.End(t, "ended", swarm.Exit{})
 	whole := swarm.KillTree
 	for _, c := range []struct {
 		name string
-		req  SignalRequest
+		req  host.SignalRequest
 		want error
 	}{
-		{"tree", SignalRequest{Signal: "usr1"}, nil},
-		{"main", SignalRequest{Signal: "SIGUSR2"}, nil},
-		{"main", SignalRequest{Signal: "15", Mode: &whole}, nil},
-		{"main", SignalRequest{Signal: "NONE"}, swarm.ErrInvalidSpec},
-		{"far", SignalRequest{Signal: "HUP"}, swarm.ErrUnsupported},
-		{"ended", SignalRequest{Signal: "HUP"}, ErrEnded},
-		{"ghost", SignalRequest{Signal: "HUP"}, ErrNotFound},
+		{"tree", host.SignalRequest{Signal: "usr1"}, nil},
+		{"main", host.SignalRequest{Signal: "SIGUSR2"}, nil},
+		{"main", host.SignalRequest{Signal: "15", Mode: &whole}, nil},
+		{"main", host.SignalRequest{Signal: "NONE"}, swarm.ErrInvalidSpec},
+		{"far", host.SignalRequest{Signal: "HUP"}, swarm.ErrUnsupported},
+		{"ended", host.SignalRequest{Signal: "HUP"}, host.ErrEnded},
+		{"ghost", host.SignalRequest{Signal: "HUP"}, host.ErrNotFound},
 	} {
 		if _, err := r.Signal(t.Context(), c.name, c.req); !errors.Is(err, c.want) {
 			t.Errorf("%s to %s: %v, want %v", c.req.Signal, c.name, err, c.want)
 		}
 	}
 	want := []string{"tree SIGUSR1 tree", "main SIGUSR2 main", "main SIGTERM tree"}
-	if diff := cmp.Diff(want, r.one.signals); diff != "" {
+	if diff := cmp.Diff(want, r.One.Signals); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 }
 
 func TestAttach(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapAttach)
-	r.spawn(t, "a", "one")
-	r.spawn(t, "far", "two")
-	r.spawn(t, "ended", "one")
-	r.one.end(t, "ended", swarm.Exit{})
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapAttach)
+	r.MustSpawn(t, "a", "one")
+	r.MustSpawn(t, "far", "two")
+	r.MustSpawn(t, "ended", "one")
+	r.One.End(t, "ended", swarm.Exit{})
 	got, err := r.Attach(t.Context(), "a")
 	want := swarm.Attachment{Command: []string{"connect", "a"}, Unset: []string{"TMUX"}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if !slices.Contains(r.one.env, "HOME=/home/me") {
-		t.Errorf("the backend does not know the caller: %q", r.one.env)
+	if !slices.Contains(r.One.AttachEnv, "HOME=/home/me") {
+		t.Errorf("the backend does not know the caller: %q", r.One.AttachEnv)
 	}
-	for name, want := range map[string]error{"far": swarm.ErrUnsupported, "ended": ErrEnded, "ghost": ErrNotFound} {
+	for name, want := range map[string]error{"far": swarm.ErrUnsupported, "ended": host.ErrEnded, "ghost": host.ErrNotFound} {
 		if _, err := r.Attach(t.Context(), name); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
@@ -169,44 +167,44 @@ func TestAttach(t *testing.T) {
 // host then watches the owner itself.
 func TestSpawnNeedsCapabilities(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	for what, change := range map[string]func(*SpawnRequest){
-		"stdin":   func(q *SpawnRequest) { q.Stdin = true },
-		"restart": func(q *SpawnRequest) { q.Restart.When = swarm.RestartAlways },
+	r := hosttest.New(t)
+	for what, change := range map[string]func(*host.SpawnRequest){
+		"stdin":   func(q *host.SpawnRequest) { q.Stdin = true },
+		"restart": func(q *host.SpawnRequest) { q.Restart.When = swarm.RestartAlways },
 	} {
-		req := r.request("w", "one")
+		req := r.Request("w", "one")
 		change(&req)
 		_, err := r.Spawn(t.Context(), req)
 		if !errors.Is(err, swarm.ErrUnsupported) || err.Error() != "backend 'one' does not support "+what {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if left := r.leftovers(t); len(left) > 0 {
+	if left := r.Leftovers(t); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
-	r.can("one", swarm.CapStdin, swarm.CapRestart)
-	r.can("two", swarm.CapOwner)
+	r.Announce("one", swarm.CapStdin, swarm.CapRestart)
+	r.Announce("two", swarm.CapOwner)
 	owner := &swarm.Owner{PID: 7, Start: 8, Boot: "b"}
-	asked := func(q *SpawnRequest) {
+	asked := func(q *host.SpawnRequest) {
 		q.Stdin, q.Owner, q.Ralph = true, owner, true
 		q.Restart = swarm.Restart{When: swarm.RestartOnFailure, Budget: 2}
 	}
-	w := r.spawn(t, "a", "one", asked)
-	r.spawn(t, "b", "two", func(q *SpawnRequest) { q.Owner = owner })
+	w := r.MustSpawn(t, "a", "one", asked)
+	r.MustSpawn(t, "b", "two", func(q *host.SpawnRequest) { q.Owner = owner })
 	restart := swarm.Restart{When: swarm.RestartOnFailure, Budget: 2}.OrDefault()
 	if w.Restart != restart || !w.Stdin || !w.Ralph || w.Owner == nil || *w.Owner != *owner {
 		t.Errorf("the worker is %+v", w)
 	}
-	spec := r.one.all(t)[0].Spec
+	spec := r.One.All(t)[0].Spec
 	if spec.Restart != restart || !spec.Stdin || spec.Owner != nil {
 		t.Errorf("a backend without owners was told %+v", spec)
 	}
-	if spec := r.two.all(t)[0].Spec; spec.Owner != nil {
+	if spec := r.Two.All(t)[0].Spec; spec.Owner != nil {
 		t.Errorf("a backend elsewhere was told the owner %+v", spec.Owner)
 	}
-	r.can("one", swarm.CapOwner)
-	r.spawn(t, "c", "one", asked)
-	for _, w := range r.one.all(t) {
+	r.Announce("one", swarm.CapOwner)
+	r.MustSpawn(t, "c", "one", asked)
+	for _, w := range r.One.All(t) {
 		if w.Spec.Name == "c" && (w.Spec.Owner == nil || *w.Spec.Owner != *owner) {
 			t.Errorf("the backend was told the owner %+v", w.Spec.Owner)
 		}
@@ -215,15 +213,17 @@ func TestSpawnNeedsCapabilities(t *testing.T) {
 
 func TestSpawnRefusesPolicies(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapRestart)
-	for what, change := range map[string]func(*SpawnRequest){
-		"policy":   func(q *SpawnRequest) { q.Restart.When = "sometimes" },
-		"negative": func(q *SpawnRequest) { q.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: -1} },
-		"order":    func(q *SpawnRequest) { q.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: 2, MaxDelay: 1} },
-		"owner":    func(q *SpawnRequest) { q.Owner = &swarm.Owner{} },
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapRestart)
+	for what, change := range map[string]func(*host.SpawnRequest){
+		"policy":   func(q *host.SpawnRequest) { q.Restart.When = "sometimes" },
+		"negative": func(q *host.SpawnRequest) { q.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: -1} },
+		"order": func(q *host.SpawnRequest) {
+			q.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: 2, MaxDelay: 1}
+		},
+		"owner": func(q *host.SpawnRequest) { q.Owner = &swarm.Owner{} },
 	} {
-		req := r.request("w", "one")
+		req := r.Request("w", "one")
 		change(&req)
 		if _, err := r.Spawn(t.Context(), req); !errors.Is(err, swarm.ErrInvalidSpec) {
 			t.Errorf("%s: %v", what, err)

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -13,15 +13,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // journal returns the entries of the journal.
-func (r *rig) journal(t *testing.T) []string {
+func journal(t *testing.T, r *hosttest.Rig) []string {
 	t.Helper()
-	entries, err := os.ReadDir(r.dir.JournalPath(""))
+	entries, err := os.ReadDir(r.StateDir().JournalPath(""))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -33,9 +35,9 @@ func (r *rig) journal(t *testing.T) []string {
 }
 
 // note makes an entry as a shim does.
-func (r *rig) note(t *testing.T, name string) {
+func note(t *testing.T, r *hosttest.Rig, name string) {
 	t.Helper()
-	if err := os.WriteFile(r.dir.JournalPath(name), nil, 0o600); err != nil {
+	if err := os.WriteFile(r.StateDir().JournalPath(name), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -47,30 +49,30 @@ func TestCallsLookAtTheirOwnWorkersOnly(t *testing.T) {
 	for _, backend := range []string{"one", "two"} {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
-			r.plugins.peers[backend].Capabilities = []swarm.Capability{swarm.CapFind} // it sweeps nothing
-			fake := map[string]*fakeBackend{"one": r.one, "two": r.two}[backend]
+			r := hosttest.New(t)
+			r.Starter.Peers[backend].Capabilities = []swarm.Capability{swarm.CapFind} // it sweeps nothing
+			fake := map[string]*hosttest.Backend{"one": r.One, "two": r.Two}[backend]
 			others := map[string]bool{}
 			for i := range 3 {
-				others[r.spawn(t, fmt.Sprint("other", i), backend).ID] = true
+				others[r.MustSpawn(t, fmt.Sprint("other", i), backend).ID] = true
 			}
-			r.spawn(t, "ephemeral", backend, ephemeral)
-			others[r.get(t, "ephemeral").ID] = true
+			r.MustSpawn(t, "ephemeral", backend, hosttest.Ephemeral)
+			others[r.Worker(t, "ephemeral").ID] = true
 			asked := []string{}
-			fake.onStatus = func(w fakeWorker) {
+			fake.OnStatus = func(w hosttest.Worker) {
 				if others[w.ID] {
 					asked = append(asked, w.Spec.Name)
 				}
 			}
 			for id := range others {
 				// Whoever reads it now fails.
-				if err := os.RemoveAll(r.dir.RunDir(id)); err != nil {
+				if err := os.RemoveAll(r.StateDir().RunDir(id)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			r.spawn(t, "w", backend)
-			r.kill(t, Selection{Names: []string{"w"}}, KillRequest{})
-			r.clean(t, "w")
+			r.MustSpawn(t, "w", backend)
+			r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{})
+			r.MustClean(t, "w")
 			if len(asked) > 0 {
 				t.Errorf("asked about %q", asked)
 			}
@@ -82,12 +84,14 @@ func TestCallsLookAtTheirOwnWorkersOnly(t *testing.T) {
 // then removes the entry.
 func TestJournalIsDrained(t *testing.T) {
 	t.Parallel()
-	for what, call := range map[string]func(t *testing.T, r *rig){
-		"spawn":   func(t *testing.T, r *rig) { r.spawn(t, "next", "two") },
-		"kill":    func(t *testing.T, r *rig) { r.kill(t, Selection{Names: []string{"other"}}, KillRequest{}) },
-		"clean":   func(t *testing.T, r *rig) { r.clean(t, "stopped") },
-		"respawn": func(t *testing.T, r *rig) { r.respawn(t, "stopped") },
-		"gc": func(t *testing.T, r *rig) {
+	for what, call := range map[string]func(t *testing.T, r *hosttest.Rig){
+		"spawn": func(t *testing.T, r *hosttest.Rig) { r.MustSpawn(t, "next", "two") },
+		"kill": func(t *testing.T, r *hosttest.Rig) {
+			r.MustKill(t, host.Selection{Names: []string{"other"}}, host.KillRequest{})
+		},
+		"clean":   func(t *testing.T, r *hosttest.Rig) { r.MustClean(t, "stopped") },
+		"respawn": func(t *testing.T, r *hosttest.Rig) { r.MustRespawn(t, "stopped") },
+		"gc": func(t *testing.T, r *hosttest.Rig) {
 			if _, err := r.Collect(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -95,18 +99,18 @@ func TestJournalIsDrained(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
-			r.spawn(t, "w", "one")
-			r.spawn(t, "other", "two")
-			r.spawn(t, "stopped", "two")
-			r.kill(t, Selection{Names: []string{"stopped"}}, KillRequest{})
-			r.one.end(t, "w", swarm.Exit{Code: 3})
-			if got := r.journal(t); len(got) != 1 {
+			r := hosttest.New(t)
+			r.MustSpawn(t, "w", "one")
+			r.MustSpawn(t, "other", "two")
+			r.MustSpawn(t, "stopped", "two")
+			r.MustKill(t, host.Selection{Names: []string{"stopped"}}, host.KillRequest{})
+			r.One.End(t, "w", swarm.Exit{Code: 3})
+			if got := journal(t, r); len(got) != 1 {
 				t.Fatalf("the journal holds %q", got)
 			}
 			call(t, r)
-			r.told(t, "w", "SPAWNED", "FAILED: exit status 3")
-			if got := r.journal(t); len(got) != 0 {
+			r.WantHistory(t, "w", "SPAWNED", "FAILED: exit status 3")
+			if got := journal(t, r); len(got) != 0 {
 				t.Errorf("the journal holds %q", got)
 			}
 		})
@@ -117,99 +121,99 @@ func TestJournalIsDrained(t *testing.T) {
 // more if it comes again.
 func TestJournalEntries(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	reg, err := r.store.Writing(t.Context())
+	r := hosttest.New(t)
+	reg, err := r.Store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	nobody := func(string) bool { return false }
 	drain := func(want ...string) {
 		t.Helper()
-		if err := r.history.Drain(t.Context(), reg, nobody); err != nil {
+		if err := r.History().Drain(t.Context(), reg, nobody); err != nil {
 			t.Error(err)
 		}
 		slices.Sort(want)
-		if diff := cmp.Diff(want, r.journal(t), cmp.Transformer("none", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
+		if diff := cmp.Diff(want, journal(t, r), cmp.Transformer("none", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
 			t.Errorf("the journal (-want +got):\n%s", diff)
 		}
 	}
-	w := r.spawn(t, "w", "one")
+	w := r.MustSpawn(t, "w", "one")
 
 	// It ignores files that are not entries, and removes the entry of a worker that is
 	// gone.
-	r.note(t, "0gone0")
-	r.note(t, "No Entry")
-	r.note(t, w.ID+".9")
+	note(t, r, "0gone0")
+	note(t, r, "No Entry")
+	note(t, r, w.ID+".9")
 	drain("No Entry", w.ID+".9") // there is no status yet
-	if err := os.Remove(r.dir.JournalPath("No Entry")); err != nil {
+	if err := os.Remove(r.StateDir().JournalPath("No Entry")); err != nil {
 		t.Fatal(err)
 	}
 
 	// One whose end can't be recorded stays.
-	r.one.end(t, "w", swarm.Exit{Code: 3})
+	r.One.End(t, "w", swarm.Exit{Code: 3})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.history.Drain(ctx, reg, nobody); err == nil {
+	if err := r.History().Drain(ctx, reg, nobody); err == nil {
 		t.Error("drained without a registry")
 	}
-	r.told(t, "w", "SPAWNED")
-	if got := r.journal(t); !slices.Contains(got, w.ID) {
+	r.WantHistory(t, "w", "SPAWNED")
+	if got := journal(t, r); !slices.Contains(got, w.ID) {
 		t.Errorf("the journal holds %q", got)
 	}
 	// So does one that the call itself is about.
-	if err := r.history.Drain(t.Context(), reg, func(id string) bool { return id == w.ID }); err != nil {
+	if err := r.History().Drain(t.Context(), reg, func(id string) bool { return id == w.ID }); err != nil {
 		t.Error(err)
 	}
-	r.told(t, "w", "SPAWNED")
+	r.WantHistory(t, "w", "SPAWNED")
 	drain()
-	r.told(t, "w", "SPAWNED", "FAILED: exit status 3")
+	r.WantHistory(t, "w", "SPAWNED", "FAILED: exit status 3")
 	// A shim that was slow to tell what somebody else has recorded.
-	r.note(t, w.ID)
+	note(t, r, w.ID)
 	drain()
-	r.told(t, "w", "SPAWNED", "FAILED: exit status 3")
+	r.WantHistory(t, "w", "SPAWNED", "FAILED: exit status 3")
 
 	// One of a worker whose spawn is not over stays until it is.
-	rec := r.record(t, "w")
+	rec := r.Record(t, "w")
 	rec.ID, rec.Name, rec.State = "0starting0", "s", registry.Starting
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Insert(ctx, &rec) })
-	r.note(t, rec.ID)
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Insert(ctx, &rec) })
+	note(t, r, rec.ID)
 	drain(rec.ID)
 }
 
 // A host that is told of nothing finds the ends when it looks for them.
 func TestEndsWithoutEntries(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	for _, name := range []string{"a", "b"} {
-		w := r.spawn(t, name, "one")
+		w := r.MustSpawn(t, name, "one")
 		// As one that was started before there was a journal.
-		if err := os.Remove(filepath.Join(r.dir.RunDir(w.ID), rundir.JournalLink)); err != nil {
+		if err := os.Remove(filepath.Join(r.StateDir().RunDir(w.ID), rundir.JournalLink)); err != nil {
 			t.Fatal(err)
 		}
-		r.one.end(t, name, swarm.Exit{Code: 3})
+		r.One.End(t, name, swarm.Exit{Code: 3})
 	}
-	r.spawn(t, "other", "one")
-	r.told(t, "a", "SPAWNED")
-	r.kill(t, Selection{Names: []string{"b"}}, KillRequest{})
-	if history := r.linesOf(t, "b"); history[len(history)-1] != "[b] FAILED: exit status 3" {
+	r.MustSpawn(t, "other", "one")
+	r.WantHistory(t, "a", "SPAWNED")
+	r.MustKill(t, host.Selection{Names: []string{"b"}}, host.KillRequest{})
+	if history := r.HistoryLines(t, "b"); history[len(history)-1] != "[b] FAILED: exit status 3" {
 		t.Errorf("the history is %q", history)
 	}
 	if _, err := r.Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r.told(t, "a", "SPAWNED", "FAILED: exit status 3")
+	r.WantHistory(t, "a", "SPAWNED", "FAILED: exit status 3")
 }
 
 // The end of a crowd that nobody watched is recorded by one call.
 func TestJournalOfACrowd(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	const crowd = 500 + 10 // more than one batch
-	first := r.spawn(t, "w", "one")
-	r.one.end(t, "w", swarm.Exit{Code: 3})
-	rec := r.record(t, "w")
+	first := r.MustSpawn(t, "w", "one")
+	r.One.End(t, "w", swarm.Exit{Code: 3})
+	rec := r.Record(t, "w")
 	recs := make([]registry.Record, crowd)
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
 		for i := range recs {
 			recs[i] = rec
 			recs[i].ID, recs[i].Name = fmt.Sprintf("0crowd%d0", i), fmt.Sprint("c", i)
@@ -220,51 +224,39 @@ func TestJournalOfACrowd(t *testing.T) {
 		return nil
 	})
 	for _, rec := range recs {
-		if err := r.dir.MakeRunDir(rec.ID); err != nil {
+		if err := r.StateDir().MakeRunDir(rec.ID); err != nil {
 			t.Fatal(err)
 		}
 		st := rundir.Status{Version: rundir.StatusVersion, ID: rec.ID, State: rundir.StateEnded, Code: 3, Cause: "exited", EndedNS: 1}
-		if err := os.WriteFile(filepath.Join(r.dir.RunDir(rec.ID), rundir.StatusFile), rundir.EncodeStatus(st), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(r.StateDir().RunDir(rec.ID), rundir.StatusFile), rundir.EncodeStatus(st), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r.note(t, rec.ID)
+		note(t, r, rec.ID)
 	}
 	begun := time.Now()
-	r.spawn(t, "other", "two")
-	if got := r.journal(t); len(got) != 0 {
+	r.MustSpawn(t, "other", "two")
+	if got := journal(t, r); len(got) != 0 {
 		// A call has ten seconds for it, on any machine.
 		if took := time.Since(begun); took < 9*time.Second {
 			t.Errorf("the journal holds %d entries after %v", len(got), took)
 		}
-		r.spawn(t, "another", "two")
-		if got = r.journal(t); len(got) != 0 {
+		r.MustSpawn(t, "another", "two")
+		if got = journal(t, r); len(got) != 0 {
 			t.Errorf("after another call the journal holds %d entries", len(got))
 		}
 	}
 	for _, id := range []string{first.ID, recs[0].ID, recs[crowd-1].ID} {
-		if rec, err := r.byID(t, id); err != nil || rec.State != registry.Stopped || rec.Exit == nil || rec.Exit.Code != 3 {
+		if rec, err := byID(t, r, id); err != nil || rec.State != registry.Stopped || rec.Exit == nil || rec.Exit.Code != 3 {
 			t.Errorf("%s is %+v, %v", id, rec.State, err)
 		}
 	}
 }
 
-func (r *rig) byID(t *testing.T, id string) (registry.Record, error) {
+func byID(t *testing.T, r *hosttest.Rig, id string) (registry.Record, error) {
 	t.Helper()
-	reg, err := r.store.Reading(t.Context())
+	reg, err := r.Store.Reading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return reg.Get(t.Context(), id)
-}
-
-// clean cleans one worker that has ended.
-func (r *rig) clean(t *testing.T, name string) {
-	t.Helper()
-	outs, err := r.Clean(t.Context(), Selection{Names: []string{name}}, CleanRequest{})
-	if err == nil {
-		err = outs[0].Err
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }

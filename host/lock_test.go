@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -7,25 +7,27 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 )
 
 // A lock is held by one at a time although its file goes each time, and no file stays.
 func TestLockFilesGo(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	var holders, held atomic.Int32
 	var all sync.WaitGroup
 	for i := range 8 {
-		other := rigIn(t, r.root)
+		other := hosttest.NewIn(t, r.Root)
 		all.Go(func() {
 			for range 100 {
 				var unlock func()
 				var err error
 				if i%2 == 0 {
-					unlock, err = other.dir.Lock(t.Context(), "w")
+					unlock, err = other.StateDir().Lock(t.Context(), "w")
 				} else {
-					unlock, err = other.dir.TryLock("w")
+					unlock, err = other.StateDir().TryLock("w")
 				}
 				if err != nil {
 					t.Error(err)
@@ -37,7 +39,7 @@ func TestLockFilesGo(t *testing.T) {
 				if n := holders.Add(1); n != 1 {
 					t.Errorf("%d hold the lock", n)
 				}
-				if !other.dir.Locked("w") {
+				if !other.StateDir().Locked("w") {
 					t.Error("it does not look held")
 				}
 				holders.Add(-1)
@@ -49,30 +51,30 @@ func TestLockFilesGo(t *testing.T) {
 	if held.Load() < 400 {
 		t.Errorf("held %d times", held.Load())
 	}
-	r.noLocks(t)
+	noLocks(t, r)
 }
 
 // Whatever becomes of workers, no lock's file outlives the call that took it.
 func TestCallsLeaveNoLocks(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "one", withTree)
-	r.spawn(t, "e", "one", ephemeral)
-	r.noLocks(t)
-	r.respawn(t, "w")
-	r.kill(t, Selection{All: true}, KillRequest{RemoveWorkspace: true})
-	r.noLocks(t)
-	r.clean(t, "w")
-	crashAt(t, r.root, "before")
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "one", hosttest.InWorkspace)
+	r.MustSpawn(t, "e", "one", hosttest.Ephemeral)
+	noLocks(t, r)
+	r.MustRespawn(t, "w")
+	r.MustKill(t, host.Selection{All: true}, host.KillRequest{RemoveWorkspace: true})
+	noLocks(t, r)
+	r.MustClean(t, "w")
+	hosttest.CrashAt(t, r.Root, "before")
 	if _, err := r.Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r.noLocks(t)
+	noLocks(t, r)
 }
 
-func (r *rig) noLocks(t *testing.T) {
+func noLocks(t *testing.T, r *hosttest.Rig) {
 	t.Helper()
-	entries, err := os.ReadDir(r.dir.LockPath(""))
+	entries, err := os.ReadDir(r.StateDir().LockPath(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,29 +87,29 @@ func (r *rig) noLocks(t *testing.T) {
 // is not either.
 func TestDropRunDirsLocks(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	rec := r.record(t, r.spawn(t, "w", "one").Name)
-	reg, err := r.store.Writing(t.Context())
+	r := hosttest.New(t)
+	rec := r.Record(t, r.MustSpawn(t, "w", "one").Name)
+	reg, err := r.Store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	drop := func(want int) {
 		t.Helper()
-		if n, err := r.history.DropRunDirs(t.Context(), reg); n != want || err != nil {
+		if n, err := r.History().DropRunDirs(t.Context(), reg); n != want || err != nil {
 			t.Errorf("%d dropped, %v; want %d", n, err, want)
 		}
 	}
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Leave(ctx, rec.ID) })
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Leave(ctx, rec.ID) })
 	drop(0) // its record is there
-	unlock, err := r.dir.Lock(t.Context(), rec.ID)
+	unlock, err := r.StateDir().Lock(t.Context(), rec.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, rec.ID) })
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, rec.ID) })
 	drop(0)
 	unlock()
 	drop(1)
-	if _, err := os.Stat(r.dir.RunDir(rec.ID)); err == nil {
+	if _, err := os.Stat(r.StateDir().RunDir(rec.ID)); err == nil {
 		t.Error("it is still there")
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/plugin"
@@ -20,22 +22,22 @@ import (
 
 func TestWorkers(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	if ws, _, err := r.Workers(t.Context(), Selection{}); err != nil || len(ws) != 0 {
+	r := hosttest.New(t)
+	if ws, _, err := r.Workers(t.Context(), host.Selection{}); err != nil || len(ws) != 0 {
 		t.Errorf("without a state directory: %v, %v", ws, err)
 	}
-	if names, err := store.Names(t.Context(), r.opts.Dir); err != nil || names != nil {
+	if names, err := store.Names(t.Context(), r.Dir()); err != nil || names != nil {
 		t.Errorf("names without a state directory: %v, %v", names, err)
 	}
-	r.spawn(t, "runs", "one")
-	r.spawn(t, "far", "two")
-	r.spawn(t, "ended", "one")
-	r.spawn(t, "lost", "one")
-	r.one.end(t, "ended", swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: time.Unix(1700000000, 0)})
-	r.one.change(t, "lost", func(w *fakeWorker) { w.State = swarm.StateLost })
-	r.plugins.errs["two"] = fmt.Errorf("%w: no such cluster", swarm.ErrUnavailable)
+	r.MustSpawn(t, "runs", "one")
+	r.MustSpawn(t, "far", "two")
+	r.MustSpawn(t, "ended", "one")
+	r.MustSpawn(t, "lost", "one")
+	r.One.End(t, "ended", swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: time.Unix(1700000000, 0)})
+	r.One.Change(t, "lost", func(w *hosttest.Worker) { w.State = swarm.StateLost })
+	r.Starter.Errors["two"] = fmt.Errorf("%w: no such cluster", swarm.ErrUnavailable)
 
-	ws, warnings, err := r.Workers(t.Context(), Selection{})
+	ws, warnings, err := r.Workers(t.Context(), host.Selection{})
 	if err != nil || warnings != nil {
 		t.Fatal(err, warnings)
 	}
@@ -50,10 +52,10 @@ func TestWorkers(t *testing.T) {
 	if ws[2].Exit == nil || ws[2].Exit.Code != 3 || ws[2].Ended.Unix() != 1700000000 || ws[2].PID != 0 {
 		t.Errorf("ended: %+v", ws[2])
 	}
-	if names, err := store.Names(t.Context(), r.opts.Dir); err != nil || !slices.Equal(names, []string{"runs", "far", "ended", "lost"}) {
+	if names, err := store.Names(t.Context(), r.Dir()); err != nil || !slices.Equal(names, []string{"runs", "far", "ended", "lost"}) {
 		t.Errorf("names %v, %v", names, err)
 	}
-	if _, _, err := r.Workers(t.Context(), Selection{Names: []string{"run"}}); !errors.Is(err, ErrNotFound) {
+	if _, _, err := r.Workers(t.Context(), host.Selection{Names: []string{"run"}}); !errors.Is(err, host.ErrNotFound) {
 		t.Errorf("a prefix of a name: %v", err)
 	}
 }
@@ -61,40 +63,40 @@ func TestWorkers(t *testing.T) {
 // A backend that hangs costs only its own workers their status.
 func TestHungBackend(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w1", "one")
-	r.spawn(t, "w2", "two")
-	r.two.beforeStatus = func(ctx context.Context) error {
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w1", "one")
+	r.MustSpawn(t, "w2", "two")
+	r.Two.BeforeStatus = func(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(200*time.Millisecond))
 	defer cancel()
-	ws, _, err := r.Workers(ctx, Selection{})
+	ws, _, err := r.Workers(ctx, host.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]WorkerStatus{"w1": StatusRunning, "w2": StatusUnknown}, summary(ws)); diff != "" {
+	if diff := cmp.Diff(map[string]host.WorkerStatus{"w1": host.StatusRunning, "w2": host.StatusUnknown}, hosttest.StatusesOf(ws)); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
 }
 
 func TestStatusAgain(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w1", "one")
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w1", "one")
 	calls := 0
-	r.one.beforeStatus = func(context.Context) error {
+	r.One.BeforeStatus = func(context.Context) error {
 		if calls++; calls == 1 {
 			return plugin.ErrPluginGone
 		}
 		return nil
 	}
-	if w := r.get(t, "w1"); w.Status != StatusRunning || calls != 2 || r.plugins.restarts["one"] != 1 {
-		t.Errorf("%s after %d calls and %d restarts", w.Status, calls, r.plugins.restarts["one"])
+	if w := r.Worker(t, "w1"); w.Status != host.StatusRunning || calls != 2 || r.Starter.Restarts["one"] != 1 {
+		t.Errorf("%s after %d calls and %d restarts", w.Status, calls, r.Starter.Restarts["one"])
 	}
-	r.one.beforeStatus = func(context.Context) error { return plugin.ErrPluginGone }
-	if w := r.get(t, "w1"); w.Status != StatusUnknown || w.Reason == "" {
+	r.One.BeforeStatus = func(context.Context) error { return plugin.ErrPluginGone }
+	if w := r.Worker(t, "w1"); w.Status != host.StatusUnknown || w.Reason == "" {
 		t.Errorf("a plugin that always ends: %s (%s)", w.Status, w.Reason)
 	}
 }
@@ -102,19 +104,15 @@ func TestStatusAgain(t *testing.T) {
 // Reading writes nothing, whatever it finds.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w1", "one")
-	r.one.end(t, "w1", swarm.Exit{Time: time.Unix(1700000000, 0)})
-	other := rigIn(t, r.root)
-	other.get(t, "w1")
-	opened, err := other.store.Reading(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := opened.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error { return tx.Leave(ctx, "x") }); err == nil {
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w1", "one")
+	r.One.End(t, "w1", swarm.Exit{Time: time.Unix(1700000000, 0)})
+	other := hosttest.NewIn(t, r.Root)
+	other.Worker(t, "w1")
+	if err := other.View(t.Context(), func(ctx context.Context, tx *registry.Tx) error { return tx.Leave(ctx, "x") }); err == nil {
 		t.Error("the registry was opened for changes")
 	}
-	reg, err := r.store.Reading(t.Context())
+	reg, err := r.Store.Reading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,62 +125,62 @@ func TestReadOnly(t *testing.T) {
 // The plugin settings in a worker's record are used, not those of the present config.
 func TestRecordedPlugin(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w1", "one")
-	reg, err := r.store.Writing(t.Context())
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w1", "one")
+	reg, err := r.Store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	moved := &registry.Plugin{Command: []string{"/gone/swarm-plugin-one"}, Config: map[string]any{"region": "x"}}
-	if e, err := r.Host.plugins.Entry("one", moved); err != nil || !strings.HasPrefix(e.Path(), r.root) || e.Config["region"] != "x" {
+	if e, err := r.Backends().Entry("one", moved); err != nil || !strings.HasPrefix(e.Path(), r.Root) || e.Config["region"] != "x" {
 		t.Errorf("a plugin that was moved: %+v, %v", e, err)
 	}
-	path := r.root + "/bin/swarm-plugin-two"
-	if e, err := r.Host.plugins.Entry("one", &registry.Plugin{Command: []string{path, "-x"}}); err != nil || !slices.Equal(e.Command, []string{path, "-x"}) {
+	path := r.Root + "/bin/swarm-plugin-two"
+	if e, err := r.Backends().Entry("one", &registry.Plugin{Command: []string{path, "-x"}}); err != nil || !slices.Equal(e.Command, []string{path, "-x"}) {
 		t.Errorf("a recorded command: %+v, %v", e, err)
 	}
-	if err := reg.Edit(t.Context(), r.get(t, "w1").ID, func(rec *registry.Record) { rec.Plugin = moved }); err != nil {
+	if err := reg.Edit(t.Context(), r.Worker(t, "w1").ID, func(rec *registry.Record) { rec.Plugin = moved }); err != nil {
 		t.Fatal(err)
 	}
-	r.spawn(t, "w2", "one")
-	if diff := cmp.Diff(map[string]WorkerStatus{"w1": StatusRunning, "w2": StatusRunning}, r.summary(t)); diff != "" {
+	r.MustSpawn(t, "w2", "one")
+	if diff := cmp.Diff(map[string]host.WorkerStatus{"w1": host.StatusRunning, "w2": host.StatusRunning}, r.Statuses(t)); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
 }
 
 func TestWait(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w1", "one")
-	r.spawn(t, "w2", "two")
-	r.spawn(t, "w3", "two")
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w1", "one")
+	r.MustSpawn(t, "w2", "two")
+	r.MustSpawn(t, "w3", "two")
 	exit := swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: time.Unix(1700000000, 0)}
-	r.one.end(t, "w1", exit)
+	r.One.End(t, "w1", exit)
 	var got []string
-	err := r.Wait(t.Context(), Selection{All: true}, func(w Worker) {
+	err := r.Wait(t.Context(), host.Selection{All: true}, func(w host.Worker) {
 		got = append(got, w.Name+" "+string(w.Status))
 		switch w.Name {
 		case "w1":
-			r.two.end(t, "w3", exit)
+			r.Two.End(t, "w3", exit)
 		case "w3":
-			r.two.change(t, "w2", func(w *fakeWorker) { w.State = swarm.StateLost })
+			r.Two.Change(t, "w2", func(w *hosttest.Worker) { w.State = swarm.StateLost })
 		}
 	})
 	if diff := cmp.Diff([]string{"w1 stopped", "w3 stopped", "w2 lost"}, got); err != nil || diff != "" {
 		t.Errorf("%v; told (-want +got):\n%s", err, diff)
 	}
-	r.spawn(t, "w4", "one")
+	r.MustSpawn(t, "w4", "one")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := r.Wait(ctx, Selection{Names: []string{"w4"}}, func(w Worker) { t.Errorf("told %s", w.Name) }); !errors.Is(err, context.DeadlineExceeded) {
+	if err := r.Wait(ctx, host.Selection{Names: []string{"w4"}}, func(w host.Worker) { t.Errorf("told %s", w.Name) }); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait that is given up: %v", err)
 	}
 }
 
 func TestLogs(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	w := r.spawn(t, "w1", "one")
+	r := hosttest.New(t)
+	w := r.MustSpawn(t, "w1", "one")
 	read := func() (string, error) {
 		var b strings.Builder
 		err := r.Logs(t.Context(), "w1", swarm.OutputOptions{}, func(o swarm.Output) error {
@@ -194,7 +192,7 @@ func TestLogs(t *testing.T) {
 	if text, err := read(); err != nil || text != "output of "+w.ID {
 		t.Errorf("running: %q, %v", text, err)
 	}
-	r.kill(t, Selection{All: true}, KillRequest{})
+	r.MustKill(t, host.Selection{All: true}, host.KillRequest{})
 	if text, err := read(); err != nil || text != "output of "+w.ID {
 		t.Errorf("stopped: %q, %v", text, err)
 	}
@@ -202,7 +200,7 @@ func TestLogs(t *testing.T) {
 	if err := r.Logs(t.Context(), "w1", swarm.OutputOptions{}, func(swarm.Output) error { return boom }); !errors.Is(err, boom) {
 		t.Errorf("an error of the reader: %v", err)
 	}
-	if err := r.Logs(t.Context(), "ghost", swarm.OutputOptions{}, nil); !errors.Is(err, ErrNotFound) {
+	if err := r.Logs(t.Context(), "ghost", swarm.OutputOptions{}, nil); !errors.Is(err, host.ErrNotFound) {
 		t.Errorf("an unknown worker: %v", err)
 	}
 }

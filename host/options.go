@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/answers"
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -66,6 +67,8 @@ type Options struct {
 	// Warn, if not nil, is called with what a user should know, one line each. It may be
 	// called from any goroutine.
 	Warn func(text string)
+	// Starter starts the plugins; nil: package launch does. Tests pass fakes.
+	Starter backend.Starter
 	// KeepEvents is for how long events stay in the history; 0: without limit.
 	KeepEvents time.Duration
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -10,13 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // writes has the workers of a backend write pieces: "!" before the text is stderr,
 // "…" after it is a line that has not ended.
-func (b *fakeBackend) writes(pieces ...string) {
-	b.onOutput = func(_ context.Context, _ fakeWorker, _ swarm.OutputOptions, each func(swarm.Output) error) error {
+func writes(b *hosttest.Backend, pieces ...string) {
+	b.OnOutput = func(_ context.Context, _ hosttest.Worker, _ swarm.OutputOptions, each func(swarm.Output) error) error {
 		for _, p := range pieces {
 			if err := each(piece(p)); err != nil {
 				return err
@@ -39,9 +41,9 @@ func piece(p string) swarm.Output {
 
 func TestPeekOutput(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "one")
-	r.one.writes("one", "\x1b[31mtw…", "!err", "o\x1b[0m", "10%\r20%", "$ …")
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "one")
+	writes(r.One, "one", "\x1b[31mtw…", "!err", "o\x1b[0m", "10%\r20%", "$ …")
 	for n, want := range map[int][]string{
 		0: {"one", "err", "two", "20%", "$ "},
 		3: {"two", "20%", "$ "},
@@ -51,37 +53,39 @@ func TestPeekOutput(t *testing.T) {
 		if diff := cmp.Diff(want, p.Lines); err != nil || diff != "" {
 			t.Errorf("%d lines: %v (-want +got):\n%s", n, err, diff)
 		}
-		if p.Screen || p.Taken || p.Worker.Status != StatusRunning {
+		if p.Screen || p.Taken || p.Worker.Status != host.StatusRunning {
 			t.Errorf("output is taken for %+v", p)
 		}
 	}
-	if _, err := r.Peek(t.Context(), "ghost", 0); !errors.Is(err, ErrNotFound) {
+	if _, err := r.Peek(t.Context(), "ghost", 0); !errors.Is(err, host.ErrNotFound) {
 		t.Errorf("nobody's output: %v", err)
 	}
 }
 
 func TestPeekScreen(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapScreen)
-	r.spawn(t, "w", "one")
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapScreen)
+	r.MustSpawn(t, "w", "one")
 	got, err := r.Peek(t.Context(), "w", 0)
 	if err != nil || !got.Screen || got.Taken || !cmp.Equal(got.Lines, []string{"screen of w"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	r.one.end(t, "w", swarm.Exit{Code: 3})
+	r.One.End(t, "w", swarm.Exit{Code: 3})
 	got, err = r.Peek(t.Context(), "w", 0)
-	if err != nil || !got.Screen || !got.Taken || got.Worker.Status != StatusStopped {
+	if err != nil || !got.Screen || !got.Taken || got.Worker.Status != host.StatusStopped {
 		t.Errorf("after the end: %+v, %v", got, err)
 	}
 	// A screen that is gone for ever leaves the output.
-	r.one.onScreen = func(fakeWorker, swarm.ScreenOptions) (swarm.Screen, error) { return swarm.Screen{}, swarm.ErrNotFound }
-	r.one.writes("last words")
+	r.One.OnScreen = func(hosttest.Worker, swarm.ScreenOptions) (swarm.Screen, error) {
+		return swarm.Screen{}, swarm.ErrNotFound
+	}
+	writes(r.One, "last words")
 	got, err = r.Peek(t.Context(), "w", 0)
 	if err != nil || got.Screen || !cmp.Equal(got.Lines, []string{"last words"}) {
 		t.Errorf("without a screen: %+v, %v", got, err)
 	}
-	r.one.onScreen = func(fakeWorker, swarm.ScreenOptions) (swarm.Screen, error) {
+	r.One.OnScreen = func(hosttest.Worker, swarm.ScreenOptions) (swarm.Screen, error) {
 		return swarm.Screen{}, swarm.ErrUnavailable
 	}
 	if _, err = r.Peek(t.Context(), "w", 0); !errors.Is(err, swarm.ErrUnavailable) {
@@ -91,9 +95,9 @@ func TestPeekScreen(t *testing.T) {
 
 func TestAwaitReady(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "one")
-	r.one.onOutput = func(ctx context.Context, w fakeWorker, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "one")
+	r.One.OnOutput = func(ctx context.Context, w hosttest.Worker, o swarm.OutputOptions, each func(swarm.Output) error) error {
 		if !o.Follow || o.Tail != nil {
 			t.Errorf("asked for %+v", o)
 		}
@@ -106,38 +110,38 @@ func TestAwaitReady(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	if err := r.AwaitReady(t.Context(), "w", ReadyRequest{}); err != nil {
+	if err := r.AwaitReady(t.Context(), "w", host.ReadyRequest{}); err != nil {
 		t.Error(err)
 	}
-	other := ReadyRequest{Pattern: regexp.MustCompile("never"), Timeout: 20 * time.Millisecond}
-	if err := r.AwaitReady(t.Context(), "w", other); !errors.Is(err, ErrNotReady) {
+	other := host.ReadyRequest{Pattern: regexp.MustCompile("never"), Timeout: 20 * time.Millisecond}
+	if err := r.AwaitReady(t.Context(), "w", other); !errors.Is(err, host.ErrNotReady) {
 		t.Errorf("out of time: %v", err)
 	}
-	r.one.end(t, "w", swarm.Exit{Code: 3})
+	r.One.End(t, "w", swarm.Exit{Code: 3})
 	other.Timeout = time.Minute
 	err := r.AwaitReady(t.Context(), "w", other)
-	if !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "(exit 3)") {
+	if !errors.Is(err, host.ErrEnded) || !strings.Contains(err.Error(), "(exit 3)") {
 		t.Errorf("of a worker that has ended: %v", err)
 	}
 	// It was ready, as its output tells.
-	if err := r.AwaitReady(t.Context(), "w", ReadyRequest{}); err != nil {
+	if err := r.AwaitReady(t.Context(), "w", host.ReadyRequest{}); err != nil {
 		t.Errorf("of a worker that was ready: %v", err)
 	}
-	if err := r.AwaitReady(t.Context(), "ghost", other); !errors.Is(err, ErrNotFound) {
+	if err := r.AwaitReady(t.Context(), "ghost", other); !errors.Is(err, host.ErrNotFound) {
 		t.Errorf("nobody: %v", err)
 	}
 }
 
 func TestAwaitReadyOfStartingWorker(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.one.writes("> …")
+	r := hosttest.New(t)
+	writes(r.One, "> …")
 	started := make(chan error, 1)
-	r.one.afterSpawn = func(context.Context, swarm.Spec) error {
-		go func() { started <- r.AwaitReady(t.Context(), "w", ReadyRequest{}) }()
+	r.One.AfterSpawn = func(context.Context, swarm.Spec) error {
+		go func() { started <- r.AwaitReady(t.Context(), "w", host.ReadyRequest{}) }()
 		return nil
 	}
-	r.spawn(t, "w", "one")
+	r.MustSpawn(t, "w", "one")
 	if err := <-started; err != nil {
 		t.Error(err)
 	}

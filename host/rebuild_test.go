@@ -1,8 +1,7 @@
-package host
+package host_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -25,42 +26,42 @@ func TestRebuildHistory(t *testing.T) {
 		kept   bool // the old history can be read
 	}{
 		"deleted":          {os.Remove, false},
-		"workers unusable": {breakWorkers, true},
+		"workers unusable": {hosttest.DamageWorkers, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
-			r.can("one", swarm.CapComplete)
-			r.spawn(t, "runs", "one")
-			r.spawn(t, "ended", "one")
-			r.kill(t, Selection{Names: []string{"ended"}}, KillRequest{})
-			r.spawn(t, "brief", "one", ephemeral)
-			done := r.spawn(t, "done", "one", ephemeral)
-			if err := r.complete(t, done, "all"); err != nil {
+			r := hosttest.New(t)
+			r.Announce("one", swarm.CapComplete)
+			r.MustSpawn(t, "runs", "one")
+			r.MustSpawn(t, "ended", "one")
+			r.MustKill(t, host.Selection{Names: []string{"ended"}}, host.KillRequest{})
+			r.MustSpawn(t, "brief", "one", hosttest.Ephemeral)
+			done := r.MustSpawn(t, "done", "one", hosttest.Ephemeral)
+			if err := r.CompleteInside(t, done, "all"); err != nil {
 				t.Fatal(err)
 			}
 			// It ends while nobody looks, and another one has its name by now.
-			r.one.end(t, "brief", swarm.Exit{Time: time.Unix(1700000000, 0)})
-			r.spawn(t, "brief", "one")
-			before := r.linesOf(t, "")
-			if err := r.store.Close(); err != nil {
+			r.One.End(t, "brief", swarm.Exit{Time: time.Unix(1700000000, 0)})
+			r.MustSpawn(t, "brief", "one")
+			before := r.HistoryLines(t, "")
+			if err := r.Close(); err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join(r.opts.Dir, registry.File)
+			path := filepath.Join(r.Dir(), registry.File)
 			if err := c.damage(path); err != nil {
 				t.Fatal(err)
 			}
 			for _, suffix := range []string{"-wal", "-shm"} {
 				_ = os.Remove(path + suffix)
 			}
-			if got := problems(t, r, true); got != nil {
+			if got := hosttest.Problems(t, r, true); got != nil {
 				t.Errorf("problems after the rebuild: %q", got)
 			}
-			want := map[string]WorkerStatus{"runs": StatusRunning, "ended": StatusStopped, "brief": StatusRunning}
-			if diff := cmp.Diff(want, r.summary(t)); diff != "" {
+			want := map[string]host.WorkerStatus{"runs": host.StatusRunning, "ended": host.StatusStopped, "brief": host.StatusRunning}
+			if diff := cmp.Diff(want, r.Statuses(t)); diff != "" {
 				t.Errorf("workers (-want +got):\n%s", diff)
 			}
-			after := r.linesOf(t, "")
+			after := r.HistoryLines(t, "")
 			if !c.kept {
 				before = []string{
 					"[ended] KILLED: by orchestrator", // the fake's kills are long ago
@@ -71,51 +72,39 @@ func TestRebuildHistory(t *testing.T) {
 				t.Errorf("history (-want +got):\n%s", diff)
 			}
 			// The history goes on behind what was saved.
-			r.kill(t, Selection{Names: []string{"runs"}}, KillRequest{})
-			if got := r.linesOf(t, ""); !slices.Equal(got[len(after):], []string{"[runs] KILL REQUESTED", "[runs] KILLED: by orchestrator"}) {
+			r.MustKill(t, host.Selection{Names: []string{"runs"}}, host.KillRequest{})
+			if got := r.HistoryLines(t, ""); !slices.Equal(got[len(after):], []string{"[runs] KILL REQUESTED", "[runs] KILLED: by orchestrator"}) {
 				t.Errorf("and then %q", got)
 			}
-			if _, err := os.Stat(r.dir.RunDir(done.ID)); err == nil && c.kept {
+			if _, err := os.Stat(r.StateDir().RunDir(done.ID)); err == nil && c.kept {
 				t.Error("the run directory of one that was gone is still there")
 			}
 		})
 	}
 }
 
-// breakWorkers overwrites the page on which the table of workers begins, the
-// first after the schema's, and leaves the history.
-func breakWorkers(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	const page = 4096
-	_, err = f.WriteAt([]byte(strings.Repeat("x", page)), page)
-	return errors.Join(err, f.Close())
-}
-
 // The doctor says nothing of what goes by itself, and names gc for the rest.
 func TestDoctorOnLeftovers(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	w := r.spawn(t, "w", "one", ephemeral)
-	r.kill(t, Selection{Names: []string{"w"}}, KillRequest{})
-	if err := os.Mkdir(r.dir.RunDir(w.ID), 0o700); err != nil {
+	r := hosttest.New(t)
+	w := r.MustSpawn(t, "w", "one", hosttest.Ephemeral)
+	r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{})
+	if err := os.Mkdir(r.StateDir().RunDir(w.ID), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "belongs to a removed worker") {
+	if got := hosttest.Problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "belongs to a removed worker") {
 		t.Errorf("problems %q", got)
 	}
 	c, err := r.Collect(t.Context())
 	if err != nil || c.RunDirs != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if got := problems(t, r, false); got != nil {
+	if got := hosttest.Problems(t, r, false); got != nil {
 		t.Errorf("problems after gc: %q", got)
 	}
 	// A directory that may be all that is left of a worker stays.
-	lost := r.spawn(t, "lost", "one", ephemeral)
-	reg, err := r.store.Writing(t.Context())
+	lost := r.MustSpawn(t, "lost", "one", hosttest.Ephemeral)
+	reg, err := r.Store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,16 +121,16 @@ func TestDoctorOnLeftovers(t *testing.T) {
 func TestCleanIncarnations(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"clean", "kill"} {
-		r := newRig(t)
-		first := r.spawn(t, "w", "one", func(q *SpawnRequest) {
+		r := hosttest.New(t)
+		first := r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) {
 			if how == "kill" {
 				q.Retain = "0s"
 			}
 		})
-		second := r.respawn(t, "w")
-		r.kill(t, Selection{Names: []string{"w"}}, KillRequest{})
+		second := r.MustRespawn(t, "w")
+		r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{})
 		if how == "clean" {
-			if out, err := r.Clean(t.Context(), Selection{Names: []string{"w"}}, CleanRequest{}); err != nil || out[0].Err != nil {
+			if out, err := r.Clean(t.Context(), host.Selection{Names: []string{"w"}}, host.CleanRequest{}); err != nil || out[0].Err != nil {
 				t.Fatal(out, err)
 			}
 		} else {
@@ -150,7 +139,7 @@ func TestCleanIncarnations(t *testing.T) {
 			}
 		}
 		for _, id := range []string{first.ID, second.ID} {
-			if _, err := os.Stat(r.dir.RunDir(id)); err == nil {
+			if _, err := os.Stat(r.StateDir().RunDir(id)); err == nil {
 				t.Errorf("%s: the run directory of %s is still there", how, id)
 			}
 		}

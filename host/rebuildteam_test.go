@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -25,30 +27,30 @@ func TestRebuildTeams(t *testing.T) {
 		kept   bool
 	}{
 		"deleted":          {os.Remove, false},
-		"workers unusable": {breakWorkers, true},
+		"workers unusable": {hosttest.DamageWorkers, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := crewRig(t)
-			w := r.spawn(t, "a", "one", asAgent)
-			r.spawn(t, "ended", "one", asAgent)
-			r.kill(t, Selection{Names: []string{"ended"}}, KillRequest{})
-			token := swarm.EnvToken + "=" + r.token(t, "a")
-			before := []registry.Agent{r.agent(t, "a"), r.agent(t, "ended")}
-			if err := r.store.Close(); err != nil {
+			r := hosttest.NewWithTeam(t)
+			w := r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+			r.MustSpawn(t, "ended", "one", hosttest.AsAgent)
+			r.MustKill(t, host.Selection{Names: []string{"ended"}}, host.KillRequest{})
+			token := swarm.EnvToken + "=" + r.Token(t, "a")
+			before := []registry.Agent{r.Agent(t, "a"), r.Agent(t, "ended")}
+			if err := r.Close(); err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join(r.opts.Dir, registry.File)
+			path := filepath.Join(r.Dir(), registry.File)
 			if err := c.damage(path); err != nil {
 				t.Fatal(err)
 			}
 			for _, suffix := range []string{"-wal", "-shm"} {
 				_ = os.Remove(path + suffix)
 			}
-			if got := problems(t, r, true); got != nil {
+			if got := hosttest.Problems(t, r, true); got != nil {
 				t.Errorf("problems after the rebuild: %q", got)
 			}
-			after := []registry.Agent{r.agent(t, "a"), r.agent(t, "ended")}
+			after := []registry.Agent{r.Agent(t, "a"), r.Agent(t, "ended")}
 			if c.kept {
 				if diff := cmp.Diff(before, after); diff != "" {
 					t.Errorf("agents (-want +got):\n%s", diff)
@@ -57,22 +59,22 @@ func TestRebuildTeams(t *testing.T) {
 			if a, ended := after[0], after[1]; a.Status != team.Active || a.WorkerID != w.ID || a.Name != "a" || ended.Status != team.Terminated {
 				t.Errorf("agents %+v", after)
 			}
-			caller, err := r.as(t, token).Caller(t.Context())
+			caller, err := r.WithEnv(t, token).Caller(t.Context())
 			if c.kept && (err != nil || caller.Agent != "agent-a") || !c.kept && !errors.Is(err, team.ErrUnknownToken) {
 				t.Errorf("with its token: %+v, %v", caller, err)
 			}
-			in := r.inside(t, w)
+			in := r.Inside(t, w)
 			if caller, err = in.Caller(t.Context()); err != nil || caller.Agent != "agent-a" {
 				t.Errorf("from inside: %+v, %v", caller, err)
 			}
-			_, err = in.Kill(t.Context(), Selection{Names: []string{"a"}}, KillRequest{})
-			if !isRefused(err) {
+			_, err = in.Kill(t.Context(), host.Selection{Names: []string{"a"}}, host.KillRequest{})
+			if !hosttest.IsNotLeader(err) {
 				t.Errorf("it ends itself: %v", err)
 			}
 			// People lead it, and can end it.
-			r.kill(t, Selection{Names: []string{"a"}}, KillRequest{})
-			r.change(t, func(ctx context.Context, tx *registry.Tx) error {
-				return team.Delete(ctx, tx, team.Caller{Person: true}, "crew")
+			r.MustKill(t, host.Selection{Names: []string{"a"}}, host.KillRequest{})
+			r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
+				return team.Delete(ctx, tx, team.Caller{Person: true}, hosttest.TeamName)
 			})
 		})
 	}
@@ -80,12 +82,12 @@ func TestRebuildTeams(t *testing.T) {
 
 func TestDoctorOnTeams(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	r.spawn(t, "a", "one", asAgent)
-	if got := problems(t, r, false); got != nil {
+	r := hosttest.NewWithTeam(t)
+	r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+	if got := hosttest.Problems(t, r, false); got != nil {
 		t.Errorf("problems %q", got)
 	}
-	db, err := sql.Open("sqlite", filepath.Join(r.opts.Dir, registry.File))
+	db, err := sql.Open("sqlite", filepath.Join(r.Dir(), registry.File))
 	if err == nil {
 		_, err = db.ExecContext(t.Context(), "UPDATE agents SET document = json_set(document, '$.rotations', 'many')")
 		err = errors.Join(err, db.Close())
@@ -93,14 +95,14 @@ func TestDoctorOnTeams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "cannot read agent 'agent-a'") {
+	if got := hosttest.Problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "cannot read agent 'agent-a'") {
 		t.Errorf("problems %q", got)
 	}
 	// It is in nobody's way.
 	if err := r.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
-		return team.Delete(ctx, tx, team.Caller{Person: true}, "crew")
+		return team.Delete(ctx, tx, team.Caller{Person: true}, hosttest.TeamName)
 	}); err != nil {
 		t.Error(err)
 	}
-	r.kill(t, Selection{Names: []string{"a"}}, KillRequest{})
+	r.MustKill(t, host.Selection{Names: []string{"a"}}, host.KillRequest{})
 }

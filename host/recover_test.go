@@ -1,172 +1,72 @@
-package host
+package host_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// A test binary that is started with this variable is a host that spawns
-// workers in the directory that it names.
-const helperRoot = "HOST_TEST_ROOT"
-
-// stepRespawn begins the steps of respawns.
-const stepRespawn = "respawn "
-
-// TestHelperSpawn is not a test but the main of another process: it spawns one
-// worker, or respawns it, and says how far it is, and then does not go on.
-func TestHelperSpawn(t *testing.T) {
-	root := os.Getenv(helperRoot)
-	if root == "" {
-		return
-	}
-	r := rigIn(t, root)
-	last, again := strings.CutPrefix(os.Getenv("HOST_TEST_STOP"), stepRespawn)
-	stop := func(at string) {
-		if at == last {
-			fmt.Println("at " + os.Getenv("HOST_TEST_STOP"))
-			select {}
-		}
-	}
-	agent := os.Getenv("HOST_TEST_AGENT") != ""
-	if agent {
-		r.setEnv()
-	}
-	r.tree.afterCreate = func(context.Context) error { stop("workspace"); return nil }
-	r.one.beforeSpawn = func(context.Context, swarm.Spec) error { stop("before"); return nil }
-	r.one.afterSpawn = func(context.Context, swarm.Spec) error { stop("after"); return nil }
-	if again {
-		_, err := r.Respawn(t.Context(), os.Getenv("HOST_TEST_NAME"), RespawnRequest{CleanFirst: last == "workspace"})
-		t.Fatalf("the respawn was not stopped: %v", err)
-	}
-	req := r.request(os.Getenv("HOST_TEST_NAME"), "one")
-	if os.Getenv("HOST_TEST_STOP") != "" {
-		withTree(&req)
-	}
-	if agent {
-		asAgent(&req)
-	}
-	if _, err := r.Spawn(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func helper(t *testing.T, root, name, stop string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHelperSpawn$")
-	cmd.Env = append(os.Environ(), helperRoot+"="+root, "HOST_TEST_NAME="+name, "HOST_TEST_STOP="+stop)
-	return cmd
-}
-
-// crashAt starts a host that spawns w1 and kills it at a step.
-func crashAt(t *testing.T, root, step string, env ...string) {
-	t.Helper()
-	cmd, wait := stopAt(t, root, step, env...)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	wait()
-}
-
-func stopAt(t *testing.T, root, step string, env ...string) (*exec.Cmd, func()) {
-	t.Helper()
-	cmd := helper(t, root, "w1", step)
-	cmd.Env = append(cmd.Env, env...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	in := bufio.NewReader(out)
-	var seen strings.Builder
-	for {
-		line, err := in.ReadString('\n')
-		seen.WriteString(line)
-		if strings.TrimSpace(line) == "at "+step {
-			break
-		}
-		if err != nil {
-			t.Fatalf("the helper did not come to %q: %s", step, seen.String())
-		}
-	}
-	return cmd, func() {
-		_, _ = io.Copy(io.Discard, in)
-		_ = cmd.Wait() // it was killed
-	}
-}
+// TestSpawnProcess is the main of another process.
+func TestSpawnProcess(t *testing.T) { hosttest.RunSpawn(t) }
 
 func TestCrashInSpawn(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[string]struct {
-		status WorkerStatus
+		status host.WorkerStatus
 		reason string
 		alive  []string
 	}{
-		"workspace": {StatusStopped, history.ReasonInterrupted, []string{"other"}},
-		"before":    {StatusStopped, history.ReasonInterrupted, []string{"other"}},
-		"after":     {StatusRunning, "", []string{"other", "w1"}},
+		"workspace": {host.StatusStopped, history.ReasonInterrupted, []string{"other"}},
+		"before":    {host.StatusStopped, history.ReasonInterrupted, []string{"other"}},
+		"after":     {host.StatusRunning, "", []string{"other", "w1"}},
 	} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
-			crashAt(t, root, step)
-			r := rigIn(t, root)
-			if w := r.get(t, "w1"); w.Status != StatusStarting || w.Reason != history.ReasonInterrupted {
-				t.Errorf("after the crash: %s (%s), want %s (%s)", w.Status, w.Reason, StatusStarting, history.ReasonInterrupted)
+			hosttest.CrashAt(t, root, step)
+			r := hosttest.NewIn(t, root)
+			if w := r.Worker(t, "w1"); w.Status != host.StatusStarting || w.Reason != history.ReasonInterrupted {
+				t.Errorf("after the crash: %s (%s), want %s (%s)", w.Status, w.Reason, host.StatusStarting, history.ReasonInterrupted)
 			}
 			// Another backend does not settle it, its own does.
-			r.spawn(t, "far", "two")
-			if w := r.get(t, "w1"); w.Status != StatusStarting {
+			r.MustSpawn(t, "far", "two")
+			if w := r.Worker(t, "w1"); w.Status != host.StatusStarting {
 				t.Errorf("a spawn by another backend made it %s", w.Status)
 			}
-			r.spawn(t, "other", "one")
-			w := r.get(t, "w1")
+			r.MustSpawn(t, "other", "one")
+			w := r.Worker(t, "w1")
 			if w.Status != want.status || w.Reason != want.reason {
 				t.Errorf("settled as %s (%s), want %s (%s)", w.Status, w.Reason, want.status, want.reason)
 			}
 			if w.Workspace == nil {
 				t.Error("the workspace was forgotten")
 			}
-			if diff := cmp.Diff(want.alive, r.one.alive(t)); diff != "" {
+			if diff := cmp.Diff(want.alive, r.One.Alive(t)); diff != "" {
 				t.Errorf("alive (-want +got):\n%s", diff)
 			}
 			// A settled worker can be ended and cleaned.
-			if out, err := r.Kill(t.Context(), Selection{All: true}, KillRequest{}); err != nil || errorOf(out) != nil {
-				t.Error(err, errorOf(out))
+			if out, err := r.Kill(t.Context(), host.Selection{All: true}, host.KillRequest{}); err != nil || hosttest.KillErrors(out) != nil {
+				t.Error(err, hosttest.KillErrors(out))
 			}
-			if out, err := r.Clean(t.Context(), Selection{All: true}, CleanRequest{}); err != nil || len(out) != 3 {
+			if out, err := r.Clean(t.Context(), host.Selection{All: true}, host.CleanRequest{}); err != nil || len(out) != 3 {
 				t.Errorf("cleaned %v, %v", out, err)
 			}
-			if left := r.leftovers(t); left != nil {
+			if left := r.Leftovers(t); left != nil {
 				t.Errorf("left behind: %v", left)
 			}
 		})
 	}
-}
-
-// errorOf joins the errors of outcomes.
-func errorOf(out []KillOutcome) error {
-	var errs []error
-	for _, o := range out {
-		errs = append(errs, o.Err)
-	}
-	return errors.Join(errs...)
 }
 
 func TestKillSettles(t *testing.T) {
@@ -175,16 +75,16 @@ func TestKillSettles(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
-			crashAt(t, root, step)
-			r := rigIn(t, root)
-			out, err := r.Kill(t.Context(), Selection{Names: []string{"w1"}}, KillRequest{})
+			hosttest.CrashAt(t, root, step)
+			r := hosttest.NewIn(t, root)
+			out, err := r.Kill(t.Context(), host.Selection{Names: []string{"w1"}}, host.KillRequest{})
 			if err != nil || len(out) != 1 || out[0].Err != nil {
 				t.Fatalf("outcomes %+v, %v", out, err)
 			}
-			if w := r.get(t, "w1"); w.Status != StatusStopped {
+			if w := r.Worker(t, "w1"); w.Status != host.StatusStopped {
 				t.Errorf("after the kill it is %s", w.Status)
 			}
-			if alive := r.one.alive(t); len(alive) > 0 {
+			if alive := r.One.Alive(t); len(alive) > 0 {
 				t.Errorf("still alive: %v", alive)
 			}
 		})
@@ -194,9 +94,9 @@ func TestKillSettles(t *testing.T) {
 // A spawn that is under way is left alone by others, and a kill waits for it.
 func TestSpawnUnderWay(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	reached, goOn := make(chan struct{}), make(chan struct{})
-	r.one.afterSpawn = func(_ context.Context, s swarm.Spec) error {
+	r.One.AfterSpawn = func(_ context.Context, s swarm.Spec) error {
 		if s.Name == "slow" {
 			close(reached)
 			<-goOn
@@ -205,24 +105,24 @@ func TestSpawnUnderWay(t *testing.T) {
 	}
 	spawned := make(chan error, 1)
 	go func() {
-		_, err := r.Spawn(t.Context(), r.request("slow", "one"))
+		_, err := r.Spawn(t.Context(), r.Request("slow", "one"))
 		spawned <- err
 	}()
 	<-reached
-	other := rigIn(t, r.root)
-	if w := other.get(t, "slow"); w.Status != StatusStarting || w.Reason != "" {
+	other := hosttest.NewIn(t, r.Root)
+	if w := other.Worker(t, "slow"); w.Status != host.StatusStarting || w.Reason != "" {
 		t.Errorf("in its spawn it is %s (%s)", w.Status, w.Reason)
 	}
-	other.spawn(t, "quick", "one")
-	if w := other.get(t, "slow"); w.Status != StatusStarting {
+	other.MustSpawn(t, "quick", "one")
+	if w := other.Worker(t, "slow"); w.Status != host.StatusStarting {
 		t.Errorf("another spawn made it %s", w.Status)
 	}
-	if out, err := other.Clean(t.Context(), Selection{Names: []string{"slow"}}, CleanRequest{}); err != nil || !errors.Is(out[0].Err, ErrRunning) {
+	if out, err := other.Clean(t.Context(), host.Selection{Names: []string{"slow"}}, host.CleanRequest{}); err != nil || !errors.Is(out[0].Err, host.ErrRunning) {
 		t.Errorf("clean: %+v, %v", out, err)
 	}
-	killed := make(chan []KillOutcome, 1)
+	killed := make(chan []host.KillOutcome, 1)
 	go func() {
-		out, err := other.Kill(t.Context(), Selection{Names: []string{"slow"}}, KillRequest{})
+		out, err := other.Kill(t.Context(), host.Selection{Names: []string{"slow"}}, host.KillRequest{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -232,10 +132,10 @@ func TestSpawnUnderWay(t *testing.T) {
 	if err := <-spawned; err != nil {
 		t.Error(err)
 	}
-	if out := <-killed; errorOf(out) != nil {
-		t.Error(errorOf(out))
+	if out := <-killed; hosttest.KillErrors(out) != nil {
+		t.Error(hosttest.KillErrors(out))
 	}
-	if diff := cmp.Diff([]string{"quick"}, r.one.alive(t)); diff != "" {
+	if diff := cmp.Diff([]string{"quick"}, r.One.Alive(t)); diff != "" {
 		t.Errorf("alive (-want +got):\n%s", diff)
 	}
 }
@@ -244,14 +144,14 @@ func TestSpawnUnderWay(t *testing.T) {
 func TestSettleUnavailable(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	crashAt(t, root, "after")
-	r := rigIn(t, root)
-	r.plugins.errs["one"] = swarm.ErrUnavailable
-	out, err := r.Kill(t.Context(), Selection{Names: []string{"w1"}}, KillRequest{})
+	hosttest.CrashAt(t, root, "after")
+	r := hosttest.NewIn(t, root)
+	r.Starter.Errors["one"] = swarm.ErrUnavailable
+	out, err := r.Kill(t.Context(), host.Selection{Names: []string{"w1"}}, host.KillRequest{})
 	if err != nil || len(out) != 1 || !errors.Is(out[0].Err, swarm.ErrUnavailable) {
 		t.Fatalf("outcomes %+v, %v", out, err)
 	}
-	reg, err := r.store.Reading(t.Context())
+	reg, err := r.Store.Reading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,16 +163,16 @@ func TestSettleUnavailable(t *testing.T) {
 
 func TestManySpawns(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	const n = 25
 	errs := make(chan error, 2*n)
 	for i := range n {
 		go func() {
-			_, err := r.Spawn(t.Context(), r.request(fmt.Sprintf("g%d", i), "one"))
+			_, err := r.Spawn(t.Context(), r.Request(fmt.Sprintf("g%d", i), "one"))
 			errs <- err
 		}()
 		go func() {
-			out, err := helper(t, r.root, fmt.Sprintf("p%d", i), "").CombinedOutput()
+			out, err := hosttest.SpawnProcess(t, r.Root, fmt.Sprintf("p%d", i), "").CombinedOutput()
 			if err != nil {
 				err = fmt.Errorf("%w: %s", err, out)
 			}
@@ -284,15 +184,15 @@ func TestManySpawns(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	ws := r.summary(t)
-	if len(ws) != 2*n || len(r.one.alive(t)) != 2*n {
-		t.Fatalf("%d records and %d workers, want %d", len(ws), len(r.one.alive(t)), 2*n)
+	ws := r.Statuses(t)
+	if len(ws) != 2*n || len(r.One.Alive(t)) != 2*n {
+		t.Fatalf("%d records and %d workers, want %d", len(ws), len(r.One.Alive(t)), 2*n)
 	}
-	out, err := r.Kill(t.Context(), Selection{All: true}, KillRequest{})
-	if err != nil || errorOf(out) != nil || len(out) != 2*n {
-		t.Error(err, errorOf(out))
+	out, err := r.Kill(t.Context(), host.Selection{All: true}, host.KillRequest{})
+	if err != nil || hosttest.KillErrors(out) != nil || len(out) != 2*n {
+		t.Error(err, hosttest.KillErrors(out))
 	}
-	if alive := r.one.alive(t); len(alive) > 0 {
+	if alive := r.One.Alive(t); len(alive) > 0 {
 		t.Errorf("still alive: %v", alive)
 	}
 }
@@ -300,12 +200,12 @@ func TestManySpawns(t *testing.T) {
 // Of many spawns of one name one wins, and nothing is left of the others.
 func TestOneName(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	const n = 20
 	errs := make(chan error, n)
 	for range n {
 		go func() {
-			_, err := r.Spawn(t.Context(), r.request("same", "one"))
+			_, err := r.Spawn(t.Context(), r.Request("same", "one"))
 			errs <- err
 		}()
 	}
@@ -314,12 +214,12 @@ func TestOneName(t *testing.T) {
 		switch err := <-errs; {
 		case err == nil:
 			won++
-		case !errors.Is(err, ErrExists):
+		case !errors.Is(err, host.ErrExists):
 			t.Error(err)
 		}
 	}
-	if ids, err := r.dir.RunDirs(); err != nil || won != 1 || len(ids) != 1 || len(r.one.alive(t)) != 1 {
-		t.Errorf("%d won, run directories %v, alive %v, %v", won, ids, r.one.alive(t), err)
+	if ids, err := r.StateDir().RunDirs(); err != nil || won != 1 || len(ids) != 1 || len(r.One.Alive(t)) != 1 {
+		t.Errorf("%d won, run directories %v, alive %v, %v", won, ids, r.One.Alive(t), err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"errors"
@@ -6,16 +6,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestOnlyWhatWasGivenGoesAway(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.spawn(t, "w", "two", func(req *SpawnRequest) { req.Env = []string{"A=1"} })
-	r.spawn(t, "dir", "two", func(req *SpawnRequest) { req.Dir, req.DirGiven = "/not/here", true })
-	for _, w := range r.two.all(t) {
+	r := hosttest.New(t)
+	r.MustSpawn(t, "w", "two", func(req *host.SpawnRequest) { req.Env = []string{"A=1"} })
+	r.MustSpawn(t, "dir", "two", func(req *host.SpawnRequest) { req.Dir, req.DirGiven = "/not/here", true })
+	for _, w := range r.Two.All(t) {
 		want := ""
 		if w.Spec.Name == "dir" {
 			want = "/not/here"
@@ -29,38 +31,38 @@ func TestOnlyWhatWasGivenGoesAway(t *testing.T) {
 			}
 		}
 	}
-	if dir := r.get(t, "w").Dir; dir != "" {
+	if dir := r.Worker(t, "w").Dir; dir != "" {
 		t.Errorf("the worker says that it is in %s", dir)
 	}
-	if _, err := r.Respawn(t.Context(), "dir", RespawnRequest{}); err != nil {
+	if _, err := r.Respawn(t.Context(), "dir", host.RespawnRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	if dir := r.get(t, "dir").Dir; dir != "/not/here" {
+	if dir := r.Worker(t, "dir").Dir; dir != "/not/here" {
 		t.Errorf("respawned in %q", dir)
 	}
 }
 
 func TestWhatHasToBeHereIsNotSentAway(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	for what, change := range map[string]func(*SpawnRequest){
-		"can't be in a worktree": withTree,
-		"a loop has to run here": func(req *SpawnRequest) { req.Ralph = true },
-		"an agent has to run here": func(req *SpawnRequest) {
+	r := hosttest.New(t)
+	for what, change := range map[string]func(*host.SpawnRequest){
+		"can't be in a worktree": hosttest.InWorkspace,
+		"a loop has to run here": func(req *host.SpawnRequest) { req.Ralph = true },
+		"an agent has to run here": func(req *host.SpawnRequest) {
 			req.Agent = &team.Joining{ID: "agent-000000", Team: "t"}
 		},
 	} {
-		req := r.request("w", "two")
+		req := r.Request("w", "two")
 		change(&req)
 		_, err := r.Spawn(t.Context(), req)
 		if !errors.Is(err, swarm.ErrInvalidSpec) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if alive := r.two.alive(t); !slices.Equal(alive, []string{}) {
+	if alive := r.Two.Alive(t); !slices.Equal(alive, []string{}) {
 		t.Errorf("alive are %v", alive)
 	}
-	if got := r.summary(t); len(got) > 0 {
+	if got := r.Statuses(t); len(got) > 0 {
 		t.Errorf("there are %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -13,38 +13,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-const earlierBoot = "00000000-0000-4000-8000-000000000000"
-
-// fall has the shim's record of a worker be one of an earlier boot, and the worker be lost
-// if that records no end.
-func (r *rig) fall(t *testing.T, name string, change ...func(*rundir.Status)) {
-	t.Helper()
-	id := r.record(t, name).ID
-	st := rundir.Status{
-		Version: rundir.StatusVersion, ID: id, State: rundir.StateRunning,
-		Shim: proc.Identity{PID: 1, Start: 1, Boot: earlierBoot}, StartedNS: 1,
-	}
-	for _, f := range change {
-		f(&st)
-	}
-	r.one.change(t, name, func(w *fakeWorker) {
-		w.State = swarm.StateLost
-		if st.State == rundir.StateEnded {
-			w.State, w.Exit = swarm.StateExited, &swarm.Exit{Cause: st.Cause, Signal: "SIGTERM", Time: time.Now()}
-		}
-	})
-	if err := os.WriteFile(filepath.Join(r.dir.RunDir(id), rundir.StatusFile), rundir.EncodeStatus(st), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func ended(cause swarm.Cause, at time.Time) func(*rundir.Status) {
 	return func(st *rundir.Status) { st.State, st.Cause, st.EndedNS = rundir.StateEnded, cause, at.UnixNano() }
@@ -61,9 +38,9 @@ func booted(t *testing.T) time.Time {
 }
 
 // happened writes an event of a worker into the history.
-func (r *rig) happened(t *testing.T, name string, kind history.Kind, at time.Time) {
+func happened(t *testing.T, r *hosttest.Rig, name string, kind history.Kind, at time.Time) {
 	t.Helper()
-	rec := r.record(t, name)
+	rec := r.Record(t, name)
 	err := r.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 		e := history.NewEvent(&rec, kind, "", at)
 		e.Final = kind == history.Died
@@ -75,7 +52,7 @@ func (r *rig) happened(t *testing.T, name string, kind history.Kind, at time.Tim
 	}
 }
 
-func namesOfFallen(fallen []Fallen) []string {
+func namesOfFallen(fallen []host.Fallen) []string {
 	var all []string
 	for _, f := range fallen {
 		all = append(all, f.Worker.Name)
@@ -85,28 +62,28 @@ func namesOfFallen(fallen []Fallen) []string {
 
 func TestFallen(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	down := booted(t).Add(-time.Minute)
 	for _, name := range []string{"cut", "shut", "stopped", "lost", "exited", "killed", "done", "asked", "here", "runs"} {
-		r.spawn(t, name, "one")
+		r.MustSpawn(t, name, "one")
 	}
-	r.fall(t, "cut")
-	r.fall(t, "shut", ended(swarm.CauseShutdown, down))
+	r.Interrupt(t, "cut")
+	r.Interrupt(t, "shut", ended(swarm.CauseShutdown, down))
 	// These ended while the machine went on.
-	r.fall(t, "stopped", ended(swarm.CauseShutdown, down.Add(-time.Hour)))
-	r.fall(t, "lost")
-	r.happened(t, "lost", history.Died, down.Add(-time.Minute))
-	r.fall(t, "exited", ended(swarm.CauseExited, down))
-	r.fall(t, "killed", ended(swarm.CauseKilled, down))
-	r.fall(t, "done", func(st *rundir.Status) { st.Completion = &rundir.Completion{Summary: "x"} })
+	r.Interrupt(t, "stopped", ended(swarm.CauseShutdown, down.Add(-time.Hour)))
+	r.Interrupt(t, "lost")
+	happened(t, r, "lost", history.Died, down.Add(-time.Minute))
+	r.Interrupt(t, "exited", ended(swarm.CauseExited, down))
+	r.Interrupt(t, "killed", ended(swarm.CauseKilled, down))
+	r.Interrupt(t, "done", func(st *rundir.Status) { st.Completion = &rundir.Completion{Summary: "x"} })
 	boot, err := proc.BootID()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.fall(t, "here", func(st *rundir.Status) { st.Shim.Boot = boot })
-	r.fall(t, "asked")
-	r.happened(t, "asked", history.KillRequested, down)
-	fallen, err := r.Fallen(t.Context(), Selection{All: true})
+	r.Interrupt(t, "here", func(st *rundir.Status) { st.Shim.Boot = boot })
+	r.Interrupt(t, "asked")
+	happened(t, r, "asked", history.KillRequested, down)
+	fallen, err := r.Fallen(t.Context(), host.Selection{All: true})
 	if err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"cut", "shut"}) {
 		t.Fatalf("fallen: %q, %v", namesOfFallen(fallen), err)
 	}
@@ -119,11 +96,11 @@ func TestFallen(t *testing.T) {
 // end it has.
 func TestFallenAfterLossOfPower(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	for _, name := range []string{"empty", "killed", "renamed"} {
-		r.spawn(t, name, "one")
-		r.fall(t, name)
-		dir := r.dir.RunDir(r.record(t, name).ID)
+		r.MustSpawn(t, name, "one")
+		r.Interrupt(t, name)
+		dir := r.StateDir().RunDir(r.Record(t, name).ID)
 		st, err := statedir.ReadStatus(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +120,7 @@ func TestFallenAfterLossOfPower(t *testing.T) {
 			}
 		}
 	}
-	if fallen, err := r.Fallen(t.Context(), Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"empty"}) {
+	if fallen, err := r.Fallen(t.Context(), host.Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"empty"}) {
 		t.Errorf("fallen: %q, %v", namesOfFallen(fallen), err)
 	}
 }
@@ -151,40 +128,40 @@ func TestFallenAfterLossOfPower(t *testing.T) {
 // TestResurrectOnce has several calls at once start each worker once.
 func TestResurrectOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	olds := map[string]string{}
 	for _, name := range []string{"a", "b", "c"} {
-		olds[name] = r.spawn(t, name, "one", func(q *SpawnRequest) { q.Resurrect = name != "c" }).ID
-		r.fall(t, name)
+		olds[name] = r.MustSpawn(t, name, "one", func(q *host.SpawnRequest) { q.Resurrect = name != "c" }).ID
+		r.Interrupt(t, name)
 	}
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if _, err := r.Resurrect(t.Context(), Selection{All: true}, ResurrectRequest{Marked: true}); err != nil {
+			if _, err := r.Resurrect(t.Context(), host.Selection{All: true}, host.ResurrectRequest{Marked: true}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	alive := r.one.alive(t)
+	alive := r.One.Alive(t)
 	slices.Sort(alive)
 	if !cmp.Equal(alive, []string{"a", "b"}) {
 		t.Errorf("alive: %q", alive)
 	}
 	for _, name := range []string{"a", "b"} {
-		w := r.get(t, name)
-		if w.Status != StatusRunning || !w.Resurrect || !cmp.Equal(w.Previous, []string{olds[name]}) {
+		w := r.Worker(t, name)
+		if w.Status != host.StatusRunning || !w.Resurrect || !cmp.Equal(w.Previous, []string{olds[name]}) {
 			t.Errorf("resurrected: %+v", w)
 		}
 		want := []string{"SPAWNED", "DIED: process not found", "RESURRECTED: it ran when the machine went down", "SPAWNED"}
 		for i := range want {
 			want[i] = "[" + name + "] " + want[i]
 		}
-		if diff := cmp.Diff(want, r.linesOf(t, name)); diff != "" {
+		if diff := cmp.Diff(want, r.HistoryLines(t, name)); diff != "" {
 			t.Errorf("the history (-want +got):\n%s", diff)
 		}
 	}
-	if fallen, err := r.Fallen(t.Context(), Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"c"}) {
+	if fallen, err := r.Fallen(t.Context(), host.Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"c"}) {
 		t.Errorf("still fallen: %q, %v", namesOfFallen(fallen), err)
 	}
 }
@@ -192,29 +169,29 @@ func TestResurrectOnce(t *testing.T) {
 // TestResurrectBudget has a worker that may be what brings the machine down.
 func TestResurrectBudget(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapRestart)
-	r.spawn(t, "w", "one", func(q *SpawnRequest) { q.Restart = swarm.Restart{When: swarm.RestartAlways, Budget: 2} })
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapRestart)
+	r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) { q.Restart = swarm.Restart{When: swarm.RestartAlways, Budget: 2} })
 	var before string
-	resurrect := func(req ResurrectRequest) Resurrection {
+	resurrect := func(req host.ResurrectRequest) host.Resurrection {
 		t.Helper()
-		before = r.record(t, "w").ID
-		r.fall(t, "w")
-		got, err := r.Resurrect(t.Context(), Selection{Names: []string{"w"}}, req)
+		before = r.Record(t, "w").ID
+		r.Interrupt(t, "w")
+		got, err := r.Resurrect(t.Context(), host.Selection{Names: []string{"w"}}, req)
 		if err != nil || len(got) != 1 || got[0].Err != nil {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		return got[0]
 	}
 	for range 2 {
-		if got := resurrect(ResurrectRequest{}); got.Refused != "" {
+		if got := resurrect(host.ResurrectRequest{}); got.Refused != "" {
 			t.Fatalf("refused: %s", got.Refused)
 		}
 	}
-	if got := resurrect(ResurrectRequest{}); !strings.Contains(got.Refused, "2 times within 1h") || r.record(t, "w").ID != before {
+	if got := resurrect(host.ResurrectRequest{}); !strings.Contains(got.Refused, "2 times within 1h") || r.Record(t, "w").ID != before {
 		t.Errorf("%+v", got)
 	}
-	if got := resurrect(ResurrectRequest{Named: true}); got.Refused != "" || r.record(t, "w").ID == before {
+	if got := resurrect(host.ResurrectRequest{Named: true}); got.Refused != "" || r.Record(t, "w").ID == before {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -18,9 +19,9 @@ import (
 // PID namespace it says nothing.
 func TestDropRunDirsOfAnotherNamespace(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	rec := r.record(t, r.spawn(t, "w", "one").Name)
-	reg, err := r.store.Writing(t.Context())
+	r := hosttest.New(t)
+	rec := r.Record(t, r.MustSpawn(t, "w", "one").Name)
+	reg, err := r.Store.Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +29,11 @@ func TestDropRunDirsOfAnotherNamespace(t *testing.T) {
 		Version: rundir.StatusVersion, ID: rec.ID, State: rundir.StateRunning,
 		Shim: rundir.Identity{PID: math.MaxInt32, Start: 1},
 	})
-	if err := os.WriteFile(filepath.Join(r.dir.RunDir(rec.ID), rundir.StatusFile), status, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(r.StateDir().RunDir(rec.ID), rundir.StatusFile), status, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// The path of the directory itself may be too long for a socket.
-	dir, err := os.Open(r.dir.RunDir(rec.ID))
+	dir, err := os.Open(r.StateDir().RunDir(rec.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,16 +42,16 @@ func TestDropRunDirsOfAnotherNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
 		return errors.Join(tx.Leave(ctx, rec.ID), tx.Delete(ctx, rec.ID))
 	})
-	if n, err := r.history.DropRunDirs(t.Context(), reg); n != 0 || err != nil {
+	if n, err := r.History().DropRunDirs(t.Context(), reg); n != 0 || err != nil {
 		t.Errorf("%d dropped of a shim that listens, %v", n, err)
 	}
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := r.history.DropRunDirs(t.Context(), reg); n != 1 || err != nil {
+	if n, err := r.History().DropRunDirs(t.Context(), reg); n != 1 || err != nil {
 		t.Errorf("%d dropped of a shim that is gone, %v", n, err)
 	}
 }

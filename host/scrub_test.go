@@ -1,10 +1,12 @@
-package host
+package host_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 )
 
@@ -14,33 +16,33 @@ func TestScrubOnlyEnvironments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		spawn  func(*SpawnRequest)
+		spawn  func(*host.SpawnRequest)
 		erased bool
 	}{
-		{"kept, then cleaned", func(*SpawnRequest) {}, false},
-		{"ephemeral", ephemeral, false},
-		{"with a workspace", withTree, false},
-		{"with a variable", func(q *SpawnRequest) { q.Env = []string{"KEY=value"} }, true},
+		{"kept, then cleaned", func(*host.SpawnRequest) {}, false},
+		{"ephemeral", hosttest.Ephemeral, false},
+		{"with a workspace", hosttest.InWorkspace, false},
+		{"with a variable", func(q *host.SpawnRequest) { q.Env = []string{"KEY=value"} }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
-			r.spawn(t, "other", "one")
-			r.spawn(t, "w", "one", c.spawn)
-			r.kill(t, Selection{Names: []string{"w"}}, KillRequest{RemoveWorkspace: true})
+			r := hosttest.New(t)
+			r.MustSpawn(t, "other", "one")
+			r.MustSpawn(t, "w", "one", c.spawn)
+			r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{RemoveWorkspace: true})
 			if c.name != "ephemeral" {
-				r.clean(t, "w")
+				r.MustClean(t, "w")
 			}
-			r.gone(t, "w")
-			reg, err := r.store.Writing(t.Context())
-			if err != nil {
+			r.WantGone(t, "w")
+			// The log stays as long as another process has the registry open.
+			if _, err := r.Store.Writing(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := reg.Scrub(t.Context()); err != nil {
+			if err := r.Host.Close(); err != nil {
 				t.Fatal(err)
 			}
 			// Erased values are erased from the log too, which is emptied.
-			log, err := os.Stat(filepath.Join(r.opts.Dir, registry.File+"-wal"))
+			log, err := os.Stat(filepath.Join(r.Dir(), registry.File+"-wal"))
 			if err != nil {
 				t.Fatal(err)
 			}

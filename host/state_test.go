@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"sync"
@@ -6,18 +6,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func runs(command ...string) func(*SpawnRequest) {
-	return func(r *SpawnRequest) { r.Command = command }
+func runs(command ...string) func(*host.SpawnRequest) {
+	return func(r *host.SpawnRequest) { r.Command = command }
 }
 
 // States tell the state of each worker that has one, by its name.
-func (r *rig) states(t *testing.T) map[string]string {
+func states(t *testing.T, r *hosttest.Rig) map[string]string {
 	t.Helper()
-	ws, _, err := r.Workers(t.Context(), Selection{States: true})
+	ws, _, err := r.Workers(t.Context(), host.Selection{States: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +41,11 @@ func TestStates(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
-			r.can("one", caps...)
+			r := hosttest.New(t)
+			r.Announce("one", caps...)
 			var mu sync.Mutex
 			var looked []string
-			r.one.onScreen = func(w fakeWorker, _ swarm.ScreenOptions) (swarm.Screen, error) {
+			r.One.OnScreen = func(w hosttest.Worker, _ swarm.ScreenOptions) (swarm.Screen, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				looked = append(looked, w.Spec.Name)
@@ -53,21 +55,21 @@ func TestStates(t *testing.T) {
 				}
 				return swarm.Screen{Lines: lines, Taken: w.State != swarm.StateRunning}, nil
 			}
-			r.spawn(t, "plain", "one", runs("sleep", "1"))
-			if got := r.states(t); len(got) > 0 || len(looked) > 0 {
+			r.MustSpawn(t, "plain", "one", runs("sleep", "1"))
+			if got := states(t, r); len(got) > 0 || len(looked) > 0 {
 				t.Fatalf("without agents: %v, looked at %v", got, looked)
 			}
-			r.spawn(t, "agent", "one", runs("claude"))
-			r.spawn(t, "strange", "one", runs("claude"))
-			r.spawn(t, "shell", "one", runs("bash"), func(q *SpawnRequest) { q.Name = "shell" })
-			r.spawn(t, "headless", "one", runs("claude", "-p", "hi"))
-			r.spawn(t, "off", "one", runs("claude"), func(q *SpawnRequest) { q.Profile = profile.None })
-			r.spawn(t, "given", "one", runs("my-agent"), func(q *SpawnRequest) { q.Profile = "claude" })
+			r.MustSpawn(t, "agent", "one", runs("claude"))
+			r.MustSpawn(t, "strange", "one", runs("claude"))
+			r.MustSpawn(t, "shell", "one", runs("bash"), func(q *host.SpawnRequest) { q.Name = "shell" })
+			r.MustSpawn(t, "headless", "one", runs("claude", "-p", "hi"))
+			r.MustSpawn(t, "off", "one", runs("claude"), func(q *host.SpawnRequest) { q.Profile = profile.None })
+			r.MustSpawn(t, "given", "one", runs("my-agent"), func(q *host.SpawnRequest) { q.Profile = "claude" })
 			want := map[string]string{"agent": "idle screen", "given": "idle screen", "strange": "unknown ", "headless": "working process"}
 			if caps == nil {
 				want["agent"], want["given"] = "unknown ", "unknown "
 			}
-			if diff := cmp.Diff(want, r.states(t)); diff != "" {
+			if diff := cmp.Diff(want, states(t, r)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			for _, name := range []string{"plain", "headless", "off"} {
@@ -79,14 +81,14 @@ func TestStates(t *testing.T) {
 			}
 			// A caller that does not ask for states gets none, and no screen is read.
 			looked = nil
-			if ws, _, err := r.Workers(t.Context(), Selection{}); err != nil || ws[1].State != nil || len(looked) > 0 {
+			if ws, _, err := r.Workers(t.Context(), host.Selection{}); err != nil || ws[1].State != nil || len(looked) > 0 {
 				t.Errorf("not asked for: %+v, %v, looked at %v", ws[1].State, err, looked)
 			}
 			// No state outlives its process.
 			for _, name := range []string{"agent", "headless", "strange", "given"} {
-				r.one.end(t, name, swarm.Exit{Code: 0})
+				r.One.End(t, name, swarm.Exit{Code: 0})
 			}
-			if got := r.states(t); len(got) > 0 {
+			if got := states(t, r); len(got) > 0 {
 				t.Errorf("after the end: %v", got)
 			}
 		})

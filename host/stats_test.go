@@ -1,48 +1,50 @@
-package host
+package host_test
 
 import (
 	"errors"
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestStats(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.plugins.peers["one"].Capabilities = append(r.plugins.peers["one"].Capabilities, swarm.CapStats)
-	r.spawn(t, "busy", "one")
-	r.spawn(t, "done", "one")
-	r.spawn(t, "plain", "two")
+	r := hosttest.New(t)
+	r.Starter.Peers["one"].Capabilities = append(r.Starter.Peers["one"].Capabilities, swarm.CapStats)
+	r.MustSpawn(t, "busy", "one")
+	r.MustSpawn(t, "done", "one")
+	r.MustSpawn(t, "plain", "two")
 	total := 3 * time.Second
-	r.one.end(t, "done", swarm.Exit{Cause: swarm.CauseExited, Time: time.Now(), Usage: &swarm.Usage{CPUTime: &total}})
+	r.One.End(t, "done", swarm.Exit{Cause: swarm.CauseExited, Time: time.Now(), Usage: &swarm.Usage{CPUTime: &total}})
 	begin := time.Now()
 	spent := time.Second
-	r.one.onStats = func(fakeWorker) swarm.Stats {
+	r.One.OnStats = func(hosttest.Worker) swarm.Stats {
 		// Half a CPU, and at the third look less than before.
 		begin, spent = begin.Add(time.Second), spent+time.Second/2
 		return swarm.Stats{Time: begin, Usage: swarm.Usage{CPUTime: new(spent)}, Memory: new(int64(1 << 20))}
 	}
-	figures, _, err := r.Stats(t.Context(), Selection{})
+	figures, _, err := r.Stats(t.Context(), host.Selection{})
 	if err != nil || len(figures) != 3 {
 		t.Fatalf("%d figures, %v", len(figures), err)
 	}
-	byName := map[string]Figures{}
+	byName := map[string]host.Figures{}
 	for _, f := range figures {
 		byName[f.Worker.Name] = f
 	}
 	if f := byName["busy"]; f.Stats == nil || f.Stats.Memory == nil || f.CPU == nil || *f.CPU != 0.5 || *f.Usage().CPUTime != 2*time.Second {
 		t.Errorf("busy: %+v", f)
 	}
-	if f := byName["done"]; f.Err != nil || f.Stats != nil || f.CPU != nil || f.Worker.Status != StatusStopped || f.Usage().CPUTime == nil || *f.Usage().CPUTime != total {
+	if f := byName["done"]; f.Err != nil || f.Stats != nil || f.CPU != nil || f.Worker.Status != host.StatusStopped || f.Usage().CPUTime == nil || *f.Usage().CPUTime != total {
 		t.Errorf("done: %+v", f)
 	}
-	if f := byName["plain"]; !errors.Is(f.Err, swarm.ErrUnsupported) || f.Worker.Status != StatusRunning {
+	if f := byName["plain"]; !errors.Is(f.Err, swarm.ErrUnsupported) || f.Worker.Status != host.StatusRunning {
 		t.Errorf("plain: %+v", f)
 	}
-	if _, _, err := r.Stats(t.Context(), Selection{Names: []string{"nobody"}}); !errors.Is(err, ErrNotFound) {
+	if _, _, err := r.Stats(t.Context(), host.Selection{Names: []string{"nobody"}}); !errors.Is(err, host.ErrNotFound) {
 		t.Errorf("a name that no worker has: %v", err)
 	}
 }
@@ -50,14 +52,14 @@ func TestStats(t *testing.T) {
 // A worker whose record goes with its end is gone once it has ended.
 func TestStatsOfAnEphemeralWorker(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.plugins.peers["one"].Capabilities = append(r.plugins.peers["one"].Capabilities, swarm.CapStats)
-	r.spawn(t, "once", "one", func(req *SpawnRequest) { req.Retain = registry.RetainNone })
-	r.one.end(t, "once", swarm.Exit{Cause: swarm.CauseExited, Time: time.Now()})
-	if figures, _, err := r.Stats(t.Context(), Selection{Names: []string{"once"}}); !errors.Is(err, ErrNotFound) {
+	r := hosttest.New(t)
+	r.Starter.Peers["one"].Capabilities = append(r.Starter.Peers["one"].Capabilities, swarm.CapStats)
+	r.MustSpawn(t, "once", "one", func(req *host.SpawnRequest) { req.Retain = registry.RetainNone })
+	r.One.End(t, "once", swarm.Exit{Cause: swarm.CauseExited, Time: time.Now()})
+	if figures, _, err := r.Stats(t.Context(), host.Selection{Names: []string{"once"}}); !errors.Is(err, host.ErrNotFound) {
 		t.Errorf("%+v, %v", figures, err)
 	}
-	if figures, _, err := r.Stats(t.Context(), Selection{}); err != nil || len(figures) != 0 {
+	if figures, _, err := r.Stats(t.Context(), host.Selection{}); err != nil || len(figures) != 0 {
 		t.Errorf("%+v, %v", figures, err)
 	}
 }
@@ -65,11 +67,13 @@ func TestStatsOfAnEphemeralWorker(t *testing.T) {
 // TestMeter checks that CPU time which a look missed never makes a share negative.
 func TestMeter(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.plugins.peers["one"].Capabilities = append(r.plugins.peers["one"].Capabilities, swarm.CapStats)
-	r.spawn(t, "worker", "one")
+	r := hosttest.New(t)
+	r.Starter.Peers["one"].Capabilities = append(r.Starter.Peers["one"].Capabilities, swarm.CapStats)
+	r.MustSpawn(t, "worker", "one")
 	at, spent := time.Now(), time.Duration(0)
-	r.one.onStats = func(fakeWorker) swarm.Stats { return swarm.Stats{Time: at, Usage: swarm.Usage{CPUTime: new(spent)}} }
+	r.One.OnStats = func(hosttest.Worker) swarm.Stats {
+		return swarm.Stats{Time: at, Usage: swarm.Usage{CPUTime: new(spent)}}
+	}
 	m := r.Meter()
 	for i, look := range []struct {
 		after, spent time.Duration
@@ -82,7 +86,7 @@ func TestMeter(t *testing.T) {
 		{2 * time.Second, 7 * time.Second, new(0.5)},
 	} {
 		at, spent = at.Add(look.after), look.spent
-		figures, _, err := m.Look(t.Context(), Selection{Names: []string{"worker"}})
+		figures, _, err := m.Look(t.Context(), host.Selection{Names: []string{"worker"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -8,24 +8,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// tell sends a message to an agent of the crew.
-func (r *rig) tell(t *testing.T, to, text string) {
+// tell sends a message to an agent of the team.
+func tell(t *testing.T, r *hosttest.Rig, to, text string) {
 	t.Helper()
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
-		_, err := team.Send(ctx, tx, team.Caller{Person: true}, "crew", to, text, time.Now())
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := team.Send(ctx, tx, team.Caller{Person: true}, hosttest.TeamName, to, text, time.Now())
 		return err
 	})
 }
 
 // receipts are those of all messages of an agent.
-func (r *rig) receipts(t *testing.T, name string) (all []registry.Brought) {
+func receipts(t *testing.T, r *hosttest.Rig, name string) (all []registry.Brought) {
 	t.Helper()
 	err := r.View(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
-		ms, _, err := tx.Messages(ctx, registry.MessageQuery{Team: "crew", Recipient: "agent-" + name, Limit: 99, Bytes: 1 << 20})
+		ms, _, err := tx.Messages(ctx, registry.MessageQuery{Team: hosttest.TeamName, Recipient: "agent-" + name, Limit: 99, Bytes: 1 << 20})
 		all = nil
 		for _, m := range ms {
 			all = append(all, m.How)
@@ -41,8 +43,8 @@ func (r *rig) receipts(t *testing.T, name string) (all []registry.Brought) {
 // News are taken once, by one of many, and have nothing of what was written.
 func TestTakeNews(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	w := r.spawn(t, "ann", "one", asAgent)
+	r := hosttest.NewWithTeam(t)
+	w := r.MustSpawn(t, "ann", "one", hosttest.AsAgent)
 	take := func() string {
 		t.Helper()
 		line, err := r.TakeNews(t.Context(), w.ID, registry.BroughtHook)
@@ -54,29 +56,31 @@ func TestTakeNews(t *testing.T) {
 	if line := take(); line != "" {
 		t.Errorf("nothing is waiting: %q", line)
 	}
-	r.tell(t, "ann", "run rm -rf /")
-	r.tell(t, "ann", "now")
+	tell(t, r, "ann", "run rm -rf /")
+	tell(t, r, "ann", "now")
 	lines := make([]string, 8)
 	errs := make([]error, len(lines))
 	var taking sync.WaitGroup
 	for i := range lines {
-		taking.Go(func() { lines[i], errs[i] = rigIn(t, r.root).TakeNews(t.Context(), w.ID, registry.BroughtHook) })
+		taking.Go(func() {
+			lines[i], errs[i] = hosttest.NewIn(t, r.Root).TakeNews(t.Context(), w.ID, registry.BroughtHook)
+		})
 	}
 	taking.Wait()
 	const want = "swarm: 2 new messages for you. Use the tool read-messages, or run 'swarm inbox read'."
 	if got := strings.Join(lines, ""); errors.Join(errs...) != nil || got != want {
 		t.Errorf("%q, %v", got, errors.Join(errs...))
 	}
-	r.tell(t, "ann", "again")
+	tell(t, r, "ann", "again")
 	if line := take(); !strings.HasPrefix(line, "swarm: 1 new message ") {
 		t.Errorf("something new: %q", line)
 	}
-	for i, how := range r.receipts(t, "ann") {
+	for i, how := range receipts(t, r, "ann") {
 		if how != registry.BroughtHook {
 			t.Errorf("message %d was brought by %q", i, how)
 		}
 	}
-	other := newRig(t)
+	other := hosttest.New(t)
 	if line, err := other.TakeNews(t.Context(), w.ID, registry.BroughtHook); line != "" || err != nil {
 		t.Errorf("without a registry: %q, %v", line, err)
 	}
@@ -86,10 +90,10 @@ func TestTakeNews(t *testing.T) {
 // courier finds out, and ends although the message still waits.
 func TestCourierWithoutScreen(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	w := r.spawn(t, "a", "one", asAgent, func(req *SpawnRequest) { req.Command = []string{"claude"} })
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
-		_, err := team.Send(ctx, tx, team.Caller{Person: true}, "crew", "agent-a", "hello", time.Now())
+	r := hosttest.NewWithTeam(t)
+	w := r.MustSpawn(t, "a", "one", hosttest.AsAgent, func(req *host.SpawnRequest) { req.Command = []string{"claude"} })
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
+		_, err := team.Send(ctx, tx, team.Caller{Person: true}, hosttest.TeamName, "agent-a", "hello", time.Now())
 		return errors.Join(err, tx.Update(ctx, w.ID, func(rec *registry.Record) error {
 			rec.NoScreen = false
 			return nil
@@ -97,7 +101,7 @@ func TestCourierWithoutScreen(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if err := r.couriers().Run(ctx, w.ID); err != nil || ctx.Err() != nil {
+	if err := r.Courier(ctx, w.ID); err != nil || ctx.Err() != nil {
 		t.Errorf("the courier ended with %v; %v", err, ctx.Err())
 	}
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -16,9 +18,9 @@ import (
 )
 
 // silence makes the last heartbeat of an agent that old.
-func (r *rig) silence(t *testing.T, name string, age time.Duration) {
+func silence(t *testing.T, r *hosttest.Rig, name string, age time.Duration) {
 	t.Helper()
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error {
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
 		a, err := tx.Agent(ctx, "agent-"+name)
 		if err != nil {
 			return err
@@ -32,35 +34,35 @@ func (r *rig) silence(t *testing.T, name string, age time.Duration) {
 // tasks; what it writes counts.
 func TestSweepOfSilence(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
+	r := hosttest.NewWithTeam(t)
 	for _, name := range []string{"silent", "writing", "fresh"} {
-		r.spawn(t, name, "one", asAgent)
+		r.MustSpawn(t, name, "one", hosttest.AsAgent)
 	}
-	task := r.claim(t, "silent")
-	r.silence(t, "silent", time.Hour)
-	r.silence(t, "writing", time.Hour)
-	log := filepath.Join(r.dir.RunDir(r.get(t, "writing").ID), rundir.LogFile)
+	task := r.ClaimTask(t, "silent")
+	silence(t, r, "silent", time.Hour)
+	silence(t, r, "writing", time.Hour)
+	log := filepath.Join(r.StateDir().RunDir(r.Worker(t, "writing").ID), rundir.LogFile)
 	if err := os.WriteFile(log, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	statuses := func() [3]team.Status {
-		return [3]team.Status{r.agent(t, "silent").Status, r.agent(t, "writing").Status, r.agent(t, "fresh").Status}
+		return [3]team.Status{r.Agent(t, "silent").Status, r.Agent(t, "writing").Status, r.Agent(t, "fresh").Status}
 	}
 	// A look changes nothing.
-	signs, err := r.Signs(t.Context(), "crew")
-	if err != nil || signs[r.get(t, "writing").ID].Output.IsZero() || len(signs) != 3 {
+	signs, err := r.Signs(t.Context(), hosttest.TeamName)
+	if err != nil || signs[r.Worker(t, "writing").ID].Output.IsZero() || len(signs) != 3 {
 		t.Errorf("signs %+v, %v", signs, err)
 	}
 	if got := statuses(); got != [3]team.Status{team.Active, team.Active, team.Active} {
 		t.Errorf("after a look they are %s", got)
 	}
 	// Nor does a call that is about others.
-	r.kill(t, Selection{Names: []string{r.spawn(t, "plain", "one").ID}}, KillRequest{})
+	r.MustKill(t, host.Selection{Names: []string{r.MustSpawn(t, "plain", "one").ID}}, host.KillRequest{})
 	if got := statuses(); got[0] != team.Active {
 		t.Errorf("after the kill of another they are %s", got)
 	}
 	// A caller is not silent.
-	if warnings, err := r.SweepTeam(t.Context(), "crew", r.get(t, "silent").ID); err != nil || len(warnings) > 0 {
+	if warnings, err := r.SweepTeam(t.Context(), hosttest.TeamName, r.Worker(t, "silent").ID); err != nil || len(warnings) > 0 {
 		t.Fatal(warnings, err)
 	}
 	if got := statuses(); got[0] != team.Active {
@@ -77,36 +79,36 @@ func TestSweepOfSilence(t *testing.T) {
 	if got := task(); got.Owner != "agent-silent" {
 		t.Errorf("its task is %+v", got)
 	}
-	mail := r.mail(t)
+	mail := r.Mail(t)
 	if len(mail) != 1 || !strings.HasPrefix(mail[0], "Agent silent (agent-silent) became inactive: Heartbeat timeout: 36") {
 		t.Errorf("the leader was told %q", mail)
 	}
 	// Its end is another thing, and told once more.
-	r.one.end(t, "silent", swarm.Exit{Code: 1, Cause: swarm.CauseExited})
-	signs, err = r.Signs(t.Context(), "crew")
-	if s := signs[r.record(t, "silent").ID]; err != nil || !s.Gone || s.Reason != "exit status 1" {
+	r.One.End(t, "silent", swarm.Exit{Code: 1, Cause: swarm.CauseExited})
+	signs, err = r.Signs(t.Context(), hosttest.TeamName)
+	if s := signs[r.Record(t, "silent").ID]; err != nil || !s.Gone || s.Reason != "exit status 1" {
 		t.Errorf("signs %+v, %v", s, err)
 	}
-	if _, err := r.SweepTeam(t.Context(), "crew"); err != nil {
+	if _, err := r.SweepTeam(t.Context(), hosttest.TeamName); err != nil {
 		t.Fatal(err)
 	}
 	if got := task(); got.Owner != "" {
 		t.Errorf("its task is %+v", got)
 	}
-	if mail := r.mail(t); len(mail) != 1 {
+	if mail := r.Mail(t); len(mail) != 1 {
 		t.Errorf("the leader was told %q", mail)
 	}
 	// One whose worker is cleaned can't be started again.
-	if out, err := r.Clean(t.Context(), Selection{Names: []string{"silent"}}, CleanRequest{}); err != nil || out[0].Err != nil {
+	if out, err := r.Clean(t.Context(), host.Selection{Names: []string{"silent"}}, host.CleanRequest{}); err != nil || out[0].Err != nil {
 		t.Fatal(out, err)
 	}
-	if got := r.agent(t, "silent"); got.Status != team.Terminated {
+	if got := r.Agent(t, "silent"); got.Status != team.Terminated {
 		t.Errorf("it is %s", got.Status)
 	}
 	// One whose record is not there at all has ended.
-	fresh := r.agent(t, "fresh").WorkerID
-	r.change(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, fresh) })
-	signs, err = r.Signs(t.Context(), "crew")
+	fresh := r.Agent(t, "fresh").WorkerID
+	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, fresh) })
+	signs, err = r.Signs(t.Context(), hosttest.TeamName)
 	if s := signs[fresh]; err != nil || !s.Gone {
 		t.Errorf("signs %+v, %v", s, err)
 	}
@@ -115,19 +117,19 @@ func TestSweepOfSilence(t *testing.T) {
 // TestSweepWithoutBackend: who can't be asked for has not ended.
 func TestSweepWithoutBackend(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	r.spawn(t, "a", "one", asAgent)
-	r.plugins.errs["one"] = swarm.ErrUnavailable
-	warnings, err := r.SweepTeam(t.Context(), "crew")
+	r := hosttest.NewWithTeam(t)
+	r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+	r.Starter.Errors["one"] = swarm.ErrUnavailable
+	warnings, err := r.SweepTeam(t.Context(), hosttest.TeamName)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := r.agent(t, "a"); a.Status != team.Active {
+	if a := r.Agent(t, "a"); a.Status != team.Active {
 		t.Errorf("it is %s, warnings %q", a.Status, warnings)
 	}
 	// Without agents nobody is asked.
-	none := newRig(t)
-	if warnings, err := none.SweepTeam(t.Context(), ""); err != nil || len(warnings) > 0 || len(none.leftovers(t)) > 0 {
+	none := hosttest.New(t)
+	if warnings, err := none.SweepTeam(t.Context(), ""); err != nil || len(warnings) > 0 || len(none.Leftovers(t)) > 0 {
 		t.Errorf("without a registry: %q, %v", warnings, err)
 	}
 }
@@ -135,21 +137,21 @@ func TestSweepWithoutBackend(t *testing.T) {
 // TestSweepIsWatched: a watch records the end of an agent as it happens.
 func TestSweepIsWatched(t *testing.T) {
 	t.Parallel()
-	r := crewRig(t)
-	r.can("one", swarm.CapWatch)
-	r.spawn(t, "a", "one", asAgent)
-	r.claim(t, "a")
-	w := r.watch(t)
-	r.one.end(t, "a", swarm.Exit{Code: 2, Cause: swarm.CauseExited})
-	w.expect(t, "[a] FAILED: exit status 2")
-	if a := r.agent(t, "a"); a.Status != team.Inactive {
+	r := hosttest.NewWithTeam(t)
+	r.Announce("one", swarm.CapWatch)
+	r.MustSpawn(t, "a", "one", hosttest.AsAgent)
+	r.ClaimTask(t, "a")
+	w := r.StartWatch(t)
+	r.One.End(t, "a", swarm.Exit{Code: 2, Cause: swarm.CauseExited})
+	w.Expect(t, "[a] FAILED: exit status 2")
+	if a := r.Agent(t, "a"); a.Status != team.Inactive {
 		t.Errorf("it is %s", a.Status)
 	}
-	r.respawn(t, "a")
-	w.expect(t, "[a] SPAWNED")
-	r.kill(t, Selection{Names: []string{"a"}}, KillRequest{})
-	w.expect(t, "[a] KILL REQUESTED", "[a] KILLED: by orchestrator")
-	if a := r.agent(t, "a"); a.Status != team.Terminated {
+	r.MustRespawn(t, "a")
+	w.Expect(t, "[a] SPAWNED")
+	r.MustKill(t, host.Selection{Names: []string{"a"}}, host.KillRequest{})
+	w.Expect(t, "[a] KILL REQUESTED", "[a] KILLED: by orchestrator")
+	if a := r.Agent(t, "a"); a.Status != team.Terminated {
 		t.Errorf("it is %s", a.Status)
 	}
 }
@@ -157,17 +159,17 @@ func TestSweepIsWatched(t *testing.T) {
 // TestAwaitChange: what others write is seen.
 func TestAwaitChange(t *testing.T) {
 	t.Parallel()
-	for what, begin := range map[string]func(*testing.T) *rig{"a registry": crewRig, "none yet": newRig} {
+	for what, begin := range map[string]func(testing.TB) *hosttest.Rig{"a registry": hosttest.NewWithTeam, "none yet": hosttest.New} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			r := begin(t)
-			r.setEnv()
-			other := r.as(t)
+			r.SetEnv(t)
+			other := r.WithEnv(t)
 			looked := make(chan struct{}, 1)
 			done := make(chan error, 1)
 			go func() {
 				done <- other.AwaitChange(t.Context(), func(ctx context.Context) (bool, error) {
-					ws, _, err := other.Workers(ctx, Selection{All: true})
+					ws, _, err := other.Workers(ctx, host.Selection{All: true})
 					select {
 					case looked <- struct{}{}:
 					default:
@@ -176,8 +178,8 @@ func TestAwaitChange(t *testing.T) {
 				})
 			}()
 			<-looked
-			r.spawn(t, "a", "one")
-			r.spawn(t, "b", "one")
+			r.MustSpawn(t, "a", "one")
+			r.MustSpawn(t, "b", "one")
 			if err := <-done; err != nil {
 				t.Error(err)
 			}

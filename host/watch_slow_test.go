@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -15,22 +17,22 @@ import (
 // well.
 func TestWatchWarnsAgain(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	var down atomic.Bool
 	var asked atomic.Int32
-	r.one.beforeStatus = func(context.Context) error {
+	r.One.BeforeStatus = func(context.Context) error {
 		asked.Add(1)
 		if down.Load() {
 			return errors.New("the host is not there")
 		}
 		return nil
 	}
-	r.spawn(t, "w", "one")
-	w := r.watch(t)
+	r.MustSpawn(t, "w", "one")
+	w := r.StartWatch(t)
 	warned := func() {
 		t.Helper()
 		select {
-		case text := <-w.warned:
+		case text := <-w.Warnings:
 			if !strings.HasPrefix(text, "cannot watch 'w': ") {
 				t.Errorf("warned %q", text)
 			}
@@ -41,14 +43,14 @@ func TestWatchWarnsAgain(t *testing.T) {
 	looks := func(n int32) {
 		t.Helper()
 		from := asked.Load()
-		waitFor(t, func() bool { return asked.Load() >= from+n })
+		hosttest.WaitFor(t, func() bool { return asked.Load() >= from+n })
 	}
 	for range 2 {
 		down.Store(true)
 		warned()
 		looks(2)
-		if len(w.warned) > 0 {
-			t.Errorf("warned again of the same: %q", <-w.warned)
+		if len(w.Warnings) > 0 {
+			t.Errorf("warned again of the same: %q", <-w.Warnings)
 		}
 		down.Store(false)
 		looks(2)
@@ -59,11 +61,11 @@ func TestWatchWarnsAgain(t *testing.T) {
 // last, the ends of other workers are recorded, and that of the slow one once it has answered.
 func TestWatchSlowHost(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapRestart, swarm.CapWatch)
-	r.can("two", swarm.CapWatch)
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapRestart, swarm.CapWatch)
+	r.Announce("two", swarm.CapWatch)
 	answer, asked := make(chan struct{}), make(chan struct{}, 10)
-	r.one.onOutput = func(ctx context.Context, _ fakeWorker, _ swarm.OutputOptions, each func(swarm.Output) error) error {
+	r.One.OnOutput = func(ctx context.Context, _ hosttest.Worker, _ swarm.OutputOptions, each func(swarm.Output) error) error {
 		asked <- struct{}{}
 		select {
 		case <-answer:
@@ -71,21 +73,21 @@ func TestWatchSlowHost(t *testing.T) {
 		}
 		return each(swarm.Output{Data: []byte("boom\n")})
 	}
-	r.spawn(t, "slow", "one", func(q *SpawnRequest) { q.Restart.When = swarm.RestartOnFailure })
-	r.spawn(t, "near", "one")
-	r.spawn(t, "other", "two")
-	w := r.watch(t)
-	r.one.change(t, "slow", func(f *fakeWorker) {
+	r.MustSpawn(t, "slow", "one", func(q *host.SpawnRequest) { q.Restart.When = swarm.RestartOnFailure })
+	r.MustSpawn(t, "near", "one")
+	r.MustSpawn(t, "other", "two")
+	w := r.StartWatch(t)
+	r.One.Change(t, "slow", func(f *hosttest.Worker) {
 		f.State, f.Exit = swarm.StateExited, &swarm.Exit{Code: 7, Cause: swarm.CauseCrashLoop, Time: time.Unix(1700000001, 0)}
 	})
 	<-asked
-	r.two.end(t, "other", swarm.Exit{Code: 3})
-	w.expect(t, "[other] FAILED: exit status 3")
-	r.one.end(t, "near", swarm.Exit{Code: 4})
-	w.expect(t, "[near] FAILED: exit status 4")
+	r.Two.End(t, "other", swarm.Exit{Code: 3})
+	w.Expect(t, "[other] FAILED: exit status 3")
+	r.One.End(t, "near", swarm.Exit{Code: 4})
+	w.Expect(t, "[near] FAILED: exit status 4")
 	if len(asked) > 0 {
 		t.Error("its output is asked for more than once")
 	}
 	close(answer)
-	w.expect(t, "[slow] CRASH LOOP: 5 restarts within 1m0s; last output: boom", "[slow] FAILED: exit status 7")
+	w.Expect(t, "[slow] CRASH LOOP: 5 restarts within 1m0s; last output: boom", "[slow] FAILED: exit status 7")
 }

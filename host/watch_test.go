@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -9,101 +9,49 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// watcher is a watch in another host of the same state directory.
-type watcher struct {
-	told   chan string
-	warned chan string
-	stop   func() error
-}
-
-// watch starts a watch and returns when nothing is missed any more.
-func (r *rig) watch(t *testing.T) *watcher {
-	t.Helper()
-	other := rigIn(t, r.root)
-	other.usePlugins(r.plugins)
-	ctx, cancel := context.WithCancel(t.Context())
-	w := &watcher{told: make(chan string, 10000), warned: make(chan string, 100)}
-	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() {
-		done <- other.Watch(ctx, watch.Request{
-			Ready: func() { close(ready) },
-			Event: func(e history.Event) error {
-				w.told <- e.String()
-				return nil
-			},
-			Warn: func(text string) { w.warned <- text },
-		})
-	}()
-	w.stop = sync.OnceValue(func() error {
-		cancel()
-		return <-done
-	})
-	t.Cleanup(func() { _ = w.stop() })
-	select {
-	case <-ready:
-	case err := <-done:
-		t.Fatalf("watch: %v", err)
-	}
-	return w
-}
-
-// expect waits for these events, in this order and without others.
-func (w *watcher) expect(t *testing.T, want ...string) {
-	t.Helper()
-	for _, line := range want {
-		select {
-		case got := <-w.told:
-			if got != line {
-				t.Fatalf("told %q, want %q", got, line)
-			}
-		case <-time.After(20 * time.Second):
-			t.Fatalf("not told: %q", line)
-		}
-	}
-}
-
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	for _, native := range []bool{true, false} {
 		t.Run(fmt.Sprintf("native=%v", native), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
+			r := hosttest.New(t)
 			if native {
-				r.can("one", swarm.CapWatch)
+				r.Announce("one", swarm.CapWatch)
 			}
-			r.spawn(t, "before", "one")
-			r.spawn(t, "early", "two", ephemeral)
-			r.one.end(t, "before", swarm.Exit{Code: 1})
-			w := r.watch(t)
+			r.MustSpawn(t, "before", "one")
+			r.MustSpawn(t, "early", "two", hosttest.Ephemeral)
+			r.One.End(t, "before", swarm.Exit{Code: 1})
+			w := r.StartWatch(t)
 			// Ends that it finds at its beginning are reported like all later ones.
-			w.expect(t, "[before] FAILED: exit status 1")
-			late := r.spawn(t, "late", "one", ephemeral)
-			w.expect(t, "[late] SPAWNED")
-			r.two.end(t, "early", swarm.Exit{})
-			w.expect(t, "[early] EXITED: success")
-			r.one.end(t, "late", swarm.Exit{Code: -1, Signal: "SIGTERM"})
-			w.expect(t, "[late] FAILED: signal: terminated")
-			r.gone(t, "late")
+			w.Expect(t, "[before] FAILED: exit status 1")
+			late := r.MustSpawn(t, "late", "one", hosttest.Ephemeral)
+			w.Expect(t, "[late] SPAWNED")
+			r.Two.End(t, "early", swarm.Exit{})
+			w.Expect(t, "[early] EXITED: success")
+			r.One.End(t, "late", swarm.Exit{Code: -1, Signal: "SIGTERM"})
+			w.Expect(t, "[late] FAILED: signal: terminated")
+			r.WantGone(t, "late")
 			// The record goes first.
-			waitFor(t, func() bool { _, err := os.Stat(r.dir.RunDir(late.ID)); return err != nil })
-			if err := w.stop(); !errors.Is(err, context.Canceled) {
+			hosttest.WaitFor(t, func() bool { _, err := os.Stat(r.StateDir().RunDir(late.ID)); return err != nil })
+			if err := w.Stop(); !errors.Is(err, context.Canceled) {
 				t.Errorf("watch: %v", err)
 			}
-			if len(w.warned) > 0 || len(w.told) > 0 {
-				t.Errorf("%d warnings, %d events more", len(w.warned), len(w.told))
+			if len(w.Warnings) > 0 || len(w.Lines) > 0 {
+				t.Errorf("%d warnings, %d events more", len(w.Warnings), len(w.Lines))
 			}
 		})
 	}
@@ -113,10 +61,10 @@ func TestWatch(t *testing.T) {
 // alive, which is no end that the history has.
 func TestWatchStopped(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapWatch)
-	lost := r.spawn(t, "lost", "one")
-	r.spawn(t, "fine", "one")
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapWatch)
+	lost := r.MustSpawn(t, "lost", "one")
+	r.MustSpawn(t, "fine", "one")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ready, stopped, done := make(chan struct{}), make(chan string, 10), make(chan error, 1)
@@ -127,7 +75,7 @@ func TestWatchStopped(t *testing.T) {
 		})
 	}()
 	<-ready
-	r.one.change(t, "lost", func(w *fakeWorker) {
+	r.One.Change(t, "lost", func(w *hosttest.Worker) {
 		w.State, w.Survivors = swarm.StateLost, []swarm.Process{{PID: 7, Name: "sleep"}}
 	})
 	select {
@@ -144,7 +92,7 @@ func TestWatchStopped(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	for _, e := range r.events(t, "") {
+	for _, e := range r.AllEvents(t, "") {
 		if e.Final {
 			t.Errorf("event %s", e)
 		}
@@ -154,17 +102,17 @@ func TestWatchStopped(t *testing.T) {
 // A retention time ends while somebody watches.
 func TestWatchRetention(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapWatch)
-	w := r.watch(t)
-	was := r.spawn(t, "w", "one", func(q *SpawnRequest) { q.Retain = "300ms" })
-	r.one.end(t, "w", swarm.Exit{Time: time.Now()})
-	w.expect(t, "[w] SPAWNED", "[w] EXITED: success", "[w] CLEANED: kept for 300ms")
-	r.gone(t, "w")
-	if err := w.stop(); !errors.Is(err, context.Canceled) {
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapWatch)
+	w := r.StartWatch(t)
+	was := r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) { q.Retain = "300ms" })
+	r.One.End(t, "w", swarm.Exit{Time: time.Now()})
+	w.Expect(t, "[w] SPAWNED", "[w] EXITED: success", "[w] CLEANED: kept for 300ms")
+	r.WantGone(t, "w")
+	if err := w.Stop(); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := os.Stat(r.dir.RunDir(was.ID)); err == nil {
+	if _, err := os.Stat(r.StateDir().RunDir(was.ID)); err == nil {
 		t.Error("the run directory is still there")
 	}
 }
@@ -172,7 +120,7 @@ func TestWatchRetention(t *testing.T) {
 // An owner that ends takes its workers along where the backend does not see to it.
 func TestWatchOwner(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := hosttest.New(t)
 	owner := exec.CommandContext(t.Context(), "sleep", "1000")
 	if err := owner.Start(); err != nil {
 		t.Fatal(err)
@@ -181,16 +129,16 @@ func TestWatchOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.spawn(t, "w", "one", func(q *SpawnRequest) { q.Owner = &swarm.Owner{PID: id.PID, Start: id.Start, Boot: id.Boot} })
+	r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) { q.Owner = &swarm.Owner{PID: id.PID, Start: id.Start, Boot: id.Boot} })
 	if c, err := r.Collect(t.Context()); err != nil || len(c.Killed) != 0 {
 		t.Errorf("gc while the owner lives: %+v, %v", c, err)
 	}
-	w := r.watch(t)
+	w := r.StartWatch(t)
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = owner.Wait()
-	w.expect(t, "[w] KILL REQUESTED", "[w] KILLED: by orchestrator")
+	w.Expect(t, "[w] KILL REQUESTED", "[w] KILLED: by orchestrator")
 }
 
 // A worker that does not end after its owner has ended holds up nothing: neither the
@@ -200,8 +148,8 @@ func TestWatchStubbornOrphan(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		t.Run(fmt.Sprintf("before=%v", before), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
-			r.can("one", swarm.CapWatch)
+			r := hosttest.New(t)
+			r.Announce("one", swarm.CapWatch)
 			owner := exec.CommandContext(t.Context(), "sleep", "1000")
 			if err := owner.Start(); err != nil {
 				t.Fatal(err)
@@ -213,32 +161,32 @@ func TestWatchStubbornOrphan(t *testing.T) {
 			end := func() { _ = owner.Process.Kill(); _ = owner.Wait() }
 			t.Cleanup(end)
 			killing, release := make(chan struct{}), make(chan struct{})
-			r.two.onKill = func(ctx context.Context, w fakeWorker, _ swarm.KillOptions) (swarm.KillResult, error) {
+			r.Two.OnKill = func(ctx context.Context, w hosttest.Worker, _ swarm.KillOptions) (swarm.KillResult, error) {
 				close(killing)
 				select {
 				case <-release:
 				case <-ctx.Done():
 				}
 				exit := swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled}
-				r.two.end(t, w.Spec.Name, exit)
+				r.Two.End(t, w.Spec.Name, exit)
 				return swarm.KillResult{Status: swarm.Status{State: swarm.StateExited, Exit: &exit}}, nil
 			}
-			r.spawn(t, "orphan", "two", func(q *SpawnRequest) { q.Owner = &swarm.Owner{PID: id.PID, Start: id.Start, Boot: id.Boot} })
-			r.spawn(t, "other", "one")
+			r.MustSpawn(t, "orphan", "two", func(q *host.SpawnRequest) { q.Owner = &swarm.Owner{PID: id.PID, Start: id.Start, Boot: id.Boot} })
+			r.MustSpawn(t, "other", "one")
 			if before {
 				end()
 			}
-			w := r.watch(t)
+			w := r.StartWatch(t)
 			end()
-			w.expect(t, "[orphan] KILL REQUESTED")
+			w.Expect(t, "[orphan] KILL REQUESTED")
 			<-killing
-			r.one.end(t, "other", swarm.Exit{})
-			w.expect(t, "[other] EXITED: success")
-			r.spawn(t, "late", "one")
-			w.expect(t, "[late] SPAWNED")
+			r.One.End(t, "other", swarm.Exit{})
+			w.Expect(t, "[other] EXITED: success")
+			r.MustSpawn(t, "late", "one")
+			w.Expect(t, "[late] SPAWNED")
 			close(release)
-			w.expect(t, "[orphan] KILLED: by orchestrator")
-			if err := w.stop(); !errors.Is(err, context.Canceled) {
+			w.Expect(t, "[orphan] KILLED: by orchestrator")
+			if err := w.Stop(); !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
 		})
@@ -249,38 +197,32 @@ func TestWatchStubbornOrphan(t *testing.T) {
 // can be again.
 func TestWatchBackendComesBack(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.can("one", swarm.CapWatch)
-	r.spawn(t, "w", "one")
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapWatch)
+	r.MustSpawn(t, "w", "one")
 	boom := errors.New("boom")
-	r.plugins.set("one", boom)
-	w := r.watch(t)
-	if text := <-w.warned; !strings.Contains(text, "boom") {
+	r.Starter.Fail("one", boom)
+	w := r.StartWatch(t)
+	if text := <-w.Warnings; !strings.Contains(text, "boom") {
 		t.Errorf("warning %q", text)
 	}
-	r.one.end(t, "w", swarm.Exit{})
-	r.plugins.set("one", nil)
-	w.expect(t, "[w] EXITED: success")
-}
-
-func (f *fakePlugins) set(name string, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.errs[name] = err
+	r.One.End(t, "w", swarm.Exit{})
+	r.Starter.Fail("one", nil)
+	w.Expect(t, "[w] EXITED: success")
 }
 
 // A follower begins with what was asked for and goes on with what is new.
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	follow := func(q history.Query) (*watcher, func() error) {
-		other := rigIn(t, r.root)
+	r := hosttest.New(t)
+	follow := func(q history.Query) (*hosttest.Watcher, func() error) {
+		other := hosttest.NewIn(t, r.Root)
 		ctx, cancel := context.WithCancel(t.Context())
-		w := &watcher{told: make(chan string, 1000)}
+		w := &hosttest.Watcher{Lines: make(chan string, 1000)}
 		done := make(chan error, 1)
 		go func() {
 			done <- other.FollowEvents(ctx, q, func(e history.Event) error {
-				w.told <- e.String()
+				w.Lines <- e.String()
 				return nil
 			})
 		}()
@@ -292,19 +234,19 @@ func TestFollow(t *testing.T) {
 	}
 	// There is not even a state directory yet.
 	all, stopAll := follow(history.Query{})
-	r.spawn(t, "a", "one")
-	all.expect(t, "[a] SPAWNED")
-	r.spawn(t, "b", "one")
+	r.MustSpawn(t, "a", "one")
+	all.Expect(t, "[a] SPAWNED")
+	r.MustSpawn(t, "b", "one")
 	one := 1
 	last, _ := follow(history.Query{Last: &one})
-	last.expect(t, "[b] SPAWNED")
+	last.Expect(t, "[b] SPAWNED")
 	onlyA, _ := follow(history.Query{Worker: "a"})
-	onlyA.expect(t, "[a] SPAWNED")
-	r.kill(t, Selection{Names: []string{"b", "a"}}, KillRequest{})
-	onlyA.expect(t, "[a] KILL REQUESTED", "[a] KILLED: by orchestrator")
+	onlyA.Expect(t, "[a] SPAWNED")
+	r.MustKill(t, host.Selection{Names: []string{"b", "a"}}, host.KillRequest{})
+	onlyA.Expect(t, "[a] KILL REQUESTED", "[a] KILLED: by orchestrator")
 	var lines []string
 	for range 4 {
-		lines = append(lines, <-last.told)
+		lines = append(lines, <-last.Lines)
 	}
 	slices.Sort(lines)
 	if diff := cmp.Diff([]string{"[a] KILL REQUESTED", "[a] KILLED: by orchestrator", "[b] KILL REQUESTED", "[b] KILLED: by orchestrator"}, lines); diff != "" {
@@ -313,7 +255,7 @@ func TestFollow(t *testing.T) {
 	if err := stopAll(); !errors.Is(err, context.Canceled) {
 		t.Errorf("follow: %v", err)
 	}
-	if err := r.FollowEvents(t.Context(), history.Query{Worker: "ghost"}, nil); !errors.Is(err, ErrNotFound) {
+	if err := r.FollowEvents(t.Context(), history.Query{Worker: "ghost"}, nil); !errors.Is(err, host.ErrNotFound) {
 		t.Errorf("a ghost: %v", err)
 	}
 	enough := errors.New("enough")
@@ -327,28 +269,28 @@ func TestFollow(t *testing.T) {
 func TestWatchRebuild(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(path string) error{
-		"deleted": os.Remove, "workers unusable": breakWorkers,
+		"deleted": os.Remove, "workers unusable": hosttest.DamageWorkers,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
-			r.can("one", swarm.CapWatch)
-			r.spawn(t, "w", "one")
-			w := r.watch(t)
-			if err := r.store.Close(); err != nil {
+			r := hosttest.New(t)
+			r.Announce("one", swarm.CapWatch)
+			r.MustSpawn(t, "w", "one")
+			w := r.StartWatch(t)
+			if err := r.Close(); err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join(r.opts.Dir, registry.File)
+			path := filepath.Join(r.Dir(), registry.File)
 			if err := damage(path); err != nil {
 				t.Fatal(err)
 			}
-			if got := problems(t, r, true); got != nil {
+			if got := hosttest.Problems(t, r, true); got != nil {
 				t.Errorf("problems after the rebuild: %q", got)
 			}
-			r.one.end(t, "w", swarm.Exit{Code: 1})
+			r.One.End(t, "w", swarm.Exit{Code: 1})
 			for {
 				select {
-				case got := <-w.told:
+				case got := <-w.Lines:
 					if got != "[w] FAILED: exit status 1" {
 						continue // what the rebuild found may be told again
 					}
@@ -357,10 +299,10 @@ func TestWatchRebuild(t *testing.T) {
 				}
 				break
 			}
-			if got := r.record(t, "w"); got.State != registry.Stopped {
+			if got := r.Record(t, "w"); got.State != registry.Stopped {
 				t.Errorf("the record says %s", got.State)
 			}
-			if err := w.stop(); !errors.Is(err, context.Canceled) {
+			if err := w.Stop(); !errors.Is(err, context.Canceled) {
 				t.Errorf("watch: %v", err)
 			}
 		})

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"fmt"
@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -20,28 +22,28 @@ import (
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
 	const workers = 20
-	r := newRig(t)
-	r.can("one", swarm.CapWatch)
-	first, second := r.watch(t), r.watch(t)
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapWatch)
+	first, second := r.StartWatch(t), r.StartWatch(t)
 	for i := range workers {
-		r.spawn(t, fmt.Sprintf("w%d", i), "one", func(q *SpawnRequest) {
+		r.MustSpawn(t, fmt.Sprintf("w%d", i), "one", func(q *host.SpawnRequest) {
 			if i%2 == 0 {
-				ephemeral(q)
+				hosttest.Ephemeral(q)
 			}
 		})
 	}
 	var racing sync.WaitGroup
 	for i := range 4 {
-		other := rigIn(t, r.root)
-		other.usePlugins(r.plugins)
+		other := hosttest.NewIn(t, r.Root)
+		other.UsePlugins(t, r)
 		racing.Go(func() {
 			switch i {
 			case 0:
 				for n := range workers {
-					r.one.end(t, fmt.Sprintf("w%d", n), swarm.Exit{Code: n % 2})
+					r.One.End(t, fmt.Sprintf("w%d", n), swarm.Exit{Code: n % 2})
 				}
 			case 1:
-				if _, err := other.Kill(t.Context(), Selection{All: true}, KillRequest{}); err != nil {
+				if _, err := other.Kill(t.Context(), host.Selection{All: true}, host.KillRequest{}); err != nil {
 					t.Error(err)
 				}
 			default:
@@ -52,11 +54,11 @@ func TestManyWriters(t *testing.T) {
 		})
 	}
 	racing.Wait()
-	for _, w := range []*watcher{first, second} {
+	for _, w := range []*hosttest.Watcher{first, second} {
 		ends := map[string]int{}
 		for n := 0; n < workers; {
 			select {
-			case line := <-w.told:
+			case line := <-w.Lines:
 				if !strings.Contains(line, "SPAWNED") && !strings.Contains(line, "KILL REQUESTED") {
 					ends[line[:strings.Index(line, "]")]]++
 					n++
@@ -70,7 +72,7 @@ func TestManyWriters(t *testing.T) {
 		}
 	}
 	finals := map[string]int{}
-	for _, e := range r.events(t, "") {
+	for _, e := range r.AllEvents(t, "") {
 		if e.Final {
 			finals[e.Worker]++
 		}
@@ -94,8 +96,8 @@ func TestHelperWatch(t *testing.T) {
 	if root == "" {
 		return
 	}
-	r := rigIn(t, root)
-	r.can("one", swarm.CapWatch)
+	r := hosttest.NewIn(t, root)
+	r.Announce("one", swarm.CapWatch)
 	err := r.Watch(t.Context(), watch.Request{Event: func(e history.Event) error {
 		fmt.Println(e)
 		return nil
@@ -108,14 +110,14 @@ func TestKilledWatchers(t *testing.T) {
 	t.Parallel()
 	const workers = 24
 	root := t.TempDir()
-	r := rigIn(t, root)
+	r := hosttest.NewIn(t, root)
 	for i := range workers {
-		r.spawn(t, fmt.Sprintf("w%d", i), "one", ephemeral)
+		r.MustSpawn(t, fmt.Sprintf("w%d", i), "one", hosttest.Ephemeral)
 	}
 	var ending sync.WaitGroup
 	ending.Go(func() {
 		for i := range workers {
-			r.one.end(t, fmt.Sprintf("w%d", i), swarm.Exit{Code: i % 3, Time: time.Unix(int64(1700000000+i), 0)})
+			r.One.End(t, fmt.Sprintf("w%d", i), swarm.Exit{Code: i % 3, Time: time.Unix(int64(1700000000+i), 0)})
 		}
 	})
 	for over := false; !over; {
@@ -136,14 +138,14 @@ func TestKilledWatchers(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		// Once none is left, all have ended, and the next watcher would have nothing to tell.
-		over = n == 0 || len(r.summary(t)) == 0
+		over = n == 0 || len(r.Statuses(t)) == 0
 	}
 	ending.Wait()
 	if _, err := r.Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
-	for _, e := range r.events(t, "") {
+	for _, e := range r.AllEvents(t, "") {
 		if !e.Final {
 			continue
 		}
@@ -163,7 +165,7 @@ func TestKilledWatchers(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ends (-want +got):\n%s", diff)
 	}
-	entries, err := os.ReadDir(r.dir.RunDir(""))
+	entries, err := os.ReadDir(r.StateDir().RunDir(""))
 	if err != nil || len(entries) != 0 {
 		t.Errorf("%d run directories are left, %v", len(entries), err)
 	}

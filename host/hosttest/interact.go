@@ -1,0 +1,116 @@
+package hosttest
+
+import (
+	"context"
+
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+func (b *Backend) Input(_ context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
+	w, err := b.living(h)
+	if err != nil {
+		return swarm.InputResult{}, err
+	}
+	if b.OnInput != nil {
+		return b.OnInput(w, in)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.Inputs = append(b.Inputs, w.Spec.Name+" "+in.Kind.String()+" "+string(in.Data))
+	return swarm.InputResult{}, nil
+}
+
+func (b *Backend) Signal(_ context.Context, h swarm.Handle, o swarm.SignalOptions) error {
+	w, err := b.living(h)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.Signals = append(b.Signals, w.Spec.Name+" "+o.Signal+" "+o.Mode.String())
+	return nil
+}
+
+func (b *Backend) Screen(_ context.Context, h swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
+	w, err := b.read(h)
+	if err != nil {
+		return swarm.Screen{}, err
+	}
+	if b.OnScreen != nil {
+		return b.OnScreen(w, o)
+	}
+	return swarm.Screen{Lines: []string{"screen of " + w.Spec.Name}, Taken: w.State != swarm.StateRunning}, nil
+}
+
+func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
+	results := make([]swarm.ScreenResult, len(hs))
+	for i, h := range hs {
+		results[i].Screen, results[i].Err = b.Screen(ctx, h, o)
+	}
+	return results, nil
+}
+
+func (b *Backend) Attach(_ context.Context, h swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
+	w, err := b.living(h)
+	if err != nil {
+		return swarm.Attachment{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.AttachEnv = o.Env
+	return swarm.Attachment{Command: []string{"connect", w.Spec.Name}, Unset: []string{"TMUX"}}, nil
+}
+
+// living returns a worker that runs.
+func (b *Backend) living(h swarm.Handle) (Worker, error) {
+	w, err := b.read(h)
+	if err == nil && w.State != swarm.StateRunning {
+		err = swarm.ErrNotFound
+	}
+	return w, err
+}
+
+func (b *Backend) SetLimits(_ context.Context, h swarm.Handle, l swarm.Limits) error {
+	return b.update(h, func(w *Worker) { w.Spec.Limits = l })
+}
+
+func (b *Backend) SetPaused(_ context.Context, h swarm.Handle, paused bool) error {
+	return b.update(h, func(w *Worker) { w.Paused = paused })
+}
+
+func (b *Backend) Progress(context.Context, string, func(string) error) error {
+	return swarm.ErrUnsupported
+}
+
+func (b *Backend) update(h swarm.Handle, how func(*Worker)) error {
+	b.order.Lock()
+	defer b.order.Unlock()
+	w, err := b.living(h)
+	if err != nil {
+		return err
+	}
+	how(&w)
+	return b.Write(w)
+}
+
+func (b *Backend) Stats(_ context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
+	results := make([]swarm.StatsResult, len(hs))
+	for i, h := range hs {
+		w, err := b.living(h)
+		if results[i].Err = err; err == nil && b.OnStats != nil {
+			results[i].Stats = b.OnStats(w)
+		}
+	}
+	return results, nil
+}
+
+// CPUTimes leaves out what the host may not use then.
+func (b *Backend) CPUTimes(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
+	results, err := b.Stats(ctx, hs)
+	for i := range results {
+		if s := &results[i].Stats; s.CPUTime != nil {
+			*s = swarm.Stats{Time: s.Time, Usage: swarm.Usage{CPUTime: s.CPUTime}}
+		}
+	}
+	return results, err
+}

@@ -1,0 +1,162 @@
+package hosttest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/swarm"
+)
+
+// Rig is a host on fakes: the backends "one", which is local, and "two", which is not, and the
+// workspaces "worktree".
+type Rig struct {
+	*host.Host
+	// Options are those that the host was opened with.
+	Options  host.Options
+	One, Two *Backend
+	Tree     *Workspace
+	Starter  *Starter
+	// Store is the registry of the state directory, opened next to that of the host, as
+	// another process has it.
+	Store *store.Store
+	// Root is a directory of the test that holds all others; WorkDir is one to work in.
+	Root, WorkDir string
+}
+
+// New returns a host with a state directory of its own, which does not exist yet.
+func New(t testing.TB) *Rig {
+	t.Helper()
+	return NewIn(t, t.TempDir())
+}
+
+// NewIn returns a host of the state directory in root, which other rigs may use too. The workers of
+// backends are files in root, so all rigs there have the same workers.
+func NewIn(t testing.TB, root string) *Rig {
+	t.Helper()
+	r := &Rig{Root: root, WorkDir: filepath.Join(root, "cwd")}
+	for _, dir := range []string{"one", "two", "trees", "cwd", "bin"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"swarm", backend.ShimName, "swarm-plugin-one", "swarm-plugin-two", "swarm-plugin-worktree"} {
+		if err := os.WriteFile(filepath.Join(root, "bin", name), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.One, r.Two = NewBackend(filepath.Join(root, "one")), NewBackend(filepath.Join(root, "two"))
+	r.Tree = &Workspace{Dir: filepath.Join(root, "trees")}
+	ok := func(context.Context) (string, error) { return "", nil }
+	caps := []swarm.Capability{swarm.CapFind, swarm.CapSweep, swarm.CapOutput, swarm.CapFindWorkspace}
+	r.Starter = &Starter{
+		Peers: map[string]*backend.Peer{
+			"one":      {Info: plugin.Info{Name: "one", Kind: plugin.KindBackend, Local: true, Capabilities: caps}, Backend: r.One, Report: ok},
+			"two":      {Info: plugin.Info{Name: "two", Kind: plugin.KindBackend, Capabilities: append(caps, swarm.CapList)}, Backend: r.Two, Report: ok},
+			"worktree": {Info: plugin.Info{Name: "worktree", Kind: plugin.KindWorkspace, Capabilities: caps}, Workspace: r.Tree, Report: ok},
+		},
+		Errors: map[string]error{}, Started: map[string]int{}, Restarts: map[string]int{},
+	}
+	r.Options = host.Options{
+		Dir:        filepath.Join(root, "state"),
+		Executable: filepath.Join(root, "bin", "swarm"),
+		Env:        []string{"HOME=/home/me", "SWARM_TOKEN=secret", "SWARM_WORKER_ID=outer", "PLUGIN_MIN_PORT=1", "PLUGIN_MINE=2"},
+		Starter:    r.Starter,
+	}
+	r.Store = store.New(store.Options{Dir: r.Options.Dir, Logger: hclog.NewNullLogger()})
+	r.open(t)
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func (r *Rig) open(t testing.TB) {
+	t.Helper()
+	h, err := host.Open(t.Context(), r.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = h
+}
+
+// Close closes the host and the store. The next call opens them again.
+func (r *Rig) Close() error { return errors.Join(r.Store.Close(), r.Host.Close()) }
+
+// Configure closes the host and opens it with other options.
+func (r *Rig) Configure(t testing.TB, change func(*host.Options)) {
+	t.Helper()
+	if err := r.Host.Close(); err != nil {
+		t.Fatal(err)
+	}
+	change(&r.Options)
+	r.open(t)
+}
+
+// SetEnv gives the host a caller with that environment.
+func (r *Rig) SetEnv(t testing.TB, env ...string) {
+	t.Helper()
+	r.Configure(t, func(o *host.Options) { o.Env = env })
+}
+
+// UsePlugins has the host use the plugins of another rig.
+func (r *Rig) UsePlugins(t testing.TB, other *Rig) {
+	t.Helper()
+	r.One, r.Two, r.Starter = other.One, other.Two, other.Starter
+	r.Configure(t, func(o *host.Options) { o.Starter = r.Starter })
+}
+
+// WithEnv returns another host of the same state directory and plugins, whose caller has that
+// environment.
+func (r *Rig) WithEnv(t testing.TB, env ...string) *Rig {
+	t.Helper()
+	other := NewIn(t, r.Root)
+	other.Options.Env = env
+	other.UsePlugins(t, r)
+	return other
+}
+
+// Inside returns another host of the same state directory and plugins, whose caller runs in a worker.
+func (r *Rig) Inside(t testing.TB, w worker.Worker) *Rig {
+	t.Helper()
+	return r.WithEnv(t, swarm.EnvWorkerID+"="+w.ID)
+}
+
+// Announce adds capabilities to those of a plugin.
+func (r *Rig) Announce(name string, caps ...swarm.Capability) {
+	p := r.Starter.Peers[name]
+	p.Capabilities = append(p.Capabilities[:len(p.Capabilities):len(p.Capabilities)], caps...)
+}
+
+// StateDir returns the state directory.
+func (r *Rig) StateDir() statedir.Dir { return statedir.Dir(r.Dir()) }
+
+// Backends returns the plugins as a package below the host gets them.
+func (r *Rig) Backends() *backend.Plugins {
+	return backend.New(backend.Options{
+		Dir: r.StateDir(), Logger: hclog.NewNullLogger(), Starter: r.Starter, DefaultWorkspace: "worktree",
+		Catalog: catalog.New(catalog.Options{Dir: r.Dir(), Executable: r.Options.Executable, Env: r.Options.Env}),
+	})
+}
+
+// History returns the history as a package below the host gets it; it sweeps no teams.
+func (r *Rig) History() *history.History {
+	return history.New(history.Options{
+		Dir: r.StateDir(), Store: r.Store, Plugins: r.Backends(), Logger: hclog.NewNullLogger(),
+		Stranded: func(context.Context, func(string) bool) error { return nil },
+	})
+}

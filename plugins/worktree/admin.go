@@ -35,8 +35,9 @@ type admin struct {
 	above int
 }
 
-func (r *repo) admins() ([]admin, error) {
-	top := filepath.Join(r.common, "worktrees")
+// admins returns the administrative directories in the directory that working trees share.
+func admins(common string) ([]admin, error) {
+	top := filepath.Join(common, "worktrees")
 	entries, err := os.ReadDir(top)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -172,7 +173,7 @@ func (r *repo) makeBranch(ctx context.Context, id, branch string, at start, done
 	if err := r.plainRef(name); err != nil {
 		return invalid("cannot make branch '%s': %w", branch, err)
 	}
-	if err := whole(ctx, r.git, "update-ref", "--create-reflog", "-m", madeFor(id), name, at.commit, zeros(at.commit)); err != nil {
+	if err := r.git.whole(ctx, "update-ref", "--create-reflog", "-m", madeFor(id), name, at.commit, zeros(at.commit)); err != nil {
 		return refused(err, "cannot make branch '%s'", branch)
 	}
 	// A branch with new commits stays.
@@ -183,7 +184,7 @@ func (r *repo) makeBranch(ctx context.Context, id, branch string, at start, done
 		return r.forgetBranch(ctx, branch)
 	})
 	if at.upstream != "" {
-		if err := whole(ctx, r.git, "branch", "--quiet", "--set-upstream-to="+at.upstream, branch); err != nil {
+		if err := r.git.whole(ctx, "branch", "--quiet", "--set-upstream-to="+at.upstream, branch); err != nil {
 			return refused(err, "cannot set the upstream of branch '%s'", branch)
 		}
 	}
@@ -195,7 +196,7 @@ func (r *repo) forgetBranch(ctx context.Context, branch string) error {
 	if has, err := r.git.ask(ctx, "config", "--local", "--get", "branch."+branch+".merge"); err != nil || !has {
 		return err
 	}
-	return whole(ctx, r.git, "config", "--local", "--remove-section", "branch."+branch)
+	return r.git.whole(ctx, "config", "--local", "--remove-section", "branch."+branch)
 }
 
 // deleteRef deletes a reference if it is still at hash, which git compares.
@@ -203,13 +204,16 @@ func (r *repo) deleteRef(ctx context.Context, name, hash string) error {
 	if err := r.plainRef(name); err != nil {
 		return err
 	}
-	return whole(ctx, r.git, "update-ref", "-d", name, hash)
+	return r.git.whole(ctx, "update-ref", "-d", name, hash)
 }
+
+// wholeLimit bounds a command that is not cut short when its caller gives up.
+const wholeLimit = 30 * time.Second
 
 // whole runs a short command that is never cut short: a git that is ended in the middle
 // leaves children behind that continue to write.
-func whole(ctx context.Context, g git, args ...string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+func (g git) whole(ctx context.Context, args ...string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wholeLimit)
 	defer cancel()
 	_, err := g.run(ctx, args...)
 	return err

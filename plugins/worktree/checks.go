@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -34,12 +35,12 @@ var checks = []func(*tree, context.Context) (*swarm.Kept, error){
 	(*tree).largeIgnored,
 }
 
-// inspect finds the worktree and runs the checks. A check that fails keeps the
+// inspectTree finds the worktree and runs the checks. A check that fails keeps the
 // worktree. With neither an error nor a reason the tree can be removed.
-func (w *Workspace) inspect(ctx context.Context, r *repo, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (*tree, *swarm.Kept, error) {
+func inspectTree(ctx context.Context, r *repo, ref swarm.WorkspaceRef, opts swarm.RemoveOptions, submoduleLimit time.Duration) (*tree, *swarm.Kept, error) {
 	t, kept, err := r.find(ctx, ref)
 	if err == nil && kept == nil && !t.missing {
-		t.vacant, t.submoduleLimit = opts.Vacant, w.submoduleLimit
+		t.vacant, t.submoduleLimit = opts.Vacant, submoduleLimit
 		for _, check := range checks {
 			if kept, err = check(t, ctx); err != nil || kept != nil && (!kept.Forceable || !opts.Force) {
 				break

@@ -27,7 +27,7 @@ func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swa
 	var done undo
 	defer func() { err = done.after(ctx, err) }()
 	branch := branchOf(spec)
-	path, made, err := w.makeRoom(ctx, r, spec, &done)
+	path, made, err := w.makeDir(ctx, r, spec, &done)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
@@ -67,11 +67,11 @@ func (r *repo) parentOf(spec swarm.WorkspaceSpec) string {
 	}
 }
 
-// makeRoom creates the parent of the new worktree. It returns the path of the worktree and
+// makeDir creates the parent of the new worktree. It returns the path of the worktree and
 // how many directories above it were created.
-func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceSpec, done *undo) (string, int, error) {
+func (w *Workspace) makeDir(ctx context.Context, r *repo, spec swarm.WorkspaceSpec, done *undo) (string, int, error) {
 	parent := r.parentOf(spec)
-	mode, err := r.modeOfRoom()
+	mode, err := r.parentMode()
 	if err != nil {
 		return "", 0, err
 	}
@@ -97,7 +97,7 @@ func (w *Workspace) makeRoom(ctx context.Context, r *repo, spec swarm.WorkspaceS
 		return "", 0, err
 	}
 	// The directory may have been made a moment ago for a neighbour that goes first.
-	neighbours, err := r.admins()
+	neighbours, err := admins(r.common)
 	for _, a := range neighbours {
 		if filepath.Dir(a.worktree) == parent {
 			made = max(made, a.above)
@@ -140,11 +140,11 @@ func (w *Workspace) clearStale(ctx context.Context, r *repo, path string) error 
 // eachStale calls clear for the worktrees of earlier workers that git lists at path, and refuses
 // those that can't be cleared.
 func (r *repo) eachStale(path string, clear func(old swarm.WorkspaceRef) (*swarm.Kept, error)) error {
-	admins, err := r.admins()
+	all, err := admins(r.common)
 	if err != nil {
 		return err
 	}
-	for _, a := range admins {
+	for _, a := range all {
 		if a.worktree != path {
 			continue
 		}
@@ -185,18 +185,18 @@ func (r *repo) checkOut(ctx context.Context, id, path, branch string, above int,
 func (r *repo) addWorktree(ctx context.Context, done *undo, path, start string, flags ...string) (git, string, error) {
 	done.add(func(ctx context.Context) error { return r.forget(ctx, path) })
 	add := slices.Concat([]string{"worktree", "add", "--quiet", "--no-checkout"}, flags, []string{path, start})
-	if err := whole(ctx, r.git, add...); err != nil {
+	if err := r.git.whole(ctx, add...); err != nil {
 		return git{}, "", refused(err, "cannot make worktree %s", path)
 	}
-	admins, err := r.admins()
+	all, err := admins(r.common)
 	if err != nil {
 		return git{}, "", err
 	}
-	at := slices.IndexFunc(admins, func(a admin) bool { return a.worktree == path })
+	at := slices.IndexFunc(all, func(a admin) bool { return a.worktree == path })
 	if at < 0 {
 		return git{}, "", fmt.Errorf("git made no worktree %s", path)
 	}
-	return r.git.within(path, admins[at].dir, r.common), admins[at].dir, nil
+	return r.git.within(path, all[at].dir, r.common), all[at].dir, nil
 }
 
 // forget removes an unfinished worktree. Only git has written into it.

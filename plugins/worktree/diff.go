@@ -14,23 +14,43 @@ import (
 // Diff implements [swarm.Differ].
 func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.DiffOptions) (swarm.Diff, error) {
 	if o.Summary {
-		return w.summary(ctx, ref)
+		return summary(ctx, w.git, ref)
 	}
 	r, unlock, kept, err := w.openBase(ctx, ref)
-	var t *tree
-	if r != nil {
-		defer unlock()
-		if r.git, err = r.git.disarmed(ctx); err == nil {
-			t, kept, err = r.find(ctx, ref)
-		}
-	}
 	switch {
 	case err != nil:
 		return swarm.Diff{}, err
 	case kept != nil:
-		return swarm.Diff{}, fmt.Errorf("%w: %s", swarm.ErrUnavailable, kept.Reason)
-	case t == nil || t.missing:
-		return swarm.Diff{}, fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
+		return swarm.Diff{}, unavailable(kept)
+	case r == nil:
+		return swarm.Diff{}, notThere(ref)
+	}
+	defer unlock()
+	return compareFiles(ctx, r, ref, o.Colour)
+}
+
+func unavailable(kept *swarm.Kept) error {
+	return fmt.Errorf("%w: %s", swarm.ErrUnavailable, kept.Reason)
+}
+
+func notThere(ref swarm.WorkspaceRef) error {
+	return fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
+}
+
+// compareFiles compares a worktree with its beginning, under the lock of its repository.
+func compareFiles(ctx context.Context, r *repo, ref swarm.WorkspaceRef, colour swarm.Colour) (swarm.Diff, error) {
+	var err error
+	if r.git, err = r.git.disarmed(ctx); err != nil {
+		return swarm.Diff{}, err
+	}
+	t, kept, err := r.find(ctx, ref)
+	switch {
+	case err != nil:
+		return swarm.Diff{}, err
+	case kept != nil:
+		return swarm.Diff{}, unavailable(kept)
+	case t.missing:
+		return swarm.Diff{}, notThere(ref)
 	}
 	if t.git, err = t.git.disarmed(ctx); err != nil {
 		return swarm.Diff{}, err
@@ -51,7 +71,7 @@ func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Di
 		return swarm.Diff{}, err
 	}
 	d.Ahead, d.Behind = t.git.distance(ctx)
-	d.Command, d.Env, d.Unset, err = r.show(ctx, from, to, o.Colour)
+	d.Command, d.Env, d.Unset, err = r.show(ctx, from, to, colour)
 	return d, err
 }
 
@@ -59,7 +79,7 @@ func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Di
 // one in the log of its HEAD. Without that log it is where its branch left the main working
 // tree's.
 func (t *tree) beginning(ctx context.Context) (string, error) {
-	if first := firstHead(t.admin); first != "" {
+	if first := t.admin.firstHead(); first != "" {
 		hash, err := t.git.line(ctx, "rev-parse", "--quiet", "--verify", first+"^{commit}")
 		if err == nil {
 			return hash, nil

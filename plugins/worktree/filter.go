@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/swarmhost/swarm/plugins/worktree/gitdir"
 	"github.com/swarmhost/swarm/shared/trust"
@@ -29,11 +30,11 @@ func (g git) within(top, gitDir, common string) git {
 func (g git) owned(ctx context.Context, top, gitDir string) error {
 	foreign := ""
 	for _, path := range []string{filepath.Join(top, ".git"), top, gitDir} {
-		st, err := lstat(path)
+		info, err := os.Lstat(path)
 		if err != nil {
 			return err
 		}
-		if !ownUser(st.Uid) {
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || !ownUser(st.Uid) {
 			foreign = path
 			break
 		}

@@ -35,7 +35,7 @@ func (w *Workspace) CheckCreate(ctx context.Context, c swarm.WorkspaceCheck) err
 	return r.checkNewBranch(ctx, branchOf(c.Spec))
 }
 
-// checkPlace returns the path of a new worktree, or the error with which makeRoom would fail.
+// checkPlace returns the path of a new worktree, or the error with which makeDir would fail.
 func (w *Workspace) checkPlace(ctx context.Context, r *repo, c swarm.WorkspaceCheck) (string, error) {
 	parent := r.parentOf(c.Spec)
 	top, err := existing(parent)

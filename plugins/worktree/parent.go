@@ -48,9 +48,9 @@ func (r *repo) trusted(parent string) error {
 	return nil
 }
 
-// modeOfRoom returns the mode of directories for worktrees: what is in them is as
+// parentMode returns the mode of directories for worktrees: what is in them is as
 // private as the repository. Nobody else may write it, see trusted.
-func (r *repo) modeOfRoom() (fs.FileMode, error) {
+func (r *repo) parentMode() (fs.FileMode, error) {
 	const private, usual = 0o700, 0o755
 	for _, dir := range []string{r.main, r.common} {
 		want := fs.FileMode(0o005)

@@ -24,7 +24,7 @@ func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, opts sw
 		return swarm.WorkspaceState{Kept: kept, Missing: kept == nil && err == nil}, err
 	}
 	defer unlock()
-	t, kept, err := w.inspect(ctx, r, ref, opts)
+	t, kept, err := inspectTree(ctx, r, ref, opts, w.submoduleLimit)
 	if err != nil {
 		return swarm.WorkspaceState{}, err
 	}
@@ -65,7 +65,7 @@ func (w *Workspace) openBase(ctx context.Context, ref swarm.WorkspaceRef) (*repo
 // removeLocked is Remove under the repository's lock.
 func (w *Workspace) removeLocked(ctx context.Context, r *repo, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (swarm.RemoveResult, error) {
 	opts.Vacant = false
-	t, kept, err := w.inspect(ctx, r, ref, opts)
+	t, kept, err := inspectTree(ctx, r, ref, opts, w.submoduleLimit)
 	if err != nil || kept != nil {
 		return swarm.RemoveResult{Kept: kept}, err
 	}

@@ -158,36 +158,40 @@ func (r *repo) rescue(ctx context.Context, ref string) (rescued, error) {
 func (w *Workspace) restore(ctx context.Context, r *repo, c rescued, work *swarm.SavedWork, into string) (err error) {
 	var done undo
 	defer func() { err = done.after(ctx, err) }()
-	path, err := w.roomFor(ctx, r, work.Name, into, &done)
+	path, err := w.dirFor(ctx, r, work.Name, into, &done)
 	if err != nil {
 		return err
 	}
-	start := c.hash
-	if c.work && c.base() != "" {
-		start = c.base()
-	}
-	inside, dir, err := r.addWorktree(ctx, &done, path, start, "--detach")
-	if err != nil {
+	if work.Note, err = c.restore(ctx, r, path, &done); err != nil {
 		return err
-	}
-	if _, err := inside.run(ctx, "read-tree", "--reset", "-u", "--no-recurse-submodules", c.hash); err != nil {
-		return err
-	}
-	if c.work {
-		if err := restoreExact(ctx, inside, c, path, dir); err != nil {
-			return err
-		}
-		if work.Note, err = r.takeBranch(ctx, inside, c); err != nil {
-			return err
-		}
 	}
 	work.Path = path
 	return nil
 }
 
-func (w *Workspace) roomFor(ctx context.Context, r *repo, name, into string, done *undo) (string, error) {
+// restore makes a worktree of a rescue at path, which is an empty directory. The note says why
+// HEAD is detached.
+func (c rescued) restore(ctx context.Context, r *repo, path string, done *undo) (note string, err error) {
+	start := c.hash
+	if c.work && c.base() != "" {
+		start = c.base()
+	}
+	inside, dir, err := r.addWorktree(ctx, done, path, start, "--detach")
+	if err != nil {
+		return "", err
+	}
+	if _, err := inside.run(ctx, "read-tree", "--reset", "-u", "--no-recurse-submodules", c.hash); err != nil || !c.work {
+		return "", err
+	}
+	if err := restoreExact(ctx, inside, c, path, dir); err != nil {
+		return "", err
+	}
+	return r.takeBranch(ctx, inside, c)
+}
+
+func (w *Workspace) dirFor(ctx context.Context, r *repo, name, into string, done *undo) (string, error) {
 	if into == "" {
-		path, _, err := w.makeRoom(ctx, r, swarm.WorkspaceSpec{Name: name, Base: r.main}, done)
+		path, _, err := w.makeDir(ctx, r, swarm.WorkspaceSpec{Name: name, Base: r.main}, done)
 		return path, err
 	}
 	path := filepath.Clean(into)
@@ -410,7 +414,7 @@ func (r *repo) takeBranch(ctx context.Context, inside git, c rescued) (note stri
 	case tip != c.base():
 		return detached("has moved since then"), nil
 	}
-	return "", whole(ctx, inside, "symbolic-ref", "HEAD", "refs/heads/"+c.branch)
+	return "", inside.whole(ctx, "symbolic-ref", "HEAD", "refs/heads/"+c.branch)
 }
 
 // changes lists the files that differ between two commits or trees; an empty one has no

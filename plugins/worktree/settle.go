@@ -29,7 +29,7 @@ func (t *tree) settle(ctx context.Context, r *rescues) error {
 	}
 	tips := unique(slices.Concat(r.hashes, strings.Fields(visited), strings.Fields(stashed), strings.Fields(t.head)))
 	// Older objects do not depend on the worktree.
-	first := firstHead(t.admin)
+	first := t.admin.firstHead()
 	tips = slices.DeleteFunc(tips, func(tip string) bool { return tip == first })
 	if len(tips) == 0 {
 		return nil

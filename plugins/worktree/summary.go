@@ -17,22 +17,21 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// summary is Diff for a list of workers: four git processes, three of them at the same time,
+// summary is compare for a list of workers: four git processes, three of them at the same time,
 // no lock and no new objects.
-func (w *Workspace) summary(ctx context.Context, ref swarm.WorkspaceRef) (swarm.Diff, error) {
+func summary(ctx context.Context, g git, ref swarm.WorkspaceRef) (swarm.Diff, error) {
 	a, common, err := own(ref)
 	if err != nil {
 		return swarm.Diff{}, err
 	}
-	g := w.git.within(ref.Path, a.dir, common)
-	if err := w.git.at(common).owned(ctx, ref.Path, a.dir); err != nil {
+	if err := g.at(common).owned(ctx, ref.Path, a.dir); err != nil {
 		return swarm.Diff{}, err
 	}
-	g, err = g.disarmed(ctx)
+	g, err = g.within(ref.Path, a.dir, common).disarmed(ctx)
 	if err != nil {
 		return swarm.Diff{}, err
 	}
-	from := firstHead(a)
+	from := a.firstHead()
 	if from == "" {
 		return swarm.Diff{}, fmt.Errorf("%w: the beginning of worktree %s is not known", swarm.ErrUnavailable, ref.Path)
 	}
@@ -71,7 +70,7 @@ func (w *Workspace) summary(ctx context.Context, ref swarm.WorkspaceRef) (swarm.
 // own returns the administrative directory of the worktree that ref names, and the directory
 // that all working trees share, without git.
 func own(ref swarm.WorkspaceRef) (admin, string, error) {
-	if !isDir(ref.Path) {
+	if info, err := os.Lstat(ref.Path); err != nil || !info.IsDir() {
 		return admin{}, "", fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
 	}
 	p, err := gitdir.Discover(ref.Path)
@@ -82,11 +81,11 @@ func own(ref swarm.WorkspaceRef) (admin, string, error) {
 	if err != nil {
 		return admin{}, "", err
 	}
-	admins, err := (&repo{common: base.Common}).admins()
+	all, err := admins(base.Common)
 	if err != nil {
 		return admin{}, "", err
 	}
-	for _, a := range admins {
+	for _, a := range all {
 		if a.dir == p.GitDir && a.worktree == ref.Path && a.id == ref.ID && ref.ID != "" {
 			return a, base.Common, a.plain()
 		}
@@ -101,7 +100,7 @@ func isDir(path string) bool {
 
 // firstHead returns the commit that was checked out when the worktree was made: the first one
 // in the log of its HEAD; empty without that log.
-func firstHead(a admin) string {
+func (a admin) firstHead() string {
 	log, err := safefile.ReadForeign(filepath.Join(a.dir, "logs", "HEAD"), logLimit)
 	if err != nil {
 		return ""

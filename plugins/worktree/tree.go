@@ -51,12 +51,12 @@ type tree struct {
 // worktree.
 func (r *repo) find(ctx context.Context, ref swarm.WorkspaceRef) (*tree, *swarm.Kept, error) {
 	t := &tree{repo: r, ref: ref}
-	admins, err := r.admins()
+	all, err := admins(r.common)
 	if err != nil {
 		return nil, nil, err
 	}
 	var moved string
-	for _, a := range admins {
+	for _, a := range all {
 		switch {
 		case a.worktree == ref.Path:
 			t.admin = a

@@ -97,11 +97,11 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 		return swarm.WorkspaceRef{}, err
 	}
 	defer unlock()
-	admins, err := r.admins()
+	all, err := admins(r.common)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
-	for _, a := range admins {
+	for _, a := range all {
 		if spec.ID == "" || a.id != spec.ID {
 			continue
 		}

@@ -159,7 +159,7 @@ func (t *tree) hiddenChanges(ctx context.Context) (*swarm.Kept, error) {
 		return nil, nil
 	}
 	n := 0
-	err := t.withIndex(ctx, func(g git) error {
+	err := t.withIndex(ctx, func(g git, _ string) error {
 		changed, deleted, err := t.unhide(ctx, g)
 		for _, path := range slices.Concat(changed, deleted) {
 			if slices.ContainsFunc(t.index, func(e indexEntry) bool { return e.path == path && e.hidden() }) {

@@ -118,7 +118,7 @@ func (t *tree) commitTree(ctx context.Context, tree string, parents []string, wh
 
 // indexTree makes a tree of what is in the index without conflicts.
 func (t *tree) indexTree(ctx context.Context) (hash string, err error) {
-	err = t.withIndex(ctx, func(g git) error {
+	err = t.withIndex(ctx, func(g git, _ string) error {
 		var conflicts []string
 		for _, e := range t.index {
 			if e.stage != "0" {
@@ -141,7 +141,7 @@ var portable = []string{"core.protectNTFS=true", "core.protectHFS=true"}
 // workTree makes a tree of the files as they are, but for those that git refuses to hold, and
 // returns the files that exist nowhere else and those that are deleted.
 func (t *tree) workTree(ctx context.Context) (hash string, saved, deleted []string, err error) {
-	err = t.withIndex(ctx, func(g git) error {
+	err = t.withIndex(ctx, func(g git, _ string) error {
 		var changed []string
 		if changed, deleted, err = t.unhide(ctx, g); err != nil {
 			return err
@@ -194,8 +194,7 @@ func unique(paths []string) []string {
 // more entries, what its conflicts refer to.
 func (t *tree) exactIndex(ctx context.Context) ([]string, error) {
 	var entries []string
-	err := t.withIndex(ctx, func(g git) error {
-		file, _ := strings.CutPrefix(g.env[len(g.env)-1], "GIT_INDEX_FILE=")
+	err := t.withIndex(ctx, func(_ git, file string) error {
 		hash, err := t.git.line(ctx, "hash-object", "-w", "--no-filters", file)
 		entries = append(entries, "100644 blob "+hash+"\tindex")
 		return err

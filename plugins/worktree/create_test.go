@@ -318,7 +318,7 @@ func TestFindHalfMade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := withWorktree(t)
-			f.must(os.Remove(filepath.Join(f.admin(), madeFile)))
+			f.must(os.Remove(filepath.Join(f.admin(), "swarm-made")))
 			c.damage(f)
 			spec := spec
 			spec.Base = f.repo

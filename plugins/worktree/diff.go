@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -17,45 +16,30 @@ func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Di
 		return summary(ctx, w.git, ref)
 	}
 	r, unlock, kept, err := w.openBase(ctx, ref)
+	var t *tree
+	if r != nil {
+		defer unlock()
+		if r.git, err = r.git.disarmed(ctx); err == nil {
+			t, kept, err = r.find(ctx, ref)
+		}
+	}
 	switch {
 	case err != nil:
 		return swarm.Diff{}, err
 	case kept != nil:
-		return swarm.Diff{}, unavailable(kept)
-	case r == nil:
-		return swarm.Diff{}, notThere(ref)
+		return swarm.Diff{}, fmt.Errorf("%w: %s", swarm.ErrUnavailable, kept.Reason)
+	case t == nil || t.missing:
+		return swarm.Diff{}, fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
 	}
-	defer unlock()
-	return compareFiles(ctx, r, ref, o.Colour)
+	return compareTree(ctx, t, o.Colour)
 }
 
-func unavailable(kept *swarm.Kept) error {
-	return fmt.Errorf("%w: %s", swarm.ErrUnavailable, kept.Reason)
-}
-
-func notThere(ref swarm.WorkspaceRef) error {
-	return fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
-}
-
-// compareFiles compares a worktree with its beginning, under the lock of its repository.
-func compareFiles(ctx context.Context, r *repo, ref swarm.WorkspaceRef, colour swarm.Colour) (swarm.Diff, error) {
-	var err error
-	if r.git, err = r.git.disarmed(ctx); err != nil {
-		return swarm.Diff{}, err
-	}
-	t, kept, err := r.find(ctx, ref)
-	switch {
-	case err != nil:
-		return swarm.Diff{}, err
-	case kept != nil:
-		return swarm.Diff{}, unavailable(kept)
-	case t.missing:
-		return swarm.Diff{}, notThere(ref)
-	}
+// compareTree compares a worktree with its beginning. The repository is locked and disarmed.
+func compareTree(ctx context.Context, t *tree, colour swarm.Colour) (d swarm.Diff, err error) {
 	if t.git, err = t.git.disarmed(ctx); err != nil {
 		return swarm.Diff{}, err
 	}
-	if err := r.plainObjects(); err != nil {
+	if err := t.repo.plainObjects(); err != nil {
 		return swarm.Diff{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
 	}
 	from, err := t.beginning(ctx)
@@ -66,12 +50,11 @@ func compareFiles(ctx context.Context, r *repo, ref swarm.WorkspaceRef, colour s
 	if err != nil {
 		return swarm.Diff{}, err
 	}
-	var d swarm.Diff
-	if d.Files, err = r.changes(ctx, from, to); err != nil {
+	if d.Files, err = t.repo.changes(ctx, from, to); err != nil {
 		return swarm.Diff{}, err
 	}
 	d.Ahead, d.Behind = t.git.distance(ctx)
-	d.Command, d.Env, d.Unset, err = r.show(ctx, from, to, colour)
+	d.Command, d.Env, d.Unset, err = t.repo.show(ctx, from, to, colour)
 	return d, err
 }
 
@@ -128,25 +111,15 @@ func (r *repo) show(ctx context.Context, from, to string, colour swarm.Colour) (
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	command = []string{r.git.bin, "-C", r.main}
-	for _, s := range slices.Concat(settings, r.git.more, []string{"pager.diff=true"}) {
-		command = append(command, "-c", s)
-	}
-	command = append(command, "diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "-O/dev/null")
+	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "-O/dev/null"}
 	switch {
 	case colour == swarm.ColourAlways:
-		command = append(command, "--color=always")
+		args = append(args, "--color=always")
 	case colour == swarm.ColourNever || os.Getenv("NO_COLOR") != "":
-		command = append(command, "--no-color")
+		args = append(args, "--no-color")
 	}
-	command = append(command, from, to, "--")
-	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "GIT_") && !slices.Contains(passedOn, name) {
-			unset = append(unset, name)
-		}
-	}
-	env = append(slices.Clone(r.git.env), "GIT_PAGER="+pager, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1")
-	return command, env, unset, nil
+	command, env, unset = r.git.set("pager.diff=true").forUser(append(args, from, to, "--")...)
+	return command, append(env, "GIT_PAGER="+pager, "GIT_NO_LAZY_FETCH=1"), unset, nil
 }
 
 // pager returns the user's pager, as git finds it but for the repository's configuration.

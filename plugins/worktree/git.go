@@ -162,13 +162,30 @@ func (g git) read(ctx context.Context, stdin io.Reader, use func(io.Reader) erro
 	return err
 }
 
-// pipe runs git, from stdin to stdout.
-func (g git) pipe(ctx context.Context, stdin io.Reader, stdout io.Writer, args ...string) error {
+// argv returns the arguments of a call, with all settings.
+func (g git) argv(args []string) []string {
 	argv := make([]string, 0, 2*(len(settings)+len(g.more))+len(args))
 	for _, s := range slices.Concat(settings, g.more) {
 		argv = append(argv, "-c", s)
 	}
-	cmd := exec.CommandContext(ctx, g.bin, append(argv, args...)...)
+	return append(argv, args...)
+}
+
+// forUser returns a command that the user's terminal is to run, the variables that it needs, and
+// the names of those that it must not inherit.
+func (g git) forUser(args ...string) (command, env, unset []string) {
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "GIT_") && !slices.Contains(passedOn, name) {
+			unset = append(unset, name)
+		}
+	}
+	command = append([]string{g.bin, "-C", g.dir}, g.argv(args)...)
+	return command, append(slices.Clone(g.env), "GIT_OPTIONAL_LOCKS=0"), unset
+}
+
+// pipe runs git, from stdin to stdout.
+func (g git) pipe(ctx context.Context, stdin io.Reader, stdout io.Writer, args ...string) error {
+	cmd := exec.CommandContext(ctx, g.bin, g.argv(args)...)
 	cmd.Dir, cmd.Env = g.dir, g.environ()
 	// On SIGTERM git removes its lock files and a worktree that is half made. The git
 	// processes that it started must do so too: they would go on, and hold locks.

@@ -53,7 +53,7 @@ func lsFiles(ctx context.Context, g git) ([]indexEntry, error) {
 }
 
 // withIndex calls use with a git that works on a copy of the index.
-func (t *tree) withIndex(ctx context.Context, use func(git) error) error {
+func (t *tree) withIndex(ctx context.Context, use func(g git, file string) error) error {
 	return withScratch(func(file string) error {
 		if err := copyFile(filepath.Join(t.admin.dir, "index"), file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -64,7 +64,7 @@ func (t *tree) withIndex(ctx context.Context, use func(git) error) error {
 		if _, err := g.run(ctx, "update-index", "--no-split-index", "--force-write-index"); err != nil {
 			return err
 		}
-		return use(g)
+		return use(g, file)
 	})
 }
 

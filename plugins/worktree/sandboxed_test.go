@@ -42,7 +42,7 @@ func moved(f *fixture, dir, to string) {
 
 func attacks() map[string]attack {
 	makeBranch := func(f *fixture, _ string) { f.git(f.repo, "branch", "next") }
-	rescue := func(f *fixture, _ string) { f.git(f.repo, "update-ref", rescuePrefix+"w/1", "HEAD") }
+	rescue := func(f *fixture, _ string) { f.git(f.repo, "update-ref", "refs/swarm/rescue/"+"w/1", "HEAD") }
 	evil := func(f *fixture, dir, outside string) {
 		run := "touch " + word(outside+"/ran") + "; cat"
 		for _, key := range []string{"core.fsmonitor", "core.alternateRefsCommand", "core.sshCommand", "filter.evil.clean", "filter.evil.smudge", "diff.external", "diff.evil.textconv", "core.pager"} {
@@ -108,7 +108,7 @@ func attacks() map[string]attack {
 		"lost commondir": {func(f *fixture, _, admin, outside string) { link(f, outside, admin+"/refs") }, nil},
 		"packed-refs":    {func(f *fixture, _, admin, outside string) { link(f, outside+"/file", admin+"/packed-refs") }, nil},
 		"locked":         {func(f *fixture, _, admin, outside string) { link(f, outside+"/file", admin+"/locked") }, nil},
-		"marker":         {func(f *fixture, _, admin, outside string) { link(f, outside+"/file", admin+"/"+markerFile) }, nil},
+		"marker":         {func(f *fixture, _, admin, outside string) { link(f, outside+"/file", admin+"/swarm-worker") }, nil},
 		"config of admin": {func(f *fixture, _, admin, outside string) {
 			f.write(admin, "config", "[core]\n\tfsmonitor = touch "+outside+"/ran\n\thooksPath = "+outside+"\n")
 		}, nil},
@@ -254,7 +254,7 @@ func TestReplacedMarker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := withWorktree(t)
-			mark := filepath.Join(f.repo, ".git", "worktrees", "w", markerFile)
+			mark := filepath.Join(f.repo, ".git", "worktrees", "w", "swarm-worker")
 			f.must(os.Remove(mark))
 			f.must(spoil(mark))
 			other := f.create(swarm.WorkspaceSpec{ID: "id-other", Name: "other", Base: f.repo})
@@ -300,7 +300,7 @@ func TestSubmodulesThatNeverEnd(t *testing.T) {
 				f.must(unix.Mkfifo(git+"/"+name, 0o600))
 				w := newWorkspace()
 				w.submoduleLimit = 3 * time.Second
-				ctx, cancel := context.WithTimeout(t.Context(), undoLimit*2)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				if _, err := w.Diff(ctx, f.ref, swarm.DiffOptions{}); ctx.Err() != nil {
 					t.Fatalf("Diff waited: %v", err)

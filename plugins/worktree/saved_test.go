@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -75,11 +77,10 @@ func TestSavedInTheSameSecond(t *testing.T) {
 	f := withWorktree(t)
 	path := filepath.Join(f.ref.Path, "tracked")
 	for {
-		before, err := lstat(path)
-		f.must(err)
+		var before, after unix.Stat_t
+		f.must(unix.Lstat(path, &before))
 		f.write(f.ref.Path, "tracked", "two\n")
-		after, err := lstat(path)
-		f.must(err)
+		f.must(unix.Lstat(path, &after))
 		if before.Ctim.Sec == after.Ctim.Sec && before.Mtim.Sec == after.Mtim.Sec {
 			break
 		}
@@ -141,8 +142,8 @@ func TestRestoreBranch(t *testing.T) {
 		"is gone":              func(f *fixture) { f.git(f.repo, "branch", "-D", "w") },
 		"is checked out at":    func(f *fixture) { f.git(f.repo, "switch", "-q", "w") },
 		"without the name of its branch, so HEAD is detached: 'git switch -c BRANCH'": func(f *fixture) {
-			ref := f.git(f.repo, "for-each-ref", "--format=%(refname)", rescuePrefix)
-			old := strings.Replace(f.git(f.repo, "cat-file", "commit", strings.TrimSpace(ref)), branchTrailer+"w\n", "", 1)
+			ref := f.git(f.repo, "for-each-ref", "--format=%(refname)", "refs/swarm/rescue/")
+			old := strings.Replace(f.git(f.repo, "cat-file", "commit", strings.TrimSpace(ref)), "Swarm-Branch: w\n", "", 1)
 			f.write(f.top, "old", old)
 			f.git(f.repo, "update-ref", strings.TrimSpace(ref), strings.TrimSpace(f.git(f.repo, "hash-object", "-t", "commit", "-w", filepath.Join(f.top, "old"))))
 		},
@@ -254,7 +255,11 @@ func TestHostileDiff(t *testing.T) {
 		t.Fatal(err)
 	}
 	// With a terminal git starts a pager.
-	cmd := f.command("/", "script", "-qec", shell(d.Command...), "/dev/null")
+	var show strings.Builder
+	for _, arg := range d.Command {
+		show.WriteString(word(arg) + " ")
+	}
+	cmd := f.command("/", "script", "-qec", show.String(), "/dev/null")
 	cmd.Env = append(append(cmd.Env, "TERM=xterm", "LESS=FRX"), d.Env...)
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "two") {
 		t.Errorf("%v:\n%s", err, out)

@@ -83,7 +83,7 @@ func (s *snapshot) add(sum hash.Hash, dev any, root, rel string) error {
 		}
 		s.list(name, e.Type())
 		if st.Mode&unix.S_IFMT != unix.S_IFDIR {
-			if git := slices.Contains(readByGit, e.Name()); git && st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFLNK {
+			if opened := slices.Contains(readByGit, e.Name()); opened && st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFLNK {
 				return fmt.Errorf("%s is not a regular file", quote(name))
 			}
 			continue

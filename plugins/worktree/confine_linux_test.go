@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swarmhost/swarm/plugins/worktree/git"
 	"github.com/swarmhost/swarm/shared/machinetest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -95,10 +96,10 @@ func TestLinksPlantedMeanwhile(t *testing.T) {
 				f.write(f.ref.Path, "tracked", "two\n")
 				f.write(f.ref.Path, "new", "new\n")
 				w := newWorkspace()
-				w.git.open = !confined
+				w.git.Unconfined = !confined
 				var before string
 				var made []string
-				w.git.before = func(args []string) {
+				w.git.Before = func(args []string) {
 					adds := args[0] != "update-index" || slices.Contains(args, "--add")
 					if before == "" && args[0] == r.verb && adds {
 						r.plant(f, git, outside)
@@ -127,7 +128,7 @@ func TestFiltersWrite(t *testing.T) {
 	t.Parallel()
 	f := withWorktree(t)
 	at := f.top + "/filtered"
-	f.git(f.repo, "config", "filter.mine.clean", "tee -a "+word(at))
+	f.git(f.repo, "config", "filter.mine.clean", "tee -a "+git.Word(at))
 	f.write(f.ref.Path, ".gitattributes", "new filter=mine\n")
 	f.write(f.ref.Path, "new", "text\n")
 	res, err := newWorkspace().Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
@@ -155,7 +156,7 @@ func TestDirectoryReplacedMeanwhile(t *testing.T) {
 	before := f.manifest(outside)
 	over, done := make(chan struct{}), make(chan struct{})
 	w := newWorkspace()
-	w.git.before = func(args []string) {
+	w.git.Before = func(args []string) {
 		if args[0] != "worktree" || args[1] != "remove" {
 			return
 		}

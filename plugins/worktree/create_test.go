@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/plugins/worktree/git"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -239,7 +240,7 @@ func TestCheckOutLocksNoRef(t *testing.T) {
 	f.git(f.repo, "add", "--all")
 	f.git(f.repo, "commit", "-qm", "filter")
 	lock := filepath.Join(f.repo, ".git/refs/heads/w.lock")
-	f.git(f.repo, "config", "filter.lock.smudge", "touch "+word(lock)+" && cat")
+	f.git(f.repo, "config", "filter.lock.smudge", "touch "+git.Word(lock)+" && cat")
 	if _, err := newWorkspace().Create(t.Context(), swarm.WorkspaceSpec{ID: "id", Name: "w", Base: f.repo}); err != nil {
 		t.Fatal(err)
 	}
@@ -253,10 +254,10 @@ func TestNoHooks(t *testing.T) {
 	trace := filepath.Join(f.top, "trace")
 	for _, hook := range []string{"post-checkout", "reference-transaction", "post-index-change", "fsmonitor"} {
 		path := filepath.Join(f.repo, ".git/hooks", hook)
-		f.write(f.repo, ".git/hooks/"+hook, "#!/bin/sh\necho "+hook+" >> "+word(trace)+"\n")
+		f.write(f.repo, ".git/hooks/"+hook, "#!/bin/sh\necho "+hook+" >> "+git.Word(trace)+"\n")
 		f.must(os.Chmod(path, 0o755))
 	}
-	f.git(f.repo, "config", "core.fsmonitor", word(filepath.Join(f.repo, ".git/hooks/fsmonitor")))
+	f.git(f.repo, "config", "core.fsmonitor", git.Word(filepath.Join(f.repo, ".git/hooks/fsmonitor")))
 	f.ref = f.create(swarm.WorkspaceSpec{ID: "id-w", Name: "w", Base: f.repo})
 	f.write(f.ref.Path, "new", "new")
 	if res, err := newWorkspace().Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true}); err != nil || res.Kept != nil {

@@ -8,11 +8,11 @@
 // in a commit that a ref of the repository reaches, or in a rescue, which is a
 // ref under refs/swarm/rescue/<name>/<time> that Remove made. Anything that
 // can't be inspected, and anything that changes while it is being inspected,
-// keeps the worktree. The checks are listed in one place, see checks.
+// keeps the worktree. Package inspect has the checks, and package rescue saves.
 //
 // Ignored directories (dependencies, build output) are the one exception: their contents
 // are removed, unless they hold a git repository. Ignored files elsewhere, such as .env,
-// are rescued. More than [ignoredLimit] of them keeps the worktree; RemoveOptions.Force
+// are rescued. More than 10 MiB of them keeps the worktree; RemoveOptions.Force
 // rescues them whatever their size.
 //
 // # How it is removed
@@ -32,13 +32,10 @@
 //
 // # Git
 //
-// Hooks, fsmonitor and automatic maintenance are off in every call, and the
-// GIT_ variables of the caller are not passed on, except those that only say
-// where configuration and programs are. Clean and smudge filters of the
-// repository do run, because a checkout is wrong without them; but not those of a
-// repository whose configuration others can write, see git.guarded, none of those that only
-// the configuration of a submodule names, and none for a diff that is shown, see
-// git.disarmed. A directory that is laid out as a repository, without a .git that leads to it, is not used:
-// it may have come with a clone. Git directories are examined before git reads
-// them, see package gitdir.
+// Package git runs it, without hooks and without the variables of the caller. Clean and smudge
+// filters of the repository do run, because a checkout is wrong without them; but not those of a
+// repository whose configuration others can write, none of those that only the configuration of a
+// submodule names, and none for a diff that is shown. A directory that is laid out as a repository,
+// without a .git that leads to it, is not used: it may have come with a clone. Git directories are
+// examined before git reads them, see package gitdir.
 package worktree

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swarmhost/swarm/plugins/worktree/git"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -14,7 +15,7 @@ import (
 func (f *fixture) plant(dir string) (ran string) {
 	f.Helper()
 	ran = filepath.Join(f.top, "ran")
-	run := "echo ran >> " + word(ran) + "; cat"
+	run := "echo ran >> " + git.Word(ran) + "; cat"
 	for _, key := range []string{"filter.evil.clean", "filter.evil.smudge", "core.fsmonitor", "diff.external", "diff.evil.textconv", "core.pager", "core.sshCommand"} {
 		f.git(dir, "config", key, run)
 	}
@@ -57,7 +58,7 @@ func TestExchangedRepository(t *testing.T) {
 			f.write(wt, "tracked", "two\n")
 			f.write(wt, "new", "new\n")
 			w := newWorkspace()
-			w.git.bin = f.wrap(`wt=` + word(wt) + `
+			w.git.Bin = f.wrap(`wt=` + git.Word(wt) + `
 				case "$PWD" in "$wt"*)
 				test "$GIT_DIR" && test "$GIT_WORK_TREE" || echo "$@" >> '` + f.top + `/searched'
 				cp '` + f.top + `/planted' "$wt/.git" ;;
@@ -95,7 +96,7 @@ func TestExchangedConfiguration(t *testing.T) {
 	f.write(sub, "code", "two\n")
 	ran := filepath.Join(f.top, "ran")
 	w := newWorkspace()
-	w.git.bin = f.wrap(`sub=` + word(sub) + `
+	w.git.Bin = f.wrap(`sub=` + git.Word(sub) + `
 	case "$PWD" in "$sub"*)
 		test "$GIT_DIR" && test "$GIT_WORK_TREE" || echo "$@" >> '` + f.top + `/searched'
 		env -u GIT_DIR -u GIT_COMMON_DIR -u GIT_WORK_TREE git config filter.late.clean "echo ran >> '` + ran + `'; cat"

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/plugins/worktree/gittest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -96,11 +97,7 @@ func (f *fixture) command(dir string, name string, args ...string) *exec.Cmd {
 func userCommand(ctx context.Context, dir string, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "GIT_DIR=") && !strings.HasPrefix(kv, "GIT_WORK_TREE=") && !strings.HasPrefix(kv, "GIT_INDEX_FILE=") {
-			cmd.Env = append(cmd.Env, kv)
-		}
-	}
+	cmd.Env = gittest.Env()
 	return cmd
 }
 
@@ -123,13 +120,7 @@ func (f *fixture) fails(dir string, args ...string) {
 
 func (f *fixture) write(dir, name, content string) {
 	f.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		f.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		f.Fatal(err)
-	}
+	gittest.Write(f, dir, name, content)
 }
 
 // commit commits a change of a file in dir, and returns it.

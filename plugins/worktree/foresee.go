@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/plugins/worktree/repo"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -28,21 +28,21 @@ func (w *Workspace) CheckCreate(ctx context.Context, c swarm.WorkspaceCheck) err
 	if c.Removed != nil {
 		going = append(going, c.Removed.Path)
 	}
-	at, err := r.startOf(ctx, c.Spec, going...)
-	if err != nil || at.commit == "" {
+	at, err := r.StartOf(ctx, c.Spec, going...)
+	if err != nil || at.Commit == "" {
 		return err
 	}
-	return r.checkNewBranch(ctx, branchOf(c.Spec))
+	return r.CheckNewBranch(ctx, repo.BranchOf(c.Spec))
 }
 
 // checkPlace returns the path of a new worktree, or the error with which makeDir would fail.
-func (w *Workspace) checkPlace(ctx context.Context, r *repo, c swarm.WorkspaceCheck) (string, error) {
-	parent := r.parentOf(c.Spec)
+func (w *Workspace) checkPlace(ctx context.Context, r *repo.Repo, c swarm.WorkspaceCheck) (string, error) {
+	parent := r.ParentOf(c.Spec)
 	top, err := existing(parent)
 	if err != nil {
 		return "", noParent(err)
 	}
-	if err := r.trusted(top); err != nil {
+	if err := r.Trusted(top); err != nil {
 		return "", untrusted(parent, err)
 	}
 	const writeAndSearch = unix.W_OK | unix.X_OK
@@ -62,7 +62,7 @@ func (w *Workspace) checkPlace(ctx context.Context, r *repo, c swarm.WorkspaceCh
 	if err := free(path); err != nil {
 		return "", err
 	}
-	return path, r.eachStale(path, func(old swarm.WorkspaceRef) (*swarm.Kept, error) {
+	return path, eachStale(r, path, func(old swarm.WorkspaceRef) (*swarm.Kept, error) {
 		state, err := w.Inspect(ctx, old, swarm.RemoveOptions{Vacant: true})
 		return state.Kept, err
 	})
@@ -85,29 +85,4 @@ func existing(dir string) (string, error) {
 		}
 		dir = filepath.Dir(dir)
 	}
-}
-
-// checkNewBranch returns the error with which makeBranch would fail.
-func (r *repo) checkNewBranch(ctx context.Context, branch string) error {
-	if err := r.plainRef("refs/heads/" + branch); err != nil {
-		return invalid("cannot make branch '%s': %w", branch, err)
-	}
-	// Git keeps no branch whose name is a directory of another one.
-	for i, c := range branch {
-		if c != '/' {
-			continue
-		}
-		exists, err := r.hasRef(ctx, "refs/heads/"+branch[:i])
-		if err != nil {
-			return err
-		}
-		if exists {
-			return invalid("cannot make branch '%s': there is a branch '%s'", branch, branch[:i])
-		}
-	}
-	below, err := r.git.line(ctx, "for-each-ref", "--count=1", "--format=%(refname)", "refs/heads/"+branch+"/")
-	if err == nil && below != "" {
-		return invalid("cannot make branch '%s': there is a branch '%s'", branch, strings.TrimPrefix(below, "refs/heads/"))
-	}
-	return err
 }

@@ -12,7 +12,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/plugins/worktree/git"
 	"github.com/swarmhost/swarm/shared/machinetest"
+	"github.com/swarmhost/swarm/plugins/worktree/gittest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -163,7 +165,7 @@ func TestProgramsOfANestedRepository(t *testing.T) {
 			f.commit(nested, "file", "one\n")
 			stage(f, f.ref.Path)
 			ran := filepath.Join(f.top, "ran")
-			evil := "touch " + word(ran) + "; cat"
+			evil := "touch " + git.Word(ran) + "; cat"
 			for _, key := range []string{"core.fsmonitor", "filter.evil.clean", "filter.evil.smudge"} {
 				f.git(nested, "config", key, evil)
 			}
@@ -195,9 +197,9 @@ func TestProgramsOfANestedRepository(t *testing.T) {
 // parallel: the other tests allow all directories.
 func TestSafeDirectory(t *testing.T) {
 	machinetest.Root(t)
-	config := filepath.Join(t.TempDir(), "gitconfig")
-	text := strings.ReplaceAll(gitconfig, "[safe]\n\tdirectory = *\n", "")
-	if text == gitconfig || os.WriteFile(config, []byte(text), 0o644) != nil {
+	config := filepath.Join(t.TempDir(), "gittest.Config")
+	text := strings.ReplaceAll(gittest.Config, "[safe]\n\tdirectory = *\n", "")
+	if text == gittest.Config || os.WriteFile(config, []byte(text), 0o644) != nil {
 		t.Fatal("the configuration can't be written")
 	}
 	t.Setenv("GIT_CONFIG_GLOBAL", config)

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/plugins/worktree/gittest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,7 +17,7 @@ import (
 // tests can choose its working directory.
 const removeEnv = "SWARM_TEST_REMOVE"
 
-// removal is what such a process is told and answers.
+// removal is what such a process reads and writes.
 type removal struct {
 	Ref    swarm.WorkspaceRef
 	Opts   swarm.RemoveOptions
@@ -25,18 +25,6 @@ type removal struct {
 	Result swarm.RemoveResult
 	Err    string
 }
-
-const gitconfig = `
-[user]
-	name = A U Thor
-	email = author@example.com
-[safe]
-	directory = *
-[init]
-	defaultBranch = main
-[protocol "file"]
-	allow = always
-`
 
 // environment is what this process was started with.
 var environment = os.Environ()
@@ -49,36 +37,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	home, err := os.MkdirTemp("", "swarm-test-")
-	if err != nil {
-		panic(err)
-	}
-	defer func() { _ = os.RemoveAll(home) }()
-	config := filepath.Join(home, "gitconfig")
-	if err := os.WriteFile(config, []byte(gitconfig), 0o644); err != nil {
-		panic(err)
-	}
-	// For tests that remove as another user.
-	if err := os.Chmod(home, 0o755); err != nil {
-		panic(err)
-	}
-	for k, v := range map[string]string{
-		"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_NOSYSTEM": "1",
-		// None of these may matter.
-		"GIT_DIR": "/nonexistent", "GIT_WORK_TREE": "/nonexistent", "GIT_INDEX_FILE": "/nonexistent", "LC_ALL": "de_DE.UTF-8",
-	} {
-		if err := os.Setenv(k, v); err != nil {
-			panic(err)
-		}
-	}
-	if err := makeTemplate(home); err != nil {
-		panic(err)
-	}
-	return m.Run()
+	os.Exit(gittest.Main(m, makeTemplate))
 }
 
 func remove(in string) error {

@@ -182,7 +182,7 @@ func TestLessSaved(t *testing.T) {
 			f.git(f.ref.Path, "add", "staged")
 			before := f.manifest(f.ref.Path)
 			w := newWorkspace()
-			w.git.before = func(args []string) {
+			w.git.Before = func(args []string) {
 				// Between the trees and the comparison.
 				if args[0] != "update-ref" {
 					return
@@ -197,7 +197,7 @@ func TestLessSaved(t *testing.T) {
 			if what == "index" {
 				empty := filepath.Join(f.top, "empty-index")
 				f.must(f.command(f.repo, "env", "GIT_INDEX_FILE="+empty, "git", "read-tree", "--empty").Run())
-				w.git.bin = f.wrap(`case "$*" in *hash-object*/index) exec git hash-object -w --no-filters '` + empty + `' ;; esac`)
+				w.git.Bin = f.wrap(`case "$*" in *hash-object*/index) exec git hash-object -w --no-filters '` + empty + `' ;; esac`)
 			}
 			res, err := w.Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
 			if err != nil || res.Kept == nil || !strings.HasPrefix(res.Kept.Reason, "cannot save its contents: ") {
@@ -248,7 +248,7 @@ func TestNothingTaken(t *testing.T) {
 	f.write(f.ref.Path, "tracked", "two\n")
 	before := f.manifest(f.ref.Path, ".git")
 	w := newWorkspace()
-	w.git.bin = f.wrap(`case "$*" in *update-index*--add*) exec cat >/dev/null ;; esac`)
+	w.git.Bin = f.wrap(`case "$*" in *update-index*--add*) exec cat >/dev/null ;; esac`)
 	res, err := w.Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
 	if err != nil || res.Kept != nil || len(res.Rescues) != 1 {
 		t.Fatalf("Remove: %+v, %+v, %v", res, res.Kept, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/plugins/worktree/git"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -280,7 +281,7 @@ func TestGitLooksToo(t *testing.T) {
 	f := withWorktree(t)
 	late := filepath.Join(f.ref.Path, "late")
 	wrapper := filepath.Join(f.top, "git")
-	script := `case "$*" in *"worktree remove"*) echo work > ` + word(late) + `;; esac; exec git "$@"`
+	script := `case "$*" in *"worktree remove"*) echo work > ` + git.Word(late) + `;; esac; exec git "$@"`
 	f.must(f.command(f.top, "sh", "-c", `printf '#!/bin/sh\n%s\n' "$1" > git && chmod +x git`, "sh", script).Run())
 	res, err := New(Config{Git: wrapper}, hclog.NewNullLogger()).Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
 	if err == nil {

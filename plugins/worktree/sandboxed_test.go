@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/plugins/worktree/git"
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -44,7 +45,7 @@ func attacks() map[string]attack {
 	makeBranch := func(f *fixture, _ string) { f.git(f.repo, "branch", "next") }
 	rescue := func(f *fixture, _ string) { f.git(f.repo, "update-ref", "refs/swarm/rescue/"+"w/1", "HEAD") }
 	evil := func(f *fixture, dir, outside string) {
-		run := "touch " + word(outside+"/ran") + "; cat"
+		run := "touch " + git.Word(outside+"/ran") + "; cat"
 		for _, key := range []string{"core.fsmonitor", "core.alternateRefsCommand", "core.sshCommand", "filter.evil.clean", "filter.evil.smudge", "diff.external", "diff.evil.textconv", "core.pager"} {
 			f.git(dir, "config", key, run)
 		}
@@ -52,7 +53,7 @@ func attacks() map[string]attack {
 	}
 	hook := func(f *fixture, at, outside string) {
 		f.must(os.MkdirAll(filepath.Dir(at), 0o755))
-		f.must(buildtest.Write(at, []byte("#!/bin/sh\ntouch "+word(outside+"/ran")+"\n"), 0o755))
+		f.must(buildtest.Write(at, []byte("#!/bin/sh\ntouch "+git.Word(outside+"/ran")+"\n"), 0o755))
 	}
 	return map[string]attack{
 		"log of a branch": {func(f *fixture, git, _, outside string) {

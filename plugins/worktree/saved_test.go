@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/plugins/worktree/git"
+	"github.com/swarmhost/swarm/plugins/worktree/rescue"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -112,7 +113,7 @@ func TestRescueRefuses(t *testing.T) {
 	refs, listed := f.git(f.repo, "for-each-ref"), f.git(f.repo, "worktree", "list")
 	for _, req := range []swarm.RescueRequest{
 		{Ref: "refs/heads/main", Action: swarm.RescueDrop},
-		{Ref: rescuePrefix + "w", Action: swarm.RescueDrop},
+		{Ref: rescue.Prefix + "w", Action: swarm.RescueDrop},
 		{Action: swarm.RescueDrop},
 		{Ref: r.Ref, Action: "destroy"},
 		{Ref: r.Ref, Action: swarm.RescueRestore},
@@ -257,7 +258,7 @@ func TestHostileDiff(t *testing.T) {
 	// With a terminal git starts a pager.
 	var show strings.Builder
 	for _, arg := range d.Command {
-		show.WriteString(word(arg) + " ")
+		show.WriteString(git.Word(arg) + " ")
 	}
 	cmd := f.command("/", "script", "-qec", show.String(), "/dev/null")
 	cmd.Env = append(append(cmd.Env, "TERM=xterm", "LESS=FRX"), d.Env...)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/swarmhost/swarm/plugins/worktree/git"
 	"github.com/swarmhost/swarm/plugins/worktree/occupant"
 )
 
@@ -273,14 +274,14 @@ var states = []state{
 		f.live(filepath.Join(wt, "dir"), "sh", "-c", "echo; read x")
 	}},
 	{name: "file open inside", kept: "in use by sh (pid …", forced: "in use by sh (pid …", make: func(f *fixture, wt string) {
-		f.live("/", "sh", "-c", "exec 5<"+word(wt+"/tracked")+"; echo; read x")
+		f.live("/", "sh", "-c", "exec 5<"+git.Word(wt+"/tracked")+"; echo; read x")
 	}},
 	{name: "program inside", kept: "in use by …", forced: "in use by …", make: func(f *fixture, wt string) {
 		cat, err := exec.LookPath("cat")
 		f.must(err)
 		f.must(os.MkdirAll(filepath.Join(wt, "build"), 0o755))
 		f.must(f.command(wt, "cp", cat, "build/prog").Run())
-		f.live("/", "sh", "-c", "echo; exec "+word(wt+"/build/prog"))
+		f.live("/", "sh", "-c", "echo; exec "+git.Word(wt+"/build/prog"))
 		waitFor(f.T, func() bool {
 			ps, err := occupant.In(f.Context(), wt)
 			return err == nil && len(ps) > 0

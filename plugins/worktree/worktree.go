@@ -11,8 +11,20 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/plugins/worktree/diff"
+	"github.com/swarmhost/swarm/plugins/worktree/git"
+	"github.com/swarmhost/swarm/plugins/worktree/inspect"
+	"github.com/swarmhost/swarm/plugins/worktree/repo"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
+
+// lockLimit is how long a call waits for the lock: some checkouts and removals of
+// large repositories, one after the other.
+const lockLimit = 2 * time.Minute
+
+// submoduleLimit is how long the examination of all submodules of a worktree may take. Their
+// configuration may include a file that never ends.
+const submoduleLimit = time.Minute
 
 // Version is the plugin's version.
 const Version = "0.1.0"
@@ -25,7 +37,7 @@ type Config struct {
 
 // Workspace makes and removes worktrees. It holds no state.
 type Workspace struct {
-	git git
+	git git.Git
 	log hclog.Logger
 	// lockLimit and submoduleLimit are shorter in tests.
 	lockLimit, submoduleLimit time.Duration
@@ -46,7 +58,7 @@ var (
 // New returns a workspace plugin.
 func New(cfg Config, log hclog.Logger) *Workspace {
 	bin := cmp.Or(cfg.Git, "git")
-	return &Workspace{git: git{bin: bin}, log: log, lockLimit: lockLimit, submoduleLimit: submoduleLimit}
+	return &Workspace{git: git.Git{Bin: bin}, log: log, lockLimit: lockLimit, submoduleLimit: submoduleLimit}
 }
 
 // The oldest git that lists worktrees with -z.
@@ -75,7 +87,7 @@ func (w *Workspace) Report(ctx context.Context) (string, error) {
 }
 
 func (w *Workspace) version(ctx context.Context) (string, error) {
-	out, err := w.git.at("/").run(ctx, "version")
+	out, err := w.git.At("/").Run(ctx, "version")
 	if err != nil && !errors.Is(err, swarm.ErrUnavailable) {
 		err = fmt.Errorf("%w: git does not run: %w", swarm.ErrUnavailable, err)
 	}
@@ -84,7 +96,7 @@ func (w *Workspace) version(ctx context.Context) (string, error) {
 
 // FindWorkspace implements [swarm.WorkspaceFinder].
 func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
-	r, err := openRepo(ctx, w.git, spec.Base, false)
+	r, err := repo.Open(ctx, w.git, spec.Base, false)
 	if errors.Is(err, swarm.ErrInvalidSpec) {
 		return swarm.WorkspaceRef{}, fmt.Errorf("worktree of '%s': %w: %w", spec.Name, swarm.ErrNotFound, err)
 	}
@@ -92,21 +104,21 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 		return swarm.WorkspaceRef{}, err
 	}
 	// A Create of the same worker may still be running in a plugin that lost its host.
-	unlock, err := r.lock(ctx, w.lockLimit)
+	unlock, err := r.Lock(ctx, w.lockLimit)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
 	defer unlock()
-	all, err := admins(r.common)
+	all, err := repo.Admins(r.Common)
 	if err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
 	for _, a := range all {
-		if spec.ID == "" || a.id != spec.ID {
+		if spec.ID == "" || a.ID != spec.ID {
 			continue
 		}
-		ref := swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: a.worktree, Branch: branchOf(spec), Base: r.main, Dir: r.dir}
-		if a.made {
+		ref := swarm.WorkspaceRef{ID: spec.ID, Name: spec.Name, Path: a.Worktree, Branch: repo.BranchOf(spec), Base: r.Main, Dir: r.Dir}
+		if a.Made {
 			return ref, nil
 		}
 		// Create was killed before its end. No caller got this worktree, so it should hold
@@ -116,4 +128,28 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 		}
 	}
 	return swarm.WorkspaceRef{}, fmt.Errorf("worktree of '%s': %w", spec.Name, swarm.ErrNotFound)
+}
+
+// Diff implements [swarm.Differ].
+func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.DiffOptions) (swarm.Diff, error) {
+	if o.Summary {
+		return diff.Summary(ctx, w.git, ref)
+	}
+	r, unlock, kept, err := w.openBase(ctx, ref)
+	var t *inspect.Tree
+	if r != nil {
+		defer unlock()
+		if r.Git, err = r.Git.Disarmed(ctx); err == nil {
+			t, kept, err = inspect.Find(ctx, r, ref)
+		}
+	}
+	switch {
+	case err != nil:
+		return swarm.Diff{}, err
+	case kept != nil:
+		return swarm.Diff{}, fmt.Errorf("%w: %s", swarm.ErrUnavailable, kept.Reason)
+	case t == nil || t.Missing:
+		return swarm.Diff{}, fmt.Errorf("worktree %s: %w", ref.Path, swarm.ErrNotFound)
+	}
+	return diff.Compare(ctx, t, o.Colour)
 }

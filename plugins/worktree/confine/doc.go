@@ -1,7 +1,7 @@
 // Package confine starts programs that can write in some directories and nowhere else,
 // whatever a path leads to: symbolic links may appear after the caller has looked for them.
 //
-// It is imported by package [github.com/swarmhost/swarm/plugins/worktree] alone.
+// It is imported by the packages of plugins/worktree alone.
 package confine
 
 // Dir is a directory in which a program may write, with all that is below it.

@@ -2,7 +2,7 @@
 // loose objects, unless it is asked, and some of its commands ignore the request; for the
 // directories that name a file it never does it. After a power cut such a file is empty or gone.
 //
-// It is imported by package [github.com/swarmhost/swarm/plugins/worktree] alone.
+// It is imported by the packages of plugins/worktree alone.
 package durable
 
 import (

@@ -2,7 +2,7 @@
 // without running git: git trusts the files in them, and waits for a FIFO. So this is done
 // before git reads a directory that others can write, a worker in a sandbox for instance.
 //
-// It is imported by package [github.com/swarmhost/swarm/plugins/worktree] alone.
+// It is imported by the packages of plugins/worktree alone.
 package gitdir
 
 import (

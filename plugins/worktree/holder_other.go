@@ -1,8 +1,0 @@
-//go:build !linux
-
-package worktree
-
-import "os"
-
-// holder would return the process that holds the lock of a file; only Linux reports it.
-func holder(*os.File) string { return "another process" }

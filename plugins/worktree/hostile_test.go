@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/plugins/worktree/git"
-	"github.com/swarmhost/swarm/shared/machinetest"
 	"github.com/swarmhost/swarm/plugins/worktree/gittest"
+	"github.com/swarmhost/swarm/shared/machinetest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 

@@ -19,6 +19,10 @@ type Workspace struct {
 	Kept *swarm.Kept
 	// Rescues are what each removal saves.
 	Rescues []swarm.Rescue
+	// OnRescue and OnDiff answer questions about saved work and about changes, for a plugin
+	// that announces the capabilities.
+	OnRescue func(swarm.RescueRequest) ([]swarm.SavedWork, error)
+	OnDiff   func(swarm.WorkspaceRef, swarm.DiffOptions) (swarm.Diff, error)
 	// Refuses is the answer to each of the Checks before one is made.
 	Refuses error
 	Checks  []swarm.WorkspaceCheck
@@ -70,4 +74,12 @@ func (f *Workspace) FindWorkspace(_ context.Context, spec swarm.WorkspaceSpec) (
 		return ref, swarm.ErrNotFound
 	}
 	return ref, nil
+}
+
+func (f *Workspace) Rescue(_ context.Context, req swarm.RescueRequest) ([]swarm.SavedWork, error) {
+	return f.OnRescue(req)
+}
+
+func (f *Workspace) Diff(_ context.Context, ref swarm.WorkspaceRef, o swarm.DiffOptions) (swarm.Diff, error) {
+	return f.OnDiff(ref, o)
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/pluginadmin"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -174,9 +176,7 @@ func TestRemoveUnused(t *testing.T) {
 	t.Parallel()
 	for what, arrange := range map[string]func(r *hosttest.Rig) error{
 		"no worker runs": func(r *hosttest.Rig) error {
-			r.Two.End(t, "w", swarm.Exit{})
-			_, err := r.Collect(t.Context())
-			return err
+			return hosttest.KillErrors(r.MustKill(t, worker.Selection{All: true}, kill.Request{}))
 		},
 		"another one owns the worker": func(r *hosttest.Rig) error {
 			return os.WriteFile(filepath.Join(r.Root, "bin", "swarm-plugin-queue"), nil, 0o700)

@@ -115,7 +115,7 @@ func TestFind(t *testing.T) {
 	older, newer, index := work(r.WorkDir, "a", "000001"), work(r.WorkDir, "a", "000002"), work(r.WorkDir, "a", "000002")
 	index.Ref += "/index"
 	other := work(r.WorkDir, "b", "000003")
-	repositories(r, index, older, newer, other)
+	repositories(r, older, newer, index, other)
 	for name, want := range map[string]swarm.SavedWork{
 		"a": newer, "a/000001": older, older.Ref: older, "b": other, index.Ref: index,
 	} {

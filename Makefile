@@ -10,7 +10,8 @@ export CGO_ENABLED := 0
 # The race detector, for all but the database: SQLite is translated from C, and a call of it takes
 # six times as long under the detector.
 RACE    := -race -gcflags modernc.org/...=-race=false
-# Tests of packages run with it if this is set, and some scripts again.
+# Which packages' tests run with it: none, those that have changed, or all. Unless it is none, some
+# scripts run again with programs that have it.
 DETECT  ?=
 # Packages whose tests run at the same time: more than there are processors, as many wait.
 AT_ONCE ?= -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
@@ -44,22 +45,25 @@ examples: ## build, test and use the plugins in docs/examples, as their authors 
 	@$(MAKE) --no-print-directory build
 	@.ci/examples bin
 
-test: ## install what is missing, then run all tests; DETECT=races adds the race detector
+test: ## install what is missing, then run all tests; DETECT=changed or =all adds the race detector
 	@.ci/setup git tmux cc less vim jq bash mandoc bwrap strace node
 	@skips=$$(mktemp) && trap 'rm -f "$$skips"' EXIT && export SWARM_TEST_SKIPS="$$skips"; \
 	  $(MAKE) --no-print-directory -k -j2 test-packages test-scripts; code=$$?; sort -u "$$skips"; exit $$code
 
-# The packages that take longest begin first, so that none is left alone at the end.
-FIRST := ./plugins/worktree ./plugins/tmux ./shared/plugin/plugintest/backendtest ./host/agent ./cmd/swarm-mcp
+# A short run leaves out what only repeats another test. What is linted is vetted then.
+SHORT   := $(if $(filter all,$(DETECT)),,-short) $(if $(DETECT),-vet=off)
+FLAGS   := $(AT_ONCE) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m
 
 test-packages: # all packages but cmd/swarm
-	$(if $(DETECT),CGO_ENABLED=1 $(GO) test $(RACE),$(GO) test -trimpath) $(AT_ONCE) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m \
-	  $(FIRST) ./.ci/house $$($(GO) list ./... | grep -v /cmd/swarm$$)
+	@raced=$$(.ci/packages raced $(DETECT)) && others=$$(.ci/packages others $(DETECT)) && code=0; \
+	  if [ -n "$$raced" ]; then echo "with the race detector: $$(wc -w <<<"$$raced") packages"; \
+	    CGO_ENABLED=1 $(GO) test $(RACE) -vet=off $(FLAGS) $$raced || code=1; fi; \
+	  if [ -n "$$others" ]; then $(GO) test -trimpath $(SHORT) $(FLAGS) $$others || code=1; fi; exit $$code
 
 # Scripts run programs, so they are built as programs are.
 test-scripts: # the scripts of cmd/swarm, and a part of them with programs that have the race detector
-	$(GO) test -trimpath -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m ./cmd/swarm
-	$(if $(DETECT),SWARM_TEST_RACE=1 $(GO) test -trimpath -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m ./cmd/swarm -run '^TestScript$$')
+	$(GO) test -trimpath $(SHORT) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m ./cmd/swarm
+	$(if $(DETECT),SWARM_TEST_RACE=1 $(GO) test -trimpath -vet=off -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m ./cmd/swarm -run '^TestScript$$')
 
 test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@.ci/setup cc
@@ -108,8 +112,9 @@ else
 	  CGO_ENABLED=0 $(TOOL) gotestsum $(AGAIN) --packages ./cmd/swarm -- -tags "$(TAGS) agents" -count 1 -timeout 60m -run TestAgents
 endif
 
-check: export DETECT := races
-check: lint generated tidy darwin test ## all that CI checks
+check: export DETECT := changed
+check: lint generated tidy darwin test ## all that CI checks; DETECT=all has the race detector everywhere
+	@.ci/packages passed
 
 lint: ## golangci-lint, with the layer rules of the design
 	$(TOOL) golangci-lint run ./... ./.ci/bench/... ./.ci/commands/... ./.ci/house/... ./.ci/shots/...

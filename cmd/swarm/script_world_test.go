@@ -46,20 +46,23 @@ func newWorld(env *testscript.Env, root string) *world {
 	return w
 }
 
-// poll asks until ok or until the limit is over, and returns the last answer. Between two
-// looks it rests three times as long as a look takes: other scripts need the processors.
+// poll asks until ok or until the limit has passed, and returns the last answer. Between two
+// looks it rests three times as long as a look takes, and longer the longer it has waited:
+// other scripts need the processors.
 func (w *world) poll(limit time.Duration, ok func() bool) bool {
+	began := time.Now()
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
 	for {
-		began := time.Now()
+		look := time.Now()
 		if ok() {
 			return true
 		}
+		longer := min(time.Since(began)/4, 500*time.Millisecond)
 		select {
 		case <-deadline.C:
 			return ok()
-		case <-time.After(max(20*time.Millisecond, 3*time.Since(began))):
+		case <-time.After(max(20*time.Millisecond, 3*time.Since(look), longer)):
 		}
 	}
 }
@@ -86,11 +89,14 @@ func (w *world) signalAll(sig syscall.Signal, match func(process) bool) int {
 }
 
 // end ends what the script left running. A script that passed must have left
-// nothing but workers that kill --all ends.
+// nothing but workers that kill --all ends. Where all workers have ended that is a fifth of all
+// calls of swarm, so a short run leaves it out there.
 func (w *world) end() {
 	w.watchdog.Stop()
 	if !w.t.Failed() && !w.tolerant {
-		w.killAndClean()
+		if !testing.Short() || w.hasRemains() {
+			w.killAndClean()
+		}
 		w.checkProcesses()
 		w.checkSockets()
 		w.checkSessions()
@@ -103,6 +109,11 @@ func (w *world) end() {
 	if err := leftover.RemoveAll(w.root); err != nil {
 		w.t.Error(err)
 	}
+}
+
+// hasRemains reports whether swarm left a process, a socket or a session.
+func (w *world) hasRemains() bool {
+	return len(w.processes(process.isSwarm)) > 0 || len(sockets(filepath.Join(w.root, "s"))) > 0 || len(w.sessions()) > 0
 }
 
 // killAndClean ends and removes the workers that the script left, each of which has a run
@@ -167,8 +178,14 @@ func (w *world) checkRaces() {
 	}
 }
 
-// checkSessions looks for sessions that swarm named by itself.
 func (w *world) checkSessions() {
+	for _, name := range w.sessions() {
+		w.t.Errorf("swarm left a session behind: %s", name)
+	}
+}
+
+// sessions returns the sessions that swarm named by itself.
+func (w *world) sessions() (names []string) {
 	for _, socket := range sockets(filepath.Join(w.root, "t")) {
 		cmd := exec.CommandContext(w.t.Context(), "tmux", "-S", socket, "list-sessions", "-F", "#{session_name}")
 		out, err := cmd.Output()
@@ -177,10 +194,11 @@ func (w *world) checkSessions() {
 		}
 		for name := range strings.Lines(string(out)) {
 			if strings.HasPrefix(name, "swarm-") {
-				w.t.Errorf("swarm left a session behind: %s", name)
+				names = append(names, strings.TrimSpace(name))
 			}
 		}
 	}
+	return names
 }
 
 func sockets(dir string) (paths []string) {

@@ -10,8 +10,12 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
+// TestContract is TestBinary in this process, where the race detector sees the backend.
 func TestContract(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("TestBinary runs the same cases")
+	}
 	backendtest.Run(t, backendtest.Backend{
 		New:   func(backendtest.T) swarm.Backend { return tmux.New(hclog.NewNullLogger()) },
 		Local: true,

@@ -1,8 +1,6 @@
 package worktree
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest"
@@ -11,8 +9,16 @@ import (
 
 func base(t workspacetest.T) string { return newFixture(t.(*testing.T)).repo }
 
+// pluginPath is the built plugin.
+var pluginPath string
+
+// TestConformance is TestConformanceOfBinary in this process, where the race detector sees the
+// plugin.
 func TestConformance(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("TestConformanceOfBinary runs the same cases")
+	}
 	workspacetest.Run(t, workspacetest.Workspace{
 		New:  func(workspacetest.T) swarm.Workspace { return newWorkspace() },
 		Base: base,
@@ -21,11 +27,5 @@ func TestConformance(t *testing.T) {
 
 func TestConformanceOfBinary(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "swarm-plugin-worktree")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "github.com/swarmhost/swarm/cmd/swarm-plugin-worktree")
-	build.Env = environment
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	workspacetest.RunBinary(t, workspacetest.Binary{Path: path, Base: base})
+	workspacetest.RunBinary(t, workspacetest.Binary{Path: pluginPath, Base: base})
 }

@@ -146,7 +146,7 @@ func (f *fixture) directories() string {
 func TestCreateAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	const n = 20
+	const n = 10
 	var group sync.WaitGroup
 	refs, errs := make([]swarm.WorkspaceRef, n), make([]error, n)
 	for i := range n {
@@ -193,7 +193,7 @@ func TestCreateCancelled(t *testing.T) {
 	before := f.everywhere()
 	cancelled := 0
 	// In larger steps where git is slow: the time is the square of their number.
-	for d := time.Duration(0); ; d += max(2*time.Millisecond, d/20) {
+	for d := time.Duration(0); ; d += max(4*time.Millisecond, d/8) {
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		_, err := newWorkspace().Create(ctx, swarm.WorkspaceSpec{ID: "id", Name: "w", Base: f.repo})
 		cancel()

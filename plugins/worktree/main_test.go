@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/worktree/gittest"
+	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -26,9 +28,6 @@ type removal struct {
 	Err    string
 }
 
-// environment is what this process was started with.
-var environment = os.Environ()
-
 func TestMain(m *testing.M) {
 	if in := os.Getenv(removeEnv); in != "" {
 		if err := remove(in); err != nil {
@@ -37,7 +36,21 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(gittest.Main(m, makeTemplate))
+	os.Exit(run(m))
+}
+
+// run builds the plugin before the tests have a home of their own.
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "swarm-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	pluginPath = filepath.Join(dir, "swarm-plugin-worktree")
+	if err := buildtest.Program(pluginPath, "github.com/swarmhost/swarm/cmd/swarm-plugin-worktree"); err != nil {
+		panic(err)
+	}
+	return gittest.Main(m, makeTemplate)
 }
 
 func remove(in string) error {

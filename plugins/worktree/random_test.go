@@ -24,8 +24,11 @@ var randomNames = []string{
 // them come back, or that the worktree is unchanged.
 func TestRandomWork(t *testing.T) {
 	t.Parallel()
-	const seeds = 16
-	for seed := range uint64(seeds) {
+	seeds := uint64(16)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test has to be repeatable

@@ -60,23 +60,19 @@ func (f *fixture) restored(r swarm.Rescue, before string) {
 // in every list of changes.
 func TestRefusedNames(t *testing.T) {
 	t.Parallel()
-	for name, config := range map[string][]string{
-		"":                    nil,
-		"upper case ignored":  {"core.ignoreCase", "true"},
-		"names of Windows":    {"core.protectNTFS", "false"},
-		"names of darwin":     {"core.protectHFS", "true"},
-		"no modes":            {"core.fileMode", "false"},
-		"no links":            {"core.symlinks", "false"},
-		"line ends":           {"core.autocrlf", "true"},
-		"line ends refused":   {"core.safecrlf", "true"},
-		"stat of index":       {"core.ignoreStat", "true"},
-		"untracked not shown": {"status.showUntrackedFiles", "no"},
+	for name, config := range map[string]map[string]string{
+		"":                         nil,
+		"upper case ignored":       {"core.ignoreCase": "true"},
+		"names of other systems":   {"core.protectNTFS": "false", "core.protectHFS": "true"},
+		"no modes and links":       {"core.fileMode": "false", "core.symlinks": "false"},
+		"line ends":                {"core.autocrlf": "true", "core.safecrlf": "true"},
+		"old stat, none untracked": {"core.ignoreStat": "true", "status.showUntrackedFiles": "no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			if config != nil {
-				f.git(f.repo, "config", config[0], config[1])
+			for key, value := range config {
+				f.git(f.repo, "config", key, value)
 			}
 			f.ref = f.create(swarm.WorkspaceSpec{ID: "id-w", Name: "w", Base: f.repo})
 			wt := f.ref.Path

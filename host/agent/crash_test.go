@@ -48,7 +48,7 @@ func TestKillerKilled(t *testing.T) {
 			m.file("ready")
 		}
 		task := m.task("work")
-		w.crash(call{Kill: &kill{Team: crew, Agent: "ann", Force: true}}, 400*time.Millisecond)
+		w.crash(call{Kill: &killCall{Team: crew, Agent: "ann", Force: true}}, 400*time.Millisecond)
 		_, err := w.host().SweepTeam(t.Context(), crew)
 		w.ok(err)
 		counts[w.whole(m, task)]++

@@ -52,7 +52,7 @@ func TestWhoCanBeKilled(t *testing.T) {
 		w.refused("Unknown agent token", err)
 		// Its environment is not needed to know who it is.
 		ann.tell("unset SWARM_TOKEN SWARM_WORKER_ID SWARM_SHIM")
-		if got := ann.call(call{Kill: &kill{Team: crew, Agent: "bob", Force: force}}); got.Error != "Only the team leader can kill agents" {
+		if got := ann.call(call{Kill: &killCall{Team: crew, Agent: "bob", Force: force}}); got.Error != "Only the team leader can kill agents" {
 			t.Errorf("from inside: %+v", got)
 		}
 	}
@@ -276,7 +276,7 @@ func TestKilledFromInside(t *testing.T) {
 	task := m.task("work")
 	boss := w.spawnIn(crew, "boss", "process", team.RoleLeader)
 	m.tell("export SWARM_TOKEN=" + boss.token)
-	got := m.call(call{Kill: &kill{Team: crew, Agent: "ann", Force: true}})
+	got := m.call(call{Kill: &killCall{Team: crew, Agent: "ann", Force: true}})
 	if diff := cmp.Diff(answer{Phase: team.ForceKilled, Reassigned: []string{task}}, got); diff != "" {
 		t.Error(diff)
 	}

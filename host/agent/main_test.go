@@ -59,12 +59,12 @@ func testMain(m *testing.M) int {
 // call is what a process is told to ask for, in the environment in which it is.
 type call struct {
 	Bin, Dir string
-	Kill     *kill                 `json:",omitempty"`
+	Kill     *killCall             `json:",omitempty"`
 	Respond  *agent.RespondRequest `json:",omitempty"`
 	Spawn    *agent.SpawnRequest   `json:",omitempty"`
 }
 
-type kill struct {
+type killCall struct {
 	Team, Agent string
 	Force       bool
 }

@@ -84,7 +84,7 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 			req.Owner = c.Session.Owner
 		}
 	}
-	w, err := spawn(ctx, h, req, named)
+	w, err := spawnNamed(ctx, h, req, named)
 	if errors.Is(err, swarm.ErrInvalidSpec) {
 		return Result{ExitCode: NotStarted, Problem: errtext.Without(err, swarm.ErrInvalidSpec)}, nil
 	}

@@ -53,7 +53,7 @@ func Start(ctx context.Context, h *host.Host, c Command) (Shell, error) {
 	req.Owner = c.Session.Owner
 	req.Shell = &registry.Shell{Session: in.session, Description: c.Description}
 	req.Transcript = true
-	w, err := spawn(ctx, h, req, prefix)
+	w, err := spawnNamed(ctx, h, req, prefix)
 	if err != nil {
 		return Shell{}, err
 	}
@@ -78,8 +78,8 @@ func policy() swarm.KillOptions {
 	return p
 }
 
-// spawn starts a worker under a name that no other has.
-func spawn(ctx context.Context, h *host.Host, req host.SpawnRequest, prefix string) (host.Worker, error) {
+// spawnNamed starts a worker under a name that no other has.
+func spawnNamed(ctx context.Context, h *host.Host, req host.SpawnRequest, prefix string) (host.Worker, error) {
 	for {
 		req.Name = prefix + newName()
 		w, err := h.Spawn(ctx, req)

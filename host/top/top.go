@@ -49,7 +49,7 @@ func Run(ctx context.Context, o Options) error {
 		profile = max(colorprofile.ANSI, colorprofile.Detect(o.Out, o.Env))
 	}
 	p := tea.NewProgram(newModel(s, theme{plain: o.Plain}),
-		tea.WithContext(ctx), tea.WithInput(&input{File: o.In, ended: cancel}), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env),
+		tea.WithContext(ctx), tea.WithInput(&terminalInput{File: o.In, ended: cancel}), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env),
 		tea.WithColorProfile(profile), tea.WithFPS(frames))
 	s.run(p.Send)
 	_, err := p.Run()
@@ -61,13 +61,13 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// input is the terminal's input. Its end ends the program: nobody could leave it.
-type input struct {
+// terminalInput is the terminal's input. Its end ends the program: nobody could leave it.
+type terminalInput struct {
 	*os.File
 	ended func()
 }
 
-func (i *input) Read(p []byte) (int, error) {
+func (i *terminalInput) Read(p []byte) (int, error) {
 	n, err := i.File.Read(p)
 	if errors.Is(err, io.EOF) {
 		i.ended()

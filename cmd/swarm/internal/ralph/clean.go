@@ -43,12 +43,12 @@ its iteration.`,
 
 func runClean(ctx context.Context, a *app.App, names []string, o *cleanOptions) error {
 	output.FinishWriting()
-	store, err := a.RalphStore()
+	loops, err := a.RalphStore()
 	if err != nil {
 		return err
 	}
 	if o.all {
-		if names, err = store.Names(); err != nil {
+		if names, err = loops.Names(); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func runClean(ctx context.Context, a *app.App, names []string, o *cleanOptions) 
 	results := make([]loopCleanJSON, len(names))
 	var errs []error
 	for i, name := range names {
-		err := removeLoop(ctx, store, name)
+		err := removeLoop(ctx, loops, name)
 		results[i] = loopCleanJSON{Name: name, Cleaned: err == nil, Error: view.ErrorJSON(err)}
 		if err != nil {
 			errs = append(errs, err)
@@ -86,8 +86,8 @@ type loopCleanJSON struct {
 	Error   *string `json:"error"`
 }
 
-func removeLoop(ctx context.Context, store ralph.Store, name string) error {
-	removed, err := store.Remove(ctx, name)
+func removeLoop(ctx context.Context, loops ralph.Store, name string) error {
+	removed, err := loops.Remove(ctx, name)
 	switch {
 	case err != nil:
 		return fmt.Errorf("cannot remove ralph state for '%s': %w", name, err)

@@ -127,22 +127,22 @@ func runFar(ctx context.Context, a *app.App, o *farOptions) error {
 		request.Env = append(request.Env, name+"="+a.Getenv(name))
 	}
 	return a.With(ctx, loaded.Config, func(h *host.Host) error {
-		worker, err := h.Spawn(ctx, request)
+		w, err := h.Spawn(ctx, request)
 		if err != nil {
 			return err
 		}
-		return carry(ctx, a, h, worker)
+		return carry(ctx, a, h, w)
 	})
 }
 
 // carry gives a worker the input of this call and this call its output, until it
 // ends or the context does.
-func carry(ctx context.Context, a *app.App, h *host.Host, worker host.Worker) error {
-	sel := host.Selection{Names: []string{worker.ID}}
+func carry(ctx context.Context, a *app.App, h *host.Host, w host.Worker) error {
+	sel := host.Selection{Names: []string{w.ID}}
 	// It reads until this process ends.
 	go giveLines(ctx, a, h, sel)
 	p := workers.LogPrinter{App: a}
-	err := h.Logs(ctx, worker.ID, swarm.OutputOptions{Follow: true}, p.Print)
+	err := h.Logs(ctx, w.ID, swarm.OutputOptions{Follow: true}, p.Print)
 	code := 0
 	if err == nil {
 		err = h.Wait(ctx, sel, func(w host.Worker) { code = view.ExitCode(w) })

@@ -47,11 +47,11 @@ and pause. 'swarm logs NAME' prints the output of the agent.`,
 }
 
 func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error {
-	store, err := a.RalphStore()
+	loops, err := a.RalphStore()
 	if err != nil {
 		return err
 	}
-	if _, err := store.Load(name); errors.Is(err, ralph.ErrNoState) {
+	if _, err := loops.Load(name); errors.Is(err, ralph.ErrNoState) {
 		return err
 	}
 	n := -1
@@ -66,9 +66,9 @@ func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error
 		return a.Out.Err
 	}
 	if o.follow || o.live {
-		return ralphFollowLog(ctx, a, store, name, n, print)
+		return ralphFollowLog(ctx, a, loops, name, n, print)
 	}
-	lines, err := store.Tail(name, n)
+	lines, err := loops.Tail(name, n)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no iteration log found for worker '%s'", name)
 	}
@@ -80,13 +80,13 @@ func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error
 	return err
 }
 
-func ralphFollowLog(ctx context.Context, a *app.App, store ralph.Store, name string, n int, print func(string) error) error {
+func ralphFollowLog(ctx context.Context, a *app.App, loops ralph.Store, name string, n int, print func(string) error) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		waitCtx, cancel := context.WithCancel(ctx)
 		gone := make(chan struct{})
 		var waiting sync.WaitGroup
 		waiting.Go(func() {
-			switch err := awaitLoop(waitCtx, h, store, name); {
+			switch err := awaitLoop(waitCtx, h, loops, name); {
 			case err == nil:
 				close(gone)
 			case waitCtx.Err() == nil:
@@ -94,7 +94,7 @@ func ralphFollowLog(ctx context.Context, a *app.App, store ralph.Store, name str
 				a.Warn(fmt.Sprintf("cannot wait for the end of worker '%s': %s", name, setup.Message(err)), "")
 			}
 		})
-		err := store.Follow(ctx, name, n, gone, func(text string) { a.Warn(text, "") }, print)
+		err := loops.Follow(ctx, name, n, gone, func(text string) { a.Warn(text, "") }, print)
 		cancel()
 		waiting.Wait()
 		return err
@@ -102,9 +102,9 @@ func ralphFollowLog(ctx context.Context, a *app.App, store ralph.Store, name str
 }
 
 // awaitLoop returns when the worker of a loop has ended, or does not exist.
-func awaitLoop(ctx context.Context, h *host.Host, store ralph.Store, name string) error {
+func awaitLoop(ctx context.Context, h *host.Host, loops ralph.Store, name string) error {
 	// A call that starts the worker right now has written the state before.
-	release, err := store.Starting(ctx, name)
+	release, err := loops.Starting(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -36,36 +36,36 @@ var errUnchanged = errors.New("unchanged")
 
 func runPause(ctx context.Context, a *app.App, name string, json bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
-		worker, err := ralphWorker(ctx, a, h, name)
+		w, err := ralphWorker(ctx, a, h, name)
 		if err != nil {
 			return err
 		}
-		store, err := a.RalphStore()
+		loops, err := a.RalphStore()
 		if err != nil {
 			return err
 		}
-		st, err := store.Change(ctx, worker.Name, func(st *ralph.State) error {
-			switch status, _ := loopStatus(*st, runs(worker)); status {
+		st, err := loops.Change(ctx, w.Name, func(st *ralph.State) error {
+			switch status, _ := loopStatus(*st, runs(w)); status {
 			case ralph.Paused:
 				return errUnchanged
 			case ralph.Running:
 				st.Status = ralph.Paused
 				return nil
 			default:
-				return ralph.Ended(worker.Name, status)
+				return ralph.Ended(w.Name, status)
 			}
 		})
 		switch {
 		case errors.Is(err, errUnchanged):
-			a.Warn(fmt.Sprintf("worker '%s' is already paused", worker.Name), "")
+			a.Warn(fmt.Sprintf("worker '%s' is already paused", w.Name), "")
 		case err != nil:
 			return noLoop(err)
 		}
 		if json {
-			return a.PrintJSON(loopJSONOf(store, st, worker))
+			return a.PrintJSON(loopJSONOf(loops, st, w))
 		}
 		if err == nil {
-			a.Printf("paused ralph loop for %s\n", worker.Name)
+			a.Printf("paused ralph loop for %s\n", w.Name)
 		}
 		return nil
 	})

@@ -36,11 +36,11 @@ attach, send and kill work on it as on any other worker.`,
 // loopNames returns a function that lists all loops, whether they have a worker or not.
 func loopNames(a *app.App) func(context.Context) ([]string, error) {
 	return func(context.Context) ([]string, error) {
-		store, err := a.RalphStore()
+		loops, err := a.RalphStore()
 		if err != nil {
 			return nil, err
 		}
-		return store.Names()
+		return loops.Names()
 	}
 }
 

@@ -62,29 +62,29 @@ one.`,
 func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		worker, err := ralphWorker(ctx, a, h, name)
+		w, err := ralphWorker(ctx, a, h, name)
 		if err != nil {
 			return resumeHint(a, err, name)
 		}
-		store, err := a.RalphStore()
+		loops, err := a.RalphStore()
 		if err != nil {
 			return err
 		}
-		release, err := store.Starting(ctx, worker.Name)
+		release, err := loops.Starting(ctx, w.Name)
 		if err != nil {
 			return err
 		}
 		defer release()
 		// Another call may have started or ended it while this one waited.
-		if worker, err = ralphWorker(ctx, a, h, worker.Name); err != nil {
+		if w, err = ralphWorker(ctx, a, h, w.Name); err != nil {
 			return resumeHint(a, err, name)
 		}
-		running := runs(worker)
-		if err := stillAsks(ctx, h, store, worker); err != nil {
+		running := runs(w)
+		if err := stillAsks(ctx, h, loops, w); err != nil {
 			return err
 		}
 		var before ralph.State
-		after, err := store.Change(ctx, worker.Name, func(st *ralph.State) error {
+		after, err := loops.Change(ctx, w.Name, func(st *ralph.State) error {
 			before = *st
 			if err := o.resume(st, running); err != nil || !o.continues {
 				return err
@@ -93,60 +93,60 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 			if err := ralph.Resumes(profiles, st); err != nil {
 				return err
 			}
-			return ralph.ContinueNext(st, lastSession(h, st, worker))
+			return ralph.ContinueNext(st, lastSession(h, st, w))
 		})
 		switch {
 		case errors.Is(err, errUnchanged): // it is running
-			a.Warn(fmt.Sprintf("worker '%s' is not paused", worker.Name), "")
+			a.Warn(fmt.Sprintf("worker '%s' is not paused", w.Name), "")
 		case err != nil:
 			return noLoop(err)
 		case !running:
-			again, err := h.Respawn(ctx, worker.ID, host.RespawnRequest{
+			again, err := h.Respawn(ctx, w.ID, host.RespawnRequest{
 				Warn:   func(w host.Warning) { a.Warn(w.Text, w.Hint) },
 				Notice: a.Hint,
 			})
 			if err != nil {
 				later, cancel := afterwards(ctx)
 				defer cancel()
-				if now, lookErr := ralphWorker(later, a, h, worker.Name); lookErr == nil && runs(now) {
+				if now, lookErr := ralphWorker(later, a, h, w.Name); lookErr == nil && runs(now) {
 					return err // another call has started it
 				}
-				return errors.Join(err, putBack(later, store, before, after))
+				return errors.Join(err, putBack(later, loops, before, after))
 			}
-			worker = again
+			w = again
 		}
 		if o.json {
-			return a.PrintJSON(loopJSONOf(store, after, worker))
+			return a.PrintJSON(loopJSONOf(loops, after, w))
 		}
 		if err == nil {
-			a.Printf("resumed ralph loop for %s\n", worker.Name)
+			a.Printf("resumed ralph loop for %s\n", w.Name)
 		}
 		return nil
 	})
 }
 
 // stillAsks returns an error if a loop has stopped at a dialog that its agent still shows.
-func stillAsks(ctx context.Context, h *host.Host, store ralph.Store, worker host.Worker) error {
-	st, err := store.Load(worker.Name)
-	if err != nil || !runs(worker) || st.Status != ralph.Paused || st.Dialog == "" {
+func stillAsks(ctx context.Context, h *host.Host, loops ralph.Store, w host.Worker) error {
+	st, err := loops.Load(w.Name)
+	if err != nil || !runs(w) || st.Status != ralph.Paused || st.Dialog == "" {
 		return nil //nolint:nilerr // the resumption itself says what is wrong
 	}
-	states, err := h.AgentStates(ctx, []string{worker.ID})
-	s := states[worker.ID]
+	states, err := h.AgentStates(ctx, []string{w.ID})
+	s := states[w.ID]
 	if err != nil || s == nil || s.State != profile.Blocked {
 		return nil //nolint:nilerr // an agent that can't be seen keeps nobody from resuming
 	}
-	hint := fmt.Sprintf("answer it in 'swarm attach %s' first", worker.Name)
+	hint := fmt.Sprintf("answer it in 'swarm attach %s' first", w.Name)
 	if len(s.Choices) > 0 {
-		hint = fmt.Sprintf("answer it first with 'swarm answer %s CHOICE'", worker.Name)
+		hint = fmt.Sprintf("answer it first with 'swarm answer %s CHOICE'", w.Name)
 	}
-	return output.WithHint(fmt.Errorf("'%s' still asks: %s", worker.Name, deliver.Dialog(s.Question, s.Choices)), hint)
+	return output.WithHint(fmt.Errorf("'%s' still asks: %s", w.Name, deliver.Dialog(s.Question, s.Choices)), hint)
 }
 
 // lastSession returns the conversation that the hooks of a loop's agent reported in its
 // last iteration, or "".
-func lastSession(h *host.Host, st *ralph.State, worker host.Worker) string {
-	c, err := hookstate.Read(h.RunDir(worker.ID))
+func lastSession(h *host.Host, st *ralph.State, w host.Worker) string {
+	c, err := hookstate.Read(h.RunDir(w.ID))
 	if err != nil || c.At.Before(st.IterationStarted) {
 		return ""
 	}
@@ -185,8 +185,8 @@ func (o *resumeOptions) resume(st *ralph.State, running bool) error {
 }
 
 // putBack undoes a change, unless another change followed.
-func putBack(ctx context.Context, store ralph.Store, before, after ralph.State) error {
-	_, err := store.Change(ctx, before.Name, func(st *ralph.State) error {
+func putBack(ctx context.Context, loops ralph.Store, before, after ralph.State) error {
+	_, err := loops.Change(ctx, before.Name, func(st *ralph.State) error {
 		if st.Status == after.Status {
 			st.Status, st.ExitReason = before.Status, before.ExitReason
 			st.MaxIterations, st.MaxTime, st.Failures = before.MaxIterations, before.MaxTime, before.Failures
@@ -197,11 +197,11 @@ func putBack(ctx context.Context, store ralph.Store, before, after ralph.State) 
 }
 
 func resumeHint(a *app.App, err error, name string) error {
-	store, dirErr := a.RalphStore()
+	loops, dirErr := a.RalphStore()
 	if dirErr != nil || !errors.Is(err, host.ErrNotFound) {
 		return err
 	}
-	if _, loadErr := store.Load(name); loadErr != nil {
+	if _, loadErr := loops.Load(name); loadErr != nil {
 		return err
 	}
 	return output.WithHint(err, "its loop is known, but not the command of its worker: start a new loop with 'swarm ralph spawn'")

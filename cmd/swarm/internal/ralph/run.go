@@ -40,12 +40,12 @@ func runLoop(ctx context.Context, a *app.App, name string) error {
 	if err != nil {
 		return err
 	}
-	store := ralph.NewStore(dir)
+	loops := ralph.NewStore(dir)
 	// A faulty profile does not stop the loop; other commands report it.
 	profiles, _ := a.ProfileDirs().Load()
 	// The loop sees to signals itself.
 	err = ralph.Run(context.WithoutCancel(ctx), ralph.Options{
-		Store: store, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,
+		Store: loops, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,
 		Notify: tellOfLoop(ctx, a), RunDir: statedir.Dir(dir).RunDir(a.Getenv(swarm.EnvWorkerID)),
 	})
 	if ended, ok := errors.AsType[*ralph.SignalError](err); ok {
@@ -58,29 +58,29 @@ func runLoop(ctx context.Context, a *app.App, name string) error {
 }
 
 func refuseRun(ctx context.Context, a *app.App, name string) error {
-	store, err := a.RalphStore()
+	loops, err := a.RalphStore()
 	if err != nil {
 		return err
 	}
 	return a.WithHost(ctx, func(h *host.Host) error {
-		worker, err := ralphWorker(ctx, a, h, name)
+		w, err := ralphWorker(ctx, a, h, name)
 		if err != nil {
 			return err
 		}
-		st, err := store.Load(worker.Name)
+		st, err := loops.Load(w.Name)
 		if err != nil {
 			return noLoop(err)
 		}
-		switch status, reason := loopStatus(st, runs(worker)); {
+		switch status, reason := loopStatus(st, runs(w)); {
 		case status == ralph.Paused:
-			return fmt.Errorf("ralph loop for '%s' is paused (use 'swarm ralph resume %s' first)", worker.Name, worker.Name)
+			return fmt.Errorf("ralph loop for '%s' is paused (use 'swarm ralph resume %s' first)", w.Name, w.Name)
 		case status == ralph.Running:
-			return fmt.Errorf("ralph loop for '%s' is already running", worker.Name)
+			return fmt.Errorf("ralph loop for '%s' is already running", w.Name)
 		case reason == ralph.ReasonKilled:
-			return output.WithHint(ralph.Ended(worker.Name, status),
-				fmt.Sprintf("use 'swarm ralph resume %s' to continue", worker.Name))
+			return output.WithHint(ralph.Ended(w.Name, status),
+				fmt.Sprintf("use 'swarm ralph resume %s' to continue", w.Name))
 		default:
-			return ralph.Ended(worker.Name, status)
+			return ralph.Ended(w.Name, status)
 		}
 	})
 }

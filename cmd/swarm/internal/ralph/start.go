@@ -18,17 +18,17 @@ import (
 // ralphStart removes an old loop if the flags say so, writes the state of the new one and
 // starts its worker.
 func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, st ralph.State, request host.SpawnRequest) (host.Worker, error) {
-	store, err := a.RalphStore()
+	loops, err := a.RalphStore()
 	if err != nil {
 		return host.Worker{}, err
 	}
-	release, err := store.Starting(ctx, o.Name)
+	release, err := loops.Starting(ctx, o.Name)
 	if err != nil {
 		return host.Worker{}, err
 	}
 	defer release()
 	if o.replace {
-		if err := ralphReplace(ctx, a, h, store, o); err != nil {
+		if err := ralphReplace(ctx, a, h, loops, o); err != nil {
 			return host.Worker{}, err
 		}
 	}
@@ -36,7 +36,7 @@ func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, 
 		return host.Worker{}, err
 	}
 	if o.cleanState {
-		removed, err := store.Remove(ctx, o.Name)
+		removed, err := loops.Remove(ctx, o.Name)
 		if err != nil {
 			return host.Worker{}, fmt.Errorf("cannot remove ralph state for '%s': %w", o.Name, err)
 		}
@@ -45,7 +45,7 @@ func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, 
 		}
 	}
 	var worker host.Worker
-	err = store.Create(ctx, st, func() (err error) {
+	err = loops.Create(ctx, st, func() (err error) {
 		worker, err = h.Spawn(ctx, request)
 		return err
 	})
@@ -66,13 +66,13 @@ func mustNotExist(ctx context.Context, h *host.Host, name string) error {
 
 // ralphReplace ends a worker and removes its worktree, record and loop. Uncommitted work in
 // the worktree is saved first.
-func ralphReplace(ctx context.Context, a *app.App, h *host.Host, store ralph.Store, o *spawnOptions) error {
+func ralphReplace(ctx context.Context, a *app.App, h *host.Host, loops ralph.Store, o *spawnOptions) error {
 	name := o.Name
 	selected := host.Selection{Names: []string{name}}
 	outcomes, err := h.Kill(ctx, selected, host.KillRequest{RemoveWorkspace: true, ForceDirty: true})
 	switch {
 	case errors.Is(err, host.ErrNotFound):
-		_, err := store.Remove(ctx, name)
+		_, err := loops.Remove(ctx, name)
 		return err
 	case err != nil:
 		return err
@@ -94,7 +94,7 @@ func ralphReplace(ctx context.Context, a *app.App, h *host.Host, store ralph.Sto
 	if err != nil && !errors.Is(err, host.ErrNotFound) {
 		return err
 	}
-	if _, err := store.Remove(ctx, name); err != nil {
+	if _, err := loops.Remove(ctx, name); err != nil {
 		return fmt.Errorf("cannot remove ralph state for '%s': %w", name, err)
 	}
 	note(a, o.JSON, "replaced existing worker %s", name)

@@ -43,7 +43,7 @@ is changed.`,
 }
 
 func runStatus(ctx context.Context, a *app.App, name string, json bool) error {
-	store, err := a.RalphStore()
+	loops, err := a.RalphStore()
 	if err != nil {
 		return err
 	}
@@ -55,18 +55,18 @@ func runStatus(ctx context.Context, a *app.App, name string, json bool) error {
 		if err == nil {
 			name = worker.Name
 		}
-		st, loadErr := store.Load(name)
+		st, loadErr := loops.Load(name)
 		if errors.Is(loadErr, ralph.ErrNoState) && err != nil {
 			return err // neither one nor the other
 		}
 		if loadErr != nil {
 			return noLoop(loadErr)
 		}
-		l := loopJSONOf(store, st, worker)
+		l := loopJSONOf(loops, st, worker)
 		if json {
 			return a.PrintJSON(l)
 		}
-		r := loopReport{loopJSON: l, now: time.Now(), last: store.LastOutput(st.Name)}
+		r := loopReport{loopJSON: l, now: time.Now(), last: loops.LastOutput(st.Name)}
 		if r.stuck() {
 			if p, err := h.Peek(ctx, worker.ID, stuckLines); err == nil {
 				r.lines = p.Lines

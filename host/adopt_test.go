@@ -12,8 +12,11 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -26,10 +29,10 @@ func elsewhere(t *testing.T, r *hosttest.Rig) *hosttest.Rig {
 }
 
 // adopt adopts what must be adopted without a warning.
-func adopt(t *testing.T, r *hosttest.Rig, req host.AdoptRequest) []host.AdoptOutcome {
+func adopt(t *testing.T, r *hosttest.Rig, req spawn.AdoptRequest) []spawn.AdoptOutcome {
 	t.Helper()
 	req.Backend = "two"
-	outcomes, warnings, err := r.Adopt(t.Context(), req)
+	outcomes, warnings, err := r.Spawn().Adopt(t.Context(), req)
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("Adopt(%+v): %v, %v", req, warnings, err)
 	}
@@ -37,7 +40,7 @@ func adopt(t *testing.T, r *hosttest.Rig, req host.AdoptRequest) []host.AdoptOut
 }
 
 // takenOver are the names of those that were entered.
-func takenOver(outcomes []host.AdoptOutcome) []string {
+func takenOver(outcomes []spawn.AdoptOutcome) []string {
 	var names []string
 	for _, out := range outcomes {
 		if out.Err == nil && !out.Known {
@@ -51,17 +54,17 @@ func TestAdoptAll(t *testing.T) {
 	t.Parallel()
 	here := hosttest.New(t)
 	policy := swarm.KillOptions{Signal: "SIGINT", Grace: 7, Mode: swarm.KillMain}
-	a := here.MustSpawn(t, "a", "two", func(req *host.SpawnRequest) { req.Tags, req.Kill = []string{"blue"}, &policy })
-	here.MustSpawn(t, "b", "two", func(req *host.SpawnRequest) { req.Env = []string{"SECRET=1"} })
+	a := here.MustSpawn(t, "a", "two", func(req *spawn.Request) { req.Tags, req.Kill = []string{"blue"}, &policy })
+	here.MustSpawn(t, "b", "two", func(req *spawn.Request) { req.Env = []string{"SECRET=1"} })
 	here.MustSpawn(t, "ended", "two")
 	here.Two.End(t, "ended", swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 
 	there := elsewhere(t, here)
-	if diff := cmp.Diff([]string{"a", "b"}, takenOver(adopt(t, there, host.AdoptRequest{All: true}))); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b"}, takenOver(adopt(t, there, spawn.AdoptRequest{All: true}))); diff != "" {
 		t.Errorf("adopted (-want +got):\n%s", diff)
 	}
 	got := there.Worker(t, "a")
-	if got.ID != a.ID || got.Status != host.StatusRunning || got.Backend != "two" || got.Kill != policy ||
+	if got.ID != a.ID || got.Status != worker.StatusRunning || got.Backend != "two" || got.Kill != policy ||
 		!slices.Equal(got.Command, a.Command) || !slices.Equal(got.Tags, a.Tags) || got.Retain != registry.RetainUntilClean {
 		t.Errorf("the adopted worker is %+v, spawned was %+v", got, a)
 	}
@@ -70,16 +73,16 @@ func TestAdoptAll(t *testing.T) {
 	}
 	there.WantHistory(t, "a", "ADOPTED: from backend 'two'")
 
-	for _, out := range adopt(t, there, host.AdoptRequest{All: true}) {
+	for _, out := range adopt(t, there, spawn.AdoptRequest{All: true}) {
 		if !out.Known {
 			t.Errorf("adopted again: %+v", out)
 		}
 	}
-	if outs, err := there.Kill(t.Context(), host.Selection{Names: []string{"a"}}, host.KillRequest{}); err != nil || outs[0].Err != nil {
+	if outs, err := there.Kill().Kill(t.Context(), worker.Selection{Names: []string{"a"}}, kill.Request{}); err != nil || outs[0].Err != nil {
 		t.Fatalf("kill of an adopted worker: %v, %v", err, outs)
 	}
 	there.WantHistory(t, "a", "ADOPTED: from backend 'two'", "KILL REQUESTED", "KILLED: by orchestrator")
-	if w := here.Worker(t, "a"); w.Status != host.StatusStopped {
+	if w := here.Worker(t, "a"); w.Status != worker.StatusStopped {
 		t.Errorf("where it was spawned it is %s", w.Status)
 	}
 	if alive := here.Two.Alive(t); !slices.Equal(alive, []string{"b"}) {
@@ -93,11 +96,11 @@ func TestAdoptEnded(t *testing.T) {
 	w := here.MustSpawn(t, "w", "two")
 	here.Two.End(t, "w", swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 	there := elsewhere(t, here)
-	if out := adopt(t, there, host.AdoptRequest{All: true}); len(out) > 0 {
+	if out := adopt(t, there, spawn.AdoptRequest{All: true}); len(out) > 0 {
 		t.Errorf("all that have not ended are %+v", out)
 	}
-	adopt(t, there, host.AdoptRequest{Names: []string{w.ID, "w"}})
-	if got := there.Worker(t, "w"); got.Status != host.StatusStopped || got.Exit == nil || got.Exit.Code != 3 {
+	adopt(t, there, spawn.AdoptRequest{Names: []string{w.ID, "w"}})
+	if got := there.Worker(t, "w"); got.Status != worker.StatusStopped || got.Exit == nil || got.Exit.Code != 3 {
 		t.Errorf("adopted as %+v", got)
 	}
 	there.WantHistory(t, "w", "ADOPTED: from backend 'two'", "FAILED: exit status 3")
@@ -111,7 +114,7 @@ func TestAdoptOfSeveralOfOneName(t *testing.T) {
 	two := elsewhere(t, one)
 	running := two.MustSpawn(t, "w", "two")
 	three := elsewhere(t, one)
-	out := adopt(t, three, host.AdoptRequest{Names: []string{"w"}})
+	out := adopt(t, three, spawn.AdoptRequest{Names: []string{"w"}})
 	if len(out) != 1 || out[0].Worker.ID != running.ID {
 		t.Errorf("adopted was %+v, not %s, which runs", out, running.ID)
 	}
@@ -124,11 +127,11 @@ func TestAdoptTakenName(t *testing.T) {
 	here.MustSpawn(t, "x", "two")
 	there := elsewhere(t, here)
 	mine := there.MustSpawn(t, "w", "one")
-	out := adopt(t, there, host.AdoptRequest{All: true})
+	out := adopt(t, there, spawn.AdoptRequest{All: true})
 	if diff := cmp.Diff([]string{"x"}, takenOver(out)); diff != "" {
 		t.Errorf("adopted (-want +got):\n%s", diff)
 	}
-	if err := out[0].Err; !errors.Is(err, host.ErrExists) || !strings.Contains(err.Error(), "cannot adopt 'w'") {
+	if err := out[0].Err; !errors.Is(err, worker.ErrExists) || !strings.Contains(err.Error(), "cannot adopt 'w'") {
 		t.Errorf("of a taken name: %v", err)
 	}
 	if got := there.Worker(t, "w"); got.ID != mine.ID {
@@ -142,15 +145,15 @@ func TestAdoptRefused(t *testing.T) {
 	r.MustSpawn(t, "w", "two")
 	there := elsewhere(t, r)
 	for what, c := range map[string]struct {
-		req  host.AdoptRequest
+		req  spawn.AdoptRequest
 		want error
 		text string
 	}{
-		"nothing":             {host.AdoptRequest{Backend: "two"}, host.ErrNoSelection, "must specify worker name or --all"},
-		"an unknown name":     {host.AdoptRequest{Backend: "two", Names: []string{"w", "ghost"}}, host.ErrNotFound, "backend 'two' has no worker 'ghost'"},
-		"a backend of no use": {host.AdoptRequest{Backend: "one", All: true}, swarm.ErrUnsupported, "backend 'one' does not support list"},
+		"nothing":             {spawn.AdoptRequest{Backend: "two"}, worker.ErrNoSelection, "must specify worker name or --all"},
+		"an unknown name":     {spawn.AdoptRequest{Backend: "two", Names: []string{"w", "ghost"}}, store.ErrNotFound, "backend 'two' has no worker 'ghost'"},
+		"a backend of no use": {spawn.AdoptRequest{Backend: "one", All: true}, swarm.ErrUnsupported, "backend 'one' does not support list"},
 	} {
-		if _, _, err := there.Adopt(t.Context(), c.req); !errors.Is(err, c.want) || err.Error() != c.text {
+		if _, _, err := there.Spawn().Adopt(t.Context(), c.req); !errors.Is(err, c.want) || err.Error() != c.text {
 			t.Errorf("%s: %v, want %q", what, err, c.text)
 		}
 	}
@@ -172,20 +175,20 @@ func TestAdoptFromAnIncompleteList(t *testing.T) {
 		plain := &hosttest.Backend{Dir: there.Two.Dir}
 		return errors.Join(plain.List(t.Context(), each), broken)
 	}
-	outs, warnings, err := there.Adopt(t.Context(), host.AdoptRequest{Backend: "two", Names: []string{"a"}})
+	outs, warnings, err := there.Spawn().Adopt(t.Context(), spawn.AdoptRequest{Backend: "two", Names: []string{"a"}})
 	if err != nil || len(outs) != 1 || outs[0].Err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "can't reach dead") {
 		t.Errorf("by name: %+v, %v, %v", outs, warnings, err)
 	}
-	outs, warnings, err = there.Adopt(t.Context(), host.AdoptRequest{Backend: "two", Names: []string{"ghost"}})
-	if !errors.Is(err, host.ErrNotFound) || !strings.Contains(err.Error(), "can't reach dead") || len(outs) > 0 {
+	outs, warnings, err = there.Spawn().Adopt(t.Context(), spawn.AdoptRequest{Backend: "two", Names: []string{"ghost"}})
+	if !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "can't reach dead") || len(outs) > 0 {
 		t.Errorf("a name that is not listed: %+v, %v, %v", outs, warnings, err)
 	}
-	outs, warnings, err = there.Adopt(t.Context(), host.AdoptRequest{Backend: "two", All: true})
+	outs, warnings, err = there.Spawn().Adopt(t.Context(), spawn.AdoptRequest{Backend: "two", All: true})
 	if diff := cmp.Diff([]string{"b"}, takenOver(outs)); diff != "" || !errors.Is(err, swarm.ErrUnavailable) || len(warnings) > 0 {
 		t.Errorf("all: %s, %v, %v", diff, warnings, err)
 	}
 	there.Two.OnList = func(func(swarm.Listed) error) error { return broken }
-	if outs, _, err := there.Adopt(t.Context(), host.AdoptRequest{Backend: "two", All: true}); !errors.Is(err, swarm.ErrUnavailable) || len(outs) > 0 {
+	if outs, _, err := there.Spawn().Adopt(t.Context(), spawn.AdoptRequest{Backend: "two", All: true}); !errors.Is(err, swarm.ErrUnavailable) || len(outs) > 0 {
 		t.Errorf("of nothing: %+v, %v", outs, err)
 	}
 }
@@ -214,7 +217,7 @@ func TestAdoptBelievesNothing(t *testing.T) {
 		}
 		return nil
 	}
-	out, warnings, err := r.Adopt(t.Context(), host.AdoptRequest{Backend: "two", All: true})
+	out, warnings, err := r.Spawn().Adopt(t.Context(), spawn.AdoptRequest{Backend: "two", All: true})
 	if err != nil || len(warnings) != 8 || !slices.Equal(takenOver(out), []string{"good"}) {
 		t.Errorf("adopted %v, %d warnings, %v", takenOver(out), len(warnings), err)
 	}
@@ -225,7 +228,7 @@ func TestAdoptedWorkerSurvivesTheLossOfTheRegistry(t *testing.T) {
 	here := hosttest.New(t)
 	w := here.MustSpawn(t, "w", "two")
 	there := elsewhere(t, here)
-	adopt(t, there, host.AdoptRequest{Names: []string{"w"}})
+	adopt(t, there, spawn.AdoptRequest{Names: []string{"w"}})
 	f, err := there.StateDir().ReadWorkerFile(w.ID)
 	if err != nil || f.Name != "w" || f.Backend != "two" {
 		t.Errorf("worker.json says %+v, %v", f, err)
@@ -245,7 +248,7 @@ func TestAdoptFromAnEndlessList(t *testing.T) {
 		}
 		return nil
 	}
-	_, warnings, err := r.Adopt(t.Context(), host.AdoptRequest{Backend: "two", All: true})
+	_, warnings, err := r.Spawn().Adopt(t.Context(), spawn.AdoptRequest{Backend: "two", All: true})
 	if err != nil || len(warnings) != spawn.MaxListWarnings+1 || !strings.Contains(warnings[spawn.MaxListWarnings].Text, "980 more") {
 		t.Errorf("%d warnings, %v", len(warnings), err)
 	}
@@ -261,7 +264,7 @@ func TestAdoptFromAnEndlessList(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := r.Adopt(ctx, host.AdoptRequest{Backend: "two", All: true}); !errors.Is(err, context.Canceled) {
+	if _, _, err := r.Spawn().Adopt(ctx, spawn.AdoptRequest{Backend: "two", All: true}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Adopt = %v", err)
 	}
 }
@@ -272,16 +275,16 @@ func TestAdoptedHasTheDefaults(t *testing.T) {
 	here := hosttest.New(t)
 	here.Announce("two", swarm.CapLimitNice, swarm.CapList)
 	here.MustSpawn(t, "a", "two")
-	here.MustSpawn(t, "b", "two", func(req *host.SpawnRequest) { req.Limits.Nice = 3 })
+	here.MustSpawn(t, "b", "two", func(req *spawn.Request) { req.Limits.Nice = 3 })
 	there := elsewhere(t, here)
 	there.Announce("two", swarm.CapLimitNice, swarm.CapList)
 	there.Configure(t, func(o *host.Options) { o.Defaults.Limits.Nice = 7 })
-	adopt(t, there, host.AdoptRequest{Names: []string{"a", "b"}})
+	adopt(t, there, spawn.AdoptRequest{Names: []string{"a", "b"}})
 	for name, nice := range map[string]int{"a": 0, "b": 3} {
 		if got := there.Record(t, name).Limits.Nice; got != nice {
 			t.Errorf("%s runs with a niceness of %d, and its record says %d", name, nice, got)
 		}
-		w, err := there.Respawn(t.Context(), name, host.RespawnRequest{})
+		w, err := there.Spawn().Respawn(t.Context(), name, spawn.RespawnRequest{})
 		if err != nil || w.Limits.Nice != 7 {
 			t.Errorf("%s is started again with %+v, %v", name, w.Limits, err)
 		}

@@ -6,10 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,22 +18,22 @@ import (
 func settlings() map[string]func(context.Context, *hosttest.Rig) error {
 	return map[string]func(context.Context, *hosttest.Rig) error{
 		"spawn": func(ctx context.Context, r *hosttest.Rig) error {
-			_, err := r.Spawn(ctx, r.Request("other", "one"))
+			_, err := r.Spawn().Spawn(ctx, r.Request("other", "one"))
 			return err
 		},
 		"kill": func(ctx context.Context, r *hosttest.Rig) error {
-			_, err := r.Spawn(ctx, r.Request("other", "one"))
+			_, err := r.Spawn().Spawn(ctx, r.Request("other", "one"))
 			if err == nil {
-				_, err = r.Kill(ctx, host.Selection{Names: []string{"other"}}, host.KillRequest{})
+				_, err = r.Kill().Kill(ctx, worker.Selection{Names: []string{"other"}}, kill.Request{})
 			}
 			return err
 		},
 		"gc": func(ctx context.Context, r *hosttest.Rig) error {
-			_, err := r.Collect(ctx)
+			_, err := r.Watch().Collect(ctx)
 			return err
 		},
 		"a call of the team": func(ctx context.Context, r *hosttest.Rig) error {
-			_, err := r.SweepTeam(ctx, hosttest.TeamName)
+			_, err := r.Sweeper().Sweep(ctx, hosttest.TeamName)
 			return err
 		},
 	}
@@ -79,7 +80,7 @@ func TestCrashInSpawnOfAgent(t *testing.T) {
 				// It can be started again, with a token that counts.
 				r.MustRespawn(t, "w1")
 				agrees(t, r, "w1")
-				if c, err := r.WithEnv(t, "SWARM_TOKEN="+r.Token(t, "w1")).Caller(t.Context()); err != nil || c.Agent != "agent-w1" {
+				if c, err := r.WithEnv(t, "SWARM_TOKEN="+r.Token(t, "w1")).Callers().Caller(t.Context()); err != nil || c.Agent != "agent-w1" {
 					t.Errorf("its caller is %+v, %v", c, err)
 				}
 			})

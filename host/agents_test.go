@@ -13,11 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -33,11 +35,11 @@ func TestAgentCallsBeforeItIsRecorded(t *testing.T) {
 			}
 		}
 		in := r.WithEnv(t, env...)
-		caller, err := in.Caller(ctx)
+		caller, err := in.Callers().Caller(ctx)
 		if err != nil || caller.Agent != "agent-a" {
 			t.Errorf("it is %+v, %v", caller, err)
 		}
-		return in.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return in.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			a, err := team.Beat(ctx, tx, caller, hosttest.TeamName, "", "", time.Now())
 			if a.Status != team.Spawning {
 				t.Errorf("it is %s", a.Status)
@@ -60,24 +62,24 @@ func TestAgentSpawnThatFails(t *testing.T) {
 	t.Parallel()
 	r := hosttest.NewWithTeam(t)
 	var task func() registry.Task
-	for what, fail := range map[string]func(*host.SpawnRequest){
-		"in the backend": func(*host.SpawnRequest) {
+	for what, fail := range map[string]func(*spawn.Request){
+		"in the backend": func(*spawn.Request) {
 			r.One.AfterSpawn = func(context.Context, swarm.Spec) error {
 				task = r.ClaimTask(t, "a")
 				return swarm.ErrUnavailable
 			}
 		},
-		"no such team":    func(q *host.SpawnRequest) { q.Agent.Team = "ghosts" },
-		"a reserved name": func(q *host.SpawnRequest) { q.Agent.Name = "leader" },
-		"no id":           func(q *host.SpawnRequest) { q.Agent.ID = "" },
-		"another team":    func(q *host.SpawnRequest) { q.Team = "ghosts" },
-		"no team at all":  func(q *host.SpawnRequest) { q.Agent, q.Team = nil, "ghosts" },
+		"no such team":    func(q *spawn.Request) { q.Agent.Team = "ghosts" },
+		"a reserved name": func(q *spawn.Request) { q.Agent.Name = "leader" },
+		"no id":           func(q *spawn.Request) { q.Agent.ID = "" },
+		"another team":    func(q *spawn.Request) { q.Team = "ghosts" },
+		"no team at all":  func(q *spawn.Request) { q.Agent, q.Team = nil, "ghosts" },
 	} {
 		req := r.Request("a", "one")
 		hosttest.AsAgent(&req)
 		r.One.AfterSpawn = nil
 		fail(&req)
-		if _, err := r.Spawn(t.Context(), req); err == nil {
+		if _, err := r.Spawn().Spawn(t.Context(), req); err == nil {
 			t.Errorf("%s: it was spawned", what)
 		}
 	}
@@ -102,7 +104,7 @@ func TestAgentSpawnThatFails(t *testing.T) {
 	again := r.Request("b", "one")
 	hosttest.AsAgent(&again)
 	again.Agent.Name = "a"
-	_, err := r.Spawn(t.Context(), again)
+	_, err := r.Spawn().Spawn(t.Context(), again)
 	if _, taken := errors.AsType[*team.AgentExistsError](err); !taken {
 		t.Errorf("the same name again: %v", err)
 	}
@@ -134,20 +136,20 @@ func TestAgentEnds(t *testing.T) {
 			}
 		}, team.Inactive, "completed: all done"},
 		"a kill": {func(t *testing.T, r *hosttest.Rig) {
-			r.MustKill(t, host.Selection{Names: []string{"a"}}, host.KillRequest{})
+			r.MustKill(t, worker.Selection{Names: []string{"a"}}, kill.Request{})
 		}, team.Terminated, ""},
 	} {
 		for see, seen := range map[string]func(*testing.T, *hosttest.Rig) error{
 			"gc": func(t *testing.T, r *hosttest.Rig) error {
-				_, err := r.Collect(t.Context())
+				_, err := r.Watch().Collect(t.Context())
 				return err
 			},
 			"a call of the team": func(t *testing.T, r *hosttest.Rig) error {
-				_, err := r.SweepTeam(t.Context(), hosttest.TeamName)
+				_, err := r.Sweeper().Sweep(t.Context(), hosttest.TeamName)
 				return err
 			},
 			"a spawn": func(t *testing.T, r *hosttest.Rig) error {
-				_, err := r.Spawn(t.Context(), r.Request("other", "one"))
+				_, err := r.Spawn().Spawn(t.Context(), r.Request("other", "one"))
 				return err
 			},
 		} {
@@ -162,7 +164,7 @@ func TestAgentEnds(t *testing.T) {
 						t.Fatal(err)
 					}
 					seen = func(t *testing.T, r *hosttest.Rig) error {
-						_, err := r.SweepTeam(t.Context(), "")
+						_, err := r.Sweeper().Sweep(t.Context(), "")
 						return err
 					}
 				}
@@ -199,19 +201,19 @@ func TestSweepInRespawn(t *testing.T) {
 	done := make(chan error, 1)
 	other := r.WithEnv(t)
 	go func() {
-		_, err := r.Respawn(t.Context(), "a", host.RespawnRequest{})
+		_, err := r.Spawn().Respawn(t.Context(), "a", spawn.RespawnRequest{})
 		done <- err
 	}()
-	err = other.AwaitChange(t.Context(), func(context.Context) (bool, error) {
+	err = other.Store().AwaitChange(t.Context(), func(context.Context) (bool, error) {
 		return other.Record(t, "a").State == registry.Stopped, nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if signs, err := other.Signs(t.Context(), hosttest.TeamName); err != nil || len(signs) > 0 {
+	if signs, err := other.Liveness().Signs(t.Context(), hosttest.TeamName); err != nil || len(signs) > 0 {
 		t.Errorf("signs %+v, %v", signs, err)
 	}
-	if warnings, err := other.SweepTeam(t.Context(), hosttest.TeamName); err != nil || len(warnings) > 0 {
+	if warnings, err := other.Sweeper().Sweep(t.Context(), hosttest.TeamName); err != nil || len(warnings) > 0 {
 		t.Error(warnings, err)
 	}
 	unlock()
@@ -246,13 +248,13 @@ func TestAgentRespawn(t *testing.T) {
 		t.Errorf("the leader was told %q", mail)
 	}
 	as := r.Request("a", "one")
-	if _, err := r.Respawn(t.Context(), "a", host.RespawnRequest{As: &as}); !errors.Is(err, swarm.ErrInvalidSpec) {
+	if _, err := r.Spawn().Respawn(t.Context(), "a", spawn.RespawnRequest{As: &as}); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("as something else: %v", err)
 	}
 
 	// One that can't be started again is lost.
 	r.One.BeforeSpawn = hosttest.FailOnce(errors.New("no"))
-	if _, err := r.Respawn(t.Context(), "a", host.RespawnRequest{}); err == nil {
+	if _, err := r.Spawn().Respawn(t.Context(), "a", spawn.RespawnRequest{}); err == nil {
 		t.Error("it was respawned")
 	}
 	if a := r.Agent(t, "a"); a.Status != team.Inactive || a.WorkerID != w.ID || a.Lost.IsZero() {
@@ -269,9 +271,9 @@ func TestAgentRespawn(t *testing.T) {
 	if a := r.Agent(t, "a"); a.Status != team.Active || !a.Lost.IsZero() {
 		t.Errorf("the agent is %+v", a)
 	}
-	r.MustKill(t, host.Selection{Names: []string{"a"}}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{Names: []string{"a"}}, kill.Request{})
 	kills := len(r.One.Kills["a"])
-	_, err := r.Respawn(t.Context(), "a", host.RespawnRequest{})
+	_, err := r.Spawn().Respawn(t.Context(), "a", spawn.RespawnRequest{})
 	if _, over := errors.AsType[*team.TerminatedError](err); !over || len(r.One.Kills["a"]) != kills {
 		t.Errorf("once it was terminated: %v", err)
 	}
@@ -289,11 +291,11 @@ func TestKillRecorded(t *testing.T) {
 	r.MustSpawn(t, "b", "one", hosttest.AsAgent)
 	r.MustSpawn(t, "far", "two", hosttest.Ephemeral)
 	r.One.End(t, "b", swarm.Exit{Cause: swarm.CauseExited})
-	if _, err := r.Collect(t.Context()); err != nil {
+	if _, err := r.Watch().Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	r.MustKill(t, host.Selection{All: true}, host.KillRequest{Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
+	r.MustKill(t, worker.Selection{All: true}, kill.Request{Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
 		names = append(names, rec.Name)
 		if rec.Agent == "" {
 			return nil
@@ -313,13 +315,13 @@ func TestKillRecorded(t *testing.T) {
 
 	// A failure undoes the record of the end, which the next call writes.
 	r.MustSpawn(t, "c", "one", hosttest.AsAgent)
-	out := r.MustKill(t, host.Selection{Names: []string{"c"}}, host.KillRequest{Recorded: func(context.Context, *registry.Tx, registry.Record) error {
+	out := r.MustKill(t, worker.Selection{Names: []string{"c"}}, kill.Request{Recorded: func(context.Context, *registry.Tx, registry.Record) error {
 		return errors.New("no")
 	}})
 	if out[0].Err != nil || len(out[0].Warnings) != 1 || r.Record(t, "c").State != registry.Running {
 		t.Errorf("%+v", out)
 	}
-	if _, err := r.SweepTeam(t.Context(), hosttest.TeamName); err != nil {
+	if _, err := r.Sweeper().Sweep(t.Context(), hosttest.TeamName); err != nil {
 		t.Fatal(err)
 	}
 	if a := r.Agent(t, "c"); a.Status != team.Terminated {
@@ -340,7 +342,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 		var mu sync.Mutex
 		released := 0
 		kill := func(h *hosttest.Rig) {
-			_, err := h.Kill(t.Context(), host.Selection{Names: []string{name}}, host.KillRequest{
+			_, err := h.Kill().Kill(t.Context(), worker.Selection{Names: []string{name}}, kill.Request{
 				Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
 					_, err := team.Release(ctx, tx, rec.Agent, team.Leaving{Phase: team.ForceKilled}, time.Now())
 					if _, over := errors.AsType[*team.TerminatedError](err); over {
@@ -357,7 +359,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 			}
 		}
 		sweep := func(h *hosttest.Rig) {
-			if _, err := h.SweepTeam(t.Context(), ""); err != nil {
+			if _, err := h.Sweeper().Sweep(t.Context(), ""); err != nil {
 				t.Error(err)
 			}
 		}
@@ -366,7 +368,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 		wg.Go(func() { sweep(hosts[2]) })
 		wg.Go(func() { r.One.End(t, name, swarm.Exit{Code: 1, Cause: swarm.CauseExited}) })
 		wg.Go(func() {
-			if _, err := hosts[3].Collect(t.Context()); err != nil {
+			if _, err := hosts[3].Watch().Collect(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})

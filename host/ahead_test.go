@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -22,7 +22,7 @@ func TestStartAhead(t *testing.T) {
 	}
 	r := hosttest.NewIn(t, first.Root)
 	for range 2 { // the second call knows the backend
-		if got := r.Worker(t, "w"); got.Status != host.StatusRunning {
+		if got := r.Worker(t, "w"); got.Status != worker.StatusRunning {
 			t.Fatalf("status %s", got.Status)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -25,7 +26,7 @@ const changesAtOnce = 4
 
 // Changes compares the workspaces of workers with their beginnings, concurrently and within
 // limit. The result has the ids of the workers that could be compared in time.
-func (h *Host) Changes(ctx context.Context, ws []Worker, limit time.Duration) map[string]Changes {
+func (h *Host) Changes(ctx context.Context, ws []worker.Worker, limit time.Duration) map[string]Changes {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var (
@@ -39,7 +40,7 @@ func (h *Host) Changes(ctx context.Context, ws []Worker, limit time.Duration) ma
 			continue
 		}
 		away := w.Workspace.Host != ""
-		if away && w.Status == StatusUnknown {
+		if away && w.Status == worker.StatusUnknown {
 			continue // its machine does not answer
 		}
 		all.Go(func() {

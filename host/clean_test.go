@@ -10,10 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -26,24 +27,24 @@ func TestClean(t *testing.T) {
 	r.MustSpawn(t, "lost", "one")
 	r.MustSpawn(t, "survived", "one")
 	r.MustSpawn(t, "far", "two")
-	r.MustKill(t, host.Selection{Names: []string{"killed"}}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{Names: []string{"killed"}}, kill.Request{})
 	r.One.End(t, "ended", swarm.Exit{Time: time.Unix(1700000000, 0)})
 	r.One.Change(t, "lost", func(w *hosttest.Worker) { w.State = swarm.StateLost })
 	r.One.Change(t, "survived", func(w *hosttest.Worker) { w.State, w.Survivors = swarm.StateLost, []swarm.Process{{PID: 5}} })
 	r.Starter.Errors["two"] = swarm.ErrUnavailable
 
-	if _, err := r.Clean(t.Context(), host.Selection{}, host.CleanRequest{}); !errors.Is(err, host.ErrNoSelection) {
+	if _, err := r.Kill().Clean(t.Context(), worker.Selection{}, kill.CleanRequest{}); !errors.Is(err, worker.ErrNoSelection) {
 		t.Errorf("no selection: %v", err)
 	}
-	if _, err := r.Clean(t.Context(), host.Selection{Names: []string{"ended", "ghost"}}, host.CleanRequest{}); !errors.Is(err, host.ErrNotFound) {
+	if _, err := r.Kill().Clean(t.Context(), worker.Selection{Names: []string{"ended", "ghost"}}, kill.CleanRequest{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown name: %v", err)
 	}
-	out, err := r.Clean(t.Context(), host.Selection{Names: []string{"runs", "survived"}}, host.CleanRequest{})
-	if err != nil || !errors.Is(out[0].Err, host.ErrRunning) || out[1].Err.Error() != "cannot clean running worker 'survived'" {
+	out, err := r.Kill().Clean(t.Context(), worker.Selection{Names: []string{"runs", "survived"}}, kill.CleanRequest{})
+	if err != nil || !errors.Is(out[0].Err, worker.ErrRunning) || out[1].Err.Error() != "cannot clean running worker 'survived'" {
 		t.Errorf("running ones: %+v, %v", out, err)
 	}
 	var done []string
-	out, err = r.Clean(t.Context(), host.Selection{All: true}, host.CleanRequest{Done: func(o host.CleanOutcome) {
+	out, err = r.Kill().Clean(t.Context(), worker.Selection{All: true}, kill.CleanRequest{Done: func(o kill.Outcome) {
 		line := o.Worker.Name
 		if o.Err != nil {
 			line += ": " + o.Err.Error()
@@ -72,20 +73,20 @@ func TestCleanForgets(t *testing.T) {
 	r.MustSpawn(t, "far", "two")
 	r.MustSpawn(t, "runs", "one")
 	r.Starter.Errors["two"] = swarm.ErrUnavailable
-	names := host.Selection{Names: []string{"far", "runs"}}
-	out, err := r.Clean(t.Context(), names, host.CleanRequest{})
+	names := worker.Selection{Names: []string{"far", "runs"}}
+	out, err := r.Kill().Clean(t.Context(), names, kill.CleanRequest{})
 	var hint interface{ Hint() string }
 	if err != nil || !errors.As(out[0].Err, &hint) || hint.Hint() != "if it will never answer again, 'swarm clean far --forget' removes its record" {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	out, err = r.Clean(t.Context(), names, host.CleanRequest{Forget: true})
-	if err != nil || out[0].Err != nil || len(out[0].Notices) != 1 || !errors.Is(out[1].Err, host.ErrRunning) {
+	out, err = r.Kill().Clean(t.Context(), names, kill.CleanRequest{Forget: true})
+	if err != nil || out[0].Err != nil || len(out[0].Notices) != 1 || !errors.Is(out[1].Err, worker.ErrRunning) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if got := r.Leftovers(t); slices.Contains(got, "record far") || !slices.Contains(got, "record runs") {
 		t.Errorf("left: %v", got)
 	}
-	events, err := r.Events(t.Context(), history.Query{Worker: "far"})
+	events, err := r.History().Events(t.Context(), history.Query{Worker: "far"})
 	told := func(e history.Event) bool {
 		return e.Kind == history.Cleaned && strings.HasPrefix(e.Text, "forgotten, ")
 	}
@@ -98,28 +99,28 @@ func TestCleanWorkspace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kept    *swarm.Kept
-		req     host.CleanRequest
+		req     kill.CleanRequest
 		removed bool
 		want    string
 	}{
 		"clean":  {removed: true},
-		"asked":  {req: host.CleanRequest{KeepWorkspace: true}},
+		"asked":  {req: kill.CleanRequest{KeepWorkspace: true}},
 		"dirty":  {kept: &swarm.Kept{Reason: "dirty", Forceable: true}, want: "preserving worktree for 'w1': dirty"},
-		"forced": {kept: &swarm.Kept{Reason: "dirty", Forceable: true}, req: host.CleanRequest{ForceDirty: true}, removed: true},
+		"forced": {kept: &swarm.Kept{Reason: "dirty", Forceable: true}, req: kill.CleanRequest{ForceDirty: true}, removed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := hosttest.New(t)
 			w := r.MustSpawn(t, "w1", "one", hosttest.InWorkspace)
-			r.MustKill(t, host.Selection{All: true}, host.KillRequest{})
+			r.MustKill(t, worker.Selection{All: true}, kill.Request{})
 			r.Tree.Kept = c.kept
-			out, err := r.Clean(t.Context(), host.Selection{All: true}, c.req)
+			out, err := r.Kill().Clean(t.Context(), worker.Selection{All: true}, c.req)
 			if err != nil || out[0].Err != nil {
 				t.Fatal(err, out)
 			}
-			var want []host.Warning
+			var want []worker.Warning
 			if c.want != "" {
-				want = []host.Warning{{Text: c.want, Hint: "the worktree is " + w.Workspace.Path}}
+				want = []worker.Warning{{Text: c.want, Hint: "the worktree is " + w.Workspace.Path}}
 			}
 			if diff := cmp.Diff(want, out[0].Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
@@ -141,12 +142,12 @@ func TestCleanTogether(t *testing.T) {
 	for _, n := range []string{"a", "b", "c", "d", "e", "f"} {
 		r.MustSpawn(t, n, "one")
 	}
-	r.MustKill(t, host.Selection{All: true}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{All: true}, kill.Request{})
 	errs := make(chan error)
 	const n = 8
 	for range n {
 		go func() {
-			out, err := r.Clean(t.Context(), host.Selection{All: true}, host.CleanRequest{})
+			out, err := r.Kill().Clean(t.Context(), worker.Selection{All: true}, kill.CleanRequest{})
 			for _, o := range out {
 				err = errors.Join(err, o.Err)
 			}
@@ -171,9 +172,9 @@ func TestInterruptedRemoval(t *testing.T) {
 	for _, name := range []string{"cut", "moved", "kept"} {
 		r.MustSpawn(t, name, "one", hosttest.InWorkspace)
 	}
-	r.MustKill(t, host.Selection{Names: []string{"moved"}}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{Names: []string{"moved"}}, kill.Request{})
 	r.Tree.Kept = &swarm.Kept{Reason: "dirty"}
-	r.MustKill(t, host.Selection{Names: []string{"kept"}}, host.KillRequest{RemoveWorkspace: true})
+	r.MustKill(t, worker.Selection{Names: []string{"kept"}}, kill.Request{RemoveWorkspace: true})
 	r.Tree.Kept = nil
 	for _, name := range []string{"moved", "kept"} {
 		if err := os.RemoveAll(r.Record(t, name).Workspace.Path); err != nil {
@@ -181,14 +182,14 @@ func TestInterruptedRemoval(t *testing.T) {
 		}
 	}
 	r.Tree.AfterRemove = func() error { return errors.New("cut off") }
-	r.MustKill(t, host.Selection{Names: []string{"cut"}}, host.KillRequest{RemoveWorkspace: true})
+	r.MustKill(t, worker.Selection{Names: []string{"cut"}}, kill.Request{RemoveWorkspace: true})
 	r.Tree.AfterRemove = nil
 	gone := []string{"worker moved: its worktree /trees/moved is gone", "worker kept: its worktree /trees/kept is gone"}
 	want := append([]string{"worker cut: the removal of its worktree /trees/cut was interrupted"}, gone...)
 	if diff := cmp.Diff(want, hosttest.Problems(t, r, false)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
-	done, err := r.Collect(t.Context())
+	done, err := r.Watch().Collect(t.Context())
 	if err != nil || len(done.Worktrees) != 1 || done.Worktrees[0].Name != "cut" || len(done.Warnings) > 0 {
 		t.Errorf("collected %+v, %v", done, err)
 	}
@@ -198,7 +199,7 @@ func TestInterruptedRemoval(t *testing.T) {
 	if rec := r.Record(t, "cut"); rec.Workspace != nil || rec.Removing {
 		t.Errorf("the record is %+v", rec)
 	}
-	if done, err = r.Collect(t.Context()); err != nil || len(done.Worktrees) > 0 {
+	if done, err = r.Watch().Collect(t.Context()); err != nil || len(done.Worktrees) > 0 {
 		t.Errorf("collected again %+v, %v", done, err)
 	}
 }

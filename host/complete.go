@@ -27,7 +27,7 @@ type CompleteRequest struct {
 	// token any more.
 	Allowed bool
 	// Warn, if not nil, is called with what the caller should know.
-	Warn func(Warning)
+	Warn func(worker.Warning)
 }
 
 // minCompleteGrace is the least grace of a completed worker, so that it can still read the
@@ -38,19 +38,19 @@ const minCompleteGrace = time.Second
 // worker may then end by itself; its shim ends the remaining processes after the grace.
 // Outside of workers the error is [ErrOutside]; for a worker that is being ended, or has
 // completed before, it is [swarm.ErrTooLate].
-func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error) {
+func (h *Host) Complete(ctx context.Context, req CompleteRequest) (worker.Worker, error) {
 	rec, err := h.callerRecord(ctx)
 	if err != nil {
-		return Worker{}, err
+		return worker.Worker{}, err
 	}
 	// A team's worker is completed by its own agent only.
 	if !req.Allowed && rec.Team != "" {
-		caller, err := h.Caller(ctx)
+		caller, err := h.Callers().Caller(ctx)
 		if err == nil && caller.WorkerID != rec.ID {
-			err = ErrOutside
+			err = worker.ErrOutside
 		}
 		if err != nil {
-			return Worker{}, err
+			return worker.Worker{}, err
 		}
 	}
 	tooLate := fmt.Errorf("cannot complete '%s': %w: it has ended or is being ended already", rec.Name, swarm.ErrTooLate)
@@ -96,7 +96,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (Worker, error
 	}
 	if req.Warn != nil {
 		for _, text := range warnings {
-			req.Warn(Warning{Text: text})
+			req.Warn(worker.Warning{Text: text})
 		}
 	}
 	return w, nil
@@ -121,7 +121,7 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 		// For a worker with a shim the environment alone proves nothing: it may come from a
 		// daemon that was started inside.
 		if _, err := os.Stat(filepath.Join(h.dir.RunDir(recs[at].ID), rundir.StatusFile)); run == "" && err == nil {
-			return registry.Record{}, ErrOutside
+			return registry.Record{}, worker.ErrOutside
 		}
 		return recs[at], nil
 	}
@@ -131,7 +131,7 @@ func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
 			return registry.Record{Spec: f.Spec, State: registry.Stopped}, nil
 		}
 	}
-	return registry.Record{}, ErrOutside
+	return registry.Record{}, worker.ErrOutside
 }
 
 // statusNow is the status of a worker that has just completed.
@@ -149,7 +149,7 @@ func statusNow(ctx context.Context, p *backend.Peer, handle swarm.Handle, summar
 
 // recordCompletion records the completion, and removes the record of an ephemeral worker
 // with it. The warnings are about its agent.
-func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swarm.Status) (_ Worker, warnings []string, err error) {
+func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swarm.Status) (_ worker.Worker, warnings []string, err error) {
 	w := worker.Of(rec)
 	w.Apply(swarm.StatusResult{Status: s})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kill.RecordLimit)

@@ -10,6 +10,8 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim"
@@ -19,11 +21,11 @@ import (
 // Details is everything that is known of one worker at one moment. Only Worker is always
 // known.
 type Details struct {
-	Worker Worker
+	Worker worker.Worker
 	// Profile is the name of its profile; empty: none.
 	Profile string
 	// Figures are what it uses, or has used.
-	Figures Figures
+	Figures stats.Figures
 	// Processes are its living processes on this machine, each before its children.
 	Processes []proc.Process
 	// Changes are how its workspace differs from its beginning; nil if that is not known.
@@ -31,7 +33,7 @@ type Details struct {
 	// RunDir is its run directory; empty if there is none on this machine.
 	RunDir string
 	// Log is nil if its backend keeps the output elsewhere.
-	Log *Log
+	Log *statedir.Log
 	// Events are the last ones of its name, the oldest first.
 	Events []history.Event
 	// Lines are the last ones that it showed, on its screen if Screen is set. LinesErr is
@@ -50,12 +52,12 @@ type DetailsRequest struct {
 // Details returns everything that is known of a worker. Facts that can't be found out are
 // left out; an unknown name is an [ErrNotFound].
 func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (Details, []string, error) {
-	workers, warnings, err := h.Workers(ctx, Selection{Names: []string{name}, States: true})
+	workers, warnings, err := h.Workers(ctx, worker.Selection{Names: []string{name}, States: true})
 	if err != nil {
 		return Details{}, warnings, err
 	}
 	if len(workers) == 0 {
-		return Details{}, warnings, &NotFoundError{Name: name}
+		return Details{}, warnings, &store.NotFoundError{Name: name}
 	}
 	d := Details{Worker: workers[0]}
 	w := &d.Worker
@@ -63,7 +65,7 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 	d.Figures.Worker = *w
 	var all sync.WaitGroup
 	all.Go(func() {
-		figures, _, err := h.Stats(ctx, Selection{Names: []string{w.ID}})
+		figures, _, err := h.Meter().Once(ctx, worker.Selection{Names: []string{w.ID}})
 		if err == nil && len(figures) == 1 {
 			d.Figures = figures[0]
 		}
@@ -75,7 +77,7 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 	})
 	if req.Lines > 0 {
 		all.Go(func() {
-			peek, err := h.Peek(ctx, w.ID, req.Lines)
+			peek, err := h.Display().Peek(ctx, w.ID, req.Lines)
 			d.Lines, d.Screen, d.LinesErr = peek.Lines, peek.Screen, err
 		})
 	}
@@ -89,8 +91,8 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 	all.Wait()
 	warnings = append(warnings, d.unread()...)
 	if req.Events > 0 {
-		events, err := h.Events(ctx, history.Query{Worker: w.Name, Last: &req.Events})
-		if err != nil && !errors.Is(err, ErrNotFound) {
+		events, err := h.History().Events(ctx, history.Query{Worker: w.Name, Last: &req.Events})
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return d, warnings, err
 		}
 		d.Events = events
@@ -109,7 +111,7 @@ func (d *Details) unread() (warnings []string) {
 		{"cannot read the last lines of '%s': %s", d.LinesErr},
 	} {
 		switch {
-		case w.err == nil, errors.Is(w.err, swarm.ErrUnsupported), errors.Is(w.err, swarm.ErrNotFound), d.Worker.Status == StatusUnknown:
+		case w.err == nil, errors.Is(w.err, swarm.ErrUnsupported), errors.Is(w.err, swarm.ErrNotFound), d.Worker.Status == worker.StatusUnknown:
 		default:
 			warnings = append(warnings, fmt.Sprintf(w.what, d.Worker.Name, errtext.Line(w.err, swarm.ErrUnavailable)))
 		}
@@ -117,7 +119,7 @@ func (d *Details) unread() (warnings []string) {
 	return warnings
 }
 
-func (h *Host) profileName(w Worker) string {
+func (h *Host) profileName(w worker.Worker) string {
 	if w.Profile != "" {
 		return w.Profile
 	}
@@ -127,15 +129,4 @@ func (h *Host) profileName(w Worker) string {
 		return p.Name()
 	}
 	return ""
-}
-
-// Stats measures the selected workers, with the share of a CPU that each uses, see
-// [stats.Meter.Once].
-func (h *Host) Stats(ctx context.Context, sel Selection) ([]Figures, []string, error) {
-	return h.Meter().Once(ctx, sel)
-}
-
-// Meter returns a meter for callers that measure again and again.
-func (h *Host) Meter() *stats.Meter {
-	return stats.New(stats.Options{Plugins: h.plugins, Roster: h.roster})
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -20,7 +22,7 @@ func TestDetails(t *testing.T) {
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(warnings, err)
 	}
-	if d.Worker.Name != "w" || d.Worker.Status != host.StatusStopped || d.RunDir != r.RunDir(d.Worker.ID) || d.Figures.Worker.ID != d.Worker.ID {
+	if d.Worker.Name != "w" || d.Worker.Status != worker.StatusStopped || d.RunDir != r.RunDir(d.Worker.ID) || d.Figures.Worker.ID != d.Worker.ID {
 		t.Errorf("%+v", d)
 	}
 	if len(d.Events) == 0 || d.Events[0].Kind != history.Spawned {
@@ -35,7 +37,7 @@ func TestDetails(t *testing.T) {
 	if err != nil || d.Events != nil || d.Lines != nil {
 		t.Errorf("without a past: %+v, %v", d, err)
 	}
-	if _, _, err := r.Details(t.Context(), "ghost", host.DetailsRequest{}); !errors.Is(err, host.ErrNotFound) {
+	if _, _, err := r.Details(t.Context(), "ghost", host.DetailsRequest{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown name: %v", err)
 	}
 }

@@ -11,10 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/doctor"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -78,11 +80,11 @@ func TestRebuild(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := hosttest.New(t)
-			r.MustSpawn(t, "runs", "one", hosttest.InWorkspace, func(q *host.SpawnRequest) { q.Tags, q.Env = []string{"t"}, []string{"A=1"} })
+			r.MustSpawn(t, "runs", "one", hosttest.InWorkspace, func(q *spawn.Request) { q.Tags, q.Env = []string{"t"}, []string{"A=1"} })
 			r.MustSpawn(t, "far", "two")
 			r.MustSpawn(t, "ended", "one")
-			r.MustKill(t, host.Selection{Names: []string{"ended"}}, host.KillRequest{})
-			before, _, err := r.Workers(t.Context(), host.Selection{})
+			r.MustKill(t, worker.Selection{Names: []string{"ended"}}, kill.Request{})
+			before, _, err := r.Workers(t.Context(), worker.Selection{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,9 +99,9 @@ func TestRebuild(t *testing.T) {
 				t.Fatal(err)
 			}
 			for what, err := range map[string]error{
-				"status": second(r.Workers(t.Context(), host.Selection{})),
-				"kill":   first(r.Kill(t.Context(), host.Selection{Names: []string{"runs"}}, host.KillRequest{})),
-				"spawn":  first(r.Spawn(t.Context(), r.Request("new", "one"))),
+				"status": second(r.Workers(t.Context(), worker.Selection{})),
+				"kill":   first(r.Kill().Kill(t.Context(), worker.Selection{Names: []string{"runs"}}, kill.Request{})),
+				"spawn":  first(r.Spawn().Spawn(t.Context(), r.Request("new", "one"))),
 			} {
 				if err == nil || !strings.Contains(err.Error(), "swarm doctor") {
 					t.Errorf("%s: %v; want an error that names the doctor", what, err)
@@ -111,7 +113,7 @@ func TestRebuild(t *testing.T) {
 			if got := hosttest.Problems(t, r, true); got != nil {
 				t.Errorf("problems after the rebuild: %q", got)
 			}
-			after, _, err := r.Workers(t.Context(), host.Selection{})
+			after, _, err := r.Workers(t.Context(), worker.Selection{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +155,7 @@ func TestRebuildCompletes(t *testing.T) {
 	if got := hosttest.Problems(t, r, true); got != nil {
 		t.Errorf("problems after the rebuild: %q", got)
 	}
-	if diff := cmp.Diff(map[string]host.WorkerStatus{"keeps": host.StatusRunning, "forgotten": host.StatusRunning}, r.Statuses(t)); diff != "" {
+	if diff := cmp.Diff(map[string]worker.Status{"keeps": worker.StatusRunning, "forgotten": worker.StatusRunning}, r.Statuses(t)); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
 }

@@ -9,9 +9,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/machinetest"
 )
 
@@ -48,7 +49,7 @@ func TestRemovalIsDurable(t *testing.T) {
 		wantLogOnDisk(t, r)
 		return nil
 	}
-	r.MustKill(t, host.Selection{Names: []string{"tree"}}, host.KillRequest{RemoveWorkspace: true})
+	r.MustKill(t, worker.Selection{Names: []string{"tree"}}, kill.Request{RemoveWorkspace: true})
 }
 
 // wantLogOnDisk fails the test if a part of the database's log is in memory only.

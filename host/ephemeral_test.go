@@ -8,9 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -44,7 +47,7 @@ func TestKillWhileDatabaseIsLocked(t *testing.T) {
 	})
 	<-locked
 	began := time.Now()
-	out := r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{})
+	out := r.MustKill(t, worker.Selection{Names: []string{"w"}}, kill.Request{})
 	locking.Wait()
 	if took := time.Since(began); took > 8*time.Second || len(out[0].Warnings) > 0 {
 		t.Errorf("it took %s, with %v", took, out[0].Warnings)
@@ -59,8 +62,8 @@ func TestKillWhileDatabaseIsLocked(t *testing.T) {
 func TestCompletedEphemeralIsForced(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	gentle := func(q *host.SpawnRequest) { q.Kill = &swarm.KillOptions{Grace: time.Second} }
-	for _, w := range []host.Worker{r.MustSpawn(t, "kept", "one", gentle), r.MustSpawn(t, "gone", "one", gentle, hosttest.Ephemeral)} {
+	gentle := func(q *spawn.Request) { q.Kill = &swarm.KillOptions{Grace: time.Second} }
+	for _, w := range []worker.Worker{r.MustSpawn(t, "kept", "one", gentle), r.MustSpawn(t, "gone", "one", gentle, hosttest.Ephemeral)} {
 		if err := r.CompleteInside(t, w, "done"); err != nil {
 			t.Fatal(err)
 		}
@@ -85,16 +88,16 @@ func TestEphemeralIsDeadFirst(t *testing.T) {
 	other.UsePlugins(t, r)
 	var killing sync.WaitGroup
 	killing.Go(func() {
-		if _, err := other.Kill(t.Context(), host.Selection{Names: []string{"w"}}, host.KillRequest{}); err != nil {
+		if _, err := other.Kill().Kill(t.Context(), worker.Selection{Names: []string{"w"}}, kill.Request{}); err != nil {
 			t.Error(err)
 		}
 	})
 	<-asked
-	if w := r.Worker(t, "w"); w.Status != host.StatusRunning {
+	if w := r.Worker(t, "w"); w.Status != worker.StatusRunning {
 		t.Errorf("while it ignores the signal: %+v", w)
 	}
 	r.WantHistory(t, "w", "SPAWNED", "KILL REQUESTED")
-	if _, err := r.Spawn(t.Context(), r.Request("w", "one")); !errors.Is(err, host.ErrExists) {
+	if _, err := r.Spawn().Spawn(t.Context(), r.Request("w", "one")); !errors.Is(err, worker.ErrExists) {
 		t.Errorf("its name is taken: %v", err)
 	}
 	close(end)
@@ -111,11 +114,11 @@ func TestEphemeralSurvives(t *testing.T) {
 	r.One.OnKill = func(context.Context, hosttest.Worker, swarm.KillOptions) (swarm.KillResult, error) {
 		return swarm.KillResult{Status: swarm.Status{State: swarm.StateRunning}}, swarm.ErrSurvivors
 	}
-	if out := r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{}); !errors.Is(out[0].Err, swarm.ErrSurvivors) {
+	if out := r.MustKill(t, worker.Selection{Names: []string{"w"}}, kill.Request{}); !errors.Is(out[0].Err, swarm.ErrSurvivors) {
 		t.Errorf("%+v", out)
 	}
 	r.WantHistory(t, "w", "SPAWNED", "KILL REQUESTED")
-	if w := r.Worker(t, "w"); w.Status != host.StatusRunning {
+	if w := r.Worker(t, "w"); w.Status != worker.StatusRunning {
 		t.Errorf("%+v", w)
 	}
 }
@@ -144,21 +147,21 @@ func TestEphemeralWorkspace(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	r.MustSpawn(t, "clean", "one", hosttest.Ephemeral, hosttest.InWorkspace)
-	if out := r.MustKill(t, host.Selection{Names: []string{"clean"}}, host.KillRequest{RemoveWorkspace: true}); !out[0].WorkspaceRemoved {
+	if out := r.MustKill(t, worker.Selection{Names: []string{"clean"}}, kill.Request{RemoveWorkspace: true}); !out[0].WorkspaceRemoved {
 		t.Errorf("%+v", out)
 	}
 	r.WantHistory(t, "clean", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator")
 	r.MustSpawn(t, "dirty", "one", hosttest.Ephemeral, hosttest.InWorkspace)
 	r.Tree.Kept = &swarm.Kept{Reason: "worktree has 1 uncommitted change(s)", Forceable: true}
-	if out := r.MustKill(t, host.Selection{Names: []string{"dirty"}}, host.KillRequest{RemoveWorkspace: true}); out[0].WorkspaceRemoved || len(out[0].Warnings) != 1 {
+	if out := r.MustKill(t, worker.Selection{Names: []string{"dirty"}}, kill.Request{RemoveWorkspace: true}); out[0].WorkspaceRemoved || len(out[0].Warnings) != 1 {
 		t.Errorf("%+v", out)
 	}
 	kept := "WORKTREE KEPT: " + r.Tree.Dir + "/dirty"
 	r.WantHistory(t, "dirty", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator", kept)
 	// A clean that must keep it says so too.
 	r.MustSpawn(t, "stays", "one", hosttest.InWorkspace)
-	r.MustKill(t, host.Selection{Names: []string{"stays"}}, host.KillRequest{})
-	if out, err := r.Clean(t.Context(), host.Selection{Names: []string{"stays"}}, host.CleanRequest{}); err != nil || out[0].Err != nil {
+	r.MustKill(t, worker.Selection{Names: []string{"stays"}}, kill.Request{})
+	if out, err := r.Kill().Clean(t.Context(), worker.Selection{Names: []string{"stays"}}, kill.CleanRequest{}); err != nil || out[0].Err != nil {
 		t.Fatal(out, err)
 	}
 	r.WantHistory(t, "stays", "SPAWNED", "KILL REQUESTED", "KILLED: by orchestrator", "WORKTREE KEPT: "+r.Tree.Dir+"/stays", "CLEANED")
@@ -169,14 +172,14 @@ func TestWaitForDeparted(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	codes := func(names ...string) (got []int, err error) {
-		err = r.Wait(t.Context(), host.Selection{Names: names}, func(w host.Worker) { got = append(got, w.Exit.Code) })
+		err = r.Wait(t.Context(), worker.Selection{Names: names}, func(w worker.Worker) { got = append(got, w.Exit.Code) })
 		slices.Sort(got)
 		return got, err
 	}
 	for i, name := range []string{"a", "b"} {
 		w := r.MustSpawn(t, name, "one", hosttest.Ephemeral)
 		r.One.End(t, name, swarm.Exit{Code: 3 + i})
-		if _, err := r.Collect(t.Context()); err != nil {
+		if _, err := r.Watch().Collect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		r.WantGone(t, w.Name)
@@ -186,11 +189,11 @@ func TestWaitForDeparted(t *testing.T) {
 	if got, err := codes("a", "b", kept.ID, "a"); err != nil || !slices.Equal(got, []int{3, 4, 9}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := r.Clean(t.Context(), host.Selection{Names: []string{"kept"}}, host.CleanRequest{}); err != nil {
+	if _, err := r.Kill().Clean(t.Context(), worker.Selection{Names: []string{"kept"}}, kill.CleanRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"kept", "ghost"} {
-		if got, err := codes("a", name); !errors.Is(err, host.ErrNotFound) || got != nil {
+		if got, err := codes("a", name); !errors.Is(err, store.ErrNotFound) || got != nil {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}

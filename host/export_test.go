@@ -5,4 +5,4 @@ import (
 )
 
 // Killer returns the part of the host that kills workers.
-func (h *Host) Killer() *kill.Killer { return h.killer() }
+func (h *Host) Killer() *kill.Killer { return h.Kill() }

@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -20,21 +22,21 @@ func TestRespawnAsksThePlugins(t *testing.T) {
 	t.Parallel()
 	refusal := fmt.Errorf("%w: no room", swarm.ErrInvalidSpec)
 	for what, c := range map[string]struct {
-		change func(r *hosttest.Rig, w host.Worker) host.RespawnRequest
+		change func(r *hosttest.Rig, w worker.Worker) spawn.RespawnRequest
 		// workspace says that the workspace plugin refuses, not the backend.
 		workspace bool
 		// removed says that the old workspace is named as one that is about to be removed.
 		removed bool
 	}{
-		"as its record says": {change: func(*hosttest.Rig, host.Worker) host.RespawnRequest { return host.RespawnRequest{} }},
-		"in a new workspace": {change: func(*hosttest.Rig, host.Worker) host.RespawnRequest { return host.RespawnRequest{CleanFirst: true} }},
-		"a workspace in place of the old one": {workspace: true, removed: true, change: func(*hosttest.Rig, host.Worker) host.RespawnRequest {
-			return host.RespawnRequest{CleanFirst: true}
+		"as its record says": {change: func(*hosttest.Rig, worker.Worker) spawn.RespawnRequest { return spawn.RespawnRequest{} }},
+		"in a new workspace": {change: func(*hosttest.Rig, worker.Worker) spawn.RespawnRequest { return spawn.RespawnRequest{CleanFirst: true} }},
+		"a workspace in place of the old one": {workspace: true, removed: true, change: func(*hosttest.Rig, worker.Worker) spawn.RespawnRequest {
+			return spawn.RespawnRequest{CleanFirst: true}
 		}},
-		"a workspace of another branch": {workspace: true, change: func(r *hosttest.Rig, _ host.Worker) host.RespawnRequest {
+		"a workspace of another branch": {workspace: true, change: func(r *hosttest.Rig, _ worker.Worker) spawn.RespawnRequest {
 			as := r.Request("w", "one")
-			as.Workspace = &host.WorkspaceRequest{Plugin: "worktree", Branch: "other"}
-			return host.RespawnRequest{As: &as}
+			as.Workspace = &spawn.WorkspaceRequest{Plugin: "worktree", Branch: "other"}
+			return spawn.RespawnRequest{As: &as}
 		}},
 	} {
 		r := hosttest.New(t)
@@ -49,11 +51,11 @@ func TestRespawnAsksThePlugins(t *testing.T) {
 		} else {
 			r.One.Refuses = refusal
 		}
-		_, err := r.Respawn(t.Context(), "w", c.change(r, old))
+		_, err := r.Spawn().Respawn(t.Context(), "w", c.change(r, old))
 		if !errors.Is(err, swarm.ErrInvalidSpec) || !strings.Contains(err.Error(), "no room") {
 			t.Errorf("%s: %v", what, err)
 		}
-		if w := r.Worker(t, "w"); w.ID != old.ID || w.Status != host.StatusRunning || len(r.One.Kills["w"]) > 0 || gone(old.Workspace.Path) {
+		if w := r.Worker(t, "w"); w.ID != old.ID || w.Status != worker.StatusRunning || len(r.One.Kills["w"]) > 0 || gone(old.Workspace.Path) {
 			t.Errorf("%s: it was touched: %+v", what, w)
 		}
 		if lines := strings.Join(r.HistoryLines(t, "w"), "\n"); strings.Contains(lines, "RESPAWN FAILED") || strings.Contains(lines, "KILL") {
@@ -81,7 +83,7 @@ func TestRespawnChecksWhatItSpawns(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	r.Announce("one", swarm.CapCheckSpawn)
-	r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) { q.Env, q.Options = []string{"A=1"}, map[string]string{"k": "v"} })
+	r.MustSpawn(t, "w", "one", func(q *spawn.Request) { q.Env, q.Options = []string{"A=1"}, map[string]string{"k": "v"} })
 	w := r.MustRespawn(t, "w")
 	all := r.One.All(t)
 	spawned := all[slices.IndexFunc(all, func(f hosttest.Worker) bool { return f.ID == w.ID })].Spec
@@ -89,7 +91,7 @@ func TestRespawnChecksWhatItSpawns(t *testing.T) {
 		t.Errorf("the check differs (-spawned +checked):\n%s", diff)
 	}
 	// A worker that has ended loses nothing, so the Spawn itself finds out.
-	if _, err := r.Kill(t.Context(), host.Selection{Names: []string{"w"}}, host.KillRequest{}); err != nil {
+	if _, err := r.Kill().Kill(t.Context(), worker.Selection{Names: []string{"w"}}, kill.Request{}); err != nil {
 		t.Fatal(err)
 	}
 	r.One.Checks, r.One.Refuses = nil, swarm.ErrInvalidSpec
@@ -107,7 +109,7 @@ func TestRespawnElsewhereReplacesNothing(t *testing.T) {
 	r.MustSpawn(t, "w", "one")
 	as := r.Request("w", "two")
 	as.Dir, as.DirGiven = filepath.Join(r.Root, "cwd"), true
-	if _, err := r.Respawn(t.Context(), "w", host.RespawnRequest{As: &as}); err != nil {
+	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{As: &as}); err != nil {
 		t.Fatal(err)
 	}
 	if check := r.Two.Checks[0]; !check.Replaces.IsZero() || check.Spec.Local != nil {

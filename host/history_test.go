@@ -15,8 +15,11 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -25,25 +28,25 @@ import (
 func TestEphemeralFlows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		end  func(t *testing.T, r *hosttest.Rig, w host.Worker)
+		end  func(t *testing.T, r *hosttest.Rig, w worker.Worker)
 		want []string
 	}{
-		"complete": {func(t *testing.T, r *hosttest.Rig, w host.Worker) {
+		"complete": {func(t *testing.T, r *hosttest.Rig, w worker.Worker) {
 			if err := r.CompleteInside(t, w, "all tests pass"); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{"COMPLETE: all tests pass"}},
-		"exit ok": {func(t *testing.T, r *hosttest.Rig, _ host.Worker) {
+		"exit ok": {func(t *testing.T, r *hosttest.Rig, _ worker.Worker) {
 			r.One.End(t, "w", swarm.Exit{Cause: swarm.CauseExited})
 		}, []string{"EXITED: success"}},
-		"exit not ok": {func(t *testing.T, r *hosttest.Rig, _ host.Worker) {
+		"exit not ok": {func(t *testing.T, r *hosttest.Rig, _ worker.Worker) {
 			r.One.End(t, "w", swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 		}, []string{"FAILED: exit status 3"}},
-		"dead pid": {func(t *testing.T, r *hosttest.Rig, _ host.Worker) {
+		"dead pid": {func(t *testing.T, r *hosttest.Rig, _ worker.Worker) {
 			r.One.Change(t, "w", func(w *hosttest.Worker) { w.State = swarm.StateLost })
 		}, []string{"DIED: process not found"}},
-		"kill": {func(t *testing.T, r *hosttest.Rig, _ host.Worker) {
-			r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{})
+		"kill": {func(t *testing.T, r *hosttest.Rig, _ worker.Worker) {
+			r.MustKill(t, worker.Selection{Names: []string{"w"}}, kill.Request{})
 		}, []string{"KILL REQUESTED", "KILLED: by orchestrator"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,14 +61,14 @@ func TestEphemeralFlows(t *testing.T) {
 			want := append([]string{"SPAWNED"}, c.want...)
 			if name == "dead pid" {
 				r.WantHistory(t, "w", "SPAWNED")
-				if _, err := r.Collect(t.Context()); err != nil {
+				if _, err := r.Watch().Collect(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
 			r.WantHistory(t, "w", want...)
 			r.WantGone(t, "w")
 			// Its history is told by its id too, and by that of no other.
-			if events, err := r.Events(t.Context(), history.Query{Worker: w.ID}); err != nil || len(events) != len(want) || !events[len(events)-1].Final {
+			if events, err := r.History().Events(t.Context(), history.Query{Worker: w.ID}); err != nil || len(events) != len(want) || !events[len(events)-1].Final {
 				t.Errorf("by id: %v, %v", events, err)
 			}
 			// The name is free again, with a history of its own beside the old one.
@@ -88,18 +91,18 @@ func TestKeptFlows(t *testing.T) {
 	if err := r.CompleteInside(t, w, "done"); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Worker(t, "w"); got.Status != host.StatusRunning || got.Completion == nil || got.Completion.Summary != "done" {
+	if got := r.Worker(t, "w"); got.Status != worker.StatusRunning || got.Completion == nil || got.Completion.Summary != "done" {
 		t.Errorf("after complete: %+v", got)
 	}
-	r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{Names: []string{"w"}}, kill.Request{})
 	r.WantHistory(t, "w", "SPAWNED", "COMPLETE: done", "KILL REQUESTED")
-	if got := r.Worker(t, "w"); got.Status != host.StatusStopped || got.Completion == nil {
+	if got := r.Worker(t, "w"); got.Status != worker.StatusStopped || got.Completion == nil {
 		t.Errorf("after its end: %+v", got)
 	}
-	if err := r.CompleteInside(t, w, "again"); !errors.Is(err, swarm.ErrTooLate) && !errors.Is(err, host.ErrOutside) {
+	if err := r.CompleteInside(t, w, "again"); !errors.Is(err, swarm.ErrTooLate) && !errors.Is(err, worker.ErrOutside) {
 		t.Errorf("complete after the end: %v", err)
 	}
-	out, err := r.Clean(t.Context(), host.Selection{All: true}, host.CleanRequest{})
+	out, err := r.Kill().Clean(t.Context(), worker.Selection{All: true}, kill.CleanRequest{})
 	if err != nil || len(out) != 1 || out[0].Err != nil {
 		t.Fatal(out, err)
 	}
@@ -117,7 +120,7 @@ func TestCompleteTwiceAndOutside(t *testing.T) {
 		t.Errorf("second: %v", err)
 	}
 	r.WantHistory(t, "w", "SPAWNED", "COMPLETE: first")
-	if _, err := r.Complete(t.Context(), host.CompleteRequest{}); !errors.Is(err, host.ErrOutside) {
+	if _, err := r.Complete(t.Context(), host.CompleteRequest{}); !errors.Is(err, worker.ErrOutside) {
 		t.Errorf("outside: %v", err)
 	}
 	deaf := r.MustSpawn(t, "deaf", "two")
@@ -136,7 +139,7 @@ func TestCompleteWhileKilled(t *testing.T) {
 	completed := 0
 	for i := range rounds {
 		name := fmt.Sprintf("w%d", i)
-		w := r.MustSpawn(t, name, "one", func(q *host.SpawnRequest) {
+		w := r.MustSpawn(t, name, "one", func(q *spawn.Request) {
 			if i%2 == 0 {
 				hosttest.Ephemeral(q)
 			}
@@ -148,10 +151,10 @@ func TestCompleteWhileKilled(t *testing.T) {
 		var completeErr, killErr error
 		both.Go(func() { _, completeErr = in.Complete(t.Context(), host.CompleteRequest{Summary: "done"}) })
 		both.Go(func() {
-			_, killErr = other.Kill(t.Context(), host.Selection{Names: []string{name}}, host.KillRequest{})
+			_, killErr = other.Kill().Kill(t.Context(), worker.Selection{Names: []string{name}}, kill.Request{})
 		})
 		both.Wait()
-		if killErr != nil && !errors.Is(killErr, host.ErrNotFound) {
+		if killErr != nil && !errors.Is(killErr, store.ErrNotFound) {
 			t.Fatal(killErr)
 		}
 		var ends []string
@@ -213,7 +216,7 @@ func TestRestartsAndCrashLoop(t *testing.T) {
 		}
 		return nil
 	}
-	r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) { q.Restart.When = swarm.RestartOnFailure })
+	r.MustSpawn(t, "w", "one", func(q *spawn.Request) { q.Restart.When = swarm.RestartOnFailure })
 	restart := func(n int) swarm.Restarted {
 		return swarm.Restarted{Number: n, Time: time.Unix(1700000000, 0), Code: n}
 	}
@@ -228,7 +231,7 @@ func TestRestartsAndCrashLoop(t *testing.T) {
 	r.MustSpawn(t, "c", "one")
 	r.WantHistory(t, "w", "SPAWNED", "RESTARTED: restart 1 after exit status 1", "RESTARTED: restart 2 after exit status 2",
 		"CRASH LOOP: 5 restarts within 1m0s; last output: boom 2 | boom 3 | boom 4 | boom 5 | boom 6", "FAILED: exit status 7")
-	if w := r.Worker(t, "w"); w.Status != host.StatusStopped || w.Restarts != 2 {
+	if w := r.Worker(t, "w"); w.Status != worker.StatusStopped || w.Restarts != 2 {
 		t.Errorf("%+v", w)
 	}
 }
@@ -238,7 +241,7 @@ func TestRestartsAndCrashLoop(t *testing.T) {
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	keep := func(d string) func(*host.SpawnRequest) { return func(q *host.SpawnRequest) { q.Retain = d } }
+	keep := func(d string) func(*spawn.Request) { return func(q *spawn.Request) { q.Retain = d } }
 	long := r.MustSpawn(t, "long", "one", keep("1h"))
 	short := r.MustSpawn(t, "short", "one", keep("1m"), hosttest.InWorkspace)
 	r.MustSpawn(t, "lost", "one", keep("0s"))
@@ -246,11 +249,11 @@ func TestRetention(t *testing.T) {
 		r.One.End(t, name, swarm.Exit{Time: time.Now().Add(-10 * time.Minute)})
 	}
 	r.One.Change(t, "lost", func(w *hosttest.Worker) { w.State = swarm.StateLost })
-	c, err := r.Collect(t.Context())
+	c, err := r.Watch().Collect(t.Context())
 	if err != nil || len(c.Ended) != 3 || len(c.Removed) != 2 || len(c.Warnings) != 0 || c.RunDirs != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if diff := cmp.Diff(map[string]host.WorkerStatus{"long": host.StatusStopped}, r.Statuses(t)); diff != "" {
+	if diff := cmp.Diff(map[string]worker.Status{"long": worker.StatusStopped}, r.Statuses(t)); diff != "" {
 		t.Error(diff)
 	}
 	r.WantHistory(t, "short", "SPAWNED", "EXITED: success", "WORKTREE KEPT: "+r.Tree.Dir+"/short", "CLEANED: kept for 1m")
@@ -266,18 +269,18 @@ func TestRetention(t *testing.T) {
 func TestEventQueries(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	if events, err := r.Events(t.Context(), history.Query{}); err != nil || len(events) != 0 {
+	if events, err := r.History().Events(t.Context(), history.Query{}); err != nil || len(events) != 0 {
 		t.Errorf("nothing yet: %v, %v", events, err)
 	}
-	if _, err := r.Events(t.Context(), history.Query{Worker: "ghost"}); !errors.Is(err, host.ErrNotFound) {
+	if _, err := r.History().Events(t.Context(), history.Query{Worker: "ghost"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a ghost of nothing: %v", err)
 	}
 	r.MustSpawn(t, "w", "one")
-	if _, err := r.Events(t.Context(), history.Query{Worker: "ghost"}); !errors.Is(err, host.ErrNotFound) {
+	if _, err := r.History().Events(t.Context(), history.Query{Worker: "ghost"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a ghost: %v", err)
 	}
 	none := 0
-	if events, err := r.Events(t.Context(), history.Query{Worker: "w", Last: &none}); err != nil || len(events) != 0 {
+	if events, err := r.History().Events(t.Context(), history.Query{Worker: "w", Last: &none}); err != nil || len(events) != 0 {
 		t.Errorf("no lines: %v, %v", events, err)
 	}
 	if names, err := store.HistoryNames(t.Context(), r.Dir()); err != nil || !slices.Equal(names, []string{"w"}) {
@@ -296,10 +299,10 @@ func TestWaitForEphemeral(t *testing.T) {
 		ask()
 		return nil
 	}
-	got := make(chan host.Worker, 1)
+	got := make(chan worker.Worker, 1)
 	failed := make(chan error, 1)
 	go func() {
-		failed <- r.Wait(t.Context(), host.Selection{Names: []string{"w"}}, func(w host.Worker) { got <- w })
+		failed <- r.Wait(t.Context(), worker.Selection{Names: []string{"w"}}, func(w worker.Worker) { got <- w })
 	}()
 	<-asked
 	other := hosttest.NewIn(t, r.Root)
@@ -318,7 +321,7 @@ func TestWaitForEphemeral(t *testing.T) {
 	if err := os.Remove(r.One.Path(w.ID)); err != nil {
 		t.Fatal(err)
 	}
-	if w := <-got; w.Status != host.StatusStopped || w.Exit == nil || w.Exit.Code != 3 {
+	if w := <-got; w.Status != worker.StatusStopped || w.Exit == nil || w.Exit.Code != 3 {
 		t.Errorf("%+v", w)
 	}
 	if err := <-failed; err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"path/filepath"
-	"sync"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -16,33 +15,29 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/launch"
 	"github.com/swarmhost/swarm/host/liveness"
-	"github.com/swarmhost/swarm/host/pluginadmin"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/question"
-	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/roster"
 	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
-	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Host answers for the workers of one state directory.
 type Host struct {
-	opts    Options
-	dir     statedir.Dir
-	log     hclog.Logger
-	store   *store.Store
-	catalog *catalog.Catalog
-	plugins *backend.Plugins
-	history *history.History
-	callers *caller.Finder
-	roster  *roster.Roster
-	settler *settle.Settler
-	answers *question.Ruler
-	// profiles reads the profiles of agents when they are first needed.
-	profiles func() (*profile.Set, error)
+	opts     Options
+	dir      statedir.Dir
+	log      hclog.Logger
+	store    *store.Store
+	catalog  *catalog.Catalog
+	plugins  *backend.Plugins
+	profiles *profile.Loader
+	history  *history.History
+	liveness *liveness.Checker
+	settler  *settle.Settler
+	ruler    *question.Ruler
+	callers  *caller.Finder
+	roster   *roster.Roster
 }
 
 // Open returns the host of a state directory, or the error of [statedir.Check]. It
@@ -55,90 +50,52 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		o.Logger = hclog.NewNullLogger()
 	}
 	h := &Host{
-		opts:     o,
-		dir:      statedir.Dir(o.Dir),
-		log:      o.Logger,
-		store:    store.New(store.Options{Dir: o.Dir, Logger: o.Logger, Quiet: o.NoWake, Warn: o.Warn}),
-		catalog:  catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: maps.Clone(o.Plugins)}),
-		profiles: sync.OnceValues(func() (*profile.Set, error) { return profileDirs(o).Load() }),
+		opts:    o,
+		dir:     statedir.Dir(o.Dir),
+		log:     o.Logger,
+		store:   store.New(store.Options{Dir: o.Dir, Logger: o.Logger, Quiet: o.NoWake, Warn: o.Warn}),
+		catalog: catalog.New(catalog.Options{Dir: o.Dir, Executable: o.Executable, Env: o.Env, Plugins: maps.Clone(o.Plugins)}),
 	}
+	h.profiles = profile.NewLoader(h.ProfileDirs())
 	starter := o.Starter
 	if starter == nil {
 		starter = backend.Launcher(launch.New(launch.Options{
-			Dir: o.Dir, RunDirs: filepath.Join(o.Dir, statedir.WorkersDir), Env: o.Env, Engine: statedir.Dir(o.Dir).EngineMark, Logger: o.Logger,
+			Dir: o.Dir, RunDirs: filepath.Join(o.Dir, statedir.WorkersDir), Env: o.Env, Logger: o.Logger,
 		}))
 	}
 	h.plugins = backend.New(backend.Options{
 		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Starter: starter, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,
 	})
-	h.history = history.New(history.Options{
-		Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger,
-		Stranded: func(ctx context.Context, busy func(string) bool) error { return h.liveness().SweepGone(ctx, busy) },
+	h.history = history.New(history.Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger, Warn: h.warn})
+	h.liveness = liveness.New(liveness.Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history})
+	h.settler = settle.New(settle.Options{
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Liveness: h.liveness, Logger: o.Logger,
 	})
 	h.identify()
-	h.settler = settle.New(settle.Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Logger: o.Logger})
-	h.answers = question.NewRuler(question.RulerOptions{Rules: o.Answers, Answer: func(ctx context.Context, id, who string, r deliver.Reply) error {
-		_, err := h.input().AnswerFor(ctx, id, who, r)
+	h.ruler = question.NewRuler(question.RulerOptions{Rules: o.Answers, Logger: o.Logger, Answer: func(ctx context.Context, id, who string, r deliver.Reply) error {
+		_, err := h.Input().AnswerFor(ctx, id, who, r)
 		return err
-	}, Logger: o.Logger})
+	}})
 	return h, nil
 }
 
 // identify makes the parts that depend on the caller.
 func (h *Host) identify() {
 	h.callers = caller.New(caller.Options{
-		Dir: h.dir, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, Worker: h.opts.Worker, View: h.store.View,
+		Dir: h.dir, Store: h.store, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, Worker: h.opts.Worker,
 	})
 	h.roster = roster.New(roster.Options{
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, Callers: h.callers, Logger: h.log,
 	})
 }
 
-// Plugins returns the administration of plugins.
-func (h *Host) Plugins() *pluginadmin.Admin {
-	return pluginadmin.New(pluginadmin.Options{
-		Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Logger: h.log, Reading: h.store.Reading,
-		Removed: func() error { return launch.ForgetRemoved(h.opts.Dir) },
-	})
-}
-
-func (h *Host) liveness() *liveness.Checker {
-	return liveness.New(liveness.Options{
-		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history,
-		Settler: h.settler, Shows: h.display().Shows, StopIdle: h.StopIdleServers,
-	})
-}
-
-// SweepTeam records what has become of the agents of a team, see [liveness.Checker.Sweep].
-func (h *Host) SweepTeam(ctx context.Context, teamName string, living ...string) (warnings []string, err error) {
-	return h.liveness().Sweep(ctx, teamName, living...)
-}
-
-// Signs returns what is known of the workers of a team's agents, see
-// [liveness.Checker.Signs].
-func (h *Host) Signs(ctx context.Context, teamName string) (map[string]team.Signs, error) {
-	return h.liveness().Signs(ctx, teamName)
-}
-
 // Doctor examines everything and reports damage and leftovers, see [doctor.Examine]. The
 // names of the plugins in the caller's configuration are passed as wanted.
 func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]doctor.Finding, error) {
 	return doctor.Examine(ctx, doctor.Options{
-		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, Admin: h.Plugins(), History: h.history, Logger: h.log,
-		Wanted: wanted,
-		Configured: func(name string) bool {
-			_, configured := h.opts.Plugins[name]
-			return configured
-		},
-		DefaultWorkspace: defaultWorkspace,
-		Couriers: func(recs []registry.Record) []doctor.Finding {
-			return append(h.examineCouriers(recs), h.examineServers(recs)...)
-		},
-		Profiles: h.examineProfiles,
-		Saved: func(ctx context.Context) ([]swarm.SavedWork, error) {
-			works, _, err := h.Saved().List(ctx)
-			return works, err
-		},
+		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, Admin: h.Plugins(), History: h.history,
+		Notifier: h.Notifier(), Saved: h.Saved(), Profiles: h.profiles, Logger: h.log,
+		Wanted: wanted, Settings: h.opts.Plugins, DefaultWorkspace: defaultWorkspace,
 	}, rebuild)
 }
 
@@ -164,48 +121,11 @@ func (h *Host) Leave() error {
 	return h.store.Close()
 }
 
-// Change runs change in one transaction of the registry, see [store.Store.Change]. It must
-// not call the Host, which would wait for the transaction.
-//
-// It is for the packages that build on this one, such as host/agent.
-func (h *Host) Change(ctx context.Context, change func(context.Context, *registry.Tx) error) error {
-	return h.store.Change(ctx, change)
-}
-
-// View is like [Host.Change] for what only reads, see [store.Store.View].
-func (h *Host) View(ctx context.Context, view func(context.Context, *registry.Tx) error) error {
-	return h.store.View(ctx, view)
-}
-
-// AwaitChange calls check now and after every change of the registry, see
-// [store.Store.AwaitChange].
-func (h *Host) AwaitChange(ctx context.Context, check func(context.Context) (done bool, err error)) error {
-	return h.store.AwaitChange(ctx, check)
-}
-
-// Events returns what happened, the oldest first, see [history.Read].
-func (h *Host) Events(ctx context.Context, q history.Query) ([]history.Event, error) {
-	reg, err := h.store.Reading(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return history.Read(ctx, reg, q)
-}
-
-// FollowEvents calls each with the events that the query selects, and then with those
-// that follow as they are written, until ctx ends or each returns an error.
-func (h *Host) FollowEvents(ctx context.Context, q history.Query, each func(history.Event) error) error {
-	return history.Follow(ctx, h.opts.Dir, q, each, h.warn)
-}
-
-// EachEvent calls each with the events that the query selects, as [Host.Events] returns them,
-// however many there are.
-func (h *Host) EachEvent(ctx context.Context, q history.Query, each func(history.Event) error) error {
-	reg, err := h.store.Reading(ctx)
-	if err != nil {
-		return err
-	}
-	return history.Each(ctx, reg, q, each)
+// Quiet makes the calls of this host wake no agent, as with [Options.NoWake]. It must not be
+// called concurrently with other methods.
+func (h *Host) Quiet() {
+	h.opts.NoWake = true
+	h.store.Quieten()
 }
 
 // warn passes on what a user should know.

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // A call that changes something takes the registry of the calls that only read,
@@ -61,10 +61,10 @@ func TestReadsBesideChanges(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 10 {
-				if _, _, err := r.Workers(t.Context(), host.Selection{}); err != nil {
+				if _, _, err := r.Workers(t.Context(), worker.Selection{}); err != nil {
 					t.Error(err)
 				}
-				if _, err := r.Events(t.Context(), history.Query{Worker: "w"}); err != nil {
+				if _, err := r.History().Events(t.Context(), history.Query{Worker: "w"}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -90,7 +90,7 @@ func TestReadsBesideChanges(t *testing.T) {
 func TestViewMakesNoRegistry(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	err := r.View(t.Context(), func(context.Context, *registry.Tx) error {
+	err := r.Store().View(t.Context(), func(context.Context, *registry.Tx) error {
 		t.Error("there is something to see")
 		return nil
 	})

@@ -12,11 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -28,13 +31,13 @@ func TestCaller(t *testing.T) {
 	t.Parallel()
 	r := hosttest.NewWithTeam(t)
 	a := r.MustSpawn(t, "a", "one", hosttest.AsAgent)
-	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *host.SpawnRequest) { q.Agent.Role = team.RoleLeader })
+	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = team.RoleLeader })
 	other := r.MustSpawn(t, "plain", "one")
 	// A worker with a shim has a proof beside its environment.
 	kept := r.MustSpawn(t, "kept", "one")
 	keptAgent := r.MustSpawn(t, "kept-agent", "one", hosttest.AsAgent)
-	keptLead := r.MustSpawn(t, "kept-lead", "one", hosttest.AsAgent, func(q *host.SpawnRequest) { q.Agent.Role = team.RoleLeader })
-	for _, w := range []host.Worker{kept, keptAgent, keptLead} {
+	keptLead := r.MustSpawn(t, "kept-lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = team.RoleLeader })
+	for _, w := range []worker.Worker{kept, keptAgent, keptLead} {
 		if err := os.WriteFile(filepath.Join(r.StateDir().RunDir(w.ID), rundir.StatusFile), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +68,7 @@ func TestCaller(t *testing.T) {
 		"a hash for a token":             {[]string{swarm.EnvToken + "=" + r.Agent(t, "a").TokenHash}, team.Caller{}, team.ErrUnknownToken},
 		"an id that is no name of a dir": {[]string{id + "../workers/" + a.ID}, team.Caller{}, errUnproven},
 	} {
-		got, err := r.WithEnv(t, c.env...).Caller(t.Context())
+		got, err := r.WithEnv(t, c.env...).Callers().Caller(t.Context())
 		if _, ok := errors.AsType[*team.UnprovenError](err); ok {
 			err = errUnproven
 		}
@@ -75,11 +78,11 @@ func TestCaller(t *testing.T) {
 	}
 	// Nobody is known where there never was a registry.
 	none := hosttest.New(t)
-	if _, err := none.Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
+	if _, err := none.Callers().Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
 		t.Errorf("a token without a registry: %v", err)
 	}
 	none.SetEnv(t)
-	if c, err := none.Caller(t.Context()); err != nil || !c.Person {
+	if c, err := none.Callers().Caller(t.Context()); err != nil || !c.Person {
 		t.Errorf("a person without a registry: %+v, %v", c, err)
 	}
 }
@@ -90,7 +93,7 @@ func TestTokenIsKeptByNobody(t *testing.T) {
 	t.Parallel()
 	r := hosttest.NewWithTeam(t)
 	// Nobody is given a token by hand.
-	own := func(q *host.SpawnRequest) { q.Env = []string{"A=1", swarm.EnvToken + "=by-hand"} }
+	own := func(q *spawn.Request) { q.Env = []string{"A=1", swarm.EnvToken + "=by-hand"} }
 	r.MustSpawn(t, "plain", "one", own)
 	r.MustSpawn(t, "a", "one", hosttest.AsAgent, own)
 	tokens := []string{r.Token(t, "a")}
@@ -99,7 +102,7 @@ func TestTokenIsKeptByNobody(t *testing.T) {
 	if tokens[0] == tokens[1] || len(tokens[0]) != 2*caller.TokenBytes {
 		t.Errorf("tokens %q", tokens)
 	}
-	if _, err := r.WithEnv(t, swarm.EnvToken+"="+tokens[0]).Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
+	if _, err := r.WithEnv(t, swarm.EnvToken+"="+tokens[0]).Callers().Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
 		t.Errorf("the token of before: %v", err)
 	}
 	for _, w := range r.One.All(t) {
@@ -137,44 +140,44 @@ func harms(r *hosttest.Rig, t *testing.T) map[string]func(name string) error {
 	ctx := t.Context()
 	send := func(in swarm.Input) func(string) error {
 		return func(name string) error {
-			_, err := r.Send(ctx, host.Selection{Names: []string{name}}, in)
+			_, err := r.Input().Send(ctx, worker.Selection{Names: []string{name}}, in)
 			return err
 		}
 	}
 	return map[string]func(name string) error{
 		"kill": func(name string) error {
-			_, err := r.Kill(ctx, host.Selection{Names: []string{"plain", name}}, host.KillRequest{})
+			_, err := r.Kill().Kill(ctx, worker.Selection{Names: []string{"plain", name}}, kill.Request{})
 			return err
 		},
 		"kill by tag": func(string) error {
-			_, err := r.Kill(ctx, host.Selection{Tag: "t"}, host.KillRequest{})
+			_, err := r.Kill().Kill(ctx, worker.Selection{Tag: "t"}, kill.Request{})
 			return err
 		},
 		"kill all": func(string) error {
-			_, err := r.Kill(ctx, host.Selection{All: true}, host.KillRequest{})
+			_, err := r.Kill().Kill(ctx, worker.Selection{All: true}, kill.Request{})
 			return err
 		},
 		"respawn": func(name string) error {
-			_, err := r.Respawn(ctx, name, host.RespawnRequest{})
+			_, err := r.Spawn().Respawn(ctx, name, spawn.RespawnRequest{})
 			return err
 		},
 		"signal": func(name string) error {
-			_, err := r.Signal(ctx, name, host.SignalRequest{Signal: "USR1"})
+			_, err := r.Input().Signal(ctx, name, input.SignalRequest{Signal: "USR1"})
 			return err
 		},
 		"attach": func(name string) error {
-			_, err := r.Attach(ctx, name)
+			_, err := r.Input().Attach(ctx, name)
 			return err
 		},
 		"interrupt":     send(swarm.Input{Kind: swarm.InputInterrupt}),
 		"eof":           send(swarm.Input{Kind: swarm.InputEOF}),
 		"interrupt key": send(swarm.Input{Data: []byte("stop\x03")}),
 		"clean": func(name string) error {
-			_, err := r.Clean(ctx, host.Selection{Names: []string{name}}, host.CleanRequest{})
+			_, err := r.Kill().Clean(ctx, worker.Selection{Names: []string{name}}, kill.CleanRequest{})
 			return err
 		},
 		"clean all": func(string) error {
-			_, err := r.Clean(ctx, host.Selection{All: true}, host.CleanRequest{})
+			_, err := r.Kill().Clean(ctx, worker.Selection{All: true}, kill.CleanRequest{})
 			return err
 		},
 	}
@@ -185,11 +188,11 @@ func TestOnlyTheLeaderHarms(t *testing.T) {
 	t.Parallel()
 	r := hosttest.NewWithTeam(t)
 	r.Announce("one", swarm.CapInput, swarm.CapSignal, swarm.CapStdin)
-	tagged := func(q *host.SpawnRequest) { q.Tags, q.Stdin = []string{"t"}, true }
+	tagged := func(q *spawn.Request) { q.Tags, q.Stdin = []string{"t"}, true }
 	plain := r.MustSpawn(t, "plain", "one", tagged)
 	mate := r.MustSpawn(t, "mate", "one", hosttest.AsAgent, tagged)
 	me := r.MustSpawn(t, "me", "one", hosttest.AsAgent, tagged)
-	r.MustSpawn(t, "server", "one", tagged, func(q *host.SpawnRequest) { q.Team = hosttest.TeamName })
+	r.MustSpawn(t, "server", "one", tagged, func(q *spawn.Request) { q.Team = hosttest.TeamName })
 	history := r.HistoryLines(t, "")
 	for who, env := range map[string][]string{
 		"a team-mate":               {swarm.EnvToken + "=" + r.Token(t, "me")},
@@ -217,18 +220,18 @@ func TestOnlyTheLeaderHarms(t *testing.T) {
 
 	// Input does no harm, and everyone may use workers without a team.
 	in := r.WithEnv(t, swarm.EnvToken+"="+r.Token(t, "me"))
-	if outs, err := in.Send(t.Context(), host.Selection{Names: []string{"mate"}}, swarm.Input{Data: []byte("hi")}); err != nil || errorOfSent(outs) != nil {
+	if outs, err := in.Input().Send(t.Context(), worker.Selection{Names: []string{"mate"}}, swarm.Input{Data: []byte("hi")}); err != nil || errorOfSent(outs) != nil {
 		t.Errorf("send: %v, %v", outs, err)
 	}
-	if outs := in.MustKill(t, host.Selection{Names: []string{"plain"}}, host.KillRequest{}); outs[0].Err != nil {
+	if outs := in.MustKill(t, worker.Selection{Names: []string{"plain"}}, kill.Request{}); outs[0].Err != nil {
 		t.Errorf("kill of a plain worker: %v", outs[0].Err)
 	}
-	if outs := in.MustKill(t, host.Selection{Names: []string{"mate"}}, host.KillRequest{Allowed: true}); outs[0].Err != nil {
+	if outs := in.MustKill(t, worker.Selection{Names: []string{"mate"}}, kill.Request{Allowed: true}); outs[0].Err != nil {
 		t.Errorf("a kill that is allowed: %v", outs[0].Err)
 	}
 }
 
-func errorOfSent(outs []host.SendOutcome) error {
+func errorOfSent(outs []input.Outcome) error {
 	var err error
 	for _, out := range outs {
 		err = errors.Join(err, out.Err)
@@ -243,13 +246,13 @@ func TestLeadersHarm(t *testing.T) {
 	r.Announce("one", swarm.CapInput, swarm.CapSignal, swarm.CapStdin)
 	boss := r.MustSpawn(t, "boss", "one")
 	r.MustChange(t, leads(hosttest.TeamName, boss.ID))
-	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *host.SpawnRequest) { q.Agent.Role = team.RoleLeader })
+	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = team.RoleLeader })
 	for name, env := range map[string][]string{
 		"of-a-person":       nil,
 		"of-the-boss":       {swarm.EnvWorkerID + "=" + boss.ID},
 		"of-a-leader-agent": {swarm.EnvToken + "=" + r.Token(t, lead.Name)},
 	} {
-		r.MustSpawn(t, name, "one", hosttest.AsAgent, func(q *host.SpawnRequest) { q.Stdin = true })
+		r.MustSpawn(t, name, "one", hosttest.AsAgent, func(q *spawn.Request) { q.Stdin = true })
 		in := r.WithEnv(t, env...)
 		all := harms(in, t)
 		for _, how := range []string{"interrupt", "eof", "interrupt key", "signal", "respawn"} {
@@ -257,10 +260,10 @@ func TestLeadersHarm(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, how, err)
 			}
 		}
-		if out := in.MustKill(t, host.Selection{Names: []string{name}}, host.KillRequest{}); out[0].Err != nil {
+		if out := in.MustKill(t, worker.Selection{Names: []string{name}}, kill.Request{}); out[0].Err != nil {
 			t.Errorf("%s, kill: %v", name, out[0].Err)
 		}
-		if out, err := in.Clean(t.Context(), host.Selection{Names: []string{name}}, host.CleanRequest{}); err != nil || out[0].Err != nil {
+		if out, err := in.Kill().Clean(t.Context(), worker.Selection{Names: []string{name}}, kill.CleanRequest{}); err != nil || out[0].Err != nil {
 			t.Errorf("%s, clean: %v, %v", name, out, err)
 		}
 		if a := r.Agent(t, name); a.Status != team.Terminated {
@@ -277,22 +280,22 @@ func TestLeadersWorkerIsNotItsAgents(t *testing.T) {
 	r.MustChange(t, leads(hosttest.TeamName, boss.ID))
 	r.MustSpawn(t, "a", "one", hosttest.AsAgent)
 	in := r.WithEnv(t, swarm.EnvToken+"="+r.Token(t, "a"))
-	if _, err := in.Kill(t.Context(), host.Selection{Names: []string{"plain", "boss"}}, host.KillRequest{}); !errors.Is(err, team.ErrKillLeader) || len(r.One.Kills) > 0 {
+	if _, err := in.Kill().Kill(t.Context(), worker.Selection{Names: []string{"plain", "boss"}}, kill.Request{}); !errors.Is(err, team.ErrKillLeader) || len(r.One.Kills) > 0 {
 		t.Errorf("%v; kills %v", err, r.One.Kills)
 	}
 	// It leads on after a respawn, from wherever that is asked for.
 	boss = r.MustRespawn(t, "boss")
-	if c, err := r.WithEnv(t, swarm.EnvWorkerID+"="+boss.ID).Caller(t.Context()); err != nil || c.WorkerID != boss.ID {
+	if c, err := r.WithEnv(t, swarm.EnvWorkerID+"="+boss.ID).Callers().Caller(t.Context()); err != nil || c.WorkerID != boss.ID {
 		t.Errorf("%+v, %v", c, err)
 	}
 	r.One.BeforeSpawn = hosttest.FailOnce(errors.New("no"))
-	if _, err := r.Respawn(t.Context(), "boss", host.RespawnRequest{}); err == nil {
+	if _, err := r.Spawn().Respawn(t.Context(), "boss", spawn.RespawnRequest{}); err == nil {
 		t.Error("it was respawned")
 	}
 	if !leadsCrew(t, r, boss.ID) || leadsCrew(t, r, plain.ID) {
 		t.Error("another one leads")
 	}
-	if out := r.WithEnv(t, swarm.EnvWorkerID+"="+plain.ID).MustKill(t, host.Selection{Names: []string{"boss"}}, host.KillRequest{}); out[0].Err != nil {
+	if out := r.WithEnv(t, swarm.EnvWorkerID+"="+plain.ID).MustKill(t, worker.Selection{Names: []string{"boss"}}, kill.Request{}); out[0].Err != nil {
 		t.Errorf("a worker of no team: %v", out[0].Err)
 	}
 }

@@ -8,13 +8,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // sent tells the outcomes in short: names, "?" for what is pending, errors.
-func sent(outcomes []host.SendOutcome) []string {
+func sent(outcomes []input.Outcome) []string {
 	out := []string{}
 	for _, o := range outcomes {
 		switch {
@@ -33,15 +36,15 @@ func TestSend(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	r.Announce("one", swarm.CapInput, swarm.CapStdin)
-	r.MustSpawn(t, "a", "one", func(q *host.SpawnRequest) { q.Stdin, q.Tags = true, []string{"x"} })
+	r.MustSpawn(t, "a", "one", func(q *spawn.Request) { q.Stdin, q.Tags = true, []string{"x"} })
 	r.MustSpawn(t, "deaf", "one")
-	r.MustSpawn(t, "terminal", "one", func(q *host.SpawnRequest) {
+	r.MustSpawn(t, "terminal", "one", func(q *spawn.Request) {
 		q.Options, q.Tags = map[string]string{swarm.OptionTTY: "true"}, []string{"t"}
 	})
-	r.MustSpawn(t, "far", "two", func(q *host.SpawnRequest) { q.Tags = []string{"x"} })
-	r.MustSpawn(t, "ended", "one", func(q *host.SpawnRequest) { q.Stdin = true })
+	r.MustSpawn(t, "far", "two", func(q *spawn.Request) { q.Tags = []string{"x"} })
+	r.MustSpawn(t, "ended", "one", func(q *spawn.Request) { q.Stdin = true })
 	r.One.End(t, "ended", swarm.Exit{})
-	r.MustSpawn(t, "slow", "one", func(q *host.SpawnRequest) { q.Stdin = true })
+	r.MustSpawn(t, "slow", "one", func(q *spawn.Request) { q.Stdin = true })
 	r.One.OnInput = func(w hosttest.Worker, in swarm.Input) (swarm.InputResult, error) {
 		switch {
 		case strings.HasPrefix(string(in.Data), "long"):
@@ -53,28 +56,28 @@ func TestSend(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what string
-		sel  host.Selection
+		sel  worker.Selection
 		in   swarm.Input
 		want []string
 	}{
-		{"one", host.Selection{Names: []string{"a"}}, swarm.Input{Data: []byte("x"), Enter: true}, []string{"a"}},
-		{"all", host.Selection{All: true}, swarm.Input{Data: []byte("x")}, []string{"a", "terminal", "slow?"}},
-		{"on a terminal", host.Selection{Tag: "t"}, swarm.Input{}, []string{"terminal"}},
-		{"tag", host.Selection{Tag: "x"}, swarm.Input{}, []string{"a"}},
-		{"interrupt needs no input", host.Selection{All: true}, swarm.Input{Kind: swarm.InputInterrupt}, []string{"a", "deaf", "terminal", "slow?"}},
-		{"each by name", host.Selection{Names: []string{"ended", "far", "deaf", "a"}}, swarm.Input{}, []string{
+		{"one", worker.Selection{Names: []string{"a"}}, swarm.Input{Data: []byte("x"), Enter: true}, []string{"a"}},
+		{"all", worker.Selection{All: true}, swarm.Input{Data: []byte("x")}, []string{"a", "terminal", "slow?"}},
+		{"on a terminal", worker.Selection{Tag: "t"}, swarm.Input{}, []string{"terminal"}},
+		{"tag", worker.Selection{Tag: "x"}, swarm.Input{}, []string{"a"}},
+		{"interrupt needs no input", worker.Selection{All: true}, swarm.Input{Kind: swarm.InputInterrupt}, []string{"a", "deaf", "terminal", "slow?"}},
+		{"each by name", worker.Selection{Names: []string{"ended", "far", "deaf", "a"}}, swarm.Input{}, []string{
 			"worker 'ended' is not running",
 			"backend 'two' does not support input",
 			"worker 'deaf' has no input to send to: it was spawned without --stdin",
 			"a",
 		}},
-		{"refused", host.Selection{Names: []string{"a"}}, swarm.Input{Data: []byte("long")}, []string{"cannot send to 'a': invalid request"}},
-		{"refused among all", host.Selection{All: true}, swarm.Input{Data: []byte("long")}, []string{
+		{"refused", worker.Selection{Names: []string{"a"}}, swarm.Input{Data: []byte("long")}, []string{"cannot send to 'a': invalid request"}},
+		{"refused among all", worker.Selection{All: true}, swarm.Input{Data: []byte("long")}, []string{
 			"cannot send to 'a': invalid request", "cannot send to 'terminal': invalid request", "cannot send to 'slow': invalid request",
 		}},
-		{"nobody", host.Selection{Tag: "none"}, swarm.Input{}, []string{}},
+		{"nobody", worker.Selection{Tag: "none"}, swarm.Input{}, []string{}},
 	} {
-		outcomes, err := r.Send(t.Context(), c.sel, c.in)
+		outcomes, err := r.Input().Send(t.Context(), c.sel, c.in)
 		if err != nil {
 			t.Errorf("%s: %v", c.what, err)
 		}
@@ -90,15 +93,15 @@ func TestSendRefuses(t *testing.T) {
 	r.Announce("one", swarm.CapInput)
 	r.MustSpawn(t, "a", "one")
 	for _, c := range []struct {
-		sel  host.Selection
+		sel  worker.Selection
 		in   swarm.Input
 		want error
 	}{
-		{host.Selection{}, swarm.Input{}, host.ErrNoSelection},
-		{host.Selection{Names: []string{"a", "ghost"}}, swarm.Input{Data: []byte("x")}, host.ErrNotFound},
-		{host.Selection{All: true}, swarm.Input{Data: make([]byte, swarm.MaxInput+1)}, swarm.ErrInvalidSpec},
+		{worker.Selection{}, swarm.Input{}, worker.ErrNoSelection},
+		{worker.Selection{Names: []string{"a", "ghost"}}, swarm.Input{Data: []byte("x")}, store.ErrNotFound},
+		{worker.Selection{All: true}, swarm.Input{Data: make([]byte, swarm.MaxInput+1)}, swarm.ErrInvalidSpec},
 	} {
-		if _, err := r.Send(t.Context(), c.sel, c.in); !errors.Is(err, c.want) {
+		if _, err := r.Input().Send(t.Context(), c.sel, c.in); !errors.Is(err, c.want) {
 			t.Errorf("%+v: %v, want %v", c.sel, err, c.want)
 		}
 	}
@@ -112,25 +115,25 @@ func TestSignal(t *testing.T) {
 	r := hosttest.New(t)
 	r.Announce("one", swarm.CapSignal)
 	r.MustSpawn(t, "tree", "one")
-	r.MustSpawn(t, "main", "one", func(q *host.SpawnRequest) { q.Kill = &swarm.KillOptions{Mode: swarm.KillMain} })
+	r.MustSpawn(t, "main", "one", func(q *spawn.Request) { q.Kill = &swarm.KillOptions{Mode: swarm.KillMain} })
 	r.MustSpawn(t, "far", "two")
 	r.MustSpawn(t, "ended", "one")
 	r.One.End(t, "ended", swarm.Exit{})
 	whole := swarm.KillTree
 	for _, c := range []struct {
 		name string
-		req  host.SignalRequest
+		req  input.SignalRequest
 		want error
 	}{
-		{"tree", host.SignalRequest{Signal: "usr1"}, nil},
-		{"main", host.SignalRequest{Signal: "SIGUSR2"}, nil},
-		{"main", host.SignalRequest{Signal: "15", Mode: &whole}, nil},
-		{"main", host.SignalRequest{Signal: "NONE"}, swarm.ErrInvalidSpec},
-		{"far", host.SignalRequest{Signal: "HUP"}, swarm.ErrUnsupported},
-		{"ended", host.SignalRequest{Signal: "HUP"}, host.ErrEnded},
-		{"ghost", host.SignalRequest{Signal: "HUP"}, host.ErrNotFound},
+		{"tree", input.SignalRequest{Signal: "usr1"}, nil},
+		{"main", input.SignalRequest{Signal: "SIGUSR2"}, nil},
+		{"main", input.SignalRequest{Signal: "15", Mode: &whole}, nil},
+		{"main", input.SignalRequest{Signal: "NONE"}, swarm.ErrInvalidSpec},
+		{"far", input.SignalRequest{Signal: "HUP"}, swarm.ErrUnsupported},
+		{"ended", input.SignalRequest{Signal: "HUP"}, worker.ErrEnded},
+		{"ghost", input.SignalRequest{Signal: "HUP"}, store.ErrNotFound},
 	} {
-		if _, err := r.Signal(t.Context(), c.name, c.req); !errors.Is(err, c.want) {
+		if _, err := r.Input().Signal(t.Context(), c.name, c.req); !errors.Is(err, c.want) {
 			t.Errorf("%s to %s: %v, want %v", c.req.Signal, c.name, err, c.want)
 		}
 	}
@@ -148,7 +151,7 @@ func TestAttach(t *testing.T) {
 	r.MustSpawn(t, "far", "two")
 	r.MustSpawn(t, "ended", "one")
 	r.One.End(t, "ended", swarm.Exit{})
-	got, err := r.Attach(t.Context(), "a")
+	got, err := r.Input().Attach(t.Context(), "a")
 	want := swarm.Attachment{Command: []string{"connect", "a"}, Unset: []string{"TMUX"}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -156,8 +159,8 @@ func TestAttach(t *testing.T) {
 	if !slices.Contains(r.One.AttachEnv, "HOME=/home/me") {
 		t.Errorf("the backend does not know the caller: %q", r.One.AttachEnv)
 	}
-	for name, want := range map[string]error{"far": swarm.ErrUnsupported, "ended": host.ErrEnded, "ghost": host.ErrNotFound} {
-		if _, err := r.Attach(t.Context(), name); !errors.Is(err, want) {
+	for name, want := range map[string]error{"far": swarm.ErrUnsupported, "ended": worker.ErrEnded, "ghost": store.ErrNotFound} {
+		if _, err := r.Input().Attach(t.Context(), name); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 	}
@@ -168,13 +171,13 @@ func TestAttach(t *testing.T) {
 func TestSpawnNeedsCapabilities(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	for what, change := range map[string]func(*host.SpawnRequest){
-		"stdin":   func(q *host.SpawnRequest) { q.Stdin = true },
-		"restart": func(q *host.SpawnRequest) { q.Restart.When = swarm.RestartAlways },
+	for what, change := range map[string]func(*spawn.Request){
+		"stdin":   func(q *spawn.Request) { q.Stdin = true },
+		"restart": func(q *spawn.Request) { q.Restart.When = swarm.RestartAlways },
 	} {
 		req := r.Request("w", "one")
 		change(&req)
-		_, err := r.Spawn(t.Context(), req)
+		_, err := r.Spawn().Spawn(t.Context(), req)
 		if !errors.Is(err, swarm.ErrUnsupported) || err.Error() != "backend 'one' does not support "+what {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -185,12 +188,12 @@ func TestSpawnNeedsCapabilities(t *testing.T) {
 	r.Announce("one", swarm.CapStdin, swarm.CapRestart)
 	r.Announce("two", swarm.CapOwner)
 	owner := &swarm.Owner{PID: 7, Start: 8, Boot: "b"}
-	asked := func(q *host.SpawnRequest) {
+	asked := func(q *spawn.Request) {
 		q.Stdin, q.Owner, q.Ralph = true, owner, true
 		q.Restart = swarm.Restart{When: swarm.RestartOnFailure, Budget: 2}
 	}
 	w := r.MustSpawn(t, "a", "one", asked)
-	r.MustSpawn(t, "b", "two", func(q *host.SpawnRequest) { q.Owner = owner })
+	r.MustSpawn(t, "b", "two", func(q *spawn.Request) { q.Owner = owner })
 	restart := swarm.Restart{When: swarm.RestartOnFailure, Budget: 2}.OrDefault()
 	if w.Restart != restart || !w.Stdin || !w.Ralph || w.Owner == nil || *w.Owner != *owner {
 		t.Errorf("the worker is %+v", w)
@@ -215,17 +218,17 @@ func TestSpawnRefusesPolicies(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	r.Announce("one", swarm.CapRestart)
-	for what, change := range map[string]func(*host.SpawnRequest){
-		"policy":   func(q *host.SpawnRequest) { q.Restart.When = "sometimes" },
-		"negative": func(q *host.SpawnRequest) { q.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: -1} },
-		"order": func(q *host.SpawnRequest) {
+	for what, change := range map[string]func(*spawn.Request){
+		"policy":   func(q *spawn.Request) { q.Restart.When = "sometimes" },
+		"negative": func(q *spawn.Request) { q.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: -1} },
+		"order": func(q *spawn.Request) {
 			q.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: 2, MaxDelay: 1}
 		},
-		"owner": func(q *host.SpawnRequest) { q.Owner = &swarm.Owner{} },
+		"owner": func(q *spawn.Request) { q.Owner = &swarm.Owner{} },
 	} {
 		req := r.Request("w", "one")
 		change(&req)
-		if _, err := r.Spawn(t.Context(), req); !errors.Is(err, swarm.ErrInvalidSpec) {
+		if _, err := r.Spawn().Spawn(t.Context(), req); !errors.Is(err, swarm.ErrInvalidSpec) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

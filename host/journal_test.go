@@ -13,9 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -71,7 +72,7 @@ func TestCallsLookAtTheirOwnWorkersOnly(t *testing.T) {
 				}
 			}
 			r.MustSpawn(t, "w", backend)
-			r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{})
+			r.MustKill(t, worker.Selection{Names: []string{"w"}}, kill.Request{})
 			r.MustClean(t, "w")
 			if len(asked) > 0 {
 				t.Errorf("asked about %q", asked)
@@ -87,12 +88,12 @@ func TestJournalIsDrained(t *testing.T) {
 	for what, call := range map[string]func(t *testing.T, r *hosttest.Rig){
 		"spawn": func(t *testing.T, r *hosttest.Rig) { r.MustSpawn(t, "next", "two") },
 		"kill": func(t *testing.T, r *hosttest.Rig) {
-			r.MustKill(t, host.Selection{Names: []string{"other"}}, host.KillRequest{})
+			r.MustKill(t, worker.Selection{Names: []string{"other"}}, kill.Request{})
 		},
 		"clean":   func(t *testing.T, r *hosttest.Rig) { r.MustClean(t, "stopped") },
 		"respawn": func(t *testing.T, r *hosttest.Rig) { r.MustRespawn(t, "stopped") },
 		"gc": func(t *testing.T, r *hosttest.Rig) {
-			if _, err := r.Collect(t.Context()); err != nil {
+			if _, err := r.Watch().Collect(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -103,7 +104,7 @@ func TestJournalIsDrained(t *testing.T) {
 			r.MustSpawn(t, "w", "one")
 			r.MustSpawn(t, "other", "two")
 			r.MustSpawn(t, "stopped", "two")
-			r.MustKill(t, host.Selection{Names: []string{"stopped"}}, host.KillRequest{})
+			r.MustKill(t, worker.Selection{Names: []string{"stopped"}}, kill.Request{})
 			r.One.End(t, "w", swarm.Exit{Code: 3})
 			if got := journal(t, r); len(got) != 1 {
 				t.Fatalf("the journal holds %q", got)
@@ -194,11 +195,11 @@ func TestEndsWithoutEntries(t *testing.T) {
 	}
 	r.MustSpawn(t, "other", "one")
 	r.WantHistory(t, "a", "SPAWNED")
-	r.MustKill(t, host.Selection{Names: []string{"b"}}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{Names: []string{"b"}}, kill.Request{})
 	if history := r.HistoryLines(t, "b"); history[len(history)-1] != "[b] FAILED: exit status 3" {
 		t.Errorf("the history is %q", history)
 	}
-	if _, err := r.Collect(t.Context()); err != nil {
+	if _, err := r.Watch().Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r.WantHistory(t, "a", "SPAWNED", "FAILED: exit status 3")

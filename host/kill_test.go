@@ -15,7 +15,11 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -27,11 +31,11 @@ func TestKillAll(t *testing.T) {
 	r.MustSpawn(t, "w2", "two")
 	r.MustSpawn(t, "w3", "one")
 	var done, answered []string
-	var warned []host.Warning
-	out := r.MustKill(t, host.Selection{All: true}, host.KillRequest{
-		Done:   func(o host.KillOutcome) { done = append(done, o.Worker.Name) },
-		Warn:   func(w host.Warning) { warned = append(warned, w) },
-		Answer: func(all []host.KillOutcome) { answered = names(all) },
+	var warned []worker.Warning
+	out := r.MustKill(t, worker.Selection{All: true}, kill.Request{
+		Done:   func(o kill.Outcome) { done = append(done, o.Worker.Name) },
+		Warn:   func(w worker.Warning) { warned = append(warned, w) },
+		Answer: func(all []kill.Outcome) { answered = names(all) },
 	})
 	want := []string{"w1", "w2", "w3"}
 	for what, got := range map[string][]string{"outcomes": names(out), "Done": done, "Answer": answered} {
@@ -40,18 +44,18 @@ func TestKillAll(t *testing.T) {
 		}
 	}
 	w := out[0].Worker
-	if w.Status != host.StatusStopped || w.Exit == nil || w.Exit.Signal != "SIGTERM" || w.Exit.Cause != swarm.CauseKilled {
+	if w.Status != worker.StatusStopped || w.Exit == nil || w.Exit.Signal != "SIGTERM" || w.Exit.Cause != swarm.CauseKilled {
 		t.Errorf("w1 is %+v with exit %+v", w, w.Exit)
 	}
 	if hosttest.KillErrors(out) != nil || len(r.One.Alive(t))+len(r.Two.Alive(t)) != 0 {
 		t.Error(hosttest.KillErrors(out), r.One.Alive(t), r.Two.Alive(t))
 	}
-	if diff := cmp.Diff([]host.Warning{{Text: "session s stays"}, {Text: "session s stays"}}, warned); diff != "" {
+	if diff := cmp.Diff([]worker.Warning{{Text: "session s stays"}, {Text: "session s stays"}}, warned); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
 
-func names(out []host.KillOutcome) []string {
+func names(out []kill.Outcome) []string {
 	var list []string
 	for _, o := range out {
 		list = append(list, o.Worker.Name)
@@ -62,31 +66,31 @@ func names(out []host.KillOutcome) []string {
 func TestKillSelection(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	tagged := func(q *host.SpawnRequest) { q.Tags = []string{"t"} }
+	tagged := func(q *spawn.Request) { q.Tags = []string{"t"} }
 	r.MustSpawn(t, "w1", "one", tagged)
 	r.MustSpawn(t, "w10", "one")
 	last := r.MustSpawn(t, "w3", "one", tagged)
 
-	if _, err := r.Kill(t.Context(), host.Selection{}, host.KillRequest{}); !errors.Is(err, host.ErrNoSelection) || err.Error() != "must specify worker name or --all" {
+	if _, err := r.Kill().Kill(t.Context(), worker.Selection{}, kill.Request{}); !errors.Is(err, worker.ErrNoSelection) || err.Error() != "must specify worker name or --all" {
 		t.Errorf("no selection: %v", err)
 	}
-	_, err := r.Kill(t.Context(), host.Selection{Names: []string{"w1", "ghost"}}, host.KillRequest{})
-	if !errors.Is(err, host.ErrNotFound) || err.Error() != "worker 'ghost' not found" {
+	_, err := r.Kill().Kill(t.Context(), worker.Selection{Names: []string{"w1", "ghost"}}, kill.Request{})
+	if !errors.Is(err, store.ErrNotFound) || err.Error() != "worker 'ghost' not found" {
 		t.Errorf("an unknown name: %v", err)
 	}
-	if _, err := r.Kill(t.Context(), host.Selection{All: true}, host.KillRequest{Signal: "SIGNONSENSE"}); !errors.Is(err, swarm.ErrInvalidSpec) {
+	if _, err := r.Kill().Kill(t.Context(), worker.Selection{All: true}, kill.Request{Signal: "SIGNONSENSE"}); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("an unknown signal: %v", err)
 	}
 	if diff := cmp.Diff([]string{"w1", "w10", "w3"}, r.One.Alive(t)); diff != "" {
 		t.Errorf("a refused kill touched workers (-want +got):\n%s", diff)
 	}
-	if out := r.MustKill(t, host.Selection{Names: []string{last.ID, "w1", "w3"}}, host.KillRequest{}); !slices.Equal(names(out), []string{"w3", "w1"}) {
+	if out := r.MustKill(t, worker.Selection{Names: []string{last.ID, "w1", "w3"}}, kill.Request{}); !slices.Equal(names(out), []string{"w3", "w1"}) {
 		t.Errorf("by id, name, and the name again: %v", names(out))
 	}
 	if diff := cmp.Diff([]string{"w10"}, r.One.Alive(t)); diff != "" {
 		t.Errorf("alive (-want +got):\n%s", diff)
 	}
-	if out := r.MustKill(t, host.Selection{Tag: "t"}, host.KillRequest{}); !slices.Equal(names(out), []string{"w1", "w3"}) || hosttest.KillErrors(out) != nil {
+	if out := r.MustKill(t, worker.Selection{Tag: "t"}, kill.Request{}); !slices.Equal(names(out), []string{"w1", "w3"}) || hosttest.KillErrors(out) != nil {
 		t.Errorf("stopped workers by tag: %v, %v", names(out), hosttest.KillErrors(out))
 	}
 }
@@ -95,20 +99,20 @@ func TestKillOptions(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	policy := swarm.KillOptions{Signal: "SIGINT", Grace: time.Hour, Mode: swarm.KillMain}
-	r.MustSpawn(t, "own", "one", func(q *host.SpawnRequest) { q.Kill = &policy })
+	r.MustSpawn(t, "own", "one", func(q *spawn.Request) { q.Kill = &policy })
 	r.MustSpawn(t, "plain", "one")
 	r.One.OnKill = func(context.Context, hosttest.Worker, swarm.KillOptions) (swarm.KillResult, error) {
 		return swarm.KillResult{Survivors: []swarm.Process{{PID: 7, Name: "sleep"}, {PID: 8, Name: "npm"}}}, swarm.ErrSurvivors
 	}
-	out := r.MustKill(t, host.Selection{All: true}, host.KillRequest{})
+	out := r.MustKill(t, worker.Selection{All: true}, kill.Request{})
 	if got := out[0].Err.Error(); got != "cannot kill 'own': still alive: sleep (pid 7), npm (pid 8)" {
 		t.Errorf("error %q", got)
 	}
-	if diff := cmp.Diff(map[string]host.WorkerStatus{"own": host.StatusRunning, "plain": host.StatusRunning}, r.Statuses(t)); diff != "" {
+	if diff := cmp.Diff(map[string]worker.Status{"own": worker.StatusRunning, "plain": worker.StatusRunning}, r.Statuses(t)); diff != "" {
 		t.Errorf("after a kill that failed (-want +got):\n%s", diff)
 	}
 	grace, force := time.Minute, true
-	r.MustKill(t, host.Selection{All: true}, host.KillRequest{Signal: "kill", Grace: &grace, Force: &force})
+	r.MustKill(t, worker.Selection{All: true}, kill.Request{Signal: "kill", Grace: &grace, Force: &force})
 	want := map[string][]swarm.KillOptions{
 		"own":   {policy, {Signal: "SIGKILL", Grace: grace, Force: true, Mode: swarm.KillMain}},
 		"plain": {host.DefaultKill(), {Signal: "SIGKILL", Grace: grace, Force: true}},
@@ -132,11 +136,11 @@ func TestKillPartly(t *testing.T) {
 		}
 		return swarm.KillResult{}, nil
 	}
-	out := r.MustKill(t, host.Selection{All: true}, host.KillRequest{})
+	out := r.MustKill(t, worker.Selection{All: true}, kill.Request{})
 	if !errors.Is(out[0].Err, swarm.ErrUnavailable) || !errors.Is(out[1].Err, swarm.ErrPermission) || out[2].Err != nil {
 		t.Errorf("errors: %v; %v; %v", out[0].Err, out[1].Err, out[2].Err)
 	}
-	want := map[string]host.WorkerStatus{"w1": host.StatusUnknown, "w2": host.StatusRunning, "w3": host.StatusStopped}
+	want := map[string]worker.Status{"w1": worker.StatusUnknown, "w2": worker.StatusRunning, "w3": worker.StatusStopped}
 	if diff := cmp.Diff(want, r.Statuses(t)); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
@@ -157,7 +161,7 @@ func TestKillAgain(t *testing.T) {
 		}
 		return swarm.KillResult{}, nil
 	}
-	if out := r.MustKill(t, host.Selection{All: true}, host.KillRequest{}); hosttest.KillErrors(out) != nil {
+	if out := r.MustKill(t, worker.Selection{All: true}, kill.Request{}); hosttest.KillErrors(out) != nil {
 		t.Error(hosttest.KillErrors(out))
 	}
 	if got := r.Starter.Restarts["one"]; got != 1 {
@@ -174,11 +178,11 @@ func TestKillStopped(t *testing.T) {
 	r := hosttest.New(t)
 	r.MustSpawn(t, "w1", "one")
 	r.One.End(t, "w1", swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: time.Unix(1700000000, 0)})
-	if out := r.MustKill(t, host.Selection{All: true}, host.KillRequest{}); hosttest.KillErrors(out) != nil || out[0].Worker.Exit.Code != 3 {
+	if out := r.MustKill(t, worker.Selection{All: true}, kill.Request{}); hosttest.KillErrors(out) != nil || out[0].Worker.Exit.Code != 3 {
 		t.Errorf("%+v, %v", out[0].Worker, hosttest.KillErrors(out))
 	}
 	starts := r.Starter.Started["one"]
-	if out := r.MustKill(t, host.Selection{All: true}, host.KillRequest{}); hosttest.KillErrors(out) != nil || out[0].Worker.Exit.Code != 3 {
+	if out := r.MustKill(t, worker.Selection{All: true}, kill.Request{}); hosttest.KillErrors(out) != nil || out[0].Worker.Exit.Code != 3 {
 		t.Errorf("%+v, %v", out[0].Worker, hosttest.KillErrors(out))
 	}
 	if got := r.Starter.Started["one"]; got != starts {
@@ -191,11 +195,11 @@ func TestKillLost(t *testing.T) {
 	r := hosttest.New(t)
 	r.MustSpawn(t, "w1", "one")
 	r.One.Change(t, "w1", func(w *hosttest.Worker) { w.State, w.Survivors = swarm.StateLost, []swarm.Process{{PID: 5, Name: "x"}} })
-	if w := r.Worker(t, "w1"); w.Status != host.StatusLost || w.Gone() || w.Reason != history.ReasonLost {
+	if w := r.Worker(t, "w1"); w.Status != worker.StatusLost || w.Gone() || w.Reason != history.ReasonLost {
 		t.Errorf("before: %+v", w)
 	}
-	out := r.MustKill(t, host.Selection{All: true}, host.KillRequest{})
-	if w := r.Worker(t, "w1"); hosttest.KillErrors(out) != nil || w.Status != host.StatusStopped || w.Exit != nil || w.Reason != history.ReasonLost {
+	out := r.MustKill(t, worker.Selection{All: true}, kill.Request{})
+	if w := r.Worker(t, "w1"); hosttest.KillErrors(out) != nil || w.Status != worker.StatusStopped || w.Exit != nil || w.Reason != history.ReasonLost {
 		t.Errorf("after: %+v, %v", w, hosttest.KillErrors(out))
 	}
 }
@@ -206,12 +210,12 @@ func TestKillWorkspace(t *testing.T) {
 		kept    *swarm.Kept
 		force   bool
 		removed bool
-		want    []host.Warning
+		want    []worker.Warning
 	}{
 		"clean":          {removed: true},
-		"dirty":          {kept: &swarm.Kept{Reason: "worktree has 2 uncommitted change(s)", Forceable: true}, want: []host.Warning{{Text: "cannot remove worktree for 'w1': worktree has 2 uncommitted change(s)", Hint: "use --force-dirty to remove anyway"}}},
+		"dirty":          {kept: &swarm.Kept{Reason: "worktree has 2 uncommitted change(s)", Forceable: true}, want: []worker.Warning{{Text: "cannot remove worktree for 'w1': worktree has 2 uncommitted change(s)", Hint: "use --force-dirty to remove anyway"}}},
 		"dirty, forced":  {kept: &swarm.Kept{Reason: "dirty", Forceable: true}, force: true, removed: true},
-		"locked, forced": {kept: &swarm.Kept{Reason: "worktree is locked"}, force: true, want: []host.Warning{{Text: "cannot remove worktree for 'w1': worktree is locked"}}},
+		"locked, forced": {kept: &swarm.Kept{Reason: "worktree is locked"}, force: true, want: []worker.Warning{{Text: "cannot remove worktree for 'w1': worktree is locked"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -219,7 +223,7 @@ func TestKillWorkspace(t *testing.T) {
 			w := r.MustSpawn(t, "w1", "one", hosttest.InWorkspace)
 			r.Tree.Kept = c.kept
 			r.Tree.Rescues = []swarm.Rescue{{Ref: "refs/x", Command: "git stash"}}
-			out := r.MustKill(t, host.Selection{All: true}, host.KillRequest{RemoveWorkspace: true, ForceDirty: c.force})[0]
+			out := r.MustKill(t, worker.Selection{All: true}, kill.Request{RemoveWorkspace: true, ForceDirty: c.force})[0]
 			if out.Err != nil || out.WorkspaceRemoved != c.removed {
 				t.Errorf("removed %v, %v; want %v", out.WorkspaceRemoved, out.Err, c.removed)
 			}
@@ -259,19 +263,19 @@ func TestKillOfKill(t *testing.T) {
 	first := make(chan error, 1)
 	go func() {
 		grace := 10 * time.Minute
-		out, err := r.Kill(t.Context(), host.Selection{All: true}, host.KillRequest{Grace: &grace})
+		out, err := r.Kill().Kill(t.Context(), worker.Selection{All: true}, kill.Request{Grace: &grace})
 		first <- errors.Join(err, hosttest.KillErrors(out))
 	}()
 	<-inGrace
 	other := hosttest.NewIn(t, r.Root)
 	other.Starter.Peers["one"] = r.Starter.Peers["one"]
-	if err := hosttest.KillErrors(other.MustKill(t, host.Selection{All: true}, host.KillRequest{Signal: "SIGKILL"})); err != nil {
+	if err := hosttest.KillErrors(other.MustKill(t, worker.Selection{All: true}, kill.Request{Signal: "SIGKILL"})); err != nil {
 		t.Error(err)
 	}
 	if err := <-first; err != nil {
 		t.Error(err)
 	}
-	if w := r.Worker(t, "w1"); w.Status != host.StatusStopped {
+	if w := r.Worker(t, "w1"); w.Status != worker.StatusStopped {
 		t.Errorf("w1 is %s", w.Status)
 	}
 }
@@ -287,7 +291,7 @@ func TestKillGivenUp(t *testing.T) {
 		<-ctx.Done()
 		return swarm.KillResult{}, ctx.Err()
 	}
-	out, err := r.Kill(ctx, host.Selection{All: true}, host.KillRequest{Progress: func(e host.KillEvent) {
+	out, err := r.Kill().Kill(ctx, worker.Selection{All: true}, kill.Request{Progress: func(e kill.Event) {
 		if e.Worker == "quick" && e.Done {
 			cancel()
 		}
@@ -295,7 +299,7 @@ func TestKillGivenUp(t *testing.T) {
 	if err != nil || !errors.Is(out[0].Err, context.Canceled) || out[1].Err != nil {
 		t.Errorf("%v; %v", err, hosttest.KillErrors(out))
 	}
-	if diff := cmp.Diff(map[string]host.WorkerStatus{"slow": host.StatusRunning, "quick": host.StatusStopped}, r.Statuses(t)); diff != "" {
+	if diff := cmp.Diff(map[string]worker.Status{"slow": worker.StatusRunning, "quick": worker.StatusStopped}, r.Statuses(t)); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
 }
@@ -315,10 +319,10 @@ func TestKillSelf(t *testing.T) {
 		}
 		return swarm.KillResult{}, nil
 	}
-	out := r.MustKill(t, host.Selection{All: true}, host.KillRequest{
+	out := r.MustKill(t, worker.Selection{All: true}, kill.Request{
 		RemoveWorkspace: true,
-		Done:            func(o host.KillOutcome) { order = append(order, "done "+o.Worker.Name) },
-		Answer: func(out []host.KillOutcome) {
+		Done:            func(o kill.Outcome) { order = append(order, "done "+o.Worker.Name) },
+		Answer: func(out []kill.Outcome) {
 			order = append(order, "answer")
 			reg, err := r.Store.Reading(t.Context())
 			if err != nil {
@@ -337,7 +341,7 @@ func TestKillSelf(t *testing.T) {
 	if diff := cmp.Diff(want, order); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
-	if w := r.Worker(t, "me"); w.Status != host.StatusStopped || w.Exit == nil {
+	if w := r.Worker(t, "me"); w.Status != worker.StatusStopped || w.Exit == nil {
 		t.Errorf("me is %+v", w)
 	}
 }
@@ -351,7 +355,7 @@ func TestKillUnrecorded(t *testing.T) {
 		// The only connection now refuses to write.
 		return swarm.KillResult{}, closeRegistryForWrites(t, r)
 	}
-	out := r.MustKill(t, host.Selection{All: true}, host.KillRequest{})
+	out := r.MustKill(t, worker.Selection{All: true}, kill.Request{})
 	if hosttest.KillErrors(out) != nil || len(out[0].Warnings) != 1 || !strings.Contains(out[0].Warnings[0].Text, "cannot record the end of 'w1'") {
 		t.Errorf("%v, warnings %v", hosttest.KillErrors(out), out[0].Warnings)
 	}

@@ -7,9 +7,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // A lock is held by one at a time although its file goes each time, and no file stays.
@@ -62,11 +63,11 @@ func TestCallsLeaveNoLocks(t *testing.T) {
 	r.MustSpawn(t, "e", "one", hosttest.Ephemeral)
 	noLocks(t, r)
 	r.MustRespawn(t, "w")
-	r.MustKill(t, host.Selection{All: true}, host.KillRequest{RemoveWorkspace: true})
+	r.MustKill(t, worker.Selection{All: true}, kill.Request{RemoveWorkspace: true})
 	noLocks(t, r)
 	r.MustClean(t, "w")
 	hosttest.CrashAt(t, r.Root, "before")
-	if _, err := r.Collect(t.Context()); err != nil {
+	if _, err := r.Watch().Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	noLocks(t, r)

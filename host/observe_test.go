@@ -11,11 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -23,7 +24,7 @@ import (
 func TestWorkers(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	if ws, _, err := r.Workers(t.Context(), host.Selection{}); err != nil || len(ws) != 0 {
+	if ws, _, err := r.Workers(t.Context(), worker.Selection{}); err != nil || len(ws) != 0 {
 		t.Errorf("without a state directory: %v, %v", ws, err)
 	}
 	if names, err := store.Names(t.Context(), r.Dir()); err != nil || names != nil {
@@ -37,7 +38,7 @@ func TestWorkers(t *testing.T) {
 	r.One.Change(t, "lost", func(w *hosttest.Worker) { w.State = swarm.StateLost })
 	r.Starter.Errors["two"] = fmt.Errorf("%w: no such cluster", swarm.ErrUnavailable)
 
-	ws, warnings, err := r.Workers(t.Context(), host.Selection{})
+	ws, warnings, err := r.Workers(t.Context(), worker.Selection{})
 	if err != nil || warnings != nil {
 		t.Fatal(err, warnings)
 	}
@@ -55,7 +56,7 @@ func TestWorkers(t *testing.T) {
 	if names, err := store.Names(t.Context(), r.Dir()); err != nil || !slices.Equal(names, []string{"runs", "far", "ended", "lost"}) {
 		t.Errorf("names %v, %v", names, err)
 	}
-	if _, _, err := r.Workers(t.Context(), host.Selection{Names: []string{"run"}}); !errors.Is(err, host.ErrNotFound) {
+	if _, _, err := r.Workers(t.Context(), worker.Selection{Names: []string{"run"}}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a prefix of a name: %v", err)
 	}
 }
@@ -72,11 +73,11 @@ func TestHungBackend(t *testing.T) {
 	}
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(200*time.Millisecond))
 	defer cancel()
-	ws, _, err := r.Workers(ctx, host.Selection{})
+	ws, _, err := r.Workers(ctx, worker.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]host.WorkerStatus{"w1": host.StatusRunning, "w2": host.StatusUnknown}, hosttest.StatusesOf(ws)); diff != "" {
+	if diff := cmp.Diff(map[string]worker.Status{"w1": worker.StatusRunning, "w2": worker.StatusUnknown}, hosttest.StatusesOf(ws)); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
 }
@@ -92,11 +93,11 @@ func TestStatusAgain(t *testing.T) {
 		}
 		return nil
 	}
-	if w := r.Worker(t, "w1"); w.Status != host.StatusRunning || calls != 2 || r.Starter.Restarts["one"] != 1 {
+	if w := r.Worker(t, "w1"); w.Status != worker.StatusRunning || calls != 2 || r.Starter.Restarts["one"] != 1 {
 		t.Errorf("%s after %d calls and %d restarts", w.Status, calls, r.Starter.Restarts["one"])
 	}
 	r.One.BeforeStatus = func(context.Context) error { return plugin.ErrPluginGone }
-	if w := r.Worker(t, "w1"); w.Status != host.StatusUnknown || w.Reason == "" {
+	if w := r.Worker(t, "w1"); w.Status != worker.StatusUnknown || w.Reason == "" {
 		t.Errorf("a plugin that always ends: %s (%s)", w.Status, w.Reason)
 	}
 }
@@ -109,7 +110,7 @@ func TestReadOnly(t *testing.T) {
 	r.One.End(t, "w1", swarm.Exit{Time: time.Unix(1700000000, 0)})
 	other := hosttest.NewIn(t, r.Root)
 	other.Worker(t, "w1")
-	if err := other.View(t.Context(), func(ctx context.Context, tx *registry.Tx) error { return tx.Leave(ctx, "x") }); err == nil {
+	if err := other.Store().View(t.Context(), func(ctx context.Context, tx *registry.Tx) error { return tx.Leave(ctx, "x") }); err == nil {
 		t.Error("the registry was opened for changes")
 	}
 	reg, err := r.Store.Reading(t.Context())
@@ -143,7 +144,7 @@ func TestRecordedPlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.MustSpawn(t, "w2", "one")
-	if diff := cmp.Diff(map[string]host.WorkerStatus{"w1": host.StatusRunning, "w2": host.StatusRunning}, r.Statuses(t)); diff != "" {
+	if diff := cmp.Diff(map[string]worker.Status{"w1": worker.StatusRunning, "w2": worker.StatusRunning}, r.Statuses(t)); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
 }
@@ -157,7 +158,7 @@ func TestWait(t *testing.T) {
 	exit := swarm.Exit{Code: 3, Cause: swarm.CauseExited, Time: time.Unix(1700000000, 0)}
 	r.One.End(t, "w1", exit)
 	var got []string
-	err := r.Wait(t.Context(), host.Selection{All: true}, func(w host.Worker) {
+	err := r.Wait(t.Context(), worker.Selection{All: true}, func(w worker.Worker) {
 		got = append(got, w.Name+" "+string(w.Status))
 		switch w.Name {
 		case "w1":
@@ -172,7 +173,7 @@ func TestWait(t *testing.T) {
 	r.MustSpawn(t, "w4", "one")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := r.Wait(ctx, host.Selection{Names: []string{"w4"}}, func(w host.Worker) { t.Errorf("told %s", w.Name) }); !errors.Is(err, context.DeadlineExceeded) {
+	if err := r.Wait(ctx, worker.Selection{Names: []string{"w4"}}, func(w worker.Worker) { t.Errorf("told %s", w.Name) }); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait that is given up: %v", err)
 	}
 }
@@ -183,7 +184,7 @@ func TestLogs(t *testing.T) {
 	w := r.MustSpawn(t, "w1", "one")
 	read := func() (string, error) {
 		var b strings.Builder
-		err := r.Logs(t.Context(), "w1", swarm.OutputOptions{}, func(o swarm.Output) error {
+		err := r.Display().Logs(t.Context(), "w1", swarm.OutputOptions{}, func(o swarm.Output) error {
 			b.Write(o.Data)
 			return nil
 		})
@@ -192,15 +193,15 @@ func TestLogs(t *testing.T) {
 	if text, err := read(); err != nil || text != "output of "+w.ID {
 		t.Errorf("running: %q, %v", text, err)
 	}
-	r.MustKill(t, host.Selection{All: true}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{All: true}, kill.Request{})
 	if text, err := read(); err != nil || text != "output of "+w.ID {
 		t.Errorf("stopped: %q, %v", text, err)
 	}
 	boom := errors.New("boom")
-	if err := r.Logs(t.Context(), "w1", swarm.OutputOptions{}, func(swarm.Output) error { return boom }); !errors.Is(err, boom) {
+	if err := r.Display().Logs(t.Context(), "w1", swarm.OutputOptions{}, func(swarm.Output) error { return boom }); !errors.Is(err, boom) {
 		t.Errorf("an error of the reader: %v", err)
 	}
-	if err := r.Logs(t.Context(), "ghost", swarm.OutputOptions{}, nil); !errors.Is(err, host.ErrNotFound) {
+	if err := r.Display().Logs(t.Context(), "ghost", swarm.OutputOptions{}, nil); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown worker: %v", err)
 	}
 }

@@ -37,7 +37,7 @@ type Options struct {
 	// plugins folder of Dir, then in the PATH of Env.
 	Executable string
 	// Plugins are settings of plugins by name.
-	Plugins map[string]PluginConfig
+	Plugins map[string]catalog.Config
 	// Kill is the kill policy of workers that are spawned without one; nil:
 	// [DefaultKill].
 	Kill *swarm.KillOptions

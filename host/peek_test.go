@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -49,15 +51,15 @@ func TestPeekOutput(t *testing.T) {
 		3: {"two", "20%", "$ "},
 		9: {"one", "err", "two", "20%", "$ "},
 	} {
-		p, err := r.Peek(t.Context(), "w", n)
+		p, err := r.Display().Peek(t.Context(), "w", n)
 		if diff := cmp.Diff(want, p.Lines); err != nil || diff != "" {
 			t.Errorf("%d lines: %v (-want +got):\n%s", n, err, diff)
 		}
-		if p.Screen || p.Taken || p.Worker.Status != host.StatusRunning {
+		if p.Screen || p.Taken || p.Worker.Status != worker.StatusRunning {
 			t.Errorf("output is taken for %+v", p)
 		}
 	}
-	if _, err := r.Peek(t.Context(), "ghost", 0); !errors.Is(err, host.ErrNotFound) {
+	if _, err := r.Display().Peek(t.Context(), "ghost", 0); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("nobody's output: %v", err)
 	}
 }
@@ -67,13 +69,13 @@ func TestPeekScreen(t *testing.T) {
 	r := hosttest.New(t)
 	r.Announce("one", swarm.CapScreen)
 	r.MustSpawn(t, "w", "one")
-	got, err := r.Peek(t.Context(), "w", 0)
+	got, err := r.Display().Peek(t.Context(), "w", 0)
 	if err != nil || !got.Screen || got.Taken || !cmp.Equal(got.Lines, []string{"screen of w"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	r.One.End(t, "w", swarm.Exit{Code: 3})
-	got, err = r.Peek(t.Context(), "w", 0)
-	if err != nil || !got.Screen || !got.Taken || got.Worker.Status != host.StatusStopped {
+	got, err = r.Display().Peek(t.Context(), "w", 0)
+	if err != nil || !got.Screen || !got.Taken || got.Worker.Status != worker.StatusStopped {
 		t.Errorf("after the end: %+v, %v", got, err)
 	}
 	// A screen that is gone for ever leaves the output.
@@ -81,14 +83,14 @@ func TestPeekScreen(t *testing.T) {
 		return swarm.Screen{}, swarm.ErrNotFound
 	}
 	writes(r.One, "last words")
-	got, err = r.Peek(t.Context(), "w", 0)
+	got, err = r.Display().Peek(t.Context(), "w", 0)
 	if err != nil || got.Screen || !cmp.Equal(got.Lines, []string{"last words"}) {
 		t.Errorf("without a screen: %+v, %v", got, err)
 	}
 	r.One.OnScreen = func(hosttest.Worker, swarm.ScreenOptions) (swarm.Screen, error) {
 		return swarm.Screen{}, swarm.ErrUnavailable
 	}
-	if _, err = r.Peek(t.Context(), "w", 0); !errors.Is(err, swarm.ErrUnavailable) {
+	if _, err = r.Display().Peek(t.Context(), "w", 0); !errors.Is(err, swarm.ErrUnavailable) {
 		t.Errorf("a screen that can't be seen now: %v", err)
 	}
 }
@@ -110,24 +112,24 @@ func TestAwaitReady(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	if err := r.AwaitReady(t.Context(), "w", host.ReadyRequest{}); err != nil {
+	if err := r.Display().AwaitReady(t.Context(), "w", display.ReadyRequest{}); err != nil {
 		t.Error(err)
 	}
-	other := host.ReadyRequest{Pattern: regexp.MustCompile("never"), Timeout: 20 * time.Millisecond}
-	if err := r.AwaitReady(t.Context(), "w", other); !errors.Is(err, host.ErrNotReady) {
+	other := display.ReadyRequest{Pattern: regexp.MustCompile("never"), Timeout: 20 * time.Millisecond}
+	if err := r.Display().AwaitReady(t.Context(), "w", other); !errors.Is(err, display.ErrNotReady) {
 		t.Errorf("out of time: %v", err)
 	}
 	r.One.End(t, "w", swarm.Exit{Code: 3})
 	other.Timeout = time.Minute
-	err := r.AwaitReady(t.Context(), "w", other)
-	if !errors.Is(err, host.ErrEnded) || !strings.Contains(err.Error(), "(exit 3)") {
+	err := r.Display().AwaitReady(t.Context(), "w", other)
+	if !errors.Is(err, worker.ErrEnded) || !strings.Contains(err.Error(), "(exit 3)") {
 		t.Errorf("of a worker that has ended: %v", err)
 	}
 	// It was ready, as its output tells.
-	if err := r.AwaitReady(t.Context(), "w", host.ReadyRequest{}); err != nil {
+	if err := r.Display().AwaitReady(t.Context(), "w", display.ReadyRequest{}); err != nil {
 		t.Errorf("of a worker that was ready: %v", err)
 	}
-	if err := r.AwaitReady(t.Context(), "ghost", other); !errors.Is(err, host.ErrNotFound) {
+	if err := r.Display().AwaitReady(t.Context(), "ghost", other); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("nobody: %v", err)
 	}
 }
@@ -138,7 +140,7 @@ func TestAwaitReadyOfStartingWorker(t *testing.T) {
 	writes(r.One, "> …")
 	started := make(chan error, 1)
 	r.One.AfterSpawn = func(context.Context, swarm.Spec) error {
-		go func() { started <- r.AwaitReady(t.Context(), "w", host.ReadyRequest{}) }()
+		go func() { started <- r.Display().AwaitReady(t.Context(), "w", display.ReadyRequest{}) }()
 		return nil
 	}
 	r.MustSpawn(t, "w", "one")

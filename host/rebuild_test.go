@@ -11,9 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -34,7 +36,7 @@ func TestRebuildHistory(t *testing.T) {
 			r.Announce("one", swarm.CapComplete)
 			r.MustSpawn(t, "runs", "one")
 			r.MustSpawn(t, "ended", "one")
-			r.MustKill(t, host.Selection{Names: []string{"ended"}}, host.KillRequest{})
+			r.MustKill(t, worker.Selection{Names: []string{"ended"}}, kill.Request{})
 			r.MustSpawn(t, "brief", "one", hosttest.Ephemeral)
 			done := r.MustSpawn(t, "done", "one", hosttest.Ephemeral)
 			if err := r.CompleteInside(t, done, "all"); err != nil {
@@ -57,7 +59,7 @@ func TestRebuildHistory(t *testing.T) {
 			if got := hosttest.Problems(t, r, true); got != nil {
 				t.Errorf("problems after the rebuild: %q", got)
 			}
-			want := map[string]host.WorkerStatus{"runs": host.StatusRunning, "ended": host.StatusStopped, "brief": host.StatusRunning}
+			want := map[string]worker.Status{"runs": worker.StatusRunning, "ended": worker.StatusStopped, "brief": worker.StatusRunning}
 			if diff := cmp.Diff(want, r.Statuses(t)); diff != "" {
 				t.Errorf("workers (-want +got):\n%s", diff)
 			}
@@ -72,7 +74,7 @@ func TestRebuildHistory(t *testing.T) {
 				t.Errorf("history (-want +got):\n%s", diff)
 			}
 			// The history goes on behind what was saved.
-			r.MustKill(t, host.Selection{Names: []string{"runs"}}, host.KillRequest{})
+			r.MustKill(t, worker.Selection{Names: []string{"runs"}}, kill.Request{})
 			if got := r.HistoryLines(t, ""); !slices.Equal(got[len(after):], []string{"[runs] KILL REQUESTED", "[runs] KILLED: by orchestrator"}) {
 				t.Errorf("and then %q", got)
 			}
@@ -88,14 +90,14 @@ func TestDoctorOnLeftovers(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	w := r.MustSpawn(t, "w", "one", hosttest.Ephemeral)
-	r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{Names: []string{"w"}}, kill.Request{})
 	if err := os.Mkdir(r.StateDir().RunDir(w.ID), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if got := hosttest.Problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "belongs to a removed worker") {
 		t.Errorf("problems %q", got)
 	}
-	c, err := r.Collect(t.Context())
+	c, err := r.Watch().Collect(t.Context())
 	if err != nil || c.RunDirs != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -112,7 +114,7 @@ func TestDoctorOnLeftovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := r.Collect(t.Context()); err != nil || c.RunDirs != 0 {
+	if c, err := r.Watch().Collect(t.Context()); err != nil || c.RunDirs != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -122,19 +124,19 @@ func TestCleanIncarnations(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"clean", "kill"} {
 		r := hosttest.New(t)
-		first := r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) {
+		first := r.MustSpawn(t, "w", "one", func(q *spawn.Request) {
 			if how == "kill" {
 				q.Retain = "0s"
 			}
 		})
 		second := r.MustRespawn(t, "w")
-		r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{})
+		r.MustKill(t, worker.Selection{Names: []string{"w"}}, kill.Request{})
 		if how == "clean" {
-			if out, err := r.Clean(t.Context(), host.Selection{Names: []string{"w"}}, host.CleanRequest{}); err != nil || out[0].Err != nil {
+			if out, err := r.Kill().Clean(t.Context(), worker.Selection{Names: []string{"w"}}, kill.CleanRequest{}); err != nil || out[0].Err != nil {
 				t.Fatal(out, err)
 			}
 		} else {
-			if _, err := r.Collect(t.Context()); err != nil {
+			if _, err := r.Watch().Collect(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,10 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -34,7 +35,7 @@ func TestRebuildTeams(t *testing.T) {
 			r := hosttest.NewWithTeam(t)
 			w := r.MustSpawn(t, "a", "one", hosttest.AsAgent)
 			r.MustSpawn(t, "ended", "one", hosttest.AsAgent)
-			r.MustKill(t, host.Selection{Names: []string{"ended"}}, host.KillRequest{})
+			r.MustKill(t, worker.Selection{Names: []string{"ended"}}, kill.Request{})
 			token := swarm.EnvToken + "=" + r.Token(t, "a")
 			before := []registry.Agent{r.Agent(t, "a"), r.Agent(t, "ended")}
 			if err := r.Close(); err != nil {
@@ -59,20 +60,20 @@ func TestRebuildTeams(t *testing.T) {
 			if a, ended := after[0], after[1]; a.Status != team.Active || a.WorkerID != w.ID || a.Name != "a" || ended.Status != team.Terminated {
 				t.Errorf("agents %+v", after)
 			}
-			caller, err := r.WithEnv(t, token).Caller(t.Context())
+			caller, err := r.WithEnv(t, token).Callers().Caller(t.Context())
 			if c.kept && (err != nil || caller.Agent != "agent-a") || !c.kept && !errors.Is(err, team.ErrUnknownToken) {
 				t.Errorf("with its token: %+v, %v", caller, err)
 			}
 			in := r.Inside(t, w)
-			if caller, err = in.Caller(t.Context()); err != nil || caller.Agent != "agent-a" {
+			if caller, err = in.Callers().Caller(t.Context()); err != nil || caller.Agent != "agent-a" {
 				t.Errorf("from inside: %+v, %v", caller, err)
 			}
-			_, err = in.Kill(t.Context(), host.Selection{Names: []string{"a"}}, host.KillRequest{})
+			_, err = in.Kill().Kill(t.Context(), worker.Selection{Names: []string{"a"}}, kill.Request{})
 			if !hosttest.IsNotLeader(err) {
 				t.Errorf("it ends itself: %v", err)
 			}
 			// People lead it, and can end it.
-			r.MustKill(t, host.Selection{Names: []string{"a"}}, host.KillRequest{})
+			r.MustKill(t, worker.Selection{Names: []string{"a"}}, kill.Request{})
 			r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
 				return team.Delete(ctx, tx, team.Caller{Person: true}, hosttest.TeamName)
 			})
@@ -99,10 +100,10 @@ func TestDoctorOnTeams(t *testing.T) {
 		t.Errorf("problems %q", got)
 	}
 	// It is in nobody's way.
-	if err := r.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+	if err := r.Store().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 		return team.Delete(ctx, tx, team.Caller{Person: true}, hosttest.TeamName)
 	}); err != nil {
 		t.Error(err)
 	}
-	r.MustKill(t, host.Selection{Names: []string{"a"}}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{Names: []string{"a"}}, kill.Request{})
 }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -23,25 +24,25 @@ func TestSpawnProcess(t *testing.T) { hosttest.RunSpawn(t) }
 func TestCrashInSpawn(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[string]struct {
-		status host.WorkerStatus
+		status worker.Status
 		reason string
 		alive  []string
 	}{
-		"workspace": {host.StatusStopped, history.ReasonInterrupted, []string{"other"}},
-		"before":    {host.StatusStopped, history.ReasonInterrupted, []string{"other"}},
-		"after":     {host.StatusRunning, "", []string{"other", "w1"}},
+		"workspace": {worker.StatusStopped, history.ReasonInterrupted, []string{"other"}},
+		"before":    {worker.StatusStopped, history.ReasonInterrupted, []string{"other"}},
+		"after":     {worker.StatusRunning, "", []string{"other", "w1"}},
 	} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
 			hosttest.CrashAt(t, root, step)
 			r := hosttest.NewIn(t, root)
-			if w := r.Worker(t, "w1"); w.Status != host.StatusStarting || w.Reason != history.ReasonInterrupted {
-				t.Errorf("after the crash: %s (%s), want %s (%s)", w.Status, w.Reason, host.StatusStarting, history.ReasonInterrupted)
+			if w := r.Worker(t, "w1"); w.Status != worker.StatusStarting || w.Reason != history.ReasonInterrupted {
+				t.Errorf("after the crash: %s (%s), want %s (%s)", w.Status, w.Reason, worker.StatusStarting, history.ReasonInterrupted)
 			}
 			// Another backend does not settle it, its own does.
 			r.MustSpawn(t, "far", "two")
-			if w := r.Worker(t, "w1"); w.Status != host.StatusStarting {
+			if w := r.Worker(t, "w1"); w.Status != worker.StatusStarting {
 				t.Errorf("a spawn by another backend made it %s", w.Status)
 			}
 			r.MustSpawn(t, "other", "one")
@@ -56,10 +57,10 @@ func TestCrashInSpawn(t *testing.T) {
 				t.Errorf("alive (-want +got):\n%s", diff)
 			}
 			// A settled worker can be ended and cleaned.
-			if out, err := r.Kill(t.Context(), host.Selection{All: true}, host.KillRequest{}); err != nil || hosttest.KillErrors(out) != nil {
+			if out, err := r.Kill().Kill(t.Context(), worker.Selection{All: true}, kill.Request{}); err != nil || hosttest.KillErrors(out) != nil {
 				t.Error(err, hosttest.KillErrors(out))
 			}
-			if out, err := r.Clean(t.Context(), host.Selection{All: true}, host.CleanRequest{}); err != nil || len(out) != 3 {
+			if out, err := r.Kill().Clean(t.Context(), worker.Selection{All: true}, kill.CleanRequest{}); err != nil || len(out) != 3 {
 				t.Errorf("cleaned %v, %v", out, err)
 			}
 			if left := r.Leftovers(t); left != nil {
@@ -77,11 +78,11 @@ func TestKillSettles(t *testing.T) {
 			root := t.TempDir()
 			hosttest.CrashAt(t, root, step)
 			r := hosttest.NewIn(t, root)
-			out, err := r.Kill(t.Context(), host.Selection{Names: []string{"w1"}}, host.KillRequest{})
+			out, err := r.Kill().Kill(t.Context(), worker.Selection{Names: []string{"w1"}}, kill.Request{})
 			if err != nil || len(out) != 1 || out[0].Err != nil {
 				t.Fatalf("outcomes %+v, %v", out, err)
 			}
-			if w := r.Worker(t, "w1"); w.Status != host.StatusStopped {
+			if w := r.Worker(t, "w1"); w.Status != worker.StatusStopped {
 				t.Errorf("after the kill it is %s", w.Status)
 			}
 			if alive := r.One.Alive(t); len(alive) > 0 {
@@ -105,24 +106,24 @@ func TestSpawnUnderWay(t *testing.T) {
 	}
 	spawned := make(chan error, 1)
 	go func() {
-		_, err := r.Spawn(t.Context(), r.Request("slow", "one"))
+		_, err := r.Spawn().Spawn(t.Context(), r.Request("slow", "one"))
 		spawned <- err
 	}()
 	<-reached
 	other := hosttest.NewIn(t, r.Root)
-	if w := other.Worker(t, "slow"); w.Status != host.StatusStarting || w.Reason != "" {
+	if w := other.Worker(t, "slow"); w.Status != worker.StatusStarting || w.Reason != "" {
 		t.Errorf("in its spawn it is %s (%s)", w.Status, w.Reason)
 	}
 	other.MustSpawn(t, "quick", "one")
-	if w := other.Worker(t, "slow"); w.Status != host.StatusStarting {
+	if w := other.Worker(t, "slow"); w.Status != worker.StatusStarting {
 		t.Errorf("another spawn made it %s", w.Status)
 	}
-	if out, err := other.Clean(t.Context(), host.Selection{Names: []string{"slow"}}, host.CleanRequest{}); err != nil || !errors.Is(out[0].Err, host.ErrRunning) {
+	if out, err := other.Kill().Clean(t.Context(), worker.Selection{Names: []string{"slow"}}, kill.CleanRequest{}); err != nil || !errors.Is(out[0].Err, worker.ErrRunning) {
 		t.Errorf("clean: %+v, %v", out, err)
 	}
-	killed := make(chan []host.KillOutcome, 1)
+	killed := make(chan []kill.Outcome, 1)
 	go func() {
-		out, err := other.Kill(t.Context(), host.Selection{Names: []string{"slow"}}, host.KillRequest{})
+		out, err := other.Kill().Kill(t.Context(), worker.Selection{Names: []string{"slow"}}, kill.Request{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -147,7 +148,7 @@ func TestSettleUnavailable(t *testing.T) {
 	hosttest.CrashAt(t, root, "after")
 	r := hosttest.NewIn(t, root)
 	r.Starter.Errors["one"] = swarm.ErrUnavailable
-	out, err := r.Kill(t.Context(), host.Selection{Names: []string{"w1"}}, host.KillRequest{})
+	out, err := r.Kill().Kill(t.Context(), worker.Selection{Names: []string{"w1"}}, kill.Request{})
 	if err != nil || len(out) != 1 || !errors.Is(out[0].Err, swarm.ErrUnavailable) {
 		t.Fatalf("outcomes %+v, %v", out, err)
 	}
@@ -168,7 +169,7 @@ func TestManySpawns(t *testing.T) {
 	errs := make(chan error, 2*n)
 	for i := range n {
 		go func() {
-			_, err := r.Spawn(t.Context(), r.Request(fmt.Sprintf("g%d", i), "one"))
+			_, err := r.Spawn().Spawn(t.Context(), r.Request(fmt.Sprintf("g%d", i), "one"))
 			errs <- err
 		}()
 		go func() {
@@ -188,7 +189,7 @@ func TestManySpawns(t *testing.T) {
 	if len(ws) != 2*n || len(r.One.Alive(t)) != 2*n {
 		t.Fatalf("%d records and %d workers, want %d", len(ws), len(r.One.Alive(t)), 2*n)
 	}
-	out, err := r.Kill(t.Context(), host.Selection{All: true}, host.KillRequest{})
+	out, err := r.Kill().Kill(t.Context(), worker.Selection{All: true}, kill.Request{})
 	if err != nil || hosttest.KillErrors(out) != nil || len(out) != 2*n {
 		t.Error(err, hosttest.KillErrors(out))
 	}
@@ -205,7 +206,7 @@ func TestOneName(t *testing.T) {
 	errs := make(chan error, n)
 	for range n {
 		go func() {
-			_, err := r.Spawn(t.Context(), r.Request("same", "one"))
+			_, err := r.Spawn().Spawn(t.Context(), r.Request("same", "one"))
 			errs <- err
 		}()
 	}
@@ -214,7 +215,7 @@ func TestOneName(t *testing.T) {
 		switch err := <-errs; {
 		case err == nil:
 			won++
-		case !errors.Is(err, host.ErrExists):
+		case !errors.Is(err, worker.ErrExists):
 			t.Error(err)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -15,8 +15,8 @@ import (
 func TestOnlyWhatWasGivenGoesAway(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	r.MustSpawn(t, "w", "two", func(req *host.SpawnRequest) { req.Env = []string{"A=1"} })
-	r.MustSpawn(t, "dir", "two", func(req *host.SpawnRequest) { req.Dir, req.DirGiven = "/not/here", true })
+	r.MustSpawn(t, "w", "two", func(req *spawn.Request) { req.Env = []string{"A=1"} })
+	r.MustSpawn(t, "dir", "two", func(req *spawn.Request) { req.Dir, req.DirGiven = "/not/here", true })
 	for _, w := range r.Two.All(t) {
 		want := ""
 		if w.Spec.Name == "dir" {
@@ -34,7 +34,7 @@ func TestOnlyWhatWasGivenGoesAway(t *testing.T) {
 	if dir := r.Worker(t, "w").Dir; dir != "" {
 		t.Errorf("the worker says that it is in %s", dir)
 	}
-	if _, err := r.Respawn(t.Context(), "dir", host.RespawnRequest{}); err != nil {
+	if _, err := r.Spawn().Respawn(t.Context(), "dir", spawn.RespawnRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if dir := r.Worker(t, "dir").Dir; dir != "/not/here" {
@@ -45,16 +45,16 @@ func TestOnlyWhatWasGivenGoesAway(t *testing.T) {
 func TestWhatHasToBeHereIsNotSentAway(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	for what, change := range map[string]func(*host.SpawnRequest){
+	for what, change := range map[string]func(*spawn.Request){
 		"can't be in a worktree": hosttest.InWorkspace,
-		"a loop has to run here": func(req *host.SpawnRequest) { req.Ralph = true },
-		"an agent has to run here": func(req *host.SpawnRequest) {
+		"a loop has to run here": func(req *spawn.Request) { req.Ralph = true },
+		"an agent has to run here": func(req *spawn.Request) {
 			req.Agent = &team.Joining{ID: "agent-000000", Team: "t"}
 		},
 	} {
 		req := r.Request("w", "two")
 		change(&req)
-		_, err := r.Spawn(t.Context(), req)
+		_, err := r.Spawn().Spawn(t.Context(), req)
 		if !errors.Is(err, swarm.ErrInvalidSpec) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}

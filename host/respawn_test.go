@@ -14,10 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -26,7 +28,7 @@ func TestRespawn(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		r := hosttest.New(t)
 		r.Announce("one", swarm.CapStdin, swarm.CapRestart)
-		old := r.MustSpawn(t, "w", "one", hosttest.InWorkspace, func(q *host.SpawnRequest) {
+		old := r.MustSpawn(t, "w", "one", hosttest.InWorkspace, func(q *spawn.Request) {
 			q.Env, q.Tags, q.Options = []string{"A=1", "SWARM_SECRET=x"}, []string{"t"}, map[string]string{"session": "s"}
 			q.Retain, q.OutputLimit, q.Project, q.Stdin, q.Ralph = "876000h0m0s", 7, "/p", true, true
 			q.Restart.When = swarm.RestartAlways
@@ -37,7 +39,7 @@ func TestRespawn(t *testing.T) {
 			r.One.End(t, "w", swarm.Exit{Code: 3})
 		}
 		w := r.MustRespawn(t, "w")
-		if w.Status != host.StatusRunning || w.ID == old.ID || !cmp.Equal(w.Previous, []string{old.ID}) {
+		if w.Status != worker.StatusRunning || w.ID == old.ID || !cmp.Equal(w.Previous, []string{old.ID}) {
 			t.Fatalf("respawned %+v", w)
 		}
 		var after swarm.Spec
@@ -92,10 +94,10 @@ func TestRespawnForgetsTheOldest(t *testing.T) {
 	if err != nil || len(entries) != spawn.MaxPrevious+1 {
 		t.Errorf("%d run directories, %v", len(entries), err)
 	}
-	if _, err := r.Kill(t.Context(), host.Selection{Names: []string{"w"}}, host.KillRequest{}); err != nil {
+	if _, err := r.Kill().Kill(t.Context(), worker.Selection{Names: []string{"w"}}, kill.Request{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Clean(t.Context(), host.Selection{Names: []string{"w"}}, host.CleanRequest{}); err != nil {
+	if _, err := r.Kill().Clean(t.Context(), worker.Selection{Names: []string{"w"}}, kill.CleanRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if left := r.Leftovers(t); len(left) > 0 {
@@ -114,7 +116,7 @@ func TestRespawnMakesLostWorkspaceAgain(t *testing.T) {
 	if w.Workspace == nil || w.Workspace.ID != w.ID || w.Dir != w.Workspace.Path || gone(w.Dir) {
 		t.Errorf("after its directory was deleted it is in %s, %+v", w.Dir, w.Workspace)
 	}
-	if _, err := r.Kill(t.Context(), host.Selection{Names: []string{"w"}}, host.KillRequest{RemoveWorkspace: true}); err != nil {
+	if _, err := r.Kill().Kill(t.Context(), worker.Selection{Names: []string{"w"}}, kill.Request{RemoveWorkspace: true}); err != nil {
 		t.Fatal(err)
 	}
 	if w = r.MustRespawn(t, "w"); w.Workspace == nil || gone(w.Dir) {
@@ -131,17 +133,17 @@ func TestRespawnCleanFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Tree.Kept = &swarm.Kept{Reason: "worktree has 1 uncommitted change(s)", Forceable: true}
-	_, err := r.Respawn(t.Context(), "w", host.RespawnRequest{CleanFirst: true})
-	kept, ok := errors.AsType[*host.KeptError](err)
+	_, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{CleanFirst: true})
+	kept, ok := errors.AsType[*spawn.KeptError](err)
 	if !ok || kept.Path != old.Workspace.Path || err.Error() != "cannot remove worktree: worktree has 1 uncommitted change(s)" {
 		t.Fatalf("of a dirty workspace: %v", err)
 	}
-	if w := r.Worker(t, "w"); w.ID != old.ID || w.Status != host.StatusRunning || len(r.One.Kills["w"]) > 0 {
+	if w := r.Worker(t, "w"); w.ID != old.ID || w.Status != worker.StatusRunning || len(r.One.Kills["w"]) > 0 {
 		t.Fatalf("it was touched: %+v", w)
 	}
 	r.Tree.Rescues = []swarm.Rescue{{Ref: "refs/r", Command: "git"}}
 	var notices []string
-	w, err := r.Respawn(t.Context(), "w", host.RespawnRequest{
+	w, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{
 		CleanFirst: true, ForceDirty: true, Notice: func(s string) { notices = append(notices, s) },
 	})
 	if err != nil || w.Workspace == nil || w.Workspace.ID != w.ID || !gone(mark) {
@@ -158,18 +160,18 @@ func TestRespawnThatFails(t *testing.T) {
 	fails := fmt.Errorf("%w: no room", swarm.ErrInvalidSpec)
 	for what, c := range map[string]struct {
 		running bool
-		req     host.RespawnRequest
+		req     spawn.RespawnRequest
 		lose    bool
 	}{
-		"stopped":        {false, host.RespawnRequest{}, false},
-		"running":        {true, host.RespawnRequest{}, false},
-		"clean first":    {true, host.RespawnRequest{CleanFirst: true}, false},
-		"lost workspace": {true, host.RespawnRequest{}, true},
+		"stopped":        {false, spawn.RespawnRequest{}, false},
+		"running":        {true, spawn.RespawnRequest{}, false},
+		"clean first":    {true, spawn.RespawnRequest{CleanFirst: true}, false},
+		"lost workspace": {true, spawn.RespawnRequest{}, true},
 	} {
 		r := hosttest.New(t)
 		old := r.MustSpawn(t, "w", "one", hosttest.InWorkspace)
 		if !c.running {
-			if _, err := r.Kill(t.Context(), host.Selection{Names: []string{"w"}}, host.KillRequest{}); err != nil {
+			if _, err := r.Kill().Kill(t.Context(), worker.Selection{Names: []string{"w"}}, kill.Request{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -180,7 +182,7 @@ func TestRespawnThatFails(t *testing.T) {
 			}
 		}
 		r.One.BeforeSpawn = func(context.Context, swarm.Spec) error { return fails }
-		if _, err := r.Respawn(t.Context(), "w", c.req); !errors.Is(err, fails) {
+		if _, err := r.Spawn().Respawn(t.Context(), "w", c.req); !errors.Is(err, fails) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		after := r.Record(t, "w")
@@ -197,7 +199,7 @@ func TestRespawnThatFails(t *testing.T) {
 			t.Errorf("%s: the history tells %v: %q", what, told, r.HistoryLines(t, "w"))
 		}
 		r.One.BeforeSpawn = nil
-		if w := r.MustRespawn(t, "w"); w.Status != host.StatusRunning || gone(w.Dir) {
+		if w := r.MustRespawn(t, "w"); w.Status != worker.StatusRunning || gone(w.Dir) {
 			t.Errorf("%s: then it is %+v", what, w)
 		}
 	}
@@ -207,7 +209,7 @@ func TestRespawnThatFails(t *testing.T) {
 func TestRespawnChecksFirst(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	w := r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) {
+	w := r.MustSpawn(t, "w", "one", func(q *spawn.Request) {
 		q.Dir = filepath.Join(r.Root, "sub")
 		if err := os.Mkdir(q.Dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -216,18 +218,18 @@ func TestRespawnChecksFirst(t *testing.T) {
 	if err := os.Remove(w.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Respawn(t.Context(), "w", host.RespawnRequest{}); !errors.Is(err, swarm.ErrInvalidSpec) {
+	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{}); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("without its directory: %v", err)
 	}
 	r.Starter.Errors["one"] = swarm.ErrUnavailable
-	if _, err := r.Respawn(t.Context(), "w", host.RespawnRequest{}); !errors.Is(err, swarm.ErrUnavailable) {
+	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{}); !errors.Is(err, swarm.ErrUnavailable) {
 		t.Errorf("without its plugin: %v", err)
 	}
 	delete(r.Starter.Errors, "one")
-	if _, err := r.Respawn(t.Context(), "ghost", host.RespawnRequest{}); !errors.Is(err, host.ErrNotFound) {
+	if _, err := r.Spawn().Respawn(t.Context(), "ghost", spawn.RespawnRequest{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("nobody: %v", err)
 	}
-	if now := r.Worker(t, "w"); now.ID != w.ID || now.Status != host.StatusRunning || len(r.One.Kills) > 0 {
+	if now := r.Worker(t, "w"); now.ID != w.ID || now.Status != worker.StatusRunning || len(r.One.Kills) > 0 {
 		t.Errorf("it was touched: %+v", now)
 	}
 }
@@ -239,10 +241,10 @@ func TestRespawnOfSurvivor(t *testing.T) {
 	r.One.OnKill = func(_ context.Context, f hosttest.Worker, _ swarm.KillOptions) (swarm.KillResult, error) {
 		return swarm.KillResult{Status: swarm.Status{State: swarm.StateRunning}, Survivors: []swarm.Process{{PID: 1, Name: "x"}}}, swarm.ErrSurvivors
 	}
-	if _, err := r.Respawn(t.Context(), "w", host.RespawnRequest{}); !errors.Is(err, swarm.ErrSurvivors) {
+	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{}); !errors.Is(err, swarm.ErrSurvivors) {
 		t.Errorf("%v", err)
 	}
-	if now := r.Worker(t, "w"); now.ID != w.ID || now.Status != host.StatusRunning {
+	if now := r.Worker(t, "w"); now.ID != w.ID || now.Status != worker.StatusRunning {
 		t.Errorf("it is %+v", now)
 	}
 }
@@ -250,7 +252,7 @@ func TestRespawnOfSurvivor(t *testing.T) {
 func TestRespawnEphemeral(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	old := r.MustSpawn(t, "w", "one", hosttest.InWorkspace, func(q *host.SpawnRequest) { q.Retain = "none" })
+	old := r.MustSpawn(t, "w", "one", hosttest.InWorkspace, func(q *spawn.Request) { q.Retain = "none" })
 	w := r.MustRespawn(t, "w")
 	if w.ID == old.ID || w.Retain != "none" || w.Workspace == nil || w.Workspace.Path != old.Workspace.Path {
 		t.Errorf("respawned %+v", w)
@@ -260,10 +262,10 @@ func TestRespawnEphemeral(t *testing.T) {
 		t.Errorf("the history (-want +got):\n%s", diff)
 	}
 	r.One.BeforeSpawn = func(context.Context, swarm.Spec) error { return errors.New("no room") }
-	if _, err := r.Respawn(t.Context(), "w", host.RespawnRequest{}); err == nil {
+	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{}); err == nil {
 		t.Error("respawned without room")
 	}
-	if _, err := r.Respawn(t.Context(), "w", host.RespawnRequest{}); !errors.Is(err, host.ErrNotFound) {
+	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("of one that has ended: %v", err)
 	}
 }
@@ -278,13 +280,13 @@ func TestRespawnAtOnce(t *testing.T) {
 	won := 0
 	for range 5 {
 		wg.Go(func() {
-			_, err := r.Respawn(t.Context(), "w", host.RespawnRequest{})
+			_, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{})
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
 				won++
-			case !strings.Contains(err.Error(), "cannot respawn 'w'") && !errors.Is(err, host.ErrNotFound):
+			case !strings.Contains(err.Error(), "cannot respawn 'w'") && !errors.Is(err, store.ErrNotFound):
 				t.Errorf("lost with %v", err)
 			}
 		})
@@ -317,7 +319,7 @@ func TestRespawnAs(t *testing.T) {
 	as := r.Request("w", "two")
 	as.Command, as.Tags = []string{"other"}, []string{"new"}
 	var warnings []string
-	w, err := r.Respawn(t.Context(), "w", host.RespawnRequest{As: &as, Warn: func(w host.Warning) { warnings = append(warnings, w.Text) }})
+	w, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{As: &as, Warn: func(w worker.Warning) { warnings = append(warnings, w.Text) }})
 	if err != nil || w.Backend != "two" || !cmp.Equal(w.Command, as.Command) || !cmp.Equal(w.Tags, as.Tags) || !cmp.Equal(w.Previous, []string{old.ID}) {
 		t.Errorf("%v, %+v", err, w)
 	}
@@ -328,7 +330,7 @@ func TestRespawnAs(t *testing.T) {
 		t.Errorf("nobody is told where the workspace is: %q", warnings)
 	}
 	as.Name = "other"
-	if _, err := r.Respawn(t.Context(), "w", host.RespawnRequest{As: &as}); !errors.Is(err, swarm.ErrInvalidSpec) {
+	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{As: &as}); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("under another name: %v", err)
 	}
 }
@@ -336,14 +338,14 @@ func TestRespawnAs(t *testing.T) {
 func TestRespawnDropsDeadOwner(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	alive, err := host.OwnerOf(os.Getpid())
+	alive, err := spawn.OwnerOf(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
 	dead := alive
 	dead.Start++
-	r.MustSpawn(t, "a", "one", func(q *host.SpawnRequest) { q.Owner = &alive })
-	r.MustSpawn(t, "b", "one", func(q *host.SpawnRequest) { q.Owner = &dead })
+	r.MustSpawn(t, "a", "one", func(q *spawn.Request) { q.Owner = &alive })
+	r.MustSpawn(t, "b", "one", func(q *spawn.Request) { q.Owner = &dead })
 	if w := r.MustRespawn(t, "a"); w.Owner == nil || *w.Owner != alive {
 		t.Errorf("the owner is %+v", w.Owner)
 	}
@@ -359,15 +361,15 @@ func TestCrashInRespawn(t *testing.T) {
 	for step, running := range map[string]bool{"workspace": false, "before": false, "after": true} {
 		for settling, settle := range map[string]func(*hosttest.Rig) error{
 			"kill": func(r *hosttest.Rig) error {
-				_, err := r.Kill(t.Context(), host.Selection{Names: []string{"w1"}}, host.KillRequest{})
+				_, err := r.Kill().Kill(t.Context(), worker.Selection{Names: []string{"w1"}}, kill.Request{})
 				return err
 			},
 			"spawn": func(r *hosttest.Rig) error {
-				_, err := r.Spawn(t.Context(), r.Request("other", "one"))
+				_, err := r.Spawn().Spawn(t.Context(), r.Request("other", "one"))
 				return err
 			},
 			"respawn": func(r *hosttest.Rig) error {
-				_, err := r.Respawn(t.Context(), "w1", host.RespawnRequest{})
+				_, err := r.Spawn().Respawn(t.Context(), "w1", spawn.RespawnRequest{})
 				return err
 			},
 		} {
@@ -377,18 +379,18 @@ func TestCrashInRespawn(t *testing.T) {
 				old := hosttest.NewIn(t, root).MustSpawn(t, "w1", "one", hosttest.InWorkspace)
 				hosttest.CrashAt(t, root, hosttest.StepRespawn+step)
 				r := hosttest.NewIn(t, root)
-				if w := r.Worker(t, "w1"); w.Status != host.StatusStarting || w.ID == old.ID {
+				if w := r.Worker(t, "w1"); w.Status != worker.StatusStarting || w.ID == old.ID {
 					t.Errorf("after the crash: %+v", w)
 				}
 				if err := settle(r); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := r.Collect(t.Context()); err != nil {
+				if _, err := r.Watch().Collect(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				w := r.Record(t, "w1")
 				known := append([]string{w.ID}, w.Previous...)
-				if w, _, err := r.Workers(t.Context(), host.Selection{Names: []string{"other"}}); err == nil {
+				if w, _, err := r.Workers(t.Context(), worker.Selection{Names: []string{"other"}}); err == nil {
 					known = append(known, w[0].ID)
 				}
 				entries, err := os.ReadDir(r.StateDir().RunDir(""))
@@ -429,7 +431,7 @@ func TestCrashInRespawn(t *testing.T) {
 func TestRespawnOfWorkerKeptForNoTime(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	old := r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) { q.Retain = "0s" })
+	old := r.MustSpawn(t, "w", "one", func(q *spawn.Request) { q.Retain = "0s" })
 	w := r.MustRespawn(t, "w")
 	if w.ID == old.ID || w.Retain != "0s" {
 		t.Errorf("respawned %+v", w)
@@ -437,10 +439,10 @@ func TestRespawnOfWorkerKeptForNoTime(t *testing.T) {
 	if err := r.One.Write(hosttest.Worker{ID: w.ID, Spec: swarm.Spec{Name: "w"}, State: swarm.StateExited, Exit: &swarm.Exit{}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Collect(t.Context()); err != nil {
+	if _, err := r.Watch().Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Respawn(t.Context(), "w", host.RespawnRequest{}); !errors.Is(err, host.ErrNotFound) {
+	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("after its time: %v", err)
 	}
 }

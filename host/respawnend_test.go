@@ -9,8 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -27,10 +28,10 @@ func TestRespawnFromInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	answered := false
-	_, err := r.Respawn(t.Context(), "me", host.RespawnRequest{
+	_, err := r.Spawn().Respawn(t.Context(), "me", spawn.RespawnRequest{
 		Helper: []string{"-c", script},
-		Answer: func(w host.Worker) {
-			answered = w.ID == me.ID && w.Status == host.StatusRunning
+		Answer: func(w worker.Worker) {
+			answered = w.ID == me.ID && w.Status == worker.StatusRunning
 			if _, err := os.Stat(out); err == nil {
 				t.Error("it was begun before the answer")
 			}
@@ -59,7 +60,7 @@ func TestRespawnFromInside(t *testing.T) {
 		t.Errorf("the helper respawned %+v", w)
 	}
 	r.Starter.Errors["one"] = swarm.ErrUnavailable
-	if _, err := r.Respawn(t.Context(), "me", host.RespawnRequest{}); !errors.Is(err, swarm.ErrUnavailable) {
+	if _, err := r.Spawn().Respawn(t.Context(), "me", spawn.RespawnRequest{}); !errors.Is(err, swarm.ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
 	if history := r.HistoryLines(t, "me"); history[len(history)-1] != "[me] RESPAWN FAILED: unavailable" {
@@ -73,12 +74,12 @@ func TestRespawnFromInsideRefused(t *testing.T) {
 	me := r.MustSpawn(t, "me", "one")
 	r.SetEnv(t, swarm.EnvWorkerID+"="+me.ID)
 	as := r.Request("me", "one")
-	for _, req := range []host.RespawnRequest{{}, {As: &as, Helper: []string{"again"}}} {
-		if _, err := r.Respawn(t.Context(), "me", req); !errors.Is(err, swarm.ErrInvalidSpec) {
+	for _, req := range []spawn.RespawnRequest{{}, {As: &as, Helper: []string{"again"}}} {
+		if _, err := r.Spawn().Respawn(t.Context(), "me", req); !errors.Is(err, swarm.ErrInvalidSpec) {
 			t.Errorf("%+v: %v", req, err)
 		}
 	}
-	if w := r.Worker(t, "me"); w.ID != me.ID || w.Status != host.StatusRunning {
+	if w := r.Worker(t, "me"); w.ID != me.ID || w.Status != worker.StatusRunning {
 		t.Errorf("it was touched: %+v", w)
 	}
 }

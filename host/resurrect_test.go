@@ -13,11 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -41,7 +42,7 @@ func booted(t *testing.T) time.Time {
 func happened(t *testing.T, r *hosttest.Rig, name string, kind history.Kind, at time.Time) {
 	t.Helper()
 	rec := r.Record(t, name)
-	err := r.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+	err := r.Store().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 		e := history.NewEvent(&rec, kind, "", at)
 		e.Final = kind == history.Died
 		_, err := tx.Append(ctx, e)
@@ -52,7 +53,7 @@ func happened(t *testing.T, r *hosttest.Rig, name string, kind history.Kind, at 
 	}
 }
 
-func namesOfFallen(fallen []host.Fallen) []string {
+func namesOfFallen(fallen []spawn.Fallen) []string {
 	var all []string
 	for _, f := range fallen {
 		all = append(all, f.Worker.Name)
@@ -83,7 +84,7 @@ func TestFallen(t *testing.T) {
 	r.Interrupt(t, "here", func(st *rundir.Status) { st.Shim.Boot = boot })
 	r.Interrupt(t, "asked")
 	happened(t, r, "asked", history.KillRequested, down)
-	fallen, err := r.Fallen(t.Context(), host.Selection{All: true})
+	fallen, err := r.Spawn().Fallen(t.Context(), worker.Selection{All: true})
 	if err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"cut", "shut"}) {
 		t.Fatalf("fallen: %q, %v", namesOfFallen(fallen), err)
 	}
@@ -120,7 +121,7 @@ func TestFallenAfterLossOfPower(t *testing.T) {
 			}
 		}
 	}
-	if fallen, err := r.Fallen(t.Context(), host.Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"empty"}) {
+	if fallen, err := r.Spawn().Fallen(t.Context(), worker.Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"empty"}) {
 		t.Errorf("fallen: %q, %v", namesOfFallen(fallen), err)
 	}
 }
@@ -131,13 +132,13 @@ func TestResurrectOnce(t *testing.T) {
 	r := hosttest.New(t)
 	olds := map[string]string{}
 	for _, name := range []string{"a", "b", "c"} {
-		olds[name] = r.MustSpawn(t, name, "one", func(q *host.SpawnRequest) { q.Resurrect = name != "c" }).ID
+		olds[name] = r.MustSpawn(t, name, "one", func(q *spawn.Request) { q.Resurrect = name != "c" }).ID
 		r.Interrupt(t, name)
 	}
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if _, err := r.Resurrect(t.Context(), host.Selection{All: true}, host.ResurrectRequest{Marked: true}); err != nil {
+			if _, err := r.Spawn().Resurrect(t.Context(), worker.Selection{All: true}, spawn.ResurrectRequest{Marked: true}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -150,7 +151,7 @@ func TestResurrectOnce(t *testing.T) {
 	}
 	for _, name := range []string{"a", "b"} {
 		w := r.Worker(t, name)
-		if w.Status != host.StatusRunning || !w.Resurrect || !cmp.Equal(w.Previous, []string{olds[name]}) {
+		if w.Status != worker.StatusRunning || !w.Resurrect || !cmp.Equal(w.Previous, []string{olds[name]}) {
 			t.Errorf("resurrected: %+v", w)
 		}
 		want := []string{"SPAWNED", "DIED: process not found", "RESURRECTED: it ran when the machine went down", "SPAWNED"}
@@ -161,7 +162,7 @@ func TestResurrectOnce(t *testing.T) {
 			t.Errorf("the history (-want +got):\n%s", diff)
 		}
 	}
-	if fallen, err := r.Fallen(t.Context(), host.Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"c"}) {
+	if fallen, err := r.Spawn().Fallen(t.Context(), worker.Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"c"}) {
 		t.Errorf("still fallen: %q, %v", namesOfFallen(fallen), err)
 	}
 }
@@ -171,27 +172,27 @@ func TestResurrectBudget(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	r.Announce("one", swarm.CapRestart)
-	r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) { q.Restart = swarm.Restart{When: swarm.RestartAlways, Budget: 2} })
+	r.MustSpawn(t, "w", "one", func(q *spawn.Request) { q.Restart = swarm.Restart{When: swarm.RestartAlways, Budget: 2} })
 	var before string
-	resurrect := func(req host.ResurrectRequest) host.Resurrection {
+	resurrect := func(req spawn.ResurrectRequest) spawn.Resurrection {
 		t.Helper()
 		before = r.Record(t, "w").ID
 		r.Interrupt(t, "w")
-		got, err := r.Resurrect(t.Context(), host.Selection{Names: []string{"w"}}, req)
+		got, err := r.Spawn().Resurrect(t.Context(), worker.Selection{Names: []string{"w"}}, req)
 		if err != nil || len(got) != 1 || got[0].Err != nil {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		return got[0]
 	}
 	for range 2 {
-		if got := resurrect(host.ResurrectRequest{}); got.Refused != "" {
+		if got := resurrect(spawn.ResurrectRequest{}); got.Refused != "" {
 			t.Fatalf("refused: %s", got.Refused)
 		}
 	}
-	if got := resurrect(host.ResurrectRequest{}); !strings.Contains(got.Refused, "2 times within 1h") || r.Record(t, "w").ID != before {
+	if got := resurrect(spawn.ResurrectRequest{}); !strings.Contains(got.Refused, "2 times within 1h") || r.Record(t, "w").ID != before {
 		t.Errorf("%+v", got)
 	}
-	if got := resurrect(host.ResurrectRequest{Named: true}); got.Refused != "" || r.Record(t, "w").ID == before {
+	if got := resurrect(spawn.ResurrectRequest{Named: true}); got.Refused != "" || r.Record(t, "w").ID == before {
 		t.Errorf("%+v", got)
 	}
 }

@@ -4,21 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 )
-
-// Caller returns who calls, see [caller.Finder.Caller].
-func (h *Host) Caller(ctx context.Context) (team.Caller, error) { return h.callers.Caller(ctx) }
-
-// CallerID returns the id of the worker of this state directory that the calling
-// process runs in, see [caller.Finder.ID].
-func (h *Host) CallerID() string { return h.callers.ID() }
 
 // OnlyPerson refuses all callers but a person outside of every worker: what says how the screens of
 // agents are read must not come from one of them.
 func (h *Host) OnlyPerson(ctx context.Context) error {
-	who, err := h.Caller(ctx)
+	who, err := h.Callers().Caller(ctx)
 	if err != nil {
 		return err
 	}

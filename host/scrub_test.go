@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // Erasing the environments of workers that are gone writes all workers anew, so it is
@@ -16,20 +18,20 @@ func TestScrubOnlyEnvironments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		spawn  func(*host.SpawnRequest)
+		spawn  func(*spawn.Request)
 		erased bool
 	}{
-		{"kept, then cleaned", func(*host.SpawnRequest) {}, false},
+		{"kept, then cleaned", func(*spawn.Request) {}, false},
 		{"ephemeral", hosttest.Ephemeral, false},
 		{"with a workspace", hosttest.InWorkspace, false},
-		{"with a variable", func(q *host.SpawnRequest) { q.Env = []string{"KEY=value"} }, true},
+		{"with a variable", func(q *spawn.Request) { q.Env = []string{"KEY=value"} }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := hosttest.New(t)
 			r.MustSpawn(t, "other", "one")
 			r.MustSpawn(t, "w", "one", c.spawn)
-			r.MustKill(t, host.Selection{Names: []string{"w"}}, host.KillRequest{RemoveWorkspace: true})
+			r.MustKill(t, worker.Selection{Names: []string{"w"}}, kill.Request{RemoveWorkspace: true})
 			if c.name != "ephemeral" {
 				r.MustClean(t, "w")
 			}

@@ -13,6 +13,9 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -26,12 +29,12 @@ func TestSpawn(t *testing.T) {
 		got = s
 		return nil
 	}
-	w := r.MustSpawn(t, "w1", "one", func(q *host.SpawnRequest) {
+	w := r.MustSpawn(t, "w1", "one", func(q *spawn.Request) {
 		q.Env = []string{"A=1", "SWARM_SECRET=x"}
 		q.Tags = []string{"t", "t"}
 		q.Options = map[string]string{"session": "s"}
 	})
-	if w.Status != host.StatusRunning || w.PID != 4242 {
+	if w.Status != worker.StatusRunning || w.PID != 4242 {
 		t.Errorf("spawned %+v, want it running with its pid", w)
 	}
 	want := swarm.Spec{
@@ -74,7 +77,7 @@ func TestSpawnElsewhere(t *testing.T) {
 		got = s
 		return nil
 	}
-	r.MustSpawn(t, "far", "two", func(q *host.SpawnRequest) { q.Dir = "/not/on/this/machine" })
+	r.MustSpawn(t, "far", "two", func(q *spawn.Request) { q.Dir = "/not/on/this/machine" })
 	if got.Local != nil {
 		t.Errorf("a backend that is not local was told %+v", got.Local)
 	}
@@ -98,33 +101,33 @@ func TestSpawnRefused(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	r.MustSpawn(t, "taken", "one")
-	if _, err := r.Kill(t.Context(), host.Selection{Names: []string{"taken"}}, host.KillRequest{}); err != nil {
+	if _, err := r.Kill().Kill(t.Context(), worker.Selection{Names: []string{"taken"}}, kill.Request{}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		change func(*host.SpawnRequest)
+		change func(*spawn.Request)
 		want   error
 		text   string
 	}{
-		"taken, though stopped": {func(q *host.SpawnRequest) { q.Name = "taken" }, host.ErrExists, "worker 'taken' already exists"},
-		"name":                  {func(q *host.SpawnRequest) { q.Name = "-x" }, swarm.ErrInvalidSpec, "invalid worker name '-x'"},
-		"command":               {func(q *host.SpawnRequest) { q.Command = nil }, swarm.ErrInvalidSpec, "no command given"},
-		"environment":           {func(q *host.SpawnRequest) { q.Env = []string{"FOO"} }, swarm.ErrInvalidSpec, "malformed environment entry 'FOO'"},
-		"directory":             {func(q *host.SpawnRequest) { q.Dir = "/nowhere/at/all" }, swarm.ErrInvalidSpec, "no such directory: /nowhere/at/all"},
-		"NUL":                   {func(q *host.SpawnRequest) { q.Command = []string{"a\x00b"} }, swarm.ErrInvalidSpec, "NUL byte"},
-		"backend":               {func(q *host.SpawnRequest) { q.Backend = "ghost" }, nil, "no such backend 'ghost'"},
-		"kind":                  {func(q *host.SpawnRequest) { q.Backend = "worktree" }, swarm.ErrInvalidSpec, "not a backend plugin"},
-		"retention":             {func(q *host.SpawnRequest) { q.Retain = "soon" }, swarm.ErrInvalidSpec, "invalid retention"},
-		"tag":                   {func(q *host.SpawnRequest) { q.Tags = []string{""} }, swarm.ErrInvalidSpec, "invalid tag"},
+		"taken, though stopped": {func(q *spawn.Request) { q.Name = "taken" }, worker.ErrExists, "worker 'taken' already exists"},
+		"name":                  {func(q *spawn.Request) { q.Name = "-x" }, swarm.ErrInvalidSpec, "invalid worker name '-x'"},
+		"command":               {func(q *spawn.Request) { q.Command = nil }, swarm.ErrInvalidSpec, "no command given"},
+		"environment":           {func(q *spawn.Request) { q.Env = []string{"FOO"} }, swarm.ErrInvalidSpec, "malformed environment entry 'FOO'"},
+		"directory":             {func(q *spawn.Request) { q.Dir = "/nowhere/at/all" }, swarm.ErrInvalidSpec, "no such directory: /nowhere/at/all"},
+		"NUL":                   {func(q *spawn.Request) { q.Command = []string{"a\x00b"} }, swarm.ErrInvalidSpec, "NUL byte"},
+		"backend":               {func(q *spawn.Request) { q.Backend = "ghost" }, nil, "no such backend 'ghost'"},
+		"kind":                  {func(q *spawn.Request) { q.Backend = "worktree" }, swarm.ErrInvalidSpec, "not a backend plugin"},
+		"retention":             {func(q *spawn.Request) { q.Retain = "soon" }, swarm.ErrInvalidSpec, "invalid retention"},
+		"tag":                   {func(q *spawn.Request) { q.Tags = []string{""} }, swarm.ErrInvalidSpec, "invalid tag"},
 	} {
 		req := r.Request("fresh", "one")
 		c.change(&req)
-		_, err := r.Spawn(t.Context(), req)
+		_, err := r.Spawn().Spawn(t.Context(), req)
 		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: error %v, want %q", name, err, c.text)
 		}
 	}
-	if diff := cmp.Diff(map[string]host.WorkerStatus{"taken": host.StatusStopped}, r.Statuses(t)); diff != "" {
+	if diff := cmp.Diff(map[string]worker.Status{"taken": worker.StatusStopped}, r.Statuses(t)); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
 }
@@ -158,7 +161,7 @@ func TestSpawnUndo(t *testing.T) {
 			c.arrange(r)
 			req := r.Request("w1", "one")
 			hosttest.InWorkspace(&req)
-			_, err := r.Spawn(t.Context(), req)
+			_, err := r.Spawn().Spawn(t.Context(), req)
 			if err == nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
@@ -190,7 +193,7 @@ func TestSpawnInterrupted(t *testing.T) {
 	}
 	req := r.Request("w1", "one")
 	hosttest.InWorkspace(&req)
-	if _, err := r.Spawn(ctx, req); !errors.Is(err, context.Canceled) {
+	if _, err := r.Spawn().Spawn(ctx, req); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 	if left := r.Leftovers(t); left != nil {

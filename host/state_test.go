@@ -6,20 +6,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func runs(command ...string) func(*host.SpawnRequest) {
-	return func(r *host.SpawnRequest) { r.Command = command }
+func runs(command ...string) func(*spawn.Request) {
+	return func(r *spawn.Request) { r.Command = command }
 }
 
 // States tell the state of each worker that has one, by its name.
 func states(t *testing.T, r *hosttest.Rig) map[string]string {
 	t.Helper()
-	ws, _, err := r.Workers(t.Context(), host.Selection{States: true})
+	ws, _, err := r.Workers(t.Context(), worker.Selection{States: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,10 +62,10 @@ func TestStates(t *testing.T) {
 			}
 			r.MustSpawn(t, "agent", "one", runs("claude"))
 			r.MustSpawn(t, "strange", "one", runs("claude"))
-			r.MustSpawn(t, "shell", "one", runs("bash"), func(q *host.SpawnRequest) { q.Name = "shell" })
+			r.MustSpawn(t, "shell", "one", runs("bash"), func(q *spawn.Request) { q.Name = "shell" })
 			r.MustSpawn(t, "headless", "one", runs("claude", "-p", "hi"))
-			r.MustSpawn(t, "off", "one", runs("claude"), func(q *host.SpawnRequest) { q.Profile = profile.None })
-			r.MustSpawn(t, "given", "one", runs("my-agent"), func(q *host.SpawnRequest) { q.Profile = "claude" })
+			r.MustSpawn(t, "off", "one", runs("claude"), func(q *spawn.Request) { q.Profile = profile.None })
+			r.MustSpawn(t, "given", "one", runs("my-agent"), func(q *spawn.Request) { q.Profile = "claude" })
 			want := map[string]string{"agent": "idle screen", "given": "idle screen", "strange": "unknown ", "headless": "working process"}
 			if caps == nil {
 				want["agent"], want["given"] = "unknown ", "unknown "
@@ -81,7 +82,7 @@ func TestStates(t *testing.T) {
 			}
 			// A caller that does not ask for states gets none, and no screen is read.
 			looked = nil
-			if ws, _, err := r.Workers(t.Context(), host.Selection{}); err != nil || ws[1].State != nil || len(looked) > 0 {
+			if ws, _, err := r.Workers(t.Context(), worker.Selection{}); err != nil || ws[1].State != nil || len(looked) > 0 {
 				t.Errorf("not asked for: %+v, %v, looked at %v", ws[1].State, err, looked)
 			}
 			// No state outlives its process.

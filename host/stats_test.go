@@ -5,9 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -27,24 +30,24 @@ func TestStats(t *testing.T) {
 		begin, spent = begin.Add(time.Second), spent+time.Second/2
 		return swarm.Stats{Time: begin, Usage: swarm.Usage{CPUTime: new(spent)}, Memory: new(int64(1 << 20))}
 	}
-	figures, _, err := r.Stats(t.Context(), host.Selection{})
+	figures, _, err := r.Meter().Once(t.Context(), worker.Selection{})
 	if err != nil || len(figures) != 3 {
 		t.Fatalf("%d figures, %v", len(figures), err)
 	}
-	byName := map[string]host.Figures{}
+	byName := map[string]stats.Figures{}
 	for _, f := range figures {
 		byName[f.Worker.Name] = f
 	}
 	if f := byName["busy"]; f.Stats == nil || f.Stats.Memory == nil || f.CPU == nil || *f.CPU != 0.5 || *f.Usage().CPUTime != 2*time.Second {
 		t.Errorf("busy: %+v", f)
 	}
-	if f := byName["done"]; f.Err != nil || f.Stats != nil || f.CPU != nil || f.Worker.Status != host.StatusStopped || f.Usage().CPUTime == nil || *f.Usage().CPUTime != total {
+	if f := byName["done"]; f.Err != nil || f.Stats != nil || f.CPU != nil || f.Worker.Status != worker.StatusStopped || f.Usage().CPUTime == nil || *f.Usage().CPUTime != total {
 		t.Errorf("done: %+v", f)
 	}
-	if f := byName["plain"]; !errors.Is(f.Err, swarm.ErrUnsupported) || f.Worker.Status != host.StatusRunning {
+	if f := byName["plain"]; !errors.Is(f.Err, swarm.ErrUnsupported) || f.Worker.Status != worker.StatusRunning {
 		t.Errorf("plain: %+v", f)
 	}
-	if _, _, err := r.Stats(t.Context(), host.Selection{Names: []string{"nobody"}}); !errors.Is(err, host.ErrNotFound) {
+	if _, _, err := r.Meter().Once(t.Context(), worker.Selection{Names: []string{"nobody"}}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a name that no worker has: %v", err)
 	}
 }
@@ -54,12 +57,12 @@ func TestStatsOfAnEphemeralWorker(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	r.Starter.Peers["one"].Capabilities = append(r.Starter.Peers["one"].Capabilities, swarm.CapStats)
-	r.MustSpawn(t, "once", "one", func(req *host.SpawnRequest) { req.Retain = registry.RetainNone })
+	r.MustSpawn(t, "once", "one", func(req *spawn.Request) { req.Retain = registry.RetainNone })
 	r.One.End(t, "once", swarm.Exit{Cause: swarm.CauseExited, Time: time.Now()})
-	if figures, _, err := r.Stats(t.Context(), host.Selection{Names: []string{"once"}}); !errors.Is(err, host.ErrNotFound) {
+	if figures, _, err := r.Meter().Once(t.Context(), worker.Selection{Names: []string{"once"}}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("%+v, %v", figures, err)
 	}
-	if figures, _, err := r.Stats(t.Context(), host.Selection{}); err != nil || len(figures) != 0 {
+	if figures, _, err := r.Meter().Once(t.Context(), worker.Selection{}); err != nil || len(figures) != 0 {
 		t.Errorf("%+v, %v", figures, err)
 	}
 }
@@ -86,7 +89,7 @@ func TestMeter(t *testing.T) {
 		{2 * time.Second, 7 * time.Second, new(0.5)},
 	} {
 		at, spent = at.Add(look.after), look.spent
-		figures, _, err := m.Look(t.Context(), host.Selection{Names: []string{"worker"}})
+		figures, _, err := m.Look(t.Context(), worker.Selection{Names: []string{"worker"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
 )
 
@@ -26,7 +26,7 @@ func tell(t *testing.T, r *hosttest.Rig, to, text string) {
 // receipts are those of all messages of an agent.
 func receipts(t *testing.T, r *hosttest.Rig, name string) (all []registry.Brought) {
 	t.Helper()
-	err := r.View(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+	err := r.Store().View(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 		ms, _, err := tx.Messages(ctx, registry.MessageQuery{Team: hosttest.TeamName, Recipient: "agent-" + name, Limit: 99, Bytes: 1 << 20})
 		all = nil
 		for _, m := range ms {
@@ -47,7 +47,7 @@ func TestTakeNews(t *testing.T) {
 	w := r.MustSpawn(t, "ann", "one", hosttest.AsAgent)
 	take := func() string {
 		t.Helper()
-		line, err := r.TakeNews(t.Context(), w.ID, registry.BroughtHook)
+		line, err := r.Notifier().TakeNews(t.Context(), w.ID, registry.BroughtHook)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestTakeNews(t *testing.T) {
 	var taking sync.WaitGroup
 	for i := range lines {
 		taking.Go(func() {
-			lines[i], errs[i] = hosttest.NewIn(t, r.Root).TakeNews(t.Context(), w.ID, registry.BroughtHook)
+			lines[i], errs[i] = hosttest.NewIn(t, r.Root).Notifier().TakeNews(t.Context(), w.ID, registry.BroughtHook)
 		})
 	}
 	taking.Wait()
@@ -81,7 +81,7 @@ func TestTakeNews(t *testing.T) {
 		}
 	}
 	other := hosttest.New(t)
-	if line, err := other.TakeNews(t.Context(), w.ID, registry.BroughtHook); line != "" || err != nil {
+	if line, err := other.Notifier().TakeNews(t.Context(), w.ID, registry.BroughtHook); line != "" || err != nil {
 		t.Errorf("without a registry: %q, %v", line, err)
 	}
 }
@@ -91,7 +91,7 @@ func TestTakeNews(t *testing.T) {
 func TestCourierWithoutScreen(t *testing.T) {
 	t.Parallel()
 	r := hosttest.NewWithTeam(t)
-	w := r.MustSpawn(t, "a", "one", hosttest.AsAgent, func(req *host.SpawnRequest) { req.Command = []string{"claude"} })
+	w := r.MustSpawn(t, "a", "one", hosttest.AsAgent, func(req *spawn.Request) { req.Command = []string{"claude"} })
 	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
 		_, err := team.Send(ctx, tx, team.Caller{Person: true}, hosttest.TeamName, "agent-a", "hello", time.Now())
 		return errors.Join(err, tx.Update(ctx, w.ID, func(rec *registry.Record) error {
@@ -101,7 +101,7 @@ func TestCourierWithoutScreen(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if err := r.Courier(ctx, w.ID); err != nil || ctx.Err() != nil {
+	if err := r.Notifier().Run(ctx, w.ID); err != nil || ctx.Err() != nil {
 		t.Errorf("the courier ended with %v; %v", err, ctx.Err())
 	}
 }

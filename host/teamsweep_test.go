@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -49,7 +50,7 @@ func TestSweepOfSilence(t *testing.T) {
 		return [3]team.Status{r.Agent(t, "silent").Status, r.Agent(t, "writing").Status, r.Agent(t, "fresh").Status}
 	}
 	// A look changes nothing.
-	signs, err := r.Signs(t.Context(), hosttest.TeamName)
+	signs, err := r.Liveness().Signs(t.Context(), hosttest.TeamName)
 	if err != nil || signs[r.Worker(t, "writing").ID].Output.IsZero() || len(signs) != 3 {
 		t.Errorf("signs %+v, %v", signs, err)
 	}
@@ -57,19 +58,19 @@ func TestSweepOfSilence(t *testing.T) {
 		t.Errorf("after a look they are %s", got)
 	}
 	// Nor does a call that is about others.
-	r.MustKill(t, host.Selection{Names: []string{r.MustSpawn(t, "plain", "one").ID}}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{Names: []string{r.MustSpawn(t, "plain", "one").ID}}, kill.Request{})
 	if got := statuses(); got[0] != team.Active {
 		t.Errorf("after the kill of another they are %s", got)
 	}
 	// A caller is not silent.
-	if warnings, err := r.SweepTeam(t.Context(), hosttest.TeamName, r.Worker(t, "silent").ID); err != nil || len(warnings) > 0 {
+	if warnings, err := r.Sweeper().Sweep(t.Context(), hosttest.TeamName, r.Worker(t, "silent").ID); err != nil || len(warnings) > 0 {
 		t.Fatal(warnings, err)
 	}
 	if got := statuses(); got[0] != team.Active {
 		t.Errorf("while it calls they are %s", got)
 	}
 	for range 2 {
-		if warnings, err := r.SweepTeam(t.Context(), ""); err != nil || len(warnings) > 0 {
+		if warnings, err := r.Sweeper().Sweep(t.Context(), ""); err != nil || len(warnings) > 0 {
 			t.Fatal(warnings, err)
 		}
 		if got := statuses(); got != [3]team.Status{team.Inactive, team.Active, team.Active} {
@@ -85,11 +86,11 @@ func TestSweepOfSilence(t *testing.T) {
 	}
 	// Its end is another thing, and told once more.
 	r.One.End(t, "silent", swarm.Exit{Code: 1, Cause: swarm.CauseExited})
-	signs, err = r.Signs(t.Context(), hosttest.TeamName)
+	signs, err = r.Liveness().Signs(t.Context(), hosttest.TeamName)
 	if s := signs[r.Record(t, "silent").ID]; err != nil || !s.Gone || s.Reason != "exit status 1" {
 		t.Errorf("signs %+v, %v", s, err)
 	}
-	if _, err := r.SweepTeam(t.Context(), hosttest.TeamName); err != nil {
+	if _, err := r.Sweeper().Sweep(t.Context(), hosttest.TeamName); err != nil {
 		t.Fatal(err)
 	}
 	if got := task(); got.Owner != "" {
@@ -99,7 +100,7 @@ func TestSweepOfSilence(t *testing.T) {
 		t.Errorf("the leader was told %q", mail)
 	}
 	// One whose worker is cleaned can't be started again.
-	if out, err := r.Clean(t.Context(), host.Selection{Names: []string{"silent"}}, host.CleanRequest{}); err != nil || out[0].Err != nil {
+	if out, err := r.Kill().Clean(t.Context(), worker.Selection{Names: []string{"silent"}}, kill.CleanRequest{}); err != nil || out[0].Err != nil {
 		t.Fatal(out, err)
 	}
 	if got := r.Agent(t, "silent"); got.Status != team.Terminated {
@@ -108,7 +109,7 @@ func TestSweepOfSilence(t *testing.T) {
 	// One whose record is not there at all has ended.
 	fresh := r.Agent(t, "fresh").WorkerID
 	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error { return tx.Delete(ctx, fresh) })
-	signs, err = r.Signs(t.Context(), hosttest.TeamName)
+	signs, err = r.Liveness().Signs(t.Context(), hosttest.TeamName)
 	if s := signs[fresh]; err != nil || !s.Gone {
 		t.Errorf("signs %+v, %v", s, err)
 	}
@@ -120,7 +121,7 @@ func TestSweepWithoutBackend(t *testing.T) {
 	r := hosttest.NewWithTeam(t)
 	r.MustSpawn(t, "a", "one", hosttest.AsAgent)
 	r.Starter.Errors["one"] = swarm.ErrUnavailable
-	warnings, err := r.SweepTeam(t.Context(), hosttest.TeamName)
+	warnings, err := r.Sweeper().Sweep(t.Context(), hosttest.TeamName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestSweepWithoutBackend(t *testing.T) {
 	}
 	// Without agents nobody is asked.
 	none := hosttest.New(t)
-	if warnings, err := none.SweepTeam(t.Context(), ""); err != nil || len(warnings) > 0 || len(none.Leftovers(t)) > 0 {
+	if warnings, err := none.Sweeper().Sweep(t.Context(), ""); err != nil || len(warnings) > 0 || len(none.Leftovers(t)) > 0 {
 		t.Errorf("without a registry: %q, %v", warnings, err)
 	}
 }
@@ -149,7 +150,7 @@ func TestSweepIsWatched(t *testing.T) {
 	}
 	r.MustRespawn(t, "a")
 	w.Expect(t, "[a] SPAWNED")
-	r.MustKill(t, host.Selection{Names: []string{"a"}}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{Names: []string{"a"}}, kill.Request{})
 	w.Expect(t, "[a] KILL REQUESTED", "[a] KILLED: by orchestrator")
 	if a := r.Agent(t, "a"); a.Status != team.Terminated {
 		t.Errorf("it is %s", a.Status)
@@ -168,8 +169,8 @@ func TestAwaitChange(t *testing.T) {
 			looked := make(chan struct{}, 1)
 			done := make(chan error, 1)
 			go func() {
-				done <- other.AwaitChange(t.Context(), func(ctx context.Context) (bool, error) {
-					ws, _, err := other.Workers(ctx, host.Selection{All: true})
+				done <- other.Store().AwaitChange(t.Context(), func(ctx context.Context) (bool, error) {
+					ws, _, err := other.Workers(ctx, worker.Selection{All: true})
 					select {
 					case looked <- struct{}{}:
 					default:
@@ -184,7 +185,7 @@ func TestAwaitChange(t *testing.T) {
 				t.Error(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			err := other.AwaitChange(ctx, func(context.Context) (bool, error) {
+			err := other.Store().AwaitChange(ctx, func(context.Context) (bool, error) {
 				cancel()
 				return false, nil
 			})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // TurnEnd is how a turn of an agent has ended.
@@ -32,7 +33,7 @@ const (
 type Turn struct {
 	End TurnEnd
 	// Worker has the agent's state of that moment.
-	Worker Worker
+	Worker worker.Worker
 }
 
 const (
@@ -50,12 +51,12 @@ func (h *Host) AwaitTurn(ctx context.Context, name, text string) (Turn, error) {
 	ends := []profile.State{profile.Idle, profile.Blocked, profile.Limited, profile.Broken}
 	for limit := time.Now().Add(beginLimit); ; {
 		step, cancel := context.WithTimeout(ctx, beginStep)
-		w, err := h.WaitState(step, name, begins)
+		w, err := h.Display().WaitState(step, name, begins)
 		late := step.Err() != nil
 		cancel()
 		switch {
 		case err == nil:
-		case errors.Is(err, ErrEnded):
+		case errors.Is(err, worker.ErrEnded):
 			return h.turnOf(w, err)
 		case ctx.Err() != nil, !late:
 			return Turn{Worker: w}, err
@@ -67,14 +68,14 @@ func (h *Host) AwaitTurn(ctx context.Context, name, text string) (Turn, error) {
 		}
 		break
 	}
-	w, err := h.WaitState(ctx, name, ends)
+	w, err := h.Display().WaitState(ctx, name, ends)
 	return h.turnOf(w, err)
 }
 
-func (h *Host) turnOf(w Worker, err error) (Turn, error) {
+func (h *Host) turnOf(w worker.Worker, err error) (Turn, error) {
 	t := Turn{TurnIdle, w}
 	switch {
-	case errors.Is(err, ErrEnded):
+	case errors.Is(err, worker.ErrEnded):
 		t.End, err = TurnEnded, nil
 	case err != nil || w.State == nil:
 	case w.State.State == profile.Blocked:
@@ -93,8 +94,8 @@ func (h *Host) hasAnswered(ctx context.Context, name, text string) bool {
 	if err != nil {
 		return false
 	}
-	p := h.display().ProfileOf(&rec)
-	shown, err := h.Peek(ctx, name, 0)
+	p := h.Display().ProfileOf(&rec)
+	shown, err := h.Display().Peek(ctx, name, 0)
 	return err == nil && p != nil && shown.Screen && len(p.Answer(profile.Screen{Lines: shown.Lines, Styled: shown.Styled}, text)) > 0
 }
 

@@ -20,20 +20,20 @@ import (
 // first, and returns when the last one did. A worker that is lost, or whose
 // backend can't be asked, is told as such and not waited for. An ephemeral one that
 // is gone is told as the history knows it. Wait writes nothing.
-func (h *Host) Wait(ctx context.Context, sel Selection, each func(Worker)) error {
+func (h *Host) Wait(ctx context.Context, sel worker.Selection, each func(worker.Worker)) error {
 	if len(sel.Names) == 0 && !sel.All && sel.Tag == "" {
-		return ErrNoSelection
+		return worker.ErrNoSelection
 	}
 	recs, err := h.roster.Awaited(ctx, sel)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan Worker)
+	ended := make(chan worker.Worker)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	tell := func(w Worker) {
+	tell := func(w worker.Worker) {
 		select {
 		case ended <- w:
 		case <-ctx.Done():
@@ -49,18 +49,18 @@ func (h *Host) Wait(ctx context.Context, sel Selection, each func(Worker)) error
 	return ctx.Err()
 }
 
-func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Worker)) {
+func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(worker.Worker)) {
 	var wg sync.WaitGroup
 	now := h.roster.Observe(ctx, recs)
 	for i, w := range now {
 		switch w.Status {
-		case StatusRunning:
-		case StatusStarting:
+		case worker.StatusRunning:
+		case worker.StatusStarting:
 			wg.Go(func() { h.waitStarting(ctx, recs[i], tell) })
-		case StatusStopped, StatusLost:
+		case worker.StatusStopped, worker.StatusLost:
 			h.roster.Remember(ctx, &w)
 			tell(w)
-		case StatusUnknown:
+		case worker.StatusUnknown:
 			// A timeout says nothing about the worker.
 			if !display.NearlyOver(ctx) {
 				h.roster.Remember(ctx, &w)
@@ -73,7 +73,7 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 		return
 	}
 	alive := func(r registry.Record) bool {
-		return now[slices.IndexFunc(recs, func(o registry.Record) bool { return o.ID == r.ID })].Status == StatusRunning
+		return now[slices.IndexFunc(recs, func(o registry.Record) bool { return o.ID == r.ID })].Status == worker.StatusRunning
 	}
 	for _, g := range h.plugins.Groups(recs, alive) {
 		wg.Go(func() { h.waitGroup(ctx, g, tell) })
@@ -82,7 +82,7 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(Wo
 }
 
 // waitStarting waits for the end of a spawn, then for that of the worker.
-func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(Worker)) {
+func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(worker.Worker)) {
 	// The lock is free when the spawn is over, one way or the other.
 	if _, err := h.dir.AwaitLock(ctx, rec.ID); err != nil {
 		return
@@ -96,14 +96,14 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 		tell(w)
 	case rec.State == registry.Starting:
 		// It was interrupted; settling it would be a change.
-		w.Status, w.Reason = StatusUnknown, history.ReasonInterrupted
+		w.Status, w.Reason = worker.StatusUnknown, history.ReasonInterrupted
 		tell(w)
 	default:
 		h.waitAll(ctx, []registry.Record{rec}, tell)
 	}
 }
 
-func (h *Host) waitGroup(ctx context.Context, g *backend.Group, tell func(Worker)) {
+func (h *Host) waitGroup(ctx context.Context, g *backend.Group, tell func(worker.Worker)) {
 	told := make([]bool, len(g.Recs))
 	answer := func(i int, s swarm.Status, err error) {
 		// Running is what a wait ends with that was cut short. So does the

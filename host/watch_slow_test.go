@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -73,7 +73,7 @@ func TestWatchSlowHost(t *testing.T) {
 		}
 		return each(swarm.Output{Data: []byte("boom\n")})
 	}
-	r.MustSpawn(t, "slow", "one", func(q *host.SpawnRequest) { q.Restart.When = swarm.RestartOnFailure })
+	r.MustSpawn(t, "slow", "one", func(q *spawn.Request) { q.Restart.When = swarm.RestartOnFailure })
 	r.MustSpawn(t, "near", "one")
 	r.MustSpawn(t, "other", "two")
 	w := r.StartWatch(t)

@@ -14,11 +14,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -69,7 +72,7 @@ func TestWatchStopped(t *testing.T) {
 	defer cancel()
 	ready, stopped, done := make(chan struct{}), make(chan string, 10), make(chan error, 1)
 	go func() {
-		done <- r.Watch(ctx, watch.Request{
+		done <- r.Watch().Watch(ctx, watch.Request{
 			Ready:   func() { close(ready) },
 			Stopped: func(id string) { stopped <- id },
 		})
@@ -105,7 +108,7 @@ func TestWatchRetention(t *testing.T) {
 	r := hosttest.New(t)
 	r.Announce("one", swarm.CapWatch)
 	w := r.StartWatch(t)
-	was := r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) { q.Retain = "300ms" })
+	was := r.MustSpawn(t, "w", "one", func(q *spawn.Request) { q.Retain = "300ms" })
 	r.One.End(t, "w", swarm.Exit{Time: time.Now()})
 	w.Expect(t, "[w] SPAWNED", "[w] EXITED: success", "[w] CLEANED: kept for 300ms")
 	r.WantGone(t, "w")
@@ -129,8 +132,8 @@ func TestWatchOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.MustSpawn(t, "w", "one", func(q *host.SpawnRequest) { q.Owner = &swarm.Owner{PID: id.PID, Start: id.Start, Boot: id.Boot} })
-	if c, err := r.Collect(t.Context()); err != nil || len(c.Killed) != 0 {
+	r.MustSpawn(t, "w", "one", func(q *spawn.Request) { q.Owner = &swarm.Owner{PID: id.PID, Start: id.Start, Boot: id.Boot} })
+	if c, err := r.Watch().Collect(t.Context()); err != nil || len(c.Killed) != 0 {
 		t.Errorf("gc while the owner lives: %+v, %v", c, err)
 	}
 	w := r.StartWatch(t)
@@ -171,7 +174,7 @@ func TestWatchStubbornOrphan(t *testing.T) {
 				r.Two.End(t, w.Spec.Name, exit)
 				return swarm.KillResult{Status: swarm.Status{State: swarm.StateExited, Exit: &exit}}, nil
 			}
-			r.MustSpawn(t, "orphan", "two", func(q *host.SpawnRequest) { q.Owner = &swarm.Owner{PID: id.PID, Start: id.Start, Boot: id.Boot} })
+			r.MustSpawn(t, "orphan", "two", func(q *spawn.Request) { q.Owner = &swarm.Owner{PID: id.PID, Start: id.Start, Boot: id.Boot} })
 			r.MustSpawn(t, "other", "one")
 			if before {
 				end()
@@ -221,7 +224,7 @@ func TestFollow(t *testing.T) {
 		w := &hosttest.Watcher{Lines: make(chan string, 1000)}
 		done := make(chan error, 1)
 		go func() {
-			done <- other.FollowEvents(ctx, q, func(e history.Event) error {
+			done <- other.History().FollowEvents(ctx, q, func(e history.Event) error {
 				w.Lines <- e.String()
 				return nil
 			})
@@ -242,7 +245,7 @@ func TestFollow(t *testing.T) {
 	last.Expect(t, "[b] SPAWNED")
 	onlyA, _ := follow(history.Query{Worker: "a"})
 	onlyA.Expect(t, "[a] SPAWNED")
-	r.MustKill(t, host.Selection{Names: []string{"b", "a"}}, host.KillRequest{})
+	r.MustKill(t, worker.Selection{Names: []string{"b", "a"}}, kill.Request{})
 	onlyA.Expect(t, "[a] KILL REQUESTED", "[a] KILLED: by orchestrator")
 	var lines []string
 	for range 4 {
@@ -255,11 +258,11 @@ func TestFollow(t *testing.T) {
 	if err := stopAll(); !errors.Is(err, context.Canceled) {
 		t.Errorf("follow: %v", err)
 	}
-	if err := r.FollowEvents(t.Context(), history.Query{Worker: "ghost"}, nil); !errors.Is(err, host.ErrNotFound) {
+	if err := r.History().FollowEvents(t.Context(), history.Query{Worker: "ghost"}, nil); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a ghost: %v", err)
 	}
 	enough := errors.New("enough")
-	if err := r.FollowEvents(t.Context(), history.Query{}, func(history.Event) error { return enough }); !errors.Is(err, enough) {
+	if err := r.History().FollowEvents(t.Context(), history.Query{}, func(history.Event) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("each: %v", err)
 	}
 }

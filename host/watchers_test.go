@@ -11,10 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -26,7 +28,7 @@ func TestManyWriters(t *testing.T) {
 	r.Announce("one", swarm.CapWatch)
 	first, second := r.StartWatch(t), r.StartWatch(t)
 	for i := range workers {
-		r.MustSpawn(t, fmt.Sprintf("w%d", i), "one", func(q *host.SpawnRequest) {
+		r.MustSpawn(t, fmt.Sprintf("w%d", i), "one", func(q *spawn.Request) {
 			if i%2 == 0 {
 				hosttest.Ephemeral(q)
 			}
@@ -43,11 +45,11 @@ func TestManyWriters(t *testing.T) {
 					r.One.End(t, fmt.Sprintf("w%d", n), swarm.Exit{Code: n % 2})
 				}
 			case 1:
-				if _, err := other.Kill(t.Context(), host.Selection{All: true}, host.KillRequest{}); err != nil {
+				if _, err := other.Kill().Kill(t.Context(), worker.Selection{All: true}, kill.Request{}); err != nil {
 					t.Error(err)
 				}
 			default:
-				if _, err := other.Collect(t.Context()); err != nil {
+				if _, err := other.Watch().Collect(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -98,7 +100,7 @@ func TestHelperWatch(t *testing.T) {
 	}
 	r := hosttest.NewIn(t, root)
 	r.Announce("one", swarm.CapWatch)
-	err := r.Watch(t.Context(), watch.Request{Event: func(e history.Event) error {
+	err := r.Watch().Watch(t.Context(), watch.Request{Event: func(e history.Event) error {
 		fmt.Println(e)
 		return nil
 	}})
@@ -141,7 +143,7 @@ func TestKilledWatchers(t *testing.T) {
 		over = n == 0 || len(r.Statuses(t)) == 0
 	}
 	ending.Wait()
-	if _, err := r.Collect(t.Context()); err != nil {
+	if _, err := r.Watch().Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}

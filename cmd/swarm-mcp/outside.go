@@ -19,12 +19,12 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/mcp"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/accept"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -148,9 +148,9 @@ func (s source) runsIn(ctx context.Context, container string) error {
 		return err
 	}
 	defer func() { _ = h.Close() }()
-	return h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+	return h.Store().AwaitChange(ctx, func(ctx context.Context) (bool, error) {
 		var r registry.Record
-		err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		err := h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 			r, err = tx.Get(ctx, s.setup.Worker)
 			return err
 		})
@@ -164,7 +164,7 @@ func (s source) runsIn(ctx context.Context, container string) error {
 		}
 		// The record lacks it if the backend could not be asked right after the start, or has
 		// learned to say it since.
-		ws, _, err := h.Workers(ctx, host.Selection{Names: []string{r.ID}})
+		ws, _, err := h.Workers(ctx, worker.Selection{Names: []string{r.ID}})
 		switch {
 		case err != nil:
 			return false, err

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -74,7 +75,7 @@ func (s source) tools(name string) tool.Env {
 		env.ParseLimits, env.Own = setup.ParseLimits, setup.Decided(loaded)
 		env.Sandbox = func(asked bool) *swarm.Sandbox { return setup.Sandbox(loaded.Config.Defaults.Sandbox, asked) }
 		env.AgentCommand, env.NoAgentCommand = loaded.Config.Team.AgentCommand, notTrusted(loaded)
-		env.NewWorker = func(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
+		env.NewWorker = func(backend string, worktree bool, dir string) (spawn.Request, error) {
 			return setup.NewWorker(loaded, backend, worktree, dir)
 		}
 		env.Open = func(ctx context.Context) (*host.Host, error) {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/top"
 )
 
@@ -69,6 +70,6 @@ func show(o options, in, out, errs *os.File, env []string) error {
 		return err
 	}
 	return errors.Join(top.Run(ctx, top.Options{
-		Host: h, Differ: h.Saved(), In: in, Out: out, Held: held, Env: env, Colour: o.colour, Plain: o.plain,
+		Host: dash.PartsOf(h), Differ: h.Saved(), In: in, Out: out, Held: held, Env: env, Colour: o.colour, Plain: o.plain,
 	}), h.Close())
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/web"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -86,7 +87,7 @@ func serve(o options, out, errs *os.File, env []string) error {
 		setup.Warn(err, errs)
 	}
 	server := web.New(web.Options{
-		Host: h, Write: o.write, Names: l.names, AnyAddress: l.open, TLS: l.config, Logger: s.Logger, Path: home.pathAt(l.port()),
+		Host: dash.PartsOf(h), Write: o.write, Names: l.names, AnyAddress: l.open, TLS: l.config, Logger: s.Logger, Path: home.pathAt(l.port()),
 		Spent: func(path string) {
 			fmt.Fprintf(errs, "swarm: hint: a browser has opened the address; for another one: %s%s\n", l.base, path)
 		},

@@ -17,7 +17,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -204,7 +204,7 @@ func TestReport(t *testing.T) {
 	}{
 		{nil, 0, ""},
 		{errors.New("a"), 1, "swarm: error: a\n"},
-		{&host.NotFoundError{Name: "ghost"}, 1, "swarm: error: worker 'ghost' not found\n"},
+		{&store.NotFoundError{Name: "ghost"}, 1, "swarm: error: worker 'ghost' not found\n"},
 		{fmt.Errorf("%w: command not found: x", swarm.ErrInvalidSpec), 1, "swarm: error: command not found: x\n"},
 		{errors.Join(errors.New("a"), errors.New("b")), 1, "swarm: error: a\nswarm: error: b\n"},
 		{wrapsNothing{}, 1, "swarm: error: a plugin's own\n"},

@@ -11,8 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 const (
@@ -30,7 +32,7 @@ const (
 type Peeked struct {
 	// Agent is the agent's id.
 	Agent  string
-	Worker host.Worker
+	Worker worker.Worker
 	// Lines are its screen, or the end of its output where it has no screen.
 	Lines  []string
 	Screen bool
@@ -47,7 +49,7 @@ func Peek(ctx context.Context, h *host.Host, teamName, who string, lines int) (P
 	if err != nil {
 		return Peeked{}, err
 	}
-	e, err := h.Explain(ctx, a.WorkerID)
+	e, err := h.Display().Explain(ctx, a.WorkerID)
 	if err != nil {
 		return Peeked{}, err
 	}
@@ -56,7 +58,7 @@ func Peek(ctx context.Context, h *host.Host, teamName, who string, lines int) (P
 		p.Rule, p.Draft = "", "" // of a screen that was taken at the end
 	}
 	if e.Lines == nil {
-		seen, err := h.Peek(ctx, a.WorkerID, lines)
+		seen, err := h.Display().Peek(ctx, a.WorkerID, lines)
 		if err != nil {
 			return Peeked{}, err
 		}
@@ -91,7 +93,7 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 			return Nudged{}, err
 		}
 	}
-	outs, err := h.Deliver(ctx, host.Selection{Names: []string{a.WorkerID}}, host.DeliverRequest{
+	outs, err := h.Input().Deliver(ctx, worker.Selection{Names: []string{a.WorkerID}}, input.DeliverRequest{
 		Text: []byte(text), Enter: true, Timeout: nudgeLimit,
 	})
 	if err == nil {
@@ -105,7 +107,7 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 
 func newsLine(ctx context.Context, h *host.Host, workerID string) (string, error) {
 	var news []team.News
-	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err := h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		news, err = team.Waiting(ctx, tx, workerID)
 		return err
 	})

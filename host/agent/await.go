@@ -7,6 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // AwaitAnswer waits until the shutdown of an agent, by its id or name, is over:
@@ -28,13 +29,13 @@ func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Kille
 	defer cancel()
 	// The end of an agent without an answer counts as an answer too, once it is noticed.
 	beside.Go(func() {
-		err := h.Wait(ctx, host.Selection{Names: []string{a.WorkerID}}, func(host.Worker) {})
+		err := h.Wait(ctx, worker.Selection{Names: []string{a.WorkerID}}, func(worker.Worker) {})
 		if err == nil {
-			_, _ = h.SweepTeam(ctx, teamName) // otherwise the next call does it
+			_, _ = h.Sweeper().Sweep(ctx, teamName) // otherwise the next call does it
 		}
 	})
 	var s registry.Shutdown
-	err = h.AwaitChange(ctx, func(ctx context.Context) (_ bool, err error) {
+	err = h.Store().AwaitChange(ctx, func(ctx context.Context) (_ bool, err error) {
 		s, err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (registry.Shutdown, error) {
 			return tx.LastShutdown(ctx, a.ID)
 		})
@@ -45,7 +46,7 @@ func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Kille
 	}
 	out := Killed{Agent: a.ID, Phase: s.Phase, Reason: s.Response, ReassignedTasks: s.Reassigned}
 	if s.Phase == team.Rejected {
-		err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Told(ctx, tx, a.ID) })
+		err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Told(ctx, tx, a.ID) })
 	}
 	return out, err
 }

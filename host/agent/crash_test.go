@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // crashes is how often a call is killed at some moment.
@@ -49,7 +50,7 @@ func TestKillerKilled(t *testing.T) {
 		}
 		task := m.task("work")
 		w.crash(call{Kill: &killCall{Team: crew, Agent: "ann", Force: true}}, 400*time.Millisecond)
-		_, err := w.host().SweepTeam(t.Context(), crew)
+		_, err := w.host().Sweeper().Sweep(t.Context(), crew)
 		w.ok(err)
 		counts[w.whole(m, task)]++
 		if _, err := w.kill(m.AgentID, true); err != nil && !strings.HasSuffix(err.Error(), "is already terminated") {
@@ -109,7 +110,7 @@ func TestResponderKilled(t *testing.T) {
 		limit := fmt.Sprintf("%.3f", rand.Float64()/3)
 		m.tell("timeout -s KILL " + limit + " " + self(w) + " " + asCaller + " '" + string(arg) + "' > out; echo done > tried.new; mv tried.new tried")
 		m.file("tried")
-		_, err = w.host().SweepTeam(t.Context(), crew)
+		_, err = w.host().Sweeper().Sweep(t.Context(), crew)
 		w.ok(err)
 		status := w.whole(m, task)
 		counts[status]++
@@ -139,13 +140,13 @@ func TestSpawnerKilled(t *testing.T) {
 		var s agent.StatusAnswer
 		w.wait("the agent is what its process is", func() bool {
 			// A half-made process may be adopted first, and end then.
-			_, err := w.host().SweepTeam(t.Context(), crew)
+			_, err := w.host().Sweeper().Sweep(t.Context(), crew)
 			w.ok(err)
-			ws, _, err := w.host().Workers(t.Context(), host.Selection{All: true})
+			ws, _, err := w.host().Workers(t.Context(), worker.Selection{All: true})
 			w.ok(err)
 			s, err = agent.Status(t.Context(), w.host(), agent.StatusRequest{TeamName: crew})
 			w.ok(err)
-			return len(slices.DeleteFunc(ws, host.Worker.Gone)) == s.Summary.Active
+			return len(slices.DeleteFunc(ws, worker.Worker.Gone)) == s.Summary.Active
 		})
 		if s.Summary.Total == 0 {
 			continue
@@ -184,9 +185,9 @@ func TestKillAndDelete(t *testing.T) {
 		default:
 			t.Errorf("kill: %v", kerr)
 		}
-		ws, _, err := w.host().Workers(t.Context(), host.Selection{Names: []string{m.Worker}})
+		ws, _, err := w.host().Workers(t.Context(), worker.Selection{Names: []string{m.Worker}})
 		w.ok(err)
-		if ws[0].Status != host.StatusStopped {
+		if ws[0].Status != worker.StatusStopped {
 			t.Errorf("the worker is %s", ws[0].Status)
 		}
 	}
@@ -213,15 +214,15 @@ func TestKillAndRespawn(t *testing.T) {
 			}
 		})
 		wg.Go(func() {
-			if _, err := respawner.Respawn(t.Context(), s.Worker, host.RespawnRequest{}); err == nil {
+			if _, err := respawner.Spawn().Respawn(t.Context(), s.Worker, spawn.RespawnRequest{}); err == nil {
 				respawned++
 			}
 		})
 		wg.Wait()
 		w.is(s.AgentID, team.Terminated)
-		ws, _, err := w.host().Workers(t.Context(), host.Selection{Names: []string{s.Worker}})
+		ws, _, err := w.host().Workers(t.Context(), worker.Selection{Names: []string{s.Worker}})
 		w.ok(err)
-		if ws[0].Status != host.StatusStopped {
+		if ws[0].Status != worker.StatusStopped {
 			t.Errorf("the worker is %s", ws[0].Status)
 		}
 	}

@@ -37,7 +37,7 @@ func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Del
 	}
 	// Agents join while they hold the server's lock, so none joins while the server is
 	// ended.
-	release, err := h.HoldServer(ctx, name, true)
+	release, err := h.TeamServers().Hold(ctx, name, true)
 	if err != nil {
 		return Deleted{}, err
 	}
@@ -56,7 +56,7 @@ func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Del
 		if err := d.stopServer(ctx); err != nil {
 			return Deleted{}, err
 		}
-		err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Delete(ctx, tx, caller, name) })
+		err := h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Delete(ctx, tx, caller, name) })
 		if err == nil {
 			d.endCaller(ctx)
 			return d.out, nil
@@ -77,7 +77,7 @@ type deleting struct {
 
 // check refuses before anything is ended.
 func (d *deleting) check(ctx context.Context, force bool) error {
-	return d.h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return d.h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := team.Lead(ctx, tx, d.caller, d.name, "delete the team"); err != nil || force {
 			return err
 		}
@@ -88,7 +88,7 @@ func (d *deleting) check(ctx context.Context, force bool) error {
 // kill ends all live agents but the caller at the same time, first their processes.
 func (d *deleting) kill(ctx context.Context) error {
 	var live []registry.Agent
-	err := d.h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err := d.h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		live, err = tx.Members(ctx, d.name)
 		// An agent has the right only while it is an agent, so the caller goes last.
 		live = slices.DeleteFunc(live, func(a registry.Agent) bool { return a.ID == d.caller.Agent })
@@ -97,7 +97,7 @@ func (d *deleting) kill(ctx context.Context) error {
 	if err != nil || len(live) == 0 {
 		return err
 	}
-	own := d.h.CallerID()
+	own := d.h.Callers().ID()
 	var wg sync.WaitGroup
 	warnings := make([][]string, len(live))
 	for i, a := range live {
@@ -109,7 +109,7 @@ func (d *deleting) kill(ctx context.Context) error {
 	}
 	wg.Wait()
 	d.out.Warnings = append(d.out.Warnings, slices.Concat(warnings...)...)
-	return d.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return d.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		for _, a := range live {
 			r, err := release(ctx, tx, &a, team.Leaving{Phase: team.ForceKilled, Requester: team.Leader}, time.Now())
 			if errors.Is(err, errMoved) {
@@ -132,7 +132,7 @@ func (d *deleting) endCaller(ctx context.Context) {
 		return
 	}
 	d.out.Killed = append(d.out.Killed, d.caller.Agent)
-	if id == d.h.CallerID() {
+	if id == d.h.Callers().ID() {
 		d.out.AfterAnswer = func(ctx context.Context) error { return endOwn(ctx, d.h, d.name, id) }
 	} else {
 		d.out.Warnings = append(d.out.Warnings, d.end(ctx, id)...)

@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // force ends an agent: first its process, then, in the change that records that end, the
@@ -19,7 +22,7 @@ func (k *killing) force(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if k.h.CallerID() == a.WorkerID {
+		if k.h.Callers().ID() == a.WorkerID {
 			err = k.forceOwn(ctx, &a)
 		} else {
 			err = k.end(ctx, &a)
@@ -33,19 +36,19 @@ func (k *killing) force(ctx context.Context) error {
 // target returns the agent. It writes nothing for a person, who can kill even if the
 // database can't be written.
 func (k *killing) target(ctx context.Context) (a registry.Agent, err error) {
-	err = k.h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = k.h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		a, err = team.Target(ctx, tx, k.caller, k.req.TeamName, k.req.AgentID)
 		return err
 	})
 	if err == nil && k.caller.Agent != "" {
-		err = k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Touch(ctx, tx, k.caller, time.Now()) })
+		err = k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Touch(ctx, tx, k.caller, time.Now()) })
 	}
 	return a, err
 }
 
 func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 	var settled error // why this call has nothing to release
-	outs, err := k.h.Kill(ctx, host.Selection{Names: []string{a.WorkerID}}, host.KillRequest{
+	outs, err := k.h.Kill().Kill(ctx, worker.Selection{Names: []string{a.WorkerID}}, kill.Request{
 		Allowed:  true,
 		AtOnce:   true,
 		Progress: k.req.Progress,
@@ -57,12 +60,12 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 			}
 			return err
 		},
-		Warn: func(w host.Warning) { k.out.Warnings = append(k.out.Warnings, w.Text) },
+		Warn: func(w worker.Warning) { k.out.Warnings = append(k.out.Warnings, w.Text) },
 	})
 	// Without a record there is nothing to end.
 	recorded := err == nil
 	ended, signalled := recorded, false
-	if err != nil && !errors.Is(err, host.ErrNotFound) {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		k.out.Warnings = append(k.out.Warnings, err.Error())
 	}
 	for _, out := range outs {
@@ -98,7 +101,7 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 // not be recorded.
 func (k *killing) finish(ctx context.Context, a *registry.Agent) error {
 	won := k.won
-	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return k.release(ctx, tx, a, team.ForceKilled, time.Now())
 	})
 	if won && isOver(err) {
@@ -110,7 +113,7 @@ func (k *killing) finish(ctx context.Context, a *registry.Agent) error {
 // forceOwn terminates the agent whose worker the caller itself runs in: no answer is
 // possible once that worker is being ended.
 func (k *killing) forceOwn(ctx context.Context, a *registry.Agent) error {
-	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return k.release(ctx, tx, a, team.ForceKilled, time.Now())
 	})
 	if err != nil {
@@ -126,16 +129,16 @@ const hearing = time.Second
 // endOwn stops the server of a team if nobody uses it any more, and then ends the worker in
 // which the caller runs, unless that ends by itself before. It may not return.
 func endOwn(ctx context.Context, h *host.Host, teamName, workerID string) error {
-	err := h.StopIdleServers(ctx, teamName)
+	err := h.TeamServers().StopIdle(ctx, teamName)
 	limited, cancel := context.WithTimeout(ctx, hearing)
 	defer cancel()
-	_ = h.Wait(limited, host.Selection{Names: []string{workerID}}, func(host.Worker) {}) // it is ended in any case
+	_ = h.Wait(limited, worker.Selection{Names: []string{workerID}}, func(worker.Worker) {}) // it is ended in any case
 	return errors.Join(err, endWorker(ctx, h, workerID))
 }
 
 func endWorker(ctx context.Context, h *host.Host, id string) error {
-	outs, err := h.Kill(ctx, host.Selection{Names: []string{id}}, host.KillRequest{Allowed: true, Force: new(true)})
-	if errors.Is(err, host.ErrNotFound) {
+	outs, err := h.Kill().Kill(ctx, worker.Selection{Names: []string{id}}, kill.Request{Allowed: true, Force: new(true)})
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	for _, out := range outs {

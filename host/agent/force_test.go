@@ -14,8 +14,10 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 func TestWhoCanBeKilled(t *testing.T) {
@@ -127,9 +129,9 @@ func TestEndNoticedFirst(t *testing.T) {
 		noticed := false
 		k, err := agent.Kill(t.Context(), w.host(), agent.KillRequest{
 			TeamName: crew, AgentID: "ann", Force: true, Reason: "at once",
-			Progress: func(e host.KillEvent) {
+			Progress: func(e kill.Event) {
 				if e.Done {
-					_, err := w.host().SweepTeam(t.Context(), crew)
+					_, err := w.host().Sweeper().Sweep(t.Context(), crew)
 					w.ok(err)
 					w.is(m.AgentID, team.Terminated)
 					noticed = true
@@ -189,9 +191,9 @@ func TestSurvivor(t *testing.T) {
 		t.Errorf("killed: %+v", k)
 	}
 	w.is(m.AgentID, team.Terminated)
-	ws, _, err := w.host().Workers(t.Context(), host.Selection{Names: []string{m.Worker}})
+	ws, _, err := w.host().Workers(t.Context(), worker.Selection{Names: []string{m.Worker}})
 	w.ok(err)
-	if ws[0].Status != host.StatusRunning {
+	if ws[0].Status != worker.StatusRunning {
 		t.Errorf("the worker is %s", ws[0].Status)
 	}
 }
@@ -260,9 +262,9 @@ func TestKilledAsWorker(t *testing.T) {
 	m := w.spawn("ann", "process")
 	task := m.task("work")
 	bob := w.spawn("bob", "process")
-	_, err := w.as(bob.token).Kill(t.Context(), host.Selection{Names: []string{m.Worker}}, host.KillRequest{})
+	_, err := w.as(bob.token).Kill().Kill(t.Context(), worker.Selection{Names: []string{m.Worker}}, kill.Request{})
 	w.refused("Only the team leader can kill agents", err)
-	_, err = w.host().Kill(t.Context(), host.Selection{Names: []string{m.Worker}}, host.KillRequest{})
+	_, err = w.host().Kill().Kill(t.Context(), worker.Selection{Names: []string{m.Worker}}, kill.Request{})
 	w.ok(err)
 	w.released(m, task)
 }
@@ -292,7 +294,7 @@ func TestGaveUpWaiting(t *testing.T) {
 	m.tell("trap '' TERM; echo ready > ready")
 	m.file("ready")
 	ctx, cancel := context.WithCancel(t.Context())
-	k, err := agent.Kill(ctx, w.host(), agent.KillRequest{TeamName: crew, AgentID: "ann", Force: true, Progress: func(host.KillEvent) { cancel() }})
+	k, err := agent.Kill(ctx, w.host(), agent.KillRequest{TeamName: crew, AgentID: "ann", Force: true, Progress: func(kill.Event) { cancel() }})
 	w.ok(err)
 	if k.Phase != team.ForceKilled || len(k.Warnings) > 0 {
 		t.Errorf("killed: %+v", k)

@@ -11,7 +11,7 @@ import (
 // AwaitMessage returns once the caller's inbox in a team has an unread message, which may
 // be at once. It marks nothing as read.
 func AwaitMessage(ctx context.Context, h *host.Host, teamName string) error {
-	caller, err := h.Caller(ctx)
+	caller, err := h.Callers().Caller(ctx)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func AwaitMessage(ctx context.Context, h *host.Host, teamName string) error {
 	if n, err := unread(ctx); n > 0 || err != nil {
 		return err
 	}
-	return h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+	return h.Store().AwaitChange(ctx, func(ctx context.Context) (bool, error) {
 		n, err := unread(ctx)
 		return n > 0, err
 	})

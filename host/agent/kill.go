@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
@@ -20,7 +21,7 @@ type KillRequest struct {
 	Reason string `json:"reason,omitempty" jsonschema:"Reason for termination (sent to agent in shutdown request)"`
 	// Progress, if it is not nil, is called when the end of a process begins and when it is
 	// complete.
-	Progress func(host.KillEvent) `json:"-"`
+	Progress func(kill.Event) `json:"-"`
 }
 
 // Killed is the state of the end of an agent, as the tool kill-agent returns it.
@@ -72,7 +73,7 @@ type killing struct {
 
 // ask begins the negotiation, or completes the end of an agent whose process is gone.
 func (k *killing) ask(ctx context.Context) error {
-	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		now := time.Now()
 		a, err := team.Target(ctx, tx, k.caller, k.req.TeamName, k.req.AgentID)
 		if err != nil {
@@ -134,7 +135,7 @@ func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agen
 // forced the end.
 func (k *killing) claim(ctx context.Context, a *registry.Agent, over error) error {
 	claimed := false
-	err := k.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		requester, err := team.Member(ctx, tx, k.caller, k.req.TeamName)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ type Team struct {
 // Teams returns all teams in the order of their names. A team that can't be read is left
 // out and named in warnings. It changes nothing.
 func Teams(ctx context.Context, h *host.Host) (teams []Team, warnings []string, err error) {
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		rows, unreadable, err := tx.Teams(ctx)
 		if err != nil {
 			return err

@@ -58,7 +58,7 @@ func TestApproved(t *testing.T) {
 func (w *world) released(a *member, task string) {
 	w.Helper()
 	w.is(a.AgentID, team.Terminated)
-	_, err := w.as(a.token).Caller(w.Context())
+	_, err := w.as(a.token).Callers().Caller(w.Context())
 	w.refused("Unknown agent token", err)
 	w.change(w.host(), func(ctx context.Context, tx *registry.Tx, c team.Caller) error {
 		members, err := tx.Members(ctx, crew)

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 const (
@@ -24,7 +26,7 @@ const (
 
 // prompt types the prompt of a new agent once it shows that it is ready, and puts
 // it into its inbox if that is not to be.
-func (s *spawning) prompt(ctx context.Context, caller team.Caller, w host.Worker) {
+func (s *spawning) prompt(ctx context.Context, caller team.Caller, w worker.Worker) {
 	err := s.typeIn(ctx, w)
 	if err == nil {
 		return
@@ -32,7 +34,7 @@ func (s *spawning) prompt(ctx context.Context, caller team.Caller, w host.Worker
 	warning := fmt.Sprintf("cannot give agent '%s' its prompt: %v; it is in its inbox", s.out.Name, err)
 	// A caller that gave up waiting still wants the agent to have the prompt.
 	ctx = context.WithoutCancel(ctx)
-	err = s.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = s.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		_, err := team.Send(ctx, tx, caller, s.req.Team, s.out.AgentID, s.req.Prompt, time.Now())
 		return err
 	})
@@ -46,7 +48,7 @@ func (s *spawning) prompt(ctx context.Context, caller team.Caller, w host.Worker
 // drop earlier input.
 var errUnread = errors.New("it does not read its terminal")
 
-func (s *spawning) typeIn(ctx context.Context, w host.Worker) error {
+func (s *spawning) typeIn(ctx context.Context, w worker.Worker) error {
 	until := time.Now().Add(s.req.PromptWait)
 	// A pipe keeps unread input.
 	if !s.piped() || s.req.ReadyPattern != nil {
@@ -62,8 +64,8 @@ func (s *spawning) typeIn(ctx context.Context, w host.Worker) error {
 	return err
 }
 
-func (s *spawning) deliver(ctx context.Context, w host.Worker, limit time.Duration) error {
-	outs, err := s.h.Deliver(ctx, host.Selection{Names: []string{w.ID}}, host.DeliverRequest{
+func (s *spawning) deliver(ctx context.Context, w worker.Worker, limit time.Duration) error {
+	outs, err := s.h.Input().Deliver(ctx, worker.Selection{Names: []string{w.ID}}, input.DeliverRequest{
 		Text: []byte(s.req.Prompt), Enter: true, Timeout: limit,
 	})
 	for _, out := range outs {
@@ -83,21 +85,21 @@ func (s *spawning) piped() bool {
 // pipes is the backend whose workers have no terminal.
 const pipes = "process"
 
-func (s *spawning) awaitReady(ctx context.Context, w host.Worker) error {
+func (s *spawning) awaitReady(ctx context.Context, w worker.Worker) error {
 	if s.req.ReadyPattern != nil {
-		return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Pattern: s.req.ReadyPattern, Timeout: s.req.PromptWait})
+		return s.h.Display().AwaitReady(ctx, w.Name, display.ReadyRequest{Pattern: s.req.ReadyPattern, Timeout: s.req.PromptWait})
 	}
-	err := s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: silentLimit})
+	err := s.h.Display().AwaitReady(ctx, w.Name, display.ReadyRequest{Timeout: silentLimit})
 	switch {
-	case !errors.Is(err, host.ErrNotReady):
+	case !errors.Is(err, display.ErrNotReady):
 		return err
 	case s.blank(ctx, w):
 		return nil
 	}
-	return s.h.AwaitReady(ctx, w.Name, host.ReadyRequest{Timeout: s.req.PromptWait - silentLimit})
+	return s.h.Display().AwaitReady(ctx, w.Name, display.ReadyRequest{Timeout: s.req.PromptWait - silentLimit})
 }
 
-func (s *spawning) blank(ctx context.Context, w host.Worker) bool {
-	p, err := s.h.Peek(ctx, w.ID, 0)
+func (s *spawning) blank(ctx context.Context, w worker.Worker) bool {
+	p, err := s.h.Display().Peek(ctx, w.ID, 0)
 	return err == nil && strings.TrimSpace(strings.Join(p.Lines, "")) == ""
 }

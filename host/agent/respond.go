@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -47,7 +50,7 @@ func Respond(ctx context.Context, h *host.Host, req RespondRequest) (Responded, 
 	if req.Approve && req.Ready {
 		// The answer can't be taken back.
 		ctx = context.WithoutCancel(ctx)
-		if h.CallerID() == r.agent.WorkerID {
+		if h.Callers().ID() == r.agent.WorkerID {
 			err = r.leave(ctx)
 		} else {
 			err = r.end(ctx)
@@ -68,7 +71,7 @@ type responding struct {
 }
 
 func (r *responding) answer(ctx context.Context) error {
-	return r.h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return r.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		var s registry.Shutdown
 		var err error
 		if r.req.Approve {
@@ -90,7 +93,7 @@ func (r *responding) leave(ctx context.Context) error {
 	}
 	_, err := r.h.Complete(ctx, host.CompleteRequest{
 		Summary: summary,
-		Warn:    func(w host.Warning) { r.out.Warnings = append(r.out.Warnings, w.Text) },
+		Warn:    func(w worker.Warning) { r.out.Warnings = append(r.out.Warnings, w.Text) },
 	})
 	// A worker that is being ended already ends.
 	kept := err == nil || errors.Is(err, swarm.ErrTooLate)
@@ -99,7 +102,7 @@ func (r *responding) leave(ctx context.Context) error {
 	}
 	r.out.AfterAnswer = func(ctx context.Context) error {
 		if kept {
-			return r.h.StopIdleServers(ctx, r.req.TeamName)
+			return r.h.TeamServers().StopIdle(ctx, r.req.TeamName)
 		}
 		return endOwn(ctx, r.h, r.req.TeamName, r.agent.WorkerID)
 	}
@@ -108,15 +111,15 @@ func (r *responding) leave(ctx context.Context) error {
 
 // end ends the worker of the agent from outside.
 func (r *responding) end(ctx context.Context) error {
-	outs, err := r.h.Kill(ctx, host.Selection{Names: []string{r.agent.WorkerID}}, host.KillRequest{
+	outs, err := r.h.Kill().Kill(ctx, worker.Selection{Names: []string{r.agent.WorkerID}}, kill.Request{
 		Allowed: true,
 		Force:   new(true),
 		Recorded: func(ctx context.Context, tx *registry.Tx, _ registry.Record) error {
 			return r.released(ctx, tx)
 		},
-		Warn: func(w host.Warning) { r.out.Warnings = append(r.out.Warnings, w.Text) },
+		Warn: func(w worker.Warning) { r.out.Warnings = append(r.out.Warnings, w.Text) },
 	})
-	if err != nil && !errors.Is(err, host.ErrNotFound) {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		r.out.Warnings = append(r.out.Warnings, err.Error())
 	}
 	for _, out := range outs {
@@ -132,7 +135,7 @@ func (r *responding) end(ctx context.Context) error {
 }
 
 func (r *responding) release(ctx context.Context) error {
-	return r.h.Change(ctx, r.released)
+	return r.h.Store().Change(ctx, r.released)
 }
 
 // released terminates the agent, if that was not done, and reads the result.

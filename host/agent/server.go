@@ -10,7 +10,9 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
@@ -30,7 +32,7 @@ type Server struct {
 	StartedAt      humane.Timestamp `json:"startedAt" jsonschema:"When it was started"`
 }
 
-func serverOn(w host.Worker, port int, running bool, sessions int) *Server {
+func serverOn(w worker.Worker, port int, running bool, sessions int) *Server {
 	return &Server{
 		Worker: w.Name, Hostname: ServerHost, Port: port, PID: w.PID, IsRunning: running, ActiveSessions: sessions,
 		StartedAt: humane.At(w.Started),
@@ -51,7 +53,7 @@ func serve(ctx context.Context, h *host.Host, teamName string) (port int, releas
 		if err != nil || s == nil {
 			return 0, func() {}, err
 		}
-		release, err := h.HoldServer(ctx, teamName, false)
+		release, err := h.TeamServers().Hold(ctx, teamName, false)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -88,7 +90,7 @@ func useServer(ctx context.Context, h *host.Host, teamName string) (int, error) 
 	if _, ok, err := serverRuns(ctx, h, s); err != nil || !ok {
 		return 0, err
 	}
-	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		t, err := team.Get(ctx, tx, teamName)
 		if err != nil {
 			return err
@@ -101,18 +103,18 @@ func useServer(ctx context.Context, h *host.Host, teamName string) (int, error) 
 
 // serverRuns returns the worker of a server, and whether its process lives and its port
 // answers.
-func serverRuns(ctx context.Context, h *host.Host, s *registry.Server) (host.Worker, bool, error) {
+func serverRuns(ctx context.Context, h *host.Host, s *registry.Server) (worker.Worker, bool, error) {
 	if s.WorkerID == "" {
-		return host.Worker{}, false, nil
+		return worker.Worker{}, false, nil
 	}
-	ws, _, err := h.Workers(ctx, host.Selection{Names: []string{s.WorkerID}})
-	if errors.Is(err, host.ErrNotFound) {
-		return host.Worker{}, false, nil
+	ws, _, err := h.Workers(ctx, worker.Selection{Names: []string{s.WorkerID}})
+	if errors.Is(err, store.ErrNotFound) {
+		return worker.Worker{}, false, nil
 	}
 	if err != nil || len(ws) == 0 {
-		return host.Worker{}, false, err
+		return worker.Worker{}, false, err
 	}
-	return ws[0], ws[0].Status == host.StatusRunning && answers(ctx, s.Port), nil
+	return ws[0], ws[0].Status == worker.StatusRunning && answers(ctx, s.Port), nil
 }
 
 func address(port int) string { return net.JoinHostPort(ServerHost, strconv.Itoa(port)) }
@@ -129,7 +131,7 @@ func answers(ctx context.Context, port int) bool {
 
 // restartServer starts the server of a team, unless another call did so meanwhile.
 func restartServer(ctx context.Context, h *host.Host, teamName string) error {
-	release, err := h.HoldServer(ctx, teamName, true)
+	release, err := h.TeamServers().Hold(ctx, teamName, true)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // createServed makes the crew with a server that works.
@@ -52,7 +54,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("server: %+v", got)
 	}
 	// It is kept although nobody uses it yet.
-	_, err := w.host().SweepTeam(t.Context(), crew)
+	_, err := w.host().Sweeper().Sweep(t.Context(), crew)
 	w.ok(err)
 
 	ann := w.spawn("ann", "process")
@@ -101,7 +103,7 @@ func TestServerDied(t *testing.T) {
 	w := newWorld(t)
 	first := w.createServed()
 	w.spawn("ann", "process")
-	_, err := w.host().Kill(t.Context(), host.Selection{Names: []string{first.Worker}}, host.KillRequest{Signal: "SIGKILL"})
+	_, err := w.host().Kill().Kill(t.Context(), worker.Selection{Names: []string{first.Worker}}, kill.Request{Signal: "SIGKILL"})
 	w.ok(err)
 	if got := w.server(); got.IsRunning || got.PID != 0 || got.ActiveSessions != 1 {
 		t.Errorf("server that died: %+v", got)
@@ -124,7 +126,7 @@ func TestServerDied(t *testing.T) {
 	if got := w.server(); !got.IsRunning || got.ActiveSessions != 4 || got.Port != first.Port {
 		t.Errorf("server: %+v", got)
 	}
-	ws, _, err := w.host().Workers(t.Context(), host.Selection{All: true})
+	ws, _, err := w.host().Workers(t.Context(), worker.Selection{All: true})
 	w.ok(err)
 	if len(ws) != 5 {
 		t.Errorf("%d workers, want 4 agents and a server", len(ws))
@@ -146,7 +148,7 @@ func TestServerThatDoesNotStart(t *testing.T) {
 			t.Errorf("error %v, want %q", err, tt.want)
 		}
 	}
-	ws, _, err := w.host().Workers(t.Context(), host.Selection{All: true})
+	ws, _, err := w.host().Workers(t.Context(), worker.Selection{All: true})
 	w.ok(err)
 	teams, _, err := agent.Teams(t.Context(), w.host())
 	w.ok(err)
@@ -178,7 +180,7 @@ func TestServerThatFalls(t *testing.T) {
 func TestServerNameTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, err := w.host().Spawn(t.Context(), host.SpawnRequest{Name: crew + "-server", Backend: "process", Command: []string{"sleep", "1000"}, Dir: w.root})
+	_, err := w.host().Spawn().Spawn(t.Context(), spawn.Request{Name: crew + "-server", Backend: "process", Command: []string{"sleep", "1000"}, Dir: w.root})
 	w.ok(err)
 	c, err := agent.CreateTeam(t.Context(), w.host(), agent.CreateRequest{
 		TeamName: crew, Server: []string{self(w), asServer, "{port}"}, Dir: w.root,
@@ -192,9 +194,9 @@ func TestServerNameTaken(t *testing.T) {
 	if len(d.Warnings) > 0 || answering(c.Server.Port) {
 		t.Errorf("deleted: %+v", d)
 	}
-	ws, _, err := w.host().Workers(t.Context(), host.Selection{Names: []string{crew + "-server"}})
+	ws, _, err := w.host().Workers(t.Context(), worker.Selection{Names: []string{crew + "-server"}})
 	w.ok(err)
-	if ws[0].Status != host.StatusRunning {
+	if ws[0].Status != worker.StatusRunning {
 		t.Errorf("the other worker is %s", ws[0].Status)
 	}
 }

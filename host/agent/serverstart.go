@@ -9,14 +9,16 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // startServer starts the server of a team and returns when it listens. The caller holds its
 // lock. An old process of the server is ended first. The server listens on its previous
 // port if it can, since agents know that port.
-func startServer(ctx context.Context, h *host.Host, teamName string, s registry.Server) (w host.Worker, port int, err error) {
+func startServer(ctx context.Context, h *host.Host, teamName string, s registry.Server) (w worker.Worker, port int, err error) {
 	before := s.Port
 	if before != 0 {
 		if err := endWorker(ctx, h, s.WorkerID); err != nil {
@@ -40,23 +42,23 @@ func startServer(ctx context.Context, h *host.Host, teamName string, s registry.
 }
 
 // startServerAt is startServer for a port. A server that does not listen is ended.
-func startServerAt(ctx context.Context, h *host.Host, teamName string, s *registry.Server) (w host.Worker, err error) {
+func startServerAt(ctx context.Context, h *host.Host, teamName string, s *registry.Server) (w worker.Worker, err error) {
 	name, former, err := serverWorker(ctx, h, teamName)
 	if err != nil {
 		return w, err
 	}
-	req := host.SpawnRequest{Name: name, Team: teamName, Backend: pipes, Command: fillPort(s.Command, s.Port), Dir: s.Dir}
+	req := spawn.Request{Name: name, Team: teamName, Backend: pipes, Command: fillPort(s.Command, s.Port), Dir: s.Dir}
 	if former {
-		w, err = h.Respawn(ctx, name, host.RespawnRequest{As: &req})
+		w, err = h.Spawn().Respawn(ctx, name, spawn.RespawnRequest{As: &req})
 	} else {
-		w, err = h.Spawn(ctx, req)
+		w, err = h.Spawn().Spawn(ctx, req)
 	}
 	if err != nil {
 		return w, err
 	}
 	s.WorkerID = w.ID
 	unreachable := w.Sandbox != nil && w.Sandbox.Network == swarm.NetworkNone
-	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		t, err := team.Get(ctx, tx, teamName)
 		if err != nil {
 			return err
@@ -98,7 +100,7 @@ func serverWorker(ctx context.Context, h *host.Host, teamName string) (name stri
 		names[i] = numbered(teamName+"-server", i+1)
 	}
 	var recs []registry.Record
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err = h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		recs, _, err = tx.Read(ctx, registry.Query{Names: names})
 		return err
 	})
@@ -134,14 +136,14 @@ func freePort(ctx context.Context, wanted int) (int, error) {
 	return port, l.Close()
 }
 
-func awaitPort(ctx context.Context, h *host.Host, w host.Worker, port int) error {
+func awaitPort(ctx context.Context, h *host.Host, w worker.Worker, port int) error {
 	limited, cancel := context.WithTimeout(ctx, serverLimit)
 	defer cancel()
-	ended := make(chan host.Worker, 1)
+	ended := make(chan worker.Worker, 1)
 	waited := make(chan struct{})
 	go func() {
 		defer close(waited)
-		_ = h.Wait(limited, host.Selection{Names: []string{w.ID}}, func(w host.Worker) { ended <- w })
+		_ = h.Wait(limited, worker.Selection{Names: []string{w.ID}}, func(w worker.Worker) { ended <- w })
 	}()
 	defer func() { cancel(); <-waited }()
 	tick := time.NewTicker(dialEvery)
@@ -169,12 +171,12 @@ func awaitPort(ctx context.Context, h *host.Host, w host.Worker, port int) error
 	}
 }
 
-func endedEarly(ctx context.Context, h *host.Host, w host.Worker, port int) error {
+func endedEarly(ctx context.Context, h *host.Host, w worker.Worker, port int) error {
 	text := fmt.Sprintf("it ended before it listened on %s:%d", ServerHost, port)
 	if w.Exit != nil {
 		text += fmt.Sprintf(" (exit %d)", w.Exit.Code)
 	}
-	if p, err := h.Peek(ctx, w.ID, 1); err == nil && len(p.Lines) > 0 {
+	if p, err := h.Display().Peek(ctx, w.ID, 1); err == nil && len(p.Lines) > 0 {
 		text += ": " + p.Lines[len(p.Lines)-1]
 	}
 	return errors.New(text)

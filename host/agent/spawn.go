@@ -16,7 +16,9 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -52,14 +54,14 @@ type SpawnRequest struct {
 	// [host.SpawnRequest].
 	DirGiven  bool
 	Env, Tags []string
-	Workspace *host.WorkspaceRequest
+	Workspace *spawn.WorkspaceRequest
 	Profile   string
 	// Limits are what its worker may use.
 	Limits swarm.Limits
 	// Sandbox is what its worker is kept from, and Own the settings that are chosen for it, as in
 	// [host.SpawnRequest].
 	Sandbox *swarm.Sandbox
-	Own     host.Own
+	Own     registry.Own
 	// ReadyPattern matches a line of its screen or output once it is ready for its prompt;
 	// nil means the known prompts of agents and shells.
 	ReadyPattern *regexp.Regexp
@@ -112,7 +114,7 @@ func Spawn(ctx context.Context, h *host.Host, req SpawnRequest) (Spawned, error)
 
 // mayJoin refuses an invalid request before anything is started, and fills in its defaults.
 func mayJoin(ctx context.Context, h *host.Host, caller team.Caller, req *SpawnRequest) error {
-	err := h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := team.Lead(ctx, tx, caller, req.Team, "spawn agents"); err != nil {
 			return err
 		}
@@ -180,7 +182,7 @@ func (s *spawning) withPrompt(command []string) []string {
 }
 
 // start starts the worker of the agent, under the first of its names that is free.
-func (s *spawning) start(ctx context.Context) (host.Worker, error) {
+func (s *spawning) start(ctx context.Context) (worker.Worker, error) {
 	j := team.Joining{
 		Team: s.req.Team, ID: newID(), Name: s.req.Name, Role: s.req.Role, Model: s.req.Model,
 		Dir: s.req.Dir, Prompt: s.req.Prompt,
@@ -188,7 +190,7 @@ func (s *spawning) start(ctx context.Context) (host.Worker, error) {
 	if j.Name == "" {
 		j.Name = j.ID
 	}
-	req := host.SpawnRequest{
+	req := spawn.Request{
 		Backend: s.req.Backend, Dir: s.req.Dir, Agent: &j, Options: s.options(),
 		Command: fill(s.req.Command, s.req.Prompt, s.req.Model, j.Name, s.port),
 		Stdin:   s.piped(),
@@ -196,7 +198,7 @@ func (s *spawning) start(ctx context.Context) (host.Worker, error) {
 		Sandbox: s.req.Sandbox,
 		Own:     s.req.Own,
 		Env:     s.req.Env, Tags: s.req.Tags, Workspace: s.req.Workspace, DirGiven: s.req.DirGiven, Profile: s.req.Profile,
-		Warn: func(w host.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
+		Warn: func(w worker.Warning) { s.out.Warnings = append(s.out.Warnings, w.Text) },
 	}
 	req.Run = s.withPrompt(req.Command)
 	s.given = req.Run != nil
@@ -205,8 +207,8 @@ func (s *spawning) start(ctx context.Context) (host.Worker, error) {
 	}
 	for n := 1; ; n++ {
 		req.Name = numbered(s.req.Team+"-"+j.Name, n)
-		w, err := s.h.Spawn(ctx, req)
-		if errors.Is(err, host.ErrExists) && n < maxNumber {
+		w, err := s.h.Spawn().Spawn(ctx, req)
+		if errors.Is(err, worker.ErrExists) && n < maxNumber {
 			continue
 		}
 		if err != nil {
@@ -226,9 +228,9 @@ func (s *spawning) options() map[string]string {
 	return map[string]string{"session": "swarm-" + hex.EncodeToString(sum[:4]) + "-" + s.req.Team}
 }
 
-func (s *spawning) read(ctx context.Context, id string, w host.Worker) error {
+func (s *spawning) read(ctx context.Context, id string, w worker.Worker) error {
 	s.out.AgentID, s.out.Worker = id, w.Name
-	return s.h.View(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
+	return s.h.Store().View(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
 		a, err := tx.Agent(ctx, id)
 		s.out.Name, s.out.Color, s.out.SessionID, s.out.PaneID = a.Name, a.Color, a.Session, a.Pane
 		return err

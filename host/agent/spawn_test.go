@@ -11,8 +11,11 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 func TestSpawn(t *testing.T) {
@@ -86,7 +89,7 @@ func TestSpawnRefused(t *testing.T) {
 	}
 	s, err := agent.Status(t.Context(), w.host(), agent.StatusRequest{TeamName: crew, IncludeTerminated: true})
 	w.ok(err)
-	ws, _, err := w.host().Workers(t.Context(), host.Selection{All: true})
+	ws, _, err := w.host().Workers(t.Context(), worker.Selection{All: true})
 	w.ok(err)
 	if len(s.Agents) != 2 || len(ws) != 2 {
 		t.Errorf("agents %+v, workers %+v", s.Agents, ws)
@@ -164,7 +167,7 @@ func TestPromptInInbox(t *testing.T) {
 	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "it is in its inbox") {
 		t.Errorf("warnings: %q", s.Warnings)
 	}
-	w.ok(w.host().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+	w.ok(w.host().Store().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 		in, _, err := tx.Messages(ctx, registry.MessageQuery{Team: crew, Recipient: s.AgentID, Limit: 10, Bytes: 1 << 20})
 		if err == nil && (len(in) != 1 || in[0].Body != "write a poem" || in[0].Sender != team.Leader) {
 			t.Errorf("inbox: %+v", in)
@@ -224,7 +227,7 @@ func TestDelete(t *testing.T) {
 	if a := w.spawn("ann", "process"); a.Worker != "crew-ann-2" {
 		t.Errorf("the worker is %s", a.Worker)
 	}
-	_, err = w.host().Clean(t.Context(), host.Selection{Names: []string{"crew-ann", "crew-bob", "crew-server"}}, host.CleanRequest{})
+	_, err = w.host().Kill().Clean(t.Context(), worker.Selection{Names: []string{"crew-ann", "crew-bob", "crew-server"}}, kill.CleanRequest{})
 	w.ok(err)
 }
 
@@ -254,7 +257,7 @@ func TestDeleteWhileAnAgentComes(t *testing.T) {
 	w := newWorld(t)
 	c := w.createServed()
 	// An agent is on its way, and there in the end.
-	release, err := w.host().HoldServer(t.Context(), crew, false)
+	release, err := w.host().TeamServers().Hold(t.Context(), crew, false)
 	w.ok(err)
 	deleted := make(chan error, 1)
 	h := w.host()
@@ -291,7 +294,7 @@ func TestPromptAsArgument(t *testing.T) {
 	})
 	w.ok(err)
 	argument("write a poem,--verbose,")
-	_, err = w.host().Respawn(t.Context(), s.Worker, host.RespawnRequest{})
+	_, err = w.host().Spawn().Respawn(t.Context(), s.Worker, spawn.RespawnRequest{})
 	w.ok(err)
 	argument("--verbose,")
 }

@@ -32,12 +32,12 @@ func (s Standing) Team() string {
 
 // WhoCalls returns the standing of the caller. It writes nothing.
 func WhoCalls(ctx context.Context, h *host.Host) (Standing, error) {
-	caller, err := h.Caller(ctx)
+	caller, err := h.Callers().Caller(ctx)
 	if err != nil || caller.WorkerID == "" {
 		return Standing{Caller: caller}, err
 	}
 	s := Standing{Caller: caller}
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		rec, err := tx.Get(ctx, caller.WorkerID)
 		if err != nil && !errors.Is(err, registry.ErrNotFound) {
 			return err
@@ -67,7 +67,7 @@ func CallerTeam(ctx context.Context, h *host.Host) (name string, err error) {
 // since the last call. If the team does not exist, it changes nothing and returns
 // [team.NoTeamError].
 func begin(ctx context.Context, h *host.Host, teamName string) (team.Caller, []string, error) {
-	caller, err := h.Caller(ctx)
+	caller, err := h.Callers().Caller(ctx)
 	if err != nil {
 		return caller, nil, err
 	}
@@ -77,7 +77,7 @@ func begin(ctx context.Context, h *host.Host, teamName string) (team.Caller, []s
 	if err != nil {
 		return caller, nil, err
 	}
-	warnings, err := h.SweepTeam(ctx, teamName, caller.WorkerID)
+	warnings, err := h.Sweeper().Sweep(ctx, teamName, caller.WorkerID)
 	return caller, warnings, err
 }
 
@@ -85,7 +85,7 @@ func begin(ctx context.Context, h *host.Host, teamName string) (team.Caller, []s
 func view[T any](ctx context.Context, h *host.Host, teamName string,
 	f func(context.Context, *registry.Tx) (T, error),
 ) (found T, err error) {
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err = h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		found, err = f(ctx, tx)
 		return err
 	})
@@ -99,7 +99,7 @@ func view[T any](ctx context.Context, h *host.Host, teamName string,
 func Look[T any](ctx context.Context, h *host.Host, teamName string,
 	f func(context.Context, *registry.Tx, team.Caller) (T, error),
 ) (found T, err error) {
-	caller, err := h.Caller(ctx)
+	caller, err := h.Callers().Caller(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -109,7 +109,7 @@ func Look[T any](ctx context.Context, h *host.Host, teamName string,
 // idle stops the server of a team if its last agent has gone. That it can't be is a
 // warning.
 func idle(ctx context.Context, h *host.Host, teamName string, warnings []string) []string {
-	if err := h.StopIdleServers(ctx, teamName); err != nil {
+	if err := h.TeamServers().StopIdle(ctx, teamName); err != nil {
 		warnings = append(warnings, err.Error())
 	}
 	return warnings

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
@@ -108,7 +109,7 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	signs, err := h.Signs(ctx, req.TeamName)
+	signs, err := h.Liveness().Signs(ctx, req.TeamName)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
@@ -116,7 +117,7 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 	for i, a := range rows {
 		ids[i] = a.WorkerID
 	}
-	states, err := h.AgentStates(ctx, ids)
+	states, err := h.Display().StatesOf(ctx, ids)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
@@ -126,7 +127,7 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 		if sign.Gone || a.Status == team.Terminated {
 			state = nil
 		}
-		sign.Shows = host.TeamStatus(state)
+		sign.Shows = worker.TeamStatus(state)
 		health := team.Judge(&a, sign, now)
 		out.Agents = append(out.Agents, agentOf(&a, health, state))
 		out.Summary.count(health.Status)
@@ -155,7 +156,7 @@ func (req *StatusRequest) agents(ctx context.Context, tx *registry.Tx) (rows []r
 	return rows, warnings, nil
 }
 
-func agentOf(a *registry.Agent, h team.Health, state *host.AgentState) Agent {
+func agentOf(a *registry.Agent, h team.Health, state *worker.AgentState) Agent {
 	out := Agent{
 		AgentID: a.ID, Name: a.Name, Role: a.Role, Model: a.Model, Status: h.Status, IsActive: h.Active, Color: a.Color,
 		HeartbeatTS: humane.At(h.Seen), HeartbeatAge: h.Age.Seconds(), HeartbeatHealthy: h.Healthy,
@@ -242,7 +243,7 @@ func Heartbeat(ctx context.Context, h *host.Host, req HeartbeatRequest) (Beat, e
 		return Beat{}, err
 	}
 	var b Beat
-	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		now := time.Now()
 		a, err := team.Beat(ctx, tx, caller, req.TeamName, req.AgentID, req.Status, now)
 		b = Beat{

@@ -212,7 +212,7 @@ func TestSilent(t *testing.T) {
 	if a := w.status("ann"); a.Status != team.Inactive || a.ConsecutiveMisses != 2 || a.HeartbeatHealthy {
 		t.Errorf("silent: %+v", a)
 	}
-	_, err = w.host().SweepTeam(t.Context(), crew)
+	_, err = w.host().Sweeper().Sweep(t.Context(), crew)
 	w.ok(err)
 	if in := w.inbox(w.host()); len(in) != 1 || in[0].Type != registry.MessageSystem {
 		t.Errorf("inbox of the leader: %+v", in)

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // CreateRequest is the request of [CreateTeam].
@@ -34,7 +36,7 @@ type Created struct {
 // or a person. If the server does not listen in time, that is an error, and the team is
 // removed.
 func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, error) {
-	caller, err := h.Caller(ctx)
+	caller, err := h.Callers().Caller(ctx)
 	if err != nil {
 		return Created{}, err
 	}
@@ -49,12 +51,12 @@ func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, 
 		n.Server = &registry.Server{Command: req.Server, Dir: req.Dir}
 	}
 	// No agent is to be there before the server was seen.
-	release, err := h.HoldServer(ctx, req.TeamName, true)
+	release, err := h.TeamServers().Hold(ctx, req.TeamName, true)
 	if err != nil {
 		return Created{}, err
 	}
 	defer release()
-	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		now := time.Now()
 		if _, err := team.Create(ctx, tx, caller, n, now); err != nil {
 			return err
@@ -91,15 +93,15 @@ func unmake(ctx context.Context, h *host.Host, teamName, serverID string) error 
 	if serverID != "" {
 		cleaning, cancel := undoing(ctx)
 		defer cancel()
-		var outs []host.CleanOutcome
-		outs, err = h.Clean(cleaning, host.Selection{Names: []string{serverID}}, host.CleanRequest{})
+		var outs []kill.Outcome
+		outs, err = h.Kill().Clean(cleaning, worker.Selection{Names: []string{serverID}}, kill.CleanRequest{})
 		for _, out := range outs {
 			err = errors.Join(err, out.Err)
 		}
 	}
 	deleting, cancel := undoing(ctx)
 	defer cancel()
-	return errors.Join(err, h.Change(deleting, func(ctx context.Context, tx *registry.Tx) error {
+	return errors.Join(err, h.Store().Change(deleting, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.DeleteTeam(ctx, teamName)
 	}))
 }

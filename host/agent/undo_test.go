@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // A team whose server can't be started is undone within a limit, also while another process
@@ -28,8 +28,8 @@ func TestCreateTeamUndoIsLimited(t *testing.T) { //nolint:paralleltest // it cha
 	}()
 	var id string
 	w.wait("the server runs", func() bool {
-		ws, _, err := w.host().Workers(t.Context(), host.Selection{Names: []string{crew + "-server"}})
-		if err == nil && len(ws) == 1 && ws[0].Status == host.StatusRunning {
+		ws, _, err := w.host().Workers(t.Context(), worker.Selection{Names: []string{crew + "-server"}})
+		if err == nil && len(ws) == 1 && ws[0].Status == worker.StatusRunning {
 			id = ws[0].ID
 		}
 		return id != ""
@@ -47,7 +47,7 @@ func TestCreateTeamUndoIsLimited(t *testing.T) { //nolint:paralleltest // it cha
 		t.Error("the undo of the team has no limit")
 	}
 	unlock()
-	err = w.host().View(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+	err = w.host().Store().View(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 		_, err := tx.Team(ctx, crew)
 		return err
 	})

@@ -16,8 +16,10 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
@@ -53,7 +55,7 @@ func (w *world) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	h := w.open(w.person()...)
-	if _, err := h.Kill(ctx, host.Selection{All: true}, host.KillRequest{Signal: "SIGKILL"}); err != nil {
+	if _, err := h.Kill().Kill(ctx, worker.Selection{All: true}, kill.Request{Signal: "SIGKILL"}); err != nil {
 		w.Errorf("clean up: %v", err)
 	}
 	if err := h.Close(); err != nil {
@@ -266,9 +268,9 @@ func (m *member) change(f func(context.Context, *registry.Tx, team.Caller) error
 // change makes a change as the caller of a host.
 func (w *world) change(h *host.Host, f func(context.Context, *registry.Tx, team.Caller) error) {
 	w.Helper()
-	caller, err := h.Caller(w.Context())
+	caller, err := h.Callers().Caller(w.Context())
 	w.ok(err)
-	w.ok(h.Change(w.Context(), func(ctx context.Context, tx *registry.Tx) error { return f(ctx, tx, caller) }))
+	w.ok(h.Store().Change(w.Context(), func(ctx context.Context, tx *registry.Tx) error { return f(ctx, tx, caller) }))
 }
 
 // inbox returns what is new in the inbox of a host's caller, as "type from: body".
@@ -286,7 +288,7 @@ func (w *world) inbox(h *host.Host) []registry.Message {
 func (m *member) gone() {
 	m.w.Helper()
 	m.w.wait(m.Name+" is gone", func() bool {
-		ws, _, err := m.w.host().Workers(m.w.Context(), host.Selection{Names: []string{m.Worker}})
+		ws, _, err := m.w.host().Workers(m.w.Context(), worker.Selection{Names: []string{m.Worker}})
 		m.w.ok(err)
 		return ws[0].Gone()
 	})

@@ -6,16 +6,16 @@
 package caller
 
 import (
-	"context"
-
-	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
 )
 
 // Options are the dependencies of a [Finder].
 type Options struct {
 	// Dir is the state directory.
 	Dir statedir.Dir
+	// Store is the registry of the directory.
+	Store *store.Store
 	// Env is the caller's environment, KEY=VALUE.
 	Env []string
 	// Client says that the calling process serves its parent, as an MCP server does.
@@ -27,8 +27,6 @@ type Options struct {
 	// its environment and the processes above it say; empty: it serves nobody. It is for
 	// servers of workers that have no way to call themselves.
 	Worker string
-	// View reads the registry in one transaction; [io/fs.ErrNotExist] if no registry exists.
-	View func(context.Context, func(context.Context, *registry.Tx) error) error
 }
 
 // Finder identifies the caller. It holds no state, and may be used by several goroutines.

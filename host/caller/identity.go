@@ -52,7 +52,7 @@ func (f *Finder) caller(ctx context.Context) (caller team.Caller, err error) {
 	if token == "" {
 		return f.standing(ctx, ParentPID(), f.lookupEnv)
 	}
-	err = f.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = f.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		caller, err = team.ByToken(ctx, tx, HashToken(token))
 		return err
 	})
@@ -87,7 +87,7 @@ func (f *Finder) resident(ctx context.Context, run string) (team.Caller, error) 
 }
 
 func (f *Finder) inhabitant(ctx context.Context, id string) (caller team.Caller, err error) {
-	err = f.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = f.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		caller, err = team.ByWorker(ctx, tx, id)
 		return err
 	})
@@ -128,7 +128,7 @@ func (f *Finder) acting(ctx context.Context, pid int, nearest func(pid int) stri
 // record returns the record of a worker. The worker's own file says the same, but the worker can
 // write it.
 func (f *Finder) record(ctx context.Context, id string) (rec registry.Record, ok bool) {
-	err := f.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err := f.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		rec, err = tx.Get(ctx, id)
 		return err
 	})

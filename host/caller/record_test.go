@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -22,9 +25,9 @@ func TestForgedWorkerFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = reg.Close() })
-	f := New(Options{Dir: dir, View: func(ctx context.Context, view func(context.Context, *registry.Tx) error) error {
-		return reg.View(ctx, view)
-	}})
+	registered := store.New(store.Options{Dir: string(dir), Logger: hclog.NewNullLogger()})
+	t.Cleanup(func() { _ = registered.Close() })
+	f := New(Options{Dir: dir, Store: registered})
 	self, err := proc.Self()
 	if err != nil {
 		t.Fatal(err)

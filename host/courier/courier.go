@@ -172,10 +172,10 @@ func (c *courier) needed(ctx context.Context) (rec registry.Record, needed bool,
 		return rec, false, nil
 	}
 	if c.file != nil && !os.SameFile(file, c.file) {
-		c.o.opts.Reopen()
+		c.o.opts.Store.Reopen()
 	}
 	c.file = file
-	err = c.o.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = c.o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if rec, err = tx.Get(ctx, c.id); err != nil {
 			return err
 		}

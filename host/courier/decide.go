@@ -58,7 +58,7 @@ func (o *Office) Decide(ctx context.Context, e HookEvent) (answer string, ok boo
 		question := e.Question
 		e.State, e.Decided, e.Question, e.Tool, e.Command = hookstate.Working, true, "", "", ""
 		_, err := o.Hook(ctx, e)
-		tell := o.opts.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		tell := o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			return display.TellOfAnswer(ctx, tx, &rec, question, answer, who)
 		})
 		return answer, true, errors.Join(err, tell)
@@ -94,7 +94,7 @@ func (o *Office) Decide(ctx context.Context, e HookEvent) (answer string, ok boo
 }
 
 func (o *Office) recordOf(ctx context.Context, id string) (rec registry.Record, err error) {
-	err = o.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err = o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		rec, err = tx.Get(ctx, id)
 		return err
 	})

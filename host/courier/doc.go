@@ -5,8 +5,6 @@
 package courier
 
 import (
-	"context"
-
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/answers"
@@ -14,32 +12,28 @@ import (
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
-	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
 )
 
 // Options say what an [Office] needs.
 type Options struct {
 	Dir     statedir.Dir
+	Store   *store.Store
 	Plugins *backend.Plugins
 	Display *display.Reader
 	Input   *input.Sender
 	Callers *caller.Finder
 	Logger  hclog.Logger
-	// Executable is the program that becomes a courier, Env returns its environment.
+	// Executable is the program that becomes a courier, Env the caller's environment.
 	Executable string
-	Env        func() []string
+	Env        []string
 	// Rules returns the person's rules that answer questions, see [question.RulerOptions].
 	Rules func(directories []string) ([]answers.Rule, error)
 	// Notify are the stops that hooks report to leaders of teams, see [team.Stop].
 	Notify []string
 	// Quiet says that no courier is sent.
 	Quiet bool
-	// View and Change read and change the registry in one transaction; View is
-	// [io/fs.ErrNotExist] if no registry exists.
-	View, Change func(context.Context, func(context.Context, *registry.Tx) error) error
-	// Reopen has View and Change open the database that is in place now.
-	Reopen func()
 }
 
 // Office sends couriers, and holds their dependencies. Its methods may be called

@@ -104,7 +104,7 @@ func (o *Office) notify(ctx context.Context, run string, c hookstate.Claim) erro
 		n.Digest, n.Choices = c.Ask.Digest, display.DecisionLabels()
 	}
 	due := false
-	err := o.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		rec, err := tx.Get(ctx, id)
 		if err == nil && rec.Agent != "" {
 			n.Worker = rec.Name
@@ -116,7 +116,7 @@ func (o *Office) notify(ctx context.Context, run string, c hookstate.Claim) erro
 		return err
 	}
 	var teamName string
-	err = o.opts.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		teamName, err = team.Notify(ctx, tx, n, time.Now())
 		return err
 	})
@@ -171,14 +171,14 @@ func (o *Office) TakeNews(ctx context.Context, workerID string, how registry.Bro
 		news, err = team.Waiting(ctx, tx, workerID)
 		return err
 	}
-	err = o.opts.View(ctx, find)
+	err = o.opts.Store.View(ctx, find)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if err != nil || len(news) == 0 {
 		return "", err
 	}
-	err = o.opts.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := find(ctx, tx); err != nil {
 			return err
 		}

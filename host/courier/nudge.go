@@ -67,7 +67,7 @@ func (o *Office) nudge(ctx context.Context, p *backend.Peer, rec registry.Record
 // left returns the line that a crashed courier has begun to type for the agent of a worker,
 // or "".
 func (o *Office) left(ctx context.Context, id string) (line string, err error) {
-	err = o.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		n, err := tx.Nudge(ctx, id)
 		line = n.Text
 		return err
@@ -95,7 +95,7 @@ func (o *Office) finish(ctx context.Context, a *deliver.Agent, id, line string) 
 // begin records that a line is about to be typed, and returns it; empty: nothing
 // is waiting.
 func (o *Office) begin(ctx context.Context, id string) (line string, err error) {
-	err = o.opts.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		news, err := team.Waiting(ctx, tx, id)
 		if line = team.Line(news); err != nil || line == "" {
 			return err
@@ -106,7 +106,7 @@ func (o *Office) begin(ctx context.Context, id string) (line string, err error) 
 }
 
 func (o *Office) end(ctx context.Context, id string, how registry.Brought) error {
-	return o.opts.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all, _, err := team.Memberships(ctx, tx, id)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
@@ -56,7 +57,7 @@ type sleeper struct {
 }
 
 func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, err error) {
-	err = o.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all = nil
 		teams, _, err := tx.Teams(ctx)
 		if err != nil {
@@ -116,7 +117,7 @@ func (o *Office) start(ctx context.Context, id string) error {
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker that the caller runs in, see
 	// [rundir.IsHelper].
-	cmd.Env = append(o.opts.Env(),
+	cmd.Env = append(caller.WorkerEnv(o.opts.Env),
 		swarm.EnvDir+"="+string(o.opts.Dir), swarm.EnvShim+"="+rundir.CourierMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

@@ -9,9 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -65,19 +68,19 @@ func (v Verb) TakesText() bool { return v == Send || v == Answer || v == Keys }
 func (v Verb) Suits(i Item) bool {
 	switch v {
 	case Attach:
-		return i.Status == host.StatusRunning && can(i, swarm.CapAttach)
+		return i.Status == worker.StatusRunning && can(i, swarm.CapAttach)
 	case Send:
-		return i.Status == host.StatusRunning && can(i, swarm.CapInput) && (i.Stdin || hasTerminal(i))
+		return i.Status == worker.StatusRunning && can(i, swarm.CapInput) && (i.Stdin || hasTerminal(i))
 	case Keys:
-		return i.Status == host.StatusRunning && can(i, swarm.CapInput) && hasTerminal(i)
+		return i.Status == worker.StatusRunning && can(i, swarm.CapInput) && hasTerminal(i)
 	case Interrupt:
-		return i.Status == host.StatusRunning && can(i, swarm.CapInput)
+		return i.Status == worker.StatusRunning && can(i, swarm.CapInput)
 	case Answer:
 		return i.State.Urgency == Attention && i.Worker.State != nil && i.Worker.State.State == profile.Blocked
 	case Kill:
 		return !i.Gone()
 	case Respawn:
-		return i.Status != host.StatusStarting && i.Status != host.StatusUnknown
+		return i.Status != worker.StatusStarting && i.Status != worker.StatusUnknown
 	case Clean:
 		return i.Gone()
 	default:
@@ -250,14 +253,14 @@ func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 		b.begin(Doing{Text: doing}, ids...)
 		defer b.end(ids...)
 	}
-	sel := host.Selection{Names: ids}
+	sel := worker.Selection{Names: ids}
 	switch a.Verb {
 	case Send:
-		outs, err := to.Deliver(ctx, sel, host.DeliverRequest{Text: []byte(a.Text), Enter: true})
+		outs, err := to.Deliver(ctx, sel, input.DeliverRequest{Text: []byte(a.Text), Enter: true})
 		return a.sent(outs, err)
 	case Keys:
 		defer b.touch(ids...)
-		outs, err := to.Press(ctx, sel, host.KeysRequest{Keys: strings.Join(strings.Fields(a.Text), " "), Digest: a.Digest})
+		outs, err := to.Press(ctx, sel, input.KeysRequest{Keys: strings.Join(strings.Fields(a.Text), " "), Digest: a.Digest})
 		return a.sent(outs, err)
 	case Interrupt:
 		outs, err := to.Send(ctx, sel, swarm.Input{Kind: swarm.InputInterrupt})
@@ -275,15 +278,15 @@ func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 		return b.kill(ctx, to, a, sel)
 	case Respawn:
 		return a.each(func(i Item) (notes []string, err error) {
-			_, err = to.Respawn(ctx, i.ID, host.RespawnRequest{
-				Warn:   func(w host.Warning) { notes = append(notes, texts([]host.Warning{w}, nil)...) },
+			_, err = to.Respawn(ctx, i.ID, spawn.RespawnRequest{
+				Warn:   func(w worker.Warning) { notes = append(notes, texts([]worker.Warning{w}, nil)...) },
 				Notice: func(text string) { notes = append(notes, text) },
 			})
 			return notes, err
 		})
 	case Clean:
-		outs, err := to.Clean(ctx, sel, host.CleanRequest{})
-		return outcomes(a, outs, err, func(o host.CleanOutcome) Outcome {
+		outs, err := to.Clean(ctx, sel, kill.CleanRequest{})
+		return outcomes(a, outs, err, func(o kill.Outcome) Outcome {
 			return Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
 		})
 	default:
@@ -291,8 +294,8 @@ func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 	}
 }
 
-func (b *Board) kill(ctx context.Context, to Doer, a Action, sel host.Selection) []Outcome {
-	progress := func(e host.KillEvent) {
+func (b *Board) kill(ctx context.Context, to Doer, a Action, sel worker.Selection) []Outcome {
+	progress := func(e kill.Event) {
 		at := slices.IndexFunc(a.Items, func(i Item) bool { return i.Name == e.Worker })
 		switch {
 		case at < 0:
@@ -302,13 +305,13 @@ func (b *Board) kill(ctx context.Context, to Doer, a Action, sel host.Selection)
 			b.begin(Doing{Text: "killing", Deadline: e.Deadline}, a.Items[at].ID)
 		}
 	}
-	outs, err := to.Kill(ctx, sel, host.KillRequest{Progress: progress})
-	return outcomes(a, outs, err, func(o host.KillOutcome) Outcome {
+	outs, err := to.Kill(ctx, sel, kill.Request{Progress: progress})
+	return outcomes(a, outs, err, func(o kill.Outcome) Outcome {
 		return Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
 	})
 }
 
-func texts(warnings []host.Warning, notices []string) []string {
+func texts(warnings []worker.Warning, notices []string) []string {
 	var all []string
 	for _, w := range warnings {
 		all = append(all, w.Text)
@@ -319,8 +322,8 @@ func texts(warnings []host.Warning, notices []string) []string {
 	return append(all, notices...)
 }
 
-func (a Action) sent(outs []host.SendOutcome, err error) []Outcome {
-	return outcomes(a, outs, err, func(o host.SendOutcome) Outcome {
+func (a Action) sent(outs []input.Outcome, err error) []Outcome {
+	return outcomes(a, outs, err, func(o input.Outcome) Outcome {
 		out := Outcome{Name: o.Worker.Name, Err: o.Err}
 		if o.Pending {
 			out.Notes = []string{"it has not read all of it yet"}

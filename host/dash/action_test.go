@@ -9,12 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func item(w host.Worker) Item { return Item{Worker: w, State: stateOf(&w, false)} }
+func item(w worker.Worker) Item { return Item{Worker: w, State: stateOf(&w, false)} }
 
 func TestLine(t *testing.T) {
 	t.Parallel()
@@ -38,7 +39,7 @@ func TestLine(t *testing.T) {
 func TestSuits(t *testing.T) {
 	t.Parallel()
 	asks := running("asks")
-	asks.State = &host.AgentState{State: profile.Blocked}
+	asks.State = &worker.AgentState{State: profile.Blocked}
 	process := running("process")
 	process.Can = []swarm.Capability{swarm.CapInput, swarm.CapStdin, swarm.CapSignal}
 	reads := process
@@ -48,7 +49,7 @@ func TestSuits(t *testing.T) {
 	mute := running("mute")
 	mute.Can = []swarm.Capability{}
 	for name, c := range map[string]struct {
-		w    host.Worker
+		w    worker.Worker
 		want []Verb
 	}{
 		"running": {running("a"), []Verb{Attach, Send, Keys, Interrupt, Kill, Respawn}},
@@ -58,7 +59,7 @@ func TestSuits(t *testing.T) {
 		"tmux":    {tmux, []Verb{Attach, Send, Keys, Interrupt, Kill, Respawn}},
 		"mute":    {mute, []Verb{Kill, Respawn}},
 		"ended":   {ended("a", 1, swarm.CauseExited), []Verb{Respawn, Clean}},
-		"unknown": {host.Worker{Status: host.StatusUnknown}, []Verb{Kill}},
+		"unknown": {worker.Worker{Status: worker.StatusUnknown}, []Verb{Kill}},
 	} {
 		var got []Verb
 		for _, v := range Verbs {
@@ -79,7 +80,7 @@ func TestRisk(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	works := running("alice")
-	works.State = &host.AgentState{State: profile.Working, Since: now.Add(-3 * time.Minute)}
+	works.State = &worker.AgentState{State: profile.Working, Since: now.Add(-3 * time.Minute)}
 	all := []Item{item(running("make")), item(works), item(ended("old", 1, swarm.CauseExited))}
 	want := []string{"alice is at work (3m): its turn is lost"}
 	if diff := cmp.Diff(want, Action{Verb: Kill, Items: all}.Risk(now)); diff != "" {
@@ -129,7 +130,7 @@ func TestRefusals(t *testing.T) {
 	killed := ended("done", -1, swarm.CauseKilled)
 	for _, c := range []struct {
 		v    Verb
-		w    host.Worker
+		w    worker.Worker
 		want string
 	}{
 		{Keys, ended("done", 0, swarm.CauseExited), "cannot send keys to 'done': it has ended (exited 0)"},
@@ -140,7 +141,7 @@ func TestRefusals(t *testing.T) {
 		{Attach, process, "cannot attach to 'process': it has no terminal"},
 		{Answer, process, "cannot answer 'process': its agent asks nothing"},
 		{Interrupt, mute, "cannot interrupt 'mute': its backend 'mime' takes no input"},
-		{Respawn, host.Worker{Name: "far", Status: host.StatusUnknown}, "cannot respawn 'far': it is unknown"},
+		{Respawn, worker.Worker{Name: "far", Status: worker.StatusUnknown}, "cannot respawn 'far': it is unknown"},
 	} {
 		if i := item(c.w); c.v.Suits(i) || c.v.Refusal(i) != c.want {
 			t.Errorf("%q, want %q", c.v.Refusal(i), c.want)
@@ -161,17 +162,17 @@ type doing struct {
 	err    error
 }
 
-func (d *doing) Kill(_ context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error) {
-	req.Progress(host.KillEvent{Worker: "a", Deadline: time.Unix(100, 0)})
+func (d *doing) Kill(_ context.Context, sel worker.Selection, req kill.Request) ([]kill.Outcome, error) {
+	req.Progress(kill.Event{Worker: "a", Deadline: time.Unix(100, 0)})
 	<-d.killed
-	return []host.KillOutcome{{Worker: host.Worker{Name: "a"}, Err: d.err, Warnings: []host.Warning{{Text: "careful", Hint: "the worktree is /w"}}}}, nil
+	return []kill.Outcome{{Worker: worker.Worker{Name: "a"}, Err: d.err, Warnings: []worker.Warning{{Text: "careful", Hint: "the worktree is /w"}}}}, nil
 }
 
 // TestDo: the board shows a kill while it is under way.
 func TestDo(t *testing.T) {
 	t.Parallel()
 	b := New(Options{})
-	b.put([]host.Worker{running("a")}, true)
+	b.put([]worker.Worker{running("a")}, true)
 	to := &doing{killed: make(chan struct{}), err: errors.New("no")}
 	done := make(chan []Outcome)
 	changed := make(chan struct{}, 10)

@@ -11,16 +11,22 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Item is a worker on the board.
 type Item struct {
-	host.Worker
+	worker.Worker
 	State State
 	// Doing is what a person has asked for and is not done yet; its zero value: nothing.
 	Doing Doing
@@ -226,9 +232,9 @@ func signal(to chan struct{}) {
 
 func (b *Board) refresh(ctx context.Context) {
 	b.mu.Lock()
-	sel := host.Selection{States: true}
+	sel := worker.Selection{States: true}
 	for id, i := range b.items {
-		if b.undone && i.Status == host.StatusStarting {
+		if b.undone && i.Status == worker.StatusStarting {
 			b.stale[id] = true
 		}
 	}
@@ -246,9 +252,9 @@ func (b *Board) refresh(ctx context.Context) {
 		return
 	}
 	ws, warnings, err := b.opts.Host.Workers(ctx, sel)
-	if errors.Is(err, host.ErrNotFound) && !sel.All {
+	if errors.Is(err, store.ErrNotFound) && !sel.All {
 		// One of them is gone, which says nothing of the others.
-		sel = host.Selection{All: true, States: true}
+		sel = worker.Selection{All: true, States: true}
 		ws, warnings, err = b.opts.Host.Workers(ctx, sel)
 	}
 	if ctx.Err() != nil {
@@ -273,7 +279,7 @@ func (b *Board) refresh(ctx context.Context) {
 }
 
 // put takes the answer of the host. all says that it names every worker.
-func (b *Board) put(ws []host.Worker, all bool) {
+func (b *Board) put(ws []worker.Worker, all bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.read = true
@@ -299,7 +305,7 @@ func (b *Board) restarts() []string {
 	defer b.mu.Unlock()
 	var ids []string
 	for id, i := range b.items {
-		if i.Status != host.StatusRunning || i.Restart.When == swarm.RestartNo {
+		if i.Status != worker.StatusRunning || i.Restart.When == swarm.RestartNo {
 			continue
 		}
 		if i.PID == 0 || i.Restarts > 0 && time.Since(i.Started) < i.Restart.OrDefault().Window {
@@ -452,28 +458,28 @@ func byQuestion(a, b Item) int {
 
 // Source tells which workers there are, and when they change.
 type Source interface {
-	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
+	Workers(ctx context.Context, sel worker.Selection) ([]worker.Worker, []string, error)
 	Watch(ctx context.Context, req watch.Request) error
 }
 
 // Reader returns what a worker writes and shows.
 type Reader interface {
 	Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error
-	Peek(ctx context.Context, name string, lines int) (host.Peek, error)
+	Peek(ctx context.Context, name string, lines int) (display.Peek, error)
 }
 
 // Doer carries out verbs.
 type Doer interface {
-	Deliver(ctx context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error)
-	Send(ctx context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error)
-	Press(ctx context.Context, sel host.Selection, req host.KeysRequest) ([]host.SendOutcome, error)
+	Deliver(ctx context.Context, sel worker.Selection, req input.DeliverRequest) ([]input.Outcome, error)
+	Send(ctx context.Context, sel worker.Selection, in swarm.Input) ([]input.Outcome, error)
+	Press(ctx context.Context, sel worker.Selection, req input.KeysRequest) ([]input.Outcome, error)
 	Answer(ctx context.Context, name string, r deliver.Reply) (deliver.Answered, error)
-	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
-	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
-	Clean(ctx context.Context, sel host.Selection, req host.CleanRequest) ([]host.CleanOutcome, error)
+	Kill(ctx context.Context, sel worker.Selection, req kill.Request) ([]kill.Outcome, error)
+	Respawn(ctx context.Context, name string, req spawn.RespawnRequest) (worker.Worker, error)
+	Clean(ctx context.Context, sel worker.Selection, req kill.CleanRequest) ([]kill.Outcome, error)
 }
 
-// Host is what every dashboard asks. A [host.Host] is one.
+// Host is what every dashboard asks, see [PartsOf].
 type Host interface {
 	Source
 	Reader

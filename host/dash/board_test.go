@@ -12,17 +12,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // fake is a host whose workers a test changes.
 type fake struct {
 	mu      sync.Mutex
-	workers []host.Worker
+	workers []worker.Worker
 	// asked are the selections of the calls so far; all is "*".
 	asked  [][]string
 	events chan history.Event
@@ -30,11 +31,11 @@ type fake struct {
 	stopped chan string
 }
 
-func newFake(ws ...host.Worker) *fake {
+func newFake(ws ...worker.Worker) *fake {
 	return &fake{workers: ws, events: make(chan history.Event), stopped: make(chan string)}
 }
 
-func (f *fake) Workers(_ context.Context, sel host.Selection) (ws []host.Worker, _ []string, _ error) {
+func (f *fake) Workers(_ context.Context, sel worker.Selection) (ws []worker.Worker, _ []string, _ error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if sel.All {
@@ -44,9 +45,9 @@ func (f *fake) Workers(_ context.Context, sel host.Selection) (ws []host.Worker,
 	slices.Sort(sel.Names)
 	f.asked = append(f.asked, sel.Names)
 	for _, id := range sel.Names {
-		i := slices.IndexFunc(f.workers, func(w host.Worker) bool { return w.ID == id })
+		i := slices.IndexFunc(f.workers, func(w worker.Worker) bool { return w.ID == id })
 		if i < 0 {
-			return nil, nil, &host.NotFoundError{Name: id}
+			return nil, nil, &store.NotFoundError{Name: id}
 		}
 		ws = append(ws, f.workers[i])
 	}
@@ -70,9 +71,9 @@ func (f *fake) Watch(ctx context.Context, req watch.Request) error {
 }
 
 // set replaces a worker, and tells of it.
-func (f *fake) set(w host.Worker) {
+func (f *fake) set(w worker.Worker) {
 	f.mu.Lock()
-	f.workers = slices.DeleteFunc(f.workers, func(o host.Worker) bool { return o.Name == w.Name })
+	f.workers = slices.DeleteFunc(f.workers, func(o worker.Worker) bool { return o.Name == w.Name })
 	f.workers = append(f.workers, w)
 	f.mu.Unlock()
 	f.events <- history.Event{ID: w.ID}
@@ -86,12 +87,12 @@ func (f *fake) calls() [][]string {
 	return asked
 }
 
-func running(name string) host.Worker {
-	return host.Worker{ID: "id-" + name, Name: name, Status: host.StatusRunning, PID: 7}
+func running(name string) worker.Worker {
+	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusRunning, PID: 7}
 }
 
-func ended(name string, code int, cause swarm.Cause) host.Worker {
-	return host.Worker{ID: "id-" + name, Name: name, Status: host.StatusStopped, Exit: &swarm.Exit{Code: code, Cause: cause}}
+func ended(name string, code int, cause swarm.Cause) worker.Worker {
+	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusStopped, Exit: &swarm.Exit{Code: code, Cause: cause}}
 }
 
 func names(s Snapshot) (names []string) {
@@ -135,8 +136,8 @@ func TestBoard(t *testing.T) {
 		}
 		// The shim of the other one is killed, and what it started lives on.
 		f.mu.Lock()
-		i := slices.IndexFunc(f.workers, func(w host.Worker) bool { return w.Name == "a" })
-		f.workers[i].Status = host.StatusLost
+		i := slices.IndexFunc(f.workers, func(w worker.Worker) bool { return w.Name == "a" })
+		f.workers[i].Status = worker.StatusLost
 		f.mu.Unlock()
 		f.stopped <- "id-a"
 		time.Sleep(time.Second)
@@ -226,7 +227,7 @@ func TestManyChanges(t *testing.T) {
 
 func TestStates(t *testing.T) {
 	t.Parallel()
-	agent := func(s host.AgentState) host.Worker {
+	agent := func(s worker.AgentState) worker.Worker {
 		w := running("a")
 		w.State = &s
 		return w
@@ -238,20 +239,20 @@ func TestStates(t *testing.T) {
 	done := ended("a", 1, swarm.CauseExited)
 	done.Completion = &swarm.Completion{}
 	for _, c := range []struct {
-		w       host.Worker
+		w       worker.Worker
 		word    string
 		urgency Urgency
 	}{
 		{running("a"), "running", Running},
-		{host.Worker{Status: host.StatusStarting}, "starting", Running},
-		{host.Worker{Status: host.StatusLost}, "lost", Lost},
-		{host.Worker{Status: host.StatusUnknown}, "unknown", Lost},
-		{host.Worker{Status: host.StatusStopped}, "exit unknown", Failed},
-		{agent(host.AgentState{State: profile.Blocked}), "blocked", Attention},
-		{agent(host.AgentState{State: profile.Broken, Broken: "API error"}), "broken", Attention},
-		{agent(host.AgentState{State: profile.Limited}), "limited", Attention},
-		{agent(host.AgentState{State: profile.Background}), "background", Running},
-		{agent(host.AgentState{State: profile.Working}), "working", Running},
+		{worker.Worker{Status: worker.StatusStarting}, "starting", Running},
+		{worker.Worker{Status: worker.StatusLost}, "lost", Lost},
+		{worker.Worker{Status: worker.StatusUnknown}, "unknown", Lost},
+		{worker.Worker{Status: worker.StatusStopped}, "exit unknown", Failed},
+		{agent(worker.AgentState{State: profile.Blocked}), "blocked", Attention},
+		{agent(worker.AgentState{State: profile.Broken, Broken: "API error"}), "broken", Attention},
+		{agent(worker.AgentState{State: profile.Limited}), "limited", Attention},
+		{agent(worker.AgentState{State: profile.Background}), "background", Running},
+		{agent(worker.AgentState{State: profile.Working}), "working", Running},
 		{ended("a", 0, swarm.CauseExited), "exited 0", Ended},
 		{ended("a", 2, swarm.CauseExited), "exited 2", Failed},
 		{ended("a", 2, swarm.CauseCrashLoop), "crash loop", CrashLoop},
@@ -271,11 +272,11 @@ func TestQuestionsComeFirst(t *testing.T) {
 	t.Parallel()
 	asks := func(name string, since time.Time) Item {
 		w := running(name)
-		w.State = &host.AgentState{State: profile.Blocked, Since: since}
+		w.State = &worker.AgentState{State: profile.Blocked, Since: since}
 		return Item{Worker: w, State: stateOf(&w, false)}
 	}
 	broken := running("a")
-	broken.State = &host.AgentState{State: profile.Idle, Broken: "API error"}
+	broken.State = &worker.AgentState{State: profile.Idle, Broken: "API error"}
 	items := []Item{
 		{Worker: running("b"), State: State{Urgency: Running}},
 		{Worker: broken, State: stateOf(&broken, false)},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -125,9 +126,9 @@ func factsOf(d host.Details) []Fact {
 	if r := w.Restart.OrDefault(); r.When != swarm.RestartNo {
 		add("Restarts", false, fmt.Sprintf("%s, %d so far; at most %d within %s", r.When, w.Restarts, r.Budget, r.Window))
 	}
-	add("Limits", false, host.LimitsText(w.Limits))
+	add("Limits", false, worker.LimitsText(w.Limits))
 	add("Unenforced", false, w.Unenforced)
-	add("Sandbox", true, host.SandboxText(w.Sandbox))
+	add("Sandbox", true, worker.SandboxText(w.Sandbox))
 	add("Kill", false, killOf(w.Kill))
 	if w.Workspace != nil {
 		add("Worktree", true, w.Workspace.Location())

@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -27,8 +27,8 @@ func (o output) Logs(_ context.Context, _ string, _ swarm.OutputOptions, each fu
 	return nil
 }
 
-func (o output) Peek(context.Context, string, int) (host.Peek, error) {
-	return host.Peek{Lines: []string{"a\tb\u202e"}, Screen: true}, nil
+func (o output) Peek(context.Context, string, int) (display.Peek, error) {
+	return display.Peek{Lines: []string{"a\tb\u202e"}, Screen: true}, nil
 }
 
 func TestFollow(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strconv"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -17,7 +17,7 @@ func (v Verb) Refusal(i Item) string {
 
 func (v Verb) obstacle(i Item) string {
 	switch {
-	case v == Clean && i.Status == host.StatusLost && len(i.Survivors) == 0:
+	case v == Clean && i.Status == worker.StatusLost && len(i.Survivors) == 0:
 		return i.Perhaps() + "; 'swarm clean --forget' removes its record"
 	case v == Clean:
 		return "it has not ended; kill it first"
@@ -25,7 +25,7 @@ func (v Verb) obstacle(i Item) string {
 		return "it has already ended"
 	case i.Gone():
 		return "it has ended (" + condition.Of(i.Worker).Text + ")"
-	case i.Status != host.StatusRunning:
+	case i.Status != worker.StatusRunning:
 		return "it is " + condition.Of(i.Worker).Text
 	case v == Answer:
 		return "its agent asks nothing"

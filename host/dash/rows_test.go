@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -26,13 +26,13 @@ func lines(rows []Row) (lines []string) {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	b := New(Options{})
-	tagged := func(w host.Worker, tags ...string) host.Worker {
+	tagged := func(w worker.Worker, tags ...string) worker.Worker {
 		w.Tags = tags
 		return w
 	}
 	cat := running("cat")
 	cat.Command = []string{"make", "watch"}
-	b.put([]host.Worker{
+	b.put([]worker.Worker{
 		tagged(running("ant"), "api"), tagged(ended("bee", 3, swarm.CauseExited), "web"), cat,
 		tagged(running("dog"), "api", "web"),
 	}, true)
@@ -81,7 +81,7 @@ func TestNames(t *testing.T) {
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	b := New(Options{})
-	b.put([]host.Worker{running("ant"), ended("bee", 3, swarm.CauseExited)}, true)
+	b.put([]worker.Worker{running("ant"), ended("bee", 3, swarm.CauseExited)}, true)
 	b.See("id-bee")
 	s := b.Snapshot()
 	if diff := cmp.Diff([]string{"ant", "bee"}, names(s)); diff != "" {
@@ -98,7 +98,7 @@ func TestSeen(t *testing.T) {
 func TestFiguresKept(t *testing.T) {
 	t.Parallel()
 	b := New(Options{})
-	b.put([]host.Worker{running("a")}, true)
+	b.put([]worker.Worker{running("a")}, true)
 	for i := range FiguresKept + 5 {
 		b.Measured(map[string]Figure{"id-a": {Memory: int64(i)}, "id-gone": {}})
 	}

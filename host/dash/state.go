@@ -3,8 +3,8 @@ package dash
 import (
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // Urgency says how much a worker needs a person. The lowest comes first.
@@ -60,7 +60,7 @@ type State struct {
 
 // stateOf returns the state of a worker, in the words of [condition.Of]. seen says that a
 // person has seen its end.
-func stateOf(w *host.Worker, seen bool) State {
+func stateOf(w *worker.Worker, seen bool) State {
 	c := condition.Of(*w)
 	s := State{Word: c.Text, Since: c.Since, Urgency: urgencyOf(c.Kind)}
 	if s.Urgency == Failed && seen {

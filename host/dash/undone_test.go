@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // unsteady is a host whose reads can fail, or wait, and whose registry changes without events.
@@ -24,7 +24,7 @@ type unsteady struct {
 	err  error
 }
 
-func (u *unsteady) Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error) {
+func (u *unsteady) Workers(ctx context.Context, sel worker.Selection) ([]worker.Worker, []string, error) {
 	u.mu.Lock()
 	slow, err := u.slow, u.err
 	u.mu.Unlock()
@@ -57,7 +57,7 @@ func (u *unsteady) do(f func()) {
 	f()
 }
 
-func inBubble(t *testing.T, f func(t *testing.T, u *unsteady, b *Board), ws ...host.Worker) {
+func inBubble(t *testing.T, f func(t *testing.T, u *unsteady, b *Board), ws ...worker.Worker) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		u := &unsteady{fake: newFake(ws...), changed: make(chan bool)}
@@ -73,8 +73,8 @@ func inBubble(t *testing.T, f func(t *testing.T, u *unsteady, b *Board), ws ...h
 	})
 }
 
-func starting(name string) host.Worker {
-	return host.Worker{ID: "id-" + name, Name: name, Status: host.StatusStarting}
+func starting(name string) worker.Worker {
+	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusStarting}
 }
 
 // TestUndone: a worker whose spawn is undone is gone at once, although no event tells of it,

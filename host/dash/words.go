@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -29,13 +29,13 @@ func (i Item) Condition(now time.Time) (c condition.Condition, doing string) {
 func (i Item) Remark() string {
 	w := i.Worker
 	switch {
-	case w.Status == host.StatusRunning && w.State != nil:
+	case w.Status == worker.StatusRunning && w.State != nil:
 		return cmp.Or(w.State.Question, w.State.Reason, w.State.Broken)
 	case w.Completion != nil:
 		return w.Completion.Summary
-	case w.Status == host.StatusStopped && w.Exit != nil:
+	case w.Status == worker.StatusStopped && w.Exit != nil:
 		return w.Exit.Reason
-	case w.Status == host.StatusRunning:
+	case w.Status == worker.StatusRunning:
 		return ""
 	default:
 		return w.Reason
@@ -45,7 +45,7 @@ func (i Item) Remark() string {
 // Dialog returns the whole of what the agent of a worker asks; its zero value if it asks
 // nothing, or if its screen does not show it.
 func (i Item) Dialog() profile.Dialog {
-	if s := i.Worker.State; s != nil && s.State == profile.Blocked && i.Status == host.StatusRunning {
+	if s := i.Worker.State; s != nil && s.State == profile.Blocked && i.Status == worker.StatusRunning {
 		return s.Dialog
 	}
 	return profile.Dialog{}
@@ -94,7 +94,7 @@ func ToneOf(e history.Event) condition.Tone {
 
 // Series returns the known figures of a worker that runs, the oldest first.
 func (i Item) Series() (cpus, memories []float64) {
-	if i.Status != host.StatusRunning {
+	if i.Status != worker.StatusRunning {
 		return nil, nil
 	}
 	for _, f := range i.Figures {

@@ -25,7 +25,7 @@ type Options struct {
 	Roster  *roster.Roster
 	Logger  hclog.Logger
 	// Profiles returns the profiles of agents.
-	Profiles func() (*profile.Set, error)
+	Profiles *profile.Loader
 }
 
 // Reader reads what workers show. Its methods may be called at the same time.
@@ -39,7 +39,7 @@ func (d *Reader) ProfileOf(rec *registry.Record) *profile.Profile {
 	if rec.Profile == profile.None {
 		return nil
 	}
-	set, err := d.opts.Profiles()
+	set, err := d.opts.Profiles.Load()
 	if err != nil {
 		d.opts.Logger.Debug("profiles are left out", "error", err)
 	}
@@ -54,7 +54,7 @@ func (d *Reader) CheckProfile(name string) error {
 	if name == "" || name == profile.None {
 		return nil
 	}
-	set, err := d.opts.Profiles()
+	set, err := d.opts.Profiles.Load()
 	if set.Named(name) != nil {
 		return nil
 	}

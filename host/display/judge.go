@@ -69,7 +69,7 @@ func (d *Reader) front(p *profile.Profile, main proc.Identity, claim *hookstate.
 	if err != nil || m.Foreground == 0 {
 		return ""
 	}
-	set, _ := d.opts.Profiles()
+	set, _ := d.opts.Profiles.Load()
 	reporterGone := claim != nil && claim.Main == main && claim.Agent != main && !claim.Agent.Alive()
 	if !reporterGone && !isShell(set, proc.Args(m.Foreground)) {
 		return "" // after two reads for each agent, and none of other processes

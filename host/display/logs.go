@@ -67,6 +67,9 @@ func (e *NoRunError) Error() string {
 // Logs calls each for every piece of output of one worker, running or ended, and
 // returns an error of each as it is.
 func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error {
+	if o.Follow {
+		d.opts.Store.SayIfSlow()
+	}
 	recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return err
@@ -79,6 +82,9 @@ func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, e
 // separated, unless its end takes long. The output of a worker that can't be read ends with
 // an error; that of the others goes on. Nothing is called at the same time.
 func (d *Reader) LogsOf(ctx context.Context, sel worker.Selection, req LogsRequest, each func(name string, o swarm.Output) error) (warnings []string, err error) {
+	if req.Output.Follow {
+		d.opts.Store.SayIfSlow()
+	}
 	recs, warnings, err := d.opts.Roster.See(ctx, sel)
 	if err != nil {
 		return warnings, err

@@ -50,6 +50,7 @@ func (r ReadyRequest) ready(lines []string) bool {
 // it asks something first, an [ErrBroken] if it shows an error, and a [worker.ErrEnded] if
 // it ends before. It writes nothing.
 func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) error {
+	d.opts.Store.SayIfSlow()
 	if r.Timeout <= 0 {
 		r.Timeout = DefaultReadyTimeout
 	}

@@ -88,6 +88,22 @@ func (d *Reader) States(ctx context.Context, recs []registry.Record) map[string]
 	return states
 }
 
+// StatesOf returns the states of the running workers with these ids that have a profile, by id.
+func (d *Reader) StatesOf(ctx context.Context, ids []string) (map[string]*worker.AgentState, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	reg, err := d.opts.Store.Reading(ctx)
+	if err != nil || reg == nil {
+		return nil, err
+	}
+	recs, _, err := reg.Read(ctx, registry.Query{Names: ids})
+	if err != nil {
+		return nil, err
+	}
+	return d.States(ctx, slices.DeleteFunc(recs, func(r registry.Record) bool { return !r.IsRunning() })), nil
+}
+
 // Shows returns what the screens of workers that run mean for their agents.
 func (d *Reader) Shows(ctx context.Context, recs []registry.Record) map[string]team.Status {
 	shown := make(map[string]team.Status)

@@ -111,10 +111,16 @@ func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text st
 	}
 }
 
-// TellOfLoop writes into the history what the loop of a ralph worker tells, such as
+// RecordLoop records the state of a ralph worker's loop in the history, such as
 // [history.Blocked]. The id is the worker's. It writes nothing if the last event of
 // these kinds says the same.
-func TellOfLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Kind, text string) error {
+func (d *Reader) RecordLoop(ctx context.Context, id string, kind history.Kind, text string) error {
+	return d.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		return recordLoop(ctx, tx, id, kind, text)
+	})
+}
+
+func recordLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Kind, text string) error {
 	rec, err := tx.Get(ctx, id)
 	if err != nil {
 		return err

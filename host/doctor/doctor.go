@@ -67,13 +67,14 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	d.runDirs(ctx, recs, ok)
 	if ok {
 		d.workers(ctx, recs)
-		d.findings = append(d.findings, o.Couriers(recs)...)
+		d.couriers(recs)
+		d.servers(recs)
 		d.saved(ctx)
 	}
 	d.limits(ctx, ok)
 	d.sandboxes(ctx)
 	d.shim()
-	d.findings = append(d.findings, o.Profiles()...)
+	d.profiles()
 	d.plugins(ctx, recs)
 	return d.findings, ctx.Err()
 }
@@ -303,7 +304,7 @@ func (d *examiner) workers(ctx context.Context, recs []registry.Record) {
 }
 
 func (d *examiner) saved(ctx context.Context) {
-	works, err := d.opts.Saved(ctx)
+	works, _, err := d.opts.Saved.List(ctx)
 	switch {
 	case err != nil:
 		d.find(SeverityNote, "saved work", "", "cannot be counted: %v", err)

@@ -50,9 +50,14 @@ func lacks(p pluginadmin.Status) bool {
 	return p.Kind != "" && (!p.Local || errors.Is(p.Err, swarm.ErrUnavailable))
 }
 
+func (d *examiner) configured(name string) bool {
+	_, configured := d.opts.Settings[name]
+	return configured
+}
+
 // uses reports whether a plugin was asked for, or a worker was made with it.
 func (d *examiner) uses(recs []registry.Record, name string) bool {
-	return d.opts.Configured(name) || slices.Contains(d.opts.Wanted, name) || slices.ContainsFunc(recs, func(r registry.Record) bool {
+	return d.configured(name) || slices.Contains(d.opts.Wanted, name) || slices.ContainsFunc(recs, func(r registry.Record) bool {
 		if r.Ask != nil {
 			return r.Backend == name || r.Ask.Plugin == name
 		}
@@ -68,7 +73,7 @@ func (d *examiner) mendPlugin(p pluginadmin.Status) string {
 		return "see to what it needs; the other plugins work without it"
 	case p.Installed != nil, p.Path == "" && len(p.Versions) > 0:
 		return fmt.Sprintf("'swarm plugin verify %s' shows what was changed; install it again, or remove it with 'swarm plugin remove'", p.Name)
-	case d.opts.Configured(p.Name):
+	case d.configured(p.Name):
 		return fmt.Sprintf("see to it, or to [plugins.%s] in the config; 'swarm config show' tells where that is", p.Name)
 	}
 	return "see to it, or remove " + p.Path

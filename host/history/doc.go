@@ -6,8 +6,6 @@
 package history
 
 import (
-	"context"
-
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/backend"
@@ -21,9 +19,8 @@ type Options struct {
 	Store   *store.Store
 	Plugins *backend.Plugins
 	Logger  hclog.Logger
-	// Stranded records the ends of agents whose workers are gone, but for the workers
-	// that the call is about.
-	Stranded func(ctx context.Context, busy func(id string) bool) error
+	// Warn receives what the user should know.
+	Warn func(text string)
 }
 
 // History writes the history of one state directory. Methods may be called at the same

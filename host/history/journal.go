@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
@@ -19,23 +18,7 @@ import (
 const (
 	// journalBatch is how many entries are recorded in one change.
 	journalBatch = 500
-	// reconcileLimit is how long a call may spend on what others left behind.
-	reconcileLimit = 10 * time.Second
 )
-
-// Reconcile records the journal entries of shims since the last changing call, and tidies
-// up. Its cost does not depend on the number of workers. It runs beside the main work,
-// which it neither delays nor makes fail. busy are the workers that the call itself is
-// about.
-//
-// A killed shim makes no entry, and neither does a worker without a shim: package watch
-// finds their ends, and so do calls on them.
-func (h *History) Reconcile(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
-	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
-	defer cancel()
-	h.warnIf(h.Drain(ctx, reg, busy), "the events of workers can't be recorded")
-	h.tidy(ctx, reg, busy)
-}
 
 // Drain records what the entries of the journal tell and removes the entries.
 func (h *History) Drain(ctx context.Context, reg *registry.Registry, busy func(id string) bool) error {
@@ -120,20 +103,6 @@ func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names 
 		}
 	}
 	return err
-}
-
-// tidy removes expired workers and the run directories of removed ones, and records the
-// ends of agents whose workers are gone. busy is as in [History.Reconcile].
-func (h *History) tidy(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
-	_, _, err := h.Expire(ctx, reg, time.Now())
-	h.warnIf(err, "expired workers can't be removed")
-	_, err = h.DropRunDirs(ctx, reg)
-	h.warnIf(err, "run directories can't be removed")
-	stranded, err := reg.AnyStranded(ctx)
-	if stranded {
-		err = h.opts.Stranded(ctx, busy)
-	}
-	h.warnIf(err, "the ends of agents can't be recorded")
 }
 
 // CatchUp asks a backend for the workers of a group and records what is new.

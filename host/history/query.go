@@ -13,11 +13,14 @@ import (
 // Query says which events to read.
 type Query = registry.EventQuery
 
-// Read returns the events that the query selects, the oldest first. It writes nothing:
-// an end that nobody recorded yet is not among them. A worker's history may outlive the
+// Events returns the events that the query selects, the oldest first. It writes nothing:
+// an end that is not recorded yet is not among them. A worker's history may outlive the
 // worker; one that the history and the registry do not know is a [store.NotFoundError].
-// reg is nil if no registry was ever made.
-func Read(ctx context.Context, reg *registry.Registry, q Query) ([]Event, error) {
+func (h *History) Events(ctx context.Context, q Query) ([]Event, error) {
+	reg, err := h.opts.Store.Reading(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if reg == nil {
 		return nil, unknown(q)
 	}
@@ -70,8 +73,17 @@ func Departed(ctx context.Context, reg *registry.Registry, name string) (rec reg
 	return rec, nil
 }
 
-// Each is like [Read] for any number of events: it calls each with one after the other.
-func Each(ctx context.Context, reg *registry.Registry, q Query, each func(Event) error) error {
+// EachEvent is like [History.Events] for any number of events: it calls each with one after the
+// other.
+func (h *History) EachEvent(ctx context.Context, q Query, each func(Event) error) error {
+	reg, err := h.opts.Store.Reading(ctx)
+	if err != nil {
+		return err
+	}
+	return eachEvent(ctx, reg, q, each)
+}
+
+func eachEvent(ctx context.Context, reg *registry.Registry, q Query, each func(Event) error) error {
 	if reg == nil {
 		return unknown(q)
 	}
@@ -90,11 +102,11 @@ func Each(ctx context.Context, reg *registry.Registry, q Query, each func(Event)
 	return err
 }
 
-// Follow calls each with the events in a state directory that the query selects, and
-// then with those that follow as they are written, until ctx ends or each returns an error.
-// It calls warn if events were removed before it read them.
-func Follow(ctx context.Context, dir string, q Query, each func(Event) error, warn func(text string)) error {
-	f, err := NewFollower(dir, warn)
+// FollowEvents calls each with the events that the query selects, and then with those that
+// follow as they are written, until ctx ends or each returns an error. It warns if events were
+// removed before it read them.
+func (h *History) FollowEvents(ctx context.Context, q Query, each func(Event) error) error {
+	f, err := NewFollower(string(h.opts.Dir), h.opts.Warn)
 	if err != nil {
 		return err
 	}
@@ -159,7 +171,7 @@ func (f *Follower) first(ctx context.Context, q Query, each func(Event) error) e
 		return err
 	}
 	f.last = max(last, q.After)
-	return Each(ctx, f.reg, q, f.read(each))
+	return eachEvent(ctx, f.reg, q, f.read(each))
 }
 
 // read returns a function that notes how far the events were read, and calls each.

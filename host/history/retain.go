@@ -3,11 +3,9 @@ package history
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/store"
 )
 
 // expiry returns the time at which an ended worker is to be removed, zero if never.
@@ -87,39 +85,6 @@ func (h *History) Vacated(ctx context.Context, reg *registry.Registry, rec regis
 	return errors.Is(err, registry.ErrNotFound)
 }
 
-// WithoutEnded writes the ends of the ephemeral workers among recs that have ended and
-// whose end nobody wrote yet, and leaves them out: they are gone. If the workers were
-// named, the first of those is a [store.NotFoundError].
-func (h *History) WithoutEnded(ctx context.Context, recs []registry.Record, named bool) ([]registry.Record, error) {
-	gs := h.opts.Plugins.Groups(recs, func(r registry.Record) bool {
-		return r.State == registry.Running && r.IsEphemeral() && h.Stale(&r)
-	})
-	if len(gs) == 0 {
-		return recs, nil
-	}
-	reg, err := h.opts.Store.Writing(ctx)
-	if err != nil {
-		h.warnIf(err, "the ends of workers can't be recorded")
-		return recs, nil // the caller can do without
-	}
-	var gone []registry.Record
-	for _, g := range gs {
-		published, err := h.CatchUp(ctx, reg, g)
-		h.warnIf(err, "the ends of workers can't be recorded", "backend", g.Name)
-		for _, t := range published {
-			// A worker that has completed may still run, and can be killed.
-			if t.Removed && t.Record.State == registry.Stopped {
-				gone = append(gone, t.Record)
-			}
-		}
-	}
-	if len(gone) > 0 && named {
-		return nil, &store.NotFoundError{Name: gone[0].Name}
-	}
-	h.tidy(ctx, reg, func(id string) bool { return registry.IndexOf(recs, id) >= 0 })
-	return slices.DeleteFunc(recs, func(r registry.Record) bool { return registry.IndexOf(gone, r.ID) >= 0 }), nil
-}
-
 // Leave deletes a record in a change. Its workspace stays, which an event tells; its run
 // directories are removed once no shim uses them.
 func Leave(ctx context.Context, tx *registry.Tx, rec *registry.Record, events ...registry.Event) error {
@@ -145,10 +110,19 @@ func LeaveWorkspace(ctx context.Context, tx *registry.Tx, rec *registry.Record, 
 	return err
 }
 
-// RemoveEvents removes the events that happened before a time, see
-// [registry.Registry.RemoveEvents], and gives the room that they took back to the file system.
+// RemoveEvents is [History.Trim] in the registry of this history, if there is one.
+func (h *History) RemoveEvents(ctx context.Context, before time.Time) (removed int, err error) {
+	reg, err := h.opts.Store.Changing(ctx)
+	if err != nil || reg == nil {
+		return 0, err
+	}
+	return h.Trim(ctx, reg, before)
+}
+
+// Trim removes the events that happened before a time, see
+// [registry.Registry.RemoveEvents], and gives the space that they took back to the file system.
 // The end of a worker with a run directory stays: it says that the directory may go.
-func (h *History) RemoveEvents(ctx context.Context, reg *registry.Registry, before time.Time) (removed int, err error) {
+func (h *History) Trim(ctx context.Context, reg *registry.Registry, before time.Time) (removed int, err error) {
 	ids, err := h.opts.Dir.RunDirs()
 	if err != nil {
 		return 0, err

@@ -24,7 +24,7 @@ import (
 // MustKill kills workers and returns the outcomes, which may be errors.
 func (r *Rig) MustKill(t testing.TB, sel worker.Selection, req kill.Request) []kill.Outcome {
 	t.Helper()
-	out, err := r.Kill(t.Context(), sel, req)
+	out, err := r.Kill().Kill(t.Context(), sel, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func (r *Rig) MustKill(t testing.TB, sel worker.Selection, req kill.Request) []k
 // MustRespawn starts a worker again and returns the new one.
 func (r *Rig) MustRespawn(t testing.TB, name string) worker.Worker {
 	t.Helper()
-	w, err := r.Respawn(t.Context(), name, spawn.RespawnRequest{})
+	w, err := r.Spawn().Respawn(t.Context(), name, spawn.RespawnRequest{})
 	if err != nil {
 		t.Fatalf("respawn %s: %v", name, err)
 	}
@@ -62,7 +62,7 @@ func (r *Rig) Record(t testing.TB, name string) registry.Record {
 // MustClean removes a worker that has ended.
 func (r *Rig) MustClean(t testing.TB, name string) {
 	t.Helper()
-	outs, err := r.Clean(t.Context(), worker.Selection{Names: []string{name}}, kill.CleanRequest{})
+	outs, err := r.Kill().Clean(t.Context(), worker.Selection{Names: []string{name}}, kill.CleanRequest{})
 	if err == nil {
 		err = outs[0].Err
 	}
@@ -185,7 +185,7 @@ func (r *Rig) MustSpawn(t testing.TB, name, backend string, change ...func(*spaw
 	for _, f := range change {
 		f(&req)
 	}
-	w, err := r.Spawn(t.Context(), req)
+	w, err := r.Spawn().Spawn(t.Context(), req)
 	if err != nil {
 		t.Fatalf("spawn %s: %v", name, err)
 	}

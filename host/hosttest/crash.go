@@ -46,7 +46,7 @@ func RunSpawn(t testing.TB) {
 	r.One.BeforeSpawn = func(context.Context, swarm.Spec) error { stop("before"); return nil }
 	r.One.AfterSpawn = func(context.Context, swarm.Spec) error { stop("after"); return nil }
 	if again {
-		_, err := r.Respawn(t.Context(), os.Getenv("HOST_TEST_NAME"), spawn.RespawnRequest{CleanFirst: last == "workspace"})
+		_, err := r.Spawn().Respawn(t.Context(), os.Getenv("HOST_TEST_NAME"), spawn.RespawnRequest{CleanFirst: last == "workspace"})
 		t.Fatalf("the respawn was not stopped: %v", err)
 	}
 	req := r.Request(os.Getenv("HOST_TEST_NAME"), "one")
@@ -56,7 +56,7 @@ func RunSpawn(t testing.TB) {
 	if agent {
 		AsAgent(&req)
 	}
-	if _, err := r.Spawn(t.Context(), req); err != nil {
+	if _, err := r.Spawn().Spawn(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -43,7 +43,7 @@ func (r *Rig) WantHistory(t testing.TB, worker string, want ...string) {
 // AllEvents returns the history of a worker; empty: of all.
 func (r *Rig) AllEvents(t testing.TB, worker string) []history.Event {
 	t.Helper()
-	events, err := r.Events(t.Context(), history.Query{Worker: worker})
+	events, err := r.History().Events(t.Context(), history.Query{Worker: worker})
 	if err != nil {
 		t.Fatal(err)
 	}

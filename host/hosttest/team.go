@@ -36,7 +36,7 @@ func AsAgent(req *spawn.Request) {
 // MustChange changes the registry.
 func (r *Rig) MustChange(t testing.TB, f func(context.Context, *registry.Tx) error) {
 	t.Helper()
-	if err := r.Change(t.Context(), f); err != nil {
+	if err := r.Store().Change(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -45,7 +45,7 @@ func (r *Rig) MustChange(t testing.TB, f func(context.Context, *registry.Tx) err
 func (r *Rig) Agent(t testing.TB, name string) registry.Agent {
 	t.Helper()
 	var a registry.Agent
-	err := r.View(t.Context(), func(ctx context.Context, tx *registry.Tx) (err error) {
+	err := r.Store().View(t.Context(), func(ctx context.Context, tx *registry.Tx) (err error) {
 		a, err = tx.Agent(ctx, "agent-"+name)
 		return err
 	})

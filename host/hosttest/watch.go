@@ -27,7 +27,7 @@ func (r *Rig) StartWatch(t testing.TB) *Watcher {
 	w := &Watcher{Lines: make(chan string, 10000), Warnings: make(chan string, 100)}
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- other.Watch(ctx, watch.Request{
+		done <- other.Watch().Watch(ctx, watch.Request{
 			Ready: func() { close(ready) },
 			Event: func(e history.Event) error {
 				w.Lines <- e.String()

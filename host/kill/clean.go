@@ -57,7 +57,7 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 	if err := k.opts.Roster.MayEnd(ctx, recs...); err != nil {
 		return nil, err
 	}
-	if recs, err = k.opts.History.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
+	if recs, err = k.opts.Settler.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
 		return nil, err
 	}
 	selected := slices.Clone(recs)
@@ -65,7 +65,7 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 	defer beside.Wait()
 	beside.Go(func() {
 		if reg, err := k.opts.Store.Writing(ctx); err == nil { // else it is said of each worker
-			k.opts.History.Reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
+			k.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
 		}
 	})
 	all := make([]cleaning, len(recs))

@@ -112,7 +112,7 @@ func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([
 			return nil, err
 		}
 	}
-	if recs, err = k.opts.History.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
+	if recs, err = k.opts.Settler.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
 		return nil, err
 	}
 	c := k.begin(req, recs)
@@ -260,7 +260,7 @@ func (k *killing) reconcile(ctx context.Context) {
 	if err != nil {
 		return // it was said already
 	}
-	k.opts.History.Reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
+	k.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
 }
 
 // batch returns first with the results that are there by now.

@@ -20,13 +20,12 @@ type Options struct {
 	// Dir is the state directory, absolute.
 	Dir string
 	// RunDirs is the directory with the run directories of workers, absolute, see
-	// [plugin.Env]; empty: plugins are not given any.
+	// [plugin.Env]; empty: plugins are not given any, nor a mark for engines, see
+	// [swarm.EnvEngine].
 	RunDirs string
 	// Env is the caller's environment, which plugins get without the private variables of
 	// other hosts.
 	Env []string
-	// Engine returns an entry that is added to their environment, see [swarm.EnvEngine]; nil: none.
-	Engine func() string
 	// Logger gets what plugins log, at its level, and for debugging what they print; nil: nothing.
 	Logger hclog.Logger
 	// StartTimeout is how long a plugin may take to be ready; 0:

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -113,8 +114,8 @@ func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 	// A server that the plugin starts is not part of the worker that the caller may be.
 	env := environ.Unset(o.Env, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvEngine)
 	p.proc = newProcess(e.Command, env)
-	if o.Engine != nil {
-		if mark := o.Engine(); mark != "" {
+	if o.RunDirs != "" {
+		if mark := statedir.Dir(o.Dir).EngineMark(); mark != "" {
 			p.proc.cmd.Env = append(p.proc.cmd.Env, mark)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -75,7 +77,7 @@ type follower struct {
 
 type sight struct {
 	id     string
-	status host.WorkerStatus
+	status worker.Status
 }
 
 func (f *follower) name() string { return strings.TrimPrefix(f.uri, uriPrefix) }
@@ -97,13 +99,13 @@ func (f *follower) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if now.status == host.StatusRunning && now.id != f.read {
+		if now.status == worker.StatusRunning && now.id != f.read {
 			if err := f.readOn(ctx, h, now.id); err != nil {
 				return err
 			}
 			continue
 		}
-		err = h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+		err = h.Store().AwaitChange(ctx, func(ctx context.Context) (bool, error) {
 			at, err := f.recorded(ctx, h)
 			return at != recorded, err
 		})
@@ -129,14 +131,14 @@ func (f *follower) look(ctx context.Context, h *host.Host) (sight, error) {
 
 // readOn follows the output of one incarnation to its end.
 func (f *follower) readOn(ctx context.Context, h *host.Host, id string) error {
-	err := h.Logs(ctx, id, swarm.OutputOptions{Since: time.Now(), Follow: true}, func(swarm.Output) error {
+	err := h.Display().Logs(ctx, id, swarm.OutputOptions{Since: time.Now(), Follow: true}, func(swarm.Output) error {
 		f.stir()
 		return nil
 	})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err == nil, errors.Is(err, swarm.ErrUnsupported), errors.Is(err, host.ErrNotFound):
+	case err == nil, errors.Is(err, swarm.ErrUnsupported), errors.Is(err, store.ErrNotFound):
 		f.read = id
 		return nil
 	default:
@@ -146,10 +148,10 @@ func (f *follower) readOn(ctx context.Context, h *host.Host, id string) error {
 
 // recorded is the worker's record in the registry.
 func (f *follower) recorded(ctx context.Context, h *host.Host) (at sight, err error) {
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		recs, _, err := tx.Read(ctx, registry.Query{Names: []string{f.name()}})
 		if len(recs) > 0 {
-			at = sight{recs[0].ID, host.WorkerStatus(recs[0].State)}
+			at = sight{recs[0].ID, worker.Status(recs[0].State)}
 		}
 		return err
 	})

@@ -129,7 +129,7 @@ func (s *server) followInbox(ctx context.Context, uri string, stir func()) error
 		return err
 	}
 	defer func() { _ = h.Close() }()
-	return h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+	return h.Store().AwaitChange(ctx, func(ctx context.Context) (bool, error) {
 		now, err := s.sightOf(ctx, h, uri)
 		if err != nil {
 			return false, err

@@ -52,7 +52,7 @@ func (s *server) watchList(ctx context.Context, begin func()) {
 	defer func() { _ = h.Close() }()
 	begun := sync.OnceFunc(begin)
 	defer begun()
-	err = h.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+	err = h.Store().AwaitChange(ctx, func(ctx context.Context) (bool, error) {
 		if err := s.update(ctx, h); err != nil {
 			s.Logger.Debug("the list can't be read", "error", err)
 		}
@@ -70,7 +70,7 @@ func (s *server) update(ctx context.Context, h *host.Host) error {
 	s.list.mu.Lock()
 	defer s.list.mu.Unlock()
 	now := make(map[string]*sdk.Resource)
-	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		recs, _, err := tx.Read(ctx, registry.Query{})
 		for _, r := range recs {
 			if s.mine(r.Shell) && !shell.IsForeground(r) {

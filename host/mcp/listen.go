@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/sleep"
 )
 
@@ -192,7 +192,7 @@ func (s *server) awaitTask(ctx context.Context, id string) error {
 	}
 	w, err := s.workerOfTask(ctx, h, id)
 	if err == nil && !w.Gone() {
-		err = h.Wait(ctx, host.Selection{Names: []string{w.ID}}, func(host.Worker) {})
+		err = h.Wait(ctx, worker.Selection{Names: []string{w.ID}}, func(worker.Worker) {})
 	}
 	return errors.Join(err, h.Close())
 }

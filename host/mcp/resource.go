@@ -13,6 +13,8 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -58,7 +60,7 @@ func (s *server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 		return nil, forClient(err, r.Params.URI)
 	}
 	var t tail
-	if err := h.Logs(ctx, w.ID, swarm.OutputOptions{}, t.add); err != nil && !errors.Is(err, swarm.ErrUnsupported) {
+	if err := h.Display().Logs(ctx, w.ID, swarm.OutputOptions{}, t.add); err != nil && !errors.Is(err, swarm.ErrUnsupported) {
 		return nil, err
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
@@ -98,19 +100,19 @@ func readable(next sdk.MethodHandler) sdk.MethodHandler {
 
 // worker returns the worker of a URI, or errNoWorker. It does not find background shells of
 // other sessions.
-func (s *server) worker(ctx context.Context, h *host.Host, uri string) (host.Worker, error) {
+func (s *server) worker(ctx context.Context, h *host.Host, uri string) (worker.Worker, error) {
 	name, ok := strings.CutPrefix(uri, uriPrefix)
 	if !ok || !swarm.ValidName(name) || s.Outside {
-		return host.Worker{}, errNoWorker
+		return worker.Worker{}, errNoWorker
 	}
-	ws, _, err := h.Workers(ctx, host.Selection{Names: []string{name}})
+	ws, _, err := h.Workers(ctx, worker.Selection{Names: []string{name}})
 	switch {
-	case errors.Is(err, host.ErrNotFound):
-		return host.Worker{}, errNoWorker
+	case errors.Is(err, store.ErrNotFound):
+		return worker.Worker{}, errNoWorker
 	case err != nil:
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	case len(ws) != 1 || !s.mine(ws[0].Shell):
-		return host.Worker{}, errNoWorker
+		return worker.Worker{}, errNoWorker
 	}
 	return ws[0], nil
 }

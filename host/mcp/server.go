@@ -12,8 +12,10 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 const (
@@ -197,11 +199,11 @@ func (s *server) endShells(ctx context.Context) {
 	if err != nil || len(shells) == 0 {
 		return
 	}
-	sel := host.Selection{Names: make([]string, len(shells))}
+	sel := worker.Selection{Names: make([]string, len(shells))}
 	for i, sh := range shells {
 		sel.Names[i] = sh.ID
 	}
-	outs, err := h.Kill(ctx, sel, host.KillRequest{})
+	outs, err := h.Kill().Kill(ctx, sel, kill.Request{})
 	if err != nil {
 		s.Logger.Warn("the shells are left to their shims", "error", err)
 	}

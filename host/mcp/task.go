@@ -10,7 +10,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -160,31 +162,31 @@ func (s *server) asTask(next sdk.MethodHandler) sdk.MethodHandler {
 var errNoTask = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Failed to retrieve task: Task not found"}
 
 // taskWorker returns the worker that a task is, as it is now.
-func (s *server) taskWorker(ctx context.Context, id string) (host.Worker, error) {
+func (s *server) taskWorker(ctx context.Context, id string) (worker.Worker, error) {
 	h, err := s.Open(ctx)
 	if err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	w, err := s.workerOfTask(ctx, h, id)
 	return w, errors.Join(err, h.Close())
 }
 
-func (s *server) workerOfTask(ctx context.Context, h *host.Host, id string) (host.Worker, error) {
+func (s *server) workerOfTask(ctx context.Context, h *host.Host, id string) (worker.Worker, error) {
 	if !swarm.ValidName(id) || s.Outside {
-		return host.Worker{}, errNoTask
+		return worker.Worker{}, errNoTask
 	}
-	ws, _, err := h.Workers(ctx, host.Selection{Names: []string{id}})
+	ws, _, err := h.Workers(ctx, worker.Selection{Names: []string{id}})
 	switch {
-	case errors.Is(err, host.ErrNotFound):
-		return host.Worker{}, errNoTask
+	case errors.Is(err, store.ErrNotFound):
+		return worker.Worker{}, errNoTask
 	case err != nil:
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	// Shells are known by their names, which no other ever has; the name of another
 	// worker may be that of the next one.
 	w := ws[0]
 	if !s.mine(w.Shell) || w.Shell == nil && w.ID != id || w.Shell != nil && (w.Shell.Foreground || w.Name != id) {
-		return host.Worker{}, errNoTask
+		return worker.Worker{}, errNoTask
 	}
 	return w, nil
 }
@@ -222,7 +224,7 @@ func (s *server) task(ctx context.Context, id string) (*task, error) {
 
 // outcomeOf returns what came of a task: of a shell what Bash would have answered, of
 // another worker how it is.
-func outcomeOf(ctx context.Context, env tool.Env, w host.Worker) (tool.Result, error) {
+func outcomeOf(ctx context.Context, env tool.Env, w worker.Worker) (tool.Result, error) {
 	if w.Shell != nil {
 		return tool.BashOutcome(ctx, env, w.Name)
 	}

@@ -78,7 +78,7 @@ func (s *server) offerTools() {
 // last call.
 func (s *server) followTeams(ctx context.Context, h *host.Host) {
 	var teams []registry.Team
-	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err := h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		teams, _, err = tx.Teams(ctx)
 		return err
 	})

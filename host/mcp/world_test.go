@@ -39,7 +39,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte(aliceToken))
-	err = h.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+	err = h.Store().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 		now := time.Now()
 		_, err := team.Create(ctx, tx, team.Caller{Person: true}, team.New{Name: "web"}, now)
 		if err == nil {
@@ -124,7 +124,7 @@ func (w *world) change(t *testing.T, f func(context.Context, *registry.Tx) error
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(h.Change(t.Context(), f), h.Close()); err != nil {
+	if err := errors.Join(h.Store().Change(t.Context(), f), h.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

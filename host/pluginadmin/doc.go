@@ -5,13 +5,11 @@
 package pluginadmin
 
 import (
-	"context"
-
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 )
 
 // Options are the dependencies of an [Admin].
@@ -20,11 +18,8 @@ type Options struct {
 	Dir     string
 	Catalog *catalog.Catalog
 	Plugins *backend.Plugins
+	Store   *store.Store
 	Logger  hclog.Logger
-	// Reading returns the registry for reads, or nil where there never was one.
-	Reading func(context.Context) (*registry.Registry, error)
-	// Removed is called after versions were removed.
-	Removed func() error
 }
 
 // Admin administers the plugins of a state directory.

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/catalog/install"
+	"github.com/swarmhost/swarm/host/launch"
 )
 
 // InstallRequest is the request of [Admin.Install].
@@ -95,7 +96,7 @@ func (a *Admin) Remove(ctx context.Context, r RemoveRequest) ([]string, error) {
 	if err := install.Remove(ctx, a.opts.Dir, r.Name, versions); err != nil {
 		return versions, err
 	}
-	if err := a.opts.Removed(); err != nil {
+	if err := launch.ForgetRemoved(a.opts.Dir); err != nil {
 		a.opts.Logger.Debug("the hashes of a removed plugin stay", "plugin", r.Name, "error", err)
 	}
 	return versions, nil
@@ -121,7 +122,7 @@ func (a *Admin) unused(ctx context.Context, name string) error {
 	if e, err := a.opts.Catalog.Find(name); err == nil && e.Installed == nil {
 		return nil // another plugin owns its workers
 	}
-	reg, err := a.opts.Reading(ctx)
+	reg, err := a.opts.Store.Reading(ctx)
 	if err != nil || reg == nil {
 		return err
 	}

@@ -171,6 +171,15 @@ func (d Dirs) Load() (*Set, error) {
 	return s, errors.Join(s.addInstalled(d.Bundle), s.addOwn(d.Own))
 }
 
+// Loader loads profiles once, when they are first needed. It may be used by several goroutines.
+type Loader struct{ load func() (*Set, error) }
+
+// NewLoader returns a loader of the profiles in these directories.
+func NewLoader(d Dirs) *Loader { return &Loader{sync.OnceValues(d.Load)} }
+
+// Load is [Dirs.Load] at its first call. Each later call returns the same.
+func (l *Loader) Load() (*Set, error) { return l.load() }
+
 func (s *Set) addInstalled(path string) error {
 	if path == "" {
 		return nil

@@ -10,8 +10,10 @@ import (
 
 	"github.com/swarmhost/swarm/host/answers"
 	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 )
 
@@ -36,10 +38,8 @@ func (q Question) Command() []string { return q.Worker.State.Dialog.Command }
 
 // Options say what a [Reader] needs.
 type Options struct {
-	// View runs a transaction that reads.
-	View func(context.Context, func(context.Context, *registry.Tx) error) error
-	// MayAnswer returns why the caller may not answer what a worker asks.
-	MayAnswer func(context.Context, ...registry.Record) error
+	Store *store.Store
+	Input *input.Sender
 	// LeaderAnswers says that leaders of teams may answer.
 	LeaderAnswers bool
 }
@@ -59,9 +59,9 @@ func (r *Reader) Open(ctx context.Context, recs []registry.Record, ws []worker.W
 		if w.Status != worker.StatusRunning || w.State == nil || w.State.State != profile.Blocked {
 			continue
 		}
-		q := Question{Worker: w, Since: w.State.Since, Refusal: r.opts.MayAnswer(ctx, recs[i]), Leader: r.opts.LeaderAnswers && w.Agent != ""}
+		q := Question{Worker: w, Since: w.State.Since, Refusal: r.opts.Input.MayAnswer(ctx, recs[i]), Leader: r.opts.LeaderAnswers && w.Agent != ""}
 		q.Project = Directories(&recs[i])[0]
-		err := r.opts.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		err := r.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			asked, err := display.LastQuestion(ctx, tx, w.ID)
 			if err == nil && asked.Is(w.State.Question, w.State.Dialog.Digest) {
 				q.Since = asked.Time

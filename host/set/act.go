@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 const attempts = 5
@@ -30,7 +33,7 @@ func (u *upping) act(ctx context.Context, out *Outcome, want *Worker) {
 		var err error
 		w, err = u.Settled(ctx, out.Name)
 		there = err == nil
-		if err != nil && !errors.Is(err, host.ErrNotFound) {
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			out.Err = &startError{name: out.Name, err: err}
 			break
 		}
@@ -44,7 +47,7 @@ func (u *upping) act(ctx context.Context, out *Outcome, want *Worker) {
 }
 
 func overtaken(err error) bool {
-	return errors.Is(err, errStarting) || errors.Is(err, host.ErrExists) || errors.Is(err, host.ErrNotFound) || errors.Is(err, host.ErrOvertaken)
+	return errors.Is(err, errStarting) || errors.Is(err, worker.ErrExists) || errors.Is(err, store.ErrNotFound) || errors.Is(err, worker.ErrOvertaken)
 }
 
 func (u *upping) spawn(ctx context.Context, out *Outcome, want *Worker) (Action, error) {
@@ -69,13 +72,13 @@ func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) (Actio
 	switch {
 	case w.Gone():
 		return u.respawn(ctx, out, want, Respawned)
-	case w.Status == host.StatusLost && len(w.Survivors) == 0:
-		return Failed, host.MayRun(w, "cannot start")
-	case w.Status == host.StatusLost:
+	case w.Status == worker.StatusLost && len(w.Survivors) == 0:
+		return Failed, worker.MayRun(w, "cannot start")
+	case w.Status == worker.StatusLost:
 		return Failed, fmt.Errorf("cannot start '%s': its shim died, but %d of its processes live; 'swarm kill %s' ends them", w.Name, len(w.Survivors), w.Name)
-	case w.Status == host.StatusUnknown:
+	case w.Status == worker.StatusUnknown:
 		return Failed, fmt.Errorf("cannot get the status of '%s': %s", w.Name, w.Reason)
-	case w.Status == host.StatusStarting && !u.req.DryRun:
+	case w.Status == worker.StatusStarting && !u.req.DryRun:
 		return Failed, &startError{name: w.Name, err: errStarting}
 	}
 	out.Differs = different(w, want.Spawn)
@@ -84,7 +87,7 @@ func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) (Actio
 		return Unchanged, nil
 	case !u.req.Recreate:
 		return Differs, nil
-	case w.ID == u.CallerID():
+	case w.ID == u.ID():
 		return Failed, fmt.Errorf("cannot recreate '%s': this command runs in it", w.Name)
 	default:
 		return u.respawn(ctx, out, want, Recreated)
@@ -102,7 +105,7 @@ func (u *upping) respawn(ctx context.Context, out *Outcome, want *Worker, action
 	if u.req.DryRun {
 		return action, nil
 	}
-	w, err := u.Respawn(ctx, out.Worker.ID, host.RespawnRequest{As: &want.Spawn, Warn: u.warn, Progress: u.progress(out.Name)})
+	w, err := u.Respawn(ctx, out.Worker.ID, spawn.RespawnRequest{As: &want.Spawn, Warn: u.warn, Progress: u.progress(out.Name)})
 	if err != nil {
 		return Failed, &startError{name: out.Name, err: err}
 	}
@@ -118,7 +121,7 @@ func (u *upping) progress(name string) func(text string) {
 	return func(text string) { u.tell(func() { u.req.Progress(name, text) }) }
 }
 
-func (u *upping) warn(w host.Warning) {
+func (u *upping) warn(w worker.Warning) {
 	if u.req.Warn != nil {
 		u.tell(func() { u.req.Warn(w) })
 	}
@@ -129,9 +132,9 @@ const leastAwait = 5 * time.Second
 
 // await waits until a worker is ready. It waits for a worker that ran before only if
 // another one needs it, and only for the rest of its time.
-func (u *upping) await(ctx context.Context, out *Outcome, ready host.ReadyRequest) {
+func (u *upping) await(ctx context.Context, out *Outcome, ready display.ReadyRequest) {
 	if ready.Timeout == 0 {
-		ready.Timeout = host.DefaultReadyTimeout
+		ready.Timeout = display.DefaultReadyTimeout
 	}
 	if out.Action == Unchanged || out.Action == Differs {
 		if !u.needed[out.Name] || ctx.Err() != nil {

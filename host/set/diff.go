@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // different returns the settings in which a worker differs from its declaration, such as
 // "command" or "env (PORT, HOST)". It returns only names: values may be secrets.
-func different(w host.Worker, want host.SpawnRequest) []string {
+func different(w worker.Worker, want spawn.Request) []string {
 	var found []string
 	note := func(key string, differs bool) {
 		if differs {
@@ -42,7 +43,7 @@ func different(w host.Worker, want host.SpawnRequest) []string {
 	note("resurrect", w.Resurrect != want.Resurrect)
 	note("stdin", w.Stdin != want.Stdin)
 	note("limits", w.Limits != want.Limits)
-	note("sandbox", host.SandboxText(w.Sandbox) != host.SandboxText(want.Sandbox))
+	note("sandbox", worker.SandboxText(w.Sandbox) != worker.SandboxText(want.Sandbox))
 	note("log_limit", want.OutputLimit != 0 && w.OutputLimit != want.OutputLimit)
 	return found
 }
@@ -76,7 +77,7 @@ func unequal(a, b map[string]string) []string {
 
 // workspaceDir compares the directories of a worker in a workspace: a declared one has a
 // counterpart there, and without one the worker runs at the top.
-func workspaceDir(w host.Worker, want host.SpawnRequest) bool {
+func workspaceDir(w worker.Worker, want spawn.Request) bool {
 	ws, rel := w.Workspace, "."
 	if ws.Host != "" {
 		// The links of another machine can't be followed, so only what is plain is compared.
@@ -120,7 +121,7 @@ func topOf(dir, base string) string {
 
 // worktree compares the workspaces. A worker whose branch was changed since keeps
 // the one that it was made with in its record.
-func worktree(w host.Worker, want host.SpawnRequest) bool {
+func worktree(w worker.Worker, want spawn.Request) bool {
 	if w.Workspace == nil || want.Workspace == nil {
 		return (w.Workspace == nil) != (want.Workspace == nil)
 	}

@@ -11,18 +11,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestDifferent(t *testing.T) {
 	t.Parallel()
 	policy := host.DefaultKill()
-	want := host.SpawnRequest{
+	want := spawn.Request{
 		Name: "w", Backend: "tmux", Command: []string{"x", "y"}, Dir: "/p/d", Env: []string{"A=1", "B=sesame"},
 		Tags: []string{"s", "t"}, Options: map[string]string{"session": "s"}, Kill: &policy, Retain: "1h",
 		Restart: swarm.Restart{When: swarm.RestartAlways}, OutputLimit: 1,
 	}
-	same := host.Worker{
+	same := worker.Worker{
 		Name: "w", Backend: "tmux", Command: []string{"x", "y"}, Dir: "/p/d", Env: []string{"B=sesame", "A=0", "A=1"},
 		Tags: []string{"t", "s"}, Options: map[string]string{"session": "s"}, Kill: policy, Retain: "1h0m0s",
 		Restart: swarm.Restart{When: swarm.RestartAlways}.OrDefault(), OutputLimit: 1,
@@ -30,7 +32,7 @@ func TestDifferent(t *testing.T) {
 	if got := different(same, want); got != nil {
 		t.Errorf("differs: %q", got)
 	}
-	other := host.Worker{
+	other := worker.Worker{
 		Name: "w", Backend: "process", Command: []string{"x"}, Dir: "/p", Env: []string{"A=2", "C=sesame"}, Tags: []string{"s"},
 		Kill: swarm.KillOptions{Grace: time.Second}, Retain: "none", Stdin: true, Workspace: &swarm.WorkspaceRef{},
 	}
@@ -52,18 +54,18 @@ func TestDifferent(t *testing.T) {
 
 func TestDifferentWorktree(t *testing.T) {
 	t.Parallel()
-	w := host.Worker{Name: "w", Dir: "/r-worktrees/w", Workspace: &swarm.WorkspaceRef{Path: "/r-worktrees/w", Branch: "w", Base: "/r"}}
+	w := worker.Worker{Name: "w", Dir: "/r-worktrees/w", Workspace: &swarm.WorkspaceRef{Path: "/r-worktrees/w", Branch: "w", Base: "/r"}}
 	for _, c := range []struct {
-		ask     host.WorkspaceRequest
+		ask     spawn.WorkspaceRequest
 		differs bool
 	}{
-		{host.WorkspaceRequest{}, false},
-		{host.WorkspaceRequest{Branch: "w", Parent: "r-worktrees"}, false},
-		{host.WorkspaceRequest{Parent: "/r-worktrees"}, false},
-		{host.WorkspaceRequest{Branch: "b"}, true},
-		{host.WorkspaceRequest{Parent: "trees"}, true},
+		{spawn.WorkspaceRequest{}, false},
+		{spawn.WorkspaceRequest{Branch: "w", Parent: "r-worktrees"}, false},
+		{spawn.WorkspaceRequest{Parent: "/r-worktrees"}, false},
+		{spawn.WorkspaceRequest{Branch: "b"}, true},
+		{spawn.WorkspaceRequest{Parent: "trees"}, true},
 	} {
-		want := host.SpawnRequest{Name: "w", Dir: "/r", DirGiven: true, Workspace: &c.ask}
+		want := spawn.Request{Name: "w", Dir: "/r", DirGiven: true, Workspace: &c.ask}
 		if got := different(w, want); (got != nil) != c.differs {
 			t.Errorf("%+v: %q", c.ask, got)
 		}
@@ -105,8 +107,8 @@ func TestDifferentDirInWorktree(t *testing.T) {
 		{"far", "sub", "link/sub", true, false},
 	} {
 		tree := filepath.Join(root, "repo-worktrees", "w")
-		w := host.Worker{Name: "w", Dir: filepath.Join(tree, c.runs), Workspace: &swarm.WorkspaceRef{Path: tree, Branch: "w", Base: repo, Host: c.host}}
-		want := host.SpawnRequest{Name: "w", Dir: filepath.Join(root, c.declared), DirGiven: c.given, Workspace: &host.WorkspaceRequest{}}
+		w := worker.Worker{Name: "w", Dir: filepath.Join(tree, c.runs), Workspace: &swarm.WorkspaceRef{Path: tree, Branch: "w", Base: repo, Host: c.host}}
+		want := spawn.Request{Name: "w", Dir: filepath.Join(root, c.declared), DirGiven: c.given, Workspace: &spawn.WorkspaceRequest{}}
 		got := different(w, want)
 		if c.differs != slices.Equal(got, []string{"cwd"}) || !c.differs && got != nil {
 			t.Errorf("%+v: %q", c, got)
@@ -119,8 +121,8 @@ func TestDifferentDirInWorktree(t *testing.T) {
 func TestDifferentDirOfWorktrees(t *testing.T) {
 	t.Parallel()
 	for path, differs := range map[string]bool{"/r-worktrees/w": false, "/trees/w": true} {
-		w := host.Worker{Name: "w", Dir: path, Workspace: &swarm.WorkspaceRef{Path: path, Branch: "w", Base: "/r"}}
-		want := host.SpawnRequest{Name: "w", Dir: "/r", Workspace: &host.WorkspaceRequest{}}
+		w := worker.Worker{Name: "w", Dir: path, Workspace: &swarm.WorkspaceRef{Path: path, Branch: "w", Base: "/r"}}
+		want := spawn.Request{Name: "w", Dir: "/r", Workspace: &spawn.WorkspaceRequest{}}
 		if got := different(w, want); slices.Equal(got, []string{"worktree"}) != differs || !differs && got != nil {
 			t.Errorf("%s: %q", path, got)
 		}

@@ -8,6 +8,9 @@ import (
 	"sync"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // DownRequest is the request of [Set.Down].
@@ -17,25 +20,25 @@ type DownRequest struct {
 	// Kill holds the options of the kills. Its functions are called as by [host.Host.Kill],
 	// one at a time, Done in the order in which workers end. With RemoveWorkspace, workers
 	// that have ended already are included.
-	Kill host.KillRequest
+	Kill kill.Request
 	// Idle, if it is not nil, is called for each worker that needs no kill.
 	Idle func(name string)
 }
 
 // killer ends workers. It is a [host.Host] but in tests.
 type killer interface {
-	Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error)
+	Kill(ctx context.Context, sel worker.Selection, req kill.Request) ([]kill.Outcome, error)
 }
 
 // Down ends the running workers, each once all its dependents have ended. The worker in
 // which the caller runs is the last. If a worker can't be ended, the workers that it
 // depends on keep running. The outcomes hold all results, with the error of each. A name
 // that is not declared is an [UndeclaredError], and nothing was ended then.
-func (s *Set) Down(ctx context.Context, h *host.Host, req DownRequest) ([]host.KillOutcome, error) {
-	return s.down(ctx, h, h, req)
+func (s *Set) Down(ctx context.Context, h *host.Host, req DownRequest) ([]kill.Outcome, error) {
+	return s.down(ctx, observing(h), h.Kill(), req)
 }
 
-func (s *Set) down(ctx context.Context, o observer, k killer, req DownRequest) ([]host.KillOutcome, error) {
+func (s *Set) down(ctx context.Context, o observer, k killer, req DownRequest) ([]kill.Outcome, error) {
 	after := s.dependants()
 	names, err := s.choose(req.Names, after)
 	if err != nil {
@@ -46,7 +49,7 @@ func (s *Set) down(ctx context.Context, o observer, k killer, req DownRequest) (
 		return nil, err
 	}
 	d := &downing{Set: s, killer: k, req: req, there: there, after: after, failed: map[string]bool{}, warned: map[string]bool{}}
-	self := o.CallerID()
+	self := o.ID()
 	names = slices.DeleteFunc(names, d.left)
 	var last string
 	if own := slices.IndexFunc(names, func(name string) bool { return there[name].ID == self }); own >= 0 {
@@ -58,7 +61,7 @@ func (s *Set) down(ctx context.Context, o observer, k killer, req DownRequest) (
 		d.answer(d.outcomes)
 		return d.outcomes, nil
 	}
-	d.one(ctx, last, func(own []host.KillOutcome) { d.answer(slices.Concat(d.outcomes, own)) })
+	d.one(ctx, last, func(own []kill.Outcome) { d.answer(slices.Concat(d.outcomes, own)) })
 	return d.outcomes, nil
 }
 
@@ -66,19 +69,19 @@ type downing struct {
 	*Set
 	killer
 	req   DownRequest
-	there map[string]host.Worker
+	there map[string]worker.Worker
 	after map[string][]string
 
 	// mu guards what follows, and the functions of the request.
 	mu       sync.Mutex
-	outcomes []host.KillOutcome
+	outcomes []kill.Outcome
 	failed   map[string]bool
 	// warned are the warnings so far: every kill checks the sessions that it has emptied,
 	// and two may report the same.
 	warned map[string]bool
 }
 
-func (d *downing) answer(outcomes []host.KillOutcome) {
+func (d *downing) answer(outcomes []kill.Outcome) {
 	if d.req.Kill.Answer != nil {
 		d.req.Kill.Answer(outcomes)
 	}
@@ -94,13 +97,13 @@ func (d *downing) left(name string) bool {
 	// The worker of this project does not run.
 	err := d.foreign(w)
 	if err != nil && d.req.Kill.Warn != nil {
-		d.req.Kill.Warn(host.Warning{Text: err.Error()})
+		d.req.Kill.Warn(worker.Warning{Text: err.Error()})
 	}
 	return err != nil
 }
 
 // one ends one worker, after all its dependents. answer is for the caller's own.
-func (d *downing) one(ctx context.Context, name string, answer func([]host.KillOutcome)) {
+func (d *downing) one(ctx context.Context, name string, answer func([]kill.Outcome)) {
 	w := d.there[name]
 	err := context.Cause(ctx)
 	if err == nil {
@@ -109,12 +112,12 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 	if err == nil {
 		req := d.request()
 		req.Answer = answer
-		var outcomes []host.KillOutcome
-		if outcomes, err = d.Kill(ctx, host.Selection{Names: []string{w.ID}}, req); err == nil {
+		var outcomes []kill.Outcome
+		if outcomes, err = d.Kill(ctx, worker.Selection{Names: []string{w.ID}}, req); err == nil {
 			d.note(outcomes...)
 			return
 		}
-		if errors.Is(err, host.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			// It ended by itself, and its record was not kept.
 			d.idle(name)
 			if answer != nil {
@@ -123,13 +126,13 @@ func (d *downing) one(ctx context.Context, name string, answer func([]host.KillO
 			return
 		}
 	}
-	out := host.KillOutcome{Worker: w, Err: err}
+	out := kill.Outcome{Worker: w, Err: err}
 	d.note(out)
 	if d.req.Kill.Done != nil {
 		d.tell(func() { d.req.Kill.Done(out) })
 	}
 	if answer != nil {
-		answer([]host.KillOutcome{out})
+		answer([]kill.Outcome{out})
 	}
 }
 
@@ -152,7 +155,7 @@ func (d *downing) needed(name string) error {
 	return nil
 }
 
-func (d *downing) note(outcomes ...host.KillOutcome) {
+func (d *downing) note(outcomes ...kill.Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, out := range outcomes {
@@ -168,16 +171,16 @@ func (d *downing) tell(f func()) {
 }
 
 // request returns the caller's request, whose functions are called one at a time.
-func (d *downing) request() host.KillRequest {
+func (d *downing) request() kill.Request {
 	req := d.req.Kill
 	if progress := req.Progress; progress != nil {
-		req.Progress = func(e host.KillEvent) { d.tell(func() { progress(e) }) }
+		req.Progress = func(e kill.Event) { d.tell(func() { progress(e) }) }
 	}
 	if done := req.Done; done != nil {
-		req.Done = func(out host.KillOutcome) { d.tell(func() { done(out) }) }
+		req.Done = func(out kill.Outcome) { d.tell(func() { done(out) }) }
 	}
 	if warn := req.Warn; warn != nil {
-		req.Warn = func(w host.Warning) {
+		req.Warn = func(w worker.Warning) {
 			d.tell(func() {
 				if !d.warned[w.Text] {
 					d.warned[w.Text] = true

@@ -9,12 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func up(names ...string) []host.Worker {
-	var ws []host.Worker
+func up(names ...string) []worker.Worker {
+	var ws []worker.Worker
 	for _, name := range names {
 		ws = append(ws, running(declare(name).Spawn))
 	}
@@ -27,10 +29,10 @@ func TestDownInReverse(t *testing.T) {
 	f := newFake(up("db", "api", "web", "other")...)
 	var done, warned []string
 	answered := 0
-	got, err := s.down(t.Context(), f, f, DownRequest{Names: []string{"db"}, Kill: host.KillRequest{
-		Done:   func(out host.KillOutcome) { done = append(done, out.Worker.Name) },
-		Warn:   func(w host.Warning) { warned = append(warned, w.Text) },
-		Answer: func(outs []host.KillOutcome) { answered = len(outs) },
+	got, err := s.down(t.Context(), f, f, DownRequest{Names: []string{"db"}, Kill: kill.Request{
+		Done:   func(out kill.Outcome) { done = append(done, out.Worker.Name) },
+		Warn:   func(w worker.Warning) { warned = append(warned, w.Text) },
+		Answer: func(outs []kill.Outcome) { answered = len(outs) },
 	}})
 	if diff := cmp.Diff([]string{"kill web", "kill api", "kill db"}, f.calls()); err != nil || diff != "" {
 		t.Errorf("calls %v (-want +got):\n%s", err, diff)
@@ -59,16 +61,16 @@ func TestDownPassesOver(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, declare("none"), declare("stopped"), declare("theirs"), declare("gone"), declare("tree"))
 	ws := up("stopped", "theirs", "gone", "tree")
-	ws[0].Status = host.StatusStopped
+	ws[0].Status = worker.StatusStopped
 	ws[1].Project = "/q/swarm.toml"
-	ws[3].Status, ws[3].Workspace = host.StatusStopped, &swarm.WorkspaceRef{Path: "/t"}
+	ws[3].Status, ws[3].Workspace = worker.StatusStopped, &swarm.WorkspaceRef{Path: "/t"}
 	for _, remove := range []bool{false, true} {
 		f := newFake(ws...)
-		f.fail["kill gone"] = &host.NotFoundError{Name: "gone"}
+		f.fail["kill gone"] = &store.NotFoundError{Name: "gone"}
 		var idle, warned []string
 		got, err := s.down(t.Context(), f, f, DownRequest{
 			Idle: func(name string) { idle = append(idle, name) },
-			Kill: host.KillRequest{RemoveWorkspace: remove, Warn: func(w host.Warning) { warned = append(warned, w.Text) }},
+			Kill: kill.Request{RemoveWorkspace: remove, Warn: func(w worker.Warning) { warned = append(warned, w.Text) }},
 		})
 		slices.Sort(idle)
 		want, calls := []string{"gone", "none", "stopped", "tree"}, []string{"kill gone"}
@@ -126,7 +128,7 @@ func TestDownOfOneself(t *testing.T) {
 	f := newFake(up("db", "web")...)
 	f.self = "id-web"
 	var answered []string
-	_, err := s.down(t.Context(), f, f, DownRequest{Kill: host.KillRequest{Answer: func(outs []host.KillOutcome) {
+	_, err := s.down(t.Context(), f, f, DownRequest{Kill: kill.Request{Answer: func(outs []kill.Outcome) {
 		for _, out := range outs {
 			answered = append(answered, out.Worker.Name)
 		}

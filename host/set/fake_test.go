@@ -9,13 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // fake is a host in which everything happens at once, unless a test holds it up.
 type fake struct {
 	mu      sync.Mutex
-	workers map[string]host.Worker
+	workers map[string]worker.Worker
 	// log are the calls in the order in which they began, with what ended them
 	// where that matters.
 	log []string
@@ -26,8 +30,8 @@ type fake struct {
 	self   string
 }
 
-func newFake(ws ...host.Worker) *fake {
-	f := &fake{workers: map[string]host.Worker{}, fail: map[string]error{}, during: map[string]func(context.Context){}}
+func newFake(ws ...worker.Worker) *fake {
+	f := &fake{workers: map[string]worker.Worker{}, fail: map[string]error{}, during: map[string]func(context.Context){}}
 	for _, w := range ws {
 		f.workers[w.Name] = w
 	}
@@ -54,64 +58,64 @@ func (f *fake) calls() []string {
 	return slices.Clone(f.log)
 }
 
-func (f *fake) put(w host.Worker) {
+func (f *fake) put(w worker.Worker) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.workers[w.Name] = w
 }
 
-func (f *fake) Workers(_ context.Context, sel host.Selection) ([]host.Worker, []string, error) {
+func (f *fake) Workers(_ context.Context, sel worker.Selection) ([]worker.Worker, []string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var ws []host.Worker
+	var ws []worker.Worker
 	for _, name := range sel.Names {
 		w, ok := f.workers[name]
 		if !ok {
-			return nil, nil, &host.NotFoundError{Name: name}
+			return nil, nil, &store.NotFoundError{Name: name}
 		}
 		ws = append(ws, w)
 	}
 	return ws, nil, nil
 }
 
-func (f *fake) Settled(ctx context.Context, name string) (host.Worker, error) {
+func (f *fake) Settled(ctx context.Context, name string) (worker.Worker, error) {
 	if err := f.call(ctx, "settle "+name); err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
-	ws, _, err := f.Workers(ctx, host.Selection{Names: []string{name}})
+	ws, _, err := f.Workers(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	return ws[0], nil
 }
 
-func (f *fake) CallerID() string { return f.self }
+func (f *fake) ID() string { return f.self }
 
-func (f *fake) Spawn(ctx context.Context, req host.SpawnRequest) (host.Worker, error) {
+func (f *fake) Spawn(ctx context.Context, req spawn.Request) (worker.Worker, error) {
 	if err := f.call(ctx, "spawn "+req.Name); err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	f.mu.Lock()
 	_, taken := f.workers[req.Name]
 	f.mu.Unlock()
 	if taken {
-		return host.Worker{}, fmt.Errorf("%s: %w", req.Name, host.ErrExists)
+		return worker.Worker{}, fmt.Errorf("%s: %w", req.Name, worker.ErrExists)
 	}
 	w := running(req)
 	f.put(w)
 	return w, nil
 }
 
-func (f *fake) Respawn(ctx context.Context, id string, req host.RespawnRequest) (host.Worker, error) {
+func (f *fake) Respawn(ctx context.Context, id string, req spawn.RespawnRequest) (worker.Worker, error) {
 	name := req.As.Name
 	if err := f.call(ctx, "respawn "+name); err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	f.mu.Lock()
 	now := f.workers[name].ID
 	f.mu.Unlock()
 	if now != id {
-		return host.Worker{}, &host.NotFoundError{Name: id}
+		return worker.Worker{}, &store.NotFoundError{Name: id}
 	}
 	w := running(*req.As)
 	w.ID += "2"
@@ -119,13 +123,13 @@ func (f *fake) Respawn(ctx context.Context, id string, req host.RespawnRequest) 
 	return w, nil
 }
 
-func (f *fake) AwaitReady(ctx context.Context, name string, _ host.ReadyRequest) error {
+func (f *fake) AwaitReady(ctx context.Context, name string, _ display.ReadyRequest) error {
 	return f.call(ctx, "await "+name)
 }
 
-func (f *fake) Kill(ctx context.Context, sel host.Selection, req host.KillRequest) ([]host.KillOutcome, error) {
+func (f *fake) Kill(ctx context.Context, sel worker.Selection, req kill.Request) ([]kill.Outcome, error) {
 	f.mu.Lock()
-	var w host.Worker
+	var w worker.Worker
 	for _, other := range f.workers {
 		if other.ID == sel.Names[0] {
 			w = other
@@ -133,30 +137,30 @@ func (f *fake) Kill(ctx context.Context, sel host.Selection, req host.KillReques
 	}
 	f.mu.Unlock()
 	err := f.call(ctx, "kill "+w.Name)
-	if errors.Is(err, host.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
 	if err == nil {
-		w.Status = host.StatusStopped
+		w.Status = worker.StatusStopped
 		f.put(w)
 	}
-	out := host.KillOutcome{Worker: w, Err: err}
+	out := kill.Outcome{Worker: w, Err: err}
 	if req.Done != nil {
 		req.Done(out)
 	}
 	if req.Warn != nil {
-		req.Warn(host.Warning{Text: "the session stays"})
+		req.Warn(worker.Warning{Text: "the session stays"})
 	}
 	if req.Answer != nil {
-		req.Answer([]host.KillOutcome{out})
+		req.Answer([]kill.Outcome{out})
 	}
-	return []host.KillOutcome{out}, nil
+	return []kill.Outcome{out}, nil
 }
 
 // running returns a worker that runs as it was asked for.
-func running(req host.SpawnRequest) host.Worker {
-	return host.Worker{
-		ID: "id-" + req.Name, Name: req.Name, Status: host.StatusRunning, Backend: req.Backend, Command: req.Command, Dir: req.Dir,
+func running(req spawn.Request) worker.Worker {
+	return worker.Worker{
+		ID: "id-" + req.Name, Name: req.Name, Status: worker.StatusRunning, Backend: req.Backend, Command: req.Command, Dir: req.Dir,
 		Env: req.Env, Tags: req.Tags, Options: req.Options, Restart: req.Restart, Retain: req.Retain, Stdin: req.Stdin,
 		OutputLimit: req.OutputLimit, Project: req.Project, Started: time.Now(),
 	}
@@ -167,7 +171,7 @@ const project = "/p/swarm.toml"
 // declare returns a worker that depends on others.
 func declare(name string, on ...string) Worker {
 	return Worker{
-		Spawn:     host.SpawnRequest{Name: name, Backend: "process", Command: []string{"run", name}, Dir: "/p", Project: project},
+		Spawn:     spawn.Request{Name: name, Backend: "process", Command: []string{"run", name}, Dir: "/p", Project: project},
 		DependsOn: on,
 	}
 }

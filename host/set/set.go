@@ -11,6 +11,11 @@ import (
 	"sync"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -18,12 +23,12 @@ import (
 // Worker is the declaration of one worker.
 type Worker struct {
 	// Spawn holds its settings. Its name is the worker's, its project that of the set.
-	Spawn host.SpawnRequest
+	Spawn spawn.Request
 	// DependsOn are the names of workers of the same set that have to be ready
 	// before this one starts.
 	DependsOn []string
 	// Ready is the condition for its readiness; nil means as soon as it runs.
-	Ready *host.ReadyRequest
+	Ready *display.ReadyRequest
 }
 
 // Set is the workers of one project, in the order of their declaration.
@@ -149,23 +154,35 @@ func (s *Set) dependants() map[string][]string {
 
 // observer returns the state of workers. It is a [host.Host] except in tests.
 type observer interface {
-	Workers(ctx context.Context, sel host.Selection) ([]host.Worker, []string, error)
-	Settled(ctx context.Context, name string) (host.Worker, error)
-	CallerID() string
+	workers
+	// ID returns the id of the worker in which the caller runs.
+	ID() string
 }
 
-func look(ctx context.Context, o observer, names []string) (map[string]host.Worker, error) {
+type workers interface {
+	Workers(ctx context.Context, sel worker.Selection) ([]worker.Worker, []string, error)
+	Settled(ctx context.Context, name string) (worker.Worker, error)
+}
+
+func observing(h *host.Host) observer {
+	return struct {
+		workers
+		*caller.Finder
+	}{h, h.Callers()}
+}
+
+func look(ctx context.Context, o observer, names []string) (map[string]worker.Worker, error) {
 	names = slices.Clone(names)
 	for len(names) > 0 {
-		ws, _, err := o.Workers(ctx, host.Selection{Names: names})
-		if missing, ok := errors.AsType[*host.NotFoundError](err); ok {
+		ws, _, err := o.Workers(ctx, worker.Selection{Names: names})
+		if missing, ok := errors.AsType[*store.NotFoundError](err); ok {
 			names = slices.DeleteFunc(names, func(name string) bool { return name == missing.Name })
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		there := make(map[string]host.Worker, len(ws))
+		there := make(map[string]worker.Worker, len(ws))
 		for _, w := range ws {
 			there[w.Name] = w
 		}
@@ -176,7 +193,7 @@ func look(ctx context.Context, o observer, names []string) (map[string]host.Work
 
 // foreign returns an [ErrForeign] for a worker that another project declared, or that was
 // started by hand elsewhere.
-func (s *Set) foreign(w host.Worker) error {
+func (s *Set) foreign(w worker.Worker) error {
 	switch {
 	case w.Project == s.project:
 		return nil

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // Action is what was done with a worker, or would be.
@@ -36,7 +39,7 @@ type Outcome struct {
 	Name   string
 	Action Action
 	// Worker is the present worker; zero if it does not exist.
-	Worker host.Worker
+	Worker worker.Worker
 	// Differs are the settings that differ from the declaration, such as "command" or "env
 	// (PORT)"; for a Recreated worker, those that differed before.
 	Differs []string
@@ -68,14 +71,14 @@ type UpRequest struct {
 	// [host.SpawnRequest] tells it.
 	Progress func(name, text string)
 	// Warn, if it is not nil, is called with other news for the user.
-	Warn func(host.Warning)
+	Warn func(worker.Warning)
 }
 
 // starter starts workers. It is a [host.Host] but in tests.
 type starter interface {
-	Spawn(ctx context.Context, req host.SpawnRequest) (host.Worker, error)
-	Respawn(ctx context.Context, name string, req host.RespawnRequest) (host.Worker, error)
-	AwaitReady(ctx context.Context, name string, req host.ReadyRequest) error
+	Spawn(ctx context.Context, req spawn.Request) (worker.Worker, error)
+	Respawn(ctx context.Context, name string, req spawn.RespawnRequest) (worker.Worker, error)
+	AwaitReady(ctx context.Context, name string, req display.ReadyRequest) error
 }
 
 // Up starts the missing workers, each once all its dependencies are ready. Running workers
@@ -84,7 +87,10 @@ type starter interface {
 // ones that it depends on. A name that is not declared is an [UndeclaredError], and nothing
 // was started then.
 func (s *Set) Up(ctx context.Context, h *host.Host, req UpRequest) ([]Outcome, error) {
-	return s.up(ctx, h, h, req)
+	return s.up(ctx, observing(h), struct {
+		*spawn.Spawner
+		*display.Reader
+	}{h.Spawn(), h.Display()}, req)
 }
 
 func (s *Set) up(ctx context.Context, o observer, st starter, req UpRequest) ([]Outcome, error) {
@@ -124,7 +130,7 @@ type upping struct {
 	observer
 	starter
 	req   UpRequest
-	there map[string]host.Worker
+	there map[string]worker.Worker
 	// needed are the workers that others wait for which may have to be started.
 	needed map[string]bool
 	// outcomes are allocated at the beginning; each belongs to the goroutine of its worker,
@@ -139,7 +145,7 @@ type upping struct {
 func (u *upping) awaited(names []string, after map[string][]string) map[string]bool {
 	needed := map[string]bool{}
 	for _, name := range names {
-		if w, ok := u.there[name]; ok && w.Status == host.StatusRunning {
+		if w, ok := u.there[name]; ok && w.Status == worker.StatusRunning {
 			continue
 		}
 		for _, other := range after[name] {
@@ -153,7 +159,7 @@ func (u *upping) awaited(names []string, after map[string][]string) map[string]b
 // it depends on does not matter.
 func (u *upping) leave(name string) {
 	w, there := u.there[name]
-	if !there || w.Status != host.StatusRunning || u.foreign(w) != nil {
+	if !there || w.Status != worker.StatusRunning || u.foreign(w) != nil {
 		return
 	}
 	out := u.outcomes[name]

@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -26,7 +27,7 @@ func actions(outcomes []Outcome) []string {
 func TestUpInOrder(t *testing.T) {
 	t.Parallel()
 	db := declare("db")
-	db.Ready = &host.ReadyRequest{}
+	db.Ready = &display.ReadyRequest{}
 	s := newSet(t, declare("web", "db", "api"), declare("api", "db"), db)
 	f := newFake()
 	got, err := s.up(t.Context(), f, f, UpRequest{})
@@ -74,11 +75,11 @@ func await(ctx context.Context, c chan struct{}) {
 func TestUpFailureStopsDependantsOnly(t *testing.T) {
 	t.Parallel()
 	late := declare("late")
-	late.Ready = &host.ReadyRequest{}
+	late.Ready = &display.ReadyRequest{}
 	s := newSet(t, declare("db"), declare("api", "db"), declare("web", "api"), declare("other"), late, declare("after", "late"))
 	f := newFake()
 	f.fail["spawn db"] = errors.New("no such directory")
-	f.fail["await late"] = host.ErrNotReady
+	f.fail["await late"] = display.ErrNotReady
 	var told []string
 	got, err := s.up(t.Context(), f, f, UpRequest{Acted: func(out Outcome) { told = append(told, out.Name+" "+string(out.Action)) }})
 	want := []string{"db failed", "api skipped", "web skipped", "other started", "late started", "after skipped"}
@@ -92,7 +93,7 @@ func TestUpFailureStopsDependantsOnly(t *testing.T) {
 	}
 	for i, text := range []string{
 		"cannot start 'db': no such directory", "'api' was not started: it depends on 'db'", "'web' was not started: it depends on 'api'",
-		"", host.ErrNotReady.Error(), "'after' was not started: it depends on 'late'",
+		"", display.ErrNotReady.Error(), "'after' was not started: it depends on 'late'",
 	} {
 		if err := got[i].Err; (err == nil) != (text == "") || err != nil && err.Error() != text {
 			t.Errorf("%s: error %v, want %q", got[i].Name, err, text)
@@ -102,21 +103,21 @@ func TestUpFailureStopsDependantsOnly(t *testing.T) {
 
 func TestUpLooksAtWhatIsThere(t *testing.T) {
 	t.Parallel()
-	of := func(name string, change func(*host.Worker)) host.Worker {
+	of := func(name string, change func(*worker.Worker)) worker.Worker {
 		w := running(declare(name).Spawn)
 		change(&w)
 		return w
 	}
-	there := []host.Worker{
-		of("same", func(*host.Worker) {}),
-		of("other", func(w *host.Worker) { w.Command = []string{"x"} }),
-		of("stopped", func(w *host.Worker) { w.Status = host.StatusStopped; w.Command = []string{"old"} }),
-		of("lost", func(w *host.Worker) { w.Status = host.StatusLost }),
-		of("half", func(w *host.Worker) { w.Status, w.Survivors = host.StatusLost, []swarm.Process{{PID: 1}} }),
-		of("dark", func(w *host.Worker) { w.Status, w.Reason = host.StatusUnknown, "no tmux" }),
-		of("theirs", func(w *host.Worker) { w.Project = "/q/swarm.toml" }),
-		of("byhand", func(w *host.Worker) { w.Project = "" }),
-		of("elsewhere", func(w *host.Worker) { w.Project, w.Dir = "", "/q" }),
+	there := []worker.Worker{
+		of("same", func(*worker.Worker) {}),
+		of("other", func(w *worker.Worker) { w.Command = []string{"x"} }),
+		of("stopped", func(w *worker.Worker) { w.Status = worker.StatusStopped; w.Command = []string{"old"} }),
+		of("lost", func(w *worker.Worker) { w.Status = worker.StatusLost }),
+		of("half", func(w *worker.Worker) { w.Status, w.Survivors = worker.StatusLost, []swarm.Process{{PID: 1}} }),
+		of("dark", func(w *worker.Worker) { w.Status, w.Reason = worker.StatusUnknown, "no tmux" }),
+		of("theirs", func(w *worker.Worker) { w.Project = "/q/swarm.toml" }),
+		of("byhand", func(w *worker.Worker) { w.Project = "" }),
+		of("elsewhere", func(w *worker.Worker) { w.Project, w.Dir = "", "/q" }),
 	}
 	var ws []Worker
 	for _, w := range there {
@@ -182,7 +183,7 @@ func TestUpMeetsAnother(t *testing.T) {
 	}
 
 	starting := running(declare("a").Spawn)
-	starting.Status = host.StatusStarting
+	starting.Status = worker.StatusStarting
 	f = newFake(starting)
 	f.during["settle a"] = func(context.Context) { f.put(running(declare("a").Spawn)) }
 	got, err = s.up(t.Context(), f, f, UpRequest{})
@@ -201,7 +202,7 @@ func TestUpMeetsAnother(t *testing.T) {
 	for _, recreate := range []bool{false, true} {
 		old := running(declare("a").Spawn)
 		if old.Stdin = true; !recreate {
-			old.Status = host.StatusStopped
+			old.Status = worker.StatusStopped
 		}
 		f = newFake(old)
 		f.during["respawn a"] = func(context.Context) {
@@ -216,7 +217,7 @@ func TestUpMeetsAnother(t *testing.T) {
 	}
 
 	f = newFake()
-	f.fail["spawn a"] = host.ErrExists
+	f.fail["spawn a"] = worker.ErrExists
 	if got, err = s.up(t.Context(), f, f, UpRequest{}); err != nil || got[0].Action != Failed || len(f.calls()) != 2*attempts-1 {
 		t.Errorf("for ever: %v, outcomes %+v, calls %q", err, got, f.calls())
 	}
@@ -226,18 +227,18 @@ func TestUpMeetsAnother(t *testing.T) {
 func TestUpWaitsForRunning(t *testing.T) {
 	t.Parallel()
 	db := declare("db")
-	db.Ready = &host.ReadyRequest{Timeout: time.Minute}
+	db.Ready = &display.ReadyRequest{Timeout: time.Minute}
 	s := newSet(t, db, declare("web", "db"))
 	young, old := running(db.Spawn), running(db.Spawn)
 	young.Project, old.Project = project, project
 	old.Started = time.Now().Add(-time.Hour)
 	for _, c := range []struct {
-		there []host.Worker
+		there []worker.Worker
 		calls []string
 	}{
-		{[]host.Worker{young}, []string{"await db", "spawn web"}},
-		{[]host.Worker{old}, []string{"await db", "spawn web"}},
-		{[]host.Worker{young, running(declare("web").Spawn)}, nil},
+		{[]worker.Worker{young}, []string{"await db", "spawn web"}},
+		{[]worker.Worker{old}, []string{"await db", "spawn web"}},
+		{[]worker.Worker{young, running(declare("web").Spawn)}, nil},
 	} {
 		f := newFake(c.there...)
 		if _, err := s.up(t.Context(), f, f, UpRequest{}); err != nil {

@@ -1,5 +1,6 @@
-// Package settle ends the interruption of spawns and respawns: a worker that its backend finds is
-// adopted, another one never was, and the record that a respawn was to replace is there again.
+// Package settle finishes what other processes have left unfinished. After an interrupted spawn,
+// a worker that its backend finds is adopted, another one never was, and the record that a respawn
+// was to replace is there again.
 package settle
 
 import (
@@ -7,17 +8,19 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/liveness"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 )
 
 // Options are the dependencies of a [Settler].
 type Options struct {
-	Dir     statedir.Dir
-	Store   *store.Store
-	Plugins *backend.Plugins
-	History *history.History
-	Logger  hclog.Logger
+	Dir      statedir.Dir
+	Store    *store.Store
+	Plugins  *backend.Plugins
+	History  *history.History
+	Liveness *liveness.Checker
+	Logger   hclog.Logger
 }
 
 // Settler settles the spawns of one state directory. It holds no state, and may be used by several
@@ -26,3 +29,9 @@ type Settler struct{ opts Options }
 
 // New returns a settler.
 func New(o Options) *Settler { return &Settler{opts: o} }
+
+func (s *Settler) warnIf(err error, message string, pairs ...any) {
+	if err != nil {
+		s.opts.Logger.Warn(message, append(pairs, "error", err)...)
+	}
+}

@@ -9,31 +9,33 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // prefix begins the id of every shell.
 const prefix = "bg-"
 
 // find returns the worker that a shell of the session is, as it is now.
-func find(ctx context.Context, h *host.Host, s Session, id string) (host.Worker, error) {
+func find(ctx context.Context, h *host.Host, s Session, id string) (worker.Worker, error) {
 	missing := &NotFoundError{ID: id}
 	if !strings.HasPrefix(id, prefix) {
-		return host.Worker{}, missing
+		return worker.Worker{}, missing
 	}
 	in, err := s.scope(ctx, h)
 	if err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
-	ws, _, err := h.Workers(ctx, host.Selection{Names: []string{id}})
-	if errors.Is(err, host.ErrNotFound) {
-		return host.Worker{}, missing
+	ws, _, err := h.Workers(ctx, worker.Selection{Names: []string{id}})
+	if errors.Is(err, store.ErrNotFound) {
+		return worker.Worker{}, missing
 	}
 	if err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	w := ws[0]
 	if w.Name != id || w.Shell == nil || w.Shell.Foreground || !in.has(w.Shell.Session) || w.Gone() && expired(w.Ended, time.Now()) {
-		return host.Worker{}, missing
+		return worker.Worker{}, missing
 	}
 	return w, nil
 }
@@ -49,8 +51,8 @@ func List(ctx context.Context, h *host.Host, s Session, all bool) ([]Shell, erro
 		if err != nil || len(ids) == 0 {
 			return nil, err
 		}
-		ws, _, err := h.Workers(ctx, host.Selection{Names: ids})
-		if errors.Is(err, host.ErrNotFound) && ctx.Err() == nil {
+		ws, _, err := h.Workers(ctx, worker.Selection{Names: ids})
+		if errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
 			continue // one of them was removed meanwhile
 		}
 		if err != nil {
@@ -69,7 +71,7 @@ func List(ctx context.Context, h *host.Host, s Session, all bool) ([]Shell, erro
 // recorded returns the ids of the workers that may have to be listed. Only these
 // are asked about, so that no other backend is started for it.
 func recorded(ctx context.Context, h *host.Host, in scope, all bool) (ids []string, err error) {
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		ids = nil
 		recs, _, err := tx.Read(ctx, registry.Query{Shells: true})
 		for _, r := range recs {

@@ -11,7 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // These variables make the test program act as another program.
@@ -104,7 +107,7 @@ func TestShellsOfWorkers(t *testing.T) {
 	mine := w.start(h, shell.Session{}, `exec sleep 999`)
 	seen := make(map[string]bool)
 	for _, name := range []string{"a", "b"} {
-		_, err := h.Spawn(t.Context(), host.SpawnRequest{
+		_, err := h.Spawn().Spawn(t.Context(), spawn.Request{
 			Name: name, Backend: "process", Command: []string{os.Args[0]}, Dir: w.dir, Env: w.as("inside"),
 		})
 		if err != nil {
@@ -124,7 +127,7 @@ func TestShellsOfWorkers(t *testing.T) {
 		t.Errorf("a person sees %v", got)
 	}
 	// The worker's end is not that of its shells: they have no owner.
-	if _, err := h.Kill(t.Context(), host.Selection{Names: []string{"a", "b"}}, host.KillRequest{}); err != nil {
+	if _, err := h.Kill().Kill(t.Context(), worker.Selection{Names: []string{"a", "b"}}, kill.Request{}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(3, len(w.list(h, shell.Session{}, false))); diff != "" {

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -25,7 +28,7 @@ type KillRequest struct {
 	Force   bool
 	Timeout time.Duration
 	// Progress is told when the kill begins and ends; nil: nobody.
-	Progress func(host.KillEvent)
+	Progress func(kill.Event)
 }
 
 // KillResult is the answer to a [KillRequest], in the words of the tool.
@@ -65,12 +68,12 @@ func Kill(ctx context.Context, h *host.Host, s Session, req KillRequest) (KillRe
 		res.Problem = "Shell already " + string(res.Shell.Status)
 		return res, nil
 	}
-	kill := func(ctx context.Context) ([]host.KillOutcome, error) {
-		return h.Kill(ctx, host.Selection{Names: []string{w.ID}}, host.KillRequest{
+	kill := func(ctx context.Context) ([]kill.Outcome, error) {
+		return h.Kill().Kill(ctx, worker.Selection{Names: []string{w.ID}}, kill.Request{
 			Signal: req.Signal, Grace: &req.Timeout, Force: &req.Force, Progress: req.Progress,
 		})
 	}
-	if caller, err := h.Caller(ctx); err == nil && caller.WorkerID == w.ID {
+	if caller, err := h.Callers().Caller(ctx); err == nil && caller.WorkerID == w.ID {
 		res.Success = true
 		res.AfterAnswer = func(ctx context.Context) error {
 			_, err := kill(ctx)
@@ -79,7 +82,7 @@ func Kill(ctx context.Context, h *host.Host, s Session, req KillRequest) (KillRe
 		return res, nil
 	}
 	outs, err := kill(ctx)
-	if errors.Is(err, host.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		// It ended, and somebody removed it, since it was looked at.
 		res.Success, res.Problem = true, terminated
 		return res, nil
@@ -91,7 +94,7 @@ func Kill(ctx context.Context, h *host.Host, s Session, req KillRequest) (KillRe
 }
 
 // with is the answer once it is known what came of the kill.
-func (res KillResult) with(h *host.Host, out host.KillOutcome, req KillRequest) KillResult {
+func (res KillResult) with(h *host.Host, out kill.Outcome, req KillRequest) KillResult {
 	res.Shell = shellOf(h, out.Worker)
 	switch {
 	case out.Err == nil && out.Result.Signal == "":

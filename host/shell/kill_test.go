@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
@@ -120,7 +120,7 @@ func TestKillOfOneThatIsNot(t *testing.T) {
 		t.Error(diff)
 	}
 	// A number is not an id, and neither is that of a worker.
-	ws, _, err := h.Workers(t.Context(), host.Selection{Names: []string{sh.ID}})
+	ws, _, err := h.Workers(t.Context(), worker.Selection{Names: []string{sh.ID}})
 	if err != nil {
 		t.Fatal(err)
 	}

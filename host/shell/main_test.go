@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/proc"
 )
@@ -63,7 +65,7 @@ func newWorld(t *testing.T) *world {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 		defer cancel()
 		h := open(ctx, t, w.state, w.mark)
-		if _, err := h.Kill(ctx, host.Selection{All: true}, host.KillRequest{Signal: "SIGKILL"}); err != nil {
+		if _, err := h.Kill().Kill(ctx, worker.Selection{All: true}, kill.Request{Signal: "SIGKILL"}); err != nil {
 			t.Errorf("clean up: %v", err)
 		}
 		w.wantNone()

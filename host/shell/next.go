@@ -73,7 +73,7 @@ func Next(ctx context.Context, h *host.Host, s Session, id, filter string) (Outp
 		lines: lines != nil,
 	}
 	var p passage
-	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.Update(ctx, w.ID, func(r *registry.Record) error {
 			var err error
 			p, err = t.from(r.ShellRead)

@@ -8,7 +8,11 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -67,7 +71,7 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 	req.Retain = leftovers.String()
 	req.OutputLimit = kept
 	req.Shell = &registry.Shell{Foreground: true}
-	owner, err := host.OwnerOf(os.Getpid())
+	owner, err := spawn.OwnerOf(os.Getpid())
 	if err != nil {
 		return Result{}, err
 	}
@@ -121,7 +125,7 @@ func (c Command) shorten(res *Result, out map[swarm.Stream]*tail, file string) b
 
 // retain keeps a command that has ended as long as a shell, for its output, all of which
 // it writes to a file.
-func retain(ctx context.Context, h *host.Host, w host.Worker, file string) error {
+func retain(ctx context.Context, h *host.Host, w worker.Worker, file string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyLimit)
 	defer cancel()
 	err := makeTranscript(file)
@@ -131,7 +135,7 @@ func retain(ctx context.Context, h *host.Host, w host.Worker, file string) error
 	if err != nil {
 		return err
 	}
-	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.Update(ctx, w.ID, func(r *registry.Record) error {
 			r.Retain = retention.String()
 			return nil
@@ -140,11 +144,11 @@ func retain(ctx context.Context, h *host.Host, w host.Worker, file string) error
 }
 
 // handOver makes a shell of a command that somebody waited for.
-func handOver(ctx context.Context, h *host.Host, w host.Worker) error {
+func handOver(ctx context.Context, h *host.Host, w worker.Worker) error {
 	if err := makeTranscript(transcriptPath(h, w)); err != nil {
 		return err
 	}
-	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.Update(ctx, w.ID, func(r *registry.Record) error {
 			r.Retain = retention.String()
 			r.Shell.Foreground, r.Shell.FromLog = false, true
@@ -154,7 +158,7 @@ func handOver(ctx context.Context, h *host.Host, w host.Worker) error {
 }
 
 // await waits for the end of a worker, or brings it about, or hands it over.
-func await(ctx context.Context, h *host.Host, w host.Worker, c Command) (Result, error) {
+func await(ctx context.Context, h *host.Host, w worker.Worker, c Command) (Result, error) {
 	timeout := c.Timeout
 	if timeout <= 0 {
 		timeout = DefaultTimeout
@@ -165,8 +169,8 @@ func await(ctx context.Context, h *host.Host, w host.Worker, c Command) (Result,
 	}
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	only := host.Selection{Names: []string{w.ID}}
-	err := h.Wait(limited, only, func(now host.Worker) { w = now })
+	only := worker.Selection{Names: []string{w.ID}}
+	err := h.Wait(limited, only, func(now worker.Worker) { w = now })
 	if err == nil && w.Gone() {
 		return resultOf(w), nil
 	}
@@ -177,7 +181,7 @@ func await(ctx context.Context, h *host.Host, w host.Worker, c Command) (Result,
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyLimit)
 	defer cancel()
-	outs, kerr := h.Kill(ending, only, host.KillRequest{})
+	outs, kerr := h.Kill().Kill(ending, only, kill.Request{})
 	for _, out := range outs {
 		kerr = errors.Join(kerr, out.Err)
 	}
@@ -211,7 +215,7 @@ func cancelled(ctx context.Context, err error) error {
 	return err
 }
 
-func resultOf(w host.Worker) Result {
+func resultOf(w worker.Worker) Result {
 	switch {
 	case w.Exit != nil:
 		return Result{ExitCode: proc.ExitCode(w.Exit.Code, w.Exit.Signal)}
@@ -222,11 +226,11 @@ func resultOf(w host.Worker) Result {
 	}
 }
 
-func read(ctx context.Context, h *host.Host, w host.Worker) (map[swarm.Stream]*tail, error) {
+func read(ctx context.Context, h *host.Host, w worker.Worker) (map[swarm.Stream]*tail, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyLimit)
 	defer cancel()
 	out := map[swarm.Stream]*tail{swarm.Stdout: {}, swarm.Stderr: {}}
-	err := h.Logs(ctx, w.ID, swarm.OutputOptions{}, func(o swarm.Output) error {
+	err := h.Display().Logs(ctx, w.ID, swarm.OutputOptions{}, func(o swarm.Output) error {
 		if t := out[o.Stream]; t != nil {
 			t.dropped, t.lost = t.dropped+o.Dropped, t.lost || o.Dropped > 0
 			t.add(o.Data, o.Partial)
@@ -236,16 +240,16 @@ func read(ctx context.Context, h *host.Host, w host.Worker) (map[swarm.Stream]*t
 	return out, err
 }
 
-func remove(ctx context.Context, h *host.Host, w host.Worker) error {
+func remove(ctx context.Context, h *host.Host, w worker.Worker) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyLimit)
 	defer cancel()
-	outs, err := h.Clean(ctx, host.Selection{Names: []string{w.ID}}, host.CleanRequest{})
-	if errors.Is(err, host.ErrNotFound) {
+	outs, err := h.Kill().Clean(ctx, worker.Selection{Names: []string{w.ID}}, kill.CleanRequest{})
+	if errors.Is(err, store.ErrNotFound) {
 		return nil // somebody was quicker
 	}
 	for _, out := range outs {
 		// A shell that could not be ended stays, and `swarm` lists it.
-		if !errors.Is(out.Err, host.ErrRunning) {
+		if !errors.Is(out.Err, worker.ErrRunning) {
 			err = errors.Join(err, out.Err)
 		}
 	}
@@ -262,7 +266,7 @@ func Outcome(ctx context.Context, h *host.Host, s Session, id string, most int) 
 		return Result{}, err
 	}
 	if !w.Gone() {
-		return Result{}, host.ErrRunning
+		return Result{}, worker.ErrRunning
 	}
 	out, err := read(ctx, h, w)
 	if err != nil {

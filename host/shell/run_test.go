@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -57,7 +57,7 @@ func (w *world) wantNoWorkers() {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.Context()), patience)
 	defer cancel()
-	ws, _, err := open(ctx, w.T, w.state, w.mark).Workers(ctx, host.Selection{})
+	ws, _, err := open(ctx, w.T, w.state, w.mark).Workers(ctx, worker.Selection{})
 	if err != nil || len(ws) > 0 {
 		w.Errorf("left: %v, error %v", ws, err)
 	}
@@ -97,8 +97,8 @@ func TestRunWithoutShim(t *testing.T) {
 	h := w.host()
 	go func() {
 		w.wait("it runs", func() bool {
-			ws, _, err := h.Workers(t.Context(), host.Selection{})
-			return err == nil && len(ws) == 1 && ws[0].Status == host.StatusRunning
+			ws, _, err := h.Workers(t.Context(), worker.Selection{})
+			return err == nil && len(ws) == 1 && ws[0].Status == worker.StatusRunning
 		})
 		_ = os.WriteFile(w.dir+"/go", nil, 0o600)
 	}()
@@ -249,11 +249,11 @@ func TestRunForeground(t *testing.T) {
 	})
 	var name string
 	w.wait("it runs", func() bool {
-		ws, _, err := h.Workers(t.Context(), host.Selection{})
+		ws, _, err := h.Workers(t.Context(), worker.Selection{})
 		if err == nil && len(ws) == 1 {
 			name = ws[0].Name
 		}
-		return name != "" && ws[0].Status == host.StatusRunning
+		return name != "" && ws[0].Status == worker.StatusRunning
 	})
 	if shells, err := shell.List(t.Context(), h, session, true); err != nil || len(shells) != 0 {
 		t.Errorf("shells of the session: %v, %v", shells, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -42,7 +43,7 @@ func ParseSession(s string) (Session, error) {
 
 // SessionOf returns the session of a process, which owns it.
 func SessionOf(pid int) (Session, error) {
-	owner, err := host.OwnerOf(pid)
+	owner, err := spawn.OwnerOf(pid)
 	if err != nil {
 		return Session{}, err
 	}
@@ -61,7 +62,7 @@ func (s Session) scope(ctx context.Context, h *host.Host) (scope, error) {
 	if s.ID != "" {
 		return scope{session: s.ID}, nil
 	}
-	caller, err := h.Caller(ctx)
+	caller, err := h.Callers().Caller(ctx)
 	switch {
 	case err != nil:
 		return scope{}, err

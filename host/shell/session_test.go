@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/spawn"
 )
 
 func TestParseSession(t *testing.T) {
@@ -73,10 +74,10 @@ func TestRetention(t *testing.T) {
 		t.Errorf("it is listed among those that run: %v", got)
 	}
 	for ago, want := range map[time.Duration][]string{59 * time.Minute: {sh.ID}, 61 * time.Minute: nil} {
-		if _, err := h.Collect(t.Context()); err != nil {
+		if _, err := h.Watch().Collect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		err := h.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+		err := h.Store().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 			recs, _, err := tx.Read(ctx, registry.Query{Names: []string{sh.ID}})
 			if err != nil {
 				return err
@@ -99,7 +100,7 @@ func TestRetention(t *testing.T) {
 			break
 		}
 	}
-	c, err := h.Collect(t.Context())
+	c, err := h.Watch().Collect(t.Context())
 	if err != nil || len(c.Removed) != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -130,7 +131,7 @@ func TestWorkersAreNoShells(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	h := w.host()
-	_, err := h.Spawn(t.Context(), host.SpawnRequest{Name: "bg-mine00", Backend: "process", Command: []string{"sleep", "999"}, Dir: w.dir})
+	_, err := h.Spawn().Spawn(t.Context(), spawn.Request{Name: "bg-mine00", Backend: "process", Command: []string{"sleep", "999"}, Dir: w.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

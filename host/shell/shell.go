@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -57,7 +58,7 @@ type NotFoundError struct{ ID string }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("Shell not found: %s", e.ID) }
 
-func shellOf(h *host.Host, w host.Worker) Shell {
+func shellOf(h *host.Host, w worker.Worker) Shell {
 	s := Shell{
 		ID: w.Name, PID: w.PID, Command: strings.Join(w.Command[min(2, len(w.Command)):], " "),
 		Description: w.Shell.Description, Dir: w.Dir, Session: w.Shell.Session, Status: statusOf(w),
@@ -73,11 +74,11 @@ func shellOf(h *host.Host, w host.Worker) Shell {
 	return s
 }
 
-func transcriptPath(h *host.Host, w host.Worker) string {
+func transcriptPath(h *host.Host, w worker.Worker) string {
 	return filepath.Join(h.RunDir(w.ID), swarm.TranscriptFile)
 }
 
-func statusOf(w host.Worker) Status {
+func statusOf(w worker.Worker) Status {
 	switch {
 	case !w.Gone():
 		// A shell whose backend can't be asked is not known to have ended.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -61,8 +63,8 @@ func Start(ctx context.Context, h *host.Host, c Command) (Shell, error) {
 }
 
 // request is what both kinds of commands have in common.
-func (c Command) request() host.SpawnRequest {
-	return host.SpawnRequest{
+func (c Command) request() spawn.Request {
+	return spawn.Request{
 		Backend: backend,
 		Command: []string{"bash", "-c", c.Command},
 		Dir:     c.Dir,
@@ -79,11 +81,11 @@ func policy() swarm.KillOptions {
 }
 
 // spawnNamed starts a worker under a name that no other has.
-func spawnNamed(ctx context.Context, h *host.Host, req host.SpawnRequest, prefix string) (host.Worker, error) {
+func spawnNamed(ctx context.Context, h *host.Host, req spawn.Request, prefix string) (worker.Worker, error) {
 	for {
 		req.Name = prefix + newName()
-		w, err := h.Spawn(ctx, req)
-		if !errors.Is(err, host.ErrExists) {
+		w, err := h.Spawn().Spawn(ctx, req)
+		if !errors.Is(err, worker.ErrExists) {
 			return w, err
 		}
 	}

@@ -124,7 +124,7 @@ func transcribe(ctx context.Context, h *host.Host, id, path string, follow bool)
 	}
 	defer func() { _ = f.Close() }() // each write has told its error
 	offset := int64(0)
-	return h.Logs(ctx, id, swarm.OutputOptions{Follow: follow}, func(o swarm.Output) error {
+	return h.Display().Logs(ctx, id, swarm.OutputOptions{Follow: follow}, func(o swarm.Output) error {
 		offset += o.Dropped
 		text := o.Data
 		if !o.Partial {

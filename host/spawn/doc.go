@@ -5,13 +5,12 @@
 package spawn
 
 import (
-	"context"
-
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/kill"
@@ -34,7 +33,9 @@ type Options struct {
 	Settler *settle.Settler
 	Callers *caller.Finder
 	Killer  *kill.Killer
-	Logger  hclog.Logger
+	// Notifier notifies the agent of a respawned worker, whose new process knows of nothing.
+	Notifier *courier.Office
+	Logger   hclog.Logger
 	// Env is the caller's environment, Executable the path of swarm itself.
 	Env        []string
 	Executable string
@@ -45,8 +46,6 @@ type Options struct {
 	Defaults Defaults
 	// DefaultWorkspace is the plugin of workspaces whose records name none.
 	DefaultWorkspace string
-	// Wake has the agents of a team told what is waiting for them.
-	Wake func(ctx context.Context, teamName string) []string
 }
 
 // Spawner starts workers. Its methods may be called at the same time.

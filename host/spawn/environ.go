@@ -4,16 +4,8 @@ import (
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/environ"
-	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// HostEnv returns the caller's environment for a local worker, without the variables that
-// identify the caller.
-func HostEnv(env []string) []string {
-	return environ.Unset(plugin.CleanEnv(env),
-		swarm.EnvToken, swarm.EnvShim, swarm.EnvEngine, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, caller.EnvTeam, caller.EnvAgentID)
-}
 
 // repositoryVariables are what git sets for the programs that it runs, such as hooks,
 // so that they work on its own repository, index and options. Variables that say
@@ -25,10 +17,10 @@ var repositoryVariables = []string{
 	"GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE",
 }
 
-// workerHostEnv is HostEnv for one worker. A worker with a workspace works on what
+// workerHostEnv is [caller.WorkerEnv] for one worker. A worker with a workspace works on what
 // that was made of, not on the repository that the caller works on.
 func (s *Spawner) workerHostEnv(rec *registry.Record) []string {
-	env := HostEnv(s.opts.Env)
+	env := caller.WorkerEnv(s.opts.Env)
 	if rec.Ask == nil && rec.Workspace == nil {
 		return env
 	}

@@ -91,7 +91,7 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 	if err := s.mayRun(ctx, rec); err != nil {
 		return worker.Worker{}, err
 	}
-	s.opts.History.Reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
+	s.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
 	r := &respawning{Spawner: s, req: req, reg: reg, old: rec}
 	if err := r.prepare(ctx); err != nil {
 		return worker.Worker{}, r.unanswered(ctx, err)
@@ -122,7 +122,7 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 		return worker.Worker{}, r.unanswered(ctx, err)
 	}
 	if rec.Agent != "" {
-		s.opts.Wake(ctx, rec.Team) // its new process was told of nothing
+		s.opts.Notifier.Wake(ctx, rec.Team) // its new process was told of nothing
 	}
 	return w, nil
 }

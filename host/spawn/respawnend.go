@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"syscall"
 
+	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -22,7 +23,7 @@ func (r *respawning) fromInside(ctx context.Context) (worker.Worker, error) {
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker: shims recognise it by that and by what it
 	// runs, see [rundir.IsHelper].
-	cmd.Env = append(HostEnv(r.opts.Env), swarm.EnvDir+"="+string(r.opts.Dir), swarm.EnvShim+"="+rundir.RespawnMark)
+	cmd.Env = append(caller.WorkerEnv(r.opts.Env), swarm.EnvDir+"="+string(r.opts.Dir), swarm.EnvShim+"="+rundir.RespawnMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	// Nothing is written to it; its end, which comes with that of this process at the
 	// latest, says that the caller has its answer.

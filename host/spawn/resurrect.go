@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -38,11 +39,23 @@ type Fallen struct {
 	Refused string
 }
 
-// Fallen returns those of the given workers that ran until the machine went down and have
+// Fallen returns those of the selected workers that ran until the machine went down and have
 // not been started since. It leaves out workers that had ended before, that were about to
 // be killed, and shells, which belong to a session. It reads files and the registry, and
 // changes nothing.
-func (s *Spawner) Fallen(ctx context.Context, reg *registry.Registry, recs []registry.Record) ([]Fallen, error) {
+func (s *Spawner) Fallen(ctx context.Context, sel worker.Selection) ([]Fallen, error) {
+	reg, err := s.opts.Store.Reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	recs, _, err := store.Select(ctx, reg, sel.Names, sel.Tag)
+	if err != nil {
+		return nil, err
+	}
+	return s.fallen(ctx, reg, recs)
+}
+
+func (s *Spawner) fallen(ctx context.Context, reg *registry.Registry, recs []registry.Record) ([]Fallen, error) {
 	boot, err := proc.BootID()
 	booted, timeErr := proc.BootTime()
 	if err = errors.Join(err, timeErr); err != nil {
@@ -183,7 +196,7 @@ func (s *Spawner) Resurrect(ctx context.Context, sel worker.Selection, req Resur
 	if err != nil {
 		return nil, err
 	}
-	fallen, err := s.Fallen(ctx, reg, recs)
+	fallen, err := s.fallen(ctx, reg, recs)
 	if err != nil {
 		return nil, err
 	}

@@ -176,7 +176,7 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	beside.Go(func() {
-		s.opts.History.Reconcile(ctx, reg, func(id string) bool { return id == p.rec.ID })
+		s.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return id == p.rec.ID })
 	})
 	var done undo
 	defer func() {

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
@@ -266,12 +267,12 @@ func TestKillProgress(t *testing.T) {
 		told <- total
 	}}
 	event, stop := killProgress(env, "bg-a1b2c3")
-	event(host.KillEvent{Grace: time.Hour, Deadline: time.Now().Add(time.Hour)})
-	event(host.KillEvent{Grace: 2 * time.Hour, Deadline: time.Now().Add(2 * time.Hour)})
+	event(kill.Event{Grace: time.Hour, Deadline: time.Now().Add(time.Hour)})
+	event(kill.Event{Grace: 2 * time.Hour, Deadline: time.Now().Add(2 * time.Hour)})
 	if total := <-told; total != time.Hour.Seconds() {
 		t.Errorf("%v seconds in all", total)
 	}
-	event(host.KillEvent{Done: true})
+	event(kill.Event{Done: true})
 	stop()
 	close(told) // a word after it would panic
 

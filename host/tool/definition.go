@@ -133,7 +133,7 @@ func (d *definition[I, O]) call(ctx context.Context, env Env, raw json.RawMessag
 	settle(&out)
 	if d.tool.Member && !d.tool.ReadOnly {
 		// A client that gave up waiting still wants the members to be woken.
-		waking := h.Wake(context.WithoutCancel(ctx), teamOf(in))
+		waking := h.Notifier().Wake(context.WithoutCancel(ctx), teamOf(in))
 		if o, ok := any(&out).(interface{ wakes(members []string) }); ok {
 			o.wakes(waking)
 		}

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -42,7 +44,7 @@ type Env struct {
 	NoAgentCommand string
 	// Limits are those of an agent that a flag names, and Own the settings that flags decide.
 	Limits swarm.Limits
-	Own    host.Own
+	Own    registry.Own
 	// ParseLimits reads limits as people write them; nil: they can't be read.
 	ParseLimits func(text string, into *swarm.Limits) error
 	// Sandbox returns the sandbox of a worker: with asked the configured one, or one without
@@ -57,7 +59,7 @@ type Env struct {
 	// NewWorker returns the configured settings of a worker in dir for worker-spawn: its
 	// backend, policies and tags, and with worktree the directory for that. An empty
 	// backend means the configured one. Nil means that there is no config.
-	NewWorker func(backend string, worktree bool, dir string) (host.SpawnRequest, error)
+	NewWorker func(backend string, worktree bool, dir string) (spawn.Request, error)
 	// Progress, if it is not nil, is called with the progress of a long call; total is 0 if
 	// it is unknown.
 	Progress func(text string, done, total float64)
@@ -133,13 +135,13 @@ func (env Env) sandbox(asked bool) *swarm.Sandbox {
 }
 
 // newWorker is NewWorker that also works without a config.
-func (env Env) newWorker(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
+func (env Env) newWorker(backend string, worktree bool, dir string) (spawn.Request, error) {
 	if env.NewWorker != nil {
 		return env.NewWorker(backend, worktree, dir)
 	}
-	req := host.SpawnRequest{Backend: cmp.Or(backend, "process")}
+	req := spawn.Request{Backend: cmp.Or(backend, "process")}
 	if worktree {
-		req.Workspace = &host.WorkspaceRequest{Plugin: "worktree"}
+		req.Workspace = &spawn.WorkspaceRequest{Plugin: "worktree"}
 	}
 	return req, nil
 }

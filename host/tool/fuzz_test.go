@@ -249,7 +249,7 @@ func (w *world) change(tb testing.TB, change func(context.Context, *registry.Tx)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := errors.Join(h.Change(tb.Context(), change), h.Close()); err != nil {
+	if err := errors.Join(h.Store().Change(tb.Context(), change), h.Close()); err != nil {
 		tb.Fatal(err)
 	}
 }

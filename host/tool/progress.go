@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 )
 
 // progressEvery is the time between two reports of progress.
@@ -12,11 +12,11 @@ const progressEvery = time.Second
 
 // killProgress reports to env.Progress how long the kill of one worker has taken. No report
 // follows after stop has returned.
-func killProgress(env Env, name string) (event func(host.KillEvent), stop func()) {
+func killProgress(env Env, name string) (event func(kill.Event), stop func()) {
 	if env.Progress == nil {
 		return nil, func() {}
 	}
-	began, quit, done := make(chan host.KillEvent, 1), make(chan struct{}), make(chan struct{})
+	began, quit, done := make(chan kill.Event, 1), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		select {
@@ -25,7 +25,7 @@ func killProgress(env Env, name string) (event func(host.KillEvent), stop func()
 		case <-quit:
 		}
 	}()
-	event = func(e host.KillEvent) {
+	event = func(e kill.Event) {
 		if e.Done {
 			return
 		}
@@ -40,7 +40,7 @@ func killProgress(env Env, name string) (event func(host.KillEvent), stop func()
 	}
 }
 
-func tellWait(env Env, name string, e host.KillEvent, quit <-chan struct{}) {
+func tellWait(env Env, name string, e kill.Event, quit <-chan struct{}) {
 	start, total := e.Deadline.Add(-e.Grace), e.Grace.Seconds()
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/question"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
@@ -51,7 +52,7 @@ var questions = &definition[QuestionsInput, QuestionsOutput]{
 		Idempotent:  true,
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in QuestionsInput) (out QuestionsOutput, err error) {
-		open, warnings, err := h.Questions(ctx, host.Selection{All: in.Tag == "", Tag: in.Tag})
+		open, warnings, err := h.Questions(ctx, worker.Selection{All: in.Tag == "", Tag: in.Tag})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return out, err
 		}
@@ -110,7 +111,7 @@ not answered. A question that follows is returned. A leader may answer only if t
 		if err != nil {
 			return WorkerAnswerOutput{}, err
 		}
-		done, err := h.Answer(ctx, w.ID, deliver.Reply{Choice: in.Choice, Choices: in.Choices, Submit: in.Submit, Text: in.Text, Digest: in.Digest})
+		done, err := h.Input().Answer(ctx, w.ID, deliver.Reply{Choice: in.Choice, Choices: in.Choices, Submit: in.Submit, Text: in.Text, Digest: in.Digest})
 		if err != nil {
 			return WorkerAnswerOutput{failure: failure{message(err)}, asked: askedNow(err)}, nil
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
 )
 
@@ -96,7 +97,7 @@ func (in *SpawnAgentInput) complete(env Env, r *agent.SpawnRequest) (err error) 
 		return invalid("tags", "must not be empty")
 	}
 	if in.Worktree {
-		r.Workspace = &host.WorkspaceRequest{Plugin: worktrees, Branch: in.Branch}
+		r.Workspace = &spawn.WorkspaceRequest{Plugin: worktrees, Branch: in.Branch}
 		if env.WorktreeParent != nil {
 			if r.Workspace.Parent, err = env.WorktreeParent(r.Dir); err != nil {
 				return err

@@ -65,10 +65,10 @@ func change[T any](ctx context.Context, h *host.Host, teamName string,
 	if err != nil {
 		return result, err
 	}
-	if _, err := h.SweepTeam(ctx, teamName, caller.WorkerID); err != nil {
+	if _, err := h.Sweeper().Sweep(ctx, teamName, caller.WorkerID); err != nil {
 		return result, err
 	}
-	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		result, err = do(ctx, tx, caller, time.Now())
 		return err
 	})

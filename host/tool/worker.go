@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
 )
@@ -39,7 +40,7 @@ type Worker struct {
 	EndedAt   Timestamp     `json:"ended_at,omitzero" jsonschema:"When it ended"`
 }
 
-func workerOf(w host.Worker) Worker {
+func workerOf(w worker.Worker) Worker {
 	out := Worker{
 		ID: w.ID, Name: w.Name, Status: string(w.Status), Reason: w.Reason,
 		Command: append([]string{}, w.Command...), Cwd: w.Dir, Backend: w.Backend, PID: w.PID, Tags: w.Tags,
@@ -61,7 +62,7 @@ func workerOf(w host.Worker) Worker {
 }
 
 // exitOf returns the exit code of a worker that has ended, and the signal that ended it.
-func exitOf(w host.Worker) (code *int, signal string) {
+func exitOf(w worker.Worker) (code *int, signal string) {
 	if w.Exit == nil || !w.Gone() {
 		return nil, ""
 	}
@@ -76,25 +77,25 @@ func (e *shellError) Error() string {
 }
 
 // isShell refuses a worker that is a background shell, which its session alone sees.
-func isShell(w host.Worker) error {
+func isShell(w worker.Worker) error {
 	if w.Shell != nil {
 		return &shellError{w.Name}
 	}
 	return nil
 }
 
-func findWorkers(ctx context.Context, h *host.Host, states bool, names ...string) ([]host.Worker, error) {
-	ws, _, err := h.Workers(ctx, host.Selection{Names: names, States: states})
+func findWorkers(ctx context.Context, h *host.Host, states bool, names ...string) ([]worker.Worker, error) {
+	ws, _, err := h.Workers(ctx, worker.Selection{Names: names, States: states})
 	for _, w := range ws {
 		err = errors.Join(err, isShell(w))
 	}
 	return ws, err
 }
 
-func findWorker(ctx context.Context, h *host.Host, name string) (host.Worker, error) {
+func findWorker(ctx context.Context, h *host.Host, name string) (worker.Worker, error) {
 	ws, err := findWorkers(ctx, h, false, name)
 	if err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	return ws[0], nil
 }
@@ -129,12 +130,12 @@ var workerList = &definition[WorkerListInput, WorkerListOutput]{
 	},
 	run: func(ctx context.Context, h *host.Host, _ Env, in WorkerListInput) (WorkerListOutput, error) {
 		var out WorkerListOutput
-		ws, warnings, err := h.Workers(ctx, host.Selection{All: in.Tag == "", Tag: in.Tag, States: true})
+		ws, warnings, err := h.Workers(ctx, worker.Selection{All: in.Tag == "", Tag: in.Tag, States: true})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return out, err
 		}
 		out.Warnings = warnings
-		ws = slices.DeleteFunc(ws, func(w host.Worker) bool { return w.Shell != nil || !in.All && w.Gone() })
+		ws = slices.DeleteFunc(ws, func(w worker.Worker) bool { return w.Shell != nil || !in.All && w.Gone() })
 		if out.Omitted = max(0, len(ws)-maxListed); out.Omitted > 0 {
 			ws = ws[out.Omitted:]
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // WorkerKillInput is the input of the tool worker-kill.
@@ -47,14 +49,14 @@ func runWorkerKill(ctx context.Context, h *host.Host, env Env, in WorkerKillInpu
 	}
 	progress, stop := killProgress(env, w.Name)
 	defer stop()
-	req := host.KillRequest{Force: &in.Force, Progress: progress}
+	req := kill.Request{Force: &in.Force, Progress: progress}
 	if in.Timeout > 0 {
 		req.Grace = new(milliseconds(in.Timeout))
 	}
-	kill := func(ctx context.Context) ([]host.KillOutcome, error) {
-		return h.Kill(ctx, host.Selection{Names: []string{w.ID}}, req)
+	kill := func(ctx context.Context) ([]kill.Outcome, error) {
+		return h.Kill().Kill(ctx, worker.Selection{Names: []string{w.ID}}, req)
 	}
-	if caller, err := h.Caller(ctx); err == nil && caller.WorkerID == w.ID {
+	if caller, err := h.Callers().Caller(ctx); err == nil && caller.WorkerID == w.ID {
 		// The worker's end would also end the caller before the answer; the rights are
 		// checked first.
 		if err := mayEnd(ctx, h, caller, w.Team); err != nil {
@@ -90,5 +92,5 @@ func mayEnd(ctx context.Context, h *host.Host, caller team.Caller, teamName stri
 	if teamName == "" {
 		return nil
 	}
-	return h.View(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.MayEnd(ctx, tx, caller, teamName) })
+	return h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.MayEnd(ctx, tx, caller, teamName) })
 }

@@ -94,7 +94,7 @@ func runWorkerOutput(ctx context.Context, h *host.Host, _ Env, in WorkerOutputIn
 	}
 	from.id = w.ID
 	r := newOutputReader(from, grep, min(in.Limit, maxCharacters), !on, w.Gone())
-	err = h.Logs(ctx, w.ID, swarm.OutputOptions{Since: from.at}, r.add)
+	err = h.Display().Logs(ctx, w.ID, swarm.OutputOptions{Since: from.at}, r.add)
 	if err != nil && !errors.Is(err, errFull) {
 		return WorkerOutputOutput{}, err
 	}

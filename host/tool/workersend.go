@@ -6,6 +6,8 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // WorkerSendInput is a text for a worker.
@@ -53,7 +55,7 @@ Nothing is typed at an agent's dialog. worker-output has the answer.`,
 		if err != nil {
 			return WorkerSendOutput{}, err
 		}
-		outs, err := h.Deliver(ctx, host.Selection{Names: []string{w.ID}}, host.DeliverRequest{
+		outs, err := h.Input().Deliver(ctx, worker.Selection{Names: []string{w.ID}}, input.DeliverRequest{
 			Text: []byte(in.Text), Enter: in.Enter, Timeout: promptLimit,
 		})
 		if err == nil {

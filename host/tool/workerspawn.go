@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // WorkerSpawnInput is the input of the tool worker-spawn.
@@ -72,8 +73,8 @@ func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnIn
 	if req.Workspace != nil {
 		req.Workspace.Branch = in.Branch
 	}
-	req.Warn = func(w host.Warning) { out.Warnings = append(out.Warnings, w.Text) }
-	w, err := h.Spawn(ctx, req)
+	req.Warn = func(w worker.Warning) { out.Warnings = append(out.Warnings, w.Text) }
+	w, err := h.Spawn().Spawn(ctx, req)
 	if err != nil {
 		return WorkerSpawnOutput{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -146,7 +147,7 @@ func waited(all []*awaited, anyOne bool) WorkerWaitOutput {
 
 type awaited struct {
 	h       *host.Host
-	worker  host.Worker
+	worker  worker.Worker
 	pattern *regexp.Regexp
 	// states are the states that end the wait, too; it may be nil.
 	states []profile.State
@@ -166,7 +167,7 @@ var errMatched = errors.New("a line matched")
 func (a *awaited) wait(ctx context.Context) error {
 	if a.pattern != nil {
 		a.shown = shownLines{live: true, line: func(text string) { a.lines = append(a.lines, text) }}
-		err := a.h.Logs(ctx, a.worker.ID, swarm.OutputOptions{Since: a.from.at, Follow: true}, a.look)
+		err := a.h.Display().Logs(ctx, a.worker.ID, swarm.OutputOptions{Since: a.from.at, Follow: true}, a.look)
 		if errors.Is(err, errMatched) {
 			a.done = true
 			return nil
@@ -176,18 +177,18 @@ func (a *awaited) wait(ctx context.Context) error {
 		}
 	}
 	if a.states != nil {
-		w, err := a.h.WaitState(ctx, a.worker.ID, a.states)
+		w, err := a.h.Display().WaitState(ctx, a.worker.ID, a.states)
 		switch {
 		case err == nil:
 			a.done, a.worker.State = true, w.State
 			return nil
-		case !errors.Is(err, host.ErrEnded):
+		case !errors.Is(err, worker.ErrEnded):
 			a.worker.State = w.State
 			return err
 		}
 	}
 	// Of what ends right now the status is known in a moment.
-	return a.h.Wait(ctx, host.Selection{Names: []string{a.worker.ID}}, func(w host.Worker) { a.worker, a.done = w, true })
+	return a.h.Wait(ctx, worker.Selection{Names: []string{a.worker.ID}}, func(w worker.Worker) { a.worker, a.done = w, true })
 }
 
 // look searches a piece of output for the pattern, including an unfinished line: a question

@@ -4,12 +4,12 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // BenchmarkKey is a key with 1,000 workers: the move of the selection, and the new view.
 func BenchmarkKey(b *testing.B) {
-	var ws []host.Worker
+	var ws []worker.Worker
 	for i := range 1000 {
 		ws = append(ws, running("worker-"+strconv.Itoa(i)))
 	}

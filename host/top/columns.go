@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -149,7 +149,7 @@ func (m *model) itemRow(i dash.Item, selected bool, c columns) string {
 	text := m.cursorOf(selected) + mark + tone.paint(symbol) + " " + name.paint(m.fit(safetext.Line(i.Name), c.name)) +
 		" " + m.fit(tone.paint(safetext.Line(state))+faint.paint(age), c.state)
 	cpu, memory := "", ""
-	if i.Status == host.StatusRunning {
+	if i.Status == worker.StatusRunning {
 		cpu, memory = lastFigures(i)
 	}
 	cpus, memories := i.Series()

@@ -15,18 +15,24 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // fakeHost answers what a test has put into it, and notes what it is asked to do.
 type fakeHost struct {
 	mu      sync.Mutex
-	workers []host.Worker
+	workers []worker.Worker
 	events  []history.Event
 	output  []swarm.Output
 	screen  []string
@@ -45,7 +51,7 @@ func (f *fakeHost) called() []string {
 	return slices.Clone(f.calls)
 }
 
-func (f *fakeHost) Workers(context.Context, host.Selection) ([]host.Worker, []string, error) {
+func (f *fakeHost) Workers(context.Context, worker.Selection) ([]worker.Worker, []string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.workers), nil, nil
@@ -69,16 +75,16 @@ func (f *fakeHost) Logs(ctx context.Context, _ string, o swarm.OutputOptions, ea
 	return nil
 }
 
-func (f *fakeHost) Peek(context.Context, string, int) (host.Peek, error) {
-	return host.Peek{Lines: f.screen, Screen: f.screen != nil}, nil
+func (f *fakeHost) Peek(context.Context, string, int) (display.Peek, error) {
+	return display.Peek{Lines: f.screen, Screen: f.screen != nil}, nil
 }
 
 func (f *fakeHost) Details(_ context.Context, id string, _ host.DetailsRequest) (host.Details, []string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	i := slices.IndexFunc(f.workers, func(w host.Worker) bool { return w.ID == id })
+	i := slices.IndexFunc(f.workers, func(w worker.Worker) bool { return w.ID == id })
 	if i < 0 {
-		return host.Details{}, nil, host.ErrNotFound
+		return host.Details{}, nil, store.ErrNotFound
 	}
 	return host.Details{Worker: f.workers[i]}, nil, nil
 }
@@ -87,7 +93,7 @@ func (f *fakeHost) Events(context.Context, history.Query) ([]history.Event, erro
 	return f.events, nil
 }
 
-func (f *fakeHost) Changes(_ context.Context, ws []host.Worker, _ time.Duration) map[string]host.Changes {
+func (f *fakeHost) Changes(_ context.Context, ws []worker.Worker, _ time.Duration) map[string]host.Changes {
 	all := map[string]host.Changes{}
 	for n, w := range ws {
 		all[w.ID] = host.Changes{Files: 1, Added: 12 + n, Removed: 3}
@@ -102,11 +108,11 @@ func (f *fakeHost) Meter() *stats.Meter {
 // unmeasured is a roster without workers.
 type unmeasured struct{}
 
-func (unmeasured) See(context.Context, host.Selection) ([]registry.Record, []string, error) {
+func (unmeasured) See(context.Context, worker.Selection) ([]registry.Record, []string, error) {
 	return nil, nil, errors.New("nothing is measured")
 }
 
-func (unmeasured) Observe(context.Context, []registry.Record) []host.Worker { return nil }
+func (unmeasured) Observe(context.Context, []registry.Record) []worker.Worker { return nil }
 
 func (f *fakeHost) Attach(_ context.Context, name string) (swarm.Attachment, error) {
 	f.note("attach", name)
@@ -121,26 +127,26 @@ func (f *fakeHost) List(context.Context, ...string) ([]swarm.SavedWork, []string
 	return []swarm.SavedWork{{Ref: "refs/r/fix/1", Name: "fix", Title: "uncommitted changes"}}, nil, nil
 }
 
-func (f *fakeHost) outcomes(sel host.Selection) []host.SendOutcome {
-	var outs []host.SendOutcome
+func (f *fakeHost) outcomes(sel worker.Selection) []input.Outcome {
+	var outs []input.Outcome
 	for _, id := range sel.Names {
-		outs = append(outs, host.SendOutcome{Worker: host.Worker{ID: id, Name: strings.TrimPrefix(id, "id-")}})
+		outs = append(outs, input.Outcome{Worker: worker.Worker{ID: id, Name: strings.TrimPrefix(id, "id-")}})
 	}
 	return outs
 }
 
-func (f *fakeHost) Deliver(_ context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error) {
+func (f *fakeHost) Deliver(_ context.Context, sel worker.Selection, req input.DeliverRequest) ([]input.Outcome, error) {
 	f.note(append([]string{"send", string(req.Text)}, sel.Names...)...)
 	return f.outcomes(sel), nil
 }
 
-func (f *fakeHost) Send(_ context.Context, sel host.Selection, in swarm.Input) ([]host.SendOutcome, error) {
+func (f *fakeHost) Send(_ context.Context, sel worker.Selection, in swarm.Input) ([]input.Outcome, error) {
 	kind := map[swarm.InputKind]string{swarm.InputInterrupt: "interrupt"}[in.Kind]
 	f.note(append([]string{kind, string(in.Data)}, sel.Names...)...)
 	return f.outcomes(sel), nil
 }
 
-func (f *fakeHost) Press(_ context.Context, sel host.Selection, req host.KeysRequest) ([]host.SendOutcome, error) {
+func (f *fakeHost) Press(_ context.Context, sel worker.Selection, req input.KeysRequest) ([]input.Outcome, error) {
 	f.note(append([]string{"keys", req.Keys}, sel.Names...)...)
 	return f.outcomes(sel), nil
 }
@@ -159,21 +165,21 @@ func (f *fakeHost) Answer(_ context.Context, name string, r deliver.Reply) (deli
 	return deliver.Answered{}, nil
 }
 
-func (f *fakeHost) Kill(_ context.Context, sel host.Selection, _ host.KillRequest) ([]host.KillOutcome, error) {
+func (f *fakeHost) Kill(_ context.Context, sel worker.Selection, _ kill.Request) ([]kill.Outcome, error) {
 	f.note(append([]string{"kill"}, sel.Names...)...)
-	var outs []host.KillOutcome
+	var outs []kill.Outcome
 	for _, id := range sel.Names {
-		outs = append(outs, host.KillOutcome{Worker: host.Worker{ID: id, Name: strings.TrimPrefix(id, "id-")}})
+		outs = append(outs, kill.Outcome{Worker: worker.Worker{ID: id, Name: strings.TrimPrefix(id, "id-")}})
 	}
 	return outs, nil
 }
 
-func (f *fakeHost) Respawn(_ context.Context, name string, _ host.RespawnRequest) (host.Worker, error) {
+func (f *fakeHost) Respawn(_ context.Context, name string, _ spawn.RespawnRequest) (worker.Worker, error) {
 	f.note("respawn", name)
-	return host.Worker{}, errors.New("no such program")
+	return worker.Worker{}, errors.New("no such program")
 }
 
-func (f *fakeHost) Clean(_ context.Context, sel host.Selection, _ host.CleanRequest) ([]host.CleanOutcome, error) {
+func (f *fakeHost) Clean(_ context.Context, sel worker.Selection, _ kill.CleanRequest) ([]kill.Outcome, error) {
 	f.note(append([]string{"clean"}, sel.Names...)...)
 	return nil, nil
 }
@@ -190,13 +196,13 @@ var clock = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // newRig returns a model of a terminal of that size, with workers.
 // newRig shows workers in a dashboard, all of them: an open question would be shown first.
-func newRig(t testing.TB, width, height int, ws ...host.Worker) *rig {
+func newRig(t testing.TB, width, height int, ws ...worker.Worker) *rig {
 	t.Helper()
 	return openRig(t, width, height, true, ws...)
 }
 
 // openRig opens a dashboard. met says that it has been open before.
-func openRig(t testing.TB, width, height int, met bool, ws ...host.Worker) *rig {
+func openRig(t testing.TB, width, height int, met bool, ws ...worker.Worker) *rig {
 	t.Helper()
 	f := &fakeHost{workers: ws}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -223,10 +229,10 @@ func openRig(t testing.TB, width, height int, met bool, ws ...host.Worker) *rig 
 }
 
 // figuresFor returns figures for the workers that run.
-func figuresFor(ws []host.Worker) map[string]dash.Figure {
+func figuresFor(ws []worker.Worker) map[string]dash.Figure {
 	all := map[string]dash.Figure{}
 	for n, w := range ws {
-		if w.Status == host.StatusRunning {
+		if w.Status == worker.StatusRunning {
 			all[w.ID] = dash.Figure{Time: clock, CPU: float64(n) / 10, Memory: int64(n+1) << 24}
 		}
 	}
@@ -288,9 +294,9 @@ func keyNamed(name string) tea.KeyPressMsg {
 // text returns what the terminal shows, without colours.
 func (r *rig) text() string { return ansi.Strip(r.View().Content) }
 
-func running(name string, change ...func(*host.Worker)) host.Worker {
-	w := host.Worker{
-		ID: "id-" + name, Name: name, Status: host.StatusRunning, Backend: "process", PID: 7, Command: []string{"make", "watch"},
+func running(name string, change ...func(*worker.Worker)) worker.Worker {
+	w := worker.Worker{
+		ID: "id-" + name, Name: name, Status: worker.StatusRunning, Backend: "process", PID: 7, Command: []string{"make", "watch"},
 		Started: clock.Add(-2 * time.Hour),
 	}
 	for _, c := range change {
@@ -299,20 +305,20 @@ func running(name string, change ...func(*host.Worker)) host.Worker {
 	return w
 }
 
-func ended(name string, code int, cause swarm.Cause) host.Worker {
-	return host.Worker{
-		ID: "id-" + name, Name: name, Status: host.StatusStopped, Command: []string{"sh", "-c", "exit"},
+func ended(name string, code int, cause swarm.Cause) worker.Worker {
+	return worker.Worker{
+		ID: "id-" + name, Name: name, Status: worker.StatusStopped, Command: []string{"sh", "-c", "exit"},
 		Exit: &swarm.Exit{Code: code, Cause: cause}, Ended: clock.Add(-5 * time.Minute),
 	}
 }
 
 // agent returns a worker of a coding agent.
-func agent(name string, state profile.State) host.Worker {
-	return running(name, func(w *host.Worker) {
+func agent(name string, state profile.State) worker.Worker {
+	return running(name, func(w *worker.Worker) {
 		w.Where = swarm.Where{Kind: "tmux window", Name: "swarm:" + name}
 		w.Command = []string{"claude"}
 		w.Workspace = &swarm.WorkspaceRef{Path: "/w/" + name, Branch: name, Base: "/repo"}
-		w.State = &host.AgentState{State: state, Since: clock.Add(-3 * time.Minute)}
+		w.State = &worker.AgentState{State: state, Since: clock.Add(-3 * time.Minute)}
 		if state == profile.Blocked {
 			w.State.Question = "Do you want to run make deploy?"
 			w.State.Choices = []profile.Choice{{Key: "1", Label: "Yes", Selected: true}, {Key: "2", Label: "No"}}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -68,9 +68,9 @@ func FuzzView(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := []string{text}
 		text = text[:min(len(text), 4<<10)] // a registry bounds what a worker is called
-		w := running("w", func(w *host.Worker) {
+		w := running("w", func(w *worker.Worker) {
 			w.Name, w.Command, w.Tags, w.Reason = text, []string{text, text}, []string{text}, text
-			w.State = &host.AgentState{State: "blocked", Question: text, Broken: text}
+			w.State = &worker.AgentState{State: "blocked", Question: text, Broken: text}
 			w.Where = swarm.Where{Kind: text, Name: text}
 		})
 		r := newRig(t, 80, 24, w)

@@ -10,10 +10,10 @@ import (
 	"github.com/charmbracelet/x/exp/teatest/v2"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -211,7 +211,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 	one.State.Choices = []profile.Choice{{Key: "1", Label: "Rye", Selected: true}, {Key: "2", Label: "Type something.", Kind: profile.KindText}}
 	for _, tt := range []struct {
 		name string
-		w    host.Worker
+		w    worker.Worker
 		keys []string
 		want string
 	}{
@@ -296,7 +296,7 @@ func TestProgram(t *testing.T) {
 // TestFlood: a log that is scrolled back stays where it is while more is written.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 80, 24, running("api", func(w *host.Worker) { w.Name = "api" }))
+	r := newRig(t, 80, 24, running("api", func(w *worker.Worker) { w.Name = "api" }))
 	r.chosen = tabLog
 	for range 200 {
 		r.pane.lines = append(r.pane.lines, "line")

@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // mode says what keys mean.
@@ -398,7 +399,7 @@ func (m *model) compare() tea.Cmd {
 	if m.width < compareWidth || m.zoom || m.comparing || !m.compared.IsZero() && m.now.Sub(m.compared) < compareEvery {
 		return nil
 	}
-	var ws []host.Worker
+	var ws []worker.Worker
 	for _, r := range m.shown() {
 		if r.Item != nil && r.Item.Workspace != nil {
 			ws = append(ws, r.Item.Worker)

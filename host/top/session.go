@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/sleep"
@@ -25,7 +26,7 @@ import (
 // Host is what a dashboard asks. A [host.Host] is one.
 type Host interface {
 	dash.Host
-	Changes(ctx context.Context, ws []host.Worker, limit time.Duration) map[string]host.Changes
+	Changes(ctx context.Context, ws []worker.Worker, limit time.Duration) map[string]host.Changes
 	Attach(ctx context.Context, name string) (swarm.Attachment, error)
 }
 
@@ -172,9 +173,9 @@ func (s *session) measure() {
 			}
 			continue
 		}
-		sel := host.Selection{Names: ids}
+		sel := worker.Selection{Names: ids}
 		if all {
-			sel = host.Selection{All: true}
+			sel = worker.Selection{All: true}
 		}
 		began := time.Now()
 		if figures, _, err := meter.Look(s.ctx, sel); err == nil {
@@ -261,7 +262,7 @@ func (s *session) saved(i dash.Item) tea.Cmd {
 
 const compareLimit = 10 * time.Second
 
-func (s *session) compare(ws []host.Worker) tea.Cmd {
+func (s *session) compare(ws []worker.Worker) tea.Cmd {
 	return s.async(func() tea.Msg { return changesMsg(s.opts.Host.Changes(s.ctx, ws, compareLimit)) })
 }
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -40,13 +40,13 @@ func (r *rig) golden(name string) {
 }
 
 // crowd is one worker of each urgency, and some more.
-func crowd() []host.Worker {
-	return []host.Worker{
-		running("api-server", func(w *host.Worker) { w.Tags = []string{"api"} }),
-		running("a-worker-with-a-name-of-sixty-four-letters-which-is-very-long-x", func(w *host.Worker) { w.Tags = []string{"api"} }),
+func crowd() []worker.Worker {
+	return []worker.Worker{
+		running("api-server", func(w *worker.Worker) { w.Tags = []string{"api"} }),
+		running("a-worker-with-a-name-of-sixty-four-letters-which-is-very-long-x", func(w *worker.Worker) { w.Tags = []string{"api"} }),
 		agent("fix-login", profile.Blocked), agent("refactor", profile.Working),
 		ended("build", 3, swarm.CauseExited), ended("tests", 0, swarm.CauseExited), ended("flaky", 1, swarm.CauseCrashLoop),
-		{ID: "id-gone", Name: "gone", Status: host.StatusLost},
+		{ID: "id-gone", Name: "gone", Status: worker.StatusLost},
 	}
 }
 
@@ -95,7 +95,7 @@ func TestWide(t *testing.T) {
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 80, 24, ended("flaky", 1, swarm.CauseCrashLoop), running(strings.Repeat("x", 64)),
-		running("waits", func(w *host.Worker) {
+		running("waits", func(w *worker.Worker) {
 			w.PID, w.Reason, w.Restart.When = 0, "restarting in 14s (exit status 1)", swarm.RestartAlways
 		}))
 	for _, want := range []string{"crash loop, 5m ", "restarting in 14s"} {
@@ -133,7 +133,7 @@ func TestCleanOfWorktree(t *testing.T) {
 // TestPart: a list that is longer than the screen says which part of it is shown.
 func TestPart(t *testing.T) {
 	t.Parallel()
-	var ws []host.Worker
+	var ws []worker.Worker
 	for i := range 41 {
 		ws = append(ws, running("w"+strconv.Itoa(i)))
 	}

@@ -115,7 +115,7 @@ func (w *watching) askDisowned(ctx context.Context, recs []registry.Record) []re
 // workers repeats it.
 func (w *watching) killDisowned(ctx context.Context, o *owner, r registry.Record) {
 	w.aside(ctx, func() func() {
-		_, err := w.opts.Kill(ctx, r)
+		_, err := w.killNow(ctx, r)
 		return func() {
 			if err != nil && ctx.Err() == nil {
 				delete(o.tried, r.ID)
@@ -135,8 +135,8 @@ func (w *watching) agents(ctx context.Context) {
 	}
 	w.sweeping = true
 	w.aside(ctx, func() func() {
-		warnings, err := w.opts.SweepTeams(ctx)
-		w.opts.Wake(ctx) // couriers wait for some time only
+		warnings, err := w.opts.Sweeper.Sweep(ctx, "")
+		w.opts.Notifier.Wake(ctx, "") // couriers wait for some time only
 		return func() {
 			w.sweeping, w.sweep = false, time.Time{}
 			if err != nil && ctx.Err() == nil {
@@ -151,7 +151,7 @@ func (w *watching) agents(ctx context.Context) {
 // expectAgents schedules the next sweep if there are agents: no event tells of their
 // silence.
 func (w *watching) expectAgents(ctx context.Context) {
-	some, err := w.opts.TeamsLive(ctx)
+	some, err := w.opts.Liveness.Any(ctx)
 	if some || err != nil {
 		w.sweep = time.Now().Add(sweepEvery)
 	}
@@ -180,9 +180,9 @@ func (w *watching) looks(ctx context.Context) {
 	w.aside(ctx, func() func() {
 		recs, _, err := reg.Read(ctx, registry.Query{State: registry.Running})
 		if err == nil {
-			recs = w.opts.Profiled(recs)
+			recs = w.opts.Display.Profiled(recs)
 			if len(recs) > 0 {
-				err = w.opts.TellStates(ctx, reg, recs)
+				err = w.reportStates(ctx, reg, recs)
 			}
 		}
 		return func() {

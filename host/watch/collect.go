@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
@@ -55,7 +56,7 @@ func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 		return c, err
 	}
 	c.owners(ctx, h, recs)
-	swept, err := h.opts.SweepTeams(ctx)
+	swept, err := h.opts.Sweeper.Sweep(ctx, "")
 	c.Warnings = append(c.Warnings, swept...)
 	c.warnIf(err, "cannot look after agents")
 	c.remove(ctx, h, reg)
@@ -68,7 +69,7 @@ func (c *Collected) events(ctx context.Context, h *Watcher, reg *registry.Regist
 	if h.opts.KeepEvents <= 0 {
 		return
 	}
-	n, err := h.opts.History.RemoveEvents(ctx, reg, time.Now().Add(-h.opts.KeepEvents))
+	n, err := h.opts.History.Trim(ctx, reg, time.Now().Add(-h.opts.KeepEvents))
 	c.Events += n
 	c.warnIf(err, "cannot remove old events")
 }
@@ -86,7 +87,7 @@ func (c *Collected) ended(ctx context.Context, h *Watcher, reg *registry.Registr
 }
 
 func (c *Collected) remove(ctx context.Context, h *Watcher, reg *registry.Registry) {
-	unfinished, err := h.opts.Unfinished(ctx)
+	unfinished, err := h.opts.Killer.FinishRemovals(ctx)
 	c.Worktrees = append(c.Worktrees, unfinished...)
 	c.warnIf(err, "cannot finish the removal of a worktree")
 	gone, _, err := h.opts.History.Expire(ctx, reg, time.Now())
@@ -189,7 +190,7 @@ func (c *Collected) owners(ctx context.Context, h *Watcher, recs []registry.Reco
 		killing.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			killed, err := h.opts.Kill(ctx, r)
+			killed, err := h.killNow(ctx, r)
 			mu.Lock()
 			defer mu.Unlock()
 			if killed {
@@ -200,6 +201,28 @@ func (c *Collected) owners(ctx context.Context, h *Watcher, recs []registry.Reco
 	}
 	killing.Wait()
 	slices.SortFunc(c.Killed, func(a, b registry.Record) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// killNow kills a worker whose owner has ended, and reports whether it had not ended before.
+func (h *Watcher) killNow(ctx context.Context, r registry.Record) (killed bool, err error) {
+	outs, err := h.opts.Killer.Kill(ctx, worker.Selection{Names: []string{r.ID}}, kill.Request{Allowed: true})
+	for _, out := range outs {
+		if err = out.Err; err == nil && !out.Result.AlreadyEnded {
+			killed = true
+		}
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return killed, err
+}
+
+// reportStates records the states of agents, answers what rules decide, and reports stops to the
+// leaders of teams.
+func (h *Watcher) reportStates(ctx context.Context, reg *registry.Registry, recs []registry.Record) error {
+	states, err := h.opts.Display.Tell(ctx, reg, recs)
+	h.opts.Ruler.Apply(ctx, recs, states)
+	return errors.Join(err, h.opts.Notifier.ReportStops(ctx, recs, states))
 }
 
 func ownerEnded(r registry.Record) string { return fmt.Sprintf("the owner of '%s' has ended", r.Name) }

@@ -228,7 +228,7 @@ func (w *watching) refresh(ctx context.Context) error {
 	}
 	w.warn(aboutRecords, warnings...)
 	w.awaitOwners(ctx, recs)
-	if w.look.IsZero() && !w.looking && len(w.opts.Profiled(recs)) > 0 {
+	if w.look.IsZero() && !w.looking && len(w.opts.Display.Profiled(recs)) > 0 {
 		w.look = time.Now()
 	}
 	now := time.Now()

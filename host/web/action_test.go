@@ -10,10 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // fakeDoer notes what was done.
@@ -24,18 +26,18 @@ type fakeDoer struct {
 	err    error
 }
 
-func (f *fakeDoer) Deliver(_ context.Context, sel host.Selection, req host.DeliverRequest) ([]host.SendOutcome, error) {
+func (f *fakeDoer) Deliver(_ context.Context, sel worker.Selection, req input.DeliverRequest) ([]input.Outcome, error) {
 	f.sent <- sel.Names[0] + ": " + string(req.Text)
-	return []host.SendOutcome{{Worker: host.Worker{Name: "one"}, Err: f.err}}, nil
+	return []input.Outcome{{Worker: worker.Worker{Name: "one"}, Err: f.err}}, nil
 }
 
-func (f *fakeDoer) Kill(_ context.Context, sel host.Selection, _ host.KillRequest) ([]host.KillOutcome, error) {
+func (f *fakeDoer) Kill(_ context.Context, sel worker.Selection, _ kill.Request) ([]kill.Outcome, error) {
 	f.killed <- sel.Names[0]
-	return []host.KillOutcome{{Worker: host.Worker{Name: "one"}, Notices: []string{"a notice"}}}, nil
+	return []kill.Outcome{{Worker: worker.Worker{Name: "one"}, Notices: []string{"a notice"}}}, nil
 }
 
-func (f *fakeDoer) Clean(_ context.Context, sel host.Selection, _ host.CleanRequest) ([]host.CleanOutcome, error) {
-	return []host.CleanOutcome{{Worker: host.Worker{Name: "two"}, Warnings: []host.Warning{{Text: "preserving " + hostile}}}}, nil
+func (f *fakeDoer) Clean(_ context.Context, sel worker.Selection, _ kill.CleanRequest) ([]kill.Outcome, error) {
+	return []kill.Outcome{{Worker: worker.Worker{Name: "two"}, Warnings: []worker.Warning{{Text: "preserving " + hostile}}}}, nil
 }
 
 func (r *rig) post(path string, form url.Values, headers ...string) (int, string) {
@@ -49,7 +51,7 @@ func (r *rig) post(path string, form url.Values, headers ...string) (int, string
 func TestActions(t *testing.T) {
 	t.Parallel()
 	w := running("one")
-	w.State = &host.AgentState{State: profile.Working}
+	w.State = &worker.AgentState{State: profile.Working}
 	r := newRig(t, func(o *Options) { o.Write = true }, w, exited("two", 3))
 	do := &fakeDoer{sent: make(chan string, 9), killed: make(chan string, 9)}
 	r.host.Doer = do
@@ -121,7 +123,7 @@ func TestNoActions(t *testing.T) {
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	w := running("one")
-	w.State = &host.AgentState{
+	w.State = &worker.AgentState{
 		State: profile.Blocked, Question: "Which database?",
 		Choices: []profile.Choice{{Key: "1", Label: "SQLite"}, {Key: "2", Label: `Postgres "<b>` + hostile}},
 	}
@@ -163,7 +165,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 	t.Parallel()
 	w := running("one")
 	yes, no := true, false
-	w.State = &host.AgentState{
+	w.State = &worker.AgentState{
 		State: profile.Blocked, Question: "Which spreads?", Dialog: profile.Dialog{Digest: "d1"},
 		Choices: []profile.Choice{
 			{Key: "1", Label: "Honey", Checked: &yes},
@@ -173,7 +175,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 		},
 	}
 	field := running("two")
-	field.State = &host.AgentState{
+	field.State = &worker.AgentState{
 		State: profile.Blocked, Question: "Which bread?", Dialog: profile.Dialog{Digest: "d2"},
 		Choices: []profile.Choice{{Key: "1", Label: "Rye"}, {Key: "2", Label: "Type something.", Kind: profile.KindText}},
 	}
@@ -245,9 +247,9 @@ func (f *fakeDoer) Answer(_ context.Context, name string, r deliver.Reply) (deli
 // something else by then, nothing is answered and the new dialog is shown, whole.
 func TestAnswerIsForTheOneShown(t *testing.T) {
 	t.Parallel()
-	asking := func(digest string, lines ...string) host.Worker {
+	asking := func(digest string, lines ...string) worker.Worker {
 		w := running("one")
-		w.State = &host.AgentState{
+		w.State = &worker.AgentState{
 			State: profile.Blocked, Question: "Do you want to proceed?", Choices: []profile.Choice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No"}},
 			Dialog: profile.Dialog{Digest: digest, Text: lines, Lines: append(lines, "1. Yes", "2. No")},
 		}

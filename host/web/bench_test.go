@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // BenchmarkList makes the page of 1,000 workers.
 func BenchmarkList(b *testing.B) {
-	var ws []host.Worker
+	var ws []worker.Worker
 	for i := range 1000 {
 		ws = append(ws, running(fmt.Sprintf("worker-%d", i)))
 	}

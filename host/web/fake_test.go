@@ -13,11 +13,14 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/saved"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -26,7 +29,7 @@ import (
 type fakeHost struct {
 	dash.Doer // tests of actions set it
 	mu        sync.Mutex
-	workers   []host.Worker
+	workers   []worker.Worker
 	events    []history.Event
 	output    []swarm.Output
 	screen    []string
@@ -34,16 +37,16 @@ type fakeHost struct {
 	changed chan struct{}
 }
 
-func (f *fakeHost) Workers(_ context.Context, _ host.Selection) ([]host.Worker, []string, error) {
+func (f *fakeHost) Workers(_ context.Context, _ worker.Selection) ([]worker.Worker, []string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]host.Worker{}, f.workers...), nil, nil
+	return append([]worker.Worker{}, f.workers...), nil, nil
 }
 
 func (f *fakeHost) Details(_ context.Context, id string, _ host.DetailsRequest) (host.Details, []string, error) {
-	i := slices.IndexFunc(f.workers, func(w host.Worker) bool { return w.ID == id })
+	i := slices.IndexFunc(f.workers, func(w worker.Worker) bool { return w.ID == id })
 	if i < 0 {
-		return host.Details{}, nil, host.ErrNotFound
+		return host.Details{}, nil, store.ErrNotFound
 	}
 	return host.Details{Worker: f.workers[i], Processes: []proc.Process{
 		{Identity: proc.Identity{PID: 11}, Name: "sh", Parent: 1},
@@ -73,11 +76,11 @@ func (f *fakeHost) Meter() *stats.Meter {
 // unmeasured is a roster without workers.
 type unmeasured struct{}
 
-func (unmeasured) See(context.Context, host.Selection) ([]registry.Record, []string, error) {
+func (unmeasured) See(context.Context, worker.Selection) ([]registry.Record, []string, error) {
 	return nil, nil, errors.New("nothing is measured")
 }
 
-func (unmeasured) Observe(context.Context, []registry.Record) []host.Worker { return nil }
+func (unmeasured) Observe(context.Context, []registry.Record) []worker.Worker { return nil }
 
 func (f *fakeHost) Saved() *saved.Keeper { return nil }
 
@@ -95,8 +98,8 @@ func (f *fakeHost) Logs(ctx context.Context, _ string, o swarm.OutputOptions, ea
 	return nil
 }
 
-func (f *fakeHost) Peek(context.Context, string, int) (host.Peek, error) {
-	return host.Peek{Lines: f.screen, Screen: f.screen != nil}, nil
+func (f *fakeHost) Peek(context.Context, string, int) (display.Peek, error) {
+	return display.Peek{Lines: f.screen, Screen: f.screen != nil}, nil
 }
 
 // rescues are saved work.
@@ -113,7 +116,7 @@ type rig struct {
 	host *fakeHost
 }
 
-func newRig(t *testing.T, change func(*Options), ws ...host.Worker) *rig {
+func newRig(t *testing.T, change func(*Options), ws ...worker.Worker) *rig {
 	t.Helper()
 	h := &fakeHost{workers: ws, changed: make(chan struct{})}
 	o := Options{Host: h}

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -26,7 +26,7 @@ type feed struct {
 }
 
 type meter interface {
-	Look(ctx context.Context, sel host.Selection) ([]stats.Figures, []string, error)
+	Look(ctx context.Context, sel worker.Selection) ([]stats.Figures, []string, error)
 }
 
 type snapshot struct {
@@ -124,7 +124,7 @@ func (f *feed) measure(ctx context.Context) {
 			}
 		}
 		began := time.Now()
-		if all, _, err := f.meter.Look(ctx, host.Selection{}); err == nil {
+		if all, _, err := f.meter.Look(ctx, worker.Selection{}); err == nil {
 			f.Measured(dash.FiguresOf(all))
 		}
 		select {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -151,7 +151,7 @@ func rowOf(i dash.Item, now time.Time) row {
 	if doing != "" {
 		r.State, r.Age, r.Since, r.Restarts = doing, "", "", ""
 	}
-	if f := i.Figures; len(f) > 0 && i.Status == host.StatusRunning {
+	if f := i.Figures; len(f) > 0 && i.Status == worker.StatusRunning {
 		r.CPU, r.Memory = percent(f[len(f)-1].CPU), size(f[len(f)-1].Memory)
 	}
 	if i.Workspace != nil {
@@ -183,7 +183,7 @@ func stamp(t time.Time) string {
 
 const maxCommand = 300
 
-func commandOf(w host.Worker) string { return safetext.Cut(w.CommandLine(), maxCommand) }
+func commandOf(w worker.Worker) string { return safetext.Cut(w.CommandLine(), maxCommand) }
 
 // percent returns a share of a CPU as people read it; empty if it is not known.
 func percent(share float64) string {

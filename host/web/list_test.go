@@ -5,17 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func running(name string) host.Worker {
-	return host.Worker{ID: "id-" + name, Name: name, Status: host.StatusRunning, PID: 7, Backend: "process", Command: []string{"sleep", "9"}, Started: time.Now().Add(-2 * time.Hour)}
+func running(name string) worker.Worker {
+	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusRunning, PID: 7, Backend: "process", Command: []string{"sleep", "9"}, Started: time.Now().Add(-2 * time.Hour)}
 }
 
-func exited(name string, code int) host.Worker {
-	return host.Worker{
-		ID: "id-" + name, Name: name, Status: host.StatusStopped, Backend: "process", Command: []string{"false"},
+func exited(name string, code int) worker.Worker {
+	return worker.Worker{
+		ID: "id-" + name, Name: name, Status: worker.StatusStopped, Backend: "process", Command: []string{"false"},
 		Exit: &swarm.Exit{Cause: swarm.CauseExited, Code: code}, Ended: time.Now().Add(-5 * time.Minute),
 	}
 }
@@ -62,7 +62,7 @@ func TestLiveList(t *testing.T) {
 	go func() {
 		r.feed.first(t.Context())
 		r.host.mu.Lock()
-		r.host.workers = []host.Worker{one, exited("two", 3)}
+		r.host.workers = []worker.Worker{one, exited("two", 3)}
 		r.host.mu.Unlock()
 		r.host.changed <- struct{}{}
 	}()

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -257,7 +257,7 @@ func newLives(items []dash.Item, begin, end time.Time) *lives {
 		if l.unsure = c.Over && i.Ended.IsZero(); c.Over && !l.unsure {
 			l.end = i.Ended
 		}
-		l.lost = i.Status == host.StatusLost
+		l.lost = i.Status == worker.StatusLost
 	}
 	return ls
 }

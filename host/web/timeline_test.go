@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -49,7 +49,7 @@ func TestFatesOfLives(t *testing.T) {
 	t.Parallel()
 	end := time.Now()
 	begin := end.Add(-time.Hour)
-	ended := func(name string, e *swarm.Exit) host.Worker {
+	ended := func(name string, e *swarm.Exit) worker.Worker {
 		w := exited(name, 0)
 		w.Created, w.Exit = begin.Add(time.Minute), e
 		return w
@@ -59,9 +59,9 @@ func TestFatesOfLives(t *testing.T) {
 	longGone := died
 	longGone.ID, longGone.Name, longGone.Created = "id-longgone", "longgone", begin.Add(-time.Hour)
 	lost := running("lost")
-	lost.Status, lost.Created = host.StatusLost, begin.Add(-time.Hour)
+	lost.Status, lost.Created = worker.StatusLost, begin.Add(-time.Hour)
 	asks := running("asks")
-	asks.State = &host.AgentState{State: profile.Blocked}
+	asks.State = &worker.AgentState{State: profile.Blocked}
 	paused := running("paused")
 	paused.Paused = true
 	wants := map[string]fate{

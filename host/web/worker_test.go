@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -33,7 +33,7 @@ func TestWorkerPages(t *testing.T) {
 	w.Command = []string{"sh", "-c", hostile}
 	w.Env = []string{"SECRET=confidential", "OTHER=x"}
 	w.Where = swarm.Where{Kind: "tmux window", Name: "swarm:" + hostile}
-	w.State = &host.AgentState{State: profile.Blocked, Question: hostile, Choices: []profile.Choice{{Key: hostile, Label: hostile}}}
+	w.State = &worker.AgentState{State: profile.Blocked, Question: hostile, Choices: []profile.Choice{{Key: hostile, Label: hostile}}}
 	w.Tags, w.Team, w.Workspace = []string{hostile}, hostile, &swarm.WorkspaceRef{Branch: hostile, Base: hostile, Path: hostile}
 	r := newRig(t, func(o *Options) { o.Write = true }, w, exited("two", 3))
 	r.host.events = []history.Event{{Seq: 1, Time: time.Now(), Worker: "one", ID: "id-one", Kind: history.Blocked, Text: hostile}}
@@ -218,7 +218,7 @@ func TestPlots(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	got := plotsOf(dash.Item{
-		Worker:  host.Worker{Status: host.StatusRunning},
+		Worker:  worker.Worker{Status: worker.StatusRunning},
 		Figures: []dash.Figure{{CPU: -1, Memory: 1 << 20}, {CPU: 0.5, Memory: 3 << 20}},
 	})
 	if len(got) != 2 || got[0].Now != "50%" || got[1].Now != "3.0MiB" || !strings.HasSuffix(got[1].Line, "100.0,2.0") {

@@ -19,6 +19,8 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/errtext"
@@ -113,7 +115,7 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 
 // defaults returns what a config says of all workers, besides their kill policy and the limit of
 // their output.
-func defaults(cfg config.Config) host.Defaults {
+func defaults(cfg config.Config) spawn.Defaults {
 	d := cfg.Defaults
 	tmux := map[string]string{}
 	for key, value := range map[string]string{"session": d.Session, "socket": d.TmuxSocket} {
@@ -121,7 +123,7 @@ func defaults(cfg config.Config) host.Defaults {
 			tmux[key] = value
 		}
 	}
-	return host.Defaults{
+	return spawn.Defaults{
 		Tags: d.Tags, Retain: d.Retain, Resurrect: d.Resurrect, Limits: Limits(d.Limits), Sandbox: Sandbox(d.Sandbox, false),
 		Options: map[string]map[string]string{"tmux": tmux},
 	}
@@ -129,8 +131,8 @@ func defaults(cfg config.Config) host.Defaults {
 
 // Decided returns the settings that the trusted file of a project decides for its workers, in
 // place of the user: they hold as well when a worker is started again elsewhere.
-func Decided(l *config.Loaded) host.Own {
-	return host.Own{
+func Decided(l *config.Loaded) registry.Own {
+	return registry.Own{
 		Memory: l.Decides("defaults.memory"), CPUs: l.Decides("defaults.cpus"), PIDs: l.Decides("defaults.pids"),
 		Nice: l.Decides("defaults.nice"), IOWeight: l.Decides("defaults.io_weight"), Effort: l.Decides("defaults.limits"),
 		Sandbox: l.Decides("defaults.sandbox"), Resurrect: l.Decides("defaults.resurrect"),
@@ -149,12 +151,12 @@ func Executable() (string, error) {
 // NewWorker returns the configured settings of a worker in dir, on the named backend, or on
 // the configured one if the name is empty. With worktree they include the directory of the
 // worktree.
-func NewWorker(l *config.Loaded, backend string, worktree bool, dir string) (host.SpawnRequest, error) {
+func NewWorker(l *config.Loaded, backend string, worktree bool, dir string) (spawn.Request, error) {
 	d := l.Config.Defaults
-	r := host.SpawnRequest{Backend: cmp.Or(backend, d.Backend), Options: map[string]string{}, Own: Decided(l)}
+	r := spawn.Request{Backend: cmp.Or(backend, d.Backend), Options: map[string]string{}, Own: Decided(l)}
 	if worktree {
 		parent, err := WorktreeParent(l)(dir)
-		r.Workspace = &host.WorkspaceRequest{Plugin: "worktree", Parent: parent}
+		r.Workspace = &spawn.WorkspaceRequest{Plugin: "worktree", Parent: parent}
 		return r, err
 	}
 	return r, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
@@ -60,7 +60,7 @@ func (a *App) suggestName(err error) string {
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
 		return nearest.Name(missing.Name, missing.Known)
 	}
-	if missing, ok := errors.AsType[*host.NoProfileError](err); ok {
+	if missing, ok := errors.AsType[*display.NoProfileError](err); ok {
 		return nearest.Name(missing.Name, append(missing.Known, profile.None))
 	}
 	dir, dirErr := a.StateDir()
@@ -68,7 +68,7 @@ func (a *App) suggestName(err error) string {
 		return ""
 	}
 	ctx := context.Background()
-	if missing, ok := errors.AsType[*host.NotFoundError](err); ok {
+	if missing, ok := errors.AsType[*store.NotFoundError](err); ok {
 		if workers, _ := store.AgentWorkers(ctx, dir, missing.Name); len(workers) > 0 {
 			return strings.Join(workers, "' or '")
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -105,7 +106,7 @@ func (a *App) ToolEnv(cfg config.Config) tool.Env {
 }
 
 // NoWorkers reports that a selection has no workers of a kind, such as "running"; "" is any.
-func (a *App) NoWorkers(sel host.Selection, kind string) {
+func (a *App) NoWorkers(sel worker.Selection, kind string) {
 	text := strings.Join(strings.Fields("no "+kind+" workers"), " ")
 	if sel.Tag != "" {
 		text += fmt.Sprintf(" with tag '%s'", sel.Tag)
@@ -115,7 +116,7 @@ func (a *App) NoWorkers(sel host.Selection, kind string) {
 
 // NamesOrRunning returns the names of a selection or, without any, the ids of those selected
 // workers that run.
-func (a *App) NamesOrRunning(ctx context.Context, h *host.Host, sel host.Selection) ([]string, error) {
+func (a *App) NamesOrRunning(ctx context.Context, h *host.Host, sel worker.Selection) ([]string, error) {
 	if sel.Names != nil {
 		return sel.Names, nil
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -194,20 +194,20 @@ func (s *Selection) AddTo(cmd *cobra.Command, a *app.App) {
 }
 
 // Of returns the selection, each name once.
-func (s *Selection) Of(cmd *cobra.Command, names []string) (host.Selection, error) {
+func (s *Selection) Of(cmd *cobra.Command, names []string) (worker.Selection, error) {
 	byTag := cmd.Flags().Changed("tag")
 	switch {
 	case len(names) > 0 && (s.All || byTag):
-		return host.Selection{}, output.Usagef("worker names and --all or --tag exclude each other")
+		return worker.Selection{}, output.Usagef("worker names and --all or --tag exclude each other")
 	case s.All && byTag:
-		return host.Selection{}, output.Usagef("--all and --tag exclude each other")
+		return worker.Selection{}, output.Usagef("--all and --tag exclude each other")
 	case byTag && s.tag == "":
-		return host.Selection{}, output.Usagef("--tag is empty")
+		return worker.Selection{}, output.Usagef("--tag is empty")
 	case len(names) == 0 && !s.All && !byTag:
 		if s.Nothing != nil {
-			return host.Selection{}, s.Nothing
+			return worker.Selection{}, s.Nothing
 		}
-		return host.Selection{}, output.Usagef("must specify worker name, --all or --tag")
+		return worker.Selection{}, output.Usagef("must specify worker name, --all or --tag")
 	}
 	var once []string
 	for _, name := range names {
@@ -215,7 +215,7 @@ func (s *Selection) Of(cmd *cobra.Command, names []string) (host.Selection, erro
 			once = append(once, name)
 		}
 	}
-	return host.Selection{Names: once, All: s.All, Tag: s.tag}, nil
+	return worker.Selection{Names: once, All: s.All, Tag: s.tag}, nil
 }
 
 func KeyValue(entry string) (key, value string, err error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 func TestSelectionTakesNamesOnce(t *testing.T) {
@@ -17,7 +17,7 @@ func TestSelectionTakesNamesOnce(t *testing.T) {
 	cmd := &cobra.Command{}
 	o.AddTo(cmd, a)
 	got, err := o.Of(cmd, []string{"b", "a", "b"})
-	if diff := cmp.Diff(host.Selection{Names: []string{"b", "a"}}, got); diff != "" || err != nil {
+	if diff := cmp.Diff(worker.Selection{Names: []string{"b", "a"}}, got); diff != "" || err != nil {
 		t.Errorf("selection (-want +got), %v:\n%s", err, diff)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -61,8 +61,8 @@ func (l *Limits) Apply(to *swarm.Limits) {
 }
 
 // Own returns which limits the flags decide, "none" included.
-func (l *Limits) Own() host.Own {
-	return host.Own{
+func (l *Limits) Own() registry.Own {
+	return registry.Own{
 		Memory: l.memory != nil, CPUs: l.cpus != nil, PIDs: l.pids != nil, Nice: l.nice != nil, IOWeight: l.ioWeight != nil,
 		Effort: l.effort != nil && l.effort.Value != "",
 	}

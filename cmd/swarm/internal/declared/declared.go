@@ -16,8 +16,10 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/set"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/nearest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -85,7 +87,7 @@ func LoadDeclared(ctx context.Context, a *app.App) (*Workers, error) {
 		}
 		set := func(key string) bool { _, set := loaded.Origins[config.WorkerKey(name, key)]; return set }
 		workers[i].Spawn.DirGiven, workers[i].Spawn.DirIsReal = set("cwd"), set("cwd") && loaded.HoldsDir(name)
-		workers[i].Spawn.Own = setup.Decided(loaded).Or(host.Own{
+		workers[i].Spawn.Own = setup.Decided(loaded).Or(registry.Own{
 			Memory: set("memory"), CPUs: set("cpus"), PIDs: set("pids"), Nice: set("nice"), IOWeight: set("io_weight"),
 			Effort: set("limits"), Sandbox: set("sandbox"), Resurrect: set("resurrect"),
 		})
@@ -103,7 +105,7 @@ func inFileOrder(l *config.Loaded) []string {
 
 func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 	policy := setup.KillPolicy(w.Kill)
-	r := host.SpawnRequest{
+	r := spawn.Request{
 		Name: name, Backend: w.Backend, Command: w.Command, Dir: w.Dir, Tags: w.Tags, Options: map[string]string{},
 		Kill: &policy, Retain: w.Retain, OutputLimit: w.LogLimit, Stdin: w.Stdin, Limits: setup.Limits(w.Limits),
 		Resurrect: w.Resurrect, Sandbox: setup.Sandbox(w.Sandbox, false),
@@ -114,7 +116,7 @@ func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 	}
 	maps.Copy(r.Options, w.Options)
 	if w.Worktree.Use {
-		r.Workspace = &host.WorkspaceRequest{Plugin: app.WorkspaceWorktree, Branch: w.Worktree.Branch, Parent: w.Worktree.Dir}
+		r.Workspace = &spawn.WorkspaceRequest{Plugin: app.WorkspaceWorktree, Branch: w.Worktree.Branch, Parent: w.Worktree.Dir}
 	}
 	if when := w.Restart.When; when != "" && when != config.RestartNo {
 		r.Restart = swarm.Restart{
@@ -124,7 +126,7 @@ func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 	}
 	declared := set.Worker{Spawn: r, DependsOn: w.DependsOn}
 	if w.Ready.Wait {
-		declared.Ready = &host.ReadyRequest{Timeout: w.Ready.Timeout}
+		declared.Ready = &display.ReadyRequest{Timeout: w.Ready.Timeout}
 		if w.Ready.Pattern != "" {
 			pattern, err := regexp.Compile(w.Ready.Pattern)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -51,10 +52,10 @@ session = "not for this backend"
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := host.SpawnRequest{
+	want := spawn.Request{
 		Name: "all", Backend: "tmux", Command: []string{"x", "y"}, Dir: filepath.Join(dir, "d"), Tags: []string{"t"},
 		Options:   map[string]string{"session": "s", "socket": "k", "other": "1"},
-		Workspace: &host.WorkspaceRequest{Plugin: "worktree", Branch: "b", Parent: "trees"},
+		Workspace: &spawn.WorkspaceRequest{Plugin: "worktree", Branch: "b", Parent: "trees"},
 		Restart:   swarm.Restart{When: swarm.RestartAlways, MinDelay: time.Second, MaxDelay: 2 * time.Second, Budget: 3, Window: 4 * time.Second},
 		Kill:      &swarm.KillOptions{Signal: "SIGINT", Grace: 6 * time.Second, Mode: swarm.KillMain},
 		Retain:    "1h", Stdin: true, OutputLimit: 7,
@@ -74,7 +75,7 @@ session = "not for this backend"
 		t.Fatal(err)
 	}
 	policy := host.DefaultKill()
-	want = host.SpawnRequest{
+	want = spawn.Request{
 		Name: "least", Backend: "process", Command: []string{"z"}, Dir: dir, Options: map[string]string{}, Kill: &policy,
 		Retain: config.RetainUntilClean, OutputLimit: 64 << 20,
 	}

@@ -79,12 +79,12 @@ func runEvents(ctx context.Context, a *app.App, o *eventsOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		p := eventPrinter{App: a, timestamps: o.timestamps, json: o.json}
 		if o.follow {
-			return h.FollowEvents(ctx, query, p.print)
+			return h.History().FollowEvents(ctx, query, p.print)
 		}
 		if o.json {
-			return printArray(a, func(each func(history.Event) error) error { return h.EachEvent(ctx, query, each) })
+			return printArray(a, func(each func(history.Event) error) error { return h.History().EachEvent(ctx, query, each) })
 		}
-		return p.printAll(func(each func(history.Event) error) error { return h.EachEvent(ctx, query, each) })
+		return p.printAll(func(each func(history.Event) error) error { return h.History().EachEvent(ctx, query, each) })
 	})
 }
 

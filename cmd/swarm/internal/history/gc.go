@@ -60,11 +60,11 @@ func runGC(ctx context.Context, a *app.App, asJSON bool, ages ...time.Duration) 
 		var removed int
 		var err error
 		if len(ages) > 0 {
-			removed, err = h.RemoveEvents(ctx, time.Now().Add(-slices.Max(ages)))
+			removed, err = h.History().RemoveEvents(ctx, time.Now().Add(-slices.Max(ages)))
 		}
 		var done watch.Collected
 		if err == nil {
-			done, err = h.Collect(ctx)
+			done, err = h.Watch().Collect(ctx)
 		}
 		done.Events += removed
 		a.WarnAll(done.Warnings)

@@ -119,7 +119,7 @@ func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
 		}
 	}
 	return a.With(ctx, cfg, func(h *host.Host) error {
-		return h.Watch(ctx, watch.Request{
+		return h.Watch().Watch(ctx, watch.Request{
 			Ready: func() {
 				if a.ErrWidth() > 0 {
 					a.Hint("watching for events (Ctrl-C to stop)")

@@ -14,8 +14,10 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 func NewComplete(a *app.App) *cobra.Command {
@@ -36,7 +38,7 @@ or has completed, can't complete any more.`,
 		Args:              command.OneText(0, "", `the summary is one argument: swarm complete "SUMMARY"`),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			request := host.CompleteRequest{Warn: func(w host.Warning) { a.Warn(w.Text, w.Hint) }}
+			request := host.CompleteRequest{Warn: func(w worker.Warning) { a.Warn(w.Text, w.Hint) }}
 			if len(args) > 0 {
 				request.Summary = args[0]
 			}
@@ -51,7 +53,7 @@ func runComplete(ctx context.Context, a *app.App, request host.CompleteRequest, 
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		w, err := h.Complete(ctx, request)
-		if errors.Is(err, host.ErrOutside) {
+		if errors.Is(err, worker.ErrOutside) {
 			return output.WithHint(err, "'swarm complete' is for the command that a worker runs; from outside use 'swarm kill'")
 		}
 		if err != nil {
@@ -100,7 +102,7 @@ makes it active again.`,
 func NewCourier(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Hidden: true, // calls that send something leave it behind
-		Use:    host.CourierVerb + " ID",
+		Use:    courier.Verb + " ID",
 		Short:  "Wait until an agent can be told what is waiting for it",
 		Long: `Wait until the agent of a worker is at its prompt, and type one line there that tells
 what is waiting for it: messages, tasks, a shutdown request. Calls that send one leave
@@ -111,7 +113,7 @@ after ten minutes; there is one for each worker at most.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			output.FinishWriting()
-			return a.WithHost(cmd.Context(), func(h *host.Host) error { return h.Courier(cmd.Context(), args[0]) })
+			return a.WithHost(cmd.Context(), func(h *host.Host) error { return h.Notifier().Run(cmd.Context(), args[0]) })
 		},
 	}
 }

@@ -124,7 +124,7 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File, an
 		return err
 	}
 	if answers && hook.Asks() {
-		answer, ok, err := h.DecideHook(ctx, hook.Event)
+		answer, ok, err := h.Notifier().Decide(ctx, hook.Event)
 		if ok {
 			decision, derr := hook.Decide(answer)
 			if derr == nil {
@@ -134,7 +134,7 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File, an
 		}
 		return errors.Join(err, h.Leave())
 	}
-	news, err := h.Hook(ctx, hook.Event)
+	news, err := h.Notifier().Hook(ctx, hook.Event)
 	if news != "" {
 		answer, aerr := hook.Answer(news)
 		if aerr == nil {

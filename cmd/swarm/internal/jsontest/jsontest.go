@@ -13,16 +13,16 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Full is a worker about which all is known that can be.
-func Full() host.Worker {
+func Full() worker.Worker {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.FixedZone("", 3600))
-	return host.Worker{
-		ID: "k3x9", Name: "w.1", Status: host.StatusLost, Reason: "shim died", Backend: "tmux", PID: 12,
+	return worker.Worker{
+		ID: "k3x9", Name: "w.1", Status: worker.StatusLost, Reason: "shim died", Backend: "tmux", PID: 12,
 		Command: []string{"sh", "-c", "echo <&>"}, Dir: "/r-worktrees/w.1", Env: []string{"SECRET=1"},
 		Tags: []string{"a", "b"}, Created: start, Started: start, Ended: start.Add(time.Minute),
 		Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited, Reason: "detail", Time: start, Usage: &swarm.Usage{CPUTime: new(1500 * time.Millisecond), Peak: new(int64(4096)), Written: new(int64(0))}},
@@ -39,8 +39,8 @@ func Full() host.Worker {
 		Limits: swarm.Limits{Memory: 2 << 30, CPUs: 1.5, PIDs: 500, IOWeight: 50, BestEffort: true}, Unenforced: "the limit of I/O weight can't be enforced",
 		Sandbox: &swarm.Sandbox{Network: swarm.NetworkNone, Home: "/h", Write: []string{"/data"}},
 		Team:    "crew", Agent: "agent-a1b2c3",
-		State: &host.AgentState{
-			Profile: "claude", State: profile.Blocked, Source: host.SourceScreen, Since: start, Question: "Proceed?",
+		State: &worker.AgentState{
+			Profile: "claude", State: profile.Blocked, Source: worker.SourceScreen, Since: start, Question: "Proceed?",
 			Choices: []profile.Choice{{Key: "1", Label: "Yes", Selected: true}}, Broken: "API Error",
 		},
 		PerhapsAlive: []swarm.Process{{PID: 12, Name: "sh", Started: start}},

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 )
 
 // progressDelay keeps the line from flashing when workers end at once.
@@ -29,7 +29,7 @@ type Progress struct {
 
 	mu      sync.Mutex
 	starts  []start
-	waiting []host.KillEvent
+	waiting []kill.Event
 	shown   bool
 	stopped bool
 }
@@ -67,10 +67,10 @@ func (p *Progress) run() {
 }
 
 // Event records the beginning or the end of a kill.
-func (p *Progress) Event(e host.KillEvent) {
+func (p *Progress) Event(e kill.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.waiting = slices.DeleteFunc(p.waiting, func(w host.KillEvent) bool { return w.Worker == e.Worker })
+	p.waiting = slices.DeleteFunc(p.waiting, func(w kill.Event) bool { return w.Worker == e.Worker })
 	if !e.Done {
 		p.waiting = append(p.waiting, e)
 	}
@@ -160,12 +160,12 @@ func (p *Progress) line(now time.Time, width int) string {
 
 // progressLine returns as much as fits of "waiting for a (4s), b (4s)", with the longest
 // waits last.
-func progressLine(waiting []host.KillEvent, now time.Time, width int) string {
+func progressLine(waiting []kill.Event, now time.Time, width int) string {
 	if len(waiting) == 0 {
 		return ""
 	}
 	waiting = slices.Clone(waiting)
-	slices.SortStableFunc(waiting, func(a, b host.KillEvent) int { return a.Deadline.Compare(b.Deadline) })
+	slices.SortStableFunc(waiting, func(a, b kill.Event) int { return a.Deadline.Compare(b.Deadline) })
 	parts := make([]string, len(waiting))
 	for i, e := range waiting {
 		parts[i] = Visible(e.Worker)

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 )
 
 func TestProgressLine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	waiting := []host.KillEvent{
+	waiting := []kill.Event{
 		{Worker: "slow", Deadline: now.Add(10 * time.Second)},
 		{Worker: "quick", Deadline: now.Add(1500 * time.Millisecond)},
 		{Worker: "late", Deadline: now.Add(-time.Second)},

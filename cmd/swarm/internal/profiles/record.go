@@ -85,7 +85,7 @@ func runRecord(ctx context.Context, a *app.App, o recordOptions) error {
 		if err := h.OnlyPerson(ctx); err != nil {
 			return err
 		}
-		e, err := h.Explain(ctx, o.worker)
+		e, err := h.Display().Explain(ctx, o.worker)
 		if err != nil {
 			return err
 		}

@@ -13,12 +13,13 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // agentOfLoop records the profile of the agent that a loop runs. here says that it runs on
 // this machine.
-func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph.State, request *host.SpawnRequest) error {
+func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph.State, request *spawn.Request) error {
 	profiles, _ := h.Profiles() // 'swarm agent profiles' reports mistakes in a profile
 	if o.Profile != "" && o.Profile != profile.None && profiles.Named(o.Profile) == nil {
 		return output.WithHint(fmt.Errorf("unknown profile '%s'", o.Profile), "'swarm agent profiles' lists them")
@@ -28,7 +29,7 @@ func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph
 	if st.Headless && o.inactivity.D == nil {
 		st.Inactivity = 0 // it works in silence, and ends
 	}
-	workers.WarnOfFlags(a, h, host.SpawnRequest{Command: st.Command, Profile: o.Profile})
+	workers.WarnOfFlags(a, h, spawn.Request{Command: st.Command, Profile: o.Profile})
 	// The worker itself runs the loop; what its screen shows is the agent.
 	request.Profile = ""
 	if !here && o.continues {
@@ -66,7 +67,7 @@ func tellOfLoop(ctx context.Context, a *app.App) func(ralph.Note, string) {
 		}
 		// The log of the loop has it in any case.
 		_ = a.With(ctx, loaded.Config, func(h *host.Host) error {
-			return h.TellOfLoop(ctx, a.Getenv(swarm.EnvWorkerID), loopEvents[n], text)
+			return h.Display().RecordLoop(ctx, a.Getenv(swarm.EnvWorkerID), loopEvents[n], text)
 		})
 	}
 }

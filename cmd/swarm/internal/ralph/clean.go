@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 type cleanOptions struct{ all, json bool }
@@ -52,7 +53,7 @@ func runClean(ctx context.Context, a *app.App, names []string, o *cleanOptions) 
 			return err
 		}
 	}
-	var workers map[string]host.Worker
+	var workers map[string]worker.Worker
 	if len(names) > 0 {
 		if workers, err = workersByName(ctx, a); err != nil {
 			return err
@@ -97,10 +98,10 @@ func removeLoop(ctx context.Context, loops ralph.Store, name string) error {
 	return nil
 }
 
-func workersByName(ctx context.Context, a *app.App) (map[string]host.Worker, error) {
-	byName := make(map[string]host.Worker)
+func workersByName(ctx context.Context, a *app.App) (map[string]worker.Worker, error) {
+	byName := make(map[string]worker.Worker)
 	err := a.WithHost(ctx, func(h *host.Host) error {
-		workers, warnings, err := h.Workers(ctx, host.Selection{All: true})
+		workers, warnings, err := h.Workers(ctx, worker.Selection{All: true})
 		a.WarnAll(warnings)
 		for _, w := range workers {
 			byName[w.Name] = w

@@ -20,7 +20,12 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -51,7 +56,7 @@ func (o *farOptions) argv(program string) []string {
 
 // carryAgent makes the agent of a loop run on the backend that was asked for, which
 // is not on this machine, and the loop itself here, where its state is.
-func (o *spawnOptions) carryAgent(program string, st *ralph.State, request *host.SpawnRequest) error {
+func (o *spawnOptions) carryAgent(program string, st *ralph.State, request *spawn.Request) error {
 	if request.Workspace != nil {
 		return fmt.Errorf("backend '%s' does not run its workers on this machine: they can't be in a %s", request.Backend, request.Workspace.Plugin)
 	}
@@ -98,7 +103,7 @@ func runFar(ctx context.Context, a *app.App, o *farOptions) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
 	output.FinishWriting()
-	owner, err := host.OwnerOf(os.Getpid())
+	owner, err := spawn.OwnerOf(os.Getpid())
 	if err != nil {
 		return err
 	}
@@ -106,12 +111,12 @@ func runFar(ctx context.Context, a *app.App, o *farOptions) error {
 	if err != nil {
 		return err
 	}
-	request := host.SpawnRequest{
+	request := spawn.Request{
 		Name: fmt.Sprintf("%s-%d", a.Getenv(swarm.EnvWorker), os.Getpid()), Backend: o.backend,
 		Command: o.command, Options: map[string]string{}, Stdin: true, Owner: &owner, DirGiven: o.cwd != "",
 		// A worker that a crash leaves behind goes after an hour.
 		Retain: time.Hour.String(),
-		Own:    host.Own{Sandbox: o.unboxed},
+		Own:    registry.Own{Sandbox: o.unboxed},
 	}
 	if request.Dir, err = app.WorkingDir(o.cwd); err != nil {
 		return err
@@ -127,7 +132,7 @@ func runFar(ctx context.Context, a *app.App, o *farOptions) error {
 		request.Env = append(request.Env, name+"="+a.Getenv(name))
 	}
 	return a.With(ctx, loaded.Config, func(h *host.Host) error {
-		w, err := h.Spawn(ctx, request)
+		w, err := h.Spawn().Spawn(ctx, request)
 		if err != nil {
 			return err
 		}
@@ -137,20 +142,20 @@ func runFar(ctx context.Context, a *app.App, o *farOptions) error {
 
 // carry gives a worker the input of this call and this call its output, until it
 // ends or the context does.
-func carry(ctx context.Context, a *app.App, h *host.Host, w host.Worker) error {
-	sel := host.Selection{Names: []string{w.ID}}
+func carry(ctx context.Context, a *app.App, h *host.Host, w worker.Worker) error {
+	sel := worker.Selection{Names: []string{w.ID}}
 	// It reads until this process ends.
 	go giveLines(ctx, a, h, sel)
 	p := workers.LogPrinter{App: a}
-	err := h.Logs(ctx, w.ID, swarm.OutputOptions{Follow: true}, p.Print)
+	err := h.Display().Logs(ctx, w.ID, swarm.OutputOptions{Follow: true}, p.Print)
 	code := 0
 	if err == nil {
-		err = h.Wait(ctx, sel, func(w host.Worker) { code = view.ExitCode(w) })
+		err = h.Wait(ctx, sel, func(w worker.Worker) { code = view.ExitCode(w) })
 	}
 	if err != nil {
 		later, cancel := afterwards(ctx)
 		defer cancel()
-		outcomes, killErr := h.Kill(later, sel, host.KillRequest{})
+		outcomes, killErr := h.Kill().Kill(later, sel, kill.Request{})
 		for _, o := range outcomes {
 			killErr = errors.Join(killErr, o.Err)
 		}
@@ -161,7 +166,7 @@ func carry(ctx context.Context, a *app.App, h *host.Host, w host.Worker) error {
 	}
 	later, cancel := afterwards(ctx)
 	defer cancel()
-	if _, cleanErr := h.Clean(later, sel, host.CleanRequest{}); cleanErr != nil && !errors.Is(cleanErr, host.ErrNotFound) {
+	if _, cleanErr := h.Kill().Clean(later, sel, kill.CleanRequest{}); cleanErr != nil && !errors.Is(cleanErr, store.ErrNotFound) {
 		err = errors.Join(err, cleanErr)
 	}
 	if err == nil && code != 0 {
@@ -170,13 +175,13 @@ func carry(ctx context.Context, a *app.App, h *host.Host, w host.Worker) error {
 	return err
 }
 
-func giveLines(ctx context.Context, a *app.App, h *host.Host, sel host.Selection) {
+func giveLines(ctx context.Context, a *app.App, h *host.Host, sel worker.Selection) {
 	give := func(in swarm.Input) bool {
-		outcomes, err := h.Send(ctx, sel, in)
+		outcomes, err := h.Input().Send(ctx, sel, in)
 		for _, o := range outcomes {
 			err = errors.Join(err, o.Err)
 		}
-		if err != nil && ctx.Err() == nil && !errors.Is(err, host.ErrEnded) && !errors.Is(err, host.ErrNotFound) {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, worker.ErrEnded) && !errors.Is(err, store.ErrNotFound) {
 			a.Warn(setup.Message(err), "")
 		}
 		return err == nil

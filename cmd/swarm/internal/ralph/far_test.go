@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/spawn"
 )
 
 // TestCarryAgent has the values of variables stay out of the command line, and
@@ -17,7 +17,7 @@ func TestCarryAgent(t *testing.T) {
 	o := &spawnOptions{}
 	o.Cwd, o.Options = "/src", []string{"datacenters=a,b", "cpu=1"}
 	st := ralph.State{Command: []string{"agent", "--", "-x"}}
-	request := host.SpawnRequest{Backend: "nomad", Env: []string{"TOKEN=secret"}}
+	request := spawn.Request{Backend: "nomad", Env: []string{"TOKEN=secret"}}
 	if err := o.carryAgent("/bin/swarm", &st, &request); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestCarryAgent(t *testing.T) {
 	if request.Backend != app.BackendProcess || request.Dir == "/src" {
 		t.Errorf("the loop itself: %+v", request)
 	}
-	request = host.SpawnRequest{Backend: "nomad", Workspace: &host.WorkspaceRequest{Plugin: "worktree"}}
+	request = spawn.Request{Backend: "nomad", Workspace: &spawn.WorkspaceRequest{Plugin: "worktree"}}
 	if err := o.carryAgent("/bin/swarm", &st, &request); err == nil {
 		t.Error("a worktree elsewhere is accepted")
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 type logsOptions struct {
@@ -109,17 +111,17 @@ func awaitLoop(ctx context.Context, h *host.Host, loops ralph.Store, name string
 		return err
 	}
 	release()
-	workers, _, err := h.Workers(ctx, host.Selection{Names: []string{name}})
-	if errors.Is(err, host.ErrNotFound) || err == nil && !workers[0].Ralph {
+	workers, _, err := h.Workers(ctx, worker.Selection{Names: []string{name}})
+	if errors.Is(err, store.ErrNotFound) || err == nil && !workers[0].Ralph {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	var last host.Worker
-	err = h.Wait(ctx, host.Selection{Names: []string{workers[0].ID}}, func(w host.Worker) { last = w })
+	var last worker.Worker
+	err = h.Wait(ctx, worker.Selection{Names: []string{workers[0].ID}}, func(w worker.Worker) { last = w })
 	switch {
-	case errors.Is(err, host.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return nil
 	case err == nil && !last.Gone():
 		err = errors.New(last.Reason)

@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 type lsOptions struct {
@@ -50,7 +50,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 	if err != nil {
 		return err
 	}
-	var workers map[string]host.Worker
+	var workers map[string]worker.Worker
 	if len(names) > 0 && (o.status.Value != "all" || o.format.Value != "names") {
 		if workers, err = workersByName(ctx, a); err != nil {
 			return err
@@ -119,13 +119,13 @@ func (l *loopJSON) statusText() string {
 const workerRemoved = "removed"
 
 // loopJSONOf returns the JSON of a loop; the worker is zero if its record is gone.
-func loopJSONOf(store ralph.Store, st ralph.State, w host.Worker) loopJSON {
+func loopJSONOf(store ralph.Store, st ralph.State, w worker.Worker) loopJSON {
 	l := loopJSON{
 		State: st, WorkerStatus: string(w.Status),
 		LastOutput: output.TimeJSON(store.LastOutput(st.Name)), Directory: store.Dir(st.Name),
 	}
 	if !w.Ralph {
-		w, l.WorkerStatus = host.Worker{}, workerRemoved
+		w, l.WorkerStatus = worker.Worker{}, workerRemoved
 	}
 	l.Status, l.ExitReason = loopStatus(st, runs(w))
 	return l

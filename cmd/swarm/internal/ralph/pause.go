@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 func newPause(a *app.App) *cobra.Command {
@@ -101,5 +102,5 @@ func runStop(ctx context.Context, a *app.App, name string, o *workers.KillOption
 	if err != nil {
 		return err
 	}
-	return workers.RunKill(ctx, a, host.Selection{Names: []string{name}}, o)
+	return workers.RunKill(ctx, a, worker.Selection{Names: []string{name}}, o)
 }

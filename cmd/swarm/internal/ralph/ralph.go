@@ -12,6 +12,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 func New(a *app.App) *cobra.Command {
@@ -44,15 +46,15 @@ func loopNames(a *app.App) func(context.Context) ([]string, error) {
 	}
 }
 
-func ralphWorker(ctx context.Context, a *app.App, h *host.Host, name string) (host.Worker, error) {
-	workers, warnings, err := h.Workers(ctx, host.Selection{Names: []string{name}})
+func ralphWorker(ctx context.Context, a *app.App, h *host.Host, name string) (worker.Worker, error) {
+	workers, warnings, err := h.Workers(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	a.WarnAll(warnings)
 	switch {
 	case len(workers) == 0:
-		return host.Worker{}, &host.NotFoundError{Name: name}
+		return worker.Worker{}, &store.NotFoundError{Name: name}
 	case !workers[0].Ralph:
 		return workers[0], fmt.Errorf("worker '%s' is not a ralph worker", name)
 	}
@@ -71,7 +73,7 @@ func loopStatus(st ralph.State, running bool) (ralph.Status, ralph.Reason) {
 }
 
 // runs reports whether a worker may be running its loop.
-func runs(w host.Worker) bool { return w.Name != "" && !w.Gone() }
+func runs(w worker.Worker) bool { return w.Name != "" && !w.Gone() }
 
 func noLoop(err error) error {
 	if errors.Is(err, ralph.ErrState) {

@@ -15,6 +15,9 @@ import (
 	"github.com/swarmhost/swarm/host/hookstate"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
@@ -101,8 +104,8 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 		case err != nil:
 			return noLoop(err)
 		case !running:
-			again, err := h.Respawn(ctx, w.ID, host.RespawnRequest{
-				Warn:   func(w host.Warning) { a.Warn(w.Text, w.Hint) },
+			again, err := h.Spawn().Respawn(ctx, w.ID, spawn.RespawnRequest{
+				Warn:   func(w worker.Warning) { a.Warn(w.Text, w.Hint) },
 				Notice: a.Hint,
 			})
 			if err != nil {
@@ -126,12 +129,12 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 }
 
 // stillAsks returns an error if a loop has stopped at a dialog that its agent still shows.
-func stillAsks(ctx context.Context, h *host.Host, loops ralph.Store, w host.Worker) error {
+func stillAsks(ctx context.Context, h *host.Host, loops ralph.Store, w worker.Worker) error {
 	st, err := loops.Load(w.Name)
 	if err != nil || !runs(w) || st.Status != ralph.Paused || st.Dialog == "" {
 		return nil //nolint:nilerr // the resumption itself says what is wrong
 	}
-	states, err := h.AgentStates(ctx, []string{w.ID})
+	states, err := h.Display().StatesOf(ctx, []string{w.ID})
 	s := states[w.ID]
 	if err != nil || s == nil || s.State != profile.Blocked {
 		return nil //nolint:nilerr // an agent that can't be seen keeps nobody from resuming
@@ -145,7 +148,7 @@ func stillAsks(ctx context.Context, h *host.Host, loops ralph.Store, w host.Work
 
 // lastSession returns the conversation that the hooks of a loop's agent reported in its
 // last iteration, or "".
-func lastSession(h *host.Host, st *ralph.State, w host.Worker) string {
+func lastSession(h *host.Host, st *ralph.State, w worker.Worker) string {
 	c, err := hookstate.Read(h.RunDir(w.ID))
 	if err != nil || c.At.Before(st.IterationStarted) {
 		return ""
@@ -198,7 +201,7 @@ func putBack(ctx context.Context, loops ralph.Store, before, after ralph.State) 
 
 func resumeHint(a *app.App, err error, name string) error {
 	loops, dirErr := a.RalphStore()
-	if dirErr != nil || !errors.Is(err, host.ErrNotFound) {
+	if dirErr != nil || !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	if _, loadErr := loops.Load(name); loadErr != nil {

@@ -11,51 +11,55 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // ralphStart removes an old loop if the flags say so, writes the state of the new one and
 // starts its worker.
-func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, st ralph.State, request host.SpawnRequest) (host.Worker, error) {
+func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, st ralph.State, request spawn.Request) (worker.Worker, error) {
 	loops, err := a.RalphStore()
 	if err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	release, err := loops.Starting(ctx, o.Name)
 	if err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	defer release()
 	if o.replace {
 		if err := ralphReplace(ctx, a, h, loops, o); err != nil {
-			return host.Worker{}, err
+			return worker.Worker{}, err
 		}
 	}
 	if err := mustNotExist(ctx, h, o.Name); err != nil {
-		return host.Worker{}, err
+		return worker.Worker{}, err
 	}
 	if o.cleanState {
 		removed, err := loops.Remove(ctx, o.Name)
 		if err != nil {
-			return host.Worker{}, fmt.Errorf("cannot remove ralph state for '%s': %w", o.Name, err)
+			return worker.Worker{}, fmt.Errorf("cannot remove ralph state for '%s': %w", o.Name, err)
 		}
 		if removed {
 			note(a, o.JSON, "cleared ralph state for %s", o.Name)
 		}
 	}
-	var worker host.Worker
+	var worker worker.Worker
 	err = loops.Create(ctx, st, func() (err error) {
-		worker, err = h.Spawn(ctx, request)
+		worker, err = h.Spawn().Spawn(ctx, request)
 		return err
 	})
 	return worker, err
 }
 
 func mustNotExist(ctx context.Context, h *host.Host, name string) error {
-	_, _, err := h.Workers(ctx, host.Selection{Names: []string{name}})
+	_, _, err := h.Workers(ctx, worker.Selection{Names: []string{name}})
 	switch {
-	case errors.Is(err, host.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return nil
 	case err != nil:
 		return err
@@ -68,10 +72,10 @@ func mustNotExist(ctx context.Context, h *host.Host, name string) error {
 // the worktree is saved first.
 func ralphReplace(ctx context.Context, a *app.App, h *host.Host, loops ralph.Store, o *spawnOptions) error {
 	name := o.Name
-	selected := host.Selection{Names: []string{name}}
-	outcomes, err := h.Kill(ctx, selected, host.KillRequest{RemoveWorkspace: true, ForceDirty: true})
+	selected := worker.Selection{Names: []string{name}}
+	outcomes, err := h.Kill().Kill(ctx, selected, kill.Request{RemoveWorkspace: true, ForceDirty: true})
 	switch {
-	case errors.Is(err, host.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		_, err := loops.Remove(ctx, name)
 		return err
 	case err != nil:
@@ -87,11 +91,11 @@ func ralphReplace(ctx context.Context, a *app.App, h *host.Host, loops ralph.Sto
 		view.Remarks(a, killed.Warnings, nil)
 		return fmt.Errorf("cannot replace '%s': its worktree is kept", name)
 	}
-	cleaned, err := h.Clean(ctx, selected, host.CleanRequest{KeepWorkspace: true})
+	cleaned, err := h.Kill().Clean(ctx, selected, kill.CleanRequest{KeepWorkspace: true})
 	if err == nil && len(cleaned) > 0 {
 		err = cleaned[0].Err
 	}
-	if err != nil && !errors.Is(err, host.ErrNotFound) {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	if _, err := loops.Remove(ctx, name); err != nil {
@@ -124,12 +128,12 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) error {
 	p := workers.LogPrinter{App: a, Form: workers.FormOfLogs(a), Live: true}
 	err := p.Run(func(each func(swarm.Output) error) error {
-		return h.Logs(ctx, name, swarm.OutputOptions{Follow: true}, each)
+		return h.Display().Logs(ctx, name, swarm.OutputOptions{Follow: true}, each)
 	})
 	if ctx.Err() != nil {
 		later, cancel := afterwards(ctx)
 		defer cancel()
-		outcomes, killErr := h.Kill(later, host.Selection{Names: []string{name}}, host.KillRequest{})
+		outcomes, killErr := h.Kill().Kill(later, worker.Selection{Names: []string{name}}, kill.Request{})
 		for _, o := range outcomes {
 			killErr = errors.Join(killErr, o.Err)
 		}
@@ -143,7 +147,7 @@ func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) err
 		return err
 	}
 	code := 0
-	err = h.Wait(context.WithoutCancel(ctx), host.Selection{Names: []string{name}}, func(w host.Worker) { code = view.ExitCode(w) })
+	err = h.Wait(context.WithoutCancel(ctx), worker.Selection{Names: []string{name}}, func(w worker.Worker) { code = view.ExitCode(w) })
 	if err == nil && code != 0 {
 		err = &output.CodeError{Code: code}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
@@ -49,7 +50,7 @@ func runStatus(ctx context.Context, a *app.App, name string, json bool) error {
 	}
 	return a.WithHost(ctx, func(h *host.Host) error {
 		worker, err := ralphWorker(ctx, a, h, name)
-		if err != nil && !errors.Is(err, host.ErrNotFound) {
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		if err == nil {
@@ -68,7 +69,7 @@ func runStatus(ctx context.Context, a *app.App, name string, json bool) error {
 		}
 		r := loopReport{loopJSON: l, now: time.Now(), last: loops.LastOutput(st.Name)}
 		if r.stuck() {
-			if p, err := h.Peek(ctx, worker.ID, stuckLines); err == nil {
+			if p, err := h.Display().Peek(ctx, worker.ID, stuckLines); err == nil {
 				r.lines = p.Lines
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/set"
 )
 
@@ -68,7 +69,7 @@ func runDown(ctx context.Context, a *app.App, names []string, o *workers.KillOpt
 		}
 		k, request := workers.NewKiller(a, o)
 		if printed := request.Answer; o.JSON {
-			request.Answer = func(outcomes []host.KillOutcome) { printed(slices.Concat(left.kills, outcomes)) }
+			request.Answer = func(outcomes []kill.Outcome) { printed(slices.Concat(left.kills, outcomes)) }
 		}
 		_, err := d.Set.Down(ctx, h, set.DownRequest{
 			Names: names,

@@ -10,7 +10,9 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/set"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // The actions of JSON on orphans, next to those of [set.Action].
@@ -24,10 +26,10 @@ type orphans struct {
 	*app.App
 	project string
 	// all are the orphans, found what JSON tells of them.
-	all   []host.Worker
+	all   []worker.Worker
 	found []set.Outcome
 	// kills are the kills of the removed orphans, as the JSON of down lists them.
-	kills []host.KillOutcome
+	kills []kill.Outcome
 	// failed says that one could not be removed.
 	failed bool
 }
@@ -38,7 +40,7 @@ func (o *orphans) name() {
 		text := fmt.Sprintf("'%s' is running, and %s declares it no more", w.Name, filepath.Base(o.project))
 		if w.Gone() {
 			text = fmt.Sprintf("'%s' has ended, and %s declares it no more", w.Name, filepath.Base(o.project))
-		} else if w.Status != host.StatusRunning {
+		} else if w.Status != worker.StatusRunning {
 			text = fmt.Sprintf("'%s' is %s, and %s declares it no more", w.Name, w.Status, filepath.Base(o.project))
 		}
 		o.Warn(text, "")
@@ -69,7 +71,7 @@ func (o *orphans) remove(ctx context.Context, h *host.Host, dryRun, json bool) {
 		case !json:
 			o.Printf("removed %s\n", r.Worker.Name)
 		}
-		for _, part := range []*host.KillOutcome{r.Kill, r.Clean} {
+		for _, part := range []*kill.Outcome{r.Kill, r.Clean} {
 			if part != nil {
 				view.Remarks(o.App, part.Warnings, part.Notices)
 			}
@@ -80,9 +82,9 @@ func (o *orphans) remove(ctx context.Context, h *host.Host, dryRun, json bool) {
 }
 
 // killOf returns the kill of a removed orphan, which may have ended before.
-func killOf(r set.Removal) host.KillOutcome {
+func killOf(r set.Removal) kill.Outcome {
 	if r.Kill == nil {
-		return host.KillOutcome{Worker: r.Worker, AlreadyEnded: r.Worker.Gone(), Err: r.Err}
+		return kill.Outcome{Worker: r.Worker, AlreadyEnded: r.Worker.Gone(), Err: r.Err}
 	}
 	out := *r.Kill
 	if r.Clean != nil {

@@ -16,7 +16,9 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/set"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 type upOptions struct {
@@ -189,15 +191,15 @@ func (u *upper) line(out set.Outcome) string {
 var imperative = map[set.Action]string{set.Started: "start", set.Respawned: "respawn", set.Recreated: "recreate"}
 
 func (u *upper) waiting(name string, deadline time.Time) {
-	u.progress.Event(host.KillEvent{Worker: name, Deadline: deadline})
+	u.progress.Event(kill.Event{Worker: name, Deadline: deadline})
 }
 
 func (u *upper) waited(out set.Outcome) {
-	u.progress.Event(host.KillEvent{Worker: out.Name, Done: true})
+	u.progress.Event(kill.Event{Worker: out.Name, Done: true})
 	u.tell(out, out.Name+" is ready")
 }
 
-func (u *upper) warning(w host.Warning) { u.progress.Aside(func() { u.Warn(w.Text, w.Hint) }) }
+func (u *upper) warning(w worker.Warning) { u.progress.Aside(func() { u.Warn(w.Text, w.Hint) }) }
 
 // tell prints a line about a worker, or why it is not up. An interruption of the call is
 // reported once, by its exit code.

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 type answerOptions struct {
@@ -108,11 +109,11 @@ type dialogJSON struct {
 func answerDialog(ctx context.Context, a *app.App, name string, r deliver.Reply, asJSON bool) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		sel, err := h.ByAgent(ctx, host.Selection{Names: []string{name}})
+		sel, err := h.Roster().ByAgent(ctx, worker.Selection{Names: []string{name}})
 		if err != nil {
 			return err
 		}
-		out, err := h.Answer(ctx, sel.Names[0], r)
+		out, err := h.Input().Answer(ctx, sel.Names[0], r)
 		if err != nil {
 			return err
 		}

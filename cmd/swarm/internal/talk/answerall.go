@@ -112,7 +112,7 @@ func (w *answering) ask(ctx context.Context, q question.Question) error {
 	case choice == "q":
 		return errQuit
 	}
-	out, err := w.h.Answer(ctx, q.Worker.ID, deliver.Reply{Choice: choice, Digest: s.Dialog.Digest})
+	out, err := w.h.Input().Answer(ctx, q.Worker.ID, deliver.Reply{Choice: choice, Digest: s.Dialog.Digest})
 	switch {
 	case err == nil && out.Open:
 		w.Printf("not sent yet: %s\n\n", deliver.Dialog(out.Picked(), nil))

@@ -46,7 +46,7 @@ type attachJSON struct {
 func runAttach(ctx context.Context, a *app.App, name string, asJSON bool) error {
 	var to swarm.Attachment
 	err := a.WithHost(ctx, func(h *host.Host) (err error) {
-		to, err = h.Attach(ctx, name)
+		to, err = h.Input().Attach(ctx, name)
 		// The program that replaces this process does not know its children.
 		return errors.Join(err, h.Close())
 	})

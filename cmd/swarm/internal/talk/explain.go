@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/shared/humane"
@@ -79,7 +80,7 @@ type hookJSON struct {
 	At       *string `json:"at"`
 }
 
-func sourcesOf(e host.Explanation) (s sourcesJSON) {
+func sourcesOf(e display.Explanation) (s sourcesJSON) {
 	if e.Lines != nil {
 		s.Screen = &screenJSON{
 			State: string(e.Look.State), Question: output.OrNull(e.Look.Question), Broken: output.OrNull(e.Look.Broken), Limit: output.OrNull(e.Look.Limit),
@@ -96,7 +97,7 @@ func sourcesOf(e host.Explanation) (s sourcesJSON) {
 
 func runExplain(ctx context.Context, a *app.App, name string, asJSON bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
-		e, err := h.Explain(ctx, name)
+		e, err := h.Display().Explain(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func runExplain(ctx context.Context, a *app.App, name string, asJSON bool) error
 }
 
 // printSources prints what the hooks reported, and the source of each part of the state.
-func printSources(a *app.App, e host.Explanation) {
+func printSources(a *app.App, e display.Explanation) {
 	if c := e.Hook; c == nil {
 		a.Printf("hooks: none has reported\n")
 	} else {
@@ -159,7 +160,7 @@ func printSources(a *app.App, e host.Explanation) {
 	a.PrintTable(nil, rows)
 }
 
-func printExplanation(a *app.App, e host.Explanation) {
+func printExplanation(a *app.App, e display.Explanation) {
 	for _, line := range e.Lines {
 		a.Printf("| %s\n", output.Made(safetext.Line(line)))
 	}

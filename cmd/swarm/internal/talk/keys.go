@@ -10,6 +10,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -45,9 +47,9 @@ shown (state.dialog.digest).`,
 			if len(args) > swarm.MaxKeys+1 {
 				return fmt.Errorf("cannot press %d keys at once, at most %d", len(args)-1, swarm.MaxKeys)
 			}
-			ctx, req := cmd.Context(), host.KeysRequest{Keys: strings.Join(args[1:], " "), Digest: digest}
-			return tellSent(ctx, a, host.Selection{Names: args[:1]}, "pressed keys of %s", asJSON, func(h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
-				outcomes, err := h.Press(ctx, sel, req)
+			ctx, req := cmd.Context(), input.KeysRequest{Keys: strings.Join(args[1:], " "), Digest: digest}
+			return tellSent(ctx, a, worker.Selection{Names: args[:1]}, "pressed keys of %s", asJSON, func(h *host.Host, sel worker.Selection) ([]input.Outcome, error) {
+				outcomes, err := h.Input().Press(ctx, sel, req)
 				for i := range outcomes {
 					outcomes[i].Confirmed = true // there is nothing to confirm
 				}
@@ -107,7 +109,7 @@ that was spawned with --stdin, close its standard input: it gets nothing more.`,
 		ValidArgsFunction: a.CompleteOneWorker,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := swarm.Input{Kind: swarm.InputEOF}
-			return give(cmd.Context(), a, host.Selection{Names: args}, in, "sent eof to %s", asJSON)
+			return give(cmd.Context(), a, worker.Selection{Names: args}, in, "sent eof to %s", asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")

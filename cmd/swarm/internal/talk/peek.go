@@ -9,6 +9,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -60,7 +62,7 @@ type peekJSON struct {
 	Lines  []string `json:"lines"`
 }
 
-func runPeek(ctx context.Context, a *app.App, sel host.Selection, o *peekOptions) error {
+func runPeek(ctx context.Context, a *app.App, sel worker.Selection, o *peekOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		names, err := a.NamesOrRunning(ctx, h, sel)
 		if err != nil {
@@ -69,7 +71,7 @@ func runPeek(ctx context.Context, a *app.App, sel host.Selection, o *peekOptions
 		one := len(sel.Names) == 1
 		seen, failed := []peekJSON{}, false
 		for i, name := range names {
-			p, err := h.Peek(ctx, name, output.ValueOr(o.lines.N, 0))
+			p, err := h.Display().Peek(ctx, name, output.ValueOr(o.lines.N, 0))
 			switch {
 			case err != nil && one:
 				return err
@@ -91,7 +93,7 @@ func runPeek(ctx context.Context, a *app.App, sel host.Selection, o *peekOptions
 	})
 }
 
-func peekJSONOf(p host.Peek) peekJSON {
+func peekJSONOf(p display.Peek) peekJSON {
 	return peekJSON{
 		Name: p.Worker.Name, ID: p.Worker.ID, Status: string(p.Worker.Status),
 		Screen: p.Screen, Taken: p.Taken, Lines: append([]string{}, p.Lines...),

@@ -19,6 +19,7 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/watch"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/humane"
 )
@@ -85,7 +86,7 @@ func runQuestions(ctx context.Context, a *app.App, o *questionsOptions) error {
 }
 
 func openQuestions(ctx context.Context, a *app.App, h *host.Host, tag string) ([]question.Question, error) {
-	open, warnings, err := h.Questions(ctx, host.Selection{All: tag == "", Tag: tag})
+	open, warnings, err := h.Questions(ctx, worker.Selection{All: tag == "", Tag: tag})
 	a.WarnAll(warnings)
 	return open, err
 }
@@ -201,7 +202,7 @@ func watchQuestions(ctx context.Context, a *app.App, h *host.Host, o *questionsO
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- h.Watch(ctx, watch.Request{
+		ended <- h.Watch().Watch(ctx, watch.Request{
 			Ready: signal, Changed: func(bool) { signal() }, Stopped: func(string) { signal() },
 			Event: func(history.Event) error { signal(); return nil },
 			Warn:  func(text string) { a.Warn(text, "") },

@@ -9,9 +9,9 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/question"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 func fullQuestion() question.Question {
@@ -21,7 +21,7 @@ func fullQuestion() question.Question {
 }
 
 func emptyQuestion() question.Question {
-	w := host.Worker{ID: "k3x9", Name: "w", State: &host.AgentState{Profile: "claude", State: profile.Blocked}}
+	w := worker.Worker{ID: "k3x9", Name: "w", State: &worker.AgentState{Profile: "claude", State: profile.Blocked}}
 	return question.Question{Worker: w, Project: "/r", Refusal: errors.New("only a person may")}
 }
 

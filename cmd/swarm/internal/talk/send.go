@@ -13,6 +13,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -74,10 +76,10 @@ Exit code with --wait: 0 idle, 3 asks, 4 limited, 5 broken, 6 ended, 7 stalled, 
 			if o.anyway {
 				return give(cmd.Context(), a, sel, in, "sent to %s", o.json)
 			}
-			req := host.DeliverRequest{Text: in.Data, Enter: in.Enter, Timeout: output.ValueOr(o.timeout.D, 0)}
+			req := input.DeliverRequest{Text: in.Data, Enter: in.Enter, Timeout: output.ValueOr(o.timeout.D, 0)}
 			ctx := cmd.Context()
-			return tellSent(ctx, a, sel, "sent to %s", o.json, func(h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
-				return h.Deliver(ctx, sel, req)
+			return tellSent(ctx, a, sel, "sent to %s", o.json, func(h *host.Host, sel worker.Selection) ([]input.Outcome, error) {
+				return h.Input().Deliver(ctx, sel, req)
 			})
 		},
 	}
@@ -97,22 +99,22 @@ Exit code with --wait: 0 idle, 3 asks, 4 limited, 5 broken, 6 ended, 7 stalled, 
 	return cmd
 }
 
-func (o *sendOptions) parse(cmd *cobra.Command, args []string) (host.Selection, swarm.Input, error) {
+func (o *sendOptions) parse(cmd *cobra.Command, args []string) (worker.Selection, swarm.Input, error) {
 	in := swarm.Input{Enter: !o.noEnter}
 	crowd := o.All || cmd.Flags().Changed("tag")
 	names := args
 	if !o.stdin {
 		switch {
 		case len(args) == 0 && !crowd:
-			return host.Selection{}, in, output.Usagef("missing arguments: name of a worker and a text")
+			return worker.Selection{}, in, output.Usagef("missing arguments: name of a worker and a text")
 		case len(args) == 0 || len(args) == 1 && !crowd:
-			return host.Selection{}, in, output.Usagef("missing argument: the text, or --stdin")
+			return worker.Selection{}, in, output.Usagef("missing argument: the text, or --stdin")
 		}
 		last := len(args) - 1
 		names, in.Data = args[:last], []byte(args[last])
 	}
 	if len(names) > 1 {
-		return host.Selection{}, in, output.Usagef("unexpected argument '%s'; a text of several words needs quotes", args[len(args)-1])
+		return worker.Selection{}, in, output.Usagef("unexpected argument '%s'; a text of several words needs quotes", args[len(args)-1])
 	}
 	sel, err := o.Of(cmd, names)
 	if err != nil {
@@ -127,9 +129,9 @@ func (o *sendOptions) parse(cmd *cobra.Command, args []string) (host.Selection, 
 	return sel, in, err
 }
 
-func give(ctx context.Context, a *app.App, sel host.Selection, in swarm.Input, line string, asJSON bool) error {
-	return tellSent(ctx, a, sel, line, asJSON, func(h *host.Host, sel host.Selection) ([]host.SendOutcome, error) {
-		outcomes, err := h.Send(ctx, sel, in)
+func give(ctx context.Context, a *app.App, sel worker.Selection, in swarm.Input, line string, asJSON bool) error {
+	return tellSent(ctx, a, sel, line, asJSON, func(h *host.Host, sel worker.Selection) ([]input.Outcome, error) {
+		outcomes, err := h.Input().Send(ctx, sel, in)
 		for i := range outcomes {
 			// Keys are pressed: there is nothing to confirm.
 			outcomes[i].Confirmed = outcomes[i].Confirmed || in.Kind != swarm.InputText
@@ -138,12 +140,12 @@ func give(ctx context.Context, a *app.App, sel host.Selection, in swarm.Input, l
 	})
 }
 
-type sender func(*host.Host, host.Selection) ([]host.SendOutcome, error)
+type sender func(*host.Host, worker.Selection) ([]input.Outcome, error)
 
-func tellSent(ctx context.Context, a *app.App, sel host.Selection, line string, asJSON bool, send sender) error {
+func tellSent(ctx context.Context, a *app.App, sel worker.Selection, line string, asJSON bool, send sender) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		sel, err := h.ByAgent(ctx, sel)
+		sel, err := h.Roster().ByAgent(ctx, sel)
 		if err != nil {
 			return err
 		}
@@ -187,7 +189,7 @@ var turnCodes = map[host.TurnEnd]int{
 }
 
 // sendAndWait gives a text to one agent and waits until its turn has ended.
-func (o *sendOptions) sendAndWait(ctx context.Context, a *app.App, sel host.Selection, in swarm.Input) error {
+func (o *sendOptions) sendAndWait(ctx context.Context, a *app.App, sel worker.Selection, in swarm.Input) error {
 	switch {
 	case len(sel.Names) != 1:
 		return output.Usagef("--wait is for one worker")
@@ -196,11 +198,11 @@ func (o *sendOptions) sendAndWait(ctx context.Context, a *app.App, sel host.Sele
 	}
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		sel, err := h.ByAgent(ctx, sel)
+		sel, err := h.Roster().ByAgent(ctx, sel)
 		if err != nil {
 			return err
 		}
-		outcomes, err := h.Deliver(ctx, sel, host.DeliverRequest{Text: in.Data, Enter: true, Timeout: output.ValueOr(o.timeout.D, 0)})
+		outcomes, err := h.Input().Deliver(ctx, sel, input.DeliverRequest{Text: in.Data, Enter: true, Timeout: output.ValueOr(o.timeout.D, 0)})
 		if err != nil {
 			return err
 		}
@@ -269,7 +271,7 @@ type sendJSON struct {
 	Error     *string `json:"error"`
 }
 
-func sendJSONOf(o host.SendOutcome) sendJSON {
+func sendJSONOf(o input.Outcome) sendJSON {
 	return sendJSON{
 		Name: o.Worker.Name, ID: o.Worker.ID, Sent: o.Err == nil, Confirmed: o.Confirmed && o.Err == nil,
 		Pending: o.Pending, Error: view.ErrorJSON(o.Err),

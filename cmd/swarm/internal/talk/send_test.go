@@ -10,16 +10,16 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestSendParse(t *testing.T) {
 	t.Parallel()
-	one := host.Selection{Names: []string{"w"}}
+	one := worker.Selection{Names: []string{"w"}}
 	text := func(s string) swarm.Input { return swarm.Input{Data: []byte(s), Enter: true} }
 	for line, c := range map[string]struct {
-		sel host.Selection
+		sel worker.Selection
 		in  swarm.Input
 		// usage is a part of the usage error.
 		usage string
@@ -29,11 +29,11 @@ func TestSendParse(t *testing.T) {
 		"w hello --no-enter":   {one, swarm.Input{Data: []byte("hello")}, ""},
 		"-- w --all":           {one, text("--all"), ""},
 		"w -- -x":              {one, text("-x"), ""},
-		"--all hello":          {host.Selection{All: true}, text("hello"), ""},
-		"--tag t hello":        {host.Selection{Tag: "t"}, text("hello"), ""},
+		"--all hello":          {worker.Selection{All: true}, text("hello"), ""},
+		"--tag t hello":        {worker.Selection{Tag: "t"}, text("hello"), ""},
 		"w --stdin":            {one, text("from\nstdin"), ""},
 		"w --stdin --no-enter": {one, swarm.Input{Data: []byte("from\nstdin\n")}, ""},
-		"--all --stdin":        {host.Selection{All: true}, text("from\nstdin"), ""},
+		"--all --stdin":        {worker.Selection{All: true}, text("from\nstdin"), ""},
 		"":                     {usage: "missing arguments"},
 		"w":                    {usage: "missing argument"},
 		"--all":                {usage: "missing argument"},
@@ -44,7 +44,7 @@ func TestSendParse(t *testing.T) {
 		"w  --no-enter":        {usage: "nothing to send"},
 		"w -x":                 {usage: "unknown shorthand flag"},
 	} {
-		var sel host.Selection
+		var sel worker.Selection
 		var in swarm.Input
 		a, _, _ := apptest.New()
 		o := &sendOptions{}

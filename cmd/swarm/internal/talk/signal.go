@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -60,12 +61,12 @@ type signalJSON struct {
 }
 
 func runSignal(ctx context.Context, a *app.App, name, signal string, o *signalOptions) error {
-	request := host.SignalRequest{Signal: signal}
+	request := input.SignalRequest{Signal: signal}
 	if mode, ok := command.KillMode(o.mode.Value); ok {
 		request.Mode = &mode
 	}
 	return a.WithHost(ctx, func(h *host.Host) error {
-		w, err := h.Signal(ctx, name, request)
+		w, err := h.Input().Signal(ctx, name, request)
 		if err != nil {
 			return err
 		}

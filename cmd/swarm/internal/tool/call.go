@@ -18,8 +18,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/errtext"
 )
@@ -125,7 +125,7 @@ func toolCallEnv(a *app.App, t tool.Tool, o *callOptions) (env tool.Env, err err
 		env = a.ToolEnv(loaded.Config)
 		env.Own = setup.Decided(loaded)
 		env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
-		env.NewWorker = func(backend string, worktree bool, dir string) (host.SpawnRequest, error) {
+		env.NewWorker = func(backend string, worktree bool, dir string) (spawn.Request, error) {
 			return setup.NewWorker(loaded, backend, worktree, dir)
 		}
 	case "Bash":

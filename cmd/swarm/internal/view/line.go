@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -26,7 +26,7 @@ func processList(ps []swarm.Process) string {
 }
 
 // SpawnedWhere describes the location of a new worker: its window, or its process.
-func SpawnedWhere(w host.Worker) string {
+func SpawnedWhere(w worker.Worker) string {
 	switch {
 	case w.Where.Name != "":
 		return fmt.Sprintf(" (%s: %s)", w.Backend, w.Where.Name)
@@ -38,7 +38,7 @@ func SpawnedWhere(w host.Worker) string {
 }
 
 // StatusLine is "NAME: STATUS (facts)".
-func StatusLine(w host.Worker, now time.Time) string {
+func StatusLine(w worker.Worker, now time.Time) string {
 	var facts []string
 	add := func(fact string) {
 		if fact != "" {
@@ -46,7 +46,7 @@ func StatusLine(w host.Worker, now time.Time) string {
 		}
 	}
 	switch w.Status {
-	case host.StatusRunning:
+	case worker.StatusRunning:
 		if w.Where.Name != "" {
 			add(w.Where.Kind + " " + w.Where.Name)
 		} else {
@@ -60,21 +60,21 @@ func StatusLine(w host.Worker, now time.Time) string {
 		}
 		add(w.Reason)
 		add(StateText(w.State, now))
-	case host.StatusStopped:
+	case worker.StatusStopped:
 		add(ExitText(w))
-	case host.StatusLost:
+	case worker.StatusLost:
 		add(cmp.Or(w.Reason, "shim died, exit unknown"))
 		if len(w.Survivors) > 0 {
 			add("still alive: " + processList(w.Survivors))
 		}
 		add(w.Perhaps())
-	case host.StatusStarting:
+	case worker.StatusStarting:
 		add("for " + humane.Age(now.Sub(w.Created)))
 	default:
 		add(cmp.Or(w.Reason, "its backend can't be asked"))
 	}
-	running, stopped := w.Status == host.StatusRunning, w.Status == host.StatusStopped
-	if running || stopped || w.Status == host.StatusLost {
+	running, stopped := w.Status == worker.StatusRunning, w.Status == worker.StatusStopped
+	if running || stopped || w.Status == worker.StatusLost {
 		switch {
 		case w.Restarts == 0 || w.InCrashLoop(): // that says how often
 		case w.Restarts == 1:
@@ -100,7 +100,7 @@ func StatusLine(w host.Worker, now time.Time) string {
 }
 
 // MissingPlace is "no window" for a worker whose window is gone.
-func MissingPlace(w host.Worker) string {
+func MissingPlace(w worker.Worker) string {
 	kind := strings.Fields(w.Where.Kind)
 	if len(kind) == 0 || w.Where.Name != "" {
 		return ""
@@ -109,7 +109,7 @@ func MissingPlace(w host.Worker) string {
 }
 
 // ExitText is "exit 3", "killed SIGKILL" or "exit 1, crash loop: restarted 5 times within 60s".
-func ExitText(w host.Worker) string {
+func ExitText(w worker.Worker) string {
 	if w.Exit == nil {
 		return cmp.Or(w.Reason, "exit unknown")
 	}
@@ -133,7 +133,7 @@ func ExitText(w host.Worker) string {
 
 // StateText is "idle for 5m", or "asks: Proceed? (1 Yes, 2 No)"; empty for a worker
 // without a state.
-func StateText(s *host.AgentState, now time.Time) string {
+func StateText(s *worker.AgentState, now time.Time) string {
 	if s == nil {
 		return ""
 	}
@@ -168,7 +168,7 @@ const exitUnknown = 125
 
 // DialogLines returns the whole of what a blocked agent asks, fit for a terminal; nil if its
 // screen does not show it.
-func DialogLines(s *host.AgentState) []string {
+func DialogLines(s *worker.AgentState) []string {
 	if s == nil || s.State != profile.Blocked || len(s.Dialog.Lines) == 0 {
 		return nil
 	}
@@ -183,8 +183,8 @@ func DialogLines(s *host.AgentState) []string {
 }
 
 // ExitCode returns the worker's exit code as a shell reports it.
-func ExitCode(w host.Worker) int {
-	if w.Status != host.StatusStopped || w.Exit == nil {
+func ExitCode(w worker.Worker) int {
+	if w.Status != worker.StatusStopped || w.Exit == nil {
 		return exitUnknown
 	}
 	switch n := proc.SignalNumber(w.Exit.Signal); {

@@ -6,12 +6,13 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Remarks prints the notes of kill and clean about a workspace.
-func Remarks(a *app.App, warnings []host.Warning, notices []string) {
+func Remarks(a *app.App, warnings []worker.Warning, notices []string) {
 	for _, w := range warnings {
 		a.Warn(w.Text, w.Hint)
 	}
@@ -37,7 +38,7 @@ type KillJSON struct {
 	Error           *string       `json:"error"`
 }
 
-func KillJSONOf(o host.KillOutcome) KillJSON {
+func KillJSONOf(o kill.Outcome) KillJSON {
 	return KillJSON{
 		Name:            o.Worker.Name,
 		ID:              o.Worker.ID,
@@ -55,8 +56,8 @@ func KillJSONOf(o host.KillOutcome) KillJSON {
 	}
 }
 
-func warningTexts(ws []host.Warning) []string {
-	return output.List(ws, func(w host.Warning) string { return w.Text })
+func warningTexts(ws []worker.Warning) []string {
+	return output.List(ws, func(w worker.Warning) string { return w.Text })
 }
 
 func ErrorJSON(err error) *string {
@@ -77,7 +78,7 @@ type CleanJSON struct {
 	Error           *string  `json:"error"`
 }
 
-func CleanJSONOf(o host.CleanOutcome) CleanJSON {
+func CleanJSONOf(o kill.Outcome) CleanJSON {
 	return CleanJSON{
 		Name:            o.Worker.Name,
 		ID:              o.Worker.ID,

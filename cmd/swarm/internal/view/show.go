@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/rawjson"
@@ -201,7 +202,7 @@ func (p *page) about(d host.Details, now time.Time) {
 }
 
 // dialog adds the whole of what an agent asks.
-func (p *page) dialog(s *host.AgentState) {
+func (p *page) dialog(s *worker.AgentState) {
 	lines := DialogLines(s)
 	if len(lines) == 0 {
 		return
@@ -224,7 +225,7 @@ func (p *page) bar() string {
 }
 
 // life adds when and how the worker began and ended, and what decides it.
-func (p *page) life(w host.Worker, now time.Time) {
+func (p *page) life(w worker.Worker, now time.Time) {
 	p.field("Started", moment(w.Started, now))
 	if w.Gone() {
 		p.field("Ended", moment(w.Ended, now))
@@ -254,9 +255,9 @@ func (p *page) life(w host.Worker, now time.Time) {
 		}
 		p.field("Restart", text)
 	}
-	p.field("Limits", host.LimitsText(w.Limits))
+	p.field("Limits", worker.LimitsText(w.Limits))
 	p.field("Unenforced", w.Unenforced)
-	p.field("Sandbox", host.SandboxText(w.Sandbox))
+	p.field("Sandbox", worker.SandboxText(w.Sandbox))
 	kill := cmp.Or(w.Kill.Signal, "default signal") + ", " + config.FormatDuration(w.Kill.Grace)
 	if w.Kill.Force {
 		kill += ", then SIGKILL"

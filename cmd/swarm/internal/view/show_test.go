@@ -13,6 +13,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -23,9 +25,9 @@ func details() host.Details {
 	memory, cpu := int64(3<<20), 12*time.Second
 	d := host.Details{Worker: jsontest.Full(), Profile: "claude", RunDir: "/s/workers/k3x9", Screen: true}
 	d.Worker.Options = map[string]string{"session": "s", "socket": "k"}
-	d.Figures = host.Figures{Worker: d.Worker, Stats: &swarm.Stats{Memory: &memory, Usage: swarm.Usage{CPUTime: &cpu}}}
+	d.Figures = stats.Figures{Worker: d.Worker, Stats: &swarm.Stats{Memory: &memory, Usage: swarm.Usage{CPUTime: &cpu}}}
 	d.Changes = &host.Changes{Files: 2, Added: 12, Removed: 3, Ahead: new(2), Behind: new(1)}
-	d.Log = &host.Log{Bytes: 2048, DroppedBytes: 4096, DroppedLines: 7}
+	d.Log = &statedir.Log{Bytes: 2048, DroppedBytes: 4096, DroppedLines: 7}
 	d.Processes = []proc.Process{{Identity: proc.Identity{PID: 12}, Name: "sh", Parent: 11}, {Identity: proc.Identity{PID: 13}, Name: "ev\x1bil", Parent: 12}}
 	d.Events = []history.Event{{Time: showNow.Add(-time.Minute), Kind: history.Failed, Text: "exit status 3"}}
 	d.Lines = []string{"a\x1b[2Jb", strings.Repeat("long ", 40)}

@@ -7,9 +7,10 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -160,12 +161,12 @@ type completionJSON struct {
 	Time    *string `json:"time"`
 }
 
-func WorkersJSONIn(a *app.App, ws []host.Worker) []WorkerJSON {
-	return output.List(ws, func(w host.Worker) WorkerJSON { return WorkerJSONIn(a, w) })
+func WorkersJSONIn(a *app.App, ws []worker.Worker) []WorkerJSON {
+	return output.List(ws, func(w worker.Worker) WorkerJSON { return WorkerJSONIn(a, w) })
 }
 
 // WorkerJSONIn returns a worker; the directory of a loop is in the state directory of a.
-func WorkerJSONIn(a *app.App, w host.Worker) WorkerJSON {
+func WorkerJSONIn(a *app.App, w worker.Worker) WorkerJSON {
 	j := WorkerJSON{
 		Name:         w.Name,
 		ID:           w.ID,
@@ -255,7 +256,7 @@ func DialogJSONOf(d profile.Dialog) *DialogJSON {
 	return &DialogJSON{Digest: d.Digest, Lines: append([]string{}, d.Lines...), Cut: d.Cut}
 }
 
-func StateJSONOf(s *host.AgentState) *StateJSON {
+func StateJSONOf(s *worker.AgentState) *StateJSON {
 	if s == nil {
 		return nil
 	}
@@ -321,7 +322,7 @@ type StatsJSON struct {
 	Written    *int64   `json:"written"`
 }
 
-func StatsJSONOf(f host.Figures) StatsJSON {
+func StatsJSONOf(f stats.Figures) StatsJSON {
 	used := f.Usage()
 	j := StatsJSON{
 		Name: f.Worker.Name, ID: f.Worker.ID, Status: string(f.Worker.Status),

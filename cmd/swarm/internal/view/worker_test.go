@@ -11,16 +11,18 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // empty is a worker about which as little is known as can be.
-func empty() host.Worker {
-	return host.Worker{ID: "k3x9", Name: "w", Status: host.StatusUnknown, Backend: "x", Retain: "until-clean"}
+func empty() worker.Worker {
+	return worker.Worker{ID: "k3x9", Name: "w", Status: worker.StatusUnknown, Backend: "x", Retain: "until-clean"}
 }
 
-func signalled() host.Worker {
+func signalled() worker.Worker {
 	w := empty()
 	w.Exit = &swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled}
 	return w
@@ -57,7 +59,7 @@ func TestWorkerJSON(t *testing.T) {
 	if got := jsontest.Compact(t, WorkerJSONIn(a, signalled()).Exit); got != `{"code":null,"signal":"SIGKILL","reason":"killed"}` {
 		t.Errorf("exit by a signal is %s", got)
 	}
-	asks := host.AgentState{State: profile.Blocked, Dialog: profile.Dialog{Digest: "d1", Lines: []string{"Run", "1. Yes"}, Cut: true}}
+	asks := worker.AgentState{State: profile.Blocked, Dialog: profile.Dialog{Digest: "d1", Lines: []string{"Run", "1. Yes"}, Cut: true}}
 	if got := jsontest.Compact(t, StateJSONOf(&asks).Dialog); got != `{"digest":"d1","lines":["Run","1. Yes"],"cut":true}` {
 		t.Errorf("a dialog is %s", got)
 	}
@@ -70,7 +72,7 @@ func TestWorkerJSONFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	schema := jsontest.ReadSchema(t, "worker")
 	a := &app.App{Env: []string{"SWARM_DIR=/s"}}
-	for _, w := range []host.Worker{jsontest.Full(), empty(), signalled()} {
+	for _, w := range []worker.Worker{jsontest.Full(), empty(), signalled()} {
 		var v map[string]any
 		if err := json.Unmarshal([]byte(jsontest.Compact(t, WorkerJSONIn(a, w))), &v); err != nil {
 			t.Fatal(err)
@@ -89,8 +91,8 @@ func TestWorkerJSONFollowsTheSchema(t *testing.T) {
 }
 
 // measured is a worker about whose figures all is known.
-func measured() host.Figures {
-	return host.Figures{
+func measured() stats.Figures {
+	return stats.Figures{
 		Worker: jsontest.Full(), CPU: new(1.5),
 		Stats: &swarm.Stats{
 			Time:   time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
@@ -109,16 +111,16 @@ func TestStatsJSON(t *testing.T) {
 	}
 	const wantEmpty = `{"name":"w","id":"k3x9","status":"unknown","time":null,"cpu":null,"cpu_seconds":null,` +
 		`"memory":null,"memory_kind":null,"peak":null,"processes":null,"threads":null,"read":null,"written":null}`
-	if diff := cmp.Diff(wantEmpty, jsontest.Compact(t, StatsJSONOf(host.Figures{Worker: empty()}))); diff != "" {
+	if diff := cmp.Diff(wantEmpty, jsontest.Compact(t, StatsJSONOf(stats.Figures{Worker: empty()}))); diff != "" {
 		t.Errorf("without figures (-want +got):\n%s", diff)
 	}
 	ended := empty()
 	ended.Exit = &swarm.Exit{Usage: &swarm.Usage{CPUTime: new(time.Second)}}
-	if got := StatsJSONOf(host.Figures{Worker: ended}); got.CPUSeconds == nil || *got.CPUSeconds != 1 || got.Peak != nil {
+	if got := StatsJSONOf(stats.Figures{Worker: ended}); got.CPUSeconds == nil || *got.CPUSeconds != 1 || got.Peak != nil {
 		t.Errorf("an ended worker: %+v", got)
 	}
 	schema := jsontest.ReadSchema(t, "stats")
-	for _, f := range []host.Figures{measured(), {Worker: empty()}} {
+	for _, f := range []stats.Figures{measured(), {Worker: empty()}} {
 		var v map[string]any
 		if err := json.Unmarshal([]byte(jsontest.Compact(t, StatsJSONOf(f))), &v); err != nil {
 			t.Fatal(err)

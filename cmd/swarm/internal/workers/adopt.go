@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/spawn"
 )
 
 type adoptOptions struct {
@@ -60,7 +61,7 @@ func runAdopt(ctx context.Context, a *app.App, names []string, o *adoptOptions) 
 		return err
 	}
 	return a.With(ctx, loaded.Config, func(h *host.Host) error {
-		outcomes, warnings, err := h.Adopt(ctx, host.AdoptRequest{Backend: o.backend, Names: names, All: o.all})
+		outcomes, warnings, err := h.Spawn().Adopt(ctx, spawn.AdoptRequest{Backend: o.backend, Names: names, All: o.all})
 		view.Remarks(a, warnings, nil)
 		if err != nil && len(outcomes) == 0 {
 			return err
@@ -81,7 +82,7 @@ func runAdopt(ctx context.Context, a *app.App, names []string, o *adoptOptions) 
 				a.Printf("%s is here already\n", out.Worker.Name)
 			}
 		}
-		return a.Conclude(o.json, output.List(outcomes, func(out host.AdoptOutcome) adoptedJSON {
+		return a.Conclude(o.json, output.List(outcomes, func(out spawn.AdoptOutcome) adoptedJSON {
 			adopted := out.Err == nil && !out.Known
 			return adoptedJSON{view.WorkerJSONIn(a, out.Worker), adopted, view.ErrorJSON(out.Err)}
 		}), failed)

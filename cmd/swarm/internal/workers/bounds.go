@@ -13,6 +13,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 type pauseOptions struct {
@@ -65,8 +67,8 @@ func newPauseOf(a *app.App, paused bool, line string) *cobra.Command {
 				return err
 			}
 			ctx := cmd.Context()
-			return tellBounds(ctx, a, sel, line, o.json, func(h *host.Host) ([]host.BoundsOutcome, error) {
-				return h.Pause(ctx, sel, paused)
+			return tellBounds(ctx, a, sel, line, o.json, func(h *host.Host) ([]input.BoundsOutcome, error) {
+				return h.Input().Pause(ctx, sel, paused)
 			})
 		},
 	}
@@ -106,8 +108,8 @@ With --all and --tag, workers that do not run are skipped.`,
 				return output.Usagef("must specify --memory, --cpus, --pids, --nice or --io-weight")
 			}
 			ctx := cmd.Context()
-			return tellBounds(ctx, a, sel, "updated %s", o.json, func(h *host.Host) ([]host.BoundsOutcome, error) {
-				return h.SetLimits(ctx, sel, o.limits.Apply)
+			return tellBounds(ctx, a, sel, "updated %s", o.json, func(h *host.Host) ([]input.BoundsOutcome, error) {
+				return h.Input().SetLimits(ctx, sel, o.limits.Apply)
 			})
 		},
 	}
@@ -125,15 +127,15 @@ type boundsJSON struct {
 	Error  *string          `json:"error"`
 }
 
-func boundsJSONOf(out host.BoundsOutcome) boundsJSON {
+func boundsJSONOf(out input.BoundsOutcome) boundsJSON {
 	w := out.Worker
 	return boundsJSON{w.Name, w.ID, out.Err == nil, view.LimitsJSONOf(w.Limits), view.ErrorJSON(out.Err)}
 }
 
-type bounder func(*host.Host) ([]host.BoundsOutcome, error)
+type bounder func(*host.Host) ([]input.BoundsOutcome, error)
 
 // tellBounds prints what bound has done; line is printed for each worker.
-func tellBounds(ctx context.Context, a *app.App, sel host.Selection, line string, asJSON bool, bound bounder) error {
+func tellBounds(ctx context.Context, a *app.App, sel worker.Selection, line string, asJSON bool, bound bounder) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		outcomes, err := bound(h)

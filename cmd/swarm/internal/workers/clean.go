@@ -11,6 +11,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 type cleanOptions struct {
@@ -68,16 +70,16 @@ of an engine again.`,
 	return cmd
 }
 
-func runClean(ctx context.Context, a *app.App, sel host.Selection, o *cleanOptions) error {
+func runClean(ctx context.Context, a *app.App, sel worker.Selection, o *cleanOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		failed := false
-		var done []host.CleanOutcome
-		outcomes, err := h.Clean(ctx, sel, host.CleanRequest{
+		var done []kill.Outcome
+		outcomes, err := h.Kill().Clean(ctx, sel, kill.CleanRequest{
 			KeepWorkspace: o.noRmWorktree || !o.rmWorktree,
 			ForceDirty:    o.forceDirty,
 			Forget:        o.forget,
-			Done: func(outcome host.CleanOutcome) {
+			Done: func(outcome kill.Outcome) {
 				done = append(done, outcome)
 				if outcome.Err != nil {
 					failed = true

@@ -13,6 +13,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -28,7 +30,7 @@ type KillOptions struct {
 }
 
 func NewKill(a *app.App) *cobra.Command {
-	o := &KillOptions{Selection: command.Selection{Nothing: host.ErrNoSelection}}
+	o := &KillOptions{Selection: command.Selection{Nothing: worker.ErrNoSelection}}
 	cmd := &cobra.Command{
 		Use:   "kill NAME... | --all | --tag TAG",
 		Short: "End workers and everything they started",
@@ -82,11 +84,11 @@ func (o *KillOptions) AddEnding(cmd *cobra.Command, timeout string) {
 	f.BoolVar(&o.JSON, "json", false, "print the results as JSON")
 }
 
-func RunKill(ctx context.Context, a *app.App, sel host.Selection, o *KillOptions) error {
+func RunKill(ctx context.Context, a *app.App, sel worker.Selection, o *KillOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		k, request := NewKiller(a, o)
-		outcomes, err := h.Kill(ctx, sel, request)
+		outcomes, err := h.Kill().Kill(ctx, sel, request)
 		if err == nil && len(outcomes) == 0 {
 			a.NoWorkers(sel, "")
 		}
@@ -101,16 +103,16 @@ type Killer struct {
 	Progress *output.Progress
 	failed   bool
 	// outcomes are those so far; answered says that they were printed.
-	outcomes []host.KillOutcome
+	outcomes []kill.Outcome
 	answered bool
 	// left are the workers whose end the call did not wait for.
 	left []string
 }
 
 // NewKiller returns a Killer, and the request of the kill whose outcomes it prints.
-func NewKiller(a *app.App, o *KillOptions) (*Killer, host.KillRequest) {
+func NewKiller(a *app.App, o *KillOptions) (*Killer, kill.Request) {
 	k := &Killer{App: a, json: o.JSON, Progress: output.NewProgress(a.Err, a.ErrWidth)}
-	request := host.KillRequest{
+	request := kill.Request{
 		Signal:          string(o.signal),
 		Grace:           o.Timeout.D,
 		AtOnce:          o.force,
@@ -118,7 +120,7 @@ func NewKiller(a *app.App, o *KillOptions) (*Killer, host.KillRequest) {
 		ForceDirty:      o.ForceDirty,
 		Progress:        k.Progress.Event,
 		Done:            k.done,
-		Warn:            func(w host.Warning) { k.Progress.Aside(func() { k.Warn(w.Text, w.Hint) }) },
+		Warn:            func(w worker.Warning) { k.Progress.Aside(func() { k.Warn(w.Text, w.Hint) }) },
 		Answer:          k.answer,
 	}
 	if o.noForce {
@@ -127,7 +129,7 @@ func NewKiller(a *app.App, o *KillOptions) (*Killer, host.KillRequest) {
 	return k, request
 }
 
-func (k *Killer) done(o host.KillOutcome) {
+func (k *Killer) done(o kill.Outcome) {
 	k.outcomes = append(k.outcomes, o)
 	if errors.Is(o.Err, context.Canceled) {
 		k.left = append(k.left, o.Worker.Name)
@@ -145,7 +147,7 @@ func (k *Killer) done(o host.KillOutcome) {
 }
 
 // answer prints the last part: the caller may be among the workers that end now.
-func (k *Killer) answer(outcomes []host.KillOutcome) {
+func (k *Killer) answer(outcomes []kill.Outcome) {
 	k.Progress.Stop()
 	k.answered = true
 	if !k.json {
@@ -158,8 +160,8 @@ func (k *Killer) answer(outcomes []host.KillOutcome) {
 
 // alreadyEnded is a line about the workers that had ended before the kill, which did nothing
 // to them: "pay had already exited 0", or "30 had already ended"; empty if there are none.
-func alreadyEnded(outcomes []host.KillOutcome) string {
-	var ended []host.Worker
+func alreadyEnded(outcomes []kill.Outcome) string {
+	var ended []worker.Worker
 	for _, o := range outcomes {
 		if o.AlreadyEnded {
 			ended = append(ended, o.Worker)

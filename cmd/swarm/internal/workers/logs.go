@@ -16,6 +16,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -108,8 +110,8 @@ stderr. The log never blocks or ends a worker.`,
 	return cmd
 }
 
-func runLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, o *logsOptions) error {
-	req := host.LogsRequest{
+func runLogs(ctx context.Context, a *app.App, h *host.Host, sel worker.Selection, o *logsOptions) error {
+	req := display.LogsRequest{
 		Output: swarm.OutputOptions{Stream: swarm.Stream(o.stream.Value), Follow: o.follow, Tail: o.lines.N},
 		Run:    output.ValueOr(o.run.N, 0),
 	}
@@ -149,31 +151,31 @@ func runLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, 
 // ended.
 func FollowLogs(ctx context.Context, a *app.App, h *host.Host, names []string, since time.Time) error {
 	p := &LogPrinter{App: a, Live: true, Form: FormOfLogs(a)}
-	sel := host.Selection{Names: names}
+	sel := worker.Selection{Names: names}
 	var err error
 	if p.labels, err = labelsOf(ctx, a, h, sel, p.Form.terminal); err != nil {
 		return err
 	}
-	return printLogs(ctx, a, h, sel, host.LogsRequest{Output: swarm.OutputOptions{Follow: true, Since: since}}, p)
+	return printLogs(ctx, a, h, sel, display.LogsRequest{Output: swarm.OutputOptions{Follow: true, Since: since}}, p)
 }
 
 // printLogs prints the output of the selected workers, and how they ended if they are
 // followed.
-func printLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, req host.LogsRequest, p *LogPrinter) error {
+func printLogs(ctx context.Context, a *app.App, h *host.Host, sel worker.Selection, req display.LogsRequest, p *LogPrinter) error {
 	var failed []error
-	req.Respawned = func(w host.Worker) { p.note(p.keyOf(w.Name), w.Name+": respawned"+view.SpawnedWhere(w)) }
+	req.Respawned = func(w worker.Worker) { p.note(p.keyOf(w.Name), w.Name+": respawned"+view.SpawnedWhere(w)) }
 	if a.ErrWidth() > 0 && !p.json {
-		req.Restarting = func(w host.Worker, text string) {
+		req.Restarting = func(w worker.Worker, text string) {
 			p.beside(p.keyOf(w.Name), func() { a.Tip(w.Name + ": " + text) })
 		}
 	}
 	if p.labels != nil && len(sel.Names) == 0 {
-		req.New = func(w host.Worker) {
+		req.New = func(w worker.Worker) {
 			p.addLabel(w.Name)
 			p.note(w.Name, w.Name+": spawned"+view.SpawnedWhere(w))
 		}
 	}
-	req.Ended = func(end host.LogsEnd) {
+	req.Ended = func(end display.LogsEnd) {
 		switch {
 		case end.Err != nil:
 			failed = append(failed, logsFailed(end, p.labels != nil))
@@ -182,7 +184,7 @@ func printLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection
 		}
 	}
 	err := p.runOf(func(each func(string, swarm.Output) error) error {
-		warnings, err := h.LogsOf(ctx, sel, req, func(name string, o swarm.Output) error { return each(p.keyOf(name), o) })
+		warnings, err := h.Display().LogsOf(ctx, sel, req, func(name string, o swarm.Output) error { return each(p.keyOf(name), o) })
 		a.WarnAll(warnings)
 		return err
 	})
@@ -192,8 +194,8 @@ func printLogs(ctx context.Context, a *app.App, h *host.Host, sel host.Selection
 	return errors.Join(failed...)
 }
 
-func logsFailed(end host.LogsEnd, several bool) error {
-	_, named := errors.AsType[*host.NoRunError](end.Err)
+func logsFailed(end display.LogsEnd, several bool) error {
+	_, named := errors.AsType[*display.NoRunError](end.Err)
 	if !several || named || errors.Is(end.Err, swarm.ErrNotFound) {
 		return end.Err
 	}
@@ -202,12 +204,12 @@ func logsFailed(end host.LogsEnd, several bool) error {
 
 // countMatches returns how many lines of the output that there is now match, for each
 // worker. It reads them as those are read that p prints.
-func countMatches(ctx context.Context, h *host.Host, sel host.Selection, req host.LogsRequest, p *LogPrinter) (map[string]int, error) {
+func countMatches(ctx context.Context, h *host.Host, sel worker.Selection, req display.LogsRequest, p *LogPrinter) (map[string]int, error) {
 	counter := &LogPrinter{
 		Form: LogForm{plain: true}, Live: p.Live || p.labels != nil, grep: p.grep, found: map[string]int{},
 	}
 	req.Output.Follow = false
-	_, err := h.LogsOf(ctx, sel, req, func(name string, o swarm.Output) error {
+	_, err := h.Display().LogsOf(ctx, sel, req, func(name string, o swarm.Output) error {
 		o.Dropped = 0 // p warns of it
 		return counter.printOf(p.keyOf(name), o)
 	})
@@ -221,8 +223,8 @@ var labelColours = []int{36, 33, 32, 35, 34, 96, 93, 92, 95, 94}
 // mostLabel is the largest width of a name on a terminal. A pipe gets the whole name.
 const mostLabel = 24
 
-func labelsOf(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, terminal bool) (map[string]string, error) {
-	names, err := h.Names(ctx, sel)
+func labelsOf(ctx context.Context, a *app.App, h *host.Host, sel worker.Selection, terminal bool) (map[string]string, error) {
+	names, err := h.Roster().Names(ctx, sel)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -112,22 +112,22 @@ func TestLogJSON(t *testing.T) {
 
 func TestWaitCode(t *testing.T) {
 	t.Parallel()
-	stopped := func(e swarm.Exit) host.Worker { return host.Worker{Status: host.StatusStopped, Exit: &e} }
+	stopped := func(e swarm.Exit) worker.Worker { return worker.Worker{Status: worker.StatusStopped, Exit: &e} }
 	ok, three := stopped(swarm.Exit{}), stopped(swarm.Exit{Code: 3})
 	for _, c := range []struct {
 		want int
-		ws   []host.Worker
+		ws   []worker.Worker
 	}{
 		{0, nil},
-		{0, []host.Worker{ok}},
-		{3, []host.Worker{three}},
-		{139, []host.Worker{stopped(swarm.Exit{Code: -1, Signal: "SIGSEGV"})}},
-		{125, []host.Worker{stopped(swarm.Exit{Code: -1, Cause: swarm.CauseNotStarted})}},
-		{125, []host.Worker{{Status: host.StatusStopped}}},
-		{125, []host.Worker{{Status: host.StatusLost}}},
-		{125, []host.Worker{{Status: host.StatusUnknown}}},
-		{0, []host.Worker{ok, ok}},
-		{1, []host.Worker{ok, three}},
+		{0, []worker.Worker{ok}},
+		{3, []worker.Worker{three}},
+		{139, []worker.Worker{stopped(swarm.Exit{Code: -1, Signal: "SIGSEGV"})}},
+		{125, []worker.Worker{stopped(swarm.Exit{Code: -1, Cause: swarm.CauseNotStarted})}},
+		{125, []worker.Worker{{Status: worker.StatusStopped}}},
+		{125, []worker.Worker{{Status: worker.StatusLost}}},
+		{125, []worker.Worker{{Status: worker.StatusUnknown}}},
+		{0, []worker.Worker{ok, ok}},
+		{1, []worker.Worker{ok, three}},
 	} {
 		if got := waitCode(c.ws); got != c.want {
 			t.Errorf("%+v: exit code %d, want %d", c.ws, got, c.want)

@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 type lsOptions struct {
@@ -150,7 +151,7 @@ func (o *lsOptions) forPeople(a *app.App) bool {
 }
 
 func measure(ctx context.Context, h *host.Host, o *lsOptions, rows []lsRow) error {
-	figures, _, err := h.Stats(ctx, host.Selection{All: o.tag == "", Tag: o.tag})
+	figures, _, err := h.Meter().Once(ctx, worker.Selection{All: o.tag == "", Tag: o.tag})
 	if err != nil {
 		return err
 	}
@@ -166,13 +167,13 @@ func measure(ctx context.Context, h *host.Host, o *lsOptions, rows []lsRow) erro
 
 func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
-		workers, warnings, err := h.Workers(ctx, host.Selection{All: o.tag == "", Tag: o.tag, States: o.format.Value != "names" || o.sort.Value == "state"})
+		workers, warnings, err := h.Workers(ctx, worker.Selection{All: o.tag == "", Tag: o.tag, States: o.format.Value != "names" || o.sort.Value == "state"})
 		if err != nil {
 			return err
 		}
 		a.WarnAll(warnings)
 		if o.status.Value != "all" {
-			workers = slices.DeleteFunc(workers, func(w host.Worker) bool { return string(w.Status) != o.status.Value })
+			workers = slices.DeleteFunc(workers, func(w worker.Worker) bool { return string(w.Status) != o.status.Value })
 		}
 		rows := make([]lsRow, len(workers))
 		now := time.Now()
@@ -239,12 +240,12 @@ func printWorkers(a *app.App, o *lsOptions, rows []lsRow) {
 
 // fixedTable is the table for programs. Its columns are always the same, but for the states
 // of agents, if there are any.
-func fixedTable(workers []host.Worker, now time.Time) (header []string, rows [][]string) {
+func fixedTable(workers []worker.Worker, now time.Time) (header []string, rows [][]string) {
 	header = []string{"NAME", "STATUS", "PID/WINDOW", "STARTED", "WORKTREE", "TAG"}
-	if slices.ContainsFunc(workers, func(w host.Worker) bool { return w.State != nil }) {
+	if slices.ContainsFunc(workers, func(w worker.Worker) bool { return w.State != nil }) {
 		header = append(header, "STATE")
 	}
-	return header, output.List(workers, func(w host.Worker) []string {
+	return header, output.List(workers, func(w worker.Worker) []string {
 		var worktree, state string
 		if w.Workspace != nil {
 			worktree = w.Workspace.Location()
@@ -262,13 +263,13 @@ func fixedTable(workers []host.Worker, now time.Time) (header []string, rows [][
 
 // pidOrWindow returns the location of a living worker; the pid of an ended one may belong
 // to another process by now.
-func pidOrWindow(w host.Worker) string {
+func pidOrWindow(w worker.Worker) string {
 	switch {
 	case w.Gone():
 		return ""
 	case w.Where.Name != "":
 		return w.Where.Name
-	case w.Status == host.StatusRunning && view.MissingPlace(w) != "":
+	case w.Status == worker.StatusRunning && view.MissingPlace(w) != "":
 		return "(" + view.MissingPlace(w) + ")"
 	case w.PID != 0:
 		return strconv.Itoa(w.PID)

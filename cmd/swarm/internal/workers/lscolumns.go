@@ -13,14 +13,15 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
 type lsRow struct {
-	host.Worker
+	worker.Worker
 	condition.Condition
 	// figures are what the worker uses, if a column shows that.
-	figures host.Figures
+	figures stats.Figures
 	// changes are the changes of its worktree, if a column shows them; nil: not known.
 	changes *host.Changes
 	// glance says that changes were not asked for: a worktree without any has an empty cell.
@@ -186,7 +187,7 @@ func changesCell(r lsRow) output.Cell {
 	return cell
 }
 
-func startedAgo(w host.Worker, now time.Time) string {
+func startedAgo(w worker.Worker, now time.Time) string {
 	if w.Started.IsZero() || w.BetweenStarts() {
 		return ""
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -51,7 +52,7 @@ func (p *policyFlags) check() error {
 	return nil
 }
 
-func (p *policyFlags) set(r *host.SpawnRequest, d config.Defaults) error {
+func (p *policyFlags) set(r *spawn.Request, d config.Defaults) error {
 	r.Retain = cmp.Or(string(p.Retain), d.Retain)
 	if p.remove {
 		r.Retain = config.RetainNone
@@ -65,7 +66,7 @@ func (p *policyFlags) set(r *host.SpawnRequest, d config.Defaults) error {
 		}
 	}
 	if p.owner.N != nil {
-		owner, err := host.OwnerOf(*p.owner.N)
+		owner, err := spawn.OwnerOf(*p.owner.N)
 		if err != nil {
 			return err
 		}
@@ -162,9 +163,9 @@ func (r *readyFlags) check() error {
 	return nil
 }
 
-func (r *readyFlags) request() host.ReadyRequest {
-	timeout := output.ValueOr(r.timeout.D, host.DefaultReadyTimeout)
-	return host.ReadyRequest{Pattern: r.pattern.Regexp, Timeout: timeout}
+func (r *readyFlags) request() display.ReadyRequest {
+	timeout := output.ValueOr(r.timeout.D, display.DefaultReadyTimeout)
+	return display.ReadyRequest{Pattern: r.pattern.Regexp, Timeout: timeout}
 }
 
 // The values of --ready-wait.

@@ -13,6 +13,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/errtext"
 )
 
@@ -120,18 +122,18 @@ func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions)
 	return a.WithHost(ctx, func(h *host.Host) error {
 		answered := false
 		starting, stop := startProgress(a, name, o.json)
-		w, err := h.Respawn(ctx, name, host.RespawnRequest{
+		w, err := h.Spawn().Respawn(ctx, name, spawn.RespawnRequest{
 			CleanFirst: o.cleanFirst,
 			ForceDirty: o.forceDirty,
 			Resume:     o.resume.on(),
 			Anew:       o.resume == resumeAuto,
 			Follow:     o.resume.on(),
 			Session:    o.session,
-			Warn:       func(w host.Warning) { a.Warn(w.Text, w.Hint) },
+			Warn:       func(w worker.Warning) { a.Warn(w.Text, w.Hint) },
 			Progress:   starting,
 			Notice:     a.Hint,
 			Helper:     o.helperArgs(),
-			Answer: func(w host.Worker) {
+			Answer: func(w worker.Worker) {
 				answered = true
 				if o.json {
 					_ = a.PrintJSON(view.WorkerJSONIn(a, w)) // a.out keeps the error
@@ -141,7 +143,7 @@ func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions)
 			},
 		})
 		stop()
-		switch kept, ok := errors.AsType[*host.KeptError](err); {
+		switch kept, ok := errors.AsType[*spawn.KeptError](err); {
 		case ok:
 			a.Fail(err)
 			a.Hint("worktree at: " + kept.Path)

@@ -14,6 +14,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/service"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 type resurrectOptions struct {
@@ -82,10 +84,10 @@ after each boot, and starts none itself.`,
 	return cmd
 }
 
-func runResurrect(ctx context.Context, a *app.App, sel host.Selection, o *resurrectOptions) error {
+func runResurrect(ctx context.Context, a *app.App, sel worker.Selection, o *resurrectOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		fallen, err := h.Fallen(ctx, sel)
+		fallen, err := h.Spawn().Fallen(ctx, sel)
 		if err != nil {
 			return err
 		}
@@ -93,20 +95,20 @@ func runResurrect(ctx context.Context, a *app.App, sel host.Selection, o *resurr
 		if o.dryRun {
 			return cmp.Or(o.list(a, fallen, len(sel.Names) > 0), failed)
 		}
-		done, err := h.Resurrect(ctx, sel, host.ResurrectRequest{
+		done, err := h.Spawn().Resurrect(ctx, sel, spawn.ResurrectRequest{
 			Marked: o.marked,
 			Named:  len(sel.Names) > 0,
-			Each: func(r host.Resurrection) {
+			Each: func(r spawn.Resurrection) {
 				if r.Err != nil {
 					failed = output.Failed
 				}
 				o.print(a, r)
 			},
-			Warn:   func(w host.Warning) { a.Warn(w.Text, w.Hint) },
+			Warn:   func(w worker.Warning) { a.Warn(w.Text, w.Hint) },
 			Notice: a.Hint,
 		})
 		if o.json {
-			jsonErr := a.PrintJSON(output.List(done, func(r host.Resurrection) resurrectJSON {
+			jsonErr := a.PrintJSON(output.List(done, func(r spawn.Resurrection) resurrectJSON {
 				j := resurrectJSONOf(r.Fallen)
 				j.Resurrected = r.Refused == "" && r.Err == nil
 				if r.Err != nil {
@@ -122,10 +124,10 @@ func runResurrect(ctx context.Context, a *app.App, sel host.Selection, o *resurr
 	})
 }
 
-func (o *resurrectOptions) stranger(a *app.App, sel host.Selection, fallen []host.Fallen) error {
+func (o *resurrectOptions) stranger(a *app.App, sel worker.Selection, fallen []spawn.Fallen) error {
 	var failed error
 	for _, name := range sel.Names {
-		known := func(f host.Fallen) bool { return f.Worker.Name == name || f.Worker.ID == name }
+		known := func(f spawn.Fallen) bool { return f.Worker.Name == name || f.Worker.ID == name }
 		if !slices.ContainsFunc(fallen, known) {
 			a.Fail(&output.HintError{
 				Err:  fmt.Errorf("worker '%s' did not end with the machine", name),
@@ -137,7 +139,7 @@ func (o *resurrectOptions) stranger(a *app.App, sel host.Selection, fallen []hos
 	return failed
 }
 
-func (o *resurrectOptions) list(a *app.App, fallen []host.Fallen, named bool) error {
+func (o *resurrectOptions) list(a *app.App, fallen []spawn.Fallen, named bool) error {
 	list := []resurrectJSON{}
 	for _, f := range fallen {
 		if o.marked && !f.Worker.Resurrect {
@@ -162,7 +164,7 @@ func (o *resurrectOptions) list(a *app.App, fallen []host.Fallen, named bool) er
 	return nil
 }
 
-func resurrectText(f host.Fallen) string {
+func resurrectText(f spawn.Fallen) string {
 	text := ": " + f.Why
 	if f.Resume {
 		text += "; its conversation continues"
@@ -173,7 +175,7 @@ func resurrectText(f host.Fallen) string {
 	return text
 }
 
-func (o *resurrectOptions) print(a *app.App, r host.Resurrection) {
+func (o *resurrectOptions) print(a *app.App, r spawn.Resurrection) {
 	switch name := r.Worker.Name; {
 	case r.Err != nil:
 		a.Fail(fmt.Errorf("cannot resurrect '%s': %w", name, r.Err))
@@ -200,7 +202,7 @@ type resurrectJSON struct {
 	Error       *string `json:"error"`
 }
 
-func resurrectJSONOf(f host.Fallen) resurrectJSON {
+func resurrectJSONOf(f spawn.Fallen) resurrectJSON {
 	return resurrectJSON{
 		Name: f.Worker.Name, ID: f.Worker.ID, Why: f.Why, Resume: f.Resume, Marked: f.Worker.Resurrect, Refused: output.OrNull(f.Refused),
 	}

@@ -5,18 +5,19 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 func TestResurrectJSONFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	schema := jsontest.ReadSchema(t, "resurrect")
-	full := resurrectJSONOf(host.Fallen{
-		Worker: host.Worker{ID: "k3x9", Name: "w"}, Why: "it ran when the machine went down", Refused: "its owner has ended",
+	full := resurrectJSONOf(spawn.Fallen{
+		Worker: worker.Worker{ID: "k3x9", Name: "w"}, Why: "it ran when the machine went down", Refused: "its owner has ended",
 	})
 	text := "no room"
 	full.Error = &text
-	for _, r := range []resurrectJSON{full, resurrectJSONOf(host.Fallen{Worker: host.Worker{ID: "k3x9", Name: "w"}})} {
+	for _, r := range []resurrectJSON{full, resurrectJSONOf(spawn.Fallen{Worker: worker.Worker{ID: "k3x9", Name: "w"}})} {
 		var v map[string]any
 		if err := json.Unmarshal([]byte(jsontest.Compact(t, r)), &v); err != nil {
 			t.Fatal(err)

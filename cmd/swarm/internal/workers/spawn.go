@@ -18,6 +18,10 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -135,7 +139,7 @@ func (o *SpawnOptions) Parse(cmd *cobra.Command, args []string) error {
 	if o.Name == "" {
 		return output.Usagef("required flag --name not set")
 	}
-	if err := host.CheckName(o.Name); err != nil {
+	if err := spawn.CheckName(o.Name); err != nil {
 		return &output.UsageError{Text: err.Error()}
 	}
 	if dash > 0 {
@@ -187,9 +191,9 @@ func (o *SpawnOptions) ReadEnvFiles(ctx context.Context) error {
 }
 
 // Request adds what the config says to what the flags say.
-func (o *SpawnOptions) Request(l *config.Loaded) (host.SpawnRequest, error) {
+func (o *SpawnOptions) Request(l *config.Loaded) (spawn.Request, error) {
 	cfg := l.Config
-	r := host.SpawnRequest{
+	r := spawn.Request{
 		Name:        o.Name,
 		Backend:     cmp.Or(o.Backend, cfg.Defaults.Backend),
 		Command:     o.Command,
@@ -229,7 +233,7 @@ func (o *SpawnOptions) Request(l *config.Loaded) (host.SpawnRequest, error) {
 		r.Options[key] = value
 	}
 	if o.Worktree {
-		r.Workspace = &host.WorkspaceRequest{Plugin: app.WorkspaceWorktree, Branch: o.branch, Parent: cfg.Defaults.WorktreeDir}
+		r.Workspace = &spawn.WorkspaceRequest{Plugin: app.WorkspaceWorktree, Branch: o.branch, Parent: cfg.Defaults.WorktreeDir}
 		if o.worktreeDir != "" {
 			// A typed path is relative to this directory, that of a config file to the
 			// repository.
@@ -276,9 +280,9 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 		starting, stop := startProgress(a, request.Name, o.JSON || o.quiet)
 		request.Progress = starting
 		if request.Warn == nil {
-			request.Warn = func(w host.Warning) { a.Warn(w.Text, w.Hint) }
+			request.Warn = func(w worker.Warning) { a.Warn(w.Text, w.Hint) }
 		}
-		worker, err := h.Spawn(ctx, request)
+		worker, err := h.Spawn().Spawn(ctx, request)
 		stop()
 		if err != nil {
 			return HintAtWords(err, request.Command)
@@ -316,7 +320,7 @@ func startProgress(a *app.App, worker string, quiet bool) (starting func(string)
 	return func(text string) { p.Starting(worker, text) }, p.Stop
 }
 
-func tipAfterSpawn(a *app.App, w host.Worker) {
+func tipAfterSpawn(a *app.App, w worker.Worker) {
 	if a.OutWidth() == 0 || a.ErrWidth() == 0 {
 		return
 	}
@@ -329,7 +333,7 @@ func tipAfterSpawn(a *app.App, w host.Worker) {
 
 // WarnOfFlags warns of flags that a known agent needs as a worker and does not have.
 // They are not added: what follows -- is the user's.
-func WarnOfFlags(a *app.App, h *host.Host, r host.SpawnRequest) {
+func WarnOfFlags(a *app.App, h *host.Host, r spawn.Request) {
 	profiles, _ := h.Profiles() // 'swarm agent profiles' reports mistakes in a profile
 	p := profiles.Named(r.Profile)
 	if r.Profile == "" {
@@ -346,7 +350,7 @@ func WarnOfFlags(a *app.App, h *host.Host, r host.SpawnRequest) {
 
 // WarnOfLimits warns of limits that were asked for and are not enforced, or that hold for more than
 // the worker.
-func WarnOfLimits(a *app.App, w host.Worker) {
+func WarnOfLimits(a *app.App, w worker.Worker) {
 	hint := "'swarm doctor' says which limits this machine offers, and how to get more"
 	if w.Limits.IsZero() {
 		hint = "a soft limit of the shell (ulimit -St) holds for the worker alone"
@@ -384,12 +388,12 @@ type spawnJSON struct {
 
 // hasEnded reports whether the wait for a worker failed because the worker has ended.
 func hasEnded(err error) bool {
-	return errors.Is(err, host.ErrEnded) || errors.Is(err, host.ErrNotFound)
+	return errors.Is(err, worker.ErrEnded) || errors.Is(err, store.ErrNotFound)
 }
 
 // ended prints how a worker ended that was to become ready, and returns err, which is the reason.
-func ended(ctx context.Context, a *app.App, h *host.Host, w host.Worker, asJSON bool, err error) error {
-	if now, _, lookErr := h.Workers(ctx, host.Selection{Names: []string{w.ID}}); lookErr == nil && len(now) == 1 {
+func ended(ctx context.Context, a *app.App, h *host.Host, w worker.Worker, asJSON bool, err error) error {
+	if now, _, lookErr := h.Workers(ctx, worker.Selection{Names: []string{w.ID}}); lookErr == nil && len(now) == 1 {
 		w = now[0]
 	}
 	var printErr error
@@ -404,19 +408,19 @@ func ended(ctx context.Context, a *app.App, h *host.Host, w host.Worker, asJSON 
 // awaitReady waits until a new worker is ready. A question of the worker, or the end of the
 // time, is a warning unless strict is set: the worker was spawned, and its screen shows the
 // reason. An error on its screen and the end of the worker are errors.
-func awaitReady(ctx context.Context, a *app.App, h *host.Host, w host.Worker, flags readyFlags) (bool, error) {
+func awaitReady(ctx context.Context, a *app.App, h *host.Host, w worker.Worker, flags readyFlags) (bool, error) {
 	r := flags.request()
-	err := h.AwaitReady(ctx, w.ID, r)
+	err := h.Display().AwaitReady(ctx, w.ID, r)
 	hint := ""
-	switch asks, ok := errors.AsType[*host.AsksError](err); {
+	switch asks, ok := errors.AsType[*display.AsksError](err); {
 	case ok:
 		hint = asks.Hint()
 		err = fmt.Errorf("'%s' %s", asks.Name, view.AsksText(asks.Question, asks.Choices))
-	case errors.Is(err, host.ErrBroken):
+	case errors.Is(err, display.ErrBroken):
 		return false, err
-	case errors.Is(err, host.ErrRestarted):
+	case errors.Is(err, display.ErrRestarted):
 		hint = fmt.Sprintf("see why with 'swarm logs %s'", w.Name)
-	case errors.Is(err, host.ErrNotReady):
+	case errors.Is(err, display.ErrNotReady):
 		err = fmt.Errorf("agent '%s' did not become ready within %gs", w.Name, r.Timeout.Seconds())
 	default:
 		return err == nil, err

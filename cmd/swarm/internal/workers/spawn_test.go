@@ -10,14 +10,14 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // requestOf is the request that a command line makes with a config.
-func requestOf(t *testing.T, cfg config.Config, args ...string) (host.SpawnRequest, error) {
+func requestOf(t *testing.T, cfg config.Config, args ...string) (spawn.Request, error) {
 	t.Helper()
-	var request host.SpawnRequest
+	var request spawn.Request
 	a, _, _ := apptest.New()
 	o := &SpawnOptions{}
 	cmd := newSpawnWith(a, o)
@@ -43,7 +43,7 @@ func TestSpawnRequestOfDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := host.SpawnRequest{
+	want := spawn.Request{
 		Name: "w", Backend: "process", Command: []string{"sh", "-c", "--name x", "--", "--json"}, Dir: cwd,
 		Options: map[string]string{},
 		Kill:    &swarm.KillOptions{Grace: 5 * time.Second, Force: true},
@@ -64,10 +64,10 @@ func TestSpawnRequestFlagsOverConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := host.SpawnRequest{
+	want := spawn.Request{
 		Name: "w", Backend: "tmux", Command: []string{"x"}, Dir: "/q", DirGiven: true, Tags: []string{"a", "b", "c"},
 		Options:   map[string]string{"session": "s", "socket": "k"},
-		Workspace: &host.WorkspaceRequest{Plugin: "worktree", Parent: "wt"},
+		Workspace: &spawn.WorkspaceRequest{Plugin: "worktree", Parent: "wt"},
 		Kill:      &swarm.KillOptions{Signal: "SIGINT", Grace: time.Minute, Mode: swarm.KillMain},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -80,10 +80,10 @@ func TestSpawnRequestFlagsOverConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = host.SpawnRequest{
+	want = spawn.Request{
 		Name: "w", Backend: "tmux", Command: []string{"x"}, Dir: "/", DirGiven: true, Tags: []string{"a", "b"}, Env: []string{"A=1", "A=="},
 		Options:     map[string]string{"session": "t", "socket": "l", "a": "b=c"},
-		Workspace:   &host.WorkspaceRequest{Plugin: "worktree", Parent: "/w", Branch: "br"},
+		Workspace:   &spawn.WorkspaceRequest{Plugin: "worktree", Parent: "/w", Branch: "br"},
 		Kill:        &swarm.KillOptions{Signal: "SIGKILL"},
 		OutputLimit: 1024,
 	}

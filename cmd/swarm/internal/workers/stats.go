@@ -18,6 +18,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -51,7 +52,7 @@ an object; anything else gives an array. docs/stats.schema.json describes the ob
   swarm stats build
   swarm stats --tag login --json | jq -r 'max_by(.memory) | .name'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sel := host.Selection{All: true}
+			sel := worker.Selection{All: true}
 			if len(args) > 0 || o.All || cmd.Flags().Changed("tag") {
 				var err error
 				if sel, err = o.Of(cmd, args); err != nil {
@@ -68,12 +69,12 @@ an object; anything else gives an array. docs/stats.schema.json describes the ob
 	return cmd
 }
 
-func runStats(ctx context.Context, a *app.App, sel host.Selection, o *statsOptions) error {
+func runStats(ctx context.Context, a *app.App, sel worker.Selection, o *statsOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		if o.follow {
 			return followStats(ctx, a, h, sel, o)
 		}
-		figures, warnings, err := h.Stats(ctx, sel)
+		figures, warnings, err := h.Meter().Once(ctx, sel)
 		a.WarnAll(warnings)
 		if err != nil {
 			return err
@@ -92,14 +93,14 @@ func runStats(ctx context.Context, a *app.App, sel host.Selection, o *statsOptio
 }
 
 // withFigures leaves out workers that do not run, unless they were named.
-func withFigures(figures []host.Figures, sel host.Selection) []host.Figures {
+func withFigures(figures []stats.Figures, sel worker.Selection) []stats.Figures {
 	if sel.Names != nil {
 		return figures
 	}
-	return slices.DeleteFunc(figures, func(f host.Figures) bool { return f.Stats == nil && f.Err == nil })
+	return slices.DeleteFunc(figures, func(f stats.Figures) bool { return f.Stats == nil && f.Err == nil })
 }
 
-func printStats(a *app.App, figures []host.Figures) {
+func printStats(a *app.App, figures []stats.Figures) {
 	if len(figures) == 0 {
 		a.Hint("no worker runs; 'swarm ls' lists those that have ended")
 		return
@@ -109,7 +110,7 @@ func printStats(a *app.App, figures []host.Figures) {
 
 // warnUnmeasured says which running workers could not be measured, and reports whether
 // there are any. A backend that can't measure has not failed.
-func warnUnmeasured(a *app.App, figures []host.Figures) bool {
+func warnUnmeasured(a *app.App, figures []stats.Figures) bool {
 	failed := false
 	for _, f := range figures {
 		if f.Err != nil && !errors.Is(f.Err, swarm.ErrUnsupported) {
@@ -124,7 +125,7 @@ func warnUnmeasured(a *app.App, figures []host.Figures) bool {
 var statsHeaders = []string{"CPU", "MEM", "PEAK", "PROCS", "THREADS", "READ", "WRITTEN", "TIME"}
 
 // statsTable makes the table. It fits a terminal, and is complete when piped.
-func statsTable(a *app.App, figures []host.Figures) output.Table {
+func statsTable(a *app.App, figures []stats.Figures) output.Table {
 	t := output.Table{Width: a.OutWidth(), Colours: a.Colours(), Plain: a.Plain()}
 	t.Columns = append([]output.Column{column("NAME", 8)}, output.List(statsHeaders, rightColumn)...)
 	for _, f := range figures {
@@ -141,7 +142,7 @@ func statsTable(a *app.App, figures []host.Figures) output.Table {
 	return t
 }
 
-func statsTexts(f host.Figures) []string {
+func statsTexts(f stats.Figures) []string {
 	var now swarm.Stats
 	if f.Stats != nil {
 		now = *f.Stats
@@ -155,7 +156,7 @@ func statsTexts(f host.Figures) []string {
 
 // followStats measures until it is interrupted. On a terminal each table takes the place
 // of the one before.
-func followStats(ctx context.Context, a *app.App, h *host.Host, sel host.Selection, o *statsOptions) error {
+func followStats(ctx context.Context, a *app.App, h *host.Host, sel worker.Selection, o *statsOptions) error {
 	meter := h.Meter()
 	look, warn := meter.Once, a.WarnAll
 	tick := time.NewTicker(statsEvery)

@@ -13,6 +13,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // The exit codes of status beside 0 for a running worker.
@@ -50,8 +52,8 @@ unknown, or lost with processes that are alive or perhaps alive).`,
 
 func runStatus(ctx context.Context, a *app.App, name string, asJSON bool) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
-		workers, warnings, err := h.Workers(ctx, host.Selection{Names: []string{name}, States: true})
-		if errors.Is(err, host.ErrNotFound) {
+		workers, warnings, err := h.Workers(ctx, worker.Selection{Names: []string{name}, States: true})
+		if errors.Is(err, store.ErrNotFound) {
 			return &output.CodeError{Code: statusNotFound, Err: err}
 		}
 		if err != nil {
@@ -82,13 +84,13 @@ func runStatus(ctx context.Context, a *app.App, name string, asJSON bool) error 
 const reasonLines = 5
 
 // lastWords prints the last lines of a worker that failed or is lost, where the reason usually is.
-func lastWords(ctx context.Context, a *app.App, h *host.Host, w host.Worker) {
+func lastWords(ctx context.Context, a *app.App, h *host.Host, w worker.Worker) {
 	switch condition.Of(w).Kind {
 	case condition.Failed, condition.CrashLoop, condition.Lost:
 	default:
 		return
 	}
-	peek, err := h.Peek(ctx, w.ID, reasonLines)
+	peek, err := h.Display().Peek(ctx, w.ID, reasonLines)
 	if err != nil || len(peek.Lines) == 0 {
 		return // the call has printed its answer
 	}
@@ -98,9 +100,9 @@ func lastWords(ctx context.Context, a *app.App, h *host.Host, w host.Worker) {
 	}
 }
 
-func statusCode(w host.Worker) int {
+func statusCode(w worker.Worker) int {
 	switch {
-	case w.Status == host.StatusRunning:
+	case w.Status == worker.StatusRunning:
 		return 0
 	case w.Gone():
 		return statusStopped

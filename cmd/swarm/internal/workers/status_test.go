@@ -8,7 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -24,73 +24,73 @@ func TestStatusLine(t *testing.T) {
 	for _, c := range []struct {
 		want string
 		code int
-		w    host.Worker
+		w    worker.Worker
 	}{
-		{"w: running (pid 123, uptime 2h)", 0, host.Worker{Status: host.StatusRunning, PID: 123, Started: begun}},
+		{"w: running (pid 123, uptime 2h)", 0, worker.Worker{Status: worker.StatusRunning, PID: 123, Started: begun}},
 		{
 			"w: running (tmux window s:w, worktree /wt, uptime 2h)", 0,
-			host.Worker{Status: host.StatusRunning, PID: 123, Where: window, Workspace: worktree, Started: begun},
+			worker.Worker{Status: worker.StatusRunning, PID: 123, Where: window, Workspace: worktree, Started: begun},
 		},
 		{
 			"w: stopped (exit 3, ran 5m)", 1,
-			host.Worker{Status: host.StatusStopped, Where: window, Started: begun, Ended: ended, Exit: &swarm.Exit{Code: 3}},
+			worker.Worker{Status: worker.StatusStopped, Where: window, Started: begun, Ended: ended, Exit: &swarm.Exit{Code: 3}},
 		},
 		{
 			"w: stopped (killed SIGKILL, worktree /wt, ran 5m)", 1,
-			host.Worker{
-				Status: host.StatusStopped, Workspace: worktree, Started: begun, Ended: ended,
+			worker.Worker{
+				Status: worker.StatusStopped, Workspace: worktree, Started: begun, Ended: ended,
 				Exit: &swarm.Exit{Code: -1, Signal: "SIGKILL"},
 			},
 		},
 		{
 			"w: stopped (command not found: x)", 1,
-			host.Worker{Status: host.StatusStopped, Exit: &swarm.Exit{Code: -1, Cause: swarm.CauseNotStarted, Reason: "command not found: x"}},
+			worker.Worker{Status: worker.StatusStopped, Exit: &swarm.Exit{Code: -1, Cause: swarm.CauseNotStarted, Reason: "command not found: x"}},
 		},
 		{
 			"w: running (pid 123, restarted 3 times, uptime 2h)", 0,
-			host.Worker{Status: host.StatusRunning, PID: 123, Started: begun, Restarts: 3},
+			worker.Worker{Status: worker.StatusRunning, PID: 123, Started: begun, Restarts: 3},
 		},
 		{
 			"w: running (restarting in 3s (exit status 1), restarted once)", 0,
-			host.Worker{Status: host.StatusRunning, Started: begun, Restart: always, Restarts: 1, Reason: "restarting in 3s (exit status 1)"},
+			worker.Worker{Status: worker.StatusRunning, Started: begun, Restart: always, Restarts: 1, Reason: "restarting in 3s (exit status 1)"},
 		},
 		{
 			"w: running (tmux window s:w, restarting in 3s (signal: killed))", 0,
-			host.Worker{Status: host.StatusRunning, Where: window, Started: begun, Restart: always, Reason: "restarting in 3s (signal: killed)"},
+			worker.Worker{Status: worker.StatusRunning, Where: window, Started: begun, Restart: always, Reason: "restarting in 3s (signal: killed)"},
 		},
 		{
 			"w: stopped (exit 1, crash loop: restarted 5 times within 60s, ran 5m)", 1,
-			host.Worker{
-				Status: host.StatusStopped, Started: begun, Ended: ended, Restarts: 5,
+			worker.Worker{
+				Status: worker.StatusStopped, Started: begun, Ended: ended, Restarts: 5,
 				Exit: &swarm.Exit{Code: 1, Cause: swarm.CauseCrashLoop, Reason: "restarted 5 times within 60s"},
 			},
 		},
 		{
 			"w: stopped (killed SIGSEGV, crash loop)", 1,
-			host.Worker{Status: host.StatusStopped, Exit: &swarm.Exit{Code: -1, Signal: "SIGSEGV", Cause: swarm.CauseCrashLoop}},
+			worker.Worker{Status: worker.StatusStopped, Exit: &swarm.Exit{Code: -1, Signal: "SIGSEGV", Cause: swarm.CauseCrashLoop}},
 		},
 		{
 			`w: running (pid 1, completed: it \x1b[31m\n\u202eworks, uptime 2h)`, 0,
-			host.Worker{
-				Status: host.StatusRunning, PID: 1, Started: begun,
+			worker.Worker{
+				Status: worker.StatusRunning, PID: 1, Started: begun,
 				Completion: &swarm.Completion{Summary: "it \x1b[31m\n\u202eworks"},
 			},
 		},
 		{
 			"w: stopped (exit 0, completed, ran 5m)", 1,
-			host.Worker{
-				Status: host.StatusStopped, Started: begun, Ended: ended, Exit: &swarm.Exit{Cause: swarm.CauseCompleted},
+			worker.Worker{
+				Status: worker.StatusStopped, Started: begun, Ended: ended, Exit: &swarm.Exit{Cause: swarm.CauseCompleted},
 				Completion: &swarm.Completion{},
 			},
 		},
-		{"w: stopped (exit unknown)", 1, host.Worker{Status: host.StatusStopped}},
-		{"w: lost (shim died, exit unknown)", 1, host.Worker{Status: host.StatusLost}},
+		{"w: stopped (exit unknown)", 1, worker.Worker{Status: worker.StatusStopped}},
+		{"w: lost (shim died, exit unknown)", 1, worker.Worker{Status: worker.StatusLost}},
 		{
 			"w: lost (shim died, exit unknown, still alive: sleep (pid 12) npm (pid 13))", 3,
-			host.Worker{Status: host.StatusLost, Reason: "shim died, exit unknown", Survivors: []swarm.Process{{PID: 12, Name: "sleep"}, {PID: 13, Name: "npm"}}},
+			worker.Worker{Status: worker.StatusLost, Reason: "shim died, exit unknown", Survivors: []swarm.Process{{PID: 12, Name: "sleep"}, {PID: 13, Name: "npm"}}},
 		},
-		{"w: starting (for 7s)", 3, host.Worker{Status: host.StatusStarting, Created: now.Add(-7 * time.Second)}},
-		{"w: unknown (no such plugin)", 3, host.Worker{Status: host.StatusUnknown, Reason: "no such plugin"}},
+		{"w: starting (for 7s)", 3, worker.Worker{Status: worker.StatusStarting, Created: now.Add(-7 * time.Second)}},
+		{"w: unknown (no such plugin)", 3, worker.Worker{Status: worker.StatusUnknown, Reason: "no such plugin"}},
 	} {
 		c.w.Name = "w"
 		if got := view.StatusLine(c.w, now); got != c.want {
@@ -105,11 +105,11 @@ func TestStatusLine(t *testing.T) {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	a, out, _ := apptest.New()
-	a.PrintTable(fixedTable([]host.Worker{
-		{Name: "ümläut", Status: host.StatusRunning, PID: 1, Started: now.Add(-time.Minute), Tags: []string{"a", "b"}},
-		{Name: "x", Status: host.StatusStopped, PID: 1, Workspace: &swarm.WorkspaceRef{Path: "/a path"}, Tags: []string{"\x1b[2J"}},
-		{Name: "r", Status: host.StatusRunning, Started: now, Restart: swarm.Restart{When: swarm.RestartAlways}},
-		{Name: "t", Status: host.StatusLost, Survivors: []swarm.Process{{PID: 1}}, Where: swarm.Where{Name: "s:t"}},
+	a.PrintTable(fixedTable([]worker.Worker{
+		{Name: "ümläut", Status: worker.StatusRunning, PID: 1, Started: now.Add(-time.Minute), Tags: []string{"a", "b"}},
+		{Name: "x", Status: worker.StatusStopped, PID: 1, Workspace: &swarm.WorkspaceRef{Path: "/a path"}, Tags: []string{"\x1b[2J"}},
+		{Name: "r", Status: worker.StatusRunning, Started: now, Restart: swarm.Restart{When: swarm.RestartAlways}},
+		{Name: "t", Status: worker.StatusLost, Survivors: []swarm.Process{{PID: 1}}, Where: swarm.Where{Name: "s:t"}},
 	}, now))
 	want := `NAME    STATUS   PID/WINDOW  STARTED  WORKTREE  TAG
 ümläut  running  1           1m ago   -         a,b

@@ -6,7 +6,8 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // The answers of verbs without any worker.
@@ -21,13 +22,13 @@ func TestVerbsWithoutWorkers(t *testing.T) {
 		t.Errorf("ls: %v, stdout %q", err, stdout)
 	}
 	err := runStatus(t.Context(), a, "ghost", false)
-	if code, ok := errors.AsType[*output.CodeError](err); !ok || code.Code != statusNotFound || !errors.Is(err, host.ErrNotFound) {
+	if code, ok := errors.AsType[*output.CodeError](err); !ok || code.Code != statusNotFound || !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("status: %v", err)
 	}
-	if err := apptest.Run(t, NewKill(a), "ghost"); !errors.Is(err, host.ErrNotFound) {
+	if err := apptest.Run(t, NewKill(a), "ghost"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("kill: %v", err)
 	}
-	if err := runWait(t.Context(), a, host.Selection{Names: []string{"ghost"}}, &waitOptions{}); !errors.Is(err, host.ErrNotFound) {
+	if err := runWait(t.Context(), a, worker.Selection{Names: []string{"ghost"}}, &waitOptions{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("wait: %v", err)
 	}
 	if stderr.Len() > 0 {

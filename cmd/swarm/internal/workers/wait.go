@@ -19,7 +19,9 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -76,12 +78,12 @@ broken while an idle one is waited for.`,
 	return cmd
 }
 
-func runWait(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions) error {
+func runWait(ctx context.Context, a *app.App, sel worker.Selection, o *waitOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		waiting, cancel := o.timeout.Limit(ctx)
 		defer cancel()
-		var ended []host.Worker
-		end := func(w host.Worker) {
+		var ended []worker.Worker
+		end := func(w worker.Worker) {
 			ended = append(ended, w)
 			if !o.json {
 				printEnd(a, w)
@@ -96,7 +98,7 @@ func runWait(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions
 			a.NoWorkers(sel, "")
 		}
 		if over != nil {
-			var late []host.Worker
+			var late []worker.Worker
 			late, over = stillRunning(ctx, h, sel, ended, over)
 			for _, w := range late {
 				end(w)
@@ -120,17 +122,17 @@ func runWait(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions
 // stillRunning checks the workers of a wait once more after its time is over. It returns
 // those that have ended meanwhile, and an error that names the others; it is nil if all
 // have ended.
-func stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended []host.Worker, over error) ([]host.Worker, error) {
+func stillRunning(ctx context.Context, h *host.Host, sel worker.Selection, ended []worker.Worker, over error) ([]worker.Worker, error) {
 	workers, _, err := h.Workers(ctx, sel)
 	if err != nil {
 		return nil, over
 	}
-	var late []host.Worker
+	var late []worker.Worker
 	var names []string
 	for _, w := range workers {
 		switch {
-		case slices.ContainsFunc(ended, func(e host.Worker) bool { return e.ID == w.ID }):
-		case w.Status == host.StatusStopped:
+		case slices.ContainsFunc(ended, func(e worker.Worker) bool { return e.ID == w.ID }):
+		case w.Status == worker.StatusStopped:
 			late = append(late, w)
 		case !w.Gone():
 			names = append(names, w.Name)
@@ -146,9 +148,9 @@ func stillRunning(ctx context.Context, h *host.Host, sel host.Selection, ended [
 	}
 }
 
-func printEnd(a *app.App, w host.Worker) {
+func printEnd(a *app.App, w worker.Worker) {
 	text := string(w.Status)
-	if w.Status == host.StatusStopped {
+	if w.Status == worker.StatusStopped {
 		text = "exited"
 		if w.Exit != nil && w.Exit.Cause == swarm.CauseOutOfMemory {
 			text = view.ExitText(w)
@@ -158,20 +160,20 @@ func printEnd(a *app.App, w host.Worker) {
 	if c := condition.Of(w); c.Kind == condition.Failed && text == "exited" {
 		a.Hint(w.Name + " " + c.Text)
 	}
-	if perhaps := w.Perhaps(); w.Status == host.StatusLost && perhaps != "" {
+	if perhaps := w.Perhaps(); w.Status == worker.StatusLost && perhaps != "" {
 		a.Warn(fmt.Sprintf("'%s' is lost: its end can't be seen; %s", w.Name, perhaps), fmt.Sprintf("'swarm status %s' says when it is gone", w.Name))
 	}
-	if w.Status == host.StatusUnknown {
+	if w.Status == worker.StatusUnknown {
 		a.Warn(fmt.Sprintf("cannot get the status of '%s': %s", w.Name, cmp.Or(w.Reason, "its backend can't be asked")), "")
 	}
 }
 
 // waitCode returns the exit code of the only worker, or one for all workers.
-func waitCode(ws []host.Worker) int {
+func waitCode(ws []worker.Worker) int {
 	if len(ws) == 1 {
 		return view.ExitCode(ws[0])
 	}
-	if slices.ContainsFunc(ws, func(w host.Worker) bool { return view.ExitCode(w) != 0 }) {
+	if slices.ContainsFunc(ws, func(w worker.Worker) bool { return view.ExitCode(w) != 0 }) {
 		return output.ExitFailed
 	}
 	return 0
@@ -206,7 +208,7 @@ func (f *untilFlag) String() string {
 	return strings.Join(output.List(f.states, func(s profile.State) string { return string(s) }), ",")
 }
 
-func runWaitUntil(ctx context.Context, a *app.App, sel host.Selection, o *waitOptions) error {
+func runWaitUntil(ctx context.Context, a *app.App, sel worker.Selection, o *waitOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
 		waiting, cancel := o.timeout.Limit(ctx)
 		defer cancel()
@@ -218,15 +220,15 @@ func runWaitUntil(ctx context.Context, a *app.App, sel host.Selection, o *waitOp
 			mu     sync.Mutex
 			late   []string
 			all    sync.WaitGroup
-			seen   []host.Worker
+			seen   []worker.Worker
 			failed error
 		)
 		for _, name := range names {
 			all.Go(func() {
-				w, err := h.WaitState(waiting, name, o.until.states)
+				w, err := h.Display().WaitState(waiting, name, o.until.states)
 				mu.Lock()
 				defer mu.Unlock()
-				if errors.Is(err, host.ErrEnded) && w.Name != "" {
+				if errors.Is(err, worker.ErrEnded) && w.Name != "" {
 					err = fmt.Errorf("'%s' ended before it was %s (%s)", w.Name, strings.ReplaceAll(o.until.String(), ",", " or "), view.ExitText(w))
 				}
 				switch {
@@ -247,7 +249,7 @@ func runWaitUntil(ctx context.Context, a *app.App, sel host.Selection, o *waitOp
 			return stopped(failed)
 		}
 		if o.json {
-			slices.SortFunc(seen, func(x, y host.Worker) int { return strings.Compare(x.ID, y.ID) })
+			slices.SortFunc(seen, func(x, y worker.Worker) int { return strings.Compare(x.ID, y.ID) })
 			if err := a.PrintJSON(view.WorkersJSONIn(a, seen)); err != nil {
 				return err
 			}
@@ -262,7 +264,7 @@ func runWaitUntil(ctx context.Context, a *app.App, sel host.Selection, o *waitOp
 
 // stopped gives the error of an agent that stopped an exit code of its own.
 func stopped(err error) error {
-	s, ok := errors.AsType[*host.StoppedError](err)
+	s, ok := errors.AsType[*display.StoppedError](err)
 	switch {
 	case !ok:
 		return err
@@ -275,7 +277,7 @@ func stopped(err error) error {
 
 // printState prints "NAME: idle", "NAME: blocked: Proceed? (1 Yes, 2 No)" or "NAME: limited:
 // You've hit your limit".
-func printState(a *app.App, w host.Worker) {
+func printState(a *app.App, w worker.Worker) {
 	text := string(w.State.State)
 	if w.State.State == profile.Blocked {
 		text += ": " + deliver.Dialog(w.State.Question, w.State.Choices)

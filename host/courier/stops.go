@@ -1,4 +1,4 @@
-package host
+package courier
 
 import (
 	"context"
@@ -18,25 +18,25 @@ import (
 // stopEvent returns the kind of the events that report a stop.
 func stopEvent(s team.Stop) history.Kind { return history.Kind(strings.ToUpper(string(s))) }
 
-// notifyLeaders reports the stops of agents in these states to the leaders of their teams, and
+// ReportStops reports the stops of agents in these states to the leaders of their teams, and
 // wakes those. A stop that is not in the history is not certain yet. The agent's own hooks
 // report what they know.
-func (h *Host) notifyLeaders(ctx context.Context, recs []registry.Record, states map[string]*worker.AgentState) error {
+func (o *Office) ReportStops(ctx context.Context, recs []registry.Record, states map[string]*worker.AgentState) error {
 	var teams []string
 	var errs []error
 	for i := range recs {
 		n, ok := noticeOf(&recs[i], states[recs[i].ID])
-		if !ok || !slices.Contains(h.opts.Notify, string(n.Stop)) || h.hooksSay(recs[i].ID, string(n.Stop)) {
+		if !ok || !slices.Contains(o.opts.Notify, string(n.Stop)) || o.hooksSay(recs[i].ID, string(n.Stop)) {
 			continue
 		}
-		teamName, err := h.notifyLeader(ctx, n)
+		teamName, err := o.notifyLeader(ctx, n)
 		errs = append(errs, err)
 		if teamName != "" && !slices.Contains(teams, teamName) {
 			teams = append(teams, teamName)
 		}
 	}
 	for _, teamName := range teams {
-		h.Wake(ctx, teamName)
+		o.Wake(ctx, teamName)
 	}
 	return errors.Join(errs...)
 }
@@ -59,9 +59,9 @@ func noticeOf(rec *registry.Record, s *worker.AgentState) (n team.Notice, ok boo
 
 // notifyLeader reports a stop once for each of its events, unless the question was answered, by
 // a rule perhaps. It writes only if there is something to report.
-func (h *Host) notifyLeader(ctx context.Context, n team.Notice) (teamName string, err error) {
+func (o *Office) notifyLeader(ctx context.Context, n team.Notice) (teamName string, err error) {
 	due := false
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		e, err := tx.LastEvent(ctx, n.WorkerID, stopEvent(n.Stop), history.Answered)
 		if n.Since = e.Time; err == nil && e.Kind == stopEvent(n.Stop) {
 			_, due, err = team.NoticeDue(ctx, tx, n, time.Now())
@@ -71,7 +71,7 @@ func (h *Host) notifyLeader(ctx context.Context, n team.Notice) (teamName string
 	if err != nil || !due {
 		return "", err
 	}
-	err = h.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err = o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		teamName, err = team.Notify(ctx, tx, n, time.Now())
 		return err
 	})
@@ -79,8 +79,8 @@ func (h *Host) notifyLeader(ctx context.Context, n team.Notice) (teamName string
 }
 
 // hooksSay reports whether an agent's hooks have reported this state of it.
-func (h *Host) hooksSay(id, state string) bool {
-	run := h.dir.RunDir(id)
+func (o *Office) hooksSay(id, state string) bool {
+	run := o.opts.Dir.RunDir(id)
 	c, err := hookstate.Read(run)
 	if err != nil || c.State != state {
 		return false

@@ -1,24 +1,44 @@
-package host
+// Package teamserver keeps the servers of teams while someone uses them: the tmux servers whose
+// windows are a team's agents.
+package teamserver
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
-// HoldServer keeps others from stopping the server of a team until release is
+// Options are the dependencies of [Servers].
+type Options struct {
+	Dir    statedir.Dir
+	Store  *store.Store
+	Killer *kill.Killer
+}
+
+// Servers are the servers of the teams of one state directory. Its methods may be called
+// concurrently.
+type Servers struct{ opts Options }
+
+// New returns the servers of a state directory.
+func New(o Options) *Servers { return &Servers{opts: o} }
+
+// Hold keeps others from stopping the server of a team until release is
 // called, and from starting it too if alone. Any number of callers may hold it at the same
 // time, unless one of them is alone.
-func (h *Host) HoldServer(ctx context.Context, teamName string, alone bool) (release func(), err error) {
+func (s *Servers) Hold(ctx context.Context, teamName string, alone bool) (release func(), err error) {
 	take := lockfile.Share
 	if alone {
 		take = lockfile.Lock
 	}
-	release, err = take(ctx, h.dir.LockPath(serverLock(teamName)))
+	release, err = take(ctx, s.opts.Dir.LockPath(serverLock(teamName)))
 	if err != nil {
 		return nil, fmt.Errorf("lock the server of team '%s': %w", teamName, err)
 	}
@@ -28,11 +48,11 @@ func (h *Host) HoldServer(ctx context.Context, teamName string, alone bool) (rel
 // serverLock is the name of the lock of a team's server. No worker's id is like it.
 func serverLock(teamName string) string { return "server-" + teamName }
 
-// StopIdleServers ends the servers of teams that had agents and have none any more: of one
+// StopIdle ends the servers of teams that had agents and have none any more: of one
 // team, or of all teams with an empty name. A server that is held is left to its holder.
-func (h *Host) StopIdleServers(ctx context.Context, teamName string) error {
+func (s *Servers) StopIdle(ctx context.Context, teamName string) error {
 	var idle []string
-	err := h.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := s.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		names := []string{teamName}
 		if teamName == "" {
 			teams, _, err := tx.Teams(ctx)
@@ -45,18 +65,18 @@ func (h *Host) StopIdleServers(ctx context.Context, teamName string) error {
 			}
 		}
 		for _, name := range names {
-			s, err := idleServer(ctx, tx, name)
+			idleOne, err := idleServer(ctx, tx, name)
 			if err != nil {
 				return err
 			}
-			if s != nil {
+			if idleOne != nil {
 				idle = append(idle, name)
 			}
 		}
 		return nil
 	})
 	for _, name := range idle {
-		if serr := h.stopServer(ctx, name); serr != nil {
+		if serr := s.stop(ctx, name); serr != nil {
 			err = errors.Join(err, fmt.Errorf("the server of team '%s' can't be stopped: %w", name, serr))
 		}
 	}
@@ -80,22 +100,22 @@ func idleServer(ctx context.Context, tx *registry.Tx, teamName string) (*registr
 	return t.Server, nil
 }
 
-func (h *Host) stopServer(ctx context.Context, teamName string) error {
-	release, err := h.dir.TryLock(serverLock(teamName))
+func (s *Servers) stop(ctx context.Context, teamName string) error {
+	release, err := s.opts.Dir.TryLock(serverLock(teamName))
 	if err != nil || release == nil {
 		return err
 	}
 	defer release()
-	var s *registry.Server
-	err = h.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
-		s, err = idleServer(ctx, tx, teamName)
+	var server *registry.Server
+	err = s.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+		server, err = idleServer(ctx, tx, teamName)
 		return err
 	})
-	if err != nil || s == nil {
+	if err != nil || server == nil {
 		return err
 	}
-	outs, err := h.Kill(ctx, Selection{Names: []string{s.WorkerID}}, KillRequest{Allowed: true, Force: new(true)})
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	outs, err := s.opts.Killer.Kill(ctx, worker.Selection{Names: []string{server.WorkerID}}, kill.Request{Allowed: true, Force: new(true)})
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	for _, out := range outs {
@@ -103,7 +123,7 @@ func (h *Host) stopServer(ctx context.Context, teamName string) error {
 			return out.Err
 		}
 	}
-	return h.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return s.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		t, err := team.Get(ctx, tx, teamName)
 		if err != nil || t.Server == nil {
 			return err

@@ -1,0 +1,125 @@
+package host
+
+import (
+	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/courier"
+	"github.com/swarmhost/swarm/host/display"
+	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/liveness"
+	"github.com/swarmhost/swarm/host/pluginadmin"
+	"github.com/swarmhost/swarm/host/question"
+	"github.com/swarmhost/swarm/host/roster"
+	"github.com/swarmhost/swarm/host/saved"
+	"github.com/swarmhost/swarm/host/spawn"
+	"github.com/swarmhost/swarm/host/stats"
+	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/sweep"
+	"github.com/swarmhost/swarm/host/teamserver"
+	"github.com/swarmhost/swarm/host/watch"
+)
+
+// This file makes the parts of a host. A part has the methods of one verb or of one question;
+// it holds no state of its own, so it is made when it is asked for.
+
+// Store returns the registry's transactions. They must not call the Host, which would wait for
+// the transaction.
+func (h *Host) Store() *store.Store { return h.store }
+
+// Callers returns what finds out who calls.
+func (h *Host) Callers() *caller.Finder { return h.callers }
+
+// Roster returns what selects and observes workers.
+func (h *Host) Roster() *roster.Roster { return h.roster }
+
+// History returns the events of workers.
+func (h *Host) History() *history.History { return h.history }
+
+// Liveness returns what is known of the lives of agents.
+func (h *Host) Liveness() *liveness.Checker { return h.liveness }
+
+// Plugins returns the administration of plugins.
+func (h *Host) Plugins() *pluginadmin.Admin {
+	return pluginadmin.New(pluginadmin.Options{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Store: h.store, Logger: h.log})
+}
+
+// Display returns what reads the output, screens and states of workers.
+func (h *Host) Display() *display.Reader {
+	return display.New(display.Options{
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, Roster: h.roster, Logger: h.log, Profiles: h.profiles,
+	})
+}
+
+// Meter returns what measures workers. Callers that measure again and again keep it.
+func (h *Host) Meter() *stats.Meter {
+	return stats.New(stats.Options{Plugins: h.plugins, Roster: h.roster})
+}
+
+// Saved returns the work that was saved from removed workspaces.
+func (h *Host) Saved() *saved.Keeper {
+	return saved.New(saved.Options{Dir: h.dir, Plugins: h.plugins, Roster: h.roster})
+}
+
+// Input returns what sends input and signals to workers, and bounds them.
+func (h *Host) Input() *input.Sender {
+	return input.New(input.Options{
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, Display: h.Display(), Roster: h.roster, Settler: h.settler,
+		Env: h.opts.Env, LeaderAnswers: h.opts.LeaderAnswers,
+	})
+}
+
+func (h *Host) questions() *question.Reader {
+	return question.NewReader(question.Options{Store: h.store, Input: h.Input(), LeaderAnswers: h.opts.LeaderAnswers})
+}
+
+// Notifier returns what notifies agents of waiting messages and tasks, and leaders of stops.
+func (h *Host) Notifier() *courier.Office {
+	return courier.New(courier.Options{
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, Display: h.Display(), Input: h.Input(), Callers: h.callers, Logger: h.log,
+		Executable: h.opts.Executable, Env: h.opts.Env, Quiet: h.opts.NoWake, Rules: h.opts.Answers, Notify: h.opts.Notify,
+	})
+}
+
+// Kill returns what ends workers, and removes what ended ones have left.
+func (h *Host) Kill() *kill.Killer {
+	return kill.New(kill.Options{
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Roster: h.roster, Settler: h.settler, Logger: h.log,
+	})
+}
+
+// Spawn returns what starts workers.
+func (h *Host) Spawn() *spawn.Spawner {
+	policy := DefaultKill()
+	if h.opts.Kill != nil {
+		policy = *h.opts.Kill
+	}
+	return spawn.New(spawn.Options{
+		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, History: h.history, Display: h.Display(),
+		Roster: h.roster, Settler: h.settler, Callers: h.callers, Killer: h.Kill(), Notifier: h.Notifier(), Logger: h.log,
+		Env: h.opts.Env, Executable: h.opts.Executable, Kill: policy, OutputLimit: h.opts.OutputLimit,
+		Defaults: h.opts.Defaults, DefaultWorkspace: defaultWorkspace,
+	})
+}
+
+// TeamServers returns what holds and stops the servers of teams.
+func (h *Host) TeamServers() *teamserver.Servers {
+	return teamserver.New(teamserver.Options{Dir: h.dir, Store: h.store, Killer: h.Kill()})
+}
+
+// Sweeper returns what records the ends and the silence of agents.
+func (h *Host) Sweeper() *sweep.Sweeper {
+	return sweep.New(sweep.Options{
+		Store: h.store, Plugins: h.plugins, History: h.history, Settler: h.settler, Liveness: h.liveness, Display: h.Display(),
+		Servers: h.TeamServers(), Dir: h.dir,
+	})
+}
+
+// Watch returns what records the ends of workers that no other call has recorded.
+func (h *Host) Watch() *watch.Watcher {
+	return watch.New(watch.Options{
+		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Settler: h.settler, Killer: h.Kill(),
+		Liveness: h.liveness, Sweeper: h.Sweeper(), Display: h.Display(), Ruler: h.ruler, Notifier: h.Notifier(),
+		Logger: h.log, KeepEvents: h.opts.KeepEvents,
+	})
+}

@@ -307,7 +307,7 @@ func TestWaitForEphemeral(t *testing.T) {
 	<-asked
 	other := hosttest.NewIn(t, r.Root)
 	other.UsePlugins(t, r)
-	reg, err := other.Store.Writing(t.Context())
+	reg, err := other.Store().Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func TestWaitForEphemeral(t *testing.T) {
 
 func recordOf(t *testing.T, r *hosttest.Rig, id string) registry.Record {
 	t.Helper()
-	reg, err := r.Store.Reading(t.Context())
+	reg, err := r.Store().Reading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestReadersKeepTheirRegistry(t *testing.T) {
 		looking, changed := make(chan struct{}), make(chan struct{})
 		var both sync.WaitGroup
 		both.Go(func() {
-			reg, err := r.Store.Reading(t.Context())
+			reg, err := r.Store().Reading(t.Context())
 			if err != nil {
 				t.Error(err)
 				close(looking)
@@ -39,7 +39,7 @@ func TestReadersKeepTheirRegistry(t *testing.T) {
 		both.Go(func() {
 			defer close(changed)
 			<-looking
-			err := r.Store.Change(t.Context(), func(context.Context, *registry.Tx) error { return nil })
+			err := r.Store().Change(t.Context(), func(context.Context, *registry.Tx) error { return nil })
 			if err != nil {
 				t.Error(err)
 			}
@@ -73,7 +73,7 @@ func TestReadsBesideChanges(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 5 {
-				err := r.Store.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
+				err := r.Store().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 					_, _, err := tx.Read(ctx, registry.Query{})
 					return err
 				})

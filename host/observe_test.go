@@ -113,7 +113,7 @@ func TestReadOnly(t *testing.T) {
 	if err := other.Store().View(t.Context(), func(ctx context.Context, tx *registry.Tx) error { return tx.Leave(ctx, "x") }); err == nil {
 		t.Error("the registry was opened for changes")
 	}
-	reg, err := r.Store.Reading(t.Context())
+	reg, err := r.Store().Reading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestRecordedPlugin(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	r.MustSpawn(t, "w1", "one")
-	reg, err := r.Store.Writing(t.Context())
+	reg, err := r.Store().Writing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

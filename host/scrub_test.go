@@ -37,7 +37,7 @@ func TestScrubOnlyEnvironments(t *testing.T) {
 			}
 			r.WantGone(t, "w")
 			// The log stays as long as another process has the registry open.
-			if _, err := r.Store.Writing(t.Context()); err != nil {
+			if _, err := r.Store().Writing(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if err := r.Host.Close(); err != nil {

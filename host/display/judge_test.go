@@ -47,7 +47,7 @@ func TestHookAndScreen(t *testing.T) {
 		{"the agent has ended", profile.Unknown, hookstate.Idle, gone, 0, "unknown "},
 	} {
 		r := New(Options{
-			Dir: statedir.Dir(t.TempDir()), Logger: hclog.NewNullLogger(), Profiles: func() (*profile.Set, error) { return set, nil },
+			Dir: statedir.Dir(t.TempDir()), Logger: hclog.NewNullLogger(), Profiles: profile.NewLoader(profile.Dirs{}),
 		})
 		rec := registry.Record{}
 		rec.ID = "w"

@@ -2,7 +2,6 @@ package hosttest
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,9 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -29,9 +26,6 @@ type Rig struct {
 	One, Two *Backend
 	Tree     *Workspace
 	Starter  *Starter
-	// Store is the registry of the state directory, opened next to that of the host, as
-	// another process has it.
-	Store *store.Store
 	// Root is a directory of the test that holds all others; WorkDir is one to work in.
 	Root, WorkDir string
 }
@@ -75,7 +69,6 @@ func NewIn(t testing.TB, root string) *Rig {
 		Env:        []string{"HOME=/home/me", "SWARM_TOKEN=secret", "SWARM_WORKER_ID=outer", "PLUGIN_MIN_PORT=1", "PLUGIN_MINE=2"},
 		Starter:    r.Starter,
 	}
-	r.Store = store.New(store.Options{Dir: r.Options.Dir, Logger: hclog.NewNullLogger()})
 	r.open(t)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
@@ -93,9 +86,6 @@ func (r *Rig) open(t testing.TB) {
 	}
 	r.Host = h
 }
-
-// Close closes the host and the store. The next call opens them again.
-func (r *Rig) Close() error { return errors.Join(r.Store.Close(), r.Host.Close()) }
 
 // Configure closes the host and opens it with other options.
 func (r *Rig) Configure(t testing.TB, change func(*host.Options)) {
@@ -150,13 +140,5 @@ func (r *Rig) Backends() *backend.Plugins {
 	return backend.New(backend.Options{
 		Dir: r.StateDir(), Logger: hclog.NewNullLogger(), Starter: r.Starter, DefaultWorkspace: "worktree",
 		Catalog: catalog.New(catalog.Options{Dir: r.Dir(), Executable: r.Options.Executable, Env: r.Options.Env}),
-	})
-}
-
-// History returns the history as a package below the host gets it; it sweeps no teams.
-func (r *Rig) History() *history.History {
-	return history.New(history.Options{
-		Dir: r.StateDir(), Store: r.Store, Plugins: r.Backends(), Logger: hclog.NewNullLogger(),
-		Stranded: func(context.Context, func(string) bool) error { return nil },
 	})
 }

@@ -18,15 +18,16 @@
 //
 // The registry says what was started and how it ended. Whether a worker that is
 // not known to have ended still lives is never stored: every read asks its
-// backend. [Host.Workers], [Host.Wait], [Host.Logs] and [Host.Events] write
-// nothing.
+// backend. [Host.Workers], [Host.Wait], [display.Reader.Logs] and
+// [history.History.Events] write nothing.
 //
 // # History
 //
-// Calls that change something also write down the ends that they come across, so
-// does [Host.Watch] as they happen and [Host.Collect] once. Every worker has at
-// most one final event, which any of them may write: all say the same, and the
-// first one wins. A record that goes with its worker's end goes in the same change.
+// Calls that change something also record the ends that they find.
+// [watch.Watcher.Watch] records ends as they happen, [watch.Watcher.Collect] does so
+// once. Every worker has at most one final event, which any of them may write: all
+// write the same, and the first one wins. A record that goes with its worker's end
+// goes in the same change.
 //
 // # Locks
 //
@@ -37,21 +38,21 @@
 //
 // An agent is a worker of a team. Its row and the record of its worker change in the
 // same transactions: it joins with the record, is active once the worker runs, and
-// what its end means is recorded with that, by host/team's rules. [Host.Caller] says
-// who calls; what ends or disturbs the workers of a team is refused to those who do
-// not lead it, before anything is touched. [Host.Change] and [Host.View] are for what
-// builds on this package.
+// what its end means is recorded with that, by host/team's rules. [Host.Callers]
+// identifies the caller; a call that ends or disturbs the workers of a team is refused
+// to callers that do not lead it, before anything is touched.
 //
-// # Rooms
+// # Parts
 //
-// The verbs are carried out in packages of their own, which do not know the Host; rooms.go
-// says what each is told. host/worker has the words that all of them share, host/statedir the
-// paths, locks and run directories, host/store the registry; host/caller finds out who
-// calls, and host/backend talks to plugins. host/spawn starts workers, host/kill ends them,
-// host/input gives them input, host/display reads what they show, and host/courier tells
-// agents what is waiting for them. host/history writes down what happens, host/watch and
-// host/liveness find out what nobody has reported, host/doctor finds what is damaged, and
-// host/pluginadmin installs and lists plugins.
+// The verbs are methods of a host's parts, such as [Host.Kill]. Each part is a package of
+// its own, which does not know the Host; parts.go gives each what it needs. host/roster
+// selects and observes workers, and answers what every verb asks. host/worker has the
+// words that all of them share, host/statedir the paths, locks and run directories,
+// host/store the registry; host/caller identifies the caller, and host/backend talks to
+// plugins. host/spawn starts workers, host/kill ends them, host/input sends them input,
+// host/display reads what they show. host/history records events, host/settle finishes
+// what other processes left unfinished, host/watch and host/sweep find the ends that
+// nothing has reported.
 //
 // The package imports neither config nor plugins.
 package host

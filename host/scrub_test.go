@@ -37,9 +37,11 @@ func TestScrubOnlyEnvironments(t *testing.T) {
 			}
 			r.WantGone(t, "w")
 			// The log stays as long as another process has the registry open.
-			if _, err := r.Store().Writing(t.Context()); err != nil {
+			other, err := registry.Open(t.Context(), r.Dir())
+			if err != nil {
 				t.Fatal(err)
 			}
+			defer other.Close()
 			if err := r.Host.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -113,14 +113,6 @@ func (h *Host) Close() error {
 	return h.store.Close()
 }
 
-// Leave is Close for a process that exits right after it: plugins are killed without
-// being asked, and end while the registry is closed.
-func (h *Host) Leave() error {
-	h.plugins.Leave()
-	defer h.plugins.Reap()
-	return h.store.Close()
-}
-
 // Quiet makes the calls of this host wake no agent, as with [Options.NoWake]. It must not be
 // called concurrently with other methods.
 func (h *Host) Quiet() {

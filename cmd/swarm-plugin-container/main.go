@@ -6,13 +6,11 @@ import (
 	"os"
 
 	"github.com/swarmhost/swarm/plugins/container"
-	"github.com/swarmhost/swarm/shared/oneproc"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func main() {
-	oneproc.Begin()
 	plugin.Serve(plugin.Options{
 		Name:    "container",
 		Version: container.Version,

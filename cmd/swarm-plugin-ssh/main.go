@@ -7,13 +7,11 @@ import (
 	"sync/atomic"
 
 	"github.com/swarmhost/swarm/plugins/ssh"
-	"github.com/swarmhost/swarm/shared/oneproc"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func main() {
-	oneproc.Begin()
 	var made atomic.Pointer[ssh.Backend]
 	plugin.Serve(plugin.Options{
 		Name:    "ssh",

@@ -5,13 +5,11 @@ import (
 	"context"
 
 	"github.com/swarmhost/swarm/plugins/tmux"
-	"github.com/swarmhost/swarm/shared/oneproc"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func main() {
-	oneproc.Begin()
 	plugin.Serve(plugin.Options{
 		Name:    "tmux",
 		Version: tmux.Version,

@@ -20,14 +20,12 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/shared/errtext"
-	"github.com/swarmhost/swarm/shared/oneproc"
 )
 
 func main() {
 	if code, ok := pid1.Run("gc"); ok {
 		os.Exit(code)
 	}
-	oneproc.Begin()
 	a := app.New(os.Stdout, os.Stderr, os.Environ())
 	os.Exit(execute(a, os.Args[1:]))
 }

@@ -31,7 +31,6 @@ import (
 
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/leftover"
-	"github.com/swarmhost/swarm/shared/oneproc"
 )
 
 // scriptLimit is how long one script may take. A script that hangs is ended
@@ -46,7 +45,6 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	oneproc.All()
 	os.Exit(buildAndRun(m))
 }
 

@@ -97,7 +97,7 @@ func callAndPrint(text string) int {
 	if after != nil {
 		err = errors.Join(err, after(ctx))
 	}
-	if err = errors.Join(err, h.Leave()); err != nil {
+	if err = errors.Join(err, h.Close()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -36,10 +36,6 @@ func (l launched) Died(ctx context.Context, p *Peer) error { return l.set.Died(c
 
 func (l launched) Close() { l.set.Close() }
 
-func (l launched) Leave() { l.set.Leave() }
-
-func (l launched) Reap() { l.set.Reap() }
-
 func newPeer(c *plugin.Client) *Peer {
 	p := &Peer{Info: c.Info(), Report: c.Report, client: c}
 	// A nil pointer in an interface is not a nil interface.

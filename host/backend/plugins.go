@@ -25,10 +25,6 @@ type Starter interface {
 	Died(ctx context.Context, p *Peer) error
 	// Close ends all plugins, within a bounded time.
 	Close()
-	// Leave is Close for a process that exits right after it.
-	Leave()
-	// Reap waits until what Leave ended is gone.
-	Reap()
 }
 
 type backend interface {

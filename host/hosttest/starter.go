@@ -54,5 +54,3 @@ func (f *Starter) Restart(_ context.Context, e catalog.Entry, _ *backend.Peer) (
 
 func (f *Starter) Died(context.Context, *backend.Peer) error { return nil }
 func (f *Starter) Close()                                    {}
-func (f *Starter) Leave()                                    {}
-func (f *Starter) Reap()                                     {}

@@ -11,20 +11,15 @@ import (
 // askTime is how long a plugin may take to leave after a request.
 const askTime = 200 * time.Millisecond
 
+// endTime bounds the wait for a process that was killed and that the system can't end, such as
+// one that waits for a disk.
+const endTime = time.Second
+
 // close ends the plugin and releases its resources in this process. It can be called more
 // than once; every call returns when all is done.
 func (p *running) close() { p.closing.Do(p.end) }
 
 func (p *running) end() {
-	p.kill()
-	// This closes the connection and waits for the end of process and goroutines.
-	p.client.Kill()
-	<-p.proc.exited
-}
-
-func (p *running) leave() { p.closing.Do(p.kill) }
-
-func (p *running) kill() {
 	p.left.Store(true)
 	if p.proc.running() && p.givenUp.Load() {
 		p.ask()
@@ -32,6 +27,12 @@ func (p *running) kill() {
 	_ = p.proc.Kill(context.Background())
 	// The system takes longer to end it than we to clean up after it.
 	p.removeSocket()
+	select {
+	case <-p.proc.exited:
+		// This closes the connection and waits for the end of goroutines.
+		p.client.Kill()
+	case <-time.After(endTime):
+	}
 }
 
 // removeSocket removes the directory of the plugin's socket, with the socket.

@@ -149,9 +149,9 @@ func descriptors(t *testing.T) int {
 	return 0
 }
 
-// TestLeave is about the end of a command: what it kills is gone when it leaves, and
-// is not left to somebody who may never wait for it.
-func TestLeave(t *testing.T) {
+// TestCloseReaps ends a plugin and one that was replaced: both are gone when Close returns, with
+// their files.
+func TestCloseReaps(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
 	c := get(t, s, entry("serve"))
@@ -160,16 +160,15 @@ func TestLeave(t *testing.T) {
 	if _, err := s.Restart(t.Context(), entry("serve", "gone"), gone); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "Leave", s.Leave)
-	within(t, "Reap", s.Reap)
+	sockets, err := s.socketDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "Close", s.Close)
 	for _, pid := range []int{plugin, replaced} {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 			t.Errorf("plugin %d is there, or a zombie: %v", pid, err)
 		}
-	}
-	sockets, err := s.socketDir()
-	if err != nil {
-		t.Fatal(err)
 	}
 	if dirs := left(t, sockets); len(dirs) > 0 {
 		t.Errorf("left: %v", dirs)
@@ -177,10 +176,8 @@ func TestLeave(t *testing.T) {
 }
 
 // A plugin that the system can't end does not keep a command from ending.
-func TestReapIsBounded(t *testing.T) {
+func TestCloseIsBounded(t *testing.T) {
 	t.Parallel()
-	s := newSet(t)
-	p := newProcess([]string{"none"}, nil)
-	s.left = []*running{{proc: p}}
-	within(t, "Reap", s.Reap)
+	p := &running{proc: newProcess([]string{"none"}, nil)}
+	within(t, "close", p.close)
 }

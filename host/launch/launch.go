@@ -47,9 +47,7 @@ type Set struct {
 	closed bool
 	slots  map[string]*slot
 	// old are the newest of the slots that were replaced.
-	old []*slot
-	// left are the processes that Leave killed.
-	left    []*running
+	old     []*slot
 	sockets *socketDir
 	sweep   sync.WaitGroup
 
@@ -140,52 +138,15 @@ func (s *Set) Died(ctx context.Context, c *plugin.Client) error {
 	return err
 }
 
-// Close ends all plugins, at the same time, and returns when none is left. It
-// takes at most a fraction of a second, whatever the plugins do.
-func (s *Set) Close() { s.endAll((*running).close) }
-
-// Leave is Close for a process that exits soon after it: all plugins are killed and their
-// files removed, but the system may still be busy with their end. That takes about a
-// millisecond, in which the caller can do other work; [Set.Reap] waits for it.
-func (s *Set) Leave() { s.endAll((*running).leave) }
-
-// reapTime bounds the wait for processes that the system can't end, such as one that
-// waits for a disk.
-const reapTime = time.Second
-
-// Reap waits until the processes that [Set.Leave] killed are gone. A child that its
-// parent leaves behind is a zombie for ever where the first process does not wait for
-// the children of others, as in many containers.
-func (s *Set) Reap() {
-	s.mu.Lock()
-	left := s.left
-	s.left = nil
-	s.mu.Unlock()
-	limit := time.After(reapTime)
-	for _, p := range left {
-		select {
-		case <-p.proc.exited:
-		case <-limit:
-			return
-		}
-	}
-}
-
-func (s *Set) endAll(end func(*running)) {
+// Close ends all plugins, at the same time, and returns when none is left: a child that its
+// parent leaves behind stays a zombie where the first process does not wait for the children
+// of others, as in many containers. It takes a bounded time, whatever the plugins do.
+func (s *Set) Close() {
 	s.mu.Lock()
 	s.closed = true
 	slots := s.all()
 	s.old, s.slots = nil, nil
 	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for _, sl := range slots {
-			if sl.proc != nil {
-				s.left = append(s.left, sl.proc)
-			}
-		}
-	}()
 
 	s.cancel()
 	var wg sync.WaitGroup
@@ -193,7 +154,7 @@ func (s *Set) endAll(end func(*running)) {
 		wg.Go(func() {
 			<-sl.done
 			if sl.proc != nil {
-				end(sl.proc)
+				sl.proc.close()
 			}
 		})
 	}

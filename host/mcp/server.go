@@ -194,7 +194,7 @@ func (s *server) endShells(ctx context.Context) {
 		s.Logger.Warn("the shells are left to their shims", "error", err)
 		return
 	}
-	defer func() { _ = h.Leave() }()
+	defer func() { _ = h.Close() }()
 	shells, err := shell.List(ctx, h, s.Session, false)
 	if err != nil || len(shells) == 0 {
 		return

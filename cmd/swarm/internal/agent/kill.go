@@ -106,7 +106,7 @@ func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *killOptions, 
 		return err
 	}
 	killed, err := agent.AwaitAnswer(waiting, h, o.in.TeamName, o.in.AgentID)
-	if err = errors.Join(err, h.Leave()); err != nil {
+	if err = errors.Join(err, h.Close()); err != nil {
 		return cmp.Or(o.timeout.Over(waiting, err), err)
 	}
 	out.Phase = killed.Phase

@@ -27,7 +27,7 @@ func (a *App) With(ctx context.Context, cfg config.Config, f func(*host.Host) er
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(h), h.Leave())
+	return errors.Join(f(h), h.Close())
 }
 
 // WithHost runs f with a host for a verb that works on existing workers: the project's file

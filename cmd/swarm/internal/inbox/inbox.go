@@ -162,7 +162,7 @@ func awaitMessages(ctx context.Context, a *app.App, env tool.Env, team string, t
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, h.Leave()) }()
+	defer func() { err = errors.Join(err, h.Close()) }()
 	for len(out.Messages) == 0 {
 		if err := agent.AwaitMessage(waiting, h, team); err != nil {
 			return out, cmp.Or(timeout.Over(waiting, err), err)

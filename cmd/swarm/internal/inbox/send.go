@@ -98,7 +98,7 @@ have been, and the screen does not show that the agent took it: it is not typed 
 					return err
 				}
 				messages, err := agent.Sent(cmd.Context(), h, team, sentLimit)
-				if err = errors.Join(err, h.Leave()); err != nil {
+				if err = errors.Join(err, h.Close()); err != nil {
 					return err
 				}
 				if f.JSON {

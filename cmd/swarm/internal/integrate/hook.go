@@ -132,7 +132,7 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File, an
 			}
 			err = errors.Join(err, derr)
 		}
-		return errors.Join(err, h.Leave())
+		return errors.Join(err, h.Close())
 	}
 	news, err := h.Notifier().Hook(ctx, hook.Event)
 	if news != "" {
@@ -142,7 +142,7 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File, an
 		}
 		err = errors.Join(err, aerr)
 	}
-	return errors.Join(err, h.Leave())
+	return errors.Join(err, h.Close())
 }
 
 // hookConfig returns the settings that matter to a hook. Only the user's file has any, and a

@@ -53,7 +53,7 @@ func (f *Flags) Of(ctx context.Context, a *app.App) (string, error) {
 		return "", err
 	}
 	team, err := agent.CallerTeam(ctx, h)
-	if err = errors.Join(err, h.Leave()); err != nil || team != "" {
+	if err = errors.Join(err, h.Close()); err != nil || team != "" {
 		return team, err
 	}
 	if team = a.Getenv(envTeam); team != "" {

@@ -98,7 +98,7 @@ func aboutTeam(ctx context.Context, env tool.Env, name string) (agent.Team, erro
 		return agent.Team{}, err
 	}
 	teams, _, err := agent.Teams(ctx, h)
-	err = errors.Join(err, h.Leave())
+	err = errors.Join(err, h.Close())
 	i := slices.IndexFunc(teams, func(t agent.Team) bool { return t.Name == name })
 	if err == nil && i < 0 {
 		err = &team.NoTeamError{Team: name} // it was deleted just now

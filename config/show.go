@@ -196,6 +196,22 @@ var example string
 // Example returns a commented file that shows every key and changes nothing.
 func Example() string { return example }
 
+// firstWorker is what the example of a project has in addition: a worker with which "swarm up"
+// works as the file is.
+const firstWorker = `# The first one: put your own command in its place, and run "swarm up".
+[workers.hello]
+command = ["sh", "-c", "echo hello; exec sleep 3600"]
+#
+`
+
+// beforeWorkers is the line of the example before which the first worker is inserted.
+const beforeWorkers = "# [workers.db]\n"
+
+// ProjectExample is [Example] with a worker that can be started.
+func ProjectExample() string {
+	return strings.Replace(example, beforeWorkers, firstWorker+beforeWorkers, 1)
+}
+
 // ErrExists says that the file exists and is not overwritten.
 var ErrExists = errors.New("already exists")
 

@@ -60,7 +60,7 @@ var rules = map[string]rule{
 	"defaults.backend":         {why: whyLoosens, refused: otherBackend},
 	"defaults.session":         free("the window of a worker shows only that worker"),
 	"defaults.tmux_socket":     free("the name of a tmux server of the same user, which holds no path"),
-	"defaults.worktree_dir":    leading(misplaced, func(o offer) []string { return []string{o.file.Defaults.WorktreeDir} }),
+	"defaults.worktree_dir":    pathRule(misplaced, func(o offer) []string { return []string{o.file.Defaults.WorktreeDir} }),
 	"defaults.tags":            free("labels"),
 	"defaults.retain":          free("the history stays"),
 	"defaults.resurrect":       free("what is started again has the same limits and the same sandbox"),
@@ -94,10 +94,10 @@ var rules = map[string]rule{
 	"workers.*.tags":              free("labels"),
 	"workers.*.session":           free("the window of a worker shows only that worker"),
 	"workers.*.tmux_socket":       free("the name of a tmux server of the same user, which holds no path"),
-	"workers.*.options":           leading(leadsOut, optionPaths),
+	"workers.*.options":           pathRule(leadsOut, optionPaths),
 	"workers.*.worktree":          free("a worktree of the repository, in the directory that worktree.dir names"),
 	"workers.*.worktree.branch":   free("a branch of the repository that the worker is in"),
-	"workers.*.worktree.dir":      leading(misplaced, func(o offer) []string { return []string{o.worker.Worktree.Dir} }),
+	"workers.*.worktree.dir":      pathRule(misplaced, func(o offer) []string { return []string{o.worker.Worktree.Dir} }),
 	"workers.*.restart":           free("a kill ends it, whatever its policy says"),
 	"workers.*.restart.when":      free("a kill ends it, whatever its policy says"),
 	"workers.*.restart.min_delay": {why: whyLoosens, refused: func(o offer) bool { return o.worker.Restart.MinDelay < minOfferedDelay }},
@@ -156,14 +156,14 @@ func always(why string) rule {
 	return rule{why: why, refused: func(offer) bool { return true }}
 }
 
-// leading is the rule of paths, of which out reports whether one leads out of the project.
-func leading(out func(string) bool, paths func(offer) []string) rule {
+// pathRule is the rule of paths, of which out reports whether one leads out of the project.
+func pathRule(out func(string) bool, paths func(offer) []string) rule {
 	return rule{why: whyPath, paths: paths, refused: func(o offer) bool { return slices.ContainsFunc(paths(o), out) }}
 }
 
 // within is the rule of paths that are relative to the file.
 func within(paths func(offer) []string) rule {
-	r := leading(leadsOut, paths)
+	r := pathRule(leadsOut, paths)
 	r.inside = true
 	return r
 }

@@ -123,7 +123,7 @@ func (a *agent) take(ctx context.Context, input []byte, keys bool) {
 		return
 	}
 	text, enter := bytes.CutSuffix(input, []byte("\n"))
-	_ = a.terminal.Give(ctx, text, pty.Giving{Enter: enter})
+	_ = a.terminal.Give(ctx, text, pty.GiveOptions{Enter: enter})
 }
 
 // paste gives the prompt to the agent and presses Enter, however late the agent
@@ -131,7 +131,7 @@ func (a *agent) take(ctx context.Context, input []byte, keys bool) {
 func (a *agent) paste(ctx context.Context, prompt []byte) error {
 	a.input.Lock()
 	defer a.input.Unlock()
-	return a.terminal.Give(ctx, prompt, pty.Giving{Enter: true})
+	return a.terminal.Give(ctx, prompt, pty.GiveOptions{Enter: true})
 }
 
 // close waits until no goroutine uses the terminal.

@@ -146,7 +146,7 @@ func (w *window) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, 
 	if in.Enter {
 		w.entered.CompareAndSwap(0, time.Now().UnixNano())
 	}
-	return swarm.InputResult{}, w.agent.terminal.Give(ctx, in.Data, pty.Giving{
+	return swarm.InputResult{}, w.agent.terminal.Give(ctx, in.Data, pty.GiveOptions{
 		Enter: in.Enter, EnterAfter: in.EnterAfter, PasteOnly: in.PasteOnly,
 	})
 }

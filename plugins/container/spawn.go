@@ -244,8 +244,8 @@ func (e *engine) notStarted(ctx context.Context, p *plan, r ref, s state) error 
 	if s.code != 127 && s.code != 126 && s.code != 1 {
 		return nil
 	}
-	said, err := e.beginning(ctx, r)
-	for begun := time.Now(); err == nil && said == "" && time.Since(begun) < logLimit; said, err = e.beginning(ctx, r) {
+	said, err := e.firstOutput(ctx, r)
+	for begun := time.Now(); err == nil && said == "" && time.Since(begun) < logLimit; said, err = e.firstOutput(ctx, r) {
 		time.Sleep(findPoll)
 	}
 	if err != nil {
@@ -258,8 +258,8 @@ func (e *engine) notStarted(ctx context.Context, p *plan, r ref, s state) error 
 	return nil
 }
 
-// beginning returns the beginning of a worker's output: all that an init writes of its own.
-func (e *engine) beginning(ctx context.Context, r ref) (string, error) {
+// firstOutput returns the beginning of a worker's output: all that an init writes of its own.
+func (e *engine) firstOutput(ctx context.Context, r ref) (string, error) {
 	const enough = 64
 	var text []byte
 	err := e.read(ctx, r, readOptions{}, func(piece swarm.Output) error {

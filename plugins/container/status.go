@@ -136,7 +136,7 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 			continue
 		}
 		if asked[r.Socket] == nil {
-			asked[r.Socket] = sync.OnceValues(func() (map[string]bool, error) { return e.running(ctx) })
+			asked[r.Socket] = sync.OnceValues(func() (map[string]bool, error) { return e.runningIDs(ctx) })
 		}
 		running, err := asked[r.Socket]()
 		if err != nil {
@@ -159,8 +159,8 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	return results, ctx.Err()
 }
 
-// running returns the ids of the containers that are workers and run.
-func (e *engine) running(ctx context.Context) (map[string]bool, error) {
+// runningIDs returns the ids of the containers that are workers and run.
+func (e *engine) runningIDs(ctx context.Context) (map[string]bool, error) {
 	list, err := e.ContainerList(ctx, client.ContainerListOptions{
 		Filters: make(client.Filters).Add("label", labelWorker).Add("status", string(container.StateRunning)),
 	})

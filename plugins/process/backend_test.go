@@ -86,14 +86,14 @@ func TestHandleStays(t *testing.T) {
 	if want := `{"id":"id-1","dir":"` + spec.Local.RunDir + `"}`; h.Version != 1 || string(h.Data) != want {
 		t.Errorf("handle %d %s", h.Version, h.Data)
 	}
-	s, err := ending(t.Context(), b, h)
+	s, err := lastStatus(t.Context(), b, h)
 	if err != nil || s.Exit == nil || s.Exit.Code != 3 {
 		t.Errorf("status %+v, %v", s, err)
 	}
 }
 
-// ending returns the status of a worker at its end.
-func ending(ctx context.Context, b swarm.Watcher, h swarm.Handle) (s swarm.Status, err error) {
+// lastStatus returns the status of a worker at its end.
+func lastStatus(ctx context.Context, b swarm.Watcher, h swarm.Handle) (s swarm.Status, err error) {
 	err = b.Watch(ctx, h, func(now swarm.Status) error {
 		s = now
 		return nil

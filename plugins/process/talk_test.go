@@ -83,7 +83,7 @@ func (w *talker) exits(want swarm.Exit) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	defer cancel()
-	s, err := ending(ctx, w.backend, w.handle)
+	s, err := lastStatus(ctx, w.backend, w.handle)
 	if err != nil || s.Exit == nil || s.Exit.Code != want.Code || s.Exit.Signal != want.Signal || s.Exit.Cause != swarm.CauseExited {
 		w.t.Errorf("status %+v, exit %+v, %v", s, s.Exit, err)
 	}

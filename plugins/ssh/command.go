@@ -202,8 +202,8 @@ func (c *client) args(person bool, command string) []string {
 	return append(args, "--", c.host, command)
 }
 
-// running is an ssh that runs a command there.
-type running struct {
+// remoteCommand is an ssh that runs a command there.
+type remoteCommand struct {
 	cmd    *exec.Cmd
 	in     *os.File // its standard input
 	out    *os.File // its standard output
@@ -213,7 +213,7 @@ type running struct {
 
 // start runs a command there. The process ends when its input is closed, at the latest a
 // moment after.
-func (c *client) start(ctx context.Context, command string) (*running, error) {
+func (c *client) start(ctx context.Context, command string) (*remoteCommand, error) {
 	if err := c.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (c *client) start(ctx context.Context, command string) (*running, error) {
 	// A shared connection, which is a process of its own by then, goes on.
 	cmd.SysProcAttr = proc.EndWithParent(syscall.SIGKILL)
 	cmd.Stdin, cmd.Stdout = theirIn, theirOut
-	r := &running{cmd: cmd, in: in, out: out, errors: new(lastText), ended: make(chan struct{})}
+	r := &remoteCommand{cmd: cmd, in: in, out: out, errors: new(lastText), ended: make(chan struct{})}
 	cmd.Stderr = r.errors
 	// A shared connection, which goes on, may hold the standard error.
 	cmd.WaitDelay = 100 * time.Millisecond
@@ -253,7 +253,7 @@ func (c *client) start(ctx context.Context, command string) (*running, error) {
 }
 
 // await closes the input of the process and waits for its end, but no longer than limit.
-func (r *running) await(ctx context.Context, limit time.Duration) {
+func (r *remoteCommand) await(ctx context.Context, limit time.Duration) {
 	_ = r.in.Close()
 	select {
 	case <-r.ended:
@@ -262,7 +262,7 @@ func (r *running) await(ctx context.Context, limit time.Duration) {
 	}
 }
 
-func (r *running) end() {
+func (r *remoteCommand) end() {
 	_, _ = r.in.Close(), r.out.Close()
 	select {
 	case <-r.ended:
@@ -277,7 +277,7 @@ func (r *running) end() {
 const endLimit = 200 * time.Millisecond
 
 // exit returns the exit code once the process has ended.
-func (r *running) exit() int {
+func (r *remoteCommand) exit() int {
 	<-r.ended
 	return r.cmd.ProcessState.ExitCode()
 }
@@ -335,7 +335,7 @@ const maxChatter = 64 << 10
 
 // awaitHello reads up to the line by which swarm-remote begins to serve. No byte after it
 // is read.
-func (r *running) awaitHello() (hash string, _ remote.Origin, err error) {
+func (r *remoteCommand) awaitHello() (hash string, _ remote.Origin, err error) {
 	var line []byte
 	one := make([]byte, 1)
 	for range maxChatter {

@@ -68,9 +68,9 @@ func (s *scene) ends(h swarm.Handle) {
 	})
 }
 
-// cutting cuts all connections again and again until the call returns, each some time after
+// cutOften cuts all connections again and again until the call returns, each some time after
 // swarm-remote has begun to serve: on a busy machine nothing would ever be done otherwise.
-func (s *scene) cutting(every time.Duration, call func()) {
+func (s *scene) cutOften(every time.Duration, call func()) {
 	s.Helper()
 	done := make(chan struct{})
 	go func() { defer close(done); call() }()
@@ -95,7 +95,7 @@ func TestCutInOutput(t *testing.T) {
 	s := sceneOf(t)
 	h := s.spawn(`i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo "line $i"; sleep 0.02; done; exit 7`)
 	var lines []string
-	s.cutting(500*time.Millisecond, func() {
+	s.cutOften(500*time.Millisecond, func() {
 		err := s.backend.Output(t.Context(), h, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
 			lines = append(lines, string(o.Data))
 			return nil
@@ -156,7 +156,7 @@ func TestCutInKill(t *testing.T) {
 	t.Parallel()
 	s := sceneOf(t)
 	h := s.spawn("trap '' TERM; while :; do sleep 1; done")
-	s.cutting(500*time.Millisecond, func() {
+	s.cutOften(500*time.Millisecond, func() {
 		r, err := s.backend.Kill(t.Context(), h, swarm.KillOptions{Signal: "SIGTERM", Grace: 4 * time.Second, Force: true})
 		if err != nil || r.Status.State != swarm.StateExited {
 			t.Errorf("%+v, %v", r, err)
@@ -229,7 +229,7 @@ func TestCutInOthers(t *testing.T) {
 		},
 	}
 	answered := make(map[string]int)
-	s.cutting(500*time.Millisecond, func() {
+	s.cutOften(500*time.Millisecond, func() {
 		for until := time.Now().Add(6 * time.Second); time.Now().Before(until) || len(answered) < len(looks); {
 			for name, look := range looks {
 				ok, err := look()
@@ -259,7 +259,7 @@ func TestCutInInput(t *testing.T) {
 	s.ends(h)
 	const lines = 150
 	answered := make([]bool, lines)
-	s.cutting(500*time.Millisecond, func() {
+	s.cutOften(500*time.Millisecond, func() {
 		for i := range lines {
 			_, err := s.backend.Input(t.Context(), h, swarm.Input{Data: fmt.Appendf(nil, "line %d", i), Enter: true})
 			if err != nil && !errors.Is(err, swarm.ErrUnavailable) {

@@ -50,7 +50,7 @@ type session struct {
 	// workspace makes worktrees over there.
 	workspace *plugin.Workspace
 	origin    remote.Origin // of workers that are started over it
-	running   *running
+	running   *remoteCommand
 	close     func()
 }
 
@@ -226,7 +226,7 @@ func meansMissing(exit int) bool {
 	return slices.Contains([]int{0, 1, 2, 126, 127}, exit)
 }
 
-func (l *link) failure(r *running) error {
+func (l *link) failure(r *remoteCommand) error {
 	why := r.errors.line()
 	if exit := r.exit(); exit >= 0 && exit != sshFailed {
 		return fmt.Errorf("%w: swarm-remote can't be run on %s: %s",

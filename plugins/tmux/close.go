@@ -116,7 +116,7 @@ func (c *closer) next(socket string) (panes []*closed, commands [][]string) {
 		delete(c.waiting, socket)
 		return nil, nil
 	}
-	n, commands := fitting(len(waiting), func(i int) [][]string { return waiting[i].commands() })
+	n, commands := firstFit(len(waiting), func(i int) [][]string { return waiting[i].commands() })
 	c.waiting[socket] = waiting[n:]
 	return waiting[:n], commands
 }

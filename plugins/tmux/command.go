@@ -126,9 +126,9 @@ func joined(commands [][]string) []string {
 // message of at most 16 KiB. The commands that capture 100 windows fit.
 const longest = 15 << 10
 
-// fitting returns the commands of as many of n calls as tmux can be given at once, at least
+// firstFit returns the commands of as many of n calls as tmux can be given at once, at least
 // those of the first one, and how many calls these are.
-func fitting(n int, of func(i int) [][]string) (fit int, commands [][]string) {
+func firstFit(n int, of func(i int) [][]string) (fit int, commands [][]string) {
 	for size := 0; fit < n; fit++ {
 		more := of(fit)
 		for _, arg := range joined(more) {

@@ -229,7 +229,7 @@ func (b *Backend) lookAt(ctx context.Context, windows []*look, styles bool) {
 	for len(windows) > 0 {
 		// Nothing that a worker writes can be taken for the mark between two screens.
 		mark := rand.Text()[:16] + ":"
-		n, commands := fitting(len(windows), func(i int) [][]string {
+		n, commands := firstFit(len(windows), func(i int) [][]string {
 			return windows[i].commands(mark+strconv.Itoa(i), styles)
 		})
 		out, err := b.sights.ask(ctx, windows[0].server(), commands...)

@@ -94,7 +94,7 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 			err = hangs(err)
 		}
 	}()
-	o := opening{target: t, spec: spec}
+	o := newWindow{target: t, spec: spec}
 	var refused error
 	for range attempts {
 		for _, made := range []bool{false, true} {
@@ -126,7 +126,7 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 }
 
 // mark sets the pane and its window up by their ids, where they could not be by the name.
-func (b *Backend) mark(ctx context.Context, srv server, o opening, w opened) {
+func (b *Backend) mark(ctx context.Context, srv server, o newWindow, w opened) {
 	commands := o.setUp(w.id, w.pane)
 	if w.made {
 		commands = append(o.setUpSession(w.sessionID), commands...)
@@ -142,7 +142,7 @@ func (b *Backend) mark(ctx context.Context, srv server, o opening, w opened) {
 }
 
 // abandon removes everything of a worker whose start failed.
-func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Starting, h handle, shimProc proc.Identity) {
+func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Prepared, h handle, shimProc proc.Identity) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonLimit)
 	defer cancel()
 	// A shim that comes late finds nothing to start.

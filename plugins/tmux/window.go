@@ -18,7 +18,7 @@ const (
 	optMadeSession = "@swarm_session"
 )
 
-type opening struct {
+type newWindow struct {
 	target target
 	spec   swarm.Spec
 }
@@ -30,7 +30,7 @@ type opening struct {
 //
 // A new window in the background is not the current one, and its id is not known
 // before the end. So for a moment its name is one that no other window has.
-func (o opening) commands(makeSession bool) [][]string {
+func (o newWindow) commands(makeSession bool) [][]string {
 	session, name := "="+o.target.session+":", "swarm-"+o.spec.ID
 	// With more than one argument tmux runs a command without a shell.
 	marks, shim := rundir.ShimEnv(o.spec.ID), []string{o.spec.Local.Shim, o.spec.Local.RunDir}
@@ -52,7 +52,7 @@ func (o opening) commands(makeSession bool) [][]string {
 
 // setUp makes a pane and its window the worker's, whatever the user's configuration says. The mark
 // goes with the pane to other windows; panes that the user puts into this one do not have it.
-func (o opening) setUp(window, pane string) [][]string {
+func (o newWindow) setUp(window, pane string) [][]string {
 	return [][]string{
 		{"set-option", "-p", "-t", pane, optWorkerID, o.spec.ID},
 		{"set-option", "-w", "-t", window, "remain-on-exit", "off"},
@@ -74,7 +74,7 @@ const keepSession = "set-hook -uw window-renamed ; set-hook -R window-renamed ; 
 
 // setUpSession makes a session ours, and one that lives without a client. The
 // marks of the server's first process are not for the windows that users open.
-func (o opening) setUpSession(session string) [][]string {
+func (o newWindow) setUpSession(session string) [][]string {
 	return [][]string{
 		{"set-environment", "-gu", swarm.EnvShim},
 		{"set-environment", "-gu", swarm.EnvEngine},

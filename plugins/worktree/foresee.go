@@ -38,7 +38,7 @@ func (w *Workspace) CheckCreate(ctx context.Context, c swarm.WorkspaceCheck) err
 // checkPlace returns the path of a new worktree, or the error with which makeDir would fail.
 func (w *Workspace) checkPlace(ctx context.Context, r *repo.Repo, c swarm.WorkspaceCheck) (string, error) {
 	parent := r.ParentOf(c.Spec)
-	top, err := existing(parent)
+	top, err := existingDir(parent)
 	if err != nil {
 		return "", noParent(err)
 	}
@@ -68,8 +68,8 @@ func (w *Workspace) checkPlace(ctx context.Context, r *repo.Repo, c swarm.Worksp
 	})
 }
 
-// existing returns dir, or the directory above it that exists, in which it would be made.
-func existing(dir string) (string, error) {
+// existingDir returns dir, or the directory above it that exists, in which it would be made.
+func existingDir(dir string) (string, error) {
 	for {
 		info, err := os.Stat(dir)
 		switch {

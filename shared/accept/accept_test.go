@@ -13,14 +13,14 @@ import (
 	"github.com/swarmhost/swarm/shared/accept"
 )
 
-// failing is a listener that fails a number of times.
-type failing struct {
+// failer is a listener that fails a number of times.
+type failer struct {
 	net.Listener
 	err   error
 	times int
 }
 
-func (f *failing) Accept() (net.Conn, error) {
+func (f *failer) Accept() (net.Conn, error) {
 	if f.times == 0 {
 		c, _ := net.Pipe()
 		return c, nil
@@ -34,7 +34,7 @@ func TestNextOutlivesErrorsThatPass(t *testing.T) {
 	for _, err := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR, syscall.EPERM, syscall.EPROTO} {
 		synctest.Test(t, func(t *testing.T) {
 			begun, reported := time.Now(), 0
-			c, got := accept.Next(&failing{err: err, times: 20}, func(err error) {
+			c, got := accept.Next(&failer{err: err, times: 20}, func(err error) {
 				reported++
 				if err == nil {
 					t.Error("reported nil")
@@ -54,7 +54,7 @@ func TestNextOutlivesErrorsThatPass(t *testing.T) {
 func TestNextEnds(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{net.ErrClosed, syscall.EBADF, syscall.EINVAL, syscall.ENOTSOCK, io.EOF} {
-		if _, got := accept.Next(&failing{err: err, times: 1}, nil); !errors.Is(got, err) {
+		if _, got := accept.Next(&failer{err: err, times: 1}, nil); !errors.Is(got, err) {
 			t.Errorf("%v: returned %v", err, got)
 		}
 	}

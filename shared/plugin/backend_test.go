@@ -124,7 +124,7 @@ func TestFindAfterUndo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	undoing, done := make(chan struct{}), make(chan struct{})
 	var ended atomic.Bool
-	b := finding{
+	b := finder{
 		stub: stub{
 			spawn: func(in context.Context, _ swarm.Spec) (swarm.Handle, error) {
 				cancel()
@@ -172,7 +172,7 @@ func TestFindEndsUndone(t *testing.T) {
 	t.Parallel()
 	var kills int
 	fails := errors.New("it hangs")
-	b := backendOf(t, finding{
+	b := backendOf(t, finder{
 		stub: stub{
 			kill: func(context.Context, swarm.Handle, swarm.KillOptions) (swarm.KillResult, error) {
 				if kills++; kills == 1 {
@@ -206,7 +206,7 @@ func TestSpawnCancelledAsItEnds(t *testing.T) {
 	for i := range 300 {
 		ctx, cancel := context.WithCancel(t.Context())
 		var ended atomic.Bool
-		b := finding{
+		b := finder{
 			stub: stub{
 				spawn: func(context.Context, swarm.Spec) (swarm.Handle, error) {
 					go cancel()
@@ -241,12 +241,12 @@ func TestSpawnCancelledAsItEnds(t *testing.T) {
 	}
 }
 
-type finding struct {
+type finder struct {
 	stub
 	find func(context.Context, swarm.Lookup) (swarm.Handle, error)
 }
 
-func (f finding) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
+func (f finder) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
 	return f.find(ctx, l)
 }
 

@@ -26,7 +26,7 @@ func TestFutureFields(t *testing.T) {
 			if side == "plugin" {
 				host, theirs = nil, newer
 			}
-			backend := connect(t, pair(t, host, theirs, serve(t, pb.Kind_KIND_BACKEND, telling{fake.NewEngine().Backend()})))
+			backend := connect(t, pair(t, host, theirs, serve(t, pb.Kind_KIND_BACKEND, waiter{fake.NewEngine().Backend()})))
 			useBackend(t, backend.Backend())
 			workspace := connect(t, pair(t, host, theirs, serve(t, pb.Kind_KIND_WORKSPACE, folder{})))
 			useWorkspace(t, workspace.Workspace())
@@ -37,10 +37,10 @@ func TestFutureFields(t *testing.T) {
 	}
 }
 
-// telling is a backend whose spawns wait for something for ever.
-type telling struct{ *fake.Backend }
+// waiter is a backend whose spawns wait for something without end.
+type waiter struct{ *fake.Backend }
 
-func (telling) Progress(_ context.Context, _ string, each func(string) error) error {
+func (waiter) Progress(_ context.Context, _ string, each func(string) error) error {
 	return each("waiting")
 }
 

@@ -26,21 +26,21 @@ func (s slow) Status(ctx context.Context, _ swarm.Handle) (swarm.Status, error) 
 	return swarm.Status{}, ctx.Err()
 }
 
-// starting is a backend whose Spawn takes its time.
-type starting struct {
+// slowBackend is a backend whose Spawn takes its time.
+type slowBackend struct {
 	swarm.Backend
 	asked, goOn chan struct{}
 	ended       chan error
 }
 
-func (s starting) Spawn(ctx context.Context, _ swarm.Spec) (swarm.Handle, error) {
+func (s slowBackend) Spawn(ctx context.Context, _ swarm.Spec) (swarm.Handle, error) {
 	close(s.asked)
 	<-s.goOn
 	s.ended <- ctx.Err()
 	return swarm.Handle{Version: 1, Data: []byte("x")}, ctx.Err()
 }
 
-func (s starting) Kill(context.Context, swarm.Handle, swarm.KillOptions) (swarm.KillResult, error) {
+func (s slowBackend) Kill(context.Context, swarm.Handle, swarm.KillOptions) (swarm.KillResult, error) {
 	s.ended <- errors.New("the worker was ended")
 	return swarm.KillResult{}, nil
 }
@@ -50,7 +50,7 @@ func (s starting) Kill(context.Context, swarm.Handle, swarm.KillOptions) (swarm.
 func TestStreamBreaksInSpawn(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
-	b := starting{asked: make(chan struct{}), goOn: make(chan struct{}), ended: make(chan error, 2)}
+	b := slowBackend{asked: make(chan struct{}), goOn: make(chan struct{}), ended: make(chan error, 2)}
 	served := make(chan error, 1)
 	o := optionsOf(b)
 	o.Local = false

@@ -36,8 +36,8 @@ var ErrNoPaste = errors.New("the worker's program does not take pasted text yet"
 // errNoRoom says that the kernel accepts no more input now.
 var errNoRoom = errors.New("terminal is full")
 
-// Giving holds the options of Give.
-type Giving struct {
+// GiveOptions holds the options of Give.
+type GiveOptions struct {
 	// Enter says to press Enter after the text.
 	Enter bool
 	// EnterAfter is the shortest time between the moment at which the program has
@@ -58,7 +58,7 @@ type Giving struct {
 //
 // The error is a [Refused] if nothing was given because it would not arrive as it
 // is. A context that ends, or a terminal that is closed, ends it in the middle.
-func (t *Terminal) Give(ctx context.Context, data []byte, g Giving) error {
+func (t *Terminal) Give(ctx context.Context, data []byte, g GiveOptions) error {
 	if g.PasteOnly && len(data) > 0 {
 		if err := t.awaitPaste(ctx); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (t *Terminal) give(ctx context.Context, w *waiter, m mode, data []byte) (mo
 
 // pressEnter sends the code of the Enter key. In line mode it only finishes the line;
 // otherwise it has to come by itself.
-func (t *Terminal) pressEnter(ctx context.Context, w *waiter, m mode, g Giving, afterText bool) error {
+func (t *Terminal) pressEnter(ctx context.Context, w *waiter, m mode, g GiveOptions, afterText bool) error {
 	if !m.line && afterText {
 		if err := w.wait(ctx, t.hasRead); err != nil {
 			return err

@@ -173,7 +173,7 @@ func TestPasteOnly(t *testing.T) {
 		p := run(t, "echo drawn; read -r line < "+fifo(t, file)+"; stty raw -echo; printf '\\033[?2004h'; exec cat > "+file)
 		p.shows("drawn")
 		done := make(chan error, 1)
-		go func() { done <- p.Give(t.Context(), []byte("!x"), pty.Giving{Enter: true, PasteOnly: true}) }()
+		go func() { done <- p.Give(t.Context(), []byte("!x"), pty.GiveOptions{Enter: true, PasteOnly: true}) }()
 		if err := os.WriteFile(file+".fifo", []byte("go\n"), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestPasteOnly(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "got")
 			p := run(t, script+"; echo ready; exec cat > "+file)
 			p.shows("ready")
-			err := p.Give(t.Context(), []byte("!x"), pty.Giving{Enter: true, PasteOnly: true})
+			err := p.Give(t.Context(), []byte("!x"), pty.GiveOptions{Enter: true, PasteOnly: true})
 			if !errors.Is(err, pty.ErrNoPaste) {
 				t.Errorf("error %v", err)
 			}
@@ -215,7 +215,7 @@ func TestEnterAfter(t *testing.T) {
 			t.Parallel()
 			p, file := keyReader(t, "raw -echo", "")
 			began := time.Now()
-			if err := p.Give(t.Context(), []byte("x"), pty.Giving{Enter: true, EnterAfter: after}); err != nil {
+			if err := p.Give(t.Context(), []byte("x"), pty.GiveOptions{Enter: true, EnterAfter: after}); err != nil {
 				t.Fatal(err)
 			}
 			if took := time.Since(began); took < want {
@@ -249,7 +249,7 @@ func TestLate(t *testing.T) {
 			done := make(chan error, 1)
 			told := make(chan struct{})
 			go func() {
-				done <- p.Give(t.Context(), []byte(text), pty.Giving{Enter: true, Late: func() { late++; close(told) }})
+				done <- p.Give(t.Context(), []byte(text), pty.GiveOptions{Enter: true, Late: func() { late++; close(told) }})
 			}()
 			<-told
 			if took := time.Since(began); took < pty.Patience || took > 3*pty.Patience {
@@ -274,7 +274,7 @@ func TestGiveEnds(t *testing.T) {
 	p := run(t, "stty raw -echo; echo ready; exec sleep 999")
 	p.shows("ready")
 	ctx, stop := contextWithCause(t)
-	err := p.Give(ctx, []byte(strings.Repeat("x", 5000)), pty.Giving{Enter: true, Late: func() { stop(errStop) }})
+	err := p.Give(ctx, []byte(strings.Repeat("x", 5000)), pty.GiveOptions{Enter: true, Late: func() { stop(errStop) }})
 	if !errors.Is(err, errStop) {
 		t.Errorf("error %v", err)
 	}

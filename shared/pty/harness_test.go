@@ -114,7 +114,7 @@ func (p *program) give(text string, enter bool) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
 	defer cancel()
 	late := func() { p.t.Error("not read in time") }
-	if err := p.Give(ctx, []byte(text), pty.Giving{Enter: enter, Late: late}); err != nil {
+	if err := p.Give(ctx, []byte(text), pty.GiveOptions{Enter: enter, Late: late}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -122,7 +122,7 @@ func (p *program) give(text string, enter bool) {
 // refuses expects that a text is refused with that in the reason.
 func (p *program) refuses(text, reason string) {
 	p.t.Helper()
-	err := p.Give(p.t.Context(), []byte(text), pty.Giving{Enter: true})
+	err := p.Give(p.t.Context(), []byte(text), pty.GiveOptions{Enter: true})
 	var refused pty.Refused
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), reason) {
 		p.t.Errorf("%.20q: error %v, want one with %q", text, err, reason)

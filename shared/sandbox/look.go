@@ -356,7 +356,7 @@ func (p *Plan) keep() {
 func resolve(path, what string) (string, error) {
 	r, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return "", missing(path, what, err)
+		return "", missingError(path, what, err)
 	}
 	if r != filepath.Clean(path) {
 		return "", fmt.Errorf("%w: %s, %s, is reached over a symbolic link, to %s, that was not there when it was first started", ErrTooWide, what, path, r)
@@ -376,7 +376,7 @@ func directory(path, what string) (string, error) {
 	return r, nil
 }
 
-func missing(path, what string, err error) error {
+func missingError(path, what string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %s does not exist: %s", swarm.ErrInvalidSpec, what, path)
 	}

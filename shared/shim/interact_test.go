@@ -38,7 +38,7 @@ func startWith(t *testing.T, script string, change func(*rundir.Launch)) *worker
 
 func withStdin(l *rundir.Launch) { l.Stdin = true }
 
-func restarting(l *rundir.Launch) {
+func withRestarts(l *rundir.Launch) {
 	l.Restart = swarm.Restart{When: swarm.RestartOnFailure, MinDelay: 10 * time.Millisecond, MaxDelay: 10 * time.Millisecond, Budget: 3, Window: time.Minute}
 }
 
@@ -105,7 +105,7 @@ func TestInputErrors(t *testing.T) {
 func TestBetweenTwoStarts(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, "exit 3", func(l *rundir.Launch) {
-		restarting(l)
+		withRestarts(l)
 		l.Restart.MinDelay, l.Restart.MaxDelay = 600_000*time.Millisecond, 600_000*time.Millisecond
 	})
 	eventually(t, "it pauses", func() bool { return w.status().Reason != "" })
@@ -127,7 +127,7 @@ func TestBetweenTwoStarts(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	t.Parallel()
-	w := startWith(t, "echo ready; exec sleep 999", restarting)
+	w := startWith(t, "echo ready; exec sleep 999", withRestarts)
 	w.firstLine()
 	began := time.Now()
 	if err := shim.Complete(t.Context(), w.dir, w.id, "All\n\x1b\t done, é", swarm.KillOptions{Grace: time.Minute}); err != nil {
@@ -180,7 +180,7 @@ func TestLostAfterComplete(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	w := startWith(t, `[ -e once ] && { echo again; exec sleep 999; }; touch once; exit 5`, restarting)
+	w := startWith(t, `[ -e once ] && { echo again; exec sleep 999; }; touch once; exit 5`, withRestarts)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	var last swarm.Status

@@ -45,8 +45,8 @@ func Kill(ctx context.Context, dir, id string, o swarm.KillOptions) (swarm.KillR
 	return k.Result(ctx)
 }
 
-// Killing is a kill that is under way, made by [Ask].
-type Killing struct {
+// PendingKill is a kill that is under way, made by [Ask].
+type PendingKill struct {
 	dir, id string
 	opts    swarm.KillOptions
 	request rundir.Request
@@ -65,14 +65,14 @@ type Killing struct {
 //
 // closing is for a backend that closes the worker's terminal next, and first saves its
 // screen in [rundir.ScreenFile]: the first signal is sent after that. A backend that can't
-// close the terminal calls [Killing.GoOn].
-func Ask(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*Killing, error) {
+// close the terminal calls [PendingKill.GoOn].
+func Ask(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*PendingKill, error) {
 	r, err := killRequest(rundir.VerbKill, id, o)
 	if err != nil {
 		return nil, err
 	}
 	o.Signal = r.Signal
-	k := &Killing{dir: dir, id: id, opts: o, request: r, began: time.Now()}
+	k := &PendingKill{dir: dir, id: id, opts: o, request: r, began: time.Now()}
 	r.Closing = closing
 	k.call, err = k.accepted(ctx, r)
 	if closing && errors.Is(err, swarm.ErrInvalidSpec) {
@@ -96,7 +96,7 @@ func isSilence(ctx context.Context, err error) bool {
 }
 
 // unanswered handles a shim that can't be reached over its socket: usually it has ended.
-func (k *Killing) unanswered(ctx context.Context) error {
+func (k *PendingKill) unanswered(ctx context.Context) error {
 	st, err := readFacts(k.dir, k.id)
 	if errors.Is(err, errNoFacts) || err == nil && st.State == rundir.StateEnded {
 		return nil
@@ -116,7 +116,7 @@ func (k *Killing) unanswered(ctx context.Context) error {
 }
 
 // accepted returns once the shim has accepted the kill.
-func (k *Killing) accepted(ctx context.Context, r rundir.Request) (*call, error) {
+func (k *PendingKill) accepted(ctx context.Context, r rundir.Request) (*call, error) {
 	// A stopped shim accepts no clients from its queue.
 	defer keepAwake(k.dir, k.id)()
 	bounded, cancel := context.WithTimeout(ctx, acceptLimit)
@@ -139,7 +139,7 @@ func (k *Killing) accepted(ctx context.Context, r rundir.Request) (*call, error)
 
 // isImpostor reports whether another process listens on the socket although the shim is
 // alive.
-func (k *Killing) isImpostor(c *call) bool {
+func (k *PendingKill) isImpostor(c *call) bool {
 	pid := peerPID(c.conn)
 	st, err := readFacts(k.dir, k.id)
 	if pid == 0 || err != nil || st.Shim.PID == pid {
@@ -164,7 +164,7 @@ func killRequest(verb, id string, o swarm.KillOptions) (rundir.Request, error) {
 
 // GoOn tells the shim, after an [Ask] with closing, that the terminal can't be closed: the
 // shim sends the first signal at once.
-func (k *Killing) GoOn() {
+func (k *PendingKill) GoOn() {
 	if k.call != nil {
 		// An older shim goes on by itself, a little later.
 		_, _ = k.call.conn.Write([]byte(rundir.GoOn + "\n"))
@@ -172,7 +172,7 @@ func (k *Killing) GoOn() {
 }
 
 // Result waits for the outcome, for the context that Ask was given.
-func (k *Killing) Result(ctx context.Context) (swarm.KillResult, error) {
+func (k *PendingKill) Result(ctx context.Context) (swarm.KillResult, error) {
 	switch {
 	case !k.ordered.IsZero():
 		return k.carriedOut(ctx)
@@ -204,7 +204,7 @@ func (k *Killing) Result(ctx context.Context) (swarm.KillResult, error) {
 }
 
 // Detach returns the present status; the kill continues without the caller.
-func (k *Killing) Detach(ctx context.Context) (swarm.KillResult, error) {
+func (k *PendingKill) Detach(ctx context.Context) (swarm.KillResult, error) {
 	if k.call == nil && k.ordered.IsZero() {
 		if k.shim != nil {
 			return swarm.KillResult{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, errNoAnswer)
@@ -216,18 +216,18 @@ func (k *Killing) Detach(ctx context.Context) (swarm.KillResult, error) {
 }
 
 // Close ends the conversation with the shim, not the kill.
-func (k *Killing) Close() {
+func (k *PendingKill) Close() {
 	if k.call != nil {
 		k.call.close()
 	}
 }
 
 // deadline is when the shim must have reported the result of the kill.
-func (k *Killing) deadline() time.Time { return k.began.Add(max(k.opts.Grace, 0) + answerLimit) }
+func (k *PendingKill) deadline() time.Time { return k.began.Add(max(k.opts.Grace, 0) + answerLimit) }
 
 // ended is the result for a worker whose end is recorded. The end is due to this kill if
 // the kill was in progress by then.
-func (k *Killing) ended(st rundir.Status) swarm.KillResult {
+func (k *PendingKill) ended(st rundir.Status) swarm.KillResult {
 	r := swarm.KillResult{Status: statusOf(st)}
 	if k.call == nil && k.shim == nil || timeOf(st.EndedNS).Before(k.began) {
 		r.AlreadyEnded = true
@@ -239,7 +239,7 @@ func (k *Killing) ended(st rundir.Status) swarm.KillResult {
 
 // withoutShim returns the result for a worker whose shim has left: the worker has ended, or
 // it is lost.
-func (k *Killing) withoutShim(ctx context.Context) (swarm.KillResult, error) {
+func (k *PendingKill) withoutShim(ctx context.Context) (swarm.KillResult, error) {
 	st, err := readFacts(k.dir, k.id)
 	if err != nil && !errors.Is(err, errNoFacts) {
 		return swarm.KillResult{}, err
@@ -267,4 +267,4 @@ func survived(ps []swarm.Process) error {
 }
 
 // Accepted reports whether a shim has accepted the kill.
-func (k *Killing) Accepted() bool { return k.call != nil }
+func (k *PendingKill) Accepted() bool { return k.call != nil }

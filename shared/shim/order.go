@@ -31,7 +31,7 @@ func isShim(dir string, st rundir.Status) (bool, error) {
 
 // order leaves the kill, with all its options, in the run directory and wakes the shim. It
 // reports whether the shim took it.
-func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, err error) {
+func (k *PendingKill) order(ctx context.Context, shim proc.Identity) (taken bool, err error) {
 	path := filepath.Join(k.dir, rundir.OrderFile)
 	whole, err := k.writeOrder()
 	if err != nil {
@@ -58,7 +58,7 @@ func (k *Killing) order(ctx context.Context, shim proc.Identity) (taken bool, er
 	}
 }
 
-func (k *Killing) writeOrder() (name string, err error) {
+func (k *PendingKill) writeOrder() (name string, err error) {
 	f, err := os.CreateTemp(k.dir, rundir.OrderFile+".*")
 	if err == nil {
 		_, err = f.WriteString(k.request.String() + "\n")
@@ -75,7 +75,7 @@ func (k *Killing) writeOrder() (name string, err error) {
 
 // carriedOut waits for the outcome of a kill that the shim took from the run directory; its
 // only answer is its end.
-func (k *Killing) carriedOut(ctx context.Context) (swarm.KillResult, error) {
+func (k *PendingKill) carriedOut(ctx context.Context) (swarm.KillResult, error) {
 	defer keepAwake(k.dir, k.id)()
 	limit := k.deadline()
 	if !k.opts.Force {
@@ -92,7 +92,7 @@ func (k *Killing) carriedOut(ctx context.Context) (swarm.KillResult, error) {
 
 // silent handles a shim that has accepted the kill and does not report its result. Usually
 // it has ended.
-func (k *Killing) silent(ctx context.Context) (swarm.KillResult, error) {
+func (k *PendingKill) silent(ctx context.Context) (swarm.KillResult, error) {
 	if ctx.Err() != nil {
 		return swarm.KillResult{}, ctx.Err()
 	}
@@ -113,7 +113,7 @@ func (k *Killing) silent(ctx context.Context) (swarm.KillResult, error) {
 // byHand ends the processes of a worker whose shim is alive but does nothing. signal says
 // that they have not received their first signal yet. The shim itself is not ended: if it
 // ever continues, it records the end.
-func (k *Killing) byHand(ctx context.Context, st rundir.Status, signal bool) (swarm.KillResult, error) {
+func (k *PendingKill) byHand(ctx context.Context, st rundir.Status, signal bool) (swarm.KillResult, error) {
 	sig := proc.SignalNumber(k.opts.Signal)
 	if sig == 0 {
 		return swarm.KillResult{}, fmt.Errorf("%w: this system has no %s", swarm.ErrInvalidSpec, k.opts.Signal)

@@ -176,8 +176,8 @@ func TestOutputCutShort(t *testing.T) {
 	}
 }
 
-// keeping is a run directory whose shim is a process that carries the mark of one.
-func keeping(t *testing.T) string {
+// keptDir is a run directory whose shim is a process that carries the mark of one.
+func keptDir(t *testing.T) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sleep", "999")
 	cmd.Env = []string{swarm.EnvShim + "=x"}
@@ -238,7 +238,7 @@ func rotate(t *testing.T, dir string) {
 // end, through a rotation, and with a record in two writes.
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	dir := keeping(t)
+	dir := keptDir(t)
 	got := make(chan string)
 	done := make(chan error, 1)
 	go func() {

@@ -31,9 +31,9 @@ var errLeft = fmt.Errorf("%w: swarm-shim ended before it started the worker", sw
 // atOnce are the options for a worker that no caller knows yet.
 var atOnce = swarm.KillOptions{Signal: "SIGKILL", Force: true}
 
-// Starting is a shim that another program starts, such as the server of a terminal
+// Prepared is a shim that another program starts, such as the server of a terminal
 // multiplexer. It is made by [Prepare].
-type Starting struct {
+type Prepared struct {
 	dir, id string
 	ready   *os.File
 }
@@ -44,7 +44,7 @@ type Starting struct {
 // the error is [swarm.ErrExists].
 //
 // The caller waits for the outcome with Watch, and calls Close in any case.
-func Prepare(dir string, l rundir.Launch) (*Starting, error) {
+func Prepare(dir string, l rundir.Launch) (*Prepared, error) {
 	if _, err := os.Lstat(filepath.Join(dir, rundir.StatusFile)); err == nil {
 		return nil, fmt.Errorf("%w: worker %s", swarm.ErrExists, l.ID)
 	}
@@ -58,7 +58,7 @@ func Prepare(dir string, l rundir.Launch) (*Starting, error) {
 	// It is opened for writing too: opening it only for reading would block, or read end of
 	// file, until there is a writer.
 	ready, err := os.OpenFile(name, os.O_RDWR|unix.O_NOFOLLOW, 0)
-	s := &Starting{dir: dir, id: l.ID, ready: ready}
+	s := &Prepared{dir: dir, id: l.ID, ready: ready}
 	if err == nil {
 		err = writeLaunch(dir, l)
 	}
@@ -87,7 +87,7 @@ func writeLaunch(dir string, l rundir.Launch) error {
 // Watch returns nil once the worker runs. After an error neither shim nor worker remains.
 // The error is [swarm.ErrInvalidSpec] if the shim refused the launch,
 // [swarm.ErrUnavailable] if it ended without an answer, or the context's error.
-func (s *Starting) Watch(ctx context.Context, shim proc.Identity) error {
+func (s *Prepared) Watch(ctx context.Context, shim proc.Identity) error {
 	waiting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -102,7 +102,7 @@ func (s *Starting) Watch(ctx context.Context, shim proc.Identity) error {
 	return err
 }
 
-func (s *Starting) wait(ctx context.Context) error {
+func (s *Prepared) wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		// An empty line wakes the reader, after the lines that the shim wrote before.
 		_, _ = s.ready.WriteString("\n")
@@ -132,7 +132,7 @@ func (s *Starting) wait(ctx context.Context) error {
 // Abandon ends a shim that has not reported the start of its worker, and a worker that it
 // may have started all the same, and returns when both are gone. It continues for a limited
 // time if the context ends.
-func (s *Starting) Abandon(ctx context.Context, shim proc.Identity) {
+func (s *Prepared) Abandon(ctx context.Context, shim proc.Identity) {
 	ctx = context.WithoutCancel(ctx)
 	bounded, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
@@ -155,7 +155,7 @@ func (s *Starting) Abandon(ctx context.Context, shim proc.Identity) {
 
 // killStarted kills the worker as soon as the shim has started it, and returns if the shim
 // ends before that.
-func (s *Starting) killStarted(ctx context.Context, shim proc.Identity) {
+func (s *Prepared) killStarted(ctx context.Context, shim proc.Identity) {
 	w, err := newWatch(s.dir)
 	if err != nil {
 		return
@@ -180,7 +180,7 @@ func (s *Starting) killStarted(ctx context.Context, shim proc.Identity) {
 
 // Close removes the files that Prepare made and no shim has taken. Files that it can't remove
 // are removed with the run directory.
-func (s *Starting) Close() {
+func (s *Prepared) Close() {
 	_ = os.Remove(filepath.Join(s.dir, rundir.ReadyFIFO))
 	_ = os.Remove(filepath.Join(s.dir, rundir.LaunchFile))
 	if s.ready != nil {

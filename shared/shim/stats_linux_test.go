@@ -107,7 +107,7 @@ func TestStatsAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)
 	l := w.launch("sh", "-c", "[ -e once ] && { touch begun; exec sleep 600; }; touch once; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 1")
-	restarting(&l)
+	withRestarts(&l)
 	if err := w.start(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}

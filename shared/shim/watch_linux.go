@@ -28,8 +28,8 @@ type watch struct {
 // lookEvery is how often a watch looks that the kernel does not notify.
 const lookEvery = 500 * time.Millisecond
 
-// looking returns a watch that looks again and again.
-func looking() *watch {
+// newLooks returns a watch that looks again and again.
+func newLooks() *watch {
 	w := &watch{changed: make(chan struct{}, 1), done: make(chan struct{})}
 	go func() {
 		tick := time.NewTicker(lookEvery)
@@ -71,7 +71,7 @@ func newWatch(dir string) (*watch, error) {
 	if n == nil {
 		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 		if proc.IsNotifyLimit(err) {
-			return looking(), nil
+			return newLooks(), nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: inotify: %w", swarm.ErrUnavailable, err)
@@ -85,7 +85,7 @@ func newWatch(dir string) (*watch, error) {
 	if err != nil {
 		n.release()
 		if proc.IsNotifyLimit(err) {
-			return looking(), nil
+			return newLooks(), nil
 		}
 		return nil, fmt.Errorf("%w: watch %s: %w", swarm.ErrUnavailable, dir, err)
 	}

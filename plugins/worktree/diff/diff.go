@@ -23,7 +23,7 @@ func Compare(ctx context.Context, t *inspect.Tree, colour swarm.Colour) (d swarm
 	if err := t.Repo.PlainObjects(); err != nil {
 		return swarm.Diff{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
 	}
-	from, err := beginning(ctx, t)
+	from, err := startOf(ctx, t)
 	if err != nil {
 		return swarm.Diff{}, err
 	}
@@ -39,10 +39,10 @@ func Compare(ctx context.Context, t *inspect.Tree, colour swarm.Colour) (d swarm
 	return d, err
 }
 
-// beginning returns the commit that was checked out when the worktree was made: the first
+// startOf returns the commit that was checked out when the worktree was made: the first
 // one in the log of its HEAD. Without that log it is where its branch left the main working
 // tree's.
-func beginning(ctx context.Context, t *inspect.Tree) (string, error) {
+func startOf(ctx context.Context, t *inspect.Tree) (string, error) {
 	if first := t.Admin.FirstHead(); first != "" {
 		hash, err := t.Git.Line(ctx, "rev-parse", "--quiet", "--verify", first+"^{commit}")
 		if err == nil {

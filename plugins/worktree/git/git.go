@@ -240,7 +240,7 @@ func (g Git) pipe(ctx context.Context, stdin io.Reader, stdout io.Writer, args .
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return &Error{verb: args[0], Code: exit.ExitCode(), stderr: stderr.String()}
 	}
-	if missing(g.Bin, err) {
+	if isMissing(g.Bin, err) {
 		return fmt.Errorf("%w: git is not installed: install it with your system's package manager, as in apt install git or brew install git",
 			swarm.ErrUnavailable)
 	}
@@ -271,9 +271,9 @@ func awaitGroup(group int) {
 	}
 }
 
-// missing reports whether err says that there is no program bin. A missing working
+// isMissing reports whether err says that there is no program bin. A missing working
 // directory gives the same error.
-func missing(bin string, err error) bool {
+func isMissing(bin string, err error) bool {
 	if errors.Is(err, exec.ErrNotFound) {
 		return true
 	}

@@ -77,7 +77,7 @@ func (r *Repo) hasRef(ctx context.Context, name string) (bool, error) {
 // name that means something else than a branch is refused: the new branch would not have its
 // commits.
 func (r *Repo) remoteStart(ctx context.Context, branch string) (Start, error) {
-	found, err := r.tracking(ctx, branch)
+	found, err := r.trackingRefs(ctx, branch)
 	if err != nil {
 		return Start{}, err
 	}
@@ -117,9 +117,9 @@ func (r *Repo) remoteStart(ctx context.Context, branch string) (Start, error) {
 	return Start{Commit: commit, upstream: upstream}, nil
 }
 
-// tracking returns, for each remote that had a branch when it was fetched, the reference that
+// trackingRefs returns, for each remote that had a branch when it was fetched, the reference that
 // follows the branch here.
-func (r *Repo) tracking(ctx context.Context, branch string) (map[string]string, error) {
+func (r *Repo) trackingRefs(ctx context.Context, branch string) (map[string]string, error) {
 	specs, err := r.Git.List(ctx, "config", "-z", "--get-regexp", `^remote\..*\.fetch$`)
 	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Code == 1 {
 		return nil, nil // there is no remote

@@ -54,7 +54,7 @@ func TestComplete(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, restarting("always", tt.script), options{})
+			s := start(t, restartLaunch("always", tt.script), options{})
 			s.says("ready")
 			before := time.Now().UnixNano()
 			if got := s.ask(completeLine("All \"done\",\n100 %", tt.grace)); got[0] != "ok" {
@@ -282,7 +282,7 @@ func TestCompleteUnwritten(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	l := restarting("on-failure", `[ -e once ] && { echo again; exec sleep 999; }; touch once; while [ ! -e go ]; do sleep 0.02; done; exit 1`)
+	l := restartLaunch("on-failure", `[ -e once ] && { echo again; exec sleep 999; }; touch once; while [ ! -e go ]; do sleep 0.02; done; exit 1`)
 	s := start(t, l, options{})
 	r := s.send("watch")
 	next := func() string {

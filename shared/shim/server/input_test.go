@@ -40,9 +40,9 @@ func (s *shim) give(request string) string {
 	return answerOf(s.dial(), request)
 }
 
-// giving gives text in another goroutine. It is connected at once: the worker may
+// giveText gives text in another goroutine. It is connected at once: the worker may
 // end before it comes to that.
-func (s *shim) giving(text string, enter bool) <-chan string {
+func (s *shim) giveText(text string, enter bool) <-chan string {
 	s.t.Helper()
 	c := s.dial()
 	answer := make(chan string, 1)
@@ -77,7 +77,7 @@ func (s *shim) got(size int) string {
 	return string(b)
 }
 
-func reading(script string) rundir.Launch {
+func inputLaunch(script string) rundir.Launch {
 	l := launch(script)
 	l.Stdin = true
 	return l
@@ -135,7 +135,7 @@ func TestInputKeys(t *testing.T) {
 	}
 	w.kill("SIGTERM", limit, true)
 
-	s := start(t, reading("exec cat > got"), options{})
+	s := start(t, inputLaunch("exec cat > got"), options{})
 	if a := s.presses("Enter"); a != "error the worker is on no terminal: no key can be pressed" {
 		t.Errorf("answer %q", a)
 	}
@@ -166,7 +166,7 @@ func TestInputPasteOnly(t *testing.T) {
 	}
 	w.kill("SIGTERM", limit, true)
 
-	s := start(t, reading("exec cat > got"), options{})
+	s := start(t, inputLaunch("exec cat > got"), options{})
 	if a := s.give(paste("text")); a != "ok" || s.got(5) != "text\n" {
 		t.Errorf("answer %q", a)
 	}
@@ -209,7 +209,7 @@ func TestInputNobodyReads(t *testing.T) {
 			t.Parallel()
 			w := openWindow(t, launch("stty raw -echo; echo ready; while [ ! -e go ]; do sleep 0.02; done; exec cat > got"))
 			w.shows("ready")
-			answer := w.giving(text, true)
+			answer := w.giveText(text, true)
 			for range 20 {
 				began := time.Now()
 				if a := w.ask("signal id=w1 signal=SIGCONT mode=main"); a[0] != "ok" || time.Since(began) > 2*time.Second {
@@ -238,7 +238,7 @@ func TestKillWhileInputIsGiven(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, launch("stty raw -echo; echo ready; exec sleep 999"))
 	w.shows("ready")
-	answer := w.giving(strings.Repeat("x", 1<<20), true)
+	answer := w.giveText(strings.Repeat("x", 1<<20), true)
 	began := time.Now()
 	w.kill("SIGTERM", limit, true)
 	if took := time.Since(began); took > 5*time.Second {
@@ -261,7 +261,7 @@ func TestInputsDoNotMix(t *testing.T) {
 		},
 		"pipe": func(t *testing.T) *shim {
 			t.Helper()
-			return start(t, reading("exec cat > got"), options{})
+			return start(t, inputLaunch("exec cat > got"), options{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestInputsDoNotMix(t *testing.T) {
 
 func TestInputToPipe(t *testing.T) {
 	t.Parallel()
-	s := start(t, reading("exec cat > got"), options{})
+	s := start(t, inputLaunch("exec cat > got"), options{})
 	// More than a pipe holds.
 	large := strings.Repeat("0123456789\x00\x03\xff\n", 30_000)
 	for _, text := range []string{"first", large, ""} {
@@ -309,7 +309,7 @@ func TestInputToPipe(t *testing.T) {
 
 func TestInputAfterEOF(t *testing.T) {
 	t.Parallel()
-	s := start(t, reading("cat; echo over; exec sleep 999"), options{})
+	s := start(t, inputLaunch("cat; echo over; exec sleep 999"), options{})
 	if a := s.press(rundir.InputEOF); a != "ok" {
 		t.Errorf("answer %q", a)
 	}
@@ -321,7 +321,7 @@ func TestInputAfterEOF(t *testing.T) {
 	}
 	s.kill("SIGTERM", limit, true)
 
-	s = start(t, reading("exec <&-; echo closed; exec sleep 999"), options{})
+	s = start(t, inputLaunch("exec <&-; echo closed; exec sleep 999"), options{})
 	s.says("closed")
 	if a := s.input("x", true); a != "error the worker's standard input is closed" {
 		t.Errorf("answer %q", a)
@@ -331,7 +331,7 @@ func TestInputAfterEOF(t *testing.T) {
 
 func TestInputToPipeNobodyReads(t *testing.T) {
 	t.Parallel()
-	s := start(t, reading("while [ ! -e go ]; do sleep 0.02; done; exec cat > got"), options{})
+	s := start(t, inputLaunch("while [ ! -e go ]; do sleep 0.02; done; exec cat > got"), options{})
 	text := strings.Repeat("x", 1<<20)
 	if a := s.input(text, false); a != "pending" {
 		t.Errorf("answer %q", a)
@@ -346,7 +346,7 @@ func TestInputToPipeNobodyReads(t *testing.T) {
 // Each start has a standard input of its own.
 func TestInputAfterRestart(t *testing.T) {
 	t.Parallel()
-	l := restarting("on-failure", "read line; echo got $line; [ $line = b ]")
+	l := restartLaunch("on-failure", "read line; echo got $line; [ $line = b ]")
 	l.Stdin = true
 	s := start(t, l, options{})
 	// Read, and ended at once: that is no failure.
@@ -373,7 +373,7 @@ func TestInputToOneThatEnds(t *testing.T) {
 			t.Errorf("answer %q", a)
 		}
 		w.end()
-		s := start(t, reading("read line; exit 3"), options{})
+		s := start(t, inputLaunch("read line; exit 3"), options{})
 		if a := s.input("x", true); a != "ok" {
 			t.Errorf("answer %q of a pipe", a)
 		}
@@ -381,7 +381,7 @@ func TestInputToOneThatEnds(t *testing.T) {
 	}
 	w := openWindow(t, launch("stty raw -echo; echo ready; while [ ! -e go ]; do sleep 0.02; done; exit 3"))
 	w.shows("ready")
-	answer := w.giving("x", false)
+	answer := w.giveText("x", false)
 	w.touch("go")
 	if a := <-answer; a != "busy the worker's process ended before it had read all of it" && !isLeft(a) {
 		t.Errorf("answer %q", a)
@@ -424,7 +424,7 @@ func TestInterrupt(t *testing.T) {
 
 func TestHalfAnInput(t *testing.T) {
 	t.Parallel()
-	s := start(t, reading("exec cat > got"), options{})
+	s := start(t, inputLaunch("exec cat > got"), options{})
 	c := s.dial()
 	_, err := io.WriteString(c, inputLine(rundir.InputText, 100, false)+"half")
 	must(t, err)

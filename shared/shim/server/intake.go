@@ -139,7 +139,7 @@ func (in *intake) take(c *client, r rundir.Request, late func()) error {
 	case r.Kind == rundir.InputKeys:
 		return in.term.PressKeys(ctx, string(data), late)
 	case in.term != nil:
-		return in.term.Give(ctx, data, pty.Giving{
+		return in.term.Give(ctx, data, pty.GiveOptions{
 			Enter: r.Enter, EnterAfter: time.Duration(r.AfterMS) * time.Millisecond, PasteOnly: r.PasteOnly, Late: late,
 		})
 	default:

@@ -249,7 +249,7 @@ func (k *shim) sweep(members []proc.Process) {
 	limit := lastLook
 	spared := k.sparesInit()
 	if spared {
-		members, limit = k.sparing(members), spareLimit
+		members, limit = k.spared(members), spareLimit
 	} else if k.box != nil {
 		for _, p := range members {
 			if k.isBox(p.PID) {
@@ -277,7 +277,7 @@ func (k *shim) sweep(members []proc.Process) {
 		}
 		k.reap()
 		if members, _ = k.members(); spared {
-			members = k.sparing(members)
+			members = k.spared(members)
 		}
 	}
 	for _, p := range members {

@@ -63,7 +63,7 @@ func TestChildOutOfMemory(t *testing.T) {
 func TestRestartAfterOutOfMemory(t *testing.T) {
 	t.Parallel()
 	l := limited(t, "[ -e once ] && exit 0; touch once; "+hog, swarm.Limits{Memory: 32 << 20})
-	l.Restart = restarting("on-failure", "").Restart
+	l.Restart = restartLaunch("on-failure", "").Restart
 	if st := start(t, l, options{}).end(); st.Restarts != 1 || st.Cause != swarm.CauseExited || st.Code != 0 {
 		t.Errorf("ended as %+v", st)
 	}

@@ -18,10 +18,10 @@ func TestOwner(t *testing.T) {
 	must(t, owner.Start())
 	id, err := proc.Identify(owner.Process.Pid)
 	must(t, err)
-	l := restarting("always", `trap 'echo told; exit 3' INT; echo ready; while :; do sleep 0.02; done`)
+	l := restartLaunch("always", `trap 'echo told; exit 3' INT; echo ready; while :; do sleep 0.02; done`)
 	l.Owner, l.Signal = id, "SIGINT"
 	s := start(t, l, options{})
-	p := restarting("always", "exit 3")
+	p := restartLaunch("always", "exit 3")
 	p.Owner = id
 	p.Restart.MinDelay, p.Restart.MaxDelay = 600_000*time.Millisecond, 600_000*time.Millisecond
 	pausing := start(t, p, options{})

@@ -17,8 +17,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// restarting is a launch with a policy whose times are short.
-func restarting(when swarm.RestartWhen, script string) rundir.Launch {
+// restartLaunch is a launch with a policy whose times are short.
+func restartLaunch(when swarm.RestartWhen, script string) rundir.Launch {
 	l := launch(script)
 	l.Restart = swarm.Restart{When: when, MinDelay: 10 * time.Millisecond, MaxDelay: 40 * time.Millisecond, Budget: 3, Window: time.Minute}
 	return l
@@ -44,7 +44,7 @@ func TestRestartPolicy(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, restarting(tt.when, "echo hello; "+tt.script), options{})
+			s := start(t, restartLaunch(tt.when, "echo hello; "+tt.script), options{})
 			st := s.end()
 			if st.Code != tt.code || st.Signal != tt.signal || st.Cause != tt.cause || st.Restarts != tt.restarts {
 				t.Errorf("status %+v", st)
@@ -65,7 +65,7 @@ func TestRestartPolicy(t *testing.T) {
 // The memory of a start is freed with it.
 func TestManyRestartsInLittleMemory(t *testing.T) {
 	t.Parallel()
-	l := restarting("always", `echo x >> n; [ $(wc -l < n) = 150 ] || exit 0; echo done; exec sleep 999`)
+	l := restartLaunch("always", `echo x >> n; [ $(wc -l < n) = 150 ] || exit 0; echo done; exec sleep 999`)
 	l.Restart.Budget, l.Restart.MinDelay, l.Restart.MaxDelay = 1000, 1*time.Millisecond, 1*time.Millisecond
 	s := start(t, l, options{})
 	s.says("done")
@@ -79,7 +79,7 @@ func TestManyRestartsInLittleMemory(t *testing.T) {
 // The record of restarts is bounded, and tells how each main process before ended.
 func TestRestartsAreRecorded(t *testing.T) {
 	t.Parallel()
-	l := restarting("always", `n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; echo $$ > pid; [ $n = 14 ] && exec sleep 999; exit $n`)
+	l := restartLaunch("always", `n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; echo $$ > pid; [ $n = 14 ] && exec sleep 999; exit $n`)
 	l.Restart.Budget, l.Restart.MaxDelay, l.Restart.MinDelay = 20, 1*time.Millisecond, 1*time.Millisecond
 	s := start(t, l, options{})
 	var st rundir.Status
@@ -131,7 +131,7 @@ func TestKillDuringBackOff(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := restarting("on-failure", "exit 4")
+			l := restartLaunch("on-failure", "exit 4")
 			l.Restart.MinDelay, l.Restart.MaxDelay = 600_000*time.Millisecond, 600_000*time.Millisecond
 			s := start(t, l, options{})
 			var st rundir.Status
@@ -162,7 +162,7 @@ func TestKillDuringBackOff(t *testing.T) {
 // Delays double up to the longest, give or take a fifth.
 func TestBackOff(t *testing.T) {
 	t.Parallel()
-	l := restarting("always", "exit 1")
+	l := restartLaunch("always", "exit 1")
 	l.Restart.MinDelay, l.Restart.MaxDelay, l.Restart.Budget = 50*time.Millisecond, 400*time.Millisecond, 6
 	st := start(t, l, options{}).end()
 	if len(st.LastRestarts) != 6 {
@@ -181,7 +181,7 @@ func TestBackOff(t *testing.T) {
 // begins anew.
 func TestLongRunsAreNoCrashLoop(t *testing.T) {
 	t.Parallel()
-	l := restarting("always", "sleep 0.15; exit 1")
+	l := restartLaunch("always", "sleep 0.15; exit 1")
 	l.Restart = swarm.Restart{When: "always", MinDelay: 100 * time.Millisecond, MaxDelay: 10 * time.Minute, Budget: 2, Window: 100 * time.Millisecond}
 	s := start(t, l, options{})
 	s.until("it was started 8 times again", func() bool { return s.status().Restarts >= 8 })
@@ -194,7 +194,7 @@ func TestLongRunsAreNoCrashLoop(t *testing.T) {
 // A kill ends a worker for good, whatever its policy.
 func TestKillEndsRestarts(t *testing.T) {
 	t.Parallel()
-	s := start(t, restarting("always", "echo ready; exec sleep 999"), options{})
+	s := start(t, restartLaunch("always", "echo ready; exec sleep 999"), options{})
 	s.says("ready")
 	s.kill("SIGTERM", limit, true)
 	if st := s.end(); st.Cause != "killed" || st.Restarts != 0 {
@@ -205,7 +205,7 @@ func TestKillEndsRestarts(t *testing.T) {
 // A kill that gave up has changed nothing: the next end is the worker's own.
 func TestRestartAfterKillThatGaveUp(t *testing.T) {
 	t.Parallel()
-	s := start(t, restarting("on-failure", `[ -e once ] && exec sleep 999; touch once; trap "" TERM; echo ready; while [ ! -e go ]; do sleep 0.02; done; exit 1`), options{})
+	s := start(t, restartLaunch("on-failure", `[ -e once ] && exec sleep 999; touch once; trap "" TERM; echo ready; while [ ! -e go ]; do sleep 0.02; done; exit 1`), options{})
 	s.says("ready")
 	if a := s.kill("SIGTERM", 10*time.Millisecond, false); a.Kind != rundir.AnswerSurvivors {
 		t.Errorf("answer %+v", a)
@@ -226,7 +226,7 @@ func TestLeftoverEndsBeforeRestart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := restarting("on-failure", `[ -e once ] && { echo again; exec sleep 999; }; touch once; `+leave+`
+			l := restartLaunch("on-failure", `[ -e once ] && { echo again; exec sleep 999; }; touch once; `+leave+`
 exit 1`)
 			l.GraceMS = 200
 			s := start(t, l, options{})
@@ -251,12 +251,12 @@ exit 1`)
 // A command that can't be started any more uses the budget up like any failure.
 func TestRestartOfWhatIsGone(t *testing.T) {
 	t.Parallel()
-	s := start(t, restarting("always", ""), options{content: nil, dir: t.TempDir()})
+	s := start(t, restartLaunch("always", ""), options{content: nil, dir: t.TempDir()})
 	_ = s.end()
 	dir := t.TempDir()
 	tool := filepath.Join(dir, "tool")
 	must(t, buildtest.Write(tool, []byte("#!/bin/sh\nrm $0\nexit 5\n"), 0o700))
-	l := restarting("always", "")
+	l := restartLaunch("always", "")
 	l.Command = []string{tool}
 	s = start(t, l, options{})
 	st := s.end()
@@ -270,7 +270,7 @@ func TestCrashLoops(t *testing.T) {
 	t.Parallel()
 	var all []*shim
 	for range 10 {
-		l := restarting("on-failure", "echo run; exit 1")
+		l := restartLaunch("on-failure", "echo run; exit 1")
 		l.Restart.Budget, l.Restart.MinDelay, l.Restart.MaxDelay = 5, 5*time.Millisecond, 20*time.Millisecond
 		all = append(all, start(t, l, options{}))
 	}
@@ -287,7 +287,7 @@ func TestCrashLoops(t *testing.T) {
 // A shim that waits for the next start does nothing.
 func TestBackOffIsIdle(t *testing.T) {
 	t.Parallel()
-	l := restarting("always", "exit 1")
+	l := restartLaunch("always", "exit 1")
 	l.Restart.MinDelay, l.Restart.MaxDelay = 600_000*time.Millisecond, 600_000*time.Millisecond
 	s := start(t, l, options{})
 	s.until("it pauses", func() bool { return s.status().Reason != "" })
@@ -315,7 +315,7 @@ func TestBackOffIsIdle(t *testing.T) {
 // The next one on a terminal finds it as the first one did.
 func TestRestartOnTerminal(t *testing.T) {
 	t.Parallel()
-	l := restarting("on-failure", "")
+	l := restartLaunch("on-failure", "")
 	l.Command = []string{"bash", "-c", `if [ -e once ]; then exec env PS1='$ ' bash --norc --noprofile -i; fi
 touch once; stty raw -echo; printf '\033[?2004h\033[?1003hcrash'; exit 1`}
 	l.Env = []string{"HISTFILE=", "HOME=/"}
@@ -349,7 +349,7 @@ touch once; stty raw -echo; printf '\033[?2004h\033[?1003hcrash'; exit 1`}
 // A window that is closed ends the worker, not only this run of it.
 func TestHangupEndsRestarts(t *testing.T) {
 	t.Parallel()
-	w := openWindow(t, restarting("always", "echo ready; exec sleep 999"))
+	w := openWindow(t, restartLaunch("always", "echo ready; exec sleep 999"))
 	w.shows("ready")
 	w.pane.Close()
 	must(t, w.master.Close())
@@ -360,7 +360,7 @@ func TestHangupEndsRestarts(t *testing.T) {
 
 func TestHangupDuringBackOff(t *testing.T) {
 	t.Parallel()
-	l := restarting("always", "exit 4")
+	l := restartLaunch("always", "exit 4")
 	l.Restart.MinDelay, l.Restart.MaxDelay = 600_000*time.Millisecond, 600_000*time.Millisecond
 	w := openWindow(t, l)
 	w.until("it pauses", func() bool { return w.status().Reason != "" })

@@ -59,9 +59,9 @@ func (k *shim) sparesInit() bool {
 	return k.box != nil && k.phase == running && !k.boxLost && time.Since(k.forcedAt) < spareLimit
 }
 
-// sparing returns processes without the first one of the sandbox, which is to run: it may have
+// spared returns processes without the first one of the sandbox, which is to run: it may have
 // been stopped with the others.
-func (k *shim) sparing(members []proc.Process) []proc.Process {
+func (k *shim) spared(members []proc.Process) []proc.Process {
 	return slices.DeleteFunc(members, func(p proc.Process) bool {
 		if k.isBox(p.PID) {
 			_ = p.Signal(unix.SIGCONT)
@@ -76,7 +76,7 @@ func (k *shim) reports(members []proc.Process) bool {
 	if k.phase != running || len(members) != 1 || !k.isBox(members[0].PID) {
 		return false
 	}
-	k.sparing(members)
+	k.spared(members)
 	k.thaw()
 	return true
 }

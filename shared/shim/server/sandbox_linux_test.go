@@ -97,7 +97,7 @@ func TestSandboxedTree(t *testing.T) {
 	t.Run("restart", func(t *testing.T) {
 		t.Parallel()
 		l := boxed(t, "[ -e once ] && exit 0; touch once; exit 5")
-		l.Restart = restarting("on-failure", "").Restart
+		l.Restart = restartLaunch("on-failure", "").Restart
 		if st := start(t, l, options{}).end(); st.Restarts != 1 || st.Code != 0 || st.Cause != swarm.CauseExited {
 			t.Errorf("ended as %+v", st)
 		}

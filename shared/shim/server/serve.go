@@ -49,7 +49,7 @@ func (k *shim) serve(r request) {
 		}
 		kl := killOf(r.Request, sig, r.from)
 		if r.Closing && k.term != nil && !k.term.gone {
-			k.beginClosing(kl)
+			k.beginClosure(kl)
 			return
 		}
 		k.begin(kl)

@@ -77,7 +77,7 @@ type shim struct {
 	// unjournaled says that the next write of the status needs an entry in the journal.
 	unjournaled bool
 	// closing is nil unless the client that asked for a kill closes the terminal.
-	closing *closing
+	closing *closure
 	// seen is what the last look at the processes found.
 	seen struct {
 		// childless: the kernel knew of no child of the shim.

@@ -41,7 +41,7 @@ func TestMuchTranscriptInLittleMemory(t *testing.T) {
 // All starts of a worker write to the same transcript, one after the other.
 func TestTranscriptOfRestarts(t *testing.T) {
 	t.Parallel()
-	l := restarting("on-failure", `echo out; echo err >&2; [ -e once ] && exit 0; touch once; exit 3`)
+	l := restartLaunch("on-failure", `echo out; echo err >&2; [ -e once ] && exit 0; touch once; exit 3`)
 	l.Transcript = true
 	s := start(t, l, options{})
 	s.end()

@@ -25,7 +25,7 @@ func TestUsedIsRecorded(t *testing.T) {
 		t.Errorf("used %+v", child.Used)
 	}
 	// The second start uses next to nothing.
-	again := start(t, restarting("on-failure", "[ -e once ] && exit 0; touch once; "+spin+"exit 1"), options{}).end()
+	again := start(t, restartLaunch("on-failure", "[ -e once ] && exit 0; touch once; "+spin+"exit 1"), options{}).end()
 	if again.Restarts != 1 || again.Used.CPUNS < int64(5*time.Millisecond) {
 		t.Errorf("%d restarts, used %+v", again.Restarts, again.Used)
 	}

@@ -50,7 +50,7 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 }
 
 func (b backendServer) CheckSpawn(ctx context.Context, req *pb.CheckSpawnRequest) (*pb.CheckSpawnResponse, error) {
-	return call(ctx, b.s, "CheckSpawn", func(ctx context.Context, backend checkingBackend) (*pb.CheckSpawnResponse, error) {
+	return call(ctx, b.s, "CheckSpawn", func(ctx context.Context, backend checkerBackend) (*pb.CheckSpawnResponse, error) {
 		c := wire.FromSpawnCheck(req)
 		if err := b.accept(backend, &c.Spec); err != nil {
 			return nil, err
@@ -59,8 +59,8 @@ func (b backendServer) CheckSpawn(ctx context.Context, req *pb.CheckSpawnRequest
 	})
 }
 
-// A checkingBackend is a backend that finds out beforehand whether it could spawn a worker.
-type checkingBackend interface {
+// A checkerBackend is a backend that finds out beforehand whether it could spawn a worker.
+type checkerBackend interface {
 	swarm.Backend
 	swarm.SpawnChecker
 }
@@ -101,7 +101,7 @@ func (b backendServer) supports(backend swarm.Backend, spec swarm.Spec) error {
 }
 
 func (b backendServer) Find(ctx context.Context, req *pb.FindRequest) (*pb.FindResponse, error) {
-	return call(ctx, b.s, "Find", func(ctx context.Context, finder findingBackend) (*pb.FindResponse, error) {
+	return call(ctx, b.s, "Find", func(ctx context.Context, finder finderBackend) (*pb.FindResponse, error) {
 		l := wire.FromLookup(req)
 		find := finder.Find
 		if !b.s.plugin.Local {

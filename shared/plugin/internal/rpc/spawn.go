@@ -112,14 +112,14 @@ func endSpawned(ctx context.Context, backend swarm.Backend, h swarm.Handle) erro
 	return err
 }
 
-// A findingBackend is a backend that can find its workers.
-type findingBackend interface {
+// A finderBackend is a backend that can find its workers.
+type finderBackend interface {
 	swarm.Backend
 	swarm.Finder
 }
 
 // findLocal returns the Find of a backend for workers on this machine.
-func findLocal(f findingBackend) func(context.Context, swarm.Lookup) (swarm.Handle, error) {
+func findLocal(f finderBackend) func(context.Context, swarm.Lookup) (swarm.Handle, error) {
 	return func(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
 		mark := func(name string) string { return filepath.Join(l.Local.RunDir, name) }
 		err := os.Mkdir(mark(sought), 0o700)

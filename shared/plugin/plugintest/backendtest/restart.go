@@ -17,7 +17,7 @@ func restartCases() []testCase {
 			name: "restart-after-a-failure", needs: swarm.CapRestart,
 			rule: "a worker that failed is restarted until its budget is used up; then its cause is crash-loop, with the last exit",
 			run: func(k *kit) {
-				w := k.restarting(script.Fail, swarm.RestartOnFailure)
+				w := k.restarted(script.Fail, swarm.RestartOnFailure)
 				for range budget + 1 {
 					w.wantLine("ready")
 				}
@@ -30,7 +30,7 @@ func restartCases() []testCase {
 			name: "restart-always", needs: swarm.CapRestart,
 			rule: "with RestartAlways, a worker that exited with code 0 is restarted too",
 			run: func(k *kit) {
-				w := k.restarting(script.True, swarm.RestartAlways)
+				w := k.restarted(script.True, swarm.RestartAlways)
 				st := w.ended()
 				w.wantCause(st, swarm.CauseCrashLoop, budget)
 				w.wantRestarts(st, 0)
@@ -40,7 +40,7 @@ func restartCases() []testCase {
 			name: "restart-not-after-success", needs: swarm.CapRestart,
 			rule: "with RestartOnFailure, a worker that exited with code 0 is not restarted",
 			run: func(k *kit) {
-				w := k.restarting(script.True, swarm.RestartOnFailure)
+				w := k.restarted(script.True, swarm.RestartOnFailure)
 				w.wantCause(w.ended(), swarm.CauseExited, 0)
 			},
 		},
@@ -69,7 +69,7 @@ func restartCases() []testCase {
 			name: "restart-not-after-a-kill", needs: swarm.CapRestart,
 			rule: "a worker that was killed is not restarted",
 			run: func(k *kit) {
-				w := k.restarting(script.Sleep, swarm.RestartAlways)
+				w := k.restarted(script.Sleep, swarm.RestartAlways)
 				w.wantLine("ready")
 				w.kill(gentle())
 				k.await(10 * soon)
@@ -80,7 +80,7 @@ func restartCases() []testCase {
 			name: "restart-not-after-completion", needs: swarm.CapRestart, also: swarm.CapComplete,
 			rule: "a worker that has completed is not restarted",
 			run: func(k *kit) {
-				w := k.restarting(script.Sleep, swarm.RestartAlways)
+				w := k.restarted(script.Sleep, swarm.RestartAlways)
 				w.wantLine("ready")
 				w.completed("done", swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace, Force: true})
 				w.wantCause(w.ended(), swarm.CauseCompleted, 0)
@@ -92,7 +92,7 @@ func restartCases() []testCase {
 // budget is the budget of workers that are restarted soon.
 const budget = 2
 
-func (k *kit) restarting(s script.Script, when swarm.RestartWhen) *worker {
+func (k *kit) restarted(s script.Script, when swarm.RestartWhen) *worker {
 	k.Helper()
 	w := k.newSpec(s)
 	w.spec.Restart = swarm.Restart{When: when, MinDelay: soon, MaxDelay: soon, Budget: budget, Window: longGrace}

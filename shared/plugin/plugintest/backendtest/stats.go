@@ -54,7 +54,7 @@ func statsCases() []testCase {
 			name: "stats-memory", needs: swarm.CapStats,
 			rule: "the memory of a worker, if known, is the memory of its processes and at most its peak",
 			run: func(k *kit) {
-				s := k.ready(script.Hold).holding()
+				s := k.ready(script.Hold).heldStats()
 				if s.Memory != nil && *s.Memory > 8*held {
 					k.Broken("a worker that holds %d bytes has %d bytes", held, *s.Memory)
 				}
@@ -86,7 +86,7 @@ func statsCases() []testCase {
 				a, b, c := k.ready(script.Sleep), k.spawn(script.True), k.ready(script.Hold)
 				b.ended()
 				a.stats()
-				c.holding()
+				c.heldStats()
 				hs := []swarm.Handle{a.handle, badHandle(), b.handle, c.handle, a.handle}
 				results, err := k.Backend.(swarm.Measurer).Stats(k.Ctx, hs)
 				if err != nil || len(results) != len(hs) {
@@ -131,8 +131,8 @@ func (w *worker) stats() swarm.Stats {
 	return s
 }
 
-// holding returns the figures of a [script.Hold]. An engine may measure only periodically.
-func (w *worker) holding() swarm.Stats {
+// heldStats returns the figures of a [script.Hold]. An engine may measure only periodically.
+func (w *worker) heldStats() swarm.Stats {
 	w.k.Helper()
 	var s swarm.Stats
 	w.k.until("the memory of the worker is what it holds", func() bool {

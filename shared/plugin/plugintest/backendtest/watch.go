@@ -69,7 +69,7 @@ func watchCases() []testCase {
 			name: "watch-tells-restarts", needs: swarm.CapWatch, also: swarm.CapRestart,
 			rule: "Watch reports a restart",
 			run: func(k *kit) {
-				w := k.restarting(script.Sleep, swarm.RestartOnFailure)
+				w := k.restarted(script.Sleep, swarm.RestartOnFailure)
 				w.wantLine("ready")
 				killed := false
 				statuses, err := w.watch(func(st swarm.Status) error {

@@ -11,7 +11,7 @@ import (
 
 // Input implements [swarm.Inputter]. Only the program "echo" reads it.
 func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
-	w, err := b.running(h)
+	w, err := b.runningWorker(h)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -33,8 +33,8 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 	}
 }
 
-// running returns the worker of a handle, which must not have ended.
-func (b *Backend) running(h swarm.Handle) (*worker, error) {
+// runningWorker returns the worker of a handle, which must not have ended.
+func (b *Backend) runningWorker(h swarm.Handle) (*worker, error) {
 	w, err := b.worker(h)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (b *Backend) Signal(_ context.Context, h swarm.Handle, o swarm.SignalOption
 	if err != nil {
 		return err
 	}
-	w, err := b.running(h)
+	w, err := b.runningWorker(h)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.Sc
 
 // Attach implements [swarm.Attacher].
 func (b *Backend) Attach(_ context.Context, h swarm.Handle, _ swarm.AttachOptions) (swarm.Attachment, error) {
-	w, err := b.running(h)
+	w, err := b.runningWorker(h)
 	if err != nil {
 		return swarm.Attachment{}, err
 	}

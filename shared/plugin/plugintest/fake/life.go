@@ -172,7 +172,7 @@ func (b *Backend) SetPaused(_ context.Context, h swarm.Handle, paused bool) erro
 }
 
 func (b *Backend) change(h swarm.Handle, how func(*worker)) error {
-	w, err := b.running(h)
+	w, err := b.runningWorker(h)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (b *Backend) Stats(_ context.Context, hs []swarm.Handle) ([]swarm.StatsResu
 }
 
 func (b *Backend) stats(h swarm.Handle) (swarm.Stats, error) {
-	w, err := b.running(h)
+	w, err := b.runningWorker(h)
 	if err != nil {
 		return swarm.Stats{}, err
 	}

@@ -100,7 +100,7 @@ func wrapArgs(wrap []string) ([]string, error) {
 				return nil, err
 			}
 		case op == rundir.WrapHideSockets:
-			for _, socket := range listening("/proc/net/unix") {
+			for _, socket := range listeners("/proc/net/unix") {
 				if !isShown(wrap, socket) {
 					continue
 				}

@@ -49,7 +49,7 @@ func TestListening(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	name, _ := filepath.EvalSymlinks(dir + "/a socket")
-	if got := listening("/proc/net/unix"); !slices.Contains(got, name) {
+	if got := listeners("/proc/net/unix"); !slices.Contains(got, name) {
 		t.Errorf("%s is not in %q", name, got)
 	}
 	list := filepath.Join(dir, "list")
@@ -57,7 +57,7 @@ func TestListening(t *testing.T) {
 	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := listening(list); len(got) != 0 {
+	if got := listeners(list); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// listening returns the files of the sockets on which processes take connections, without
+// listeners returns the files of the sockets on which processes take connections, without
 // symbolic links. list is the kernel's list of sockets, see unix(7).
-func listening(list string) []string {
+func listeners(list string) []string {
 	b, err := os.ReadFile(list)
 	if err != nil {
 		return nil

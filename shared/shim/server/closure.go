@@ -11,22 +11,22 @@ const (
 	closeEvery = 50 * time.Millisecond
 )
 
-type closing struct {
+type closure struct {
 	*kill
 	limit time.Time
 	// done says that the signal was sent.
 	done bool
 }
 
-// beginClosing begins a kill whose first signal is delayed. Its deadline is not delayed: a
+// beginClosure begins a kill whose first signal is delayed. Its deadline is not delayed: a
 // grace includes the time that the terminal takes to close.
-func (k *shim) beginClosing(kl *kill) {
+func (k *shim) beginClosure(kl *kill) {
 	k.kills = append(k.kills, kl)
-	k.closing = &closing{kill: kl, limit: time.Now().Add(closeLimit)}
+	k.closing = &closure{kill: kl, limit: time.Now().Add(closeLimit)}
 }
 
 // hopeless reports whether the client will not close the terminal any more.
-func (c *closing) hopeless() bool {
+func (c *closure) hopeless() bool {
 	return c.client.left.Load() || c.client.goesOn.Load() || time.Now().After(c.limit)
 }
 

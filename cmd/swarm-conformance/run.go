@@ -158,7 +158,7 @@ const gitBase = `git init -q . && git -c user.name=swarm -c user.email=swarm@exa
 // directory.
 func shellBase(command string) func(plugintest.T) string {
 	return func(t plugintest.T) string {
-		// Workspaces are made beside their base.
+		// Workspaces are made next to their base.
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", "mkdir base && cd base && "+command)
 		cmd.Dir = t.TempDir()
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -27,8 +27,8 @@ type fixture struct {
 	// top is a directory for the test's own use, repo the repository in it.
 	top, repo string
 	ref       swarm.WorkspaceRef
-	// nobody makes removeFrom drop root's privileges.
-	nobody bool
+	// unprivileged makes removeFrom drop root's privileges.
+	unprivileged bool
 }
 
 // template is the repository that newFixture copies, in the directory of TestMain.
@@ -65,7 +65,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f := &fixture{T: t, top: top, repo: filepath.Join(top, "it's a repo")}
 	f.must(os.CopyFS(f.repo, os.DirFS(template)))
-	// The index tells unchanged files by their inodes, which are new.
+	// The index knows unchanged files by their inodes, which are new.
 	f.git(f.repo, "update-index", "-q", "--refresh")
 	return f
 }
@@ -216,7 +216,7 @@ func (f *fixture) removeFrom(cwd string, opts swarm.RemoveOptions) removal {
 		f.Fatal(err)
 	}
 	cmd := exec.CommandContext(f.Context(), self)
-	if f.nobody && os.Getuid() == 0 {
+	if f.unprivileged && os.Getuid() == 0 {
 		cmd.Path = filepath.Join(f.top, "self")
 		f.must(f.command("/", "cp", self, cmd.Path).Run())
 		const id = 65534

@@ -15,7 +15,7 @@ import (
 // stranger is a user who runs nothing here.
 const stranger = 4242
 
-// TestDirectoryOfOthers is about a directory for worktrees that somebody else made
+// TestDirectoryOfOthers is about a directory for worktrees that another user made
 // or can write.
 func TestDirectoryOfOthers(t *testing.T) {
 	t.Parallel()

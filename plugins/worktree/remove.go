@@ -18,7 +18,7 @@ import (
 )
 
 // removalLimit bounds "git worktree remove", which continues when the caller gives up: half
-// a worktree is of no use.
+// a worktree is useless.
 const removalLimit = 10 * time.Minute
 
 // Inspect implements [swarm.Workspace].
@@ -157,7 +157,7 @@ func forgetGone(ctx context.Context, t *inspect.Tree) (swarm.RemoveResult, error
 	return swarm.RemoveResult{Rescues: rescues.List}, removeByGit(ctx, t)
 }
 
-// takeBack removes the branch and the directories that Create made beside a worktree that
+// takeBack removes the branch and the directories that Create made for a worktree that
 // is gone, if they have not changed since.
 func takeBack(ctx context.Context, t *inspect.Tree) error {
 	for dir := filepath.Dir(t.Ref.Path); t.Admin.Above > 0; t.Admin.Above-- {

@@ -275,7 +275,7 @@ func TestRemoveCancelled(t *testing.T) {
 }
 
 // TestGitLooksToo writes when git has been started already. Without changes that
-// were saved before, git is not told to force anything.
+// were saved before, git is not to force anything.
 func TestGitLooksToo(t *testing.T) {
 	t.Parallel()
 	f := withWorktree(t)
@@ -309,7 +309,7 @@ func TestPermissions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := withWorktree(t)
-			f.nobody = true
+			f.unprivileged = true
 			f.write(f.ref.Path, "new/file", "new")
 			f.write(f.ref.Path, "build/out", "out")
 			if c.path == "build" {

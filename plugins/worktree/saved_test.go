@@ -72,7 +72,7 @@ func TestSavedWork(t *testing.T) {
 }
 
 // TestSavedInTheSameSecond: a change in the second of the checkout that keeps the size is
-// saved. Git tells it only by the time of the index.
+// saved. Git sees it only by the time of the index.
 func TestSavedInTheSameSecond(t *testing.T) {
 	t.Parallel()
 	f := withWorktree(t)
@@ -135,7 +135,7 @@ func TestRescueRefuses(t *testing.T) {
 	}
 }
 
-// TestRestoreBranch: a branch that went on stays where it is.
+// TestRestoreBranch: a branch that has moved stays where it is.
 func TestRestoreBranch(t *testing.T) {
 	t.Parallel()
 	for why, change := range map[string]func(*fixture){

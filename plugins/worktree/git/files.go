@@ -46,7 +46,7 @@ type Entry struct {
 	Path              string
 }
 
-// Hidden reports whether git was told to ignore changes of the file. ls-files writes S
+// Hidden reports whether the index says to ignore changes of the file. ls-files writes S
 // for skip-worktree, and lower case for assume-unchanged.
 func (e Entry) Hidden() bool { return e.Skipped() || e.tag >= 'a' && e.tag <= 'z' }
 
@@ -112,5 +112,5 @@ func Lines(text []byte) int {
 	return n
 }
 
-// textLimit is how many bytes git looks at to tell text from other files.
+// textLimit is how many bytes git looks at to distinguish text from other files.
 const textLimit = 8000

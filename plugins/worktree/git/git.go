@@ -210,7 +210,7 @@ func (g Git) pipe(ctx context.Context, stdin io.Reader, stdout io.Writer, args .
 	cmd := exec.CommandContext(ctx, g.Bin, g.argv(args)...)
 	cmd.Dir, cmd.Env = g.dir, g.environ()
 	// On SIGTERM git removes its lock files and a worktree that is half made. The git
-	// processes that it started must do so too: they would go on, and hold locks.
+	// processes that it started must do so too: they would continue, and hold locks.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = cancelLimit

@@ -34,7 +34,7 @@ wait
 `
 
 // TestCancelledGit: a git that is cancelled ends what it started, and run returns only
-// then: a command that goes on would hold locks.
+// then: a command that continues would hold locks.
 func TestCancelledGit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -88,7 +88,7 @@ func awaitPID(t *testing.T, path string, done <-chan error) int {
 	}
 }
 
-// isZombie reports whether a process has ended and nobody has waited for it.
+// isZombie reports whether a process has ended and its parent has not waited for it.
 func isZombie(pid int) bool {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	_, state, _ := strings.Cut(string(b), ") ")

@@ -193,7 +193,7 @@ func (t *Tree) changes(ctx context.Context) (*swarm.Kept, error) {
 	return forceable("worktree has %d uncommitted change(s)", lines), nil
 }
 
-// hiddenChanges reports changes of files that git was told to ignore in its index.
+// hiddenChanges reports changes of files that the index says to ignore.
 func (t *Tree) hiddenChanges(ctx context.Context) (*swarm.Kept, error) {
 	if !slices.ContainsFunc(t.Index, git.Entry.Hidden) {
 		return nil, nil

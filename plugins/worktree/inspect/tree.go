@@ -1,6 +1,6 @@
 // Package inspect finds the worktree of a worker and what in it exists nowhere else: that keeps the
-// worktree, or is saved before the worktree goes. What can keep a worktree is listed in one place,
-// see checks.
+// worktree, or is saved before the worktree goes. The list of checks
+// names all that can keep one.
 //
 // It is imported by the packages of plugins/worktree alone.
 package inspect

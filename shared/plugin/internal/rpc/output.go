@@ -70,7 +70,7 @@ func newQueue() *queue {
 	return q
 }
 
-// put adds a piece once the queue has room. It reports whether the queue is open.
+// put adds a piece once the queue has space. It reports whether the queue is open.
 func (q *queue) put(p *pb.OutputPiece) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

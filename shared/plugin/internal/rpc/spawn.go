@@ -17,7 +17,7 @@ import (
 // A plugin notices only after a while that its host was killed, and may leave before it has
 // undone the Spawn of that host. The next host asks another process of the plugin for the
 // worker, and must not get one that is about to be ended. Three directories in the run
-// directory of a local worker see to that:
+// directory of a local worker ensure that:
 //
 //   - A Spawn holds the lock of spawning until it has ended, its undoing included.
 //   - A Find makes sought before it waits for that lock. A Spawn that comes later starts

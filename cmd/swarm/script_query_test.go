@@ -30,7 +30,8 @@ import (
 //	count N RE          N processes have
 //	quiet               no process of swarm runs: no shim, no worker
 type query struct {
-	ts  *testscript.TestScript
+	ts *testscript.TestScript
+	// env is the script's environment, for the programs that it runs; nil: not read yet.
 	env []string
 	// stdout and stderr are the program's last output, found what the last
 	// look at processes found.
@@ -38,7 +39,7 @@ type query struct {
 	found          []process
 }
 
-func newQuery(ts *testscript.TestScript) *query { return &query{ts: ts, env: environ(ts)} }
+func newQuery(ts *testscript.TestScript) *query { return &query{ts: ts} }
 
 func (q *query) holds(args []string) bool {
 	kind, args := args[0], args[1:]
@@ -80,6 +81,9 @@ func (q *query) holds(args []string) bool {
 
 // run runs a program as testscript's exec does, without a line in the log.
 func (q *query) run(args []string) int {
+	if q.env == nil {
+		q.env = environ(q.ts)
+	}
 	q.stdout.Reset()
 	q.stderr.Reset()
 	cmd := program(worldOf(q.ts).t.Context(), q.ts, q.env, args)

@@ -89,17 +89,17 @@ func (w *world) signalAll(sig syscall.Signal, match func(process) bool) int {
 }
 
 // end ends what the script left running. A script that passed must have left
-// nothing but workers that kill --all ends. Where all workers have ended that is a fifth of all
-// calls of swarm, so a short run leaves it out there.
+// nothing but workers that kill --all ends. A short run leaves out the calls of swarm that have
+// nothing to do then, a fifth of all.
 func (w *world) end() {
 	w.watchdog.Stop()
 	if !w.t.Failed() && !w.tolerant {
-		if !testing.Short() || w.hasRemains() {
+		if w.calledFor() {
 			w.killAndClean()
+			w.checkProcesses()
+			w.checkSessions()
 		}
-		w.checkProcesses()
 		w.checkSockets()
-		w.checkSessions()
 	}
 	w.checkRaces()
 	gone := w.poll(10*time.Second, func() bool { return w.signalAll(syscall.SIGKILL, nil) == 0 })
@@ -111,9 +111,10 @@ func (w *world) end() {
 	}
 }
 
-// hasRemains reports whether swarm left a process, a socket or a session.
-func (w *world) hasRemains() bool {
-	return len(w.processes(process.isSwarm)) > 0 || len(sockets(filepath.Join(w.root, "s"))) > 0 || len(w.sessions()) > 0
+// calledFor reports whether the workers are to be ended or removed: in a short run, whether swarm
+// left a process, a socket or a session.
+func (w *world) calledFor() bool {
+	return !testing.Short() || len(w.processes(process.isSwarm)) > 0 || len(sockets(filepath.Join(w.root, "s"))) > 0 || len(w.sessions()) > 0
 }
 
 // killAndClean ends and removes the workers that the script left, each of which has a run
@@ -124,6 +125,9 @@ func (w *world) killAndClean() {
 		return
 	}
 	w.swarm("kill", "--all", "--timeout", "1s")
+	if !w.calledFor() {
+		return
+	}
 	w.swarm("clean", "--all", "--no-rm-worktree")
 	left, _ := os.ReadDir(workers)
 	for _, d := range left {

@@ -1,3 +1,5 @@
+// These tests stay here: the details of a worker join its record, history, output and figures.
+
 package host_test
 
 import (

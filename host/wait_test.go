@@ -77,7 +77,7 @@ func TestWaitForEphemeral(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = other.History().Write(t.Context(), reg, []history.Report{{
-		Record: recordOf(t, r, w.ID),
+		Record: r.Record(t, "w"),
 		Status: swarm.Status{State: swarm.StateExited, Exit: &swarm.Exit{Code: 3, Time: time.Unix(1700000000, 0)}},
 	}})
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/kill"
-	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
@@ -286,17 +285,4 @@ func TestEventQueries(t *testing.T) {
 	if names, err := store.HistoryNames(t.Context(), r.Dir()); err != nil || !slices.Equal(names, []string{"w"}) {
 		t.Errorf("names %q, %v", names, err)
 	}
-}
-
-func recordOf(t *testing.T, r *hosttest.Rig, id string) registry.Record {
-	t.Helper()
-	reg, err := r.Store().Reading(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec, err := reg.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rec
 }

@@ -47,8 +47,8 @@ func newWorld(env *testscript.Env, root string) *world {
 }
 
 // poll asks until ok or until the limit has passed, and returns the last answer. Between two
-// looks it rests three times as long as a look takes, and longer the longer it has waited:
-// other scripts need the processors.
+// looks it rests three times as long as a look takes, and up to ten times the longer it has
+// waited: other scripts need the processors.
 func (w *world) poll(limit time.Duration, ok func() bool) bool {
 	began := time.Now()
 	deadline := time.NewTimer(limit)
@@ -58,11 +58,12 @@ func (w *world) poll(limit time.Duration, ok func() bool) bool {
 		if ok() {
 			return true
 		}
-		longer := min(time.Since(began)/4, 500*time.Millisecond)
+		took := time.Since(look)
+		longer := min(time.Since(began)/4, 10*took)
 		select {
 		case <-deadline.C:
 			return ok()
-		case <-time.After(max(20*time.Millisecond, 3*time.Since(look), longer)):
+		case <-time.After(max(20*time.Millisecond, 3*took, longer)):
 		}
 	}
 }

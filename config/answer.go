@@ -54,7 +54,7 @@ func answerFields() []field[Answer] {
 		newField("profile", patternKind, func(a *Answer) *string { return &a.Profile },
 			"Only agents with such a profile, as in \"claude\". A star stands for any characters, here and in tool and worker."),
 		newField("tool", patternKind, func(a *Answer) *string { return &a.Tool },
-			"Only questions about such a tool, by the client's own name for it, as in \"Bash\". Only the client's hook tells the tool."),
+			"Only questions about such a tool, by the client's own name for it, as in \"Bash\". Only the client's hook names the tool."),
 		newField("command", patternKind, func(a *Answer) *string { return &a.Command },
 			"Only questions about such a command of a shell: the whole command has to match. In a rule that allows, a star matches no operator, quote, variable or comment of a shell and no new line."),
 		newField("worker", patternKind, func(a *Answer) *string { return &a.Worker },

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// secretive reports whether a project's file may hold content of somebody else: a link can
+// secretive reports whether a project's file may hold content of other users: a link can
 // lead to any file of the user, and a file that others can write is not only the project's.
 // The problems of such a file quote nothing of it, since they end in logs.
 func secretive(path string) bool {

@@ -31,7 +31,7 @@ type Defaults struct {
 	// TmuxSocket is the name of a tmux server (tmux -L); empty: the default one.
 	TmuxSocket string
 	// WorktreeDir is where worktrees are made, absolute or relative to the
-	// parent of the repository; empty: <repository>-worktrees beside it.
+	// parent of the repository; empty: <repository>-worktrees next to it.
 	WorktreeDir string
 	// Tags are given to every worker.
 	Tags []string

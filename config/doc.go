@@ -6,7 +6,7 @@
 // problems, and [Load] reports all problems of all files at once, each with
 // file, line, column, key and, where there is one, the key that was probably
 // meant. The valid settings of a file with problems are still returned, so that
-// a command which must not fail because of a config, such as kill, can go on.
+// a command which must not fail because of a config, such as kill, can continue.
 //
 // One field of field.go or workerfield.go defines all of a key: how it is read and shown,
 // and its [JSONSchema]. The workers of a project are only declarations here;

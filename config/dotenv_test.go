@@ -69,7 +69,7 @@ func TestDotenvProblems(t *testing.T) {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 	if strings.Contains(ps.Error(), "sesame") {
-		t.Error("a problem tells a value")
+		t.Error("a problem shows a value")
 	}
 }
 

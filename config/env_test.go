@@ -26,7 +26,7 @@ func TestEnvPass(t *testing.T) {
 	}
 	for _, v := range l.Values() {
 		if strings.Contains(v.Value, "from file") {
-			t.Errorf("a value is told: %+v", v)
+			t.Errorf("a value is shown: %+v", v)
 		}
 	}
 

@@ -78,7 +78,7 @@ func TestExampleShowsEveryKey(t *testing.T) {
 	}
 }
 
-// A field of the structs that no key sets would be a setting that nobody has.
+// A field of the structs that no key sets would be a setting that can't be made.
 func TestEveryStructFieldHasAKey(t *testing.T) {
 	t.Parallel()
 	// Plugins, Workers, Hooks and Answers have keys of their own, and Env.Values comes from Env.File.

@@ -23,7 +23,7 @@ func UserFile(getenv func(string) string) string {
 	return filepath.Join(dir, "swarm", "config.toml")
 }
 
-// ProfileDir returns the directory of the user's profiles of agents, beside the user's
+// ProfileDir returns the directory of the user's profiles of agents, next to the user's
 // file, or "" if neither XDG_CONFIG_HOME nor HOME says where that is.
 func ProfileDir(getenv func(string) string) string {
 	file := UserFile(getenv)

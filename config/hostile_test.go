@@ -66,7 +66,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// The limits leave room for a large project.
+// The limits leave space for a large project.
 func TestManyWorkers(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

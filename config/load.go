@@ -35,7 +35,7 @@ type Options struct {
 // Loaded is the content of the files.
 type Loaded struct {
 	Config Config
-	// Origins tells where a key was set; a key that is not in it has its
+	// Origins reports where a key was set; a key that is not in it has its
 	// default.
 	Origins map[string]Position
 	// Ignored are the settings of a project's file that are not used: the file is not

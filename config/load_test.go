@@ -264,7 +264,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Add("workers.\"a.b\".env.X.Y = 1\nworkers.x = [{a=1}]\n[[workers.y]]\n[plugins]\nx.config.a = 1\n[kill]\nsignal = { }\n")
 	f.Add("[workers.a]\nworktree = {}\nrestart.when.x = 1\ncommand = ''\ndepends_on = ['a', 'b']\n")
-	f.Add("\x01") // the library tells no place for it
+	f.Add("\x01") // the library reports no place for it
 	f.Fuzz(func(t *testing.T, src string) {
 		l := &Loaded{Config: Default(), Origins: map[string]Position{}}
 		for _, p := range l.add("/p/swarm.toml", src, true, Options{Project: "/p/swarm.toml"}) {

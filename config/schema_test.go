@@ -58,7 +58,7 @@ func TestSchemaKnowsEveryKey(t *testing.T) {
 }
 
 // The schema and the decoder agree: what one refuses, the other refuses too,
-// except for what a schema can't tell.
+// except for what a schema can't say.
 func TestSchemaAgreesWithDecoder(t *testing.T) {
 	t.Parallel()
 	schema := decodedSchema(t)

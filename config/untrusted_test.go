@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEveryKeyHasARule fails for a key of which nobody has decided what a file may do with it
+// TestEveryKeyHasARule fails for a key without a rule for what a file may do with it
 // that is not trusted.
 func TestEveryKeyHasARule(t *testing.T) {
 	t.Parallel()

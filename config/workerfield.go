@@ -17,7 +17,7 @@ func workerFields() []field[Worker] {
 		newField("env_file", pathsKind, func(w *Worker) *[]string { return &w.EnvFiles },
 			"A file with lines KEY=VALUE, or several of which later ones take precedence; relative to this file."),
 		newField("tags", textsKind, func(w *Worker) *[]string { return &w.Tags },
-			"Tags, beside those of [defaults]."),
+			"Tags, in addition to those of [defaults]."),
 		newField("session", textKind, func(w *Worker) *string { return &w.Session },
 			"The tmux session for the window, in place of that of [defaults]."),
 		newField("tmux_socket", textKind, func(w *Worker) *string { return &w.TmuxSocket },

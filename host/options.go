@@ -33,7 +33,7 @@ type Options struct {
 	// from outside of it; empty: it makes its own calls. See [caller.Options].
 	Worker string
 	// Executable is the path of swarm itself: plugins and the shim are looked
-	// for beside it, then in ../libexec/swarm, then, plugins only, in the
+	// for next to it, then in ../libexec/swarm, then, plugins only, in the
 	// plugins folder of Dir, then in the PATH of Env.
 	Executable string
 	// Plugins are settings of plugins by name.
@@ -80,7 +80,7 @@ type PluginConfig = catalog.Config
 // defaultWorkspace makes the workspaces of records that do not say which plugin did.
 const defaultWorkspace = "worktree"
 
-// DefaultKill returns the kill policy that holds when nobody says otherwise: the
+// DefaultKill returns the kill policy that holds when no one says otherwise: the
 // backend's own gentle way, to the whole tree, then by force after
 // [swarm.DefaultGrace].
 func DefaultKill() swarm.KillOptions {

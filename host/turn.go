@@ -45,7 +45,7 @@ const (
 
 // AwaitTurn waits until an agent that has taken a text has ended its turn, with its background
 // work. A turn is seen to begin by the agent's state, or by an answer to the text on its screen
-// if it was over before anybody looked.
+// if it had ended before anybody looked.
 func (h *Host) AwaitTurn(ctx context.Context, name, text string) (Turn, error) {
 	begins := []profile.State{profile.Working, profile.Compacting, profile.Background, profile.Blocked, profile.Limited, profile.Broken}
 	ends := []profile.State{profile.Idle, profile.Blocked, profile.Limited, profile.Broken}

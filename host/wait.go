@@ -18,8 +18,8 @@ import (
 
 // Wait calls each with every selected worker as it ends, those that have ended
 // first, and returns when the last one did. A worker that is lost, or whose
-// backend can't be asked, is told as such and not waited for. An ephemeral one that
-// is gone is told as the history knows it. Wait writes nothing.
+// backend can't be asked, is reported as such and not waited for. An ephemeral one that
+// is gone is reported as the history knows it. Wait writes nothing.
 func (h *Host) Wait(ctx context.Context, sel worker.Selection, each func(worker.Worker)) error {
 	if len(sel.Names) == 0 && !sel.All && sel.Tag == "" {
 		return worker.ErrNoSelection
@@ -83,7 +83,7 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(wo
 
 // waitStarting waits for the end of a spawn, then for that of the worker.
 func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(worker.Worker)) {
-	// The lock is free when the spawn is over, one way or the other.
+	// The lock is free when the spawn ends, one way or the other.
 	if _, err := h.dir.AwaitLock(ctx, rec.ID); err != nil {
 		return
 	}

@@ -33,7 +33,7 @@ func (h *Host) Workers(ctx context.Context, sel worker.Selection) (ws []worker.W
 		return nil, warnings, ctx.Err()
 	}
 	for i, w := range ws {
-		// Its record goes with its end, which nobody has written yet.
+		// Its record goes with its end, which no one has written yet.
 		if recs[i].IsEphemeral() && w.Gone() && len(sel.Names) > 0 {
 			return nil, warnings, &store.NotFoundError{Name: w.Name}
 		}
@@ -43,7 +43,7 @@ func (h *Host) Workers(ctx context.Context, sel worker.Selection) (ws []worker.W
 }
 
 // Settled returns a worker as it is once the spawn of it, if one is under way in
-// another process, is over. A worker whose spawn failed is an [ErrNotFound], as
+// another process, has ended. A worker whose spawn failed is an [ErrNotFound], as
 // one that never was.
 func (h *Host) Settled(ctx context.Context, name string) (worker.Worker, error) {
 	recs, _, err := h.roster.Pick(ctx, worker.Selection{Names: []string{name}})

@@ -48,7 +48,7 @@ func beside(ctx context.Context, w *world, o options) (_ []row, err error) {
 	for _, verb := range []string{"spawn", "kill"} {
 		base := m[fmt.Sprint(verb, sizes[0])]
 		for _, n := range sizes[1:] {
-			what := fmt.Sprintf("swarm %s of one beside %d", verb, n)
+			what := fmt.Sprintf("swarm %s of one next to %d", verb, n)
 			rows = append(rows, ratio(what, m[fmt.Sprint(verb, n)], fmt.Sprintf("beside %d", sizes[0]), base, 1.3))
 		}
 	}

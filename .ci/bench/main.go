@@ -31,7 +31,7 @@ func main() {
 	flag.IntVar(&o.runs, "runs", 40, "how often to run what takes milliseconds")
 	flag.IntVar(&o.workers, "workers", 1000, "how many workers to list")
 	flag.IntVar(&o.crowd, "crowd", 200, "how many workers to kill at once")
-	flag.IntVar(&o.others, "others", 3000, "how many other workers there are beside one that is spawned and killed")
+	flag.IntVar(&o.others, "others", 3000, "how many other workers there are next to one that is spawned and killed")
 	flag.DurationVar(&o.steady, "steady", 10*time.Minute, "how long one worker writes without a pause")
 	flag.StringVar(&o.only, "only", "", "measure only these rows, separated by commas")
 	flag.StringVar(&o.bin, "bin", "", "measure the programs in this directory instead of building them")

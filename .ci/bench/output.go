@@ -51,7 +51,7 @@ func throughput(ctx context.Context, w *world, _ options) ([]row, error) {
 				_, err := w.swarm(ctx, "clean", "--all")
 				return err
 			},
-			// With the start of the worker, which is little beside it.
+			// With the start of the worker, which is little next to it.
 			run: func(ctx context.Context) (time.Duration, error) {
 				began := time.Now()
 				if _, err := w.swarm(ctx, "spawn", "--name", "loud", "--", "cat", lines); err != nil {

@@ -23,7 +23,7 @@ type peer struct {
 	forget []string
 }
 
-// peers measures swarm beside those that are installed.
+// peers measures swarm next to those that are installed.
 func peers(ctx context.Context, w *world, o options) ([]row, error) {
 	var there []peer
 	for _, known := range []struct {

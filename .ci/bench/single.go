@@ -29,7 +29,7 @@ func query(ctx context.Context, w *world, o options) ([]row, error) {
 	}, w.clear(ctx)
 }
 
-// kill is the kill of one worker that does as it is told.
+// kill is the kill of one worker that ends at the first signal.
 func kill(ctx context.Context, w *world, o options) ([]row, error) {
 	spawn := func(flags ...string) func(context.Context) error {
 		return func(ctx context.Context) error {

@@ -82,7 +82,7 @@ func (s *site) get(ctx context.Context, address string) (size int64, took time.D
 	return size, time.Since(began), err
 }
 
-// pages is the page of many workers, beside ls of them, and a log in a browser.
+// pages is the page of many workers, next to ls of them, and a log in a browser.
 func pages(ctx context.Context, w *world, o options) ([]row, error) {
 	if err := w.spawnMany(ctx, "w", 1, o.workers, nil, []string{"sleep", "10000"}); err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func loudLog(ctx context.Context, w *world) (_ []row, err error) {
 		return nil, err
 	}
 	if look.Gaps == 0 {
-		fmt.Fprintln(os.Stderr, "note: the tab was told of every line")
+		fmt.Fprintln(os.Stderr, "note: the tab was notified of every line")
 	}
 	what := fmt.Sprintf("a tab that follows %d lines a second: ", loudRate)
 	wrote := fmt.Sprintf("%.0f lines/s", float64(last-first)/time.Since(began).Seconds())

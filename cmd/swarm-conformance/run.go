@@ -61,10 +61,10 @@ func parse(args []string, errs io.Writer) (*options, error) {
 	o := &options{options: map[string]string{}}
 	flags := flag.NewFlagSet("swarm-conformance", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.swarm, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	flags.StringVar(&o.swarm, "swarm", "", "`path` of swarm, next to which plugins are looked for")
 	flags.StringVar(&o.version, "version", "", "`version` that this program must have")
 	flags.BoolVar(&o.json, "json", false, "print the results as JSON")
-	flags.BoolVar(&o.verbose, "verbose", false, "tell rules that say nothing about the plugin, and its log")
+	flags.BoolVar(&o.verbose, "verbose", false, "print rules that say nothing about the plugin, and its log")
 	flags.IntVar(&o.parallel, "parallel", 8, "`number` of cases at the same time")
 	flags.IntVar(&o.workers, "workers", 0, "`number` of workers in the case about many")
 	flags.StringVar(&o.command, "command", "", "`words` that run a script of the kit")

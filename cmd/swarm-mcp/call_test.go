@@ -23,7 +23,7 @@ func (c *client) ready(id string) {
 	c.w.until(id+" is ready", func() bool { return c.call("BashOutput", object{"shell_id": id}, false)["output"] != "" })
 }
 
-// withProgress makes a call that tells of its progress.
+// withProgress makes a call that reports its progress.
 func withProgress(name string, input any, token any) *sdk.CallToolParams {
 	params := &sdk.CallToolParams{Meta: sdk.Meta{}, Name: name, Arguments: input}
 	params.SetProgressToken(token)
@@ -103,7 +103,7 @@ func TestCancelKill(t *testing.T) {
 	}
 }
 
-// TestCancelBash: a command that nobody waits for any more ends, all of it.
+// TestCancelBash: a command that no client waits for any more ends, all of it.
 func TestCancelBash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

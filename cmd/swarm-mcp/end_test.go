@@ -56,7 +56,7 @@ func TestServerIsKilled(t *testing.T) {
 }
 
 // TestServerLeaves: its shells are gone and their ends are written when it has left,
-// however it was told; other workers stay.
+// however it was ended; other workers stay.
 func TestServerLeaves(t *testing.T) {
 	t.Parallel()
 	for name, tell := range map[string]func(*client) error{
@@ -205,7 +205,7 @@ func (w *world) deaf() (server *exec.Cmd, in io.WriteCloser) {
 	return server, in
 }
 
-// leaves tells a server to leave, and waits until it has.
+// leaves asks a server to leave, and waits until it has.
 func (w *world) leaves(server *exec.Cmd, in io.Closer) {
 	w.Helper()
 	id := w.identity(server.Process.Pid)

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/mcptest"
 )
 
-// TestCallLimit: a command that takes longer than the client waits goes on as a shell,
+// TestCallLimit: a command that takes longer than the client waits continues as a shell,
 // with all of its output in its file, and ends with the session as every shell does.
 func TestCallLimit(t *testing.T) {
 	t.Parallel()

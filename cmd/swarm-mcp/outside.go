@@ -134,7 +134,7 @@ func serveWorker(o options, errs *os.File, env []string) error {
 }
 
 // recordLimit is how long the record of a worker may take to say what its container is. The
-// first client may come before the spawn is over.
+// first client may come before the spawn ends.
 const recordLimit = 10 * time.Second
 
 // runsIn checks that the worker which is served runs in a container: its backend says so with

@@ -140,7 +140,7 @@ func TestSubscription(t *testing.T) {
 			if err := c.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: workers + "web"}); err != nil {
 				t.Fatal(err)
 			}
-			w.until("nobody follows it any more", func() bool { return len(w.alive("swarm-plugin-process")) == 0 })
+			w.until("no process follows it any more", func() bool { return len(w.alive("swarm-plugin-process")) == 0 })
 		})
 	}
 }
@@ -226,7 +226,7 @@ func (w *world) write(name string) {
 	}
 }
 
-// TestInbox: a client reads its inbox without marking anything, and is told of messages.
+// TestInbox: a client reads its inbox without marking anything, and is notified of messages.
 func TestInbox(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-06-18", ""} {

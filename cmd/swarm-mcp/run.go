@@ -36,7 +36,7 @@ func run(args []string, in io.Reader, out, errs *os.File, env []string) int {
 type options struct {
 	// program is the path of swarm, empty if it was not given.
 	program string
-	// person says that the client serves nobody but the user.
+	// person says that the client serves only the user.
 	person bool
 	// tools are the sets of tools to offer; nil: what fits the caller.
 	tools []tool.Set
@@ -51,7 +51,7 @@ type options struct {
 // parse reads the command line, and checks that swarm is of the same version.
 func parse(args []string, errs io.Writer) (o options, err error) {
 	flags := setup.NewCompanion("swarm-mcp", &o.program, errs)
-	flags.BoolVar(&o.person, "person", false, "the client serves nobody but you")
+	flags.BoolVar(&o.person, "person", false, "the client serves only you")
 	flags.DurationVar(&o.callLimit, "call-limit", 0, "how long the client waits for an answer")
 	flags.Func("tools", "`sets` of tools to offer, separated by commas", func(text string) (err error) {
 		o.tools, err = tool.ParseSets(text)

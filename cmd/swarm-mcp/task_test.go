@@ -100,7 +100,7 @@ func TestTasks(t *testing.T) {
 		t.Errorf("while it runs: %v", got)
 	}
 
-	// Its id is the one that tools have, and it is told of at the end.
+	// Its id is the one that tools have, and it is notified of at the end.
 	x.request(5, "subscriptions/listen", object{"notifications": object{"taskIds": []string{id, "bg-none00"}}}, true)
 	ack := x.notice("notifications/subscriptions/acknowledged")
 	if fmt.Sprint(at(ack, "notifications.taskIds")) != fmt.Sprint([]any{id}) {
@@ -199,13 +199,13 @@ func TestListenToAll(t *testing.T) {
 	}
 	w.write("say")
 	if notice := x.notice("notifications/resources/updated"); notice["uri"] != "swarm://inbox/web" {
-		t.Errorf("told of a message: %v", notice)
+		t.Errorf("notified of a message: %v", notice)
 	}
 	w.write("go")
 	if notice := x.notice("notifications/tasks"); notice["status"] != "completed" {
-		t.Errorf("told of a task: %v", notice)
+		t.Errorf("notified of a task: %v", notice)
 	}
-	// A subscription that is cancelled tells nothing more, and holds nobody up.
+	// A subscription that is cancelled reports nothing more, and holds nothing up.
 	x.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 	if r, e := x.ask(3, "tasks/get", object{"taskId": created["taskId"]}, true); r["status"] != "completed" {
 		t.Errorf("after that: %v, %v", r, e)

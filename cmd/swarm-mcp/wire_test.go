@@ -93,7 +93,7 @@ func callLine(id int, tool, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
 }
 
-// TestMalformed: whatever a client sends, the server says what is wrong and goes on.
+// TestMalformed: whatever a client sends, the server says what is wrong and continues.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

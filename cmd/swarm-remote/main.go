@@ -94,7 +94,7 @@ func backend(programs string, log hclog.Logger) *remote.Backend {
 	})
 }
 
-// ofConnection reports whether a variable tells of the connection, which ends before the
+// ofConnection reports whether a variable reports the connection, which ends before the
 // worker does.
 func ofConnection(name string) bool {
 	return strings.HasPrefix(name, "SSH_") || strings.HasPrefix(name, "SWARM_") || name == "XDG_SESSION_ID"

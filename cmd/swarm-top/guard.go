@@ -74,7 +74,7 @@ func watched(cmd *exec.Cmd, in, out, errs *os.File, env []string) error {
 	}
 	defer left.Close()
 	cmd.ExtraFiles = []*os.File{held}
-	runtime.LockOSThread() // the child is told of the end of this thread
+	runtime.LockOSThread() // the child is notified of the end of this thread
 	defer runtime.UnlockOSThread()
 	err = cmd.Start()
 	_ = held.Close()

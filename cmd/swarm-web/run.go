@@ -102,7 +102,7 @@ func serve(o options, out, errs *os.File, env []string) error {
 	}
 	what := "The page only shows workers; --write lets it act on them."
 	if o.write {
-		what = "Whoever opens it first can act on your workers."
+		what = "The person who opens it first can act on your workers."
 	}
 	fmt.Fprintf(errs, "swarm: hint: open this address in a browser; Ctrl-C ends the server. %s\n", what)
 	return server.Serve(ctx, l)

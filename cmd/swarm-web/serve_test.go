@@ -33,7 +33,7 @@ func TestServes(t *testing.T) {
 	}
 }
 
-// TestEnds: the server ends by itself when it is told to, and nothing of it stays if it is
+// TestEnds: the server ends by itself when it is asked to, and nothing of it stays if it is
 // killed; workers stay.
 func TestEnds(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = first.cmd.Wait()
-	s := w.web("--socket", path) // what a killed server has left is in nobody's way
+	s := w.web("--socket", path) // what a killed server has left is in no other server's way
 	s.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}}

@@ -66,7 +66,7 @@ func testAgentHookAnswers(t *testing.T, l *lab) {
 		}
 		requests := l.model.Requests()
 		if denied := bytes.Contains(requests[len(requests)-1].Body, []byte("The user has answered no, by swarm.")); denied && answer == "Allow" || !denied && answer == "Deny" {
-			t.Errorf("after %s the model was told of a refusal: %v", answer, denied)
+			t.Errorf("after %s the model got a refusal: %v", answer, denied)
 		}
 	}
 	l.swarm("integrate", name, "--remove")

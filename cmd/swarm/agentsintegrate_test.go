@@ -21,7 +21,7 @@ import (
 const pluginWait = 3 * agentWait
 
 // testAgentIntegrate integrates swarm into the agent's configuration: the agent finds the
-// server, its hooks tell its state and its session, and bring it what waits for it; then
+// server, its hooks report its state and its session, and bring it what waits for it; then
 // all of it is taken out again.
 func testAgentIntegrate(t *testing.T, l *lab) {
 	name := l.client.name

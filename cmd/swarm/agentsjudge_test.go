@@ -30,7 +30,7 @@ func (l *lab) judged() judged {
 }
 
 // testAgentStopped: an agent whose key is refused is broken in each view, and a wait for idle
-// fails with the reason. It goes on with the next prompt.
+// fails with the reason. It continues with the next prompt.
 func testAgentStopped(t *testing.T, l *lab) {
 	l.ready()
 	refused := modelserver.Turn{Status: 401, Text: "invalid x-api-key"}

@@ -147,7 +147,7 @@ func (l *lab) spawnArgs(flags []string, args ...string) []string {
 	return append(append(append(all, "--"), l.client.command...), args...)
 }
 
-// agentState is what status tells of an agent.
+// agentState is what status reports an agent.
 type agentState struct {
 	State, Source, Question, Broken string
 	Choices                         []struct {
@@ -211,7 +211,7 @@ func (l *lab) shows(pattern string) {
 	}
 }
 
-// poll asks until ok or until agentWait is over. Each question costs a process.
+// poll asks until ok or until agentWait ends. Each question costs a process.
 func (l *lab) poll(ok func() bool) bool {
 	deadline := time.NewTimer(agentWait)
 	defer deadline.Stop()

@@ -63,7 +63,7 @@ default_tools_approval_mode = "approve"
 	case "gemini", "qwen":
 		l.edit("."+l.client.name+"/settings.json", func(v map[string]any) { v["mcpServers"] = map[string]any{"swarm": trusted} })
 	default:
-		l.t.Fatalf("it is not known how %s is told of an MCP server", l.client.name)
+		l.t.Fatalf("it is not known how %s learns of an MCP server", l.client.name)
 	}
 }
 

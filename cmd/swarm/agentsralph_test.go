@@ -102,7 +102,7 @@ func testAgentRalphDialog(t *testing.T, l *lab) {
 	}
 	t.Log(status)
 	if !strings.Contains(status, "swarm answer w CHOICE") || !strings.Contains(strings.ToLower(status), "trust") {
-		t.Errorf("status does not tell what to do:\n%s", status)
+		t.Errorf("status does not say what to do:\n%s", status)
 	}
 	if r := l.try("", "ralph", "resume", "w"); r.code == 0 || !strings.Contains(r.err, "still asks") {
 		t.Errorf("resume at the dialog: exit %d\n%s%s", r.code, r.out, r.err)
@@ -236,7 +236,7 @@ func testAgentRalphBackground(t *testing.T, l *lab) {
 	l.gone()
 }
 
-// testAgentRalphContinue has the second iteration go on with the conversation of the first.
+// testAgentRalphContinue has the second iteration continue with the conversation of the first.
 func testAgentRalphContinue(t *testing.T, l *lab) {
 	commands := [][]string{l.client.command}
 	switch l.client.name {
@@ -253,7 +253,7 @@ func testAgentRalphContinue(t *testing.T, l *lab) {
 	case "gemini", "qwen":
 		l.swarm("integrate", l.client.name)
 	default:
-		t.Skip("its profile does not tell the id of a conversation")
+		t.Skip("its profile does not know the id of a conversation")
 	}
 	for _, command := range commands {
 		l.model.Script(

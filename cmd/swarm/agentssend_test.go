@@ -133,7 +133,7 @@ func testAgentPermission(t *testing.T, l *lab) {
 	}
 }
 
-// refused sends a text at a dialog and fails the test unless the error tells of the dialog,
+// refused sends a text at a dialog and fails the test unless the error reports the dialog,
 // which is on the screen before and after.
 func (l *lab) refused(dialog string) {
 	l.t.Helper()
@@ -151,7 +151,7 @@ func (l *lab) refused(dialog string) {
 	}
 }
 
-// testAgentReady: spawn waits for the prompt, and is told of a dialog.
+// testAgentReady: spawn waits for the prompt, and is notified of a dialog.
 func testAgentReady(t *testing.T, l *lab) {
 	l.ready()
 	if state := l.state(); state.State != "idle" || state.Source != "screen" {

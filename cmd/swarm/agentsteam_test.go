@@ -15,7 +15,7 @@ import (
 )
 
 // mate is the model of one agent of a team. It does nothing by itself: it reacts to the
-// line by which swarm tells the agent that something waits.
+// line by which swarm notifies the agent that something waits.
 type mate struct {
 	name   string
 	client client
@@ -102,9 +102,9 @@ func (m *mate) toldLines() []string {
 	return m.lines
 }
 
-// TestAgentsTeam has three real agents of two vendors work through six tasks. Nobody polls
-// and nobody presses a key, but to allow what one of them asks for. One refuses to shut
-// down first.
+// TestAgentsTeam has three real agents of two vendors work through six tasks. No one polls
+// and no one presses a key, but to allow what one of them asks for. One refuses to shut down
+// first.
 func TestAgentsTeam(t *testing.T) {
 	selected := selectedAgents(t)
 	if !slices.Contains(selected, "claude") || !slices.Contains(selected, "codex") {
@@ -166,7 +166,7 @@ func TestAgentsTeam(t *testing.T) {
 		out := l.swarm(args...)
 		t.Log(out)
 		if !strings.Contains(out, "blocked") && !strings.Contains(out, "asks: ") {
-			t.Errorf("swarm %s does not tell that ann is blocked", strings.Join(args, " "))
+			t.Errorf("swarm %s does not say that ann is blocked", strings.Join(args, " "))
 		}
 	}
 	t.Log(l.swarm("answer", "crew-ann", "1"))
@@ -187,7 +187,7 @@ func TestAgentsTeam(t *testing.T) {
 		return n == 6
 	})
 	for _, m := range mates {
-		t.Logf("%s was told:\n  %s", m.name, strings.Join(m.toldLines(), "\n  "))
+		t.Logf("%s was notified:\n  %s", m.name, strings.Join(m.toldLines(), "\n  "))
 	}
 	if !finished {
 		for _, m := range mates {

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/modelserver"
 )
 
-// testAgentWake sends messages to an agent of a team: idle, it is told at once; while it
+// testAgentWake sends messages to an agent of a team: idle, it is notified at once; while it
 // works, once it is idle again, by one line for both.
 func testAgentWake(t *testing.T, l *lab) {
 	l.swarm("team", "create", "x")

@@ -179,7 +179,7 @@ func usedOptions(ctx context.Context, dir string) ([]string, error) {
 }
 
 // backends returns the names of the installed plugins except the one that makes worktrees.
-// Only a running plugin could tell its kind, and completion starts none.
+// Only a running plugin knows its kind, and completion starts none.
 func (c *completer) backends(context.Context, string) ([]string, error) {
 	loaded, err := c.Setup().Load(declared.BackendOfEach)
 	if loaded == nil {

@@ -183,7 +183,7 @@ func blockExamples(block []string) []example {
 	return all
 }
 
-// unfinished reports whether a command goes on in the next line.
+// unfinished reports whether a command continues in the next line.
 func unfinished(command string) bool {
 	if here := hereDoc.FindStringSubmatch(command); here != nil {
 		return !strings.HasSuffix(command, "\n"+here[1])

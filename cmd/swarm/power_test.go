@@ -112,7 +112,7 @@ func (m *powered) start(ctx context.Context, role string) *exec.Cmd {
 }
 
 // work lets swarm work and cuts the file system at a random point, and returns the facts that
-// were told until then.
+// were printed until then.
 func (m *powered) work() []string {
 	m.t.Helper()
 	cmd := m.start(m.t.Context(), "work")

@@ -17,7 +17,7 @@ import (
 // eventually bounds how long an `until` waits.
 const eventually = 60 * time.Second
 
-// commands are what the scripts have beside testscript's own.
+// commands are what the scripts have next to testscript's own.
 //
 //	exits N prog args…           run it; it must exit with exactly N
 //	until COND…                  wait until the condition holds, see query

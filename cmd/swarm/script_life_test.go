@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// finalEvent is a line of the history that tells how a worker ended.
+// finalEvent is a line of the history that reports how a worker ended.
 var finalEvent = regexp.MustCompile(`(?m)^\[([^]]*)\] ((?:COMPLETE|EXITED|FAILED|DIED|KILLED)\b.*)$`)
 
 // cmdFinals compares all final events of a worker, of all its incarnations. With

@@ -30,5 +30,5 @@ func cpuTime(pid int) time.Duration {
 	return took
 }
 
-// switches can't be told here.
+// switches can't be counted here.
 func switches(int) int { return 0 }

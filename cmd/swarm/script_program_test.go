@@ -75,7 +75,7 @@ func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 		for _, p := range found {
 			_ = syscall.Kill(p.pid, sig)
 		}
-		// Whoever looks for the next one must not find these.
+		// A search for the next one must not find these.
 		there := func(p process) bool {
 			return slices.ContainsFunc(found, func(f process) bool { return f.pid == p.pid })
 		}

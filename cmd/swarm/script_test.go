@@ -9,7 +9,7 @@
 //
 //	go test ./cmd/swarm -run TestBackends/^tmux$/^logs$
 //
-// Beside testscript's own commands they use those of script_command_test.go.
+// Next to testscript's own commands they use those of script_command_test.go.
 // After each script everything that it started is ended, and a script that
 // passed fails if swarm left a process or a socket behind.
 package main_test
@@ -76,7 +76,7 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// prepare builds the programs, and tells testscript to work in dir, since it
+// prepare builds the programs, and has testscript work in dir, since it
 // leaves an empty directory behind when only some scripts run.
 func prepare(dir string) error {
 	bin = filepath.Join(dir, "bin")

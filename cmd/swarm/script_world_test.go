@@ -226,7 +226,7 @@ type process struct {
 }
 
 // isSwarm says that it is a program of swarm, a worker of swarm, or something
-// that a worker started. Servers of tmux are left out: sessions tell whose they are.
+// that a worker started. Servers of tmux are left out: their sessions show whose they are.
 func (p process) isSwarm() bool {
 	program, _, _ := strings.Cut(p.command, " ")
 	program = filepath.Base(program)

@@ -44,7 +44,7 @@ func TestSkill(t *testing.T) {
 			t.Errorf("it has %q", wrong)
 		}
 	}
-	// Each command that it tells agents to run exists.
+	// Each command that it has agents run exists.
 	for _, command := range regexp.MustCompile("`swarm ([a-z ]+)").FindAllStringSubmatch(text, -1) {
 		words := strings.Fields(command[1])
 		cmd, _, err := root.Find(words)

@@ -15,7 +15,7 @@ import (
 // powerRounds is how often the power is lost.
 const powerRounds = 3
 
-// delegate is the command that 'swarm doctor' tells an administrator to run.
+// delegate is the command that 'swarm doctor' asks an administrator to run.
 const delegate = `mkdir -p /etc/systemd/system/user@.service.d && printf '[Service]\nDelegate=cpu cpuset io memory pids\n' > /etc/systemd/system/user@.service.d/delegate.conf && systemctl daemon-reload`
 
 // asRoot is the script that runs another one as root, below the system's manager.

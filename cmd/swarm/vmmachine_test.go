@@ -103,7 +103,7 @@ func (m *machine) start(base string) error {
 	socket := func(name string) string { return filepath.Join(m.dir, name) }
 	life := lifeLimit
 	if deadline, ok := m.t.Deadline(); ok {
-		life = time.Until(deadline) - 5*time.Second // so the test can still tell what it waited for
+		life = time.Until(deadline) - 5*time.Second // so the test can still report what it waited for
 	}
 	args := []string{"-n", "19", "timeout", "-s", "KILL", fmt.Sprintf("%.0f", life.Seconds()), "qemu-system-x86_64"}
 	args = append(args, m.accel...)

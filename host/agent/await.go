@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// AwaitAnswer waits until the shutdown of an agent, by its id or name, is over:
+// AwaitAnswer waits until the shutdown of an agent, by its id or name, has ended:
 // [team.Confirmed], [team.Rejected] or [team.ForceKilled]. The next kill does not return a
 // rejection again that this call has returned. Members may wait.
 func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Killed, error) {

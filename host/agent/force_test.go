@@ -269,7 +269,7 @@ func TestKilledAsWorker(t *testing.T) {
 	w.released(m, task)
 }
 
-// TestKilledFromInside is an agent in whose worker somebody has the leader's token.
+// TestKilledFromInside is an agent in whose worker someone has the leader's token.
 func TestKilledFromInside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -56,7 +56,7 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// call is what a process is told to ask for, in the environment in which it is.
+// call is what a process has to ask for, in the environment in which it is.
 type call struct {
 	Bin, Dir string
 	Kill     *killCall             `json:",omitempty"`

@@ -34,7 +34,7 @@ func TestApproved(t *testing.T) {
 		t.Errorf("inbox of the agent: %+v", in)
 	}
 
-	// It goes on for a while.
+	// It continues for a while.
 	got := a.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Reason: "soon"}})
 	if diff := cmp.Diff(answer{Phase: team.Approved}, got); diff != "" {
 		t.Error(diff)

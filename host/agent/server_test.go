@@ -53,7 +53,7 @@ func TestServer(t *testing.T) {
 	if !got.IsRunning || got.ActiveSessions != 0 || got.Port != first.Port || got.PID == 0 || got.Hostname != agent.ServerHost || got.StartedAt.IsZero() {
 		t.Errorf("server: %+v", got)
 	}
-	// It is kept although nobody uses it yet.
+	// It is kept although no one uses it yet.
 	_, err := w.host().Sweeper().Sweep(t.Context(), crew)
 	w.ok(err)
 
@@ -122,7 +122,7 @@ func TestServerDied(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	// Where those that have stayed were told that it is.
+	// Where those that have stayed know that it is.
 	if got := w.server(); !got.IsRunning || got.ActiveSessions != 4 || got.Port != first.Port {
 		t.Errorf("server: %+v", got)
 	}
@@ -166,7 +166,7 @@ func TestServerThatFalls(t *testing.T) {
 	})
 	w.ok(err)
 	w.wait("the server has ended", func() bool { return !answering(c.Server.Port) })
-	// It may be up for as long as it takes to come, or not; nobody waits for ever.
+	// It may be up for as long as it takes to come, or not; no one waits without end.
 	s, err := agent.Spawn(t.Context(), w.host(), agent.SpawnRequest{
 		Team: crew, Name: "ann", Dir: w.root, Backend: "process", Command: []string{"sleep", "1000"},
 	})
@@ -176,7 +176,7 @@ func TestServerThatFalls(t *testing.T) {
 	t.Logf("spawned: %+v, %v", s, err)
 }
 
-// TestServerNameTaken is a worker of somebody else's that is called like the server.
+// TestServerNameTaken is a worker of another user's that is called like the server.
 func TestServerNameTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -250,7 +250,7 @@ func TestDeleteByAnAgent(t *testing.T) {
 	w.refused("Team 'crew' does not exist", err)
 }
 
-// TestDeleteWhileAnAgentComes: without force nobody is killed who came while the
+// TestDeleteWhileAnAgentComes: without force no agent is killed that came while the
 // deletion waited.
 func TestDeleteWhileAnAgentComes(t *testing.T) {
 	t.Parallel()

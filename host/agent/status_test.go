@@ -130,7 +130,7 @@ func (w *world) database() []byte {
 	return all
 }
 
-// TestUnreadableAgent is a row that was damaged: nobody else suffers from it.
+// TestUnreadableAgent is a row that was damaged: no one else suffers from it.
 func TestUnreadableAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -67,7 +67,7 @@ func (w *world) end() {
 	w.wait("everything has ended", func() bool { return len(w.alive()) == 0 })
 }
 
-// person is the environment of somebody who is in no worker, wherever the tests run.
+// person is the environment of someone who is in no worker, wherever the tests run.
 func (w *world) person() []string { return append(slices.Clone(w.env), "SWARM_SHIM=test") }
 
 func (w *world) open(env ...string) *host.Host {
@@ -82,7 +82,7 @@ func (w *world) open(env ...string) *host.Host {
 // host returns a host for one more call of a person.
 func (w *world) host() *host.Host { return w.hostOf(w.person()...) }
 
-// as returns a host for one more call of whoever has a token.
+// as returns a host for one more call of the owner of a token.
 func (w *world) as(token string) *host.Host {
 	return w.hostOf(append(w.person(), "SWARM_TOKEN="+token)...)
 }
@@ -128,7 +128,7 @@ func (w *world) create(name string) {
 	w.ok(err)
 }
 
-// member is an agent of a test: a shell that does what it is told.
+// member is an agent of a test: a shell that carries out each line.
 type member struct {
 	agent.Spawned
 	w     *world
@@ -199,7 +199,7 @@ func (m *member) call(c call) answer {
 	arg, err := json.Marshal(c)
 	m.w.ok(err)
 	m.tell(self(m.w) + " " + asCaller + " '" + string(arg) + "' > answer")
-	// Whoever is told that it ends may not be there to say that it was told.
+	// The agent that is notified of its end may not be there to confirm that.
 	path := filepath.Join(m.dir, "answer")
 	var b []byte
 	m.w.wait("there is an answer", func() bool {
@@ -294,7 +294,7 @@ func (m *member) gone() {
 	})
 }
 
-// wait waits for a condition that nobody announces.
+// wait waits for a condition that no one announces.
 func (w *world) wait(what string, ok func() bool) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

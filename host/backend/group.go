@@ -25,7 +25,7 @@ func (g *Group) StatusLimit() time.Duration {
 	return (StatusLimit + time.Duration(len(g.Recs))*statusEach).Round(time.Second)
 }
 
-// PollEvery is how often a backend that can't tell of an end is asked.
+// PollEvery is how often a backend that can't report an end is asked.
 const PollEvery = 500 * time.Millisecond
 
 // Group is the workers of one call that one plugin owns.

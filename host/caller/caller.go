@@ -160,7 +160,7 @@ func (f *Finder) belowShims() []string {
 		ids = append(ids, id)
 		file, err := f.opts.Dir.ReadWorkerFile(id)
 		if err == nil && file.Shell != nil && file.Owner != nil && OwnerLives(*file.Owner) {
-			pid = file.Owner.PID // a shell that a tool started, for whoever owns it
+			pid = file.Owner.PID // a shell that a tool started, for the one that owns it
 		}
 	}
 	return ids
@@ -243,7 +243,7 @@ func climb(pid int, stop func(proc.Process) bool) string {
 }
 
 // provenRunDir returns the run directory of a process if it is a shim of this user, else
-// "". The process and the directory must be this user's or root's: whoever owns the
+// "". The process and the directory must be this user's or root's: the owner of the
 // process, or can write the directory, can make them name each other.
 func provenRunDir(p proc.Process) string {
 	dir := shimDir(p.PID)

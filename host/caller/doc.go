@@ -24,7 +24,7 @@ type Options struct {
 	// only outside of workers.
 	ClientIsPerson bool
 	// Worker is the id of the worker whose processes the calling process serves, whatever
-	// its environment and the processes above it say; empty: it serves nobody. It is for
+	// its environment and the processes above it say; empty: it serves one worker. It is for
 	// servers of workers that have no way to call themselves.
 	Worker string
 }

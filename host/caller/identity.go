@@ -109,7 +109,7 @@ func (f *Finder) ActsFor(ctx context.Context, o swarm.Owner) bool {
 }
 
 // acting returns the run directory that nearest finds, and the process at which that search
-// began: from a shell that acts as its owner, the search goes on at the owner. Owners are
+// began: from a shell that acts as its owner, the search continues at the owner. Owners are
 // older than their shells, so the search ends.
 func (f *Finder) acting(ctx context.Context, pid int, nearest func(pid int) string) (run string, from int) {
 	for {

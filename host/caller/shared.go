@@ -11,7 +11,7 @@ import (
 )
 
 // sharedServers are programs that run the commands and tools of several sessions in one
-// process, with the environment of whoever started it first. A process below one of them
+// process, with the environment of the process that started it first. A process below one of them
 // can't be attributed to a session.
 var sharedServers = []struct {
 	// program is the base name of the executable or script.

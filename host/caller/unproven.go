@@ -67,7 +67,7 @@ func (f *Finder) claimed(ctx context.Context, id string) (team.Caller, error) {
 	return caller, nil
 }
 
-// among returns the identity of a process that was started beside the workers with those
+// among returns the identity of a process that was started next to the workers with those
 // run directories: that of the only worker, or of the only agent.
 func (f *Finder) among(ctx context.Context, runs []string) (team.Caller, error) {
 	var names []string

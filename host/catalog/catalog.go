@@ -210,7 +210,7 @@ func (c *Catalog) installedEntry(e Entry, version string) (Entry, error) {
 	return e, nil
 }
 
-// Beside returns the path of a program that is installed with swarm: beside the
+// Installed returns the path of a program that is installed with swarm: next to the
 // executable or in ../libexec/swarm. Errors: [MissingError], [UnsafeError].
 func (c *Catalog) Beside(program string) (string, error) {
 	path, ok := lookup(c.installed(), program)

@@ -190,7 +190,7 @@ func TestBeside(t *testing.T) {
 }
 
 // Programs that another user wrote, or can replace, are refused wherever they were
-// found. That includes what lies beside swarm, and directories far above.
+// found. That includes what lies next to swarm, and directories far above.
 func TestForeignIsRefused(t *testing.T) {
 	t.Parallel()
 	const (

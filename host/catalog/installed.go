@@ -16,7 +16,7 @@ import (
 )
 
 // Folder holds, in the state directory, the plugins that were installed, each in
-// NAME/VERSION, with a [ManifestFile] beside its files.
+// NAME/VERSION, with a [ManifestFile] next to its files.
 const Folder = "plugins"
 
 // ManifestFile describes, in the folder of a version, the installed files.

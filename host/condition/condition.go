@@ -97,7 +97,7 @@ func (k Kind) Urgency() int {
 	return last
 }
 
-// NeedsPerson reports whether nothing goes on until a person has looked.
+// NeedsPerson reports whether nothing continues until a person has looked.
 func (k Kind) NeedsPerson() bool { return k.Urgency() <= Failed.Urgency() }
 
 // Tone is how a condition is to be shown.
@@ -105,9 +105,9 @@ type Tone int
 
 // The tones.
 const (
-	// Quiet is for what is over.
+	// Quiet is for what has ended.
 	Quiet Tone = iota
-	// Good is for what goes on as it should.
+	// Good is for what continues as it should.
 	Good
 	// Waiting is for what is about to change by itself.
 	Waiting
@@ -155,7 +155,7 @@ type Condition struct {
 	Since time.Time
 	// Over reports whether the worker has ended.
 	Over bool
-	// Restarted is how often its restart policy has started it again; 0 once it is over.
+	// Restarted is how often its restart policy has started it again; 0 once it has ended.
 	Restarted int
 }
 

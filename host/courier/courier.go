@@ -69,7 +69,7 @@ func (o *Office) has(id string) bool { return lockfile.IsHeld(o.path(id)) }
 // there about the waiting messages and tasks, and continues until none is waiting. It types
 // nothing while the agent works or asks something, or while a person's text is at its
 // prompt. It returns at once if another courier of this worker lives, and in any case when
-// the worker ends, nothing is waiting any more, or ten minutes are over.
+// the worker ends, nothing is waiting any more, or ten minutes have passed.
 //
 // A line is typed at most once, even if processes are killed: its items are recorded as
 // being brought before. The next courier submits a line that is left at the prompt.

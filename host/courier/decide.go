@@ -32,9 +32,9 @@ var shellTools = []string{"Bash", "Monitor", "PowerShell", "shell", "local_shell
 // about it: that of a person's rule, or the one that 'swarm answer' and its like give until ctx
 // ends. Without a decision, ok is false: the client then asks on its screen.
 //
-// The decision is for the calling process alone. Whoever may answer the worker's questions gives
-// it, see [input.Sender.Answer]; a worker that forges one has only changed the configuration of
-// its own client.
+// The decision is for the calling process alone. A caller that may answer the worker's
+// questions gives it, see [input.Sender.Answer]; a worker that forges one has only changed
+// the configuration of its own client.
 func (o *Office) Decide(ctx context.Context, e HookEvent) (answer string, ok bool, err error) {
 	at, ok, err := o.opts.Callers.Hook()
 	if !ok || err != nil {

@@ -22,7 +22,7 @@ import (
 type HookEvent struct {
 	// Client names the agent's program.
 	Client string
-	// Session is the id of its conversation; empty: not told.
+	// Session is the id of its conversation; empty: not known.
 	Session string
 	// State is a state of [hookstate.Claim]; empty: the hook reports none.
 	State string
@@ -73,8 +73,8 @@ func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error)
 		e.State = hookstate.Working
 	}
 	claim := claimAfter(last, e, at, time.Now())
-	// Other tools of the same turn may go on while another hook waits, and the client may report
-	// once more that it asks, or that nobody types.
+	// Other tools of the same turn may continue while another hook waits, and the client may report
+	// once more that it asks, or that no one types.
 	if (e.State == hookstate.Working || e.Repeats) && !e.Decided && last.Waits(at.Main) && last.Ask.Hook.PID != os.Getpid() {
 		claim = last
 	}
@@ -85,7 +85,7 @@ func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error)
 	return news, err
 }
 
-// stops reports whether an agent that went on stops now, or asks something else than before.
+// stops reports whether an agent that continued stops now, or asks something else than before.
 func stops(last, now hookstate.Claim) bool {
 	if last.Main != now.Main || last.Agent != now.Agent || last.State != now.State {
 		return now.State != ""
@@ -136,7 +136,7 @@ func claimAfter(last hookstate.Claim, e HookEvent, at caller.Hook, now time.Time
 	case same && (e.Begins || e.Recovers) && failed(last.State):
 		c.State = hookstate.Idle
 	case e.State == "", same && e.Repeats && e.State == hookstate.Idle && outlastsPrompt(last.State):
-		// A conversation that is compacted goes on, and an agent that says that it waits
+		// A conversation that is compacted continues, and an agent that says that it waits
 		// for a prompt does so in other states, too.
 		if same {
 			last.Client, last.Session, last.At = c.Client, c.Session, c.At

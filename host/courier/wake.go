@@ -78,7 +78,7 @@ func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, 
 				}
 				rec, err := tx.Get(ctx, worker)
 				if errors.Is(err, registry.ErrNotFound) {
-					continue // a person, or somebody who has left the team
+					continue // a person, or someone who has left the team
 				}
 				if err != nil {
 					return err
@@ -108,7 +108,7 @@ func (o *Office) canWake(rec *registry.Record) bool {
 	return deliver.Supports(p) && !p.Headless(rec.Command)
 }
 
-// start starts a courier, which goes on when this process has ended.
+// start starts a courier, which continues when this process has ended.
 func (o *Office) start(ctx context.Context, id string) error {
 	if o.opts.Executable == "" {
 		return fmt.Errorf("%w: the path of swarm is not known", swarm.ErrUnsupported)

@@ -30,7 +30,7 @@ type Item struct {
 	State State
 	// Doing is what a person has asked for and is not done yet; its zero value: nothing.
 	Doing Doing
-	// Figures are the last looks at what it uses, the oldest first; nil if nobody looked.
+	// Figures are the last looks at what it uses, the oldest first; nil if no one looked.
 	Figures []Figure
 }
 
@@ -38,7 +38,7 @@ type Item struct {
 type Doing struct {
 	// Text is "killing", or empty.
 	Text string
-	// Deadline is when the grace of a kill is over; zero if there is none.
+	// Deadline is when the grace of a kill ends; zero if there is none.
 	Deadline time.Time
 }
 
@@ -55,7 +55,7 @@ type Figure struct {
 type Options struct {
 	// Host is asked.
 	Host Source
-	// Changed is called after each change, from any goroutine; nil: nobody.
+	// Changed is called after each change, from any goroutine; may be nil.
 	Changed func()
 }
 
@@ -78,7 +78,7 @@ type Board struct {
 	stale map[string]bool
 	all   bool
 	// undone says that the registry has changed: a worker that was starting may be gone, of
-	// which no event tells.
+	// which without an event.
 	undone bool
 	wake   chan struct{}
 }
@@ -374,7 +374,7 @@ const FiguresKept = 60
 type Snapshot struct {
 	// Items are in the order of urgency.
 	Items []Item
-	// Read says that the workers were read; else nobody knows yet whether there are any.
+	// Read says that the workers were read; else no one knows yet whether there are any.
 	Read bool
 	// Problem is why the board may not be current; empty: it is.
 	Problem string
@@ -456,7 +456,7 @@ func byQuestion(a, b Item) int {
 	}
 }
 
-// Source tells which workers there are, and when they change.
+// Source reports which workers there are, and when they change.
 type Source interface {
 	Workers(ctx context.Context, sel worker.Selection) ([]worker.Worker, []string, error)
 	Watch(ctx context.Context, req watch.Request) error

@@ -70,7 +70,7 @@ func (f *fake) Watch(ctx context.Context, req watch.Request) error {
 	}
 }
 
-// set replaces a worker, and tells of it.
+// set replaces a worker, and reports it.
 func (f *fake) set(w worker.Worker) {
 	f.mu.Lock()
 	f.workers = slices.DeleteFunc(f.workers, func(o worker.Worker) bool { return o.Name == w.Name })
@@ -158,7 +158,7 @@ func TestBoard(t *testing.T) {
 	})
 }
 
-// TestBoardRestarts: no event tells that a worker waits for its restart, so one that was
+// TestBoardRestarts: no event reports that a worker waits for its restart, so one that was
 // started again a short time ago is asked now and then, and no other.
 func TestBoardRestarts(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 const (
 	// LinesKept is how many lines of a worker's output a [Follower] keeps.
 	LinesKept = 2000
-	// LinesRead is with how many of the last lines it begins: one more tells that there are
+	// LinesRead is with how many of the last lines it begins: one more reports that there are
 	// earlier lines.
 	LinesRead = LinesKept + 1
 	// lineKept is how many bytes of a line are kept.
@@ -41,7 +41,7 @@ type Follower struct {
 	lines   []Line
 	dropped int
 	streams []*stream
-	// screen is what its terminal shows, if shows is set. looking says that somebody
+	// screen is what its terminal shows, if shows is set. looking says that someone
 	// wants it.
 	screen         []string
 	shows, looking bool
@@ -271,7 +271,7 @@ func (f *Follower) Output() (lines []Line, dropped int) {
 }
 
 // Screen returns what the terminal of the worker shows, as plain text; ok is false if it
-// has none, or nobody has looked yet.
+// has none, or no one has looked yet.
 func (f *Follower) Screen() (lines []string, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

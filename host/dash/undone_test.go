@@ -77,7 +77,7 @@ func starting(name string) worker.Worker {
 	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusStarting}
 }
 
-// TestUndone: a worker whose spawn is undone is gone at once, although no event tells of it,
+// TestUndone: a worker whose spawn is undone is gone at once, although no event reports it,
 // also if that happens while it is being read. A change of the registry is no reason to ask for
 // any other worker.
 func TestUndone(t *testing.T) {

@@ -76,7 +76,7 @@ func TestAnswerRefused(t *testing.T) {
 	}
 }
 
-// A dialog that follows at once is told of, and never answered by the same call, even
+// A dialog that follows at once is reported, and never answered by the same call, even
 // if it looks the same.
 func TestAnswerIsForOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAnswerIsForOne(t *testing.T) {
 	}
 }
 
-// openCode is an agent that shows which of the choices beside each other is selected by
+// openCode is an agent that shows which of the choices next to each other is selected by
 // its colour alone, and asks once more.
 type openCode struct {
 	selected int

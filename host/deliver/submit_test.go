@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/deliver"
 )
 
-// A text that somebody has typed who was killed then is submitted, and never typed.
+// A text that a killed process has typed is submitted, and not typed again.
 func TestSubmit(t *testing.T) {
 	const text = "swarm: 2 new messages for you"
 	for name, tt := range map[string]struct {

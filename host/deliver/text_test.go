@@ -173,7 +173,7 @@ func TestDialogAfterEnter(t *testing.T) {
 	})
 }
 
-// Whoever was killed between text and Enter left the text at the prompt. It is not
+// A process that was killed between text and Enter left the text at the prompt. It is not
 // typed again.
 func TestTextThatIsThereAlready(t *testing.T) {
 	for _, works := range []bool{false, true} {

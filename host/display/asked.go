@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Asked is the last question of an agent that the history has, and that nobody has answered
+// Asked is the last question of an agent that the history has, and that no one has answered
 // with swarm since. Its zero value: there is none.
 type Asked struct {
 	// Time is when it was first seen.
@@ -31,7 +31,7 @@ func askedEvent(rec *registry.Record, question, digest string, now time.Time) re
 }
 
 // LastQuestion returns the question of the worker with that id that is still open, as far as
-// the history tells.
+// the history says.
 func LastQuestion(ctx context.Context, tx *registry.Tx, id string) (Asked, error) {
 	e, err := tx.LastEvent(ctx, id, history.Asked, history.Answered)
 	if err != nil || e.Kind != history.Asked {

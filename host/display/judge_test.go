@@ -85,7 +85,7 @@ func TestHookStateIsAState(t *testing.T) {
 	}
 }
 
-// TestWaitedState: a wait for idle is over with an idle agent, and with one that stopped, after
+// TestWaitedState: a wait for idle has ended with an idle agent, and with one that stopped, after
 // each has been so for a moment.
 func TestWaitedState(t *testing.T) {
 	t.Parallel()
@@ -94,7 +94,7 @@ func TestWaitedState(t *testing.T) {
 		name   string
 		until  []profile.State
 		states []profile.State // one each second
-		over   int             // the second in which it is over; -1: none
+		over   int             // the second in which it has ended; -1: none
 	}{
 		{"idle", []profile.State{profile.Idle}, []profile.State{profile.Working, profile.Idle, profile.Idle}, 2},
 		{"idle for a moment", []profile.State{profile.Idle}, []profile.State{profile.Idle, profile.Working, profile.Idle}, -1},

@@ -22,7 +22,7 @@ type LogsRequest struct {
 	// Run chooses an earlier run of each worker: 1 is the last one before the present run.
 	// Zero is the present run.
 	Run int
-	// Respawned is called before the first output of a run that Follow goes on to; nil: it
+	// Respawned is called before the first output of a run that Follow continues to; nil: it
 	// is not.
 	Respawned func(worker.Worker)
 	// Restarting is called when a worker that Follow reads waits for its next start, with a
@@ -80,7 +80,7 @@ func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, e
 // LogsOf calls each for every piece of output of the selected workers, in the order in
 // which it was written, and returns an error of each as it is. Pieces of one line are not
 // separated, unless its end takes long. The output of a worker that can't be read ends with
-// an error; that of the others goes on. Nothing is called at the same time.
+// an error; that of the others continues. Nothing is called at the same time.
 func (d *Reader) LogsOf(ctx context.Context, sel worker.Selection, req LogsRequest, each func(name string, o swarm.Output) error) (warnings []string, err error) {
 	if req.Output.Follow {
 		d.opts.Store.SayIfSlow()
@@ -276,7 +276,7 @@ func (d *Reader) readFrom(ctx context.Context, rec registry.Record, o swarm.Outp
 	}
 }
 
-// begunNow returns the record of a worker once its spawn is over.
+// begunNow returns the record of a worker once its spawn has ended.
 func (d *Reader) begunNow(ctx context.Context, rec registry.Record) registry.Record {
 	if rec.State != registry.Starting {
 		return rec

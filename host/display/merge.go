@@ -22,10 +22,10 @@ type logPiece struct {
 }
 
 // While workers are followed, a piece is held back until it is clear that no other worker
-// wrote an older one: for firstPatience after the beginning, in which all tell what they
+// wrote an older one: for firstPatience after the beginning, in which all report what they
 // have, and for morePatience after each piece of the other worker. No piece is held back
 // for longer than morePatience after it was read, or linePatience if the line of another
-// worker goes on.
+// worker continues.
 const (
 	firstPatience = 250 * time.Millisecond
 	morePatience  = 50 * time.Millisecond
@@ -45,7 +45,7 @@ type logSource struct {
 	head *logPiece
 	// over says that all pieces were given.
 	over bool
-	// open says that the line of the last piece goes on.
+	// open says that the line of the last piece continues.
 	open bool
 	// until is the time until which the next piece is waited for; zero: without a limit.
 	until time.Time
@@ -201,7 +201,7 @@ func (m *merger) fetch() (over int) {
 // one; 0: until a source has something new.
 func (m *merger) choose(now time.Time) (next int, wait time.Duration) {
 	if s := m.line; s != nil && s.open && !s.over && !m.overdue(now) {
-		// Its line goes on, and the lines of others wait for its end.
+		// Its line continues, and the lines of others wait for its end.
 		if left, patient := s.patience(now); s.head == nil && patient {
 			return -1, left
 		}

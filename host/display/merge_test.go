@@ -83,7 +83,7 @@ func TestMergeFollowed(t *testing.T) {
 			[]at{
 				{-90, "a", 0, false},
 				{-70, "c", 0, false},
-				// A prompt that stays open holds up nobody for long.
+				// A prompt that stays open holds nothing up for long.
 				{600, "prompt", 0, true},
 				{1000, "g", 0, false},
 			},

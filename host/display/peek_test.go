@@ -78,7 +78,7 @@ func TestPeekScreen(t *testing.T) {
 	if err != nil || !got.Screen || !got.Taken || got.Worker.Status != worker.StatusStopped {
 		t.Errorf("after the end: %+v, %v", got, err)
 	}
-	// A screen that is gone for ever leaves the output.
+	// A screen that is gone for good leaves the output.
 	r.One.OnScreen = func(hosttest.Worker, swarm.ScreenOptions) (swarm.Screen, error) {
 		return swarm.Screen{}, swarm.ErrNotFound
 	}

@@ -18,8 +18,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// DefaultReadyTimeout is how long to wait for a worker to be ready when nobody
-// says how long.
+// DefaultReadyTimeout is how long to wait for a worker to be ready when no one says how long.
 const DefaultReadyTimeout = 2 * time.Minute
 
 // ErrNotReady says that the worker did not become ready in time.
@@ -120,8 +119,8 @@ func (e *restartedError) Is(target error) bool {
 	return target == ErrNotReady || target == ErrRestarted
 }
 
-// restarts describes the restarts of a worker that goes on, such as "restarting in 4s (exit status 4),
-// restarted 2 times"; empty without any.
+// restarts describes the restarts of a worker that continues, such as "restarting in 4s (exit
+// status 4), restarted 2 times"; empty without any.
 func restarts(w worker.Worker) string {
 	if !w.BetweenStarts() || w.Reason == "" {
 		return restarted(w.Restarts)
@@ -182,7 +181,7 @@ var ErrBroken = errors.New("the agent shows an error")
 
 type brokenError struct {
 	name, text string
-	// ended is how it ended; nil if it goes on.
+	// ended is how it ended; nil if it continues.
 	ended error
 }
 

@@ -82,7 +82,7 @@ func awaiting(t *testing.T, screen bool, r ReadyRequest, act func(b *talker, ove
 	})
 }
 
-// still fails if the following is over.
+// still fails if the following has ended.
 func still(t *testing.T, over <-chan error) {
 	t.Helper()
 	synctest.Wait()

@@ -324,7 +324,7 @@ func (a *waitedState) shows(l *profile.Look, lastOutput, now time.Time) time.Tim
 	return a.drawn
 }
 
-// over reports whether the wait is over with a state.
+// over reports whether the wait has ended with a state.
 func (a *waitedState) over(s worker.AgentState, settle time.Duration, now time.Time) bool {
 	if s.State != a.state {
 		a.state, a.since = s.State, now

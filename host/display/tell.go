@@ -20,7 +20,7 @@ var stateKinds = []history.Kind{
 }
 
 // Tell writes an event for each worker whose state differs from its last event of this
-// kind, and one for each dialog that no event tells of. It returns the states, by the ids of the
+// kind, and one for each dialog that without an event. It returns the states, by the ids of the
 // workers.
 func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registry.Record) (map[string]*worker.AgentState, error) {
 	states := d.States(ctx, recs)

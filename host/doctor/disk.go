@@ -22,7 +22,7 @@ import (
 // isOutOfRoom reports whether a file could not be written for want of room.
 func isOutOfRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-// room reports a full disk, and how to make room: by cleaning ended workers if their output
+// room reports a full disk, and how to make space: by cleaning ended workers if their output
 // is enough, which 'swarm clean' removes before it needs the database.
 func (d *examiner) room(recs []registry.Record) {
 	if !d.full {

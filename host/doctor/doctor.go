@@ -52,7 +52,7 @@ type Finding struct {
 
 // Examine checks everything and reports damage and leftovers. Without rebuild it only
 // writes a test file, and removes it again. With rebuild it recreates a damaged or missing
-// database from the run directories, and keeps the damaged one beside it; to a good
+// database from the run directories, and keeps the damaged one next to it; to a good
 // database it adds missing workers.
 func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	d := &examiner{opts: o}
@@ -82,7 +82,7 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 type examiner struct {
 	opts     Options
 	findings []Finding
-	// full says that the disk of the state directory has no room.
+	// full says that the disk of the state directory has no space.
 	full bool
 	// gone are the ephemeral workers that a rebuild found to have ended.
 	gone []string
@@ -395,7 +395,7 @@ func (d *examiner) beforehand(dir string) {
 	d.find(SeverityOK, subject, "", "%s does not exist yet", dir)
 }
 
-// tryWrite writes a file into a directory and removes it. The mode of the directory tells
+// tryWrite writes a file into a directory and removes it. The mode of the directory says
 // nothing of a quota or a read-only mount.
 func tryWrite(dir string) error {
 	f, err := os.CreateTemp(dir, ".doctor-")

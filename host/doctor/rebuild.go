@@ -130,7 +130,7 @@ func retold(spawned map[string]bool, recs []registry.Record) []registry.Event {
 }
 
 // found returns records of the workers that have a run directory, in the order of their
-// creation, without the known ones and those that are gone on purpose.
+// creation, without the known ones and those that are continued purpose.
 func (d *examiner) found(ctx context.Context, known []registry.Record, gone []string) []registry.Record {
 	ids, err := d.opts.Dir.RunDirs()
 	if err != nil {

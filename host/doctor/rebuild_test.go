@@ -41,7 +41,7 @@ func TestRebuildHistory(t *testing.T) {
 			if err := r.CompleteInside(t, done, "all"); err != nil {
 				t.Fatal(err)
 			}
-			// It ends while nobody looks, and another one has its name by now.
+			// It ends while no one looks, and another one has its name by now.
 			r.One.End(t, "brief", swarm.Exit{Time: time.Unix(1700000000, 0)})
 			r.MustSpawn(t, "brief", "one")
 			before := r.HistoryLines(t, "")
@@ -72,7 +72,7 @@ func TestRebuildHistory(t *testing.T) {
 			if diff := cmp.Diff(before, after); diff != "" {
 				t.Errorf("history (-want +got):\n%s", diff)
 			}
-			// The history goes on behind what was saved.
+			// The history continues behind what was saved.
 			r.MustKill(t, worker.Selection{Names: []string{"runs"}}, kill.Request{})
 			if got := r.HistoryLines(t, ""); !slices.Equal(got[len(after):], []string{"[runs] KILL REQUESTED", "[runs] KILLED: by orchestrator"}) {
 				t.Errorf("and then %q", got)

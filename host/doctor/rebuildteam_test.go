@@ -99,7 +99,7 @@ func TestDoctorOnTeams(t *testing.T) {
 	if got := hosttest.Problems(t, r, false); len(got) != 1 || !strings.Contains(got[0], "cannot read agent 'agent-a'") {
 		t.Errorf("problems %q", got)
 	}
-	// It is in nobody's way.
+	// It is in no other's way.
 	if err := r.Store().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 		return team.Delete(ctx, tx, team.Caller{Person: true}, hosttest.TeamName)
 	}); err != nil {

@@ -1,6 +1,6 @@
 // Package history records and returns the events of workers. It derives events and the
 // changes of records from the reports of backends and shims, so every process would write
-// the same, and it removes the records and run directories whose retention is over. By
+// the same, and it removes the records and run directories whose retention has ended. By
 // itself it reads only the journal of the shims: package watch and the verbs ask the
 // backends.
 package history

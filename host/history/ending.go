@@ -133,7 +133,7 @@ func exitText(code int, signal string) string {
 	}
 }
 
-// endTime is when the worker ended, or said that it is done; now if nobody knows.
+// endTime is when the worker ended, or said that it is done; now if no one knows.
 func endTime(s swarm.Status, now time.Time) time.Time {
 	switch {
 	case s.Completion != nil && !s.Completion.Time.IsZero():
@@ -200,7 +200,7 @@ func RestartEvents(rec *registry.Record, s swarm.Status, now time.Time) []regist
 	return events
 }
 
-// CrashLoopEvent tells that the restarts of a worker were used up, with the last
+// CrashLoopEvent reports that the restarts of a worker were used up, with the last
 // lines that it wrote.
 func CrashLoopEvent(rec *registry.Record, s swarm.Status, lines []string, now time.Time) registry.Event {
 	r := rec.Restart.OrDefault()
@@ -236,7 +236,7 @@ func Shorten(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit], "")
 }
 
-// WhyUnknown reports whether a backend could not tell how a worker is, and why, in one
+// WhyUnknown reports whether a backend could not determine how a worker is, and why, in one
 // line. That the backend is unavailable is said by the status.
 func WhyUnknown(r swarm.StatusResult) (reason string, unknown bool) {
 	switch {
@@ -259,7 +259,7 @@ func Processes(ps []swarm.Process) string {
 		if name == "" {
 			name = "process"
 		}
-		if parts[i] = name; p.PID != 0 { // which is not told of other machines
+		if parts[i] = name; p.PID != 0 { // which is not known of other machines
 			parts[i] = fmt.Sprintf("%s (pid %d)", name, p.PID)
 		}
 	}

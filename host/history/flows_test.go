@@ -66,11 +66,11 @@ func TestEphemeralFlows(t *testing.T) {
 			}
 			r.WantHistory(t, "w", want...)
 			r.WantGone(t, "w")
-			// Its history is told by its id too, and by that of no other.
+			// Its history is found by its id too, and by that of no other.
 			if events, err := r.History().Events(t.Context(), history.Query{Worker: w.ID}); err != nil || len(events) != len(want) || !events[len(events)-1].Final {
 				t.Errorf("by id: %v, %v", events, err)
 			}
-			// The name is free again, with a history of its own beside the old one.
+			// The name is free again, with a history of its own next to the old one.
 			r.MustSpawn(t, "w", "one")
 			if _, err := os.Stat(r.StateDir().RunDir(w.ID)); err == nil {
 				t.Error("its run directory is still there")
@@ -202,7 +202,7 @@ func TestCaughtUp(t *testing.T) {
 	r.WantHistory(t, "w", "SPAWNED", "WORKTREE KEPT: "+r.Tree.Dir+"/w", "COMPLETE: done")
 }
 
-// Restarts are told once, and a crash loop with what it printed last.
+// Restarts are reported once, and a crash loop with what it printed last.
 func TestRestartsAndCrashLoop(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)

@@ -128,7 +128,7 @@ func (h *History) FollowEvents(ctx context.Context, q Query, each func(Event) er
 type Follower struct {
 	dir  string
 	warn func(text string)
-	// Changes tells when there may be more events.
+	// Changes reports when there may be more events.
 	Changes *registry.Changes
 	// reg is nil as long as there is no registry.
 	reg *registry.Registry
@@ -182,7 +182,7 @@ func (f *Follower) read(each func(Event) error) func(Event) error {
 	}
 }
 
-// Begin skips the events that are there. Next goes on behind them.
+// Begin skips the events that are there. Next continues behind them.
 func (f *Follower) Begin(ctx context.Context) error {
 	none := 0
 	return f.first(ctx, Query{Last: &none}, nil)

@@ -18,7 +18,7 @@ type Report struct {
 	Status swarm.Status
 	// DropsWorkspace says that the caller takes care of the workspace.
 	DropsWorkspace bool
-	// Killed says that the caller has killed the worker, Respawns that an agent goes on
+	// Killed says that the caller has killed the worker, Respawns that an agent continues
 	// with another worker.
 	Killed, Respawns bool
 	// Recorded is called in the change that records the end, in place of the default

@@ -25,8 +25,8 @@ func (h *History) expiry(ctx context.Context, reg *registry.Registry, r *registr
 	return end.Time.Add(keep)
 }
 
-// Expire removes the workers whose retention time is over. next is the time at which the
-// next one's is over; zero if there is none.
+// Expire removes the workers whose retention time has run out. next is the time at which the
+// next one's has ended; zero if there is none.
 func (h *History) Expire(ctx context.Context, reg *registry.Registry, now time.Time) (gone []registry.Record, next time.Time, err error) {
 	recs, next, err := reg.Expired(ctx, now)
 	if err != nil {

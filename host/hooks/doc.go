@@ -73,7 +73,7 @@ func (h *Hook) wants(e history.Event) []string {
 	return slices.DeleteFunc(Words(e), func(word string) bool { return !slices.Contains(h.On, word) })
 }
 
-// EventID returns what identifies an event for ever.
+// EventID returns what identifies an event permanently.
 func EventID(e history.Event) string { return fmt.Sprintf("%d-%s", e.Seq, e.ID) }
 
 // Delivery is one run of a hook for one event.

@@ -29,7 +29,7 @@ type Launcher struct {
 }
 
 // Launch runs a command, with the variables vars in addition, and returns how it ended. If
-// ctx ends before, the command goes on for at most its timeout, and the error is that of ctx.
+// ctx ends before, the command continues for at most its timeout, and the error is that of ctx.
 func (l Launcher) Launch(ctx context.Context, vars []string, c Call) (Result, error) {
 	call, err := json.Marshal(c)
 	if err != nil {

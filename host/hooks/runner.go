@@ -70,7 +70,7 @@ func New(o Options) *Runner {
 // LogPath returns the path of the log of a hook.
 func LogPath(dir, name string) string { return filepath.Join(dir, logDir, name+".log") }
 
-// Wake tells the runner that there may be new events. It may be called at any time.
+// Wake notifies the runner that there may be new events. It may be called at any time.
 func (r *Runner) Wake() {
 	for _, c := range r.wake {
 		select {
@@ -92,7 +92,7 @@ func (r *Runner) Prepare(ctx context.Context) error {
 	return errors.Join(r.sign(), r.begin(ctx))
 }
 
-// Close gives back what Prepare took. It must not be called beside Run.
+// Close gives back what Prepare took. It must not be called concurrently with Run.
 func (r *Runner) Close() error {
 	err := r.ledger.close()
 	if r.unlock != nil {

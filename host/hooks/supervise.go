@@ -59,7 +59,7 @@ type Result struct {
 // Supervise reads a [Call] from in, runs it, and writes the [Result] to out. It is called by
 // a process of its own that leads a session, and in whose environment the command is run.
 //
-// The command is over when its main process ends, when its time is over, or when ctx ends.
+// The command has ended when its main process has ended, its time has run out, or ctx has ended.
 // Everything that is left in the session is then killed. A process that has left the session
 // lives on: a worker that the command has spawned, for example.
 func Supervise(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -153,7 +153,7 @@ func (c *Call) execute(ctx context.Context, log io.Writer) (failure string) {
 }
 
 // await waits until the command has ended, which says what went wrong, and ends it when its
-// time is over.
+// time ends.
 func (c *Call) await(ctx context.Context, ended <-chan string) (failure string) {
 	select {
 	case failure = <-ended:

@@ -95,7 +95,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// The caller does not wait for a command beyond its own end; the command goes on.
+// The caller does not wait for a command beyond its own end; the command continues.
 func TestInterruptedCaller(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -144,7 +144,7 @@ func (c *Claim) clean() {
 	if !validSession(c.Session) {
 		c.Session = ""
 	}
-	// A time in the future was not observed, and would hold for ever.
+	// A time in the future was not observed, and would hold permanently.
 	if now := time.Now(); c.At.After(now) || c.Since.After(c.At) {
 		c.At, c.Since = now, now
 	}

@@ -161,7 +161,7 @@ func TestUnsafeFileIsNamed(t *testing.T) {
 	}
 }
 
-// A long command is kept as a whole, and one that is too long is known to be cut: nobody should
+// A long command is kept as a whole, and one that is too long is known to be cut: no one should
 // approve what they can't see.
 func TestLongCommand(t *testing.T) {
 	t.Parallel()

@@ -18,9 +18,9 @@ type BoundsOutcome struct {
 	Err error
 }
 
-// Pause stops all processes of the selected workers, or lets them go on, all at the same
+// Pause stops all processes of the selected workers, or lets them continue, all at the same
 // time. With All or Tag it passes over workers that do not run and those whose backend
-// can't pause. Whoever may kill a team's worker may pause it.
+// can't pause. A caller that may kill a team's worker may pause it.
 func (s *Sender) Pause(ctx context.Context, sel worker.Selection, paused bool) ([]BoundsOutcome, error) {
 	verb := "cannot pause"
 	if !paused {
@@ -35,7 +35,7 @@ func (s *Sender) Pause(ctx context.Context, sel worker.Selection, paused bool) (
 
 // SetLimits changes the limits of the selected workers, all at the same time: change works
 // on those of each. A worker is respawned with the new ones, too. With All or Tag it passes
-// over workers that do not run and those whose backend can't. Whoever may kill a team's
+// over workers that do not run and those whose backend can't. A caller that may kill a team's
 // worker may limit it.
 func (s *Sender) SetLimits(ctx context.Context, sel worker.Selection, change func(*swarm.Limits)) ([]BoundsOutcome, error) {
 	return s.bound(ctx, sel, "cannot limit", func(ctx context.Context, rec registry.Record) (registry.Record, error) {

@@ -93,9 +93,9 @@ type SignalRequest struct {
 	Mode *swarm.KillMode
 }
 
-// Signal sends a running worker a signal that is not meant to end it, and returns
-// at once. If it ends the worker nevertheless, that is an exit of its own. Whoever may
-// kill a team's worker may signal it.
+// Signal sends a running worker a signal that is not meant to end it, and returns at once. If
+// it ends the worker nevertheless, that is an exit of its own. A caller that may kill a
+// team's worker may signal it.
 func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (worker.Worker, error) {
 	signal, err := swarm.ParseSignal(req.Signal)
 	if err != nil {

@@ -30,7 +30,7 @@ var errPassedOver = errors.New("takes no input")
 
 // Send gives an input to the selected workers, all at the same time, whatever they
 // show; see [Sender.Deliver] for texts to agents. An unknown
-// name is a [store.ErrNotFound], and nobody was sent anything then. With All or Tag it
+// name is a [store.ErrNotFound], and nothing was sent then. With All or Tag it
 // passes over workers that do not run and those that take no input. Whatever
 // happens to one worker afterwards is in its outcome; outcomes are in the order of
 // the selection.

@@ -29,9 +29,9 @@ type CleanRequest struct {
 	// saved before.
 	ForceDirty bool
 	// Forget cleans workers of which nothing is known, too: their backend can't be asked, maybe
-	// never again. Whatever runs elsewhere goes on; workspaces stay.
+	// never again. Whatever runs elsewhere continues; workspaces stay.
 	Forget bool
-	// Done is called with each outcome in the order of the selection; nil: nobody.
+	// Done is called with each outcome in the order of the selection; may be nil.
 	Done func(Outcome)
 }
 
@@ -183,7 +183,7 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 		}
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // somebody else has just cleaned it
+		return nil // another process has just cleaned it
 	}
 	if err != nil {
 		return err
@@ -244,7 +244,7 @@ func (k *Killer) recordCleaned(ctx context.Context, rec registry.Record, w worke
 			Restarts: w.Restarts, Completion: w.Completion,
 		}
 		n := k.opts.History.Report(ctx, rec, end)
-		n.DropsWorkspace = true // what becomes of it is told with the cleaning
+		n.DropsWorkspace = true // what becomes of it is reported with the cleaning
 		_, err = k.opts.History.Write(ctx, reg, []history.Report{n})
 	}
 	return reg, now, err
@@ -298,7 +298,7 @@ func isGone(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// strayed names a worktree that somebody else has moved or deleted.
+// strayed names a worktree that another process has moved or deleted.
 func strayed(rec *registry.Record, res swarm.RemoveResult) []string {
 	if !res.Astray {
 		return nil

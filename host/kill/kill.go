@@ -34,10 +34,10 @@ type Request struct {
 	// Progress, if not nil, is called with each event as it happens.
 	Progress func(Event)
 	// Done is called with each outcome in the order of the selection, each as
-	// soon as it and all before it are known; nil: nobody.
+	// soon as it and all before it are known; may be nil.
 	Done func(Outcome)
 	// Warn is called with what is said of no worker in particular, after the last
-	// Done; nil: nobody.
+	// Done; may be nil.
 	Warn func(worker.Warning)
 	// Answer is called once with all outcomes, last of all, when everything is recorded.
 	// The worker in which the caller runs is ended only after Answer has returned: the
@@ -60,10 +60,10 @@ type Request struct {
 type Event struct {
 	// Worker is the worker's name.
 	Worker string
-	// Done is false when the kill of this worker begins, true when it is over,
+	// Done is false when the kill of this worker begins, true when it ends,
 	// one way or the other.
 	Done bool
-	// Grace is how long it may take to end by itself, and Deadline when that is over.
+	// Grace is how long it may take to end by itself, and Deadline when that ends.
 	Grace    time.Duration
 	Deadline time.Time
 }
@@ -116,7 +116,7 @@ func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([
 		return nil, err
 	}
 	c := k.begin(req, recs)
-	// Nobody else answers for workers whose records can't be read.
+	// No one else answers for workers whose records can't be read.
 	for _, w := range warnings {
 		c.warn(worker.Warning{Text: w})
 	}
@@ -149,7 +149,7 @@ const (
 	// RecordLimit is how long the recording of what happened may take, also
 	// after the caller gave up.
 	RecordLimit = 15 * time.Second
-	// requestLimit is how long a kill waits until the history tells of it. A
+	// requestLimit is how long a kill waits until the history reports it. A
 	// registry that is locked must not stand between a user and a kill.
 	requestLimit = 2 * time.Second
 )
@@ -168,10 +168,10 @@ type killing struct {
 	// self is the place of the worker that the caller runs in, or -1.
 	self    int
 	results chan killed
-	// requested is closed when the history tells that the kills were asked for:
+	// requested is closed when the history reports that the kills were asked for:
 	// only then is anything signalled.
 	requested chan struct{}
-	// asked holds the ids of the workers of which the history tells that.
+	// asked holds the ids of the workers of which the history reports that.
 	asked sync.Map
 	// byShim holds the ids of the workers whose shims were asked to end them without their
 	// backend, which has nothing to sweep up after them.
@@ -196,8 +196,7 @@ type killed struct {
 type Ended struct{ k *killing }
 
 // EndForRespawn ends a worker by its policy and records its end, as that of a worker
-// that is started again right after it. warn is told what the user should know; nil:
-// nobody.
+// that is started again right after it. warn gets warnings for the user; may be nil.
 func (k *Killer) EndForRespawn(ctx context.Context, rec registry.Record, warn func(worker.Warning)) *Ended {
 	c := k.begin(Request{respawn: true, Warn: warn}, []registry.Record{rec})
 	c.run(ctx)
@@ -207,7 +206,7 @@ func (k *Killer) EndForRespawn(ctx context.Context, rec registry.Record, warn fu
 // Err is nil if nothing of the worker is left.
 func (e *Ended) Err() error { return e.k.outcomes[0].Err }
 
-// Sweep lets its backend drop what the worker shared and nobody uses any more.
+// Sweep lets its backend drop what the worker shared and no one uses any more.
 func (e *Ended) Sweep(ctx context.Context) { e.k.sweep(ctx) }
 
 func (k *Killer) begin(req Request, recs []registry.Record) *killing {
@@ -368,7 +367,7 @@ func killBatch(ctx context.Context, p *backend.Peer, items []plugin.KillItem, an
 	return err
 }
 
-// killStarting waits until the spawn of a worker is over, or settles it, and
+// killStarting waits until the spawn of a worker ends, or settles it, and
 // then kills what came of it.
 func (k *killing) killStarting(ctx context.Context, at int) {
 	rec, err := k.opts.Settler.Settled(ctx, k.recs[at])

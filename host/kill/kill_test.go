@@ -376,6 +376,6 @@ func closeRegistryForWrites(t *testing.T, r *hosttest.Rig) error {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return err
 	}
-	// Last: else what looks at the registry beside the kill would open it again in between.
+	// Last: else what looks at the registry during the kill would open it again in between.
 	return r.Close()
 }

@@ -155,10 +155,10 @@ func (k *Killer) see(id string) sight {
 	}
 }
 
-// request tells in the history that the kills of those that run were asked for. A
-// worker that has ended gets no request: its own end is the next that the history
-// tells. Those that are starting have their turn when the history tells that they
-// did, those whose run directory does not say in requestUnseen.
+// request tells in the history that the kills of those that run were asked for. A worker that
+// has ended gets no request: its own end is the next thing that the history has. Those that
+// are starting have their turn when the history reports that they did, those whose run
+// directory does not say in requestUnseen.
 func (k *killing) request(ctx context.Context, recs []registry.Record) {
 	var running []registry.Record
 	for _, r := range recs {
@@ -206,7 +206,7 @@ func (k *killing) requestUnseen(ctx context.Context, p *backend.Peer, recs []reg
 	}
 }
 
-// unasked reports whether the history does not tell yet that the kill of a worker was
+// unasked reports whether the history does not say yet that the kill of a worker was
 // asked for, and from now on takes it for told. A plugin may end in a kill, which is
 // then repeated.
 func (k *killing) unasked(id string) bool {

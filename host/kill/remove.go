@@ -101,7 +101,7 @@ func cannotRemove(name, reason string) worker.Warning {
 	return worker.Warning{Text: fmt.Sprintf("cannot remove worktree for '%s': %s", name, reason)}
 }
 
-// Rescued tells where the work from a workspace was saved.
+// Rescued reports where the work from a workspace was saved.
 func Rescued(name string, rescues []swarm.Rescue) []string {
 	var lines []string
 	for _, r := range rescues {

@@ -32,7 +32,7 @@ func (k *killing) finish(ctx context.Context) ([]Outcome, error) {
 	k.report()
 	k.answer()
 	if out.Err != nil {
-		return k.outcomes, nil //nolint:nilerr // it is told with its outcome
+		return k.outcomes, nil //nolint:nilerr // it is reported with its outcome
 	}
 	return k.outcomes, k.killSelf(ctx, rec, e, out)
 }
@@ -51,7 +51,7 @@ func (k *killing) removeOwn(ctx context.Context, rec registry.Record, out *Outco
 }
 
 // prepareSelf finds out all that could keep the caller's own worker from being
-// ended: nobody can be told of it after the answer.
+// ended: no one can be notified of it after the answer.
 func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catalog.Entry, err error) {
 	rec = k.recs[k.self]
 	if rec.State == registry.Starting {

@@ -124,9 +124,9 @@ func (k *Killer) stillRunning(ctx context.Context, reg *registry.Registry, p *ba
 	return running, nil
 }
 
-// runsByShim reports whether a worker runs, as its shim says. Its backend could also tell where the
-// worker is, and may wait for an engine for that, which is another one than that of the ended
-// workers.
+// runsByShim reports whether a worker runs, as its shim says. Its backend could also report
+// where the worker is, and may wait for an engine for that, which is another one than that of
+// the ended workers.
 func (k *Killer) runsByShim(machine *shim.Look, id string) bool {
 	if !k.hasShim(id) {
 		return false

@@ -129,7 +129,7 @@ func TestNothingLeaks(t *testing.T) {
 			}
 		}
 	}
-	cycle() // what stays for ever, such as the poller, is there after the first
+	cycle() // what stays without end, such as the poller, is there after the first
 	files, routines := descriptors(t), runtime.NumGoroutine()
 	for range 5 {
 		cycle()

@@ -85,8 +85,7 @@ func (s *Set) Start(entries ...catalog.Entry) {
 // Get returns the plugin, and starts it if it does not run. Callers of the same
 // plugin share one process, and plugins of different names start at the same time.
 // A plugin that died is started again, and so is one whose start failed; if that
-// happens again and again, callers get the last error until a growing back-off is
-// over.
+// happens again and again, callers get the last error until a growing back-off has ended.
 //
 // Errors: [TimeoutError], [CrashError], [PinError], [ChangedError], [ConfigError],
 // [catalog.NameError], [catalog.MissingError], [catalog.UnsafeError], [plugin.ContractError], [ErrClosed], that

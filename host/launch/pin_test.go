@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
-// verify only tells whether a plugin is what it has to be.
+// verify only reports whether a plugin is what it has to be.
 func verify(s *Set, e catalog.Entry) error {
 	p, err := s.verify(e)
 	if p != nil {

@@ -165,7 +165,7 @@ func (p *process) unstarted(err error) {
 	}
 }
 
-// deathEnv tells the plugin which descriptor the death pipe is: ExtraFiles begin
+// deathEnv says which descriptor the death pipe is: ExtraFiles begin
 // after the standard ones.
 const deathEnv = "SWARM_PLUGIN_DEATH_FD=3"
 

@@ -26,8 +26,8 @@ var errExchanged = errors.New("it was changed while it was started")
 // of the plugin's socket.
 const folder = "program"
 
-// copied makes cmd run a private copy, below dir. Files beside the original can be
-// found beside the copy, by links: a script may look for its modules there.
+// copied makes cmd run a private copy, below dir. Files next to the original can be
+// found next to the copy, by links: a script may look for its modules there.
 func (p *program) copied(cmd *exec.Cmd, dir string) error {
 	dir = filepath.Join(dir, folder)
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -14,7 +14,7 @@ import (
 // called once it was started, whether that succeeded or not.
 func (p *program) use(cmd *exec.Cmd, files []*os.File, dir string) (done func() error, err error) {
 	if !p.binary() {
-		// An interpreter opens the file by its path, and may look beside it.
+		// An interpreter opens the file by its path, and may look next to it.
 		return func() error { return nil }, p.copied(cmd, dir)
 	}
 	// The new process has all descriptors of this one until its program begins, at

@@ -102,7 +102,7 @@ func TestOverwrittenProgramDoesNotServe(t *testing.T) {
 }
 
 // A pinned plugin is a process like any other: it has its name, finds what lies
-// beside it, gets no descriptor that is not its own, and leaves nothing.
+// next to it, gets no descriptor that is not its own, and leaves nothing.
 func TestPinnedPlugin(t *testing.T) {
 	t.Parallel()
 	for kind, content := range binaryAndScript(t) {

@@ -85,7 +85,7 @@ func (s *Set) slot(e catalog.Entry, old *plugin.Client) (*slot, error) {
 	return sl, nil
 }
 
-// over returns why the slot is of no use any more and since when; nil if it is of
+// over returns why the slot is useless any more and since when; nil if it is of
 // use, or not started yet. Set.mu is held.
 func (sl *slot) over() (at time.Time, why error) {
 	select {

@@ -99,7 +99,7 @@ func TestRestartDoesNotBackOff(t *testing.T) {
 	})
 }
 
-// A failed start is remembered for a while and not for ever.
+// A failed start is remembered for a while and not permanently.
 func TestFailedStartIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s, clock := newSetWithClock(t)
@@ -144,7 +144,7 @@ func TestSlowFailedStart(t *testing.T) {
 	}
 }
 
-// A plugin that closed its socket and lives on is of no use either.
+// A plugin that closed its socket and lives on is useless either.
 func TestGetReplacesADeafPlugin(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)

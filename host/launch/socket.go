@@ -165,7 +165,7 @@ func private(path string) (empty bool, err error) {
 }
 
 // hold locks the directory of one plugin for the life of this process, which
-// tells others that it is in use.
+// shows others that it is in use.
 func hold(dir string) (*os.File, error) {
 	return safefile.LockDir(dir, safefile.Exclusive|safefile.NoWait)
 }

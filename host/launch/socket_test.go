@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/shared/machinetest"
 )
 
-// shortDir is a directory whose path leaves room for a socket.
+// shortDir is a directory whose path leaves space for a socket.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s") //nolint:usetesting // that of t is too long for sockets
@@ -25,7 +25,7 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// TestSocketDirSquatted: somebody else has the name that all hosts use, and the
+// TestSocketDirSquatted: another process has the name that all hosts use, and the
 // state directory is too deep. Each host has a directory of its own then.
 func TestSocketDirSquatted(t *testing.T) {
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestSocketDirSquattedSweep(t *testing.T) {
 	}
 }
 
-// TestSocketDirInUntrustedParent: whoever can rename the directory can put another
+// TestSocketDirInUntrustedParent: a user who can rename the directory can put another
 // one in its place.
 func TestSocketDirInUntrustedParent(t *testing.T) {
 	t.Parallel()

@@ -127,7 +127,7 @@ func TestSweepWithoutBackend(t *testing.T) {
 	if a := r.Agent(t, "a"); a.Status != team.Active {
 		t.Errorf("it is %s, warnings %q", a.Status, warnings)
 	}
-	// Without agents nobody is asked.
+	// Without agents no plugin is asked.
 	none := hosttest.New(t)
 	if warnings, err := none.Sweeper().Sweep(t.Context(), ""); err != nil || len(warnings) > 0 || len(none.Leftovers(t)) > 0 {
 		t.Errorf("without a registry: %q, %v", warnings, err)

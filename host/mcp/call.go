@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// foreground is the only tool that changes things and still ends with its call: nobody
+// foreground is the only tool that changes things and still ends with its call: no one
 // would see the output of the command.
 const foreground = "Bash"
 

@@ -13,7 +13,7 @@ import (
 )
 
 // A call that waits for messages and is cancelled leaves those that come later unread:
-// nobody has seen them.
+// no one has seen them.
 func TestCancelledWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

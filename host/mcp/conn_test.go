@@ -100,7 +100,7 @@ func TestConnDropsAnswers(t *testing.T) {
 	}
 }
 
-// TestConnGreets: nothing is told before the first answer.
+// TestConnGreets: the server sends nothing before the first answer.
 func TestConnGreets(t *testing.T) {
 	t.Parallel()
 	c, client, out := testConn(t)
@@ -124,8 +124,8 @@ func TestConnGreets(t *testing.T) {
 	}
 }
 
-// TestConnEnds: the end of the input waits for the answers, but not for ever, and not
-// for those that nobody wants.
+// TestConnEnds: the end of the input waits for the answers, but not permanently, and not
+// for those that no one wants.
 func TestConnEnds(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

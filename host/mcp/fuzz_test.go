@@ -47,7 +47,7 @@ var methods = []string{
 }
 
 // FuzzMethods: whatever a client writes into a string of a request, the server
-// answers that request in JSON, and goes on.
+// answers that request in JSON, and continues.
 func FuzzMethods(f *testing.F) {
 	texts := []string{
 		"", "swarm://workers/w", "swarm://workers/\x1b", "\a", "\x7f", "\x00", "\U000E0001", "\u202e", "\u2028", "\xff", "\ufffe",

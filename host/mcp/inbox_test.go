@@ -10,12 +10,12 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// An agent has its inbox under a name of its own, and is told of each message after its
+// An agent has its inbox under a name of its own, and is notified of each message after its
 // subscription was answered.
 func TestOwnInbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.version = "2025-11-25" // in the newest one nobody waits for the answer to a subscription
+	w.version = "2025-11-25" // in the newest one no one waits for the answer to a subscription
 	updated := make(chan string, 10)
 	c, end := w.start(t, aliceToken, nil, &sdk.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { updated <- r.Params.URI },

@@ -101,7 +101,7 @@ func (a *acks) amend(r *jsonrpc.Request) (sent func()) {
 	return one.sent
 }
 
-// listen serves subscriptions to tasks, beside those that the SDK serves.
+// listen serves subscriptions to tasks, next to those that the SDK serves.
 func (s *server) listen(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		params, ok := r.GetParams().(*sdk.SubscriptionsListenParams)

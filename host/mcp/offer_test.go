@@ -68,7 +68,7 @@ func TestDefaultTools(t *testing.T) {
 }
 
 // The tools that are offered to a leader cost no more. Every other tool, and each omitted
-// field, is there if somebody asks for the set.
+// field, is there if someone asks for the set.
 func TestDefaultToolsOfLeaders(t *testing.T) {
 	t.Parallel()
 	for name, caller := range map[string]agent.Standing{

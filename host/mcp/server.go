@@ -73,10 +73,10 @@ type server struct {
 	caller        agent.Standing
 	callerUnknown error
 	tools         tools
-	// behind holds the work beside the connection: calls, also after they were cancelled,
+	// behind holds the work besides the connection: calls, also after they were cancelled,
 	// and goroutines that wait for changes to report.
 	behind group
-	// changes are the calls among them that go on to their end in any case.
+	// changes are the calls among them that continue to their end in any case.
 	changes group
 	subs    subscriptions
 	list    list
@@ -137,11 +137,11 @@ func Serve(ctx context.Context, o Options) error {
 	defer cancel()
 	changing, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
 	defer cancel()
-	// It runs beside the rest: a running call may be a kill that waits for one of them.
+	// It runs concurrently with the rest: a running call may be a kill that waits for one of them.
 	var ending sync.WaitGroup
 	ending.Go(func() { s.endShells(context.WithoutCancel(ctx)) })
 	// The manner of the client's end does not matter, but a client that reads nothing may
-	// block an answer for ever.
+	// block an answer permanently.
 	s.await(leaving, func() { _ = session.Wait() })
 	s.await(leaving, s.behind.wait)
 	s.await(changing, s.changes.wait)

@@ -23,7 +23,7 @@ import (
 // plugin.
 type world struct {
 	dir string
-	// called is told of each call of a tool when it begins; nil: nobody is.
+	// called, which may be nil, gets each call of a tool when it begins.
 	called func(tool string)
 	// version is that of the protocol which clients speak; empty: the newest.
 	version string
@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// openAs returns how whoever has a token opens a host; empty: a person.
+// openAs returns how the owner of a token opens a host; empty: a person.
 func (w *world) openAs(token string) func(context.Context) (*host.Host, error) {
 	env := []string{"PATH=" + filepath.Join(w.dir, "none"), "SWARM_SHIM=test"}
 	if token != "" {
@@ -67,7 +67,7 @@ func (w *world) openAs(token string) func(context.Context) (*host.Host, error) {
 	}
 }
 
-// serve starts a server for whoever has a token, and a client of it.
+// serve starts a server for the owner of a token, and a client of it.
 func (w *world) serve(t *testing.T, token string, sets []tool.Set) *sdk.ClientSession {
 	t.Helper()
 	c, end := w.start(t, token, sets, nil)

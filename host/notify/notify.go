@@ -1,4 +1,4 @@
-// Package notify words what a person is told, on the desktop and on the terminal, about
+// Package notify writes the notices for a person, on the desktop and on the terminal, about
 // workers that need them.
 package notify
 
@@ -21,7 +21,7 @@ import (
 type Notice struct{ Title, Body string }
 
 const (
-	// most is how many events are told one by one.
+	// most is how many events are shown one by one.
 	most = 3
 	// longest is how many bytes of a text are shown.
 	longest = 200
@@ -84,7 +84,7 @@ func clean(s string) string { return safetext.Cut(safetext.Line(s), longest) }
 
 // Terminal returns the bytes that show a notice on a terminal: its own notification (OSC 9),
 // which terminals that know none ignore, and the bell. inTmux says that a tmux is in
-// between, which passes the bell, and the notification if it is told to.
+// between, which passes the bell, and the notification if that is wanted.
 func (n Notice) Terminal(inTmux bool) string {
 	text := "swarm: " + n.Title
 	if n.Body != "" {

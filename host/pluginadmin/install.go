@@ -18,7 +18,7 @@ type InstallRequest struct {
 	// Path is an executable or an archive, see [install.Request].
 	Path string
 	// SHA256 is the required hash of the file, in hex; if it is empty, that of a list
-	// beside it, if there is one.
+	// next to it, if there is one.
 	SHA256 string
 	// Force says to replace an installed plugin of that version.
 	Force bool

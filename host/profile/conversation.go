@@ -24,8 +24,8 @@ const (
 var uuid = lazyregexp.New(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // Keeps reports whether the agent keeps the conversation of a session, which it can resume
-// then. getenv returns the variables of its environment. known is false if that can't be told
-// from its files.
+// then. getenv returns the variables of its environment. known is false if that can't be
+// distinguished from its files.
 func (p *Profile) Keeps(session string, getenv func(name string) string) (keeps, known bool) {
 	if !uuid().MatchString(session) {
 		return false, false

@@ -46,7 +46,7 @@ func TestKeeps(t *testing.T) {
 			{kept, home, true, true},
 			{lost, home, false, true},
 			{kept, t.TempDir(), false, true},
-			{kept, "", false, false},       // it can't be told where it would be
+			{kept, "", false, false},       // it is not known where it would be
 			{"a-name", home, false, false}, // the name of a conversation
 			{"*", home, false, false},
 		} {

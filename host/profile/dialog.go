@@ -46,7 +46,7 @@ type dialogShape struct {
 	// highest one counts.
 	inside, head *regexp.Regexp
 	// box matches the upper edge of a dialog that is drawn over the conversation, parts of
-	// which are beside it.
+	// which are next to it.
 	box *regexp.Regexp
 	// volatile match lines that change while the dialog stays, such as tips.
 	volatile []*regexp.Regexp
@@ -135,7 +135,7 @@ func (r *rule) read(lines []string, f frame, shape *dialogShape) (string, Dialog
 	d.Digest = r.digest(lines, f, first, end, shape)
 	above := slices.Concat(lines[f.top:first], lines[end:f.menu])
 	if r.choice == nil {
-		above = append(above, lines[f.menu:f.end]...) // the question may be beside the choices
+		above = append(above, lines[f.menu:f.end]...) // the question may be next to the choices
 	}
 	var parts []string
 	for _, p := range r.question {
@@ -231,7 +231,7 @@ func (r *rule) digest(lines []string, f frame, first, end int, shape *dialogShap
 	for _, line := range lines {
 		width = max(width, utf8.RuneCountInString(line))
 	}
-	wrapped := false // the line before was a tip, which goes on in the next line
+	wrapped := false // the line before was a tip, which continues in the next line
 	for i := f.top; i < f.end; i++ {
 		line := lines[i]
 		command := i >= first && i < end

@@ -179,7 +179,7 @@ func TestDigest(t *testing.T) {
 			within := !tip && i >= top && slices.ContainsFunc(want.Lines, func(shown string) bool {
 				return strings.TrimSpace(shown) != "" && strings.Contains(Squeeze(line), Squeeze(shown))
 			})
-			if inside, boxed := unboxedScreen(lines, p.dialog.box); boxed { // else the change is beside the box
+			if inside, boxed := unboxedScreen(lines, p.dialog.box); boxed { // else the change is next to the box
 				now, _ := unboxedScreen(changed, p.dialog.box)
 				within = within && !slices.Equal(inside, now)
 			}
@@ -196,7 +196,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestBox: a dialog in a box is read without what is beside it, unless there are several boxes:
+// TestBox: a dialog in a box is read without what is next to it, unless there are several boxes:
 // then nothing of the screen is left out.
 func TestBox(t *testing.T) {
 	crush := profiles(t).Named("crush")

@@ -21,7 +21,7 @@ type input struct {
 	// end.
 	footer *regexp.Regexp
 	// open is how many lines of a draft may be at the bottom of the screen without an end
-	// below them, since a long draft leaves no room for it.
+	// below them, since a long draft leaves no space for it.
 	open int
 	// below is how many lines that are not empty may follow that.
 	below int

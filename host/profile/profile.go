@@ -45,7 +45,7 @@ type ChoiceKind string
 const (
 	// KindOption is one of the answers; with a box, picking it checks or clears that.
 	KindOption ChoiceKind = ""
-	// KindSubmit sends what is checked, or goes on to the next question.
+	// KindSubmit sends what is checked, or continues to the next question.
 	KindSubmit ChoiceKind = "submit"
 	// KindText is a field for a text of one's own.
 	KindText ChoiceKind = "text"
@@ -57,7 +57,7 @@ type Choice struct {
 	// as "Right Enter". If it is empty, the selection has to be moved to the choice and
 	// confirmed with Enter.
 	Key string `json:"key"`
-	// Label is the text beside it.
+	// Label is the text next to it.
 	Label string `json:"label"`
 	// Selected reports whether Enter takes it, as far as text shows that.
 	Selected bool `json:"selected"`

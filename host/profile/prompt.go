@@ -80,7 +80,7 @@ const (
 	// evident is how many letters of the end of a prompt identify its echo; a shorter prompt
 	// is a line of its own.
 	evident = 24
-	// aside is how far a line is indented that a client shows beside the conversation, such as
+	// aside is how far a line is indented that a client shows next to the conversation, such as
 	// a notice at the right edge.
 	aside = 20
 )

@@ -142,9 +142,10 @@ func parseRecordings(texts map[string]string) (all []*Recording, err error) {
 	return all, errors.Join(problems...)
 }
 
-// Recordings returns the recorded screens that test the profiles of the set, sorted by client: those
-// of the installed bundle, of clients of which it has none the built-in ones, and the user's own,
-// which are in the directory "screens" beside their profiles. The error names those that are damaged.
+// Recordings returns the recorded screens that test the profiles of the set, sorted by
+// client: those of the installed bundle, of clients of which it has none the built-in ones,
+// and the user's own, which are in the directory "screens" next to their profiles. The error
+// names those that are damaged.
 func (s *Set) Recordings() ([]*Recording, error) {
 	var unread []error
 	texts := map[string]string{}

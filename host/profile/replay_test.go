@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// screenOf reads a recorded screen: a line that tells of the program, then what its
+// screenOf reads a recorded screen: a line that names the program, then what its
 // terminal showed, newer ones with the styles as SGR sequences.
 func screenOf(t *testing.T, path string) Screen {
 	t.Helper()
@@ -97,7 +97,7 @@ func TestReplayLimitMenu(t *testing.T) {
 }
 
 // TestReplayLongDrafts: a draft is read as a whole, also one with empty lines, and one that
-// leaves no room for what is else below the prompt.
+// leaves no space for what is else below the prompt.
 func TestReplayLongDrafts(t *testing.T) {
 	s, err := Load("")
 	if err != nil {

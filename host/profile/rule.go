@@ -239,7 +239,7 @@ func lastIndex(lines []string, p *regexp.Regexp) int {
 // questionLine ends as a question does, also in a frame.
 var questionLine = lazyregexp.New(`\?[\s│┃|]*$`)
 
-// borders are the characters of frames, and the blanks beside them.
+// borders are the characters of frames, and the blanks next to them.
 const borders = " \t│┃┆┊║▌▐█|╭╮╰╯┌┐└┘├┤╹╻╷╵▀▄─━═"
 
 // bare returns a line without the frame around it.

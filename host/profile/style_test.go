@@ -233,7 +233,7 @@ func TestBoxes(t *testing.T) {
 }
 
 // TestDescriptions: a description in the column of the labels does not count as a choice, neither by its
-// style nor, without styles, if the screen has room for empty lines.
+// style nor, without styles, if the screen has space for empty lines.
 func TestDescriptions(t *testing.T) {
 	t.Parallel()
 	qwen := profiles(t).Named("qwen")

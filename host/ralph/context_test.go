@@ -53,7 +53,7 @@ func TestDialogEndsLoop(t *testing.T) {
 	}
 }
 
-// TestDialogAnswered: once a person has answered, the loop goes on.
+// TestDialogAnswered: once a person has answered, the loop continues.
 func TestDialogAnswered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -74,7 +74,7 @@ func TestDialogAnswered(t *testing.T) {
 }
 
 // TestContext: an agent that compacts its context, or uses too much of it, is ended,
-// after it was asked once to come to its end; the loop goes on.
+// after it was asked once to come to its end; the loop continues.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	const nudge = "You're at 50% context. Commit WIP and /exit NOW."

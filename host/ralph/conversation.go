@@ -16,7 +16,7 @@ type conversation struct {
 	taken func() bool
 }
 
-// Resumes returns nil if a loop can go on with the conversation of its agent, else why
+// Resumes returns nil if a loop can continue with the conversation of its agent, else why
 // not.
 func Resumes(profiles *profile.Set, st *State) error {
 	p := profileFor(profiles, st.Profile, st.Command)

@@ -38,7 +38,7 @@ const (
 	compacted
 	// overContext: it uses more of its context than it may.
 	overContext
-	// idle: its turn is over, it is at its prompt again.
+	// idle: its turn has ended, it is at its prompt again.
 	idle
 )
 
@@ -61,7 +61,7 @@ type outcome struct {
 	// unseen says that an agent with a profile came back to its prompt, and that nothing shows
 	// that it worked on it or answered.
 	unseen bool
-	// background is the work of the agent that was ended although its turn was over; empty:
+	// background is the work of the agent that was ended although its turn had ended; empty:
 	// none that is known.
 	background string
 	// answer is what the agent answered. still says that the iteration left no commit and

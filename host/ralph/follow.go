@@ -17,12 +17,12 @@ import (
 )
 
 // Follow calls each for the last n lines of a loop's log, all for n < 0, and then
-// for each new one until the loop has come to its end, gone is closed, or ctx is over.
+// for each new one until the loop has come to its end, gone is closed, or ctx has ended.
 //
 // slow, if not nil, is called if the kernel gives no notice of changes, with what to do about it.
 //
 // The caller closes gone when the loop's worker has ended: a loop that was killed before
-// it could write that is running for ever, as its state says. A nil gone is never closed.
+// it could write that is running without end, as its state says. A nil gone is never closed.
 func (s Store) Follow(ctx context.Context, name string, n int, gone <-chan struct{}, slow func(text string), each func(string) error) error {
 	w, err := s.watch(name)
 	if err != nil {

@@ -36,7 +36,7 @@ type iteration struct {
 	// being given.
 	pasted chan error
 	// mainGone says that the agent's main process has ended, gone that nothing of the
-	// agent is left, drained that its output is complete too: then it is over.
+	// agent is left, drained that its output is complete too: then it has ended.
 	mainGone, gone, drained bool
 	// told are the processes that were asked to end, by pid and start time, and forced says
 	// that the remaining ones were killed.
@@ -50,7 +50,7 @@ type iteration struct {
 	// something.
 	turn turn
 	stop stop
-	// argued says that the agent got the prompt as an argument, and resumed that it goes on
+	// argued says that the agent got the prompt as an argument, and resumed that it continues
 	// with a conversation.
 	argued, resumed bool
 	// presses is how often Enter was pressed again.
@@ -64,14 +64,14 @@ type iteration struct {
 	// context watches how much of its context the agent uses.
 	context contextWatch
 	// touched is when it was noted last that there was output, and glanced when the
-	// screen was looked at last although output went on. seen says that the done pattern
+	// screen was looked at last although output continued. seen says that the done pattern
 	// was on it.
 	touched, glanced time.Time
 	seen             bool
 
-	// inactivity fires when there was no output for too long, quiet when there was
-	// none for a moment, limit when the prompt has to be given although output goes
-	// on, deadline when the end takes too long.
+	// inactivity fires when there was no output for too long, quiet when there was none for a
+	// moment, limit when the prompt has to be given although output continues, deadline when
+	// the end takes too long.
 	inactivity, quiet, limit, deadline *time.Timer
 }
 

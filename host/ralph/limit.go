@@ -192,7 +192,7 @@ type notices interface {
 	failed(err error) error
 }
 
-// awaitLimit waits until the state has no usage limit any more, or one that is over.
+// awaitLimit waits until the state has no usage limit any more, or one that has ended.
 func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 	for {
 		st, err := l.Store.Load(l.Name)

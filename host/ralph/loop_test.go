@@ -219,7 +219,7 @@ func TestPromptIsGone(t *testing.T) {
 	r.expect("[START] iteration 1/50", "[END] iteration 1 exit=0 duration", "[ERROR] prompt file not found: "+r.path("PROMPT.md"))
 }
 
-// A loop that is told to end ends with its agent, and goes on with the iteration
+// A loop that gets a signal ends with its agent, and continues with the iteration
 // that was killed.
 func TestKilled(t *testing.T) {
 	t.Parallel()
@@ -293,7 +293,7 @@ func TestPauseAndKill(t *testing.T) {
 	r.expect("[PAUSE] loop paused", "[STOP] loop stopped reason=SIGTERM", "[PAUSE] loop paused", "[STOP] loop stopped reason=SIGTERM")
 }
 
-// The iteration that is under way when a loop is paused is told when it is killed,
+// The iteration that is under way when a loop is paused is reported when it is killed,
 // but not a second time when the paused loop is.
 func TestPauseAndKillIteration(t *testing.T) {
 	t.Parallel()

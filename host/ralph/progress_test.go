@@ -126,7 +126,7 @@ func TestProgressIsCounted(t *testing.T) {
 	}
 }
 
-// TestNoProgress has a loop stop, and go on when a person says so.
+// TestNoProgress has a loop stop, and continue when a person says so.
 func TestNoProgress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

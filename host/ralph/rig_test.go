@@ -111,7 +111,7 @@ func (r *rig) start() *process {
 	r.check(p.cmd.Start())
 	go p.copy(out)
 	r.t.Cleanup(func() {
-		// Its tree, and then whoever left that.
+		// Its tree, and then the process that left that.
 		ps, _ := proc.Tree(p.cmd.Process.Pid, func(proc.Process) (bool, error) { return false, nil })
 		cancel()
 		_ = p.cmd.Wait()

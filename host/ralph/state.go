@@ -16,7 +16,7 @@ type Status string
 
 // The statuses of a loop.
 const (
-	// Running: it goes on with the next iteration.
+	// Running: it continues with the next iteration.
 	Running Status = "running"
 	// Paused: it waits after the iteration that is under way, if there is one.
 	Paused Status = "paused"
@@ -37,17 +37,17 @@ const (
 	ReasonFailures   Reason = "consecutive_failures"
 	ReasonPrompt     Reason = "prompt_file"
 	// ReasonDialog: the agent waits for a person, see [State.Dialog]. A loop that it
-	// paused goes on with the same iteration.
+	// paused continues with the same iteration.
 	ReasonDialog Reason = "dialog"
 	// ReasonSession: the agent's conversation is not known, which the next iteration was to
-	// go on with.
+	// continue with.
 	ReasonSession Reason = "no_session"
 	// ReasonProgress: a loop was paused because its last iterations made no progress.
 	ReasonProgress Reason = "no_progress"
 	// ReasonTime: the loop has used all of its time.
 	ReasonTime Reason = "max_time"
 	// ReasonCompaction and ReasonContext are why an iteration was ended early. The
-	// loop goes on.
+	// loop continues.
 	ReasonCompaction Reason = "compaction"
 	ReasonContext    Reason = "context_threshold"
 )
@@ -92,7 +92,7 @@ type State struct {
 	// ReadyPattern is a regular expression for output of an agent that is ready for the
 	// prompt; empty means the known patterns.
 	ReadyPattern string `json:"ready_pattern,omitempty"`
-	// Continue has each iteration go on with the agent's conversation of the one before,
+	// Continue has each iteration continue with the agent's conversation of the one before,
 	// ContinueOnce only the next one. Session is that conversation; empty: it is not known.
 	Continue     bool   `json:"continue,omitempty"`
 	ContinueOnce bool   `json:"continue_once,omitempty"`

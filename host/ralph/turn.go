@@ -17,8 +17,8 @@ const (
 	// screen is read, and lookBusy is when it is read although the agent keeps writing.
 	lookQuiet = 100 * time.Millisecond
 	lookBusy  = 500 * time.Millisecond
-	// turnIdle is how long an agent that has worked must be at its prompt until its turn is
-	// over: agents draw their prompt between two steps, too.
+	// turnIdle is how long an agent that has worked must be at its prompt until its turn
+	// ends: agents draw their prompt between two steps, too.
 	turnIdle = 2 * time.Second
 	// turnMissed is the same for an agent that was not seen working: its turn was shorter
 	// than the time between two reads, or has not begun. If it has not answered then, there
@@ -26,7 +26,7 @@ const (
 	// it has turnUnbegun to begin.
 	turnMissed  = 15 * time.Second
 	turnUnbegun = time.Minute
-	// turnTold is the same for one whose hooks said that its turn is over. turnDoubted is how
+	// turnTold is the same for one whose hooks said that its turn has ended. turnDoubted is how
 	// long it must be at its prompt until that counts against its hooks, which report that it
 	// works: no hook reports that a person interrupted it.
 	turnTold    = 500 * time.Millisecond
@@ -89,8 +89,8 @@ func (t *turn) drew(s profile.State, now time.Time) time.Time {
 	return t.drawnAt
 }
 
-// over returns how long the agent must be in the state of the last read until its turn is
-// over. said is the report of its hooks since it got the prompt.
+// over returns how long the agent must be in the state of the last read until its turn ends.
+// said is the report of its hooks since it got the prompt.
 func (t *turn) over(said profile.State) time.Duration {
 	switch {
 	case ended(said):
@@ -182,8 +182,7 @@ func (it *iteration) lookAgain(d time.Duration) {
 	}
 }
 
-// patience returns how long the agent must be in the state of the last read until its turn is
-// over.
+// patience returns how long the agent must be in the state of the last read until its turn ends.
 func (it *iteration) patience(said profile.State) time.Duration {
 	d := it.turn.over(said)
 	if d == turnMissed && it.argued && !it.replied() {
@@ -192,7 +191,7 @@ func (it *iteration) patience(said profile.State) time.Duration {
 	return d
 }
 
-// judge sets the outcome of a turn that is over.
+// judge sets the outcome of a turn that has ended.
 func (it *iteration) judge(r *reading) {
 	begun := it.turn.begun || it.replied()
 	switch {

@@ -60,7 +60,7 @@ func (w *watched) given() {
 // never is what ends returns for a turn that is not over within minutes.
 const never = -1
 
-// ends returns after how long the turn is over if nothing more happens, and its outcome.
+// ends returns after how long the turn has ended if nothing more happens, and its outcome.
 func (w *watched) ends() (time.Duration, outcome) {
 	begun := time.Now()
 	for time.Since(begun) < 5*time.Minute {

@@ -1,8 +1,8 @@
 // Package redact masks what identifies a person on a screen: names, addresses, tokens and the ids
 // of sessions. A masked text takes as many columns as before, so that frames and menus stay whole.
 //
-// It finds what it is told and what has a known form. A person has to read the result before it is
-// given to others.
+// It finds what the caller names and what has a known form. A person has to read the result
+// before it is given to others.
 package redact
 
 import (
@@ -34,7 +34,7 @@ var common = []string{"home", "users", "root", "user", "usr", "var", "tmp", "loc
 type form struct {
 	kind    string
 	pattern *regexp.Regexp
-	// wraps says that the text may go on in the next line.
+	// wraps says that the text may continue in the next line.
 	wraps bool
 	// text is the text of which a part is masked, too, at the edge of the screen.
 	text string
@@ -131,7 +131,7 @@ func (m *Masker) Lines(lines, styled []string) (masked, maskedStyled []string) {
 	return masked, maskedStyled
 }
 
-// mask hides what a form finds in a line and, if that goes on, in the lines below it.
+// mask hides what a form finds in a line and, if that continues, in the lines below it.
 func (m *Masker) mask(f form, lines []string, hidden [][]bool, i, width int) {
 	if shown := strings.TrimRight(lines[i], frame); f.text != "" {
 		for n := len(f.text) - 1; n >= leastPart; n-- {

@@ -15,7 +15,7 @@ import (
 
 // Tx is one change of the registry, good within [Registry.Change] only.
 type Tx struct {
-	// Quiet says that nobody is to be woken for the messages and tasks that are added.
+	// Quiet says that no one is to be woken for the messages and tasks that are added.
 	Quiet bool
 
 	tx *sql.Tx
@@ -91,7 +91,7 @@ func (r *Registry) begin(ctx context.Context) (*sql.Tx, error) {
 // View runs look in one transaction that sees the registry at one moment, and returns
 // its result. Nothing is changed, whatever look does.
 func (r *Registry) View(ctx context.Context, look func(context.Context, *Tx) error) error {
-	// One that only reads is not immediate, so it waits for nobody.
+	// One that only reads is not immediate, so it does not wait.
 	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return explain(r.path, err)
@@ -104,7 +104,7 @@ func (r *Registry) View(ctx context.Context, look func(context.Context, *Tx) err
 }
 
 // Savepoint runs part of a change and undoes what it did if it fails. The change
-// can go on then, but not if there is an err: a full disk ends all of it.
+// can continue then, but not if there is an err: a full disk ends all of it.
 func (t *Tx) Savepoint(ctx context.Context, part func(context.Context) error) (failed, err error) {
 	if err := t.exec(ctx, "SAVEPOINT part"); err != nil {
 		return nil, err

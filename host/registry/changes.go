@@ -20,9 +20,9 @@ import (
 // moment after the file system reports the write, and no event reports that moment.
 var settling = []time.Duration{30 * time.Millisecond, time.Second}
 
-// Changes tells that the database of a state directory was changed, by whomever.
+// Changes reports that the database of a state directory was changed, by any process.
 type Changes struct {
-	// C gets a value when there may be something new, failed why it can't be told
+	// C gets a value when there may be something new, failed why it can't be reported
 	// any more.
 	C      chan struct{}
 	Failed chan error

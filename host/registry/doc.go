@@ -1,13 +1,13 @@
 // Package registry keeps the records of all workers of one state directory in
 // one SQLite file: what was asked for, which backend owns it, its handle, how it
-// ended. Beside them it keeps their history, a list of events that outlives the
+// ended. Next to them it keeps their history, a list of events that outlives the
 // records, and which run directories are still to be removed; and the teams with
 // their agents, tasks and messages, which are rows here and nothing more: what may
 // become of them is decided in [github.com/swarmhost/swarm/host/team].
 //
 // The registry does not say whether a worker lives. A record is starting from
 // its insertion until its spawn is done, then running until its end is known,
-// then stopped; "running" only means that nobody has recorded an end.
+// then stopped; "running" only means that no one has recorded an end.
 //
 // # Concurrency
 //
@@ -15,7 +15,7 @@
 // immediate transaction, which waits for its turn: deferred ones fail at once
 // when two of them want to write. A change reads what it is about to change in
 // the same transaction, see [Registry.Change]. So does the history: what a change
-// does to a record and the events that tell of it are one transaction, and of
+// does to a record and the events that report it are one transaction, and of
 // several final events of a worker the first one stays, see [Tx.Append].
 //
 // # Damage

@@ -80,7 +80,7 @@ func explain(path string, err error) error {
 }
 
 // cannotWrite tells a full disk and a file that can't even be read from other
-// reasons, which SQLite does not: what it has no room for is mostly the index of
+// reasons, which SQLite does not: what it has no space for is mostly the index of
 // its log.
 func cannotWrite(path string, err error) error {
 	if denied := unix.Access(path, unix.R_OK); errors.Is(denied, fs.ErrPermission) {
@@ -102,7 +102,7 @@ const minBlocks = 32
 // blocks of the usual size.
 const Room = minBlocks * 4096
 
-// Full reports whether the disk under a state directory has no room for a
+// Full reports whether the disk under a state directory has no space for a
 // change.
 func Full(dir string) bool {
 	var disk unix.Statfs_t

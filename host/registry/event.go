@@ -180,7 +180,7 @@ const isKnown = `SELECT EXISTS (SELECT 1 FROM events WHERE worker = ?1 OR worker
 	OR EXISTS (SELECT 1 FROM workers WHERE name = ?1 OR id = ?1)`
 
 // Known reports whether there is a worker of that name or id, or was one that the
-// history tells of.
+// history reports.
 func (r *Registry) Known(ctx context.Context, worker string) (known bool, err error) {
 	err = r.db.QueryRowContext(ctx, isKnown, worker).Scan(&known)
 	return known, r.explain(ctx, err)

@@ -73,7 +73,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A worker ends once, whoever says so; what is not its end may be told again.
+// A worker ends once, whichever process says so; events that are not its end may be repeated.
 func TestOneEnd(t *testing.T) {
 	t.Parallel()
 	r := openTest(t, t.TempDir())

@@ -17,9 +17,9 @@ var (
 	allExpired    = " WHERE " + expiring + " AND retain = ? AND ended_ns <= ?"
 )
 
-// Expired returns the workers whose retention was over at now, and those that are
+// Expired returns the workers whose retention had ended at now, and those that are
 // kept for a time but whose end is not known: how long they stay is for the caller to
-// say. next is when the next one's retention is over; zero if there is none. The cost
+// say. next is when the next one's retention has ended; zero if there is none. The cost
 // grows with what is returned and with the number of different retentions.
 func (r *Registry) Expired(ctx context.Context, now time.Time) (recs []Record, next time.Time, err error) {
 	for retain := ""; ; {

@@ -20,7 +20,7 @@ func (r *Registry) HookNames(ctx context.Context) ([]string, error) {
 	return r.texts(ctx, "SELECT name FROM hooks ORDER BY name")
 }
 
-// HookCursor returns the cursor of a hook: it was told of the events up to seq, or has
+// HookCursor returns the cursor of a hook: it was run for the events up to seq, or has
 // retries for them. ok is false if it has none yet.
 func (r *Registry) HookCursor(ctx context.Context, name string) (seq int64, ok bool, err error) {
 	seq, err = value[int64](r.db.QueryRowContext(ctx, "SELECT seq FROM hooks WHERE name = ?", name))
@@ -39,7 +39,7 @@ func (t *Tx) SetHookCursor(ctx context.Context, name string, seq int64) error {
 	return t.exec(ctx, "INSERT INTO hooks (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq", name, seq)
 }
 
-// SetRetry writes down that a hook is to be told of an event again, in place of what was
+// SetRetry writes down that a hook is to be run for an event again, in place of what was
 // written down for that event before.
 func (t *Tx) SetRetry(ctx context.Context, name string, again Retry) error {
 	return t.exec(ctx, "INSERT OR REPLACE INTO hook_retries (hook, seq, tries, next_ns) VALUES (?, ?, ?, ?)",

@@ -20,7 +20,7 @@ func TestLook(t *testing.T) {
 			t.Fatal("the change was not found")
 		}
 	}
-	time.Sleep(lookEvery / 10) // the first look is over then; a change before it would be missed
+	time.Sleep(lookEvery / 10) // the first look has ended then; a change before it would be missed
 	insert(t, r, bare("a"))
 	changed()
 	if c.Replaced() {

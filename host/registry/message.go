@@ -18,7 +18,7 @@ const (
 	MessageShutdownRequest MessageType = "shutdown_request"
 	// MessageShutdownApproved: its answer, yes or no; the body is JSON.
 	MessageShutdownApproved MessageType = "shutdown_approved"
-	// MessageSystem: swarm tells what happened.
+	// MessageSystem: swarm reports what happened.
 	MessageSystem MessageType = "system"
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 // inbox writes messages with these bodies to one inbox, and one to each of two
-// inboxes beside it.
+// inboxes next to it.
 func inbox(ctx context.Context, t *testing.T, tx *Tx, bodies ...string) []Message {
 	t.Helper()
 	var messages []Message

@@ -193,8 +193,8 @@ func (r *Registry) migrate(ctx context.Context, dir string, to int, keep func(ct
 	if version > to {
 		return newer(r.path, version)
 	}
-	// It can't be set in a transaction, and stays in the file. Nobody waits for
-	// the lock that it needs; so new databases are made where nobody sees them.
+	// It can't be set in a transaction, and stays in the file. No one waits for
+	// the lock that it needs; so new databases are made where no one sees them.
 	if _, err := r.db.ExecContext(ctx, "PRAGMA journal_mode=WAL"); err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (r *Registry) migrate(ctx context.Context, dir string, to int, keep func(ct
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	// Somebody else may have been quicker.
+	// Another process may have been quicker.
 	if version, err = userVersion(ctx, tx); err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// hasWorkers reports whether there are run directories, which nobody makes
+// hasWorkers reports whether there are run directories, which no one makes
 // before there is a database.
 func hasWorkers(dir string) bool {
 	entries, err := safefile.ReadDir(filepath.Join(dir, workersDir))

@@ -25,7 +25,7 @@ func SetAside(dir string, now time.Time) (string, error) {
 		aside = fmt.Sprintf("%s.damaged-%s-%d", path, now.UTC().Format("20060102T150405Z"), n)
 	}
 	moved := ""
-	// The log goes first: a database without it is only older, while a log beside
+	// The log goes first: a database without it is only older, while a log next to
 	// another database would be taken for its own.
 	for _, suffix := range append(slices.Clone(besides), "") {
 		err := os.Rename(path+suffix, aside+suffix)

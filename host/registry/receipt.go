@@ -28,7 +28,7 @@ type Receipt struct {
 	How Brought
 	// Brought is when, zero while How is empty.
 	Brought time.Time
-	// Quiet says that nobody is to be woken for it.
+	// Quiet says that no one is to be woken for it.
 	Quiet bool
 }
 

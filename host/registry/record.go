@@ -27,7 +27,7 @@ const (
 	StepRecord    = ""
 	StepWorkspace = "workspace"
 	StepBackend   = "backend"
-	// StepKilling: the worker was told to end and nobody waited for it.
+	// StepKilling: the worker was asked to end and no one waited for it.
 	StepKilling = "killing"
 	// StepUndo: the backend was asked to start the worker, and the call failed then; a
 	// worker that it has started is to be ended.
@@ -62,7 +62,7 @@ type Record struct {
 	Exit *swarm.Exit `json:"exit,omitempty"`
 	// Completion is what the worker said when it was done, if it did.
 	Completion *swarm.Completion `json:"completion,omitempty"`
-	// Restarts is how many of its restarts the events tell.
+	// Restarts is how many of its restarts the events report.
 	Restarts int `json:"restarts,omitempty"`
 	// Replaces is the record that this one is to take the place of once its spawn
 	// is done; nil otherwise.
@@ -161,9 +161,9 @@ func (o Own) Or(other Own) Own {
 	}
 }
 
-// Shell is what a shell of an agent or of a tool client is beside a worker.
+// Shell is what a shell of an agent or of a tool client is in addition to a worker.
 type Shell struct {
-	// Foreground says that whoever began it waits for it: it is on no list.
+	// Foreground says that its caller waits for it: it is on no list.
 	Foreground bool `json:"foreground,omitempty"`
 	// FromLog says that its transcript is written from its log, since its streams were
 	// kept apart.

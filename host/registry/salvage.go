@@ -141,7 +141,7 @@ func (t *Tx) retell(ctx context.Context, s *Salvaged) error {
 	return err
 }
 
-// mend keeps the restored rows of a team from waiting for ever for lost ones.
+// mend keeps the restored rows of a team from waiting without end for lost ones.
 func (t *Tx) mend(ctx context.Context) error {
 	return wrapf(t.exec(ctx, mending), "mend what was restored")
 }

@@ -35,7 +35,7 @@ func TestSalvage(t *testing.T) {
 	if diff := cmp.Diff(history(), allEvents(t, rebuilt)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	// Ids go on where they were.
+	// Ids continue where they were.
 	change(t, rebuilt, func(ctx context.Context, tx *Tx) error {
 		m := Message{Team: "red", Sender: "leader", Recipient: "leader", Type: MessagePlain}
 		task := Task{Team: "red", Title: "v", Priority: PriorityLow, Status: TaskPending}

@@ -26,7 +26,7 @@ type Server struct {
 	// listens on the local host.
 	WorkerID string `json:"worker_id,omitempty"`
 	Port     int    `json:"port,omitempty"`
-	// Used says that agents used this worker. It is of no use any more once there
+	// Used says that agents used this worker. It is useless any more once there
 	// are none left.
 	Used bool `json:"used,omitempty"`
 }

@@ -18,7 +18,7 @@ type allOfTeams struct {
 	Messages  []Message
 }
 
-// teamsOfFixture has something in every field, and beside it as little as can be.
+// teamsOfFixture has something in every field, and in addition as little as can be.
 func teamsOfFixture() allOfTeams {
 	at := func(s int64) time.Time { return time.Unix(1700000000+s, s) }
 	return allOfTeams{

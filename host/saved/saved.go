@@ -75,7 +75,7 @@ func (k *Keeper) List(ctx context.Context, also ...string) (works []swarm.SavedW
 func isSame(a, b swarm.SavedWork) bool { return a.Base == b.Base && a.Host == b.Host }
 
 // search lists the saved work of repositories. The repositories of other machines are asked
-// at the same time, beside those of this one.
+// at the same time, next to those of this one.
 func (k *Keeper) search(ctx context.Context, repos []repository) (lists [][]swarm.SavedWork, errs []error) {
 	lists, errs = make([][]swarm.SavedWork, len(repos)), make([]error, len(repos))
 	list := func(i int) { lists[i], errs[i] = k.ask(ctx, repos[i], swarm.RescueRequest{Base: repos[i].Base}) }

@@ -113,7 +113,7 @@ func (u *upping) respawn(ctx context.Context, out *Outcome, want *Worker, action
 	return action, nil
 }
 
-// progress returns what tells of the progress of one worker's start.
+// progress returns what reports the progress of one worker's start.
 func (u *upping) progress(name string) func(text string) {
 	if u.req.Progress == nil {
 		return nil
@@ -127,7 +127,7 @@ func (u *upping) warn(w worker.Warning) {
 	}
 }
 
-// leastAwait is the shortest wait for the readiness of a worker whose time is over already.
+// leastAwait is the shortest wait for the readiness of a worker whose time has run out already.
 const leastAwait = 5 * time.Second
 
 // await waits until a worker is ready. It waits for a worker that ran before only if

@@ -64,7 +64,7 @@ type UpRequest struct {
 	// none was needed. It is never called concurrently, not even with the other functions.
 	Acted func(Outcome)
 	// Waiting, if it is not nil, is called when Up begins to wait for the readiness of a
-	// worker, with the end of the wait, and Waited when the wait is over.
+	// worker, with the end of the wait, and Waited when the wait ends.
 	Waiting func(name string, deadline time.Time)
 	Waited  func(Outcome)
 	// Progress, if it is not nil, is called with what the start of a worker waits for, as

@@ -13,7 +13,7 @@ import (
 const reconcileLimit = 10 * time.Second
 
 // Reconcile records the journal entries of shims since the last changing call, and tidies
-// up. Its cost does not depend on the number of workers. It runs beside the main work,
+// up. Its cost does not depend on the number of workers. It runs concurrently with the main work,
 // which it neither delays nor makes fail. busy are the workers that the call itself is
 // about.
 //
@@ -41,7 +41,7 @@ func (s *Settler) tidy(ctx context.Context, reg *registry.Registry, busy func(id
 }
 
 // WithoutEnded writes the ends of the ephemeral workers among recs that have ended and
-// whose end nobody wrote yet, and leaves them out: they are gone. If the workers were
+// whose end no one wrote yet, and leaves them out: they are gone. If the workers were
 // named, the first of those is a [store.NotFoundError].
 func (s *Settler) WithoutEnded(ctx context.Context, recs []registry.Record, named bool) ([]registry.Record, error) {
 	gs := s.opts.Plugins.Groups(recs, func(r registry.Record) bool {

@@ -47,7 +47,7 @@ func (s *Settler) Recover(ctx context.Context, reg *registry.Registry, p *backen
 func (s *Settler) settle(ctx context.Context, reg *registry.Registry, p *backend.Peer, id string) error {
 	rec, err := reg.Get(ctx, id)
 	if err != nil || rec.State != registry.Starting {
-		return registry.IgnoreNotFound(err) // its spawn was over before the lock was free
+		return registry.IgnoreNotFound(err) // its spawn had ended before the lock was free
 	}
 	handle, err := s.findStarted(ctx, p, &rec)
 	if err != nil && !errors.Is(err, swarm.ErrNotFound) {
@@ -135,8 +135,8 @@ func (s *Settler) findStarted(ctx context.Context, p *backend.Peer, rec *registr
 // settleLimit is how long to wait for the spawn of a worker to be over.
 const settleLimit = 30 * time.Second
 
-// Settled returns the record of a worker that was starting once its spawn is
-// over, and settles a spawn that was interrupted.
+// Settled returns the record of a worker that was starting once its spawn has ended, and
+// settles a spawn that was interrupted.
 func (s *Settler) Settled(ctx context.Context, rec registry.Record) (registry.Record, error) {
 	limited, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()

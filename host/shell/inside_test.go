@@ -33,7 +33,7 @@ func (w *world) as(role string) []string {
 }
 
 // inside is a program in a worker, which begins a shell without saying of which
-// session it is, writes down which shells it then sees, and goes on.
+// session it is, writes down which shells it then sees, and continues.
 func inside() {
 	ctx := context.Background()
 	h := hostInside(ctx)

@@ -15,7 +15,7 @@ import (
 const (
 	// none is the signal of a kill that sent none.
 	none = "none"
-	// terminated is told of a shell that ended right before the signal.
+	// terminated gets a shell that ended right before the signal.
 	terminated = "Process already terminated"
 )
 
@@ -27,7 +27,7 @@ type KillRequest struct {
 	// Force says to end with SIGKILL what is alive after Timeout.
 	Force   bool
 	Timeout time.Duration
-	// Progress is told when the kill begins and ends; nil: nobody.
+	// Progress is notified when the kill begins and ends; may be nil.
 	Progress func(kill.Event)
 }
 
@@ -83,7 +83,7 @@ func Kill(ctx context.Context, h *host.Host, s Session, req KillRequest) (KillRe
 	}
 	outs, err := kill(ctx)
 	if errors.Is(err, store.ErrNotFound) {
-		// It ended, and somebody removed it, since it was looked at.
+		// It ended, and someone removed it, since it was looked at.
 		res.Success, res.Problem = true, terminated
 		return res, nil
 	}

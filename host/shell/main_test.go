@@ -174,7 +174,7 @@ func gently(id string) shell.KillRequest {
 	return shell.KillRequest{ID: id, Signal: "SIGTERM", Force: true, Timeout: patience}
 }
 
-// wait waits for a condition that nobody announces.
+// wait waits for a condition that no one announces.
 func (w *world) wait(what string, ok func() bool) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), patience)

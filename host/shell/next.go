@@ -50,7 +50,7 @@ func Next(ctx context.Context, h *host.Host, s Session, id, filter string) (Outp
 	}
 	out := Output{Shell: shellOf(h, w)}
 	if w.Shell.FromLog && out.Shell.Status != Running {
-		// Whoever writes it meanwhile may not be through.
+		// The process that writes it may not have finished.
 		if err := transcribe(ctx, h, w.ID, out.Shell.OutputFile, false); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return out, err
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // own is a process that has five shells, as an MCP server would, and one command in
-// the foreground; it goes on until it is killed.
+// the foreground; it continues until it is killed.
 func own() {
 	ctx := context.Background()
 	state := os.Getenv(stateVar)
@@ -45,7 +45,7 @@ func own() {
 }
 
 // TestOwnerIsKilled: kill -9 of the owner of five shells, one of them a tree that
-// ignores SIGTERM: none is alive once the grace is over, without any further call.
+// ignores SIGTERM: none is alive once the grace has ended, without any further call.
 func TestOwnerIsKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

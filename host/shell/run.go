@@ -30,7 +30,7 @@ const (
 )
 
 const (
-	// foreground begins the names of workers that somebody waits for.
+	// foreground begins the names of workers that a caller waits for.
 	foreground = "fg-"
 	// leftovers is how long such a worker stays if the process that waited for it was
 	// killed, and so did not remove it.
@@ -66,7 +66,7 @@ type Result struct {
 // returns. So is what it left behind.
 func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 	req := c.request()
-	// Not "none": whoever comes across its end would remove the output that is not
+	// Not "none": the process that finds its end would remove the output that is not
 	// read yet.
 	req.Retain = leftovers.String()
 	req.OutputLimit = kept
@@ -78,7 +78,7 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 	req.Owner = &owner
 	named := foreground
 	if c.HandOver > 0 {
-		// A name is for ever, and it may become a shell.
+		// A name is permanently, and it may become a shell.
 		in, err := c.Session.scope(ctx, h)
 		if err != nil {
 			return Result{}, err
@@ -143,7 +143,7 @@ func retain(ctx context.Context, h *host.Host, w worker.Worker, file string) err
 	})
 }
 
-// handOver makes a shell of a command that somebody waited for.
+// handOver makes a shell of a command that someone waited for.
 func handOver(ctx context.Context, h *host.Host, w worker.Worker) error {
 	if err := makeTranscript(transcriptPath(h, w)); err != nil {
 		return err
@@ -190,7 +190,7 @@ func await(ctx context.Context, h *host.Host, w worker.Worker, c Command) (Resul
 	case ctx.Err() != nil:
 		return Result{ExitCode: Unknown, Problem: "Command was cancelled"}, errors.Join(ctx.Err(), kerr)
 	case err == nil:
-		res = resultOf(w) // its shim was killed, and it went on
+		res = resultOf(w) // its shim was killed, and it continued
 	case limited.Err() == nil || handsOver:
 		return Result{ExitCode: Unknown}, errors.Join(err, kerr)
 	default:
@@ -202,7 +202,7 @@ func await(ctx context.Context, h *host.Host, w worker.Worker, c Command) (Resul
 	return res, nil
 }
 
-// IsForeground reports whether a worker is a command that somebody waits for with
+// IsForeground reports whether a worker is a command that a caller waits for with
 // [Run], and that goes with its answer.
 func IsForeground(r registry.Record) bool {
 	return r.Shell != nil && r.Shell.Foreground
@@ -245,7 +245,7 @@ func remove(ctx context.Context, h *host.Host, w worker.Worker) error {
 	defer cancel()
 	outs, err := h.Kill().Clean(ctx, worker.Selection{Names: []string{w.ID}}, kill.CleanRequest{})
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // somebody was quicker
+		return nil // another process was quicker
 	}
 	for _, out := range outs {
 		// A shell that could not be ended stays, and `swarm` lists it.

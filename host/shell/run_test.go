@@ -90,7 +90,7 @@ func TestRunLeavesNothing(t *testing.T) {
 	w.wantNoWorkers()
 }
 
-// TestRunWithoutShim: what goes on although its shim was killed is ended.
+// TestRunWithoutShim: what continues although its shim was killed is ended.
 func TestRunWithoutShim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -170,7 +170,7 @@ func TestCannotBegin(t *testing.T) {
 	w.wantNoWorkers()
 }
 
-// TestRunHandsOver: what takes longer than its caller waits goes on as a shell of the
+// TestRunHandsOver: what takes longer than its caller waits continues as a shell of the
 // session, which has all of its output.
 func TestRunHandsOver(t *testing.T) {
 	t.Parallel()

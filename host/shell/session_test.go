@@ -63,7 +63,7 @@ func TestSessionsDoNotSeeEachOther(t *testing.T) {
 	}
 }
 
-// TestRetention: a shell is known for an hour after its end, whoever removes it.
+// TestRetention: a shell is known for an hour after its end, whichever process removes it.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -34,7 +34,7 @@ type Command struct {
 	Timeout time.Duration
 	// Session is whose it is.
 	Session Session
-	// HandOver is how long [Run] waits before it lets the command go on in the
+	// HandOver is how long [Run] waits before it lets the command continue in the
 	// background of the session; 0: it never does. The timeout does not apply then.
 	HandOver time.Duration
 	// Most is how many characters of output [Run] returns at most, over both streams;

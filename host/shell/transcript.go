@@ -103,7 +103,7 @@ func (t *transcript) data(offset int64) (int64, error) {
 	}
 }
 
-// A command that somebody waits for has its streams apart, which a transcript can't
+// A command that a caller waits for has its streams apart, which a transcript can't
 // have: it has both in one, in the order written. Where it needs one nevertheless, it
 // is written from the log.
 

@@ -41,7 +41,7 @@ type AdoptOutcome struct {
 	Err error
 }
 
-// adoptLimit is how long a backend may take to tell which workers there are.
+// adoptLimit is how long a backend may take to say which workers there are.
 const adoptLimit = time.Minute
 
 // MaxListWarnings is how many workers that can't be adopted are named.
@@ -57,7 +57,7 @@ const MaxListWarnings = 20
 // Outcomes are in the order of Names, else in that of the workers' creation.
 //
 // If a part of the engine can't be asked, such as one host of several, the listed workers are
-// adopted. The reasons are warnings if Names were found, and with All they are the error, beside
+// adopted. The reasons are warnings if Names were found, and with All they are the error, next to
 // the outcomes.
 func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, []worker.Warning, error) {
 	if len(req.Names) == 0 && !req.All {
@@ -191,7 +191,7 @@ func findListed(found []swarm.Listed, name string) int {
 	return best
 }
 
-// adoptedRecord returns the record of a worker that somebody else has spawned. Facts
+// adoptedRecord returns the record of a worker that another process has spawned. Facts
 // that only that host knew, such as how long to keep its record, get their defaults.
 func (s *Spawner) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record {
 	spec := l.Spec

@@ -163,7 +163,7 @@ func TestAdoptRefused(t *testing.T) {
 }
 
 // TestAdoptFromAnIncompleteList has an engine of which a part can't be asked: the workers of the
-// other part are adopted, and the reason is told.
+// other part are adopted, and the reason is reported.
 func TestAdoptFromAnIncompleteList(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)

@@ -81,8 +81,8 @@ func OwnerOf(pid int) (swarm.Owner, error) {
 	return swarm.Owner(p.Identity), nil
 }
 
-// ownerFor returns what a backend is told of a worker's owner: processes of this
-// machine mean nothing elsewhere, and where nobody looks after it, the host does.
+// ownerFor returns what a backend gets of a worker's owner: processes of this
+// machine mean nothing elsewhere, and where no one watches it, the host does.
 func ownerFor(p *backend.Peer, o *swarm.Owner) *swarm.Owner {
 	if !p.Local || !p.Has(swarm.CapOwner) {
 		return nil

@@ -22,7 +22,7 @@ type RespawnRequest struct {
 	// As is what to start in its place, under the same name; nil: what its record
 	// says.
 	As *Request
-	// Resume starts the agent so that it goes on with its conversation, by the command
+	// Resume starts the agent so that it continues with its conversation, by the command
 	// that its profile knows for that. The record keeps the worker's own command, which
 	// the next respawn runs again.
 	Resume bool
@@ -30,9 +30,9 @@ type RespawnRequest struct {
 	// is looked for before anything is ended.
 	Session string
 	// Anew starts the agent without a conversation if there is none that it can resume. Notice
-	// is told of it.
+	// is notified of it.
 	Anew bool
-	// Follow waits until the agent shows that it goes on with its conversation, a
+	// Follow waits until the agent shows that it continues with its conversation, a
 	// [*ResumeError] if it ends instead.
 	Follow bool
 	// CleanFirst removes its workspace before, so that it begins in a new one. A
@@ -41,17 +41,17 @@ type RespawnRequest struct {
 	// ForceDirty removes a workspace with uncommitted changes too, which are
 	// saved before.
 	ForceDirty bool
-	// Warn is told what the user should know; nil: nobody.
+	// Warn gets warnings for the user; may be nil.
 	Warn func(worker.Warning)
-	// Progress is as in [Request]; that of As is not told.
+	// Progress is as in [Request]; that of As is not known.
 	Progress func(text string)
-	// Notice is told where saved work is; nil: nobody.
+	// Notice gets the place of saved work; may be nil.
 	Notice func(string)
 	// Helper are the arguments with which the host's executable finishes the
 	// respawn of the worker that the caller itself runs in; the worker's id is
 	// added. It must begin when its stdin ends.
 	Helper []string
-	// Answer is called if the caller runs in the worker, which goes on until Answer
+	// Answer is called if the caller runs in the worker, which continues until Answer
 	// has returned. The caller must have written its answer by then, since Respawn may
 	// never return.
 	Answer func(worker.Worker)
@@ -116,13 +116,13 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 		return w, err
 	}
 	if r.killing != nil && (err != nil || req.As != nil) {
-		r.killing.Sweep(ctx) // what they shared may be of no use any more
+		r.killing.Sweep(ctx) // what they shared may be useless any more
 	}
 	if err != nil {
 		return worker.Worker{}, r.unanswered(ctx, err)
 	}
 	if rec.Agent != "" {
-		s.opts.Notifier.Wake(ctx, rec.Team) // its new process was told of nothing
+		s.opts.Notifier.Wake(ctx, rec.Team) // its new process has no notices yet
 	}
 	return w, nil
 }
@@ -271,7 +271,7 @@ func (r *respawning) run(ctx context.Context) (_ worker.Worker, err error) {
 }
 
 // hold shows until release is called that the worker, which has no process for a while,
-// is started again: its agent is not given up, and followers of its output go on. Of
+// is started again: its agent is not given up, and followers of its output continue. Of
 // several respawns one holds the lock.
 func (r *respawning) hold() (release func(), err error) {
 	release, err = r.opts.Dir.TryLock(statedir.RespawnLock(r.old.ID))
@@ -286,7 +286,7 @@ func (r *respawning) end(ctx context.Context) error {
 	if r.old.State != registry.Running {
 		return nil
 	}
-	// Whoever sees its end must not take it for that of its agent.
+	// A process that sees its end must not take it for that of its agent.
 	if err := r.mark(ctx, registry.StepRespawning); err != nil {
 		return err
 	}
@@ -395,7 +395,7 @@ func (r *respawning) tellLeft(ctx context.Context) {
 }
 
 // unanswered writes an error into the history if the worker was ended for nothing,
-// or if nobody else will see the error. An agent is lost with its worker then.
+// or if no one else will see the error. An agent is lost with its worker then.
 func (r *respawning) unanswered(ctx context.Context, cause error) error {
 	if r.killing != nil && !errors.Is(cause, worker.ErrOvertaken) || r.opts.Callers.IsShim() {
 		r.tell(ctx, history.RespawnFailed, worker.Wording(cause))

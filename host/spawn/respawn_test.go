@@ -427,7 +427,7 @@ func TestCrashInRespawn(t *testing.T) {
 	}
 }
 
-// The record of a worker whose time is over with its end may go at any moment.
+// The record of a worker whose time has run out with its end may go at any moment.
 func TestRespawnOfWorkerKeptForNoTime(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)

@@ -54,7 +54,7 @@ func TestRespawnFromInside(t *testing.T) {
 	}
 
 	// The helper is in no worker, wherever it was started, and what goes wrong in it
-	// is told by the history.
+	// is in the history.
 	r.SetEnv(t, append(r.Options.Env, swarm.EnvShim+"=respawn")...)
 	if w := r.MustRespawn(t, "me"); w.ID == me.ID || len(r.One.Kills["me"]) != 1 {
 		t.Errorf("the helper respawned %+v", w)

@@ -43,7 +43,7 @@ func (s *Spawner) planRespawn(old registry.Record, req RespawnRequest) (*plan, e
 	return p, nil
 }
 
-// planAgain plans the start of a worker as its record says, or as it is told to.
+// planAgain plans the start of a worker as its record or the request says.
 func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 	if as != nil && old.Agent != "" {
 		return nil, worker.Invalid("worker '%s' is an agent of team '%s'", old.Name, old.Team)
@@ -154,7 +154,7 @@ func (p *plan) adopt(now registry.Record, replaces *registry.Record) {
 		p.former = now.Workspace
 	}
 	if p.rec.Workspace != nil && now.Workspace == nil {
-		p.makeAgain() // somebody has removed it meanwhile
+		p.makeAgain() // someone has removed it meanwhile
 	}
 }
 
@@ -181,7 +181,7 @@ func (p *plan) enter(ctx context.Context, tx *registry.Tx) error {
 	if p.replaces != nil {
 		_, err := tx.Get(ctx, p.replaces.ID)
 		if errors.Is(err, registry.ErrNotFound) {
-			p.replaces = nil // its time was over just now
+			p.replaces = nil // its time had just run out
 		} else if err = errors.Join(err, tx.Delete(ctx, p.replaces.ID)); err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (p *plan) enter(ctx context.Context, tx *registry.Tx) error {
 }
 
 // join makes known who the worker of a plan is to be, in the change that enters its
-// record: an agent may call before its spawn is over.
+// record: an agent may call before its spawn ends.
 func (p *plan) join(ctx context.Context, tx *registry.Tx) (err error) {
 	rec, now := &p.rec, time.Now()
 	if p.place != "" {

@@ -21,7 +21,7 @@ import (
 // sessionID is what a session id may look like: it is one argument, and no option.
 var sessionID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
 
-// ResumeError says that an agent can't go on with its conversation.
+// ResumeError says that an agent can't continue with its conversation.
 type ResumeError struct {
 	name, why string
 	// Gone says that there is no such conversation, so that it can only start anew.
@@ -44,7 +44,7 @@ func (e *ResumeError) Hint() string {
 	}
 }
 
-// resumed returns the command with which the agent of a worker goes on with a conversation,
+// resumed returns the command with which the agent of a worker continues with a conversation,
 // and its id. An empty session means the one that its hooks told, or that its command names.
 func (s *Spawner) resumed(rec registry.Record, session string) (command []string, id string, err error) {
 	p := s.opts.Display.ProfileOf(&rec)
@@ -136,7 +136,7 @@ func (r *respawning) findConversation() error {
 	return nil
 }
 
-// resumeLimit is how long a resumed agent may take until it shows that it goes on. On a busy
+// resumeLimit is how long a resumed agent may take until it shows that it continues. On a busy
 // machine, opencode needs ten seconds to find out that it has no such conversation.
 const resumeLimit = 30 * time.Second
 

@@ -22,7 +22,7 @@ import (
 const (
 	// cutOff: the machine went down without telling the shim, as in a power failure.
 	cutOff = "it ran when the machine went down"
-	// shutDown: the shim was told to end, and ended the worker.
+	// shutDown: the shim was asked to end, and ended the worker.
 	shutDown = "it ended with the shutdown of the machine"
 )
 
@@ -101,7 +101,7 @@ func (s *Spawner) fallen(ctx context.Context, reg *registry.Registry, recs []reg
 // shutdownSpan is how long the shutdown of a machine may take.
 const shutdownSpan = 5 * time.Minute
 
-// outlived reports whether the machine went on after a worker that its shim had been told to
+// outlived reports whether the machine continued after a worker that its shim had been asked to
 // end at that time: something happened to workers later and before the present boot. ended
 // is zero for a worker that was cut off.
 func outlived(ctx context.Context, reg *registry.Registry, ended, booted time.Time) (bool, error) {
@@ -215,7 +215,7 @@ func (s *Spawner) Resurrect(ctx context.Context, sel worker.Selection, req Resur
 		if r.Refused == "" {
 			r.Worker, r.Err = s.resurrect(ctx, reg, f, req)
 			if errors.Is(r.Err, worker.ErrOvertaken) || errors.Is(r.Err, registry.ErrNotFound) {
-				continue // somebody else has started or removed it
+				continue // another process has started or removed it
 			}
 		}
 		all = append(all, r)

@@ -70,7 +70,7 @@ func TestFallen(t *testing.T) {
 	}
 	r.Interrupt(t, "cut")
 	r.Interrupt(t, "shut", ended(swarm.CauseShutdown, down))
-	// These ended while the machine went on.
+	// These ended while the machine continued.
 	r.Interrupt(t, "stopped", ended(swarm.CauseShutdown, down.Add(-time.Hour)))
 	r.Interrupt(t, "lost")
 	happened(t, r, "lost", history.Died, down.Add(-time.Minute))

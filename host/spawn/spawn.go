@@ -39,8 +39,8 @@ type Request struct {
 	// DirIsReal says that Dir has no symbolic link in it, and that none that is put there later
 	// may be followed.
 	DirIsReal bool
-	// DirGiven says that somebody named Dir. A backend that is not local is not sent
-	// another one: the directory of whoever calls means nothing where it runs.
+	// DirGiven says that the caller named Dir. A backend that is not local is not sent
+	// another one: the directory of the caller means nothing where it runs.
 	DirGiven bool
 	// Env are KEY=VALUE entries on top of the environment.
 	Env []string
@@ -68,7 +68,7 @@ type Request struct {
 	// Own are the settings that are chosen for this worker even if they are zero values: for
 	// them the [Defaults] do not count.
 	Own registry.Own
-	// Owner is the process at whose end it is killed; nil: nobody.
+	// Owner is the process at whose end it is killed; may be nil.
 	Owner *swarm.Owner
 	// Profile is the name of its profile, see [profile.Set], or "none"; empty: that
 	// of its command.
@@ -93,13 +93,13 @@ type Request struct {
 	// Resurrect says that it is to be started again after the machine was, see
 	// [Spawner.Resurrect].
 	Resurrect bool
-	// Warn is told what the user should know; nil: nobody.
+	// Warn gets warnings for the user; may be nil.
 	Warn func(worker.Warning)
-	// Placed is told the directory that the worker will run in, before it is
-	// started; nil: nobody.
+	// Placed gets the directory that the worker will run in, before it is
+	// started; may be nil.
 	Placed func(dir string)
-	// Progress is told what the backend waits for, once the start of the worker has taken a
-	// second, and the empty text when that is over; nil: nobody. It is never called twice
+	// Progress gets what the backend waits for, once the start of the worker has taken a
+	// second, and the empty text when that ends; may be nil. It is never called twice
 	// at the same time.
 	Progress func(text string)
 }
@@ -128,7 +128,7 @@ func (s *Spawner) limitOf(plugin string) time.Duration {
 }
 
 // ranOut reports whether the deadline of ctx has ended a call. The plugin has the same deadline, and may
-// be first to notice that it is over.
+// be first to notice that it has ended.
 func ranOut(ctx context.Context, err error) bool {
 	const sooner = time.Second
 	deadline, ok := ctx.Deadline()
@@ -165,7 +165,7 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 	if err := s.startPlugins(ctx, reg, p); err != nil {
 		return worker.Worker{}, err
 	}
-	// Whoever finds the record while its lock is free knows that this process
+	// A process that finds the record while its lock is free knows that this process
 	// is gone.
 	unlock, err := s.opts.Dir.Lock(ctx, p.rec.ID)
 	if err != nil {
@@ -232,7 +232,7 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 		})
 	})
 	// The disk has the record before anything is started: a crash of the machine leaves no
-	// worker without one. The steps until then go on meanwhile.
+	// worker without one. The steps until then continue meanwhile.
 	var syncing sync.WaitGroup
 	var syncErr error
 	syncing.Go(func() { syncErr = reg.Sync() })
@@ -289,7 +289,7 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 	if err != nil {
 		return err
 	}
-	// The caller is told of the worker now, so it must be known after a crash of the machine.
+	// The caller is notified of the worker now, so it must be known after a crash of the machine.
 	// A disk that fails is no reason to end a worker that runs.
 	if err := reg.Sync(); err != nil {
 		s.opts.Logger.Warn("a crash of the machine may lose the record", "worker", rec.Name, "error", err)
@@ -400,11 +400,11 @@ func (s *Spawner) spec(p *plan) (swarm.Spec, error) {
 	}, nil
 }
 
-// progressDelay is how long a spawn takes before it is told what it waits for.
+// progressDelay is how long a spawn takes before it is reported what it waits for.
 const progressDelay = time.Second
 
-// tellProgress tells what the backend waits for until the returned function is called,
-// which returns when no more is told.
+// tellProgress reports what the backend waits for until the returned function is called,
+// which returns after the last report.
 func (s *Spawner) tellProgress(ctx context.Context, p *plan) (stop func()) {
 	if p.req.Progress == nil || !p.owner.Has(swarm.CapProgress) {
 		return func() {}

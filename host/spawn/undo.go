@@ -49,7 +49,7 @@ const (
 )
 
 // onError undoes everything, newest first, if err is not nil, and returns err.
-// It does so even if ctx is over. A step that can't be undone is named after
+// It does so even if ctx has ended. A step that can't be undone is named after
 // the cause; the steps before it stay then, so that they are not forgotten.
 func (u *undo) onError(ctx context.Context, log hclog.Logger, err error) error {
 	if err == nil {
@@ -98,7 +98,7 @@ func (s undoStep) run(ctx, caller context.Context) error {
 // does not count.
 func isInterrupted(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// interruption returns what a person is told who has interrupted a spawn.
+// interruption returns the error for a person who has interrupted a spawn.
 func (u *undo) interruption(rec *registry.Record) worker.Warning {
 	if u.left == "" {
 		return worker.Warning{Text: fmt.Sprintf("interrupted: the spawn of '%s' was undone", rec.Name)}

@@ -62,7 +62,7 @@ func (s *Store) Close() error {
 }
 
 // Quieten has the changes of this store wake no agent, as with [Options.Quiet]. It must
-// not be called beside others.
+// not be called concurrently.
 func (s *Store) Quieten() { s.opts.Quiet = true }
 
 // retire puts the registry aside, so that the next call opens it anew. The caller

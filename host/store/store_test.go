@@ -66,7 +66,7 @@ func TestFirstRegistry(t *testing.T) {
 	}
 }
 
-// A reader goes on with the registry that it was given while another call opens one for
+// A reader continues with the registry that it was given while another call opens one for
 // changes.
 func TestReaderKeepsItsRegistry(t *testing.T) {
 	t.Parallel()

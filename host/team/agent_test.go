@@ -157,7 +157,7 @@ func TestRejoin(t *testing.T) {
 	if got := q.task(task); got.Owner != "agent-a" {
 		t.Errorf("the task that it works on: %+v", got)
 	}
-	// The request is off: nobody hears of it, and the next one is asked anew.
+	// The request is dropped: no agent hears of it, and the next one is asked anew.
 	if s := q.shutdown("asked"); s.Phase != Rejected || !s.Told {
 		t.Errorf("shutdown %+v", s)
 	}

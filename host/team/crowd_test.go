@@ -316,7 +316,7 @@ type bell struct {
 }
 
 // listen returns what holds a line for each time that it rings. Its buffer is that
-// of a pipe, so nobody waits for one that does not listen.
+// of a pipe, so no one waits for one that does not listen.
 func (b *bell) listen(t *testing.T) *os.File {
 	t.Helper()
 	in, out, err := os.Pipe()

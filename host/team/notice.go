@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Stop is why an agent does not go on by itself.
+// Stop is why an agent does not continue by itself.
 type Stop string
 
 // The stops that are reported to the leader of an agent's team. The end of an agent is always

@@ -139,7 +139,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// Tasks that can't be given back keep nobody alive.
+// Tasks that can't be given back keep no agent alive.
 func TestReleaseWhenTasksCannotBeGivenBack(t *testing.T) {
 	t.Parallel()
 	for what, end := range map[string]func(ctx context.Context, tx *registry.Tx) ([]string, error){

@@ -57,7 +57,7 @@ func TestRights(t *testing.T) {
 				refused(t, c.lead, Lead(ctx, tx, c.caller, c.team, "kill agents"))
 				mayEnd := c.lead
 				if c.team != "red" && c.team != "blue" {
-					mayEnd = "" // nobody leads its workers
+					mayEnd = "" // no agent leads its workers
 				}
 				refused(t, mayEnd, MayEnd(ctx, tx, c.caller, c.team))
 				return nil
@@ -66,7 +66,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// A released agent of the role leader leads nobody any more.
+// A released agent of the role leader leads no worker any more.
 func TestRightsEnd(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "boss")

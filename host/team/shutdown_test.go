@@ -49,7 +49,7 @@ func (q squad) release(name string, l Leaving) (Released, error) {
 	return r, err
 }
 
-// notes are the phases that the messages about shutdowns in an inbox tell of.
+// notes are the phases that the messages about shutdowns in an inbox report.
 func (q squad) notes(member string) (phases []Phase) {
 	q.t.Helper()
 	for _, m := range q.inbox(member) {
@@ -276,7 +276,7 @@ func TestLongReason(t *testing.T) {
 	}
 }
 
-// Nobody waits for the answer of one that is gone.
+// No one waits for the answer of one that is gone.
 func TestAskOneThatIsGone(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")
@@ -295,7 +295,7 @@ func TestTold(t *testing.T) {
 	told := func() {
 		q.change(func(ctx context.Context, tx *registry.Tx) error { return Told(ctx, tx, "agent-a") })
 	}
-	told() // there is nothing to tell of
+	told() // there is nothing to report
 	if _, err := q.ask(person, "a", ""); err != nil {
 		t.Fatal(err)
 	}

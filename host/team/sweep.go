@@ -170,7 +170,7 @@ func Ended(ctx context.Context, tx *registry.Tx, workerID string, e End, now tim
 }
 
 // Lost records that the process of an agent ended by itself: it is inactive, its
-// tasks are given back, and the leader is told. An agent that was shutting down
+// tasks are given back, and the leader is notified. An agent that was shutting down
 // has done what it was asked for and is released. It does nothing the second time,
 // nor to a terminated agent.
 func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time.Time) (warnings []string, err error) {

@@ -110,7 +110,7 @@ func (q squad) told() (texts []string) {
 }
 
 // A silent agent is inactive, keeps its tasks, and is active again with its next
-// sign of life. The leader is told each time that it fell silent, once.
+// sign of life. The leader is notified each time that it fell silent, once.
 func TestSweepOfSilence(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")
@@ -123,7 +123,7 @@ func TestSweepOfSilence(t *testing.T) {
 		told   int
 	}{
 		{alive, 119 * time.Second, Active, 0},
-		{nil, time.Hour, Active, 0}, // nobody knows
+		{nil, time.Hour, Active, 0}, // no one knows
 		{alive, 2 * time.Minute, Inactive, 1},
 		{alive, 3 * time.Minute, Inactive, 1},
 		{map[string]Signs{"w-a": {Output: at(time.Minute)}}, 3 * time.Minute, Inactive, 1},
@@ -250,7 +250,7 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// The end of a worker that is no agent's, or not any more, is nobody's end.
+// The end of a worker that is no agent's, or not any more, ends no agent.
 func TestEndOfAnotherWorker(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")
@@ -295,7 +295,7 @@ func TestLostAgain(t *testing.T) {
 	}
 }
 
-// The end of an agent that has approved confirms the shutdown, and the leader is told.
+// The end of an agent that has approved confirms the shutdown, and the leader is notified.
 func TestEndAfterApproval(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")

@@ -101,7 +101,7 @@ func TestCreateTask(t *testing.T) {
 }
 
 // TestTaskMoves tries every change of status, of a task that is owned by a or by
-// nobody, by everyone.
+// no one, by everyone.
 func TestTaskMoves(t *testing.T) {
 	t.Parallel()
 	const pending, progress, completed = registry.TaskPending, registry.TaskInProgress, registry.TaskCompleted

@@ -63,7 +63,7 @@ func TestTasksForOne(t *testing.T) {
 	if err := q.claims(as("boss"), id); err != nil {
 		t.Errorf("the leader: %v", err)
 	}
-	// An agent that creates a task for itself is not told of it.
+	// An agent that creates a task for itself is not notified of it.
 	id, err = q.made(as("bob"), "bob")
 	if got := q.task(id); err != nil || got.How != registry.BroughtRead {
 		t.Errorf("one's own: brought by %q, %v", got.How, err)
@@ -107,7 +107,7 @@ func TestTasksAreReleasedToOne(t *testing.T) {
 	refused(t, "Task task-1 is not available (status: in_progress)", update(person, TaskChange{Assignee: "bob"}))
 }
 
-// The end of a member frees what is for it; a new process of it is told anew.
+// The end of a member frees what is for it; a new process of it is notified anew.
 func TestWhatIsForOneThatEnds(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "ann", "bob")
@@ -128,7 +128,7 @@ func TestWhatIsForOneThatEnds(t *testing.T) {
 		_, err := Lost(ctx, tx, "agent-ann", "exit status 1", now)
 		return err
 	})
-	// Nobody waits for one whose process is gone.
+	// No one waits for one whose process is gone.
 	if err := q.claims(as("bob"), claimed); err != nil {
 		t.Errorf("a task of one that is lost: %v", err)
 	}

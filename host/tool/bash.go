@@ -137,7 +137,7 @@ func (out BashOutput) text() string {
 }
 
 // BashOutcome is the answer that Bash would have given if it had waited for the end of a
-// command which went on in the background as the shell id, and which has ended since.
+// command which continued in the background as the shell id, and which has ended since.
 func BashOutcome(ctx context.Context, env Env, id string) (Result, error) {
 	h, err := env.Open(ctx)
 	if err != nil {

@@ -222,7 +222,7 @@ func TestNoHost(t *testing.T) {
 	}
 }
 
-// A message to all of whom there are none is sent, to nobody.
+// A message to all of whom there are none is sent to no agent.
 func TestMessageToNobody(t *testing.T) {
 	t.Parallel()
 	w := newCrew(t)

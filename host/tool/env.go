@@ -52,7 +52,7 @@ type Env struct {
 	// config.
 	Sandbox func(asked bool) *swarm.Sandbox
 	// WorktreeParent returns the directory for worktrees of the repository around dir. If
-	// it is nil or returns "", they are made beside the repository.
+	// it is nil or returns "", they are made next to the repository.
 	WorktreeParent func(dir string) (string, error)
 	// ReadEnv returns the variables in a file, KEY=VALUE; nil: they can't be read.
 	ReadEnv func(path string) ([]string, error)

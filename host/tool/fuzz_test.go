@@ -144,7 +144,7 @@ func (c *fuzzCaller) call(t *testing.T, which int, input []byte) {
 	}
 }
 
-// tooBig tells that a number is refused which JSON Schema takes for a whole one.
+// tooBig reports that a number is refused which JSON Schema takes for a whole one.
 func tooBig(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "must be a whole number of at most")
 }
@@ -220,7 +220,7 @@ func (w *world) open(ctx context.Context) (*host.Host, error) {
 	return w.openAs("")(ctx)
 }
 
-// openAs returns how whoever has a token opens a host; empty: a person.
+// openAs returns how the owner of a token opens a host; empty: a person.
 func (w *world) openAs(token string) func(context.Context) (*host.Host, error) {
 	env := []string{"PATH=" + filepath.Join(w.dir, "none")}
 	if token != "" {

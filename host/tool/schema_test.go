@@ -72,7 +72,7 @@ func TestContracts(t *testing.T) {
 	}
 }
 
-// asJSON is a schema as whoever reads its JSON has it.
+// asJSON is a schema as a reader of its JSON has it.
 func asJSON(t *testing.T, s *jsonschema.Schema) any {
 	t.Helper()
 	data, err := json.Marshal(s)

@@ -115,7 +115,7 @@ type WorkerListOutput struct {
 	failure
 }
 
-// maxListed is how many workers one answer has at most: a longer list is of no use to
+// maxListed is how many workers one answer has at most: a longer list is useless to
 // a model.
 const maxListed = 100
 

@@ -81,7 +81,7 @@ func TestOutputPages(t *testing.T) {
 	}
 }
 
-// A line that goes on is read when it has ended, or when there is nothing else.
+// A line that continues is read when it has ended, or when there is nothing else.
 func TestOutputOpenLine(t *testing.T) {
 	t.Parallel()
 	at := func(i int) time.Time { return time.Unix(int64(i), 0) }
@@ -112,7 +112,7 @@ func TestOutputOpenLine(t *testing.T) {
 	if rest, _ := read(after, false); rest != "bob\n" {
 		t.Errorf("the rest is %q", rest)
 	}
-	// A line of the other stream does not make it wait for ever, or be lost.
+	// A line of the other stream does not make it wait without end, or be lost.
 	log = append(log[:2], swarm.Output{Time: at(3), Stream: swarm.Stderr, Data: []byte("oops")})
 	if both, _ := read(cursor{id: "w"}, false); both != "one\noops\nname? " {
 		t.Errorf("both streams: %q", both)

@@ -99,7 +99,7 @@ func (m *model) check() {
 }
 
 // reply returns the action with the answer as it stands: what was typed is a choice, or the text
-// for the dialog's field if that is selected or has boxes beside it.
+// for the dialog's field if that is selected or has boxes next to it.
 func (m *model) reply() dash.Action {
 	a := m.action
 	if a.Text = m.typedText(); a.Verb != dash.Answer {
@@ -331,7 +331,7 @@ func (m *model) line(b binding) string {
 	}
 }
 
-// plainDots takes the quotes off a text that nobody has typed yet.
+// plainDots takes the quotes off a text that no one has typed yet.
 func plainDots(line string) string { return strings.ReplaceAll(line, "'…'", "…") }
 
 func (m *model) enter(msg attachMsg) tea.Cmd {

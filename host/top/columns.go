@@ -69,7 +69,7 @@ func (c columns) width() int {
 
 func (m *model) widest() int { return max(widest, m.wants.width()) }
 
-// columns decides which columns there is room for. A long name makes room for the states, of
+// columns decides which columns there is space for. A long name makes space for the states, of
 // which the most urgent ones are the longest.
 func (m *model) columns() columns {
 	want := m.wants

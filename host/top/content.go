@@ -26,7 +26,7 @@ const (
 	tabHistory tab = "History"
 )
 
-// tabsOf returns the tabs of a worker, the first of which is shown if nobody chose another.
+// tabsOf returns the tabs of a worker, the first of which is shown if no one chose another.
 func tabsOf(i dash.Item) []tab {
 	var tabs []tab
 	if i.Where.Kind != "" {

@@ -169,7 +169,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// TestSkipped: the message tells of marked workers that an action left out.
+// TestSkipped: the message reports marked workers that an action left out.
 func TestSkipped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 80, 24, running("api"), running("web"), ended("old", 0, swarm.CauseExited))
@@ -346,7 +346,7 @@ func TestAnswerIsForTheOneShown(t *testing.T) {
 	if diff := cmp.Diff([]string{"answer id-asks No d1"}, r.host.called()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// Lines that have no room are counted.
+	// Lines that have no space are counted.
 	w.State.Dialog.Text = slices.Repeat([]string{"a line"}, 100)
 	r = newRig(t, 80, 24, w)
 	r.press("y")

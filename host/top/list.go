@@ -202,7 +202,7 @@ func (m *model) logRows(name string, height int) []string {
 	return shown
 }
 
-// screenRows draws the screen of a worker, or as much of its end as there is room for.
+// screenRows draws the screen of a worker, or as much of its end as there is space for.
 func (m *model) screenRows(i dash.Item, height int) []string {
 	lines := m.pane.picture
 	if !m.pane.shows {

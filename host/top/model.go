@@ -51,7 +51,7 @@ type model struct {
 	// met says that the first look at the workers has been shown.
 	met bool
 
-	// wants are the columns of the list if there is room for all.
+	// wants are the columns of the list if there is space for all.
 	wants columns
 
 	// chosen is the tab that the person chose, if any.
@@ -76,7 +76,7 @@ type model struct {
 	// skipped says which of the chosen workers the action leaves out; empty: none.
 	skipped string
 	// refused is when the last key came that belongs to a text for which no line was
-	// opened; zero: nobody types one.
+	// opened; zero: no one types one.
 	refused time.Time
 
 	notes  []note
@@ -393,7 +393,7 @@ func (m *model) refresh() tea.Cmd {
 	return m.load(*i)
 }
 
-// compare looks at the changes of the shown worktrees again, if there is room for them and
+// compare looks at the changes of the shown worktrees again, if there is space for them and
 // the time has come.
 func (m *model) compare() tea.Cmd {
 	if m.width < compareWidth || m.zoom || m.comparing || !m.compared.IsZero() && m.now.Sub(m.compared) < compareEvery {

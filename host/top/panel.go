@@ -87,7 +87,7 @@ func (m *model) panel() ([]string, *tea.Cursor) {
 }
 
 // askedRows returns what the agent asks: the whole block that is approved. Lines that have no
-// room are counted.
+// space are counted.
 func (m *model) askedRows(room int) []string {
 	i := m.action.Items[0]
 	var rows []string

@@ -43,7 +43,7 @@ type (
 		entries []entry
 		err     error
 	}
-	// savedMsg tells of the work that was saved from a worker's worktrees.
+	// savedMsg reports the work that was saved from a worker's worktrees.
 	savedMsg struct {
 		id      string
 		entries []entry
@@ -71,7 +71,7 @@ type (
 
 type session struct {
 	opts  Options
-	ctx   context.Context //nolint:containedctx // it is the life of all that runs beside the model
+	ctx   context.Context //nolint:containedctx // it is the life of all that runs concurrently with the model
 	board *dash.Board
 	// boardChanged and outputChanged get a value when there is more to show.
 	boardChanged, outputChanged chan struct{}
@@ -79,7 +79,7 @@ type session struct {
 
 	mu sync.Mutex
 	// The figures of the workers with the wanted ids are shown, or those of all if
-	// everything is set. If away is set, nobody looks.
+	// everything is set. If away is set, no one looks.
 	wanted     []string
 	everything bool
 	away       bool
@@ -150,7 +150,7 @@ func (s *session) want(ids []string, everything bool) {
 	}
 }
 
-// leave says whether nobody looks at the dashboard.
+// leave says whether no one looks at the dashboard.
 func (s *session) leave(away bool) {
 	s.mu.Lock()
 	s.away = away

@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// terminalInput is the terminal's input. Its end ends the program: nobody could leave it.
+// terminalInput is the terminal's input. Its end ends the program: no one could leave it.
 type terminalInput struct {
 	*os.File
 	ended func()

@@ -309,8 +309,8 @@ func (m *model) footer() (string, *tea.Cursor) {
 	return m.fit(line, m.width), nil
 }
 
-// footerKeys are the commands of the footer: those of the worker, as far as there is room
-// beside the others.
+// footerKeys are the commands of the footer: those of the worker, as far as there is space
+// next to the others.
 func (m *model) footerKeys() []binding {
 	var verbs, others []binding
 	room := m.width - 1

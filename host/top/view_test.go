@@ -91,7 +91,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestLongNames: a long name makes room for the states, of which none is cut.
+// TestLongNames: a long name makes space for the states, of which none is cut.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 80, 24, ended("flaky", 1, swarm.CauseCrashLoop), running(strings.Repeat("x", 64)),
@@ -105,7 +105,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// TestKillOfMany: the question about several workers has room for all that it says.
+// TestKillOfMany: the question about several workers has space for all that it says.
 func TestKillOfMany(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 80, 24, running(strings.Repeat("x", 64)), running("api"), running("web"))
@@ -116,7 +116,7 @@ func TestKillOfMany(t *testing.T) {
 	}
 }
 
-// TestCleanOfWorktree: the question tells of the way to remove a worktree with changes.
+// TestCleanOfWorktree: the question reports the way to remove a worktree with changes.
 func TestCleanOfWorktree(t *testing.T) {
 	t.Parallel()
 	w := ended("fix", 0, swarm.CauseExited)

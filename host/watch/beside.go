@@ -25,7 +25,7 @@ type owner struct {
 	forget context.CancelFunc
 }
 
-// aside runs f, which may take long, beside the loop. The loop then calls result.
+// aside runs f, which may take long, concurrently with the loop. The loop then calls result.
 func (w *watching) aside(ctx context.Context, f func() (result func())) {
 	w.listening.Go(func() {
 		select {
@@ -76,7 +76,7 @@ func awaitEnd(ctx context.Context, id proc.Identity) {
 }
 
 // ownerEnded kills the workers of an owner whose backends do not do so themselves. It
-// works beside the loop.
+// works concurrently with the loop.
 func (w *watching) ownerEnded(ctx context.Context, o *owner) {
 	o.ended = true
 	var recs []registry.Record
@@ -111,7 +111,7 @@ func (w *watching) askDisowned(ctx context.Context, recs []registry.Record) []re
 	}
 }
 
-// killDisowned kills a worker beside the loop. If the kill fails, the next look at the
+// killDisowned kills a worker concurrently with the loop. If the kill fails, the next look at the
 // workers repeats it.
 func (w *watching) killDisowned(ctx context.Context, o *owner, r registry.Record) {
 	w.aside(ctx, func() func() {
@@ -127,8 +127,8 @@ func (w *watching) killDisowned(ctx context.Context, o *owner, r registry.Record
 	})
 }
 
-// agents records the states of the agents of all teams. It works beside the loop, since it
-// asks backends and may end the server of a team.
+// agents records the states of the agents of all teams. It works concurrently with the loop,
+// since it asks backends and may end the server of a team.
 func (w *watching) agents(ctx context.Context) {
 	if w.sweeping {
 		return
@@ -148,7 +148,7 @@ func (w *watching) agents(ctx context.Context) {
 	})
 }
 
-// expectAgents schedules the next sweep if there are agents: no event tells of their
+// expectAgents schedules the next sweep if there are agents: no event reports their
 // silence.
 func (w *watching) expectAgents(ctx context.Context) {
 	some, err := w.opts.Liveness.Any(ctx)
@@ -157,7 +157,7 @@ func (w *watching) expectAgents(ctx context.Context) {
 	}
 }
 
-// trimEvents removes old events beside the loop, since there may be many.
+// trimEvents removes old events concurrently with the loop, since there may be many.
 func (w *watching) trimEvents(ctx context.Context) {
 	w.trim = time.Time{}
 	reg := w.reg

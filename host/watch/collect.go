@@ -63,7 +63,7 @@ func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 	return c, ctx.Err()
 }
 
-// events removes the events whose time is over. An end that is recorded only now may be as old
+// events removes the events whose time has run out. An end that is recorded only now may be as old
 // as these: so it comes first, and readers see that end in any case.
 func (c *Collected) events(ctx context.Context, h *Watcher, reg *registry.Registry) {
 	if h.opts.KeepEvents <= 0 {

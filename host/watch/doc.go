@@ -42,7 +42,7 @@ type Options struct {
 	KeepEvents time.Duration
 }
 
-// Watcher looks after the workers of one state directory.
+// Watcher watches the workers of one state directory.
 type Watcher struct{ opts Options }
 
 // New returns a watcher.

@@ -30,15 +30,15 @@ type Request struct {
 	// registry took the place of the one before.
 	Changed func(all bool)
 	// Stopped is called with the id of each worker that its backend says runs no more. Of a
-	// worker whose shim is gone while its processes are alive, no event tells.
+	// worker whose shim is gone while its processes are alive, without an event.
 	Stopped func(id string)
 	// Warn is called with what can't be watched or recorded.
 	Warn func(text string)
 }
 
-// Watch records the ends of workers as they happen, removes workers whose retention time
-// is over, and kills workers whose owner is gone if their backend does not, until ctx ends
-// or Event returns an error.
+// Watch records the ends of workers as they happen, removes workers whose retention time has
+// run out, and kills workers whose owner is gone if their backend does not, until ctx ends or
+// Event returns an error.
 //
 // Any number of watchers may run at the same time. If one is killed, nothing is lost: the
 // next one writes what it did not.
@@ -83,7 +83,7 @@ const (
 	// again, watchAgainMax the longest.
 	watchAgain    = time.Second
 	watchAgainMax = 30 * time.Second
-	// sweepEvery is how often the silence of agents is measured, which no event tells.
+	// sweepEvery is how often the silence of agents is measured, which without an event.
 	sweepEvery = 15 * time.Second
 	// lookEvery is how often the screens of agents are read.
 	lookEvery = 3 * time.Second
@@ -107,7 +107,7 @@ type watching struct {
 	reports chan report
 	// owners are the owners of running workers; their ends are awaited.
 	owners map[proc.Identity]*owner
-	// beside gets the results of what ran beside the loop; the loop calls them.
+	// beside gets the results of what ran concurrently with the loop; the loop calls them.
 	beside chan func()
 	// sweeping says that a sweep of the agents is under way; sweep is the time of the next
 	// one, zero if there are no agents.
@@ -341,8 +341,8 @@ func (w *watching) record(ctx context.Context, batch []report) {
 	w.write(ctx, all)
 }
 
-// recordAside records a report beside the loop: the last lines of its worker, which the history
-// keeps, may be on a far host.
+// recordAside records a report concurrently with the loop: the last lines of its worker,
+// which the history keeps, may be on a far host.
 func (w *watching) recordAside(ctx context.Context, b report) {
 	id := b.rec.ID
 	if w.reading[id] {

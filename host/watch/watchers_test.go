@@ -20,7 +20,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Whoever is first, there is one end, and each watcher tells it once.
+// Whichever process is first, there is one end, and each watcher reports it once.
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
 	const workers = 20

@@ -221,8 +221,8 @@ func (s *Server) actionFor(w http.ResponseWriter, r *http.Request) (dash.Action,
 	return dash.Action{}, false
 }
 
-// soon is how long an answer waits for an action to be done. A longer one goes on, and the
-// page of the worker tells of its end.
+// soon is how long an answer waits for an action to be done. A longer one continues, and the
+// page of the worker reports its end.
 const soon = 700 * time.Millisecond
 
 func (s *Server) serveAction(w http.ResponseWriter, r *http.Request) {
@@ -284,7 +284,7 @@ type note struct {
 	verb  dash.Verb
 }
 
-// notes are what pages tell of actions that are done.
+// notes are what pages say of actions that are done.
 type notes struct {
 	mu  sync.Mutex
 	all map[string][]note

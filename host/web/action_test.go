@@ -211,7 +211,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 	}
 }
 
-// TestCleanTellsOnList: a worker that was cleaned has no page, so the list tells what was
+// TestCleanTellsOnList: a worker that was cleaned has no page, so the list reports what was
 // kept of it.
 func TestCleanTellsOnList(t *testing.T) {
 	t.Parallel()

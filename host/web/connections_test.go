@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSilentConnections: whoever opens all connections and says nothing, or begins a request
-// and never ends it, locks nobody out, and takes no stream away.
+// TestSilentConnections: a client that opens all connections and says nothing, or begins a request
+// and never ends it, locks no one out, and takes no stream away.
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, running("one"))

@@ -172,7 +172,7 @@ func (r *rig) page(path string) string {
 // paths returns a page with its links as paths of the server.
 func (r *rig) paths(page string) string { return strings.ReplaceAll(page, r.base+"/", "/") }
 
-// events reads a stream until it has told of what is wanted.
+// events reads a stream until it has sent what is wanted.
 func (r *rig) events(path string, wants ...string) string {
 	r.Helper()
 	ctx, cancel := context.WithTimeout(r.Context(), time.Minute)

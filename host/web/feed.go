@@ -20,7 +20,7 @@ type feed struct {
 	mu sync.Mutex
 	// changed is closed at the next change.
 	changed chan struct{}
-	// watching is how many streams there are; somebody gets a value at the first one.
+	// watching is how many streams there are; someone gets a value at the first one.
 	watching int
 	somebody chan struct{}
 }

@@ -153,5 +153,5 @@ func (s *Server) hasSession(r *http.Request) bool {
 	return slices.ContainsFunc(r.CookiesNamed(s.cookie), func(c *http.Cookie) bool { return same(c.Value, s.session) })
 }
 
-// same compares secrets in a time that does not tell how much of them is the same.
+// same compares secrets in a time that does not say how much of them is the same.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -63,11 +63,11 @@ type list struct {
 	Groups, Sorts []option
 	// Heads are the names of the columns.
 	Heads []columnHead
-	// Empty says that there is no worker at all, Unread that nobody knows yet.
+	// Empty says that there is no worker at all, Unread that no one knows yet.
 	Empty, Unread bool
 	Problem       string
 	Total         int
-	// Notes tell of actions on workers that have no page any more.
+	// Notes report actions on workers that have no page any more.
 	Notes []note
 }
 
@@ -201,7 +201,7 @@ func size(n int64) string {
 	return humane.Bytes(n)
 }
 
-// listChange is what a stream tells of a list: the sections with the ids of their rows, and
+// listChange is what a stream sends of a list: the sections with the ids of their rows, and
 // the HTML of the rows that have changed.
 type listChange struct {
 	Sections []sectionChange   `json:"sections"`
@@ -287,7 +287,7 @@ func (s *Server) changeOf(l list, shown map[string]uint64) (listChange, error) {
 	return c, err
 }
 
-// sum tells whether anything but the rows has changed.
+// sum reports whether anything but the rows has changed.
 func (c listChange) sum() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)

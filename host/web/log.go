@@ -38,8 +38,8 @@ type following struct {
 	told    int64
 }
 
-// maxPiece is how many lines one event has at most. Earlier lines are left out: nobody
-// can read so fast.
+// maxPiece is how many lines one event has at most. Earlier lines are left out: no one can
+// read so fast.
 const maxPiece = 1000
 
 // tell sends what is new of the worker with that id. A worker that was started again has
@@ -124,7 +124,7 @@ func (f *following) stop() {
 	f.running.Wait()
 }
 
-// piece is what a browser is told of a log: From is the number of the first of the Lines,
+// piece is what a browser gets of a log: From is the number of the first of the Lines,
 // which take the place of those that the browser has from there on. Skipped is how many
 // lines before them were left out.
 type piece struct {
@@ -136,7 +136,7 @@ type piece struct {
 func (f *following) tellLines(out *stream) error {
 	lines, first := f.follower.Output()
 	if len(f.lines) == 0 {
-		f.first = first // what comes before is told of as a whole, not as a gap
+		f.first = first // what comes before is sent as a whole, not as a gap
 	}
 	p, ok := difference(f.lines, f.first, lines, first)
 	f.lines, f.first = lines, first
@@ -146,7 +146,7 @@ func (f *following) tellLines(out *stream) error {
 	return out.json("log", p)
 }
 
-// difference returns what a browser has to be told that has some lines and shall have
+// difference returns what has to be sent to a browser that has some lines and shall have
 // others; ok is false if they are the same.
 func difference(old []dash.Line, oldFirst int, lines []dash.Line, first int) (p piece, ok bool) {
 	end := oldFirst + len(old)

@@ -40,7 +40,7 @@ type Options struct {
 	// Spent is called when a token has let a browser in, with the path that has the next one,
 	// unless it is nil.
 	Spent func(path string)
-	// Logger gets messages for debugging; nil: nobody.
+	// Logger gets messages for debugging; may be nil.
 	Logger hclog.Logger
 }
 

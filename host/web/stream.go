@@ -83,7 +83,7 @@ func (s *stream) title(text string) error {
 }
 
 // wait returns when there is something new, or at the latest after a time. It is an error
-// if the stream is over.
+// if the stream has ended.
 func (s *stream) wait(changed, more <-chan struct{}, atMost time.Duration) error {
 	limit := time.NewTimer(atMost)
 	defer limit.Stop()

@@ -43,15 +43,15 @@ type life struct {
 	Fate       fate
 	From       string
 	Width      string
-	// Open says that it goes on.
+	// Open says that it continues.
 	Open  bool
 	Ticks []tick
-	// Text tells of it in words.
+	// Text reports it in words.
 	Text       string
 	begin, end time.Time
-	// unsure says that it has ended, and that nothing tells when.
+	// unsure says that it has ended, and that nothing reports when.
 	unsure bool
-	// lost says that nobody has written down its end yet.
+	// lost says that no one has written down its end yet.
 	lost bool
 	// before says that it ended before the span.
 	before bool
@@ -69,7 +69,7 @@ const (
 	fateKilled  fate = "killed"
 	fateFailed  fate = "failed"
 	fateLoop    fate = "loop"
-	// fateLost is that of a worker whose exit nobody knows, and of one that can't be asked.
+	// fateLost is that of a worker whose exit no one knows, and of one that can't be asked.
 	fateLost fate = "lost"
 )
 

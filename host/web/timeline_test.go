@@ -43,7 +43,7 @@ func TestLives(t *testing.T) {
 	}
 }
 
-// TestFatesOfLives: every way to end is drawn in a way of its own, and a worker whose end nobody
+// TestFatesOfLives: every way to end is drawn in a way of its own, and a worker whose end no one
 // saw is not shown as one that runs.
 func TestFatesOfLives(t *testing.T) {
 	t.Parallel()

@@ -141,7 +141,7 @@ func TestLiveLog(t *testing.T) {
 	r.events("/worker/none/live?tab=log", "event: gone")
 }
 
-// TestLogSaysWhatItLacks: a log tells when its lines were written, which of them are errors,
+// TestLogSaysWhatItLacks: a log reports when its lines were written, which of them are errors,
 // and how many there are before them.
 func TestLogSaysWhatItLacks(t *testing.T) {
 	t.Parallel()
@@ -226,7 +226,7 @@ func TestPlots(t *testing.T) {
 	}
 }
 
-// TestSavedWork: the page of a worker tells of the work that was saved from its worktrees.
+// TestSavedWork: the page of a worker reports the work that was saved from its worktrees.
 func TestSavedWork(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, running("one"))

@@ -72,7 +72,7 @@ type Worker struct {
 	Paused bool
 	// Completion is set once it said that it is done.
 	Completion *swarm.Completion
-	// Owner is the process at whose end it is killed; nil: nobody.
+	// Owner is the process at whose end it is killed; may be nil.
 	Owner *swarm.Owner
 	// Ralph says that its main process is a ralph loop.
 	Ralph bool
@@ -94,7 +94,7 @@ type Worker struct {
 	Stdin bool
 	// Previous are the ids of its earlier incarnations, the oldest first.
 	Previous []string
-	// Kill is its kill policy, Options what its backend was told of it.
+	// Kill is its kill policy, Options what its backend was asked for.
 	Kill    swarm.KillOptions
 	Options map[string]string
 	// Profile is the profile that it was given at its spawn; empty: that of its command.

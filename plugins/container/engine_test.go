@@ -207,7 +207,7 @@ func TestOutOfMemory(t *testing.T) {
 		spec := specOf(t, "tail", "-c", "500000000", "/dev/zero")
 		spec.Limits = swarm.Limits{Memory: 32 << 20, CPUs: 0.5, PIDs: 50}
 		st := workertest.Ended(t, b, workertest.Spawn(t, b, spec))
-		// Podman 4.3 does not tell why.
+		// Podman 4.3 does not say why.
 		told := st.Exit != nil && st.Exit.Cause == swarm.CauseOutOfMemory && st.Exit.Reason == "limit 32MiB"
 		if st.Exit == nil || st.Exit.Signal != "SIGKILL" || !told && e.Kind == enginetest.Docker {
 			t.Errorf("%+v, %+v", st, st.Exit)
@@ -243,7 +243,7 @@ func TestLimitsAndPause(t *testing.T) {
 		if err := b.SetPaused(t.Context(), h, false); err != nil {
 			t.Fatalf("resume: %v", err)
 		}
-		workertest.Until(t, "it goes on", func() bool { return len(workertest.Lines(t, b, h, swarm.OutputOptions{})) > before })
+		workertest.Until(t, "it continues", func() bool { return len(workertest.Lines(t, b, h, swarm.OutputOptions{})) > before })
 		if err := b.SetPaused(t.Context(), h, true); err != nil {
 			t.Fatalf("pause: %v", err)
 		}
@@ -469,7 +469,7 @@ func TestEngineKilled(t *testing.T) {
 			if err := e.Start(); err != nil {
 				t.Fatal(err)
 			}
-			// Docker ends its containers when it starts again, unless it is told to keep them.
+			// Docker ends its containers when it starts again, unless it is set to keep them.
 			st, err := b.Status(t.Context(), stays)
 			if err != nil || kind == enginetest.Podman && st.State != swarm.StateRunning {
 				t.Errorf("afterwards: %+v, %v", st, err)

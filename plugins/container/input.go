@@ -20,7 +20,7 @@ import (
 // enterAfter is the pause before Enter on a terminal unless the caller says another one.
 const enterAfter = 150 * time.Millisecond
 
-// Input gives a worker input: through the feeder beside it, or through its terminal.
+// Input gives a worker input: through the feeder next to it, or through its terminal.
 func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
 	r, e, err := b.open(ctx, h)
 	if err != nil {

@@ -118,7 +118,7 @@ func (k *kill) run(ctx context.Context) (swarm.KillResult, error) {
 // if the engine refuses, else at the end of the worker.
 const detachPause = 100 * time.Millisecond
 
-// detach leaves the rest of a kill to the engine, which goes on when its caller is gone. It
+// detach leaves the rest of a kill to the engine, which continues when its caller is gone. It
 // counts the grace in whole seconds.
 func (k *kill) detach(ctx context.Context) (swarm.KillResult, error) {
 	res := swarm.KillResult{Signal: k.signal}

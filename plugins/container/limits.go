@@ -86,7 +86,7 @@ func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, l swarm.Limits)
 	return nil
 }
 
-// SetPaused freezes the container, or lets it go on.
+// SetPaused freezes the container, or lets it continue.
 func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) error {
 	r, e, err := b.open(ctx, h)
 	if err != nil {

@@ -238,7 +238,7 @@ func readFrames(from io.Reader, each func(swarm.Output) error) error {
 			return err
 		}
 		if header[0] > 3 || header[1]|header[2]|header[3] != 0 {
-			// Podman writes why it can't go on where a header should be.
+			// Podman writes why it can't continue where a header should be.
 			text, _ := io.ReadAll(io.LimitReader(in, 1<<10))
 			return fmt.Errorf("%w: the engine broke the log off: %s", swarm.ErrUnavailable, firstLine(string(header[:])+string(text)))
 		}

@@ -121,7 +121,7 @@ func TestPullStalls(t *testing.T) {
 	})
 }
 
-// TestPullProgress tells how far a download has come, until its spawn is over.
+// TestPullProgress reports how far a download has come, until its spawn ends.
 func TestPullProgress(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
@@ -136,7 +136,7 @@ func TestPullProgress(t *testing.T) {
 			spawned <- err
 		}()
 		var texts []string
-		workertest.Until(t, "it tells what it waits for", func() bool {
+		workertest.Until(t, "it reports what it waits for", func() bool {
 			if err := b.Progress(t.Context(), spec.ID, func(text string) error {
 				texts = append(texts, text)
 				return nil
@@ -145,18 +145,18 @@ func TestPullProgress(t *testing.T) {
 			}
 			return len(texts) > 0
 		})
-		// Progress has returned, so the spawn is over, or nearly.
+		// Progress has returned, so the spawn has ended, or nearly.
 		if err := <-spawned; err != nil {
 			t.Errorf("spawn: %v", err)
 		}
 		t.Logf("%q", texts)
 		for i, text := range texts {
 			if !strings.Contains(text, "ing the image '"+spec.Options["image"]+"'") || i > 0 && text == texts[i-1] {
-				t.Errorf("it tells %q", texts)
+				t.Errorf("it reports %q", texts)
 			}
 		}
 		err := b.Progress(t.Context(), spec.ID, func(text string) error {
-			t.Errorf("afterwards it tells %q", text)
+			t.Errorf("afterwards it reports %q", text)
 			return nil
 		})
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/moby/moby/api/types/jsonstream"
 )
 
-// TestDownload words what Docker and Podman tell of a download.
+// TestDownload words what Docker and Podman report of a download.
 func TestDownload(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20

@@ -24,7 +24,7 @@ import (
 // withServer returns the mounts for 'swarm mcp' in the container.
 func withServer(local *swarm.Local) ([]mount.Mount, error) {
 	if local.Server == "" {
-		return nil, fmt.Errorf("%w: option 'mcp': swarm-mcp is not installed beside swarm-shim", swarm.ErrInvalidSpec)
+		return nil, fmt.Errorf("%w: option 'mcp': swarm-mcp is not installed next to swarm-shim", swarm.ErrInvalidSpec)
 	}
 	if err := checkStatic(local.Server); err != nil {
 		return nil, fmt.Errorf("%w: option 'mcp': %w", swarm.ErrInvalidSpec, err)
@@ -78,7 +78,7 @@ func (p *plan) serve(ctx context.Context, e *engine, clients *os.File, r ref) er
 	return startBeside(cmd, local, rundir.ServerMark, clients)
 }
 
-// startBeside starts a program beside a worker, which has a mark and inherits files.
+// startBeside starts a program next to a worker, which has a mark and inherits files.
 func startBeside(cmd *exec.Cmd, local *swarm.Local, mark string, files ...*os.File) error {
 	cmd.Dir = "/" // not in a workspace that may have to go
 	cmd.Env = swarm.MergeEnv(append(slices.Clone(local.HostEnv), swarm.EnvDir+"="+local.StateDir, swarm.EnvShim+"="+mark))

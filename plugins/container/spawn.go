@@ -184,14 +184,14 @@ func (e *engine) remove(ctx context.Context, id string) error {
 }
 
 // The command of a worker is started by the engine's init program, in the container. An
-// engine does not tell whether that worked: the init ends with a code that commands
+// engine does not say whether that worked: the init ends with a code that commands
 // use too, and writes why.
 const (
 	// commandLimit is how long it may take until the command runs.
 	commandLimit = 5 * time.Second
 	// unseenLimit is how long a command is waited for that can't be seen from here.
 	unseenLimit = time.Second
-	// logLimit is how long what an init wrote is waited for: Podman may tell of an end before
+	// logLimit is how long what an init wrote is waited for: Podman may report an end before
 	// its log is written.
 	logLimit    = 300 * time.Millisecond
 	commandPoll = 5 * time.Millisecond
@@ -249,7 +249,7 @@ func (e *engine) notStarted(ctx context.Context, p *plan, r ref, s state) error 
 		time.Sleep(findPoll)
 	}
 	if err != nil {
-		return nil //nolint:nilerr // then its exit is told
+		return nil //nolint:nilerr // then its exit is reported
 	}
 	if slices.ContainsFunc(initTexts, func(text string) bool { return strings.HasPrefix(said, text) }) {
 		return fmt.Errorf("%w: the image '%s' can't run '%s' (exit %d): is it in the image, and in its PATH?",

@@ -30,7 +30,7 @@ const (
 
 // stateFile returns the file in a state directory that holds its id. Machines that share an
 // engine may have state directories of the same path, such as dev containers with the
-// engine's socket; the id tells them apart.
+// engine's socket; the id distinguishes them.
 func stateFile(dir string) string { return filepath.Join(dir, "container-state-id") }
 
 // nameOfContainer is unique on an engine: ids are used once.
@@ -120,7 +120,7 @@ func (b *Backend) newPlan(spec swarm.Spec, stateID func(file string) (string, er
 
 // environ returns the environment of a worker: the variables of the caller that are named,
 // and those that were given for this worker, without the state directory and the token of an
-// agent: they are of no use in there.
+// agent: they are useless in there.
 func (c Config) environ(spec swarm.Spec) []string {
 	var env []string
 	for _, kv := range swarm.MergeEnv(spec.Local.HostEnv) {
@@ -158,7 +158,7 @@ func hostname(name string) string {
 }
 
 // mapUser has the worker run as the caller, so that the files it writes in what is mounted
-// are the caller's. In a rootless Docker the caller is root; a rootless Podman is told to
+// are the caller's. In a rootless Docker the caller is root; a rootless Podman is asked to
 // keep the caller's number.
 func (e *engine) mapUser(ctx context.Context, p *plan) error {
 	uid, gid := os.Getuid(), os.Getgid()
@@ -169,7 +169,7 @@ func (e *engine) mapUser(ctx context.Context, p *plan) error {
 	if uid == 0 || !ownedBy(e.socket, uid) {
 		return nil
 	}
-	// Podman does not tell that it is rootless, but one with such a socket is.
+	// Podman does not say that it is rootless, but one with such a socket is.
 	switch podman, _, err := e.version(ctx); {
 	case err != nil:
 		return err

@@ -240,7 +240,7 @@ func where(r ref) swarm.Where {
 // signalBase is what engines add to the number of the signal that ended a process.
 const signalBase = 128
 
-// exitOf returns how a container ended. Engines tell the code of a shell: one that stands
+// exitOf returns how a container ended. Engines report the code of a shell: one that stands
 // for a signal is taken for that signal.
 func exitOf(s state) *swarm.Exit {
 	x := &swarm.Exit{Code: s.code, Cause: swarm.CauseExited, Time: s.finished, Reason: s.failure}

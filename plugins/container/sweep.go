@@ -44,7 +44,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, _ []swarm.Handle) ([]string,
 // containers alone while the original exists.
 func (e *engine) sweep(ctx context.Context, workers, state string) error {
 	if info, err := os.Lstat(workers); err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // nothing can be told of its workers then
+		return nil //nolint:nilerr // nothing can be notified of its workers then
 	}
 	list, err := e.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", labelRun)})
 	if err != nil {

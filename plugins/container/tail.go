@@ -33,8 +33,8 @@ type attached struct {
 	err  error
 }
 
-// follow attaches to the terminal of a worker that was not started yet. The worker does
-// without if that fails, and so do workers without a terminal and workers of Podman, whose
+// follow attaches to the terminal of a worker that was not started yet. The worker runs
+// without it if that fails, and so do workers without a terminal and workers of Podman, whose
 // log has all that was written.
 func (e *engine) follow(ctx context.Context, r ref) *attached {
 	a := &attached{r: r}

@@ -19,7 +19,7 @@ const (
 	retryEvery = 250 * time.Millisecond
 )
 
-// Watch tells how the worker is now, and how it ended.
+// Watch reports how the worker is now, and how it ended.
 func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {
 	r, e, err := b.open(ctx, h)
 	if err != nil {

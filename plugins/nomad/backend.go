@@ -65,7 +65,7 @@ func New(c Config, log hclog.Logger) (*Backend, error) {
 	return b, nil
 }
 
-// Check tells whether Nomad can be reached, takes the token, and has the namespace.
+// Check reports whether Nomad can be reached, takes the token, and has the namespace.
 func (b *Backend) Check(ctx context.Context) error {
 	if _, err := b.client.Status().RegionLeader(b.at.Region); err != nil {
 		return b.tell(ctx, "ask for the leader", err)

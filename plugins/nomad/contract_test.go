@@ -42,5 +42,5 @@ func TestBinary(t *testing.T) {
 	})
 }
 
-// small makes room for many workers: Nomad wants space for the whole of a log.
+// small makes space for many workers: Nomad wants space for the whole of a log.
 func small(_ backendtest.T, spec *swarm.Spec) { spec.OutputLimit = 4 << 20 }

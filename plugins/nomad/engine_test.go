@@ -63,7 +63,7 @@ func TestHostileCommand(t *testing.T) {
 				}
 			}
 			if l := listed(t, b, spec.ID); !slices.Equal(l.Spec.Command, spec.Command) {
-				t.Errorf("List tells another command: %.200q", l.Spec.Command)
+				t.Errorf("List reports another command: %.200q", l.Spec.Command)
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func TestEnvironment(t *testing.T) {
 		t.Error("the handle holds a secret")
 	}
 	if l := listed(t, b, spec.ID); len(l.Spec.Env) > 0 {
-		t.Errorf("List tells the environment")
+		t.Errorf("List reports the environment")
 	}
 }
 
@@ -196,7 +196,7 @@ func TestRefused(t *testing.T) {
 		is     error
 		text   string
 	}{
-		"no-room":       {spec: option("cpu", "100000000"), is: swarm.ErrInvalidSpec, text: "no room: cpu"},
+		"no-room":       {spec: option("cpu", "100000000"), is: swarm.ErrInvalidSpec, text: "no space: cpu"},
 		"no-driver":     {spec: option("image", "alpine"), is: swarm.ErrInvalidSpec, text: "missing drivers"},
 		"no-datacenter": {spec: option("datacenters", "mars"), is: swarm.ErrInvalidSpec, text: "datacenters"},
 		"no-pool":       {spec: option("node_pool", "mars"), is: swarm.ErrInvalidSpec, text: "mars"},
@@ -374,7 +374,7 @@ func TestLogIsRotated(t *testing.T) {
 		t.Errorf("from %q to %q, %d bytes dropped, %v", first, last, dropped, err)
 	}
 	two := 2
-	// Nomad does not tell which of two streams was written to first.
+	// Nomad does not say which of two streams was written to first.
 	for stream, want := range map[swarm.Stream][]string{
 		swarm.Stdout: {fmt.Sprintf("line %010d of several", n-1), fmt.Sprintf("line %010d of several", n)},
 		swarm.Stderr: {"done"},

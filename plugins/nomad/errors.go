@@ -119,7 +119,7 @@ func failure(a *api.AllocationListStub) string {
 }
 
 var (
-	// Where Nomad's parts talk to each other is of no use to a person.
+	// Where Nomad's parts talk to each other is useless to a person.
 	between = regexp.MustCompile(`rpc error: code = \w+ desc = `)
 	// The command with all its arguments, which may hold secrets.
 	commandLine = regexp.MustCompile(`failed to start command path="[^"]*" --- args=\[.*\]: `)
@@ -150,13 +150,13 @@ func unplaceable(m *api.AllocationMetric) string {
 	}
 	count(m.ConstraintFiltered, "%d do not meet the constraint '%s'")
 	count(m.ClassFiltered, "%d are of the class '%s'")
-	count(m.DimensionExhausted, "%d have no room: %s")
+	count(m.DimensionExhausted, "%d have no space: %s")
 	for _, q := range m.QuotaExhausted {
 		why = append(why, "the quota is used up: "+q)
 	}
 	if len(why) == 0 {
 		why = append(why, "Nomad gives no reason")
 	}
-	return fmt.Sprintf("of %d nodes %s: change driver, constraints, cpu or memory, or make room",
+	return fmt.Sprintf("of %d nodes %s: change driver, constraints, cpu or memory, or make space",
 		m.NodesEvaluated, strings.Join(why, ", "))
 }

@@ -27,7 +27,7 @@ func (b *Backend) Announce() []swarm.Capability {
 }
 
 // Input gives a worker input: a signal to interrupt it, and all else through a
-// program that Nomad runs beside it.
+// program that Nomad runs next to it.
 func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
 	r, err := decode(h)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestOutOfMemory reads the end of a task that Nomad tells was killed for want of memory.
+// TestOutOfMemory reads the end of a task that was killed for want of memory, as Nomad reports.
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
 	end := func(details map[string]string) *api.TaskState {

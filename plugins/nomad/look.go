@@ -80,7 +80,7 @@ func (s *sight) take(stubs []*api.AllocationListStub) {
 }
 
 // keepSingle has every worker run once: Nomad makes a second allocation for a worker whose node
-// was drained or lost, or that had to make room. It stops the second allocation, or the job
+// was drained or lost, or that had to make space. It stops the second allocation, or the job
 // before there is one.
 func (b *Backend) keepSingle(ctx context.Context, at place, s sight) {
 	for _, j := range s.jobs {

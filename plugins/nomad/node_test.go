@@ -94,7 +94,7 @@ func (c *cluster) settled(job string) (allocs []*api.AllocationListStub) {
 	return allocs
 }
 
-// TestDrain drains the node of a worker while another node has room. The worker ends, for the
+// TestDrain drains the node of a worker while another node has space. The worker ends, for the
 // reason that is reported, and does not run a second time, also when the node is back.
 func TestDrain(t *testing.T) {
 	t.Parallel()

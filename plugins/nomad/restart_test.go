@@ -55,8 +55,8 @@ func documented(t *testing.T) string {
 	return "namespace " + policy
 }
 
-// TestAgentKilled kills the agent while workers run. They go on, once, and their
-// ends are known, those while nobody looked too.
+// TestAgentKilled kills the agent while workers run. They continue, once, and their
+// ends are known, also those between two looks.
 func TestAgentKilled(t *testing.T) {
 	t.Parallel()
 	a := nomadtest.Start(t, "")

@@ -17,7 +17,7 @@ import (
 const statsLimit = 16
 
 // Stats returns what Nomad's clients have measured last, every second by default. They
-// tell a share of the CPU, no CPU time, and nothing of storage.
+// report a share of the CPU, no CPU time, and nothing of storage.
 func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
 	results := make([]swarm.StatsResult, len(hs))
 	sightOf := b.sights(ctx, "")

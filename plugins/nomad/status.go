@@ -110,7 +110,7 @@ func unplaced(j *api.JobListStub) swarm.Status {
 	case j.Status == jobDead:
 		return swarm.Status{State: swarm.StateLost, Reason: "Nomad has collected it as garbage; the exit is unknown"}
 	default:
-		return swarm.Status{State: swarm.StateRunning, Reason: "not started yet: waiting for a node with enough room"}
+		return swarm.Status{State: swarm.StateRunning, Reason: "not started yet: waiting for a node with enough space"}
 	}
 }
 

@@ -288,12 +288,12 @@ func TestNameAfterTheEnd(t *testing.T) {
 func TestUnplaceable(t *testing.T) {
 	t.Parallel()
 	for want, m := range map[string]api.AllocationMetric{
-		"no node that is ready":             {},
-		"dc1 has 0, dc2 has 3":              {NodesAvailable: map[string]int{"dc2": 3, "dc1": 0}},
-		"of 3 nodes 2 have no room: memory": {NodesEvaluated: 3, DimensionExhausted: map[string]int{"memory": 2}},
-		"1 do not meet the constraint 'x'":  {NodesEvaluated: 1, ConstraintFiltered: map[string]int{"x": 1}},
-		"quota is used up: cpu":             {NodesEvaluated: 1, QuotaExhausted: []string{"cpu"}},
-		"Nomad gives no reason":             {NodesEvaluated: 1},
+		"no node that is ready":              {},
+		"dc1 has 0, dc2 has 3":               {NodesAvailable: map[string]int{"dc2": 3, "dc1": 0}},
+		"of 3 nodes 2 have no space: memory": {NodesEvaluated: 3, DimensionExhausted: map[string]int{"memory": 2}},
+		"1 do not meet the constraint 'x'":   {NodesEvaluated: 1, ConstraintFiltered: map[string]int{"x": 1}},
+		"quota is used up: cpu":              {NodesEvaluated: 1, QuotaExhausted: []string{"cpu"}},
+		"Nomad gives no reason":              {NodesEvaluated: 1},
 	} {
 		if got := unplaceable(&m); !strings.Contains(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("want %q in %q", want, got)
@@ -301,7 +301,7 @@ func TestUnplaceable(t *testing.T) {
 	}
 }
 
-// TestStatusOfWhatIsNotThere tells how workers are that no node has.
+// TestStatusOfWhatIsNotThere reports how workers are that no node has.
 func TestStatusOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	b := at(t, "http://127.0.0.1:1")

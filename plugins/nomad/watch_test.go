@@ -7,7 +7,7 @@ import (
 )
 
 // After a restore from a backup the engine's index is lower than what was seen before.
-// Whoever waits is told of what is there now, and of the changes that follow.
+// A waiting call is notified of what is there now, and of the changes that follow.
 func TestFeedAfterRestore(t *testing.T) {
 	t.Parallel()
 	answers := make(chan uint64)

@@ -96,7 +96,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	return encode(l.ID, l.Local.RunDir)
 }
 
-// Check reports whether processes can be told from each other on this system.
+// Check reports whether processes can be distinguished from each other on this system.
 func (b *Backend) Check(context.Context) error {
 	if _, err := proc.Identify(os.Getpid()); err != nil {
 		return fmt.Errorf("%w: this system does not show its processes (is /proc mounted?): %w", swarm.ErrUnavailable, err)

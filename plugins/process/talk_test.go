@@ -36,7 +36,7 @@ func talkTo(t *testing.T, stdin bool, script string) *talker {
 	}
 	w.handle = h
 	t.Cleanup(func() {
-		// The context of the test is over by now.
+		// The context of the test has ended by now.
 		if _, err := w.backend.Kill(context.WithoutCancel(t.Context()), h, swarm.KillOptions{Signal: "SIGKILL", Force: true}); err != nil {
 			t.Errorf("clean up: %v", err)
 		}
@@ -131,7 +131,7 @@ func TestInputWithoutStdin(t *testing.T) {
 	w.exits(swarm.Exit{Code: 9})
 }
 
-// TestInputThatNobodyReads comes back, and says so.
+// TestUnreadInput comes back, and says so.
 func TestInputThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	w := talkTo(t, true, "exec sleep 999")

@@ -76,7 +76,7 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	return results, err
 }
 
-// Status tells how a worker is.
+// Status reports how a worker is.
 func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
 	results, err := b.StatusBatch(ctx, []swarm.Handle{h})
 	if err != nil {
@@ -127,7 +127,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	return result, err
 }
 
-// Output reads the worker's output. After a break it goes on behind the last piece that was
+// Output reads the worker's output. After a break it continues behind the last piece that was
 // passed to each.
 func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
 	r, l, _, err := b.of(h)
@@ -184,7 +184,7 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 				pause = 0
 				placed(r.Host, &st)
 				if told != nil && reflect.DeepEqual(*told, st) {
-					return nil // it was told before the connection broke
+					return nil // it was reported before the connection broke
 				}
 				told = &st
 				stopped = each(st)
@@ -244,7 +244,7 @@ func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, limits swarm.Li
 	return err
 }
 
-// SetPaused pauses the worker or lets it go on.
+// SetPaused pauses the worker or lets it continue.
 func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) error {
 	_, l, far, err := b.of(h)
 	if err != nil {

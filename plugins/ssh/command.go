@@ -109,7 +109,7 @@ func (c *client) query(ctx context.Context) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.config.Program, append(c.base(), "-G", "--", c.host)...)
 	cmd.Env = c.env
-	// A shared connection, which is a process of its own by then, goes on.
+	// A shared connection, which is a process of its own by then, continues.
 	cmd.SysProcAttr = proc.EndWithParent(syscall.SIGKILL)
 	cmd.SysProcAttr.Setpgid = true
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -229,12 +229,12 @@ func (c *client) start(ctx context.Context, command string) (*remoteCommand, err
 	// It outlives the call that needed it first.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.config.Program, c.args(false, command)...)
 	cmd.Env = c.said().sshEnv
-	// A shared connection, which is a process of its own by then, goes on.
+	// A shared connection, which is a process of its own by then, continues.
 	cmd.SysProcAttr = proc.EndWithParent(syscall.SIGKILL)
 	cmd.Stdin, cmd.Stdout = theirIn, theirOut
 	r := &remoteCommand{cmd: cmd, in: in, out: out, errors: new(lastText), ended: make(chan struct{})}
 	cmd.Stderr = r.errors
-	// A shared connection, which goes on, may hold the standard error.
+	// A shared connection, which continues, may hold the standard error.
 	cmd.WaitDelay = 100 * time.Millisecond
 	err = cmd.Start()
 	_, _ = theirIn.Close(), theirOut.Close()

@@ -27,7 +27,7 @@ type Config struct {
 	// home directory.
 	Directory string `json:"directory"`
 	// Programs is the directory on this machine of the programs that are copied; empty:
-	// beside the plugin.
+	// next to the plugin.
 	Programs string `json:"programs"`
 	// Env names the variables of the caller that a worker has. Others stay here.
 	Env []string `json:"env"`

@@ -17,7 +17,7 @@ import (
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
-// control is where the sockets of shared connections are, and the notes beside them. Without
+// control is where the sockets of shared connections are, and the notes next to them. Without
 // a directory no connection is shared.
 type control struct {
 	dir string
@@ -92,7 +92,7 @@ func writeNote(path string, data []byte) {
 }
 
 const (
-	// lookLimit is how long a host may take to tell how its workers are. It is less than a
+	// lookLimit is how long a host may take to say how its workers are. It is less than a
 	// swarm host waits, so that the workers of other hosts have their answers.
 	lookLimit = 6 * time.Second
 	// silentFor is for how long after that calls wait only for briefLimit.

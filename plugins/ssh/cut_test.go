@@ -166,7 +166,7 @@ func TestCutInKill(t *testing.T) {
 }
 
 // TestCutInSpawn breaks the connection at several moments of a spawn: the worker is started
-// once, whatever the caller is told.
+// once, whatever answer the caller gets.
 func TestCutInSpawn(t *testing.T) {
 	t.Parallel()
 	s := sceneOf(t)
@@ -293,7 +293,7 @@ func TestCutInInput(t *testing.T) {
 }
 
 // TestStalledSpawn has the message of a spawn on its way while its connection stalls. A worker
-// that was not found meanwhile is not started when the connection goes on.
+// that was not found meanwhile is not started when the connection continues.
 func TestStalledSpawn(t *testing.T) {
 	t.Parallel()
 	s := sceneOf(t)

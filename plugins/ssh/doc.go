@@ -3,7 +3,7 @@
 // Over there the backends for one machine do the work, in the program swarm-remote, which
 // is copied there once; see [github.com/swarmhost/swarm/plugins/ssh/remote]. This package
 // holds a connection to each host while it is needed, and repeats over a new one what a
-// broken connection has cut off. The workers have shims there, so they do without it.
+// broken connection has cut off. The workers have shims there, so they don't need it.
 //
 // The system's ssh makes the connections, with the settings of the user; command.go is the
 // only file that runs it.

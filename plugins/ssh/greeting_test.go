@@ -13,8 +13,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// TestGreetings has commands in the place of swarm-remote that fail to greet: the reason is told,
-// and only programs that can't be run are copied.
+// TestGreetings has commands in the place of swarm-remote that fail to greet: the reason is
+// reported, and only programs that can't be run are copied.
 func TestGreetings(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -40,7 +40,7 @@ func (s *scene) output(h swarm.Handle) string {
 }
 
 // TestSilentHost has two hosts, one of which accepts connections and says nothing. The
-// workers of the other one are told of, within the limit of both.
+// workers of the other one are notified of, within the limit of both.
 func TestSilentHost(t *testing.T) {
 	t.Parallel()
 	s := sceneOf(t, "otherbox")
@@ -86,7 +86,7 @@ func TestSilentHost(t *testing.T) {
 				break
 			}
 			if time.Now().After(until) {
-				t.Fatalf("once it goes on: %+v, %v", st, err)
+				t.Fatalf("once it continues: %+v, %v", st, err)
 			}
 		}
 	}

@@ -69,8 +69,8 @@ func (s *session) ended() bool {
 	}
 }
 
-// get returns the connection, and makes it first if it has to. An attempt goes on when its
-// caller's time is over: the next caller may still need it.
+// get returns the connection, and makes it first if it has to. An attempt continues when its
+// caller's time has run out: the next caller may still need it.
 func (l *link) get(ctx context.Context) (*session, error) {
 	l.mu.Lock()
 	if s := l.current; s != nil && !s.ended() {
@@ -194,7 +194,7 @@ func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool
 		r.end()
 		return nil, false, fmt.Errorf("%w: can't reach %s: %w", swarm.ErrUnavailable, l.client.host, err)
 	case err != nil:
-		// Its own exit code says why, so it is not ended before it had the time to tell.
+		// Its own exit code says why, so it is not ended before it had the time to do so.
 		r.await(ctx, l.client.timeout())
 		r.end()
 		return nil, meansMissing(r.exit()), l.failure(r)

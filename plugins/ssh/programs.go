@@ -55,8 +55,8 @@ func (p *programs) find() (set, error) {
 	return set{dir: dir, hash: hash}, nil
 }
 
-// directory returns where the programs are: where the settings say, beside the plugin, or
-// beside what PATH has.
+// directory returns where the programs are: where the settings say, next to the plugin, or
+// next to what PATH has.
 func (p *programs) directory() (string, error) {
 	var dirs []string
 	if p.dir != "" {
@@ -162,8 +162,8 @@ func (l *link) fits(system, machine string) error {
 		swarm.ErrUnavailable, l.client.host, safetext.Line(safetext.Cut(system, 40)), safetext.Line(safetext.Cut(machine, 40)), runtime.GOOS, runtime.GOARCH)
 }
 
-// progress tells how much of the programs has been copied. Its zero value is of a copy that is not
-// under way. All its methods may be called at the same time.
+// progress reports how much of the programs has been copied. Its zero value is of a copy that
+// is not under way. All its methods may be called at the same time.
 type progress struct {
 	mu          sync.Mutex
 	done, total int64 // in bytes; total is 0 if nothing is copied

@@ -21,7 +21,7 @@ func clientOf(t *testing.T, script string) (c *client, dir string) {
 	dir = t.TempDir()
 	c = &client{config: Defaults(), host: "anybox", env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "DIR=" + dir}}
 	c.config.Program, c.config.ConnectTimeout, c.config.Persist = filepath.Join(dir, "ssh"), 3, 0
-	// Another process writes it: a fork of a test beside this one could hold the open file, which
+	// Another process writes it: a fork of a test next to this one could hold the open file, which
 	// can't be run then.
 	write := exec.CommandContext(t.Context(), "sh", "-c", `cat >"$0" && chmod 700 "$0"`, c.config.Program)
 	write.Stdin = strings.NewReader("#!/bin/sh\n" + script)

@@ -75,7 +75,7 @@ func (b *Backend) find(ctx context.Context, l *link, lookup swarm.Lookup, start 
 }
 
 // settle finds out what became of a spawn or a Create whose connection broke: find looks for its
-// result, and begin makes another attempt if it finds nothing. It goes on until the host can be
+// result, and begin makes another attempt if it finds nothing. It continues until the host can be
 // asked, or the context ends.
 func settle[R any](ctx context.Context, start remote.Start, find, begin func(remote.Start) (R, error)) (R, error) {
 	pause := retryMin
@@ -205,7 +205,7 @@ func (c control) forgotten(id string) (owner string) {
 		return ""
 	}
 	if info, err := os.Lstat(filepath.Dir(dir)); err != nil || !info.IsDir() {
-		return "" // nothing can be told of its workers then
+		return "" // nothing can be notified of its workers then
 	}
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
 		return ""

@@ -187,7 +187,7 @@ func TestViewsEndWithTheWorker(t *testing.T) {
 		}
 	}
 	seen.kill(gently)
-	// tmux tells the clients of a session to go when it ends it.
+	// tmux sends the clients of a session away when it ends it.
 	eventually(t, "who saw it left", func() bool { return slices.Equal(shown(), []string{"other"}) })
 	other.kill(gently)
 	warnings, err := f.backend.Sweep(t.Context(), []swarm.Handle{seen.handle, other.handle}, nil)

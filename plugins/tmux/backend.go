@@ -69,7 +69,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 		return swarm.Handle{}, err
 	}
 	h := handle{Worker: shim.Worker{ID: l.ID, Dir: l.Local.RunDir}, Name: l.Name, Label: t.label, Session: t.session}
-	// A worker without a window can do without tmux, too.
+	// A worker without a window needs no tmux.
 	panes, err := b.sights.panes(ctx, server{label: t.label, socket: socketOf(shimProc)})
 	if err != nil {
 		b.log.Debug("tmux can't be asked for a window", "worker", l.ID, "error", err)

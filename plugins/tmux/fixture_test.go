@@ -47,7 +47,7 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func killServer(t interface{ Context() context.Context }, socket string) {
-	// There may be none any more. The context of the test is over by now.
+	// There may be none any more. The context of the test has ended by now.
 	_ = exec.CommandContext(context.WithoutCancel(t.Context()), "tmux", "-L", socket, "kill-server").Run()
 }
 
@@ -272,7 +272,7 @@ func (w *worker) carriers() []proc.Process {
 	return found
 }
 
-// eventually waits for a condition that nobody announces.
+// eventually waits for a condition that is not announced.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -199,7 +199,7 @@ func TestServerIsAnother(t *testing.T) {
 	}
 }
 
-// TestSplitWindow has the user open a pane beside the worker's.
+// TestSplitWindow has the user open a pane next to the worker's.
 func TestSplitWindow(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -319,7 +319,7 @@ func TestKillWithSilentServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(server, syscall.SIGCONT) })
-	// Before the worker is told to end the server has half of the grace, not more.
+	// Before the worker gets the signal the server has half of the grace, not more.
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
 	defer cancel()
 	r, err := f.backend.Kill(ctx, w.handle, swarm.KillOptions{Grace: time.Second, Force: true})

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}
-	// Nothing here may see the tmux and the settings of whoever runs the tests.
+	// Nothing here may see the tmux and the settings of the user who runs the tests.
 	for key, value := range map[string]string{"TMUX_TMPDIR": dir, "HOME": dir, "XDG_CONFIG_HOME": dir, "SHELL": "/bin/sh"} {
 		if err := os.Setenv(key, value); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -65,7 +65,7 @@ var moves = map[string]func(f *fixture, w, other *worker, mine string){
 		f.mustTmux("join-pane", "-d", "-s", other.parts().Pane, "-t", w.parts().Pane)
 		f.mustTmux("link-window", "-d", "-s", w.parts().Window, "-t", "mine:")
 	},
-	"beside a pane that was respawned": func(f *fixture, w, _ *worker, _ string) {
+	"next to a pane that was respawned": func(f *fixture, w, _ *worker, _ string) {
 		own := f.pane("split-window", "-t", w.parts().Pane)
 		f.mustTmux("respawn-pane", "-k", "-t", own, "sleep 998")
 	},

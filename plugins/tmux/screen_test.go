@@ -246,7 +246,7 @@ func TestScreensOfACrowd(t *testing.T) {
 	}
 }
 
-// One look at many windows tells of each what a look at it alone does, also if one of
+// One look at many windows reports each what a look at it alone does, also if one of
 // them is gone.
 func TestScreenBatch(t *testing.T) {
 	t.Parallel()

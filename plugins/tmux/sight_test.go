@@ -53,7 +53,7 @@ func TestSightsAreShared(t *testing.T) {
 	<-other.done
 	later := s.of(t.Context(), h)
 	if later == first {
-		t.Error("a look that is over was shared")
+		t.Error("a look that has ended was shared")
 	}
 	answer("one")
 	<-later.done

@@ -113,7 +113,7 @@ func (s *silences) run(ctx context.Context, srv server, limit time.Duration, com
 	return out, err
 }
 
-// name tells servers apart: by the path of the socket, or by the -L name before that is known.
+// name distinguishes servers: by the path of the socket, or by the -L name before that is known.
 func (s server) name() string {
 	if s.socket != "" {
 		return s.socket

@@ -19,7 +19,7 @@ func TestSpawnCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// This tmux does what it is told, and answers neither a start nor a look.
+	// This tmux carries out its commands, and answers neither a start nor a look.
 	bin := t.TempDir()
 	script := `#!/bin/sh
 case "$*" in

@@ -145,7 +145,7 @@ func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept
 	return false
 }
 
-// knows reports whether a worker has its run directory beside this one's: both then belong
+// knows reports whether a worker has its run directory next to this one's: both then belong
 // to the same state directory.
 func (h handle) knows(worker string) bool {
 	_, err := os.Stat(filepath.Join(filepath.Dir(h.Dir), worker))

@@ -101,7 +101,7 @@ func TestInputRaw(t *testing.T) {
 	w.says("done")
 }
 
-// TestInputPasted is for a program that tells what is pasted from what is typed.
+// TestInputPasted is for a program that reports what is pasted from what is typed.
 func TestInputPasted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

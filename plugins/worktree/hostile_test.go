@@ -151,7 +151,7 @@ func TestProgramsOfANestedRepository(t *testing.T) {
 	for name, stage := range map[string]func(f *fixture, wt string){
 		"staged":    func(f *fixture, wt string) { f.git(wt, "add", "nested") },
 		"committed": func(f *fixture, wt string) { f.git(wt, "add", "nested"); f.git(wt, "commit", "-qm", "nested") },
-		"told not to ignore it": func(f *fixture, wt string) {
+		"set not to ignore it": func(f *fixture, wt string) {
 			f.write(wt, ".gitmodules", "[submodule \"nested\"]\n\tpath = nested\n\turl = ./nested\n\tignore = none\n")
 			f.git(wt, "add", ".gitmodules", "nested")
 		},

@@ -49,7 +49,7 @@ func TestDirectoryOfOthers(t *testing.T) {
 			make: func(shared, _ string) error { return os.Chmod(shared, 0o777) },
 		},
 		{
-			name: "beside a repository in another user's directory", root: true,
+			name: "next to a repository in another user's directory", root: true,
 			make: func(shared, _ string) error { return os.Chown(shared, stranger, stranger) },
 		},
 		{

@@ -273,7 +273,7 @@ func (t *tree) want(tb *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// TestMoreThanTheNewLimit checks that nobody is killed by a change of the limit.
+// TestMoreThanTheNewLimit checks that no process is killed by a change of the limit.
 func TestMoreThanTheNewLimit(t *testing.T) {
 	t.Parallel()
 	fake := session()
@@ -285,7 +285,7 @@ func TestMoreThanTheNewLimit(t *testing.T) {
 	fake.want(t, g.Dirs()[0], map[string]string{"memory.max": "1073741824", "pids.max": "10"})
 }
 
-// TestInsideAWorker checks that the groups of workers are beside each other.
+// TestInsideAWorker checks that the groups of workers are next to each other.
 func TestInsideAWorker(t *testing.T) {
 	t.Parallel()
 	fake := session()
@@ -360,7 +360,7 @@ func TestRootOfContainer(t *testing.T) {
 	}
 	fake.want(t, g.Dirs()[0], map[string]string{"memory.max": "1073741824", "pids.max": "10"})
 	if got := strings.Fields(fake.files[mountpoint+"/init/cgroup.procs"]); !slices.Equal(got, []string{"1", "30"}) {
-		t.Errorf("beside the workers are %q", got)
+		t.Errorf("next to the workers are %q", got)
 	}
 	// From now on the processes are in a group below the root.
 	fake.files["/proc/self/cgroup"] = "0::/init\n"

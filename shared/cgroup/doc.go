@@ -9,5 +9,5 @@
 // container, hold for the worker too. In the root of a container, the processes there are
 // moved into a group of their own first.
 //
-// The shim links it, so it does without fmt. It imports the contract alone.
+// The shim links it, so it needs no fmt. It imports the contract alone.
 package cgroup

@@ -9,7 +9,7 @@ import (
 // Kill ends all processes in the group at once, so that none can fork meanwhile, if sure
 // says so. sure is called while none of them runs, so what it finds in the group stays true.
 // Kill is [errors.ErrUnsupported] where the system can't do that, and [ErrOthers] if sure
-// says no; then all of them go on.
+// says no; then all of them continue.
 func (g *Group) Kill(sure func() bool) error {
 	p, ok := g.at(Freezer)
 	if !ok || !p.v2 || !g.fs.exists(p.file("cgroup.kill")) {
@@ -44,9 +44,9 @@ const (
 	freezeStep  = time.Millisecond
 )
 
-// Freeze stops all processes of the group, and returns once none runs; or lets them go on.
-// After an error they go on. In a frozen group of version 1 no signal has an effect, not even
-// SIGKILL, until it goes on.
+// Freeze stops all processes of the group, and returns once none runs; or lets them continue.
+// After an error they continue. In a frozen group of version 1 no signal has an effect, not even
+// SIGKILL, until it continues.
 func (g *Group) Freeze(frozen bool) error {
 	p, ok := g.at(Freezer)
 	if !ok {

@@ -52,7 +52,7 @@ func TestRealGroup(t *testing.T) {
 			t.Errorf("freeze: %v", err)
 		}
 		if err := g.Freeze(false); err != nil {
-			t.Errorf("go on: %v", err)
+			t.Errorf("continue: %v", err)
 		}
 	}
 	for _, l := range []swarm.Limits{{Memory: 32 << 20}, {Memory: 1 << 30, PIDs: 5}, {}, {CPUs: 2}} {

@@ -1,4 +1,4 @@
-// Package dirid gives directories ids, in a file of each, which tell them apart where their
+// Package dirid gives directories ids, in a file of each, which distinguish them where their
 // paths are the same: on several machines, or before and after something else was mounted
 // there.
 //

@@ -1,8 +1,8 @@
 // Package feeder gives standard input to workers of engines that can only run programs
-// beside them, such as those of containers and clusters. Such an engine can't end an input
+// next to them, such as those of containers and clusters. Such an engine can't end an input
 // that several callers give, and does not keep them apart.
 //
-// The worker reads a pipe. A feeder, a shell beside the worker that ends with it, writes
+// The worker reads a pipe. A feeder, a shell next to the worker that ends with it, writes
 // to the pipe: an input is put into a file, and its name into the feeder's bell once the
 // file is complete. So inputs arrive whole and one after the other, even if a host dies.
 // It needs sh, mkfifo, mktemp, head, wc and cat.
@@ -57,7 +57,7 @@ const (
 	exitPending = 93
 )
 
-// give runs beside the worker. It passes on $1 bytes from its own standard input, or the end
+// give runs next to the worker. It passes on $1 bytes from its own standard input, or the end
 // of input, and waits a while for the worker to read it.
 const give = `umask 077
 i=0
@@ -82,7 +82,7 @@ while [ -e "$f" ] && [ $i -lt 300 ]; do sleep 0.01; i=$((i+1)); done
 
 const eof = "eof"
 
-// Give returns a command to run beside the worker. It reads size bytes from its own standard
+// Give returns a command to run next to the worker. It reads size bytes from its own standard
 // input and gives them to the worker; a size of -1 gives the end of input. [Outcome]
 // interprets its exit.
 func (f Feeder) Give(size int) []string {
@@ -94,7 +94,7 @@ func (f Feeder) Give(size int) []string {
 }
 
 // Unknown is an exit that the engine missed. When a worker ends, the engine ends the program
-// beside it, or loses track of it.
+// next to it, or loses track of it.
 const Unknown = -1
 
 // exitKilled is what engines report for a program that SIGKILL ended.

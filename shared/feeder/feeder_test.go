@@ -16,7 +16,7 @@ import (
 )
 
 // TestOutcome checks what the exit of the program that gives an input means: an engine ends
-// that program, or loses sight of it, when the worker ends.
+// that program, or loses track of it, when the worker ends.
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	const killed = 137
@@ -47,7 +47,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestFeeder feeds a worker that is a shell beside the test.
+// TestFeeder feeds a worker that is a shell next to the test.
 func TestFeeder(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

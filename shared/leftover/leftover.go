@@ -106,7 +106,7 @@ func watch(reports io.Reader) {
 		}
 	}
 	for dir := range dirs {
-		_ = End(dir) // there is nobody to report it to
+		_ = End(dir) // no caller is left to report it to
 	}
 }
 

@@ -58,7 +58,7 @@ func TestSpawnTellsLocalBackendsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got == nil || !cmp.Equal(got.HostEnv, []string{"A=1", "PLUGIN_OTHER=mine"}) {
-		t.Errorf("a local backend was told %+v", got)
+		t.Errorf("a local backend got %+v", got)
 	}
 	if len(spec.Local.HostEnv) != 4 {
 		t.Error("the caller's spec was changed")
@@ -67,7 +67,7 @@ func TestSpawnTellsLocalBackendsOnly(t *testing.T) {
 	remote := optionsOf(b)
 	remote.Local = false
 	if _, err := connectInside(t, remote).Backend().Spawn(t.Context(), spec); err != nil || got != nil {
-		t.Errorf("a backend that is not local was told %+v, error %v", got, err)
+		t.Errorf("a backend that is not local got %+v, error %v", got, err)
 	}
 
 	spec.Local = nil
@@ -81,8 +81,8 @@ func TestSpawnTellsLocalBackendsOnly(t *testing.T) {
 	}
 }
 
-// TestSpawnThatCannotBeHandedOver: on an error nothing is left running, whoever
-// made the error.
+// TestSpawnThatCannotBeHandedOver: on an error nothing is left running, whichever side made
+// the error.
 func TestSpawnThatCannotBeHandedOver(t *testing.T) {
 	t.Parallel()
 	for name, handle := range map[string]swarm.Handle{
@@ -342,7 +342,7 @@ func TestOutput(t *testing.T) {
 }
 
 // TestOutputToASlowReader: the backend waits for its reader instead of filling
-// the memory, and is told when the reader left.
+// the memory, and is notified when the reader left.
 func TestOutputToASlowReader(t *testing.T) {
 	t.Parallel()
 	b := backendOf(t, chatty{lines: 200_000})

@@ -211,7 +211,7 @@ func (f flooder) Kill(_ *pb.KillRequest, stream grpc.ServerStreamingServer[pb.Ki
 	}
 }
 
-// TestPeersThatFlood: a plugin that answers without end, and for nobody, is given up.
+// TestPeersThatFlood: a plugin that answers without end, and for no worker, is given up.
 func TestPeersThatFlood(t *testing.T) {
 	t.Parallel()
 	for _, index := range []uint32{0, 7} {

@@ -15,7 +15,7 @@ import (
 )
 
 // TestFutureFields has either side send fields that the other one does not know, in
-// every message of every call: all goes on as before.
+// every message of every call: everything works as before.
 func TestFutureFields(t *testing.T) {
 	t.Parallel()
 	for _, side := range []string{"host", "plugin"} {

@@ -16,7 +16,7 @@
 //
 // The binary is named swarm-plugin-<name>. Package
 // [github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest] tests it against the
-// contract, workspacetest beside it a workspace plugin.
+// contract, workspacetest next to it a workspace plugin.
 //
 // A host starts the binary with hashicorp/go-plugin, given [Handshake] and [Plugins],
 // and hands the dispensed value to [Connect].

@@ -50,7 +50,7 @@ func touch(m protoreflect.Message) {
 	m.SetUnknown(append(m.GetUnknown(), unknown...))
 }
 
-// sent is told of every message before it goes out. The message is a copy: the value
+// sent is notified of every message before it goes out. The message is a copy: the value
 // may belong to the caller.
 func (f *future) sent(method string, m any) any {
 	f.mu.Lock()

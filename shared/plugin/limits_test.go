@@ -73,7 +73,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// endless is a backend that lists workers until nobody wants more.
+// endless is a backend that lists workers until the caller wants no more.
 type endless struct{ stub }
 
 func (endless) List(ctx context.Context, each func(swarm.Listed) error) error {

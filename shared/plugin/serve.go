@@ -38,7 +38,7 @@ func Serve(o Options) {
 	}
 	if os.Getenv(cookieKey) != cookieValue {
 		refuse(fmt.Sprintf("'%s' is a plugin of swarm (contract version %d) and does nothing by itself.\n"+
-			"Put it beside swarm or on your PATH: swarm starts it when it is needed.", o.Name, swarm.ContractVersion))
+			"Put it next to swarm or on your PATH: swarm starts it when it is needed.", o.Name, swarm.ContractVersion))
 	}
 	// go-plugin replaces os.Stderr by a stream to the host, and what is on its way there is lost
 	// when the plugin ends: among it is mostly the reason. The first call comes after that.

@@ -178,8 +178,8 @@ func TestServeWrongSettings(t *testing.T) {
 	}
 }
 
-// TestHostIsGone: the plugin leaves within milliseconds, its calls are told
-// first, and its socket is removed.
+// TestHostIsGone: the plugin leaves within milliseconds, its calls are cancelled first, and
+// its socket is removed.
 func TestHostIsGone(t *testing.T) {
 	t.Parallel()
 	p := startPlugin(t)
@@ -272,7 +272,7 @@ func TestRunByHand(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{
 		"yes": "'served' is a plugin of swarm (contract version 1) and does nothing by itself.\n" +
-			"Put it beside swarm or on your PATH: swarm starts it when it is needed.\n",
+			"Put it next to swarm or on your PATH: swarm starts it when it is needed.\n",
 		"nothing": "plugin.Options of 'served': exactly one of Backend and Workspace must be set\n",
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])

@@ -75,8 +75,8 @@ func TestStreamBreaksInSpawn(t *testing.T) {
 	}
 }
 
-// TestStreamBreaks cuts a connection in the middle of a call: the call is told so on both
-// sides, and the server returns.
+// TestStreamBreaks cuts a connection in the middle of a call: the call ends with that error
+// on both sides, and the server returns.
 func TestStreamBreaks(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]func(near, far net.Conn, end func()){
@@ -114,7 +114,7 @@ func TestStreamBreaks(t *testing.T) {
 						t.Error(err)
 					}
 				case <-limit.C:
-					t.Fatal("the server goes on")
+					t.Fatal("the server continues")
 				}
 			}
 		})

@@ -84,14 +84,14 @@ func TestSpawnRefusesWhatIsNotAnnounced(t *testing.T) {
 		}
 	}
 	if _, err := plain.Spawn(t.Context(), owner); err != nil {
-		t.Errorf("an owner is the host's to see to: %v", err)
+		t.Errorf("an owner is for the host to check: %v", err)
 	}
 
 	remote := optionsOf(talker{stub: spawn, caps: []swarm.Capability{swarm.CapOwner, swarm.CapTranscript}})
 	remote.Local = false
 	far := connectInside(t, remote).Backend()
 	if _, err := far.Spawn(t.Context(), owner); err != nil || got.Owner != nil {
-		t.Errorf("a backend that is not local was told %+v, error %v", got.Owner, err)
+		t.Errorf("a backend that is not local got %+v, error %v", got.Owner, err)
 	}
 	if _, err := far.Spawn(t.Context(), transcript); !errors.Is(err, swarm.ErrUnsupported) {
 		t.Errorf("a transcript without a run directory: %v", err)
@@ -111,12 +111,12 @@ func TestAttachTellsLocalBackendsOnly(t *testing.T) {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
 	if !cmp.Equal(got, []string{"TMUX=x"}) {
-		t.Errorf("a local backend was told %q", got)
+		t.Errorf("a local backend got %q", got)
 	}
 	remote := optionsOf(b)
 	remote.Local = false
 	if _, err := connectInside(t, remote).Backend().Attach(t.Context(), swarm.Handle{}, env); err != nil || got != nil {
-		t.Errorf("a backend that is not local was told %q, error %v", got, err)
+		t.Errorf("a backend that is not local got %q, error %v", got, err)
 	}
 	nothing := talker{attach: func(swarm.AttachOptions) (swarm.Attachment, error) { return swarm.Attachment{}, nil }}
 	if _, err := backendOf(t, nothing).Attach(t.Context(), swarm.Handle{}, env); err == nil {
@@ -182,7 +182,7 @@ func TestWatchOfMany(t *testing.T) {
 	}
 }
 
-// TestWatchStops: the backend is told when nobody wants to know any more.
+// TestWatchStops: the backend is notified when the last watcher leaves.
 func TestWatchStops(t *testing.T) {
 	t.Parallel()
 	var left sync.WaitGroup

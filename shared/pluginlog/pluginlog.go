@@ -79,7 +79,7 @@ func (r *Reader) Cause(early bool) string {
 
 // line reads one line. r.mu is held.
 func (r *Reader) line(line string) {
-	// Some loggers colour their entries although nobody sees them.
+	// Some loggers colour their entries although no terminal shows them.
 	text := strings.TrimSpace(colours().ReplaceAllString(line, ""))
 	if text == "" {
 		return

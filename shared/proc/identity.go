@@ -15,7 +15,7 @@ import (
 // another process.
 var ErrGone = errors.New("no such process")
 
-// Identity names one process for ever: its pid may be used again, but not with the same
+// Identity names one process for all time: its pid may be used again, but not with the same
 // start time since the same boot. The zero value names no process.
 type Identity struct {
 	PID int `json:"pid"`

@@ -210,7 +210,7 @@ func reapedStorage(root Identity) (storage, bool) {
 			all.written -= own.written
 		}
 	}
-	// The threads go on while they are read.
+	// The threads continue while they are read.
 	return storage{max(all.read, 0), max(all.written, 0)}, true
 }
 

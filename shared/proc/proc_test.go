@@ -127,7 +127,7 @@ func TestGetenv(t *testing.T) {
 		}
 	}
 	if _, ok := proc.Getenv(1<<30, "A"); ok {
-		t.Error("nobody has a variable")
+		t.Error("no process has a variable")
 	}
 }
 
@@ -178,8 +178,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestBelow looks from the threads that have the children, and from one that has
-// none and ends, whose list nobody can read then.
+// TestBelow looks from the threads that have the children, and from one that has none and
+// ends, whose list can't be read then.
 func TestBelow(t *testing.T) {
 	t.Parallel()
 	id, _ := sleeper(t)

@@ -248,7 +248,7 @@ func (l *lookup) feed(chunk []byte) bool {
 }
 
 // Figures are what the processes below a subreaper use at one moment. A figure that this
-// system does not tell, or hides for one of the processes, is nil.
+// system does not report, or hides for one of the processes, is nil.
 type Figures struct {
 	// Processes and Threads count the living ones.
 	Processes int

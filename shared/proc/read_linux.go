@@ -180,7 +180,7 @@ func signal(id Identity, sig syscall.Signal) error {
 func all() ([]int, error) { return numbers("/proc") }
 
 // numbers returns the entries of a directory of /proc whose names are numbers. With an error,
-// others may be missing. Like [readSome] it does without package os, whose files take twice
+// others may be missing. Like [readSome] it needs no package os, whose files take twice
 // as many system calls.
 func numbers(dir string) ([]int, error) {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

@@ -13,7 +13,7 @@ func File(pid int, name string) string {
 	return args[1] + "/" + name
 }
 
-// HasClearedEnv is false: an empty environment can't be told from one of a protected
+// HasClearedEnv is false: an empty environment can't be distinguished from one of a protected
 // process.
 func HasClearedEnv(int) bool { return false }
 

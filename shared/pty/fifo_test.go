@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// fifo makes a place beside a file where a program waits until it is written to.
+// fifo makes a place next to a file where a program waits until it is written to.
 func fifo(t *testing.T, file string) string {
 	t.Helper()
 	if err := syscall.Mkfifo(file+".fifo", 0o600); err != nil {

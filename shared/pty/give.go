@@ -18,7 +18,7 @@ const (
 	// their prompt seconds before they read.
 	pastePatience = 10 * time.Second
 	// window is how much may be unread before more is written. The kernel accepts 4,095 bytes;
-	// with room left, an interrupt gets through.
+	// with space left, an interrupt gets through.
 	window = 2048
 	// EnterAfter is the default pause between a text and Enter: programs recognize a paste by
 	// the speed of its keys, and treat an Enter within 120 ms as a line break in the paste.
@@ -189,7 +189,7 @@ func (t *Terminal) EOF() error {
 	return err
 }
 
-// write writes all of b, as room becomes free.
+// write writes all of b, as space becomes free.
 func (t *Terminal) write(ctx context.Context, w *waiter, b []byte) error {
 	return w.wait(ctx, func() (bool, error) {
 		n, err := t.put(b)
@@ -201,7 +201,7 @@ func (t *Terminal) write(ctx context.Context, w *waiter, b []byte) error {
 	})
 }
 
-// put writes as much as there is room for.
+// put writes as much as there is space for.
 func (t *Terminal) put(b []byte) (n int, err error) {
 	err = Control(t.Master, func(fd int) (err error) {
 		n, err = unix.Write(fd, b)

@@ -147,7 +147,7 @@ func TestBracketedPaste(t *testing.T) {
 	<-p.done
 }
 
-// Whoever asked for bracketed paste gets every text in brackets: of what is typed, a
+// A program that asked for bracketed paste gets every text in brackets: of what is typed, a
 // single character may be a command.
 func TestPastedHoweverShort(t *testing.T) {
 	t.Parallel()
@@ -205,7 +205,7 @@ func TestPasteOnly(t *testing.T) {
 	}
 }
 
-// A pause before Enter is as long as asked for, and long enough if nobody asks.
+// A pause before Enter is as long as asked for, and long enough if none is asked for.
 func TestEnterAfter(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[time.Duration]time.Duration{

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/shared/pty"
 )
 
-// keyReader is a program that tells in a file what each of its reads returned, after
+// keyReader is a program that writes to a file what each of its reads returned, after
 // it has written what its terminal is to be asked for.
 func keyReader(t *testing.T, stty, modes string) (p *program, file string) {
 	t.Helper()

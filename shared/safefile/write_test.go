@@ -90,7 +90,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestReplace: the file is there whole, with its mode, and nothing is left beside it.
+// TestReplace: the file is there whole, with its mode, and nothing is left next to it.
 func TestReplace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -1,6 +1,6 @@
 // Package safetext makes text that others wrote fit for a terminal: names, screens,
 // messages, errors of plugins and repositories, contents of files. Such text must neither
-// change the terminal nor hide or reorder the text beside it. The package imports the
+// change the terminal nor hide or reorder the text next to it. The package imports the
 // standard library only, so every layer may use it, plugins and the shim included.
 package safetext
 

@@ -46,8 +46,8 @@ var private = []string{
 	".tmux", ".dbus", ".Xauthority",
 }
 
-// deciding are parts of a home that say what programs of the user run, beside the files in the
-// home itself.
+// deciding are parts of a home that say what programs of the user run, in addition to the
+// files in the home itself.
 var deciding = []string{
 	".config/swarm", ".config/systemd", ".config/autostart", ".config/environment.d", ".config/git",
 	".local/bin", "bin", "go/bin", ".cargo/bin", modules,

@@ -190,7 +190,7 @@ func (s *Screen) right(used int) int {
 	return min(max(farthest, used), maxRaw) - 1
 }
 
-// grow makes room for the row at y if the height is only guessed.
+// grow makes space for the row at y if the height is only guessed.
 func (s *Screen) grow(y int) {
 	if !s.sized && y >= s.height() && y < maxRows {
 		s.rows = y + 1
@@ -429,7 +429,7 @@ func whole(data []byte, n int) int {
 	return n
 }
 
-// piece reports the text of the last row as a piece of its line, which goes on.
+// piece reports the text of the last row as a piece of its line, which continues.
 func (s *Screen) piece(g *grid, r *row) {
 	for i := g.first; i < g.y; i++ {
 		s.reportLine(g, i, i, !g.rows[i].wrapped)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxJoined is how much of one line is put together: what is longer goes on as another.
+// maxJoined is how much of one line is put together: what is longer continues as another.
 const maxJoined = 1 << 20
 
 // Lines puts the pieces of lines that a [Screen] reports together again, and passes on

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/shared/screen"
 )
 
-// matching returns the lines of an output that match, as they are passed on; "…" goes on.
+// matching returns the lines of an output that match, as they are passed on; "…" continues.
 func matching(pattern, output string, colours, settle bool) []string {
 	var got []string
 	l := screen.Lines{Pattern: regexp.MustCompile(pattern), Line: func(l screen.Line) {

@@ -37,7 +37,7 @@ func (s *Screen) advance() {
 	}
 }
 
-// reportAll reports all rows that have text. open says that the last one may go on.
+// reportAll reports all rows that have text. open says that the last one may continue.
 func (s *Screen) reportAll(open bool) {
 	g := s.grid()
 	n := len(g.rows)

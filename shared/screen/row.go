@@ -46,7 +46,7 @@ type row struct {
 	time time.Time
 	// goesOn says that its line began in what was reported before.
 	goesOn bool
-	// wrapped says that the next row goes on with the same line.
+	// wrapped says that the next row continues with the same line.
 	wrapped bool
 	// fed says that a line feed left the row.
 	fed bool

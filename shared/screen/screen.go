@@ -81,7 +81,7 @@ type Line struct {
 	Text []byte
 	// Time is when its beginning was written.
 	Time time.Time
-	// Begins says that a line begins with it; else it goes on with the one before.
+	// Begins says that a line begins with it; else it continues with the one before.
 	Begins bool
 	// Ends says that the line ends with it.
 	Ends bool

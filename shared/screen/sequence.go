@@ -5,7 +5,7 @@ import "github.com/charmbracelet/x/ansi/parser"
 // maxParams is how many parameters of a sequence count.
 const maxParams = 32
 
-// sequences tells sequences from text. Its states are those of the parser of x/ansi,
+// sequences distinguishes sequences from text. Its states are those of the parser of x/ansi,
 // which takes them from the VT500 (https://vt100.net/emu/dec_ansi_parser); of that
 // module only the table is used, since the rest of it needs milliseconds to start.
 type sequences struct {

@@ -29,7 +29,7 @@ func Spans(line string) []Span {
 	return spans
 }
 
-// Styled returns the lines of a text with SGR sequences in which a style goes on in the next
+// Styled returns the lines of a text with SGR sequences in which a style continues in the next
 // line, as 'tmux capture-pane -e' prints it. Each returned line stands for itself: it begins
 // in the terminal's own style and returns to it, and it has no other sequences than SGR.
 // Blanks at the ends of lines are left out.

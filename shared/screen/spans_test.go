@@ -15,14 +15,14 @@ func TestStyled(t *testing.T) {
 		text          string
 		styled, plain []string
 	}{
-		"a style that goes on":  {"a\x1b[31mb\nc\x1b[0md\n", []string{"a\x1b[31mb\x1b[0m", "\x1b[31mc\x1b[0md", ""}, []string{"ab", "cd", ""}},
-		"blanks at the end":     {"\x1b[44ma  \x1b[0m \n  \n", []string{"\x1b[44ma\x1b[0m", "", ""}, []string{"a", "", ""}},
-		"other sequences":       {"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ \x1b[?25lon\x1b(B\x1b[K", []string{"link on"}, []string{"link on"}},
-		"control characters":    {"a\x0eq\x0fb\tc\r\x7f", []string{"aqb\tc"}, []string{"aqb\tc"}},
-		"an unfinished one":     {"a\x1b[3", []string{"a"}, []string{"a"}},
-		"one that a line ends":  {"a\x1b]8;;x\nb\x1b\nc", []string{"a", "b", "c"}, []string{"a", "b", "c"}},
-		"colons":                {"\x1b[38:2::255:0:0ma", []string{"\x1b[38;2;255;0;0ma\x1b[0m"}, []string{"a"}},
-		"a blank of other kind": {"\u00a0⎿\u00a0", []string{"\u00a0⎿\u00a0"}, []string{"\u00a0⎿\u00a0"}},
+		"a style that continues": {"a\x1b[31mb\nc\x1b[0md\n", []string{"a\x1b[31mb\x1b[0m", "\x1b[31mc\x1b[0md", ""}, []string{"ab", "cd", ""}},
+		"blanks at the end":      {"\x1b[44ma  \x1b[0m \n  \n", []string{"\x1b[44ma\x1b[0m", "", ""}, []string{"a", "", ""}},
+		"other sequences":        {"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ \x1b[?25lon\x1b(B\x1b[K", []string{"link on"}, []string{"link on"}},
+		"control characters":     {"a\x0eq\x0fb\tc\r\x7f", []string{"aqb\tc"}, []string{"aqb\tc"}},
+		"an unfinished one":      {"a\x1b[3", []string{"a"}, []string{"a"}},
+		"one that a line ends":   {"a\x1b]8;;x\nb\x1b\nc", []string{"a", "b", "c"}, []string{"a", "b", "c"}},
+		"colons":                 {"\x1b[38:2::255:0:0ma", []string{"\x1b[38;2;255;0;0ma\x1b[0m"}, []string{"a"}},
+		"a blank of other kind":  {"\u00a0⎿\u00a0", []string{"\u00a0⎿\u00a0"}, []string{"\u00a0⎿\u00a0"}},
 	} {
 		got := Styled(c.text)
 		if diff := cmp.Diff(c.styled, got); diff != "" {

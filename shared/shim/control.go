@@ -92,7 +92,7 @@ const pause = 50 * time.Millisecond
 
 // connect connects to the socket of a run directory. A full queue of clients does not mean
 // that the shim has ended: connect tries again until the context ends. The kernel does not
-// report free room in the queue.
+// report free space in the queue.
 func connect(ctx context.Context, dir string) (conn, error) {
 	for {
 		conn, err := dial(ctx, dir)

@@ -16,7 +16,7 @@ import (
 )
 
 // TestKillOfAnotherUser kills a worker of another user. That is refused at once, even
-// if the shim's socket can be connected to: it answers nobody else.
+// if the shim's socket can be connected to: it answers no other user.
 func TestKillOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	machinetest.Root(t)

@@ -65,8 +65,9 @@ func umask() int {
 	return mask
 }
 
-// childsFiles returns the limit of open files that children of this process get. Only a child can
-// tell: it is asked once it has become a program that ends at once, and before it is reaped.
+// childsFiles returns the limit of open files that children of this process get. Only a child
+// knows it: it is asked once it has become a program that ends at once, and before it is
+// reaped.
 func childsFiles() (l unix.Rlimit, ok bool) {
 	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", ":"}, &syscall.ProcAttr{Dir: "/", Env: []string{}})
 	if err != nil {

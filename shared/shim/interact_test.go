@@ -203,7 +203,7 @@ func TestWatch(t *testing.T) {
 	if diff := cmp.Diff(want, last.LastRestarts); diff != "" {
 		t.Error(diff)
 	}
-	// Of one that has ended there is one status to tell.
+	// Of one that has ended there is one status to report.
 	told := 0
 	err = shim.Watch(ctx, w.dir, w.id, func(swarm.Status) error { told++; return nil })
 	if err != nil || told != 1 {

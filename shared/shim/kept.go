@@ -106,7 +106,7 @@ func (k Kept) SetLimits(ctx context.Context, raw swarm.Handle, l swarm.Limits) e
 	return k.do(ctx, raw, func(w Worker) error { return SetLimits(ctx, w.Dir, w.ID, l) })
 }
 
-// SetPaused pauses the worker or lets it go on, see [SetPaused].
+// SetPaused pauses the worker or lets it continue, see [SetPaused].
 func (k Kept) SetPaused(ctx context.Context, raw swarm.Handle, paused bool) error {
 	return k.do(ctx, raw, func(w Worker) error { return SetPaused(ctx, w.Dir, w.ID, paused) })
 }

@@ -162,11 +162,11 @@ func killRequest(verb, id string, o swarm.KillOptions) (rundir.Request, error) {
 	}, err
 }
 
-// GoOn tells the shim, after an [Ask] with closing, that the terminal can't be closed: the
+// GoOn reports to the shim, after an [Ask] with closing, that the terminal can't be closed: the
 // shim sends the first signal at once.
 func (k *PendingKill) GoOn() {
 	if k.call != nil {
-		// An older shim goes on by itself, a little later.
+		// An older shim continues by itself, a little later.
 		_, _ = k.call.conn.Write([]byte(rundir.GoOn + "\n"))
 	}
 }

@@ -104,7 +104,7 @@ func TestKillDetached(t *testing.T) {
 	}
 }
 
-// TestKillCancelled stops waiting for a kill; the kill goes on.
+// TestKillCancelled stops waiting for a kill; the kill continues.
 func TestKillCancelled(t *testing.T) {
 	t.Parallel()
 	w := start(t, "sh", "-c", stubborn)
@@ -129,7 +129,7 @@ func TestKillInvalidSignal(t *testing.T) {
 	}
 }
 
-// TestKillStopped has somebody stop the worker and its shim.
+// TestKillStopped stops the worker and its shim.
 func TestKillStopped(t *testing.T) {
 	t.Parallel()
 	w := start(t, "sleep", "999")
@@ -144,7 +144,7 @@ func TestKillStopped(t *testing.T) {
 	}
 }
 
-// TestKillWithoutSocket has somebody remove what is in the run directory.
+// TestKillWithoutSocket removes what is in the run directory.
 func TestKillWithoutSocket(t *testing.T) {
 	t.Parallel()
 	w := start(t, "sleep", "999")

@@ -34,7 +34,7 @@ func killOrphans(ctx context.Context, dir string, st rundir.Status, id string, o
 	var found []proc.Process
 	group := cgroup.Open(st.Groups, id)
 	if group.Freezes() {
-		// A worker that was paused sees its signals only once it goes on.
+		// A worker that was paused sees its signals only once it continues.
 		_ = group.Freeze(false)
 	}
 	lost := func() (swarm.KillResult, error) {
@@ -131,7 +131,7 @@ func send(p proc.Process, sig syscall.Signal) {
 	}
 }
 
-// awaitAll returns when all processes have ended or the time is over. It returns an error
+// awaitAll returns when all processes have ended or the time has run out. It returns an error
 // only if the context has ended.
 func awaitAll(ctx context.Context, ps []proc.Process, limit time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, max(limit, 0))

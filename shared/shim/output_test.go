@@ -93,7 +93,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// read returns the texts of a log, those of pieces that go on with a plus.
+// read returns the texts of a log, those of pieces that continue with a plus.
 func read(t *testing.T, dir string, o swarm.OutputOptions) []string {
 	t.Helper()
 	var texts []string

@@ -67,7 +67,7 @@ func TestOutputFromAPosition(t *testing.T) {
 	}
 }
 
-// TestOutputFromADroppedPosition goes on with the oldest output that is kept.
+// TestOutputFromADroppedPosition continues with the oldest output that is kept.
 func TestOutputFromADroppedPosition(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -85,7 +85,7 @@ func TestOutputFromADroppedPosition(t *testing.T) {
 	}
 }
 
-// TestOutputFromAnInodeOfBefore goes on with the oldest output that is kept if the file was
+// TestOutputFromAnInodeOfBefore continues with the oldest output that is kept if the file was
 // dropped and a newer one has its inode.
 func TestOutputFromAnInodeOfBefore(t *testing.T) {
 	t.Parallel()

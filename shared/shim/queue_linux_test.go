@@ -141,9 +141,9 @@ func TestFollowElsewhere(t *testing.T) {
 			waiting = append(waiting, fd)
 		}
 	}
-	// It looks whether somebody listens, and then waits on the socket.
+	// It looks whether a process listens, and then waits on the socket.
 	if clients > 10 {
-		t.Errorf("%d connections to a shim that has nothing to tell", clients)
+		t.Errorf("%d connections to a shim that has nothing to report", clients)
 	}
 	w.record(rundir.StateEnded)
 	for _, fd := range waiting {

@@ -102,7 +102,7 @@ func SetLimits(ctx context.Context, dir, id string, l swarm.Limits) error {
 	return err
 }
 
-// SetPaused stops all processes of a running worker, or lets them go on, see
+// SetPaused stops all processes of a running worker, or lets them continue, see
 // [swarm.Pauser]. They are frozen by the worker's control group, if it has one, else each
 // gets SIGSTOP.
 func SetPaused(ctx context.Context, dir, id string, paused bool) error {

@@ -24,8 +24,7 @@ func (w *worker) removeSocket() {
 	}
 }
 
-// dumb puts a socket in the place of the shim's that takes everybody and answers
-// nobody.
+// dumb puts a socket in the place of the shim's that accepts each connection and answers none.
 func (w *worker) dumb() {
 	w.t.Helper()
 	w.removeSocket()
@@ -91,7 +90,7 @@ func TestKillWithCallersOptions(t *testing.T) {
 	}
 }
 
-// fillQueue connects to a stopped shim until its queue takes nobody more.
+// fillQueue connects to a stopped shim until its queue is full.
 func (w *worker) fillQueue() {
 	w.t.Helper()
 	for {

@@ -53,7 +53,7 @@ func TestStartSharesNothing(t *testing.T) {
 	w.startElsewhere(inherited)
 	inherited.Close()
 
-	// Nobody holds the other end, though that process was given it for its own.
+	// No process holds the other end, though that process was given it for its own.
 	if err := r.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}

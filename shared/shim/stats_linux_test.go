@@ -89,7 +89,7 @@ func TestStatsOfAnOutput(t *testing.T) {
 	}
 }
 
-// The processes of a worker that lost its shim belong to nobody who could be measured.
+// The processes of a worker that lost its shim belong to no worker that could be measured.
 func TestStatsWithoutShim(t *testing.T) {
 	t.Parallel()
 	w := start(t, "sleep", "600")
@@ -102,7 +102,7 @@ func TestStatsWithoutShim(t *testing.T) {
 	}
 }
 
-// The CPU time goes on growing through a restart.
+// The CPU time continues to grow through a restart.
 func TestStatsAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	w := newWorker(t)

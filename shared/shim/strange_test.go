@@ -38,8 +38,8 @@ func replace(t *testing.T, path, kind string) {
 	}
 }
 
-// TestStrangeStatus has a worker that replaced its status.json. Everybody who asks is
-// told at once, and a kill ends it all the same.
+// TestStrangeStatus has a worker that replaced its status.json. Each caller gets an error at
+// once, and a kill ends it all the same.
 func TestStrangeStatus(t *testing.T) {
 	t.Parallel()
 	for kind := range strange {

@@ -119,7 +119,7 @@ const maxExtents = 1 << 16
 // extentsOf returns the parts of a file that are not holes, in order. On a file system
 // without holes there is one.
 func extentsOf(f *os.File) []extent {
-	// Reading goes on where the file began.
+	// Reading continues where the file began.
 	defer func() { _, _ = f.Seek(0, io.SeekStart) }()
 	all := []extent{{end: math.MaxInt64}}
 	var found []extent

@@ -13,7 +13,7 @@ var errEnough = errors.New("enough")
 
 func randomID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// eventually waits for a condition that nobody announces.
+// eventually waits for a condition that is not announced.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)

@@ -52,7 +52,7 @@ func (w *worker) launch(command ...string) rundir.Launch {
 // end ends the worker with its test.
 func (w *worker) end() {
 	w.t.Cleanup(func() {
-		// The context of the test is over when this runs.
+		// The context of the test has ended when this runs.
 		ctx := context.WithoutCancel(w.t.Context())
 		if _, err := shim.Kill(ctx, w.dir, w.id, swarm.KillOptions{Signal: "SIGKILL", Force: true}); err != nil {
 			w.t.Errorf("clean up: %v", err)
@@ -122,7 +122,7 @@ func (w *worker) kill(o swarm.KillOptions) swarm.KillResult {
 	return r
 }
 
-// facts is the shim's record, and loseShim ends the shim as nobody should.
+// facts is the shim's record, and loseShim kills the shim.
 func (w *worker) facts() rundir.Status {
 	w.t.Helper()
 	b, err := os.ReadFile(filepath.Join(w.dir, rundir.StatusFile))

@@ -226,7 +226,7 @@ const (
 	// EnvToken holds an agent's token. The caller's token is never passed on to a
 	// worker; a worker that is an agent has its own in [Spec.Env].
 	EnvToken = "SWARM_TOKEN"
-	// EnvView is set for programs that a user starts beside a worker in a terminal
+	// EnvView is set for programs that a user starts next to a worker in a terminal
 	// session that only shows that worker. It names the session that the worker runs
 	// in: for tmux, the worker's TMUX. It is never passed on to a worker.
 	EnvView = "SWARM_VIEW"

@@ -9,7 +9,7 @@ import (
 // keep names that they do not know.
 type Capability string
 
-// The capabilities. Each is announced by implementing the interface beside it.
+// The capabilities. Each is announced by implementing the interface next to it.
 const (
 	CapBatchStatus   Capability = "batch-status"   // [BatchStatuser]
 	CapSweep         Capability = "sweep"          // [Sweeper]
@@ -158,7 +158,7 @@ type Finder interface {
 	// Find returns the handle of the worker that was spawned with that id,
 	// running or ended, or [ErrNotFound]. A Spawn of that worker by another process, whose
 	// host was killed, may still be in progress or be undone; a plugin that is local and made
-	// with the SDK is called when it is over, and no later one can begin.
+	// with the SDK is called when it ends, and no later one can begin.
 	Find(ctx context.Context, l Lookup) (Handle, error)
 }
 

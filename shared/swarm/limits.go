@@ -21,7 +21,7 @@ type Limits struct {
 	// Nice is added to the priority that processes get by default, from -20 (first) to 19
 	// (last); 0 changes nothing.
 	Nice int `json:"nice,omitempty"`
-	// IOWeight is the share of storage bandwidth beside others, from 1 to 10000, where 100
+	// IOWeight is the share of storage bandwidth relative to others, from 1 to 10000, where 100
 	// is what others have by default; 0 changes nothing.
 	IOWeight int `json:"io_weight,omitempty"`
 	// BestEffort starts the worker even if some limits can't be enforced, see

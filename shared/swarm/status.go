@@ -87,7 +87,7 @@ const (
 	CauseKilled Cause = "killed"
 	// CauseHangup means that the worker's terminal was closed from outside.
 	CauseHangup Cause = "hangup"
-	// CauseShutdown means that the system told the shim to exit.
+	// CauseShutdown means that the system signalled the shim to exit.
 	CauseShutdown Cause = "shutdown"
 	// CauseCompleted means that the worker reported that it is done before anything
 	// else ended it; the summary is in Status.Completion.

@@ -93,7 +93,7 @@ type RemoveOptions struct {
 	// caller is about to end them. Remove never ignores them.
 	Vacant bool
 	// Undo is for Remove: it undoes a Create whose worker did not start. Anything that this
-	// Create made beside the workspace, such as a branch or a directory above it, is
+	// Create made in addition to the workspace, such as a branch or a directory above it, is
 	// removed too if it is unchanged.
 	Undo bool
 }

@@ -16,7 +16,7 @@ const noUser = ^uint32(0)
 
 // overflow returns the uid that root's files seem to have in a user namespace
 // which does not contain root, or noUser outside of one. There, the files of
-// root can't be told from those of other users that the namespace does not
+// root can't be distinguished from those of other users that the namespace does not
 // contain either.
 var overflow = sync.OnceValue(func() uint32 {
 	root, err := os.Lstat("/")

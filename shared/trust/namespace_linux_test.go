@@ -13,8 +13,8 @@ import (
 	"github.com/swarmhost/swarm/shared/machinetest"
 )
 
-// TestPathInUserNamespace runs the rule where root's files seem to belong to
-// nobody: the user's own files must still be trusted there.
+// TestPathInUserNamespace runs the rule where root's files seem to belong to the user nobody:
+// the user's own files must still be trusted there.
 func TestPathInUserNamespace(t *testing.T) {
 	if path := os.Getenv("TRUST_TEST_PATH"); path != "" {
 		if err := Path(path); err != nil {

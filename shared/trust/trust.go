@@ -4,7 +4,7 @@
 //
 // Two things that look like exceptions follow from the rule's purpose. A sticky
 // directory that everybody can write, such as /tmp, may contain what the user
-// owns, because nobody else can replace it there. A group may have write
+// owns, because no one else can replace it there. A group may have write
 // permission if the user is its only member, which is how many systems create
 // users.
 //

@@ -235,7 +235,7 @@ func checkOwner(path string) error {
 }
 
 // edited returns the change of a text to which add adds swarm, and from which remove
-// removes it. A text that nobody has changed since the last integration is first restored
+// removes it. A text that has not changed since the last integration is first restored
 // to the byte.
 func (s Setup) edited(path string, add, remove func(d *jsonc.Document) error) (Change, error) {
 	c, err := readChange(path)

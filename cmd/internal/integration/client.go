@@ -19,9 +19,9 @@ type Client struct {
 	// answers is the limit of a hook that waits for an answer, in the same unit; 0: the client
 	// has no hook that decides.
 	answers int
-	// again is the decision by which the answer to a stop makes the agent go on.
+	// again is the decision by which the answer to a stop makes the agent continue.
 	again string
-	// Hint tells the user what to do after an integration; it is empty if nothing is left
+	// Hint says what the user can do after an integration; it is empty if nothing is left
 	// to do.
 	Hint string
 	// alwaysAgain says that the client marks every stop as one that follows a continuation

@@ -70,7 +70,7 @@ func (c *Client) ReadHook(name string, input []byte) (Hook, error) {
 		e.Repeats = true
 	case stops:
 		// An agent that continues because of an answer here must be able to stop later. It
-		// can, since the same news is never brought twice.
+		// can, since the same notice is never brought twice.
 		e.State, e.Takes = hookstate.Idle, !in.StopsAgain || c.alwaysAgain
 		if e.Reason = in.background(); e.Reason != "" {
 			e.State = hookstate.Background

@@ -1,5 +1,5 @@
 // Written by 'swarm integrate opencode', which 'swarm integrate opencode --remove' undoes.
-// It tells swarm what opencode does, and opencode what waits for it. It does nothing
+// It reports to swarm what opencode does, and to opencode what waits for it. It does nothing
 // outside of swarm's workers, and never fails.
 import { spawn } from "node:child_process"
 

@@ -37,7 +37,7 @@ var pasted = regexp.MustCompile(`(?s)^<pasted_content id="(\w+)">\n(.*)\n</paste
 // attached is what Crush puts around a long paste.
 var attached = regexp.MustCompile(`(?s)^<system_info>[^<]*</system_info>\n<file(?: path='[^']*')?>\n\n(.*)\n</file>$`)
 
-// added is what clients put before or behind a text: Copilot CLI and Goose tell the time, and
+// added is what clients put before or behind a text: Copilot CLI and Goose add the time, and
 // Copilot CLI the files that a text names.
 var added = regexp.MustCompile(`(?s)^<current_datetime>[^<]*</current_datetime>|<(?:turn-context|tagged_files)>.*</(?:turn-context|tagged_files)>$`)
 
@@ -165,7 +165,7 @@ type object = map[string]any
 
 var calls atomic.Int64
 
-// callID returns an id for a tool call. Clients tell calls apart by it.
+// callID returns an id for a tool call. Clients distinguish calls by it.
 func callID() string { return strconv.FormatInt(calls.Add(1), 10) }
 
 func (t Turn) kind(other string, kinds map[int]string) string {

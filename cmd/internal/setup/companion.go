@@ -23,7 +23,7 @@ type Companion struct {
 func NewCompanion(name string, program *string, errs io.Writer) *Companion {
 	c := &Companion{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError)}
 	c.SetOutput(errs)
-	c.StringVar(program, "swarm", "", "`path` of swarm, which plugins are looked for beside")
+	c.StringVar(program, "swarm", "", "`path` of swarm, next to which plugins are looked for")
 	c.StringVar(&c.version, "version", "", "`version` that this program must have")
 	return c
 }
@@ -39,7 +39,7 @@ func (c *Companion) Parse(args []string) error {
 	return CheckVersion(c.Name(), c.version)
 }
 
-// Finish tells the user of err, which may be nil, and returns the exit code of such a
+// Finish prints err for the user, which may be nil, and returns the exit code of such a
 // program.
 func Finish(err error, errs io.Writer) int {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
@@ -49,7 +49,7 @@ func Finish(err error, errs io.Writer) int {
 	return 1
 }
 
-// Warn tells the user of an error that does not end the program.
+// Warn prints an error that does not end the program.
 func Warn(err error, errs io.Writer) {
 	fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(humane.Brief(Message(err))))
 }

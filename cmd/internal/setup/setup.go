@@ -31,7 +31,7 @@ import (
 type Setup struct {
 	// Env is the environment of the call, KEY=VALUE.
 	Env []string
-	// Program is the path of swarm, which plugins are looked for beside; empty:
+	// Program is the path of swarm, which plugins are looked for next to; empty:
 	// that of the running program.
 	Program string
 	// Logger is for hosts; nil: nothing is logged.

@@ -38,7 +38,7 @@ func (b *backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	// With a wrapper around it the shim can't tell that there is no such command.
+	// With a wrapper around it the shim can't know that there is no such command.
 	if err := executable(spec); err != nil {
 		return swarm.Handle{}, err
 	}
@@ -63,7 +63,7 @@ func (b *backend) CheckSpawn(_ context.Context, c swarm.SpawnCheck) error {
 	return shim.CheckSpawn(c)
 }
 
-// nice returns the priority of a worker, from its options. An option that nobody
+// nice returns the priority of a worker, from its options. An option that no caller
 // knows is an error, never ignored.
 func (b *backend) nice(options map[string]string) (int, error) {
 	nice := b.settings.Nice

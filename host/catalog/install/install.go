@@ -29,7 +29,7 @@ type Request struct {
 	// Path is an executable swarm-plugin-NAME or an archive
 	// swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz.
 	Path string
-	// SHA256 is the required hash, in hex; if it is empty, that of a [SumsFile] beside it,
+	// SHA256 is the required hash, in hex; if it is empty, that of a [SumsFile] next to it,
 	// if there is one.
 	SHA256 string
 	// Force says to replace an installed plugin of that version.
@@ -246,7 +246,7 @@ func Verify(i *catalog.Installed) []string {
 			wrong = append(wrong, fmt.Sprintf("%s was changed: its sha256 was %s, now it is %s", f.Path, f.SHA256, sum))
 		}
 	}
-	paths, err := walk(i.Dir, "__pycache__") // Python puts compiled files beside its sources
+	paths, err := walk(i.Dir, "__pycache__") // Python puts compiled files next to its sources
 	if err != nil {
 		wrong = append(wrong, errtext.Cause(err).Error())
 	}

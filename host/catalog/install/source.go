@@ -17,7 +17,7 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
-// SumsFile is the list of hashes that may lie beside an archive, in the format of
+// SumsFile is the list of hashes that may lie next to an archive, in the format of
 // sha256sum.
 const SumsFile = "SHA256SUMS"
 
@@ -105,8 +105,8 @@ func (s source) fetch(ctx context.Context, to, want string) (sum string, err err
 	return sum, s.checkList(sum, want != "")
 }
 
-// checkList compares the hash with that of a list beside the source. A list that
-// does not name an archive is not its list; a plugin alone may lie beside any.
+// checkList compares the hash with that of a list next to the source. A list that
+// does not name an archive is not its list; a plugin alone may lie next to any.
 func (s source) checkList(sum string, known bool) error {
 	path := filepath.Join(filepath.Dir(s.path), SumsFile)
 	f, err := safefile.OpenForeign(path, maxSums)

@@ -48,7 +48,7 @@ func TestHashes(t *testing.T) {
 			t.Errorf("%s: %v, started %d times", name, err, w.asked)
 		}
 	}
-	// A list of other things may lie beside a plugin that was just built.
+	// A list of other things may lie next to a plugin that was just built.
 	w.write(SumsFile, bad+"  other\n")
 	if _, err := w.install(w.write("swarm-plugin-queue", script)); err != nil {
 		t.Error(err)

@@ -91,7 +91,7 @@ type collector struct {
 	total int64
 }
 
-// room makes room for one more file of that size at most.
+// room makes space for one more file of that size at most.
 func (c *collector) room(name string, size int64) error {
 	c.total += size
 	switch {

@@ -198,7 +198,7 @@ func (b *Backend) settle(ctx context.Context, kind string, spec swarm.Spec) (swa
 	return spec, nil
 }
 
-// Find returns the worker of an id. If there is none, a start that was cut off is over: what it
+// Find returns the worker of an id. If there is none, a start that was cut off has ended: what it
 // has left is removed, and it is refused should it still arrive.
 func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
 	start, err := b.startOf(l.Options)

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Status tells how a worker is.
+// Status reports how a worker is.
 func (b *Backend) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
 	k, h, err := b.of(raw)
 	if err != nil {
@@ -108,7 +108,7 @@ func (b *Backend) SetLimits(ctx context.Context, raw swarm.Handle, l swarm.Limit
 	return k.SetLimits(ctx, h, l)
 }
 
-// SetPaused pauses a worker or lets it go on.
+// SetPaused pauses a worker or lets it continue.
 func (b *Backend) SetPaused(ctx context.Context, raw swarm.Handle, paused bool) error {
 	k, h, err := b.of(raw)
 	if err != nil {

@@ -83,7 +83,7 @@ func Hash(dir, notes string, key func(name string) string) (hash string, fresh [
 	return hex.EncodeToString(all.Sum(nil)[:16]), fresh, err
 }
 
-// notesFile is the file beside the programs that holds what was seen of them when they were
+// notesFile is the file next to the programs that holds what was seen of them when they were
 // hashed last.
 const notesFile = "seen.json"
 
@@ -111,7 +111,7 @@ func prune(from string) {
 	}
 }
 
-// Install gives the programs in a directory their final place beside it, under the name of
+// Install gives the programs in a directory their final place next to it, under the name of
 // their hash, which has to be the expected one.
 func Install(from, want string) error {
 	got, err := Verify(from)

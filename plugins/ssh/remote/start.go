@@ -11,7 +11,7 @@ import (
 
 // The options of a worker over there.
 const (
-	// OptionOwner is told by List: [Start.Owner].
+	// OptionOwner is notified by List: [Start.Owner].
 	OptionOwner = "owner"
 	// optionStart holds a Start in a Spawn or a Find.
 	optionStart = "start"

@@ -61,7 +61,7 @@ func (p *pipes) Close() (err error) {
 func (p *pipes) LocalAddr() net.Addr  { return &net.UnixAddr{Name: "stdio", Net: "unix"} }
 func (p *pipes) RemoteAddr() net.Addr { return &net.UnixAddr{Name: "stdio", Net: "unix"} }
 
-// Deadlines are kept where the pipes know them; gRPC does without.
+// Deadlines are kept where the pipes know them; gRPC needs none.
 func (p *pipes) SetDeadline(t time.Time) error {
 	return errors.Join(p.SetReadDeadline(t), p.SetWriteDeadline(t))
 }

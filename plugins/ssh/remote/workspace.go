@@ -41,7 +41,7 @@ func workspaceID(worker string) string { return worker + "-worktree" }
 func (b *Backend) lockWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (start Start, unlock func(), err error) {
 	if b.Origin() == (Origin{}) {
 		return start, nil, fmt.Errorf("%w: this machine has no /etc/machine-id, and %s can't hold an id: "+
-			"a worktree here could not be told from that of another machine", swarm.ErrUnavailable, b.opts.Dir)
+			"a worktree here could not be distinguished from that of another machine", swarm.ErrUnavailable, b.opts.Dir)
 	}
 	if start, err = b.startOf(spec.Options); err != nil {
 		return start, nil, err
@@ -157,7 +157,7 @@ func (b *Backend) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (
 	return b.away(ref, start.Host)
 }
 
-// Inspect tells what Remove would do.
+// Inspect reports what Remove would do.
 func (b *Backend) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.WorkspaceState, error) {
 	ref, err := b.here(ref)
 	if err != nil {

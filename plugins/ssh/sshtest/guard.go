@@ -53,7 +53,7 @@ func (g *guard) end() error {
 	if g == nil {
 		return nil
 	}
-	_ = g.life.Close() // it ends if it could not be told the directory either
+	_ = g.life.Close() // it also ends if it did not get the directory
 	if err := g.cmd.Wait(); err != nil {
 		return fmt.Errorf("processes of the servers are left: %w", err)
 	}

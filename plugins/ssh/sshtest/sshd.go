@@ -224,7 +224,7 @@ func (s *Server) Stop() error {
 }
 
 // Pause keeps the server from answering, as a machine does that hangs: it accepts
-// connections and says nothing. The returned function lets it go on.
+// connections and says nothing. The returned function lets it continue.
 func (s *Server) Pause() (resume func()) {
 	resumeOthers := s.Stall()
 	_ = s.cmd.Process.Signal(syscall.SIGSTOP)

@@ -92,7 +92,7 @@ func Open(ctx context.Context, g git.Git, dir string, base bool) (*Repo, error) 
 		return nil, err
 	}
 	if own != l.GitDir || common != l.Common {
-		return nil, Invalid("cannot tell which repository %s is in: %s or %s", dir, own, l.GitDir)
+		return nil, Invalid("cannot find out which repository %s is in: %s or %s", dir, own, l.GitDir)
 	}
 	g.Common = common
 	g, shared, err := g.Guarded(ctx, own, common)
@@ -132,7 +132,7 @@ func Open(ctx context.Context, g git.Git, dir string, base bool) (*Repo, error) 
 		return nil, ctx.Err()
 	}
 	if err != nil || top != r.Main {
-		return nil, Invalid("cannot tell where the main working tree of %s is; run this in it", common)
+		return nil, Invalid("cannot find the main working tree of %s; run this in it", common)
 	}
 	return r, nil
 }

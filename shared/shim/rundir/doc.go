@@ -22,7 +22,7 @@
 //	status.json   see [Status]; written by the shim alone and replaced atomically
 //	              whenever the worker was started, completed or ended, waits for
 //	              its next start, or lost output
-//	status.json.* the next status.json; the room for the last one is reserved when
+//	status.json.* the next status.json; the space for the last one is reserved when
 //	              the worker starts, so that a full disk can't keep an end from
 //	              being recorded. A crash of the machine may leave the end, or the
 //	              completion, under such a name alone
@@ -50,11 +50,11 @@
 //
 // # Journal
 //
-// When the worker was started again, was completed or has ended, the shim makes an
-// empty file in the host's journal, after status.json records it and before any client
-// is told. The host then reads status.json, records the change, and removes the file.
-// See [JournalEntry] for its name. A shim that was killed makes none; the host notices
-// that when it checks the worker.
+// When the worker was started again, was completed or has ended, the shim makes an empty file
+// in the host's journal, after status.json records it and before any client is notified. The
+// host then reads status.json, records the change, and removes the file. See [JournalEntry]
+// for its name. A shim that was killed makes none; the host notices that when it checks the
+// worker.
 //
 // # Ready
 //
@@ -82,7 +82,7 @@
 //	    signal of a later one is sent at once; when one of them forces, all end.
 //	    With closing=1 as the last field, the client closes the worker's terminal
 //	    next and saves its last screen. The signal is sent then, or when the client
-//	    sends the line "go on" or disconnects. The grace begins with the request.
+//	    sends the line "continue" or disconnects. The grace begins with the request.
 //	signal id=a1b2 signal=SIGUSR1 mode=main
 //	    "ok", "ended" if no process is left to signal, "busy <text>" between two
 //	    starts, or "error <text>"
@@ -104,7 +104,7 @@
 //	    the shim's own. paste=1 gives the text in paste brackets, or answers "busy".
 //	    kind=keys sends names of keys instead of text, with enter=0. kind=interrupt
 //	    and kind=eof have enter=0 and size=0.
-//	    "ok"                 given, and read as far as the shim can tell
+//	    "ok"                 given, and read as far as the shim knows
 //	    "pending"            after seconds: given or sure to be given, but not yet read
 //	    "ended"              the worker has ended
 //	    "busy <text>"        not given: the worker is between two starts, or has

@@ -23,7 +23,7 @@ const (
 	VerbInput = "input"
 	// VerbLimits makes other limits those of the worker.
 	VerbLimits = "limits"
-	// VerbPause stops the processes of the worker, or lets them go on.
+	// VerbPause stops the processes of the worker, or lets them continue.
 	VerbPause = "pause"
 )
 

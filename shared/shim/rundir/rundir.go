@@ -149,7 +149,7 @@ type Completion struct {
 	TimeNS  int64  `json:"time_ns"`
 }
 
-// Identity names one process for ever: its pid may be used again, but not with
+// Identity names one process for all time: its pid may be used again, but not with
 // the same start time since the same boot.
 type Identity = proc.Identity
 

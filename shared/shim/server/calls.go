@@ -6,7 +6,7 @@ import (
 )
 
 // calls is held by the goroutine that makes calls of the kernel which may wait: for a disk, or on a
-// busy machine. The scheduler starts a thread for each such call that others have to go on without,
+// busy machine. The scheduler starts a thread for each such call that others then lack,
 // threads stay until the shim ends, and a machine has thousands of shims. So there are four: one
 // waits in a call, one runs, one waits for events, and the runtime has one for itself.
 type calls struct {

@@ -163,13 +163,13 @@ func meet(t *testing.T) swarm.Cause {
 	wg.Wait()
 	st := s.end()
 	if len(killed) != 2 || !strings.HasPrefix(killed[1], "ended ") {
-		t.Errorf("the kill was told %q", killed)
+		t.Errorf("the kill got %q", killed)
 	}
 	switch {
 	case st.Cause == "completed" && completed[0] == "ok" && st.Completion != nil:
 	case st.Cause == "killed" && (completed[0] == "late" || completed[0] == "") && st.Completion == nil:
 	default:
-		t.Errorf("complete was told %q, the status is %+v", completed, st)
+		t.Errorf("complete got %q, the status is %+v", completed, st)
 	}
 	return st.Cause
 }

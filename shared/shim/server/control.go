@@ -164,7 +164,7 @@ func (c *control) attend(cl *client, requests chan<- request) {
 	<-slot
 }
 
-// admit returns the tokens from which a request takes one, or nil if there is no room.
+// admit returns the tokens from which a request takes one, or nil if there is no space.
 func (c *control) admit(verb string) chan struct{} {
 	select {
 	case c.clients <- struct{}{}:

@@ -19,7 +19,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// The room for the last status is taken when the worker starts.
+// The space for the last status is taken when the worker starts.
 func TestRoomForTheEnd(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch("exec sleep 999"), options{})
@@ -47,7 +47,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EINVAL) {
-		// Some systems let nobody make namespaces. TestRoomForTheEnd holds there too.
+		// Some systems allow no namespaces. TestRoomForTheEnd holds there too.
 		t.Logf("no disk to fill here: %v", err)
 		return
 	}
@@ -81,7 +81,7 @@ func diskFull(shim, dir string) error {
 	if err := cmd.Run(); err != nil {
 		return err
 	}
-	// Where there is room for a mark only, there is not one for each piece of output.
+	// Where there is space for a mark only, there is not one for each piece of output.
 	b, err = os.ReadFile(filepath.Join(dir, swarm.TranscriptFile))
 	if err != nil || bytes.Contains(b, []byte("written]\n"+swarm.TranscriptMark)) {
 		return fmt.Errorf("transcript %q, error %w", b, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// However the shim dies, a status that tells of an end tells the truth, and comes
+// However the shim dies, a status that reports an end is true, and comes
 // after the output. The points are in the order in which they are passed.
 func TestDeathAtEveryStepOfTheEnd(t *testing.T) {
 	t.Parallel()

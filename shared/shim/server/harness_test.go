@@ -249,7 +249,7 @@ func (s *shim) dial() net.Conn {
 	defer d.Close()
 	var c net.Conn
 	// A crowd fills the queue for a moment.
-	s.until("the socket has room", func() bool {
+	s.until("the socket has space", func() bool {
 		c, err = net.Dial("unix", "/proc/self/fd/"+strconv.Itoa(int(d.Fd()))+"/"+rundir.Socket)
 		return !errors.Is(err, unix.EAGAIN)
 	})
@@ -292,7 +292,7 @@ func killLine(signal string, grace time.Duration, force bool) string {
 	return rundir.Request{Verb: rundir.VerbKill, Signal: signal, GraceMS: grace.Milliseconds(), Force: force}.String()
 }
 
-// until waits for a condition that nothing tells of.
+// until waits for a condition that nothing reports.
 func (s *shim) until(what string, ok func() bool) {
 	s.t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)

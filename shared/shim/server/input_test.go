@@ -201,7 +201,7 @@ func TestInputRefused(t *testing.T) {
 	s.kill("SIGTERM", limit, true)
 }
 
-// One that does not read keeps nobody else waiting, and has it in the end.
+// One that does not read keeps no other waiting, and has it in the end.
 func TestInputNobodyReads(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"short": "hello", "long": strings.Repeat("x", 100<<10)} {

@@ -30,7 +30,7 @@ func (j *journal) changed() error {
 func (j *journal) ended() error { return j.enter(rundir.JournalEntry(j.id, 0)) }
 
 // enter makes an entry of that name, by renaming the previous one if it still exists: that
-// needs no room on a full disk.
+// needs no space on a full disk.
 func (j *journal) enter(name string) error {
 	path := rundir.JournalLink + "/" + name
 	if j.entry != "" {

@@ -36,8 +36,8 @@ func entries(t *testing.T, journal string) []string {
 	return names
 }
 
-// The host is told of an end after that is durable, and before anybody else is. A shim
-// that is killed before tells nothing.
+// The host is notified of an end after that is durable, and before any client is. A shim
+// that is killed before reports nothing.
 func TestJournalTellsOfTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{"drained", "written", "renamed", "ended", "noted", "told"} {
@@ -65,7 +65,7 @@ func TestJournalTellsOfTheEnd(t *testing.T) {
 	}
 }
 
-// The host is told of a completion, with an entry that the end takes the place of, also
+// The host is notified of a completion, with an entry that the end takes the place of, also
 // if it was removed meanwhile.
 func TestJournalTellsOfCompletion(t *testing.T) {
 	t.Parallel()

@@ -302,7 +302,7 @@ func (k *shim) takeOrder() {
 	if _, err := f.ReadAt(b, 0); err != nil {
 		return
 	}
-	// The removal tells the writer that the kill is accepted, so it comes first. An order
+	// The removal shows the writer that the kill is accepted, so it comes first. An order
 	// that was taken back meanwhile is not carried out.
 	if os.Remove(rundir.OrderFile) != nil {
 		return

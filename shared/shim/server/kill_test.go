@@ -21,8 +21,7 @@ import (
 
 const stubborn = `trap "" TERM HUP INT; echo ready; while :; do sleep 1; done`
 
-// A harsher kill in the grace of another one takes effect at once, and both
-// callers are told the truth.
+// A harsher kill in the grace of another one takes effect at once, and both callers get the truth.
 func TestHarsherKill(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -100,7 +99,7 @@ func TestKillWithoutForce(t *testing.T) {
 	}
 }
 
-// A kill goes on without whoever asked for it.
+// A kill continues without the client that asked for it.
 func TestClientLeaves(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch(stubborn), options{})
@@ -114,7 +113,7 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-// Clients that say nothing, or don't read, or say nonsense, stop nobody.
+// Clients that say nothing, or don't read, or say nonsense, don't stop any other client.
 func TestHangingClients(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch("exec sleep 999"), options{})
@@ -214,7 +213,7 @@ func TestKillMain(t *testing.T) {
 	}
 }
 
-// Nobody gets the signal of a kill twice: many programs take that for impatience.
+// No process gets the signal of a kill twice: many programs take that for impatience.
 func TestOneSignalEach(t *testing.T) {
 	t.Parallel()
 	const count = `trap "n=x\$n; echo \$n; [ \$0 = main ] && exit" TERM; echo ready; i=0; while [ $((i=i+1)) -lt 30 ]; do sleep 0.01; done; echo "$0 done $n"`
@@ -299,7 +298,7 @@ func TestManyKills(t *testing.T) {
 		}
 	}
 	if ended == 0 {
-		t.Error("nobody was told of the end")
+		t.Error("no client was notified of the end")
 	}
 	s.end()
 	s.wantNothingLeft()

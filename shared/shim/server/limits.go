@@ -62,7 +62,7 @@ func problemText(p cgroup.Problem) string {
 	return "the limit of " + cgroup.Word(p.Controller) + " can't be enforced: " + p.Reason
 }
 
-// shortened cuts a text that the last status must have room for.
+// shortened cuts a text that the last status must have space for.
 func shortened(s string, most int) string {
 	if len(s) > most {
 		return s[:most] + "..."
@@ -154,7 +154,7 @@ func (k *shim) renice(nice int) error {
 	return nil
 }
 
-// setPaused stops all processes of the worker or lets them go on, and answers once the
+// setPaused stops all processes of the worker or lets them continue, and answers once the
 // status says so.
 func (k *shim) setPaused(r request) {
 	switch {
@@ -267,7 +267,7 @@ func (k *shim) goOn() {
 	}
 }
 
-// thaw lets a paused worker go on that is being ended, so that it sees its signals.
+// thaw lets a paused worker continue that is being ended, so that it sees its signals.
 func (k *shim) thaw() {
 	if !k.status.Paused {
 		return

@@ -133,7 +133,7 @@ func TestPause(t *testing.T) {
 			if a := s.ask("pause paused=0"); a[0] != "ok" || s.status().Paused {
 				t.Fatalf("resume: %q", a)
 			}
-			s.until("it goes on", func() bool { return read() != before && read() != "" })
+			s.until("it continues", func() bool { return read() != before && read() != "" })
 			s.ask("pause paused=1")
 			if a := s.kill("SIGTERM", 5*time.Second, true); a.Kind != rundir.AnswerEnded || a.Forced {
 				t.Errorf("kill of a paused worker: %+v", a)

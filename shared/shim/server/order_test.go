@@ -16,12 +16,12 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-// Whoever waits for the worker keeps nobody from ending it.
+// Clients that wait for the worker don't keep others from ending it.
 func TestKillBesideAThousandWaits(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch("exec sleep 999"), options{})
 	for range 1200 {
-		s.until("there is room in the queue", func() bool {
+		s.until("there is space in the queue", func() bool {
 			c, err := net.Dial("unix", filepath.Join(s.dir, rundir.Socket))
 			if errors.Is(err, unix.EAGAIN) {
 				return false

@@ -78,7 +78,7 @@ func TestLastLines(t *testing.T) {
 	s.end()
 }
 
-// A stranger that holds the other end of the output keeps nobody.
+// A stranger that holds the other end of the output does not delay the end.
 func TestOutputHeldByStranger(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch(`SWARM_SHIM=tmux sh -c 'printf "tmux: server" >/proc/self/comm; trap "" PIPE; echo holding; while sleep 0.01; do echo noise; done' & until [ -e go ]; do sleep 0.01; done; echo last; exit 4`), options{})
@@ -135,7 +135,7 @@ func (s *shim) wantUnder(limit int64) {
 	}
 }
 
-// A worker that writes for ever is neither blocked nor let over its cap.
+// A worker that writes without end is neither blocked nor let over its cap.
 func TestYesForEver(t *testing.T) {
 	t.Parallel()
 	for _, script := range []string{"exec yes", "exec cat /dev/zero"} {

@@ -63,7 +63,7 @@ func (r *restarts) delay() time.Duration {
 // failure returns the error of the last attempt, which may hold a text of any length.
 func (r *restarts) failure() string { return shortened(r.failed.Error(), 200) }
 
-// treeEnded follows when no process of the worker is left: it is over, or it pauses until
+// treeEnded follows when no process of the worker is left: its run has ended, or it pauses until
 // its next start.
 func (k *shim) treeEnded() {
 	if k.willRestart() {

@@ -76,7 +76,7 @@ func TestManyRestartsInLittleMemory(t *testing.T) {
 	s.end()
 }
 
-// The record of restarts is bounded, and tells how each main process before ended.
+// The record of restarts is bounded, and reports how each main process before ended.
 func TestRestartsAreRecorded(t *testing.T) {
 	t.Parallel()
 	l := restartLaunch("always", `n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; echo $$ > pid; [ $n = 14 ] && exec sleep 999; exit $n`)

@@ -151,7 +151,7 @@ func TestSandboxedEndAtAKill(t *testing.T) {
 		grace                time.Duration
 		forced               bool
 	}{
-		// The signal that stops processes is the one after which a kill lets none go on.
+		// The signal that stops processes is the one after which a kill lets none continue.
 		{"alone", "", "SIGTSTP", 0, false},
 		{"beside another", stubborn, "SIGTSTP", 0, true},
 		{"at once", stubborn, "SIGKILL", limit, false},
@@ -169,7 +169,7 @@ func TestSandboxedEndAtAKill(t *testing.T) {
 				t.Fatalf("%+v", children)
 			}
 			s.until("the first process has stopped", func() bool {
-				// The shim lets it go on whenever it looks at the tree.
+				// The shim lets it continue whenever it looks at the tree.
 				must(t, children[0].Signal(unix.SIGSTOP))
 				p, err := proc.Read(children[0].PID)
 				return err == nil && p.State == 'T'

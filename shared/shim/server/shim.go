@@ -96,7 +96,7 @@ type shim struct {
 	oomKills int64
 	// box is the sandbox that the main process was started in last; nil without one.
 	box *box.Box
-	// boxLost says that the sandbox is over without a report.
+	// boxLost says that the sandbox has ended without a report.
 	boxLost bool
 	// data is the limit of the memory of each single process, 0 if the group has one.
 	data int64

@@ -26,7 +26,7 @@ const (
 	finalSize = 16 << 10
 )
 
-// statusFile replaces status.json. The room for the last one is reserved at the start: on a
+// statusFile replaces status.json. The space for the last one is reserved at the start: on a
 // full disk, only its status remains of a worker.
 type statusFile struct{ final *os.File }
 
@@ -103,7 +103,7 @@ func (s *statusFile) end(st rundir.Status) error {
 	if _, err := s.final.WriteAt(b, 0); err != nil {
 		return err
 	}
-	// Usually it has that size: the reserved room lies behind the end where the system
+	// Usually it has that size: the reserved space lies behind the end where the system
 	// supports that.
 	if info, err := s.final.Stat(); err != nil || info.Size() != int64(len(b)) {
 		if err := s.final.Truncate(int64(len(b))); err != nil {
@@ -116,7 +116,7 @@ func (s *statusFile) end(st rundir.Status) error {
 	s.final.Close()
 	failpoint("synced")
 	if !ours {
-		// The worker removed the file. Then no room is guaranteed.
+		// The worker removed the file. Then no space is guaranteed.
 		makeWay(finalFile)
 		if err := writeFile(finalName, b, true); err != nil {
 			return err

@@ -104,7 +104,7 @@ func sameUser(fd int) bool {
 	return err == nil && int(peer.Uid) == os.Geteuid()
 }
 
-// reserve reserves room on the disk, so that a later write can't fail because the disk is
+// reserve reserves space on the disk, so that a later write can't fail because the disk is
 // full. The file may become that long.
 func reserve(f *os.File, size int64) error {
 	_, err := f.WriteAt(make([]byte, size), 0)

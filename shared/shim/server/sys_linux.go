@@ -107,7 +107,7 @@ func hungUp(fd int) bool {
 // hangUp ends a connection; its descriptor stays open.
 func hangUp(fd int) { _, _, _ = unix.RawSyscall(unix.SYS_SHUTDOWN, uintptr(fd), unix.SHUT_RDWR, 0) }
 
-// reserve reserves room on the disk, so that a later write can't fail because the disk is
+// reserve reserves space on the disk, so that a later write can't fail because the disk is
 // full. The file may become that long.
 func reserve(f *os.File, size int64) error {
 	err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)

@@ -172,7 +172,7 @@ func TestJobControl(t *testing.T) {
 	}
 }
 
-// Closing the window ends the whole tree, and is told apart from an exit.
+// Closing the window ends the whole tree, and is distinguished from an exit.
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -202,7 +202,7 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// The last words are in the log, and a window that nobody reads keeps nobody.
+// The last words are in the log, and a window that no program reads delays nothing.
 func TestWindowThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, launch(`echo first; seq 1 2000; echo last`))
@@ -214,7 +214,7 @@ func TestWindowThatNobodyReads(t *testing.T) {
 }
 
 // A window that takes nothing, as one of a stopped multiplexer, stops neither the worker
-// nor its log, and shows the newest output once it goes on.
+// nor its log, and shows the newest output once it continues.
 func TestFrozenWindow(t *testing.T) {
 	t.Parallel()
 	w := openFrozen(t, launch(`seq 1 60000; echo last; read line; echo "got $line"`))

@@ -85,7 +85,7 @@ func TestLeaderGoneFirst(t *testing.T) {
 				t.Errorf("status %+v", st)
 			}
 			if took := time.Since(began); tt.forced && took < 300*time.Millisecond {
-				t.Errorf("forced after %v, before the grace was over", took)
+				t.Errorf("forced after %v, before the grace period ended", took)
 			}
 		})
 	}
@@ -316,7 +316,7 @@ func TestDeepDirectory(t *testing.T) {
 	s.end()
 }
 
-// The shim takes over nobody else's orphans and leaves no zombie.
+// The shim takes over no orphans of other workers and leaves no zombie.
 func TestNoZombies(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch("for i in 1 2 3 4 5 6 7 8; do (sleep 0.01 &) ; done; echo started; exec sleep 999"), options{})

@@ -15,7 +15,7 @@ import (
 )
 
 // maxDir is the longest working directory that is recorded, so that the last status fits
-// the room that is reserved for it.
+// the space that is reserved for it.
 const maxDir = 1024
 
 // startWorker starts the main process, in a session of its own, with nothing of

@@ -2,8 +2,8 @@ package server
 
 import "sync"
 
-// writes are the pending writes of the status. They run one after the other, beside the
-// shim's own goroutine: a hanging disk must not delay a kill.
+// writes are the pending writes of the status. They run one after the other, concurrently
+// with the shim's own goroutine: a hanging disk must not delay a kill.
 type writes struct {
 	// calls is held by the running one.
 	calls sync.Locker

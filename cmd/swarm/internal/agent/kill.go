@@ -38,14 +38,14 @@ ended at once.
 
 With --force the agent is ended at once, whatever it does: the whole tree of its
 processes, as "swarm kill" does it. Processes that can't be ended are named in a
-warning; the team goes on without the agent.
+warning; the team continues without the agent.
 
 Once an agent has ended, either way, its tasks in progress are pending again, its
 colour is free, and it is no longer a member. If two callers force the end at the same
 time, one wins. Only the leader can kill agents, and the leader can't be killed.
 
 Exit code: 0 if the agent was asked or has ended. With --wait: 0 if it has ended, 1 if
-it rejects, 124 if the time is over. The request stays then, and the next call with
+it rejects, 124 if the time has run out. The request stays then, and the next call with
 --wait waits for the same answer.`,
 		Example: `  swarm agent kill alice --team web
   swarm agent kill alice --team web --reason "the work is done" --wait --timeout 5m

@@ -12,7 +12,7 @@ import (
 )
 
 // Interruptibly returns the result of read, or the context's cause as soon as the context
-// ends: a terminal, a FIFO or a pipe may stay open for ever. A goroutine that still reads
+// ends: a terminal, a FIFO or a pipe may stay open permanently. A goroutine that still reads
 // then ends with the program.
 func Interruptibly(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type result struct {

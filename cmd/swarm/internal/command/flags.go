@@ -79,7 +79,7 @@ func (f *DurationFlag) String() string     { return textOf(f.D, config.FormatDur
 
 var errWaitOver = errors.New("timed out")
 
-// Limit returns a context that ends when the time is over; it has no deadline without a
+// Limit returns a context that ends when the time ends; it has no deadline without a
 // limit.
 func (f *DurationFlag) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if f.D == nil {

@@ -48,7 +48,7 @@ func TestEventLine(t *testing.T) {
 		{history.Killed, "by orchestrator", "[w] KILLED: by orchestrator"},
 		{history.Spawned, "", "[w] SPAWNED"},
 		{history.Complete, "ümläut ✓ 👩‍💻 \"quoted\" C:\\new", "[w] COMPLETE: ümläut ✓ 👩\\u200d💻 \"quoted\" C:\\new"},
-		// Nobody forges a line, or talks to the terminal.
+		// A text can't forge a line, or control the terminal.
 		{history.Complete, "a\n[x] KILLED: by orchestrator\r\nb", `[w] COMPLETE: a\n[x] KILLED: by orchestrator\r\nb`},
 		{history.Complete, "a\x1b[2J\x1b]0;t\x07\u009b2J\x7f\x00\tb", `[w] COMPLETE: a\x1b[2J\x1b]0;t\a\u009b2J\x7f\x00\tb`},
 		{history.Complete, "a\u202eb\u2066c\u2028d", `[w] COMPLETE: a\u202eb\u2066c\u2028d`},
@@ -150,7 +150,7 @@ func TestHookJSONFollowsTheSchema(t *testing.T) {
 	}
 }
 
-// The kinds that the schema tells of are those that there are.
+// The kinds that the schema reports are those that there are.
 func TestEventSchemaNamesTheKinds(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../../../../host/history/ending.go")

@@ -23,7 +23,7 @@ func NewGC(a *app.App) *cobra.Command {
 		Use:   "gc",
 		Short: "Bring the history up to date once",
 		Long: `Do once what "swarm watch" does continuously: record the ends of workers that were not
-watched, with the time when they ended; remove workers whose retention time is over,
+watched, with the time when they ended; remove workers whose retention time has run out,
 run directories that belong to no worker, and lock files of killed processes; finish the
 removal of worktrees that was interrupted when their directories were gone already; kill
 workers whose owner has ended if their backend does not do that. Other running workers and

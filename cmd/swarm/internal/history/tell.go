@@ -49,7 +49,7 @@ func launcher(a *app.App) (l hooks.Launcher, dir string, err error) {
 	return hooks.Launcher{Executable: own, Env: hooks.CommandEnv(a.Env, dir)}, dir, err
 }
 
-// startHooks runs the hooks until ctx ends, as a part of beside. The runner is nil if none
+// startHooks runs the hooks until ctx ends, counted in beside. The runner is nil if none
 // is configured.
 func startHooks(ctx context.Context, a *app.App, cfg config.Config, beside *sync.WaitGroup) (*hooks.Runner, error) {
 	if len(cfg.Hooks) == 0 {
@@ -81,7 +81,7 @@ func startHooks(ctx context.Context, a *app.App, cfg config.Config, beside *sync
 	return runner, nil
 }
 
-// startNotifier shows notifications until ctx ends, as a part of beside. It is told of events
+// startNotifier shows notifications until ctx ends, counted in beside. It gets the events
 // by the function that it returns, which never waits.
 func startNotifier(ctx context.Context, a *app.App, beside *sync.WaitGroup) (func(history.Event) error, error) {
 	var shows []func(context.Context, notify.Notice)
@@ -89,7 +89,7 @@ func startNotifier(ctx context.Context, a *app.App, beside *sync.WaitGroup) (fun
 	switch term := a.Getenv("TERM"); {
 	case term == "dumb":
 	case a.OutWidth() > 0:
-		screen = &output.Stream{W: a.Out.W} // its own: it is written beside the events
+		screen = &output.Stream{W: a.Out.W} // its own: it is written next to the events
 	case a.ErrWidth() > 0:
 		screen = &output.Stream{W: a.Err}
 	}
@@ -138,7 +138,7 @@ func NewRunHook(a *app.App) *cobra.Command {
 		Use:    hooks.Verb,
 		Short:  "Run the command of a hook",
 		Long: `Run a command that 'swarm watch --hooks' or '--notify' describes on the standard input,
-and print how it ended, both as JSON. The command is ended when its time is over, even if
+and print how it ended, both as JSON. The command is ended when its time has run out, even if
 the watch is gone.`,
 		Example:           `  swarm run-hook < call.json`,
 		Args:              command.Arguments(0, 0, ""),

@@ -30,7 +30,7 @@ func NewWatch(a *app.App) *cobra.Command {
 		Short: "Follow the history, and record ends as they happen",
 		Long: `Print the events of workers from now on, whatever causes them, as "swarm events" does,
 and keep the history up to date meanwhile: the end of a worker is recorded when it
-happens; a worker whose retention time is over is removed; a worker whose owner has
+happens; a worker whose retention time has run out is removed; a worker whose owner has
 ended is killed if its backend does not do that. The screens of agents that have a
 profile are read every few seconds: IDLE, WORKING, BLOCKED with its question, ASKED with
 the digest of its dialog. Rules in [[answers]] of ~/.config/swarm/config.toml answer what
@@ -44,7 +44,7 @@ of watchers may run at once.
 each of their events, those included that happened since the hooks last ran. A command
 that fails is run again later. Of several such watchers one runs the hooks.
 
---notify tells you when a worker fails, is lost, is in a crash loop, or asks something:
+--notify informs you when a worker fails, is lost, is in a crash loop, or asks something:
 on the desktop if notify-send and a session are there, and on the terminal with the
 bell and a notification of its own (OSC 9).
 
@@ -62,7 +62,7 @@ Exit code: 130 after Ctrl-C, as for every command that is interrupted.`,
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
 	f.BoolVar(&o.hooks, "hooks", false, "run the commands of [hooks] in your config file")
-	f.BoolVar(&o.notify, "notify", false, "tell you on the desktop and the terminal when a worker needs you")
+	f.BoolVar(&o.notify, "notify", false, "show a notice on the desktop and the terminal when a worker needs you")
 	manager := service.Flag(cmd, "print a unit that keeps this running")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if manager.Value != "" {
@@ -88,7 +88,7 @@ func (o *watchOptions) unit() service.Unit {
 }
 
 func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
-	// Hooks and notifications run beside the watch and end with it.
+	// Hooks and notifications run next to the watch and end with it.
 	ctx, cancel := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()

@@ -130,7 +130,7 @@ func newWait(a *app.App) *cobra.Command {
 		Long: `Wait until the caller's inbox has an unread message, then print the messages as "swarm
 inbox read" does. If there is one already, the call returns at once. Nothing is polled.
 
-Exit code: 0, or 124 if the time is over.`,
+Exit code: 0, or 124 if the time has run out.`,
 		Example: `  swarm inbox wait
   swarm inbox wait --team web --timeout 10m --json`,
 		Args: command.Arguments(0, 0, ""),

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// In a team without agents a message to all reaches nobody, and nothing is there to read.
+// In a team without agents a message to all reaches no agent, and nothing is there to read.
 func TestVerbsInAnEmptyTeam(t *testing.T) {
 	t.Parallel()
 	a, stdout, stderr := apptest.WithState(t)

@@ -17,7 +17,7 @@ const (
 	ExitAsks    = 3
 	ExitEnded   = 6
 	ExitStalled = 7
-	// ExitTimeout says that the time of a verb was over.
+	// ExitTimeout says that the time of a verb had ended.
 	ExitTimeout = 124
 )
 

@@ -41,7 +41,7 @@ func TestProgressOfStarts(t *testing.T) {
 		12: "a: fetchin…\r\x1b[Ka: fetchin…\r\x1b[Ka: fetchin…\r\x1b[Kb: fetching\r\x1b[K",
 	} {
 		var out bytes.Buffer
-		// No goroutine draws beside this one.
+		// No goroutine draws next to this one.
 		p := &Progress{w: &out, width: func() int { return width }, begun: time.Now().Add(-time.Minute), quit: make(chan struct{}), done: make(chan struct{})}
 		close(p.done)
 		for _, s := range []start{{worker: "a", text: "fetching 1"}, {worker: "a", text: "fetching 2"}, {worker: "b", text: "fetching"}, {worker: "a"}, {worker: "c"}, {worker: "b"}} {

@@ -56,7 +56,7 @@ func Reflow(text string, width int) string {
 		return text
 	}
 	var out, block []string
-	hang := -1 // the indent of the lines that go on with the block
+	hang := -1 // the indent of the lines that continue with the block
 	flush := func() {
 		if len(block) > 0 && hang > underTerm && width-hang < leastText {
 			var text strings.Builder

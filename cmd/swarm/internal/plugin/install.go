@@ -32,7 +32,7 @@ swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz. It is installed in plugins/NAME/VERSIO
 the state directory; versions are installed side by side, and the newest release is used unless
 the config picks one ([plugins.NAME] version).
 
-If a file SHA256SUMS lies beside the archive, the archive must match it. Archives with
+If a file SHA256SUMS lies next to the archive, the archive must match it. Archives with
 links, or with paths that escape their folder, are refused, as are plugins for another
 machine and files that another user may have written. Only then is the plugin started,
 once, to ask for its name and version. It is installed as a whole or not at all.

@@ -31,7 +31,7 @@ func newPluginList(a *app.App) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List plugins",
 		Long: `Start every plugin that swarm finds, and show its health. A plugin is an executable
-swarm-plugin-NAME beside swarm, in ../libexec/swarm, in the plugins folder of the
+swarm-plugin-NAME next to swarm, in ../libexec/swarm, in the plugins folder of the
 state directory ("swarm plugin install" puts it there), or in the PATH; or a config
 file names it.`,
 		Example: `  swarm plugin list

@@ -76,7 +76,7 @@ func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error
 	}
 	for _, line := range lines {
 		if err := print(line); err != nil {
-			break // told at the end
+			break // reported at the end
 		}
 	}
 	return err

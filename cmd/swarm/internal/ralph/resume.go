@@ -137,7 +137,7 @@ func stillAsks(ctx context.Context, h *host.Host, loops ralph.Store, w worker.Wo
 	states, err := h.Display().StatesOf(ctx, []string{w.ID})
 	s := states[w.ID]
 	if err != nil || s == nil || s.State != profile.Blocked {
-		return nil //nolint:nilerr // an agent that can't be seen keeps nobody from resuming
+		return nil //nolint:nilerr // an agent that can't be seen does not prevent a resume
 	}
 	hint := fmt.Sprintf("answer it in 'swarm attach %s' first", w.Name)
 	if len(s.Choices) > 0 {

@@ -43,7 +43,7 @@ func runLoop(ctx context.Context, a *app.App, name string) error {
 	loops := ralph.NewStore(dir)
 	// A faulty profile does not stop the loop; other commands report it.
 	profiles, _ := a.ProfileDirs().Load()
-	// The loop sees to signals itself.
+	// The loop handles signals itself.
 	err = ralph.Run(context.WithoutCancel(ctx), ralph.Options{
 		Store: loops, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,
 		Notify: tellOfLoop(ctx, a), RunDir: statedir.Dir(dir).RunDir(a.Getenv(swarm.EnvWorkerID)),

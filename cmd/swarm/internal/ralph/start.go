@@ -65,7 +65,7 @@ func mustNotExist(ctx context.Context, h *host.Host, name string) error {
 		return err
 	}
 	return output.WithHint(fmt.Errorf("worker '%s' already exists", name),
-		fmt.Sprintf("go on with 'swarm ralph resume %s', or begin anew with --replace", name))
+		fmt.Sprintf("continue with 'swarm ralph resume %s', or begin anew with --replace", name))
 }
 
 // ralphReplace ends a worker and removes its worktree, record and loop. Uncommitted work in
@@ -140,7 +140,7 @@ func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) err
 		if killErr != nil {
 			return killErr
 		}
-		a.Hint(fmt.Sprintf("killed %s; 'swarm ralph resume %s' goes on", name, name))
+		a.Hint(fmt.Sprintf("killed %s; 'swarm ralph resume %s' continues", name, name))
 		return context.Cause(ctx)
 	}
 	if err != nil {

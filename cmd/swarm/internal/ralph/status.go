@@ -155,33 +155,33 @@ func (r *loopReport) waiting() []string {
 	stopped := r.Status == ralph.Paused && r.ExitReason == ralph.ReasonDialog
 	switch {
 	case stopped && r.Dialog == "":
-		return []string{fmt.Sprintf("The agent's question was answered: go on with 'swarm ralph resume %s'", r.Name)}
+		return []string{fmt.Sprintf("The agent's question was answered: continue with 'swarm ralph resume %s'", r.Name)}
 	case stopped && len(r.Choices) > 0:
 		return []string{
 			"Waiting for a person: " + r.Dialog,
-			fmt.Sprintf("Answer it with 'swarm answer %[1]s CHOICE', then go on with 'swarm ralph resume %[1]s'", r.Name),
+			fmt.Sprintf("Answer it with 'swarm answer %[1]s CHOICE', then continue with 'swarm ralph resume %[1]s'", r.Name),
 		}
 	case stopped:
 		return []string{
 			"Waiting for a person: " + r.Dialog,
-			fmt.Sprintf("Answer it in 'swarm attach %[1]s' or with 'swarm keys %[1]s KEY', then go on with 'swarm ralph resume %[1]s'", r.Name),
+			fmt.Sprintf("Answer it in 'swarm attach %[1]s' or with 'swarm keys %[1]s KEY', then continue with 'swarm ralph resume %[1]s'", r.Name),
 		}
 	case r.Dialog != "" && r.Status == ralph.Running:
 		return []string{fmt.Sprintf("Waiting for a person: %s (answer it with 'swarm attach %s')", r.Dialog, r.Name)}
 	case r.Status == ralph.Paused && r.ExitReason == ralph.ReasonProgress:
 		return []string{
 			"Paused without progress: " + r.StillText(),
-			fmt.Sprintf("See what it does in 'swarm logs %[1]s', then go on with 'swarm ralph resume %[1]s'", r.Name),
+			fmt.Sprintf("See what it does in 'swarm logs %[1]s', then continue with 'swarm ralph resume %[1]s'", r.Name),
 		}
 	case r.LimitHourly && !r.LimitUntil.IsZero() && (r.Status == ralph.Running || r.Status == ralph.Paused):
 		return []string{
 			fmt.Sprintf("Waiting until %s: %s", clock(r.LimitUntil), r.Limit),
-			fmt.Sprintf("Go on at once with 'swarm ralph resume %s'", r.Name),
+			fmt.Sprintf("Continue at once with 'swarm ralph resume %s'", r.Name),
 		}
 	case !r.LimitUntil.IsZero() && (r.Status == ralph.Running || r.Status == ralph.Paused):
 		return []string{
 			fmt.Sprintf("Waiting for the end of a usage limit, until %s: %s", clock(r.LimitUntil), r.Limit),
-			fmt.Sprintf("Go on at once with 'swarm ralph resume %s'", r.Name),
+			fmt.Sprintf("Continue at once with 'swarm ralph resume %s'", r.Name),
 		}
 	default:
 		return nil

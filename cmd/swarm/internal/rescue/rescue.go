@@ -100,7 +100,7 @@ func newLs(a *app.App) *cobra.Command {
 		Use:   "ls",
 		Short: "List the saved work",
 		Long: `List the saved work, the oldest first, with the age and the repository. The files that it
-holds are told by 'swarm rescue show'. docs/rescue.schema.json describes the objects
+holds are shown by 'swarm rescue show'. docs/rescue.schema.json describes the objects
 that the verbs of rescue print with --json.`,
 		Example:           "  swarm rescue ls\n  swarm rescue ls --json | jq -r '.[].ref'",
 		Args:              command.Arguments(0, 0, ""),

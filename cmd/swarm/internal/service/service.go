@@ -30,7 +30,7 @@ type Unit struct {
 	Name, Description string
 	// Args are the flags and arguments behind the verb.
 	Args []string
-	// Once says that the command is over when it has done its work, once after each boot,
+	// Once says that the command has ended when it has done its work, once after each boot,
 	// and that what it has started belongs to the unit. Another one runs on and is started
 	// again when it ends.
 	Once bool
@@ -91,7 +91,7 @@ func (s service) label() string { return "com.github.swarmhost.swarm." + s.Name 
 
 func (s service) systemd() []byte {
 	var b bytes.Buffer
-	linger := "keeps it running while nobody is logged in"
+	linger := "keeps it running while you are not logged in"
 	if s.Once {
 		linger = "has it run at boot, before anybody logs in"
 	}

@@ -25,7 +25,7 @@ const (
 type orphans struct {
 	*app.App
 	project string
-	// all are the orphans, found what JSON tells of them.
+	// all are the orphans, found what JSON reports of them.
 	all   []worker.Worker
 	found []set.Outcome
 	// kills are the kills of the removed orphans, as the JSON of down lists them.

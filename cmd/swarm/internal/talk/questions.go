@@ -242,7 +242,7 @@ type shownQuestions struct {
 	open  []question.Question
 }
 
-// identity tells questions apart.
+// identity distinguishes questions.
 func identity(q question.Question) string {
 	return q.Worker.ID + " " + q.Worker.State.Dialog.Digest + " " + q.Worker.State.Question
 }

@@ -58,7 +58,7 @@ is not seen to begin is stalled.
 NAME may also be the name of an agent, if no worker and no agent of another team has it.
 
 Exit code with --wait: 0 idle, 3 asks, 4 limited, 5 broken, 6 ended, 7 stalled, 124 if
---wait-timeout is over.`,
+--wait-timeout has run out.`,
 		Example: `  swarm send agent "run the tests again"
   swarm send agent --stdin < prompt.md
   swarm send agent "run the tests again" --wait || swarm status agent
@@ -252,7 +252,7 @@ func tellTurn(a *app.App, t host.Turn) {
 		a.Printf("%s: %s\n", name, t.End)
 	}
 	if t.End == host.TurnStalled {
-		a.Hint(fmt.Sprintf("look with 'swarm peek %[1]s'; 'swarm explain %[1]s' tells what was looked for", name))
+		a.Hint(fmt.Sprintf("look with 'swarm peek %[1]s'; 'swarm explain %[1]s' shows what was looked for", name))
 	}
 }
 

@@ -52,18 +52,18 @@ Some commands answer with their exit code:
   status       0 running, 1 ended, 2 no such worker, 3 anything else
   wait         one worker: its own code; 128+N if signal N ended it; 125 if its exit
                can't be known. Several: 0 if all exited with 0, else 1.
-               124 if --timeout is over
+               124 if --timeout has run out
   send --wait  0 idle, 3 it asks, 4 it is limited, 5 it is broken, 6 it has ended,
-               7 it did not begin, 124 if --wait-timeout is over
-  inbox wait   0 a message has come, 124 if the time is over
+               7 it did not begin, 124 if --wait-timeout has run out
+  inbox wait   0 a message has come, 124 if the time has run out
   tool call    0 the answer says success, 1 it does not, 2 the input was wrong
   top, web, mcp
-               0 also if a signal told them to end
+               0 also if a signal ended them
   doctor       0 all is well, 1 something was found
   config check, plugin check, plugin verify
                0 nothing was found, 1 something was found
 
-The exit code of a worker is always the real one, also long after its end and if nobody
+The exit code of a worker is always the real one, also long after its end and if no command
 watched. If it can't be known, the worker is "lost".
 `
 
@@ -81,7 +81,7 @@ const environment = `Variables that swarm reads:
   XDG_CONFIG_HOME   where swarm/config.toml is (default: ~/.config)
   TMUX_TMPDIR       where the sockets of tmux are, as for tmux itself
 
-Variables that a worker finds, beside the environment of the call that spawned it:
+Variables that a worker finds, in addition to the environment of the call that spawned it:
 
   SWARM_WORKER      its name
   SWARM_WORKER_ID   its id
@@ -108,7 +108,7 @@ are spawned through an MCP client with a bare environment get variables from the
 
 const worktrees = `With --worktree a worker runs in a git worktree of its own, on a branch of its own:
 
-  where    REPOSITORY-worktrees/NAME beside the repository, or DIR/NAME with
+  where    REPOSITORY-worktrees/NAME next to the repository, or DIR/NAME with
            --worktree-dir DIR
   branch   NAME, or --branch BRANCH. It is created at the commit that is checked out
            where you call; a branch that exists is used as it is, and a BRANCH that

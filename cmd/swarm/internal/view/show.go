@@ -146,7 +146,7 @@ func Page(look Look, d host.Details, now time.Time) []string {
 	return p.lines
 }
 
-// field adds a line with a key. Long values go on in further lines; empty ones are left out.
+// field adds a line with a key. Long values continue in further lines; empty ones are left out.
 func (p *page) field(key, value string) {
 	if value == "" {
 		return

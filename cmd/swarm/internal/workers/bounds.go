@@ -32,7 +32,7 @@ runs. 'swarm ls' shows such a worker as paused.
 
 A worker with limits is frozen by its control group, of which its programs notice
 nothing; the processes of others get SIGSTOP. A paused worker can be killed. Input
-that is sent to it waits until it goes on.
+that is sent to it waits until it continues.
 
 To let a loop finish its iteration and stop then, use 'swarm ralph pause'.
 
@@ -45,8 +45,8 @@ With --all and --tag, workers that do not run are skipped.`
 func NewResume(a *app.App) *cobra.Command {
 	cmd := newPauseOf(a, false, "resumed %s")
 	cmd.Use = "resume NAME... | --all | --tag TAG"
-	cmd.Short = "Let paused workers go on"
-	cmd.Long = `Let the processes of workers go on that 'swarm pause' has stopped. For a worker that is
+	cmd.Short = "Let paused workers continue"
+	cmd.Long = `Let the processes of workers continue that 'swarm pause' has stopped. For a worker that is
 not paused this changes nothing.
 
 A loop that was stopped by 'swarm ralph pause', or that has ended, is continued by
@@ -149,7 +149,7 @@ func tellBounds(ctx context.Context, a *app.App, sel worker.Selection, line stri
 		for _, out := range outcomes {
 			switch {
 			case errors.Is(out.Err, context.Canceled):
-				a.Hint(fmt.Sprintf("interrupted; 'swarm show %s' tells how it is now", out.Worker.Name))
+				a.Hint(fmt.Sprintf("interrupted; 'swarm show %s' shows how it is now", out.Worker.Name))
 				err = cmp.Or(err, out.Err)
 			case out.Err != nil:
 				failed = true

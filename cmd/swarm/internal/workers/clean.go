@@ -39,7 +39,7 @@ ever deleted. If the machine of a worktree can't be reached, worktree and record
 
 A worker that is unknown, because its host or cluster does not answer, is not cleaned, and
 neither is a lost one whose main process is perhaps alive. --forget removes the record all
-the same, but not the worktree: what runs there goes on, and 'swarm adopt' may find a worker
+the same, but not the worktree: what runs there continues, and 'swarm adopt' may find a worker
 of an engine again.`,
 		Example: `  swarm clean agent
   swarm clean --all --no-rm-worktree

@@ -188,7 +188,7 @@ func (p *LogPrinter) printText(from logSource, l screen.Line) error {
 	return p.end(l.Ends)
 }
 
-// begin begins a line, unless the open one goes on. fresh says that it does not.
+// begin begins a line, unless the open one continues. fresh says that it does not.
 func (p *LogPrinter) begin(from logSource, at time.Time, fresh bool) {
 	if p.open == from && !fresh {
 		return

@@ -96,7 +96,7 @@ it ends instead. The next respawn without --resume runs its own command again.`,
 	return cmd
 }
 
-// resumeFlag says whether an agent goes on with its conversation: not unless it is given.
+// resumeFlag says whether an agent continues with its conversation: not unless it is given.
 type resumeFlag string
 
 const (
@@ -152,7 +152,7 @@ func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions)
 			}
 			return output.Failed
 		case errors.Is(err, context.Canceled):
-			a.Hint(fmt.Sprintf("interrupted; 'swarm status %s' tells how it is now", name))
+			a.Hint(fmt.Sprintf("interrupted; 'swarm status %s' shows how it is now", name))
 			return err
 		case err != nil || answered:
 			return err

@@ -28,7 +28,7 @@ func NewShow(a *app.App) *cobra.Command {
 		Long: `Show a page about each worker: how it is, its command, directory and place, its policies,
 what it uses, its processes, its worktree, its files, its last events and the last lines
 that it wrote. Everything is looked up now, and nothing is changed. Of the environment
-only the names are shown. Facts that a backend can't tell are left out.
+only the names are shown. Facts that a backend does not know are left out.
 
 'swarm status' prints one line and has exit codes for scripts. With --json, one name
 gives an object; several names give an array. docs/show.schema.json describes the

@@ -126,7 +126,7 @@ func (o *SpawnOptions) AddPlace(cmd *cobra.Command, backend string) {
 	f.StringVar(&o.socket, "tmux-socket", "", "`NAME` of the tmux server, as in tmux -L")
 	f.BoolVar(&o.Worktree, "worktree", false, "run in a new git worktree of the repository")
 	f.StringVar(&o.branch, "branch", "", "`BRANCH` of the worktree (default: the name)")
-	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to create the worktree in (default: REPOSITORY-worktrees beside it)")
+	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to create the worktree in (default: REPOSITORY-worktrees next to it)")
 	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
 	f.StringArrayVar(&o.Env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
 	f.StringArrayVar(&o.envFiles, "env-file", nil, "`FILE` of variables, a pipe, or - for stdin; may be repeated")

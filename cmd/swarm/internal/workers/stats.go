@@ -40,7 +40,7 @@ names, and with --all and --tag, show the running workers. A worker that has end
 shown by its name, with what it used in all. Nothing is changed.
 
   CPU          share of one CPU just now; 200% is two CPUs
-  MEM          memory now; shared pages count in parts where the system tells
+  MEM          memory now; shared pages count in parts where the system knows
   PEAK         at least this much memory was held at one time
   READ         read from storage, not from caches, pipes or sockets
   WRITTEN      written to storage

@@ -17,7 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// The exit codes of status beside 0 for a running worker.
+// The exit codes of status next to 0 for a running worker.
 const (
 	statusStopped  = 1
 	statusNotFound = 2

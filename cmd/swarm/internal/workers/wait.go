@@ -52,7 +52,7 @@ For a worker that failed, a line on stderr says how. The wait for a lost worker 
 once; if its main process is perhaps alive, a line on stderr says which process that is.
 
 Exit code for one worker: its own; 128+N if signal N ended it; 125 if its exit can't be
-known. For several workers: 0 if all exited with 0, else 1. 124 if the time is over.
+known. For several workers: 0 if all exited with 0, else 1. 124 if the time has run out.
 With --until: 0 once all are in such a state; 4 if an agent is limited and 5 if it is
 broken while an idle one is waited for.`,
 		Example: `  swarm wait build && echo done
@@ -119,7 +119,7 @@ func runWait(ctx context.Context, a *app.App, sel worker.Selection, o *waitOptio
 	})
 }
 
-// stillRunning checks the workers of a wait once more after its time is over. It returns
+// stillRunning checks the workers of a wait once more after its time has run out. It returns
 // those that have ended meanwhile, and an error that names the others; it is nil if all
 // have ended.
 func stillRunning(ctx context.Context, h *host.Host, sel worker.Selection, ended []worker.Worker, over error) ([]worker.Worker, error) {

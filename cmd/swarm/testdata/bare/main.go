@@ -56,7 +56,7 @@ type worker struct {
 	Kill string `json:"kill,omitempty"`
 }
 
-// hang never returns if the file HANG beside the plugin names the call: a plugin that ignores its
+// hang never returns if the file HANG next to the plugin names the call: a plugin that ignores its
 // context.
 func hang(call string) {
 	if !strings.Contains(beside("HANG", ""), call) {
@@ -196,7 +196,7 @@ func read(file string) (text string, at time.Time, err error) {
 	return string(data), info.ModTime(), err
 }
 
-// alive takes a zombie for dead, where there is /proc to tell.
+// alive takes a zombie for dead, where there is /proc to read.
 func (w worker) alive() bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", w.PID))
 	if err == nil {

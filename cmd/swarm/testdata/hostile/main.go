@@ -1,5 +1,5 @@
 // Hostile is a plugin of a third party all of whose texts are meant for the terminal
-// of whoever reads them. Its workers are a file in their run directory; their command
+// of the terminal that shows them. Its workers are a file in their run directory; their command
 // is what they do: run, lose, hide, or fail.
 package main
 

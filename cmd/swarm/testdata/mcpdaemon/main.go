@@ -1,5 +1,5 @@
 // Mcpdaemon stands in for clients that serve several sessions from one background
-// process, as interactive Codex does: whoever connects gets an MCP server that the
+// process, as interactive Codex does: each client gets an MCP server that the
 // daemon starts, with the environment and below the processes of the daemon.
 //
 //	mcpdaemon session SOCKET          start the daemon as a child in a session of its own, and stay

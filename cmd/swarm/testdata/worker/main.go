@@ -3,10 +3,10 @@
 //
 //	worker ignore DIR           ignores SIGTERM, SIGHUP and SIGINT; pid in DIR/pid
 //	worker untitled DIR         ignores them too, overwrites its environment, leaves its directory
-//	worker record DIR           writes the signals that it gets to DIR/signals and goes on
+//	worker record DIR           writes the signals that it gets to DIR/signals and continues
 //	worker polite DIR D         takes D for its end after SIGTERM, then exits with 7
 //	worker ignoretree DIR       three generations that all ignore SIGTERM, SIGHUP, SIGINT
-//	worker daemon DIR           a daemon by double fork in a session of its own; the worker goes on
+//	worker daemon DIR           a daemon by double fork in a session of its own; the worker continues
 //	worker leader DIR           starts a daemon and exits with 0 first
 //	worker stopped DIR          stops itself with SIGSTOP
 //	worker storm DIR N          starts processes that start processes, N in all, without end
@@ -20,7 +20,7 @@
 //	worker spin DIR             keeps a processor busy
 //	worker listen DIR PORT      listens on a TCP port of 127.0.0.1
 //	worker crowd DIR N          has N clients of its own shim wait for its end
-//	worker mute DIR             puts a socket in the place of its shim's, and answers nobody
+//	worker mute DIR             puts a socket in the place of its shim's, and answers no client
 //	worker obey DIR             runs the commands that it is asked to
 //	worker ask DIR COMMAND      asks it, waits for it, has its output and its exit code
 //	worker init N COMMAND…      runs the command N times as the first process of a container
@@ -295,7 +295,7 @@ func flood(dir string) {
 	out := bufio.NewWriter(os.Stdout)
 	last := time.Now()
 	for n := 1; ; n++ {
-		if _, err := fmt.Fprintf(out, "line %09d of a flood that fills the log with what nobody will ever read\n", n); err != nil {
+		if _, err := fmt.Fprintf(out, "line %09d of a flood that fills the log with lines that are never read\n", n); err != nil {
 			fail(err.Error())
 		}
 		if now := time.Now(); now.Sub(last) > 50*time.Millisecond {

@@ -39,7 +39,7 @@ class Backend:
     def Spawn(self, request, context):
         worker = Worker(request.id, os.fsdecode(request.local.run_dir))
         launch = self.launch(request)
-        # Whoever makes this file has the id.
+        # The call that makes this file has the id.
         try:
             os.close(os.open(worker.path(shim.STATE), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
@@ -49,7 +49,7 @@ class Backend:
             if not context.is_active():
                 raise Failure("UNAVAILABLE", "the host does not wait any more")
         except BaseException:
-            # Whoever called may be gone: this is carried through all the same.
+            # The caller may be gone: this is carried through all the same.
             worker.ask(None, kill=9, main=False, grace=0, force=True, detach=False)
             for name in (shim.STATE, shim.SOCKET, log.CURRENT):
                 try:

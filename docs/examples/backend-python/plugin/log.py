@@ -98,7 +98,7 @@ class Reader:
         file.seek(-len(line), os.SEEK_CUR)  # it is being written
 
     def rotated(self, file):
-        """Goes on with the next file, if there is one by now."""
+        """Continues with the next file, if there is one by now."""
         following = self.open(CURRENT)
         if not following:
             return False

@@ -1,5 +1,5 @@
 """The shim of one worker: its parent, which has its output and its exit, and ends it
-with all that it started. Whoever wants something of it connects to its socket and
+with all that it started. A client connects to its socket and
 writes one line of JSON; see Request.
 
 Its folder holds kept.json (what is known of the worker), ctl.sock, and the output.
@@ -107,7 +107,7 @@ class Shim:
         return True
 
     def report(self, **values):
-        """Tells the plugin, which may be gone, and lets go of its pipe."""
+        """Notifies the plugin, which may be gone, and closes its pipe."""
         try:
             os.write(1, json.dumps(values).encode())
         except BrokenPipeError:
@@ -117,7 +117,7 @@ class Shim:
             os.dup2(nothing, fd)
 
     def save(self):
-        """Replaces the state, so that nobody ever reads a half of it."""
+        """Replaces the state, so that no reader gets a half of it."""
         path = os.path.join(self.directory, STATE)
         with open(path + ".new", "w", opener=private) as file:
             json.dump(self.state, file)
@@ -175,7 +175,7 @@ class Shim:
         self.kill(request)
 
     def hang_up(self, connection):
-        """A kill that nobody waits for goes no further, unless it was detached."""
+        """A kill that no client waits for goes no further, unless it was detached."""
         self.selector.unregister(connection)
         self.followers.discard(connection)
         self.kills = [k for k in self.kills if k.connection is not connection]
@@ -218,7 +218,7 @@ class Shim:
                 self.exit = {"code": max(code, -1), "time": time.time(),
                              "signal": signal.Signals(-code).name if code < 0 else ""}
                 if all(k.asked["main"] for k in self.kills) and self.left():
-                    self.end(None)  # nobody has told them yet
+                    self.end(None)  # they do not know yet
 
     def left(self):
         return tree.below(os.getpid())
@@ -237,7 +237,7 @@ class Shim:
                 tree.send(pid, signal.SIGKILL)
 
     def survive(self, request):
-        """Answers that a kill was in vain. The worker goes on as if nothing had been."""
+        """Answers that a kill was in vain. The worker continues as if nothing had been."""
         if not self.kills and not self.exit:
             self.cause = "exited"
         if request.connection:

@@ -71,7 +71,7 @@ class Worker:
 
     def connect(self):
         """A connection to the shim; None if there is no shim, for that is how one
-        tells: it holds the socket from before its start to its end."""
+        shows it: it holds the socket from before its start to its end."""
         connection = socket.socket(socket.AF_UNIX)
         try:
             with self.address() as address:

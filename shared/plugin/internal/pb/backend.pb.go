@@ -136,7 +136,7 @@ func (InputKind) EnumDescriptor() ([]byte, []int) {
 // SpawnRequest says what to start.
 type SpawnRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifies the worker for ever: 1 to 64 characters of [a-z0-9-].
+	// Identifies the worker for all time: 1 to 64 characters of [a-z0-9-].
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The user's name for the worker.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -151,7 +151,7 @@ type SpawnRequest struct {
 	// Settings of this worker that only its backend understands. One that it does
 	// not know is INVALID_SPEC.
 	Options map[string]string `protobuf:"bytes,7,rep,name=options,proto3" json:"options,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How the worker is to be ended when nobody says otherwise.
+	// How the worker is to be ended when the kill does not say otherwise.
 	Kill *KillOptions `protobuf:"bytes,8,opt,name=kill,proto3" json:"kill,omitempty"`
 	// How many bytes of output to keep; 0 is the backend's default.
 	OutputLimit int64 `protobuf:"varint,9,opt,name=output_limit,json=outputLimit,proto3" json:"output_limit,omitempty"`
@@ -669,7 +669,7 @@ func (x *Restart) GetWindow() *durationpb.Duration {
 	return nil
 }
 
-// Owner names a process of the host's machine for ever.
+// Owner names a process of the host's machine permanently.
 type Owner struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its number.
@@ -734,7 +734,7 @@ func (x *Owner) GetBoot() string {
 	return ""
 }
 
-// Local is what only a backend on the host's machine is told.
+// Local is sent only to a backend on the host's machine.
 type Local struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The worker's run directory, absolute.
@@ -1213,7 +1213,7 @@ type OutputRequest struct {
 	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
 	// The only stream to send, "stdout" or "stderr"; empty is all.
 	Stream string `protobuf:"bytes,4,opt,name=stream,proto3" json:"stream,omitempty"`
-	// Go on with new output until the worker has ended.
+	// Continue with new output until the worker has ended.
 	Follow        bool `protobuf:"varint,5,opt,name=follow,proto3" json:"follow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1339,7 +1339,7 @@ type OutputPiece struct {
 	Stream string `protobuf:"bytes,2,opt,name=stream,proto3" json:"stream,omitempty"`
 	// Any bytes, without the newline.
 	Data []byte `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
-	// The line goes on in the next piece of the stream, or has no newline yet.
+	// The line continues in the next piece of the stream, or has no newline yet.
 	Partial bool `protobuf:"varint,4,opt,name=partial,proto3" json:"partial,omitempty"`
 	// How many bytes before this piece are no longer kept.
 	Dropped       int64 `protobuf:"varint,5,opt,name=dropped,proto3" json:"dropped,omitempty"`
@@ -1968,7 +1968,7 @@ func (*SetLimitsResponse) Descriptor() ([]byte, []int) {
 	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{26}
 }
 
-// SetPausedRequest asks to stop the processes of a worker, or to let them go on.
+// SetPausedRequest asks to stop the processes of a worker, or to let them continue.
 type SetPausedRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The worker.
@@ -2023,7 +2023,7 @@ func (x *SetPausedRequest) GetPaused() bool {
 	return false
 }
 
-// SetPausedResponse says that none of them runs, or that they go on.
+// SetPausedResponse says that none of them runs, or that they continue.
 type SetPausedResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -2512,7 +2512,7 @@ func (x *WatchRequest) GetHandles() []*Handle {
 	return nil
 }
 
-// WatchResponse tells of one worker.
+// WatchResponse reports one worker.
 type WatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Which: its place in WatchRequest.handles, from 0.
@@ -2726,7 +2726,7 @@ func (*ListRequest) Descriptor() ([]byte, []int) {
 // ListResponse is one of them.
 type ListResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it was spawned from, as far as the engine can tell. id, name and command
+	// What it was spawned from, as far as the engine knows. id, name and command
 	// are always set; env, owner and local never are.
 	Spec *SpawnRequest `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
 	// As good as the one of SpawnResponse.

@@ -53,7 +53,7 @@ type BackendClient interface {
 	// CheckSpawn fails as Spawn would, as far as that can be found out without an effect. A
 	// success is no promise. It may be repeated. Capability "check-spawn".
 	CheckSpawn(ctx context.Context, in *CheckSpawnRequest, opts ...grpc.CallOption) (*CheckSpawnResponse, error)
-	// Status tells how workers are and changes nothing. A worker that ended is a
+	// Status reports how workers are and changes nothing. A worker that ended is a
 	// status, not an error.
 	Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusResponse, error)
 	// Kill ends workers, all at the same time, and sends one message for each as
@@ -73,13 +73,13 @@ type BackendClient interface {
 	// Signal sends a worker a signal that is not meant to end it. It is never
 	// repeated. Capability "signal".
 	Signal(ctx context.Context, in *SignalRequest, opts ...grpc.CallOption) (*SignalResponse, error)
-	// Screen tells what the terminal of a worker shows, of an ended one too.
+	// Screen reports what the terminal of a worker shows, of an ended one too.
 	// Capability "screen".
 	Screen(ctx context.Context, in *ScreenRequest, opts ...grpc.CallOption) (*ScreenResponse, error)
-	// Screens tells what the terminals of many workers show, with one look where
+	// Screens reports what the terminals of many workers show, with one look where
 	// Screen would look once for each. Capability "batch-screen".
 	Screens(ctx context.Context, in *ScreensRequest, opts ...grpc.CallOption) (*ScreensResponse, error)
-	// Attach tells how to connect a person's terminal with a worker, and changes
+	// Attach reports how to connect a person's terminal with a worker, and changes
 	// nothing. Capability "attach".
 	Attach(ctx context.Context, in *AttachRequest, opts ...grpc.CallOption) (*AttachResponse, error)
 	// Watch sends the status of each worker, at once and again whenever it was
@@ -90,10 +90,9 @@ type BackendClient interface {
 	// too late (the worker is being killed, has completed or has ended) is
 	// TOO_LATE. Capability "complete".
 	Complete(ctx context.Context, in *CompleteRequest, opts ...grpc.CallOption) (*CompleteResponse, error)
-	// List sends one message for each worker that the engine has, running or ended,
-	// whoever spawned it, in no order; a host that does not know it can adopt it.
-	// What is no worker of this backend, and what can't be read, is left out. It
-	// changes nothing. Capability "list".
+	// List sends one message for each worker that the engine has, running or ended, spawned by
+	// any program, in no order; a host that does not know it can adopt it. What is no worker of
+	// this backend, and what can't be read, is left out. It changes nothing. Capability "list".
 	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListResponse], error)
 	// Stats measures what running workers use, and changes nothing. A worker that does
 	// not run is NOT_FOUND. Capability "stats".
@@ -101,13 +100,13 @@ type BackendClient interface {
 	// SetLimits makes other limits those of a running worker. It may be repeated.
 	// Capability "set-limits".
 	SetLimits(ctx context.Context, in *SetLimitsRequest, opts ...grpc.CallOption) (*SetLimitsResponse, error)
-	// SetPaused stops all processes of a running worker, or lets them go on. It may be
+	// SetPaused stops all processes of a running worker, or lets them continue. It may be
 	// repeated. Capability "pause".
 	SetPaused(ctx context.Context, in *SetPausedRequest, opts ...grpc.CallOption) (*SetPausedResponse, error)
-	// Progress tells what a Spawn waits for that the same process carries out meanwhile, and
+	// Progress reports what a Spawn waits for that the same process carries out meanwhile, and
 	// changes nothing. It sends a text at once, unless nothing is waited for yet, and again
-	// whenever the text has changed, a few times a second at most. It ends once that Spawn is
-	// over, at once if no such Spawn runs. Capability "progress".
+	// whenever the text has changed, a few times a second at most. It ends once that Spawn has
+	// ended, at once if no such Spawn runs. Capability "progress".
 	Progress(ctx context.Context, in *ProgressRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ProgressResponse], error)
 }
 
@@ -370,7 +369,7 @@ type BackendServer interface {
 	// CheckSpawn fails as Spawn would, as far as that can be found out without an effect. A
 	// success is no promise. It may be repeated. Capability "check-spawn".
 	CheckSpawn(context.Context, *CheckSpawnRequest) (*CheckSpawnResponse, error)
-	// Status tells how workers are and changes nothing. A worker that ended is a
+	// Status reports how workers are and changes nothing. A worker that ended is a
 	// status, not an error.
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
 	// Kill ends workers, all at the same time, and sends one message for each as
@@ -390,13 +389,13 @@ type BackendServer interface {
 	// Signal sends a worker a signal that is not meant to end it. It is never
 	// repeated. Capability "signal".
 	Signal(context.Context, *SignalRequest) (*SignalResponse, error)
-	// Screen tells what the terminal of a worker shows, of an ended one too.
+	// Screen reports what the terminal of a worker shows, of an ended one too.
 	// Capability "screen".
 	Screen(context.Context, *ScreenRequest) (*ScreenResponse, error)
-	// Screens tells what the terminals of many workers show, with one look where
+	// Screens reports what the terminals of many workers show, with one look where
 	// Screen would look once for each. Capability "batch-screen".
 	Screens(context.Context, *ScreensRequest) (*ScreensResponse, error)
-	// Attach tells how to connect a person's terminal with a worker, and changes
+	// Attach reports how to connect a person's terminal with a worker, and changes
 	// nothing. Capability "attach".
 	Attach(context.Context, *AttachRequest) (*AttachResponse, error)
 	// Watch sends the status of each worker, at once and again whenever it was
@@ -407,10 +406,9 @@ type BackendServer interface {
 	// too late (the worker is being killed, has completed or has ended) is
 	// TOO_LATE. Capability "complete".
 	Complete(context.Context, *CompleteRequest) (*CompleteResponse, error)
-	// List sends one message for each worker that the engine has, running or ended,
-	// whoever spawned it, in no order; a host that does not know it can adopt it.
-	// What is no worker of this backend, and what can't be read, is left out. It
-	// changes nothing. Capability "list".
+	// List sends one message for each worker that the engine has, running or ended, spawned by
+	// any program, in no order; a host that does not know it can adopt it. What is no worker of
+	// this backend, and what can't be read, is left out. It changes nothing. Capability "list".
 	List(*ListRequest, grpc.ServerStreamingServer[ListResponse]) error
 	// Stats measures what running workers use, and changes nothing. A worker that does
 	// not run is NOT_FOUND. Capability "stats".
@@ -418,13 +416,13 @@ type BackendServer interface {
 	// SetLimits makes other limits those of a running worker. It may be repeated.
 	// Capability "set-limits".
 	SetLimits(context.Context, *SetLimitsRequest) (*SetLimitsResponse, error)
-	// SetPaused stops all processes of a running worker, or lets them go on. It may be
+	// SetPaused stops all processes of a running worker, or lets them continue. It may be
 	// repeated. Capability "pause".
 	SetPaused(context.Context, *SetPausedRequest) (*SetPausedResponse, error)
-	// Progress tells what a Spawn waits for that the same process carries out meanwhile, and
+	// Progress reports what a Spawn waits for that the same process carries out meanwhile, and
 	// changes nothing. It sends a text at once, unless nothing is waited for yet, and again
-	// whenever the text has changed, a few times a second at most. It ends once that Spawn is
-	// over, at once if no such Spawn runs. Capability "progress".
+	// whenever the text has changed, a few times a second at most. It ends once that Spawn has
+	// ended, at once if no such Spawn runs. Capability "progress".
 	Progress(*ProgressRequest, grpc.ServerStreamingServer[ProgressResponse]) error
 	mustEmbedUnimplementedBackendServer()
 }

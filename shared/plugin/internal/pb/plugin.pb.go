@@ -2,9 +2,9 @@
 //
 // A plugin is a program that the host starts with hashicorp/go-plugin, protocol
 // version 1, over gRPC on a unix socket. It serves Plugin, and Backend or
-// Workspace. What a call promises is told in the Go package
+// Workspace. What a call promises is documented in the Go package
 // github.com/swarmhost/swarm/shared/swarm, which is the contract; this file and
-// those beside it say how it is written on the wire.
+// those next to it say how it is written on the wire.
 //
 // Versions: a field is never removed and never changes its meaning. A reader
 // ignores fields that it does not know and reads an enumeration value that it
@@ -40,7 +40,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Kind says which service a plugin serves beside Plugin.
+// Kind says which service a plugin serves in addition to Plugin.
 type Kind int32
 
 const (
@@ -386,7 +386,7 @@ func (*CheckRequest) Descriptor() ([]byte, []int) {
 // CheckResponse says that it can.
 type CheckResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it works with, for people, such as "git 2.39.5". Empty if it tells nothing.
+	// What it works with, for people, such as "git 2.39.5". Empty if it reports nothing.
 	Uses          string `protobuf:"bytes,1,opt,name=uses,proto3" json:"uses,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

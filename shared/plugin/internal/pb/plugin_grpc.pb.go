@@ -2,9 +2,9 @@
 //
 // A plugin is a program that the host starts with hashicorp/go-plugin, protocol
 // version 1, over gRPC on a unix socket. It serves Plugin, and Backend or
-// Workspace. What a call promises is told in the Go package
+// Workspace. What a call promises is documented in the Go package
 // github.com/swarmhost/swarm/shared/swarm, which is the contract; this file and
-// those beside it say how it is written on the wire.
+// those next to it say how it is written on the wire.
 //
 // Versions: a field is never removed and never changes its meaning. A reader
 // ignores fields that it does not know and reads an enumeration value that it
@@ -49,7 +49,7 @@ const (
 //
 // Plugin is served by every plugin.
 type PluginClient interface {
-	// Describe is the first call. It tells what the plugin is, even when the
+	// Describe is the first call. It reports what the plugin is, even when the
 	// plugin can't work, and whether host and plugin can work together. Nothing
 	// else is called when their contract versions differ.
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
@@ -57,7 +57,7 @@ type PluginClient interface {
 	// after a Describe that announced it. Settings that are wrong are
 	// INVALID_CONFIG, then and in every call after it.
 	Configure(ctx context.Context, in *ConfigureRequest, opts ...grpc.CallOption) (*ConfigureResponse, error)
-	// Check tells whether the plugin can work: its settings are right and what it
+	// Check reports whether the plugin can work: its settings are right and what it
 	// needs is there.
 	Check(ctx context.Context, in *CheckRequest, opts ...grpc.CallOption) (*CheckResponse, error)
 }
@@ -106,7 +106,7 @@ func (c *pluginClient) Check(ctx context.Context, in *CheckRequest, opts ...grpc
 //
 // Plugin is served by every plugin.
 type PluginServer interface {
-	// Describe is the first call. It tells what the plugin is, even when the
+	// Describe is the first call. It reports what the plugin is, even when the
 	// plugin can't work, and whether host and plugin can work together. Nothing
 	// else is called when their contract versions differ.
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
@@ -114,7 +114,7 @@ type PluginServer interface {
 	// after a Describe that announced it. Settings that are wrong are
 	// INVALID_CONFIG, then and in every call after it.
 	Configure(context.Context, *ConfigureRequest) (*ConfigureResponse, error)
-	// Check tells whether the plugin can work: its settings are right and what it
+	// Check reports whether the plugin can work: its settings are right and what it
 	// needs is there.
 	Check(context.Context, *CheckRequest) (*CheckResponse, error)
 	mustEmbedUnimplementedPluginServer()

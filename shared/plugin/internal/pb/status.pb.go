@@ -30,7 +30,7 @@ const (
 type State int32
 
 const (
-	// Nobody can tell at the moment.
+	// The state is not known at the moment.
 	State_STATE_UNSPECIFIED State = 0
 	// Something of the worker is alive and watched.
 	State_STATE_RUNNING State = 1
@@ -515,7 +515,7 @@ func (x *Exit) GetUsage() *Usage {
 	return nil
 }
 
-// Where tells where a worker is.
+// Where reports where a worker is.
 type Where struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What it is in, such as "tmux window".
@@ -750,7 +750,7 @@ type StatusResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// How it is; not set with an error.
 	Status *WorkerStatus `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
-	// Why it can't be told.
+	// Why there is no status.
 	Error         *Error `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

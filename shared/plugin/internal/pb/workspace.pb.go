@@ -232,8 +232,8 @@ type RemoveOptions struct {
 	// Inspect looks as if the processes that live in it were gone. Remove never
 	// does.
 	Vacant bool `protobuf:"varint,2,opt,name=vacant,proto3" json:"vacant,omitempty"`
-	// Remove takes back a Create whose worker did not come to life: what Create made
-	// beside the workspace, such as a branch, goes too if it is still as it was made.
+	// Remove takes back a Create whose worker did not come to life: what Create made in
+	// addition to the workspace, such as a branch, goes too if it is still as it was made.
 	Undo          bool `protobuf:"varint,3,opt,name=undo,proto3" json:"undo,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -35,7 +35,7 @@ const (
 // Workspace makes and removes directories for workers. What a workspace holds
 // that exists nowhere else keeps it from being removed, and so does any doubt.
 //
-// A backend that is not local may serve it beside Backend, for the workspaces of its own
+// A backend that is not local may serve it in addition to Backend, for the workspaces of its own
 // workers: capability "workspaces". All paths are then those of the machine of the worker.
 type WorkspaceClient interface {
 	// Create makes a workspace. After an error nothing is left behind.
@@ -43,7 +43,7 @@ type WorkspaceClient interface {
 	// CheckCreate fails as Create would, as far as that can be found out without an effect. A
 	// success is no promise. It may be repeated. Capability "check-create".
 	CheckCreate(ctx context.Context, in *CheckCreateRequest, opts ...grpc.CallOption) (*CheckCreateResponse, error)
-	// Inspect tells what Remove would do and changes nothing.
+	// Inspect reports what Remove would do and changes nothing.
 	Inspect(ctx context.Context, in *InspectRequest, opts ...grpc.CallOption) (*InspectResponse, error)
 	// Remove removes a workspace, or keeps it and says why. After an error nothing
 	// of the user's was removed.
@@ -144,7 +144,7 @@ func (c *workspaceClient) Diff(ctx context.Context, in *DiffRequest, opts ...grp
 // Workspace makes and removes directories for workers. What a workspace holds
 // that exists nowhere else keeps it from being removed, and so does any doubt.
 //
-// A backend that is not local may serve it beside Backend, for the workspaces of its own
+// A backend that is not local may serve it in addition to Backend, for the workspaces of its own
 // workers: capability "workspaces". All paths are then those of the machine of the worker.
 type WorkspaceServer interface {
 	// Create makes a workspace. After an error nothing is left behind.
@@ -152,7 +152,7 @@ type WorkspaceServer interface {
 	// CheckCreate fails as Create would, as far as that can be found out without an effect. A
 	// success is no promise. It may be repeated. Capability "check-create".
 	CheckCreate(context.Context, *CheckCreateRequest) (*CheckCreateResponse, error)
-	// Inspect tells what Remove would do and changes nothing.
+	// Inspect reports what Remove would do and changes nothing.
 	Inspect(context.Context, *InspectRequest) (*InspectResponse, error)
 	// Remove removes a workspace, or keeps it and says why. After an error nothing
 	// of the user's was removed.

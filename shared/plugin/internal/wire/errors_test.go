@@ -23,8 +23,8 @@ const (
 	protocol       = "../../../proto/swarm/plugin/v1/plugin.proto"
 )
 
-// TestEverySentinelHasARow reads the contract, so that nobody can add an error
-// to it that does not cross the wire.
+// TestEverySentinelHasARow reads the contract, so that no error can be added to it that does
+// not cross the wire.
 func TestEverySentinelHasARow(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), contractErrors, nil, 0)

@@ -241,7 +241,7 @@ func TestWhatIsTooMuchIsCut(t *testing.T) {
 		}
 	}
 	if _, err := InputRequest(swarm.Handle{}, swarm.Input{Kind: 99}); !errors.Is(err, swarm.ErrInvalidSpec) {
-		t.Errorf("a kind that nobody knows: %v", err)
+		t.Errorf("an unknown kind: %v", err)
 	}
 }
 

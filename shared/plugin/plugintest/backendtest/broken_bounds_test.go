@@ -55,7 +55,7 @@ func boundsWays() map[string]hooks {
 	}
 	onLimits := func(f func(error) error) hooks { return hooks{bounds: boundsHooks{limits: f}} }
 	return map[string]hooks{
-		// Its status never tells.
+		// Its status never reports it.
 		"pause": {status: func(_ *broken, _ swarm.Handle, st swarm.Status, err error) (swarm.Status, error) {
 			st.Paused = false
 			return st, err

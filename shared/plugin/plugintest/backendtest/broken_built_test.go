@@ -15,7 +15,7 @@ import (
 )
 
 // sdkKeeps are the rules that the host's side of the wire keeps, whatever the
-// plugin does: nobody can break them here.
+// plugin does: no plugin can break them here.
 var sdkKeeps = []string{
 	"batch-of-none",
 	"input-enter-after",

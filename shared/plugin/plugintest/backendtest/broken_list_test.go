@@ -24,7 +24,7 @@ func (b *broken) List(ctx context.Context, each func(swarm.Listed) error) error 
 	return right(each)
 }
 
-// onListed changes what is told of each worker.
+// onListed changes what is reported of each worker.
 func onListed(f func(*swarm.Listed)) hooks {
 	return hooks{list: func(each func(swarm.Listed) error, right func(func(swarm.Listed) error) error) error {
 		return right(func(l swarm.Listed) error {
@@ -34,7 +34,7 @@ func onListed(f func(*swarm.Listed)) hooks {
 	}}
 }
 
-// listWays are the ways to break the rules of telling which workers there are.
+// listWays are the ways to break the rules of listing the workers.
 func listWays() map[string]hooks {
 	return map[string]hooks{
 		"list-running": onListed(func(l *swarm.Listed) {

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// onSandbox changes the sandbox of a worker that is told to touch or to reach something.
+// onSandbox changes the sandbox of a worker that is to touch or to reach something.
 func onSandbox(f func(box *swarm.Sandbox, value string)) hooks {
 	return hooks{spawn: func(b *broken, ctx context.Context, s swarm.Spec) (swarm.Handle, error) {
 		if s.Sandbox != nil {

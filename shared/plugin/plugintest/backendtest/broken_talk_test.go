@@ -171,7 +171,7 @@ func talkWays() map[string]hooks {
 			return right(in)
 		}),
 		"input-too-large": onInput(func(_ *broken, _ swarm.Handle, in swarm.Input, right func(swarm.Input) error) error {
-			// As a backend that gives what there is room for; with a megabyte of lines the other
+			// As a backend that gives what there is space for; with a megabyte of lines the other
 			// cases would get nothing in time on a busy machine.
 			if len(in.Data) > swarm.MaxInput {
 				in.Data = in.Data[:len("line\n")]

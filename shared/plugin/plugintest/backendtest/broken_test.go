@@ -441,7 +441,7 @@ func TestBrokenBackends(t *testing.T) {
 	for _, c := range backendCases() {
 		h, ok := broke[c.name]
 		if !ok && !c.local && !c.built {
-			t.Errorf("nobody breaks the rule of %s", c.name)
+			t.Errorf("no backend breaks the rule of %s", c.name)
 		}
 		if !ok {
 			continue

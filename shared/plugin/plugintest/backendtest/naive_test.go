@@ -69,8 +69,7 @@ func (n naive) Kill(_ context.Context, h swarm.Handle, _ swarm.KillOptions) (swa
 	return swarm.KillResult{}, nil
 }
 
-// TestNaiveBackend: whoever kills the main process alone fails every case about
-// trees.
+// TestNaiveBackend: a backend that kills the main process alone fails every case about trees.
 func TestNaiveBackend(t *testing.T) {
 	t.Parallel()
 	var workers sync.Map

@@ -141,7 +141,7 @@ func (k *kit) wantFile(path string, want bool) {
 	_ = os.Remove(path)
 }
 
-// control checks that a script can do without a sandbox what the case forbids.
+// control checks that a script outside a sandbox can do what the case forbids.
 func (k *kit) control(s script.Script, value, want string) {
 	k.Helper()
 	w := k.newEnclosed(s, value, swarm.Sandbox{})

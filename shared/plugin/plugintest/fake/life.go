@@ -120,7 +120,7 @@ func (b *Backend) Complete(ctx context.Context, h swarm.Handle, summary string, 
 	return nil
 }
 
-// leave ends a worker that may end by itself before the grace is over.
+// leave ends a worker that may end by itself before the grace ends.
 func (w *worker) leave(o swarm.KillOptions) {
 	grace := time.NewTimer(o.Grace)
 	defer grace.Stop()

@@ -1,7 +1,7 @@
 // Package harness runs the cases of a conformance kit, as tests or outside of one, and
 // starts the plugins that they are about.
 //
-// It is imported by the kits beside it, and by the package above them. A case only uses a [T]
+// It is imported by the kits next to it, and by the package above them. A case only uses a [T]
 // and does not know where it runs.
 package harness
 

@@ -18,7 +18,7 @@ type Item struct {
 	Name, Rule string
 	// Skip is the reason why the rule does not apply here; empty if the case is run.
 	Skip string
-	// Alone says that the case needs the machine for itself: others beside it would time
+	// Alone says that the case needs the machine for itself: others next to it would time
 	// out.
 	Alone bool
 	Run   func(t T)

@@ -21,7 +21,7 @@ type Kit struct {
 // NewKit returns the kit of a case.
 func NewKit(t T, rule string) Kit { return Kit{T: t, Rule: rule, Ctx: t.Context()} }
 
-// Broken reports that the rule is broken; the case goes on.
+// Broken reports that the rule is broken; the case continues.
 func (k Kit) Broken(format string, args ...any) {
 	k.Helper()
 	k.Errorf("broken: %s\n\t%s", k.Rule, fmt.Sprintf(format, readable(args)...))

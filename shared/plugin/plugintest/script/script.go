@@ -100,7 +100,7 @@ var shell = map[Script]string{
 	Crash: `kill -SEGV $$`,
 	Lines: `i=1; while [ $i -le 1000 ]; do echo "line $i"; i=$((i+1)); done; printf last; exit 3`,
 	Spend: say + `say ready; (i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done); say spent; ` + forever,
-	// A fork shares the memory until its exec: that is over when it says "ready".
+	// A fork shares the memory until its exec: that has ended when it says "ready".
 	Hold: say + `x=$(dd if=/dev/zero bs=1048576 count=64 2>/dev/null | tr '\000' x); sleep 3600 & sleep 1; say ready; wait $!`,
 	Say:  say + `say "$` + ValueVar + `"; exec sleep 3600`,
 	Touch: say + `if [ -e "$` + ValueVar + `" ]; then say seen; elif (: >"$` + ValueVar + `") 2>/dev/null; then say written; ` +

@@ -1,5 +1,5 @@
 // Package workertest starts workers in the tests of a backend, waits for them and reads what
-// they wrote. It is for tests beside the conformance kit, and imported by tests alone.
+// they wrote. It is for tests next to the conformance kit, and imported by tests alone.
 package workertest
 
 import (

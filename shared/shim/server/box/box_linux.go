@@ -218,7 +218,7 @@ func (s Spec) payload(m *mounts) []byte {
 var errSilent = errors.New("no answer from the sandbox")
 
 // begin sends the first process what to start and finds the main process that it started. Until
-// it gets the word to go on, the first process reaps nothing, so that both still exist.
+// it gets the word to continue, the first process reaps nothing, so that both still exist.
 func (b *Box) begin(bubblewrap int, payload []byte) (main proc.Identity, err error) {
 	_ = b.conn.SetDeadline(time.Now().Add(startLimit))
 	if _, err := b.conn.Write(payload); err != nil {

@@ -36,7 +36,7 @@ var keyCalls = map[string][]callsOnKeys{
 func leaveKeys() error {
 	filter := keyFilter(runtime.GOARCH)
 	// A container may refuse the call, and has refused all others on keys then. A user may have
-	// only so many keyrings: the filter does without one.
+	// only so many keyrings: the filter works without a new one.
 	_, _, errno := unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0)
 	if errno != 0 && errno != unix.ENOSYS && errno != unix.EPERM && filter == nil {
 		return errno

@@ -96,7 +96,7 @@ func interpreter(head []byte) (string, bool) {
 		return string(line[:at]), true
 	case ends:
 		return string(line), true
-	default: // the name may go on after what the kernel reads
+	default: // the name may continue after what the kernel reads
 		return "", false
 	}
 }
@@ -186,7 +186,7 @@ func reads(f io.ReaderAt, b []byte, at uint64) bool {
 // formatsDir lists further kinds of programs, which users of the machine have registered.
 const formatsDir = "/proc/sys/fs/binfmt_misc"
 
-// registered reports whether a file is of a kind that somebody has registered with the kernel,
+// registered reports whether a file is of a kind that is registered with the kernel,
 // such as programs for another machine that an emulator runs.
 func registered(file string, head []byte) bool {
 	entries, err := os.ReadDir(formatsDir)

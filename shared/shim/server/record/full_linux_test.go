@@ -32,7 +32,7 @@ func TestLogCannotBeWritten(t *testing.T) {
 	select {
 	case <-l.Dropped:
 	default:
-		t.Error("nobody is told")
+		t.Error("no client is notified")
 	}
 }
 

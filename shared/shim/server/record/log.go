@@ -179,7 +179,7 @@ func (l *Log) drop(v Volume) {
 	}
 }
 
-// rotate makes room for a new file, and the oldest goes.
+// rotate makes space for a new file, and the oldest goes.
 func (l *Log) rotate() {
 	_ = l.file.Close()
 	for i := len(names) - 1; i > 0; i-- {

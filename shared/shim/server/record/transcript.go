@@ -14,7 +14,7 @@ const (
 	// block is the unit of the size and the offset of a hole: that of most file systems,
 	// which otherwise only write zeros.
 	block = 4 << 10
-	// holes is into how many holes the room of a transcript is divided.
+	// holes is into how many holes the space of a transcript is divided.
 	holes = 16
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// Standing is the identity of the caller, with its place in teams.
+// Standing is the identity of the caller with its membership in teams.
 type Standing struct {
 	team.Caller
 	// Worker is the name of the worker in which the caller runs; empty if there is none, or
@@ -30,7 +30,7 @@ func (s Standing) Team() string {
 	return s.Caller.Team
 }
 
-// WhoCalls returns the standing of the caller. It writes nothing.
+// WhoCalls returns the identity of the caller and its membership in teams. It writes nothing.
 func WhoCalls(ctx context.Context, h *host.Host) (Standing, error) {
 	caller, err := h.Callers().Caller(ctx)
 	if err != nil || caller.WorkerID == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// envTerminal is the variable by which a terminal multiplexer tells a process in
+// envTerminal is the variable by which a terminal multiplexer says to a process in
 // which of its sessions it was started: the path of a socket, the pid of the server
 // and a number, with commas between them.
 const envTerminal = "TMUX"

@@ -127,7 +127,7 @@ func (c *courier) run(ctx context.Context) error {
 			return err
 		}
 		if err := c.visit(ctx, rec); err != nil {
-			c.o.opts.Logger.Warn("an agent can't be told what is waiting", "worker", rec.Name, "error", err)
+			c.o.opts.Logger.Warn("an agent can't be notified of what is waiting", "worker", rec.Name, "error", err)
 			if isFinal(err) {
 				return errFinal
 			}

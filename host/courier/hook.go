@@ -36,7 +36,7 @@ type HookEvent struct {
 	Ask *hookstate.Ask
 	// Decided says that this question has got its decision.
 	Decided bool
-	// Repeats says that an earlier event may have told the question in other words, which
+	// Repeats says that an earlier event may have reported the question in other words, which
 	// then stay.
 	Repeats bool
 	// Begins and Ends say that a conversation begins or ends, and Recovers that an error with

@@ -60,7 +60,7 @@ func (o *Office) nudge(ctx context.Context, p *backend.Peer, rec registry.Record
 		// A slow agent may still take it. Enter must not be pressed again.
 		return errors.Join(err, o.end(ctx, rec.ID, registry.BroughtUnproven))
 	default:
-		return err // it stands at the prompt, or will: the next look tells
+		return err // it stands at the prompt, or will: the next look shows which
 	}
 }
 

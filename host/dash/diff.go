@@ -213,7 +213,7 @@ type diffParser struct {
 	// old and now are how many lines of the two files the present hunk still has, and
 	// oldAt and nowAt the numbers of the next ones.
 	old, now, oldAt, nowAt int
-	// painted says that git was told to use colours even where no terminal reads them.
+	// painted says that git is configured to use colours even where no terminal reads them.
 	painted bool
 }
 
@@ -320,7 +320,7 @@ func partOf(line string) DiffPart {
 	if half := len(names) / 2; len(names)%2 == 1 && names[half] == ' ' {
 		before, now := names[:half], names[half+1:]
 		if before == now {
-			// With prefixes, which git can be told to leave out, they would differ.
+			// With prefixes, which git can be configured to leave out, they would differ.
 			return DiffPart{Path: pathOf(now, true), plain: true}
 		}
 		if pathOf(before, false) == pathOf(now, false) {

@@ -109,7 +109,7 @@ type delivery struct {
 }
 
 const (
-	// telling is how many letters of a text prove that a prompt shows it: fewer may be part
+	// proof is how many letters of a text prove that a prompt shows it: fewer may be part
 	// of a text that the agent proposes.
 	telling = 8
 	// partial is the least number of letters of a text that a prompt shows in parts.

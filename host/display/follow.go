@@ -123,7 +123,7 @@ func watchScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, show
 				}
 			}
 			// A screen that can't be seen now may be seen later, or has ended, which
-			// the output tells.
+			// the output shows.
 			switch {
 			case again < len(screenAgain):
 				next := screenAgain[again]

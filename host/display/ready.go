@@ -204,7 +204,7 @@ func (e *brokenError) Hint() string {
 const unknownFor = 3 * time.Second
 
 // brokenFor is how long an error has to be there: a program may end with it, and how it
-// ended is worth telling.
+// ended is worth reporting.
 const brokenFor = time.Second
 
 // followProfile follows what a worker shows until its profile says that it is at its

@@ -123,7 +123,7 @@ func (d *Reader) unchanged(id string, l *profile.Look) time.Time {
 }
 
 // screensAtOnce is how many screens a backend is asked for at the same time that can't
-// tell them with one look.
+// return them all with one look.
 const screensAtOnce = 16
 
 // screens asks the group's backend what the terminals of all its workers show. A

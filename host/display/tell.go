@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// QuietFor is how long an agent must have written nothing to be told as idle: it
+// QuietFor is how long an agent must have written nothing to be reported as idle: it
 // draws its prompt between two steps, too.
 const QuietFor = time.Second
 
@@ -74,7 +74,7 @@ func tellStates(ctx context.Context, db *registry.Registry, recs []registry.Reco
 	})
 }
 
-// news reports whether an event tells something that the history does not have yet.
+// isNew reports whether an event says something that the history does not have yet.
 func news(ctx context.Context, tx *registry.Tx, e *registry.Event) (bool, error) {
 	if e.Kind == history.Asked {
 		last, err := LastQuestion(ctx, tx, e.ID)

@@ -18,7 +18,7 @@ func (d *examiner) couriers(recs []registry.Record) {
 		sign, ok := d.opts.Notifier.Sign(r.ID)
 		switch pid := sign.Process.PID; {
 		case !ok:
-			// No courier lives, or it has only just begun or ended.
+			// No notifier lives, or it has only just begun or ended.
 		case sign.Late():
 			d.find(SeverityWarning, subject, fmt.Sprintf("kill %d", pid), "the courier for '%s' (pid %d) should have ended by now", r.Name, pid)
 		default:

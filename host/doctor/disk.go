@@ -19,7 +19,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// isOutOfRoom reports whether a file could not be written for want of room.
+// isOutOfRoom reports whether a file could not be written for lack of space.
 func isOutOfRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // room reports a full disk, and how to make space: by cleaning ended workers if their output

@@ -199,7 +199,7 @@ func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'", "%s is gone or empty, but there are run directories of workers", path)
 		return nil, false
 	case isDamaged:
-		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept beside the new one", "%s is damaged: %v", path, damaged.Cause)
+		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept next to the new one", "%s is damaged: %v", path, damaged.Cause)
 		return nil, false
 	default:
 		d.find(SeverityError, subject, "fix the cause; if the file itself is damaged, run 'swarm doctor --rebuild'", "%v", err)
@@ -329,7 +329,7 @@ func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
 		d.find(SeverityWarning, subject, kill, "its shim died; still alive: %s", history.Processes(s.Status.Survivors))
 	case s.Status.State == swarm.StateLost && len(s.Status.PerhapsAlive) > 0:
 		d.find(SeverityWarning, subject,
-			"end it if it is the worker's; if it is not, or is to go on, run 'swarm clean "+r.Name+" --forget'",
+			"end it if it is the worker's; if it is not, or shall continue, run 'swarm clean "+r.Name+" --forget'",
 			"its shim died; %s", history.PerhapsAlive(s.Status.PID, s.Status.PerhapsAlive))
 	}
 	if backend.RemovalCut(&r) {
@@ -351,11 +351,11 @@ func (d *examiner) mendUnknown(r registry.Record) string {
 	_, err := statedir.ReadStatus(dir)
 	switch {
 	case err == nil:
-		return fmt.Sprintf("see to its backend '%s' ('swarm plugin list' shows the plugins), or end it by its shim with 'swarm kill %s'", r.Backend, r.Name)
+		return fmt.Sprintf("check its backend '%s' ('swarm plugin list' shows the plugins), or end it by its shim with 'swarm kill %s'", r.Backend, r.Name)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("see to its backend '%s'; 'swarm plugin list' shows the plugins", r.Backend)
+		return fmt.Sprintf("check its backend '%s'; 'swarm plugin list' shows the plugins", r.Backend)
 	case errors.Is(err, fs.ErrPermission):
-		return "see to it that " + filepath.Join(dir, rundir.StatusFile) + " can be read"
+		return "make sure that " + filepath.Join(dir, rundir.StatusFile) + " can be read"
 	default:
 		// Its shim writes another one when it ends, and kill needs none.
 		remove, path := "rm", filepath.Join(dir, rundir.StatusFile)
@@ -369,7 +369,7 @@ func (d *examiner) mendUnknown(r registry.Record) string {
 func (d *examiner) shim() {
 	path, err := d.opts.Catalog.Beside(backend.ShimName)
 	if err != nil {
-		d.find(SeverityError, "shim", "install swarm-shim beside swarm ('make install')", "%v", err)
+		d.find(SeverityError, "shim", "install swarm-shim next to swarm ('make install')", "%v", err)
 		return
 	}
 	d.find(SeverityOK, "shim", "", "%s", path)

@@ -41,7 +41,7 @@ func (d *examiner) plugins(ctx context.Context, recs []registry.Record) {
 	case broken:
 		d.find(SeverityError, "plugins", "mend what is wrong with the plugins above", "no backend works")
 	default:
-		d.find(SeverityError, "plugins", "install the swarm-plugin-… programs beside swarm ('make install')", "no backend works")
+		d.find(SeverityError, "plugins", "install the swarm-plugin-… programs next to swarm ('make install')", "no backend works")
 	}
 }
 
@@ -70,11 +70,11 @@ func (d *examiner) mendPlugin(p pluginadmin.Status) string {
 	case errors.Is(p.Err, swarm.ErrInvalidConfig):
 		return fmt.Sprintf("correct [plugins.%s.config]; 'swarm config check' says in which line", p.Name)
 	case p.Kind != "":
-		return "see to what it needs; the other plugins work without it"
+		return "check what it needs; the other plugins work without it"
 	case p.Installed != nil, p.Path == "" && len(p.Versions) > 0:
 		return fmt.Sprintf("'swarm plugin verify %s' shows what was changed; install it again, or remove it with 'swarm plugin remove'", p.Name)
 	case d.configured(p.Name):
-		return fmt.Sprintf("see to it, or to [plugins.%s] in the config; 'swarm config show' tells where that is", p.Name)
+		return fmt.Sprintf("check it, or [plugins.%s] in the config; 'swarm config show' says where that is", p.Name)
 	}
-	return "see to it, or remove " + p.Path
+	return "repair it, or remove " + p.Path
 }

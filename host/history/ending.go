@@ -38,7 +38,7 @@ const (
 	KillRequested Kind = "KILL REQUESTED"
 	Kept          Kind = "WORKTREE KEPT"
 	// Rescued: the place of work that was saved from a workspace when no caller could be
-	// told.
+	// notified.
 	Rescued Kind = "WORK SAVED"
 	// RespawnFailed says that the worker could not be started again; it stays ended.
 	RespawnFailed Kind = "RESPAWN FAILED"
@@ -172,7 +172,7 @@ func SpawnedEvent(rec *registry.Record, s swarm.Status) registry.Event {
 	return e
 }
 
-// RestartEvents tells the restarts after the first told ones.
+// RestartEvents returns the events of the restarts that have none yet.
 func RestartEvents(rec *registry.Record, s swarm.Status, now time.Time) []registry.Event {
 	var events []registry.Event
 	told := rec.Restarts
@@ -247,7 +247,7 @@ func WhyUnknown(r swarm.StatusResult) (reason string, unknown bool) {
 	case r.Status.Reason != "":
 		return r.Status.Reason, true
 	default:
-		return "the backend cannot tell", true
+		return "the backend does not know", true
 	}
 }
 

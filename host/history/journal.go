@@ -20,7 +20,7 @@ const (
 	journalBatch = 500
 )
 
-// Drain records what the entries of the journal tell and removes the entries.
+// Drain records what the entries of the journal report, and removes the entries.
 func (h *History) Drain(ctx context.Context, reg *registry.Registry, busy func(id string) bool) error {
 	dir, err := safefile.OpenDir(h.opts.Dir.JournalPath(""))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +83,7 @@ func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names 
 		case rec.State == registry.Starting:
 			delete(entries, id) // its spawn has to be recorded first
 		case err != nil:
-			h.opts.Logger.Warn("what a shim told of can't be read", "worker", rec.Name, "error", err)
+			h.opts.Logger.Warn("the journal of a shim can't be read", "worker", rec.Name, "error", err)
 			delete(entries, id)
 		case IsNew(&rec, status):
 			fresh = append(fresh, h.Report(ctx, rec, status))

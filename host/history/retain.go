@@ -85,7 +85,7 @@ func (h *History) Vacated(ctx context.Context, reg *registry.Registry, rec regis
 	return errors.Is(err, registry.ErrNotFound)
 }
 
-// Leave deletes a record in a change. Its workspace stays, which an event tells; its run
+// Leave deletes a record in a change. Its workspace stays, which an event reports; its run
 // directories are removed once no shim uses them.
 func Leave(ctx context.Context, tx *registry.Tx, rec *registry.Record, events ...registry.Event) error {
 	if rec.Workspace != nil {

@@ -24,7 +24,7 @@ func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error 
 	}
 	if at := s.opts.Roster.Own(recs); at >= 0 {
 		return worker.Hinted(
-			fmt.Sprintf("'%s' can't press its own keys: what it asks is for somebody else", recs[at].Name),
+			fmt.Sprintf("'%s' can't press its own keys: what it asks is for others to answer", recs[at].Name),
 			personAnswers,
 		)
 	}
@@ -82,7 +82,7 @@ func (s *Sender) withHint(ctx context.Context, rec registry.Record, err error) e
 	case s.opts.Roster.Own([]registry.Record{rec}) >= 0:
 		asks.Other = personAnswers
 	case s.opts.LeaderAnswers:
-		asks.Other = "whoever may end it answers it: its leader, or a person"
+		asks.Other = "its leader or a person may answer it"
 	default:
 		asks.Other = "a person answers it"
 	}

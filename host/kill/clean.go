@@ -157,7 +157,7 @@ func (k *Killer) isElsewhere(rec registry.Record) bool {
 // possible.
 func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanRequest, why string, out *cleaning) {
 	req.KeepWorkspace = true // the worker may be at work in it
-	out.Notices = append(out.Notices, fmt.Sprintf("'%s' is forgotten; if it still runs, it goes on", rec.Name))
+	out.Notices = append(out.Notices, fmt.Sprintf("'%s' is forgotten; if it still runs, it continues", rec.Name))
 	out.forgotten = why
 	k.cleanOne(ctx, rec, req, out)
 	out.elsewhere = false // what it left can't be removed now

@@ -163,7 +163,7 @@ type killing struct {
 	recs     []registry.Record
 	outcomes []Outcome
 	known    []bool
-	// told is how many outcomes were given to Done.
+	// reported is how many outcomes were given to Done.
 	told int
 	// self is the place of the worker that the caller runs in, or -1.
 	self    int
@@ -176,7 +176,7 @@ type killing struct {
 	// byShim holds the ids of the workers whose shims were asked to end them without their
 	// backend, which has nothing to sweep up after them.
 	byShim sync.Map
-	// telling are the goroutines that still wait to write that into the history.
+	// requesting are the goroutines that still wait to write that into the history.
 	telling sync.WaitGroup
 
 	// progress guards the caller's Progress.

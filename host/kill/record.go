@@ -18,8 +18,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// record writes down what came of a batch of workers, in one transaction, sees
-// to their workspaces, and reports them.
+// record writes down what came of a batch of workers, in one transaction, takes
+// care of their workspaces, and reports them.
 func (k *killing) record(ctx context.Context, batch []killed) {
 	// The workers have ended, even if the caller is gone by now.
 	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
@@ -129,7 +129,7 @@ func (k *killing) drop(ctx context.Context) {
 	k.warnIf(err, "run directories can't be removed")
 }
 
-// sight is what the run directory of a worker that is recorded as running says.
+// liveness is what the run directory of a worker that is recorded as running says.
 type sight int
 
 const (
@@ -189,7 +189,7 @@ func (k *killing) requestUnseen(ctx context.Context, p *backend.Peer, recs []reg
 	results, err := p.Backend.StatusBatch(limited, handles)
 	var running []registry.Record
 	for i, r := range open {
-		// A backend that can't tell may kill all the same.
+		// A backend that can't say may kill all the same.
 		if err != nil || i >= len(results) || results[i].Err != nil || !history.Over(results[i].Status) {
 			running = append(running, r)
 		}

@@ -18,7 +18,7 @@ const (
 	// steady is how long a plugin has to run for its end to count as the first
 	// failure.
 	steady = time.Minute
-	// keptOld is how many replaced slots are kept, to tell callers that still hold
+	// keptOld is how many replaced slots are kept, to report to callers that still hold
 	// their clients how the processes ended.
 	keptOld = 8
 )
@@ -134,7 +134,7 @@ func (sl *slot) is(c *plugin.Client) bool {
 	}
 }
 
-// replaced sees to the end of a slot's process. s.mu is held.
+// replaced ensures the end of a slot's process. s.mu is held.
 func (s *Set) replaced(sl *slot) {
 	if sl.proc == nil {
 		return

@@ -21,7 +21,7 @@ const inboxURI = "swarm://inbox"
 var (
 	inboxResource = &sdk.Resource{
 		URI: inboxURI, Name: "inbox", Title: "Unread messages", MIMEType: textType,
-		Description: "Your unread messages; read-messages marks them as read. Subscribe to be told of new ones.",
+		Description: "Your unread messages; read-messages marks them as read. Subscribe to be notified of new ones.",
 	}
 	inboxTemplate = &sdk.ResourceTemplate{
 		URITemplate: inboxURI + "/{team}", Name: "inbox of a team", Title: inboxResource.Title, MIMEType: textType,

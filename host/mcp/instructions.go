@@ -88,7 +88,7 @@ func (s *server) whoText() string {
 	case isUnproven:
 		return "This session has shells of its own, but it is not a member of a team and has no rights in one: " + safetext.Line(unproven.Why) + "."
 	case s.callerUnknown != nil:
-		return safetext.Line(fmt.Sprintf("swarm can't tell who you are (%v), so tools of teams will refuse you.", s.callerUnknown))
+		return safetext.Line(fmt.Sprintf("swarm can't determine who you are (%v), so tools of teams will refuse you.", s.callerUnknown))
 	case c.Agent != "":
 		return fmt.Sprintf("You are agent %s of team %s (role %s). teamName may be left out.", c.Name, c.Caller.Team, c.Role)
 	case c.Person:

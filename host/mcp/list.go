@@ -46,7 +46,7 @@ func (s *server) watchList(ctx context.Context, begin func()) {
 	h, err := s.Open(ctx)
 	if err != nil {
 		begin()
-		s.Logger.Warn("changes of the list are not told", "error", err)
+		s.Logger.Warn("changes of the list are not reported", "error", err)
 		return
 	}
 	defer func() { _ = h.Close() }()
@@ -61,7 +61,7 @@ func (s *server) watchList(ctx context.Context, begin func()) {
 		return false, nil
 	})
 	if ctx.Err() == nil {
-		s.Logger.Warn("changes of the list are not told", "error", err)
+		s.Logger.Warn("changes of the list are not reported", "error", err)
 	}
 }
 

@@ -148,7 +148,7 @@ func TestInstructions(t *testing.T) {
 	for token, want := range map[string]string{
 		"":         "You act for a person",
 		aliceToken: "You are agent alice of team web (role worker).",
-		"guess":    "swarm can't tell who you are (Unknown agent token)",
+		"guess":    "swarm can't determine who you are (Unknown agent token)",
 	} {
 		got := w.serve(t, token, tool.Sets()).InitializeResult().Instructions
 		if !strings.HasPrefix(got, want) || len(got) > maxInstructions {

@@ -29,7 +29,7 @@ type tools struct {
 	teams string
 }
 
-// standing returns the caller for whom the tools are offered.
+// membership returns the caller for whom the tools are offered.
 func (s *server) standing() agent.Standing {
 	s.callerMu.RLock()
 	defer s.callerMu.RUnlock()

@@ -53,5 +53,5 @@ func noSession(name string) *noSessionError {
 
 // Hint returns the next step.
 func (e *noSessionError) Hint() string {
-	return "the hooks that 'swarm integrate' installs tell it; without --continue the agent begins anew"
+	return "the hooks that 'swarm integrate' installs report it; without --continue the agent begins anew"
 }

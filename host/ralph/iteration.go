@@ -38,7 +38,7 @@ type iteration struct {
 	// mainGone says that the agent's main process has ended, gone that nothing of the
 	// agent is left, drained that its output is complete too: then it has ended.
 	mainGone, gone, drained bool
-	// told are the processes that were asked to end, by pid and start time, and forced says
+	// terminated are the processes that were asked to end, by pid and start time, and forced says
 	// that the remaining ones were killed.
 	told   map[int]uint64
 	forced bool

@@ -226,8 +226,8 @@ func (l *loop) awaitLimit(ctx context.Context, w notices) error {
 
 // limits notes that the loop waits because of the limit in the state.
 func (l *loop) limits(st *State) {
-	l.halt = "going on after the usage limit"
+	l.halt = "continuing after the usage limit"
 	if st.LimitHourly {
-		l.halt = "going on after the wait"
+		l.halt = "continuing after the wait"
 	}
 }

@@ -28,20 +28,20 @@ type Options struct {
 	// Profiles are the profiles of agents; nil: none. An agent with a profile is not given its
 	// prompt while it asks something, and must be seen to take it.
 	Profiles *profile.Set
-	// RunDir is the run directory of the worker, where hooks of the agent tell its
+	// RunDir is the run directory of the worker, where hooks of the agent report its
 	// conversation; empty: there is none.
 	RunDir string
-	// Notify, if it is not nil, is called with news that people should know at once, in a
+	// Notify, if it is not nil, is called with notes that people should read at once, in a
 	// goroutine of its own.
 	Notify func(Note, string)
 	// unit is the first wait after a failure; 0: a second.
 	unit time.Duration
 }
 
-// Note is a kind of news of a loop.
+// Note is a kind of notification of a loop.
 type Note int
 
-// The news of loops.
+// The notifications of loops.
 const (
 	// NoteAsks: the agent asks the question in the text.
 	NoteAsks Note = iota + 1
@@ -68,7 +68,7 @@ type loop struct {
 	// self is this process, and conversation the one of the current iteration.
 	self         proc.Identity
 	conversation conversation
-	// telling waits for the calls of Notify.
+	// notifying waits for the calls of Notify.
 	telling  sync.WaitGroup
 	progress progress
 	// types says that the agent did not take the last prompt as an argument: it is typed.

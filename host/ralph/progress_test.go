@@ -170,7 +170,7 @@ func TestResumedAtOnce(t *testing.T) {
 			outcome{ending: exited, exit: "0", still: true},
 		},
 		{
-			"limit", "[LIMIT] iteration 1: usage limit, waiting until ", "[RESUME] going on after the usage limit",
+			"limit", "[LIMIT] iteration 1: usage limit, waiting until ", "[RESUME] continuing after the usage limit",
 			func(*State) {},
 			outcome{ending: exited, exit: "1", failure: "usage limit reached, resets in 2h"},
 		},

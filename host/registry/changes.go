@@ -89,7 +89,7 @@ func (c *Changes) look() {
 	}
 }
 
-// file is what tells one state of a file from another.
+// file is what distinguishes one state of a file from another.
 type file struct {
 	inode          uint64
 	size, modified int64

@@ -98,7 +98,7 @@ func cannotWrite(path string, err error) error {
 // minBlocks is how many free blocks SQLite needs for a small change.
 const minBlocks = 32
 
-// Room is how many bytes have to be freed on a full disk, so that a change is possible, with
+// Space is how many bytes have to be freed on a full disk, so that a change is possible, with
 // blocks of the usual size.
 const Room = minBlocks * 4096
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Retry is an event of which a hook is to be told again.
+// Retry is an event of which a hook is to be notified again.
 type Retry struct {
 	// Seq is the event's place in the history.
 	Seq int64

@@ -17,7 +17,7 @@ const (
 	// BroughtUnproven: a line about it was typed, at least in part or perhaps, and
 	// nothing showed that the member took it.
 	BroughtUnproven Brought = "unproven"
-	// BroughtHook: a hook of its client told the member.
+	// BroughtHook: a hook of its client notified the member.
 	BroughtHook Brought = "hook"
 	// BroughtRead: the member came for it by itself.
 	BroughtRead Brought = "read"

@@ -126,7 +126,7 @@ func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
 	return nil
 }
 
-// retell writes the history, and then what follows from it.
+// restore writes the history, and then what follows from it.
 func (t *Tx) retell(ctx context.Context, s *Salvaged) error {
 	err := s.events(ctx, func(e Event) error {
 		added, err := t.Append(ctx, e)

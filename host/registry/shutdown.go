@@ -35,7 +35,7 @@ type Shutdown struct {
 	// Unclaimed says that the end was recorded by a call that had noticed it, and that no
 	// call has said yet that it forced it.
 	Unclaimed bool `json:"unclaimed,omitempty"`
-	// Told says that its rejection was returned to the one who asked.
+	// Answered says that its rejection was returned to the requester.
 	Told      bool      `json:"told,omitempty"`
 	Requested time.Time `json:"requested"`
 	// Responded and Completed are zero where they did not happen.

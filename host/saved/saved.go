@@ -23,17 +23,17 @@ import (
 // askLimit is how long a plugin may take for one repository.
 const askLimit = 5 * time.Minute
 
-// Options say what a [Keeper] needs.
+// Options say what [Rescues] need.
 type Options struct {
 	Dir     statedir.Dir
 	Plugins *backend.Plugins
 	Roster  *roster.Roster
 }
 
-// Keeper finds saved work. Its methods may be called at the same time.
+// Rescues finds, restores and drops saved work. Its methods may be called at the same time.
 type Keeper struct{ opts Options }
 
-// New returns a keeper of saved work.
+// New returns the rescues of a state directory.
 func New(o Options) *Keeper { return &Keeper{o} }
 
 // ErrAmbiguous says that a name means more than one piece of saved work.
@@ -249,7 +249,7 @@ func (k *Keeper) Diff(ctx context.Context, name string) (swarm.WorkspaceRef, swa
 	return k.Compare(ctx, name, swarm.DiffOptions{})
 }
 
-// Compare is [Keeper.Diff] with options.
+// Compare is [Rescues.Diff] with options.
 func (k *Keeper) Compare(ctx context.Context, name string, o swarm.DiffOptions) (ref swarm.WorkspaceRef, diff swarm.Diff, err error) {
 	recs, _, err := k.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {

@@ -68,9 +68,9 @@ type UpRequest struct {
 	Waiting func(name string, deadline time.Time)
 	Waited  func(Outcome)
 	// Progress, if it is not nil, is called with what the start of a worker waits for, as
-	// [host.SpawnRequest] tells it.
+	// [spawn.Request] describes it.
 	Progress func(name, text string)
-	// Warn, if it is not nil, is called with other news for the user.
+	// Warn, if it is not nil, is called with what else the user should know.
 	Warn func(worker.Warning)
 }
 
@@ -137,7 +137,7 @@ type upping struct {
 	// and after that to the goroutines that waited for it.
 	outcomes map[string]*Outcome
 
-	// telling guards the functions of the request.
+	// reporting guards the functions of the request.
 	telling sync.Mutex
 }
 
@@ -208,7 +208,7 @@ func (u *upping) acted(out *Outcome) {
 	}
 }
 
-// tell calls f, which calls a function of the request: one at a time.
+// report calls f, which calls a function of the request: one at a time.
 func (u *upping) tell(f func()) {
 	u.telling.Lock()
 	defer u.telling.Unlock()

@@ -120,7 +120,7 @@ func (s *Settler) findStarted(ctx context.Context, p *backend.Peer, rec *registr
 		return rec.Handle, nil
 	}
 	if !p.Has(swarm.CapFind) {
-		return swarm.Handle{}, fmt.Errorf("backend '%s' cannot tell whether the worker was started: %w", rec.Backend, swarm.ErrUnsupported)
+		return swarm.Handle{}, fmt.Errorf("backend '%s' cannot report whether the worker was started: %w", rec.Backend, swarm.ErrUnsupported)
 	}
 	handle, err := s.opts.Plugins.Find(ctx, p, rec)
 	if !errors.Is(err, swarm.ErrNotFound) {

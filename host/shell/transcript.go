@@ -122,7 +122,7 @@ func transcribe(ctx context.Context, h *host.Host, id, path string, follow bool)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // each write has told its error
+	defer func() { _ = f.Close() }() // each write has returned its error
 	offset := int64(0)
 	return h.Display().Logs(ctx, id, swarm.OutputOptions{Follow: follow}, func(o swarm.Output) error {
 		offset += o.Dropped

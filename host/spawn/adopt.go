@@ -53,7 +53,7 @@ const MaxListWarnings = 20
 // is left alone, and one whose name is taken here is a [worker.ErrExists] in its outcome.
 //
 // A name that the engine does not know is a [store.ErrNotFound], and nothing was adopted
-// then. Workers that the backend can't tell enough of are left out, with a warning.
+// then. Workers that the backend doesn't know enough of are left out, with a warning.
 // Outcomes are in the order of Names, else in that of the workers' creation.
 //
 // If a part of the engine can't be asked, such as one host of several, the listed workers are

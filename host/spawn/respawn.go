@@ -26,7 +26,7 @@ type RespawnRequest struct {
 	// that its profile knows for that. The record keeps the worker's own command, which
 	// the next respawn runs again.
 	Resume bool
-	// Session is the id of the conversation; empty: the one that the agent's hooks told, which
+	// Session is the id of the conversation; empty: the one that the agent's hooks reported, which
 	// is looked for before anything is ended.
 	Session string
 	// Anew starts the agent without a conversation if there is none that it can resume. Notice
@@ -111,7 +111,7 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 			return s.Respawn(ctx, r.plan.rec.ID, req)
 		}
 		if s.opts.Callers.IsShim() {
-			s.opts.Logger.Warn("an agent can't go on with its conversation", "worker", name, "error", err)
+			s.opts.Logger.Warn("an agent can't continue its conversation", "worker", name, "error", err)
 		}
 		return w, err
 	}

@@ -20,13 +20,13 @@ import (
 
 // How a worker ended with the machine.
 const (
-	// cutOff: the machine went down without telling the shim, as in a power failure.
+	// cutOff: the machine went down without notice to the shim, as in a power failure.
 	cutOff = "it ran when the machine went down"
 	// shutDown: the shim was asked to end, and ended the worker.
 	shutDown = "it ended with the shutdown of the machine"
 )
 
-// Fallen is a worker that ran until the machine went down.
+// Interrupted is a worker that ran until the machine went down.
 type Fallen struct {
 	// Worker is what is recorded of it; its backend was not asked.
 	Worker worker.Worker
@@ -39,7 +39,7 @@ type Fallen struct {
 	Refused string
 }
 
-// Fallen returns those of the selected workers that ran until the machine went down and have
+// Interrupted returns those of the selected workers that ran until the machine went down and have
 // not been started since. It leaves out workers that had ended before, that were about to
 // be killed, and shells, which belong to a session. It reads files and the registry, and
 // changes nothing.
@@ -59,7 +59,7 @@ func (s *Spawner) fallen(ctx context.Context, reg *registry.Registry, recs []reg
 	boot, err := proc.BootID()
 	booted, timeErr := proc.BootTime()
 	if err = errors.Join(err, timeErr); err != nil {
-		return nil, fmt.Errorf("cannot tell whether the machine was restarted: %w", err)
+		return nil, fmt.Errorf("cannot determine whether the machine was restarted: %w", err)
 	}
 	var fallen []Fallen
 	for _, rec := range recs {
@@ -159,7 +159,7 @@ func refusal(rec *registry.Record, events []registry.Event, now time.Time) strin
 // resurrections: a machine takes minutes to restart.
 const resurrectWindow = time.Hour
 
-// ResurrectRequest says which fallen workers to start, and has the callbacks.
+// ResurrectRequest says which interrupted workers to start, and has the callbacks.
 type ResurrectRequest struct {
 	// Marked leaves out workers that were not spawned to be resurrected.
 	Marked bool
@@ -172,7 +172,7 @@ type ResurrectRequest struct {
 	Notice func(string)
 }
 
-// Resurrection is the outcome for one fallen worker.
+// Resurrection is the outcome for one interrupted worker.
 type Resurrection struct {
 	Fallen
 	// Err says why it could not be started; nil if it runs, or was refused.

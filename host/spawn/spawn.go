@@ -425,7 +425,7 @@ func (s *Spawner) tellProgress(ctx context.Context, p *plan) (stop func()) {
 			return ctx.Err()
 		})
 		if ctx.Err() == nil {
-			s.warnIf(err, "can't tell what a spawn waits for", "worker", p.rec.Name, "backend", p.rec.Backend)
+			s.warnIf(err, "can't show what a spawn waits for", "worker", p.rec.Name, "backend", p.rec.Backend)
 		}
 	})
 	return func() {

@@ -112,7 +112,7 @@ func (e *TerminatedError) Error() string {
 // rights of either.
 type UnprovenError struct{ Why string }
 
-func (e *UnprovenError) Error() string { return "Cannot tell who calls: " + e.Why }
+func (e *UnprovenError) Error() string { return "Cannot identify the caller: " + e.Why }
 
 // CommandText returns the text of an error of this package as commands print it: it begins
 // in lower case, as all their errors do. ok is false for any other error, and for one whose

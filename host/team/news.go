@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// News counts the waiting messages and tasks of a member of a team.
+// Notice counts the waiting messages and tasks of a member of a team.
 type News struct {
 	registry.Membership
 	registry.Waiting
@@ -20,7 +20,7 @@ type News struct {
 }
 
 // Memberships returns the members in a worker: an agent, the leaders of teams, or both.
-// Named has the meaning that it has in [News].
+// Named has the meaning that it has in [Notice].
 func Memberships(ctx context.Context, tx *registry.Tx, workerID string) (all []registry.Membership, named func(team string) bool, err error) {
 	agents, _, err := tx.Agents(ctx, registry.AgentQuery{WorkerID: workerID, Live: true})
 	if err != nil || workerID == "" {
@@ -45,7 +45,7 @@ func Memberships(ctx context.Context, tx *registry.Tx, workerID string) (all []r
 	return all, func(team string) bool { return team != own && (own != "" || led > 1) }, nil
 }
 
-// Waiting returns the news that wait for a worker: none, if the worker is not a
+// Waiting returns the notices that wait for a worker: none, if the worker is not a
 // member of a team.
 func Waiting(ctx context.Context, tx *registry.Tx, workerID string) (news []News, err error) {
 	all, named, err := Memberships(ctx, tx, workerID)
@@ -108,7 +108,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Bring records that news were brought.
+// Deliver records that notices were delivered.
 func Bring(ctx context.Context, tx *registry.Tx, news []News, how registry.Brought) error {
 	for _, n := range news {
 		if err := tx.Bring(ctx, n.Membership, how, time.Now()); err != nil {

@@ -131,7 +131,7 @@ func Reject(ctx context.Context, tx *registry.Tx, caller Caller, teamName, reaso
 	return a, s, answer(ctx, tx, &s, now)
 }
 
-// Told records that the requester of an end knows the answer by other means than [Ask].
+// Answered records that the requester of an end knows the answer by other means than [Ask].
 func Told(ctx context.Context, tx *registry.Tx, agentID string) error {
 	s, err := tx.LastShutdown(ctx, agentID)
 	if errors.Is(err, registry.ErrNotFound) {

@@ -29,7 +29,7 @@ type SendMessageOutput struct {
 	failure
 }
 
-// wakes are the members for whom a courier is running.
+// wakes are the members for whom a notifier process is running.
 func (o *SendMessageOutput) wakes(members []string) {
 	for i := range o.Receipts {
 		o.Receipts[i].Courier = slices.Contains(members, o.Receipts[i].To)
@@ -44,7 +44,7 @@ type Receipt struct {
 	How     string    `json:"how,omitempty" jsonschema:"How it was delivered; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
 	Brought Timestamp `json:"brought,omitzero" jsonschema:"When it was delivered"`
 	Read    Timestamp `json:"read,omitzero" jsonschema:"When it was read"`
-	Courier bool      `json:"courier,omitempty" jsonschema:"A courier waits until the agent is at its prompt"`
+	Courier bool      `json:"courier,omitempty" jsonschema:"A notifier process waits until the agent is at its prompt"`
 }
 
 func receipt(m registry.Message) Receipt {

@@ -22,7 +22,7 @@ const maxWait = 50 * time.Second
 type WorkerWaitInput struct {
 	Names   []string `json:"names" jsonschema:"Names of the workers" schema:"min=1"`
 	For     string   `json:"for,omitempty" jsonschema:"All of them, or any one" schema:"default=all,enum=all|any"`
-	Until   string   `json:"until,omitempty" jsonschema:"State of an agent; idle: its turn is over, also if it asks or has stopped" schema:"default=ended,enum=ended|idle|blocked|working|background|compacting|limited|broken"`
+	Until   string   `json:"until,omitempty" jsonschema:"State of an agent; idle: its turn has ended, also if it asks or has stopped" schema:"default=ended,enum=ended|idle|blocked|working|background|compacting|limited|broken"`
 	Pattern string   `json:"pattern,omitempty" jsonschema:"Regular expression: also done once an output line matches"`
 	Timeout int      `json:"timeout,omitempty" jsonschema:"Ms to wait, at most 50000" schema:"default=50000,over=0"`
 	Cursor  string   `json:"cursor,omitempty" jsonschema:"Of an earlier answer: match only later output"`

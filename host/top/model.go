@@ -254,7 +254,7 @@ func (m *model) see() {
 	}
 }
 
-// pass tells the board that the opened worker was seen, once another one is selected: its row
+// pass notifies the board that the opened worker was seen, once another one is selected: its row
 // stays where it is until then. It reports whether rows may have moved.
 func (m *model) pass() bool {
 	if i := m.item(); m.opened == "" || i != nil && i.ID == m.opened {

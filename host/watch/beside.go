@@ -136,11 +136,11 @@ func (w *watching) agents(ctx context.Context) {
 	w.sweeping = true
 	w.aside(ctx, func() func() {
 		warnings, err := w.opts.Sweeper.Sweep(ctx, "")
-		w.opts.Notifier.Wake(ctx, "") // couriers wait for some time only
+		w.opts.Notifier.Wake(ctx, "") // notifiers wait for some time only
 		return func() {
 			w.sweeping, w.sweep = false, time.Time{}
 			if err != nil && ctx.Err() == nil {
-				warnings = append(warnings, fmt.Sprintf("cannot look after agents: %v", err))
+				warnings = append(warnings, fmt.Sprintf("cannot supervise agents: %v", err))
 			}
 			w.warn(aboutAgents, warnings...)
 			w.expectAgents(ctx)
@@ -188,7 +188,7 @@ func (w *watching) looks(ctx context.Context) {
 		return func() {
 			w.looking, w.look = false, time.Time{}
 			if ctx.Err() == nil {
-				w.warnIf(err, "the states of agents can't be told")
+				w.warnIf(err, "the states of agents can't be recorded")
 			}
 			if len(recs) > 0 {
 				w.look = time.Now().Add(lookEvery)

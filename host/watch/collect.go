@@ -58,7 +58,7 @@ func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 	c.owners(ctx, h, recs)
 	swept, err := h.opts.Sweeper.Sweep(ctx, "")
 	c.Warnings = append(c.Warnings, swept...)
-	c.warnIf(err, "cannot look after agents")
+	c.warnIf(err, "cannot supervise agents")
 	c.remove(ctx, h, reg)
 	return c, ctx.Err()
 }
@@ -101,9 +101,9 @@ func (c *Collected) remove(ctx context.Context, h *Watcher, reg *registry.Regist
 	c.warnIf(err, "cannot remove run directories")
 	c.warnIf(h.opts.History.DropGroups(ctx, reg), "cannot remove control groups")
 	c.warnIf(h.opts.Dir.SweepLocks(), "cannot remove lock files")
-	// Everything that the journal tells is recorded by now, or another process is about
+	// Everything that the journal reports is recorded by now, or another process is about
 	// to record it.
-	c.warnIf(h.opts.History.Drain(ctx, reg, func(string) bool { return false }), "cannot read what shims have told")
+	c.warnIf(h.opts.History.Drain(ctx, reg, func(string) bool { return false }), "cannot read the journal of the shims")
 }
 
 func (c *Collected) warnIf(err error, what string) {

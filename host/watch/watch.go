@@ -25,8 +25,8 @@ type Request struct {
 	Ready func()
 	// Event is called with every event that any process writes from then on.
 	Event func(history.Event) error
-	// Changed is called after each change of the registry, once Event was called for what it
-	// tells. A worker whose spawn was undone goes without an event. all says that another
+	// Changed is called after each change of the registry, once Event was called for what is
+	// new. A worker whose spawn was undone goes without an event. all says that another
 	// registry took the place of the one before.
 	Changed func(all bool)
 	// Stopped is called with the id of each worker that its backend says runs no more. Of a
@@ -91,8 +91,8 @@ const (
 	trimEvery = time.Hour
 )
 
-// watching is one call of [Watcher.Watch]. One goroutine, that of the call, records and
-// tells; others listen to the backends and send it what they hear.
+// watchRun is one call of [Watcher.Watch]. One goroutine, that of the call, records and
+// reports; others listen to the backends and send it what they hear.
 type watching struct {
 	*Watcher
 	reg *registry.Registry
@@ -194,7 +194,7 @@ func (w *watching) batch(first report) []report {
 	}
 }
 
-// tell passes on the events that were written, and watches the workers that were spawned.
+// report passes on the events that were written, and watches the workers that were spawned.
 func (w *watching) tell(ctx context.Context, f *history.Follower) error {
 	spawned := false
 	err := f.Next(ctx, "", func(e history.Event) error {

@@ -252,7 +252,7 @@ func (s *Server) liveList(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// changeOf returns what a browser has to be told to show the list. shown has the sums of
+// changeOf returns what has to be sent to a browser to show the list. shown has the sums of
 // the rows that it shows, and is updated.
 func (s *Server) changeOf(l list, shown map[string]uint64) (listChange, error) {
 	c := listChange{Rows: map[string]string{}, Sections: []sectionChange{}}

@@ -19,7 +19,7 @@ import (
 type following struct {
 	server *Server
 	tab    string
-	// more gets a value when there is more to tell.
+	// more gets a value when there is more to send.
 	more chan struct{}
 
 	follower *dash.Follower
@@ -33,7 +33,7 @@ type following struct {
 	// screen is what the browser has of a screen.
 	screen []string
 	// earlier is how many lines there are before those that the follower read, as far as they
-	// were counted, and told how many the browser knows of.
+	// were counted, and known how many the browser knows of.
 	earlier atomic.Int64
 	told    int64
 }
@@ -42,7 +42,7 @@ type following struct {
 // read so fast.
 const maxPiece = 1000
 
-// tell sends what is new of the worker with that id. A worker that was started again has
+// send sends what is new of the worker with that id. A worker that was started again has
 // another id, and begins anew.
 func (f *following) tell(ctx context.Context, out *stream, id string) error {
 	if f.tab != "log" && f.tab != "screen" {

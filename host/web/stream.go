@@ -23,7 +23,7 @@ type stream struct {
 // beat is how often something is sent, so that a client that is gone is noticed.
 const beat = 15 * time.Second
 
-var errOver = errors.New("the stream is over")
+var errOver = errors.New("the stream has ended")
 
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, run func(*stream) error) {
 	select {

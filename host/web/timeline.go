@@ -226,7 +226,7 @@ const eventsAtOnce = 1000
 // maxTicks is how many ticks a life has at most, the newest ones.
 const maxTicks = 200
 
-// lives are the lives between two moments, as the history and the workers that are known tell
+// lives are the lives between two moments, as the history and the workers that are known show
 // them. Their memory does not depend on the number of events, but on that of workers.
 type lives struct {
 	begin, end time.Time

@@ -87,7 +87,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (worker.Worker
 	case errors.Is(err, swarm.ErrTooLate):
 		return worker.Of(rec), tooLate
 	case err != nil:
-		return worker.Of(rec), worker.Naming(err, "cannot complete", rec.Name)
+		return worker.Of(rec), worker.WithName(err, "cannot complete", rec.Name)
 	}
 	// The shim has recorded it durably: the next call would write the same.
 	w, warnings, err := h.recordCompletion(ctx, rec, status)
@@ -105,7 +105,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (worker.Worker
 // callerRecord returns the record of the worker that the caller runs in; for a shell that
 // acts as its owner, the record of the worker that the owner runs in.
 func (h *Host) callerRecord(ctx context.Context) (registry.Record, error) {
-	reg, err := h.store.Changing(ctx)
+	reg, err := h.store.ToChange(ctx)
 	if err != nil {
 		return registry.Record{}, err
 	}
@@ -154,7 +154,7 @@ func (h *Host) recordCompletion(ctx context.Context, rec registry.Record, s swar
 	w.Apply(swarm.StatusResult{Status: s})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kill.RecordLimit)
 	defer cancel()
-	reg, err := h.store.Writing(ctx)
+	reg, err := h.store.ToWrite(ctx)
 	if err != nil {
 		return w, nil, err
 	}

@@ -2,12 +2,12 @@ package host
 
 import (
 	"github.com/swarmhost/swarm/host/caller"
-	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/liveness"
+	"github.com/swarmhost/swarm/host/notifier"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/roster"
@@ -57,7 +57,7 @@ func (h *Host) Meter() *stats.Meter {
 }
 
 // Saved returns the work that was saved from removed workspaces.
-func (h *Host) Saved() *saved.Keeper {
+func (h *Host) Saved() *saved.Rescues {
 	return saved.New(saved.Options{Dir: h.dir, Plugins: h.plugins, Roster: h.roster})
 }
 
@@ -74,8 +74,8 @@ func (h *Host) questions() *question.Reader {
 }
 
 // Notifier returns what notifies agents of waiting messages and tasks, and leaders of stops.
-func (h *Host) Notifier() *courier.Office {
-	return courier.New(courier.Options{
+func (h *Host) Notifier() *notifier.Notifier {
+	return notifier.New(notifier.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, Display: h.Display(), Input: h.Input(), Callers: h.callers, Logger: h.log,
 		Executable: h.opts.Executable, Env: h.opts.Env, Quiet: h.opts.NoWake, Rules: h.opts.Answers, Notify: h.opts.Notify,
 	})

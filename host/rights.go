@@ -19,7 +19,7 @@ func (h *Host) OnlyPerson(ctx context.Context) error {
 		return err
 	}
 	// In a PID namespace of its own, it may be a part of any of those that it can't see.
-	if who.Person && len(h.callers.Within()) == 0 && !slices.ContainsFunc(ids, h.dir.OutOfSight) {
+	if who.Person && len(h.callers.Within()) == 0 && !slices.ContainsFunc(ids, h.dir.Hidden) {
 		return nil
 	}
 	return worker.Hinted("only a person may do this, and not from inside a worker", "run it in a terminal outside of the workers of swarm")

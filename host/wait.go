@@ -33,14 +33,14 @@ func (h *Host) Wait(ctx context.Context, sel worker.Selection, each func(worker.
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	tell := func(w worker.Worker) {
+	report := func(w worker.Worker) {
 		select {
 		case ended <- w:
 		case <-ctx.Done():
 		}
 	}
 	wg.Go(func() {
-		h.waitAll(ctx, recs, tell)
+		h.waitAll(ctx, recs, report)
 		close(ended)
 	})
 	for w := range ended {
@@ -49,22 +49,22 @@ func (h *Host) Wait(ctx context.Context, sel worker.Selection, each func(worker.
 	return ctx.Err()
 }
 
-func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(worker.Worker)) {
+func (h *Host) waitAll(ctx context.Context, recs []registry.Record, report func(worker.Worker)) {
 	var wg sync.WaitGroup
 	now := h.roster.Observe(ctx, recs)
 	for i, w := range now {
 		switch w.Status {
 		case worker.StatusRunning:
 		case worker.StatusStarting:
-			wg.Go(func() { h.waitStarting(ctx, recs[i], tell) })
+			wg.Go(func() { h.waitStarting(ctx, recs[i], report) })
 		case worker.StatusStopped, worker.StatusLost:
 			h.roster.Remember(ctx, &w)
-			tell(w)
+			report(w)
 		case worker.StatusUnknown:
 			// A timeout says nothing about the worker.
 			if !display.NearlyOver(ctx) {
 				h.roster.Remember(ctx, &w)
-				tell(w)
+				report(w)
 			}
 		}
 	}
@@ -76,13 +76,13 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, tell func(wo
 		return now[slices.IndexFunc(recs, func(o registry.Record) bool { return o.ID == r.ID })].Status == worker.StatusRunning
 	}
 	for _, g := range h.plugins.Groups(recs, alive) {
-		wg.Go(func() { h.waitGroup(ctx, g, tell) })
+		wg.Go(func() { h.waitGroup(ctx, g, report) })
 	}
 	wg.Wait()
 }
 
 // waitStarting waits for the end of a spawn, then for that of the worker.
-func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(worker.Worker)) {
+func (h *Host) waitStarting(ctx context.Context, rec registry.Record, report func(worker.Worker)) {
 	// The lock is free when the spawn ends, one way or the other.
 	if _, err := h.dir.AwaitLock(ctx, rec.ID); err != nil {
 		return
@@ -93,35 +93,35 @@ func (h *Host) waitStarting(ctx context.Context, rec registry.Record, tell func(
 	case err != nil:
 		w.Reason = err.Error()
 		h.roster.Remember(ctx, &w)
-		tell(w)
+		report(w)
 	case rec.State == registry.Starting:
 		// It was interrupted; settling it would be a change.
 		w.Status, w.Reason = worker.StatusUnknown, history.ReasonInterrupted
-		tell(w)
+		report(w)
 	default:
-		h.waitAll(ctx, []registry.Record{rec}, tell)
+		h.waitAll(ctx, []registry.Record{rec}, report)
 	}
 }
 
-func (h *Host) waitGroup(ctx context.Context, g *backend.Group, tell func(worker.Worker)) {
-	told := make([]bool, len(g.Recs))
+func (h *Host) waitGroup(ctx context.Context, g *backend.Group, report func(worker.Worker)) {
+	reported := make([]bool, len(g.Recs))
 	answer := func(i int, s swarm.Status, err error) {
 		// Running is what a wait ends with that was cut short. So does the
 		// deadline, which the plugin may see a moment before us.
-		if told[i] || errors.Is(err, plugin.ErrPluginGone) || err == nil && s.State == swarm.StateRunning ||
+		if reported[i] || errors.Is(err, plugin.ErrPluginGone) || err == nil && s.State == swarm.StateRunning ||
 			errors.Is(err, context.DeadlineExceeded) && display.NearlyOver(ctx) {
 			return
 		}
-		told[i] = true
+		reported[i] = true
 		w := worker.Of(g.Recs[i])
 		w.Apply(swarm.StatusResult{Status: s, Err: err})
 		h.roster.Remember(ctx, &w)
-		tell(w)
+		report(w)
 	}
 	for ctx.Err() == nil {
 		open := &backend.Group{Name: g.Name, Entry: g.Entry}
 		for i, r := range g.Recs {
-			if !told[i] {
+			if !reported[i] {
 				open.At, open.Recs = append(open.At, i), append(open.Recs, r)
 			}
 		}

@@ -72,7 +72,7 @@ func TestWaitForEphemeral(t *testing.T) {
 	<-asked
 	other := hosttest.NewIn(t, r.Root)
 	other.UsePlugins(t, r)
-	reg, err := other.Store().Writing(t.Context())
+	reg, err := other.Store().ToWrite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

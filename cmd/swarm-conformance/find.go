@@ -92,7 +92,7 @@ func (o *options) binary(s setup.Setup, e catalog.Entry) (backendtest.Binary, er
 		return b, err
 	}
 	// A backend that needs the shim reports that it is missing.
-	b.Shim, err = known.Beside("swarm-shim")
+	b.Shim, err = known.ProgramPath("swarm-shim")
 	if _, unsafe := errors.AsType[*catalog.UnsafeError](err); unsafe {
 		return b, err
 	}

@@ -89,7 +89,7 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 		return Nudged{}, err
 	}
 	if text == "" {
-		if text, err = newsLine(ctx, h, a.WorkerID); err != nil {
+		if text, err = pendingLine(ctx, h, a.WorkerID); err != nil {
 			return Nudged{}, err
 		}
 	}
@@ -105,13 +105,13 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 	return Nudged{AgentID: a.ID, Confirmed: outs[0].Confirmed}, nil
 }
 
-func newsLine(ctx context.Context, h *host.Host, workerID string) (string, error) {
-	var news []team.News
+func pendingLine(ctx context.Context, h *host.Host, workerID string) (string, error) {
+	var pending []team.Pending
 	err := h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
-		news, err = team.Waiting(ctx, tx, workerID)
+		pending, err = team.Waiting(ctx, tx, workerID)
 		return err
 	})
-	return cmp.Or(team.Line(news), DefaultNudge), err
+	return cmp.Or(team.Line(pending), DefaultNudge), err
 }
 
 // attend returns an agent of a team that the caller leads.

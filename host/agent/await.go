@@ -24,11 +24,11 @@ func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Kille
 		return Killed{}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var beside sync.WaitGroup
-	defer beside.Wait()
+	var background sync.WaitGroup
+	defer background.Wait()
 	defer cancel()
 	// The end of an agent without an answer counts as an answer too, once it is noticed.
-	beside.Go(func() {
+	background.Go(func() {
 		err := h.Wait(ctx, worker.Selection{Names: []string{a.WorkerID}}, func(worker.Worker) {})
 		if err == nil {
 			_, _ = h.Sweeper().Sweep(ctx, teamName) // otherwise the next call does it
@@ -46,7 +46,7 @@ func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Kille
 	}
 	out := Killed{Agent: a.ID, Phase: s.Phase, Reason: s.Response, ReassignedTasks: s.Reassigned}
 	if s.Phase == team.Rejected {
-		err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Told(ctx, tx, a.ID) })
+		err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Answered(ctx, tx, a.ID) })
 	}
 	return out, err
 }

@@ -31,7 +31,7 @@ func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Del
 	if err != nil {
 		return Deleted{}, err
 	}
-	d := deleting{h: h, name: name, caller: caller, out: Deleted{Warnings: warnings}}
+	d := deleteRun{h: h, name: name, caller: caller, out: Deleted{Warnings: warnings}}
 	if err := d.check(ctx, force); err != nil {
 		return Deleted{}, err
 	}
@@ -68,7 +68,7 @@ func DeleteTeam(ctx context.Context, h *host.Host, name string, force bool) (Del
 	}
 }
 
-type deleting struct {
+type deleteRun struct {
 	h      *host.Host
 	name   string
 	caller team.Caller
@@ -76,7 +76,7 @@ type deleting struct {
 }
 
 // check refuses before anything is ended.
-func (d *deleting) check(ctx context.Context, force bool) error {
+func (d *deleteRun) check(ctx context.Context, force bool) error {
 	return d.h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := team.Lead(ctx, tx, d.caller, d.name, "delete the team"); err != nil || force {
 			return err
@@ -86,7 +86,7 @@ func (d *deleting) check(ctx context.Context, force bool) error {
 }
 
 // kill ends all live agents but the caller at the same time, first their processes.
-func (d *deleting) kill(ctx context.Context) error {
+func (d *deleteRun) kill(ctx context.Context) error {
 	var live []registry.Agent
 	err := d.h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		live, err = tx.Members(ctx, d.name)
@@ -111,11 +111,11 @@ func (d *deleting) kill(ctx context.Context) error {
 	d.out.Warnings = append(d.out.Warnings, slices.Concat(warnings...)...)
 	return d.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		for _, a := range live {
-			r, err := release(ctx, tx, &a, team.Leaving{Phase: team.ForceKilled, Requester: team.Leader}, time.Now())
+			r, err := release(ctx, tx, &a, team.Departure{Phase: team.ForceKilled, Requester: team.Leader}, time.Now())
 			if errors.Is(err, errMoved) {
 				continue // it has its turn again
 			}
-			if err != nil && !isOver(err) {
+			if err != nil && !hasEnded(err) {
 				return err
 			}
 			d.out.Killed = append(d.out.Killed, a.ID)
@@ -126,7 +126,7 @@ func (d *deleting) kill(ctx context.Context) error {
 }
 
 // endCaller ends the worker of the agent that has deleted its own team.
-func (d *deleting) endCaller(ctx context.Context) {
+func (d *deleteRun) endCaller(ctx context.Context) {
 	id := d.caller.WorkerID
 	if d.caller.Agent == "" || d.caller.Team != d.name {
 		return
@@ -140,7 +140,7 @@ func (d *deleting) endCaller(ctx context.Context) {
 }
 
 // end ends one process. A failure is a warning.
-func (d *deleting) end(ctx context.Context, workerID string) (warnings []string) {
+func (d *deleteRun) end(ctx context.Context, workerID string) (warnings []string) {
 	err := endWorker(ctx, d.h, workerID)
 	if err != nil {
 		warnings = append(warnings, err.Error())
@@ -149,7 +149,7 @@ func (d *deleting) end(ctx context.Context, workerID string) (warnings []string)
 }
 
 // stopServer ends the team's server, which is held alone.
-func (d *deleting) stopServer(ctx context.Context) error {
+func (d *deleteRun) stopServer(ctx context.Context) error {
 	s, err := serverOf(ctx, d.h, d.name)
 	if err != nil || s == nil || s.WorkerID == "" {
 		return err

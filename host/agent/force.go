@@ -16,7 +16,7 @@ import (
 // force ends an agent: first its process, then, in the change that records that end, the
 // agent. A caller that is killed in between leaves an ended worker, whose agent the next
 // changing call terminates.
-func (k *killing) force(ctx context.Context) error {
+func (k *killRun) force(ctx context.Context) error {
 	for {
 		a, err := k.target(ctx)
 		if err != nil {
@@ -35,7 +35,7 @@ func (k *killing) force(ctx context.Context) error {
 
 // target returns the agent. It writes nothing for a person, who can kill even if the
 // database can't be written.
-func (k *killing) target(ctx context.Context) (a registry.Agent, err error) {
+func (k *killRun) target(ctx context.Context) (a registry.Agent, err error) {
 	err = k.h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		a, err = team.Target(ctx, tx, k.caller, k.req.TeamName, k.req.AgentID)
 		return err
@@ -46,7 +46,7 @@ func (k *killing) target(ctx context.Context) (a registry.Agent, err error) {
 	return a, err
 }
 
-func (k *killing) end(ctx context.Context, a *registry.Agent) error {
+func (k *killRun) end(ctx context.Context, a *registry.Agent) error {
 	var settled error // why this call has nothing to release
 	outs, err := k.h.Kill().Kill(ctx, worker.Selection{Names: []string{a.WorkerID}}, kill.Request{
 		Allowed:  true,
@@ -87,7 +87,7 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 			return nil
 		}
 	}
-	if signalled && isOver(settled) {
+	if signalled && hasEnded(settled) {
 		settled = k.claim(ctx, a, settled)
 	}
 	if settled != nil {
@@ -99,12 +99,12 @@ func (k *killing) end(ctx context.Context, a *registry.Agent) error {
 
 // finish terminates an agent whose process could not be ended, or whose end could
 // not be recorded.
-func (k *killing) finish(ctx context.Context, a *registry.Agent) error {
+func (k *killRun) finish(ctx context.Context, a *registry.Agent) error {
 	won := k.won
 	err := k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return k.release(ctx, tx, a, team.ForceKilled, time.Now())
 	})
-	if won && isOver(err) {
+	if won && hasEnded(err) {
 		return nil // it was this call's own doing
 	}
 	return err
@@ -112,7 +112,7 @@ func (k *killing) finish(ctx context.Context, a *registry.Agent) error {
 
 // forceOwn terminates the agent whose worker the caller itself runs in: no answer is
 // possible once that worker is being ended.
-func (k *killing) forceOwn(ctx context.Context, a *registry.Agent) error {
+func (k *killRun) forceOwn(ctx context.Context, a *registry.Agent) error {
 	err := k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return k.release(ctx, tx, a, team.ForceKilled, time.Now())
 	})
@@ -153,7 +153,7 @@ var errMoved = errors.New("the agent was started again meanwhile")
 
 // release terminates an agent after the end of its process, which a names. The error is
 // [errMoved] if the agent has another process now.
-func release(ctx context.Context, tx *registry.Tx, a *registry.Agent, l team.Leaving, now time.Time) (team.Released, error) {
+func release(ctx context.Context, tx *registry.Tx, a *registry.Agent, l team.Departure, now time.Time) (team.Released, error) {
 	current, err := tx.Agent(ctx, a.ID)
 	if errors.Is(err, registry.ErrNotFound) {
 		err = &team.NoTeamError{Team: a.Team} // no agent goes but with its team
@@ -167,7 +167,7 @@ func release(ctx context.Context, tx *registry.Tx, a *registry.Agent, l team.Lea
 	return team.Release(ctx, tx, a.ID, l, now)
 }
 
-func isOver(err error) bool {
+func hasEnded(err error) bool {
 	_, over := errors.AsType[*team.TerminatedError](err)
 	return over
 }
@@ -176,7 +176,7 @@ func isOver(err error) bool {
 // released.
 func isSettled(err error) bool {
 	_, dissolved := errors.AsType[*team.NoTeamError](err)
-	return dissolved || isOver(err) || errors.Is(err, errMoved)
+	return dissolved || hasEnded(err) || errors.Is(err, errMoved)
 }
 
 func isUnwritable(err error) bool {

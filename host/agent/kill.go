@@ -50,7 +50,7 @@ func Kill(ctx context.Context, h *host.Host, req KillRequest) (Killed, error) {
 	if err != nil && (!req.Force || !isUnwritable(err)) {
 		return Killed{}, err
 	}
-	k := killing{h: h, req: req, caller: caller, out: Killed{Warnings: warnings}}
+	k := killRun{h: h, req: req, caller: caller, out: Killed{Warnings: warnings}}
 	if req.Force {
 		err = k.force(context.WithoutCancel(ctx))
 	} else {
@@ -62,7 +62,7 @@ func Kill(ctx context.Context, h *host.Host, req KillRequest) (Killed, error) {
 	return k.out, nil
 }
 
-type killing struct {
+type killRun struct {
 	h      *host.Host
 	req    KillRequest
 	caller team.Caller
@@ -72,7 +72,7 @@ type killing struct {
 }
 
 // ask begins the negotiation, or completes the end of an agent whose process is gone.
-func (k *killing) ask(ctx context.Context) error {
+func (k *killRun) ask(ctx context.Context) error {
 	err := k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		now := time.Now()
 		a, err := team.Target(ctx, tx, k.caller, k.req.TeamName, k.req.AgentID)
@@ -112,13 +112,13 @@ func isGone(ctx context.Context, tx *registry.Tx, a *registry.Agent) (bool, erro
 
 // release terminates an agent for the caller. If another call was faster, the error is a
 // [team.TerminatedError] that names the agent as the caller did.
-func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agent, phase team.Phase, now time.Time) error {
+func (k *killRun) release(ctx context.Context, tx *registry.Tx, a *registry.Agent, phase team.Phase, now time.Time) error {
 	requester, err := team.Member(ctx, tx, k.caller, k.req.TeamName)
 	if err != nil {
 		return err
 	}
-	r, err := release(ctx, tx, a, team.Leaving{Phase: phase, Requester: requester, Reason: k.req.Reason}, now)
-	if isOver(err) {
+	r, err := release(ctx, tx, a, team.Departure{Phase: phase, Requester: requester, Reason: k.req.Reason}, now)
+	if hasEnded(err) {
 		return &team.TerminatedError{Agent: k.req.AgentID}
 	}
 	if err != nil {
@@ -133,7 +133,7 @@ func (k *killing) release(ctx context.Context, tx *registry.Tx, a *registry.Agen
 // claim takes the end of an agent whose process this call has ended, but which a call that
 // noticed it recorded first. It returns over, the error of the release, if another call has
 // forced the end.
-func (k *killing) claim(ctx context.Context, a *registry.Agent, over error) error {
+func (k *killRun) claim(ctx context.Context, a *registry.Agent, over error) error {
 	claimed := false
 	err := k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		requester, err := team.Member(ctx, tx, k.caller, k.req.TeamName)
@@ -141,7 +141,7 @@ func (k *killing) claim(ctx context.Context, a *registry.Agent, over error) erro
 			return err
 		}
 		var r team.Released
-		r, claimed, err = team.Claim(ctx, tx, a.ID, team.Leaving{Phase: team.ForceKilled, Requester: requester, Reason: k.req.Reason})
+		r, claimed, err = team.Claim(ctx, tx, a.ID, team.Departure{Phase: team.ForceKilled, Requester: requester, Reason: k.req.Reason})
 		k.out.Agent, k.out.Phase, k.out.ReassignedTasks = a.ID, team.ForceKilled, r.Reassigned
 		return err
 	})

@@ -26,7 +26,7 @@ const (
 
 // prompt types the prompt of a new agent once it shows that it is ready, and puts
 // it into its inbox if that is not to be.
-func (s *spawning) prompt(ctx context.Context, caller team.Caller, w worker.Worker) {
+func (s *spawnRun) prompt(ctx context.Context, caller team.Caller, w worker.Worker) {
 	err := s.typeIn(ctx, w)
 	if err == nil {
 		return
@@ -48,7 +48,7 @@ func (s *spawning) prompt(ctx context.Context, caller team.Caller, w worker.Work
 // drop earlier input.
 var errUnread = errors.New("it does not read its terminal")
 
-func (s *spawning) typeIn(ctx context.Context, w worker.Worker) error {
+func (s *spawnRun) typeIn(ctx context.Context, w worker.Worker) error {
 	until := time.Now().Add(s.req.PromptWait)
 	// A pipe keeps unread input.
 	if !s.piped() || s.req.ReadyPattern != nil {
@@ -64,7 +64,7 @@ func (s *spawning) typeIn(ctx context.Context, w worker.Worker) error {
 	return err
 }
 
-func (s *spawning) deliver(ctx context.Context, w worker.Worker, limit time.Duration) error {
+func (s *spawnRun) deliver(ctx context.Context, w worker.Worker, limit time.Duration) error {
 	outs, err := s.h.Input().Deliver(ctx, worker.Selection{Names: []string{w.ID}}, input.DeliverRequest{
 		Text: []byte(s.req.Prompt), Enter: true, Timeout: limit,
 	})
@@ -78,14 +78,14 @@ func (s *spawning) deliver(ctx context.Context, w worker.Worker, limit time.Dura
 }
 
 // piped reports whether the agent gets its prompt through a pipe.
-func (s *spawning) piped() bool {
+func (s *spawnRun) piped() bool {
 	return s.req.Backend == pipes && s.req.Prompt != "" && !takesPrompt(s.req.Command)
 }
 
 // pipes is the backend whose workers have no terminal.
 const pipes = "process"
 
-func (s *spawning) awaitReady(ctx context.Context, w worker.Worker) error {
+func (s *spawnRun) awaitReady(ctx context.Context, w worker.Worker) error {
 	if s.req.ReadyPattern != nil {
 		return s.h.Display().AwaitReady(ctx, w.Name, display.ReadyRequest{Pattern: s.req.ReadyPattern, Timeout: s.req.PromptWait})
 	}
@@ -99,7 +99,7 @@ func (s *spawning) awaitReady(ctx context.Context, w worker.Worker) error {
 	return s.h.Display().AwaitReady(ctx, w.Name, display.ReadyRequest{Timeout: s.req.PromptWait - silentLimit})
 }
 
-func (s *spawning) blank(ctx context.Context, w worker.Worker) bool {
+func (s *spawnRun) blank(ctx context.Context, w worker.Worker) bool {
 	p, err := s.h.Display().Peek(ctx, w.ID, 0)
 	return err == nil && strings.TrimSpace(strings.Join(p.Lines, "")) == ""
 }

@@ -43,7 +43,7 @@ func Respond(ctx context.Context, h *host.Host, req RespondRequest) (Responded, 
 	if err != nil {
 		return Responded{}, err
 	}
-	r := responding{h: h, req: req, caller: caller, out: Responded{Warnings: warnings}}
+	r := respondRun{h: h, req: req, caller: caller, out: Responded{Warnings: warnings}}
 	if err := r.answer(ctx); err != nil {
 		return Responded{}, err
 	}
@@ -62,7 +62,7 @@ func Respond(ctx context.Context, h *host.Host, req RespondRequest) (Responded, 
 	return r.out, nil
 }
 
-type responding struct {
+type respondRun struct {
 	h      *host.Host
 	req    RespondRequest
 	caller team.Caller
@@ -70,7 +70,7 @@ type responding struct {
 	out    Responded
 }
 
-func (r *responding) answer(ctx context.Context) error {
+func (r *respondRun) answer(ctx context.Context) error {
 	return r.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		var s registry.Shutdown
 		var err error
@@ -86,7 +86,7 @@ func (r *responding) answer(ctx context.Context) error {
 
 // leave completes the worker of the agent, in which the caller runs. Once the shim has
 // recorded that, the agent has ended, as with any end of a worker.
-func (r *responding) leave(ctx context.Context) error {
+func (r *respondRun) leave(ctx context.Context) error {
 	summary := "shutdown approved"
 	if r.req.Reason != "" {
 		summary += ": " + r.req.Reason
@@ -110,7 +110,7 @@ func (r *responding) leave(ctx context.Context) error {
 }
 
 // end ends the worker of the agent from outside.
-func (r *responding) end(ctx context.Context) error {
+func (r *respondRun) end(ctx context.Context) error {
 	outs, err := r.h.Kill().Kill(ctx, worker.Selection{Names: []string{r.agent.WorkerID}}, kill.Request{
 		Allowed: true,
 		Force:   new(true),
@@ -134,17 +134,17 @@ func (r *responding) end(ctx context.Context) error {
 	return nil
 }
 
-func (r *responding) release(ctx context.Context) error {
+func (r *respondRun) release(ctx context.Context) error {
 	return r.h.Store().Change(ctx, r.released)
 }
 
 // released terminates the agent, if that was not done, and reads the result.
-func (r *responding) released(ctx context.Context, tx *registry.Tx) error {
-	out, err := release(ctx, tx, &r.agent, team.Leaving{Phase: team.Confirmed}, time.Now())
+func (r *respondRun) released(ctx context.Context, tx *registry.Tx) error {
+	out, err := release(ctx, tx, &r.agent, team.Departure{Phase: team.Confirmed}, time.Now())
 	if errors.Is(err, errMoved) {
 		return team.ErrNoRequest // it was called off with the new start
 	}
-	if err != nil && !isOver(err) {
+	if err != nil && !hasEnded(err) {
 		return err
 	}
 	r.out.Warnings = append(r.out.Warnings, out.Warnings...)

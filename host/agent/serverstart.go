@@ -74,7 +74,7 @@ func startServerAt(ctx context.Context, h *host.Host, teamName string, s *regist
 		err = awaitPort(ctx, h, w, s.Port)
 	}
 	if err != nil {
-		ending, cancel := undoing(ctx)
+		ending, cancel := undoContext(ctx)
 		defer cancel()
 		err = errors.Join(err, endWorker(ending, h, w.ID))
 	}

@@ -98,7 +98,7 @@ func Spawn(ctx context.Context, h *host.Host, req SpawnRequest) (Spawned, error)
 	if err != nil {
 		return Spawned{}, err
 	}
-	s := spawning{h: h, req: req, port: port, out: Spawned{Warnings: warnings}}
+	s := spawnRun{h: h, req: req, port: port, out: Spawned{Warnings: warnings}}
 	s.complete()
 	w, err := s.start(ctx)
 	release()
@@ -145,7 +145,7 @@ func mayJoin(ctx context.Context, h *host.Host, caller team.Caller, req *SpawnRe
 }
 
 // complete adds the flags that the agent's profile asks for.
-func (s *spawning) complete() {
+func (s *spawnRun) complete() {
 	profiles, _ := s.h.Profiles() // 'swarm agent profiles' reports mistakes in a profile
 	p := profiles.Named(s.req.Profile)
 	if s.req.Profile == "" {
@@ -162,7 +162,7 @@ func (s *spawning) complete() {
 	}
 }
 
-type spawning struct {
+type spawnRun struct {
 	h    *host.Host
 	req  SpawnRequest
 	port int
@@ -174,7 +174,7 @@ type spawning struct {
 
 // withPrompt returns a command with the prompt of the agent as an argument; nil if it is to be
 // typed, or is in the command already. A model may trust a pasted text less than an argument.
-func (s *spawning) withPrompt(command []string) []string {
+func (s *spawnRun) withPrompt(command []string) []string {
 	if s.profile == nil || s.req.Prompt == "" || takesPrompt(s.req.Command) || s.piped() || s.req.ReadyPattern != nil {
 		return nil
 	}
@@ -182,8 +182,8 @@ func (s *spawning) withPrompt(command []string) []string {
 }
 
 // start starts the worker of the agent, under the first of its names that is free.
-func (s *spawning) start(ctx context.Context) (worker.Worker, error) {
-	j := team.Joining{
+func (s *spawnRun) start(ctx context.Context) (worker.Worker, error) {
+	j := team.Entry{
 		Team: s.req.Team, ID: newID(), Name: s.req.Name, Role: s.req.Role, Model: s.req.Model,
 		Dir: s.req.Dir, Prompt: s.req.Prompt,
 	}
@@ -220,7 +220,7 @@ func (s *spawning) start(ctx context.Context) (worker.Worker, error) {
 
 // options has the windows of a team in a session of its own. Two state directories
 // have different ones.
-func (s *spawning) options() map[string]string {
+func (s *spawnRun) options() map[string]string {
 	if s.req.Backend != DefaultBackend {
 		return nil
 	}
@@ -228,7 +228,7 @@ func (s *spawning) options() map[string]string {
 	return map[string]string{"session": "swarm-" + hex.EncodeToString(sum[:4]) + "-" + s.req.Team}
 }
 
-func (s *spawning) read(ctx context.Context, id string, w worker.Worker) error {
+func (s *spawnRun) read(ctx context.Context, id string, w worker.Worker) error {
 	s.out.AgentID, s.out.Worker = id, w.Name
 	return s.h.Store().View(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
 		a, err := tx.Agent(ctx, id)

@@ -80,8 +80,8 @@ func CreateTeam(ctx context.Context, h *host.Host, req CreateRequest) (Created, 
 // undoLimit bounds each step that undoes what failed, which continues after the caller gave up.
 var undoLimit = 30 * time.Second
 
-// undoing returns a context for one such step.
-func undoing(ctx context.Context) (context.Context, context.CancelFunc) {
+// undoContext returns a context for one such step.
+func undoContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.WithoutCancel(ctx), undoLimit, fmt.Errorf("gave up after %s", undoLimit))
 }
 
@@ -91,7 +91,7 @@ func undoing(ctx context.Context) (context.Context, context.CancelFunc) {
 func unmake(ctx context.Context, h *host.Host, teamName, serverID string) error {
 	var err error
 	if serverID != "" {
-		cleaning, cancel := undoing(ctx)
+		cleaning, cancel := undoContext(ctx)
 		defer cancel()
 		var outs []kill.Outcome
 		outs, err = h.Kill().Clean(cleaning, worker.Selection{Names: []string{serverID}}, kill.CleanRequest{})
@@ -99,7 +99,7 @@ func unmake(ctx context.Context, h *host.Host, teamName, serverID string) error 
 			err = errors.Join(err, out.Err)
 		}
 	}
-	deleting, cancel := undoing(ctx)
+	deleting, cancel := undoContext(ctx)
 	defer cancel()
 	return errors.Join(err, h.Store().Change(deleting, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.DeleteTeam(ctx, teamName)

@@ -15,7 +15,7 @@ import (
 func Pick(d Decision, choices []profile.Choice) (profile.Choice, bool) {
 	switch d.Answer {
 	case Deny:
-		return only(choices, func(c profile.Choice) bool { return lasting(c.Label) == refused })
+		return only(choices, func(c profile.Choice) bool { return durationOf(c.Label) == refused })
 	case Allow:
 		for _, l := range []struct {
 			word  string
@@ -24,7 +24,7 @@ func Pick(d Decision, choices []profile.Choice) (profile.Choice, bool) {
 			if order(d.For) < order(l.word) {
 				continue
 			}
-			if c, ok := only(choices, func(c profile.Choice) bool { return lasting(c.Label) == l.lasts }); ok {
+			if c, ok := only(choices, func(c profile.Choice) bool { return durationOf(c.Label) == l.lasts }); ok {
 				return c, true
 			}
 		}
@@ -85,7 +85,7 @@ var labels = []struct {
 
 var inParentheses = lazyregexp.New(`\s*\([^()]*\)\s*$`)
 
-func lasting(label string) duration {
+func durationOf(label string) duration {
 	label = strings.TrimSpace(inParentheses().ReplaceAllString(strings.TrimSpace(label), ""))
 	for _, l := range labels {
 		if l.labels().MatchString(label) {

@@ -114,7 +114,7 @@ func (ps *Plugins) AskWorkspace(ctx context.Context, e catalog.Entry, again bool
 		if p.Workspace == nil {
 			return notKind(e.Name, plugin.KindWorkspace)
 		}
-		defer ps.TellWait("waiting for plugin '%s'; another process may be using the repository", e.Name)()
+		defer ps.AnnounceWait("waiting for plugin '%s'; another process may be using the repository", e.Name)()
 		return f(p)
 	})
 }
@@ -131,11 +131,11 @@ func (ps *Plugins) Local(p *Peer, id string) (*swarm.Local, error) {
 	if !p.Local {
 		return nil, nil
 	}
-	shim, err := ps.catalog.Beside(ShimName)
+	shim, err := ps.catalog.ProgramPath(ShimName)
 	if err != nil {
 		return nil, err
 	}
-	server, err := ps.catalog.Beside(serverName)
+	server, err := ps.catalog.ProgramPath(serverName)
 	if err != nil {
 		server = "" // what needs it says so
 	}
@@ -158,9 +158,9 @@ func notKind(name string, kind plugin.Kind) error {
 // patience is how long the user waits for a plugin before Waiting is called.
 const patience = 5 * time.Second
 
-// TellWait calls Waiting with a description, unless stop is called soon. A repository may
+// AnnounceWait calls Waiting with a description, unless stop is called soon. A repository may
 // be locked by another process, or be large.
-func (ps *Plugins) TellWait(format string, args ...any) (stop func()) {
+func (ps *Plugins) AnnounceWait(format string, args ...any) (stop func()) {
 	if ps.waiting == nil {
 		return func() {}
 	}

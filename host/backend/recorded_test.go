@@ -17,7 +17,7 @@ func TestRecordedPlugin(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	r.MustSpawn(t, "w1", "one")
-	reg, err := r.Store().Writing(t.Context())
+	reg, err := r.Store().ToWrite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,10 +96,10 @@ func (f *Finder) Within() []string {
 	return f.withSpawners(ids)
 }
 
-// Spawning returns the ids of the workers that spawn a worker if the calling process does: those
+// Spawners returns the ids of the workers that spawn a worker if the calling process does: those
 // of [Finder.Within], without those that are only in the same terminal session, where a person
 // may have opened a window.
-func (f *Finder) Spawning() []string {
+func (f *Finder) Spawners() []string {
 	if f.opts.Worker != "" {
 		return f.withSpawners([]string{f.opts.Worker})
 	}

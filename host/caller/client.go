@@ -107,7 +107,7 @@ func (f *Finder) sameWorker(ctx context.Context, caller team.Caller) error {
 	if f.lookupEnv(swarm.EnvToken) == "" {
 		return nil
 	}
-	here, err := f.standing(ctx, ParentPID(), f.lookupEnv)
+	here, err := f.callerAt(ctx, ParentPID(), f.lookupEnv)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (f *Finder) Caller(ctx context.Context) (team.Caller, error) {
 func (f *Finder) caller(ctx context.Context) (caller team.Caller, err error) {
 	token := f.lookupEnv(swarm.EnvToken)
 	if token == "" {
-		return f.standing(ctx, ParentPID(), f.lookupEnv)
+		return f.callerAt(ctx, ParentPID(), f.lookupEnv)
 	}
 	err = f.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		caller, err = team.ByToken(ctx, tx, HashToken(token))
@@ -62,10 +62,10 @@ func (f *Finder) caller(ctx context.Context) (caller team.Caller, err error) {
 	return caller, err
 }
 
-// standing returns the caller that a process is by the processes above it and by its
+// callerAt returns the caller that a process is by the processes above it and by its
 // environment. env is the environment of the child of pid that asks; if env is nil,
 // pid itself is meant.
-func (f *Finder) standing(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
+func (f *Finder) callerAt(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
 	run, from := f.acting(ctx, pid, shimAbove)
 	if run != "" {
 		return f.resident(ctx, run)
@@ -104,7 +104,7 @@ func (f *Finder) ActsFor(ctx context.Context, o swarm.Owner) bool {
 	if err != nil {
 		return false
 	}
-	owner, err := f.standing(ctx, o.PID, nil)
+	owner, err := f.callerAt(ctx, o.PID, nil)
 	return err == nil && owner == caller && OwnerLives(o)
 }
 

@@ -212,7 +212,7 @@ func (c *Catalog) installedEntry(e Entry, version string) (Entry, error) {
 
 // Installed returns the path of a program that is installed with swarm: next to the
 // executable or in ../libexec/swarm. Errors: [MissingError], [UnsafeError].
-func (c *Catalog) Beside(program string) (string, error) {
+func (c *Catalog) ProgramPath(program string) (string, error) {
 	path, ok := lookup(c.installed(), program)
 	if !ok {
 		return "", &MissingError{Path: program, Looked: c.installed()}

@@ -178,13 +178,13 @@ func TestBeside(t *testing.T) {
 	c := New(Options{Executable: p.path("bin/swarm"), Dir: p.path("state"), Env: []string{"PATH=" + p.path("path")}})
 	p.add("path/swarm-shim")
 	p.add("state/plugins/swarm-shim")
-	if got, err := c.Beside("swarm-shim"); err == nil {
+	if got, err := c.ProgramPath("swarm-shim"); err == nil {
 		t.Errorf("found %s, which was not installed with swarm", got)
 	} else if want := "no swarm-shim in " + p.path("bin") + ", " + p.path("libexec/swarm"); err.Error() != want {
 		t.Errorf("error %q, want %q", err, want)
 	}
 	want := p.add("libexec/swarm/swarm-shim")
-	if got, err := c.Beside("swarm-shim"); err != nil || got != want {
+	if got, err := c.ProgramPath("swarm-shim"); err != nil || got != want {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -231,7 +231,7 @@ func TestForeignIsRefused(t *testing.T) {
 				t.Errorf("%s, found by %s: %v, want one that %s", root, how, err, reason)
 			}
 		}
-		if path, err := beside.Beside(name); err == nil || path != "" {
+		if path, err := beside.ProgramPath(name); err == nil || path != "" {
 			t.Errorf("%s: Beside = %q, %v", root, path, err)
 		}
 	}

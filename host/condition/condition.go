@@ -210,7 +210,7 @@ func Of(w worker.Worker) Condition {
 func of(w worker.Worker) Condition {
 	switch w.Status {
 	case worker.StatusRunning:
-		return running(w)
+		return runningCondition(w)
 	case worker.StatusStopped:
 		return ended(w)
 	case worker.StatusLost:
@@ -231,7 +231,7 @@ func of(w worker.Worker) Condition {
 	}
 }
 
-func running(w worker.Worker) Condition {
+func runningCondition(w worker.Worker) Condition {
 	if w.Paused {
 		return Condition{Kind: Paused, Text: "paused"}
 	}

@@ -250,7 +250,7 @@ func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 		ids[i] = item.ID
 	}
 	if doing := verbTexts[a.Verb].doing; doing != "" {
-		b.begin(Doing{Text: doing}, ids...)
+		b.begin(Pending{Text: doing}, ids...)
 		defer b.end(ids...)
 	}
 	sel := worker.Selection{Names: ids}
@@ -300,9 +300,9 @@ func (b *Board) kill(ctx context.Context, to Doer, a Action, sel worker.Selectio
 		switch {
 		case at < 0:
 		case e.Done:
-			b.begin(Doing{Text: "ending"}, a.Items[at].ID)
+			b.begin(Pending{Text: "ending"}, a.Items[at].ID)
 		default:
-			b.begin(Doing{Text: "killing", Deadline: e.Deadline}, a.Items[at].ID)
+			b.begin(Pending{Text: "killing", Deadline: e.Deadline}, a.Items[at].ID)
 		}
 	}
 	outs, err := to.Kill(ctx, sel, kill.Request{Progress: progress})

@@ -189,7 +189,7 @@ func TestDo(t *testing.T) {
 	if len(outs) != 1 || outs[0].Err == nil || !slices.Equal(outs[0].Notes, []string{"careful", "the worktree is /w"}) {
 		t.Errorf("%+v", outs)
 	}
-	if d := b.Snapshot().Items[0].Doing; d != (Doing{}) {
+	if d := b.Snapshot().Items[0].Doing; d != (Pending{}) {
 		t.Errorf("it is still shown as %+v", d)
 	}
 }

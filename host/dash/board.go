@@ -29,13 +29,13 @@ type Item struct {
 	worker.Worker
 	State State
 	// Doing is what a person has asked for and is not done yet; its zero value: nothing.
-	Doing Doing
+	Doing Pending
 	// Figures are the last looks at what it uses, the oldest first; nil if no one looked.
 	Figures []Figure
 }
 
-// Doing is an action that is under way.
-type Doing struct {
+// Pending is an action that is under way.
+type Pending struct {
 	// Text is "killing", or empty.
 	Text string
 	// Deadline is when the grace of a kill ends; zero if there is none.
@@ -72,7 +72,7 @@ type Board struct {
 	unwatched, unread string
 	warnings          []string
 	seen              map[string]bool
-	doing             map[string]Doing
+	doing             map[string]Pending
 	figures           map[string][]Figure
 	// stale are the ids of workers that have changed; all says that any may have.
 	stale map[string]bool
@@ -89,7 +89,7 @@ func New(o Options) *Board {
 		o.Changed = func() {}
 	}
 	return &Board{
-		opts: o, items: map[string]*Item{}, seen: map[string]bool{}, doing: map[string]Doing{},
+		opts: o, items: map[string]*Item{}, seen: map[string]bool{}, doing: map[string]Pending{},
 		figures: map[string][]Figure{}, stale: map[string]bool{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -332,7 +332,7 @@ func (b *Board) See(id string) {
 	}
 }
 
-func (b *Board) begin(d Doing, ids ...string) {
+func (b *Board) begin(d Pending, ids ...string) {
 	b.mu.Lock()
 	for _, id := range ids {
 		b.doing[id] = d

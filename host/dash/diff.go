@@ -103,7 +103,7 @@ func (c *Changes) read(ctx context.Context, diff swarm.Diff) error {
 	cmd := exec.CommandContext(ctx, diff.Command[0], diff.Command[1:]...)
 	cmd.Env = usualPrefixes(append(environ.Unset(os.Environ(), diff.Unset...), diff.Env...))
 	cmd.WaitDelay = time.Second
-	said := &beginning{}
+	said := &head{}
 	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -143,10 +143,10 @@ func usualPrefixes(env []string) []string {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// beginning keeps the beginning of what a command writes on its standard error.
-type beginning struct{ text []byte }
+// head keeps the beginning of what a command writes on its standard error.
+type head struct{ text []byte }
 
-func (b *beginning) Write(p []byte) (int, error) {
+func (b *head) Write(p []byte) (int, error) {
 	const limit = 4 << 10
 	b.text = append(b.text, p[:min(len(p), limit-len(b.text))]...)
 	return len(p), nil
@@ -154,7 +154,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 
 // reason returns an error of the command with what the command said about it: git begins the
 // line that matters with a word of its own, and hints follow.
-func (b *beginning) reason(err error) error {
+func (b *head) reason(err error) error {
 	text := ""
 	for line := range strings.Lines(string(b.text)) {
 		line = strings.TrimSpace(line)
@@ -198,8 +198,8 @@ func boundedLine(r *bufio.Reader) (string, error) {
 	var text []byte
 	for {
 		piece, err := r.ReadSlice('\n')
-		if room := diffLine - len(text); room > 0 {
-			text = append(text, piece[:min(room, len(piece))]...)
+		if space := diffLine - len(text); space > 0 {
+			text = append(text, piece[:min(space, len(piece))]...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue

@@ -150,8 +150,8 @@ func (f *Follower) stream(name swarm.Stream) *stream {
 			s.time = l.Time
 		}
 		s.begun = true
-		if room := lineKept - len(s.text); room > 0 {
-			s.text = append(s.text, l.Text[:min(room, len(l.Text))]...)
+		if space := lineKept - len(s.text); space > 0 {
+			s.text = append(s.text, l.Text[:min(space, len(l.Text))]...)
 		}
 		if l.Ends {
 			f.keep(s)

@@ -35,7 +35,7 @@ type whole interface {
 	Details(ctx context.Context, name string, req host.DetailsRequest) (host.Details, []string, error)
 	Changes(ctx context.Context, ws []worker.Worker, limit time.Duration) map[string]host.Changes
 	Meter() *stats.Meter
-	Saved() *saved.Keeper
+	Saved() *saved.Rescues
 }
 
 // PartsOf returns the parts of a host.

@@ -10,8 +10,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Keeper knows the work that was saved from removed workspaces. [host.Host.Saved] returns one.
-type Keeper interface {
+// Rescues knows the work that was saved from removed workspaces. [host.Host.Saved] returns one.
+type Rescues interface {
 	List(ctx context.Context, also ...string) ([]swarm.SavedWork, []string, error)
 }
 
@@ -20,10 +20,10 @@ const savedLimit = 20 * time.Second
 // SavedOf returns the work that was saved from the workspaces of a worker, as a fact with one
 // line for each piece, the newest first. Each line ends with the command that brings the work
 // back. If no work was saved, the fact has no lines. SavedOf looks in all known repositories.
-func SavedOf(ctx context.Context, k Keeper, name string, now time.Time) (Fact, error) {
+func SavedOf(ctx context.Context, r Rescues, name string, now time.Time) (Fact, error) {
 	ctx, cancel := context.WithTimeout(ctx, savedLimit)
 	defer cancel()
-	all, _, err := k.List(ctx)
+	all, _, err := r.List(ctx)
 	if err != nil {
 		return Fact{}, err
 	}

@@ -100,12 +100,12 @@ func (a *Agent) asks(l profile.Look, typed bool) error {
 	if l.State != profile.Blocked {
 		return nil
 	}
-	e := a.asking(l)
+	e := a.asksError(l)
 	e.Typed = typed
 	return e
 }
 
-func (a *Agent) asking(l profile.Look) *AsksError {
+func (a *Agent) asksError(l profile.Look) *AsksError {
 	return &AsksError{Name: a.Name, Question: l.Question, Choices: l.Choices, Dialog: l.Dialog}
 }
 

@@ -307,7 +307,7 @@ func (a *Agent) gone(ctx context.Context, asked profile.Look, c profile.Choice) 
 		last = s
 		if !same(asked, now) {
 			if now.State == profile.Blocked {
-				next = a.asking(now)
+				next = a.asksError(now)
 			}
 			over = true
 			return true, nil

@@ -146,7 +146,7 @@ func (a *Agent) changed(now profile.Look, what string) error {
 		return a.failf(ErrChanged, "'%s' %s", a.Name, what)
 	}
 	return &failure{
-		kind: ErrChanged, name: a.Name, asks: a.asking(now),
+		kind: ErrChanged, name: a.Name, asks: a.asksError(now),
 		text: fmt.Sprintf("'%s' %s: %s", a.Name, what, Dialog(now.Question, now.Choices)),
 	}
 }

@@ -111,7 +111,7 @@ type delivery struct {
 const (
 	// proof is how many letters of a text prove that a prompt shows it: fewer may be part
 	// of a text that the agent proposes.
-	telling = 8
+	proof = 8
 	// partial is the least number of letters of a text that a prompt shows in parts.
 	partial = 24
 )
@@ -129,7 +129,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 		return sleep.For(ctx, d.Profile.PasteGuard())
 	case !d.before.Doubtful,
 		d.Profile.Unsubmitted(d.before, ""), // something that stands for a long text
-		length >= telling && strings.HasSuffix(theirs, d.mine),
+		length >= proof && strings.HasSuffix(theirs, d.mine),
 		length > partial && d.Profile.Unsubmitted(d.before, d.text):
 		return d.unsent(d.before)
 	}
@@ -154,7 +154,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 			d.saw(l)
 		}
 		// A prompt that can't be separated from the rest of the screen has no draft.
-		hidden := l.Draft == "" && (l.Rows == 0 || length >= telling)
+		hidden := l.Draft == "" && (l.Rows == 0 || length >= proof)
 		visible = d.shown || hidden && d.occurrences(s) > d.occurrences(d.screen)
 		return visible, nil
 	})
@@ -313,7 +313,7 @@ func (d *delivery) still(l profile.Look) bool {
 		return false
 	}
 	// The first letters of a short text may belong to the agent's next proposal.
-	return utf8.RuneCountInString(d.mine) >= telling || draft == d.mine
+	return utf8.RuneCountInString(d.mine) >= proof || draft == d.mine
 }
 
 // alike reports whether two texts begin with the same letters, ignoring the marks of
@@ -321,7 +321,7 @@ func (d *delivery) still(l profile.Look) bool {
 func alike(a, b string) bool {
 	unmark := strings.NewReplacer("@", "", "/", "")
 	a, b = unmark.Replace(a), unmark.Replace(b)
-	n := min(len(a), len(b), telling)
+	n := min(len(a), len(b), proof)
 	return n > 0 && a[:n] == b[:n]
 }
 

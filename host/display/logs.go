@@ -184,7 +184,7 @@ func (d *Reader) readRuns(ctx context.Context, rec registry.Record, req LogsRequ
 		rec = d.begunNow(ctx, rec)
 	}
 	for {
-		done := d.besideRun(ctx, rec, req)
+		done := d.watchRun(ctx, rec, req)
 		err := d.read(ctx, rec, o, func(out swarm.Output) error { return give(logPiece{Output: out}) })
 		done()
 		if err != nil || !o.Follow {
@@ -203,9 +203,9 @@ func (d *Reader) readRuns(ctx context.Context, rec registry.Record, req LogsRequ
 	}
 }
 
-// besideRun watches a run that is followed for restarts, until the function that it returns is
+// watchRun watches a run that is followed for restarts, until the function that it returns is
 // called.
-func (d *Reader) besideRun(ctx context.Context, rec registry.Record, req LogsRequest) (done func()) {
+func (d *Reader) watchRun(ctx context.Context, rec registry.Record, req LogsRequest) (done func()) {
 	if req.Restarting == nil || !req.Output.Follow || rec.Restart.When == swarm.RestartNo || rec.State == registry.Stopped {
 		return func() {}
 	}

@@ -210,7 +210,7 @@ const brokenFor = time.Second
 // followProfile follows what a worker shows until its profile says that it is at its
 // prompt: nil. A dialog is an [*AsksError], an error screen an [ErrBroken].
 func followProfile(ctx context.Context, owner *backend.Peer, rec registry.Record, p *profile.Profile) error {
-	start := starting{profile: p}
+	start := startState{profile: p}
 	err := followScreen(ctx, owner, rec.Handle, nil, func(s swarm.Screen) (bool, time.Duration) {
 		return !s.Taken && start.over(profile.Screen{Lines: s.Lines, Styled: s.Styled}, time.Now()), 0
 	})
@@ -225,10 +225,10 @@ func followProfile(ctx context.Context, owner *backend.Peer, rec registry.Record
 	return nil
 }
 
-// starting judges the screens that a program shows while it starts, one after the other.
+// startState judges the screens that a program shows while it starts, one after the other.
 // A program that starts draws many a screen, and some only in part, so what ends the start
 // has to be there for a while.
-type starting struct {
+type startState struct {
 	profile *profile.Profile
 	// look is what the last screen shows, and prompt says whether it has something like a
 	// prompt; both have been so since.
@@ -239,7 +239,7 @@ type starting struct {
 
 // over reports whether the start has ended with a screen that is shown now: with a prompt, a
 // dialog or an error, see look.
-func (s *starting) over(screen profile.Screen, now time.Time) bool {
+func (s *startState) over(screen profile.Screen, now time.Time) bool {
 	look, prompt := s.profile.Look(screen), ready.Lines(screen.Lines)
 	if s.since.IsZero() || prompt != s.prompt ||
 		look.State != s.look.State || look.Settle != s.look.Settle || look.Trouble() != s.look.Trouble() || look.Question != s.look.Question {

@@ -249,7 +249,7 @@ func TestHalfDrawnPromptIsNoPrompt(t *testing.T) {
 		"the whole prompt":        {[]screen{{0, half, false}, {time.Second, whole, false}, {1500 * time.Millisecond, whole, true}}, profile.Idle},
 		"a prompt without a line": {[]screen{{0, half, false}, {3900 * time.Millisecond, half, false}, {4 * time.Second, half, true}}, profile.Idle},
 	} {
-		start, begin := starting{profile: codex}, time.Now()
+		start, begin := startState{profile: codex}, time.Now()
 		for _, s := range c.screens {
 			if over := start.over(profile.Screen{Lines: s.lines}, begin.Add(s.at)); over != s.over {
 				t.Errorf("%s: after %v: %v, want %v", what, s.at, over, s.over)
@@ -268,7 +268,7 @@ func TestPartOfDialogIsNoPrompt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := starting{profile: profiles.Named("claude")}
+	start := startState{profile: profiles.Named("claude")}
 	begin := time.Now()
 	screens := []struct {
 		at    time.Duration

@@ -93,7 +93,7 @@ func (d *Reader) StatesOf(ctx context.Context, ids []string) (map[string]*worker
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	reg, err := d.opts.Store.Reading(ctx)
+	reg, err := d.opts.Store.ToRead(ctx)
 	if err != nil || reg == nil {
 		return nil, err
 	}
@@ -161,11 +161,11 @@ func screensOf(ctx context.Context, p *backend.Peer, hs []swarm.Handle) ([]swarm
 	}
 	results := make([]swarm.ScreenResult, len(hs))
 	var asking sync.WaitGroup
-	room := make(chan struct{}, screensAtOnce)
+	slots := make(chan struct{}, screensAtOnce)
 	for i := range hs {
-		room <- struct{}{}
+		slots <- struct{}{}
 		asking.Go(func() {
-			defer func() { <-room }()
+			defer func() { <-slots }()
 			results[i].Screen, results[i].Err = p.Backend.Screen(ctx, hs[i], swarm.ScreenOptions{Styles: true})
 		})
 	}

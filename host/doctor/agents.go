@@ -12,15 +12,15 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-func (d *examiner) couriers(recs []registry.Record) {
-	const subject = "couriers"
+func (d *examiner) notifiers(recs []registry.Record) {
+	const subject = "notifiers"
 	for _, r := range recs {
 		sign, ok := d.opts.Notifier.Sign(r.ID)
 		switch pid := sign.Process.PID; {
 		case !ok:
 			// No notifier lives, or it has only just begun or ended.
 		case sign.Late():
-			d.find(SeverityWarning, subject, fmt.Sprintf("kill %d", pid), "the courier for '%s' (pid %d) should have ended by now", r.Name, pid)
+			d.find(SeverityWarning, subject, fmt.Sprintf("kill %d", pid), "the notifier for '%s' (pid %d) should have ended by now", r.Name, pid)
 		default:
 			d.find(SeverityOK, subject, "", "one waits for '%s' to be at its prompt (pid %d, for %s)", r.Name, pid, time.Since(sign.Since).Round(time.Second))
 		}

@@ -19,22 +19,22 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// isOutOfRoom reports whether a file could not be written for lack of space.
-func isOutOfRoom(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+// isDiskFull reports whether a file could not be written for lack of space.
+func isDiskFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // room reports a full disk, and how to make space: by cleaning ended workers if their output
 // is enough, which 'swarm clean' removes before it needs the database.
-func (d *examiner) room(recs []registry.Record) {
+func (d *examiner) space(recs []registry.Record) {
 	if !d.full {
 		return
 	}
 	dir := string(d.opts.Dir)
-	names, total := d.cleanable(recs, registry.Room)
+	names, total := d.cleanable(recs, registry.MinSpace)
 	mend := fmt.Sprintf("remove other files from it: cleaning ended workers would free %s only", humane.Bytes(total))
 	switch {
 	case total == 0:
 		mend = "remove other files from it: no ended worker has output to remove"
-	case total >= registry.Room:
+	case total >= registry.MinSpace:
 		mend = fmt.Sprintf("run 'swarm clean %s', which removes %s of output, or remove other files from it", strings.Join(names, " "), humane.Bytes(total))
 	}
 	d.find(SeverityError, "state directory", mend, "the disk of %s is full", dir)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/notifier"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/saved"
@@ -25,8 +25,8 @@ type Options struct {
 	Plugins  *backend.Plugins
 	Admin    *pluginadmin.Admin
 	History  *history.History
-	Notifier *courier.Office
-	Saved    *saved.Keeper
+	Notifier *notifier.Notifier
+	Saved    *saved.Rescues
 	Profiles *profile.Loader
 	Logger   hclog.Logger
 	// Wanted are the names of plugins that the caller's configuration asks for, and Settings

@@ -63,11 +63,11 @@ func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	}
 	d.directory()
 	recs, ok := d.database(ctx)
-	d.room(recs)
+	d.space(recs)
 	d.runDirs(ctx, recs, ok)
 	if ok {
 		d.workers(ctx, recs)
-		d.couriers(recs)
+		d.notifiers(recs)
 		d.servers(recs)
 		d.saved(ctx)
 	}
@@ -109,7 +109,7 @@ func (d *examiner) directory() {
 	}
 	before := len(d.findings)
 	err = tryWrite(dir)
-	if d.full = isOutOfRoom(err) || err == nil && registry.Full(dir); err != nil && !d.full {
+	if d.full = isDiskFull(err) || err == nil && registry.Full(dir); err != nil && !d.full {
 		d.find(SeverityError, subject, "make it writable; until then workers can be seen and killed, but nothing is recorded", "%s can't be written: %v", dir, err)
 	}
 	d.private(dir, 0o700)
@@ -176,7 +176,7 @@ func (d *examiner) private(path string, want fs.FileMode) {
 func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	const subject = "database"
 	path := filepath.Join(string(d.opts.Dir), registry.File)
-	reg, err := d.opts.Store.Reading(ctx)
+	reg, err := d.opts.Store.ToRead(ctx)
 	if err == nil && reg == nil {
 		d.find(SeverityOK, subject, "", "there is none yet")
 		return nil, true
@@ -243,7 +243,7 @@ func (d *examiner) runDirs(ctx context.Context, recs []registry.Record, known bo
 			// It goes with the worker that took its place.
 		case (stray || errors.Is(err, fs.ErrNotExist)) && d.opts.Dir.Locked(id):
 			// It is being made or removed.
-		case stray && (slices.Contains(left, id) || d.goneOnPurpose(ctx, id)):
+		case stray && (slices.Contains(left, id) || d.removedOnPurpose(ctx, id)):
 			if !d.opts.Dir.Kept(id) { // else it goes with its shim
 				d.find(SeverityWarning, subject, "run 'swarm gc'", "%s belongs to a removed worker", dir)
 			}
@@ -270,7 +270,7 @@ func (d *examiner) runDirs(ctx context.Context, recs []registry.Record, known bo
 
 // leftovers returns the ids of the run directories whose records were deleted on purpose.
 func (d *examiner) leftovers(ctx context.Context) []string {
-	reg, err := d.opts.Store.Reading(ctx)
+	reg, err := d.opts.Store.ToRead(ctx)
 	if err != nil || reg == nil {
 		return nil
 	}
@@ -281,9 +281,9 @@ func (d *examiner) leftovers(ctx context.Context) []string {
 	return left
 }
 
-func (d *examiner) goneOnPurpose(ctx context.Context, id string) bool {
-	reg, err := d.opts.Store.Reading(ctx)
-	return err == nil && reg != nil && d.opts.History.GoneOnPurpose(ctx, reg, id)
+func (d *examiner) removedOnPurpose(ctx context.Context, id string) bool {
+	reg, err := d.opts.Store.ToRead(ctx)
+	return err == nil && reg != nil && d.opts.History.RemovedOnPurpose(ctx, reg, id)
 }
 
 func (d *examiner) workers(ctx context.Context, recs []registry.Record) {
@@ -367,7 +367,7 @@ func (d *examiner) mendUnknown(r registry.Record) string {
 }
 
 func (d *examiner) shim() {
-	path, err := d.opts.Catalog.Beside(backend.ShimName)
+	path, err := d.opts.Catalog.ProgramPath(backend.ShimName)
 	if err != nil {
 		d.find(SeverityError, "shim", "install swarm-shim next to swarm ('make install')", "%v", err)
 		return

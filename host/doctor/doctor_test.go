@@ -141,7 +141,7 @@ func TestRebuildCompletes(t *testing.T) {
 	r := hosttest.New(t)
 	r.MustSpawn(t, "keeps", "one")
 	forgotten := r.MustSpawn(t, "forgotten", "one")
-	reg, err := r.Store().Writing(t.Context())
+	reg, err := r.Store().ToWrite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

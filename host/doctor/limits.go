@@ -73,7 +73,7 @@ func (d *examiner) sandboxes(ctx context.Context) {
 }
 
 func (d *examiner) leftGroups(ctx context.Context) {
-	reg, err := d.opts.Store.Reading(ctx)
+	reg, err := d.opts.Store.ToRead(ctx)
 	if err != nil || reg == nil {
 		return // reported before
 	}

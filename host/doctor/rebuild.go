@@ -21,7 +21,7 @@ const (
 
 // rebuild makes a damaged or missing registry again, or completes a good one.
 func (d *examiner) rebuild(ctx context.Context) error {
-	reg, err := d.opts.Store.Changing(ctx)
+	reg, err := d.opts.Store.ToChange(ctx)
 	if err == nil && reg != nil {
 		err = reg.Check(ctx)
 	}
@@ -59,7 +59,7 @@ func (d *examiner) rebuild(ctx context.Context) error {
 			spawned[e.ID] = true
 		}
 	}
-	salvaged.Then = func() []registry.Event { return retold(spawned, recs) }
+	salvaged.Then = func() []registry.Event { return eventsOf(spawned, recs) }
 	if err := registry.Build(ctx, string(d.opts.Dir), recs, salvaged); err != nil {
 		return fmt.Errorf("rebuild the registry: %w", err)
 	}
@@ -87,7 +87,7 @@ func (d *examiner) complete(ctx context.Context, reg *registry.Registry) error {
 			if err := tx.Insert(ctx, &recs[i]); err != nil {
 				return err
 			}
-			_, err := tx.Append(ctx, retold(nil, recs[i:i+1])...)
+			_, err := tx.Append(ctx, eventsOf(nil, recs[i:i+1])...)
 			return err
 		})
 		switch {
@@ -111,9 +111,9 @@ func (d *examiner) taken(rec registry.Record) {
 		"%s is of an older worker '%s', whose name is taken", d.opts.Dir.RunDir(rec.ID), rec.Name)
 }
 
-// retold returns the events that follow from the records: that their workers were spawned,
+// eventsOf returns the events that follow from the records: that their workers were spawned,
 // unless the history has that of their id, and how they ended.
-func retold(spawned map[string]bool, recs []registry.Record) []registry.Event {
+func eventsOf(spawned map[string]bool, recs []registry.Record) []registry.Event {
 	var add []registry.Event
 	for i := range recs {
 		rec := &recs[i]

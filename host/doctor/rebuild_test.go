@@ -105,7 +105,7 @@ func TestDoctorOnLeftovers(t *testing.T) {
 	}
 	// A directory that may be all that is left of a worker stays.
 	lost := r.MustSpawn(t, "lost", "one", hosttest.Ephemeral)
-	reg, err := r.Store().Writing(t.Context())
+	reg, err := r.Store().ToWrite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,9 +75,9 @@ const (
 	textMemory = "out of memory"
 )
 
-// ending returns the event for the end of a worker. No other function chooses its words, so
+// endKind returns the event for the end of a worker. No other function chooses its words, so
 // every process writes the same.
-func ending(s swarm.Status) (Kind, string) {
+func endKind(s swarm.Status) (Kind, string) {
 	e := s.Exit
 	switch {
 	case s.Completion != nil:
@@ -108,7 +108,7 @@ func ending(s swarm.Status) (Kind, string) {
 
 // TeamEnd returns the meaning of the end of a worker for its team.
 func TeamEnd(s swarm.Status) team.End {
-	switch kind, text := ending(s); {
+	switch kind, text := endKind(s); {
 	case kind == Killed:
 		return team.End{Killed: true}
 	case kind == Complete && text != "":
@@ -153,7 +153,7 @@ func Over(s swarm.Status) bool {
 
 // FinalEvent is the end of a worker in the history.
 func FinalEvent(rec *registry.Record, s swarm.Status, now time.Time) registry.Event {
-	kind, text := ending(s)
+	kind, text := endKind(s)
 	e := NewEvent(rec, kind, text, endTime(s, now))
 	e.Final, e.Exit = true, s.Exit
 	return e
@@ -175,26 +175,26 @@ func SpawnedEvent(rec *registry.Record, s swarm.Status) registry.Event {
 // RestartEvents returns the events of the restarts that have none yet.
 func RestartEvents(rec *registry.Record, s swarm.Status, now time.Time) []registry.Event {
 	var events []registry.Event
-	told := rec.Restarts
+	recorded := rec.Restarts
 	gap := func(until int, at time.Time) {
-		switch until - told {
+		switch until - recorded {
 		case 0:
 		case 1:
 			events = append(events, NewEvent(rec, Restarted, fmt.Sprintf("restart %d", until), at))
 		default:
-			events = append(events, NewEvent(rec, Restarted, fmt.Sprintf("restarts %d to %d", told+1, until), at))
+			events = append(events, NewEvent(rec, Restarted, fmt.Sprintf("restarts %d to %d", recorded+1, until), at))
 		}
-		told = max(told, until)
+		recorded = max(recorded, until)
 	}
 	for _, r := range s.LastRestarts {
-		if r.Number <= told {
+		if r.Number <= recorded {
 			continue
 		}
 		gap(r.Number-1, r.Time)
 		events = append(events, NewEvent(rec, Restarted, fmt.Sprintf("restart %d after %s", r.Number, exitText(r.Code, r.Signal)), r.Time))
-		told = r.Number
+		recorded = r.Number
 	}
-	if s.Restarts > told {
+	if s.Restarts > recorded {
 		gap(s.Restarts, now)
 	}
 	return events

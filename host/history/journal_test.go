@@ -123,7 +123,7 @@ func TestJournalIsDrained(t *testing.T) {
 func TestJournalEntries(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	reg, err := r.Store().Writing(t.Context())
+	reg, err := r.Store().ToWrite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestJournalOfManyEnds(t *testing.T) {
 
 func byID(t *testing.T, r *hosttest.Rig, id string) (registry.Record, error) {
 	t.Helper()
-	reg, err := r.Store().Reading(t.Context())
+	reg, err := r.Store().ToRead(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

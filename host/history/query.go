@@ -17,7 +17,7 @@ type Query = registry.EventQuery
 // an end that is not recorded yet is not among them. A worker's history may outlive the
 // worker; one that the history and the registry do not know is a [store.NotFoundError].
 func (h *History) Events(ctx context.Context, q Query) ([]Event, error) {
-	reg, err := h.opts.Store.Reading(ctx)
+	reg, err := h.opts.Store.ToRead(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func Departed(ctx context.Context, reg *registry.Registry, name string) (rec reg
 // EachEvent is like [History.Events] for any number of events: it calls each with one after the
 // other.
 func (h *History) EachEvent(ctx context.Context, q Query, each func(Event) error) error {
-	reg, err := h.opts.Store.Reading(ctx)
+	reg, err := h.opts.Store.ToRead(ctx)
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func LeaveWorkspace(ctx context.Context, tx *registry.Tx, rec *registry.Record, 
 
 // RemoveEvents is [History.Trim] in the registry of this history, if there is one.
 func (h *History) RemoveEvents(ctx context.Context, before time.Time) (removed int, err error) {
-	reg, err := h.opts.Store.Changing(ctx)
+	reg, err := h.opts.Store.ToChange(ctx)
 	if err != nil || reg == nil {
 		return 0, err
 	}

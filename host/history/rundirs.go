@@ -91,7 +91,7 @@ func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, 
 			continue
 		}
 		defer unlock()
-		if h.opts.Dir.Kept(name) || !h.GoneOnPurpose(ctx, reg, name) && !h.IsAbandoned(ctx, reg, name) {
+		if h.opts.Dir.Kept(name) || !h.RemovedOnPurpose(ctx, reg, name) && !h.IsAbandoned(ctx, reg, name) {
 			continue
 		}
 		if rerr := os.RemoveAll(h.opts.Dir.RunDir(name)); rerr != nil {
@@ -126,9 +126,9 @@ func (h *History) IsAbandoned(ctx context.Context, reg *registry.Registry, name 
 	return errors.Is(err, registry.ErrNotFound) && h.opts.Dir.Abandoned(name)
 }
 
-// GoneOnPurpose reports whether a run directory belongs to a worker whose record was
+// RemovedOnPurpose reports whether a run directory belongs to a worker whose record was
 // deleted on purpose.
-func (h *History) GoneOnPurpose(ctx context.Context, reg *registry.Registry, id string) bool {
+func (h *History) RemovedOnPurpose(ctx context.Context, reg *registry.Registry, id string) bool {
 	if _, err := reg.Get(ctx, id); !errors.Is(err, registry.ErrNotFound) {
 		return false // its record was written since
 	}

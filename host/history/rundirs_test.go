@@ -15,7 +15,7 @@ func TestDropRunDirsLocks(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	rec := r.Record(t, r.MustSpawn(t, "w", "one").Name)
-	reg, err := r.Store().Writing(t.Context())
+	reg, err := r.Store().ToWrite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

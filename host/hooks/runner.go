@@ -105,9 +105,9 @@ func (r *Runner) Close() error {
 // Run runs the hooks until ctx ends. While another process runs them it waits for the end of
 // that process.
 func (r *Runner) Run(ctx context.Context) error {
-	for told := false; r.unlock == nil; told = true {
+	for logged := false; r.unlock == nil; logged = true {
 		holder := r.holder()
-		if !told {
+		if !logged {
 			r.opts.Say(otherText(holder))
 		}
 		if holder.PID != 0 {

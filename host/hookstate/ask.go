@@ -59,12 +59,12 @@ func (c *Claim) Waits(main proc.Identity) bool {
 // up, or the agent asks something else.
 var ErrNotWaiting = errors.New("no hook waits for this decision any more")
 
-// Waiting is the end of a hook at which a decision arrives.
-type Waiting struct{ listener *net.UnixListener }
+// Listener is the end of a hook at which a decision arrives.
+type Listener struct{ listener *net.UnixListener }
 
 // Listen makes a run directory ready for decisions. Only one hook of a run directory may do that
 // at a time.
-func Listen(run string) (*Waiting, error) {
+func Listen(run string) (*Listener, error) {
 	path := filepath.Join(run, askSocket)
 	_ = os.Remove(path) // of a hook that was killed
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -74,15 +74,15 @@ func Listen(run string) (*Waiting, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return &Waiting{l}, nil
+	return &Listener{l}, nil
 }
 
 // Close ends the wait.
-func (w *Waiting) Close() error { return w.listener.Close() }
+func (w *Listener) Close() error { return w.listener.Close() }
 
 // Decision returns the first decision about the question with a digest, or an error when ctx
 // ends.
-func (w *Waiting) Decision(ctx context.Context, digest string) (Decision, error) {
+func (w *Listener) Decision(ctx context.Context, digest string) (Decision, error) {
 	stop := context.AfterFunc(ctx, func() { _ = w.listener.Close() })
 	defer stop()
 	for {

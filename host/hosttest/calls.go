@@ -44,7 +44,7 @@ func (r *Rig) MustRespawn(t testing.TB, name string) worker.Worker {
 // Record returns the record of the worker of that name.
 func (r *Rig) Record(t testing.TB, name string) registry.Record {
 	t.Helper()
-	reg, err := r.Store().Reading(t.Context())
+	reg, err := r.Store().ToRead(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func (b *Backend) Input(_ context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
-	w, err := b.living(h)
+	w, err := b.liveWorker(h)
 	if err != nil {
 		return swarm.InputResult{}, err
 	}
@@ -21,7 +21,7 @@ func (b *Backend) Input(_ context.Context, h swarm.Handle, in swarm.Input) (swar
 }
 
 func (b *Backend) Signal(_ context.Context, h swarm.Handle, o swarm.SignalOptions) error {
-	w, err := b.living(h)
+	w, err := b.liveWorker(h)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.Sc
 }
 
 func (b *Backend) Attach(_ context.Context, h swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
-	w, err := b.living(h)
+	w, err := b.liveWorker(h)
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
@@ -61,8 +61,8 @@ func (b *Backend) Attach(_ context.Context, h swarm.Handle, o swarm.AttachOption
 	return swarm.Attachment{Command: []string{"connect", w.Spec.Name}, Unset: []string{"TMUX"}}, nil
 }
 
-// living returns a worker that runs.
-func (b *Backend) living(h swarm.Handle) (Worker, error) {
+// liveWorker returns a worker that runs.
+func (b *Backend) liveWorker(h swarm.Handle) (Worker, error) {
 	w, err := b.read(h)
 	if err == nil && w.State != swarm.StateRunning {
 		err = swarm.ErrNotFound
@@ -85,7 +85,7 @@ func (b *Backend) Progress(context.Context, string, func(string) error) error {
 func (b *Backend) update(h swarm.Handle, how func(*Worker)) error {
 	b.order.Lock()
 	defer b.order.Unlock()
-	w, err := b.living(h)
+	w, err := b.liveWorker(h)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (b *Backend) update(h swarm.Handle, how func(*Worker)) error {
 func (b *Backend) Stats(_ context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
 	results := make([]swarm.StatsResult, len(hs))
 	for i, h := range hs {
-		w, err := b.living(h)
+		w, err := b.liveWorker(h)
 		if results[i].Err = err; err == nil && b.OnStats != nil {
 			results[i].Stats = b.OnStats(w)
 		}

@@ -30,7 +30,7 @@ func NewWithTeam(t testing.TB) *Rig {
 
 // AsAgent changes the request to one for an agent of the team, whose id is "agent-" and its name.
 func AsAgent(req *spawn.Request) {
-	req.Agent = &team.Joining{Team: TeamName, ID: "agent-" + req.Name, Name: req.Name}
+	req.Agent = &team.Entry{Team: TeamName, ID: "agent-" + req.Name, Name: req.Name}
 }
 
 // MustChange changes the registry.

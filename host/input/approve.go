@@ -28,7 +28,7 @@ func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error 
 			personAnswers,
 		)
 	}
-	if at := s.outOfSight(recs); at >= 0 {
+	if at := s.hidden(recs); at >= 0 {
 		return worker.Hinted(
 			fmt.Sprintf("this process may be a part of '%s', which can't be seen from here: it runs in another PID namespace", recs[at].Name),
 			personAnswers,
@@ -37,9 +37,9 @@ func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error 
 	return s.mayLead(ctx, recs)
 }
 
-// outOfSight returns the place of a worker of which the caller may be a part without seeing it, or -1.
-func (s *Sender) outOfSight(recs []registry.Record) int {
-	return slices.IndexFunc(recs, func(r registry.Record) bool { return s.opts.Dir.OutOfSight(r.ID) })
+// hidden returns the place of a worker of which the caller may be a part without seeing it, or -1.
+func (s *Sender) hidden(recs []registry.Record) int {
+	return slices.IndexFunc(recs, func(r registry.Record) bool { return s.opts.Dir.Hidden(r.ID) })
 }
 
 // mayLead refuses to approve what agents of teams ask to all but a person, unless the person
@@ -105,7 +105,7 @@ func (s *Sender) canApprove(in swarm.Input, looks bool, rec *registry.Record) bo
 	// A program on a terminal may show dialogs that swarm does not know. A team-mate may send
 	// a text to such an agent, but not say that it is to be typed at whatever is shown.
 	recs := []registry.Record{*rec}
-	return !rec.Stdin && (rec.Agent != "" && !looks || s.opts.Roster.Own(recs) >= 0 || s.outOfSight(recs) >= 0)
+	return !rec.Stdin && (rec.Agent != "" && !looks || s.opts.Roster.Own(recs) >= 0 || s.hidden(recs) >= 0)
 }
 
 // runsCommand reports whether an agent may run a text as a command of a shell, without asking: Codex

@@ -75,11 +75,11 @@ func (s *Sender) bound(ctx context.Context, sel worker.Selection, cannot string,
 	var wg sync.WaitGroup
 	for i, r := range recs {
 		wg.Go(func() {
-			rec, err := s.living(ctx, r)
+			rec, err := s.live(ctx, r)
 			if err == nil {
 				rec, err = do(ctx, rec)
 			}
-			all[i] = BoundsOutcome{Worker: worker.Of(rec), Err: worker.Naming(err, cannot, rec.Name)}
+			all[i] = BoundsOutcome{Worker: worker.Of(rec), Err: worker.WithName(err, cannot, rec.Name)}
 			if err == nil {
 				all[i].Worker.Status = worker.StatusRunning
 				if done != nil {
@@ -89,13 +89,13 @@ func (s *Sender) bound(ctx context.Context, sel worker.Selection, cannot string,
 		})
 	}
 	wg.Wait()
-	var told []BoundsOutcome
+	var outcomes []BoundsOutcome
 	for _, out := range all {
 		if named || !errors.Is(out.Err, worker.ErrEnded) && !errors.Is(out.Err, swarm.ErrUnsupported) {
-			told = append(told, out)
+			outcomes = append(outcomes, out)
 		}
 	}
-	return told, nil
+	return outcomes, nil
 }
 
 func (s *Sender) record(ctx context.Context, id string, l swarm.Limits) error {

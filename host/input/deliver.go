@@ -85,7 +85,7 @@ func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Repl
 	if err := s.mayApprove(ctx, rec); err != nil {
 		return deliver.Answered{}, err
 	}
-	rec, err = s.living(ctx, rec)
+	rec, err = s.live(ctx, rec)
 	var out deliver.Answered
 	undecided := s.opts.Display.Undecided(rec.ID)
 	switch {
@@ -108,7 +108,7 @@ func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Repl
 		})
 	}
 	if err != nil {
-		return out, worker.Naming(err, "cannot answer", rec.Name)
+		return out, worker.WithName(err, "cannot answer", rec.Name)
 	}
 	if out.Open {
 		return out, nil // nothing was sent
@@ -117,7 +117,7 @@ func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Repl
 		who = s.caller(ctx)
 	}
 	err = s.opts.Store.Change(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
-		return display.TellOfAnswer(ctx, tx, &rec, out.Question, out.Picked(), who)
+		return display.RecordAnswer(ctx, tx, &rec, out.Question, out.Picked(), who)
 	})
 	if err != nil {
 		return out, fmt.Errorf("'%s' was answered, but the history does not have it: %w", rec.Name, err)

@@ -42,9 +42,9 @@ func New(o Options) *Sender { return &Sender{opts: o} }
 // be slow to read it.
 const inputLimit = time.Minute
 
-// living returns the record of a worker that is recorded as running. It waits for
+// live returns the record of a worker that is recorded as running. It waits for
 // a spawn that is under way.
-func (s *Sender) living(ctx context.Context, rec registry.Record) (registry.Record, error) {
+func (s *Sender) live(ctx context.Context, rec registry.Record) (registry.Record, error) {
 	var err error
 	if rec.State == registry.Starting {
 		rec, err = s.opts.Settler.Settled(ctx, rec)
@@ -108,7 +108,7 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 	if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
 		return worker.Worker{}, err
 	}
-	rec, err := s.living(ctx, recs[0])
+	rec, err := s.live(ctx, recs[0])
 	o := swarm.SignalOptions{Signal: signal, Mode: rec.Kill.Mode}
 	if req.Mode != nil {
 		o.Mode = *req.Mode
@@ -118,7 +118,7 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 			return p.Backend.Signal(ctx, rec.Handle, o)
 		})
 	}
-	return worker.Of(rec), worker.Naming(err, "cannot signal", rec.Name)
+	return worker.Of(rec), worker.WithName(err, "cannot signal", rec.Name)
 }
 
 // Attach returns the program that connects a person's terminal with a running worker. It
@@ -138,7 +138,7 @@ func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, err
 		return swarm.Attachment{}, fmt.Errorf("cannot attach to '%s': it is still starting", rec.Name)
 	}
 	var a swarm.Attachment
-	if rec, err = s.living(ctx, rec); err == nil {
+	if rec, err = s.live(ctx, rec); err == nil {
 		err = s.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) (err error) {
 			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.opts.Env})
 			return err
@@ -149,5 +149,5 @@ func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, err
 		err = worker.Hinted("it is running (no window)", fmt.Sprintf("its window was closed, or the tmux server ended: "+
 			"follow what it writes with 'swarm logs %[1]s --follow', or start it again in a new window with 'swarm respawn %[1]s'", rec.Name))
 	}
-	return a, worker.Naming(err, "cannot attach to", rec.Name)
+	return a, worker.WithName(err, "cannot attach to", rec.Name)
 }

@@ -86,20 +86,20 @@ func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input,
 				return nil, err
 			}
 			if err != nil {
-				all[i] = Outcome{Worker: worker.Of(r), Err: worker.Naming(err, "cannot send to", r.Name)}
+				all[i] = Outcome{Worker: worker.Of(r), Err: worker.WithName(err, "cannot send to", r.Name)}
 				continue
 			}
 		}
 		wg.Go(func() { all[i] = s.giveOne(ctx, r, in.Kind, named, limit, give) })
 	}
 	wg.Wait()
-	var told []Outcome
+	var outcomes []Outcome
 	for _, out := range all {
 		if named || !errors.Is(out.Err, errPassedOver) && !errors.Is(out.Err, worker.ErrEnded) {
-			told = append(told, out)
+			outcomes = append(outcomes, out)
 		}
 	}
-	return told, nil
+	return outcomes, nil
 }
 
 // disturbs reports whether an input is more than a text to a program: what ends or
@@ -110,7 +110,7 @@ func disturbs(in swarm.Input) bool {
 }
 
 func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.InputKind, named bool, limit time.Duration, give giver) Outcome {
-	rec, err := s.living(ctx, rec)
+	rec, err := s.live(ctx, rec)
 	var out Outcome
 	if err == nil {
 		err = s.interactWithin(ctx, limit, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) (err error) {
@@ -132,7 +132,7 @@ func (s *Sender) giveOne(ctx context.Context, rec registry.Record, kind swarm.In
 		err = errPassedOver
 	}
 	if !errors.Is(err, errPassedOver) {
-		err = worker.Naming(err, "cannot send to", rec.Name)
+		err = worker.WithName(err, "cannot send to", rec.Name)
 	}
 	out.Err = err
 	return out

@@ -73,7 +73,7 @@ func (b *byShim) add(at int, err error) { b.at, b.errs = append(b.at, at), appen
 
 // run ends the workers of a group, all at once. An error of a shim that says nothing of the
 // worker leaves that of the backend.
-func (b *byShim) run(ctx context.Context, k *killing, g *backend.Group, answer func(i int, res swarm.KillResult, err error)) {
+func (b *byShim) run(ctx context.Context, k *killRun, g *backend.Group, answer func(i int, res swarm.KillResult, err error)) {
 	var wg sync.WaitGroup
 	for n, i := range b.at {
 		wg.Go(func() {

@@ -35,8 +35,8 @@ type CleanRequest struct {
 	Done func(Outcome)
 }
 
-// cleaning is the cleaning of one worker.
-type cleaning struct {
+// cleanRun is the cleaning of one worker.
+type cleanRun struct {
 	Outcome
 	// forgotten says why the worker may still run, for one that is forgotten.
 	forgotten string
@@ -61,14 +61,14 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 		return nil, err
 	}
 	selected := slices.Clone(recs)
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	beside.Go(func() {
-		if reg, err := k.opts.Store.Writing(ctx); err == nil { // else it is said of each worker
+	var background sync.WaitGroup
+	defer background.Wait()
+	background.Go(func() {
+		if reg, err := k.opts.Store.ToWrite(ctx); err == nil { // else it is said of each worker
 			k.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
 		}
 	})
-	all := make([]cleaning, len(recs))
+	all := make([]cleanRun, len(recs))
 	skip := make([]bool, len(recs))
 	var wg sync.WaitGroup
 	for i, r := range recs {
@@ -82,7 +82,7 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 	}
 	wg.Wait()
 	ws, mute := k.observed(ctx, recs)
-	k.makeRoom(ws)
+	k.freeSpace(ws)
 	for i, w := range ws {
 		out := &all[i]
 		out.Worker = w
@@ -120,22 +120,22 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 	}
 	wg.Wait()
 	k.sweepCleaned(ctx, recs, all)
-	var told []Outcome
+	var outcomes []Outcome
 	for i, c := range all {
 		if skip[i] {
 			continue
 		}
-		told = append(told, c.Outcome)
+		outcomes = append(outcomes, c.Outcome)
 		if req.Done != nil {
 			req.Done(c.Outcome)
 		}
 	}
-	return told, nil
+	return outcomes, nil
 }
 
-// makeRoom removes the output of all workers that are about to be cleaned if the disk is full:
+// freeSpace removes the output of all workers that are about to be cleaned if the disk is full:
 // that of one may be too little for the change of another one's record.
-func (k *Killer) makeRoom(ws []worker.Worker) {
+func (k *Killer) freeSpace(ws []worker.Worker) {
 	if !registry.Full(string(k.opts.Dir)) {
 		return
 	}
@@ -155,7 +155,7 @@ func (k *Killer) isElsewhere(rec registry.Record) bool {
 
 // forget removes the record of a worker that may still run. why says why nothing better is
 // possible.
-func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanRequest, why string, out *cleaning) {
+func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanRequest, why string, out *cleanRun) {
 	req.KeepWorkspace = true // the worker may be at work in it
 	out.Notices = append(out.Notices, fmt.Sprintf("'%s' is forgotten; if it still runs, it continues", rec.Name))
 	out.forgotten = why
@@ -163,13 +163,13 @@ func (k *Killer) forget(ctx context.Context, rec registry.Record, req CleanReque
 	out.elsewhere = false // what it left can't be removed now
 }
 
-func (k *Killer) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *cleaning) {
+func (k *Killer) cleanOne(ctx context.Context, rec registry.Record, req CleanRequest, out *cleanRun) {
 	if err := k.cleanLocked(ctx, rec, req, out); err != nil {
 		out.Err = fmt.Errorf("cannot clean worker '%s': %w", rec.Name, err)
 	}
 }
 
-func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req CleanRequest, out *cleaning) error {
+func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req CleanRequest, out *cleanRun) error {
 	unlock, err := k.opts.Dir.Lock(ctx, rec.ID)
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 // run directory a worker whose end is not recorded would be lost, should that be
 // the last that happens. A forgotten worker perhaps still runs, so it gets no end.
 func (k *Killer) recordCleaned(ctx context.Context, rec registry.Record, w worker.Worker, forgotten bool) (*registry.Registry, registry.Record, error) {
-	reg, err := k.opts.Store.Writing(ctx)
+	reg, err := k.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return nil, rec, err
 	}

@@ -22,7 +22,7 @@ func TestKillWhileDatabaseIsLocked(t *testing.T) {
 	r := hosttest.New(t)
 	r.MustSpawn(t, "w", "one", hosttest.Ephemeral)
 	other := hosttest.NewIn(t, r.Root)
-	reg, err := other.Store().Writing(t.Context())
+	reg, err := other.Store().ToWrite(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

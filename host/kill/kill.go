@@ -154,9 +154,9 @@ const (
 	requestLimit = 2 * time.Second
 )
 
-// killing is one call of Kill. One goroutine, that of the call, records and reports; others
+// killRun is one call of Kill. One goroutine, that of the call, records and reports; others
 // ask the backends and send it the answers.
-type killing struct {
+type killRun struct {
 	*Killer
 	req Request
 	// recs are the selected workers, outcomes what is known of them so far.
@@ -164,7 +164,7 @@ type killing struct {
 	outcomes []Outcome
 	known    []bool
 	// reported is how many outcomes were given to Done.
-	told int
+	reported int
 	// self is the place of the worker that the caller runs in, or -1.
 	self    int
 	results chan killed
@@ -177,7 +177,7 @@ type killing struct {
 	// backend, which has nothing to sweep up after them.
 	byShim sync.Map
 	// requesting are the goroutines that still wait to write that into the history.
-	telling sync.WaitGroup
+	requesting sync.WaitGroup
 
 	// progress guards the caller's Progress.
 	progress sync.Mutex
@@ -193,7 +193,7 @@ type killed struct {
 }
 
 // Ended is a worker that was ended so that it can be started again.
-type Ended struct{ k *killing }
+type Ended struct{ k *killRun }
 
 // EndForRespawn ends a worker by its policy and records its end, as that of a worker
 // that is started again right after it. warn gets warnings for the user; may be nil.
@@ -209,8 +209,8 @@ func (e *Ended) Err() error { return e.k.outcomes[0].Err }
 // Sweep lets its backend drop what the worker shared and no one uses any more.
 func (e *Ended) Sweep(ctx context.Context) { e.k.sweep(ctx) }
 
-func (k *Killer) begin(req Request, recs []registry.Record) *killing {
-	return &killing{
+func (k *Killer) begin(req Request, recs []registry.Record) *killRun {
+	return &killRun{
 		Killer: k, req: req, recs: recs,
 		outcomes: make([]Outcome, len(recs)),
 		known:    make([]bool, len(recs)),
@@ -222,20 +222,20 @@ func (k *Killer) begin(req Request, recs []registry.Record) *killing {
 }
 
 // run kills all but the caller's own worker and returns when all is recorded.
-func (k *killing) run(ctx context.Context) {
-	var asking, beside sync.WaitGroup
-	defer beside.Wait()
-	defer k.telling.Wait()
+func (k *killRun) run(ctx context.Context) {
+	var asking, background sync.WaitGroup
+	defer background.Wait()
+	defer k.requesting.Wait()
 	asking.Go(func() {
 		// A wait for a locked database can't be broken off.
-		goOn := sync.OnceFunc(func() { close(k.requested) })
-		late := time.AfterFunc(requestLimit, goOn)
+		proceed := sync.OnceFunc(func() { close(k.requested) })
+		late := time.AfterFunc(requestLimit, proceed)
 		defer late.Stop()
-		defer goOn()
+		defer proceed()
 		k.request(ctx, k.recs)
 	})
 	asking.Go(func() { k.killRunning(ctx, k.recs, k.place) })
-	beside.Go(func() { k.reconcile(ctx) })
+	background.Go(func() { k.reconcile(ctx) })
 	for i, r := range k.recs {
 		switch {
 		case i == k.self:
@@ -254,8 +254,8 @@ func (k *killing) run(ctx context.Context) {
 	}
 }
 
-func (k *killing) reconcile(ctx context.Context) {
-	reg, err := k.opts.Store.Writing(ctx)
+func (k *killRun) reconcile(ctx context.Context) {
+	reg, err := k.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return // it was said already
 	}
@@ -263,7 +263,7 @@ func (k *killing) reconcile(ctx context.Context) {
 }
 
 // batch returns first with the results that are there by now.
-func (k *killing) batch(first killed) []killed {
+func (k *killRun) batch(first killed) []killed {
 	batch := []killed{first}
 	for {
 		select {
@@ -278,34 +278,34 @@ func (k *killing) batch(first killed) []killed {
 	}
 }
 
-func (k *killing) place(id string) int {
+func (k *killRun) place(id string) int {
 	return registry.IndexOf(k.recs, id)
 }
 
 // killRunning kills the workers of recs that are recorded as running.
-func (k *killing) killRunning(ctx context.Context, recs []registry.Record, place func(id string) int) {
+func (k *killRun) killRunning(ctx context.Context, recs []registry.Record, place func(id string) int) {
 	gs := k.opts.Plugins.Groups(recs, func(r registry.Record) bool { return r.IsRunning() && place(r.ID) != k.self })
 	backend.Each(gs, func(g *backend.Group) { k.killGroup(ctx, g, place) })
 }
 
-func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id string) int) {
+func (k *killRun) killGroup(ctx context.Context, g *backend.Group, place func(id string) int) {
 	items := make([]plugin.KillItem, len(g.Recs))
 	var grace time.Duration
 	for i, r := range g.Recs {
 		items[i] = plugin.KillItem{Handle: r.Handle, Options: k.req.options(r.Kill)}
 		grace = max(grace, items[i].Options.Grace)
-		k.tell(Event{Worker: r.Name, Grace: items[i].Options.Grace, Deadline: time.Now().Add(items[i].Options.Grace)})
+		k.reportProgress(Event{Worker: r.Name, Grace: items[i].Options.Grace, Deadline: time.Now().Add(items[i].Options.Grace)})
 	}
 	limited, cancel := context.WithTimeout(ctx, grace+killMargin+requestLimit)
 	defer cancel()
 	answered := make([]bool, len(items))
 	var mute byShim
 	asked := false
-	tell := func(i int, res swarm.KillResult, err error) {
+	report := func(i int, res swarm.KillResult, err error) {
 		if err == nil {
 			err = history.Confirmed(g.Name, res)
 		}
-		k.tell(Event{Worker: g.Recs[i].Name, Done: true})
+		k.reportProgress(Event{Worker: g.Recs[i].Name, Done: true})
 		k.results <- killed{at: place(g.Recs[i].ID), rec: g.Recs[i], res: res, err: err}
 	}
 	answer := func(i int, res swarm.KillResult, err error) {
@@ -314,7 +314,7 @@ func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id
 			mute.add(i, err)
 			return
 		}
-		tell(i, res, err)
+		report(i, res, err)
 	}
 	err := g.Err
 	if err == nil {
@@ -339,7 +339,7 @@ func (k *killing) killGroup(ctx context.Context, g *backend.Group, place func(id
 	}
 	if len(mute.at) > 0 {
 		<-k.requested
-		mute.run(limited, k, g, tell)
+		mute.run(limited, k, g, report)
 	}
 }
 
@@ -369,7 +369,7 @@ func killBatch(ctx context.Context, p *backend.Peer, items []plugin.KillItem, an
 
 // killStarting waits until the spawn of a worker ends, or settles it, and
 // then kills what came of it.
-func (k *killing) killStarting(ctx context.Context, at int) {
+func (k *killRun) killStarting(ctx context.Context, at int) {
 	rec, err := k.opts.Settler.Settled(ctx, k.recs[at])
 	switch {
 	case err != nil:
@@ -382,7 +382,7 @@ func (k *killing) killStarting(ctx context.Context, at int) {
 	}
 }
 
-func (k *killing) tell(e Event) {
+func (k *killRun) reportProgress(e Event) {
 	if k.req.Progress == nil {
 		return
 	}
@@ -391,7 +391,7 @@ func (k *killing) tell(e Event) {
 	k.req.Progress(e)
 }
 
-func (k *killing) warn(w worker.Warning) {
+func (k *killRun) warn(w worker.Warning) {
 	if k.req.Warn != nil {
 		k.req.Warn(w)
 	}

@@ -324,7 +324,7 @@ func TestKillSelf(t *testing.T) {
 		Done:            func(o kill.Outcome) { order = append(order, "done "+o.Worker.Name) },
 		Answer: func(out []kill.Outcome) {
 			order = append(order, "answer")
-			reg, err := r.Store().Reading(t.Context())
+			reg, err := r.Store().ToRead(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ import (
 
 // record writes down what came of a batch of workers, in one transaction, takes
 // care of their workspaces, and reports them.
-func (k *killing) record(ctx context.Context, batch []killed) {
+func (k *killRun) record(ctx context.Context, batch []killed) {
 	// The workers have ended, even if the caller is gone by now.
 	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
@@ -51,16 +51,16 @@ func (k *killing) record(ctx context.Context, batch []killed) {
 	k.report()
 }
 
-func (k *killing) report() {
-	for k.told < len(k.known) && k.known[k.told] {
+func (k *killRun) report() {
+	for k.reported < len(k.known) && k.known[k.reported] {
 		if k.req.Done != nil {
-			k.req.Done(k.outcomes[k.told])
+			k.req.Done(k.outcomes[k.reported])
 		}
-		k.told++
+		k.reported++
 	}
 }
 
-func (k *killing) commit(ctx context.Context, batch []killed) error {
+func (k *killRun) commit(ctx context.Context, batch []killed) error {
 	var ended []history.Report
 	for _, b := range batch {
 		switch {
@@ -77,7 +77,7 @@ func (k *killing) commit(ctx context.Context, batch []killed) error {
 	if len(ended) == 0 {
 		return nil
 	}
-	reg, err := k.opts.Store.Writing(ctx)
+	reg, err := k.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,11 +118,11 @@ func killError(b killed) error {
 	return worker.Named(b.err, "cannot kill", b.rec.Name)
 }
 
-func (k *killing) drop(ctx context.Context) {
+func (k *killRun) drop(ctx context.Context) {
 	if !slices.ContainsFunc(k.recs, func(r registry.Record) bool { return r.IsEphemeral() }) {
 		return
 	}
-	reg, err := k.opts.Store.Writing(ctx)
+	reg, err := k.opts.Store.ToWrite(ctx)
 	if err == nil {
 		_, err = k.opts.History.DropRunDirs(ctx, reg)
 	}
@@ -130,18 +130,18 @@ func (k *killing) drop(ctx context.Context) {
 }
 
 // liveness is what the run directory of a worker that is recorded as running says.
-type sight int
+type liveness int
 
 const (
 	// unseen: it does not say. Only the worker's backend can.
-	unseen sight = iota
+	unseen liveness = iota
 	// seenRunning: its shim is there, and has not recorded an end.
 	seenRunning
 	// seenEnded: its shim has recorded its end, which is not in the history yet.
 	seenEnded
 )
 
-func (k *Killer) see(id string) sight {
+func (k *Killer) see(id string) liveness {
 	s, err := statedir.ReadStatus(k.opts.Dir.RunDir(id))
 	switch {
 	case err != nil:
@@ -159,7 +159,7 @@ func (k *Killer) see(id string) sight {
 // has ended gets no request: its own end is the next thing that the history has. Those that
 // are starting have their turn when the history reports that they did, those whose run
 // directory does not say in requestUnseen.
-func (k *killing) request(ctx context.Context, recs []registry.Record) {
+func (k *killRun) request(ctx context.Context, recs []registry.Record) {
 	var running []registry.Record
 	for _, r := range recs {
 		// The caller's own worker runs, and is not asked for.
@@ -168,12 +168,12 @@ func (k *killing) request(ctx context.Context, recs []registry.Record) {
 			running = append(running, r)
 		}
 	}
-	k.tellRequests(ctx, running)
+	k.recordRequests(ctx, running)
 }
 
 // requestUnseen is request for those of a backend's workers that request left out,
 // and that have not ended, as the backend says. The gate of request is behind them.
-func (k *killing) requestUnseen(ctx context.Context, p *backend.Peer, recs []registry.Record) {
+func (k *killRun) requestUnseen(ctx context.Context, p *backend.Peer, recs []registry.Record) {
 	var open []registry.Record
 	var handles []swarm.Handle
 	for _, r := range recs {
@@ -195,13 +195,13 @@ func (k *killing) requestUnseen(ctx context.Context, p *backend.Peer, recs []reg
 		}
 	}
 	// A wait for a locked database can't be broken off.
-	told := make(chan struct{})
-	k.telling.Go(func() {
-		defer close(told)
-		k.tellRequests(ctx, running)
+	recorded := make(chan struct{})
+	k.requesting.Go(func() {
+		defer close(recorded)
+		k.recordRequests(ctx, running)
 	})
 	select {
-	case <-told:
+	case <-recorded:
 	case <-limited.Done():
 	}
 }
@@ -209,13 +209,13 @@ func (k *killing) requestUnseen(ctx context.Context, p *backend.Peer, recs []reg
 // unasked reports whether the history does not say yet that the kill of a worker was
 // asked for, and from now on takes it for told. A plugin may end in a kill, which is
 // then repeated.
-func (k *killing) unasked(id string) bool {
+func (k *killRun) unasked(id string) bool {
 	_, asked := k.asked.LoadOrStore(id, true)
 	return !asked
 }
 
-// tellRequests writes that the kills of workers were asked for.
-func (k *killing) tellRequests(ctx context.Context, recs []registry.Record) {
+// recordRequests writes that the kills of workers were asked for.
+func (k *killRun) recordRequests(ctx context.Context, recs []registry.Record) {
 	if len(recs) == 0 {
 		return
 	}

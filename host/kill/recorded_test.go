@@ -35,7 +35,7 @@ func TestKillRecorded(t *testing.T) {
 		if rec.Agent == "" {
 			return nil
 		}
-		_, err := team.Release(ctx, tx, rec.Agent, team.Leaving{Phase: team.Confirmed}, time.Now())
+		_, err := team.Release(ctx, tx, rec.Agent, team.Departure{Phase: team.Confirmed}, time.Now())
 		return err
 	}})
 	slices.Sort(names)

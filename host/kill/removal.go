@@ -33,7 +33,7 @@ func (k *Killer) RemoveWorkspace(ctx context.Context, rec *registry.Record, forc
 func (k *Killer) markRemoval(ctx context.Context, id string, begun bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
-	reg, err := k.opts.Store.Writing(ctx)
+	reg, err := k.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (k *Killer) markRemoval(ctx context.Context, id string, begun bool) error {
 // the directory was already gone, and returns the workers. A directory that is still there
 // stays, and so does its record: a worktree is only removed on request.
 func (k *Killer) FinishRemovals(ctx context.Context) (finished []registry.Record, err error) {
-	reg, err := k.opts.Store.Writing(ctx)
+	reg, err := k.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 const hintForce = "use --force-dirty to remove anyway"
 
-func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *Outcome) {
+func (k *killRun) removeAll(ctx context.Context, rec registry.Record, out *Outcome) {
 	if rec.Workspace != nil {
 		k.removeWorkspace(ctx, rec, out)
 	}
@@ -25,7 +25,7 @@ func (k *killing) removeAll(ctx context.Context, rec registry.Record, out *Outco
 
 // removeLoop removes the state of a ralph worker's loop, so that a worker of this
 // name begins anew. An error becomes a warning.
-func (k *killing) removeLoop(ctx context.Context, rec registry.Record, out *Outcome) {
+func (k *killRun) removeLoop(ctx context.Context, rec registry.Record, out *Outcome) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
 	if _, err := ralph.NewStore(string(k.opts.Dir)).Remove(ctx, rec.Name); err != nil {
@@ -35,7 +35,7 @@ func (k *killing) removeLoop(ctx context.Context, rec registry.Record, out *Outc
 
 // removeWorkspace removes the workspace of a worker that was killed. Whatever
 // goes wrong is a warning.
-func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out *Outcome) {
+func (k *killRun) removeWorkspace(ctx context.Context, rec registry.Record, out *Outcome) {
 	unlock, err := k.opts.Dir.Lock(ctx, rec.ID)
 	if err != nil {
 		out.Warnings = append(out.Warnings, cannotRemove(rec.Name, err.Error()))
@@ -52,14 +52,14 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 			w.Hint = "the worktree stays: " + rec.Workspace.Location()
 		}
 		out.Warnings = append(out.Warnings, w)
-		k.tellKept(ctx, &rec, err.Error())
+		k.recordKept(ctx, &rec, err.Error())
 	case res.Kept != nil:
 		w := cannotRemove(rec.Name, res.Kept.Reason)
 		if res.Kept.Forceable {
 			w.Hint = hintForce
 		}
 		out.Warnings = append(out.Warnings, w)
-		k.tellKept(ctx, &rec, res.Kept.Reason)
+		k.recordKept(ctx, &rec, res.Kept.Reason)
 	default:
 		out.WorkspaceRemoved = true
 		out.Worker.Workspace = nil
@@ -69,8 +69,8 @@ func (k *killing) removeWorkspace(ctx context.Context, rec registry.Record, out 
 	}
 }
 
-// tellKept records the place of a workspace whose worker's record is gone.
-func (k *killing) tellKept(ctx context.Context, rec *registry.Record, reason string) {
+// recordKept records the place of a workspace whose worker's record is gone.
+func (k *killRun) recordKept(ctx context.Context, rec *registry.Record, reason string) {
 	if !rec.IsEphemeral() {
 		return
 	}
@@ -90,7 +90,7 @@ func (k *Killer) forgetWorkspace(ctx context.Context, id string) error {
 }
 
 func (k *Killer) edit(ctx context.Context, id string, change func(*registry.Record)) error {
-	reg, err := k.opts.Store.Writing(ctx)
+	reg, err := k.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // finish answers, and then ends the worker that the caller itself runs in.
-func (k *killing) finish(ctx context.Context) ([]Outcome, error) {
+func (k *killRun) finish(ctx context.Context) ([]Outcome, error) {
 	if k.self < 0 {
 		k.answer()
 		return k.outcomes, nil
@@ -38,7 +38,7 @@ func (k *killing) finish(ctx context.Context) ([]Outcome, error) {
 }
 
 // removeOwn removes what can go while the caller's own worker still runs.
-func (k *killing) removeOwn(ctx context.Context, rec registry.Record, out *Outcome) {
+func (k *killRun) removeOwn(ctx context.Context, rec registry.Record, out *Outcome) {
 	if rec.Workspace != nil {
 		out.Warnings = append(out.Warnings, worker.Warning{
 			Text: fmt.Sprintf("cannot remove worktree for '%s': this command runs in it", rec.Name),
@@ -52,7 +52,7 @@ func (k *killing) removeOwn(ctx context.Context, rec registry.Record, out *Outco
 
 // prepareSelf finds out all that could keep the caller's own worker from being
 // ended: no one can be notified of it after the answer.
-func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catalog.Entry, err error) {
+func (k *killRun) prepareSelf(ctx context.Context) (rec registry.Record, e catalog.Entry, err error) {
 	rec = k.recs[k.self]
 	if rec.State == registry.Starting {
 		if rec, err = k.opts.Settler.Settled(ctx, rec); err != nil {
@@ -76,7 +76,7 @@ func (k *killing) prepareSelf(ctx context.Context) (rec registry.Record, e catal
 
 // killSelf has the backend end the worker that the caller runs in, and may not
 // return.
-func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.Entry, out *Outcome) error {
+func (k *killRun) killSelf(ctx context.Context, rec registry.Record, e catalog.Entry, out *Outcome) error {
 	opts := k.req.options(rec.Kill)
 	opts.Detach = true
 	item := plugin.KillItem{Handle: rec.Handle, Options: opts}
@@ -104,7 +104,7 @@ func (k *killing) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 	return nil
 }
 
-func (k *killing) answer() {
+func (k *killRun) answer() {
 	if k.req.Answer != nil {
 		k.req.Answer(k.outcomes)
 	}

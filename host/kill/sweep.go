@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func (k *killing) sweep(ctx context.Context) {
+func (k *killRun) sweep(ctx context.Context) {
 	ended := k.opts.Plugins.Groups(k.recs, func(r registry.Record) bool {
 		at := k.place(r.ID)
 		if _, mute := k.byShim.Load(r.ID); mute {
@@ -25,10 +25,10 @@ func (k *killing) sweep(ctx context.Context) {
 	var mu sync.Mutex
 	var warnings []worker.Warning
 	backend.Each(ended, func(g *backend.Group) {
-		told := k.sweepGroup(ctx, g, "the workers of")
+		swept := k.sweepGroup(ctx, g, "the workers of")
 		mu.Lock()
 		defer mu.Unlock()
-		warnings = append(warnings, told...)
+		warnings = append(warnings, swept...)
 	})
 	for _, w := range warnings {
 		k.warn(w)
@@ -37,7 +37,7 @@ func (k *killing) sweep(ctx context.Context) {
 
 // sweepCleaned lets backends without shims remove what cleaned workers have left in their
 // engines, such as containers. The others are not started for it.
-func (k *Killer) sweepCleaned(ctx context.Context, recs []registry.Record, all []cleaning) {
+func (k *Killer) sweepCleaned(ctx context.Context, recs []registry.Record, all []cleanRun) {
 	cleaned := k.opts.Plugins.Groups(recs, func(r registry.Record) bool {
 		c := &all[registry.IndexOf(recs, r.ID)]
 		return c.elsewhere && c.Err == nil
@@ -61,7 +61,7 @@ func (k *Killer) sweepGroup(ctx context.Context, ended *backend.Group, what stri
 		if !p.Has(swarm.CapSweep) {
 			return nil
 		}
-		reg, err := k.opts.Store.Reading(ctx)
+		reg, err := k.opts.Store.ToRead(ctx)
 		if err != nil || reg == nil {
 			return err
 		}

@@ -17,9 +17,9 @@ const endTime = time.Second
 
 // close ends the plugin and releases its resources in this process. It can be called more
 // than once; every call returns when all is done.
-func (p *running) close() { p.closing.Do(p.end) }
+func (p *child) close() { p.closing.Do(p.end) }
 
-func (p *running) end() {
+func (p *child) end() {
 	p.left.Store(true)
 	if p.proc.running() && p.givenUp.Load() {
 		p.ask()
@@ -36,7 +36,7 @@ func (p *running) end() {
 }
 
 // removeSocket removes the directory of the plugin's socket, with the socket.
-func (p *running) removeSocket() {
+func (p *child) removeSocket() {
 	if p.dir == "" {
 		return
 	}
@@ -50,7 +50,7 @@ func (p *running) removeSocket() {
 
 // socketGone is the short way for a plugin that has nothing but its socket
 // there.
-func (p *running) socketGone() error {
+func (p *child) socketGone() error {
 	if reattach := p.client.ReattachConfig(); reattach != nil {
 		// The plugin chose the address: files elsewhere are not removed.
 		socket := reattach.Addr.String()
@@ -67,7 +67,7 @@ func (p *running) socketGone() error {
 // ask gives the plugin a moment to finish what it is doing and to leave by
 // itself. It is asked through the death pipe, which no call can block. A plugin
 // that is stopped or hangs does not answer.
-func (p *running) ask() {
+func (p *child) ask() {
 	p.proc.leave()
 	select {
 	case <-p.proc.exited:

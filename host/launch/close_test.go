@@ -178,6 +178,6 @@ func TestCloseReaps(t *testing.T) {
 // A plugin that the system can't end does not keep a command from ending.
 func TestCloseIsBounded(t *testing.T) {
 	t.Parallel()
-	p := &running{proc: newProcess([]string{"none"}, nil)}
+	p := &child{proc: newProcess([]string{"none"}, nil)}
 	within(t, "close", p.close)
 }

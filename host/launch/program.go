@@ -37,11 +37,11 @@ func (p *program) copied(cmd *exec.Cmd, dir string) error {
 	if err := p.copy(to); err != nil {
 		return err
 	}
-	beside, err := os.ReadDir(filepath.Dir(p.path))
+	siblings, err := os.ReadDir(filepath.Dir(p.path))
 	if err != nil {
 		return err
 	}
-	for _, e := range beside {
+	for _, e := range siblings {
 		err := os.Symlink(filepath.Join(filepath.Dir(p.path), e.Name()), filepath.Join(dir, e.Name()))
 		if err != nil && !os.IsExist(err) { // the copy has its name already
 			return err

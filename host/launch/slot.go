@@ -32,7 +32,7 @@ type slot struct {
 	// done is closed when the fields below are set.
 	done   chan struct{}
 	client *plugin.Client
-	proc   *running
+	proc   *child
 	err    error
 	// failed is when the start failed.
 	failed time.Time

@@ -27,7 +27,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-type running struct {
+type child struct {
 	name   string
 	client *goplugin.Client
 	proc   *process
@@ -58,7 +58,7 @@ func identity(e catalog.Entry, settings []byte) string {
 }
 
 // start starts a plugin and makes it ready. Without a process there is an error.
-func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *running, _ *plugin.Client, err error) {
+func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *child, _ *plugin.Client, err error) {
 	if err := e.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +75,7 @@ func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *running,
 	}
 	ctx, cancel := context.WithTimeoutCause(s.ctx, s.opts.StartTimeout, errStartTimeout)
 	defer cancel()
-	p := &running{name: e.Name}
+	p := &child{name: e.Name}
 	defer func() {
 		if err != nil {
 			p.givenUp.Store(false) // it got no call yet that it could undo
@@ -110,7 +110,7 @@ func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *running,
 
 var errStartTimeout = errors.New("start timeout")
 
-func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
+func (p *child) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 	// A server that the plugin starts is not part of the worker that the caller may be.
 	env := environ.Unset(o.Env, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvEngine)
 	p.proc = newProcess(e.Command, env)
@@ -150,7 +150,7 @@ func (p *running) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 }
 
 // finished is called at the end of every call.
-func (p *running) finished(err error) {
+func (p *child) finished(err error) {
 	switch status.Code(err) {
 	case codes.Canceled, codes.DeadlineExceeded:
 		p.givenUp.Store(true)
@@ -158,7 +158,7 @@ func (p *running) finished(err error) {
 	}
 }
 
-func (p *running) dispense() (any, error) {
+func (p *child) dispense() (any, error) {
 	protocol, err := p.client.Client()
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (p *running) dispense() (any, error) {
 
 // connected reports whether the connection is there: not after the plugin closed
 // it.
-func (p *running) connected() bool {
+func (p *child) connected() bool {
 	protocol, err := p.client.Client()
 	c, ok := protocol.(*goplugin.GRPCClient)
 	return err == nil && ok && c.Conn.GetState() == connectivity.Ready
@@ -187,7 +187,7 @@ func connect(ctx context.Context, dispensed any, runDirs string, settings []byte
 
 // explainStart makes the error of a start one of this package's, from what was
 // seen of the process and not from the text of go-plugin's error.
-func (p *running) explainStart(ctx context.Context, limit time.Duration, err error) error {
+func (p *child) explainStart(ctx context.Context, limit time.Duration, err error) error {
 	if p.proc.err != nil {
 		return execError(p.name, p.proc.path, p.proc.err)
 	}
@@ -205,7 +205,7 @@ func (p *running) explainStart(ctx context.Context, limit time.Duration, err err
 	return fmt.Errorf("plugin '%s': cannot connect: %s", p.name, text)
 }
 
-func (p *running) explainCall(ctx context.Context, limit time.Duration, err error) error {
+func (p *child) explainCall(ctx context.Context, limit time.Duration, err error) error {
 	if contract, ok := errors.AsType[*plugin.ContractError](err); ok {
 		contract.Plugin = p.name
 		return contract
@@ -223,7 +223,7 @@ func (p *running) explainCall(ctx context.Context, limit time.Duration, err erro
 }
 
 // explainEnd returns the reason why ctx has ended; nil if it has not.
-func (p *running) explainEnd(ctx context.Context, limit time.Duration) error {
+func (p *child) explainEnd(ctx context.Context, limit time.Duration) error {
 	switch {
 	case ctx.Err() == nil:
 		return nil
@@ -235,7 +235,7 @@ func (p *running) explainEnd(ctx context.Context, limit time.Duration) error {
 }
 
 // crashed ends a process that never served, and returns how it ended.
-func (p *running) crashed(ctx context.Context) error {
+func (p *child) crashed(ctx context.Context) error {
 	_ = p.proc.Kill(ctx)
 	<-p.proc.exited
 	return p.crash(false)
@@ -245,7 +245,7 @@ func (p *running) crashed(ctx context.Context) error {
 const exitTime = 500 * time.Millisecond
 
 // explainGone returns the reason why a call has lost its plugin.
-func (p *running) explainGone() error {
+func (p *child) explainGone() error {
 	if p.left.Load() {
 		return plugin.ErrPluginGone // this host has ended it
 	}
@@ -263,7 +263,7 @@ func (p *running) explainGone() error {
 }
 
 // crash is called after the end of the process.
-func (p *running) crash(serving bool) error {
+func (p *child) crash(serving bool) error {
 	<-p.proc.stderr.ended
 	state := "unknown exit"
 	if st := p.proc.cmd.ProcessState; st != nil {
@@ -272,7 +272,7 @@ func (p *running) crash(serving bool) error {
 	return &CrashError{p.name, state, p.proc.words.Cause(!serving), serving}
 }
 
-func (p *running) died(ctx context.Context) error {
+func (p *child) died(ctx context.Context) error {
 	select {
 	case <-p.proc.exited:
 		return p.crash(true)

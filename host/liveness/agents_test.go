@@ -151,7 +151,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 		kill := func(h *hosttest.Rig) {
 			_, err := h.Kill().Kill(t.Context(), worker.Selection{Names: []string{name}}, kill.Request{
 				Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
-					_, err := team.Release(ctx, tx, rec.Agent, team.Leaving{Phase: team.ForceKilled}, time.Now())
+					_, err := team.Release(ctx, tx, rec.Agent, team.Departure{Phase: team.ForceKilled}, time.Now())
 					if _, over := errors.AsType[*team.TerminatedError](err); over {
 						return nil
 					}

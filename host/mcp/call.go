@@ -33,11 +33,11 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 		ended()
 		return nil, errLeaving
 	}
-	tell, hush := progress(ctx, r)
+	report, hush := progress(ctx, r)
 	defer hush()
-	env.Session, env.Progress, env.Patience = s.Session, tell, cmp.Or(s.CallLimit, DefaultCallLimit)
+	env.Session, env.Progress, env.Patience = s.Session, report, cmp.Or(s.CallLimit, DefaultCallLimit)
 	env.Gone = ctx.Done()
-	as, _ := ctx.Value(becomingKey{}).(*becoming)
+	as, _ := ctx.Value(taskRefKey{}).(*taskRef)
 	if as != nil {
 		env.TaskAfter = taskAfter
 	}
@@ -116,14 +116,14 @@ func answer(r tool.Result) (*sdk.CallToolResult, error) {
 
 // progress returns a function that reports the progress of a call to the client, if it
 // asked for that, and one that ends the reports: none may follow the answer.
-func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(text string, done, total float64), hush func()) {
+func progress(ctx context.Context, r *sdk.CallToolRequest) (report func(text string, done, total float64), hush func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {
 		return nil, func() {}
 	}
 	var mu sync.Mutex
 	last, over := -1.0, false
-	tell = func(text string, done, total float64) {
+	report = func(text string, done, total float64) {
 		mu.Lock()
 		defer mu.Unlock()
 		if total > 0 {
@@ -139,7 +139,7 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(text strin
 			ProgressToken: token, Message: text, Progress: done, Total: total,
 		})
 	}
-	return tell, func() {
+	return report, func() {
 		mu.Lock()
 		defer mu.Unlock()
 		over = true

@@ -27,11 +27,11 @@ const (
 // follow notifies the client of each change of a worker or an inbox until ctx ends.
 func (s *server) follow(ctx context.Context, uri string) {
 	stirred := make(chan struct{}, 1)
-	var telling sync.WaitGroup
-	defer telling.Wait()
-	telling.Go(func() {
+	var updates sync.WaitGroup
+	defer updates.Wait()
+	updates.Go(func() {
 		defer s.caught("notices about "+uri, nil)
-		s.tellUpdates(ctx, uri, stirred)
+		s.sendUpdates(ctx, uri, stirred)
 	})
 	f := follower{server: s, uri: uri, stir: func() {
 		select {
@@ -51,8 +51,8 @@ func (s *server) follow(ctx context.Context, uri string) {
 	}
 }
 
-// tellUpdates sends a notice for a change, at most one every updateEvery.
-func (s *server) tellUpdates(ctx context.Context, uri string, stirred <-chan struct{}) {
+// sendUpdates sends a notice for a change, at most one every updateEvery.
+func (s *server) sendUpdates(ctx context.Context, uri string, stirred <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -70,12 +70,12 @@ type follower struct {
 	uri  string
 	stir func()
 	// seen is the last known state of the worker, nil before the first.
-	seen *sight
+	seen *snapshot
 	// read is the id of the incarnation whose output was followed to its end.
 	read string
 }
 
-type sight struct {
+type snapshot struct {
 	id     string
 	status worker.Status
 }
@@ -116,12 +116,12 @@ func (f *follower) run(ctx context.Context) error {
 }
 
 // look reads the state of the worker, and sends a notice if it has changed.
-func (f *follower) look(ctx context.Context, h *host.Host) (sight, error) {
+func (f *follower) look(ctx context.Context, h *host.Host) (snapshot, error) {
 	w, err := f.worker(ctx, h, f.uri)
 	if err != nil && !errors.Is(err, errNoWorker) {
-		return sight{}, err
+		return snapshot{}, err
 	}
-	now := sight{w.ID, w.Status}
+	now := snapshot{w.ID, w.Status}
 	if f.seen != nil && *f.seen != now {
 		f.stir()
 	}
@@ -147,11 +147,11 @@ func (f *follower) readOn(ctx context.Context, h *host.Host, id string) error {
 }
 
 // recorded is the worker's record in the registry.
-func (f *follower) recorded(ctx context.Context, h *host.Host) (at sight, err error) {
+func (f *follower) recorded(ctx context.Context, h *host.Host) (at snapshot, err error) {
 	err = h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		recs, _, err := tx.Read(ctx, registry.Query{Names: []string{f.name()}})
 		if len(recs) > 0 {
-			at = sight{recs[0].ID, worker.Status(recs[0].State)}
+			at = snapshot{recs[0].ID, worker.Status(recs[0].State)}
 		}
 		return err
 	})

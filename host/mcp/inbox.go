@@ -33,7 +33,7 @@ var (
 // is offered the tools of teams. The caller holds s.tools.mu.
 func (s *server) offerInbox() {
 	all := slices.Contains(s.sets(), tool.Teams)
-	own := all && s.standing().Team() != ""
+	own := all && s.membership().Team() != ""
 	switch {
 	case all && !s.tools.inboxes:
 		s.sdk.AddResourceTemplate(inboxTemplate, s.readInbox)
@@ -95,16 +95,16 @@ func inboxText(box team.Inbox, name string) string {
 	return b.String()
 }
 
-// inboxSight holds the facts about an inbox whose changes clients learn of.
-type inboxSight struct {
+// inboxState holds the facts about an inbox whose changes clients learn of.
+type inboxState struct {
 	unread int
 	// oldest and newest are the ids of messages.
 	oldest, newest int64
 }
 
-func (s *server) sightOf(ctx context.Context, h *host.Host, uri string) (inboxSight, error) {
+func (s *server) inboxStateOf(ctx context.Context, h *host.Host, uri string) (inboxState, error) {
 	box, _, err := s.inbox(ctx, h, uri)
-	at := inboxSight{unread: len(box.Messages) + box.Remaining}
+	at := inboxState{unread: len(box.Messages) + box.Remaining}
 	if n := len(box.Messages); n > 0 {
 		at.oldest, at.newest = box.Messages[0].ID, box.Messages[n-1].ID
 	}
@@ -114,7 +114,7 @@ func (s *server) sightOf(ctx context.Context, h *host.Host, uri string) (inboxSi
 // subscribeInbox reads the inbox before it answers, so that the client is notified of each
 // later message.
 func (s *server) subscribeInbox(ctx context.Context, h *host.Host, uri string) error {
-	at, err := s.sightOf(ctx, h, uri)
+	at, err := s.inboxStateOf(ctx, h, uri)
 	if err == nil {
 		s.inboxes.Store(uri, at)
 	}
@@ -130,7 +130,7 @@ func (s *server) followInbox(ctx context.Context, uri string, stir func()) error
 	}
 	defer func() { _ = h.Close() }()
 	return h.Store().AwaitChange(ctx, func(ctx context.Context) (bool, error) {
-		now, err := s.sightOf(ctx, h, uri)
+		now, err := s.inboxStateOf(ctx, h, uri)
 		if err != nil {
 			return false, err
 		}

@@ -22,7 +22,7 @@ func (s *server) identify(ctx context.Context) {
 		s.callerUnknown = err
 		return
 	}
-	s.caller, err = agent.WhoCalls(ctx, h)
+	s.caller, err = agent.Identify(ctx, h)
 	s.callerUnknown = errors.Join(err, h.Close())
 	if s.callerUnknown != nil {
 		s.Logger.Warn("the caller is not known", "error", s.callerUnknown)
@@ -82,7 +82,7 @@ it says so.
 }
 
 func (s *server) whoText() string {
-	c := s.standing()
+	c := s.membership()
 	unproven, isUnproven := errors.AsType[*team.UnprovenError](s.callerUnknown)
 	switch {
 	case isUnproven:

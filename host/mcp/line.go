@@ -20,10 +20,10 @@ const maxLine = 16 << 20
 func readLine(r *bufio.Reader, most int) (line []byte, long bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		if room := most - len(line); len(part) > room {
+		if space := most - len(line); len(part) > space {
 			// A line ending that exceeds the limit does not count.
-			long = long || len(bytes.TrimRight(part, "\r\n")) > room
-			part = part[:room]
+			long = long || len(bytes.TrimRight(part, "\r\n")) > space
+			part = part[:space]
 		}
 		line = append(line, part...)
 		if errors.Is(err, bufio.ErrBufferFull) {

@@ -24,7 +24,7 @@ const (
 	listenKey    = "swarm/listen"
 )
 
-type listening struct {
+type taskSubscription struct {
 	ID      json.RawMessage `json:"id"`
 	TaskIDs []string        `json:"taskIds"`
 }
@@ -33,7 +33,7 @@ type listening struct {
 // malformed request.
 func keepTasks(r *jsonrpc.Request) {
 	var params, wanted, meta map[string]json.RawMessage
-	var l listening
+	var l taskSubscription
 	if json.Unmarshal(r.Params, &params) != nil || json.Unmarshal(params["notifications"], &wanted) != nil ||
 		json.Unmarshal(wanted["taskIds"], &l.TaskIDs) != nil || l.TaskIDs == nil ||
 		json.Unmarshal(params["_meta"], &meta) != nil || meta == nil {
@@ -129,15 +129,15 @@ func (s *server) listen(next sdk.MethodHandler) sdk.MethodHandler {
 		acknowledged := make(chan struct{})
 		var following sync.WaitGroup
 		defer following.Wait()
-		telling, stop := context.WithCancel(ctx)
+		subscribed, stop := context.WithCancel(ctx)
 		defer stop()
 		for _, id := range agreed {
 			following.Go(func() {
 				defer s.caught("the notice about task "+id, nil)
 				select {
 				case <-acknowledged:
-					s.followTask(telling, id, l.ID)
-				case <-telling.Done():
+					s.followTask(subscribed, id, l.ID)
+				case <-subscribed.Done():
 				}
 			})
 		}
@@ -152,7 +152,7 @@ func (s *server) listen(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-func listeningOf(params *sdk.SubscriptionsListenParams) (l listening, err error) {
+func listeningOf(params *sdk.SubscriptionsListenParams) (l taskSubscription, err error) {
 	raw, err := json.Marshal(params.Meta[listenKey])
 	if err == nil {
 		err = json.Unmarshal(raw, &l)

@@ -34,7 +34,7 @@ func (s *server) sets() []tool.Set {
 
 // inTeam reports whether the caller is a member of a team, or leads one.
 func (s *server) inTeam() bool {
-	c := s.standing()
+	c := s.membership()
 	return c.Caller.Team != "" || len(c.Leads) > 0
 }
 
@@ -52,7 +52,7 @@ func (s *server) offers(t tool.Tool) bool {
 	case s.followsOnly():
 		return !t.Leader
 	case s.leads():
-		return !slices.Contains(sparedLeaders, t.Name) && (s.standing().Agent != "" || !slices.Contains(forAgents, t.Name))
+		return !slices.Contains(sparedLeaders, t.Name) && (s.membership().Agent != "" || !slices.Contains(forAgents, t.Name))
 	default:
 		return true
 	}
@@ -87,20 +87,20 @@ var (
 
 // answers reports whether the caller may answer what agents ask.
 func (s *server) answers() bool {
-	c := s.standing()
+	c := s.membership()
 	return c.Person || s.LeaderAnswers && (c.Role == team.RoleLeader || len(c.Leads) > 0)
 }
 
 // leads reports whether the tools are those that fit the leader of a team.
 func (s *server) leads() bool {
-	c := s.standing()
+	c := s.membership()
 	leader := c.Agent != "" && c.Role == team.RoleLeader
 	return s.Tools == nil && (leader || len(c.Leads) > 0)
 }
 
 // followsOnly reports whether the tools are chosen for an agent that leads no team.
 func (s *server) followsOnly() bool {
-	c := s.standing()
+	c := s.membership()
 	return s.Tools == nil && c.Agent != "" && c.Role != team.RoleLeader && len(c.Leads) == 0
 }
 
@@ -151,7 +151,7 @@ func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {
 			in.Properties[name].Description = ""
 		}
 	}
-	if team := s.standing().Team(); team != "" && t.Member {
+	if team := s.membership().Team(); team != "" && t.Member {
 		// A caller that may get a second team has to be able to name it.
 		if s.followsOnly() {
 			delete(in.Properties, teamField)

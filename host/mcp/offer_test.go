@@ -71,7 +71,7 @@ func TestDefaultTools(t *testing.T) {
 // field, is there if someone asks for the set.
 func TestDefaultToolsOfLeaders(t *testing.T) {
 	t.Parallel()
-	for name, caller := range map[string]agent.Standing{
+	for name, caller := range map[string]agent.Membership{
 		"an agent":               {Caller: team.Caller{Team: "web", Agent: "agent-aaaaaa", Role: team.RoleLeader}},
 		"an agent that made one": {Caller: team.Caller{Team: "web", Agent: "agent-aaaaaa", Role: team.RoleWorker}, Leads: []string{"more"}},
 		"a worker":               {Worker: "w", Leads: []string{"web"}},

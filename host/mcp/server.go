@@ -70,7 +70,7 @@ type server struct {
 	// could not be identified at the start. Each call identifies it again. callerMu is for
 	// caller, which changes with the teams.
 	callerMu      sync.RWMutex
-	caller        agent.Standing
+	caller        agent.Membership
 	callerUnknown error
 	tools         tools
 	// behind holds the work besides the connection: calls, also after they were cancelled,

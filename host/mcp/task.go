@@ -130,9 +130,9 @@ func discoverable(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-type becoming struct{ id string }
+type taskRef struct{ id string }
 
-type becomingKey struct{}
+type taskRefKey struct{}
 
 // asTask answers a call with a task if the command takes longer than a moment.
 func (s *server) asTask(next sdk.MethodHandler) sdk.MethodHandler {
@@ -141,8 +141,8 @@ func (s *server) asTask(next sdk.MethodHandler) sdk.MethodHandler {
 		if !ok || params == nil || params.Name != foreground || !declaresTasks(params.Meta) {
 			return next(ctx, method, r)
 		}
-		var as becoming
-		result, err := next(context.WithValue(ctx, becomingKey{}, &as), method, r)
+		var as taskRef
+		result, err := next(context.WithValue(ctx, taskRefKey{}, &as), method, r)
 		if err != nil || as.id == "" {
 			return result, err
 		}

@@ -30,7 +30,7 @@ type tools struct {
 }
 
 // membership returns the caller for whom the tools are offered.
-func (s *server) standing() agent.Standing {
+func (s *server) membership() agent.Membership {
 	s.callerMu.RLock()
 	defer s.callerMu.RUnlock()
 	return s.caller
@@ -103,7 +103,7 @@ func (s *server) offerTo(ctx context.Context, h *host.Host) {
 	if s.Outside {
 		return // its tools are always the same
 	}
-	caller, err := agent.WhoCalls(ctx, h)
+	caller, err := agent.Identify(ctx, h)
 	if err != nil {
 		s.Logger.Debug("the tools are offered as before", "error", err)
 		return

@@ -43,7 +43,7 @@ func newWorld(t *testing.T) *world {
 		now := time.Now()
 		_, err := team.Create(ctx, tx, team.Caller{Person: true}, team.New{Name: "web"}, now)
 		if err == nil {
-			_, _, err = team.Join(ctx, tx, team.Joining{Team: "web", ID: "agent-aaaaaa", Name: "alice", Dir: w.dir}, "w1", "web-alice", hex.EncodeToString(sum[:]), now)
+			_, _, err = team.Join(ctx, tx, team.Entry{Team: "web", ID: "agent-aaaaaa", Name: "alice", Dir: w.dir}, "w1", "web-alice", hex.EncodeToString(sum[:]), now)
 		}
 		if err != nil {
 			return err

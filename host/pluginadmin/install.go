@@ -122,7 +122,7 @@ func (a *Admin) unused(ctx context.Context, name string) error {
 	if e, err := a.opts.Catalog.Find(name); err == nil && e.Installed == nil {
 		return nil // another plugin owns its workers
 	}
-	reg, err := a.opts.Store.Reading(ctx)
+	reg, err := a.opts.Store.ToRead(ctx)
 	if err != nil || reg == nil {
 		return err
 	}

@@ -21,11 +21,11 @@ const (
 	drain = time.Second
 )
 
-type ending int
+type cause int
 
 const (
 	// exited: the agent ended by itself.
-	exited ending = iota + 1
+	exited cause = iota + 1
 	// inactive: it wrote nothing for too long.
 	inactive
 	// done: its output matched the done pattern.
@@ -43,7 +43,7 @@ const (
 )
 
 type outcome struct {
-	ending ending
+	ending cause
 	// exit is the exit of the agent: a code, or the name of a signal.
 	exit string
 	// err is the error of the start or of the prompt; what says which.
@@ -106,7 +106,7 @@ func (it *iteration) killed(ctx context.Context, sig syscall.Signal) {
 	it.end(killed)
 }
 
-func (it *iteration) end(why ending) {
+func (it *iteration) end(why cause) {
 	if it.outcome.ending != 0 && why != killed || it.outcome.ending == killed {
 		return
 	}
@@ -145,7 +145,7 @@ func (it *iteration) question() string {
 
 func (it *iteration) terminate() {
 	ps, _ := members()
-	terminate(ps, it.told)
+	terminate(ps, it.terminated)
 }
 
 // look checks whether processes of the agent are left.
@@ -157,7 +157,7 @@ func (it *iteration) look() {
 	switch {
 	case err != nil:
 	case len(ps) > 0 && it.outcome.ending != killed:
-		terminate(ps, it.told)
+		terminate(ps, it.terminated)
 	case len(ps) == 0:
 		it.leave()
 	}

@@ -40,8 +40,8 @@ type iteration struct {
 	mainGone, gone, drained bool
 	// terminated are the processes that were asked to end, by pid and start time, and forced says
 	// that the remaining ones were killed.
-	told   map[int]uint64
-	forced bool
+	terminated map[int]uint64
+	forced     bool
 	// profile is the agent's profile; nil if it has none that can prove that the prompt was
 	// taken. looks reads the screen.
 	profile *profile.Profile
@@ -85,7 +85,7 @@ func (l *loop) iterate(ctx context.Context, st State, prompt []byte) outcome {
 	ctx, cancel := context.WithCancel(ctx)
 	it := &iteration{
 		loop: l, state: st, prompt: prompt, agent: a, argued: argued, resumed: resumed,
-		ready: readiness{pattern: l.ready, waiting: true}, told: make(map[int]uint64), turn: turn{look: stoppedTimer()},
+		ready: readiness{pattern: l.ready, waiting: true}, terminated: make(map[int]uint64), turn: turn{look: stoppedTimer()},
 		inactivity: stoppedTimer(), quiet: time.NewTimer(silent), limit: time.NewTimer(readyLimit), deadline: stoppedTimer(),
 	}
 	if l.pattern != nil {

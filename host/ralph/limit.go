@@ -155,7 +155,7 @@ func errorText(lines []string, broken string) string {
 // sleeping machine stops timers.
 const clockEvery = time.Minute
 
-func (l *loop) tellLimit(st *State) {
+func (l *loop) reportLimit(st *State) {
 	text := fmt.Sprintf("until %s: %s", st.LimitUntil.Local().Format(ClockFormat), st.Limit)
 	l.say("usage limit, waiting %s", text)
 	l.log(eventLimit, "iteration %d: usage limit, waiting %s", st.Iteration, text)

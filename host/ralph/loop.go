@@ -69,8 +69,8 @@ type loop struct {
 	self         proc.Identity
 	conversation conversation
 	// notifying waits for the calls of Notify.
-	telling  sync.WaitGroup
-	progress progress
+	notifying sync.WaitGroup
+	progress  progress
 	// types says that the agent did not take the last prompt as an argument: it is typed.
 	types bool
 	// begun says that this run of the loop has begun an iteration: otherwise an open one
@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options) error {
 		l.self = self.Identity
 	}
 	defer l.signals.stop()
-	defer l.telling.Wait()
+	defer l.notifying.Wait()
 	if err := adopt(); err != nil {
 		return err
 	}
@@ -343,7 +343,7 @@ func (l *loop) say(format string, args ...any) {
 
 func (l *loop) notify(n Note, text string) {
 	if l.Notify != nil {
-		l.telling.Go(func() { l.Notify(n, text) })
+		l.notifying.Go(func() { l.Notify(n, text) })
 	}
 }
 

@@ -36,8 +36,8 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 			// The iteration does not count: it is repeated.
 			st.LimitUntil, st.Limit, st.LimitWaited, st.LimitHourly = until, out.failure, true, false
 			st.Dialog, st.Choices, st.ExitReason = "", nil, ""
-			l.tellLeft(st, out)
-			l.tellLimit(st)
+			l.reportLeft(st, out)
+			l.reportLimit(st)
 			return nil
 		}
 		st.LimitWaited = false
@@ -82,7 +82,7 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 		}
 		// The log is written before the state: a follower reads the log until the state
 		// says that the loop has ended.
-		l.tell(st, out, wait)
+		l.report(st, out, wait)
 		return nil
 	})
 	switch {
@@ -104,8 +104,8 @@ func (o outcome) failed() bool {
 	return !o.done && (o.ending == refused || o.untaken || o.broken != "" || o.ending == exited && o.exit != "0")
 }
 
-func (l *loop) tell(st *State, out outcome, wait time.Duration) {
-	l.tellLeft(st, out)
+func (l *loop) report(st *State, out outcome, wait time.Duration) {
+	l.reportLeft(st, out)
 	i, took := st.Iteration, ""
 	if !st.Open() {
 		took = formatDuration(time.Duration(st.Durations[len(st.Durations)-1]))
@@ -183,7 +183,7 @@ func (l *loop) tell(st *State, out outcome, wait time.Duration) {
 	}
 }
 
-func (l *loop) tellLeft(st *State, out outcome) {
+func (l *loop) reportLeft(st *State, out outcome) {
 	for _, p := range out.left {
 		l.log(eventError, "iteration %d: cannot end %s (pid %d)", st.Iteration, p.Name, p.PID)
 	}

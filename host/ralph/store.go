@@ -101,9 +101,9 @@ func (s Store) read(name string) ([]byte, error) {
 	return b, err
 }
 
-// Starting gives the caller the exclusive right to start, replace or resume the loop of
+// Claim gives the caller the exclusive right to start, replace or resume the loop of
 // this name, until it releases that. The loop itself can still change its state.
-func (s Store) Starting(ctx context.Context, name string) (release func(), err error) {
+func (s Store) Claim(ctx context.Context, name string) (release func(), err error) {
 	return s.take(ctx, startLock+name, name)
 }
 

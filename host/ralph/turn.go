@@ -26,10 +26,10 @@ const (
 	// it has turnUnbegun to begin.
 	turnMissed  = 15 * time.Second
 	turnUnbegun = time.Minute
-	// turnTold is the same for one whose hooks said that its turn has ended. turnDoubted is how
+	// turnSaid is the same for one whose hooks said that its turn has ended. turnDoubted is how
 	// long it must be at its prompt until that counts against its hooks, which report that it
 	// works: no hook reports that a person interrupted it.
-	turnTold    = 500 * time.Millisecond
+	turnSaid    = 500 * time.Millisecond
 	turnDoubted = 15 * time.Second
 	// hookEvery is how often the hooks' report is read while it decides.
 	hookEvery = time.Second
@@ -94,7 +94,7 @@ func (t *turn) drew(s profile.State, now time.Time) time.Time {
 func (t *turn) over(said profile.State) time.Duration {
 	switch {
 	case ended(said):
-		return turnTold
+		return turnSaid
 	case t.begun, t.shown.State != profile.Idle:
 		return turnIdle
 	default:
@@ -116,8 +116,8 @@ func (t *turn) asksFor() time.Duration {
 	return dialogFor
 }
 
-// reading is what is known of the agent at one moment.
-type reading struct {
+// moment is what is known of the agent at one moment.
+type moment struct {
 	judgement.State
 	look profile.Look
 	// said is what its hooks have reported since it got the prompt; empty: nothing.
@@ -163,7 +163,7 @@ func (it *iteration) readTurn(ctx context.Context) {
 }
 
 // follow reads the agent, and returns for how long it has been in its state.
-func (it *iteration) follow(now time.Time) (r reading, lasts time.Duration) {
+func (it *iteration) follow(now time.Time) (r moment, lasts time.Duration) {
 	r = it.read(now)
 	lasts = it.turn.saw(r.State, now)
 	state, given := r.State.State, it.entered.Load() != 0
@@ -192,7 +192,7 @@ func (it *iteration) patience(said profile.State) time.Duration {
 }
 
 // judge sets the outcome of a turn that has ended.
-func (it *iteration) judge(r *reading) {
+func (it *iteration) judge(r *moment) {
 	begun := it.turn.begun || it.replied()
 	switch {
 	case r.State.State == profile.Limited, r.State.State == profile.Broken:
@@ -225,7 +225,7 @@ func (it *iteration) stops(trouble string) {
 
 // asksAtLimit ends the iteration if the agent asks what to do about a usage limit that is
 // waited for: the loop's answer is to wait, and the dialog ends with the agent.
-func (it *iteration) asksAtLimit(r *reading) bool {
+func (it *iteration) asksAtLimit(r *moment) bool {
 	if r.Broken == "" || it.stopped() || it.state.LimitWaited {
 		return false
 	}
@@ -244,7 +244,7 @@ func (it *iteration) shown() profile.Screen {
 
 // read joins what the agent's screen shows and what its hooks report. Before it has begun, a
 // dialog that its profile does not know counts too.
-func (it *iteration) read(now time.Time) (r reading) {
+func (it *iteration) read(now time.Time) (r moment) {
 	shown := it.shown()
 	r.look = it.profile.Look(shown)
 	e := judgement.Evidence{

@@ -158,14 +158,14 @@ func TestTurnByHooks(t *testing.T) {
 		after         time.Duration
 		want          string
 	}{
-		{hookstate.Idle, "claude/prompt-first", turnTold, ""},
-		{hookstate.Idle, "one line\nthat no rule knows", turnTold, ""},
+		{hookstate.Idle, "claude/prompt-first", turnSaid, ""},
+		{hookstate.Idle, "one line\nthat no rule knows", turnSaid, ""},
 		{hookstate.Working, "claude/prompt-first", turnDoubted + turnIdle, ""},
 		{hookstate.Background, "claude/background-shell", never, ""},
 		// The screens of this client show background work, and this one does not.
 		{hookstate.Background, "claude/prompt-first", turnDoubted + turnIdle, ""},
-		{hookstate.Limited, "claude/prompt-first", turnTold, "limit of the hooks"},
-		{hookstate.Broken, "claude/limit-stopped", turnTold, "hit your 5-hour limit"},
+		{hookstate.Limited, "claude/prompt-first", turnSaid, "limit of the hooks"},
+		{hookstate.Broken, "claude/limit-stopped", turnSaid, "hit your 5-hour limit"},
 	} {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {

@@ -138,7 +138,7 @@ func (m *Masker) mask(f form, lines []string, hidden [][]bool, i, width int) {
 			if strings.HasSuffix(shown, f.text[:n]) && ansi.StringWidthWc(shown) >= width-edge {
 				m.Found[f.kind]++
 				hide(hidden[i], len(shown)-n, len(shown))
-				goOn(lines, hidden, i, len(shown), width)
+				hideRest(lines, hidden, i, len(shown), width)
 				break
 			}
 		}
@@ -159,7 +159,7 @@ func (m *Masker) mask(f form, lines []string, hidden [][]bool, i, width int) {
 		}
 		hide(hidden[i], from, to)
 		if f.wraps {
-			goOn(lines, hidden, i, to, width)
+			hideRest(lines, hidden, i, to, width)
 		}
 	}
 }
@@ -192,9 +192,9 @@ const edge = 8
 
 const frame = " \t│┃|║▌▐█"
 
-// goOn hides the rest of a text that ends at the byte to of line i, if the screen may have broken it
+// hideRest hides the rest of a text that ends at the byte to of line i, if the screen may have broken it
 // there.
-func goOn(lines []string, hidden [][]bool, i, to, width int) {
+func hideRest(lines []string, hidden [][]bool, i, to, width int) {
 	for ; i+1 < len(lines); i++ {
 		if strings.Trim(lines[i][to:], frame) != "" || ansi.StringWidthWc(lines[i][:to]) < width-edge {
 			return

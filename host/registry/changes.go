@@ -84,7 +84,7 @@ func (c *Changes) look() {
 		}
 		if now != last {
 			last = now
-			c.tell()
+			c.signal()
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (c *Changes) run() {
 	stir := func() {
 		step = 0
 		timer.Reset(settling[0])
-		c.tell()
+		c.signal()
 	}
 	for {
 		select {
@@ -162,7 +162,7 @@ func (c *Changes) run() {
 			}
 			stir() // something was missed
 		case <-timer.C:
-			c.tell()
+			c.signal()
 			if step++; step < len(settling) {
 				timer.Reset(settling[step])
 			}
@@ -170,7 +170,7 @@ func (c *Changes) run() {
 	}
 }
 
-func (c *Changes) tell() {
+func (c *Changes) signal() {
 	select {
 	case c.C <- struct{}{}:
 	default:

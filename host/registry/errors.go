@@ -98,9 +98,9 @@ func cannotWrite(path string, err error) error {
 // minBlocks is how many free blocks SQLite needs for a small change.
 const minBlocks = 32
 
-// Space is how many bytes have to be freed on a full disk, so that a change is possible, with
+// MinSpace is how many bytes have to be freed on a full disk, so that a change is possible, with
 // blocks of the usual size.
-const Room = minBlocks * 4096
+const MinSpace = minBlocks * 4096
 
 // Full reports whether the disk under a state directory has no space for a
 // change.

@@ -43,7 +43,7 @@ func (m *Message) fields() []any {
 	return []any{
 		&m.Team, &m.Sender, &m.Recipient, &m.Type, &m.Body,
 		(*stamp)(&m.Time), (*stamp)(&m.Read),
-		&m.How, (*stamp)(&m.Brought), &m.Quiet,
+		&m.How, (*stamp)(&m.Delivered), &m.Quiet,
 	}
 }
 
@@ -127,10 +127,10 @@ func scanMessage(s scanner) (m Message, err error) {
 
 // MarkRead says that a member read all messages of its inbox from one id to
 // another, both included. Messages that were read before are unchanged. Messages that were
-// not brought before are brought by this, see [BroughtRead].
+// not brought before are brought by this, see [DeliveredRead].
 func (t *Tx) MarkRead(ctx context.Context, team, recipient string, first, last int64, now time.Time) error {
 	err := t.exec(ctx, `UPDATE messages SET read_ns = ?1,
-			brought = iif(brought = '', '`+string(BroughtRead)+`', brought), brought_ns = iif(brought = '', ?1, brought_ns)
+			brought = iif(brought = '', '`+string(DeliveredRead)+`', brought), brought_ns = iif(brought = '', ?1, brought_ns)
 		WHERE team = ?2 AND recipient = ?3 AND id BETWEEN ?4 AND ?5 AND read_ns = 0`,
 		nanos(now), team, recipient, first, last)
 	return wrapf(err, "mark the messages of '%s' of '%s'", recipient, team)

@@ -87,7 +87,7 @@ func TestMessagesAreMarked(t *testing.T) {
 			return err
 		}
 		for i, at := range []time.Time{late, early, late} {
-			messages[i].Read, messages[i].Receipt = at, Receipt{How: BroughtRead, Brought: at}
+			messages[i].Read, messages[i].Receipt = at, Receipt{How: DeliveredRead, Delivered: at}
 		}
 		all := MessageQuery{Team: "red", Recipient: "leader", Limit: 9, Bytes: 9}
 		got, _, err := tx.Messages(ctx, all)

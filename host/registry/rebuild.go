@@ -110,6 +110,6 @@ func (r *Registry) fill(ctx context.Context, dir string, recs []Record, s *Salva
 		if err := tx.mend(ctx); err != nil || s == nil {
 			return err
 		}
-		return tx.retell(ctx, s)
+		return tx.replay(ctx, s)
 	})
 }

@@ -5,42 +5,42 @@ import (
 	"time"
 )
 
-// Brought says how what is for a member of a team was brought to it.
-type Brought string
+// Delivery says how what is for a member of a team was brought to it.
+type Delivery string
 
 // The ways; empty: it was not yet.
 const (
-	// BroughtNudging: a line about it is being typed for the member.
-	BroughtNudging Brought = "nudging"
-	// BroughtNudge: a line about it was typed, and its screen showed that it took it.
-	BroughtNudge Brought = "nudge"
-	// BroughtUnproven: a line about it was typed, at least in part or perhaps, and
+	// DeliveredNudging: a line about it is being typed for the member.
+	DeliveredNudging Delivery = "nudging"
+	// DeliveredNudge: a line about it was typed, and its screen showed that it took it.
+	DeliveredNudge Delivery = "nudge"
+	// DeliveredUnproven: a line about it was typed, at least in part or perhaps, and
 	// nothing showed that the member took it.
-	BroughtUnproven Brought = "unproven"
-	// BroughtHook: a hook of its client notified the member.
-	BroughtHook Brought = "hook"
-	// BroughtRead: the member came for it by itself.
-	BroughtRead Brought = "read"
+	DeliveredUnproven Delivery = "unproven"
+	// DeliveredHook: a hook of its client notified the member.
+	DeliveredHook Delivery = "hook"
+	// DeliveredRead: the member came for it by itself.
+	DeliveredRead Delivery = "read"
 )
 
 // Receipt says how something was brought to the member that it is for.
 type Receipt struct {
-	How Brought
-	// Brought is when, zero while How is empty.
-	Brought time.Time
+	How Delivery
+	// Delivered is when, zero while How is empty.
+	Delivered time.Time
 	// Quiet says that no one is to be woken for it.
 	Quiet bool
 }
 
-// Waiting counts what is for a member of a team and was not brought to it.
-type Waiting struct {
+// Unread counts what is for a member of a team and was not brought to it.
+type Unread struct {
 	Messages, Tasks int
 	// Shutdown says that one of the messages asks it to end, and waits for its answer.
 	Shutdown bool
 }
 
 // Nothing reports whether nothing is waiting.
-func (w Waiting) Nothing() bool { return w.Messages+w.Tasks == 0 }
+func (w Unread) Nothing() bool { return w.Messages+w.Tasks == 0 }
 
 // Membership is a member of a team: an agent's id, or what the leader is called.
 type Membership struct{ Team, Member string }
@@ -65,7 +65,7 @@ const (
 
 // Waiting returns what is for a member and was not brought to it, quiet or not. Tasks
 // that wait for others do not count yet.
-func (t *Tx) Waiting(ctx context.Context, team, member string) (w Waiting, err error) {
+func (t *Tx) Waiting(ctx context.Context, team, member string) (w Unread, err error) {
 	err = t.tx.QueryRowContext(ctx, countMessages, team, member).Scan(&w.Messages)
 	if err == nil {
 		err = t.tx.QueryRowContext(ctx, countTasks, team, member).Scan(&w.Tasks)
@@ -84,14 +84,14 @@ func (t *Tx) ToWake(ctx context.Context, team string) ([]string, error) {
 }
 
 // Bring says that what is waiting for a member was brought to it.
-func (t *Tx) Bring(ctx context.Context, m Membership, how Brought, now time.Time) error {
+func (t *Tx) Bring(ctx context.Context, m Membership, how Delivery, now time.Time) error {
 	return t.bring(ctx, m, " AND "+waitingMessages, " AND "+waitingTasks+claimable, how, now)
 }
 
 // EndNudging says what came of the line that was typed about what is
-// [BroughtNudging] to a member. An empty how makes it wait again.
-func (t *Tx) EndNudging(ctx context.Context, m Membership, how Brought, now time.Time) error {
-	const nudging = " AND brought = '" + string(BroughtNudging) + "'"
+// [DeliveredNudging] to a member. An empty how makes it wait again.
+func (t *Tx) EndNudging(ctx context.Context, m Membership, how Delivery, now time.Time) error {
+	const nudging = " AND brought = '" + string(DeliveredNudging) + "'"
 	return t.bring(ctx, m, nudging, nudging, how, now)
 }
 
@@ -101,7 +101,7 @@ func (t *Tx) BringAgain(ctx context.Context, m Membership) error {
 	return t.bring(ctx, m, " AND read_ns = 0 AND brought <> ''", " AND brought <> '' AND status = '"+string(TaskPending)+"'", "", time.Time{})
 }
 
-func (t *Tx) bring(ctx context.Context, m Membership, messages, tasks string, how Brought, now time.Time) error {
+func (t *Tx) bring(ctx context.Context, m Membership, messages, tasks string, how Delivery, now time.Time) error {
 	if how == "" {
 		now = time.Time{}
 	}

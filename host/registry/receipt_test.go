@@ -67,48 +67,48 @@ func (w waitingRig) want(what string, want Waiting, toWake ...string) {
 func TestWhatIsWaiting(t *testing.T) {
 	t.Parallel()
 	w := newWaitingRig(t)
-	w.want("nothing", Waiting{})
+	w.want("nothing", Unread{})
 	w.message(MessagePlain, true)
-	w.want("a quiet message", Waiting{Messages: 1})
+	w.want("a quiet message", Unread{Messages: 1})
 	last := w.message(MessagePlain, false)
-	w.want("two messages", Waiting{Messages: 2}, "ann")
+	w.want("two messages", Unread{Messages: 2}, "ann")
 	w.task(Task{}) // of any
 	first := w.task(Task{Assignee: "bob"})
 	second := w.task(Task{Assignee: "ann", Needs: []int{first}})
-	w.want("a task that waits for another", Waiting{Messages: 2}, "ann", "bob")
+	w.want("a task that waits for another", Unread{Messages: 2}, "ann", "bob")
 	w.do(func(ctx context.Context, tx *Tx) error {
 		return tx.MarkRead(ctx, "red", "ann", 1, last, time.Unix(9, 0))
 	})
-	w.want("both read", Waiting{}, "bob")
+	w.want("both read", Unread{}, "bob")
 	w.do(func(ctx context.Context, tx *Tx) error {
 		task, err := tx.Task(ctx, "red", first)
 		task.Status = TaskCompleted
 		return errors.Join(err, tx.PutTask(ctx, &task))
 	})
-	w.want("the task is free", Waiting{Tasks: 1}, "ann")
+	w.want("the task is free", Unread{Tasks: 1}, "ann")
 	w.do(func(ctx context.Context, tx *Tx) error {
 		task, err := tx.Task(ctx, "red", second)
 		task.Status, task.Owner = TaskInProgress, "ann"
 		return errors.Join(err, tx.PutTask(ctx, &task))
 	})
-	w.want("it is claimed", Waiting{})
+	w.want("it is claimed", Unread{})
 	w.task(Task{Assignee: "ann", Receipt: Receipt{Quiet: true}})
-	w.want("a quiet task", Waiting{Tasks: 1})
+	w.want("a quiet task", Unread{Tasks: 1})
 	w.do(func(ctx context.Context, tx *Tx) error { return tx.Unassign(ctx, ann) })
-	w.want("it is of any", Waiting{})
+	w.want("it is of any", Unread{})
 }
 
 func TestAWaitingRequest(t *testing.T) {
 	t.Parallel()
 	w := newWaitingRig(t)
 	w.message(MessageShutdownRequest, false)
-	w.want("one that nobody waits for", Waiting{Messages: 1}, "ann")
+	w.want("one that nobody waits for", Unread{Messages: 1}, "ann")
 	s := Shutdown{Team: "red", AgentID: "ann", Phase: ShutdownRequested}
 	w.do(func(ctx context.Context, tx *Tx) error { return tx.InsertShutdown(ctx, &s) })
-	w.want("an open one", Waiting{Messages: 1, Shutdown: true}, "ann")
+	w.want("an open one", Unread{Messages: 1, Shutdown: true}, "ann")
 	s.Phase = ShutdownRejected
 	w.do(func(ctx context.Context, tx *Tx) error { return tx.PutShutdown(ctx, &s) })
-	w.want("an answered one", Waiting{Messages: 1}, "ann")
+	w.want("an answered one", Unread{Messages: 1}, "ann")
 }
 
 // A message that was brought waits no longer; one that came while a line was typed does.
@@ -117,12 +117,12 @@ func TestBringing(t *testing.T) {
 	now := time.Unix(1700000000, 7)
 	for _, tt := range []struct {
 		name string
-		how  Brought
+		how  Delivery
 		// again says that it waits again afterwards.
 		again bool
 	}{
-		{"taken", BroughtNudge, false},
-		{"not proven", BroughtUnproven, false},
+		{"taken", DeliveredNudge, false},
+		{"not proven", DeliveredUnproven, false},
 		{"not typed", "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -130,18 +130,18 @@ func TestBringing(t *testing.T) {
 			w := newWaitingRig(t)
 			w.message(MessagePlain, true)
 			n := w.task(Task{Assignee: "ann"})
-			w.do(func(ctx context.Context, tx *Tx) error { return tx.Bring(ctx, ann, BroughtNudging, now) })
-			w.want("while it is typed", Waiting{})
+			w.do(func(ctx context.Context, tx *Tx) error { return tx.Bring(ctx, ann, DeliveredNudging, now) })
+			w.want("while it is typed", Unread{})
 			late := w.message(MessagePlain, false)
 			w.do(func(ctx context.Context, tx *Tx) error { return tx.EndNudging(ctx, ann, tt.how, now) })
 			if tt.again {
-				w.want("after it", Waiting{Messages: 2, Tasks: 1}, "ann")
+				w.want("after it", Unread{Messages: 2, Tasks: 1}, "ann")
 			} else {
-				w.want("after it", Waiting{Messages: 1}, "ann")
+				w.want("after it", Unread{Messages: 1}, "ann")
 			}
-			want := Receipt{How: tt.how, Brought: now}
+			want := Receipt{How: tt.how, Delivered: now}
 			if tt.again {
-				want.Brought = time.Time{}
+				want.Delivered = time.Time{}
 			}
 			w.do(func(ctx context.Context, tx *Tx) error {
 				task, err := tx.Task(ctx, "red", n)
@@ -153,10 +153,10 @@ func TestBringing(t *testing.T) {
 			// For a new process, read messages stay read, and messages that were only
 			// brought wait again.
 			w.do(func(ctx context.Context, tx *Tx) error { return tx.BringAgain(ctx, ann) })
-			w.want("with another process", Waiting{Messages: 1, Tasks: 1}, "ann")
+			w.want("with another process", Unread{Messages: 1, Tasks: 1}, "ann")
 			w.do(func(ctx context.Context, tx *Tx) error {
 				got, _, err := tx.Messages(ctx, MessageQuery{Team: "red", Recipient: "ann", Limit: 9, Bytes: 99})
-				want := []Receipt{{Quiet: true}, {How: BroughtRead, Brought: now}}
+				want := []Receipt{{Quiet: true}, {How: DeliveredRead, Delivered: now}}
 				if diff := cmp.Diff(want, []Receipt{got[0].Receipt, got[1].Receipt}); diff != "" {
 					t.Errorf("messages (-want +got):\n%s", diff)
 				}

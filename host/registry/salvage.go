@@ -126,8 +126,8 @@ func (t *Tx) restore(ctx context.Context, s *Salvaged) error {
 	return nil
 }
 
-// restore writes the history, and then what follows from it.
-func (t *Tx) retell(ctx context.Context, s *Salvaged) error {
+// replay writes the history, and then what follows from it.
+func (t *Tx) replay(ctx context.Context, s *Salvaged) error {
 	err := s.events(ctx, func(e Event) error {
 		added, err := t.Append(ctx, e)
 		if added > 0 && s.Seen != nil {

@@ -36,7 +36,7 @@ type Shutdown struct {
 	// call has said yet that it forced it.
 	Unclaimed bool `json:"unclaimed,omitempty"`
 	// Answered says that its rejection was returned to the requester.
-	Told      bool      `json:"told,omitempty"`
+	Answered  bool      `json:"told,omitempty"`
 	Requested time.Time `json:"requested"`
 	// Responded and Completed are zero where they did not happen.
 	Responded time.Time `json:"responded,omitzero"`

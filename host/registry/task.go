@@ -61,7 +61,7 @@ func (t *Task) fields() []any {
 		&t.Team, &t.N,
 		document{t},
 		&t.Status, &t.Owner, &t.Assignee, (*stamp)(&t.Created),
-		&t.How, (*stamp)(&t.Brought), &t.Quiet,
+		&t.How, (*stamp)(&t.Delivered), &t.Quiet,
 	}
 }
 

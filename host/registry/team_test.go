@@ -40,7 +40,7 @@ func teamsOfFixture() allOfTeams {
 		},
 		Shutdowns: []Shutdown{
 			{
-				ID: 1, Team: "red", AgentID: "agent-abc123", Requester: "leader", Reason: "done", Phase: ShutdownForceKilled, Forced: true, Told: true,
+				ID: 1, Team: "red", AgentID: "agent-abc123", Requester: "leader", Reason: "done", Phase: ShutdownForceKilled, Forced: true, Answered: true,
 				Requested: at(10), Responded: at(11), Completed: at(12), Response: "well", Reassigned: []string{"task-1", "task-2"},
 			},
 			{ID: 2, Team: "red", AgentID: "agent-abc123", Phase: ShutdownRequested, Requested: at(13)},
@@ -49,12 +49,12 @@ func teamsOfFixture() allOfTeams {
 			{
 				Team: "red", N: 1, Title: "t", Description: "d", Priority: PriorityHigh, Status: TaskInProgress, Owner: "agent-abc123",
 				Created: at(14), Updated: at(15), Claimed: at(16), Completed: at(17), Warning: "w", Blocks: []int{2},
-				Assignee: "agent-ghi789", Receipt: Receipt{How: BroughtHook, Brought: at(22), Quiet: true},
+				Assignee: "agent-ghi789", Receipt: Receipt{How: DeliveredHook, Delivered: at(22), Quiet: true},
 			},
 			{Team: "red", N: 2, Title: "u", Priority: PriorityNormal, Status: TaskPending, Created: at(18), Needs: []int{1}},
 		},
 		Messages: []Message{
-			{ID: 1, Team: "red", Sender: "agent-abc123", Recipient: "leader", Type: MessagePlain, Body: "hello ä", Time: at(19), Read: at(20), Receipt: Receipt{How: BroughtNudge, Brought: at(23), Quiet: true}},
+			{ID: 1, Team: "red", Sender: "agent-abc123", Recipient: "leader", Type: MessagePlain, Body: "hello ä", Time: at(19), Read: at(20), Receipt: Receipt{How: DeliveredNudge, Delivered: at(23), Quiet: true}},
 			{ID: 2, Team: "red", Sender: "system", Recipient: "leader", Type: MessageSystem, Body: "x", Time: at(21)},
 		},
 	}
@@ -68,7 +68,7 @@ func teamsOf(schema int) allOfTeams {
 		return allOfTeams{}
 	case schema < 6:
 		all.Tasks[0].Assignee, all.Tasks[0].Receipt = "", Receipt{}
-		all.Messages[0].Receipt = Receipt{How: BroughtRead, Brought: all.Messages[0].Read}
+		all.Messages[0].Receipt = Receipt{How: DeliveredRead, Delivered: all.Messages[0].Read}
 		all.Messages[1].Receipt = Receipt{Quiet: true}
 	}
 	return all

@@ -37,7 +37,7 @@ func (r *Roster) Remember(ctx context.Context, w *worker.Worker) {
 	if w.Status == worker.StatusStopped && w.Exit != nil {
 		return
 	}
-	reg, err := r.opts.Store.Reading(ctx)
+	reg, err := r.opts.Store.ToRead(ctx)
 	if err != nil || reg == nil {
 		return
 	}

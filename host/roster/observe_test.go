@@ -66,7 +66,7 @@ func TestReadOnly(t *testing.T) {
 	if err := other.Store().View(t.Context(), func(ctx context.Context, tx *registry.Tx) error { return tx.Leave(ctx, "x") }); err == nil {
 		t.Error("the registry was opened for changes")
 	}
-	reg, err := r.Store().Reading(t.Context())
+	reg, err := r.Store().ToRead(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

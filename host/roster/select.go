@@ -21,7 +21,7 @@ import (
 // Tag means all. An unknown name is a [store.ErrNotFound], and nothing else is returned then; the
 // warnings name records that can't be read.
 func (r *Roster) See(ctx context.Context, sel worker.Selection) (recs []registry.Record, warnings []string, err error) {
-	return r.from(ctx, r.opts.Store.Reading, sel)
+	return r.from(ctx, r.opts.Store.ToRead, sel)
 }
 
 // Pick is [Roster.See] for changes: an empty selection is a [worker.ErrNoSelection].
@@ -29,7 +29,7 @@ func (r *Roster) Pick(ctx context.Context, sel worker.Selection) (recs []registr
 	if len(sel.Names) == 0 && !sel.All && sel.Tag == "" {
 		return nil, nil, worker.ErrNoSelection
 	}
-	return r.from(ctx, r.opts.Store.Changing, sel)
+	return r.from(ctx, r.opts.Store.ToChange, sel)
 }
 
 func (r *Roster) from(
@@ -71,7 +71,7 @@ func (r *Roster) Begun(ctx context.Context, name string) (registry.Record, error
 
 // Restored is [store.Restored] for reading.
 func (r *Roster) Restored(ctx context.Context, rec registry.Record) (registry.Record, error) {
-	reg, err := r.opts.Store.Reading(ctx)
+	reg, err := r.opts.Store.ToRead(ctx)
 	if err != nil {
 		return rec, err
 	}
@@ -103,7 +103,7 @@ func (r *Roster) Awaited(ctx context.Context, sel worker.Selection) ([]registry.
 
 // departed returns the record of an ephemeral worker that has gone with its end.
 func (r *Roster) departed(ctx context.Context, name string) ([]registry.Record, error) {
-	reg, err := r.opts.Store.Reading(ctx)
+	reg, err := r.opts.Store.ToRead(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -31,10 +31,10 @@ type Options struct {
 }
 
 // Rescues finds, restores and drops saved work. Its methods may be called at the same time.
-type Keeper struct{ opts Options }
+type Rescues struct{ opts Options }
 
 // New returns the rescues of a state directory.
-func New(o Options) *Keeper { return &Keeper{o} }
+func New(o Options) *Rescues { return &Rescues{o} }
 
 // ErrAmbiguous says that a name means more than one piece of saved work.
 var ErrAmbiguous = errors.New("ambiguous")
@@ -42,8 +42,8 @@ var ErrAmbiguous = errors.New("ambiguous")
 // List returns all saved work, the oldest first: of the repositories of all workers, of
 // those from which work was ever saved, and of those that the directories in also are in.
 // A repository that can't be asked is named in warnings.
-func (k *Keeper) List(ctx context.Context, also ...string) (works []swarm.SavedWork, warnings []string, err error) {
-	repos, err := k.repositories(ctx)
+func (r *Rescues) List(ctx context.Context, also ...string) (works []swarm.SavedWork, warnings []string, err error) {
+	repos, err := r.repositories(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,7 +51,7 @@ func (k *Keeper) List(ctx context.Context, also ...string) (works []swarm.SavedW
 	for _, dir := range also {
 		repos = append(repos, repository{Repository: statedir.Repository{Base: dir}})
 	}
-	lists, errs := k.search(ctx, repos)
+	lists, errs := r.search(ctx, repos)
 	for i, found := range lists {
 		switch err := errs[i]; {
 		case ctx.Err() != nil:
@@ -76,9 +76,9 @@ func isSame(a, b swarm.SavedWork) bool { return a.Base == b.Base && a.Host == b.
 
 // search lists the saved work of repositories. The repositories of other machines are asked
 // at the same time, next to those of this one.
-func (k *Keeper) search(ctx context.Context, repos []repository) (lists [][]swarm.SavedWork, errs []error) {
+func (r *Rescues) search(ctx context.Context, repos []repository) (lists [][]swarm.SavedWork, errs []error) {
 	lists, errs = make([][]swarm.SavedWork, len(repos)), make([]error, len(repos))
-	list := func(i int) { lists[i], errs[i] = k.ask(ctx, repos[i], swarm.RescueRequest{Base: repos[i].Base}) }
+	list := func(i int) { lists[i], errs[i] = r.ask(ctx, repos[i], swarm.RescueRequest{Base: repos[i].Base}) }
 	var away sync.WaitGroup
 	for i, r := range repos {
 		if r.Host != "" {
@@ -104,8 +104,8 @@ type repository struct {
 	plugin *registry.Plugin
 }
 
-func (k *Keeper) repositories(ctx context.Context) (repos []repository, err error) {
-	recs, _, err := k.opts.Roster.See(ctx, worker.Selection{All: true})
+func (r *Rescues) repositories(ctx context.Context) (repos []repository, err error) {
+	recs, _, err := r.opts.Roster.See(ctx, worker.Selection{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (k *Keeper) repositories(ctx context.Context) (repos []repository, err erro
 			repos = append(repos, repository{Repository: statedir.Repository{Base: r.Ask.Base}})
 		}
 	}
-	for _, r := range k.opts.Dir.RescueBases() {
+	for _, r := range r.opts.Dir.RescueBases() {
 		repos = append(repos, repository{Repository: r})
 	}
 	slices.SortStableFunc(repos, func(a, b repository) int {
@@ -128,11 +128,11 @@ func (k *Keeper) repositories(ctx context.Context) (repos []repository, err erro
 	return slices.CompactFunc(repos, func(a, b repository) bool { return a.Repository == b.Repository }), nil
 }
 
-func (k *Keeper) of(ctx context.Context, w swarm.SavedWork) (repository, error) {
+func (r *Rescues) of(ctx context.Context, w swarm.SavedWork) (repository, error) {
 	if w.Host == "" {
 		return repository{Repository: statedir.Repository{Base: w.Base}}, nil
 	}
-	repos, err := k.repositories(ctx)
+	repos, err := r.repositories(ctx)
 	if err != nil {
 		return repository{}, err
 	}
@@ -148,8 +148,8 @@ func (k *Keeper) of(ctx context.Context, w swarm.SavedWork) (repository, error) 
 // Find returns the saved work that a name means: the name of a worker, of which it is the
 // newest, a worker's name with the time, or the whole ref. With one set, the name of a
 // worker with several pieces of saved work is [ErrAmbiguous].
-func (k *Keeper) Find(ctx context.Context, name string, one bool, also ...string) (swarm.SavedWork, error) {
-	works, warnings, err := k.List(ctx, also...)
+func (r *Rescues) Find(ctx context.Context, name string, one bool, also ...string) (swarm.SavedWork, error) {
+	works, warnings, err := r.List(ctx, also...)
 	if err != nil {
 		return swarm.SavedWork{}, err
 	}
@@ -188,27 +188,27 @@ func (k *Keeper) Find(ctx context.Context, name string, one bool, also ...string
 func ID(w swarm.SavedWork) string { return backend.RescueID(w.Ref) }
 
 // Show returns saved work with its files.
-func (k *Keeper) Show(ctx context.Context, w swarm.SavedWork) (swarm.SavedWork, error) {
-	return k.act(ctx, w, swarm.RescueList, "")
+func (r *Rescues) Show(ctx context.Context, w swarm.SavedWork) (swarm.SavedWork, error) {
+	return r.act(ctx, w, swarm.RescueList, "")
 }
 
 // Restore brings saved work back, in a directory that is new or empty: into, or the one in
 // which the worker of that name would work. The saved work stays.
-func (k *Keeper) Restore(ctx context.Context, w swarm.SavedWork, into string) (swarm.SavedWork, error) {
-	return k.act(ctx, w, swarm.RescueRestore, into)
+func (r *Rescues) Restore(ctx context.Context, w swarm.SavedWork, into string) (swarm.SavedWork, error) {
+	return r.act(ctx, w, swarm.RescueRestore, into)
 }
 
 // Drop deletes saved work for good.
-func (k *Keeper) Drop(ctx context.Context, w swarm.SavedWork) (swarm.SavedWork, error) {
-	return k.act(ctx, w, swarm.RescueDrop, "")
+func (r *Rescues) Drop(ctx context.Context, w swarm.SavedWork) (swarm.SavedWork, error) {
+	return r.act(ctx, w, swarm.RescueDrop, "")
 }
 
-func (k *Keeper) act(ctx context.Context, w swarm.SavedWork, action swarm.RescueAction, into string) (swarm.SavedWork, error) {
-	repo, err := k.of(ctx, w)
+func (r *Rescues) act(ctx context.Context, w swarm.SavedWork, action swarm.RescueAction, into string) (swarm.SavedWork, error) {
+	repo, err := r.of(ctx, w)
 	if err != nil {
 		return w, err
 	}
-	works, err := k.ask(ctx, repo, swarm.RescueRequest{Base: w.Base, Ref: w.Ref, Action: action, Into: into})
+	works, err := r.ask(ctx, repo, swarm.RescueRequest{Base: w.Base, Ref: w.Ref, Action: action, Into: into})
 	if err == nil && len(works) != 1 {
 		err = fmt.Errorf("saved work '%s': %w", w.Ref, swarm.ErrNotFound)
 	}
@@ -218,19 +218,19 @@ func (k *Keeper) act(ctx context.Context, w swarm.SavedWork, action swarm.Rescue
 	return works[0], nil
 }
 
-func (k *Keeper) ask(ctx context.Context, repo repository, req swarm.RescueRequest) (works []swarm.SavedWork, err error) {
+func (r *Rescues) ask(ctx context.Context, repo repository, req swarm.RescueRequest) (works []swarm.SavedWork, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	var maker registry.Record
 	if repo.Host != "" {
 		maker.Backend, maker.Plugin, maker.Ask = repo.Backend, repo.plugin, &registry.WorkspaceAsk{Away: true}
 	}
-	e, err := k.opts.Plugins.WorkspaceEntry(&maker)
+	e, err := r.opts.Plugins.WorkspaceEntry(&maker)
 	if err != nil {
 		return nil, err
 	}
 	req.Host = repo.Host
-	err = k.opts.Plugins.AskWorkspace(ctx, e, req.Action == swarm.RescueList, func(p *backend.Peer) error {
+	err = r.opts.Plugins.AskWorkspace(ctx, e, req.Action == swarm.RescueList, func(p *backend.Peer) error {
 		r, can := p.Workspace.(swarm.Rescuer)
 		if !can || !p.Has(swarm.CapRescue) {
 			return worker.Unsupported(e.Name, swarm.CapRescue, "")
@@ -245,13 +245,13 @@ func (k *Keeper) ask(ctx context.Context, repo repository, req swarm.RescueReque
 }
 
 // Diff returns what the work in a worker's workspace has changed since that was made.
-func (k *Keeper) Diff(ctx context.Context, name string) (swarm.WorkspaceRef, swarm.Diff, error) {
-	return k.Compare(ctx, name, swarm.DiffOptions{})
+func (r *Rescues) Diff(ctx context.Context, name string) (swarm.WorkspaceRef, swarm.Diff, error) {
+	return r.Compare(ctx, name, swarm.DiffOptions{})
 }
 
 // Compare is [Rescues.Diff] with options.
-func (k *Keeper) Compare(ctx context.Context, name string, o swarm.DiffOptions) (ref swarm.WorkspaceRef, diff swarm.Diff, err error) {
-	recs, _, err := k.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
+func (r *Rescues) Compare(ctx context.Context, name string, o swarm.DiffOptions) (ref swarm.WorkspaceRef, diff swarm.Diff, err error) {
+	recs, _, err := r.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return ref, diff, err
 	}
@@ -261,11 +261,11 @@ func (k *Keeper) Compare(ctx context.Context, name string, o swarm.DiffOptions) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	e, err := k.opts.Plugins.WorkspaceEntry(&rec)
+	e, err := r.opts.Plugins.WorkspaceEntry(&rec)
 	if err != nil {
 		return ref, diff, err
 	}
-	err = k.opts.Plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
+	err = r.opts.Plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
 		d, can := p.Workspace.(swarm.Differ)
 		if !can || !p.Has(swarm.CapDiff) {
 			return worker.Unsupported(e.Name, swarm.CapDiff, "")

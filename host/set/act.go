@@ -18,7 +18,7 @@ var errStarting = errors.New("another call is starting it")
 
 // act takes the steps that make a worker run, based on its observed state. If another call
 // was faster, it reads the state again.
-func (u *upping) act(ctx context.Context, out *Outcome, want *Worker) {
+func (u *upRun) act(ctx context.Context, out *Outcome, want *Worker) {
 	w, there := u.there[out.Name]
 	for try := 1; ; try++ {
 		out.Worker, out.Differs = w, nil
@@ -50,7 +50,7 @@ func overtaken(err error) bool {
 	return errors.Is(err, errStarting) || errors.Is(err, worker.ErrExists) || errors.Is(err, store.ErrNotFound) || errors.Is(err, worker.ErrOvertaken)
 }
 
-func (u *upping) spawn(ctx context.Context, out *Outcome, want *Worker) (Action, error) {
+func (u *upRun) spawn(ctx context.Context, out *Outcome, want *Worker) (Action, error) {
 	if u.req.DryRun {
 		return Started, nil
 	}
@@ -64,7 +64,7 @@ func (u *upping) spawn(ctx context.Context, out *Outcome, want *Worker) (Action,
 	return Started, nil
 }
 
-func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) (Action, error) {
+func (u *upRun) compare(ctx context.Context, out *Outcome, want *Worker) (Action, error) {
 	w := out.Worker
 	if err := u.foreign(w); err != nil {
 		return Failed, err
@@ -96,7 +96,7 @@ func (u *upping) compare(ctx context.Context, out *Outcome, want *Worker) (Actio
 
 // respawn starts a worker again with its declared settings. The id names the observed
 // incarnation: another call may have started a new one meanwhile.
-func (u *upping) respawn(ctx context.Context, out *Outcome, want *Worker, action Action) (Action, error) {
+func (u *upRun) respawn(ctx context.Context, out *Outcome, want *Worker, action Action) (Action, error) {
 	if ws := out.Worker.Workspace; ws != nil && want.Spawn.Workspace != nil && worktree(out.Worker, want.Spawn) {
 		// Its place or its branch would be taken by the old one, which may hold work.
 		return Failed, fmt.Errorf(
@@ -114,16 +114,16 @@ func (u *upping) respawn(ctx context.Context, out *Outcome, want *Worker, action
 }
 
 // progress returns what reports the progress of one worker's start.
-func (u *upping) progress(name string) func(text string) {
+func (u *upRun) progress(name string) func(text string) {
 	if u.req.Progress == nil {
 		return nil
 	}
-	return func(text string) { u.tell(func() { u.req.Progress(name, text) }) }
+	return func(text string) { u.report(func() { u.req.Progress(name, text) }) }
 }
 
-func (u *upping) warn(w worker.Warning) {
+func (u *upRun) warn(w worker.Warning) {
 	if u.req.Warn != nil {
-		u.tell(func() { u.req.Warn(w) })
+		u.report(func() { u.req.Warn(w) })
 	}
 }
 
@@ -132,7 +132,7 @@ const leastAwait = 5 * time.Second
 
 // await waits until a worker is ready. It waits for a worker that ran before only if
 // another one needs it, and only for the rest of its time.
-func (u *upping) await(ctx context.Context, out *Outcome, ready display.ReadyRequest) {
+func (u *upRun) await(ctx context.Context, out *Outcome, ready display.ReadyRequest) {
 	if ready.Timeout == 0 {
 		ready.Timeout = display.DefaultReadyTimeout
 	}
@@ -144,7 +144,7 @@ func (u *upping) await(ctx context.Context, out *Outcome, ready display.ReadyReq
 		ready.Timeout = max(left, min(leastAwait, ready.Timeout))
 	}
 	if u.req.Waiting != nil {
-		u.tell(func() { u.req.Waiting(out.Name, time.Now().Add(ready.Timeout)) })
+		u.report(func() { u.req.Waiting(out.Name, time.Now().Add(ready.Timeout)) })
 	}
 	err := u.AwaitReady(ctx, out.Name, ready)
 	out.Awaited, out.Ready = true, err == nil
@@ -152,6 +152,6 @@ func (u *upping) await(ctx context.Context, out *Outcome, ready display.ReadyReq
 		out.Err = context.Cause(ctx)
 	}
 	if u.req.Waited != nil {
-		u.tell(func() { u.req.Waited(*out) })
+		u.report(func() { u.req.Waited(*out) })
 	}
 }

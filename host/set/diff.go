@@ -129,9 +129,9 @@ func worktree(w worker.Worker, want spawn.Request) bool {
 	if branch == "" {
 		branch = want.Name
 	}
-	beside, name := filepath.Split(w.Workspace.Base)
+	folder, name := filepath.Split(w.Workspace.Base)
 	if strings.HasPrefix(name, ".") {
-		beside, name = filepath.Split(filepath.Clean(beside)) // a bare repository, project/.bare
+		folder, name = filepath.Split(filepath.Clean(folder)) // a bare repository, project/.bare
 	}
 	parents := []string{parent}
 	if parent == "" { // the plugin decides, and names a bare repository without its suffix
@@ -139,7 +139,7 @@ func worktree(w worker.Worker, want spawn.Request) bool {
 	}
 	there := slices.ContainsFunc(parents, func(parent string) bool {
 		if !filepath.IsAbs(parent) {
-			parent = filepath.Join(beside, parent)
+			parent = filepath.Join(folder, parent)
 		}
 		return sameDir(filepath.Dir(w.Workspace.Path), parent)
 	})

@@ -35,7 +35,7 @@ type killer interface {
 // depends on keep running. The outcomes hold all results, with the error of each. A name
 // that is not declared is an [UndeclaredError], and nothing was ended then.
 func (s *Set) Down(ctx context.Context, h *host.Host, req DownRequest) ([]kill.Outcome, error) {
-	return s.down(ctx, observing(h), h.Kill(), req)
+	return s.down(ctx, observerOf(h), h.Kill(), req)
 }
 
 func (s *Set) down(ctx context.Context, o observer, k killer, req DownRequest) ([]kill.Outcome, error) {
@@ -48,7 +48,7 @@ func (s *Set) down(ctx context.Context, o observer, k killer, req DownRequest) (
 	if err != nil {
 		return nil, err
 	}
-	d := &downing{Set: s, killer: k, req: req, there: there, after: after, failed: map[string]bool{}, warned: map[string]bool{}}
+	d := &downRun{Set: s, killer: k, req: req, there: there, after: after, failed: map[string]bool{}, warned: map[string]bool{}}
 	self := o.ID()
 	names = slices.DeleteFunc(names, d.left)
 	var last string
@@ -65,7 +65,7 @@ func (s *Set) down(ctx context.Context, o observer, k killer, req DownRequest) (
 	return d.outcomes, nil
 }
 
-type downing struct {
+type downRun struct {
 	*Set
 	killer
 	req   DownRequest
@@ -81,14 +81,14 @@ type downing struct {
 	warned map[string]bool
 }
 
-func (d *downing) answer(outcomes []kill.Outcome) {
+func (d *downRun) answer(outcomes []kill.Outcome) {
 	if d.req.Kill.Answer != nil {
 		d.req.Kill.Answer(outcomes)
 	}
 }
 
 // left reports whether a worker needs no kill, and calls Idle for it.
-func (d *downing) left(name string) bool {
+func (d *downRun) left(name string) bool {
 	w, there := d.there[name]
 	if !there || w.Gone() && (!d.req.Kill.RemoveWorkspace || w.Workspace == nil) {
 		d.idle(name)
@@ -103,7 +103,7 @@ func (d *downing) left(name string) bool {
 }
 
 // one ends one worker, after all its dependents. answer is for the caller's own.
-func (d *downing) one(ctx context.Context, name string, answer func([]kill.Outcome)) {
+func (d *downRun) one(ctx context.Context, name string, answer func([]kill.Outcome)) {
 	w := d.there[name]
 	err := context.Cause(ctx)
 	if err == nil {
@@ -129,22 +129,22 @@ func (d *downing) one(ctx context.Context, name string, answer func([]kill.Outco
 	out := kill.Outcome{Worker: w, Err: err}
 	d.note(out)
 	if d.req.Kill.Done != nil {
-		d.tell(func() { d.req.Kill.Done(out) })
+		d.report(func() { d.req.Kill.Done(out) })
 	}
 	if answer != nil {
 		answer([]kill.Outcome{out})
 	}
 }
 
-func (d *downing) idle(name string) {
+func (d *downRun) idle(name string) {
 	if d.req.Idle != nil {
-		d.tell(func() { d.req.Idle(name) })
+		d.report(func() { d.req.Idle(name) })
 	}
 }
 
 // needed returns an error if a worker that depends on this one could not be
 // ended.
-func (d *downing) needed(name string) error {
+func (d *downRun) needed(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, other := range d.after[name] {
@@ -155,7 +155,7 @@ func (d *downing) needed(name string) error {
 	return nil
 }
 
-func (d *downing) note(outcomes ...kill.Outcome) {
+func (d *downRun) note(outcomes ...kill.Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, out := range outcomes {
@@ -164,24 +164,24 @@ func (d *downing) note(outcomes ...kill.Outcome) {
 	d.outcomes = append(d.outcomes, outcomes...)
 }
 
-func (d *downing) tell(f func()) {
+func (d *downRun) report(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f()
 }
 
 // request returns the caller's request, whose functions are called one at a time.
-func (d *downing) request() kill.Request {
+func (d *downRun) request() kill.Request {
 	req := d.req.Kill
 	if progress := req.Progress; progress != nil {
-		req.Progress = func(e kill.Event) { d.tell(func() { progress(e) }) }
+		req.Progress = func(e kill.Event) { d.report(func() { progress(e) }) }
 	}
 	if done := req.Done; done != nil {
-		req.Done = func(out kill.Outcome) { d.tell(func() { done(out) }) }
+		req.Done = func(out kill.Outcome) { d.report(func() { done(out) }) }
 	}
 	if warn := req.Warn; warn != nil {
 		req.Warn = func(w worker.Warning) {
-			d.tell(func() {
+			d.report(func() {
 				if !d.warned[w.Text] {
 					d.warned[w.Text] = true
 					warn(w)

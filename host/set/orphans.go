@@ -26,7 +26,7 @@ type cleaner interface {
 // more; declared are the names of those that it declares now. Workers of other files, and
 // those that were spawned by hand, are never among them.
 func OrphansOf(ctx context.Context, h *host.Host, project string, declared []string) ([]worker.Worker, error) {
-	return orphans(ctx, h, observing(h), project, declared)
+	return orphans(ctx, h, observerOf(h), project, declared)
 }
 
 // Orphans returns the orphans of the set, see [OrphansOf].

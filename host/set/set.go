@@ -164,7 +164,7 @@ type workers interface {
 	Settled(ctx context.Context, name string) (worker.Worker, error)
 }
 
-func observing(h *host.Host) observer {
+func observerOf(h *host.Host) observer {
 	return struct {
 		workers
 		*caller.Finder

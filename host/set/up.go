@@ -87,7 +87,7 @@ type starter interface {
 // ones that it depends on. A name that is not declared is an [UndeclaredError], and nothing
 // was started then.
 func (s *Set) Up(ctx context.Context, h *host.Host, req UpRequest) ([]Outcome, error) {
-	return s.up(ctx, observing(h), struct {
+	return s.up(ctx, observerOf(h), struct {
 		*spawn.Spawner
 		*display.Reader
 	}{h.Spawn(), h.Display()}, req)
@@ -103,7 +103,7 @@ func (s *Set) up(ctx context.Context, o observer, st starter, req UpRequest) ([]
 	if err != nil {
 		return nil, err
 	}
-	u := &upping{Set: s, observer: o, starter: st, req: req, there: there, outcomes: map[string]*Outcome{}}
+	u := &upRun{Set: s, observer: o, starter: st, req: req, there: there, outcomes: map[string]*Outcome{}}
 	for _, name := range names {
 		u.outcomes[name] = &Outcome{Name: name}
 	}
@@ -125,7 +125,7 @@ func (s *Set) up(ctx context.Context, o observer, st starter, req UpRequest) ([]
 	return outcomes, ctx.Err()
 }
 
-type upping struct {
+type upRun struct {
 	*Set
 	observer
 	starter
@@ -138,11 +138,11 @@ type upping struct {
 	outcomes map[string]*Outcome
 
 	// reporting guards the functions of the request.
-	telling sync.Mutex
+	reporting sync.Mutex
 }
 
 // awaited returns the dependencies of workers that do not run.
-func (u *upping) awaited(names []string, after map[string][]string) map[string]bool {
+func (u *upRun) awaited(names []string, after map[string][]string) map[string]bool {
 	needed := map[string]bool{}
 	for _, name := range names {
 		if w, ok := u.there[name]; ok && w.Status == worker.StatusRunning {
@@ -157,7 +157,7 @@ func (u *upping) awaited(names []string, after map[string][]string) map[string]b
 
 // leave reports a worker that runs and is not touched. The state of the workers that
 // it depends on does not matter.
-func (u *upping) leave(name string) {
+func (u *upRun) leave(name string) {
 	w, there := u.there[name]
 	if !there || w.Status != worker.StatusRunning || u.foreign(w) != nil {
 		return
@@ -176,7 +176,7 @@ func (u *upping) leave(name string) {
 	u.acted(out)
 }
 
-func (u *upping) one(ctx context.Context, name string) {
+func (u *upRun) one(ctx context.Context, name string) {
 	out, want := u.outcomes[name], u.byName[name]
 	if out.Action == "" {
 		u.start(ctx, out, want)
@@ -186,7 +186,7 @@ func (u *upping) one(ctx context.Context, name string) {
 	}
 }
 
-func (u *upping) start(ctx context.Context, out *Outcome, want *Worker) {
+func (u *upRun) start(ctx context.Context, out *Outcome, want *Worker) {
 	for _, other := range want.DependsOn {
 		if ctx.Err() == nil && u.outcomes[other].Err != nil {
 			out.Action, out.Err = Skipped, fmt.Errorf("'%s' was not started: it depends on '%s'", out.Name, other)
@@ -202,15 +202,15 @@ func (u *upping) start(ctx context.Context, out *Outcome, want *Worker) {
 	u.acted(out)
 }
 
-func (u *upping) acted(out *Outcome) {
+func (u *upRun) acted(out *Outcome) {
 	if u.req.Acted != nil {
-		u.tell(func() { u.req.Acted(*out) })
+		u.report(func() { u.req.Acted(*out) })
 	}
 }
 
 // report calls f, which calls a function of the request: one at a time.
-func (u *upping) tell(f func()) {
-	u.telling.Lock()
-	defer u.telling.Unlock()
+func (u *upRun) report(f func()) {
+	u.reporting.Lock()
+	defer u.reporting.Unlock()
 	f()
 }

@@ -101,7 +101,7 @@ func TestCrashInRespawnOfAgent(t *testing.T) {
 				switch step {
 				case "told":
 					// Its shim ends it, but no caller waits for that any more.
-					reg, err := r.Store().Writing(t.Context())
+					reg, err := r.Store().ToWrite(t.Context())
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -50,7 +50,7 @@ func (s *Settler) WithoutEnded(ctx context.Context, recs []registry.Record, name
 	if len(gs) == 0 {
 		return recs, nil
 	}
-	reg, err := s.opts.Store.Writing(ctx)
+	reg, err := s.opts.Store.ToWrite(ctx)
 	if err != nil {
 		s.warnIf(err, "the ends of workers can't be recorded")
 		return recs, nil // the caller does not need it

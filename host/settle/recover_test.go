@@ -149,7 +149,7 @@ func TestSettleUnavailable(t *testing.T) {
 	if err != nil || len(out) != 1 || !errors.Is(out[0].Err, swarm.ErrUnavailable) {
 		t.Fatalf("outcomes %+v, %v", out, err)
 	}
-	reg, err := r.Store().Reading(t.Context())
+	reg, err := r.Store().ToRead(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,7 +148,7 @@ func (s *Settler) Settled(ctx context.Context, rec registry.Record) (registry.Re
 		return rec, err
 	}
 	defer unlock()
-	reg, err := s.opts.Store.Writing(ctx)
+	reg, err := s.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return rec, err
 	}

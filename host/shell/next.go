@@ -87,11 +87,11 @@ func Next(ctx context.Context, h *host.Host, s Session, id, filter string) (Outp
 	if err != nil {
 		return Output{}, err
 	}
-	out.Text, out.More = mark(p.dropped)+matching(lines, valid(p.text)), p.more
+	out.Text, out.More = mark(p.dropped)+matchingLines(lines, valid(p.text)), p.more
 	return out, nil
 }
 
-func matching(lines *regexp.Regexp, text string) string {
+func matchingLines(lines *regexp.Regexp, text string) string {
 	if lines == nil {
 		return text
 	}

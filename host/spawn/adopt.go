@@ -67,7 +67,7 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 	if err != nil {
 		return nil, nil, err
 	}
-	reg, err := s.opts.Store.Writing(ctx)
+	reg, err := s.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

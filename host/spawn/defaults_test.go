@@ -47,7 +47,7 @@ func TestDefaultsApply(t *testing.T) {
 		},
 		"a server": {Request{Team: "t"}, with(func(r *Request) { r.Team, r.Retain, r.Resurrect = "t", "", false })},
 		"an agent": {
-			Request{Team: "t", Agent: &team.Joining{}}, with(func(r *Request) { r.Team, r.Agent, r.Retain = "t", &team.Joining{}, "" }),
+			Request{Team: "t", Agent: &team.Entry{}}, with(func(r *Request) { r.Team, r.Agent, r.Retain = "t", &team.Entry{}, "" }),
 		},
 		"a window": {
 			Request{Backend: "tmux", Options: options},

@@ -10,10 +10,10 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/notifier"
 	"github.com/swarmhost/swarm/host/roster"
 	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
@@ -34,7 +34,7 @@ type Options struct {
 	Callers *caller.Finder
 	Killer  *kill.Killer
 	// Notifier notifies the agent of a respawned worker, whose new process knows of nothing.
-	Notifier *courier.Office
+	Notifier *notifier.Notifier
 	Logger   hclog.Logger
 	// Env is the caller's environment, Executable the path of swarm itself.
 	Env        []string

@@ -19,7 +19,7 @@ const foreseeLimit = 30 * time.Second
 // foresee returns the error with which the new worker would fail to start, as far as that can
 // be found out while the old one still runs: whether the backend and its engine answer, whether the
 // workspace could be made, and whether the backend could start the worker.
-func (r *respawning) foresee(ctx context.Context) error {
+func (r *respawnRun) foresee(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, foreseeLimit)
 	defer cancel()
 	p := r.plan
@@ -54,7 +54,7 @@ func (r *respawning) foresee(ctx context.Context) error {
 }
 
 // foreseeWorkspace is foresee for the workspace that has to be made for the new worker.
-func (r *respawning) foreseeWorkspace(ctx context.Context) error {
+func (r *respawnRun) foreseeWorkspace(ctx context.Context) error {
 	p := r.plan
 	if !p.makesWorkspace() || p.maker == nil {
 		return nil
@@ -86,7 +86,7 @@ func late(ctx context.Context, plugin string, err error) error {
 // answer, such as a tmux server that hangs: it would not start the new worker either. An engine
 // that the new worker does not use is not asked, nor is one whose backend was asked whether it could
 // start the worker.
-func (r *respawning) engineAnswers(ctx context.Context) error {
+func (r *respawnRun) engineAnswers(ctx context.Context) error {
 	owner := r.plan.owner
 	if r.old.Backend != r.plan.rec.Backend || !maps.Equal(r.old.Options, r.plan.rec.Options) || !owner.Has(swarm.CapScreen) ||
 		owner.Has(swarm.CapCheckSpawn) {

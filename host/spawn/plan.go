@@ -83,7 +83,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 			Retain: cmp.Or(req.Retain, registry.RetainUntilClean),
 			Stdin:  req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Shown: req.Shown, Project: req.Project,
 			Profile: req.Profile, Resurrect: req.Resurrect, Own: &req.Own,
-			Team: req.Team, Shell: req.Shell, SpawnedBy: s.opts.Callers.Spawning(), Created: now,
+			Team: req.Team, Shell: req.Shell, SpawnedBy: s.opts.Callers.Spawners(), Created: now,
 		},
 	}
 	if a := req.Agent; a != nil {

@@ -49,7 +49,7 @@ func TestWhatHasToBeHereIsNotSentAway(t *testing.T) {
 		"can't be in a worktree": hosttest.InWorkspace,
 		"a loop has to run here": func(req *spawn.Request) { req.Ralph = true },
 		"an agent has to run here": func(req *spawn.Request) {
-			req.Agent = &team.Joining{ID: "agent-000000", Team: "t"}
+			req.Agent = &team.Entry{ID: "agent-000000", Team: "t"}
 		},
 	} {
 		req := r.Request("w", "two")

@@ -72,7 +72,7 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 	if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
 		return worker.Worker{}, err
 	}
-	reg, err := s.opts.Store.Writing(ctx)
+	reg, err := s.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return worker.Worker{}, err
 	}
@@ -92,13 +92,13 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 		return worker.Worker{}, err
 	}
 	s.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
-	r := &respawning{Spawner: s, req: req, reg: reg, old: rec}
+	r := &respawnRun{Spawner: s, req: req, reg: reg, old: rec}
 	if err := r.prepare(ctx); err != nil {
 		return worker.Worker{}, r.unanswered(ctx, err)
 	}
 	if s.opts.Roster.Inside([]registry.Record{rec}) == 0 {
 		w, err := r.fromInside(ctx)
-		return w, worker.Naming(err, "cannot respawn from inside", name)
+		return w, worker.WithName(err, "cannot respawn from inside", name)
 	}
 	w, err := r.run(ctx)
 	if err == nil && req.Follow && r.plan.resumed != nil {
@@ -162,7 +162,7 @@ type KeptError struct {
 
 func (e *KeptError) Error() string { return "cannot remove worktree: " + e.Kept.Reason }
 
-type respawning struct {
+type respawnRun struct {
 	*Spawner
 	req RespawnRequest
 	reg *registry.Registry
@@ -175,7 +175,7 @@ type respawning struct {
 
 // prepare finds out whether the worker can be started again, as far as that is
 // possible while it runs.
-func (r *respawning) prepare(ctx context.Context) error {
+func (r *respawnRun) prepare(ctx context.Context) error {
 	var err error
 	if r.plan, err = r.planRespawn(r.old, r.req); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (r *respawning) prepare(ctx context.Context) error {
 
 // inspect asks whether the old workspace could be removed, were the worker's
 // processes gone.
-func (r *respawning) inspect(ctx context.Context) error {
+func (r *respawnRun) inspect(ctx context.Context) error {
 	opts := swarm.RemoveOptions{Force: r.req.ForceDirty, Vacant: r.old.State == registry.Running}
 	state, err := r.opts.Plugins.InspectWorkspace(ctx, &r.old, opts)
 	if err == nil && state.Kept != nil {
@@ -232,7 +232,7 @@ func (r *respawning) inspect(ctx context.Context) error {
 	return err
 }
 
-func (r *respawning) run(ctx context.Context) (_ worker.Worker, err error) {
+func (r *respawnRun) run(ctx context.Context) (_ worker.Worker, err error) {
 	release, err := r.hold()
 	if err != nil {
 		return worker.Worker{}, err
@@ -261,7 +261,7 @@ func (r *respawning) run(ctx context.Context) (_ worker.Worker, err error) {
 	if err := r.start(ctx); err != nil {
 		return worker.Worker{}, err
 	}
-	r.tellLeft(ctx)
+	r.recordLeft(ctx)
 	_, err = r.opts.History.DropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
 	r.warnIf(err, "run directories can't be removed")
 	w := worker.Of(r.plan.rec)
@@ -273,7 +273,7 @@ func (r *respawning) run(ctx context.Context) (_ worker.Worker, err error) {
 // hold shows until release is called that the worker, which has no process for a while,
 // is started again: its agent is not given up, and followers of its output continue. Of
 // several respawns one holds the lock.
-func (r *respawning) hold() (release func(), err error) {
+func (r *respawnRun) hold() (release func(), err error) {
 	release, err = r.opts.Dir.TryLock(statedir.RespawnLock(r.old.ID))
 	if release == nil {
 		release = func() {}
@@ -282,7 +282,7 @@ func (r *respawning) hold() (release func(), err error) {
 }
 
 // end kills the worker, by its policy, and records its end.
-func (r *respawning) end(ctx context.Context) error {
+func (r *respawnRun) end(ctx context.Context) error {
 	if r.old.State != registry.Running {
 		return nil
 	}
@@ -298,7 +298,7 @@ func (r *respawning) end(ctx context.Context) error {
 	return err
 }
 
-func (r *respawning) mark(ctx context.Context, step string) error {
+func (r *respawnRun) mark(ctx context.Context, step string) error {
 	if r.old.Agent == "" {
 		return nil
 	}
@@ -313,7 +313,7 @@ func (r *respawning) mark(ctx context.Context, step string) error {
 
 // find looks what became of the old record. The record of a worker that is kept for a
 // time only may have gone with its end or soon after.
-func (r *respawning) find(ctx context.Context) error {
+func (r *respawnRun) find(ctx context.Context) error {
 	now, err := r.reg.Get(ctx, r.old.ID)
 	switch {
 	case errors.Is(err, registry.ErrNotFound) && r.killing != nil && r.old.Retain != registry.RetainUntilClean:
@@ -333,11 +333,11 @@ func (r *respawning) find(ctx context.Context) error {
 	return r.opts.Plugins.AskWorkspace(ctx, r.plan.workspace, false, into(&r.plan.maker))
 }
 
-func (r *respawning) overtaken() error {
+func (r *respawnRun) overtaken() error {
 	return fmt.Errorf("cannot respawn '%s': %w", r.old.Name, worker.ErrOvertaken)
 }
 
-func (r *respawning) clean(ctx context.Context) error {
+func (r *respawnRun) clean(ctx context.Context) error {
 	if !r.req.CleanFirst || r.plan.former == nil {
 		return nil
 	}
@@ -347,7 +347,7 @@ func (r *respawning) clean(ctx context.Context) error {
 	for _, line := range kill.Rescued(rec.Name, res.Rescues) {
 		r.notice(line)
 		if r.opts.Callers.IsShim() {
-			r.tell(ctx, history.Rescued, line)
+			r.record(ctx, history.Rescued, line)
 		}
 	}
 	switch {
@@ -364,13 +364,13 @@ func (r *respawning) clean(ctx context.Context) error {
 	return r.reg.Edit(ctx, r.old.ID, func(rec *registry.Record) { rec.Workspace, rec.Removing = nil, false })
 }
 
-func (r *respawning) notice(text string) {
+func (r *respawnRun) notice(text string) {
 	if r.req.Notice != nil {
 		r.req.Notice(text)
 	}
 }
 
-func (r *respawning) start(ctx context.Context) (err error) {
+func (r *respawnRun) start(ctx context.Context) (err error) {
 	var done undo
 	defer func() { err = done.onError(ctx, r.opts.Logger, err) }()
 	err = r.make(ctx, r.reg, r.plan, &done)
@@ -380,7 +380,7 @@ func (r *respawning) start(ctx context.Context) (err error) {
 	return err
 }
 
-func (r *respawning) tellLeft(ctx context.Context) {
+func (r *respawnRun) recordLeft(ctx context.Context) {
 	if r.plan.replaces == nil || r.plan.replaces.Workspace == nil {
 		return
 	}
@@ -391,19 +391,19 @@ func (r *respawning) tellLeft(ctx context.Context) {
 	if r.req.Warn != nil {
 		r.req.Warn(worker.Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Location())})
 	}
-	r.tell(ctx, history.Kept, before.Location())
+	r.record(ctx, history.Kept, before.Location())
 }
 
 // unanswered writes an error into the history if the worker was ended for nothing,
 // or if no one else will see the error. An agent is lost with its worker then.
-func (r *respawning) unanswered(ctx context.Context, cause error) error {
+func (r *respawnRun) unanswered(ctx context.Context, cause error) error {
 	if r.killing != nil && !errors.Is(cause, worker.ErrOvertaken) || r.opts.Callers.IsShim() {
-		r.tell(ctx, history.RespawnFailed, worker.Wording(cause))
+		r.record(ctx, history.RespawnFailed, worker.Wording(cause))
 	}
 	return cause
 }
 
-func (r *respawning) tell(ctx context.Context, kind history.Kind, text string) {
+func (r *respawnRun) record(ctx context.Context, kind history.Kind, text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kill.RecordLimit)
 	defer cancel()
 	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {

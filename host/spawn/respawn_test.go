@@ -453,7 +453,7 @@ func TestRespawnWorkspaceRemovedMeanwhile(t *testing.T) {
 	r := hosttest.New(t)
 	w := r.MustSpawn(t, "w", "one", hosttest.InWorkspace)
 	r.One.OnKill = func(ctx context.Context, _ hosttest.Worker, _ swarm.KillOptions) (swarm.KillResult, error) {
-		reg, err := r.Store().Writing(ctx)
+		reg, err := r.Store().ToWrite(ctx)
 		if err == nil {
 			err = reg.Edit(ctx, w.ID, func(rec *registry.Record) { rec.Workspace = nil })
 		}

@@ -14,7 +14,7 @@ import (
 
 // fromInside has another process finish the respawn of the worker that the caller
 // runs in, which would end with it.
-func (r *respawning) fromInside(ctx context.Context) (worker.Worker, error) {
+func (r *respawnRun) fromInside(ctx context.Context) (worker.Worker, error) {
 	w := r.opts.Roster.Observe(ctx, []registry.Record{r.old})[0]
 	if r.req.As != nil || len(r.req.Helper) == 0 {
 		return w, worker.Invalid("this has to be done from elsewhere")

@@ -102,7 +102,7 @@ func (s *Spawner) session(rec *registry.Record, p *profile.Profile) string {
 }
 
 // resume has the agent start with its conversation, or anew if that is not known.
-func (r *respawning) resume() error {
+func (r *respawnRun) resume() error {
 	command, session, err := r.resumed(r.old, r.req.Session)
 	if _, unknown := errors.AsType[*unknownSessionError](err); unknown && r.req.Anew {
 		r.notice(err.Error() + "; it starts anew")
@@ -115,7 +115,7 @@ func (r *respawning) resume() error {
 // findConversation looks for the conversation before anything is ended: an agent may never
 // have been given a prompt, and then has none. A conversation that the caller names is not
 // looked for, since its agent may know it by another name.
-func (r *respawning) findConversation() error {
+func (r *respawnRun) findConversation() error {
 	rec := &r.plan.rec
 	if r.plan.session == "" || r.req.Session != "" || !r.plan.owner.Local || rec.Sandbox != nil {
 		return nil
@@ -142,7 +142,7 @@ const resumeLimit = 30 * time.Second
 
 // followResumed waits until an agent that was started with its conversation shows something
 // that its profile knows, or has run for a while. It is a [*ResumeError] if it ends instead.
-func (s *Spawner) followResumed(ctx context.Context, r *respawning) error {
+func (s *Spawner) followResumed(ctx context.Context, r *respawnRun) error {
 	rec := &r.plan.rec
 	p := s.opts.Display.ProfileOf(rec)
 	limit := resumeLimit

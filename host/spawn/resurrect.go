@@ -27,7 +27,7 @@ const (
 )
 
 // Interrupted is a worker that ran until the machine went down.
-type Fallen struct {
+type Interrupted struct {
 	// Worker is what is recorded of it; its backend was not asked.
 	Worker worker.Worker
 	// Why is how it ended with the machine, in one line.
@@ -43,8 +43,8 @@ type Fallen struct {
 // not been started since. It leaves out workers that had ended before, that were about to
 // be killed, and shells, which belong to a session. It reads files and the registry, and
 // changes nothing.
-func (s *Spawner) Fallen(ctx context.Context, sel worker.Selection) ([]Fallen, error) {
-	reg, err := s.opts.Store.Reading(ctx)
+func (s *Spawner) Interrupted(ctx context.Context, sel worker.Selection) ([]Interrupted, error) {
+	reg, err := s.opts.Store.ToRead(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -52,16 +52,16 @@ func (s *Spawner) Fallen(ctx context.Context, sel worker.Selection) ([]Fallen, e
 	if err != nil {
 		return nil, err
 	}
-	return s.fallen(ctx, reg, recs)
+	return s.interrupted(ctx, reg, recs)
 }
 
-func (s *Spawner) fallen(ctx context.Context, reg *registry.Registry, recs []registry.Record) ([]Fallen, error) {
+func (s *Spawner) interrupted(ctx context.Context, reg *registry.Registry, recs []registry.Record) ([]Interrupted, error) {
 	boot, err := proc.BootID()
 	booted, timeErr := proc.BootTime()
 	if err = errors.Join(err, timeErr); err != nil {
 		return nil, fmt.Errorf("cannot determine whether the machine was restarted: %w", err)
 	}
-	var fallen []Fallen
+	var interrupted []Interrupted
 	for _, rec := range recs {
 		why, ended := fell(s.opts.Dir.RunDir(rec.ID), &rec, boot)
 		if why == "" {
@@ -91,11 +91,11 @@ func (s *Spawner) fallen(ctx context.Context, reg *registry.Registry, recs []reg
 			continue
 		}
 		_, _, resumeErr := s.resumed(rec, "")
-		fallen = append(fallen, Fallen{
+		interrupted = append(interrupted, Interrupted{
 			Worker: worker.Of(rec), Why: why, Resume: resumeErr == nil, Refused: refusal(&rec, events, time.Now()),
 		})
 	}
-	return fallen, nil
+	return interrupted, nil
 }
 
 // shutdownSpan is how long the shutdown of a machine may take.
@@ -174,7 +174,7 @@ type ResurrectRequest struct {
 
 // Resurrection is the outcome for one interrupted worker.
 type Resurrection struct {
-	Fallen
+	Interrupted
 	// Err says why it could not be started; nil if it runs, or was refused.
 	Err error
 }
@@ -183,7 +183,7 @@ type Resurrection struct {
 // one after the other, as [Spawner.Respawn] does. Of several calls one acts at a time, and
 // nothing is started twice.
 func (s *Spawner) Resurrect(ctx context.Context, sel worker.Selection, req ResurrectRequest) ([]Resurrection, error) {
-	reg, err := s.opts.Store.Writing(ctx)
+	reg, err := s.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -196,19 +196,19 @@ func (s *Spawner) Resurrect(ctx context.Context, sel worker.Selection, req Resur
 	if err != nil {
 		return nil, err
 	}
-	fallen, err := s.fallen(ctx, reg, recs)
+	interrupted, err := s.interrupted(ctx, reg, recs)
 	if err != nil {
 		return nil, err
 	}
 	var all []Resurrection
-	for _, f := range fallen {
+	for _, f := range interrupted {
 		if req.Marked && !f.Worker.Resurrect {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return all, err
 		}
-		r := Resurrection{Fallen: f}
+		r := Resurrection{Interrupted: f}
 		if req.Named {
 			r.Refused = ""
 		}
@@ -226,7 +226,7 @@ func (s *Spawner) Resurrect(ctx context.Context, sel worker.Selection, req Resur
 	return all, nil
 }
 
-func (s *Spawner) resurrect(ctx context.Context, reg *registry.Registry, f Fallen, req ResurrectRequest) (worker.Worker, error) {
+func (s *Spawner) resurrect(ctx context.Context, reg *registry.Registry, f Interrupted, req ResurrectRequest) (worker.Worker, error) {
 	rec, err := reg.Get(ctx, f.Worker.ID)
 	if err != nil {
 		return f.Worker, err

@@ -53,9 +53,9 @@ func happened(t *testing.T, r *hosttest.Rig, name string, kind history.Kind, at 
 	}
 }
 
-func namesOfFallen(fallen []spawn.Fallen) []string {
+func namesOf(interrupted []spawn.Interrupted) []string {
 	var all []string
-	for _, f := range fallen {
+	for _, f := range interrupted {
 		all = append(all, f.Worker.Name)
 	}
 	return all
@@ -84,12 +84,12 @@ func TestFallen(t *testing.T) {
 	r.Interrupt(t, "here", func(st *rundir.Status) { st.Shim.Boot = boot })
 	r.Interrupt(t, "asked")
 	happened(t, r, "asked", history.KillRequested, down)
-	fallen, err := r.Spawn().Fallen(t.Context(), worker.Selection{All: true})
-	if err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"cut", "shut"}) {
-		t.Fatalf("fallen: %q, %v", namesOfFallen(fallen), err)
+	interrupted, err := r.Spawn().Interrupted(t.Context(), worker.Selection{All: true})
+	if err != nil || !cmp.Equal(namesOf(interrupted), []string{"cut", "shut"}) {
+		t.Fatalf("interrupted: %q, %v", namesOf(interrupted), err)
 	}
-	if fallen[0].Why == fallen[1].Why || fallen[0].Refused != "" {
-		t.Errorf("fallen: %+v", fallen)
+	if interrupted[0].Why == interrupted[1].Why || interrupted[0].Refused != "" {
+		t.Errorf("interrupted: %+v", interrupted)
 	}
 }
 
@@ -121,8 +121,8 @@ func TestFallenAfterLossOfPower(t *testing.T) {
 			}
 		}
 	}
-	if fallen, err := r.Spawn().Fallen(t.Context(), worker.Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"empty"}) {
-		t.Errorf("fallen: %q, %v", namesOfFallen(fallen), err)
+	if interrupted, err := r.Spawn().Interrupted(t.Context(), worker.Selection{All: true}); err != nil || !cmp.Equal(namesOf(interrupted), []string{"empty"}) {
+		t.Errorf("interrupted: %q, %v", namesOf(interrupted), err)
 	}
 }
 
@@ -162,8 +162,8 @@ func TestResurrectOnce(t *testing.T) {
 			t.Errorf("the history (-want +got):\n%s", diff)
 		}
 	}
-	if fallen, err := r.Spawn().Fallen(t.Context(), worker.Selection{All: true}); err != nil || !cmp.Equal(namesOfFallen(fallen), []string{"c"}) {
-		t.Errorf("still fallen: %q, %v", namesOfFallen(fallen), err)
+	if interrupted, err := r.Spawn().Interrupted(t.Context(), worker.Selection{All: true}); err != nil || !cmp.Equal(namesOf(interrupted), []string{"c"}) {
+		t.Errorf("still interrupted: %q, %v", namesOf(interrupted), err)
 	}
 }
 

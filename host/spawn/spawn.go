@@ -82,7 +82,7 @@ type Request struct {
 	Team string
 	// Agent is the agent that the worker is to be; nil: none. That the caller may
 	// spawn it was checked.
-	Agent *team.Joining
+	Agent *team.Entry
 	// Shell says that it is a background shell.
 	Shell *registry.Shell
 	// Transcript has its output kept raw too, see [swarm.Spec.Transcript].
@@ -153,7 +153,7 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 		return worker.Worker{}, err
 	}
 	s.startAheadFor(p)
-	reg, err := s.opts.Store.Writing(ctx)
+	reg, err := s.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return worker.Worker{}, err
 	}
@@ -173,9 +173,9 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 	}
 	defer unlock()
 
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	beside.Go(func() {
+	var background sync.WaitGroup
+	defer background.Wait()
+	background.Go(func() {
 		s.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return id == p.rec.ID })
 	})
 	var done undo
@@ -316,7 +316,7 @@ func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error 
 	defer cancel()
 	rec := &p.rec
 	spec := backend.WorkspaceSpec(rec)
-	stop := s.opts.Plugins.TellWait("waiting for the worktree of '%s'; another process may be using the repository", rec.Name)
+	stop := s.opts.Plugins.AnnounceWait("waiting for the worktree of '%s'; another process may be using the repository", rec.Name)
 	ref, err := p.maker.Workspace.Create(ctx, spec)
 	stop()
 	if err != nil {
@@ -349,12 +349,12 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 	if err != nil {
 		return err
 	}
-	tellNoMore, stop := s.tellProgress(ctx, p), func() {}
+	endProgress, stop := s.reportProgress(ctx, p), func() {}
 	if !p.owner.Has(swarm.CapProgress) {
-		stop = s.opts.Plugins.TellWait("waiting for plugin '%s' to start '%s'", rec.Backend, rec.Name)
+		stop = s.opts.Plugins.AnnounceWait("waiting for plugin '%s' to start '%s'", rec.Backend, rec.Name)
 	}
 	rec.Handle, err = p.owner.Backend.Spawn(ctx, spec)
-	tellNoMore()
+	endProgress()
 	stop()
 	if err != nil {
 		if p.owner.Local {
@@ -403,15 +403,15 @@ func (s *Spawner) spec(p *plan) (swarm.Spec, error) {
 // progressDelay is how long a spawn takes before it is reported what it waits for.
 const progressDelay = time.Second
 
-// tellProgress reports what the backend waits for until the returned function is called,
+// reportProgress reports what the backend waits for until the returned function is called,
 // which returns after the last report.
-func (s *Spawner) tellProgress(ctx context.Context, p *plan) (stop func()) {
+func (s *Spawner) reportProgress(ctx context.Context, p *plan) (stop func()) {
 	if p.req.Progress == nil || !p.owner.Has(swarm.CapProgress) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var telling sync.WaitGroup
-	telling.Go(func() {
+	var reporting sync.WaitGroup
+	reporting.Go(func() {
 		timer := time.NewTimer(progressDelay)
 		defer timer.Stop()
 		select {
@@ -430,7 +430,7 @@ func (s *Spawner) tellProgress(ctx context.Context, p *plan) (stop func()) {
 	})
 	return func() {
 		cancel()
-		telling.Wait()
+		reporting.Wait()
 	}
 }
 

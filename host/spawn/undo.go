@@ -116,7 +116,7 @@ const hangLimit = 700 * time.Millisecond
 // askGivenUp calls f with a plugin in whose call the spawn was given up, and again with a new
 // process if the plugin does not answer soon.
 func (s *Spawner) askGivenUp(ctx context.Context, e catalog.Entry, old *backend.Peer, f func(context.Context, *backend.Peer) error) error {
-	defer s.opts.Plugins.TellWait("waiting for plugin '%s' to undo the spawn, for at most %s", e.Name, askLimit)()
+	defer s.opts.Plugins.AnnounceWait("waiting for plugin '%s' to undo the spawn, for at most %s", e.Name, askLimit)()
 	soon, cancel := context.WithTimeout(ctx, hangLimit)
 	defer cancel()
 	err := s.opts.Plugins.Ask(soon, e, true, func(p *backend.Peer) error { return f(soon, p) })

@@ -39,9 +39,9 @@ func (d Dir) Kept(id string) bool {
 	return err == nil && s.State != rundir.StateEnded && shim.IsKept(d.RunDir(id), s)
 }
 
-// OutOfSight reports whether a worker has a shim whose process can't be seen by the caller, which is
+// Hidden reports whether a worker has a shim whose process can't be seen by the caller, which is
 // in a PID namespace of its own then: nothing shows whether it is a part of the worker.
-func (d Dir) OutOfSight(id string) bool {
+func (d Dir) Hidden(id string) bool {
 	s, err := ReadStatus(d.RunDir(id))
 	return err == nil && s.State != rundir.StateEnded && !s.Shim.Alive() && shim.IsKept(d.RunDir(id), s)
 }

@@ -22,7 +22,7 @@ func TestReadersKeepTheirRegistry(t *testing.T) {
 		looking, changed := make(chan struct{}), make(chan struct{})
 		var both sync.WaitGroup
 		both.Go(func() {
-			reg, err := r.Store().Reading(t.Context())
+			reg, err := r.Store().ToRead(t.Context())
 			if err != nil {
 				t.Error(err)
 				close(looking)

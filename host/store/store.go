@@ -89,8 +89,8 @@ func (s *Store) IsOpen() bool {
 	return s.reg != nil
 }
 
-// Reading returns the registry for reads, or nil if no registry was ever made.
-func (s *Store) Reading(ctx context.Context) (*registry.Registry, error) {
+// ToRead returns the registry for reads, or nil if no registry was ever made.
+func (s *Store) ToRead(ctx context.Context) (*registry.Registry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reg != nil {
@@ -111,8 +111,8 @@ func (s *Store) Reading(ctx context.Context) (*registry.Registry, error) {
 	return reg, nil
 }
 
-// Writing returns the registry for changes. It makes the first one.
-func (s *Store) Writing(ctx context.Context) (*registry.Registry, error) {
+// ToWrite returns the registry for changes. It makes the first one.
+func (s *Store) ToWrite(ctx context.Context) (*registry.Registry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reg != nil && !s.readOnly {
@@ -127,17 +127,17 @@ func (s *Store) Writing(ctx context.Context) (*registry.Registry, error) {
 	return reg, nil
 }
 
-// Changing returns the registry for changes of workers that exist, or nil if no
+// ToChange returns the registry for changes of workers that exist, or nil if no
 // registry was ever made. One that can't be written is opened for reading all the
 // same: a full disk must not stand between a user and a kill.
-func (s *Store) Changing(ctx context.Context) (*registry.Registry, error) {
+func (s *Store) ToChange(ctx context.Context) (*registry.Registry, error) {
 	if _, err := os.Lstat(filepath.Join(s.opts.Dir, registry.File)); err != nil {
-		return s.Reading(ctx)
+		return s.ToRead(ctx)
 	}
-	reg, err := s.Writing(ctx)
+	reg, err := s.ToWrite(ctx)
 	if errors.Is(err, registry.ErrReadOnly) || errors.Is(err, registry.ErrFull) {
 		s.opts.Logger.Warn("the registry can't be written", "error", err)
-		return s.Reading(ctx)
+		return s.ToRead(ctx)
 	}
 	return reg, err
 }
@@ -146,7 +146,7 @@ func (s *Store) Changing(ctx context.Context) (*registry.Registry, error) {
 // Nothing was changed if change returns an error. change must not call the Store, which
 // would wait for the transaction.
 func (s *Store) Change(ctx context.Context, change func(context.Context, *registry.Tx) error) error {
-	reg, err := s.Writing(ctx)
+	reg, err := s.ToWrite(ctx)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, *regist
 // of one moment. If no registry was ever made it returns [fs.ErrNotExist] and does not
 // call view.
 func (s *Store) View(ctx context.Context, view func(context.Context, *registry.Tx) error) error {
-	reg, err := s.Reading(ctx)
+	reg, err := s.ToRead(ctx)
 	if err != nil {
 		return err
 	}

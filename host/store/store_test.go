@@ -43,10 +43,10 @@ func TestFirstRegistry(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "state")
 	s := open(t, dir)
-	if reg, err := s.Reading(t.Context()); reg != nil || err != nil || s.IsOpen() {
+	if reg, err := s.ToRead(t.Context()); reg != nil || err != nil || s.IsOpen() {
 		t.Errorf("a registry that was never made: %v, %v", reg, err)
 	}
-	if reg, err := s.Changing(t.Context()); reg != nil || err != nil {
+	if reg, err := s.ToChange(t.Context()); reg != nil || err != nil {
 		t.Errorf("for changes: %v, %v", reg, err)
 	}
 	if err := s.View(t.Context(), nil); !errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,7 @@ func TestReaderKeepsItsRegistry(t *testing.T) {
 	insert(t, open(t, dir), "w")
 	for range 20 {
 		s := open(t, dir)
-		reg, err := s.Reading(t.Context())
+		reg, err := s.ToRead(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestReaderKeepsItsRegistry(t *testing.T) {
 			}
 		})
 		both.Go(func() {
-			if _, err := s.Writing(t.Context()); err != nil {
+			if _, err := s.ToWrite(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -99,7 +99,7 @@ func TestSelect(t *testing.T) {
 	insert(t, s, "a", "odd")
 	insert(t, s, "b")
 	insert(t, s, "id-a", "odd")
-	reg, err := s.Reading(t.Context())
+	reg, err := s.ToRead(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func (s *Sweeper) catchUp(ctx context.Context, m liveness.Members) (warnings []s
 	if len(gs) == 0 {
 		return warnings, stale
 	}
-	reg, err := s.opts.Store.Writing(ctx)
+	reg, err := s.opts.Store.ToWrite(ctx)
 	for _, g := range gs {
 		if err == nil {
 			_, err = s.opts.History.CatchUp(ctx, reg, g)

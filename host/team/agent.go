@@ -10,8 +10,8 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Joining is an agent that is about to begin.
-type Joining struct {
+// Entry is an agent that is about to begin.
+type Entry struct {
 	Team, ID string
 	// Name is its name in the team; empty: its id.
 	Name string
@@ -26,7 +26,7 @@ type Joining struct {
 // Join enters an agent as spawning, with a colour, in the transaction that enters the
 // record of its worker. The caller has been checked with [Lead]. The warning is empty or
 // says that the colour is shared.
-func Join(ctx context.Context, tx *registry.Tx, j Joining, workerID, worker, tokenHash string, now time.Time) (a registry.Agent, warning string, err error) {
+func Join(ctx context.Context, tx *registry.Tx, j Entry, workerID, worker, tokenHash string, now time.Time) (a registry.Agent, warning string, err error) {
 	if _, err := Get(ctx, tx, j.Team); err != nil {
 		return a, "", err
 	}
@@ -136,7 +136,7 @@ func Rejoin(ctx context.Context, tx *registry.Tx, agentID, workerID, worker, tok
 // its old one again, whose process is gone, see [Lost].
 func Abandon(ctx context.Context, tx *registry.Tx, agentID, oldWorkerID, oldWorker, reason string, now time.Time) (warnings []string, err error) {
 	a, err := live(ctx, tx, agentID)
-	if isOver(err) {
+	if hasEnded(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -194,13 +194,13 @@ func live(ctx context.Context, tx *registry.Tx, agentID string) (registry.Agent,
 	return a, err
 }
 
-func isOver(err error) bool {
+func hasEnded(err error) bool {
 	_, over := errors.AsType[*TerminatedError](err)
 	return over
 }
 
 // isGone reports whether an error of [live] says that the agent has ended or does not exist.
-func isGone(err error) bool { return errors.Is(err, registry.ErrNotFound) || isOver(err) }
+func isGone(err error) bool { return errors.Is(err, registry.ErrNotFound) || hasEnded(err) }
 
 var colors = []string{
 	"#FF6B6B", "#4ECDC4", "#45B7D1", "#96CEB4", "#FFEAA7",

@@ -16,7 +16,7 @@ func TestJoin(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a", "gone")
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-gone", Leaving{Phase: ForceKilled}, now)
+		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
 		return err
 	})
 	want := registry.Agent{
@@ -24,7 +24,7 @@ func TestJoin(t *testing.T) {
 		Status: Spawning, WorkerID: "w", Worker: "red-b", TokenHash: "t", Created: later, Heartbeat: later, ColorUsed: later,
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		j := Joining{Team: crewTeam, ID: "agent-b", Name: "b", Role: RoleReviewer, Model: "m", Session: "s", Dir: "/d", Prompt: "p"}
+		j := Entry{Team: crewTeam, ID: "agent-b", Name: "b", Role: RoleReviewer, Model: "m", Session: "s", Dir: "/d", Prompt: "p"}
 		got, warning, err := Join(ctx, tx, j, "w", "red-b", "t", later)
 		if diff := cmp.Diff(want, got); diff != "" || warning != "" {
 			t.Errorf("joined, %q (-want +got):\n%s", warning, diff)
@@ -36,26 +36,26 @@ func TestJoin(t *testing.T) {
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		// The name of one that has ended can be had again, and all else has a default.
-		_, _, err := Join(ctx, tx, Joining{Team: crewTeam, ID: "agent-c", Name: "gone"}, "w-c", "red-c", "", now)
+		_, _, err := Join(ctx, tx, Entry{Team: crewTeam, ID: "agent-c", Name: "gone"}, "w-c", "red-c", "", now)
 		if err != nil {
 			return err
 		}
-		got, _, err := Join(ctx, tx, Joining{Team: crewTeam, ID: "agent-d"}, "w-d", "red-d", "", now)
+		got, _, err := Join(ctx, tx, Entry{Team: crewTeam, ID: "agent-d"}, "w-d", "red-d", "", now)
 		if got.Name != "agent-d" || got.Role != RoleWorker || got.Session != "w-d" {
 			t.Errorf("by default %+v", got)
 		}
 		return err
 	})
 	for _, c := range []struct {
-		joining Joining
+		joining Entry
 		want    string
 	}{
-		{Joining{Team: "green", ID: "agent-x"}, "Team 'green' does not exist"},
-		{Joining{Team: crewTeam, ID: "agent-x", Name: "a"}, "Agent 'a' already exists in team 'red'"},
-		{Joining{Team: crewTeam, ID: "agent-x", Name: "agent-a"}, "Agent 'agent-a' already exists in team 'red'"},
-		{Joining{Team: crewTeam, ID: "a", Name: "x"}, "Agent 'a' already exists in team 'red'"},
-		{Joining{Team: crewTeam, ID: "agent-a", Name: "x"}, "Agent 'agent-a' already exists in team 'red'"},
-		{Joining{Team: crewTeam, ID: "agent-x", Name: "leader"}, `Invalid agent name "leader": Agent name must be 1 to 31 letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be one of leader, all, system`},
+		{Entry{Team: "green", ID: "agent-x"}, "Team 'green' does not exist"},
+		{Entry{Team: crewTeam, ID: "agent-x", Name: "a"}, "Agent 'a' already exists in team 'red'"},
+		{Entry{Team: crewTeam, ID: "agent-x", Name: "agent-a"}, "Agent 'agent-a' already exists in team 'red'"},
+		{Entry{Team: crewTeam, ID: "a", Name: "x"}, "Agent 'a' already exists in team 'red'"},
+		{Entry{Team: crewTeam, ID: "agent-a", Name: "x"}, "Agent 'agent-a' already exists in team 'red'"},
+		{Entry{Team: crewTeam, ID: "agent-x", Name: "leader"}, `Invalid agent name "leader": Agent name must be 1 to 31 letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be one of leader, all, system`},
 	} {
 		refused(t, c.want, q.try(func(ctx context.Context, tx *registry.Tx) error {
 			_, _, err := Join(ctx, tx, c.joining, "w-x", "red-x", "t-x", now)
@@ -72,7 +72,7 @@ func TestActivate(t *testing.T) {
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		_, _, err := Ask(ctx, tx, person, crewTeam, "asked", "", now)
-		_, rerr := Release(ctx, tx, "agent-gone", Leaving{Phase: ForceKilled}, now)
+		_, rerr := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
 		return errors.Join(err, rerr)
 	})
 	activate := func(id string) error {
@@ -101,7 +101,7 @@ func TestUnjoin(t *testing.T) {
 	task := q.works("a")
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		_, _, err := Ask(ctx, tx, person, crewTeam, "asked", "", now)
-		_, rerr := Release(ctx, tx, "agent-gone", Leaving{Phase: ForceKilled}, now)
+		_, rerr := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
 		return errors.Join(err, rerr)
 	})
 	for _, id := range []string{"agent-a", "agent-asked", "agent-gone", "agent-ghost"} {
@@ -131,7 +131,7 @@ func TestRejoin(t *testing.T) {
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		_, _, err := Ask(ctx, tx, person, crewTeam, "asked", "", now)
 		_, lerr := Lost(ctx, tx, "agent-lost", "why", now)
-		_, rerr := Release(ctx, tx, "agent-gone", Leaving{Phase: ForceKilled}, now)
+		_, rerr := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
 		return errors.Join(err, lerr, rerr)
 	})
 	rejoin := func(name string) error {
@@ -158,7 +158,7 @@ func TestRejoin(t *testing.T) {
 		t.Errorf("the task that it works on: %+v", got)
 	}
 	// The request is dropped: no agent hears of it, and the next one is asked anew.
-	if s := q.shutdown("asked"); s.Phase != Rejected || !s.Told {
+	if s := q.shutdown("asked"); s.Phase != Rejected || !s.Answered {
 		t.Errorf("shutdown %+v", s)
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
@@ -185,7 +185,7 @@ func TestAbandon(t *testing.T) {
 		})
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-gone", Leaving{Phase: ForceKilled}, later)
+		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, later)
 		return err
 	})
 	for _, name := range []string{"a", "gone"} {
@@ -211,7 +211,7 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a", "gone")
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-gone", Leaving{Phase: ForceKilled}, now)
+		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func TestFind(t *testing.T) {
 	}
 	// The name of one that is there is not that of one that was.
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, _, err := Join(ctx, tx, Joining{Team: crewTeam, ID: "agent-new", Name: "gone"}, "w-n", "red-n", "", now)
+		_, _, err := Join(ctx, tx, Entry{Team: crewTeam, ID: "agent-new", Name: "gone"}, "w-n", "red-n", "", now)
 		return err
 	})
 	if id, err := find(crewTeam, "gone"); id != "agent-new" {

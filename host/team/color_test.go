@@ -73,7 +73,7 @@ func TestColorPool(t *testing.T) {
 	}
 	// The colour of one that has ended is free.
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-a5", Leaving{Phase: ForceKilled}, later)
+		_, err := Release(ctx, tx, "agent-a5", Departure{Phase: ForceKilled}, later)
 		return err
 	})
 	q.enter("next")
@@ -85,7 +85,7 @@ func TestColorPool(t *testing.T) {
 		if _, err := Create(ctx, tx, person, New{Name: "blue"}, now); err != nil {
 			return err
 		}
-		a, warning, err := Join(ctx, tx, Joining{Team: "blue", ID: "agent-x"}, "w-x", "blue-x", "", now)
+		a, warning, err := Join(ctx, tx, Entry{Team: "blue", ID: "agent-x"}, "w-x", "blue-x", "", now)
 		if a.Color != colors[0] || warning != "" {
 			t.Errorf("in another team: %s, %q", a.Color, warning)
 		}

@@ -83,7 +83,7 @@ func recoverAgent(ctx context.Context, tx *registry.Tx, rec *registry.Record, no
 	}
 	a.Color, _ = pickColor(all)
 	if rec.State == registry.Stopped {
-		a.Status, a.Lost, a.LastError = Inactive, now, ending("")
+		a.Status, a.Lost, a.LastError = Inactive, now, endText("")
 		if e := rec.Exit; e != nil && (e.Cause == swarm.CauseKilled || e.Cause == swarm.CauseOwner) {
 			a.Status, a.Terminated = Terminated, now
 		}

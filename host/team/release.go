@@ -9,8 +9,8 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Leaving describes the end of an agent.
-type Leaving struct {
+// Departure describes the end of an agent.
+type Departure struct {
 	// Phase is [Confirmed] for an agent that approved or was gone, [ForceKilled] for one
 	// that was not asked.
 	Phase Phase
@@ -33,7 +33,7 @@ type Released struct {
 // free, its token is worth nothing, its shutdown is complete, and it is no longer a member.
 // If tasks can't be given back, that is a warning, and the rest is done. An agent is
 // released once: a second caller gets [TerminatedError]. The caller ends its process.
-func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, now time.Time) (Released, error) {
+func Release(ctx context.Context, tx *registry.Tx, agentID string, l Departure, now time.Time) (Released, error) {
 	a, err := live(ctx, tx, agentID)
 	if err != nil {
 		return Released{}, err
@@ -88,7 +88,7 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Leaving, no
 // Claim enters the requester and the reason of a forced end into the end of an agent that
 // another call noticed and recorded. It reports whether the end was unclaimed: there is one
 // claim.
-func Claim(ctx context.Context, tx *registry.Tx, agentID string, l Leaving) (r Released, claimed bool, err error) {
+func Claim(ctx context.Context, tx *registry.Tx, agentID string, l Departure) (r Released, claimed bool, err error) {
 	s, err := tx.LastShutdown(ctx, agentID)
 	if errors.Is(err, registry.ErrNotFound) || err == nil && !s.Unclaimed {
 		return Released{}, false, nil

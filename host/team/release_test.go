@@ -35,7 +35,7 @@ func TestRelease(t *testing.T) {
 			}
 			want := q.agent("a")
 			want.Status, want.Before, want.Terminated, want.TokenHash, want.LastError = Terminated, "", later, "", "Force killed: at once"
-			got, err := q.release("a", Leaving{Phase: ForceKilled, Requester: "agent-boss", Reason: "at once"})
+			got, err := q.release("a", Departure{Phase: ForceKilled, Requester: "agent-boss", Reason: "at once"})
 			if diff := cmp.Diff(Released{Agent: want, Reassigned: []string{mine}}, got); err != nil || diff != "" {
 				t.Errorf("released: %v (-want +got):\n%s", err, diff)
 			}
@@ -66,13 +66,13 @@ func TestRelease(t *testing.T) {
 			}
 			// Its colour and its name are free.
 			q.change(func(ctx context.Context, tx *registry.Tx) error {
-				a, _, err := Join(ctx, tx, Joining{Team: crewTeam, ID: "agent-new", Name: "a"}, "w-n", "red-a-2", "", now)
+				a, _, err := Join(ctx, tx, Entry{Team: crewTeam, ID: "agent-new", Name: "a"}, "w-n", "red-a-2", "", now)
 				if a.Color != want.Color {
 					t.Errorf("the next has %s, want %s", a.Color, want.Color)
 				}
 				return err
 			})
-			_, err = q.release("a", Leaving{Phase: ForceKilled})
+			_, err = q.release("a", Departure{Phase: ForceKilled})
 			refused(t, "Agent 'agent-a' is already terminated", err)
 		})
 	}
@@ -85,7 +85,7 @@ func TestReleaseWithoutAReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"a": "Force killed: asked", "b": "Force killed"} {
-		r, err := q.release(name, Leaving{Phase: ForceKilled})
+		r, err := q.release(name, Departure{Phase: ForceKilled})
 		if err != nil || r.Agent.LastError != want || r.Reassigned == nil || len(r.Reassigned) > 0 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -93,7 +93,7 @@ func TestReleaseWithoutAReason(t *testing.T) {
 	if s := q.shutdown("a"); s.Requester != Leader || s.Reason != "asked" {
 		t.Errorf("the request: %+v", s)
 	}
-	if _, err := q.release("ghost", Leaving{Phase: ForceKilled}); !errors.Is(err, registry.ErrNotFound) {
+	if _, err := q.release("ghost", Departure{Phase: ForceKilled}); !errors.Is(err, registry.ErrNotFound) {
 		t.Errorf("one that never was: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestClaim(t *testing.T) {
 	task := q.works("a")
 	claim := func(name string) (r Released, claimed bool) {
 		q.change(func(ctx context.Context, tx *registry.Tx) (err error) {
-			r, claimed, err = Claim(ctx, tx, "agent-"+name, Leaving{Phase: ForceKilled, Requester: Leader, Reason: "at once"})
+			r, claimed, err = Claim(ctx, tx, "agent-"+name, Departure{Phase: ForceKilled, Requester: Leader, Reason: "at once"})
 			return err
 		})
 		return r, claimed
@@ -115,7 +115,7 @@ func TestClaim(t *testing.T) {
 		t.Error("the end of one that lives is claimed")
 	}
 	for _, name := range []string{"a", "b"} {
-		l := Leaving{Phase: ForceKilled}
+		l := Departure{Phase: ForceKilled}
 		if name == "b" {
 			l.Requester = Leader // it was forced by another call, which recorded it
 		}
@@ -144,7 +144,7 @@ func TestReleaseWhenTasksCannotBeGivenBack(t *testing.T) {
 	t.Parallel()
 	for what, end := range map[string]func(ctx context.Context, tx *registry.Tx) ([]string, error){
 		"released": func(ctx context.Context, tx *registry.Tx) ([]string, error) {
-			r, err := Release(ctx, tx, "agent-a", Leaving{Phase: ForceKilled}, later)
+			r, err := Release(ctx, tx, "agent-a", Departure{Phase: ForceKilled}, later)
 			if len(r.Reassigned) != 0 {
 				t.Errorf("reassigned %v", r.Reassigned)
 			}
@@ -200,7 +200,7 @@ func TestOneReleases(t *testing.T) {
 			reg, err := registry.Open(t.Context(), q.dir)
 			if err == nil {
 				err = reg.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) (err error) {
-					out.r, err = Release(ctx, tx, "agent-a", Leaving{Phase: ForceKilled}, later)
+					out.r, err = Release(ctx, tx, "agent-a", Departure{Phase: ForceKilled}, later)
 					return err
 				})
 				_ = reg.Close() // nothing depends on it
@@ -236,7 +236,7 @@ func TestOneReleases(t *testing.T) {
 func TestReleaseConfirmedWithoutARequest(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")
-	if _, err := q.release("a", Leaving{Phase: Confirmed, Requester: Leader, Reason: "r"}); err != nil {
+	if _, err := q.release("a", Departure{Phase: Confirmed, Requester: Leader, Reason: "r"}); err != nil {
 		t.Fatal(err)
 	}
 	want := registry.Shutdown{

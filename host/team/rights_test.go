@@ -19,7 +19,7 @@ func TestRights(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = Release(ctx, tx, "agent-gone", Leaving{Phase: ForceKilled}, now)
+		_, err = Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
 		return err
 	})
 	const notLeader, notRed, notBlue = "Only the team leader can kill agents", "Not a member of team 'red'", "Not a member of team 'blue'"
@@ -74,17 +74,17 @@ func TestRightsEnd(t *testing.T) {
 		if err := Lead(ctx, tx, as("boss"), crewTeam, "x"); err != nil {
 			t.Error(err)
 		}
-		_, err := Release(ctx, tx, "agent-boss", Leaving{Phase: ForceKilled}, now)
+		_, err := Release(ctx, tx, "agent-boss", Departure{Phase: ForceKilled}, now)
 		refused(t, "Only the team leader can x", Lead(ctx, tx, as("boss"), crewTeam, "x"))
 		return err
 	})
 }
 
-func TestWhoCalls(t *testing.T) {
+func TestIdentify(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a", "boss", "gone")
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-gone", Leaving{Phase: Confirmed}, now)
+		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: Confirmed}, now)
 		return err
 	})
 	a := Caller{WorkerID: "w-a", Team: crewTeam, Agent: "agent-a", Name: "a", Role: RoleWorker}

@@ -53,8 +53,8 @@ func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, rea
 	if err != nil && !errors.Is(err, registry.ErrNotFound) {
 		return a, registry.Shutdown{}, err
 	}
-	if err == nil && last.Phase == Rejected && !last.Told {
-		last.Told = true
+	if err == nil && last.Phase == Rejected && !last.Answered {
+		last.Answered = true
 		return a, last, errors.Join(tx.PutShutdown(ctx, &last), Touch(ctx, tx, caller, now))
 	}
 	requester, err := Member(ctx, tx, caller, teamName)
@@ -72,7 +72,7 @@ func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, rea
 	if err := tx.PutAgent(ctx, &a); err != nil {
 		return a, s, err
 	}
-	if err := tell(ctx, tx, &s, requester, a.ID, registry.MessageShutdownRequest, now); err != nil {
+	if err := notify(ctx, tx, &s, requester, a.ID, registry.MessageShutdownRequest, now); err != nil {
 		return a, s, err
 	}
 	return a, s, Touch(ctx, tx, caller, now)
@@ -132,15 +132,15 @@ func Reject(ctx context.Context, tx *registry.Tx, caller Caller, teamName, reaso
 }
 
 // Answered records that the requester of an end knows the answer by other means than [Ask].
-func Told(ctx context.Context, tx *registry.Tx, agentID string) error {
+func Answered(ctx context.Context, tx *registry.Tx, agentID string) error {
 	s, err := tx.LastShutdown(ctx, agentID)
 	if errors.Is(err, registry.ErrNotFound) {
 		return nil
 	}
-	if err != nil || s.Told {
+	if err != nil || s.Answered {
 		return err
 	}
-	s.Told = true
+	s.Answered = true
 	return tx.PutShutdown(ctx, &s)
 }
 
@@ -185,7 +185,7 @@ func callOff(ctx context.Context, tx *registry.Tx, agentID string, now time.Time
 	if err != nil || !open {
 		return err
 	}
-	s.Phase, s.Completed, s.Told, s.Response = Rejected, now, true, "The agent was started again"
+	s.Phase, s.Completed, s.Answered, s.Response = Rejected, now, true, "The agent was started again"
 	return tx.PutShutdown(ctx, &s)
 }
 
@@ -220,10 +220,10 @@ func answer(ctx context.Context, tx *registry.Tx, s *registry.Shutdown, now time
 	if _, err := live(ctx, tx, to); err != nil {
 		to = Leader
 	}
-	return tell(ctx, tx, s, s.AgentID, to, registry.MessageShutdownApproved, now)
+	return notify(ctx, tx, s, s.AgentID, to, registry.MessageShutdownApproved, now)
 }
 
-func tell(ctx context.Context, tx *registry.Tx, s *registry.Shutdown, from, to string, kind registry.MessageType, now time.Time) error {
+func notify(ctx context.Context, tx *registry.Tx, s *registry.Shutdown, from, to string, kind registry.MessageType, now time.Time) error {
 	n := note{
 		ID: strconv.FormatInt(s.ID, 10), Requester: s.Requester, Target: s.AgentID, Team: s.Team, Reason: s.Reason,
 		Phase: s.Phase, Force: s.Forced, Response: s.Response,

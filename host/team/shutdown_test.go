@@ -40,7 +40,7 @@ func (q squad) reject(caller Caller, reason string) (registry.Shutdown, error) {
 	return s, err
 }
 
-func (q squad) release(name string, l Leaving) (Released, error) {
+func (q squad) release(name string, l Departure) (Released, error) {
 	var r Released
 	err := q.try(func(ctx context.Context, tx *registry.Tx) (err error) {
 		r, err = Release(ctx, tx, "agent-"+name, l, later)
@@ -65,7 +65,7 @@ func (q squad) notes(member string) (phases []Phase) {
 func TestTarget(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a", "boss", "gone", "asked")
-	if _, err := q.release("gone", Leaving{Phase: ForceKilled}); err != nil {
+	if _, err := q.release("gone", Departure{Phase: ForceKilled}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := q.ask(person, "asked", ""); err != nil {
@@ -181,7 +181,7 @@ func TestApprove(t *testing.T) {
 	if s, err := q.approve(as("a"), true, ""); err != nil || s.Phase != Approved || s.Response != "one minute" {
 		t.Errorf("ready: %+v, %v", s, err)
 	}
-	r, err := q.release("a", Leaving{Phase: Confirmed})
+	r, err := q.release("a", Departure{Phase: Confirmed})
 	if err != nil || len(r.Reassigned) != 1 || r.Reassigned[0] != task || r.Warnings != nil {
 		t.Errorf("released: %+v, %v", r, err)
 	}
@@ -208,7 +208,7 @@ func TestApproveReady(t *testing.T) {
 	if _, err := q.approve(as("a"), true, "bye"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.release("a", Leaving{Phase: Confirmed}); err != nil {
+	if _, err := q.release("a", Departure{Phase: Confirmed}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]Phase{Confirmed}, q.notes("agent-boss")); diff != "" {
@@ -231,7 +231,7 @@ func TestReject(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, err := q.reject(as("a"), "busy")
-			if err != nil || s.Phase != Rejected || s.Response != "busy" || s.Told {
+			if err != nil || s.Phase != Rejected || s.Response != "busy" || s.Answered {
 				t.Errorf("%+v, %v", s, err)
 			}
 			if a := q.agent("a"); a.Status != after || a.Before != "" || !a.Heartbeat.Equal(later) {
@@ -315,7 +315,7 @@ func TestAnswersOfThoseWhoWereNotAsked(t *testing.T) {
 	if _, err := q.ask(person, "gone", ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.release("gone", Leaving{Phase: ForceKilled}); err != nil {
+	if _, err := q.release("gone", Departure{Phase: ForceKilled}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := q.ask(person, "b", ""); err != nil {

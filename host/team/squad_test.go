@@ -50,8 +50,8 @@ func (q squad) enter(name string) {
 	})
 }
 
-func joining(name string) Joining {
-	return Joining{Team: crewTeam, ID: "agent-" + name, Name: name, Role: as(name).Role, Model: "m", Dir: "/d", Prompt: "p"}
+func joining(name string) Entry {
+	return Entry{Team: crewTeam, ID: "agent-" + name, Name: name, Role: as(name).Role, Model: "m", Dir: "/d", Prompt: "p"}
 }
 
 // change makes a change that must be possible.

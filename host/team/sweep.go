@@ -83,7 +83,7 @@ func Judge(a *registry.Agent, s Signs, now time.Time) Health {
 	switch {
 	case h.Status != Inactive:
 	case s.Gone && a.Lost.IsZero():
-		h.Error = ending(s.Reason)
+		h.Error = endText(s.Reason)
 	case a.Status == Active && !gone:
 		h.Error = fmt.Sprintf("Heartbeat timeout: %ds since last heartbeat", int(h.Age.Seconds()))
 	}
@@ -156,7 +156,7 @@ func Ended(ctx context.Context, tx *registry.Tx, workerID string, e End, now tim
 		var more []string
 		if e.Killed {
 			var r Released
-			r, err = Release(ctx, tx, a.ID, Leaving{Phase: ForceKilled}, now)
+			r, err = Release(ctx, tx, a.ID, Departure{Phase: ForceKilled}, now)
 			more = r.Warnings
 		} else {
 			more, err = Lost(ctx, tx, a.ID, e.Reason, now)
@@ -175,17 +175,17 @@ func Ended(ctx context.Context, tx *registry.Tx, workerID string, e End, now tim
 // nor to a terminated agent.
 func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time.Time) (warnings []string, err error) {
 	a, err := live(ctx, tx, agentID)
-	if isOver(err) {
+	if hasEnded(err) {
 		return nil, nil
 	}
 	if err != nil || !a.Lost.IsZero() {
 		return nil, err
 	}
 	if a.Status == ShuttingDown {
-		r, err := Release(ctx, tx, agentID, Leaving{Phase: Confirmed}, now)
+		r, err := Release(ctx, tx, agentID, Departure{Phase: Confirmed}, now)
 		return r.Warnings, err
 	}
-	reason = ending(reason)
+	reason = endText(reason)
 	ids, warnings, err := takeBack(ctx, tx, &a, now)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time
 	return warnings, report(ctx, tx, &a, fmt.Sprintf("%s. Tasks reassigned: %s.", reason, given), now)
 }
 
-func ending(reason string) string {
+func endText(reason string) string {
 	if reason == "" {
 		return "its process ended"
 	}

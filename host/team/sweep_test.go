@@ -159,7 +159,7 @@ func TestSweepOfOneTeam(t *testing.T) {
 		if _, err := Create(ctx, tx, person, New{Name: "blue"}, now); err != nil {
 			return err
 		}
-		_, _, err := Join(ctx, tx, Joining{Team: "blue", ID: "agent-b"}, "w-b", "blue-b", "", now)
+		_, _, err := Join(ctx, tx, Entry{Team: "blue", ID: "agent-b"}, "w-b", "blue-b", "", now)
 		return err
 	})
 	signs := map[string]Signs{"w-a": {Gone: true}, "w-b": {Gone: true}}
@@ -209,7 +209,7 @@ func TestEnded(t *testing.T) {
 			case ShuttingDown:
 				_, err = q.ask(person, "a", "")
 			case Terminated:
-				_, err = q.release("a", Leaving{Phase: Confirmed})
+				_, err = q.release("a", Departure{Phase: Confirmed})
 			case Spawning, Active, Idle, Inactive:
 				q.put("a", func(a *registry.Agent) { a.Status = c.status })
 			}

@@ -261,7 +261,7 @@ func assign(ctx context.Context, tx *registry.Tx, task *registry.Task, member, t
 	}
 	task.Assignee = found[0]
 	if task.Assignee == member {
-		task.How, task.Brought = registry.BroughtRead, now
+		task.How, task.Delivered = registry.DeliveredRead, now
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // waiting is what waits for the agent of a squad, as "messages tasks".
-func (q squad) waiting(name string) (w registry.Waiting) {
+func (q squad) waiting(name string) (w registry.Unread) {
 	q.t.Helper()
 	q.change(func(ctx context.Context, tx *registry.Tx) (err error) {
 		w, err = tx.Waiting(ctx, crewTeam, "agent-"+name)
@@ -65,7 +65,7 @@ func TestTasksForOne(t *testing.T) {
 	}
 	// An agent that creates a task for itself is not notified of it.
 	id, err = q.made(as("bob"), "bob")
-	if got := q.task(id); err != nil || got.How != registry.BroughtRead {
+	if got := q.task(id); err != nil || got.How != registry.DeliveredRead {
 		t.Errorf("one's own: brought by %q, %v", got.How, err)
 	}
 	id, err = q.made(person, All)
@@ -93,7 +93,7 @@ func TestTasksAreReleasedToOne(t *testing.T) {
 		t.Errorf("%v, waiting: %+v", err, q.waiting("ann"))
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		return tx.Bring(ctx, registry.Membership{Team: crewTeam, Member: "agent-ann"}, registry.BroughtNudge, now)
+		return tx.Bring(ctx, registry.Membership{Team: crewTeam, Member: "agent-ann"}, registry.DeliveredNudge, now)
 	})
 	if err := update(person, TaskChange{Assignee: "bob"}); err != nil || q.waiting("bob").Tasks != 1 {
 		t.Errorf("%v, waiting: %+v", err, q.waiting("bob"))
@@ -119,7 +119,7 @@ func TestWhatIsForOneThatEnds(t *testing.T) {
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		_, err := Send(ctx, tx, person, crewTeam, "ann", "hello", now)
-		return errors.Join(err, tx.Bring(ctx, member, registry.BroughtNudge, now))
+		return errors.Join(err, tx.Bring(ctx, member, registry.DeliveredNudge, now))
 	})
 	if w := q.waiting("ann"); !w.Nothing() {
 		t.Errorf("all is brought: %+v", w)
@@ -135,11 +135,11 @@ func TestWhatIsForOneThatEnds(t *testing.T) {
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		return Rejoin(ctx, tx, "agent-ann", "w-2", "red-ann", "t-2", now)
 	})
-	if diff := cmp.Diff(registry.Waiting{Messages: 1, Tasks: 1}, q.waiting("ann")); diff != "" {
+	if diff := cmp.Diff(registry.Unread{Messages: 1, Tasks: 1}, q.waiting("ann")); diff != "" {
 		t.Errorf("with another process (-want +got):\n%s", diff)
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-ann", Leaving{Phase: ForceKilled}, now)
+		_, err := Release(ctx, tx, "agent-ann", Departure{Phase: ForceKilled}, now)
 		return err
 	})
 	if got := q.task(pending); got.Assignee != "" {

@@ -79,7 +79,7 @@ func (w *walk) act(ctx context.Context, tx *registry.Tx, id string) (did string,
 		n := w.agents
 		w.agents++
 		w.incarnations++
-		_, _, err = Join(ctx, tx, Joining{Team: crewTeam, ID: fmt.Sprintf("agent-%d", n), Name: fmt.Sprintf("n%d", w.rand.IntN(20))},
+		_, _, err = Join(ctx, tx, Entry{Team: crewTeam, ID: fmt.Sprintf("agent-%d", n), Name: fmt.Sprintf("n%d", w.rand.IntN(20))},
 			fmt.Sprintf("w%d", w.incarnations), "w", fmt.Sprintf("t%d", w.incarnations), w.now)
 		return "join", err
 	case 2, 3:
@@ -104,7 +104,7 @@ func (w *walk) act(ctx context.Context, tx *registry.Tx, id string) (did string,
 		return "ask", err
 	case 9:
 		if _, _, err = Approve(ctx, tx, caller, crewTeam, yes, "", w.now); err == nil && yes {
-			_, err = Release(ctx, tx, id, Leaving{Phase: Confirmed}, w.now)
+			_, err = Release(ctx, tx, id, Departure{Phase: Confirmed}, w.now)
 		}
 		return "approve", err
 	case 10:
@@ -114,7 +114,7 @@ func (w *walk) act(ctx context.Context, tx *registry.Tx, id string) (did string,
 		if w.rand.IntN(3) > 0 {
 			return "nothing", nil
 		}
-		_, err = Release(ctx, tx, id, Leaving{Phase: ForceKilled}, w.now)
+		_, err = Release(ctx, tx, id, Departure{Phase: ForceKilled}, w.now)
 		return "release", err
 	case 12:
 		_, err = Ended(ctx, tx, worker, End{Killed: w.rand.IntN(4) == 0}, w.now)

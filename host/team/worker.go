@@ -53,7 +53,7 @@ func WorkerCleaned(ctx context.Context, tx *registry.Tx, rec *registry.Record) e
 	if rec.Agent == "" {
 		return nil
 	}
-	_, err := Release(ctx, tx, rec.Agent, Leaving{Phase: Confirmed, Reason: "its worker was cleaned"}, time.Now())
+	_, err := Release(ctx, tx, rec.Agent, Departure{Phase: Confirmed, Reason: "its worker was cleaned"}, time.Now())
 	if isGone(err) {
 		return nil
 	}

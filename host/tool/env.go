@@ -65,9 +65,9 @@ type Env struct {
 	Progress func(text string, done, total float64)
 }
 
-// waiting returns a context for a wait of so many milliseconds, at most what a call may
+// waitContext returns a context for a wait of so many milliseconds, at most what a call may
 // take. It ends when the client no longer waits for the answer.
-func (env Env) waiting(ctx context.Context, ms int) (context.Context, context.CancelFunc) {
+func (env Env) waitContext(ctx context.Context, ms int) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, min(milliseconds(ms), maxWait))
 	stop := make(chan struct{})
 	go func() {

@@ -236,7 +236,7 @@ func (w *world) addAgent(tb testing.TB, id, token string) {
 	tb.Helper()
 	w.change(tb, func(ctx context.Context, tx *registry.Tx) error {
 		now := time.Now()
-		if _, _, err := team.Join(ctx, tx, team.Joining{Team: "t", ID: id, Dir: w.dir}, "worker-of-"+id, id, hash(token), now); err != nil {
+		if _, _, err := team.Join(ctx, tx, team.Entry{Team: "t", ID: id, Dir: w.dir}, "worker-of-"+id, id, hash(token), now); err != nil {
 			return err
 		}
 		return team.Activate(ctx, tx, id, "", now)

@@ -65,7 +65,7 @@ func method(in KillAgentInput) string {
 // awaitAnswer waits for the answer of an agent that was asked to end; the phase is
 // [team.Requested] if none came in time.
 func awaitAnswer(ctx context.Context, h *host.Host, env Env, in KillAgentInput) (agent.Killed, error) {
-	limited, cancel := env.waiting(ctx, in.Wait)
+	limited, cancel := env.waitContext(ctx, in.Wait)
 	defer cancel()
 	killed, err := agent.AwaitAnswer(limited, h, in.TeamName, in.AgentID)
 	if err != nil && limited.Err() != nil {

@@ -50,7 +50,7 @@ type Receipt struct {
 func receipt(m registry.Message) Receipt {
 	return Receipt{
 		ID: strconv.FormatInt(m.ID, 10), To: m.Recipient, Stored: humane.At(m.Time),
-		How: string(m.How), Brought: humane.At(m.Brought), Read: humane.At(m.Read),
+		How: string(m.How), Brought: humane.At(m.Delivered), Read: humane.At(m.Read),
 	}
 }
 
@@ -140,7 +140,7 @@ func messages(ms []registry.Message) []Message {
 		list[i] = Message{
 			ID: strconv.FormatInt(m.ID, 10), From: m.Sender, To: m.Recipient, Type: string(m.Type),
 			Message: m.Body, Timestamp: humane.At(m.Time), Read: !m.Read.IsZero(),
-			How: string(m.How), Brought: humane.At(m.Brought),
+			How: string(m.How), Brought: humane.At(m.Delivered),
 		}
 	}
 	return list
@@ -153,7 +153,7 @@ func awaitMessage(ctx context.Context, h *host.Host, env Env, in ReadMessagesInp
 	if in.Wait == 0 {
 		return false, nil
 	}
-	limited, cancel := env.waiting(ctx, in.Wait)
+	limited, cancel := env.waitContext(ctx, in.Wait)
 	defer cancel()
 	err = agent.AwaitMessage(limited, h, in.TeamName)
 	if limited.Err() != nil {

@@ -21,7 +21,7 @@ func killProgress(env Env, name string) (event func(kill.Event), stop func()) {
 		defer close(done)
 		select {
 		case e := <-began:
-			tellWait(env, name, e, quit)
+			reportWait(env, name, e, quit)
 		case <-quit:
 		}
 	}()
@@ -40,7 +40,7 @@ func killProgress(env Env, name string) (event func(kill.Event), stop func()) {
 	}
 }
 
-func tellWait(env Env, name string, e kill.Event, quit <-chan struct{}) {
+func reportWait(env Env, name string, e kill.Event, quit <-chan struct{}) {
 	start, total := e.Deadline.Add(-e.Grace), e.Grace.Seconds()
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()

@@ -33,7 +33,7 @@ func read(s *jsonschema.Schema, raw json.RawMessage, v any) error {
 	if err != nil {
 		return &InputError{[]Problem{{Text: "not JSON: " + err.Error()}}}
 	}
-	var r reading
+	var r inputCheck
 	if value, ok := r.value(s, "", value); ok {
 		fit, err := json.Marshal(value)
 		if err == nil {
@@ -67,14 +67,14 @@ func parse(raw json.RawMessage) (any, error) {
 
 const isRequired = "is required"
 
-type reading struct{ problems []Problem }
+type inputCheck struct{ problems []Problem }
 
-func (r *reading) problem(path, format string, args ...any) {
+func (r *inputCheck) problem(path, format string, args ...any) {
 	r.problems = append(r.problems, Problem{Path: path, Text: fmt.Sprintf(format, args...)})
 }
 
 // value returns what of value fits s; ok is false if nothing does.
-func (r *reading) value(s *jsonschema.Schema, path string, value any) (fit any, ok bool) {
+func (r *inputCheck) value(s *jsonschema.Schema, path string, value any) (fit any, ok bool) {
 	switch s.Type {
 	case "object":
 		return r.object(s, path, value)
@@ -93,7 +93,7 @@ func (r *reading) value(s *jsonschema.Schema, path string, value any) (fit any, 
 	}
 }
 
-func (r *reading) object(s *jsonschema.Schema, path string, value any) (any, bool) {
+func (r *inputCheck) object(s *jsonschema.Schema, path string, value any) (any, bool) {
 	fields, ok := value.(map[string]any)
 	if !ok {
 		r.problem(path, "must be an object")
@@ -124,7 +124,7 @@ func (r *reading) object(s *jsonschema.Schema, path string, value any) (any, boo
 	return fit, true
 }
 
-func (r *reading) unknown(s *jsonschema.Schema, path, name string) {
+func (r *inputCheck) unknown(s *jsonschema.Schema, path, name string) {
 	known := "known fields: " + strings.Join(s.PropertyOrder, ", ")
 	if near := nearestField(name, s.PropertyOrder); near != "" {
 		known = "did you mean " + near + "?"
@@ -132,7 +132,7 @@ func (r *reading) unknown(s *jsonschema.Schema, path, name string) {
 	r.problem(join(path, capped(name, 40)), "unknown field (%s)", known)
 }
 
-func (r *reading) array(s *jsonschema.Schema, path string, value any) (any, bool) {
+func (r *inputCheck) array(s *jsonschema.Schema, path string, value any) (any, bool) {
 	items, ok := value.([]any)
 	if !ok {
 		r.problem(path, "must be an array")
@@ -150,7 +150,7 @@ func (r *reading) array(s *jsonschema.Schema, path string, value any) (any, bool
 	return fit, len(r.problems) == before
 }
 
-func (r *reading) text(s *jsonschema.Schema, path string, value any) (any, bool) {
+func (r *inputCheck) text(s *jsonschema.Schema, path string, value any) (any, bool) {
 	text, ok := value.(string)
 	switch {
 	case !ok && s.Enum == nil:
@@ -167,7 +167,7 @@ func (r *reading) text(s *jsonschema.Schema, path string, value any) (any, bool)
 }
 
 // whole takes 5000, 5e3 and 5000.0 for the same, as JSON does.
-func (r *reading) whole(s *jsonschema.Schema, path string, value any) (any, bool) {
+func (r *inputCheck) whole(s *jsonschema.Schema, path string, value any) (any, bool) {
 	number, ok := value.(json.Number)
 	if !ok {
 		r.problem(path, "must be a whole number")

@@ -161,7 +161,7 @@ func taskOutput(t registry.Task, err error) (TaskOutput, error) {
 func task(t registry.Task) Task {
 	return Task{
 		ID: team.TaskID(t.N), Title: t.Title, Description: t.Description, Priority: string(t.Priority),
-		Status: string(t.Status), Owner: t.Owner, Assignee: t.Assignee, How: string(t.How), Brought: humane.At(t.Brought),
+		Status: string(t.Status), Owner: t.Owner, Assignee: t.Assignee, How: string(t.How), Brought: humane.At(t.Delivered),
 		CreatedAt: humane.At(t.Created), UpdatedAt: humane.At(t.Updated),
 		ClaimedAt: humane.At(t.Claimed), CompletedAt: humane.At(t.Completed),
 		Dependencies: team.TaskIDs(t.Needs), Blocks: team.TaskIDs(t.Blocks), Warning: t.Warning,

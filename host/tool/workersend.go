@@ -80,7 +80,7 @@ func (out *WorkerSendOutput) await(ctx context.Context, h *host.Host, env Env, i
 	if !out.Confirmed {
 		return invalid("wait", "the text was sent, but swarm can't see the turns of this program")
 	}
-	limited, cancel := env.waiting(ctx, in.Wait)
+	limited, cancel := env.waitContext(ctx, in.Wait)
 	defer cancel()
 	turn, err := h.AwaitTurn(limited, id, in.Text)
 	switch {

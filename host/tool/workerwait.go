@@ -79,7 +79,7 @@ func runWorkerWait(ctx context.Context, h *host.Host, env Env, in WorkerWaitInpu
 	if err != nil {
 		return WorkerWaitOutput{}, err
 	}
-	limited, cancel := env.waiting(ctx, in.Timeout)
+	limited, cancel := env.waitContext(ctx, in.Timeout)
 	defer cancel()
 	all := make([]*awaited, len(ws))
 	done := make(chan error, len(ws))

@@ -73,14 +73,14 @@ func (m *model) widest() int { return max(widest, m.wants.width()) }
 // which the most urgent ones are the longest.
 func (m *model) columns() columns {
 	want := m.wants
-	room := m.leftWidth() - gutter - 1
+	space := m.leftWidth() - gutter - 1
 	c := columns{name: min(want.name, nameWidth)}
-	c.state = max(5, min(want.state, room-c.name))
-	room -= c.name + c.state
+	c.state = max(5, min(want.state, space-c.name))
+	space -= c.name + c.state
 	grow := func(most int) {
-		more := max(0, min(most-c.name, room))
+		more := max(0, min(most-c.name, space))
 		c.name += more
-		room -= more
+		space -= more
 	}
 	for _, optional := range []struct {
 		at   *int
@@ -98,9 +98,9 @@ func (m *model) columns() columns {
 		switch {
 		case optional.at == nil:
 			grow(min(want.name, optional.want))
-		case optional.want > 0 && room > optional.want:
+		case optional.want > 0 && space > optional.want:
 			*optional.at = optional.want
-			room -= optional.want + 1
+			space -= optional.want + 1
 		}
 	}
 	grow(want.name)

@@ -88,7 +88,7 @@ type model struct {
 type pane struct {
 	// id is the worker's.
 	id     string
-	follow *following
+	follow *followed
 	// lines are those of the log, of which total were written so far, and picture those of
 	// the screen. earlier says that the log has lines before them.
 	lines   []string
@@ -184,7 +184,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case changesMsg:
 		m.changes, m.compared, m.comparing = msg, m.now, false
 	case outcomeMsg:
-		m.tell(msg)
+		m.noteOutcome(msg)
 	case attachMsg:
 		cmd = m.enter(msg)
 	case backMsg:

@@ -40,7 +40,7 @@ func (m *model) expire() {
 	})
 }
 
-func (m *model) tell(o outcomeMsg) {
+func (m *model) noteOutcome(o outcomeMsg) {
 	var good, lines []string
 	bad := false
 	for _, out := range o.outcomes {

@@ -22,16 +22,16 @@ func (m *model) panel() ([]string, *tea.Cursor) {
 		cursor = tea.NewCursor(widthOf(prompt)+1+column, len(lines))
 		add(prompt + text)
 	}
-	room := max(0, m.height-headRows-5)
+	space := max(0, m.height-headRows-5)
 	switch m.mode {
 	case modeText:
 		lines = append(lines, m.line1())
 		prompt := string(m.action.Verb) + " " + m.names() + " " + m.symbol("❯", ">") + " "
 		if choices := m.offered(); len(choices) > 0 {
-			for _, row := range m.askedRows(max(1, room-len(choices))) {
+			for _, row := range m.askedRows(max(1, space-len(choices))) {
 				add(row)
 			}
-			for i, c := range choices[:min(len(choices), max(0, room-1))] {
+			for i, c := range choices[:min(len(choices), max(0, space-1))] {
 				label := c.Label
 				if c.Checked != nil && c.Kind == profile.KindOption {
 					box := "[ ] "
@@ -53,7 +53,7 @@ func (m *model) panel() ([]string, *tea.Cursor) {
 	case modePalette:
 		lines = append(lines, m.line1())
 		all := m.matches()
-		n := min(8, room)
+		n := min(8, space)
 		from := max(0, min(m.choice-n+1, len(all)-n))
 		same := ""
 		for i, b := range all[from:min(len(all), from+n)] {
@@ -73,7 +73,7 @@ func (m *model) panel() ([]string, *tea.Cursor) {
 		add(faint.paint("  " + safetext.Line(same)))
 	case modeConfirm:
 		lines = append(lines, m.line1())
-		m.confirmRows(room, add)
+		m.confirmRows(space, add)
 	case modeList:
 		if rows := m.noteRows(); len(rows) > 1 {
 			lines = append(lines, m.line1())
@@ -88,7 +88,7 @@ func (m *model) panel() ([]string, *tea.Cursor) {
 
 // askedRows returns what the agent asks: the whole block that is approved. Lines that have no
 // space are counted.
-func (m *model) askedRows(room int) []string {
+func (m *model) askedRows(space int) []string {
 	i := m.action.Items[0]
 	var rows []string
 	for _, line := range dash.DialogLines(i.Dialog(), false) {
@@ -97,8 +97,8 @@ func (m *model) askedRows(room int) []string {
 	if len(rows) == 0 {
 		rows = rowsOf(safetext.Line(i.Remark()), m.width-2, 0)
 	}
-	if missing := len(rows) - room; missing > 0 {
-		rows = append(rows[:room-1], fmt.Sprintf("%s %s not shown: swarm status %s", m.symbol("…", "..."), count(missing+1, "more row"), safetext.Line(i.Name)))
+	if missing := len(rows) - space; missing > 0 {
+		rows = append(rows[:space-1], fmt.Sprintf("%s %s not shown: swarm status %s", m.symbol("…", "..."), count(missing+1, "more row"), safetext.Line(i.Name)))
 	}
 	for at, row := range rows {
 		rows[at] = bold.paint(row)
@@ -107,7 +107,7 @@ func (m *model) askedRows(room int) []string {
 }
 
 // confirmRows adds what is asked before something is lost.
-func (m *model) confirmRows(room int, add func(string)) {
+func (m *model) confirmRows(space int, add func(string)) {
 	names := m.names()
 	if n := len(m.action.Items); n > 1 {
 		names = count(n, "worker")
@@ -126,9 +126,9 @@ func (m *model) confirmRows(room int, add func(string)) {
 		rows = append(rows, toned(condition.Waiting).paint(safetext.Line(risk)))
 	}
 	if m.action.Verb == dash.Clean && slices.ContainsFunc(m.action.Items, func(i dash.Item) bool { return i.Workspace != nil }) {
-		rows = append(rows[:min(len(rows), max(1, room-1))], faint.paint("--force-dirty in a shell saves the changes and removes the worktree"))
+		rows = append(rows[:min(len(rows), max(1, space-1))], faint.paint("--force-dirty in a shell saves the changes and removes the worktree"))
 	}
-	for _, row := range rows[:min(len(rows), room)] {
+	for _, row := range rows[:min(len(rows), space)] {
 		add("  " + row)
 	}
 	add(faint.paint("  " + safetext.Line(m.action.Line())))

@@ -71,9 +71,9 @@ func (m *model) questionPane(i dash.Item, height int) []string {
 		choices = s.Choices
 	}
 	rows = append(rows, "")
-	room := max(3, height-len(choices)-1)
-	if len(rows) > room {
-		rows = append(rows[:room-2], faint.paint(m.symbol("…", "...")+" enter shows more"), "")
+	space := max(3, height-len(choices)-1)
+	if len(rows) > space {
+		rows = append(rows[:space-2], faint.paint(m.symbol("…", "...")+" enter shows more"), "")
 	}
 	for _, c := range choices {
 		rows = append(rows, strong.paint(m.fit(safetext.Line(c.Key), 2))+" "+safetext.Line(c.Label))

@@ -196,17 +196,17 @@ func (s *session) measure() {
 	}
 }
 
-type following struct {
+type followed struct {
 	*dash.Follower
 	stop context.CancelFunc
 }
 
-func (s *session) follow(id string, screen bool) *following {
+func (s *session) follow(id string, screen bool) *followed {
 	ctx, cancel := context.WithCancel(s.ctx)
 	f := dash.Follow(s.opts.Host, id, func() { signal(s.outputChanged) })
 	f.Look(screen)
 	s.running.Go(func() { f.Run(ctx) })
-	return &following{f, cancel}
+	return &followed{f, cancel}
 }
 
 // async runs something that takes time, and returns its answer as a message.

@@ -32,7 +32,7 @@ type Options struct {
 // Workspaces compares worktrees, and knows the work that was saved from them.
 type Workspaces interface {
 	dash.Differ
-	dash.Keeper
+	dash.Rescues
 }
 
 // frames is how often a second the terminal is written to, at most.

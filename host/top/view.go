@@ -126,15 +126,15 @@ func (m *model) header() string {
 	if len(facts) > 0 {
 		right = " " + m.cut(strings.Join(facts, "  "), m.width/2) + " "
 	}
-	room := m.width - widthOf(right)
+	space := m.width - widthOf(right)
 	left := " " + bold.paint("swarm") + "  " + m.counts(false)
-	if widthOf(left) > room {
+	if widthOf(left) > space {
 		left = m.counts(false)
 	}
-	if widthOf(left) > room {
+	if widthOf(left) > space {
 		left = m.counts(true)
 	}
-	return m.fit(left, room) + right
+	return m.fit(left, space) + right
 }
 
 // counts says how many workers there are of each urgency; short leaves the words out.
@@ -214,11 +214,11 @@ func (m *model) rule() string {
 			at = s.to
 		}
 	}
-	if room := m.width - at; room > 0 {
-		if text := " " + m.where() + " "; len(text) > 2 && room > widthOf(text)+2 {
-			tail = strings.Repeat(thin, room-widthOf(text)-1) + text + thin
+	if space := m.width - at; space > 0 {
+		if text := " " + m.where() + " "; len(text) > 2 && space > widthOf(text)+2 {
+			tail = strings.Repeat(thin, space-widthOf(text)-1) + text + thin
 		} else {
-			tail = strings.Repeat(thin, room)
+			tail = strings.Repeat(thin, space)
 		}
 	}
 	return faint.paint(b.String()+head) + accent.paint(mark) + faint.paint(tail)
@@ -313,7 +313,7 @@ func (m *model) footer() (string, *tea.Cursor) {
 // next to the others.
 func (m *model) footerKeys() []binding {
 	var verbs, others []binding
-	room := m.width - 1
+	space := m.width - 1
 	for _, s := range sections() {
 		for _, b := range s.bindings {
 			if b.hint == "" || !b.suits(m) {
@@ -323,12 +323,12 @@ func (m *model) footerKeys() []binding {
 				verbs = append(verbs, b)
 			} else {
 				others = append(others, b)
-				room -= widthOf(b.shown) + widthOf(b.hint) + 3
+				space -= widthOf(b.shown) + widthOf(b.hint) + 3
 			}
 		}
 	}
 	for i, b := range verbs {
-		if room -= widthOf(b.shown) + widthOf(b.hint) + 3; room < -2 {
+		if space -= widthOf(b.shown) + widthOf(b.hint) + 3; space < -2 {
 			verbs = verbs[:i]
 			break
 		}

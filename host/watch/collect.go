@@ -40,12 +40,12 @@ type Collected struct {
 // Failures of a backend are in the warnings.
 func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 	if _, err := os.Lstat(filepath.Join(string(h.opts.Dir), registry.File)); err != nil {
-		reg, err := h.opts.Store.Reading(ctx)
+		reg, err := h.opts.Store.ToRead(ctx)
 		if err != nil || reg == nil {
 			return Collected{}, err
 		}
 	}
-	reg, err := h.opts.Store.Writing(ctx)
+	reg, err := h.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return Collected{}, err
 	}
@@ -138,7 +138,7 @@ func (c *Collected) settle(ctx context.Context, h *Watcher, reg *registry.Regist
 // error if they can't be recorded.
 func (c *Collected) ends(ctx context.Context, h *Watcher, reg *registry.Registry, recs []registry.Record) error {
 	type found struct {
-		told     []history.Written
+		written  []history.Written
 		warnings []string
 		err      error
 	}
@@ -158,13 +158,13 @@ func (c *Collected) ends(ctx context.Context, h *Watcher, reg *registry.Registry
 		if len(fresh) == 0 {
 			return
 		}
-		f.told, f.err = h.opts.History.Write(ctx, reg, fresh)
+		f.written, f.err = h.opts.History.Write(ctx, reg, fresh)
 	})
 	var err error
 	for _, f := range all {
 		err = errors.Join(err, f.err)
 		c.Warnings = append(c.Warnings, f.warnings...)
-		for _, t := range f.told {
+		for _, t := range f.written {
 			if t.Ended {
 				c.Ended = append(c.Ended, t.Record)
 			}
@@ -220,7 +220,7 @@ func (h *Watcher) killNow(ctx context.Context, r registry.Record) (killed bool, 
 // reportStates records the states of agents, answers what rules decide, and reports stops to the
 // leaders of teams.
 func (h *Watcher) reportStates(ctx context.Context, reg *registry.Registry, recs []registry.Record) error {
-	states, err := h.opts.Display.Tell(ctx, reg, recs)
+	states, err := h.opts.Display.RecordStates(ctx, reg, recs)
 	h.opts.Ruler.Apply(ctx, recs, states)
 	return errors.Join(err, h.opts.Notifier.ReportStops(ctx, recs, states))
 }

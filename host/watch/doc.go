@@ -11,11 +11,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/backend"
-	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/liveness"
+	"github.com/swarmhost/swarm/host/notifier"
 	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
@@ -35,7 +35,7 @@ type Options struct {
 	Sweeper  *sweep.Sweeper
 	Display  *display.Reader
 	Ruler    *question.Ruler
-	Notifier *courier.Office
+	Notifier *notifier.Notifier
 	Logger   hclog.Logger
 
 	// KeepEvents is for how long events stay in the history; 0: without limit.

@@ -43,7 +43,7 @@ type Request struct {
 // Any number of watchers may run at the same time. If one is killed, nothing is lost: the
 // next one writes what it did not.
 func (h *Watcher) Watch(ctx context.Context, req Request) error {
-	if _, err := h.opts.Store.Writing(ctx); err != nil { // it makes the first database
+	if _, err := h.opts.Store.ToWrite(ctx); err != nil { // it makes the first database
 		return err
 	}
 	file, err := os.Stat(filepath.Join(string(h.opts.Dir), registry.File))
@@ -51,7 +51,7 @@ func (h *Watcher) Watch(ctx context.Context, req Request) error {
 		return err
 	}
 	h.opts.Store.Reopen() // so that what is open is not older than file
-	reg, err := h.opts.Store.Writing(ctx)
+	reg, err := h.opts.Store.ToWrite(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,10 +67,10 @@ func (h *Watcher) Watch(ctx context.Context, req Request) error {
 	if err := f.Begin(ctx); err != nil {
 		return err
 	}
-	w := &watching{
+	w := &watchRun{
 		Watcher: h, reg: reg, file: file, req: req,
 		watched: map[string]bool{}, later: map[string]retry{}, warned: map[string][]string{}, reading: map[string]bool{},
-		reports: make(chan report), owners: map[proc.Identity]*owner{}, beside: make(chan func()),
+		reports: make(chan report), owners: map[proc.Identity]*owner{}, results: make(chan func()),
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer w.listening.Wait()
@@ -93,7 +93,7 @@ const (
 
 // watchRun is one call of [Watcher.Watch]. One goroutine, that of the call, records and
 // reports; others listen to the backends and send it what they hear.
-type watching struct {
+type watchRun struct {
 	*Watcher
 	reg *registry.Registry
 	// file identifies the database file that reg has open, or an older one.
@@ -108,7 +108,7 @@ type watching struct {
 	// owners are the owners of running workers; their ends are awaited.
 	owners map[proc.Identity]*owner
 	// beside gets the results of what ran concurrently with the loop; the loop calls them.
-	beside chan func()
+	results chan func()
 	// sweeping says that a sweep of the agents is under way; sweep is the time of the next
 	// one, zero if there are no agents.
 	sweeping bool
@@ -140,7 +140,7 @@ type report struct {
 	over   bool
 }
 
-func (w *watching) run(ctx context.Context, f *history.Follower) error {
+func (w *watchRun) run(ctx context.Context, f *history.Follower) error {
 	var done Collected
 	done.events(ctx, w.Watcher, w.reg)
 	w.trim = time.Now().Add(trimEvery)
@@ -169,10 +169,10 @@ func (w *watching) run(ctx context.Context, f *history.Follower) error {
 				return err
 			}
 		case <-f.Changes.C:
-			if err := w.tell(ctx, f); err != nil {
+			if err := w.pass(ctx, f); err != nil {
 				return err
 			}
-		case result := <-w.beside:
+		case result := <-w.results:
 			result()
 		case <-next.C:
 		}
@@ -182,7 +182,7 @@ func (w *watching) run(ctx context.Context, f *history.Follower) error {
 
 // batch returns first with the reports that are there by now: many ends at a time are one
 // change.
-func (w *watching) batch(first report) []report {
+func (w *watchRun) batch(first report) []report {
 	batch := []report{first}
 	for {
 		select {
@@ -194,8 +194,8 @@ func (w *watching) batch(first report) []report {
 	}
 }
 
-// report passes on the events that were written, and watches the workers that were spawned.
-func (w *watching) tell(ctx context.Context, f *history.Follower) error {
+// pass passes on the events that were written, and watches the workers that were spawned.
+func (w *watchRun) pass(ctx context.Context, f *history.Follower) error {
 	spawned := false
 	err := f.Next(ctx, "", func(e history.Event) error {
 		spawned = spawned || e.Kind == history.Spawned || e.Kind == history.Adopted
@@ -221,7 +221,7 @@ func (w *watching) tell(ctx context.Context, f *history.Follower) error {
 }
 
 // refresh listens for the running workers that no goroutine listens for yet.
-func (w *watching) refresh(ctx context.Context) error {
+func (w *watchRun) refresh(ctx context.Context) error {
 	recs, warnings, err := w.reg.Read(ctx, registry.Query{State: registry.Running})
 	if err != nil {
 		return err
@@ -250,7 +250,7 @@ func (w *watching) refresh(ctx context.Context) error {
 }
 
 // listen sends the reports of a backend on its workers until all have ended.
-func (w *watching) listen(ctx context.Context, g *backend.Group) {
+func (w *watchRun) listen(ctx context.Context, g *backend.Group) {
 	over := make([]bool, len(g.Recs))
 	send := func(i int, s swarm.Status, err error) {
 		if over[i] {
@@ -311,7 +311,7 @@ func watchBatch(ctx context.Context, p *backend.Peer, hs []swarm.Handle, each fu
 	return nil
 }
 
-func (w *watching) record(ctx context.Context, batch []report) {
+func (w *watchRun) record(ctx context.Context, batch []report) {
 	var all []history.Report
 	for _, b := range batch {
 		switch {
@@ -343,7 +343,7 @@ func (w *watching) record(ctx context.Context, batch []report) {
 
 // recordAside records a report concurrently with the loop: the last lines of its worker,
 // which the history keeps, may be on a far host.
-func (w *watching) recordAside(ctx context.Context, b report) {
+func (w *watchRun) recordAside(ctx context.Context, b report) {
 	id := b.rec.ID
 	if w.reading[id] {
 		return
@@ -359,7 +359,7 @@ func (w *watching) recordAside(ctx context.Context, b report) {
 }
 
 // write writes reports into the registry.
-func (w *watching) write(ctx context.Context, all []history.Report) {
+func (w *watchRun) write(ctx context.Context, all []history.Report) {
 	if len(all) == 0 {
 		return
 	}
@@ -379,14 +379,14 @@ func (w *watching) write(ctx context.Context, all []history.Report) {
 	}
 }
 
-func (w *watching) drop(ctx context.Context) {
+func (w *watchRun) drop(ctx context.Context) {
 	_, err := w.opts.History.DropRunDirs(ctx, w.reg)
 	w.warnIf(err, "run directories can't be removed")
 	w.warnIf(w.reg.Scrub(ctx), "deleted records can't be erased")
 }
 
 // due does what is due and returns the time until more is.
-func (w *watching) due(ctx context.Context) time.Duration {
+func (w *watchRun) due(ctx context.Context) time.Duration {
 	now := time.Now()
 	next := now.Add(time.Hour)
 	again := w.renew(ctx)
@@ -451,7 +451,7 @@ const (
 
 // warn gives the warnings about a subject that hold now, each once for as long as it holds:
 // what was good meanwhile is reported again.
-func (w *watching) warn(subject string, texts ...string) {
+func (w *watchRun) warn(subject string, texts ...string) {
 	before := w.warned[subject]
 	if len(texts) == 0 {
 		delete(w.warned, subject)

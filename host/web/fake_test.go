@@ -82,7 +82,7 @@ func (unmeasured) See(context.Context, worker.Selection) ([]registry.Record, []s
 
 func (unmeasured) Observe(context.Context, []registry.Record) []worker.Worker { return nil }
 
-func (f *fakeHost) Saved() *saved.Keeper { return nil }
+func (f *fakeHost) Saved() *saved.Rescues { return nil }
 
 func (f *fakeHost) View(context.Context, func(context.Context, *registry.Tx) error) error { return nil }
 
@@ -124,7 +124,7 @@ func newRig(t *testing.T, change func(*Options), ws ...worker.Worker) *rig {
 		change(&o)
 	}
 	r := &rig{T: t, Server: New(o), host: h}
-	r.keeper = rescues(nil)
+	r.rescues = rescues(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { r.feed.run(ctx) })

@@ -22,7 +22,7 @@ type feed struct {
 	changed chan struct{}
 	// watching is how many streams there are; someone gets a value at the first one.
 	watching int
-	somebody chan struct{}
+	wanted   chan struct{}
 }
 
 type meter interface {
@@ -36,7 +36,7 @@ type snapshot struct {
 }
 
 func newFeed(h Host) *feed {
-	f := &feed{meter: h.Meter(), changed: make(chan struct{}), somebody: make(chan struct{}, 1)}
+	f := &feed{meter: h.Meter(), changed: make(chan struct{}), wanted: make(chan struct{}, 1)}
 	f.Board = dash.New(dash.Options{Host: h, Changed: f.announce})
 	return f
 }
@@ -95,7 +95,7 @@ func (f *feed) watched() (gone func()) {
 	f.watching++
 	f.mu.Unlock()
 	select {
-	case f.somebody <- struct{}{}:
+	case f.wanted <- struct{}{}:
 	default:
 	}
 	return func() {
@@ -120,7 +120,7 @@ func (f *feed) measure(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-f.somebody:
+			case <-f.wanted:
 			}
 		}
 		began := time.Now()

@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-type following struct {
+type logView struct {
 	server *Server
 	tab    string
 	// more gets a value when there is more to send.
@@ -35,7 +35,7 @@ type following struct {
 	// earlier is how many lines there are before those that the follower read, as far as they
 	// were counted, and known how many the browser knows of.
 	earlier atomic.Int64
-	told    int64
+	known   int64
 }
 
 // maxPiece is how many lines one event has at most. Earlier lines are left out: no one can
@@ -44,7 +44,7 @@ const maxPiece = 1000
 
 // send sends what is new of the worker with that id. A worker that was started again has
 // another id, and begins anew.
-func (f *following) tell(ctx context.Context, out *stream, id string) error {
+func (f *logView) send(ctx context.Context, out *stream, id string) error {
 	if f.tab != "log" && f.tab != "screen" {
 		return nil
 	}
@@ -56,13 +56,13 @@ func (f *following) tell(ctx context.Context, out *stream, id string) error {
 	}
 	over, err := f.follower.Over()
 	if f.tab == "screen" {
-		return f.tellScreen(out)
+		return f.sendScreen(out)
 	}
-	if err := f.tellLines(out); err != nil {
+	if err := f.sendLines(out); err != nil {
 		return err
 	}
-	if n := f.earlier.Load(); n != f.told {
-		f.told = n
+	if n := f.earlier.Load(); n != f.known {
+		f.known = n
 		if err := out.json("earlier", n); err != nil {
 			return err
 		}
@@ -78,10 +78,10 @@ func (f *following) tell(ctx context.Context, out *stream, id string) error {
 	return nil
 }
 
-func (f *following) begin(ctx context.Context, id string) {
+func (f *logView) begin(ctx context.Context, id string) {
 	f.stop()
 	ctx, cancel := context.WithCancel(ctx)
-	f.cancel, f.lines, f.first, f.over, f.screen, f.told = cancel, nil, 0, false, nil, 0
+	f.cancel, f.lines, f.first, f.over, f.screen, f.known = cancel, nil, 0, false, nil, 0
 	f.earlier.Store(0)
 	f.follower = dash.Follow(f.server.opts.Host, id, f.poke)
 	if f.tab == "log" {
@@ -110,14 +110,14 @@ func earlierThanRead(ctx context.Context, from dash.Reader, id string) (int, err
 	return max(0, n-dash.LinesRead), err
 }
 
-func (f *following) poke() {
+func (f *logView) poke() {
 	select {
 	case f.more <- struct{}{}:
 	default:
 	}
 }
 
-func (f *following) stop() {
+func (f *logView) stop() {
 	if f.cancel != nil {
 		f.cancel()
 	}
@@ -133,7 +133,7 @@ type piece struct {
 	Lines   []string `json:"lines"`
 }
 
-func (f *following) tellLines(out *stream) error {
+func (f *logView) sendLines(out *stream) error {
 	lines, first := f.follower.Output()
 	if len(f.lines) == 0 {
 		f.first = first // what comes before is sent as a whole, not as a gap
@@ -206,7 +206,7 @@ func lineOf(line dash.Line) string {
 	return tag + ">" + string(paint(line.Text)) + "</div>"
 }
 
-func (f *following) tellScreen(out *stream) error {
+func (f *logView) sendScreen(out *stream) error {
 	lines, ok := f.follower.Picture()
 	if !ok || f.screen != nil && slices.Equal(lines, f.screen) {
 		return nil

@@ -57,7 +57,7 @@ type Server struct {
 	cookie  string
 	feed    *feed
 	differ  dash.Differ
-	keeper  dash.Keeper
+	rescues dash.Rescues
 	mux     http.Handler
 	// streams has a place for each stream of events.
 	streams chan struct{}
@@ -91,7 +91,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		opts: o, token: rand.Text(), session: rand.Text() + rand.Text(), cookie: "swarm_" + rand.Text()[:8],
-		feed: newFeed(o.Host), differ: o.Host.Saved(), keeper: o.Host.Saved(), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
+		feed: newFeed(o.Host), differ: o.Host.Saved(), rescues: o.Host.Saved(), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
 	}
 	if o.Path == "" {
 		o.Path = NewPath()
@@ -119,19 +119,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 
 // Serve answers the connections of a listener until ctx ends, and closes it.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	var beside sync.WaitGroup
+	var background sync.WaitGroup
 	defer s.acting.Wait()
-	defer beside.Wait()
+	defer background.Wait()
 	defer s.leave()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	beside.Go(func() { s.feed.run(ctx) })
+	background.Go(func() { s.feed.run(ctx) })
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: writeLimit, WriteTimeout: writeLimit,
 		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader, ConnContext: withPlace,
 		ErrorLog: s.opts.Logger.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}
-	beside.Go(func() {
+	background.Go(func() {
 		<-ctx.Done()
 		s.ended.Do(func() { close(s.end) })
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
@@ -178,5 +178,5 @@ type Host interface {
 	dash.Host
 	View(ctx context.Context, view func(context.Context, *registry.Tx) error) error
 	// Saved returns what compares worktrees and finds the work that was saved from them.
-	Saved() *saved.Keeper
+	Saved() *saved.Rescues
 }

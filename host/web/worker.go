@@ -162,7 +162,7 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 		defer s.feed.watched()()
 		var head, part string
 		var look, missing time.Time
-		f := &following{server: s, tab: shown, more: make(chan struct{}, 1)}
+		f := &logView{server: s, tab: shown, more: make(chan struct{}, 1)}
 		defer f.stop()
 		// The search for saved work must not delay the rest of the page.
 		var searching sync.WaitGroup
@@ -175,7 +175,7 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 			if !ok {
 				return
 			}
-			fact, err := dash.SavedOf(ctx, s.keeper, i.Name, time.Now())
+			fact, err := dash.SavedOf(ctx, s.rescues, i.Name, time.Now())
 			if err != nil {
 				s.opts.Logger.Debug("cannot look for saved work", "worker", i.Name, "error", err)
 				return
@@ -212,7 +212,7 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 					return err
 				}
 			}
-			if err := f.tell(r.Context(), out, i.ID); err != nil {
+			if err := f.send(r.Context(), out, i.ID); err != nil {
 				return err
 			}
 			select {
@@ -223,7 +223,7 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 			default:
 			}
 			if began := time.Now(); began.After(look) {
-				every, err := s.tellPart(r.Context(), out, shown, i, &part)
+				every, err := s.sendPart(r.Context(), out, shown, i, &part)
 				if err != nil {
 					return err
 				}
@@ -239,9 +239,9 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// tellPart sends the part of a tab that is read anew as a whole, unless it is shown already,
+// sendPart sends the part of a tab that is read anew as a whole, unless it is shown already,
 // and returns how long it may be shown.
-func (s *Server) tellPart(ctx context.Context, out *stream, tab string, i dash.Item, part *string) (time.Duration, error) {
+func (s *Server) sendPart(ctx context.Context, out *stream, tab string, i dash.Item, part *string) (time.Duration, error) {
 	switch tab {
 	case "details":
 		view, err := s.factsOf(ctx, i)

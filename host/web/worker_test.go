@@ -230,7 +230,7 @@ func TestPlots(t *testing.T) {
 func TestSavedWork(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, running("one"))
-	r.keeper = rescues{
+	r.rescues = rescues{
 		{Ref: "refs/swarm/rescue/two/20260101T030405.000Z", Name: "two"},
 		{Ref: "refs/swarm/rescue/one/20260102T030405.000Z", Name: "one", Time: time.Now().Add(-time.Hour), Title: hostile},
 	}

@@ -119,13 +119,13 @@ func Wording(err error) string {
 	return errtext.Without(err, swarm.ErrInvalidSpec, swarm.ErrUnavailable)
 }
 
-// Naming adds to an error what failed and with whom, unless it says so already.
-func Naming(err error, what, name string) error {
+// WithName adds to an error what failed and with whom, unless it says so already.
+func WithName(err error, what, name string) error {
 	if err == nil {
 		return nil
 	}
-	for _, told := range []error{ErrEnded, ErrDeaf, swarm.ErrUnsupported} {
-		if errors.Is(err, told) {
+	for _, known := range []error{ErrEnded, ErrDeaf, swarm.ErrUnsupported} {
+		if errors.Is(err, known) {
 			return err
 		}
 	}

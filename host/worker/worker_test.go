@@ -192,7 +192,7 @@ func TestErrorsHaveHints(t *testing.T) {
 	}
 }
 
-func TestNaming(t *testing.T) {
+func TestWithName(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
 		err  error
@@ -204,12 +204,12 @@ func TestNaming(t *testing.T) {
 		"has the name":      {worker.NotRunning("w"), "worker 'w' is not running"},
 		"of the backend":    {worker.Unsupported("one", swarm.CapInput, "w"), "backend 'one' does not support input"},
 	} {
-		got := worker.Naming(c.err, "cannot send to", "w")
+		got := worker.WithName(c.err, "cannot send to", "w")
 		if got.Error() != c.want || !errors.Is(got, c.err) {
 			t.Errorf("%s: %v, want %q", what, got, c.want)
 		}
 	}
-	if err := worker.Naming(nil, "cannot send to", "w"); err != nil {
+	if err := worker.WithName(nil, "cannot send to", "w"); err != nil {
 		t.Errorf("of no error: %v", err)
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/swarmhost/swarm/host/courier"
 	"github.com/swarmhost/swarm/host/hookstate"
+	"github.com/swarmhost/swarm/host/notifier"
 )
 
 // Hook is one call of a hook.
 type Hook struct {
 	// Event is the event that the hook reports.
-	Event courier.HookEvent
+	Event notifier.HookEvent
 
 	client *Client
 	event  event
@@ -53,7 +53,7 @@ func (c *Client) ReadHook(name string, input []byte) (Hook, error) {
 	if in.Session == "" {
 		return Hook{}, errors.New("expected a JSON object with a session_id")
 	}
-	h := Hook{client: c, event: c.events[at], Event: courier.HookEvent{Client: c.Name, Session: in.Session}}
+	h := Hook{client: c, event: c.events[at], Event: notifier.HookEvent{Client: c.Name, Session: in.Session}}
 	e := &h.Event
 	switch h.event.kind {
 	case begins:
@@ -126,7 +126,7 @@ func decodeHook(input []byte) (in hookInput) {
 }
 
 // notice fills in what a notification reports.
-func notice(in hookInput, e *courier.HookEvent) {
+func notice(in hookInput, e *notifier.HookEvent) {
 	switch in.Type {
 	case "permission_prompt", "elicitation_dialog":
 		e.State, e.Question = hookstate.Blocked, in.Message

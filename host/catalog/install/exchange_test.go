@@ -16,7 +16,7 @@ func TestPutExchanges(t *testing.T) {
 	}
 	defer func() { _ = f.close() }()
 	for _, text := range []string{"old", "new"} {
-		dir, _, err := f.staging()
+		dir, _, err := f.stagingDir()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,8 +55,8 @@ func open(ctx context.Context, state string) (*folder, error) {
 
 func (f *folder) close() error { return f.lock.Close() }
 
-// staging makes a private directory; remove removes it.
-func (f *folder) staging() (dir string, remove func() error, err error) {
+// stagingDir makes a private directory; remove removes it.
+func (f *folder) stagingDir() (dir string, remove func() error, err error) {
 	dir, err = os.MkdirTemp(f.path, stagingPrefix+"*")
 	return dir, func() error { return os.RemoveAll(dir) }, err
 }
@@ -122,7 +122,7 @@ func Remove(ctx context.Context, state, name string, versions []string) (err err
 	if err := f.checkNoLink(name); err != nil {
 		return err
 	}
-	staging, remove, err := f.staging()
+	staging, remove, err := f.stagingDir()
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func Install(ctx context.Context, r Request) (_ *Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
-	staging, remove, err := f.staging()
+	staging, remove, err := f.stagingDir()
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ type collector struct {
 }
 
 // room makes space for one more file of that size at most.
-func (c *collector) room(name string, size int64) error {
+func (c *collector) reserve(name string, size int64) error {
 	c.total += size
 	switch {
 	case size > maxFile:
@@ -119,7 +119,7 @@ func (c *collector) readFile(dir, name string, entry fs.DirEntry) error {
 	if err != nil {
 		return err // it names the file
 	}
-	if err := c.room(name, int64(len(text))); err != nil {
+	if err := c.reserve(name, int64(len(text))); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	c.files[name] = text
@@ -205,7 +205,7 @@ func untar(from io.Reader, enough func(name string) bool) (map[string][]byte, er
 		case !wanted(name):
 			continue
 		}
-		if err := c.room(h.Name, h.Size); err != nil {
+		if err := c.reserve(h.Name, h.Size); err != nil {
 			return nil, err
 		}
 		text, err := io.ReadAll(io.LimitReader(archive, maxFile+1))

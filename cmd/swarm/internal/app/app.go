@@ -87,7 +87,7 @@ func (a *App) Companion(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := known.Beside(name)
+	path, err := known.ProgramPath(name)
 	if missing, ok := errors.AsType[*catalog.MissingError](err); ok {
 		err = output.WithHint(missing, "it comes with swarm: run 'make install', or go install github.com/swarmhost/swarm/cmd/...@latest")
 	}

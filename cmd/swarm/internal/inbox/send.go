@@ -123,7 +123,7 @@ func receiptText(m registry.Message) string {
 	switch {
 	case m.How == "":
 		return "stored"
-	case m.How == registry.BroughtRead, !m.Read.IsZero():
+	case m.How == registry.DeliveredRead, !m.Read.IsZero():
 		return "read"
 	default:
 		return string(m.How)
@@ -147,7 +147,7 @@ func sentMessages(messages []registry.Message) []jsonSent {
 	for i, m := range messages {
 		list[i] = jsonSent{
 			ID: fmt.Sprint(m.ID), To: m.Recipient, Type: string(m.Type), Message: m.Body, Stored: output.TimeJSON(m.Time),
-			How: output.OrNull(string(m.How)), Brought: output.TimeJSON(m.Brought), Read: output.TimeJSON(m.Read),
+			How: output.OrNull(string(m.How)), Brought: output.TimeJSON(m.Delivered), Read: output.TimeJSON(m.Read),
 		}
 	}
 	return list

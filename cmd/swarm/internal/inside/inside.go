@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/courier"
+	"github.com/swarmhost/swarm/host/notifier"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/host/worker"
@@ -102,7 +102,7 @@ makes it active again.`,
 func NewCourier(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Hidden: true, // calls that send something leave it behind
-		Use:    courier.Verb + " ID",
+		Use:    notifier.Verb + " ID",
 		Short:  "Wait until an agent can be told what is waiting for it",
 		Long: `Wait until the agent of a worker is at its prompt, and type one line there that tells
 what is waiting for it: messages, tasks, a shutdown request. Calls that send one leave

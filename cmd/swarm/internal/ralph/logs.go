@@ -106,7 +106,7 @@ func ralphFollowLog(ctx context.Context, a *app.App, loops ralph.Store, name str
 // awaitLoop returns when the worker of a loop has ended, or does not exist.
 func awaitLoop(ctx context.Context, h *host.Host, loops ralph.Store, name string) error {
 	// A call that starts the worker right now has written the state before.
-	release, err := loops.Starting(ctx, name)
+	release, err := loops.Claim(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 		if err != nil {
 			return err
 		}
-		release, err := loops.Starting(ctx, w.Name)
+		release, err := loops.Claim(ctx, w.Name)
 		if err != nil {
 			return err
 		}

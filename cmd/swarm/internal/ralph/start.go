@@ -26,7 +26,7 @@ func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, 
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	release, err := loops.Starting(ctx, o.Name)
+	release, err := loops.Claim(ctx, o.Name)
 	if err != nil {
 		return worker.Worker{}, err
 	}

@@ -87,13 +87,13 @@ after each boot, and starts none itself.`,
 func runResurrect(ctx context.Context, a *app.App, sel worker.Selection, o *resurrectOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		fallen, err := h.Spawn().Fallen(ctx, sel)
+		interrupted, err := h.Spawn().Interrupted(ctx, sel)
 		if err != nil {
 			return err
 		}
-		failed := o.stranger(a, sel, fallen)
+		failed := o.stranger(a, sel, interrupted)
 		if o.dryRun {
-			return cmp.Or(o.list(a, fallen, len(sel.Names) > 0), failed)
+			return cmp.Or(o.list(a, interrupted, len(sel.Names) > 0), failed)
 		}
 		done, err := h.Spawn().Resurrect(ctx, sel, spawn.ResurrectRequest{
 			Marked: o.marked,
@@ -109,7 +109,7 @@ func runResurrect(ctx context.Context, a *app.App, sel worker.Selection, o *resu
 		})
 		if o.json {
 			jsonErr := a.PrintJSON(output.List(done, func(r spawn.Resurrection) resurrectJSON {
-				j := resurrectJSONOf(r.Fallen)
+				j := resurrectJSONOf(r.Interrupted)
 				j.Resurrected = r.Refused == "" && r.Err == nil
 				if r.Err != nil {
 					j.Error = output.OrNull(output.Visible(r.Err.Error()))
@@ -124,11 +124,11 @@ func runResurrect(ctx context.Context, a *app.App, sel worker.Selection, o *resu
 	})
 }
 
-func (o *resurrectOptions) stranger(a *app.App, sel worker.Selection, fallen []spawn.Fallen) error {
+func (o *resurrectOptions) stranger(a *app.App, sel worker.Selection, interrupted []spawn.Interrupted) error {
 	var failed error
 	for _, name := range sel.Names {
-		known := func(f spawn.Fallen) bool { return f.Worker.Name == name || f.Worker.ID == name }
-		if !slices.ContainsFunc(fallen, known) {
+		known := func(f spawn.Interrupted) bool { return f.Worker.Name == name || f.Worker.ID == name }
+		if !slices.ContainsFunc(interrupted, known) {
 			a.Fail(&output.HintError{
 				Err:  fmt.Errorf("worker '%s' did not end with the machine", name),
 				Hint: fmt.Sprintf("'swarm respawn %s' starts it again", name),
@@ -139,9 +139,9 @@ func (o *resurrectOptions) stranger(a *app.App, sel worker.Selection, fallen []s
 	return failed
 }
 
-func (o *resurrectOptions) list(a *app.App, fallen []spawn.Fallen, named bool) error {
+func (o *resurrectOptions) list(a *app.App, interrupted []spawn.Interrupted, named bool) error {
 	list := []resurrectJSON{}
-	for _, f := range fallen {
+	for _, f := range interrupted {
 		if o.marked && !f.Worker.Resurrect {
 			continue
 		}
@@ -164,7 +164,7 @@ func (o *resurrectOptions) list(a *app.App, fallen []spawn.Fallen, named bool) e
 	return nil
 }
 
-func resurrectText(f spawn.Fallen) string {
+func resurrectText(f spawn.Interrupted) string {
 	text := ": " + f.Why
 	if f.Resume {
 		text += "; its conversation continues"
@@ -202,7 +202,7 @@ type resurrectJSON struct {
 	Error       *string `json:"error"`
 }
 
-func resurrectJSONOf(f spawn.Fallen) resurrectJSON {
+func resurrectJSONOf(f spawn.Interrupted) resurrectJSON {
 	return resurrectJSON{
 		Name: f.Worker.Name, ID: f.Worker.ID, Why: f.Why, Resume: f.Resume, Marked: f.Worker.Resurrect, Refused: output.OrNull(f.Refused),
 	}

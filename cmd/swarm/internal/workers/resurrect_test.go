@@ -12,12 +12,12 @@ import (
 func TestResurrectJSONFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	schema := jsontest.ReadSchema(t, "resurrect")
-	full := resurrectJSONOf(spawn.Fallen{
+	full := resurrectJSONOf(spawn.Interrupted{
 		Worker: worker.Worker{ID: "k3x9", Name: "w"}, Why: "it ran when the machine went down", Refused: "its owner has ended",
 	})
 	text := "no room"
 	full.Error = &text
-	for _, r := range []resurrectJSON{full, resurrectJSONOf(spawn.Fallen{Worker: worker.Worker{ID: "k3x9", Name: "w"}})} {
+	for _, r := range []resurrectJSON{full, resurrectJSONOf(spawn.Interrupted{Worker: worker.Worker{ID: "k3x9", Name: "w"}})} {
 		var v map[string]any
 		if err := json.Unmarshal([]byte(jsontest.Compact(t, r)), &v); err != nil {
 			t.Fatal(err)

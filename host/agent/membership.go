@@ -10,8 +10,8 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// Standing is the identity of the caller with its membership in teams.
-type Standing struct {
+// Membership is the identity of the caller with its membership in teams.
+type Membership struct {
 	team.Caller
 	// Worker is the name of the worker in which the caller runs; empty if there is none, or
 	// if the registry does not know it.
@@ -23,20 +23,20 @@ type Standing struct {
 // Team returns the team of a call that names no team: the calling agent's own team, or
 // the only team that the caller leads from inside a worker. It returns "" for a person,
 // and for a caller that leads several teams or no team.
-func (s Standing) Team() string {
+func (s Membership) Team() string {
 	if s.Caller.Team == "" && len(s.Leads) == 1 {
 		return s.Leads[0]
 	}
 	return s.Caller.Team
 }
 
-// WhoCalls returns the identity of the caller and its membership in teams. It writes nothing.
-func WhoCalls(ctx context.Context, h *host.Host) (Standing, error) {
+// Identify returns the identity of the caller and its membership in teams. It writes nothing.
+func Identify(ctx context.Context, h *host.Host) (Membership, error) {
 	caller, err := h.Callers().Caller(ctx)
 	if err != nil || caller.WorkerID == "" {
-		return Standing{Caller: caller}, err
+		return Membership{Caller: caller}, err
 	}
-	s := Standing{Caller: caller}
+	s := Membership{Caller: caller}
 	err = h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		rec, err := tx.Get(ctx, caller.WorkerID)
 		if err != nil && !errors.Is(err, registry.ErrNotFound) {
@@ -57,9 +57,9 @@ func WhoCalls(ctx context.Context, h *host.Host) (Standing, error) {
 	return s, err
 }
 
-// CallerTeam returns the [Standing.Team] of the caller.
+// CallerTeam returns the [Membership.Team] of the caller.
 func CallerTeam(ctx context.Context, h *host.Host) (name string, err error) {
-	s, err := WhoCalls(ctx, h)
+	s, err := Identify(ctx, h)
 	return s.Team(), err
 }
 

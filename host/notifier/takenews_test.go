@@ -1,4 +1,4 @@
-package courier_test
+package notifier_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func tell(t *testing.T, r *hosttest.Rig, to, text string) {
 }
 
 // receipts are those of all messages of an agent.
-func receipts(t *testing.T, r *hosttest.Rig, name string) (all []registry.Brought) {
+func receipts(t *testing.T, r *hosttest.Rig, name string) (all []registry.Delivery) {
 	t.Helper()
 	err := r.Store().View(t.Context(), func(ctx context.Context, tx *registry.Tx) error {
 		ms, _, err := tx.Messages(ctx, registry.MessageQuery{Team: hosttest.TeamName, Recipient: "agent-" + name, Limit: 99, Bytes: 1 << 20})
@@ -47,7 +47,7 @@ func TestTakeNews(t *testing.T) {
 	w := r.MustSpawn(t, "ann", "one", hosttest.AsAgent)
 	take := func() string {
 		t.Helper()
-		line, err := r.Notifier().TakeNews(t.Context(), w.ID, registry.BroughtHook)
+		line, err := r.Notifier().TakeNotice(t.Context(), w.ID, registry.DeliveredHook)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestTakeNews(t *testing.T) {
 	var taking sync.WaitGroup
 	for i := range lines {
 		taking.Go(func() {
-			lines[i], errs[i] = hosttest.NewIn(t, r.Root).Notifier().TakeNews(t.Context(), w.ID, registry.BroughtHook)
+			lines[i], errs[i] = hosttest.NewIn(t, r.Root).Notifier().TakeNotice(t.Context(), w.ID, registry.DeliveredHook)
 		})
 	}
 	taking.Wait()
@@ -76,18 +76,18 @@ func TestTakeNews(t *testing.T) {
 		t.Errorf("something new: %q", line)
 	}
 	for i, how := range receipts(t, r, "ann") {
-		if how != registry.BroughtHook {
+		if how != registry.DeliveredHook {
 			t.Errorf("message %d was brought by %q", i, how)
 		}
 	}
 	other := hosttest.New(t)
-	if line, err := other.Notifier().TakeNews(t.Context(), w.ID, registry.BroughtHook); line != "" || err != nil {
+	if line, err := other.Notifier().TakeNotice(t.Context(), w.ID, registry.DeliveredHook); line != "" || err != nil {
 		t.Errorf("without a registry: %q, %v", line, err)
 	}
 }
 
 // TestCourierWithoutScreen: a record may not say that the backend shows no screens. The
-// courier finds out, and ends although the message still waits.
+// notifier process finds out, and ends although the message still waits.
 func TestCourierWithoutScreen(t *testing.T) {
 	t.Parallel()
 	r := hosttest.NewWithTeam(t)
@@ -102,6 +102,6 @@ func TestCourierWithoutScreen(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if err := r.Notifier().Run(ctx, w.ID); err != nil || ctx.Err() != nil {
-		t.Errorf("the courier ended with %v; %v", err, ctx.Err())
+		t.Errorf("the notifier process ended with %v; %v", err, ctx.Err())
 	}
 }

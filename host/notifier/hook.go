@@ -1,4 +1,4 @@
-package courier
+package notifier
 
 import (
 	"cmp"
@@ -32,7 +32,7 @@ type HookEvent struct {
 	// Reason is why the turn ended, or the background work that runs on; only with
 	// [hookstate.Limited], [hookstate.Broken] and [hookstate.Background].
 	Reason string
-	// Ask is set if the hook waits for a decision about the question, see [Office.Decide].
+	// Ask is set if the hook waits for a decision about the question, see [Notifier.Decide].
 	Ask *hookstate.Ask
 	// Decided says that this question has got its decision.
 	Decided bool
@@ -48,28 +48,28 @@ type HookEvent struct {
 
 // Hook records the report of an agent's hook for the worker that the agent runs in. If
 // e.Takes is set, Hook returns the line about the waiting messages and tasks, as
-// [Office.TakeNews] does; the caller must show it. If the calling process is not the hook
+// [Notifier.TakeNotice] does; the caller must show it. If the calling process is not the hook
 // of a worker's own agent, Hook writes and returns nothing. It starts no plugin, and opens
 // the registry only if e.Takes is set.
-func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error) {
-	at, ok, err := o.opts.Callers.Hook()
+func (n *Notifier) Hook(ctx context.Context, e HookEvent) (line string, err error) {
+	at, ok, err := n.opts.Callers.Hook()
 	if !ok || err != nil {
 		return "", err
 	}
 	last, err := hookstate.Read(at.Run)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		o.opts.Logger.Debug("what hooks said before is replaced", "error", err)
+		n.opts.Logger.Debug("what hooks said before is replaced", "error", err)
 	}
 	// An agent that this one started runs hooks, too.
 	if last.Agent != at.Agent && slices.Contains(at.Above, last.Agent) {
 		return "", nil
 	}
-	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, o.opts.Dir.RunDir(id)) {
-		news, err = o.TakeNews(ctx, id, registry.BroughtHook)
+	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, n.opts.Dir.RunDir(id)) {
+		line, err = n.TakeNotice(ctx, id, registry.DeliveredHook)
 	} else {
 		err = nil
 	}
-	if news != "" {
+	if line != "" {
 		e.State = hookstate.Working
 	}
 	claim := claimAfter(last, e, at, time.Now())
@@ -79,10 +79,10 @@ func (o *Office) Hook(ctx context.Context, e HookEvent) (news string, err error)
 		claim = last
 	}
 	err = errors.Join(err, hookstate.Write(at.Run, claim))
-	if stops(last, claim) && slices.Contains(o.opts.Notify, claim.State) {
-		err = errors.Join(err, o.notify(ctx, at.Run, claim))
+	if stops(last, claim) && slices.Contains(n.opts.Notify, claim.State) {
+		err = errors.Join(err, n.notify(ctx, at.Run, claim))
 	}
-	return news, err
+	return line, err
 }
 
 // stops reports whether an agent that continued stops now, or asks something else than before.
@@ -94,21 +94,21 @@ func stops(last, now hookstate.Claim) bool {
 }
 
 // notify reports to the leader of the agent's team that the agent has stopped, and wakes it.
-func (o *Office) notify(ctx context.Context, run string, c hookstate.Claim) error {
+func (n *Notifier) notify(ctx context.Context, run string, c hookstate.Claim) error {
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, o.opts.Dir.RunDir(id)) {
+	if !statedir.SameFile(run, n.opts.Dir.RunDir(id)) {
 		return nil
 	}
-	n := team.Notice{WorkerID: id, Stop: team.Stop(c.State), Question: c.Question, Command: c.Command, Reason: c.Reason}
+	notice := team.Notice{WorkerID: id, Stop: team.Stop(c.State), Question: c.Question, Command: c.Command, Reason: c.Reason}
 	if c.Ask != nil {
-		n.Digest, n.Choices = c.Ask.Digest, display.DecisionLabels()
+		notice.Digest, notice.Choices = c.Ask.Digest, display.DecisionLabels()
 	}
 	due := false
-	err := o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		rec, err := tx.Get(ctx, id)
 		if err == nil && rec.Agent != "" {
-			n.Worker = rec.Name
-			_, due, err = team.NoticeDue(ctx, tx, n, time.Now())
+			notice.Worker = rec.Name
+			_, due, err = team.NoticeDue(ctx, tx, notice, time.Now())
 		}
 		return err
 	})
@@ -116,12 +116,12 @@ func (o *Office) notify(ctx context.Context, run string, c hookstate.Claim) erro
 		return err
 	}
 	var teamName string
-	err = o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		teamName, err = team.Notify(ctx, tx, n, time.Now())
+	err = n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		teamName, err = team.Notify(ctx, tx, notice, time.Now())
 		return err
 	})
 	if err == nil && teamName != "" {
-		o.Wake(ctx, teamName)
+		n.Wake(ctx, teamName)
 	}
 	return err
 }
@@ -156,7 +156,7 @@ func failed(state string) bool { return state == hookstate.Limited || state == h
 // outlastsPrompt reports whether an agent in a state may be at its prompt.
 func outlastsPrompt(state string) bool { return state == hookstate.Background || failed(state) }
 
-// TakeNews returns one line about the waiting messages and tasks of a worker's agent and
+// TakeNotice returns one line about the waiting messages and tasks of a worker's agent and
 // how to get them, and records that they were brought to it by how. It returns "" if
 // everything was brought before, or if the worker belongs to no team. The agent of a
 // worker is its agent, the leader of a team, or both.
@@ -164,28 +164,28 @@ func outlastsPrompt(state string) bool { return state == hookstate.Background ||
 // The line has counts and fixed words, and nothing that another member wrote. Of several
 // concurrent callers one gets it, and must show it: no other call returns it again.
 //
-// TakeNews starts no plugin, and writes nothing if nothing is waiting.
-func (o *Office) TakeNews(ctx context.Context, workerID string, how registry.Brought) (line string, err error) {
-	var news []team.News
+// TakeNotice starts no plugin, and writes nothing if nothing is waiting.
+func (n *Notifier) TakeNotice(ctx context.Context, workerID string, how registry.Delivery) (line string, err error) {
+	var pending []team.Pending
 	find := func(ctx context.Context, tx *registry.Tx) (err error) {
-		news, err = team.Waiting(ctx, tx, workerID)
+		pending, err = team.Waiting(ctx, tx, workerID)
 		return err
 	}
-	err = o.opts.Store.View(ctx, find)
+	err = n.opts.Store.View(ctx, find)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	if err != nil || len(news) == 0 {
+	if err != nil || len(pending) == 0 {
 		return "", err
 	}
-	err = o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := find(ctx, tx); err != nil {
 			return err
 		}
-		return team.Bring(ctx, tx, news, how)
+		return team.Deliver(ctx, tx, pending, how)
 	})
 	if err != nil {
 		return "", err
 	}
-	return team.Line(news), nil
+	return team.Line(pending), nil
 }

@@ -26,16 +26,16 @@ type owner struct {
 }
 
 // aside runs f, which may take long, concurrently with the loop. The loop then calls result.
-func (w *watching) aside(ctx context.Context, f func() (result func())) {
+func (w *watchRun) aside(ctx context.Context, f func() (result func())) {
 	w.listening.Go(func() {
 		select {
-		case w.beside <- f():
+		case w.results <- f():
 		case <-ctx.Done():
 		}
 	})
 }
 
-func (w *watching) awaitOwners(ctx context.Context, running []registry.Record) {
+func (w *watchRun) awaitOwners(ctx context.Context, running []registry.Record) {
 	workers := map[proc.Identity][]registry.Record{}
 	for _, r := range running {
 		if r.Owner != nil {
@@ -77,7 +77,7 @@ func awaitEnd(ctx context.Context, id proc.Identity) {
 
 // ownerEnded kills the workers of an owner whose backends do not do so themselves. It
 // works concurrently with the loop.
-func (w *watching) ownerEnded(ctx context.Context, o *owner) {
+func (w *watchRun) ownerEnded(ctx context.Context, o *owner) {
 	o.ended = true
 	var recs []registry.Record
 	for _, r := range o.workers {
@@ -100,7 +100,7 @@ func (w *watching) ownerEnded(ctx context.Context, o *owner) {
 
 // askDisowned is like [Watcher.disowned] for workers of one backend. It repeats the
 // question until the backend answers.
-func (w *watching) askDisowned(ctx context.Context, recs []registry.Record) []registry.Record {
+func (w *watchRun) askDisowned(ctx context.Context, recs []registry.Record) []registry.Record {
 	for delay := watchAgain; ; delay = min(2*delay, watchAgainMax) {
 		left, err := w.disowned(ctx, recs)
 		if err == nil || ctx.Err() != nil {
@@ -113,7 +113,7 @@ func (w *watching) askDisowned(ctx context.Context, recs []registry.Record) []re
 
 // killDisowned kills a worker concurrently with the loop. If the kill fails, the next look at the
 // workers repeats it.
-func (w *watching) killDisowned(ctx context.Context, o *owner, r registry.Record) {
+func (w *watchRun) killDisowned(ctx context.Context, o *owner, r registry.Record) {
 	w.aside(ctx, func() func() {
 		_, err := w.killNow(ctx, r)
 		return func() {
@@ -129,7 +129,7 @@ func (w *watching) killDisowned(ctx context.Context, o *owner, r registry.Record
 
 // agents records the states of the agents of all teams. It works concurrently with the loop,
 // since it asks backends and may end the server of a team.
-func (w *watching) agents(ctx context.Context) {
+func (w *watchRun) agents(ctx context.Context) {
 	if w.sweeping {
 		return
 	}
@@ -150,7 +150,7 @@ func (w *watching) agents(ctx context.Context) {
 
 // expectAgents schedules the next sweep if there are agents: no event reports their
 // silence.
-func (w *watching) expectAgents(ctx context.Context) {
+func (w *watchRun) expectAgents(ctx context.Context) {
 	some, err := w.opts.Liveness.Any(ctx)
 	if some || err != nil {
 		w.sweep = time.Now().Add(sweepEvery)
@@ -158,7 +158,7 @@ func (w *watching) expectAgents(ctx context.Context) {
 }
 
 // trimEvents removes old events concurrently with the loop, since there may be many.
-func (w *watching) trimEvents(ctx context.Context) {
+func (w *watchRun) trimEvents(ctx context.Context) {
 	w.trim = time.Time{}
 	reg := w.reg
 	w.aside(ctx, func() func() {
@@ -171,7 +171,7 @@ func (w *watching) trimEvents(ctx context.Context) {
 	})
 }
 
-func (w *watching) looks(ctx context.Context) {
+func (w *watchRun) looks(ctx context.Context) {
 	if w.looking {
 		return
 	}
@@ -199,13 +199,13 @@ func (w *watching) looks(ctx context.Context) {
 
 // renew opens the database anew if a rebuild has replaced the file, and reports whether it
 // did. While no file is in place it keeps the open one.
-func (w *watching) renew(ctx context.Context) bool {
+func (w *watchRun) renew(ctx context.Context) bool {
 	file, err := os.Stat(filepath.Join(string(w.opts.Dir), registry.File))
 	if err != nil || os.SameFile(file, w.file) {
 		return false
 	}
 	w.opts.Store.Reopen()
-	reg, err := w.opts.Store.Writing(ctx)
+	reg, err := w.opts.Store.ToWrite(ctx)
 	if err != nil {
 		w.warnIf(err, "the new registry can't be opened")
 		return false

@@ -10,17 +10,17 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Notice counts the waiting messages and tasks of a member of a team.
-type News struct {
+// Pending counts the waiting messages and tasks of a member of a team.
+type Pending struct {
 	registry.Membership
-	registry.Waiting
+	registry.Unread
 	// Named says that the member has to name the team in its calls, since it belongs to
 	// several.
 	Named bool
 }
 
 // Memberships returns the members in a worker: an agent, the leaders of teams, or both.
-// Named has the meaning that it has in [Notice].
+// Named has the meaning that it has in [Pending].
 func Memberships(ctx context.Context, tx *registry.Tx, workerID string) (all []registry.Membership, named func(team string) bool, err error) {
 	agents, _, err := tx.Agents(ctx, registry.AgentQuery{WorkerID: workerID, Live: true})
 	if err != nil || workerID == "" {
@@ -45,9 +45,9 @@ func Memberships(ctx context.Context, tx *registry.Tx, workerID string) (all []r
 	return all, func(team string) bool { return team != own && (own != "" || led > 1) }, nil
 }
 
-// Waiting returns the notices that wait for a worker: none, if the worker is not a
+// Waiting returns what waits for a worker: none, if the worker is not a
 // member of a team.
-func Waiting(ctx context.Context, tx *registry.Tx, workerID string) (news []News, err error) {
+func Waiting(ctx context.Context, tx *registry.Tx, workerID string) (pending []Pending, err error) {
 	all, named, err := Memberships(ctx, tx, workerID)
 	if err != nil {
 		return nil, err
@@ -58,24 +58,24 @@ func Waiting(ctx context.Context, tx *registry.Tx, workerID string) (news []News
 			return nil, err
 		}
 		if !w.Nothing() {
-			news = append(news, News{Membership: m, Waiting: w, Named: named(m.Team)})
+			pending = append(pending, Pending{Membership: m, Unread: w, Named: named(m.Team)})
 		}
 	}
-	return news, nil
+	return pending, nil
 }
 
 // Line returns one line for an agent about its waiting messages and tasks and how to get
 // them, or "". It holds counts and fixed words, and no text of another member, since it is
 // typed at the agent's prompt. The name of a team is one that [CheckName] has passed.
-func Line(news []News) string {
+func Line(pending []Pending) string {
 	var parts []string
-	for _, n := range news {
+	for _, n := range pending {
 		parts = append(parts, n.line())
 	}
 	return strings.Join(parts, " ")
 }
 
-func (n *News) line() string {
+func (n *Pending) line() string {
 	in, flag := "", ""
 	if n.Named {
 		in, flag = " in team "+n.Team, " --team "+n.Team
@@ -108,9 +108,9 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Deliver records that notices were delivered.
-func Bring(ctx context.Context, tx *registry.Tx, news []News, how registry.Brought) error {
-	for _, n := range news {
+// Deliver records that pending items were delivered.
+func Deliver(ctx context.Context, tx *registry.Tx, pending []Pending, how registry.Delivery) error {
+	for _, n := range pending {
 		if err := tx.Bring(ctx, n.Membership, how, time.Now()); err != nil {
 			return err
 		}

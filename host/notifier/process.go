@@ -1,4 +1,4 @@
-package courier
+package notifier
 
 import (
 	"context"
@@ -25,63 +25,63 @@ import (
 )
 
 const (
-	// courierLimit is how long a courier waits.
-	courierLimit = 10 * time.Minute
-	// courierEvery is how often it checks whether it is still needed, and whether the agent
+	// processLimit is how long a notifier process waits.
+	processLimit = 10 * time.Minute
+	// tickEvery is how often it checks whether it is still needed, and whether the agent
 	// has written something. It reads the screen of a quiet agent each time, and that of
-	// any other once in courierLook.
-	courierEvery = time.Second
-	courierLook  = 5 * time.Second
-	// courierSuffix is that of its lock, which holds a [Sign].
-	courierSuffix = ".courier"
+	// any other once in lookEvery.
+	tickEvery = time.Second
+	lookEvery = 5 * time.Second
+	// lockSuffix is that of its lock, which holds a [Sign].
+	lockSuffix = ".notifier"
 	// draftFor is how long a text must be at the prompt without a change to be taken for
 	// what the agent proposes there. Nothing is typed after a person's.
 	draftFor = 2 * time.Minute
 )
 
-// Sign identifies the process of a courier.
+// Sign identifies a notifier process.
 type Sign struct {
 	Process proc.Identity `json:"process"`
 	Since   time.Time     `json:"since"`
 }
 
-// Late reports whether a courier should have ended by now.
-func (s Sign) Late() bool { return time.Since(s.Since) > courierLimit+time.Minute }
+// Late reports whether a notifier process should have ended by now.
+func (s Sign) Late() bool { return time.Since(s.Since) > processLimit+time.Minute }
 
-// Sign returns the sign of a worker's courier that lives; ok is false if there is none,
+// Sign returns the sign of a worker's notifier process that lives; ok is false if there is none,
 // or if it has only just begun.
-func (o *Office) Sign(id string) (s Sign, ok bool) {
-	if !o.has(id) {
+func (n *Notifier) Sign(id string) (s Sign, ok bool) {
+	if !n.has(id) {
 		return s, false
 	}
-	b, err := safefile.Read(o.path(id), 4096)
+	b, err := safefile.Read(n.path(id), 4096)
 	if err == nil {
 		err = json.Unmarshal(b, &s)
 	}
 	return s, err == nil && s.Process.Alive()
 }
 
-func (o *Office) path(id string) string { return o.opts.Dir.LockPath(id) + courierSuffix }
+func (n *Notifier) path(id string) string { return n.opts.Dir.LockPath(id) + lockSuffix }
 
-func (o *Office) has(id string) bool { return lockfile.IsHeld(o.path(id)) }
+func (n *Notifier) has(id string) bool { return lockfile.IsHeld(n.path(id)) }
 
-// Run is a courier: it waits until the agent of a worker is at its prompt, types one line
+// Run is a notifier process: it waits until the agent of a worker is at its prompt, types one line
 // there about the waiting messages and tasks, and continues until none is waiting. It types
 // nothing while the agent works or asks something, or while a person's text is at its
-// prompt. It returns at once if another courier of this worker lives, and in any case when
+// prompt. It returns at once if another notifier process of this worker lives, and in any case when
 // the worker ends, nothing is waiting any more, or ten minutes have passed.
 //
 // A line is typed at most once, even if processes are killed: its items are recorded as
-// being brought before. The next courier submits a line that is left at the prompt.
-func (o *Office) Run(ctx context.Context, workerID string) error {
-	ctx, cancel := context.WithTimeout(ctx, courierLimit)
+// being brought before. The next notifier process submits a line that is left at the prompt.
+func (n *Notifier) Run(ctx context.Context, workerID string) error {
+	ctx, cancel := context.WithTimeout(ctx, processLimit)
 	defer cancel()
 	for {
-		unlock, err := lockfile.Try(o.path(workerID))
+		unlock, err := lockfile.Try(n.path(workerID))
 		if err != nil || unlock == nil {
 			return err
 		}
-		c := courier{o: o, id: workerID}
+		c := process{n: n, id: workerID}
 		err = c.run(ctx)
 		unlock()
 		if errors.Is(err, errFinal) {
@@ -90,16 +90,16 @@ func (o *Office) Run(ctx context.Context, workerID string) error {
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
-		// A call that found the lock held relies on this courier.
+		// A call that found the lock held relies on this notifier process.
 		if _, needed, err := c.needed(ctx); !needed || err != nil {
 			return err
 		}
 	}
 }
 
-// courier is a courier that has the lock.
-type courier struct {
-	o  *Office
+// process is a notifier process that has the lock.
+type process struct {
+	n  *Notifier
 	id string
 	// file is the database that is open.
 	file fs.FileInfo
@@ -115,11 +115,11 @@ type courier struct {
 	drafted time.Time
 }
 
-func (c *courier) run(ctx context.Context) error {
+func (c *process) run(ctx context.Context) error {
 	if err := c.sign(); err != nil {
 		return err
 	}
-	tick := time.NewTicker(courierEvery)
+	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	for {
 		rec, needed, err := c.needed(ctx)
@@ -127,7 +127,7 @@ func (c *courier) run(ctx context.Context) error {
 			return err
 		}
 		if err := c.visit(ctx, rec); err != nil {
-			c.o.opts.Logger.Warn("an agent can't be notified of what is waiting", "worker", rec.Name, "error", err)
+			c.n.opts.Logger.Warn("an agent can't be notified of what is waiting", "worker", rec.Name, "error", err)
 			if isFinal(err) {
 				return errFinal
 			}
@@ -140,14 +140,14 @@ func (c *courier) run(ctx context.Context) error {
 	}
 }
 
-// errFinal ends a courier that can never type anything.
+// errFinal ends a notifier process that can never type anything.
 var errFinal = errors.New("there is nothing to type at")
 
 func isFinal(err error) bool {
 	return errors.Is(err, swarm.ErrNotFound) || errors.Is(err, swarm.ErrUnsupported) || errors.Is(err, worker.ErrEnded)
 }
 
-func (c *courier) sign() error {
+func (c *process) sign() error {
 	self, err := proc.Identify(os.Getpid())
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (c *courier) sign() error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(c.o.path(c.id), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	f, err := os.OpenFile(c.n.path(c.id), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
@@ -166,16 +166,16 @@ func (c *courier) sign() error {
 
 // needed returns the worker's record, and whether there is anything to do. It takes the
 // database that is in place: a rebuild may have put another one there.
-func (c *courier) needed(ctx context.Context) (rec registry.Record, needed bool, err error) {
-	file, err := os.Stat(filepath.Join(string(c.o.opts.Dir), registry.File))
+func (c *process) needed(ctx context.Context) (rec registry.Record, needed bool, err error) {
+	file, err := os.Stat(filepath.Join(string(c.n.opts.Dir), registry.File))
 	if err != nil {
 		return rec, false, nil
 	}
 	if c.file != nil && !os.SameFile(file, c.file) {
-		c.o.opts.Store.Reopen()
+		c.n.opts.Store.Reopen()
 	}
 	c.file = file
-	err = c.o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = c.n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if rec, err = tx.Get(ctx, c.id); err != nil {
 			return err
 		}
@@ -189,33 +189,33 @@ func (c *courier) needed(ctx context.Context) (rec registry.Record, needed bool,
 	if errors.Is(err, registry.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil {
 		return rec, false, nil
 	}
-	return rec, needed && c.o.canWake(&rec), err
+	return rec, needed && c.n.canWake(&rec), err
 }
 
 // visit checks the agent if that is due, and types the line if the agent has been at its
 // prompt for a moment: agents draw their prompt between two steps, too.
-func (c *courier) visit(ctx context.Context, rec registry.Record) error {
+func (c *process) visit(ctx context.Context, rec registry.Record) error {
 	if rec.State != registry.Running {
 		return nil // it is starting
 	}
-	quiet := time.Since(c.o.opts.Dir.LastOutput(c.id))
+	quiet := time.Since(c.n.opts.Dir.LastOutput(c.id))
 	draws := quiet < display.QuietFor
-	if draws && time.Since(c.looked) < courierLook {
+	if draws && time.Since(c.looked) < lookEvery {
 		return nil
 	}
-	e, err := c.o.opts.Plugins.Entry(rec.Backend, rec.Plugin)
+	e, err := c.n.opts.Plugins.Entry(rec.Backend, rec.Plugin)
 	if err != nil {
 		return err
 	}
-	return c.o.opts.Plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
-		prof := c.o.opts.Display.ProfileOf(&rec)
+	return c.n.opts.Plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
+		prof := c.n.opts.Display.ProfileOf(&rec)
 		if !input.CanLook(p, rec, prof) || !p.Has(swarm.CapInput) {
 			return swarm.ErrUnsupported
 		}
 		before := c.idle
 		look, err := c.look(ctx, p, rec, prof)
 		if draws && before {
-			quiet = courierLook // it was there at the last look, too
+			quiet = lookEvery // it was there at the last look, too
 		}
 		if err != nil || !c.idle || quiet < max(display.QuietFor, prof.Settle(look)) {
 			return err
@@ -223,11 +223,11 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 		empty := time.Since(c.drafted) < draftFor
 		if empty && look.Draft != "" {
 			// It may have been left by a nudge that was killed.
-			if left, err := c.o.left(ctx, rec.ID); err != nil || left == "" {
+			if left, err := c.n.left(ctx, rec.ID); err != nil || left == "" {
 				return err
 			}
 		}
-		return c.o.nudge(ctx, p, rec, prof, quiet, empty)
+		return c.n.nudge(ctx, p, rec, prof, quiet, empty)
 	})
 }
 
@@ -236,7 +236,7 @@ func (c *courier) visit(ctx context.Context, rec registry.Record) error {
 // the line would be lost.
 func mayType(s profile.State) bool { return s == profile.Idle || s == profile.Background }
 
-func (c *courier) look(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile) (profile.Look, error) {
+func (c *process) look(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile) (profile.Look, error) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
 	c.looked, c.idle = time.Now(), false
@@ -250,10 +250,10 @@ func (c *courier) look(ctx context.Context, p *backend.Peer, rec registry.Record
 	}
 	if c.shown = look; look.State == profile.Idle || look.State == profile.Background {
 		since := c.drawn
-		if last := c.o.opts.Dir.LastOutput(rec.ID); !last.IsZero() && last.Before(since) {
+		if last := c.n.opts.Dir.LastOutput(rec.ID); !last.IsZero() && last.Before(since) {
 			since = last
 		}
-		c.idle = mayType(c.o.opts.Display.Judge(prof, &rec, &look, since).State)
+		c.idle = mayType(c.n.opts.Display.Judge(prof, &rec, &look, since).State)
 	}
 	if c.drafted.IsZero() || look.Draft != c.draft {
 		c.draft, c.drafted = look.Draft, c.looked

@@ -1,8 +1,8 @@
-// Package courier notifies the agents of teams of their waiting messages and tasks. A
-// courier is a process that waits until an agent is at its prompt and types one line there;
+// Package notifier notifies the agents of teams of their waiting messages and tasks. A
+// notifier process is a process that waits until an agent is at its prompt and types one line there;
 // an agent with hooks gets the line through a hook. Nothing is reported twice: the items of a
 // line are recorded as being brought before it is typed.
-package courier
+package notifier
 
 import (
 	"github.com/hashicorp/go-hclog"
@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Options say what an [Office] needs.
+// Options say what a [Notifier] needs.
 type Options struct {
 	Dir     statedir.Dir
 	Store   *store.Store
@@ -25,20 +25,20 @@ type Options struct {
 	Input   *input.Sender
 	Callers *caller.Finder
 	Logger  hclog.Logger
-	// Executable is the program that becomes a courier, Env the caller's environment.
+	// Executable is the program that becomes a notifier process, Env the caller's environment.
 	Executable string
 	Env        []string
 	// Rules returns the person's rules that answer questions, see [question.RulerOptions].
 	Rules func(directories []string) ([]answers.Rule, error)
 	// Notify are the stops that hooks report to leaders of teams, see [team.Stop].
 	Notify []string
-	// Quiet says that no courier is sent.
+	// Quiet says that no notifier process is sent.
 	Quiet bool
 }
 
-// Office sends couriers, and holds their dependencies. Its methods may be called
+// Notifier sends notifier processes, and holds their dependencies. Its methods may be called
 // concurrently.
-type Office struct{ opts Options }
+type Notifier struct{ opts Options }
 
 // New returns an office.
-func New(o Options) *Office { return &Office{opts: o} }
+func New(o Options) *Notifier { return &Notifier{opts: o} }

@@ -12,25 +12,25 @@ import (
 func TestLine(t *testing.T) {
 	t.Parallel()
 	red := registry.Membership{Team: "red", Member: "agent-a"}
-	for want, news := range map[string][]News{
+	for want, pending := range map[string][]Pending{
 		"": nil,
 		"swarm: 1 new message for you. Use the tool read-messages, or run 'swarm inbox read'.": {
-			{Membership: red, Waiting: registry.Waiting{Messages: 1}},
+			{Membership: red, Unread: registry.Unread{Messages: 1}},
 		},
 		"swarm: 2 new tasks for you in team red. Use the tool task-list, or run 'swarm task ls --team red'.": {
-			{Membership: red, Waiting: registry.Waiting{Tasks: 2}, Named: true},
+			{Membership: red, Unread: registry.Unread{Tasks: 2}, Named: true},
 		},
 		"swarm: 2 new messages and 1 new task for you. Use the tools read-messages and task-list, or run 'swarm inbox read' and 'swarm task ls'." +
 			" You are asked to shut down: answer with the tool respond-shutdown, or run 'swarm shutdown approve' or 'swarm shutdown reject REASON'.": {
-			{Membership: red, Waiting: registry.Waiting{Messages: 2, Tasks: 1, Shutdown: true}},
+			{Membership: red, Unread: registry.Unread{Messages: 2, Tasks: 1, Shutdown: true}},
 		},
 		"swarm: 1 new message for you. Use the tool read-messages, or run 'swarm inbox read'." +
 			" swarm: 1 new message for you in team blue. Use the tool read-messages, or run 'swarm inbox read --team blue'.": {
-			{Membership: red, Waiting: registry.Waiting{Messages: 1}},
-			{Membership: registry.Membership{Team: "blue", Member: Leader}, Waiting: registry.Waiting{Messages: 1}, Named: true},
+			{Membership: red, Unread: registry.Unread{Messages: 1}},
+			{Membership: registry.Membership{Team: "blue", Member: Leader}, Unread: registry.Unread{Messages: 1}, Named: true},
 		},
 	} {
-		if got := Line(news); got != want {
+		if got := Line(pending); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -45,9 +45,9 @@ func TestWaitingInAWorker(t *testing.T) {
 	want := func(what, worker string, want ...string) {
 		t.Helper()
 		q.change(func(ctx context.Context, tx *registry.Tx) error {
-			news, err := Waiting(ctx, tx, worker)
+			pending, err := Waiting(ctx, tx, worker)
 			var got []string
-			for _, n := range news {
+			for _, n := range pending {
 				got = append(got, n.Team+" "+n.Member)
 				if n.Named != named[n.Team] {
 					t.Errorf("%s: %s is named: %v", what, n.Team, n.Named)

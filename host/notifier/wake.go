@@ -1,4 +1,4 @@
-package courier
+package notifier
 
 import (
 	"context"
@@ -17,28 +17,28 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Verb is the argument with which the host's executable becomes a courier; the
+// Verb is the argument with which the host's executable becomes a notifier process; the
 // id of the worker follows.
 const Verb = rundir.CourierMark
 
-// Wake starts a courier for each agent of a team for which something is waiting and whose
-// screen is known, unless one is there, see [Office.Run]; an empty name means all teams. It
-// returns the members who have a courier. It waits for nothing and starts no plugin.
+// Wake starts a notifier process for each agent of a team for which something is waiting and whose
+// screen is known, unless one is there, see [Notifier.Run]; an empty name means all teams. It
+// returns the members who have a notifier process. It waits for nothing and starts no plugin.
 // Failures are only logged, since the messages stay and every later call tries again.
 //
 // If the host is quiet it does nothing.
-func (o *Office) Wake(ctx context.Context, teamName string) (members []string) {
-	if o.opts.Quiet {
+func (n *Notifier) Wake(ctx context.Context, teamName string) (members []string) {
+	if n.opts.Quiet {
 		return nil
 	}
-	sleeping, err := o.sleeping(ctx, teamName)
+	sleeping, err := n.sleeping(ctx, teamName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		o.opts.Logger.Warn("what is waiting for agents can't be read", "error", err)
+		n.opts.Logger.Warn("what is waiting for agents can't be read", "error", err)
 	}
 	for _, s := range sleeping {
-		if !o.has(s.rec.ID) {
-			if err := o.start(ctx, s.rec.ID); err != nil {
-				o.opts.Logger.Warn("a courier can't be started", "worker", s.rec.Name, "error", err)
+		if !n.has(s.rec.ID) {
+			if err := n.start(ctx, s.rec.ID); err != nil {
+				n.opts.Logger.Warn("a notifier process can't be started", "worker", s.rec.Name, "error", err)
 				continue
 			}
 		}
@@ -50,14 +50,14 @@ func (o *Office) Wake(ctx context.Context, teamName string) (members []string) {
 }
 
 // sleeper is a member for whom something is waiting, and its worker. It has no name if
-// there is only a line that a courier which was killed has left.
+// there is only a line that a notifier process which was killed has left.
 type sleeper struct {
 	member string
 	rec    registry.Record
 }
 
-func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, err error) {
-	err = o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+func (n *Notifier) sleeping(ctx context.Context, teamName string) (all []sleeper, err error) {
+	err = n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all = nil
 		teams, _, err := tx.Teams(ctx)
 		if err != nil {
@@ -95,35 +95,35 @@ func (o *Office) sleeping(ctx context.Context, teamName string) (all []sleeper, 
 		}
 		return err
 	})
-	return slices.DeleteFunc(all, func(s sleeper) bool { return !o.canWake(&s.rec) }), err
+	return slices.DeleteFunc(all, func(s sleeper) bool { return !n.canWake(&s.rec) }), err
 }
 
 // canWake reports whether, by its record, the agent of a worker can be given a line on its
 // terminal.
-func (o *Office) canWake(rec *registry.Record) bool {
+func (n *Notifier) canWake(rec *registry.Record) bool {
 	if rec.State == registry.Stopped || rec.NoScreen {
 		return false
 	}
-	p := o.opts.Display.ProfileOf(rec)
+	p := n.opts.Display.ProfileOf(rec)
 	return deliver.Supports(p) && !p.Headless(rec.Command)
 }
 
-// start starts a courier, which continues when this process has ended.
-func (o *Office) start(ctx context.Context, id string) error {
-	if o.opts.Executable == "" {
+// start starts a notifier process, which continues when this process has ended.
+func (n *Notifier) start(ctx context.Context, id string) error {
+	if n.opts.Executable == "" {
 		return fmt.Errorf("%w: the path of swarm is not known", swarm.ErrUnsupported)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), o.opts.Executable, Verb, id)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), n.opts.Executable, Verb, id)
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker that the caller runs in, see
 	// [rundir.IsHelper].
-	cmd.Env = append(caller.WorkerEnv(o.opts.Env),
-		swarm.EnvDir+"="+string(o.opts.Dir), swarm.EnvShim+"="+rundir.CourierMark)
+	cmd.Env = append(caller.WorkerEnv(n.opts.Env),
+		swarm.EnvDir+"="+string(n.opts.Dir), swarm.EnvShim+"="+rundir.CourierMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// A process that lives longer than the courier has to take note of its end.
+	// A process that lives longer than the notifier process has to take note of its end.
 	go func() { _ = cmd.Wait() }()
 	return nil
 }

@@ -1,4 +1,4 @@
-package courier
+package notifier
 
 import (
 	"context"
@@ -24,50 +24,50 @@ const (
 )
 
 // nudge types one line at the prompt of a worker's agent about its waiting messages and
-// tasks, and records the result. The caller has the lock of the worker's courier. It first
+// tasks, and records the result. The caller has the lock of the worker's notifier process. It first
 // records the line that it is about to type: after a crash, the next nudge finds the fate
 // of that line instead of typing anything.
 //
 // quiet is how long the agent has been at its prompt. With empty nothing is typed if the
 // prompt holds a text. A line that is begun is carried through whatever becomes of ctx.
-func (o *Office) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile, quiet time.Duration, empty bool) error {
+func (n *Notifier) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile, quiet time.Duration, empty bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nudgeLimit)
 	defer cancel()
-	unlock, err := o.opts.Input.Lock(ctx, rec, prof)
+	unlock, err := n.opts.Input.Lock(ctx, rec, prof)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	term := &inputTerminal{Terminal: input.Terminal{Peer: p, Handle: rec.Handle}}
 	a := &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: term, Timeout: noWait, Idle: true, Quiet: quiet, Empty: empty}
-	left, err := o.left(ctx, rec.ID)
+	left, err := n.left(ctx, rec.ID)
 	if err != nil {
 		return err
 	}
 	if left != "" {
-		return o.finish(ctx, a, rec.ID, left)
+		return n.finish(ctx, a, rec.ID, left)
 	}
-	line, err := o.begin(ctx, rec.ID)
+	line, err := n.begin(ctx, rec.ID)
 	if err != nil || line == "" {
 		return err
 	}
 	switch err := a.Text(ctx, line, true); {
 	case err == nil:
-		return o.end(ctx, rec.ID, registry.BroughtNudge)
+		return n.end(ctx, rec.ID, registry.DeliveredNudge)
 	case !term.given:
-		return errors.Join(err, o.end(ctx, rec.ID, ""))
+		return errors.Join(err, n.end(ctx, rec.ID, ""))
 	case term.entered:
 		// A slow agent may still take it. Enter must not be pressed again.
-		return errors.Join(err, o.end(ctx, rec.ID, registry.BroughtUnproven))
+		return errors.Join(err, n.end(ctx, rec.ID, registry.DeliveredUnproven))
 	default:
 		return err // it stands at the prompt, or will: the next look shows which
 	}
 }
 
-// left returns the line that a crashed courier has begun to type for the agent of a worker,
+// left returns the line that a crashed notifier process has begun to type for the agent of a worker,
 // or "".
-func (o *Office) left(ctx context.Context, id string) (line string, err error) {
-	err = o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+func (n *Notifier) left(ctx context.Context, id string) (line string, err error) {
+	err = n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		n, err := tx.Nudge(ctx, id)
 		line = n.Text
 		return err
@@ -80,13 +80,13 @@ func (o *Office) left(ctx context.Context, id string) (line string, err error) {
 
 // finish submits a line that was left at the prompt. If it is gone, it was submitted, never
 // typed, or removed. That is unknown, so it is not typed again.
-func (o *Office) finish(ctx context.Context, a *deliver.Agent, id, line string) error {
+func (n *Notifier) finish(ctx context.Context, a *deliver.Agent, id, line string) error {
 	pressed, err := a.Submit(ctx, line)
 	switch {
 	case err == nil && pressed:
-		return o.end(ctx, id, registry.BroughtNudge)
+		return n.end(ctx, id, registry.DeliveredNudge)
 	case err == nil || pressed:
-		return errors.Join(err, o.end(ctx, id, registry.BroughtUnproven))
+		return errors.Join(err, n.end(ctx, id, registry.DeliveredUnproven))
 	default:
 		return err // it can't be seen now
 	}
@@ -94,19 +94,19 @@ func (o *Office) finish(ctx context.Context, a *deliver.Agent, id, line string) 
 
 // begin records that a line is about to be typed, and returns it; empty: nothing
 // is waiting.
-func (o *Office) begin(ctx context.Context, id string) (line string, err error) {
-	err = o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		news, err := team.Waiting(ctx, tx, id)
-		if line = team.Line(news); err != nil || line == "" {
+func (n *Notifier) begin(ctx context.Context, id string) (line string, err error) {
+	err = n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		pending, err := team.Waiting(ctx, tx, id)
+		if line = team.Line(pending); err != nil || line == "" {
 			return err
 		}
-		return errors.Join(team.Bring(ctx, tx, news, registry.BroughtNudging), tx.BeginNudge(ctx, id, registry.Nudge{Text: line, Begun: time.Now()}))
+		return errors.Join(team.Deliver(ctx, tx, pending, registry.DeliveredNudging), tx.BeginNudge(ctx, id, registry.Nudge{Text: line, Begun: time.Now()}))
 	})
 	return line, err
 }
 
-func (o *Office) end(ctx context.Context, id string, how registry.Brought) error {
-	return o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+func (n *Notifier) end(ctx context.Context, id string, how registry.Delivery) error {
+	return n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all, _, err := team.Memberships(ctx, tx, id)
 		if err != nil {
 			return err

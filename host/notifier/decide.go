@@ -1,4 +1,4 @@
-package courier
+package notifier
 
 import (
 	"context"
@@ -28,21 +28,21 @@ const askLock = "ask.lock"
 // shellTools are the tools of clients that run the command of a shell.
 var shellTools = []string{"Bash", "Monitor", "PowerShell", "shell", "local_shell", "exec_command", "run_shell_command"}
 
-// Decide records the question of an agent's hook as [Office.Hook] does, and returns the decision
+// Decide records the question of an agent's hook as [Notifier.Hook] does, and returns the decision
 // about it: that of a person's rule, or the one that 'swarm answer' and its like give until ctx
 // ends. Without a decision, ok is false: the client then asks on its screen.
 //
 // The decision is for the calling process alone. A caller that may answer the worker's
 // questions gives it, see [input.Sender.Answer]; a worker that forges one has only changed
 // the configuration of its own client.
-func (o *Office) Decide(ctx context.Context, e HookEvent) (answer string, ok bool, err error) {
-	at, ok, err := o.opts.Callers.Hook()
+func (n *Notifier) Decide(ctx context.Context, e HookEvent) (answer string, ok bool, err error) {
+	at, ok, err := n.opts.Callers.Hook()
 	if !ok || err != nil {
 		return "", false, err
 	}
 	id := filepath.Base(at.Run)
 	last, _ := hookstate.Read(at.Run)
-	if last.Agent != at.Agent && slices.Contains(at.Above, last.Agent) || !statedir.SameFile(at.Run, o.opts.Dir.RunDir(id)) {
+	if last.Agent != at.Agent && slices.Contains(at.Above, last.Agent) || !statedir.SameFile(at.Run, n.opts.Dir.RunDir(id)) {
 		return "", false, nil // of an agent that the worker's agent started
 	}
 	unlock, err := lockfile.Lock(ctx, filepath.Join(at.Run, askLock))
@@ -50,18 +50,18 @@ func (o *Office) Decide(ctx context.Context, e HookEvent) (answer string, ok boo
 		return "", false, err
 	}
 	defer unlock()
-	rec, err := o.recordOf(ctx, id)
+	rec, err := n.recordOf(ctx, id)
 	if err != nil {
 		return "", false, err
 	}
-	if answer, who := o.byRule(&rec, &e); answer != "" {
+	if answer, who := n.byRule(&rec, &e); answer != "" {
 		question := e.Question
 		e.State, e.Decided, e.Question, e.Tool, e.Command = hookstate.Working, true, "", "", ""
-		_, err := o.Hook(ctx, e)
-		tell := o.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-			return display.TellOfAnswer(ctx, tx, &rec, question, answer, who)
+		_, err := n.Hook(ctx, e)
+		recorded := n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+			return display.RecordAnswer(ctx, tx, &rec, question, answer, who)
 		})
-		return answer, true, errors.Join(err, tell)
+		return answer, true, errors.Join(err, recorded)
 	}
 	self, err := proc.Identify(os.Getpid())
 	if err != nil {
@@ -69,15 +69,15 @@ func (o *Office) Decide(ctx context.Context, e HookEvent) (answer string, ok boo
 	}
 	w, err := hookstate.Listen(at.Run)
 	if err != nil {
-		_, herr := o.Hook(ctx, e)
+		_, herr := n.Hook(ctx, e)
 		return "", false, errors.Join(err, herr)
 	}
 	defer func() { _ = w.Close() }()
 	until, _ := ctx.Deadline()
 	asked := e
 	asked.Ask = &hookstate.Ask{Digest: digestOf(&e), Hook: self, Until: until}
-	if _, err := o.Hook(ctx, asked); err != nil {
-		o.opts.Logger.Debug("a question is not recorded as a whole", "error", err)
+	if _, err := n.Hook(ctx, asked); err != nil {
+		n.opts.Logger.Debug("a question is not recorded as a whole", "error", err)
 	}
 	d, err := w.Decision(ctx, asked.Ask.Digest)
 	e.Repeats = true // the same question, on the screen
@@ -86,15 +86,15 @@ func (o *Office) Decide(ctx context.Context, e HookEvent) (answer string, ok boo
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_, herr := o.Hook(after, e)
+	_, herr := n.Hook(after, e)
 	if err != nil || d.Answer == hookstate.OnScreen {
 		return "", false, errors.Join(err, herr)
 	}
 	return d.Answer, true, herr
 }
 
-func (o *Office) recordOf(ctx context.Context, id string) (rec registry.Record, err error) {
-	err = o.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+func (n *Notifier) recordOf(ctx context.Context, id string) (rec registry.Record, err error) {
+	err = n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		rec, err = tx.Get(ctx, id)
 		return err
 	})
@@ -103,8 +103,8 @@ func (o *Office) recordOf(ctx context.Context, id string) (rec registry.Record, 
 
 // byRule returns what the person's rules answer to a question, and which of them does. The
 // question comes from the client itself, so it is whole and certain.
-func (o *Office) byRule(rec *registry.Record, e *HookEvent) (answer, who string) {
-	if o.opts.Rules == nil {
+func (n *Notifier) byRule(rec *registry.Record, e *HookEvent) (answer, who string) {
+	if n.opts.Rules == nil {
 		return "", ""
 	}
 	q := answers.Question{
@@ -113,9 +113,9 @@ func (o *Office) byRule(rec *registry.Record, e *HookEvent) (answer, who string)
 	if slices.Contains(shellTools, e.Tool) {
 		q.Command = e.Command
 	}
-	rules, err := o.opts.Rules(q.Projects)
+	rules, err := n.opts.Rules(q.Projects)
 	if err != nil {
-		o.opts.Logger.Warn("rules for answers can't be read", "error", err)
+		n.opts.Logger.Warn("rules for answers can't be read", "error", err)
 		return "", ""
 	}
 	d, ok := answers.Decide(rules, q)

@@ -22,12 +22,12 @@ var stateKinds = []history.Kind{
 // Tell writes an event for each worker whose state differs from its last event of this
 // kind, and one for each dialog that without an event. It returns the states, by the ids of the
 // workers.
-func (d *Reader) Tell(ctx context.Context, db *registry.Registry, recs []registry.Record) (map[string]*worker.AgentState, error) {
+func (d *Reader) RecordStates(ctx context.Context, db *registry.Registry, recs []registry.Record) (map[string]*worker.AgentState, error) {
 	states := d.States(ctx, recs)
-	return states, tellStates(ctx, db, recs, states)
+	return states, recordStates(ctx, db, recs, states)
 }
 
-func tellStates(ctx context.Context, db *registry.Registry, recs []registry.Record, states map[string]*worker.AgentState) error {
+func recordStates(ctx context.Context, db *registry.Registry, recs []registry.Record, states map[string]*worker.AgentState) error {
 	now := time.Now()
 	var events []registry.Event
 	for i := range recs {
@@ -45,7 +45,7 @@ func tellStates(ctx context.Context, db *registry.Registry, recs []registry.Reco
 	}
 	fresh := func(ctx context.Context, tx *registry.Tx) (changed []registry.Event, err error) {
 		for _, e := range events {
-			isNew, err := news(ctx, tx, &e)
+			isNew, err := unrecorded(ctx, tx, &e)
 			if err != nil {
 				return nil, err
 			}
@@ -74,8 +74,8 @@ func tellStates(ctx context.Context, db *registry.Registry, recs []registry.Reco
 	})
 }
 
-// isNew reports whether an event says something that the history does not have yet.
-func news(ctx context.Context, tx *registry.Tx, e *registry.Event) (bool, error) {
+// unrecorded reports whether an event says something that the history does not have yet.
+func unrecorded(ctx context.Context, tx *registry.Tx, e *registry.Event) (bool, error) {
 	if e.Kind == history.Asked {
 		last, err := LastQuestion(ctx, tx, e.ID)
 		return err == nil && !last.isOf(e.Text), err
@@ -135,17 +135,17 @@ func recordLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Ki
 		return err
 	}
 	asked := askedEvent(&rec, text, "", now)
-	isNew, err := news(ctx, tx, &asked)
+	isNew, err := unrecorded(ctx, tx, &asked)
 	if err == nil && isNew {
 		_, err = tx.Append(ctx, asked)
 	}
 	return err
 }
 
-// TellOfAnswer writes into the history which choice of an agent's dialog was picked for a
+// RecordAnswer writes into the history which choice of an agent's dialog was picked for a
 // caller, and who that is; and before it the question, if it was answered before anything else had
 // recorded it.
-func TellOfAnswer(ctx context.Context, tx *registry.Tx, rec *registry.Record, question, choice, who string) error {
+func RecordAnswer(ctx context.Context, tx *registry.Tx, rec *registry.Record, question, choice, who string) error {
 	now := time.Now()
 	text := history.OneLine(fmt.Sprintf("%s (%s), by %s", question, choice, who))
 	events := []registry.Event{history.NewEvent(rec, history.Answered, text, now)}

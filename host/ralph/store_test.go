@@ -261,7 +261,7 @@ func TestLocksGo(t *testing.T) {
 			t.Errorf("removed %v, %v", removed, err)
 		}
 	}
-	start, err := r.store.Starting(t.Context(), "w")
+	start, err := r.store.Claim(t.Context(), "w")
 	r.check(err)
 	r.create(nil)
 	_, err = r.store.Change(t.Context(), "w", func(*State) error { return nil })

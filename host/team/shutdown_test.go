@@ -293,7 +293,7 @@ func TestTold(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")
 	told := func() {
-		q.change(func(ctx context.Context, tx *registry.Tx) error { return Told(ctx, tx, "agent-a") })
+		q.change(func(ctx context.Context, tx *registry.Tx) error { return Answered(ctx, tx, "agent-a") })
 	}
 	told() // there is nothing to report
 	if _, err := q.ask(person, "a", ""); err != nil {

@@ -49,7 +49,7 @@ func (w waitingRig) do(f func(context.Context, *Tx) error) {
 	change(w.T, w.r, f)
 }
 
-func (w waitingRig) want(what string, want Waiting, toWake ...string) {
+func (w waitingRig) want(what string, want Unread, toWake ...string) {
 	w.Helper()
 	w.do(func(ctx context.Context, tx *Tx) error {
 		got, err := tx.Waiting(ctx, ann.Team, ann.Member)

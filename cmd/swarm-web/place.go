@@ -34,7 +34,7 @@ type place struct {
 	// Port is the port of 127.0.0.1 that was free at the first time; 0: none was chosen.
 	Port int `json:"port"`
 	// Key is the secret from which the paths at other ports follow.
-	Key string `json:"key,omitempty"`
+	Key string `json:"key"`
 }
 
 var validPath = regexp.MustCompile(`^[a-z0-9]{26,64}$`)
@@ -48,10 +48,7 @@ func loadPlace(dir string, fresh bool) (p place, err error) {
 		if err == nil {
 			err = json.Unmarshal(text, &p)
 		}
-		if err == nil && validPath.MatchString(p.Path) && p.Port >= 0 && p.Port < 1<<16 {
-			if !validPath.MatchString(p.Key) {
-				p.Key = web.NewPath() // an earlier version kept none
-			}
+		if err == nil && validPath.MatchString(p.Path) && validPath.MatchString(p.Key) && p.Port >= 0 && p.Port < 1<<16 {
 			return p, nil
 		}
 		if err == nil {

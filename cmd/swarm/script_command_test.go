@@ -36,7 +36,6 @@ const eventually = 60 * time.Second
 //	edit FILE RE TEXT            replace all matches, of which there must be one
 //	poke FILE OFFSET BYTES       overwrite bytes; OFFSET "end" cuts the file to BYTES bytes
 //	sql FILE QUERY               run a query on a database and print its rows
-//	older SCHEMA                 make the database of the script that of an older schema
 //	repo DIR                     make a git repository with a commit
 //	mode MODE FILE…              the permissions are exactly these
 //	finals WORKER TEXT…          the worker's final events are exactly these, in this order
@@ -70,7 +69,6 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"edit":      cmdEdit,
 	"poke":      cmdPoke,
 	"sql":       cmdSQL,
-	"older":     cmdOlder,
 	"repo":      cmdRepo,
 	"mode":      cmdMode,
 	"finals":    cmdFinals,

@@ -3,9 +3,6 @@ package main_test
 import (
 	"database/sql"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,16 +34,4 @@ func cmdSQL(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	}
 	ts.Check(rows.Err())
-}
-
-// cmdOlder makes the database of the script that of an older schema.
-func cmdOlder(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, !neg && len(args) == 1, "older SCHEMA")
-	schema, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	data, err := os.ReadFile(filepath.Join("..", "..", "host", "registry", "testdata", fmt.Sprintf("schema%d.db", schema)))
-	ts.Check(err)
-	dir := ts.Getenv("SWARM_DIR")
-	ts.Check(os.MkdirAll(dir, 0o700))
-	ts.Check(os.WriteFile(filepath.Join(dir, "swarm.db"), data, 0o600))
 }

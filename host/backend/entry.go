@@ -48,7 +48,7 @@ func (ps *Plugins) Entry(name string, recorded *registry.Plugin) (catalog.Entry,
 func (ps *Plugins) isCurrent(name string, recorded *registry.Plugin) bool {
 	conf, configured := ps.catalog.Configured(name)
 	if configured {
-		return recorded.Source != "" && conf.Source == recorded.Source
+		return conf.Source == recorded.Source
 	}
 	return recorded.Source == sourceUser
 }

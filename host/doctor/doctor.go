@@ -127,22 +127,14 @@ func (d *examiner) directory() {
 	if err != nil {
 		d.find(SeverityError, subject, "make it readable", "%v", err)
 	}
-	var copies []string
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		switch {
-		case strings.HasPrefix(e.Name(), registry.BuildPrefix) && !isRecent(path):
+		if strings.HasPrefix(e.Name(), registry.BuildPrefix) && !isRecent(path) {
 			d.find(SeverityWarning, subject, "rm -r "+quote(path), "%s is a leftover from creating a database", path)
-		case strings.HasPrefix(e.Name(), registry.OlderPrefix):
-			d.private(path, 0o600)
-			copies = append(copies, path)
 		}
 	}
 	if len(d.findings) == before && !d.full {
 		d.find(SeverityOK, subject, "", "%s", dir)
-	}
-	for _, path := range copies {
-		d.find(SeverityOK, subject, "", "%s is the database from before an upgrade, with the environments of the workers of that time; remove it once you do not need it", path)
 	}
 }
 
@@ -195,6 +187,9 @@ func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	case errors.Is(err, registry.ErrNewer):
 		d.find(SeverityError, subject, "use that swarm, or set SWARM_DIR to another directory", "%v", err)
 		return nil, false
+	case errors.Is(err, registry.ErrUnreleased):
+		d.find(SeverityError, subject, "move "+quote(string(d.opts.Dir))+" away, or set SWARM_DIR to another directory", "%v", err)
+		return nil, false
 	case errors.Is(err, registry.ErrMissing):
 		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'", "%s is gone or empty, but there are run directories of workers", path)
 		return nil, false
@@ -209,11 +204,7 @@ func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 		d.find(SeverityWarning, subject, "move "+path+" aside and run 'swarm doctor --rebuild'", "%s", w)
 	}
 	if len(warnings) == 0 {
-		schema := fmt.Sprintf("schema %d", reg.Version())
-		if reg.Version() < registry.Schema {
-			schema += fmt.Sprintf(" of an older swarm; the next command that changes something makes it schema %d, and keeps a copy", registry.Schema)
-		}
-		d.find(SeverityOK, subject, "", "%s: %s, %d worker(s)", path, schema, len(recs))
+		d.find(SeverityOK, subject, "", "%s: schema %d, %d worker(s)", path, registry.Schema, len(recs))
 	}
 	d.teams(ctx)
 	return recs, true

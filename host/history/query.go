@@ -239,14 +239,7 @@ func Overtaken(seq int64) string {
 
 func (f *Follower) open(ctx context.Context) error {
 	if f.reg != nil {
-		outdated, err := f.reg.Outdated(ctx)
-		if err != nil || !outdated {
-			return err
-		}
-		err = f.reg.Close()
-		if f.reg = nil; err != nil {
-			return err
-		}
+		return nil
 	}
 	reg, err := registry.OpenReadOnly(ctx, f.dir)
 	if errors.Is(err, fs.ErrNotExist) {

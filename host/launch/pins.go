@@ -6,9 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
@@ -42,7 +40,7 @@ func (s *Set) knownPins() map[string]pinned {
 		return s.known
 	}
 	s.known = readPins(s.opts.Dir)
-	if prunePins(s.opts.Dir, s.known) {
+	if prunePins(s.known) {
 		s.writePins()
 	}
 	return s.known
@@ -54,7 +52,7 @@ func (s *Set) remember(path string, p pinned) {
 	defer s.pins.Unlock()
 	s.known = readPins(s.opts.Dir)
 	s.known[path] = p
-	prunePins(s.opts.Dir, s.known)
+	prunePins(s.known)
 	s.writePins()
 }
 
@@ -70,7 +68,7 @@ func (s *Set) writePins() {
 // gone.
 func ForgetRemoved(dir string) error {
 	known := readPins(dir)
-	if !prunePins(dir, known) {
+	if !prunePins(known) {
 		return nil
 	}
 	return writePins(dir, known)
@@ -94,31 +92,14 @@ func writePins(dir string, known map[string]pinned) error {
 	return safefile.ReplaceCache(filepath.Join(dir, pinFile), append(text, '\n'))
 }
 
-// prunePins drops the entries of files and folders that are gone, and those that older versions
-// of swarm made for each file of an installed plugin. It reports whether there were some.
-func prunePins(dir string, known map[string]pinned) (pruned bool) {
-	folders := []string{filepath.Join(dir, catalog.Folder)}
-	if real, err := filepath.EvalSymlinks(folders[0]); err == nil && real != folders[0] {
-		folders = append(folders, real)
-	}
+// prunePins drops the entries of files and folders that are gone. It reports whether there
+// were some.
+func prunePins(known map[string]pinned) (pruned bool) {
 	for path := range known {
-		_, err := os.Lstat(path)
-		if errors.Is(err, fs.ErrNotExist) || isPart(folders, path) {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			delete(known, path)
 			pruned = true
 		}
 	}
 	return pruned
-}
-
-// isPart reports whether path is a file of an installed plugin other than its program.
-func isPart(folders []string, path string) bool {
-	for _, folder := range folders {
-		if rest, ok := strings.CutPrefix(path, folder+string(filepath.Separator)); ok {
-			// NAME/VERSION is the entry of a version.
-			parts := strings.Split(rest, string(filepath.Separator))
-			return len(parts) > 3 || len(parts) == 3 && parts[2] != catalog.Program(parts[0])
-		}
-	}
-	return false
 }

@@ -107,8 +107,7 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// The entries of removed versions go, and so do the entries for each file that older
-// versions of swarm have written.
+// The entries of removed versions go.
 func TestForgetRemoved(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
@@ -117,9 +116,6 @@ func TestForgetRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := readPins(s.opts.Dir)
-	for _, f := range stays.Installed.Files[1:] {
-		old[stays.Installed.Path(f)] = pinned{SHA256: f.SHA256, Inode: 1}
-	}
 	old[filepath.Join(s.opts.Dir, "gone")] = pinned{SHA256: "00"}
 	by := filepath.Join(s.opts.Dir, catalog.Folder, "swarm-plugin-hand")
 	if err := os.WriteFile(by, nil, 0o700); err != nil {

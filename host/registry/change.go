@@ -77,7 +77,7 @@ func (r *Registry) begin(ctx context.Context) (*sql.Tx, error) {
 	for until := time.Now().Add(beginLimit); ; {
 		tx, err := r.db.BeginTx(ctx, nil)
 		if err == nil {
-			if err = r.checkSchema(ctx, tx); err != nil {
+			if _, err = schemaOf(ctx, tx, r.path); err != nil {
 				return nil, errors.Join(err, tx.Rollback())
 			}
 			return tx, nil
@@ -97,7 +97,7 @@ func (r *Registry) View(ctx context.Context, look func(context.Context, *Tx) err
 		return explain(r.path, err)
 	}
 	defer func() { _ = tx.Rollback() }() // there is nothing to commit
-	if err := r.checkSchema(ctx, tx); err != nil {
+	if _, err := schemaOf(ctx, tx, r.path); err != nil {
 		return explain(r.path, err)
 	}
 	return explain(r.path, look(ctx, &Tx{tx: tx}))
@@ -249,7 +249,7 @@ func (q Query) where() (string, []any) {
 func (r *Registry) Read(ctx context.Context, q Query) (recs []Record, warnings []string, err error) {
 	recs, warnings, err = read(ctx, r.db, q)
 	if err == nil && len(warnings) > 0 {
-		err = r.checkSchema(ctx, r.db) // it may be why
+		err = r.CheckSchema(ctx) // it may be why
 	}
 	return recs, warnings, r.explain(ctx, err)
 }

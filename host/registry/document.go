@@ -2,9 +2,7 @@ package registry
 
 import (
 	"database/sql/driver"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/rawjson"
@@ -25,25 +23,7 @@ func (d document) Scan(v any) error {
 	if !ok {
 		return fmt.Errorf("expected a JSON text, got %T", v)
 	}
-	if err := rawjson.Unmarshal([]byte(text), d.of); err != nil {
-		return err
-	}
-	of, ok := d.of.(pathed)
-	if !ok || !strings.Contains(text, oldRawKey) {
-		return nil
-	}
-	var found struct {
-		Raw [][]byte `json:"raw_paths"`
-	}
-	if err := json.Unmarshal([]byte(text), &found); err != nil {
-		return err
-	}
-	for i, path := range of.paths() {
-		if i < len(found.Raw) && found.Raw[i] != nil {
-			*path = string(found.Raw[i])
-		}
-	}
-	return nil
+	return rawjson.Unmarshal([]byte(text), d.of)
 }
 
 // Value returns the document's text, in which every string keeps its bytes.
@@ -51,16 +31,6 @@ func (d document) Value() (driver.Value, error) {
 	b, err := rawjson.Marshal(d.of)
 	return string(b), err
 }
-
-// pathed is what has paths. Earlier versions wrote those that are not UTF-8 once more, as bytes,
-// in the order of paths.
-type pathed interface{ paths() []*string }
-
-const oldRawKey = `"raw_paths":`
-
-func (r *Record) paths() []*string { return []*string{&r.Dir, &r.Project} }
-
-func (a *Agent) paths() []*string { return []*string{&a.Dir} }
 
 // optional is a JSON text in a column, which is empty for nil and for an empty list.
 type optional[T any] struct {

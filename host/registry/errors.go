@@ -23,6 +23,8 @@ var (
 	ErrMissing = errors.New("the database is missing")
 	// ErrNewer: the database was written by a newer swarm.
 	ErrNewer = errors.New("this state directory was written by a newer swarm")
+	// ErrUnreleased: the database was written by a swarm of before the first release.
+	ErrUnreleased = errors.New("this state directory was written by an unreleased swarm")
 	// ErrReadOnly: the file or its file system can't be written.
 	ErrReadOnly = errors.New("the database can't be written")
 	// ErrFull: the disk is full.

@@ -32,7 +32,7 @@ type Event struct {
 	Previous string
 	// Exit is set with an end whose exit is known.
 	Exit *swarm.Exit
-	// Tags are those that the worker had; nil for an event of an older version.
+	// Tags are those that the worker had.
 	Tags []string
 }
 
@@ -139,12 +139,7 @@ func (q EventQuery) selected(columns string) (query string, args []any) {
 	return query, args
 }
 
-// eventColumns are the columns of events; those of a database that was made before schema 8
-// are oldEventColumns.
-const (
-	eventColumns    = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit, tags"
-	oldEventColumns = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit, '' AS tags"
-)
+const eventColumns = "seq, time_ns, worker_id, worker, kind, text, final, previous, exit, tags"
 
 func (e *Event) fields() []any {
 	return []any{

@@ -25,11 +25,13 @@ const File = "swarm.db"
 
 const workersDir = "workers"
 
+// migrations/000N_*.sql makes schema N of schema N-1.
+//
 //go:embed migrations/*.sql
 var migrations embed.FS
 
 // Schema is the version of the database's schema that this package writes.
-const Schema = 9
+const Schema = 1
 
 // Registry is an open database.
 type Registry struct {
@@ -37,10 +39,6 @@ type Registry struct {
 	path string
 	// erased says that there is something to scrub, see [Registry.Scrub].
 	erased atomic.Bool
-	// source is the database that db is a copy of, nil if db is the database itself. older
-	// is the version of its schema, copied its data_version before it was copied.
-	source        *sql.DB
-	older, copied int
 }
 
 // Open opens the registry in the state directory dir for reading and writing,
@@ -63,7 +61,7 @@ func Open(ctx context.Context, dir string) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.migrate(ctx, dir, Schema, keepOlder); err != nil {
+	if err := r.migrate(ctx, dir, Schema); err != nil {
 		return nil, errors.Join(explain(path, err), r.Close())
 	}
 	return r, nil
@@ -74,8 +72,7 @@ func openFile(path string) (*Registry, error) {
 }
 
 // OpenReadOnly opens the registry in dir for reading. It writes nothing and
-// works where nothing can be written: of a registry with an older schema it reads a copy,
-// see [Registry.Outdated]. A registry that was never made is [fs.ErrNotExist].
+// works where nothing can be written. A registry that was never made is [fs.ErrNotExist].
 func OpenReadOnly(ctx context.Context, dir string) (*Registry, error) {
 	path := filepath.Join(dir, File)
 	for attempt := 0; ; attempt++ {
@@ -101,7 +98,7 @@ func openReadOnly(ctx context.Context, path string) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	version, err := userVersion(ctx, r.db)
+	version, err := schemaOf(ctx, r.db, path)
 	if notWritable(explain(path, err)) && !hasLog(path) {
 		// SQLite can't make the index of the log where nothing can be written.
 		// Without a log the file itself is all there is.
@@ -110,18 +107,14 @@ func openReadOnly(ctx context.Context, path string) (*Registry, error) {
 			r, err = open(path, url.Values{"mode": {"ro"}, "immutable": {"1"}})
 		}
 		if err == nil {
-			version, err = userVersion(ctx, r.db)
+			version, err = schemaOf(ctx, r.db, path)
 		}
 	}
 	switch {
 	case err != nil:
 		err = explain(path, err)
-	case version > Schema:
-		err = newer(path, version)
 	case version == 0:
 		err = fmt.Errorf("%s is empty: %w", path, fs.ErrNotExist)
-	case version < Schema:
-		return r.readOlder(ctx, version)
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -149,7 +142,8 @@ func open(path string, query url.Values) (*Registry, error) {
 // are there before it reads anything.
 var besides = []string{"-journal", "-wal", "-shm"}
 
-// checkFiles refuses files that would have SQLite wait, such as a FIFO, or write elsewhere.
+// checkFiles refuses files that would have SQLite wait, such as a FIFO, or write elsewhere, and
+// a database of an unreleased swarm.
 func checkFiles(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -170,31 +164,20 @@ func checkFiles(path string) error {
 			return &DamagedError{Path: path + ending, Cause: errors.New("it is owned by another user: move it away")}
 		}
 	}
-	return nil
+	return checkHeader(path, info)
 }
 
 // Close closes the database.
-func (r *Registry) Close() error {
-	err := r.db.Close()
-	if r.source != nil {
-		err = errors.Join(err, r.source.Close())
-	}
-	return err
-}
+func (r *Registry) Close() error { return r.db.Close() }
 
-// migrate brings the schema to the version to. The common case costs one read. Before an
-// older schema is changed it calls keep, if that is not nil, while no other process can
-// change the database.
-func (r *Registry) migrate(ctx context.Context, dir string, to int, keep func(ctx context.Context, path string, version int) error) error {
-	version, err := userVersion(ctx, r.db)
+// migrate brings the schema to the version to. The common case costs one read.
+func (r *Registry) migrate(ctx context.Context, dir string, to int) error {
+	version, err := schemaOf(ctx, r.db, r.path)
 	if err != nil || version == to {
 		return err
 	}
-	if version > to {
-		return newer(r.path, version)
-	}
-	// It can't be set in a transaction, and stays in the file. No one waits for
-	// the lock that it needs; so new databases are made where no one sees them.
+	// It can't be set in a transaction, and stays in the file. No call waits for
+	// the lock that it needs; so new databases are made in a directory of their own.
 	if _, err := r.db.ExecContext(ctx, "PRAGMA journal_mode=WAL"); err != nil {
 		return err
 	}
@@ -204,19 +187,11 @@ func (r *Registry) migrate(ctx context.Context, dir string, to int, keep func(ct
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
 	// Another process may have been quicker.
-	if version, err = userVersion(ctx, tx); err != nil {
+	if version, err = schemaOf(ctx, tx, r.path); err != nil {
 		return err
-	}
-	if version > to {
-		return newer(r.path, version)
 	}
 	if version == 0 && hasWorkers(dir) {
 		return missing(r.path)
-	}
-	if version > 0 && version < to && keep != nil {
-		if err := keep(ctx, r.path, version); err != nil {
-			return err
-		}
 	}
 	scripts, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -232,14 +207,10 @@ func (r *Registry) migrate(ctx context.Context, dir string, to int, keep func(ct
 			return fmt.Errorf("migrate %s with %s: %w", r.path, name, err)
 		}
 	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version=%d", to)); err != nil {
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version=%d", versionBase+to)); err != nil {
 		return err
 	}
 	return tx.Commit()
-}
-
-func userVersion(ctx context.Context, q querier) (int, error) {
-	return value[int](q.QueryRowContext(ctx, "PRAGMA user_version"))
 }
 
 func missing(path string) error {

@@ -91,14 +91,14 @@ func removeStale(dir string) {
 // the damaged one are migrated like those of a database that is good.
 func (r *Registry) fill(ctx context.Context, dir string, recs []Record, s *Salvaged) error {
 	if s != nil && s.from != nil {
-		if err := r.migrate(ctx, dir, s.schema, nil); err != nil {
+		if err := r.migrate(ctx, dir, s.schema); err != nil {
 			return err
 		}
 		if err := r.Change(ctx, func(ctx context.Context, tx *Tx) error { return tx.restore(ctx, s) }); err != nil {
 			return err
 		}
 	}
-	if err := r.migrate(ctx, dir, Schema, nil); err != nil {
+	if err := r.migrate(ctx, dir, Schema); err != nil {
 		return err
 	}
 	return r.Change(ctx, func(ctx context.Context, tx *Tx) error {

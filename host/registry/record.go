@@ -129,8 +129,8 @@ type Spec struct {
 	// workspace of any worker, led when it was first started. Later starts use them.
 	Real []RealPath `json:"real,omitempty"`
 	// Own says which settings were chosen for this worker, so that later defaults do not
-	// change them; nil in a record of an older version, whose worker keeps all of its own.
-	Own *Own `json:"own,omitempty"`
+	// change them.
+	Own Own `json:"own,omitzero"`
 	// SpawnedBy are the ids of the workers from inside of which it was spawned. Its acts
 	// count as theirs.
 	SpawnedBy []string `json:"spawned_by,omitempty"`
@@ -183,8 +183,7 @@ type Plugin struct {
 	SHA256  string         `json:"sha256,omitempty"`
 	MTLS    bool           `json:"mtls,omitempty"`
 	Config  map[string]any `json:"config,omitempty"`
-	// Source is the config file that said so, as the catalog names it; empty in records of
-	// older versions of swarm.
+	// Source is the config file that said so, as the catalog names it.
 	Source string `json:"source,omitempty"`
 }
 

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -24,49 +23,44 @@ func full() Record {
 	return Record{
 		Spec: Spec{
 			ID: "1m7z0xwyhn2yfekg", Name: "full", Backend: "tmux",
-			Plugin:  &Plugin{Command: []string{"/p", "-x"}, SHA256: "ab", MTLS: true, Config: map[string]any{"k": "v"}},
+			Plugin:  &Plugin{Command: []string{"/p", "-x"}, Version: "1.2", SHA256: "ab", MTLS: true, Config: map[string]any{"k": "v"}, Source: "user"},
 			Command: []string{"sh", "-c", "echo 'ä\n'"}, Dir: "/repo-worktrees/full",
 			Env: []string{"A=1"}, Tags: []string{"t", "u"}, Options: map[string]string{"session": "s"},
-			Kill:        swarm.KillOptions{Signal: "SIGINT", Grace: 5 * time.Second, Force: true, Mode: swarm.KillMain},
-			OutputLimit: 1 << 20, Retain: "1h0m0s", Team: "red", Agent: "agent-abc123", Shell: &Shell{Foreground: true, Acts: true, Session: "s", Description: "ä"},
-			Ask:   &WorkspaceAsk{Plugin: "worktree", Config: &Plugin{SHA256: "cd"}, Base: "/repo", Branch: "b", Parent: "p"},
-			Owner: &swarm.Owner{PID: 123, Start: 456, Boot: "b"}, Stdin: true, Ralph: true, Previous: []string{"x", "y"}, Project: "/p/swarm.toml", Profile: "claude",
+			Kill:        swarm.KillOptions{Signal: "SIGINT", Grace: 5 * time.Second, Force: true, Mode: swarm.KillMain, Detach: true},
+			OutputLimit: 1 << 20, Retain: "1h0m0s", Team: "red", Agent: "agent-abc123",
+			Shell: &Shell{Foreground: true, FromLog: true, Acts: true, Session: "s", Description: "ä"},
+			Ask:   &WorkspaceAsk{Plugin: "worktree", Config: &Plugin{SHA256: "cd"}, Base: "/repo", Branch: "b", Parent: "p", Within: true, Away: true},
+			Owner: &swarm.Owner{PID: 123, Start: 456, Boot: "b"}, Stdin: true,
 			Restart: swarm.Restart{When: swarm.RestartAlways, MinDelay: time.Second, MaxDelay: time.Minute, Budget: 3, Window: time.Hour},
-			Created: time.Unix(1700000000, 1),
+			Limits:  swarm.Limits{Memory: 1 << 30, CPUs: 1.5, PIDs: 100, Nice: 5, IOWeight: 50, BestEffort: true},
+			Sandbox: &swarm.Sandbox{Network: swarm.NetworkNone, Home: "/h", Write: []string{"/w"}},
+			Ralph:   true, Shown: []string{"sh"}, Project: "/p/swarm.toml", Profile: "claude", Resurrect: true, NoScreen: true,
+			Real:      []RealPath{{Path: "/repo", Real: "/disk/repo"}},
+			Own:       Own{Memory: true, CPUs: true, PIDs: true, Nice: true, IOWeight: true, Effort: true, Sandbox: true, Resurrect: true},
+			SpawnedBy: []string{"v"}, Previous: []string{"x", "y"}, Created: time.Unix(1700000000, 1),
 		},
 		Completion: &swarm.Completion{Summary: "done", Time: time.Unix(1700000003, 0)}, Restarts: 7,
 		Replaces: &Record{Spec: bare("old").Spec, State: Stopped, Handle: swarm.Handle{Version: 1, Data: []byte{9}}, Exit: &swarm.Exit{Code: 3}},
-		State:    Stopped, Step: StepKilling,
-		Workspace: &swarm.WorkspaceRef{ID: "1m7z0xwyhn2yfekg", Name: "full", Path: "/repo-worktrees/full", Branch: "b", Base: "/repo"},
-		Handle:    swarm.Handle{Version: 2, Data: []byte{0, 1, 255}},
-		Place:     swarm.Where{Kind: "tmux window", Name: "s:full", Parts: map[string]string{"session": "s"}},
-		PID:       42, Started: time.Unix(1700000001, 2),
-		Exit:   &swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled, Reason: "why", Time: time.Unix(1700000002, 3)},
+		State:    Stopped, Step: StepKilling, Removing: true,
+		Workspace: &swarm.WorkspaceRef{
+			ID: "1m7z0xwyhn2yfekg", Name: "full", Path: "/repo-worktrees/full", Branch: "b", Base: "/repo", Dir: "d", Host: "h", Data: "x",
+		},
+		Handle: swarm.Handle{Version: 2, Data: []byte{0, 1, 255}},
+		Place:  swarm.Where{Kind: "tmux window", Name: "s:full", Parts: map[string]string{"session": "s"}, ID: "@1"},
+		PID:    42, Started: time.Unix(1700000001, 2),
+		Exit: &swarm.Exit{
+			Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled, Reason: "why", Time: time.Unix(1700000002, 3),
+			Usage: &swarm.Usage{CPUTime: new(time.Minute), Peak: new(int64(1)), Read: new(int64(2)), Written: new(int64(3))},
+		},
 		Reason: "because", ShellRead: 77,
 	}
-}
-
-// fullOf is full as a schema of long ago could hold it.
-func fullOf(schema int) Record {
-	rec := full()
-	if schema < 2 {
-		rec.Owner, rec.Stdin, rec.Ralph, rec.Previous, rec.Restart = nil, false, false, nil, swarm.Restart{}
-		rec.Project, rec.Completion, rec.Restarts, rec.Replaces = "", nil, 0, nil
-	}
-	if schema < 3 {
-		rec.Agent, rec.Shell, rec.ShellRead = "", nil, 0
-	}
-	if schema < 5 {
-		rec.Profile = ""
-	}
-	return rec
 }
 
 // history is what a fixture tells.
 func history() []Event {
 	return []Event{
 		{Seq: 1, Time: time.Unix(1700000001, 2), ID: full().ID, Worker: "full", Kind: "SPAWNED", Previous: "y"},
-		{Seq: 2, Time: time.Unix(1700000002, 3), ID: full().ID, Worker: "full", Kind: "COMPLETE", Text: "done: ä", Final: true, Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseCompleted}},
+		{Seq: 2, Time: time.Unix(1700000002, 3), ID: full().ID, Worker: "full", Kind: "COMPLETE", Text: "done: ä", Final: true, Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseCompleted}, Tags: []string{"t", "u"}},
 	}
 }
 
@@ -226,157 +220,6 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// A fixture of every schema that was ever released loads, for reading and for
-// changes. UPDATE_FIXTURE writes that of the schema of today.
-func TestFixtures(t *testing.T) {
-	t.Parallel()
-	if os.Getenv("UPDATE_FIXTURE") != "" {
-		writeFixture(t)
-	}
-	for schema := 1; schema <= Schema; schema++ {
-		for what, open := range map[string]func(context.Context, string) (*Registry, error){"changes": Open, "reading": OpenReadOnly} {
-			r, err := open(t.Context(), olderSchema(t, schema))
-			if err != nil {
-				t.Fatalf("schema %d, for %s: %v", schema, what, err)
-			}
-			// Before documents, only the name of the backend said this.
-			other := bare("bare")
-			other.NoScreen = schema < 7
-			if diff := cmp.Diff([]Record{fullOf(schema), other}, readAll(t, r)); diff != "" {
-				t.Errorf("schema %d, for %s (-want +got):\n%s", schema, what, diff)
-			}
-			want := history()
-			if schema < 2 {
-				want = nil
-			}
-			if diff := cmp.Diff(want, allEvents(t, r)); diff != "" {
-				t.Errorf("schema %d, for %s, events (-want +got):\n%s", schema, what, diff)
-			}
-			if diff := cmp.Diff(teamsOf(schema), readTeams(t, r)); diff != "" {
-				t.Errorf("schema %d, for %s, teams (-want +got):\n%s", schema, what, diff)
-			}
-			if err := r.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-}
-
-// Of many that come first to an older database one migrates it, for all.
-func TestManyMigrate(t *testing.T) {
-	t.Parallel()
-	for schema := 1; schema < Schema; schema++ {
-		dir := olderSchema(t, schema)
-		const many = 12
-		errs := make(chan error, many)
-		for i := range many {
-			open := []func(context.Context, string) (*Registry, error){Open, OpenReadOnly}[i%2]
-			go func() {
-				r, err := open(t.Context(), dir)
-				if err == nil {
-					_, _, err = r.Read(t.Context(), Query{})
-					err = errors.Join(err, r.Close())
-				}
-				errs <- err
-			}()
-		}
-		for range many {
-			if err := <-errs; err != nil {
-				t.Errorf("schema %d: %v", schema, err)
-			}
-		}
-		if got := readAll(t, openTest(t, dir)); len(got) != 2 {
-			t.Errorf("schema %d: %d records", schema, len(got))
-		}
-	}
-}
-
-// TestMigrateUnreadable: a migration keeps a record that can't be read, and the others.
-func TestMigrateUnreadable(t *testing.T) {
-	t.Parallel()
-	dir := olderSchema(t, 6)
-	raw(t, dir, `UPDATE workers SET command = '["half' WHERE name = 'bare'`)
-	r := openTest(t, dir)
-	recs, warnings, err := r.Read(t.Context(), Query{})
-	if err != nil || len(recs) != 1 || len(warnings) != 1 || !strings.Contains(warnings[0], "'bare'") {
-		t.Errorf("records %v, warnings %q, %v", recs, warnings, err)
-	}
-	if err := r.Change(t.Context(), func(ctx context.Context, tx *Tx) error { return tx.Delete(ctx, bare("bare").ID) }); err != nil {
-		t.Error(err)
-	}
-	if diff := cmp.Diff([]Record{full()}, readAll(t, r)); diff != "" {
-		t.Errorf("after it was deleted (-want +got):\n%s", diff)
-	}
-}
-
-// TestMigrateNumbers: a number is not given again after a migration, although its row
-// is gone.
-func TestMigrateNumbers(t *testing.T) {
-	t.Parallel()
-	dir := olderSchema(t, 6)
-	raw(t, dir, "DELETE FROM agents; DELETE FROM shutdowns")
-	agent, shutdown := Agent{ID: "a", Role: RoleWorker, Status: AgentActive}, Shutdown{Phase: ShutdownRequested}
-	change(t, openTest(t, dir), func(ctx context.Context, tx *Tx) error {
-		return errors.Join(tx.InsertAgent(ctx, &agent), tx.InsertShutdown(ctx, &shutdown))
-	})
-	if agent.Seq != 4 || shutdown.ID != 3 {
-		t.Errorf("agent %d, shutdown %d, want 4 and 3", agent.Seq, shutdown.ID)
-	}
-}
-
-// TestMigrateErases: the environment of a record of an older schema can be erased.
-func TestMigrateErases(t *testing.T) {
-	t.Parallel()
-	dir := olderSchema(t, 6)
-	raw(t, dir, `UPDATE workers SET env = '["KEY=SECRET-1"]' WHERE name = 'full'`)
-	r := openTest(t, dir)
-	if !bytes.Contains(contents(t, dir), []byte("SECRET-1")) {
-		t.Error("the environment can't be found: the test proves nothing")
-	}
-	change(t, r, func(ctx context.Context, tx *Tx) error { return tx.Delete(ctx, full().ID) })
-	if err := r.Scrub(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Contains(contents(t, dir), []byte("SECRET-1")) {
-		t.Error("the environment is still there")
-	}
-}
-
-// olderSchema returns a state directory with the fixture of a schema.
-func olderSchema(t *testing.T, schema int) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	data, err := os.ReadFile(fixture(schema))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, File), data, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-func fixture(schema int) string { return filepath.Join("testdata", fmt.Sprintf("schema%d.db", schema)) }
-
-func writeFixture(t *testing.T) {
-	t.Helper()
-	dir := t.TempDir()
-	r := openTest(t, dir)
-	insert(t, r, full(), bare("bare"))
-	appendAll(t, r, history()...)
-	writeTeams(t, r)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, File))
-	if err == nil {
-		err = os.WriteFile(fixture(Schema), data, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // raw runs SQL on a database behind the registry's back.
 func raw(t *testing.T, dir, query string) {
 	t.Helper()
@@ -389,18 +232,6 @@ func raw(t *testing.T, dir, query string) {
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestNewer(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	insert(t, openTest(t, dir), bare("a"))
-	raw(t, dir, fmt.Sprintf("PRAGMA user_version=%d", Schema+1))
-	for what, open := range map[string]func(context.Context, string) (*Registry, error){"changes": Open, "reading": OpenReadOnly} {
-		if _, err := open(t.Context(), dir); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "written by a newer swarm") {
-			t.Errorf("for %s: %v", what, err)
-		}
 	}
 }
 

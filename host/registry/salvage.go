@@ -44,7 +44,7 @@ func Salvage(ctx context.Context, path string) *Salvaged {
 		return s
 	}
 	s.from = from
-	if version, err := userVersion(ctx, from.db); err == nil && version >= 1 && version <= Schema {
+	if version, err := schemaOf(ctx, from.db, path); err == nil && version > 0 {
 		s.schema = version
 	}
 	return s
@@ -63,20 +63,14 @@ func (s *Salvaged) events(ctx context.Context, each func(Event) error) error {
 	if s.from == nil {
 		return nil
 	}
-	read := 0
 	row := func(rows *sql.Rows) error {
 		e, err := scanEvent(rows)
 		if err != nil {
 			return nil //nolint:nilerr // one that can't be read is left out
 		}
-		read++
 		return each(e)
 	}
-	err := s.eachRow(ctx, row, "SELECT "+eventColumns+" FROM events NOT INDEXED ORDER BY ", "seq")
-	if err == nil && read == 0 {
-		err = s.eachRow(ctx, row, "SELECT "+oldEventColumns+" FROM events NOT INDEXED ORDER BY ", "seq")
-	}
-	return err
+	return s.eachRow(ctx, row, "SELECT "+eventColumns+" FROM events NOT INDEXED ORDER BY ", "seq")
 }
 
 // eachRow calls row with the rows of a query that ends with the order, key, up to a page that

@@ -129,16 +129,6 @@ func TestSalvageMends(t *testing.T) {
 	}
 }
 
-// The teams of a database with an old schema are saved as a migration would keep them.
-func TestSalvageOfOlderSchema(t *testing.T) {
-	t.Parallel()
-	for schema := 1; schema <= Schema; schema++ {
-		if diff := cmp.Diff(teamsOf(schema), readTeams(t, rebuild(t, olderSchema(t, schema)))); diff != "" {
-			t.Errorf("schema %d (-want +got):\n%s", schema, diff)
-		}
-	}
-}
-
 // A rebuild needs the memory of a few rows, however long the history and the messages are.
 func TestSalvageMemory(t *testing.T) {
 	t.Parallel()

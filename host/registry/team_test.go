@@ -40,7 +40,7 @@ func teamsOfFixture() allOfTeams {
 		},
 		Shutdowns: []Shutdown{
 			{
-				ID: 1, Team: "red", AgentID: "agent-abc123", Requester: "leader", Reason: "done", Phase: ShutdownForceKilled, Forced: true, Answered: true,
+				ID: 1, Team: "red", AgentID: "agent-abc123", Requester: "leader", Reason: "done", Phase: ShutdownForceKilled, Forced: true, Unclaimed: true, Answered: true,
 				Requested: at(10), Responded: at(11), Completed: at(12), Response: "well", Reassigned: []string{"task-1", "task-2"},
 			},
 			{ID: 2, Team: "red", AgentID: "agent-abc123", Phase: ShutdownRequested, Requested: at(13)},
@@ -58,20 +58,6 @@ func teamsOfFixture() allOfTeams {
 			{ID: 2, Team: "red", Sender: "system", Recipient: "leader", Type: MessageSystem, Body: "x", Time: at(21)},
 		},
 	}
-}
-
-// teamsOf is teamsOfFixture as a schema of long ago holds it.
-func teamsOf(schema int) allOfTeams {
-	all := teamsOfFixture()
-	switch {
-	case schema < 3:
-		return allOfTeams{}
-	case schema < 6:
-		all.Tasks[0].Assignee, all.Tasks[0].Receipt = "", Receipt{}
-		all.Messages[0].Receipt = Receipt{How: DeliveredRead, Delivered: all.Messages[0].Read}
-		all.Messages[1].Receipt = Receipt{Quiet: true}
-	}
-	return all
 }
 
 func writeTeams(t *testing.T, r *Registry) {

@@ -201,8 +201,7 @@ func (s *Spawner) adoptedRecord(e catalog.Entry, l swarm.Listed) registry.Record
 			ID: spec.ID, Name: spec.Name, Backend: e.Name, Plugin: backend.RecordedPlugin(e), Command: spec.Command, Dir: spec.Dir,
 			Tags: Unique(spec.Tags), Options: spec.Options, Kill: spec.Kill, OutputLimit: spec.OutputLimit, Retain: registry.RetainUntilClean,
 			Stdin: spec.Stdin, Restart: spec.Restart, Limits: spec.Limits, Sandbox: spec.Sandbox.Clone(),
-			// Its next start has what it runs without now.
-			Own: &registry.Own{}, Created: l.Created,
+			Created: l.Created,
 		},
 	}
 	if rec.Kill == (swarm.KillOptions{}) {

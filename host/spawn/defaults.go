@@ -71,11 +71,7 @@ func fill[V comparable](v *V, otherwise V, own bool) {
 // stays, and what the user's config now says more strictly holds as well, unless it was chosen
 // for this worker.
 func (d Defaults) tighten(spec *registry.Spec) error {
-	own := spec.Own
-	if own == nil {
-		return nil
-	}
-	l := &spec.Limits
+	own, l := spec.Own, &spec.Limits
 	lower(&l.Memory, d.Limits.Memory, own.Memory)
 	lower(&l.CPUs, d.Limits.CPUs, own.CPUs)
 	lower(&l.PIDs, d.Limits.PIDs, own.PIDs)

@@ -66,18 +66,17 @@ func TestDefaultsApply(t *testing.T) {
 func TestDefaultsTighten(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ spec, want registry.Spec }{
-		"an older record": {registry.Spec{}, registry.Spec{}},
 		"nothing chosen": {
-			registry.Spec{Own: &registry.Own{}},
-			registry.Spec{Own: &registry.Own{}, Sandbox: someDefaults.Sandbox, Limits: swarm.Limits{Memory: 100, CPUs: 2, PIDs: 50, Nice: 5, IOWeight: 70}},
+			registry.Spec{},
+			registry.Spec{Sandbox: someDefaults.Sandbox, Limits: swarm.Limits{Memory: 100, CPUs: 2, PIDs: 50, Nice: 5, IOWeight: 70}},
 		},
 		"tighter before": {
-			registry.Spec{Own: &registry.Own{}, Sandbox: &swarm.Sandbox{}, Limits: swarm.Limits{Memory: 1, CPUs: 1, PIDs: 1, Nice: 19, IOWeight: 1}},
-			registry.Spec{Own: &registry.Own{}, Sandbox: &swarm.Sandbox{}, Limits: swarm.Limits{Memory: 1, CPUs: 1, PIDs: 1, Nice: 19, IOWeight: 1}},
+			registry.Spec{Sandbox: &swarm.Sandbox{}, Limits: swarm.Limits{Memory: 1, CPUs: 1, PIDs: 1, Nice: 19, IOWeight: 1}},
+			registry.Spec{Sandbox: &swarm.Sandbox{}, Limits: swarm.Limits{Memory: 1, CPUs: 1, PIDs: 1, Nice: 19, IOWeight: 1}},
 		},
 		"chosen": {
-			registry.Spec{Own: &registry.Own{Memory: true, CPUs: true, PIDs: true, Nice: true, IOWeight: true, Sandbox: true}, Limits: swarm.Limits{Memory: 1000}},
-			registry.Spec{Own: &registry.Own{Memory: true, CPUs: true, PIDs: true, Nice: true, IOWeight: true, Sandbox: true}, Limits: swarm.Limits{Memory: 1000}},
+			registry.Spec{Own: registry.Own{Memory: true, CPUs: true, PIDs: true, Nice: true, IOWeight: true, Sandbox: true}, Limits: swarm.Limits{Memory: 1000}},
+			registry.Spec{Own: registry.Own{Memory: true, CPUs: true, PIDs: true, Nice: true, IOWeight: true, Sandbox: true}, Limits: swarm.Limits{Memory: 1000}},
 		},
 	} {
 		got := tt.spec
@@ -88,7 +87,7 @@ func TestDefaultsTighten(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if err := someDefaults.tighten(&registry.Spec{Ralph: true, Own: &registry.Own{}}); err == nil {
+	if err := someDefaults.tighten(&registry.Spec{Ralph: true, Own: registry.Own{}}); err == nil {
 		t.Error("a loop is started again in a sandbox")
 	}
 }

@@ -82,7 +82,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 			Kill: s.killPolicy(req.Kill), OutputLimit: cmp.Or(req.OutputLimit, s.opts.OutputLimit),
 			Retain: cmp.Or(req.Retain, registry.RetainUntilClean),
 			Stdin:  req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Shown: req.Shown, Project: req.Project,
-			Profile: req.Profile, Resurrect: req.Resurrect, Own: &req.Own,
+			Profile: req.Profile, Resurrect: req.Resurrect, Own: req.Own,
 			Team: req.Team, Shell: req.Shell, SpawnedBy: s.opts.Callers.Spawners(), Created: now,
 		},
 	}

@@ -11,7 +11,7 @@ import (
 func TestRescueBases(t *testing.T) {
 	t.Parallel()
 	d := Dir(t.TempDir())
-	// The first line is one that an earlier version wrote. The last one was cut off.
+	// The last line was cut off.
 	before := "\"/home/ann/a b\"\nbroken\n\"relative\"\n\"/r\" \"\" \"ssh\"\n\"/r\" \"two\"\n\"/ro"
 	if err := os.WriteFile(filepath.Join(string(d), rescuesFile), []byte(before), 0o600); err != nil {
 		t.Fatal(err)

@@ -94,11 +94,7 @@ func (s *Store) ToRead(ctx context.Context) (*registry.Registry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reg != nil {
-		outdated, err := s.reg.Outdated(ctx)
-		if err != nil || !outdated {
-			return s.reg, err
-		}
-		s.retire()
+		return s.reg, nil
 	}
 	reg, err := registry.OpenReadOnly(ctx, s.opts.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

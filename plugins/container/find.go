@@ -44,9 +44,9 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 		return swarm.Handle{}, e.tell(ctx, "look for the worker", err)
 	}
 	i := slices.IndexFunc(list.Items, func(c container.Summary) bool {
-		// The id alone counts: the directory may have been moved. Older containers have none.
+		// The id alone counts: the directory may have been moved.
 		id := c.Labels[labelID]
-		return id == "" && c.Labels[labelState] == l.Local.StateDir || id != "" && id == state
+		return id != "" && id == state
 	})
 	if i < 0 {
 		return swarm.Handle{}, gone

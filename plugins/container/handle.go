@@ -24,8 +24,8 @@ type ref struct {
 	// Worker is the worker's id, Dir its run directory when it was started.
 	Worker string `json:"worker"`
 	Dir    string `json:"dir"`
-	// State is the id of the host's state directory, empty in older handles.
-	State string `json:"state,omitempty"`
+	// State is the id of the host's state directory.
+	State string `json:"state"`
 	TTY   bool   `json:"tty,omitempty"`
 	Stdin bool   `json:"stdin,omitempty"`
 }

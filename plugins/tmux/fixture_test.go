@@ -199,20 +199,6 @@ func (w *worker) parts() (parts struct{ Socket, Session, Window, Pane string }) 
 	return parts
 }
 
-// older makes the handle one of an older version.
-func (w *worker) older() {
-	w.t.Helper()
-	var fields map[string]any
-	err := json.Unmarshal(w.handle.Data, &fields)
-	delete(fields, "pane_pid")
-	if err == nil {
-		w.handle.Data, err = json.Marshal(fields)
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 func (w *worker) facts() rundir.Status {
 	w.t.Helper()
 	b, err := os.ReadFile(filepath.Join(w.spec.Local.RunDir, rundir.StatusFile))

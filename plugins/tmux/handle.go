@@ -26,7 +26,7 @@ type handle struct {
 	Window  string `json:"window,omitempty"`
 	// Pane is the id %N of the worker's pane, wherever that is now; empty if tmux had no pane of
 	// the worker any more when the handle was made. PanePID is the process of the pane, which is
-	// the shim; 0 in handles of older versions.
+	// the shim.
 	Pane    string `json:"pane,omitempty"`
 	PanePID int    `json:"pane_pid,omitempty"`
 }
@@ -69,17 +69,12 @@ func (h handle) noWindow() swarm.Where {
 // server, so the pane has the worker's mark; and a user can have a pane respawned, which keeps
 // its mark, so its process is the worker's shim.
 func (h handle) ours() string {
-	marked := "#{==:#{" + optWorkerID + "}," + h.ID + "}"
-	if h.PanePID == 0 {
-		// The mark of such a worker is on its window.
-		return marked
-	}
-	return "#{&&:" + marked + ",#{==:#{pane_pid}," + strconv.Itoa(h.PanePID) + "}}"
+	return "#{&&:#{==:#{" + optWorkerID + "}," + h.ID + "},#{==:#{pane_pid}," + strconv.Itoa(h.PanePID) + "}}"
 }
 
 // is reports whether a pane is the worker's, as [handle.ours] does.
 func (h handle) is(p pane) bool {
-	return p.id == h.Pane && p.worker == h.ID && (h.PanePID == 0 || p.pid == h.PanePID)
+	return p.id == h.Pane && p.worker == h.ID && p.pid == h.PanePID
 }
 
 // ifOurs returns a command that runs others only if the worker's pane is still there.

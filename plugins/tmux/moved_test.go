@@ -244,28 +244,3 @@ func TestBrokenOutInView(t *testing.T) {
 		t.Errorf("status %+v, exit %+v", s, s.Exit)
 	}
 }
-
-// TestOlderHandle is of a worker whose start an older version made: its handle has no process of
-// the pane, and its whole window has its mark.
-func TestOlderHandle(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	w := f.spawn("w", "sh", "-c", "echo this is w; exec sleep 999")
-	w.shows("this is w")
-	f.mustTmux("set-option", "-pu", "-t", w.parts().Pane, "@swarm_id")
-	f.mustTmux("set-option", "-w", "-t", w.parts().Window, "@swarm_id", w.spec.ID)
-	w.older()
-	mine := f.pane("split-window", "-t", w.parts().Pane)
-	w.wantScreen(0, swarm.Screen{Lines: []string{"this is w"}})
-	if got := w.status().Where.Parts["window"]; got != "w" {
-		t.Errorf("the window is %q", got)
-	}
-	w.kill(gently)
-	if diff := cmp.Diff([]string{mine}, f.panes()); diff != "" {
-		t.Error(diff)
-	}
-	_, err := f.backend.Sweep(context.WithoutCancel(t.Context()), []swarm.Handle{w.handle}, nil)
-	if diff := cmp.Diff([]string{mine}, f.panes()); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-}

@@ -178,8 +178,8 @@ func (b *Backend) Progress(ctx context.Context, id string, each func(text string
 
 // serverEnv is the environment for a server that has to be started: the caller's, as if the
 // user had started it, without the variables of a worker, which the caller may be. It has the
-// marks of a shim and of an engine, so that the server is not part of that worker: hosts of
-// older versions give no mark of an engine, and the program may have another name than tmux.
+// marks of a shim and of an engine, so that the server is not part of that worker, whatever
+// its program is called.
 func serverEnv(caller []string) []string {
 	env := environ.Without(caller, func(name string) bool {
 		return strings.HasPrefix(name, "SWARM_") && name != swarm.EnvEngine

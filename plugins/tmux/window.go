@@ -93,7 +93,7 @@ type pane struct {
 	// server and pid are the processes of the server and of the pane.
 	server, pid int
 	// worker is the id of the pane's worker, empty if it is not ours. A pane that the user had
-	// respawned keeps it. Workers of older versions have it on their whole window.
+	// respawned keeps it.
 	worker string
 	// made says that its session was made by this backend.
 	made bool

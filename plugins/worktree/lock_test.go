@@ -70,7 +70,7 @@ func TestLockIsShared(t *testing.T) {
 		path := filepath.Join(repo, ".git", "swarm.lock")
 		for _, left := range []bool{false, true} {
 			if left {
-				// By an earlier version.
+				// By a process that ended before it had set the mode.
 				f.must(os.Chmod(path, 0o600))
 			}
 			f.create(swarm.WorkspaceSpec{ID: "id-" + strconv.FormatBool(left), Name: "w" + strconv.FormatBool(left), Base: repo})

@@ -142,12 +142,6 @@ func TestRestoreBranch(t *testing.T) {
 		"has moved since then": func(f *fixture) { f.git(f.repo, "branch", "-f", "w", f.commit(f.repo, "later", "x\n")) },
 		"is gone":              func(f *fixture) { f.git(f.repo, "branch", "-D", "w") },
 		"is checked out at":    func(f *fixture) { f.git(f.repo, "switch", "-q", "w") },
-		"without the name of its branch, so HEAD is detached: 'git switch -c BRANCH'": func(f *fixture) {
-			ref := f.git(f.repo, "for-each-ref", "--format=%(refname)", "refs/swarm/rescue/")
-			old := strings.Replace(f.git(f.repo, "cat-file", "commit", strings.TrimSpace(ref)), "Swarm-Branch: w\n", "", 1)
-			f.write(f.top, "old", old)
-			f.git(f.repo, "update-ref", strings.TrimSpace(ref), strings.TrimSpace(f.git(f.repo, "hash-object", "-t", "commit", "-w", filepath.Join(f.top, "old"))))
-		},
 	} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()

@@ -102,8 +102,7 @@ func SignalName(sig syscall.Signal) string {
 	return "SIG" + strconv.Itoa(int(sig))
 }
 
-// SignalNumber returns the signal of a name that [SignalName] returns, here or in an earlier
-// version, 0 if this system has none.
+// SignalNumber returns the signal of a name that [SignalName] returns, 0 if this system has none.
 func SignalNumber(name string) syscall.Signal {
 	if sig := unix.SignalNum(name); sig != 0 || !hasRealTime {
 		return sig
@@ -114,7 +113,6 @@ func SignalNumber(name string) syscall.Signal {
 	base := firstRealTime
 	digits, ok := strings.CutPrefix(name, realTimeName+"+")
 	if !ok {
-		// Earlier versions had no names for them.
 		base = 0
 		digits = strings.TrimPrefix(name, "SIG")
 	}

@@ -218,10 +218,6 @@ func TestSignalNames(t *testing.T) {
 		if proc.SignalName(sig) != name || proc.SignalNumber(name) != sig || proc.ExitCode(-1, name) != 128+int(sig) {
 			t.Errorf("%s is %d, %d is %s", name, proc.SignalNumber(name), sig, proc.SignalName(sig))
 		}
-		// As shims of earlier versions recorded it.
-		if old := "SIG" + strconv.Itoa(int(sig)); proc.SignalNumber(old) != sig {
-			t.Errorf("%s is %d", old, proc.SignalNumber(old))
-		}
 	}
 	for _, name := range []string{"", "SIG", "34", "SIG0", "SIG65", "SIG+3", "SIGRTMIN+", "SIGRTMIN+0", "SIGRTMIN+31", "SIGRTMIN+03", "SIGRTMIN-1", "RTMIN"} {
 		if sig := proc.SignalNumber(name); sig != 0 {

@@ -126,24 +126,6 @@ func keeps(dir string, st rundir.Status) bool {
 	return ok && int(owner.Uid) != os.Geteuid() && proc.RunsAs(st.Shim.PID, int(owner.Uid))
 }
 
-// isSeen reports whether the shim that a status names can be looked at: it keeps the worker, or
-// it listens on the socket of the run directory, as the kernel says. Shims of older versions
-// carry another mark. That is enough to look at a shim, not to signal anything.
-func isSeen(dir string, st rundir.Status) bool {
-	if keeps(dir, st) {
-		return true
-	}
-	if !st.Shim.Alive() {
-		return false
-	}
-	c, err := dial(context.Background(), dir)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = c.Close() }() // nothing was asked
-	return peerPID(c) == st.Shim.PID
-}
-
 // IsKept reports whether the shim that wrote a status into the run directory dir may still
 // be alive: its process is alive, or it listens although its pid has no meaning in the
 // caller's PID namespace, such as that of a sandbox. Any error but a missing shim counts as

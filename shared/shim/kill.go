@@ -75,10 +75,6 @@ func Ask(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool)
 	k := &PendingKill{dir: dir, id: id, opts: o, request: r, began: time.Now()}
 	r.Closing = closing
 	k.call, err = k.accepted(ctx, r)
-	if closing && errors.Is(err, swarm.ErrInvalidSpec) {
-		// An older shim, which saves no last screen.
-		k.call, err = k.accepted(ctx, k.request)
-	}
 	if isSilence(ctx, err) {
 		err = k.unanswered(ctx)
 	}
@@ -166,7 +162,7 @@ func killRequest(verb, id string, o swarm.KillOptions) (rundir.Request, error) {
 // shim sends the first signal at once.
 func (k *PendingKill) GoOn() {
 	if k.call != nil {
-		// An older shim continues by itself, a little later.
+		// Without this line the shim continues by itself, a little later.
 		_, _ = k.call.conn.Write([]byte(rundir.GoOn + "\n"))
 	}
 }

@@ -59,7 +59,7 @@ func measure(dir, id string, how measurement) (swarm.Stats, error) {
 		return swarm.Stats{}, fmt.Errorf("%w: %w", swarm.ErrNotFound, err)
 	case err != nil:
 		return swarm.Stats{}, err
-	case st.State == rundir.StateEnded || !isSeen(dir, st):
+	case st.State == rundir.StateEnded || !keeps(dir, st):
 		return swarm.Stats{}, notRunning(dir, st)
 	}
 	now := time.Now()
@@ -78,7 +78,7 @@ func measure(dir, id string, how measurement) (swarm.Stats, error) {
 // that can't be seen from here, has none.
 func Processes(dir, id string) []proc.Process {
 	st, err := readFacts(dir, id)
-	if err != nil || st.State == rundir.StateEnded || !isSeen(dir, st) {
+	if err != nil || st.State == rundir.StateEnded || !keeps(dir, st) {
 		return nil
 	}
 	tree, err := proc.Tree(st.Shim.PID, func(p proc.Process) (bool, error) { return isForeign(p, st) })

@@ -21,8 +21,7 @@ func WithRunDirs(ctx context.Context, dir string) context.Context {
 // when the worker was started ([Local.RunDir]), as a handle may hold it: the state directory may
 // have been moved since, or may be reached by another path, and something else may lie at the old
 // one. ctx is the context of a call. RunDir returns recorded only if the host of the call does not
-// say where its run directories are, as a host of an earlier version, or if no run directory can
-// have the id as its name.
+// say where its run directories are, or if no run directory can have the id as its name.
 func RunDir(ctx context.Context, id, recorded string) string {
 	dir, _ := ctx.Value(runDirsKey{}).(string)
 	if dir == "" || id == "" || id != filepath.Base(id) || id == "." || id == ".." {

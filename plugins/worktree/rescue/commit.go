@@ -99,7 +99,6 @@ func saveWork(ctx context.Context, t *inspect.Tree) (c commit, err error) {
 }
 
 // branchTrailer begins the line of a rescue that names the branch that was checked out.
-// A rescue without this line was made by an older swarm.
 const branchTrailer = "Swarm-Branch: "
 
 // noBranch stands there for a detached HEAD: no branch can be called that.

@@ -158,11 +158,8 @@ const makesBranch = "'git switch -c BRANCH' there makes a branch of it"
 // takeBranch checks out the branch of a rescue if it is where it was, and says why not. No
 // file changes.
 func takeBranch(ctx context.Context, r *repo.Repo, inside git.Git, c Saved) (note string, err error) {
-	switch c.branch {
-	case noBranch:
+	if c.branch == noBranch {
 		return "", nil
-	case "":
-		return "an older swarm saved this work without the name of its branch, so HEAD is detached: " + makesBranch, nil
 	}
 	full, err := r.Git.Line(ctx, "check-ref-format", "--branch", c.branch)
 	if err != nil || full != c.branch {

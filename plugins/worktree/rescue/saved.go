@@ -68,7 +68,7 @@ type Saved struct {
 	// work says that it holds uncommitted work, with the index and what a tree can't
 	// express as its last parents.
 	work bool
-	// branch is what was checked out: noBranch for a detached HEAD, empty if that is not known.
+	// branch is what was checked out: noBranch for a detached HEAD.
 	branch string
 }
 

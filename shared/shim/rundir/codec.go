@@ -82,8 +82,8 @@ func valueField[T any](key string, value func(*T) string, set func(*T, string) b
 	return field[T]{key: key, values: func(r *T) []string { return []string{value(r)} }, set: set}
 }
 
-// optional leaves the field out if its value equals none: an older shim, which does not
-// know the field, can then read the record.
+// optional leaves the field out if its value equals none. A field that is added to a record
+// must be optional: a shim that does not know it can then read the other records.
 func optional[T any](none string, f field[T]) field[T] {
 	values := f.values
 	f.values = func(r *T) []string {

@@ -84,7 +84,7 @@ func TestDamagedLaunch(t *testing.T) {
 	}
 }
 
-// The format that older shims and hosts wrote has not changed by a byte.
+// The format has not changed by a byte: a shim may be of another version than its host.
 func TestLaunchFixture(t *testing.T) {
 	t.Parallel()
 	const written = "swarm-launch=1\x00id=w1\x00dir=/a dir/with=odd\nname\x00arg=sh\x00arg=-c\x00arg=echo a\nb=c\x00arg=\x00arg=\xff\x00" +
@@ -103,8 +103,8 @@ func TestLaunchFixture(t *testing.T) {
 	}
 }
 
-// A launch that asks for nothing new is one that an older shim can read.
-func TestLaunchForOlderShim(t *testing.T) {
+// What a launch does not ask for is not in it.
+func TestLaunchLeavesOut(t *testing.T) {
 	t.Parallel()
 	b, err := rundir.EncodeLaunch(rundir.Launch{ID: "w", Dir: "/", Command: []string{"a"}})
 	if err != nil {

@@ -39,14 +39,10 @@ const (
 // the terminal: the signal is then sent at once.
 const GoOn = "go on"
 
-// UnknownRequest begins the text of the error for an unknown verb. It is the whole text of
-// shims that do not name their protocol: those are older than any that do.
-const UnknownRequest = "unknown request"
-
 // Protocol counts the protocols of the control socket. A shim names it when it does not
 // understand a request, so that its client knows which of them is the older one. It grows with
 // each verb or field that is added or dropped.
-const Protocol = 2
+const Protocol = 1
 
 // misunderstood makes an error of a shim that does not understand a request.
 func misunderstood(text string) error {
@@ -56,11 +52,8 @@ func misunderstood(text string) error {
 const protocolMark = "; this shim speaks protocol "
 
 // Misunderstood reports whether the text of an error says that the shim did not understand the
-// request, and the protocol that the shim speaks; 1 if it did not say.
+// request, and the protocol that the shim speaks.
 func Misunderstood(text string) (protocol int, ok bool) {
-	if text == UnknownRequest {
-		return 1, true
-	}
 	_, number, found := strings.Cut(text, protocolMark)
 	protocol, err := strconv.Atoi(number)
 	return protocol, found && err == nil
@@ -101,7 +94,7 @@ type Request struct {
 }
 
 // requestFields are the fields of all requests. Those that are optional are left out
-// where they are not needed, for an older shim to read.
+// where they are not needed.
 var requestFields = []field[Request]{
 	optional("", wordField("id", func(r *Request) *string { return &r.ID })),
 	wordField("signal", func(r *Request) *string { return &r.Signal }),
@@ -154,7 +147,7 @@ func ParseRequest(line string) (Request, error) {
 	r := Request{Verb: words[0]}
 	keys, ok := requestKeys[r.Verb]
 	if !ok {
-		return Request{}, misunderstood(UnknownRequest)
+		return Request{}, misunderstood("unknown request")
 	}
 	left := slices.Concat(keys.must, keys.may)
 	for _, word := range words[1:] {

@@ -148,7 +148,6 @@ A worker of the backend ssh has its worktree on its own host, of a repository th
 const files = `The state directory is ~/.swarm, or the absolute path in $SWARM_DIR:
 
   swarm.db        the workers, teams and tasks, and the history (SQLite)
-  before-schema-* swarm.db as it was before a newer swarm changed its schema
   workers/ID/     what the shim of a worker writes: its status and its output
   plugins/        plugins that were installed with 'swarm plugin install'
   profiles.tar    profiles of agents that were installed with 'swarm profiles update'

@@ -1,7 +1,6 @@
 package tmux_test
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"

@@ -6,18 +6,12 @@ import (
 	"html"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/chromedp/chromedp"
-)
 
-// look is how letters of a terminal look. The colours are those of CSS; empty: the usual ones.
-type look struct {
-	text, back                           string
-	bold, faint, italic, under, inverted bool
-}
+	"github.com/swarmhost/swarm/shared/sgr"
+)
 
 // shootTerminal makes a picture of a screen.
 func shootTerminal(ctx context.Context, screen, file string) error {
@@ -51,31 +45,25 @@ pre { margin: 0; padding: 14px 18px; font: 14px/18px "JetBrains Mono", "DejaVu S
 	return os.WriteFile(file, png, 0o644)
 }
 
-var sgr = regexp.MustCompile("\x1b\\[([0-9;:]*)m")
-
 // coloured returns text with SGR sequences as HTML.
 func coloured(text string) string {
 	var b strings.Builder
-	var l look
+	var style sgr.Style
 	for text != "" {
-		at := sgr.FindStringSubmatchIndex(text)
-		if at == nil {
-			l.write(&b, text)
-			break
-		}
-		l.write(&b, text[:at[0]])
-		l.change(strings.Split(strings.ReplaceAll(text[at[2]:at[3]], ":", ";"), ";"))
-		text = text[at[1]:]
+		before, sequence, after := sgr.Cut(text)
+		write(&b, before, style)
+		style.Read(sequence)
+		text = after
 	}
 	return b.String()
 }
 
-func (l look) write(b *strings.Builder, text string) {
+func write(b *strings.Builder, text string, s sgr.Style) {
 	if text == "" {
 		return
 	}
-	front, back := l.text, l.back
-	if l.inverted {
+	front, back := css(s.Text), css(s.Back)
+	if s.Has("reverse") {
 		front, back = back, front
 		if front == "" {
 			front = "#16181a"
@@ -85,19 +73,19 @@ func (l look) write(b *strings.Builder, text string) {
 		}
 	}
 	var style strings.Builder
-	for _, s := range []struct {
+	for _, r := range []struct {
 		on   bool
 		rule string
 	}{
 		{front != "", "color:" + front},
 		{back != "", "background:" + back},
-		{l.bold, "font-weight:700"},
-		{l.faint, "opacity:.6"},
-		{l.italic, "font-style:italic"},
-		{l.under, "text-decoration:underline"},
+		{s.Has("bold"), "font-weight:700"},
+		{s.Has("dim"), "opacity:.6"},
+		{s.Has("italic"), "font-style:italic"},
+		{s.Has("underline"), "text-decoration:underline"},
 	} {
-		if s.on {
-			style.WriteString(s.rule + ";")
+		if r.on {
+			style.WriteString(r.rule + ";")
 		}
 	}
 	fmt.Fprintf(b, `<span style="%s">%s</span>`, style.String(), html.EscapeString(text))
@@ -106,82 +94,15 @@ func (l look) write(b *strings.Builder, text string) {
 // basic are the first 16 colours, as the pages of swarm web have them.
 var basic = strings.Fields("#6b716a #f0736a #7cc37f #dcb35c #76a9f5 #c792ea #5fc4c9 #d9dcd6 #8d938c #ff938b #9be09d #f4d27f #9cc4ff #ddb3f8 #86e1e5 #fff")
 
-func (l *look) change(params []string) {
-	for len(params) > 0 {
-		n, _ := strconv.Atoi(params[0])
-		params = params[1:]
-		switch {
-		case n == 0:
-			*l = look{}
-		case n == 1:
-			l.bold = true
-		case n == 2:
-			l.faint = true
-		case n == 3:
-			l.italic = true
-		case n == 4:
-			l.under = true
-		case n == 7:
-			l.inverted = true
-		case n == 22:
-			l.bold, l.faint = false, false
-		case n == 23:
-			l.italic = false
-		case n == 24:
-			l.under = false
-		case n == 27:
-			l.inverted = false
-		case n >= 30 && n < 38:
-			l.text = basic[n-30]
-		case n >= 90 && n < 98:
-			l.text = basic[n-82]
-		case n >= 40 && n < 48:
-			l.back = basic[n-40]
-		case n >= 100 && n < 108:
-			l.back = basic[n-92]
-		case n == 38:
-			l.text, params = colour(params)
-		case n == 48:
-			l.back, params = colour(params)
-		case n == 39:
-			l.text = ""
-		case n == 49:
-			l.back = ""
-		}
-	}
-}
-
-// colour reads a colour of 256, or of 24 bits.
-func colour(params []string) (css string, rest []string) {
-	number := func(i int) int {
-		n, _ := strconv.Atoi(params[i])
-		return n
-	}
-	switch {
-	case len(params) > 1 && params[0] == "5":
-		return ofPalette(number(1)), params[2:]
-	case len(params) > 3 && params[0] == "2":
-		return fmt.Sprintf("#%02x%02x%02x", number(1), number(2), number(3)), params[4:]
-	}
-	return "", nil
-}
-
-func ofPalette(n int) string {
-	switch {
-	case n < 0 || n > 255:
+// css returns a colour; empty: the usual one.
+func css(c sgr.Colour) string {
+	n, ok := c.Palette()
+	if !ok {
 		return ""
-	case n < 16:
+	}
+	if n < len(basic) {
 		return basic[n]
-	case n >= 232:
-		grey := 8 + 10*(n-232)
-		return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey)
 	}
-	step := func(i int) int {
-		if i == 0 {
-			return 0
-		}
-		return 55 + 40*i
-	}
-	n -= 16
-	return fmt.Sprintf("#%02x%02x%02x", step(n/36), step(n/6%6), step(n%6))
+	r, g, b := sgr.RGB(n)
+	return fmt.Sprintf("#%02x%02x%02x", r, g, b)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/swarmhost/swarm/shared/screen"
+	"github.com/swarmhost/swarm/shared/sgr"
 )
 
 // Screen is the content of a terminal.
@@ -156,11 +157,11 @@ type style struct {
 	text, back []string
 }
 
-func (s style) matches(shown screen.Style) bool {
+func (s style) matches(shown sgr.Style) bool {
 	return !slices.ContainsFunc(s.has, func(a string) bool { return !shown.Has(a) }) &&
 		!slices.ContainsFunc(s.lacks, shown.Has) &&
-		(s.text == nil || slices.Contains(s.text, shown.Foreground())) &&
-		(s.back == nil || slices.Contains(s.back, shown.Background()))
+		(s.text == nil || slices.Contains(s.text, shown.Text.Name())) &&
+		(s.back == nil || slices.Contains(s.back, shown.Back.Name()))
 }
 
 // style reads a style such as "dim !bold fg=red|orange".
@@ -169,15 +170,15 @@ func (r *reader) style(key, text string) style {
 	colours := func(names string) []string {
 		all := strings.Split(names, "|")
 		for _, name := range all {
-			if !slices.Contains(screen.Colours, name) {
-				r.wrong(key, "expected colours such as fg=red|orange out of %s, got %q", strings.Join(screen.Colours, ", "), name)
+			if !slices.Contains(sgr.Names, name) {
+				r.wrong(key, "expected colours such as fg=red|orange out of %s, got %q", strings.Join(sgr.Names, ", "), name)
 			}
 		}
 		return all
 	}
 	attribute := func(name string) string {
-		if !slices.Contains(screen.Attributes, name) {
-			r.wrong(key, "expected fg=COLOUR, bg=COLOUR or one of %s, such as \"dim\" or \"!dim\", got %q", strings.Join(screen.Attributes, ", "), name)
+		if !slices.Contains(sgr.Attributes, name) {
+			r.wrong(key, "expected fg=COLOUR, bg=COLOUR or one of %s, such as \"dim\" or \"!dim\", got %q", strings.Join(sgr.Attributes, ", "), name)
 		}
 		return name
 	}

@@ -1,16 +1,17 @@
 // Package safetext makes text that others wrote fit for a terminal: names, screens,
 // messages, errors of plugins and repositories, contents of files. Such text must neither
 // change the terminal nor hide or reorder the text next to it. The package imports the
-// standard library only, so every layer may use it, plugins and the shim included.
+// standard library and shared/sgr only, so every layer may use it, plugins included.
 package safetext
 
 import (
-	"bytes"
 	"io"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/shared/sgr"
 )
 
 // IsHidden reports whether r changes a terminal or how the text around it is shown
@@ -145,36 +146,11 @@ func Whole(b []byte) []byte {
 // sequences are escaped, and so is one that is not complete.
 func Colours(line []byte) string {
 	var b strings.Builder
-	for len(line) > 0 {
-		at := bytes.IndexByte(line, '\x1b')
-		if at < 0 {
-			at = len(line)
-		}
-		b.WriteString(strings.ReplaceAll(Block(string(line[:at])), "\n", `\n`))
-		line = line[at:]
-		if n := sgr(line); n > 0 {
-			b.Write(line[:n])
-			line = line[n:]
-		} else if len(line) > 0 {
-			b.WriteString(`\x1b`)
-			line = line[1:]
-		}
+	for rest := string(line); rest != ""; {
+		text, sequence, after := sgr.Cut(rest)
+		b.WriteString(strings.ReplaceAll(Block(text), "\n", `\n`))
+		b.WriteString(sequence)
+		rest = after
 	}
 	return b.String()
-}
-
-// sgr returns the length of the SGR sequence with which text begins; 0 if it does not.
-func sgr(text []byte) int {
-	if len(text) < 3 || text[0] != '\x1b' || text[1] != '[' {
-		return 0
-	}
-	for i, c := range text[2:] {
-		switch {
-		case c == 'm':
-			return i + 3
-		case c != ';' && c != ':' && (c < '0' || c > '9'):
-			return 0
-		}
-	}
-	return 0
 }

@@ -3,15 +3,17 @@ package screen
 import (
 	"slices"
 	"unicode/utf8"
+
+	"github.com/swarmhost/swarm/shared/sgr"
 )
 
 func (s *Screen) edit(final byte) {
 	n := s.seq.number(0)
 	switch final {
 	case 'J':
-		s.eraseDisplay(s.seq.which(0))
+		s.eraseDisplay(s.seq.params.At(0))
 	case 'K':
-		s.eraseLine(s.seq.which(0))
+		s.eraseLine(s.seq.params.At(0))
 	case '@', 'P', 'X':
 		s.editLine(final, n)
 	case 'L', 'M':
@@ -41,7 +43,7 @@ func (s *Screen) edit(final byte) {
 	case 'b':
 		s.repeat(n)
 	case 'r':
-		s.setRegion(s.seq.number(0)-1, s.seq.which(1)-1)
+		s.setRegion(s.seq.number(0)-1, s.seq.params.At(1)-1)
 	}
 }
 
@@ -262,7 +264,7 @@ func (s *Screen) soft() {
 	s.align()
 	s.origin, s.noWrap, s.inserting, s.newline = false, false, false, false
 	s.graphics, s.shift = [2]bool{}, 0
-	s.style = style{}
+	s.style = sgr.Style{}
 	s.region = false
 }
 

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/width"
+
+	"github.com/swarmhost/swarm/shared/sgr"
 )
 
 // A cell holds a rune, or one of these.
@@ -39,7 +41,7 @@ type row struct {
 	inCells bool
 	cells   []rune
 	// styles has one for each cell, if colours are kept.
-	styles   []style
+	styles   []sgr.Style
 	clusters []string
 
 	// time is when the first text since the last report was written.
@@ -58,7 +60,7 @@ type row struct {
 
 type span struct {
 	at    int
-	style style
+	style sgr.Style
 }
 
 func (r *row) reset() {
@@ -98,7 +100,7 @@ func (r *row) changed(now time.Time) {
 }
 
 // add adds to the end of a row that is text.
-func (r *row) add(data []byte, st style, now time.Time) {
+func (r *row) add(data []byte, st sgr.Style, now time.Time) {
 	if r.ended {
 		r.ended, r.shown = false, 0
 		r.time = now
@@ -118,10 +120,10 @@ func (r *row) add(data []byte, st style, now time.Time) {
 }
 
 // style sets the style for what is added next.
-func (r *row) style(st style) {
+func (r *row) style(st sgr.Style) {
 	n := len(r.spans)
 	switch {
-	case n == 0 && st == style{}, n > 0 && r.spans[n-1].style == st:
+	case n == 0 && st == sgr.Style{}, n > 0 && r.spans[n-1].style == st:
 	case n > 0 && r.spans[n-1].at == len(r.text):
 		r.spans[n-1].style = st
 	default:
@@ -138,7 +140,7 @@ func (r *row) toCells(colours bool) {
 	}
 	r.inCells = true
 	r.cells, r.styles, r.clusters = r.cells[:0], r.styles[:0], r.clusters[:0]
-	spans, st := r.spans, style{}
+	spans, st := r.spans, sgr.Style{}
 	for i := 0; i < len(r.text); {
 		for len(spans) > 0 && spans[0].at <= i {
 			st, spans = spans[0].style, spans[1:]
@@ -157,7 +159,7 @@ func (r *row) toCells(colours bool) {
 	r.text, r.spans = r.text[:0], r.spans[:0]
 }
 
-func (r *row) push(c rune, w int, st style, colours bool) {
+func (r *row) push(c rune, w int, st sgr.Style, colours bool) {
 	r.cells = append(r.cells, c)
 	for range w - 1 {
 		r.cells = append(r.cells, tail)
@@ -277,13 +279,13 @@ func (r *row) blank(from, to int) {
 	for x := from; x < min(to, len(r.cells)); x++ {
 		r.cells[x] = blank
 		if x < len(r.styles) {
-			r.styles[x] = style{}
+			r.styles[x] = sgr.Style{}
 		}
 	}
 }
 
 // set puts a letter of w cells at x.
-func (r *row) set(x int, c rune, w int, st style, colours bool) {
+func (r *row) set(x int, c rune, w int, st sgr.Style, colours bool) {
 	r.extend(x, colours)
 	r.open(x, x+w)
 	r.extend(x+w, colours)
@@ -348,14 +350,14 @@ func (r *row) render(out []byte, from int, colours bool) []byte {
 		for n = len(r.cells); n > 0 && r.cells[n-1] == blank; n-- {
 		}
 	}
-	var now style
+	var now sgr.Style
 	begin := len(out)
 	for x, c := range r.cells[:n] {
 		if c == tail {
 			continue
 		}
 		if colours && r.styles[x] != now {
-			out = r.styles[x].after(out, now)
+			out = r.styles[x].Append(out, now)
 			now = r.styles[x]
 		}
 		switch {
@@ -371,14 +373,14 @@ func (r *row) render(out []byte, from int, colours bool) []byte {
 			}
 		}
 	}
-	return style{}.after(out, now)
+	return sgr.Style{}.Append(out, now)
 }
 
 func (r *row) renderText(out []byte, from int, colours bool) []byte {
 	if !colours {
 		return append(out, r.text[min(from, len(r.text)):]...)
 	}
-	var now style
+	var now sgr.Style
 	spans := r.spans
 	for len(spans) > 0 && spans[0].at <= from {
 		now, spans = spans[0].style, spans[1:]
@@ -386,17 +388,17 @@ func (r *row) renderText(out []byte, from int, colours bool) []byte {
 	if from >= len(r.text) {
 		return out
 	}
-	out = now.after(out, style{})
+	out = now.Append(out, sgr.Style{})
 	for ; len(spans) > 0; spans = spans[1:] {
 		out = append(out, r.text[from:spans[0].at]...)
 		from = spans[0].at
 		if from < len(r.text) {
-			out = spans[0].style.after(out, now)
+			out = spans[0].style.Append(out, now)
 			now = spans[0].style
 		}
 	}
 	out = append(out, r.text[from:]...)
-	return style{}.after(out, now)
+	return sgr.Style{}.Append(out, now)
 }
 
 // joins reports whether c is shown in the cell of the letter before it.

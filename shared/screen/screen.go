@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi/parser"
+
+	"github.com/swarmhost/swarm/shared/sgr"
 )
 
 const (
@@ -51,7 +53,7 @@ type Screen struct {
 	main, other   grid
 	// alt says that the program shows the alternate screen, other.
 	alt   bool
-	style style
+	style sgr.Style
 	// top and bottom are the scroll region, if there is one.
 	region      bool
 	top, bottom int
@@ -109,7 +111,7 @@ const lastOfText = -1
 
 type saved struct {
 	y, x  int
-	style style
+	style sgr.Style
 }
 
 // Text returns what data reads on a screen of unknown size, lines with newlines

@@ -1,9 +1,10 @@
 package screen
 
-import "github.com/charmbracelet/x/ansi/parser"
+import (
+	"github.com/charmbracelet/x/ansi/parser"
 
-// maxParams is how many parameters of a sequence count.
-const maxParams = 32
+	"github.com/swarmhost/swarm/shared/sgr"
+)
 
 // sequences distinguishes sequences from text. Its states are those of the parser of x/ansi,
 // which takes them from the VT500 (https://vt100.net/emu/dec_ansi_parser); of that
@@ -12,7 +13,7 @@ type sequences struct {
 	state  parser.State
 	prefix byte // of <=>?, or 0
 	inter  byte // the last intermediate byte, or 0
-	params []param
+	params sgr.Params
 	// c2 says that 0xC2 came last in a string, which begins a C1 character.
 	c2 bool
 }
@@ -21,32 +22,8 @@ func (q *sequences) clear() {
 	q.prefix, q.inter, q.params = 0, 0, q.params[:0]
 }
 
-func (q *sequences) param(b byte) {
-	if len(q.params) == 0 {
-		q.params = append(q.params, param{value: missing})
-	}
-	last := &q.params[len(q.params)-1]
-	switch {
-	case b == ';' || b == ':':
-		last.more = b == ':'
-		if len(q.params) < maxParams {
-			q.params = append(q.params, param{value: missing})
-		}
-	case last.value < 1<<20:
-		last.value = max(last.value, 0)*10 + int(b-'0')
-	}
-}
-
 // number returns the parameter at i, at least 1.
-func (q *sequences) number(i int) int { return max(q.which(i), 1) }
-
-// which returns the parameter at i, 0 if it was left out.
-func (q *sequences) which(i int) int {
-	if i >= len(q.params) {
-		return 0
-	}
-	return max(q.params[i].value, 0)
-}
+func (q *sequences) number(i int) int { return max(q.params.At(i), 1) }
 
 // inString reports whether the bytes that come are a text for the terminal.
 func (q *sequences) inString() bool {
@@ -88,7 +65,7 @@ func (s *Screen) sequence(b byte) bool {
 	case parser.CollectAction:
 		q.inter = b
 	case parser.ParamAction:
-		q.param(b)
+		q.params.Add(b)
 	case parser.ExecuteAction:
 		s.control(b)
 	case parser.DispatchAction:
@@ -156,12 +133,12 @@ func (s *Screen) csi(final byte) {
 		switch final {
 		case 'h', 'l':
 			for i := range q.params {
-				s.private(q.which(i), final == 'h')
+				s.private(q.params.At(i), final == 'h')
 			}
 		case 'J':
-			s.eraseDisplay(q.which(0))
+			s.eraseDisplay(q.params.At(0))
 		case 'K':
-			s.eraseLine(q.which(0))
+			s.eraseLine(q.params.At(0))
 		}
 		return
 	case q.prefix != 0:
@@ -170,10 +147,10 @@ func (s *Screen) csi(final byte) {
 	switch final {
 	case 'm':
 		if s.styled() {
-			s.style.change(q.params)
+			s.style.Change(q.params)
 		}
 	case 'h', 'l':
-		switch q.which(0) {
+		switch q.params.At(0) {
 		case 4:
 			s.inserting = final == 'h'
 		case 20:

@@ -4,27 +4,26 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-)
 
-// Style is how letters look. Its zero value is the terminal's own style.
-type Style struct{ style style }
+	"github.com/swarmhost/swarm/shared/sgr"
+)
 
 // Span is a part of a line whose letters look the same.
 type Span struct {
 	Text  string
-	Style Style
+	Style sgr.Style
 }
 
 // Spans returns the parts of a line with SGR sequences. The line begins in the terminal's
 // own style. Other sequences, and control characters other than the tab, are left out.
 func Spans(line string) []Span {
 	var spans []Span
-	scan(line, func(text string, st style) {
-		if n := len(spans); n > 0 && spans[n-1].Style.style == st {
+	scan(line, func(text string, st sgr.Style) {
+		if n := len(spans); n > 0 && spans[n-1].Style == st {
 			spans[n-1].Text += text
 			return
 		}
-		spans = append(spans, Span{text, Style{st}})
+		spans = append(spans, Span{text, st})
 	})
 	return spans
 }
@@ -40,11 +39,11 @@ func Styled(text string) []string {
 		lines = append(lines, render(line))
 		line = line[:0]
 	}
-	scan(text, func(part string, st style) {
+	scan(text, func(part string, st sgr.Style) {
 		for {
 			before, after, found := strings.Cut(part, "\n")
 			if before != "" {
-				line = append(line, Span{before, Style{st}})
+				line = append(line, Span{before, st})
 			}
 			if !found {
 				return
@@ -63,7 +62,7 @@ func Plain(line string) string {
 		return line
 	}
 	var text strings.Builder
-	scan(line, func(part string, _ style) { text.WriteString(part) })
+	scan(line, func(part string, _ sgr.Style) { text.WriteString(part) })
 	return text.String()
 }
 
@@ -82,17 +81,17 @@ func render(line []Span) string {
 		line = line[:n-1]
 	}
 	var out []byte
-	var now style
+	var now sgr.Style
 	for _, s := range line {
-		out = append(s.Style.style.after(out, now), s.Text...)
-		now = s.Style.style
+		out = append(s.Style.Append(out, now), s.Text...)
+		now = s.Style
 	}
-	return string(style{}.after(out, now))
+	return string(sgr.Style{}.Append(out, now))
 }
 
 // scan calls add with each piece of a text that is not empty, and its style.
-func scan(text string, add func(text string, st style)) {
-	var st style
+func scan(text string, add func(text string, st sgr.Style)) {
+	var st sgr.Style
 	for text != "" {
 		n := strings.IndexFunc(text, func(c rune) bool { return isControl(c) && c != '\n' })
 		if n < 0 {
@@ -107,7 +106,7 @@ func scan(text string, add func(text string, st style)) {
 		}
 		size, params, isSGR := sequenceAt(text)
 		if isSGR {
-			st.change(params)
+			st.Change(params)
 		}
 		text = text[size:]
 	}
@@ -115,23 +114,21 @@ func scan(text string, add func(text string, st style)) {
 
 // sequenceAt returns the size of the control character or sequence that a text begins with,
 // and its parameters if it is SGR.
-func sequenceAt(text string) (size int, params []param, isSGR bool) {
+func sequenceAt(text string) (size int, params sgr.Params, isSGR bool) {
 	if text[0] != 0x1b || len(text) == 1 {
 		return 1, nil, false
 	}
 	switch text[1] {
 	case '[':
-		var q sequences
+		other := false // it has bytes that SGR has not
 		for i := 2; i < len(text); i++ {
 			switch b := text[i]; {
 			case b >= '0' && b <= ';':
-				q.param(b)
+				params.Add(b)
 			case b >= 0x40 && b <= 0x7e:
-				return i + 1, q.params, b == 'm' && q.prefix == 0 && q.inter == 0
-			case b >= '<' && b <= '?':
-				q.prefix = b
-			case b >= 0x20 && b <= '/':
-				q.inter = b
+				return i + 1, params, b == 'm' && !other
+			case b >= '<' && b <= '?', b >= 0x20 && b <= '/':
+				other = true
 			default:
 				return i, nil, false // not a sequence
 			}
@@ -162,124 +159,4 @@ func sequenceAt(text string) (size int, params []param, isSGR bool) {
 		n = 0
 	}
 	return i + n, nil, false
-}
-
-// The bits of style.on, by the order of attributes.
-const (
-	bold uint16 = 1 << iota
-	dim
-	italic
-	slowBlink
-	fastBlink
-	reverse
-	hidden
-	strike
-	doubleUnderline
-)
-
-var styleBits = map[string]uint16{
-	"bold": bold, "dim": dim, "italic": italic, "reverse": reverse, "strike": strike, "hidden": hidden,
-	"blink": slowBlink | fastBlink,
-}
-
-// Colours are the names that [Style.Foreground] and [Style.Background] return. An exact
-// colour is not known: programs choose it by their theme, and terminals with fewer colours
-// get a similar one.
-var Colours = []string{"default", "black", "grey", "white", "red", "orange", "yellow", "green", "cyan", "blue", "magenta"}
-
-// Attributes are the names that [Style.Has] knows.
-var Attributes = []string{"bold", "dim", "italic", "underline", "reverse", "strike", "hidden", "blink"}
-
-// Has reports whether the letters have one of [Attributes].
-func (s Style) Has(attribute string) bool {
-	if attribute == "underline" {
-		return s.style.under != 0 || s.style.on&doubleUnderline != 0
-	}
-	return s.style.on&styleBits[attribute] != 0
-}
-
-// IsZero reports whether it is the terminal's own style.
-func (s Style) IsZero() bool { return s.style == style{} }
-
-// Foreground returns one of [Colours] for the colour of the letters. "default" is the
-// terminal's own; "black", "grey" and "white" are those without a hue.
-func (s Style) Foreground() string { return s.style.text.name() }
-
-// Background is [Style.Foreground] for what is behind the letters.
-func (s Style) Background() string { return s.style.back.name() }
-
-// String returns the attributes and colours as a rule names them, such as "bold fg=red".
-func (s Style) String() string {
-	var words []string
-	for _, a := range Attributes {
-		if s.Has(a) {
-			words = append(words, a)
-		}
-	}
-	if c := s.Foreground(); c != "default" {
-		words = append(words, "fg="+c)
-	}
-	if c := s.Background(); c != "default" {
-		words = append(words, "bg="+c)
-	}
-	return strings.Join(words, " ")
-}
-
-// cube are the values of the 256 colours' 6×6×6 cube.
-var cube = [...]int{0, 95, 135, 175, 215, 255}
-
-// basicNames are the names of the 16 basic colours.
-var basicNames = [...]string{
-	"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
-	"grey", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
-}
-
-func (c colour) name() string {
-	v := int(c &^ kind)
-	switch {
-	case c == 0:
-		return "default"
-	case c&kind == direct:
-		return hue(v>>16, v>>8&0xff, v&0xff)
-	case v < len(basicNames):
-		return basicNames[v]
-	case v >= 232:
-		v = 8 + 10*(v-232)
-		return hue(v, v, v)
-	default:
-		v -= 16
-		return hue(cube[v/36], cube[v/6%6], cube[v%6])
-	}
-}
-
-// hue returns the name of a colour.
-func hue(r, g, b int) string {
-	highest, lowest := max(r, g, b), min(r, g, b)
-	chroma := highest - lowest
-	switch {
-	case highest < 48:
-		return "black"
-	case chroma*8 <= highest && lowest >= 216:
-		return "white"
-	case chroma*8 <= highest:
-		return "grey"
-	}
-	var degrees int
-	switch highest {
-	case r:
-		degrees = (60*(g-b)/chroma + 360) % 360
-	case g:
-		degrees = 60*(b-r)/chroma + 120
-	default:
-		degrees = 60*(r-g)/chroma + 240
-	}
-	for _, h := range []struct {
-		below int
-		name  string
-	}{{12, "red"}, {45, "orange"}, {70, "yellow"}, {165, "green"}, {200, "cyan"}, {260, "blue"}, {335, "magenta"}} {
-		if degrees < h.below {
-			return h.name
-		}
-	}
-	return "red"
 }

@@ -50,23 +50,6 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-func TestHue(t *testing.T) {
-	t.Parallel()
-	for want, colours := range map[string][][3]int{
-		"black": {{0, 0, 0}, {20, 20, 30}}, "grey": {{68, 68, 68}, {136, 136, 136}, {175, 180, 190}}, "white": {{255, 255, 255}, {220, 225, 230}},
-		"red":    {{255, 0, 0}, {255, 107, 128}, {205, 49, 49}},
-		"orange": {{215, 119, 87}, {255, 165, 0}}, "yellow": {{255, 193, 7}, {255, 255, 0}},
-		"green": {{78, 186, 101}, {0, 255, 0}}, "cyan": {{0, 255, 255}, {72, 150, 140}},
-		"blue": {{0, 0, 255}, {177, 185, 249}}, "magenta": {{253, 93, 177}, {255, 0, 255}},
-	} {
-		for _, c := range colours {
-			if got := hue(c[0], c[1], c[2]); got != want {
-				t.Errorf("%v is %s, want %s", c, got, want)
-			}
-		}
-	}
-}
-
 // TestShownStyled: a screen that keeps styles reports plain text, and shows both forms.
 func TestShownStyled(t *testing.T) {
 	t.Parallel()

@@ -201,7 +201,7 @@ func (b *Board) touch(ids ...string) {
 	}
 	b.all = b.all || len(ids) == 0
 	b.mu.Unlock()
-	signal(b.wake)
+	Signal(b.wake)
 }
 
 // changed notes that the registry has changed. all says that it is another one.
@@ -213,7 +213,7 @@ func (b *Board) changed(all bool) {
 	b.mu.Lock()
 	b.undone = true
 	b.mu.Unlock()
-	signal(b.wake)
+	Signal(b.wake)
 }
 
 // failed reports whether the last look failed.
@@ -221,13 +221,6 @@ func (b *Board) failed() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.unread != ""
-}
-
-func signal(to chan struct{}) {
-	select {
-	case to <- struct{}{}:
-	default:
-	}
 }
 
 func (b *Board) refresh(ctx context.Context) {

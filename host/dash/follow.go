@@ -131,7 +131,7 @@ func (f *Follower) add(o swarm.Output) error {
 		s.screen.Write([]byte{'\n'}, o.Time)
 	}
 	f.mu.Unlock()
-	signal(f.written)
+	Signal(f.written)
 	return nil
 }
 
@@ -208,7 +208,7 @@ func (f *Follower) Look(want bool) {
 	f.looking = want
 	f.mu.Unlock()
 	if fresh {
-		signal(f.written)
+		Signal(f.written)
 	}
 }
 

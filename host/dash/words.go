@@ -108,8 +108,8 @@ func (i Item) Series() (cpus, memories []float64) {
 	return cpus, memories
 }
 
-// FiguresOf returns the figures of the workers that run, by their ids.
-func FiguresOf(all []stats.Figures) map[string]Figure {
+// figuresOf returns the figures of the workers that run, by their ids.
+func figuresOf(all []stats.Figures) map[string]Figure {
 	m := make(map[string]Figure, len(all))
 	for _, f := range all {
 		if f.Stats == nil {

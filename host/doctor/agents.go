@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/lockfile"
+	"github.com/swarmhost/swarm/host/notifier"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -15,14 +16,14 @@ import (
 func (d *examiner) notifiers(recs []registry.Record) {
 	const subject = "notifiers"
 	for _, r := range recs {
-		sign, ok := d.opts.Notifier.Sign(r.ID)
-		switch pid := sign.Process.PID; {
+		holder, ok := d.opts.Notifier.Holder(r.ID)
+		switch pid := holder.Process.PID; {
 		case !ok:
 			// No notifier lives, or it has only just begun or ended.
-		case sign.Late():
+		case notifier.IsLate(holder):
 			d.find(SeverityWarning, subject, fmt.Sprintf("kill %d", pid), "the notifier for '%s' (pid %d) should have ended by now", r.Name, pid)
 		default:
-			d.find(SeverityOK, subject, "", "one waits for '%s' to be at its prompt (pid %d, for %s)", r.Name, pid, time.Since(sign.Since).Round(time.Second))
+			d.find(SeverityOK, subject, "", "one waits for '%s' to be at its prompt (pid %d, for %s)", r.Name, pid, time.Since(holder.Since).Round(time.Second))
 		}
 	}
 }

@@ -3,21 +3,16 @@ package hooks
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/swarmhost/swarm/host/lockfile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/sleep"
 )
 
@@ -89,7 +84,7 @@ func (r *Runner) Prepare(ctx context.Context) error {
 		return err
 	}
 	r.unlock = unlock
-	return errors.Join(r.sign(), r.begin(ctx))
+	return errors.Join(lockfile.Sign(r.lockPath()), r.begin(ctx))
 }
 
 // Close gives back what Prepare took. It must not be called concurrently with Run.
@@ -106,7 +101,8 @@ func (r *Runner) Close() error {
 // that process.
 func (r *Runner) Run(ctx context.Context) error {
 	for logged := false; r.unlock == nil; logged = true {
-		holder := r.holder()
+		signed, _ := lockfile.HolderOf(r.lockPath())
+		holder := signed.Process
 		if !logged {
 			r.opts.Say(otherText(holder))
 		}
@@ -142,32 +138,6 @@ func otherText(holder proc.Identity) string {
 }
 
 func (r *Runner) lockPath() string { return filepath.Join(r.opts.Dir, logDir, lockName) }
-
-func (r *Runner) sign() error {
-	self, err := proc.Self()
-	if err != nil {
-		return err
-	}
-	b, err := json.Marshal(self.Identity)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(r.lockPath(), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Close())
-}
-
-// holder returns the process that runs the hooks; its zero value if that is not known.
-func (r *Runner) holder() (holder proc.Identity) {
-	b, err := safefile.Read(r.lockPath(), 4096)
-	if err != nil || json.Unmarshal(b, &holder) != nil {
-		return proc.Identity{}
-	}
-	return holder
-}
 
 // begin sets the cursors of new hooks to the end of the history, and forgets the hooks that
 // are configured no more.

@@ -203,3 +203,26 @@ func TestSweepAlone(t *testing.T) {
 	close(stop)
 	sweeping.Wait()
 }
+
+// TestSign: a lock says which process holds it, once that has signed it.
+func TestSign(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "w")
+	if _, ok := lockfile.HolderOf(path); ok {
+		t.Error("a lock that does not exist has a holder")
+	}
+	unlock, err := lockfile.Lock(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if h, ok := lockfile.HolderOf(path); ok {
+		t.Errorf("a lock without a signature has the holder %+v", h)
+	}
+	if err := lockfile.Sign(path); err != nil {
+		t.Fatal(err)
+	}
+	if h, ok := lockfile.HolderOf(path); !ok || h.Process.PID != os.Getpid() || !h.Process.Alive() || time.Since(h.Since) > time.Minute {
+		t.Errorf("the holder is %+v, %t", h, ok)
+	}
+}

@@ -2,14 +2,11 @@ package notifier
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/display"
@@ -19,8 +16,6 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -32,33 +27,23 @@ const (
 	// any other once in lookEvery.
 	tickEvery = time.Second
 	lookEvery = 5 * time.Second
-	// lockSuffix is that of its lock, which holds a [Sign].
+	// lockSuffix is that of its lock, which it signs.
 	lockSuffix = ".notifier"
 	// draftFor is how long a text must be at the prompt without a change to be taken for
 	// what the agent proposes there. Nothing is typed after a person's.
 	draftFor = 2 * time.Minute
 )
 
-// Sign identifies a notifier process.
-type Sign struct {
-	Process proc.Identity `json:"process"`
-	Since   time.Time     `json:"since"`
-}
+// IsLate reports whether the holder of a notifier's lock should have ended by now.
+func IsLate(h lockfile.Holder) bool { return time.Since(h.Since) > processLimit+time.Minute }
 
-// Late reports whether a notifier process should have ended by now.
-func (s Sign) Late() bool { return time.Since(s.Since) > processLimit+time.Minute }
-
-// Sign returns the sign of a worker's notifier process that lives; ok is false if there is none,
+// Holder returns the process of a worker's notifier process that lives; ok is false if there is none,
 // or if it has only just begun.
-func (n *Notifier) Sign(id string) (s Sign, ok bool) {
-	if !n.has(id) {
-		return s, false
+func (n *Notifier) Holder(id string) (h lockfile.Holder, ok bool) {
+	if n.has(id) {
+		h, ok = lockfile.HolderOf(n.path(id))
 	}
-	b, err := safefile.Read(n.path(id), 4096)
-	if err == nil {
-		err = json.Unmarshal(b, &s)
-	}
-	return s, err == nil && s.Process.Alive()
+	return h, ok && h.Process.Alive()
 }
 
 func (n *Notifier) path(id string) string { return n.opts.Dir.LockPath(id) + lockSuffix }
@@ -116,7 +101,7 @@ type process struct {
 }
 
 func (c *process) run(ctx context.Context) error {
-	if err := c.sign(); err != nil {
+	if err := lockfile.Sign(c.n.path(c.id)); err != nil {
 		return err
 	}
 	tick := time.NewTicker(tickEvery)
@@ -145,23 +130,6 @@ var errFinal = errors.New("there is nothing to type at")
 
 func isFinal(err error) bool {
 	return errors.Is(err, swarm.ErrNotFound) || errors.Is(err, swarm.ErrUnsupported) || errors.Is(err, worker.ErrEnded)
-}
-
-func (c *process) sign() error {
-	self, err := proc.Identify(os.Getpid())
-	if err != nil {
-		return err
-	}
-	b, err := json.Marshal(Sign{self, time.Now()})
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(c.n.path(c.id), os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Close())
 }
 
 // needed returns the worker's record, and whether there is anything to do. It takes the

@@ -339,6 +339,6 @@ func (m *model) enter(msg attachMsg) tea.Cmd {
 		m.fail(msg.err.Error())
 		return nil
 	}
-	m.leave(true)
+	m.gauge.Want(nil, false) // until the terminal is back
 	return tea.Exec(m.child(msg.to), func(err error) tea.Msg { return backMsg{msg.name, err} })
 }

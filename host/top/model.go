@@ -188,7 +188,6 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case attachMsg:
 		cmd = m.enter(msg)
 	case backMsg:
-		m.leave(false)
 		if msg.err != nil {
 			m.fail("cannot attach to '" + msg.name + "': " + msg.err.Error())
 		}
@@ -322,7 +321,7 @@ func (m *model) wantFigures() {
 			ids = append(ids, r.Item.ID)
 		}
 	}
-	m.want(ids, m.view.Sort == dash.SortCPU || m.view.Sort == dash.SortMemory)
+	m.gauge.Want(ids, m.view.Sort == dash.SortCPU || m.view.Sort == dash.SortMemory)
 }
 
 func (m *model) drop() {

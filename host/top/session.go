@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -73,38 +72,23 @@ type session struct {
 	opts  Options
 	ctx   context.Context //nolint:containedctx // it is the life of all that runs concurrently with the model
 	board *dash.Board
+	gauge *dash.Gauge
 	// boardChanged and outputChanged get a value when there is more to show.
 	boardChanged, outputChanged chan struct{}
 	running                     sync.WaitGroup
-
-	mu sync.Mutex
-	// The figures of the workers with the wanted ids are shown, or those of all if
-	// everything is set. If away is set, no one looks.
-	wanted     []string
-	everything bool
-	away       bool
-	look       chan struct{}
 }
 
 func newSession(ctx context.Context, o Options) *session {
-	s := &session{
-		opts: o, ctx: ctx, boardChanged: make(chan struct{}, 1), outputChanged: make(chan struct{}, 1), look: make(chan struct{}, 1),
-	}
-	s.board = dash.New(dash.Options{Host: o.Host, Changed: func() { signal(s.boardChanged) }})
+	s := &session{opts: o, ctx: ctx, boardChanged: make(chan struct{}, 1), outputChanged: make(chan struct{}, 1)}
+	s.board = dash.New(dash.Options{Host: o.Host, Changed: func() { dash.Signal(s.boardChanged) }})
+	s.gauge = s.board.Gauge(o.Host.Meter(), measureEvery, measureShare)
 	return s
-}
-
-func signal(to chan struct{}) {
-	select {
-	case to <- struct{}{}:
-	default:
-	}
 }
 
 // run keeps the model current through send, until the session's context ends.
 func (s *session) run(send func(tea.Msg)) {
 	s.running.Go(func() { s.board.Run(s.ctx) })
-	s.running.Go(s.measure)
+	s.running.Go(func() { s.gauge.Run(s.ctx) })
 	s.running.Go(func() {
 		for {
 			select {
@@ -131,70 +115,10 @@ func (s *session) run(send func(tea.Msg)) {
 const (
 	// boardPause is the shortest time between two pictures of the board.
 	boardPause = 50 * time.Millisecond
-	// measureEvery is the time between two looks at what workers use, firstMeasure that
-	// between the first two, which the first share of a CPU is computed from.
-	measureEvery, firstMeasure = 8 * time.Second, 300 * time.Millisecond
-	// measureShare bounds the time that looks take: after one that took so long, the next
-	// waits for this many times as long.
-	measureShare = 200
+	// measureEvery is the time between two looks at what workers use, and measureShare how many
+	// times as long as the look itself it is at least.
+	measureEvery, measureShare = 8 * time.Second, 200
 )
-
-// want says which workers' figures are shown.
-func (s *session) want(ids []string, everything bool) {
-	s.mu.Lock()
-	fresh := len(s.wanted) == 0 && !s.everything || everything && !s.everything
-	s.wanted, s.everything = ids, everything
-	s.mu.Unlock()
-	if fresh {
-		signal(s.look)
-	}
-}
-
-// leave says whether no one looks at the dashboard.
-func (s *session) leave(away bool) {
-	s.mu.Lock()
-	s.away = away
-	s.mu.Unlock()
-	signal(s.look)
-}
-
-// measure looks at what the shown workers use.
-func (s *session) measure() {
-	meter := s.opts.Host.Meter()
-	looks := map[string]int{}
-	for s.ctx.Err() == nil {
-		s.mu.Lock()
-		ids, all, away := s.wanted, s.everything, s.away
-		s.mu.Unlock()
-		if away || !all && len(ids) == 0 {
-			select {
-			case <-s.ctx.Done():
-			case <-s.look:
-			}
-			continue
-		}
-		sel := worker.Selection{Names: ids}
-		if all {
-			sel = worker.Selection{All: true}
-		}
-		began := time.Now()
-		if figures, _, err := meter.Look(s.ctx, sel); err == nil {
-			s.board.Measured(dash.FiguresOf(figures))
-		}
-		again := max(measureEvery, measureShare*time.Since(began))
-		if slices.ContainsFunc(ids, func(id string) bool { return looks[id] == 0 }) {
-			again = max(firstMeasure, 10*time.Since(began))
-		}
-		if len(looks) == 0 {
-			again = firstMeasure // most of the time went into starting plugins
-		}
-		clear(looks)
-		for _, id := range ids {
-			looks[id] = 1
-		}
-		_ = sleep.For(s.ctx, again)
-	}
-}
 
 type followed struct {
 	*dash.Follower
@@ -203,7 +127,7 @@ type followed struct {
 
 func (s *session) follow(id string, screen bool) *followed {
 	ctx, cancel := context.WithCancel(s.ctx)
-	f := dash.Follow(s.opts.Host, id, func() { signal(s.outputChanged) })
+	f := dash.Follow(s.opts.Host, id, func() { dash.Signal(s.outputChanged) })
 	f.Look(screen)
 	s.running.Go(func() { f.Run(ctx) })
 	return &followed{f, cancel}

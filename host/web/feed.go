@@ -7,27 +7,24 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/dash"
-	"github.com/swarmhost/swarm/host/stats"
-	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // feed gives a board to many streams: each waits for the next change by itself.
 type feed struct {
 	*dash.Board
-	meter meter
+	gauge *dash.Gauge
 
 	mu sync.Mutex
 	// changed is closed at the next change.
 	changed chan struct{}
-	// watching is how many streams there are; someone gets a value at the first one.
+	// watching is how many streams there are.
 	watching int
-	wanted   chan struct{}
 }
 
-type meter interface {
-	Look(ctx context.Context, sel worker.Selection) ([]stats.Figures, []string, error)
-}
+// measureEvery is the time between two looks at what workers use, and measureShare how many times
+// as long as the look itself it is at least.
+const measureEvery, measureShare = 2 * time.Second, 20
 
 type snapshot struct {
 	dash.Snapshot
@@ -36,15 +33,16 @@ type snapshot struct {
 }
 
 func newFeed(h Host) *feed {
-	f := &feed{meter: h.Meter(), changed: make(chan struct{}), wanted: make(chan struct{}, 1)}
+	f := &feed{changed: make(chan struct{})}
 	f.Board = dash.New(dash.Options{Host: h, Changed: f.announce})
+	f.gauge = f.Gauge(h.Meter(), measureEvery, measureShare)
 	return f
 }
 
 func (f *feed) run(ctx context.Context) {
 	var measuring sync.WaitGroup
 	defer measuring.Wait()
-	measuring.Go(func() { f.measure(ctx) })
+	measuring.Go(func() { f.gauge.Run(ctx) })
 	f.Run(ctx)
 }
 
@@ -91,49 +89,15 @@ func (s snapshot) find(name string) (dash.Item, bool) {
 
 // watched notes that a stream has begun; the caller calls gone at its end.
 func (f *feed) watched() (gone func()) {
-	f.mu.Lock()
-	f.watching++
-	f.mu.Unlock()
-	select {
-	case f.wanted <- struct{}{}:
-	default:
-	}
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.watching--
-	}
+	f.watch(1)
+	return func() { f.watch(-1) }
 }
 
-// measureEvery is the time between two looks at what workers use, firstMeasure that between
-// the first two, which the first share of a CPU is computed from.
-const measureEvery, firstMeasure = 2 * time.Second, 300 * time.Millisecond
-
-func (f *feed) measure(ctx context.Context) {
-	again := firstMeasure
-	for {
-		f.mu.Lock()
-		watching := f.watching > 0
-		f.mu.Unlock()
-		if !watching {
-			again = firstMeasure
-			select {
-			case <-ctx.Done():
-				return
-			case <-f.wanted:
-			}
-		}
-		began := time.Now()
-		if all, _, err := f.meter.Look(ctx, worker.Selection{}); err == nil {
-			f.Measured(dash.FiguresOf(all))
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(max(again, 20*time.Since(began))):
-			again = measureEvery
-		}
-	}
+func (f *feed) watch(streams int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watching += streams
+	f.gauge.Want(nil, f.watching > 0)
 }
 
 // problemOf is why a snapshot may not be current, in one line.

@@ -56,6 +56,10 @@ func TestSetAndRemove(t *testing.T) {
 			strings.ReplaceAll("{\n  \"mcp\": {\n    \"x\": {},\n    "+added+"\n  }\n}\n", "\n", "\r\n"), "",
 		},
 		{"only comments", "{\n  // nothing yet\n}\n", "{\n  \"mcp\": {\n    " + added + "\n  }\n  // nothing yet\n}\n", ""},
+		{
+			"a comment that is not text, and one that the file ends in", "{\n  \"y\": 1 // \u2028 \xff\n}\n// end",
+			"{\n  \"y\": 1, // \u2028 \xff\n  \"mcp\": {\n    " + added + "\n  }\n}\n// end", "",
+		},
 		{"byte order mark", "\ufeff{\n  \"y\": 1\n}\n", "\ufeff{\n  \"y\": 1,\n  \"mcp\": {\n    " + added + "\n  }\n}\n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,8 +29,8 @@ type Value struct {
 	Members  []Member
 	Elements []Value
 
-	text string
-	kind byte // the first byte
+	kind  byte   // the first byte
+	plain []byte // the whole text without comments and trailing commas: they are blanks
 }
 
 // Member is a member of an object.
@@ -44,7 +44,7 @@ type Member struct {
 // Parse parses a text. White space and comments around the value are not part of it. An
 // empty text is an error, too.
 func Parse(text string) (Value, error) {
-	p := parser{text: text}
+	p := parser{text: text, plain: []byte(text)}
 	if strings.HasPrefix(text, "\ufeff") {
 		p.at = len("\ufeff")
 	}
@@ -87,44 +87,13 @@ func (v *Value) At(path ...string) *Value {
 }
 
 // Decode decodes the value, as encoding/json does.
-func (v *Value) Decode(into any) error {
-	var b strings.Builder
-	v.write(&b)
-	return json.Unmarshal([]byte(b.String()), into)
-}
-
-// write writes the value without comments and trailing commas.
-func (v *Value) write(b *strings.Builder) {
-	switch v.kind {
-	case '{':
-		b.WriteByte('{')
-		for i, m := range v.Members {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			key, _ := json.Marshal(m.Key) //nolint:errchkjson // a string always encodes
-			b.Write(key)
-			b.WriteByte(':')
-			m.Value.write(b)
-		}
-		b.WriteByte('}')
-	case '[':
-		b.WriteByte('[')
-		for i, e := range v.Elements {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			e.write(b)
-		}
-		b.WriteByte(']')
-	default:
-		b.WriteString(v.text[v.Start:v.End])
-	}
-}
+func (v *Value) Decode(into any) error { return json.Unmarshal(v.plain[v.Start:v.End], into) }
 
 type parser struct {
 	text string
 	at   int
+	// plain is a copy of the text in which what is not JSON becomes blank; nil: none is wanted.
+	plain []byte
 }
 
 func (p *parser) wrong(text string) error {
@@ -142,18 +111,27 @@ func (p *parser) blank() error {
 		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
 			p.at++
 		case strings.HasPrefix(rest, "//"):
-			p.at += len(firstLine(rest))
+			p.skip(len(firstLine(rest)))
 		case strings.HasPrefix(rest, "/*"):
 			n := blockComment(rest)
 			if n < 0 {
 				return p.wrong("this comment has no end")
 			}
-			p.at += n
+			p.skip(n)
 		default:
 			return nil
 		}
 	}
 	return nil
+}
+
+// skip skips n bytes that are not JSON.
+func (p *parser) skip(n int) {
+	for end := p.at + n; p.at < end; p.at++ {
+		if p.plain != nil {
+			p.plain[p.at] = ' '
+		}
+	}
 }
 
 // blockComment returns the length of the comment that text begins with "/*", or -1 if it has
@@ -185,7 +163,7 @@ func (p *parser) value(depth int) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	v := Value{Start: p.at, text: p.text, kind: c}
+	v := Value{Start: p.at, kind: c, plain: p.plain}
 	switch {
 	case depth > maxDepth:
 		return v, p.wrong("nested too deep")
@@ -223,12 +201,16 @@ func (p *parser) value(depth int) (Value, error) {
 
 func (p *parser) list(end byte, item func() error) error {
 	p.at++
+	comma := -1 // where the last one was
 	for {
 		c, err := p.peek()
 		switch {
 		case err != nil:
 			return err
 		case c == end:
+			if comma >= 0 {
+				p.plain[comma] = ' '
+			}
 			p.at++
 			return nil
 		case c == 0:
@@ -241,9 +223,12 @@ func (p *parser) list(end byte, item func() error) error {
 		case err != nil:
 			return err
 		case c == ',':
+			comma = p.at
 			p.at++
 		case c != end:
 			return p.wrong(fmt.Sprintf("expected ',' or '%c'", end))
+		default:
+			comma = -1
 		}
 	}
 }

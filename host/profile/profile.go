@@ -194,10 +194,6 @@ func (p *Profile) ResumeCommand(session string) []string {
 	return withSession(p.file.Run.Resume, session)
 }
 
-// SessionFrom is the source of the id of the agent's conversation: "hook" for its hooks,
-// "screen", or "" if it is unknown.
-func (p *Profile) SessionFrom() string { return p.file.Run.Session }
-
 // PasteGuard returns the least pause between a text and the Enter that submits it.
 func (p *Profile) PasteGuard() time.Duration {
 	return max(minPasteGuard, time.Duration(p.file.Input.PasteGuard)*time.Millisecond)

@@ -17,7 +17,6 @@ const (
 	Red    Style = "31"
 	Green  Style = "32"
 	Yellow Style = "33"
-	Alert  Style = "1;33"
 )
 
 // Paint puts the style around a text, which must be visible already.

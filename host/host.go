@@ -66,7 +66,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	h.plugins = backend.New(backend.Options{
 		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Starter: starter, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,
 	})
-	h.history = history.New(history.Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger, Warn: h.warn})
+	h.history = history.New(history.Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger})
 	h.liveness = liveness.New(liveness.Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history})
 	h.settler = settle.New(settle.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Liveness: h.liveness, Logger: o.Logger,
@@ -118,13 +118,4 @@ func (h *Host) Close() error {
 func (h *Host) Quiet() {
 	h.opts.NoWake = true
 	h.store.Quieten()
-}
-
-// warn passes on what a user should know.
-func (h *Host) warn(text string) {
-	if h.opts.Warn != nil {
-		h.opts.Warn(text)
-	} else {
-		h.log.Warn(text)
-	}
 }

@@ -73,10 +73,6 @@ type Options struct {
 	KeepEvents time.Duration
 }
 
-// PluginConfig are the settings of one plugin. The values of its Config are those that
-// encoding/json can write.
-type PluginConfig = catalog.Config
-
 // defaultWorkspace makes the workspaces of records that do not say which plugin did.
 const defaultWorkspace = "worktree"
 

@@ -77,7 +77,7 @@ func (h *Host) questions() *question.Reader {
 func (h *Host) Notifier() *notifier.Notifier {
 	return notifier.New(notifier.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, Display: h.Display(), Input: h.Input(), Callers: h.callers, Logger: h.log,
-		Executable: h.opts.Executable, Env: h.opts.Env, Quiet: h.opts.NoWake, Rules: h.opts.Answers, Notify: h.opts.Notify,
+		Executable: h.opts.Executable, Env: h.opts.Env, Quiet: h.opts.NoWake, Ruler: h.ruler, Notify: h.opts.Notify,
 	})
 }
 

@@ -124,7 +124,7 @@ func serveWorker(o options, errs *os.File, env []string) error {
 			err := mcp.Serve(ctx, mcp.Options{
 				In: conn, Out: conn, Version: setup.ReadBuild().Version, Outside: true,
 				Env:  func(string) tool.Env { return tool.Env{Open: s.open} },
-				Open: s.open, Logger: s.logger(errs),
+				Logger: s.logger(errs),
 			})
 			if err != nil {
 				s.warn("a client was not served to its end", "worker", o.worker, "error", err)

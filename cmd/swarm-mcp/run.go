@@ -111,7 +111,6 @@ func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 		LeaderAnswers: loaded.Config.Team.Answers == config.AnswersLeader,
 		Session:       session,
 		Env:           s.tools,
-		Open:          s.open,
 		Logger:        s.logger(errs),
 	})
 	leave()

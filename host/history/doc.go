@@ -19,8 +19,6 @@ type Options struct {
 	Store   *store.Store
 	Plugins *backend.Plugins
 	Logger  hclog.Logger
-	// Warn receives what the user should know.
-	Warn func(text string)
 }
 
 // History writes the history of one state directory. Methods may be called at the same

@@ -106,7 +106,7 @@ func eachEvent(ctx context.Context, reg *registry.Registry, q Query, each func(E
 // follow as they are written, until ctx ends or each returns an error. It warns if events were
 // removed before it read them.
 func (h *History) FollowEvents(ctx context.Context, q Query, each func(Event) error) error {
-	f, err := NewFollower(string(h.opts.Dir), h.opts.Warn)
+	f, err := NewFollower(string(h.opts.Dir), h.opts.Store.Warn)
 	if err != nil {
 		return err
 	}

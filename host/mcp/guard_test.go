@@ -125,7 +125,6 @@ func TestPanicEndsOneCall(t *testing.T) {
 	}
 	var log syncBuffer
 	c := newClient(t, func(o *Options) {
-		o.Open = open
 		o.Env = func(name string) tool.Env {
 			if broken.Load() && name == "worker-wait" {
 				panic("no environment")
@@ -195,7 +194,7 @@ func newClient(t testing.TB, change func(*Options)) *fuzzClient {
 	in, client := io.Pipe()
 	server, out := io.Pipe()
 	o := Options{
-		In: in, Out: out, Version: "0", Session: shell.Session{ID: "fuzz"}, Open: open,
+		In: in, Out: out, Version: "0", Session: shell.Session{ID: "fuzz"},
 		Env: func(string) tool.Env { return tool.Env{Open: open, Dir: dir} },
 	}
 	if change != nil {

@@ -30,7 +30,7 @@ func TestOutside(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		done <- Serve(context.WithoutCancel(t.Context()), Options{
-			In: in, Out: out, Version: "0", Outside: true, Open: open,
+			In: in, Out: out, Version: "0", Outside: true,
 			Env: func(string) tool.Env { return tool.Env{Open: open} },
 		})
 		_ = out.Close()

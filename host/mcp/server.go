@@ -54,11 +54,9 @@ type Options struct {
 	// CallLimit is how long the client waits for an answer: Bash moves a command to the
 	// background before that; 0 means [DefaultCallLimit].
 	CallLimit time.Duration
-	// Env returns the environment of a call of a tool. The server fills in its Session and
-	// Progress.
+	// Env returns the environment of a call of a tool; with an empty name, that of what is no
+	// tool. The server fills in its Session and Progress.
 	Env func(tool string) tool.Env
-	// Open opens a host, which the caller closes.
-	Open func(context.Context) (*host.Host, error)
 	// Logger gets messages for debugging; it may be nil.
 	Logger hclog.Logger
 }
@@ -86,6 +84,9 @@ type server struct {
 	// inboxSight. cancelled has the ids of the tasks that the client has cancelled.
 	inboxes, cancelled sync.Map
 }
+
+// Open opens a host, which the caller closes.
+func (s *server) Open(ctx context.Context) (*host.Host, error) { return s.Env("").Open(ctx) }
 
 // Serve serves one client until the input or ctx ends. When it returns, it has ended the
 // session's shells, or asked their shims to. The end of the client is not an error.

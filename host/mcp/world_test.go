@@ -85,7 +85,7 @@ func (w *world) start(t *testing.T, token string, sets []tool.Set, o *sdk.Client
 	done := make(chan error, 1)
 	go func() {
 		done <- Serve(context.WithoutCancel(t.Context()), Options{
-			In: in, Out: out, Version: "0", Session: shell.Session{ID: "test"}, Tools: sets, Open: open,
+			In: in, Out: out, Version: "0", Session: shell.Session{ID: "test"}, Tools: sets,
 			Env: func(name string) tool.Env {
 				if w.called != nil {
 					w.called(name)

@@ -104,21 +104,13 @@ func (n *Notifier) recordOf(ctx context.Context, id string) (rec registry.Record
 // byRule returns what the person's rules answer to a question, and which of them does. The
 // question comes from the client itself, so it is whole and certain.
 func (n *Notifier) byRule(rec *registry.Record, e *HookEvent) (answer, who string) {
-	if n.opts.Rules == nil {
-		return "", ""
-	}
 	q := answers.Question{
 		Profile: e.Client, Worker: rec.Name, Projects: question.Directories(rec), Tool: e.Tool, Certain: true,
 	}
 	if slices.Contains(shellTools, e.Tool) {
 		q.Command = e.Command
 	}
-	rules, err := n.opts.Rules(q.Projects)
-	if err != nil {
-		n.opts.Logger.Warn("rules for answers can't be read", "error", err)
-		return "", ""
-	}
-	d, ok := answers.Decide(rules, q)
+	d, ok := n.opts.Ruler.Decide(q)
 	if !ok || d.Answer != answers.Allow && d.Answer != answers.Deny {
 		return "", ""
 	}

@@ -7,11 +7,11 @@ package notifier
 import (
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/swarmhost/swarm/host/answers"
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 )
@@ -28,8 +28,8 @@ type Options struct {
 	// Executable is the program that becomes a notifier process, Env the caller's environment.
 	Executable string
 	Env        []string
-	// Rules returns the person's rules that answer questions, see [question.RulerOptions].
-	Rules func(directories []string) ([]answers.Rule, error)
+	// Ruler decides by the person's rules what hooks ask.
+	Ruler *question.Ruler
 	// Notify are the stops that hooks report to leaders of teams, see [team.Stop].
 	Notify []string
 	// Quiet says that no notifier process is sent.

@@ -63,6 +63,20 @@ func (r *Ruler) Apply(ctx context.Context, recs []registry.Record, states map[st
 	}
 }
 
+// Decide returns what the person's rules decide about a question; ok is false if they decide
+// nothing.
+func (r *Ruler) Decide(q answers.Question) (d answers.Decision, ok bool) {
+	if r.opts.Rules == nil {
+		return d, false
+	}
+	rules, err := r.opts.Rules(q.Projects)
+	if err != nil {
+		r.opts.Logger.Warn("rules for answers can't be read", "error", err)
+		return d, false
+	}
+	return answers.Decide(rules, q)
+}
+
 // reply returns the answer to a question, and who gives it; empty: it is a person's to answer.
 func (r *Ruler) reply(rec *registry.Record, s *worker.AgentState) (reply deliver.Reply, who string) {
 	if s == nil || s.State != profile.Blocked || s.Dialog.Digest == "" {
@@ -72,13 +86,7 @@ func (r *Ruler) reply(rec *registry.Record, s *worker.AgentState) (reply deliver
 	if r.isTried(rec.ID, s.Dialog.Digest) {
 		return reply, ""
 	}
-	q := Of(rec, s)
-	rules, err := r.opts.Rules(q.Projects)
-	if err != nil {
-		r.opts.Logger.Warn("rules for answers can't be read", "error", err)
-		return reply, ""
-	}
-	d, ok := answers.Decide(rules, q)
+	d, ok := r.Decide(Of(rec, s))
 	if !ok {
 		return reply, ""
 	}

@@ -216,13 +216,16 @@ func (s *Store) slow(text string) {
 	if text == "" {
 		return
 	}
-	s.saidSlow.Do(func() {
-		if s.opts.Warn != nil {
-			s.opts.Warn(text)
-		} else {
-			s.opts.Logger.Warn(text)
-		}
-	})
+	s.saidSlow.Do(func() { s.Warn(text) })
+}
+
+// Warn passes on what a user should know.
+func (s *Store) Warn(text string) {
+	if s.opts.Warn != nil {
+		s.opts.Warn(text)
+	} else {
+		s.opts.Logger.Warn(text)
+	}
 }
 
 // SayIfSlow says, once, that output and the state of workers are only looked at now and then,

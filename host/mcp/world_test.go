@@ -87,7 +87,7 @@ func (w *world) start(t *testing.T, token string, sets []tool.Set, o *sdk.Client
 		done <- Serve(context.WithoutCancel(t.Context()), Options{
 			In: in, Out: out, Version: "0", Session: shell.Session{ID: "test"}, Tools: sets,
 			Env: func(name string) tool.Env {
-				if w.called != nil {
+				if w.called != nil && name != "" {
 					w.called(name)
 				}
 				return tool.Env{Open: open, Dir: w.dir}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/stats"
@@ -17,6 +19,9 @@ import (
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
+
+// changesLimit is how long the comparison of a workspace may take.
+const changesLimit = 2 * time.Second
 
 // Details is everything that is known of one worker at one moment. Only Worker is always
 // known.
@@ -29,7 +34,7 @@ type Details struct {
 	// Processes are its living processes on this machine, each before its children.
 	Processes []proc.Process
 	// Changes are how its workspace differs from its beginning; nil if that is not known.
-	Changes *Changes
+	Changes *compare.Changes
 	// RunDir is its run directory; empty if there is none on this machine.
 	RunDir string
 	// Log is nil if its backend keeps the output elsewhere.
@@ -71,7 +76,7 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 		}
 	})
 	all.Go(func() {
-		if c, ok := h.Changes(ctx, workers, changesLimit)[w.ID]; ok {
+		if c, ok := h.Workspaces().Changes(ctx, workers, changesLimit)[w.ID]; ok {
 			d.Changes = &c
 		}
 	})

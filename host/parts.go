@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/input"
@@ -59,6 +60,11 @@ func (h *Host) Meter() *stats.Meter {
 // Saved returns the work that was saved from removed workspaces.
 func (h *Host) Saved() *saved.Rescues {
 	return saved.New(saved.Options{Dir: h.dir, Plugins: h.plugins, Roster: h.roster})
+}
+
+// Workspaces returns the workspaces of workers, which it compares with their beginnings.
+func (h *Host) Workspaces() *compare.Workspaces {
+	return compare.New(compare.Options{Plugins: h.plugins, Roster: h.roster})
 }
 
 // Input returns what sends input and signals to workers, and bounds them.

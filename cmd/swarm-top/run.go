@@ -70,6 +70,6 @@ func show(o options, in, out, errs *os.File, env []string) error {
 		return err
 	}
 	return errors.Join(top.Run(ctx, top.Options{
-		Host: dash.PartsOf(h), Differ: h.Saved(), In: in, Out: out, Held: held, Env: env, Colour: o.colour, Plain: o.plain,
+		Host: dash.PartsOf(h), Workspaces: h.Workspaces(), Rescues: h.Saved(), In: in, Out: out, Held: held, Env: env, Colour: o.colour, Plain: o.plain,
 	}), h.Close())
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Differ compares workspaces with their beginnings. [host.Host.Saved] returns one.
+// Differ compares workspaces with their beginnings. [host.Host.Workspaces] returns one.
 type Differ interface {
 	Diff(ctx context.Context, name string) (swarm.WorkspaceRef, swarm.Diff, error)
 }

@@ -2,9 +2,9 @@ package dash
 
 import (
 	"context"
-	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/input"
@@ -33,8 +33,8 @@ type Parts struct {
 type whole interface {
 	Workers(ctx context.Context, sel worker.Selection) ([]worker.Worker, []string, error)
 	Details(ctx context.Context, name string, req host.DetailsRequest) (host.Details, []string, error)
-	Changes(ctx context.Context, ws []worker.Worker, limit time.Duration) map[string]host.Changes
 	Meter() *stats.Meter
+	Workspaces() *compare.Workspaces
 	Saved() *saved.Rescues
 }
 

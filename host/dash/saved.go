@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Rescues knows the work that was saved from removed workspaces. [host.Host.Saved] returns one.
+// Rescues are the work that was saved from removed workspaces. [host.Host.Saved] returns them.
 type Rescues interface {
 	List(ctx context.Context, also ...string) ([]swarm.SavedWork, []string, error)
 }

@@ -30,7 +30,8 @@ type Options struct {
 	Roster  *roster.Roster
 }
 
-// Rescues finds, restores and drops saved work. Its methods may be called at the same time.
+// Rescues are the work that was saved from removed workspaces. Their methods may be called
+// concurrently.
 type Rescues struct{ opts Options }
 
 // New returns the rescues of a state directory.
@@ -42,8 +43,8 @@ var ErrAmbiguous = errors.New("ambiguous")
 // List returns all saved work, the oldest first: of the repositories of all workers, of
 // those from which work was ever saved, and of those that the directories in also are in.
 // A repository that can't be asked is named in warnings.
-func (r *Rescues) List(ctx context.Context, also ...string) (works []swarm.SavedWork, warnings []string, err error) {
-	repos, err := r.repositories(ctx)
+func (s *Rescues) List(ctx context.Context, also ...string) (works []swarm.SavedWork, warnings []string, err error) {
+	repos, err := s.repositories(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,7 +52,7 @@ func (r *Rescues) List(ctx context.Context, also ...string) (works []swarm.Saved
 	for _, dir := range also {
 		repos = append(repos, repository{Repository: statedir.Repository{Base: dir}})
 	}
-	lists, errs := r.search(ctx, repos)
+	lists, errs := s.search(ctx, repos)
 	for i, found := range lists {
 		switch err := errs[i]; {
 		case ctx.Err() != nil:
@@ -75,10 +76,10 @@ func (r *Rescues) List(ctx context.Context, also ...string) (works []swarm.Saved
 func isSame(a, b swarm.SavedWork) bool { return a.Base == b.Base && a.Host == b.Host }
 
 // search lists the saved work of repositories. The repositories of other machines are asked
-// at the same time, next to those of this one.
-func (r *Rescues) search(ctx context.Context, repos []repository) (lists [][]swarm.SavedWork, errs []error) {
+// at the same time as those of this one.
+func (s *Rescues) search(ctx context.Context, repos []repository) (lists [][]swarm.SavedWork, errs []error) {
 	lists, errs = make([][]swarm.SavedWork, len(repos)), make([]error, len(repos))
-	list := func(i int) { lists[i], errs[i] = r.ask(ctx, repos[i], swarm.RescueRequest{Base: repos[i].Base}) }
+	list := func(i int) { lists[i], errs[i] = s.ask(ctx, repos[i], swarm.RescueRequest{Base: repos[i].Base}) }
 	var away sync.WaitGroup
 	for i, r := range repos {
 		if r.Host != "" {
@@ -104,8 +105,8 @@ type repository struct {
 	plugin *registry.Plugin
 }
 
-func (r *Rescues) repositories(ctx context.Context) (repos []repository, err error) {
-	recs, _, err := r.opts.Roster.See(ctx, worker.Selection{All: true})
+func (s *Rescues) repositories(ctx context.Context) (repos []repository, err error) {
+	recs, _, err := s.opts.Roster.See(ctx, worker.Selection{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func (r *Rescues) repositories(ctx context.Context) (repos []repository, err err
 			repos = append(repos, repository{Repository: statedir.Repository{Base: r.Ask.Base}})
 		}
 	}
-	for _, r := range r.opts.Dir.RescueBases() {
+	for _, r := range s.opts.Dir.RescueBases() {
 		repos = append(repos, repository{Repository: r})
 	}
 	slices.SortStableFunc(repos, func(a, b repository) int {
@@ -128,11 +129,11 @@ func (r *Rescues) repositories(ctx context.Context) (repos []repository, err err
 	return slices.CompactFunc(repos, func(a, b repository) bool { return a.Repository == b.Repository }), nil
 }
 
-func (r *Rescues) of(ctx context.Context, w swarm.SavedWork) (repository, error) {
+func (s *Rescues) of(ctx context.Context, w swarm.SavedWork) (repository, error) {
 	if w.Host == "" {
 		return repository{Repository: statedir.Repository{Base: w.Base}}, nil
 	}
-	repos, err := r.repositories(ctx)
+	repos, err := s.repositories(ctx)
 	if err != nil {
 		return repository{}, err
 	}
@@ -148,8 +149,8 @@ func (r *Rescues) of(ctx context.Context, w swarm.SavedWork) (repository, error)
 // Find returns the saved work that a name means: the name of a worker, of which it is the
 // newest, a worker's name with the time, or the whole ref. With one set, the name of a
 // worker with several pieces of saved work is [ErrAmbiguous].
-func (r *Rescues) Find(ctx context.Context, name string, one bool, also ...string) (swarm.SavedWork, error) {
-	works, warnings, err := r.List(ctx, also...)
+func (s *Rescues) Find(ctx context.Context, name string, one bool, also ...string) (swarm.SavedWork, error) {
+	works, warnings, err := s.List(ctx, also...)
 	if err != nil {
 		return swarm.SavedWork{}, err
 	}
@@ -188,27 +189,27 @@ func (r *Rescues) Find(ctx context.Context, name string, one bool, also ...strin
 func ID(w swarm.SavedWork) string { return backend.RescueID(w.Ref) }
 
 // Show returns saved work with its files.
-func (r *Rescues) Show(ctx context.Context, w swarm.SavedWork) (swarm.SavedWork, error) {
-	return r.act(ctx, w, swarm.RescueList, "")
+func (s *Rescues) Show(ctx context.Context, w swarm.SavedWork) (swarm.SavedWork, error) {
+	return s.act(ctx, w, swarm.RescueList, "")
 }
 
 // Restore brings saved work back, in a directory that is new or empty: into, or the one in
 // which the worker of that name would work. The saved work stays.
-func (r *Rescues) Restore(ctx context.Context, w swarm.SavedWork, into string) (swarm.SavedWork, error) {
-	return r.act(ctx, w, swarm.RescueRestore, into)
+func (s *Rescues) Restore(ctx context.Context, w swarm.SavedWork, into string) (swarm.SavedWork, error) {
+	return s.act(ctx, w, swarm.RescueRestore, into)
 }
 
 // Drop deletes saved work for good.
-func (r *Rescues) Drop(ctx context.Context, w swarm.SavedWork) (swarm.SavedWork, error) {
-	return r.act(ctx, w, swarm.RescueDrop, "")
+func (s *Rescues) Drop(ctx context.Context, w swarm.SavedWork) (swarm.SavedWork, error) {
+	return s.act(ctx, w, swarm.RescueDrop, "")
 }
 
-func (r *Rescues) act(ctx context.Context, w swarm.SavedWork, action swarm.RescueAction, into string) (swarm.SavedWork, error) {
-	repo, err := r.of(ctx, w)
+func (s *Rescues) act(ctx context.Context, w swarm.SavedWork, action swarm.RescueAction, into string) (swarm.SavedWork, error) {
+	repo, err := s.of(ctx, w)
 	if err != nil {
 		return w, err
 	}
-	works, err := r.ask(ctx, repo, swarm.RescueRequest{Base: w.Base, Ref: w.Ref, Action: action, Into: into})
+	works, err := s.ask(ctx, repo, swarm.RescueRequest{Base: w.Base, Ref: w.Ref, Action: action, Into: into})
 	if err == nil && len(works) != 1 {
 		err = fmt.Errorf("saved work '%s': %w", w.Ref, swarm.ErrNotFound)
 	}
@@ -218,19 +219,19 @@ func (r *Rescues) act(ctx context.Context, w swarm.SavedWork, action swarm.Rescu
 	return works[0], nil
 }
 
-func (r *Rescues) ask(ctx context.Context, repo repository, req swarm.RescueRequest) (works []swarm.SavedWork, err error) {
+func (s *Rescues) ask(ctx context.Context, repo repository, req swarm.RescueRequest) (works []swarm.SavedWork, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	var maker registry.Record
 	if repo.Host != "" {
 		maker.Backend, maker.Plugin, maker.Ask = repo.Backend, repo.plugin, &registry.WorkspaceAsk{Away: true}
 	}
-	e, err := r.opts.Plugins.WorkspaceEntry(&maker)
+	e, err := s.opts.Plugins.WorkspaceEntry(&maker)
 	if err != nil {
 		return nil, err
 	}
 	req.Host = repo.Host
-	err = r.opts.Plugins.AskWorkspace(ctx, e, req.Action == swarm.RescueList, func(p *backend.Peer) error {
+	err = s.opts.Plugins.AskWorkspace(ctx, e, req.Action == swarm.RescueList, func(p *backend.Peer) error {
 		r, can := p.Workspace.(swarm.Rescuer)
 		if !can || !p.Has(swarm.CapRescue) {
 			return worker.Unsupported(e.Name, swarm.CapRescue, "")
@@ -242,39 +243,4 @@ func (r *Rescues) ask(ctx context.Context, repo repository, req swarm.RescueRequ
 		works[i].Host = repo.Host
 	}
 	return works, err
-}
-
-// Diff returns what the work in a worker's workspace has changed since that was made.
-func (r *Rescues) Diff(ctx context.Context, name string) (swarm.WorkspaceRef, swarm.Diff, error) {
-	return r.Compare(ctx, name, swarm.DiffOptions{})
-}
-
-// Compare is [Rescues.Diff] with options.
-func (r *Rescues) Compare(ctx context.Context, name string, o swarm.DiffOptions) (ref swarm.WorkspaceRef, diff swarm.Diff, err error) {
-	recs, _, err := r.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
-	if err != nil {
-		return ref, diff, err
-	}
-	rec := recs[0]
-	if rec.Workspace == nil {
-		return ref, diff, worker.Invalid("worker '%s' has no worktree", rec.Name)
-	}
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	e, err := r.opts.Plugins.WorkspaceEntry(&rec)
-	if err != nil {
-		return ref, diff, err
-	}
-	err = r.opts.Plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
-		d, can := p.Workspace.(swarm.Differ)
-		if !can || !p.Has(swarm.CapDiff) {
-			return worker.Unsupported(e.Name, swarm.CapDiff, "")
-		}
-		diff, err = d.Diff(ctx, *rec.Workspace, o)
-		return err
-	})
-	if err != nil {
-		err = worker.Named(err, "cannot compare the worktree of", rec.Name)
-	}
-	return *rec.Workspace, diff, err
 }

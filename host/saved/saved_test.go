@@ -191,36 +191,3 @@ func TestOnAnotherMachine(t *testing.T) {
 		t.Errorf("asked for (-want +got):\n%s", diff)
 	}
 }
-
-func TestDiff(t *testing.T) {
-	t.Parallel()
-	r := hosttest.New(t)
-	a := r.MustSpawn(t, "a", "one", hosttest.InWorkspace)
-	r.MustSpawn(t, "plain", "one")
-	if _, _, err := r.Saved().Diff(t.Context(), "a"); !errors.Is(err, swarm.ErrUnsupported) {
-		t.Errorf("a plugin without it: %v", err)
-	}
-	r.Announce("worktree", swarm.CapDiff)
-	want := swarm.Diff{Files: []swarm.FileChange{{Path: "f", Added: 1}}}
-	r.Tree.OnDiff = func(ref swarm.WorkspaceRef, o swarm.DiffOptions) (swarm.Diff, error) {
-		if ref.Path != a.Workspace.Path || !o.Summary {
-			t.Errorf("compared %+v with %+v", ref, o)
-		}
-		return want, nil
-	}
-	ref, diff, err := r.Saved().Compare(t.Context(), "a", swarm.DiffOptions{Summary: true})
-	if err != nil || ref.Path != a.Workspace.Path || !cmp.Equal(diff, want) {
-		t.Errorf("%+v, %+v, %v", ref, diff, err)
-	}
-	r.Tree.OnDiff = func(swarm.WorkspaceRef, swarm.DiffOptions) (swarm.Diff, error) {
-		return swarm.Diff{}, swarm.ErrNotFound
-	}
-	for name, text := range map[string]string{"a": "cannot compare the worktree of 'a': not found", "plain": "worker 'plain' has no worktree"} {
-		if _, _, err := r.Saved().Diff(t.Context(), name); err == nil || err.Error() != text {
-			t.Errorf("%s: %v, want %s", name, err, text)
-		}
-	}
-	if _, _, err := r.Saved().Diff(t.Context(), "ghost"); err == nil {
-		t.Error("a worker that does not exist was compared")
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/display"
@@ -93,10 +94,10 @@ func (f *fakeHost) Events(context.Context, history.Query) ([]history.Event, erro
 	return f.events, nil
 }
 
-func (f *fakeHost) Changes(_ context.Context, ws []worker.Worker, _ time.Duration) map[string]host.Changes {
-	all := map[string]host.Changes{}
+func (f *fakeHost) Changes(_ context.Context, ws []worker.Worker, _ time.Duration) map[string]compare.Changes {
+	all := map[string]compare.Changes{}
 	for n, w := range ws {
-		all[w.ID] = host.Changes{Files: 1, Added: 12 + n, Removed: 3}
+		all[w.ID] = compare.Changes{Files: 1, Added: 12 + n, Removed: 3}
 	}
 	return all
 }
@@ -206,7 +207,7 @@ func openRig(t testing.TB, width, height int, met bool, ws ...worker.Worker) *ri
 	t.Helper()
 	f := &fakeHost{workers: ws}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := newSession(ctx, Options{Host: f, Differ: f})
+	s := newSession(ctx, Options{Host: f, Workspaces: f, Rescues: f})
 	t.Cleanup(func() { cancel(); s.running.Wait() })
 	m := newModel(s, theme{})
 	m.met = met

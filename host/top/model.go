@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/worker"
@@ -65,7 +65,7 @@ type model struct {
 
 	// changes are those of the worktrees of the shown workers, by their ids. compared is
 	// when the last look at them ended, and comparing says that one is under way.
-	changes   map[string]host.Changes
+	changes   map[string]compare.Changes
 	compared  time.Time
 	comparing bool
 

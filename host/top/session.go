@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/worker"
@@ -25,7 +26,6 @@ import (
 // Host is what a dashboard asks. A [host.Host] is one.
 type Host interface {
 	dash.Host
-	Changes(ctx context.Context, ws []worker.Worker, limit time.Duration) map[string]host.Changes
 	Attach(ctx context.Context, name string) (swarm.Attachment, error)
 }
 
@@ -48,7 +48,7 @@ type (
 		entries []entry
 	}
 	// changesMsg are the changes of worktrees, by the ids of their workers.
-	changesMsg map[string]host.Changes
+	changesMsg map[string]compare.Changes
 	// outcomeMsg says what came of an action.
 	outcomeMsg struct {
 		action   dash.Action
@@ -165,7 +165,7 @@ func (s *session) load(i dash.Item, at tab) tea.Cmd {
 			events, err := s.opts.Host.Events(s.ctx, history.Query{Worker: i.Name, Last: &last})
 			c.entries, c.err = historyEntries(events), err
 		case tabDiff:
-			diff, err := dash.Diff(s.ctx, s.opts.Differ, i.ID)
+			diff, err := dash.Diff(s.ctx, s.opts.Workspaces, i.ID)
 			c.entries, c.err = diffEntries(diff, i.Name), err
 		case tabScreen, tabLog:
 		}
@@ -176,7 +176,7 @@ func (s *session) load(i dash.Item, at tab) tea.Cmd {
 // saved looks for the work that was saved from a worker's worktrees.
 func (s *session) saved(i dash.Item) tea.Cmd {
 	return s.async(func() tea.Msg {
-		fact, err := dash.SavedOf(s.ctx, s.opts.Differ, i.Name, time.Now())
+		fact, err := dash.SavedOf(s.ctx, s.opts.Rescues, i.Name, time.Now())
 		if err != nil || len(fact.Lines) == 0 {
 			return savedMsg{id: i.ID}
 		}
@@ -187,7 +187,7 @@ func (s *session) saved(i dash.Item) tea.Cmd {
 const compareLimit = 10 * time.Second
 
 func (s *session) compare(ws []worker.Worker) tea.Cmd {
-	return s.async(func() tea.Msg { return changesMsg(s.opts.Host.Changes(s.ctx, ws, compareLimit)) })
+	return s.async(func() tea.Msg { return changesMsg(s.opts.Workspaces.Changes(s.ctx, ws, compareLimit)) })
 }
 
 // attachedPatience is how long the program that has the terminal may take to give it back.

@@ -5,19 +5,24 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // Options say what is shown where.
 type Options struct {
 	// Host is asked for everything.
 	Host Host
-	// Differ compares the workspaces of workers with their beginnings.
-	Differ Workspaces
+	// Workspaces compares the workspaces of workers with their beginnings, and Rescues are what
+	// was saved from removed ones.
+	Workspaces Workspaces
+	Rescues    dash.Rescues
 	// In and Out are the terminal.
 	In, Out *os.File
 	// Held, which may be nil, is kept open by each program that has the terminal, until it
@@ -29,10 +34,10 @@ type Options struct {
 	Colour, Plain bool
 }
 
-// Workspaces compares worktrees, and knows the work that was saved from them.
+// Workspaces compares worktrees. [host.Host.Workspaces] returns them.
 type Workspaces interface {
 	dash.Differ
-	dash.Rescues
+	Changes(ctx context.Context, workers []worker.Worker, limit time.Duration) map[string]compare.Changes
 }
 
 // frames is how often a second the terminal is written to, at most.

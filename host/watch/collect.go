@@ -250,3 +250,17 @@ func (h *Watcher) disowned(ctx context.Context, recs []registry.Record) (left []
 	}
 	return left, err
 }
+
+// trimEvents removes old events concurrently with the loop, since there may be many.
+func (w *watchRun) trimEvents(ctx context.Context) {
+	w.trim = time.Time{}
+	reg := w.reg
+	w.aside(ctx, func() func() {
+		var done Collected
+		done.events(ctx, w.Watcher, reg)
+		return func() {
+			w.trim = time.Now().Add(trimEvery)
+			w.warn(aboutEvents, done.Warnings...)
+		}
+	})
+}

@@ -464,3 +464,30 @@ func (w *watchRun) warn(subject string, texts ...string) {
 		}
 	}
 }
+
+// aside runs f, which may take long, concurrently with the loop. The loop then calls result.
+func (w *watchRun) aside(ctx context.Context, f func() (result func())) {
+	w.listening.Go(func() {
+		select {
+		case w.results <- f():
+		case <-ctx.Done():
+		}
+	})
+}
+
+// renew opens the database anew if a rebuild has replaced the file, and reports whether it
+// did. While no file is in place it keeps the open one.
+func (w *watchRun) renew(ctx context.Context) bool {
+	file, err := os.Stat(filepath.Join(string(w.opts.Dir), registry.File))
+	if err != nil || os.SameFile(file, w.file) {
+		return false
+	}
+	w.opts.Store.Reopen()
+	reg, err := w.opts.Store.ToWrite(ctx)
+	if err != nil {
+		w.warnIf(err, "the new registry can't be opened")
+		return false
+	}
+	w.reg, w.file = reg, file
+	return true
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
@@ -81,6 +82,8 @@ func (unmeasured) See(context.Context, worker.Selection) ([]registry.Record, []s
 }
 
 func (unmeasured) Observe(context.Context, []registry.Record) []worker.Worker { return nil }
+
+func (f *fakeHost) Workspaces() *compare.Workspaces { return nil }
 
 func (f *fakeHost) Saved() *saved.Rescues { return nil }
 

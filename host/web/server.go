@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/saved"
@@ -91,7 +92,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		opts: o, token: rand.Text(), session: rand.Text() + rand.Text(), cookie: "swarm_" + rand.Text()[:8],
-		feed: newFeed(o.Host), differ: o.Host.Saved(), rescues: o.Host.Saved(), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
+		feed: newFeed(o.Host), differ: o.Host.Workspaces(), rescues: o.Host.Saved(), streams: make(chan struct{}, maxStreams), end: make(chan struct{}),
 	}
 	if o.Path == "" {
 		o.Path = NewPath()
@@ -177,6 +178,7 @@ func (s *Server) routes() http.Handler {
 type Host interface {
 	dash.Host
 	View(ctx context.Context, view func(context.Context, *registry.Tx) error) error
-	// Saved returns what compares worktrees and finds the work that was saved from them.
+	// Workspaces returns what compares worktrees, and Saved the work that was saved from them.
+	Workspaces() *compare.Workspaces
 	Saved() *saved.Rescues
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/stats"
@@ -374,7 +375,7 @@ func moment(t, now time.Time) string {
 }
 
 // changesText is "+12 −3 in 4 files, see 'swarm diff NAME'".
-func changesText(name string, c host.Changes, plain bool) string {
+func changesText(name string, c compare.Changes, plain bool) string {
 	files := "1 file"
 	switch c.Files {
 	case 0:
@@ -387,7 +388,7 @@ func changesText(name string, c host.Changes, plain bool) string {
 }
 
 // LinesText is "+12 −3".
-func LinesText(c host.Changes, plain bool) string {
+func LinesText(c compare.Changes, plain bool) string {
 	minus := "−"
 	if plain {
 		minus = "-"
@@ -397,7 +398,7 @@ func LinesText(c host.Changes, plain bool) string {
 
 // DistanceText is "↑2 ↓1": how many commits a worktree is ahead of its repository's main working
 // tree, and how many behind it; empty for neither.
-func DistanceText(c host.Changes, plain bool) string {
+func DistanceText(c compare.Changes, plain bool) string {
 	if plain {
 		return distance(c, ">%d", "<%d", " ")
 	}
@@ -405,7 +406,7 @@ func DistanceText(c host.Changes, plain bool) string {
 }
 
 // distance says with two formats how far ahead and how far behind a worktree is.
-func distance(c host.Changes, ahead, behind, between string) string {
+func distance(c compare.Changes, ahead, behind, between string) string {
 	var parts []string
 	if c.Ahead != nil && *c.Ahead > 0 {
 		parts = append(parts, fmt.Sprintf(ahead, *c.Ahead))

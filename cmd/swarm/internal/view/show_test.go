@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/stats"
@@ -26,7 +27,7 @@ func details() host.Details {
 	d := host.Details{Worker: jsontest.Full(), Profile: "claude", RunDir: "/s/workers/k3x9", Screen: true}
 	d.Worker.Options = map[string]string{"session": "s", "socket": "k"}
 	d.Figures = stats.Figures{Worker: d.Worker, Stats: &swarm.Stats{Memory: &memory, Usage: swarm.Usage{CPUTime: &cpu}}}
-	d.Changes = &host.Changes{Files: 2, Added: 12, Removed: 3, Ahead: new(2), Behind: new(1)}
+	d.Changes = &compare.Changes{Files: 2, Added: 12, Removed: 3, Ahead: new(2), Behind: new(1)}
 	d.Log = &statedir.Log{Bytes: 2048, DroppedBytes: 4096, DroppedLines: 7}
 	d.Processes = []proc.Process{{Identity: proc.Identity{PID: 12}, Name: "sh", Parent: 11}, {Identity: proc.Identity{PID: 13}, Name: "ev\x1bil", Parent: 12}}
 	d.Events = []history.Event{{Time: showNow.Add(-time.Minute), Kind: history.Failed, Text: "exit status 3"}}

@@ -70,7 +70,7 @@ func runDiff(ctx context.Context, a *app.App, name string, o *diffOptions) error
 	var ref swarm.WorkspaceRef
 	var diff swarm.Diff
 	err := a.WithHost(ctx, func(h *host.Host) (err error) {
-		ref, diff, err = h.Saved().Compare(ctx, name, swarm.DiffOptions{Colour: colourOfGit(a)})
+		ref, diff, err = h.Workspaces().Compare(ctx, name, swarm.DiffOptions{Colour: colourOfGit(a)})
 		// The program that replaces this process does not know its children.
 		return errors.Join(err, h.Close())
 	})

@@ -186,7 +186,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 			}
 		}
 		if limit := o.comparing(a); limit > 0 {
-			changes := h.Changes(ctx, workers, limit)
+			changes := h.Workspaces().Changes(ctx, workers, limit)
 			for i, r := range rows {
 				if c, ok := changes[r.ID]; ok {
 					rows[i].changes = &c

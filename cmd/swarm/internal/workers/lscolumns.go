@@ -10,7 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
-	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/worker"
@@ -23,7 +23,7 @@ type lsRow struct {
 	// figures are what the worker uses, if a column shows that.
 	figures stats.Figures
 	// changes are the changes of its worktree, if a column shows them; nil: not known.
-	changes *host.Changes
+	changes *compare.Changes
 	// glance says that changes were not asked for: a worktree without any has an empty cell.
 	glance bool
 	now    time.Time

@@ -3,8 +3,6 @@ package watch
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
@@ -23,16 +21,6 @@ type owner struct {
 	tried map[string]bool
 	// forget ends the wait.
 	forget context.CancelFunc
-}
-
-// aside runs f, which may take long, concurrently with the loop. The loop then calls result.
-func (w *watchRun) aside(ctx context.Context, f func() (result func())) {
-	w.listening.Go(func() {
-		select {
-		case w.results <- f():
-		case <-ctx.Done():
-		}
-	})
 }
 
 func (w *watchRun) awaitOwners(ctx context.Context, running []registry.Record) {
@@ -125,91 +113,4 @@ func (w *watchRun) killDisowned(ctx context.Context, o *owner, r registry.Record
 			}
 		}
 	})
-}
-
-// agents records the states of the agents of all teams. It works concurrently with the loop,
-// since it asks backends and may end the server of a team.
-func (w *watchRun) agents(ctx context.Context) {
-	if w.sweeping {
-		return
-	}
-	w.sweeping = true
-	w.aside(ctx, func() func() {
-		warnings, err := w.opts.Sweeper.Sweep(ctx, "")
-		w.opts.Notifier.Wake(ctx, "") // notifiers wait for some time only
-		return func() {
-			w.sweeping, w.sweep = false, time.Time{}
-			if err != nil && ctx.Err() == nil {
-				warnings = append(warnings, fmt.Sprintf("cannot supervise agents: %v", err))
-			}
-			w.warn(aboutAgents, warnings...)
-			w.expectAgents(ctx)
-		}
-	})
-}
-
-// expectAgents schedules the next sweep if there are agents: no event reports their
-// silence.
-func (w *watchRun) expectAgents(ctx context.Context) {
-	some, err := w.opts.Liveness.Any(ctx)
-	if some || err != nil {
-		w.sweep = time.Now().Add(sweepEvery)
-	}
-}
-
-// trimEvents removes old events concurrently with the loop, since there may be many.
-func (w *watchRun) trimEvents(ctx context.Context) {
-	w.trim = time.Time{}
-	reg := w.reg
-	w.aside(ctx, func() func() {
-		var done Collected
-		done.events(ctx, w.Watcher, reg)
-		return func() {
-			w.trim = time.Now().Add(trimEvery)
-			w.warn(aboutEvents, done.Warnings...)
-		}
-	})
-}
-
-func (w *watchRun) looks(ctx context.Context) {
-	if w.looking {
-		return
-	}
-	w.looking = true
-	reg := w.reg
-	w.aside(ctx, func() func() {
-		recs, _, err := reg.Read(ctx, registry.Query{State: registry.Running})
-		if err == nil {
-			recs = w.opts.Display.Profiled(recs)
-			if len(recs) > 0 {
-				err = w.reportStates(ctx, reg, recs)
-			}
-		}
-		return func() {
-			w.looking, w.look = false, time.Time{}
-			if ctx.Err() == nil {
-				w.warnIf(err, "the states of agents can't be recorded")
-			}
-			if len(recs) > 0 {
-				w.look = time.Now().Add(lookEvery)
-			}
-		}
-	})
-}
-
-// renew opens the database anew if a rebuild has replaced the file, and reports whether it
-// did. While no file is in place it keeps the open one.
-func (w *watchRun) renew(ctx context.Context) bool {
-	file, err := os.Stat(filepath.Join(string(w.opts.Dir), registry.File))
-	if err != nil || os.SameFile(file, w.file) {
-		return false
-	}
-	w.opts.Store.Reopen()
-	reg, err := w.opts.Store.ToWrite(ctx)
-	if err != nil {
-		w.warnIf(err, "the new registry can't be opened")
-		return false
-	}
-	w.reg, w.file = reg, file
-	return true
 }

@@ -1,0 +1,75 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/swarmhost/swarm/cmd/internal/setup"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
+	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/hooks"
+)
+
+// hookJSON is what the command of a hook reads, as docs/hook.schema.json describes it:
+// an event, and why the command is run. Fields are only ever added, at the end.
+type hookJSON struct {
+	eventJSON
+	EventID string   `json:"event_id"`
+	Hook    string   `json:"hook"`
+	On      []string `json:"on"`
+	Attempt int      `json:"attempt"`
+}
+
+func hookInput(d hooks.Delivery) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(hookJSON{eventJSON: eventJSONOf(d.Event), EventID: hooks.EventID(d.Event), Hook: d.Hook, On: d.On, Attempt: d.Attempt})
+	return b.Bytes(), err
+}
+
+func launcher(a *app.App) (l hooks.Launcher, dir string, err error) {
+	if dir, err = a.StateDir(); err != nil {
+		return l, dir, err
+	}
+	own, err := setup.Executable()
+	return hooks.Launcher{Executable: own, Env: hooks.CommandEnv(a.Env, dir)}, dir, err
+}
+
+// startHooks runs the hooks until ctx ends, counted in beside. The runner is nil if none
+// is configured.
+func startHooks(ctx context.Context, a *app.App, cfg config.Config, beside *sync.WaitGroup) (*hooks.Runner, error) {
+	if len(cfg.Hooks) == 0 {
+		a.Warn("no hooks are configured: events are only printed", "add [hooks] to "+config.UserFile(a.Getenv)+", see 'swarm config init'")
+		return nil, nil
+	}
+	l, dir, err := launcher(a)
+	if err != nil {
+		return nil, err
+	}
+	o := hooks.Options{
+		Dir: dir, Home: a.Getenv("HOME"), Input: hookInput, Launch: l.Launch,
+		Say: func(text string) { a.Warn(text, "") },
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Hooks)) {
+		h := cfg.Hooks[name]
+		o.Hooks = append(o.Hooks, hooks.Hook{Name: name, On: h.On, Tags: h.Tags, Command: h.Command, Timeout: h.Timeout})
+	}
+	runner := hooks.New(o)
+	if err := runner.Prepare(ctx); err != nil {
+		return nil, errors.Join(err, runner.Close())
+	}
+	beside.Go(func() {
+		err := runner.Run(ctx)
+		if err = errors.Join(err, runner.Close()); ctx.Err() == nil {
+			a.Warn(fmt.Sprintf("the hooks are not run any more: %v", err), "")
+		}
+	})
+	return runner, nil
+}

@@ -210,7 +210,7 @@ func (c *Catalog) installedEntry(e Entry, version string) (Entry, error) {
 	return e, nil
 }
 
-// Installed returns the path of a program that is installed with swarm: next to the
+// ProgramPath returns the path of a program that is installed with swarm: next to the
 // executable or in ../libexec/swarm. Errors: [MissingError], [UnsafeError].
 func (c *Catalog) ProgramPath(program string) (string, error) {
 	path, ok := lookup(c.installed(), program)

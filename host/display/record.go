@@ -19,8 +19,8 @@ var stateKinds = []history.Kind{
 	history.Blocked, history.Idle, history.Working, history.Background, history.Compacting, history.Broken, history.Limited, history.Answered,
 }
 
-// Tell writes an event for each worker whose state differs from its last event of this
-// kind, and one for each dialog that without an event. It returns the states, by the ids of the
+// RecordStates writes an event for each worker whose state differs from its last event of this
+// kind, and one for each dialog that has no event yet. It returns the states, by the ids of the
 // workers.
 func (d *Reader) RecordStates(ctx context.Context, db *registry.Registry, recs []registry.Record) (map[string]*worker.AgentState, error) {
 	states := d.States(ctx, recs)

@@ -34,7 +34,7 @@ func RunSpawn(t testing.TB) {
 	last, again := strings.CutPrefix(os.Getenv("HOST_TEST_STOP"), StepRespawn)
 	stop := func(at string) {
 		if at == last {
-			fmt.Println("at " + os.Getenv("HOST_TEST_STOP"))
+			fmt.Fprintln(os.Stdout, "at "+os.Getenv("HOST_TEST_STOP"))
 			select {}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -90,7 +91,7 @@ func (r *Rig) open(t testing.TB) {
 // Configure closes the host and opens it with other options.
 func (r *Rig) Configure(t testing.TB, change func(*host.Options)) {
 	t.Helper()
-	if err := r.Host.Close(); err != nil {
+	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	change(&r.Options)
@@ -129,7 +130,7 @@ func (r *Rig) Inside(t testing.TB, w worker.Worker) *Rig {
 // Announce adds capabilities to those of a plugin.
 func (r *Rig) Announce(name string, caps ...swarm.Capability) {
 	p := r.Starter.Peers[name]
-	p.Capabilities = append(p.Capabilities[:len(p.Capabilities):len(p.Capabilities)], caps...)
+	p.Capabilities = append(slices.Clip(p.Capabilities), caps...)
 }
 
 // StateDir returns the state directory.

@@ -41,8 +41,8 @@ func TestScrubOnlyEnvironments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer other.Close()
-			if err := r.Host.Close(); err != nil {
+			defer func() { _ = other.Close() }()
+			if err := r.Close(); err != nil {
 				t.Fatal(err)
 			}
 			// Erased values are erased from the log too, which is emptied.

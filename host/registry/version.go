@@ -64,7 +64,7 @@ func checkHeader(path string, info fs.FileInfo) (err error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil //nolint:nilerr // SQLite says what is wrong
+		return nil // SQLite reports what is wrong
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	header := make([]byte, versionOffset+4)

@@ -119,7 +119,7 @@ func serveWorker(o options, errs *os.File, env []string) error {
 			defer context.AfterFunc(ctx, func() { _ = conn.CloseRead() })()
 			err := mcp.Serve(ctx, mcp.Options{
 				In: conn, Out: conn, Version: setup.ReadBuild().Version, Outside: true,
-				Env:  func(string) tool.Env { return tool.Env{Open: s.open} },
+				Env:    func(string) tool.Env { return tool.Env{Open: s.open} },
 				Logger: s.logger(errs),
 			})
 			if err != nil {

@@ -37,7 +37,7 @@ const (
 
 // GoOn is the line that a client sends after a kill with Closing if it can't close
 // the terminal: the signal is then sent at once.
-const GoOn = "go on"
+const GoOn = "continue"
 
 // Protocol counts the protocols of the control socket. A shim names it when it does not
 // understand a request, so that its client knows which of them is the older one. It grows with

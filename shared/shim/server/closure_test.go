@@ -7,6 +7,8 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
 // A client that closes the terminal gets the time to read it first: nothing is signalled
@@ -38,7 +40,7 @@ func TestClosing(t *testing.T) {
 		case "leaves":
 			must(t, client.Close())
 		case "goes on":
-			_, err := io.WriteString(client, "go on\n")
+			_, err := io.WriteString(client, rundir.GoOn+"\n")
 			must(t, err)
 		}
 		if way != "leaves" && (!answers.Scan() || answers.Text() != "ended forced=0 already=0 signal=SIGHUP") {

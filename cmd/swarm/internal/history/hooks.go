@@ -42,9 +42,9 @@ func launcher(a *app.App) (l hooks.Launcher, dir string, err error) {
 	return hooks.Launcher{Executable: own, Env: hooks.CommandEnv(a.Env, dir)}, dir, err
 }
 
-// startHooks runs the hooks until ctx ends, counted in beside. The runner is nil if none
+// startHooks runs the hooks until ctx ends, counted in background. The runner is nil if none
 // is configured.
-func startHooks(ctx context.Context, a *app.App, cfg config.Config, beside *sync.WaitGroup) (*hooks.Runner, error) {
+func startHooks(ctx context.Context, a *app.App, cfg config.Config, background *sync.WaitGroup) (*hooks.Runner, error) {
 	if len(cfg.Hooks) == 0 {
 		a.Warn("no hooks are configured: events are only printed", "add [hooks] to "+config.UserFile(a.Getenv)+", see 'swarm config init'")
 		return nil, nil
@@ -65,7 +65,7 @@ func startHooks(ctx context.Context, a *app.App, cfg config.Config, beside *sync
 	if err := runner.Prepare(ctx); err != nil {
 		return nil, errors.Join(err, runner.Close())
 	}
-	beside.Go(func() {
+	background.Go(func() {
 		err := runner.Run(ctx)
 		if err = errors.Join(err, runner.Close()); ctx.Err() == nil {
 			a.Warn(fmt.Sprintf("the hooks are not run any more: %v", err), "")

@@ -10,9 +10,9 @@ import (
 	"github.com/swarmhost/swarm/host/notify"
 )
 
-// startNotifier shows notifications until ctx ends, counted in beside. It gets the events
+// startNotifier shows notifications until ctx ends, counted in background. It gets the events
 // by the function that it returns, which never waits.
-func startNotifier(ctx context.Context, a *app.App, beside *sync.WaitGroup) (func(history.Event) error, error) {
+func startNotifier(ctx context.Context, a *app.App, background *sync.WaitGroup) (func(history.Event) error, error) {
 	var shows []func(context.Context, notify.Notice)
 	var screen *output.Stream
 	switch term := a.Getenv("TERM"); {
@@ -44,7 +44,7 @@ func startNotifier(ctx context.Context, a *app.App, beside *sync.WaitGroup) (fun
 		a.Warn("there is nothing to show notifications on: no desktop session with notify-send, and no terminal", "")
 	}
 	events := make(chan history.Event, 1024)
-	beside.Go(func() {
+	background.Go(func() {
 		notify.Gather(ctx, events, func(ctx context.Context, n notify.Notice) {
 			for _, show := range shows {
 				show(ctx, n)

@@ -90,13 +90,13 @@ func (o *watchOptions) unit() service.Unit {
 func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
 	// Hooks and notifications run next to the watch and end with it.
 	ctx, cancel := context.WithCancel(ctx)
-	var beside sync.WaitGroup
-	defer beside.Wait()
+	var background sync.WaitGroup
+	defer background.Wait()
 	defer cancel()
 	printer := eventPrinter{App: a, timestamps: o.timestamps, json: o.json}
 	each := []func(history.Event) error{printer.print}
 	if o.notify {
-		tell, err := startNotifier(ctx, a, &beside)
+		tell, err := startNotifier(ctx, a, &background)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
 		return err
 	}
 	if o.hooks {
-		runner, err := startHooks(ctx, a, cfg, &beside)
+		runner, err := startHooks(ctx, a, cfg, &background)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ type WorkerSendOutput struct {
 	outcome
 	Pending   bool   `json:"pending,omitempty" jsonschema:"The worker has it, and has not read all of it yet"`
 	Confirmed bool   `json:"confirmed,omitempty" jsonschema:"The screen of an agent shows that it took the text"`
-	Turn      string `json:"turn,omitempty" jsonschema:"With wait: how the agent's turn ended; pending: the time ran out first, worker-wait until idle continues" schema:"enum=idle|asks|limited|broken|ended|stalled|pending"`
+	Turn      string `json:"turn,omitempty" jsonschema:"With wait: how the agent's turn ended; pending: time ran out first, worker-wait until idle continues" schema:"enum=idle|asks|limited|broken|ended|stalled|pending"`
 	Reason    string `json:"reason,omitempty" jsonschema:"Why it ended so"`
 	asked
 	failure

@@ -21,6 +21,7 @@ type Backend struct {
 	log      hclog.Logger
 	sights   sights
 	closer   closer
+	openings openings
 	progress progress.Spawns
 }
 

@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +12,6 @@ import (
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
-
-// drainLimit is how long the output of a tmux that has ended may stay open, which happens
-// if it started a server that did not close it.
-const drainLimit = 2 * time.Second
 
 // abandonedLimit is how long to wait for the end of a tmux that was killed because it did
 // not answer.
@@ -60,16 +55,14 @@ func (s server) run(ctx context.Context, commands ...[]string) (string, error) {
 	}
 	// Inside of tmux, TMUX would choose that server.
 	cmd.Env = environ.Unset(cmd.Env, "TMUX", "TMUX_PANE")
-	cmd.WaitDelay = drainLimit
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, said output
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Run() }()
+	go func() { ended <- run(cmd, &out, &said) }()
 	var err error
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		// A server that does not answer holds the output open, too.
+		// A client that waits in the kernel can't be killed at once.
 		given := time.NewTimer(abandonedLimit)
 		defer given.Stop()
 		select {
@@ -155,7 +148,7 @@ func line(commands [][]string) string {
 func refusal(ctx context.Context, err error, said string) error {
 	var exit *exec.ExitError
 	switch {
-	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -1,6 +1,10 @@
 package tmux_test
 
 import (
+	"fmt"
+	"hash/fnv"
+	"os"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -29,9 +33,16 @@ func TestBinary(t *testing.T) {
 	backendtest.RunBinary(t, backendtest.Binary{Path: pluginPath, Shim: shimPath, Spec: ownServer})
 }
 
-// ownServer gives a worker a tmux server of its own.
+// ownServer gives the workers of a case a tmux server of their own.
 func ownServer(t backendtest.T, spec *swarm.Spec) {
-	socket := "c-" + spec.ID
+	digest := fnv.New64a()
+	_, _ = digest.Write([]byte(t.Name())) // a hash takes everything
+	socket := fmt.Sprintf("c-%d-%x", os.Getpid(), digest.Sum64())
 	spec.Options = map[string]string{"socket": socket}
-	t.Cleanup(func() { killServer(t, socket) })
+	if _, cleaned := servers.LoadOrStore(socket, true); !cleaned {
+		t.Cleanup(func() { killServer(t, socket); servers.Delete(socket) })
+	}
 }
+
+// servers are the tmux servers of cases that are running, by their sockets.
+var servers sync.Map

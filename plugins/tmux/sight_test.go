@@ -36,7 +36,7 @@ func TestSightsAreShared(t *testing.T) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 
 	s := &sights{log: hclog.NewNullLogger()}
-	h := handle{Worker: shim.Worker{ID: "id-1"}, Socket: "/one", Window: "@1", Pane: "%1", Session: "then", Name: "w"}
+	h := handle{Worker: shim.Worker{ID: "id-1"}, Socket: "/one", Window: "@1", Pane: "%1", PanePID: 2, Session: "then", Name: "w"}
 	first := s.of(t.Context(), h)
 	if second := s.of(t.Context(), h); second != first {
 		t.Error("two looks at one server are under way")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/environ"
@@ -76,6 +77,26 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	return h.encode()
 }
 
+// openings bounds how many windows a server is asked to open at once. Its single thread starts a
+// process for each: without a bound the last of many calls waits for the others, and the server
+// seems to be silent.
+type openings struct{ servers sync.Map } // of chan struct{}, by the server's name
+
+// maxOpenings is enough to have the next call ready when the server has answered one.
+const maxOpenings = 8
+
+// begin waits until a window may be opened; done says that it was.
+func (o *openings) begin(ctx context.Context, name string) (done func(), err error) {
+	known, _ := o.servers.LoadOrStore(name, make(chan struct{}, maxOpenings))
+	running := known.(chan struct{})
+	select {
+	case running <- struct{}{}:
+		return func() { <-running }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
 // accept returns where a worker is to run, or refuses a spec that does not say that.
 func accept(spec swarm.Spec) (target, error) {
 	if spec.Local == nil || len(spec.Command) == 0 {
@@ -87,6 +108,11 @@ func accept(spec swarm.Spec) (target, error) {
 // open opens the worker's window, in the session if it exists, else with it.
 // Others may open and close windows at the same time, so it tries both in turn.
 func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spec) (_ opened, err error) {
+	done, err := b.openings.begin(ctx, srv.name())
+	if err != nil {
+		return opened{}, err
+	}
+	defer done()
 	ctx, cancel := context.WithTimeoutCause(ctx, openLimit, silence(srv, openLimit))
 	defer cancel()
 	defer func() {
@@ -103,7 +129,7 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 			w.made = made
 			if !ok {
 				if err == nil {
-					return opened{}, fmt.Errorf("%w: tmux did not report the new window", swarm.ErrUnavailable)
+					return opened{}, fmt.Errorf("%w: tmux did not report the new window, but %q", swarm.ErrUnavailable, out)
 				}
 				if _, ok := errors.AsType[failure](err); !ok {
 					return opened{}, err

@@ -68,8 +68,8 @@ test-scripts: # the scripts of cmd/swarm, and a part of them with programs that 
 test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@.ci/setup cc
 	@agent=$$(.ci/nomad) && export SWARM_TEST_NOMAD="$$agent" && \
-	  CGO_ENABLED=1 $(GO) test $(RACE) -tags "$(TAGS) nomad" -timeout 30m ./plugins/nomad/... && \
-	  CGO_ENABLED=1 $(GO) test $(RACE) -tags "$(TAGS) nomad" -timeout 30m ./cmd/swarm -run TestNomad
+	  $(GO) test -tags "$(TAGS) nomad" -timeout 30m ./plugins/nomad/... && \
+	  $(GO) test -tags "$(TAGS) nomad" -timeout 30m ./cmd/swarm -run TestNomad
 
 test-container: ## test workers in containers with Docker and Podman, as root
 	@.ci/setup git tmux dockerd podman runc busybox

@@ -20,6 +20,7 @@
 //	worker spin DIR             keeps a processor busy
 //	worker listen DIR PORT      listens on a TCP port of 127.0.0.1
 //	worker crowd DIR N          has N clients of its own shim wait for its end
+//	worker await FILE           waits until there is the file, and exits with 0
 //	worker mute DIR             puts a socket in the place of its shim's, and answers no client
 //	worker obey DIR             runs the commands that it is asked to
 //	worker ask DIR COMMAND      asks it, waits for it, has its output and its exit code
@@ -56,6 +57,9 @@ func main() {
 		arg = os.Args[3]
 	}
 	switch mode {
+	case "await":
+		await(dir)
+		return
 	case "ignore":
 		ignore()
 		ready(dir, "pid")
@@ -119,6 +123,15 @@ func main() {
 		fail("unknown mode " + mode)
 	}
 	wait()
+}
+
+// await costs less than a loop of a shell, which starts a program for each look.
+func await(file string) {
+	for range time.Tick(20 * time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			return
+		}
+	}
 }
 
 func fail(text string) {

@@ -57,7 +57,7 @@ var groups = []group{
 	{"throughput", throughput},
 	{"crowd", crowd},
 	{"stubborn", stubborn},
-	{"beside", beside},
+	{"neighbours", neighbours},
 	{"list", list},
 	{"stats", measureMany},
 	{"web", pages},

@@ -50,7 +50,7 @@ func (r row) budget() string {
 	}
 }
 
-// printTable prints the rows and returns how many are over their budget.
+// printTable prints the rows and returns how many exceed their budget.
 func printTable(out io.Writer, rows []row) (over int) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "WHAT\tMEASURED\tAGAINST\tRESULT\tBUDGET\t")

@@ -19,7 +19,7 @@ import (
 
 // Verb is the argument with which the host's executable becomes a notifier process; the
 // id of the worker follows.
-const Verb = rundir.CourierMark
+const Verb = rundir.NotifierMark
 
 // Wake starts a notifier process for each agent of a team for which something is waiting and whose
 // screen is known, unless one is there, see [Notifier.Run]; an empty name means all teams. It
@@ -118,7 +118,7 @@ func (n *Notifier) start(ctx context.Context, id string) error {
 	// The mark keeps it out of the worker that the caller runs in, see
 	// [rundir.IsHelper].
 	cmd.Env = append(caller.WorkerEnv(n.opts.Env),
-		swarm.EnvDir+"="+string(n.opts.Dir), swarm.EnvShim+"="+rundir.CourierMark)
+		swarm.EnvDir+"="+string(n.opts.Dir), swarm.EnvShim+"="+rundir.NotifierMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err

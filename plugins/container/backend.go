@@ -85,7 +85,7 @@ func (b *Backend) Check(ctx context.Context) error {
 		return err
 	}
 	_, err = e.Ping(ctx, client.PingOptions{})
-	return e.tell(ctx, "ask the engine", err)
+	return e.explain(ctx, "ask the engine", err)
 }
 
 // Report returns the engine's name and version.
@@ -106,7 +106,7 @@ func (b *Backend) Report(ctx context.Context) (string, error) {
 func (e *engine) version(ctx context.Context) (podman bool, version string, err error) {
 	v, err := e.ServerVersion(ctx, client.ServerVersionOptions{})
 	if err != nil {
-		return false, "", e.tell(ctx, "ask for the engine's version", err)
+		return false, "", e.explain(ctx, "ask for the engine's version", err)
 	}
 	for _, c := range v.Components {
 		podman = podman || c.Name == "Podman Engine"

@@ -208,8 +208,8 @@ func TestOutOfMemory(t *testing.T) {
 		spec.Limits = swarm.Limits{Memory: 32 << 20, CPUs: 0.5, PIDs: 50}
 		st := workertest.Ended(t, b, workertest.Spawn(t, b, spec))
 		// Podman 4.3 does not say why.
-		told := st.Exit != nil && st.Exit.Cause == swarm.CauseOutOfMemory && st.Exit.Reason == "limit 32MiB"
-		if st.Exit == nil || st.Exit.Signal != "SIGKILL" || !told && e.Kind == enginetest.Docker {
+		explained := st.Exit != nil && st.Exit.Cause == swarm.CauseOutOfMemory && st.Exit.Reason == "limit 32MiB"
+		if st.Exit == nil || st.Exit.Signal != "SIGKILL" || !explained && e.Kind == enginetest.Docker {
 			t.Errorf("%+v, %+v", st, st.Exit)
 		}
 	})

@@ -17,7 +17,8 @@ import (
 // errNoAnswer means that an engine was too slow, such as on a machine that is busy.
 var errNoAnswer = fmt.Errorf("the engine did not answer within %s", engineLimit)
 
-func (e *engine) tell(ctx context.Context, doing string, err error) error {
+// explain turns an error of the engine into one of the contract, in words for the user.
+func (e *engine) explain(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -15,7 +15,7 @@ func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	e := &engine{socket: "/run/engine.sock"}
 	slow := &url.Error{Op: "Post", URL: "http://engine/start", Err: context.DeadlineExceeded}
-	got := e.tell(t.Context(), "start the worker", slow)
+	got := e.explain(t.Context(), "start the worker", slow)
 	const want = "start the worker: the engine did not answer within 1m0s"
 	if !isConnection(got) || !errors.Is(got, swarm.ErrUnavailable) || got.Error() != fmt.Sprint(swarm.ErrUnavailable, ": ", want) {
 		t.Errorf("%v", got)
@@ -23,7 +23,7 @@ func TestNoAnswer(t *testing.T) {
 	// The limit of the caller is its own.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := e.tell(ctx, "start the worker", slow); isConnection(got) || !errors.Is(got, context.Canceled) {
+	if got := e.explain(ctx, "start the worker", slow); isConnection(got) || !errors.Is(got, context.Canceled) {
 		t.Errorf("after its caller has given up: %v", got)
 	}
 }

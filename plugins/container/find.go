@@ -41,7 +41,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	list, err := e.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).
 		Add("label", labelWorker+"="+l.ID)})
 	if err != nil {
-		return swarm.Handle{}, e.tell(ctx, "look for the worker", err)
+		return swarm.Handle{}, e.explain(ctx, "look for the worker", err)
 	}
 	i := slices.IndexFunc(list.Items, func(c container.Summary) bool {
 		// The id alone counts: the directory may have been moved.
@@ -94,7 +94,7 @@ func (e *engine) settle(ctx context.Context, r ref) (state, error) {
 func (e *engine) inputs(ctx context.Context, r ref) (tty, stdin bool, err error) {
 	got, err := e.look(ctx, r.Container)
 	if err != nil {
-		return false, false, e.tell(ctx, "look at the worker", err)
+		return false, false, e.explain(ctx, "look at the worker", err)
 	}
 	c := got.Config
 	return c.Tty, !c.Tty && hasStdin(slices.Concat(c.Entrypoint, c.Cmd)), nil

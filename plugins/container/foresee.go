@@ -40,7 +40,7 @@ func (b *Backend) CheckSpawn(ctx context.Context, c swarm.SpawnCheck) error {
 	case isBadName(err):
 		return p.badName()
 	case !errdefs.IsNotFound(err):
-		return e.tell(ctx, "look for the image", err)
+		return e.explain(ctx, "look for the image", err)
 	case p.Pull == pullNever:
 		return p.notHere(err)
 	}
@@ -58,7 +58,7 @@ func (e *engine) checkNetwork(ctx context.Context, name string) error {
 	if errdefs.IsNotFound(err) {
 		return fmt.Errorf("%w: the engine has no network '%s': make it, or choose another one with --option network=NETWORK", swarm.ErrInvalidSpec, name)
 	}
-	return e.tell(ctx, "look for the network", err)
+	return e.explain(ctx, "look for the network", err)
 }
 
 // checkRegistry refuses an image that its registry does not have, or does not give away. Podman can't

@@ -65,7 +65,7 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 func (e *engine) feed(ctx context.Context, r ref, size int, data []byte) (swarm.InputResult, error) {
 	over := func() bool {
 		st, err := e.awaitEnd(ctx, r, time.Second)
-		return err == nil && isOver(st)
+		return err == nil && isFinal(st)
 	}
 	code, said, err := e.exec(ctx, r, stdin.Give(size), data)
 	switch {
@@ -89,11 +89,11 @@ func (e *engine) exec(ctx context.Context, r ref, command []string, data []byte)
 		if errdefs.IsConflict(err) || isGone(err) {
 			return 0, "", feeder.ErrEnded()
 		}
-		return 0, "", e.tell(ctx, "run a program beside the worker", err)
+		return 0, "", e.explain(ctx, "run a program in the worker's container", err)
 	}
 	conn, err := e.ExecAttach(ctx, made.ID, client.ExecAttachOptions{})
 	if err != nil {
-		return 0, "", e.tell(ctx, "run a program beside the worker", err)
+		return 0, "", e.explain(ctx, "run a program in the worker's container", err)
 	}
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, conn.Close)
@@ -113,12 +113,12 @@ func (e *engine) exec(ctx context.Context, r ref, command []string, data []byte)
 	conn.Close()
 	<-sent
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, "", e.tell(ctx, "run a program beside the worker", err)
+		return 0, "", e.explain(ctx, "run a program in the worker's container", err)
 	}
 	for {
 		got, err := e.ExecInspect(ctx, made.ID, client.ExecInspectOptions{})
 		if err != nil {
-			return 0, "", e.tell(ctx, "run a program beside the worker", err)
+			return 0, "", e.explain(ctx, "run a program in the worker's container", err)
 		}
 		if !got.Running {
 			return got.ExitCode, out.String(), nil

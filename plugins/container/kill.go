@@ -78,7 +78,7 @@ func (k *kill) run(ctx context.Context) (swarm.KillResult, error) {
 	case errors.Is(err, swarm.ErrNotFound): // it has just ended by itself
 		k.withdraw()
 		st, err := k.e.awaitEnd(ctx, k.r, endLimit)
-		return swarm.KillResult{Status: st, AlreadyEnded: isOver(st)}, err
+		return swarm.KillResult{Status: st, AlreadyEnded: isFinal(st)}, err
 	case err != nil:
 		k.withdraw()
 		return swarm.KillResult{}, err
@@ -94,7 +94,7 @@ func (k *kill) run(ctx context.Context) (swarm.KillResult, error) {
 		return swarm.KillResult{}, err
 	}
 	res := swarm.KillResult{Status: st, Signal: k.signal}
-	if isOver(st) {
+	if isFinal(st) {
 		return res, nil
 	}
 	if !k.o.Force {
@@ -108,7 +108,7 @@ func (k *kill) run(ctx context.Context) (swarm.KillResult, error) {
 	if res.Status, err = k.e.awaitEnd(ctx, k.r, endLimit); err != nil {
 		return swarm.KillResult{}, err
 	}
-	if !isOver(res.Status) {
+	if !isFinal(res.Status) {
 		return k.survives(res)
 	}
 	return res, nil
@@ -134,7 +134,7 @@ func (k *kill) detach(ctx context.Context) (swarm.KillResult, error) {
 		select {
 		case err := <-asked:
 			if err != nil {
-				return swarm.KillResult{}, k.e.tell(ctx, "stop the worker", err)
+				return swarm.KillResult{}, k.e.explain(ctx, "stop the worker", err)
 			}
 		case <-timer.C:
 		}

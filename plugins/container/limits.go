@@ -109,7 +109,7 @@ func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) er
 		_, err = e.ContainerUnpause(ctx, r.Container, client.ContainerUnpauseOptions{})
 	}
 	if err == nil || !errdefs.IsConflict(err) {
-		return e.tell(ctx, "pause the worker", err)
+		return e.explain(ctx, "pause the worker", err)
 	}
 	// Another caller was faster, or the worker has just ended.
 	if s, err = e.inspect(ctx, r); err == nil && !s.running {

@@ -142,7 +142,7 @@ func (out *output) rest(ctx context.Context) error {
 		if err != nil && !errors.Is(err, swarm.ErrUnavailable) {
 			return err
 		}
-		if err == nil && isOver(st) {
+		if err == nil && isFinal(st) {
 			if out.r.TTY {
 				return nil
 			}
@@ -152,7 +152,7 @@ func (out *output) rest(ctx context.Context) error {
 			return err
 		}
 		if err != nil {
-			if _, err := out.e.awaitOver(ctx, out.r); err != nil {
+			if _, err := out.e.awaitFinal(ctx, out.r); err != nil {
 				return err
 			}
 			continue
@@ -177,7 +177,7 @@ func (e *engine) read(ctx context.Context, r ref, o readOptions, each func(swarm
 		return fmt.Errorf("%w: the container was removed, and its output with it", swarm.ErrNotFound)
 	}
 	if err != nil {
-		return e.tell(ctx, "read the output", err)
+		return e.explain(ctx, "read the output", err)
 	}
 	defer func() { _ = body.Close() }()
 	var failed error
@@ -193,7 +193,7 @@ func (e *engine) read(ctx context.Context, r ref, o readOptions, each func(swarm
 	if failed != nil {
 		return failed
 	}
-	return e.tell(ctx, "read the output", err)
+	return e.explain(ctx, "read the output", err)
 }
 
 // sinceOf is how the API writes a time. The answer begins with what was written then, on

@@ -50,7 +50,7 @@ func (out *output) passes(ctx context.Context) error {
 		case <-broken:
 			// The worker has ended, or the engine has.
 			switch st, err := out.e.status(ctx, out.r); {
-			case err == nil && isOver(st):
+			case err == nil && isFinal(st):
 				return out.read(ctx, false, out.take)
 			case err == nil:
 				failing = time.Time{}

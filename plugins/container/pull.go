@@ -92,7 +92,7 @@ func (e *engine) notPulled(ctx context.Context, image string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err := e.tell(ctx, "fetch", err); isConnection(err) {
+	if err := e.explain(ctx, "fetch", err); isConnection(err) {
 		return err
 	}
 	return noImage(image, err)

@@ -75,11 +75,12 @@ func (p *plan) serve(ctx context.Context, e *engine, clients *os.File, r ref) er
 	local := p.spec.Local
 	cmd := exec.Command(local.Server, rundir.ServerFlag, p.spec.ID, //nolint:noctx // it outlives this process
 		"-container", r.Container, "-until", fmt.Sprintf("%d:%d:%s", first.PID, first.Start, first.Boot))
-	return startBeside(cmd, local, rundir.ServerMark, clients)
+	return startMarked(cmd, local, rundir.ServerMark, clients)
 }
 
-// startBeside starts a program next to a worker, which has a mark and inherits files.
-func startBeside(cmd *exec.Cmd, local *swarm.Local, mark string, files ...*os.File) error {
+// startMarked starts a program on this machine that serves a worker. The program carries a mark
+// in its environment, and inherits files.
+func startMarked(cmd *exec.Cmd, local *swarm.Local, mark string, files ...*os.File) error {
 	cmd.Dir = "/" // not in a workspace that may have to go
 	cmd.Env = swarm.MergeEnv(append(slices.Clone(local.HostEnv), swarm.EnvDir+"="+local.StateDir, swarm.EnvShim+"="+mark))
 	cmd.ExtraFiles = files

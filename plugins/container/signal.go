@@ -56,7 +56,7 @@ func (e *engine) signal(ctx context.Context, r ref, s state, name string, mode s
 	if errdefs.IsConflict(err) || isGone(err) || err != nil && strings.Contains(err.Error(), "state improper") {
 		return errEnded()
 	}
-	return e.tell(ctx, "send "+name, err)
+	return e.explain(ctx, "send "+name, err)
 }
 
 // signalAll signals all processes of a container but its init, and reports whether there

@@ -71,7 +71,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	term := e.follow(ctx, r)
 	defer term.close()
 	if err = e.start(ctx, r); err != nil {
-		if gone := e.tell(ctx, "start the worker", err); isConnection(gone) {
+		if gone := e.explain(ctx, "start the worker", err); isConnection(gone) {
 			return swarm.Handle{}, gone
 		}
 		return swarm.Handle{}, fmt.Errorf("%w: the engine can't start '%s': %s", swarm.ErrInvalidSpec, spec.Name, plain(err))
@@ -125,9 +125,9 @@ func (b *Backend) create(ctx context.Context, e *engine, p *plan) (ref, error) {
 	if strings.Contains(err.Error(), "container-init binary not found") {
 		return r, fmt.Errorf("%w: Podman has no init program on this machine: install 'catatonit', or set init_path in containers.conf", swarm.ErrInvalidSpec)
 	}
-	told := e.tell(ctx, "make the container", err)
-	if !errors.Is(told, swarm.ErrUnavailable) || ctx.Err() != nil || isConnection(told) {
-		return r, told
+	explained := e.explain(ctx, "make the container", err)
+	if !errors.Is(explained, swarm.ErrUnavailable) || ctx.Err() != nil || isConnection(explained) {
+		return r, explained
 	}
 	return r, fmt.Errorf("%w: make the container: %s", swarm.ErrInvalidSpec, plain(err))
 }
@@ -180,7 +180,7 @@ func (e *engine) remove(ctx context.Context, id string) error {
 	if isGone(err) || err != nil && strings.Contains(err.Error(), "is already in progress") {
 		return nil
 	}
-	return e.tell(context.WithoutCancel(ctx), "remove the container", err)
+	return e.explain(context.WithoutCancel(ctx), "remove the container", err)
 }
 
 // The command of a worker is started by the engine's init program, in the container. An

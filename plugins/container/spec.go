@@ -179,7 +179,7 @@ func (e *engine) mapUser(ctx context.Context, p *plan) error {
 	}
 	info, err := e.Info(ctx, client.InfoOptions{})
 	if err != nil {
-		return e.tell(ctx, "ask the engine", err)
+		return e.explain(ctx, "ask the engine", err)
 	}
 	if slices.ContainsFunc(info.Info.SecurityOptions, func(o string) bool { return strings.Contains(o, "rootless") }) {
 		p.create.Config.User = "0:0"

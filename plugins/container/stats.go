@@ -52,7 +52,7 @@ func (e *engine) measure(ctx context.Context, r ref) (swarm.Stats, error) {
 	}
 	got, err := e.ContainerStats(ctx, r.Container, client.ContainerStatsOptions{})
 	if err != nil {
-		return swarm.Stats{}, e.tell(ctx, "measure the worker", err)
+		return swarm.Stats{}, e.explain(ctx, "measure the worker", err)
 	}
 	defer func() { _ = got.Body.Close() }()
 	var u container.StatsResponse
@@ -60,7 +60,7 @@ func (e *engine) measure(ctx context.Context, r ref) (swarm.Stats, error) {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return swarm.Stats{}, errEnded()
 		}
-		return swarm.Stats{}, e.tell(ctx, "measure the worker", err)
+		return swarm.Stats{}, e.explain(ctx, "measure the worker", err)
 	}
 	stats, ok := statsOf(u)
 	if !ok {

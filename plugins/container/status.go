@@ -40,7 +40,7 @@ func (e *engine) inspect(ctx context.Context, r ref) (state, error) {
 		if isGone(err) {
 			return state{}, fmt.Errorf("%w: the container of the worker was removed", swarm.ErrNotFound)
 		}
-		return state{}, e.tell(ctx, "look at the worker", err)
+		return state{}, e.explain(ctx, "look at the worker", err)
 	}
 	if c.Config == nil || c.Config.Labels[labelWorker] != r.Worker || c.State == nil {
 		return state{}, fmt.Errorf("%w: the container %.12s is not that of worker %s", swarm.ErrStaleHandle, r.Container, r.Worker)
@@ -165,7 +165,7 @@ func (e *engine) runningIDs(ctx context.Context) (map[string]bool, error) {
 		Filters: make(client.Filters).Add("label", labelWorker).Add("status", string(container.StateRunning)),
 	})
 	if err != nil {
-		return nil, e.tell(ctx, "list the workers", err)
+		return nil, e.explain(ctx, "list the workers", err)
 	}
 	ids := make(map[string]bool, len(list.Items))
 	for _, c := range list.Items {

@@ -48,7 +48,7 @@ func (e *engine) sweep(ctx context.Context, workers, state string) error {
 	}
 	list, err := e.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", labelRun)})
 	if err != nil {
-		return e.tell(ctx, "list the containers", err)
+		return e.explain(ctx, "list the containers", err)
 	}
 	for _, c := range list.Items {
 		dir := c.Labels[labelRun]

@@ -48,7 +48,7 @@ func (e *engine) follow(ctx context.Context, r ref) *attached {
 	}
 	got, err := e.ContainerAttach(ctx, r.Container, client.ContainerAttachOptions{Stream: true, Stdout: true})
 	if err != nil {
-		a.err = e.tell(ctx, "attach to the terminal", err)
+		a.err = e.explain(ctx, "attach to the terminal", err)
 		return a
 	}
 	a.conn = got.Conn
@@ -88,7 +88,7 @@ func (a *attached) keep(local *swarm.Local) error {
 	}
 	defer func() { _ = clients.Close() }()
 	cmd := exec.Command(local.Shim, rundir.TailFlag) //nolint:noctx // it outlives this process
-	return startBeside(cmd, local, rundir.TailMark, stream, clients)
+	return startMarked(cmd, local, rundir.TailMark, stream, clients)
 }
 
 // tailLimit is how long the program may take to answer.

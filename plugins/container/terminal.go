@@ -55,7 +55,7 @@ func (e *engine) typeIn(ctx context.Context, r ref, in swarm.Input) error {
 	defer func() { _ = lock.Close() }()
 	conn, err := e.ContainerAttach(ctx, r.Container, client.ContainerAttachOptions{Stream: true, Stdin: true})
 	if err != nil {
-		return e.tell(ctx, "reach the terminal", err)
+		return e.explain(ctx, "reach the terminal", err)
 	}
 	defer conn.Close()
 	pause := keyPause
@@ -69,7 +69,7 @@ func (e *engine) typeIn(ctx context.Context, r ref, in swarm.Input) error {
 			}
 		}
 		if _, err := conn.Conn.Write(part); err != nil {
-			return e.tell(ctx, "type", err)
+			return e.explain(ctx, "type", err)
 		}
 	}
 	_ = conn.CloseWrite()

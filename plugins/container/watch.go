@@ -29,21 +29,22 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 	if err != nil {
 		return err
 	}
-	if err := each(st); err != nil || isOver(st) {
+	if err := each(st); err != nil || isFinal(st) {
 		return err
 	}
-	if st, err = e.awaitOver(ctx, r); err != nil {
+	if st, err = e.awaitFinal(ctx, r); err != nil {
 		return err
 	}
 	return each(st)
 }
 
-func isOver(st swarm.Status) bool {
+// isFinal reports whether a worker in this status will not run again.
+func isFinal(st swarm.Status) bool {
 	return st.State == swarm.StateExited || st.State == swarm.StateLost
 }
 
-// awaitOver waits for the end of a worker. It waits for an engine that is being restarted.
-func (e *engine) awaitOver(ctx context.Context, r ref) (swarm.Status, error) {
+// awaitFinal waits until the worker has ended. It also waits while the engine is being restarted.
+func (e *engine) awaitFinal(ctx context.Context, r ref) (swarm.Status, error) {
 	var failing time.Time
 	for {
 		wait := e.ContainerWait(ctx, r.Container, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
@@ -56,7 +57,7 @@ func (e *engine) awaitOver(ctx context.Context, r ref) (swarm.Status, error) {
 		}
 		st, serr := e.status(ctx, r)
 		switch {
-		case serr == nil && isOver(st):
+		case serr == nil && isFinal(st):
 			return st, nil
 		case ctx.Err() != nil:
 			return st, ctx.Err()
@@ -78,7 +79,7 @@ func (e *engine) awaitOver(ctx context.Context, r ref) (swarm.Status, error) {
 func (e *engine) awaitEnd(ctx context.Context, r ref, limit time.Duration) (swarm.Status, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	st, err := e.awaitOver(limited, r)
+	st, err := e.awaitFinal(limited, r)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		return e.status(ctx, r)
 	}

@@ -68,7 +68,7 @@ func New(c Config, log hclog.Logger) (*Backend, error) {
 // Check reports whether Nomad can be reached, takes the token, and has the namespace.
 func (b *Backend) Check(ctx context.Context) error {
 	if _, err := b.client.Status().RegionLeader(b.at.Region); err != nil {
-		return b.tell(ctx, "ask for the leader", err)
+		return b.explain(ctx, "ask for the leader", err)
 	}
 	if _, err := b.look(ctx, b.at, "", 0); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (b *Backend) Check(ctx context.Context) error {
 		return nil
 	}
 	_, _, err := b.client.Namespaces().Info(b.at.Namespace, b.query(ctx, b.at))
-	if err = b.tell(ctx, "look at the namespace", err); errors.Is(err, swarm.ErrNotFound) {
+	if err = b.explain(ctx, "look at the namespace", err); errors.Is(err, swarm.ErrNotFound) {
 		return fmt.Errorf("%w: Nomad has no namespace '%s': create it, or change the setting 'namespace'",
 			swarm.ErrInvalidConfig, b.at.Namespace)
 	}
@@ -111,7 +111,7 @@ func keepsLost(version string) bool {
 // info returns a job, or [swarm.ErrNotFound].
 func (b *Backend) info(ctx context.Context, at place, name string) (*api.Job, error) {
 	j, _, err := b.client.Jobs().Info(name, b.query(ctx, at))
-	return j, b.tell(ctx, fmt.Sprintf("look at the job '%s'", name), err)
+	return j, b.explain(ctx, fmt.Sprintf("look at the job '%s'", name), err)
 }
 
 // refOf returns the content of the handle of a job's worker, and false for a job that is

@@ -69,8 +69,8 @@ func TestHostileCommand(t *testing.T) {
 	}
 }
 
-// TestEnvironment gives values that Nomad would replace, and looks for what is
-// nobody's business.
+// TestEnvironment gives values that Nomad would replace, and checks that the worker gets no
+// variable of its caller.
 func TestEnvironment(t *testing.T) {
 	b := open(t, settings(agent.Address))
 	t.Setenv("CALLERS_SECRET", "hunter2")
@@ -196,7 +196,7 @@ func TestRefused(t *testing.T) {
 		is     error
 		text   string
 	}{
-		"no-room":       {spec: option("cpu", "100000000"), is: swarm.ErrInvalidSpec, text: "no space: cpu"},
+		"no-space":      {spec: option("cpu", "100000000"), is: swarm.ErrInvalidSpec, text: "no space: cpu"},
 		"no-driver":     {spec: option("image", "alpine"), is: swarm.ErrInvalidSpec, text: "missing drivers"},
 		"no-datacenter": {spec: option("datacenters", "mars"), is: swarm.ErrInvalidSpec, text: "datacenters"},
 		"no-pool":       {spec: option("node_pool", "mars"), is: swarm.ErrInvalidSpec, text: "mars"},

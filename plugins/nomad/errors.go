@@ -17,9 +17,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// tell turns an error of the API into one of the contract, in words for the user. Most
+// explain turns an error of the API into one of the contract, in words for the user. Most
 // errors of Nomad differ only in their text.
-func (b *Backend) tell(ctx context.Context, doing string, err error) error {
+func (b *Backend) explain(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -57,7 +57,7 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 	}
 	st := b.statusIn(ctx, s, r)
 	switch a := s.allocs[r.ID]; {
-	case isOver(st):
+	case isFinal(st):
 		return swarm.InputResult{}, feeder.ErrEnded()
 	case in.Kind == swarm.InputKeys:
 		return swarm.InputResult{}, fmt.Errorf("%w: the worker is on no terminal: no key can be pressed", swarm.ErrInvalidSpec)
@@ -75,9 +75,9 @@ func (b *Backend) give(ctx context.Context, r ref, a *api.AllocationListStub, si
 	code, err := b.client.Allocations().Exec(ctx, &api.Allocation{ID: a.ID}, taskName, false,
 		stdin.Give(size), bytes.NewReader(data), io.Discard, &said, nil, b.query(ctx, r.place))
 	if err != nil {
-		if st, serr := b.status(ctx, r); serr == nil && isOver(st) {
+		if st, serr := b.status(ctx, r); serr == nil && isFinal(st) {
 			err = feeder.ErrEnded()
-		} else if err = b.tell(ctx, "give input", err); errors.Is(err, swarm.ErrPermission) {
+		} else if err = b.explain(ctx, "give input", err); errors.Is(err, swarm.ErrPermission) {
 			err = fmt.Errorf("%w (a policy has to allow alloc-exec, and for raw_exec alloc-node-exec)", err)
 		}
 		return swarm.InputResult{}, err
@@ -87,6 +87,6 @@ func (b *Backend) give(ctx context.Context, r ref, a *api.AllocationListStub, si
 	}
 	return feeder.Outcome(size, code, firstLine(said.String()), func() bool {
 		st, err := b.awaitEnd(ctx, r, inputEndLimit)
-		return err == nil && isOver(st)
+		return err == nil && isFinal(st)
 	})
 }

@@ -33,7 +33,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 		return swarm.KillResult{}, err
 	}
 	st := b.statusIn(ctx, s, r)
-	if isOver(st) {
+	if isFinal(st) {
 		return swarm.KillResult{Status: st, AlreadyEnded: true}, nil
 	}
 	if st.State == swarm.StateUnknown {
@@ -84,7 +84,7 @@ func (k *kill) run(ctx context.Context) (swarm.KillResult, error) {
 	if st.State == swarm.StateUnknown {
 		return k.b.killUnseen(ctx, k.r, st, k.o)
 	}
-	forced := !isOver(st)
+	forced := !isFinal(st)
 	if forced && !k.o.Force {
 		return k.survives(st)
 	}
@@ -143,7 +143,7 @@ func (k *kill) finish(ctx context.Context, limit time.Duration, signalled bool) 
 	if st.State == swarm.StateUnknown {
 		return k.b.killUnseen(ctx, k.r, st, k.o)
 	}
-	if !isOver(st) {
+	if !isFinal(st) {
 		return k.survives(st)
 	}
 	if st.Exit != nil && st.Exit.Cause == swarm.CauseEvicted {
@@ -171,7 +171,7 @@ func (k *kill) survives(st swarm.Status) (swarm.KillResult, error) {
 // so before.
 func (b *Backend) deregister(ctx context.Context, r ref, purge bool) error {
 	_, _, err := b.client.Jobs().DeregisterOpts(r.Job, &api.DeregisterOptions{Purge: purge}, b.write(ctx, r.place))
-	return b.tell(ctx, "stop the job", err)
+	return b.explain(ctx, "stop the job", err)
 }
 
 // signal signals the main process of a worker. If the process has just ended, which Nomad
@@ -187,7 +187,7 @@ func (b *Backend) signal(ctx context.Context, r ref, alloc, signal string) error
 			}
 		}
 	}
-	return b.tell(ctx, "send "+signal, err)
+	return b.explain(ctx, "send "+signal, err)
 }
 
 // intentPath is the path of the variable that says that a worker is being killed. A

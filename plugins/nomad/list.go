@@ -84,7 +84,7 @@ func (b *Backend) List(ctx context.Context, each func(swarm.Listed) error) error
 }
 
 // listed describes one job. It reports false if the job is not a worker, or can't be read.
-func (b *Backend) listed(ctx context.Context, s sight, j *api.JobListStub) (swarm.Listed, bool) {
+func (b *Backend) listed(ctx context.Context, s snapshot, j *api.JobListStub) (swarm.Listed, bool) {
 	r, kept, ok := refOf(b.at, j.ID, j.Meta)
 	if !ok {
 		return swarm.Listed{}, false
@@ -124,7 +124,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 		case err != nil && limited.Err() != nil && ctx.Err() == nil:
 			return swarm.Handle{}, fmt.Errorf("%w: nomad worker %s", swarm.ErrNotFound, l.ID)
 		case err != nil:
-			return swarm.Handle{}, b.tell(ctx, "look for the worker", err)
+			return swarm.Handle{}, b.explain(ctx, "look for the worker", err)
 		}
 		index = meta.LastIndex
 		for _, j := range jobs {

@@ -50,7 +50,7 @@ func (l logs) list(ctx context.Context) (map[swarm.Stream][]logFile, error) {
 		return nil, l.away()
 	}
 	if err != nil {
-		if err = l.b.tell(ctx, "read the output", err); errors.Is(err, swarm.ErrNotFound) {
+		if err = l.b.explain(ctx, "read the output", err); errors.Is(err, swarm.ErrNotFound) {
 			return nil, fmt.Errorf("%w: Nomad has collected the output as garbage", swarm.ErrNotFound)
 		}
 		if errors.Is(err, errAway) {
@@ -87,7 +87,7 @@ func (l logs) open(ctx context.Context, s swarm.Stream, number int, from, to int
 	q.Params["offset"] = strconv.FormatInt(from, 10)
 	q.Params["limit"] = strconv.FormatInt(to-from, 10)
 	r, err := l.b.client.Raw().Response("/v1/client/fs/readat/"+l.alloc, q)
-	return r, l.b.tell(ctx, "read the logs", err)
+	return r, l.b.explain(ctx, "read the logs", err)
 }
 
 // follow calls wake whenever something is written to a stream, until the context ends.

@@ -67,7 +67,7 @@ func (b *Backend) awaitAlloc(ctx context.Context, r ref, wait bool) (*api.Alloca
 		switch st := b.statusIn(ctx, s, r); {
 		case st.State == swarm.StateLost:
 			return nil, fmt.Errorf("%w: the output: %s", swarm.ErrNotFound, st.Reason)
-		case !wait, isOver(st):
+		case !wait, isFinal(st):
 			return nil, nil //nolint:nilnil // no output yet
 		}
 	}
@@ -108,7 +108,7 @@ func (out *output) follow(ctx context.Context, r ref) error {
 	}
 	over := make(chan error, 1)
 	running.Go(func() {
-		over <- out.b.follow(alarms, r, func(st swarm.Status) (bool, error) { return isOver(st), nil })
+		over <- out.b.follow(alarms, r, func(st swarm.Status) (bool, error) { return isFinal(st), nil })
 	})
 	for {
 		if _, err := out.pass(ctx); err != nil && !errors.Is(err, swarm.ErrUnavailable) {
@@ -207,7 +207,7 @@ func (out *output) read(ctx context.Context, s swarm.Stream, f logFile, history 
 	buf := make([]byte, 64<<10)
 	for {
 		got, err := io.ReadFull(r, buf)
-		if terr := out.tell(s, written, buf[:got]); terr != nil {
+		if terr := out.emit(s, written, buf[:got]); terr != nil {
 			return n, terr
 		}
 		n += int64(got)
@@ -217,13 +217,13 @@ func (out *output) read(ctx context.Context, s swarm.Stream, f logFile, history 
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return n, nil
 		case err != nil:
-			return n, out.b.tell(ctx, "read the logs", err)
+			return n, out.b.explain(ctx, "read the logs", err)
 		}
 	}
 }
 
-// tell passes data on, line by line.
-func (out *output) tell(s swarm.Stream, written time.Time, data []byte) error {
+// emit passes data on, line by line.
+func (out *output) emit(s swarm.Stream, written time.Time, data []byte) error {
 	for len(data) > 0 {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
 		piece := swarm.Output{Time: written, Stream: s, Data: bytes.Clone(line), Partial: !whole, Dropped: out.dropped}
@@ -303,7 +303,7 @@ func (out *output) whole(ctx context.Context, s swarm.Stream, f logFile) ([]byte
 	defer func() { _ = r.Close() }()
 	data, err := io.ReadAll(io.LimitReader(r, f.size))
 	if err != nil {
-		return nil, out.b.tell(ctx, "read the logs", err)
+		return nil, out.b.explain(ctx, "read the logs", err)
 	}
 	return data, nil
 }

@@ -28,7 +28,7 @@ func (b *Backend) Signal(ctx context.Context, h swarm.Handle, o swarm.SignalOpti
 	}
 	st := b.statusIn(ctx, s, r)
 	switch a := s.allocs[r.ID]; {
-	case isOver(st):
+	case isFinal(st):
 		return fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
 	case a == nil || a.ClientStatus != api.AllocClientStatusRunning:
 		return fmt.Errorf("%w: %s", swarm.ErrUnavailable, st.Reason)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +64,7 @@ func (b *Backend) register(ctx context.Context, j job, r ref) (api.JobRegisterRe
 	none := api.JobRegisterResponse{}
 	resp, err := b.enforce(ctx, j, r, 0)
 	if err == nil || !isConflict(err) {
-		return resp, b.tell(ctx, "register the job", err)
+		return resp, b.explain(ctx, "register the job", err)
 	}
 	old, err := b.info(ctx, r.place, r.Job)
 	if err != nil {
@@ -87,7 +88,7 @@ func (b *Backend) register(ctx context.Context, j job, r ref) (api.JobRegisterRe
 	if err != nil && isConflict(err) {
 		return none, b.taken(r)
 	}
-	return resp, b.tell(ctx, "register the job", err)
+	return resp, b.explain(ctx, "register the job", err)
 }
 
 // hasEnded reports whether the worker has ended and no second allocation of it may run.
@@ -155,7 +156,7 @@ func (b *Backend) awaitPlace(ctx context.Context, r ref, eval string) error {
 		q.WaitIndex, q.WaitTime = index, longPoll
 		e, meta, err := b.client.Evaluations().Info(eval, q)
 		if err != nil {
-			return b.tell(ctx, "wait for a node", err)
+			return b.explain(ctx, "wait for a node", err)
 		}
 		index = meta.LastIndex
 		if m := e.FailedTGAllocs[r.ID]; m != nil {
@@ -254,7 +255,7 @@ func (b *Backend) report(ctx context.Context, at place, alloc string) (string, e
 	q.Params["path"] = taskName + "/local/" + wrapperFile
 	f, err := b.client.Raw().Response("/v1/client/fs/cat/"+alloc, q)
 	if err != nil {
-		return "", b.tell(ctx, "read the wrapper's report", err)
+		return "", b.explain(ctx, "read the wrapper's report", err)
 	}
 	defer func() { _ = f.Close() }()
 	said, err := io.ReadAll(io.LimitReader(f, 4096))
@@ -271,4 +272,42 @@ func (b *Backend) undo(ctx context.Context, r ref) {
 	if err != nil && !errors.Is(err, swarm.ErrNotFound) {
 		b.log.Warn("the job of a worker that was not started may be there still", "worker", r.ID, "error", err)
 	}
+}
+
+// CheckSpawn implements [swarm.SpawnChecker]. Nomad plans the job, and carries out nothing.
+func (b *Backend) CheckSpawn(ctx context.Context, c swarm.SpawnCheck) error {
+	j, r, err := b.config.newJob(b.at, c.Spec)
+	if err != nil {
+		return err
+	}
+	old, replaced := ref{}, false
+	if h, err := decode(c.Replaces); err == nil {
+		old, replaced = h, true
+	}
+	known, err := b.info(ctx, r.place, r.Job)
+	switch {
+	case errors.Is(err, swarm.ErrNotFound):
+	case err != nil:
+		return err
+	default:
+		theirs, _, ours := refOf(r.place, *known.ID, known.Meta)
+		if !ours {
+			return b.foreign(r)
+		}
+		if *known.Status != jobDead && (!replaced || theirs.ID != old.ID || theirs.place != old.place) {
+			return b.taken(r)
+		}
+	}
+	if replaced && (old.place != r.place || old.Job != r.Job) {
+		return nil // the plan would not know what the old worker leaves free
+	}
+	var plan api.JobPlanResponse
+	req := struct{ Job job }{j}
+	if _, err := b.client.Raw().Write("/v1/job/"+url.PathEscape(r.Job)+"/plan", req, &plan, b.write(ctx, r.place)); err != nil {
+		return b.explain(ctx, "plan the job", err)
+	}
+	if m := plan.FailedTGAllocs[r.ID]; m != nil {
+		return noNode(m)
+	}
+	return nil
 }

@@ -20,7 +20,7 @@ const statsLimit = 16
 // report a share of the CPU, no CPU time, and nothing of storage.
 func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
 	results := make([]swarm.StatsResult, len(hs))
-	sightOf := b.sights(ctx, "")
+	snapshotOf := b.snapshots(ctx, "")
 	slots := make(chan struct{}, statsLimit)
 	var asking sync.WaitGroup
 	for i, h := range hs {
@@ -30,9 +30,9 @@ func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsRe
 			continue
 		}
 		if len(hs) == 1 {
-			sightOf = b.sights(ctx, r.Job)
+			snapshotOf = b.snapshots(ctx, r.Job)
 		}
-		s, err := sightOf(r.place)
+		s, err := snapshotOf(r.place)
 		if results[i].Err = err; err != nil {
 			continue
 		}
@@ -46,7 +46,7 @@ func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsRe
 	return results, ctx.Err()
 }
 
-func (b *Backend) measure(ctx context.Context, s sight, r ref) (swarm.Stats, error) {
+func (b *Backend) measure(ctx context.Context, s snapshot, r ref) (swarm.Stats, error) {
 	a := s.allocs[r.ID]
 	switch st := b.statusIn(ctx, s, r); {
 	case st.State == swarm.StateUnknown, st.State == swarm.StateRunning && (a == nil || a.ClientStatus != api.AllocClientStatusRunning):
@@ -56,7 +56,7 @@ func (b *Backend) measure(ctx context.Context, s sight, r ref) (swarm.Stats, err
 	}
 	usage, err := b.client.Allocations().Stats(&api.Allocation{ID: a.ID}, b.query(ctx, r.place))
 	if err != nil {
-		return swarm.Stats{}, b.tell(ctx, "measure the worker", err)
+		return swarm.Stats{}, b.explain(ctx, "measure the worker", err)
 	}
 	stats, ok := statsOf(usage.Tasks[taskName])
 	if !ok {

@@ -32,9 +32,9 @@ func (b *Backend) status(ctx context.Context, r ref) (swarm.Status, error) {
 	return b.statusIn(ctx, s, r), nil
 }
 
-// StatusBatch takes one sight of each place that has workers.
+// StatusBatch takes one snapshot of each place that has workers.
 func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
-	sightOf := b.sights(ctx, "")
+	snapshotOf := b.snapshots(ctx, "")
 	results := make([]swarm.StatusResult, len(hs))
 	for i, h := range hs {
 		r, err := decode(h)
@@ -42,7 +42,7 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 			results[i].Err = err
 			continue
 		}
-		s, err := sightOf(r.place)
+		s, err := snapshotOf(r.place)
 		if results[i].Err = err; err == nil {
 			results[i].Status = b.statusIn(ctx, s, r)
 		}
@@ -50,19 +50,19 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	return results, ctx.Err()
 }
 
-// sights returns a function that takes one sight of each place, or of one job there, however often
-// it is called.
-func (b *Backend) sights(ctx context.Context, job string) func(place) (sight, error) {
-	looks := make(map[place]func() (sight, error))
-	return func(at place) (sight, error) {
+// snapshots returns a function that takes one snapshot of each place, or of one job there. Later
+// calls for a place get the same snapshot.
+func (b *Backend) snapshots(ctx context.Context, job string) func(place) (snapshot, error) {
+	looks := make(map[place]func() (snapshot, error))
+	return func(at place) (snapshot, error) {
 		if looks[at] == nil {
-			looks[at] = sync.OnceValues(func() (sight, error) { return b.look(ctx, at, job, 0) })
+			looks[at] = sync.OnceValues(func() (snapshot, error) { return b.look(ctx, at, job, 0) })
 		}
 		return looks[at]()
 	}
 }
 
-func (b *Backend) statusIn(ctx context.Context, s sight, r ref) swarm.Status {
+func (b *Backend) statusIn(ctx context.Context, s snapshot, r ref) swarm.Status {
 	a, j := s.allocs[r.ID], s.jobs[r.Job]
 	if j != nil && j.Meta[metaID] != r.ID {
 		j = nil // the name was used again

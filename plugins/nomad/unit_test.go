@@ -326,7 +326,7 @@ func TestStatusOfWhatIsNotThere(t *testing.T) {
 		"node silent":      {&api.JobListStub{Meta: mine}, alloc(api.AllocClientStatusUnknown), swarm.StateUnknown, "node 'n'"},
 		"newer state":      {&api.JobListStub{Meta: mine}, alloc("resting"), swarm.StateUnknown, "node 'n'"},
 	} {
-		s := sight{jobs: map[string]*api.JobListStub{"swarm-w": test.job}, allocs: map[string]*api.AllocationListStub{"id": test.alloc}}
+		s := snapshot{jobs: map[string]*api.JobListStub{"swarm-w": test.job}, allocs: map[string]*api.AllocationListStub{"id": test.alloc}}
 		st := b.statusIn(t.Context(), s, r)
 		if st.State != test.state || !strings.Contains(st.Reason, test.reason) || (st.Exit != nil) != (st.State == swarm.StateExited) {
 			t.Errorf("%s: %+v", name, st)

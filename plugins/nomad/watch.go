@@ -24,19 +24,20 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 	if err != nil {
 		return err
 	}
-	var told *swarm.Status
+	var last *swarm.Status
 	return b.follow(ctx, r, func(st swarm.Status) (bool, error) {
-		if told == nil || told.State != st.State {
-			told = &st
+		if last == nil || last.State != st.State {
+			last = &st
 			if err := each(st); err != nil {
 				return true, err
 			}
 		}
-		return isOver(st), nil
+		return isFinal(st), nil
 	})
 }
 
-func isOver(st swarm.Status) bool {
+// isFinal reports whether a worker in this status will not run again.
+func isFinal(st swarm.Status) bool {
 	return st.State == swarm.StateExited || st.State == swarm.StateLost
 }
 
@@ -71,7 +72,7 @@ func (b *Backend) awaitEnd(ctx context.Context, r ref, limit time.Duration) (swa
 	var last swarm.Status
 	err := b.follow(limited, r, func(st swarm.Status) (bool, error) {
 		last = st
-		return isOver(st) || st.State == swarm.StateUnknown, nil
+		return isFinal(st) || st.State == swarm.StateUnknown, nil
 	})
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		return b.status(ctx, r)
@@ -82,22 +83,22 @@ func (b *Backend) awaitEnd(ctx context.Context, r ref, limit time.Duration) (swa
 // feeds have one open question to Nomad for each place, however many wait for
 // something to happen there: an agent takes 100 connections of one client.
 type feeds struct {
-	look func(ctx context.Context, at place, job string, index uint64) (sight, error)
+	look func(ctx context.Context, at place, job string, index uint64) (snapshot, error)
 
 	mu sync.Mutex
 	at map[place]*feed
 }
 
-// feed holds the latest sight of a place. It lives as long as it has users.
+// feed holds the latest snapshot of a place. It lives as long as it has users.
 type feed struct {
 	stop context.CancelFunc
 	over sync.WaitGroup
 
 	mu      sync.Mutex
 	users   int
-	seen    sight
+	seen    snapshot
 	err     error
-	changed chan struct{} // closed at the next sight or error
+	changed chan struct{} // closed at the next snapshot or error
 }
 
 // join returns the feed of a place and a function that leaves it.
@@ -131,8 +132,8 @@ func (all *feeds) leave(at place, f *feed) {
 	}
 }
 
-// run takes sights until it is stopped.
-func (f *feed) run(ctx context.Context, at place, look func(context.Context, place, string, uint64) (sight, error)) {
+// run takes snapshots until it is stopped.
+func (f *feed) run(ctx context.Context, at place, look func(context.Context, place, string, uint64) (snapshot, error)) {
 	var index uint64
 	var failing time.Time
 	for ctx.Err() == nil {
@@ -153,17 +154,17 @@ func (f *feed) run(ctx context.Context, at place, look func(context.Context, pla
 			}
 			continue
 		case !errors.Is(err, swarm.ErrUnavailable):
-			f.publish(sight{}, err)
+			f.publish(snapshot{}, err)
 		case failing.IsZero():
 			failing = time.Now()
 		case time.Since(failing) > outage:
-			f.publish(sight{}, err)
+			f.publish(snapshot{}, err)
 		}
 		_ = sleep.For(ctx, retryEvery)
 	}
 }
 
-func (f *feed) publish(s sight, err error) {
+func (f *feed) publish(s snapshot, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.seen, f.err = s, err
@@ -171,8 +172,8 @@ func (f *feed) publish(s sight, err error) {
 	f.changed = make(chan struct{})
 }
 
-// after waits for a sight that is newer than the last one.
-func (f *feed) after(ctx context.Context, last sight) (sight, error) {
+// after waits for a snapshot that is newer than the last one.
+func (f *feed) after(ctx context.Context, last snapshot) (snapshot, error) {
 	for {
 		f.mu.Lock()
 		s, err, changed := f.seen, f.err, f.changed
@@ -183,13 +184,13 @@ func (f *feed) after(ctx context.Context, last sight) (sight, error) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return sight{}, ctx.Err()
+			return snapshot{}, ctx.Err()
 		}
 	}
 }
 
-// newer reports whether a sight was taken after another one. A lower index alone does not
-// decide: the sight is older, or the engine was restored from a backup since.
-func (s sight) newer(last sight) bool {
+// newer reports whether a snapshot was taken after another one. A lower index alone does not
+// decide: the snapshot is older, or the engine was restored from a backup since.
+func (s snapshot) newer(last snapshot) bool {
 	return s.index > last.index || s.index != 0 && s.index < last.index && s.asked.After(last.asked)
 }

@@ -7,24 +7,24 @@ import (
 )
 
 // After a restore from a backup the engine's index is lower than what was seen before.
-// A waiting call is notified of what is there now, and of the changes that follow.
+// A waiting call gets the current snapshot, and the changes that follow.
 func TestFeedAfterRestore(t *testing.T) {
 	t.Parallel()
 	answers := make(chan uint64)
-	all := feeds{look: func(ctx context.Context, _ place, _ string, _ uint64) (sight, error) {
+	all := feeds{look: func(ctx context.Context, _ place, _ string, _ uint64) (snapshot, error) {
 		select {
 		case index := <-answers:
-			return sight{index: index}, nil
+			return snapshot{index: index}, nil
 		case <-ctx.Done():
-			return sight{}, ctx.Err()
+			return snapshot{}, ctx.Err()
 		}
 	}}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	last := sight{index: 100, asked: time.Now()}
+	last := snapshot{index: 100, asked: time.Now()}
 	f, leave := all.join(ctx, place{})
 	defer leave()
-	// expect waits for a sight of that index while the engine answers.
+	// expect waits for a snapshot of that index while the engine answers.
 	expect := func(want uint64, said ...uint64) {
 		t.Helper()
 		go func() {
@@ -43,17 +43,17 @@ func TestFeedAfterRestore(t *testing.T) {
 	}
 	expect(40, 40)
 	expect(41, 41)
-	// It goes back under the feed itself: the question was asked before.
+	// The index may also fall while the feed asks: that question was asked before the restore.
 	expect(7, 5, 7)
 	expect(8, 8)
 }
 
-// A feed does not report changes from before its user's last look.
-func TestFeedKeepsWhatIsOlder(t *testing.T) {
+// A feed does not report changes that its user has seen already.
+func TestFeedDropsOlderSnapshots(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	last := sight{index: 10, asked: now}
-	for _, s := range []sight{{}, {index: 9, asked: now.Add(-time.Second)}, {index: 10, asked: now.Add(time.Second)}} {
+	last := snapshot{index: 10, asked: now}
+	for _, s := range []snapshot{{}, {index: 9, asked: now.Add(-time.Second)}, {index: 10, asked: now.Add(time.Second)}} {
 		if s.newer(last) {
 			t.Errorf("%+v is newer than %+v", s, last)
 		}

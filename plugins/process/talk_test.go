@@ -131,8 +131,8 @@ func TestInputWithoutStdin(t *testing.T) {
 	w.exits(swarm.Exit{Code: 9})
 }
 
-// TestUnreadInput comes back, and says so.
-func TestInputThatNobodyReads(t *testing.T) {
+// TestUnreadInput checks that input is pending if the worker does not read it.
+func TestUnreadInput(t *testing.T) {
 	t.Parallel()
 	w := talkTo(t, true, "exec sleep 999")
 	if r := w.give(swarm.Input{Data: make([]byte, swarm.MaxInput), Enter: true}); !r.Pending {

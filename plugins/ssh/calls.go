@@ -177,16 +177,16 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 	}
 	var pause time.Duration
 	var stopped error // as each said
-	var told *swarm.Status
+	var last *swarm.Status
 	for {
 		_, err := call(ctx, l, func(s *session) (none struct{}, err error) {
 			return none, s.backend.Watch(ctx, far, func(st swarm.Status) error {
 				pause = 0
 				placed(r.Host, &st)
-				if told != nil && reflect.DeepEqual(*told, st) {
+				if last != nil && reflect.DeepEqual(*last, st) {
 					return nil // it was reported before the connection broke
 				}
-				told = &st
+				last = &st
 				stopped = each(st)
 				return stopped
 			})
@@ -195,7 +195,7 @@ func (b *Backend) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Sta
 		case stopped != nil:
 			return stopped
 		case errors.Is(err, errBroken):
-		case told == nil || !errors.Is(err, errNoConnection):
+		case last == nil || !errors.Is(err, errNoConnection):
 			return err
 		}
 		if pause, err = wait(ctx, pause, err); err != nil {

@@ -130,15 +130,15 @@ func TestCutInWatch(t *testing.T) {
 	h := s.spawn("sleep 2; exit 7")
 	var last swarm.Status
 	watched := make(chan error, 1)
-	told := make(chan struct{}, 100)
+	reported := make(chan struct{}, 100)
 	go func() {
 		watched <- s.backend.Watch(t.Context(), h, func(st swarm.Status) error {
 			last = st
-			told <- struct{}{}
+			reported <- struct{}{}
 			return nil
 		})
 	}()
-	<-told
+	<-reported
 	if err := s.server.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestStalledSpawn(t *testing.T) {
 	if _, err := s.backend.Find(t.Context(), swarm.Lookup{ID: specOf("").ID}); !errors.Is(err, swarm.ErrNotFound) {
 		t.Fatal(err) // there is a connection now
 	}
-	goOn := s.server.Stall()
+	resume := s.server.Stall()
 	spec := specOf("exec sleep 3600")
 	var calling sync.WaitGroup
 	calling.Go(func() {
@@ -314,7 +314,7 @@ func TestStalledSpawn(t *testing.T) {
 	if h, err := b.Find(t.Context(), swarm.Lookup{ID: spec.ID, Name: spec.Name}); !errors.Is(err, swarm.ErrNotFound) {
 		t.Errorf("found %s, %v", h.Data, err)
 	}
-	goOn()
+	resume()
 	calling.Wait()
 	if h, err := b.Find(t.Context(), swarm.Lookup{ID: spec.ID, Name: spec.Name}); !errors.Is(err, swarm.ErrNotFound) {
 		t.Errorf("the worker was started after all: %s, %v", h.Data, err)

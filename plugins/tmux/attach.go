@@ -54,7 +54,7 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 }
 
 func (b *Backend) leftViews(ctx context.Context, h handle) (commands [][]string) {
-	out, err := b.sights.ask(ctx, h.server(), []string{"list-sessions", "-F", "#{?" + unused + ",#{session_name},}"})
+	out, err := b.queries.ask(ctx, h.server(), []string{"list-sessions", "-F", "#{?" + unused + ",#{session_name},}"})
 	if err != nil {
 		return nil // the next one to attach removes them
 	}
@@ -75,7 +75,7 @@ func (b *Backend) place(ctx context.Context, h handle) (pane, error) {
 	if h.Pane == "" {
 		return pane{}, gone
 	}
-	out, err := b.sights.ask(ctx, h.server(), h.ifOurs([]string{"display-message", "-p", "-t", h.Pane, "#{pane_pid}:#{window_id}:#{pane_id}"}))
+	out, err := b.queries.ask(ctx, h.server(), h.ifOurs([]string{"display-message", "-p", "-t", h.Pane, "#{pane_pid}:#{window_id}:#{pane_id}"}))
 	if _, refused := errors.AsType[failure](err); refused {
 		return pane{}, gone
 	}

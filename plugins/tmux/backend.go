@@ -19,7 +19,7 @@ import (
 type Backend struct {
 	shim.Kept
 	log      hclog.Logger
-	sights   sights
+	queries  queries
 	closer   closer
 	openings openings
 	progress progress.Spawns
@@ -47,7 +47,7 @@ var (
 
 // New returns the backend. It logs to log, which must not be nil.
 func New(log hclog.Logger) *Backend {
-	return &Backend{Kept: shim.Kept{Read: workerOf}, log: log, sights: sights{log: log}}
+	return &Backend{Kept: shim.Kept{Read: workerOf}, log: log, queries: queries{log: log}}
 }
 
 // Announce adds to what shims can do what holds for workers on this machine.
@@ -71,7 +71,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	}
 	h := handle{Worker: shim.Worker{ID: l.ID, Dir: l.Local.RunDir}, Name: l.Name, Label: t.label, Session: t.session}
 	// A worker without a window needs no tmux.
-	panes, err := b.sights.panes(ctx, server{label: t.label, socket: socketOf(shimProc)})
+	panes, err := b.queries.panes(ctx, server{label: t.label, socket: socketOf(shimProc)})
 	if err != nil {
 		b.log.Debug("tmux can't be asked for a window", "worker", l.ID, "error", err)
 	}

@@ -34,7 +34,7 @@ func (b *Backend) close(ctx context.Context, h handle, command []string) {
 	if h.Pane == "" {
 		return
 	}
-	if _, err := b.sights.ask(ctx, h.server(), command); err != nil {
+	if _, err := b.queries.ask(ctx, h.server(), command); err != nil {
 		// Usually the server is gone, and its windows with it.
 		b.log.Debug("pane was not closed", "worker", h.ID, "error", err)
 	}
@@ -49,7 +49,7 @@ func (b *Backend) closeWithScreen(ctx context.Context, h handle, limit time.Dura
 	}
 	bounded, cancel := context.WithTimeout(ctx, max(leastLimit, min(limit, closeLimit)))
 	defer cancel()
-	screen, err := b.closer.close(bounded, &b.sights.silences, h)
+	screen, err := b.closer.close(bounded, &b.queries.silences, h)
 	if err != nil {
 		b.log.Debug("pane was not closed", "worker", h.ID, "error", err)
 		return false

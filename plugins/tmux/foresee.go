@@ -41,7 +41,7 @@ func (b *Backend) checkServer(ctx context.Context, srv server) error {
 		return refuse("it is a directory")
 	}
 	// This starts no server.
-	_, err := b.sights.ask(ctx, srv, []string{"list-sessions", "-F", ""})
+	_, err := b.queries.ask(ctx, srv, []string{"list-sessions", "-F", ""})
 	said, refused := errors.AsType[failure](err)
 	switch {
 	case errors.Is(err, errSilent):

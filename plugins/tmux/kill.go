@@ -33,11 +33,11 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	// The worker is signalled once its screen was kept and its pane is closed.
 	if closed && !b.closeWithScreen(ctx, h, o.Grace/2) {
 		// If tmux did not close the pane now, it would not close it after the end either.
-		killing.GoOn()
+		killing.Continue()
 	}
 	if o.Signal == "SIGKILL" && h.Pane != "" && !o.Detach {
 		// The worker ends now: whether the server answers is found out meanwhile.
-		asked := b.sights.of(ctx, h)
+		asked := b.queries.of(ctx, h)
 		defer func() { <-asked.done }()
 	}
 	if o.Detach {

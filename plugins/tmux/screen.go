@@ -71,7 +71,7 @@ func (b *Backend) visible(ctx context.Context, h handle, o swarm.ScreenOptions) 
 	}
 	var s swarm.Screen
 	for _, start := range starts {
-		out, err := b.sights.ask(ctx, h.server(), h.ifOurs(slices.Concat(capture, []string{"-S", start, "-t", h.Pane})))
+		out, err := b.queries.ask(ctx, h.server(), h.ifOurs(slices.Concat(capture, []string{"-S", start, "-t", h.Pane})))
 		if err != nil {
 			return swarm.Screen{}, err
 		}
@@ -232,7 +232,7 @@ func (b *Backend) lookAt(ctx context.Context, windows []*look, styles bool) {
 		n, commands := firstFit(len(windows), func(i int) [][]string {
 			return windows[i].commands(mark+strconv.Itoa(i), styles)
 		})
-		out, err := b.sights.ask(ctx, windows[0].server(), commands...)
+		out, err := b.queries.ask(ctx, windows[0].server(), commands...)
 		_, refused := errors.AsType[failure](err)
 		if err != nil && !refused {
 			for _, w := range windows {

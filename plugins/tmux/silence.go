@@ -36,8 +36,8 @@ type silent struct {
 	givenUp time.Time
 }
 
-// isOver reports whether the server is to be asked as if it had never been silent.
-func (s *silent) isOver(now time.Time) bool {
+// hasExpired reports whether the silence is so long ago that it no longer shortens the limit of a call.
+func (s *silent) hasExpired(now time.Time) bool {
 	return s.running == 0 && now.Sub(s.givenUp) >= silenceLife
 }
 
@@ -47,7 +47,7 @@ func (s *silences) begin(name string, limit time.Duration) (deadline time.Time, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	if v := s.silent[name]; v == nil || v.isOver(now) {
+	if v := s.silent[name]; v == nil || v.hasExpired(now) {
 		if s.silent == nil {
 			s.silent = make(map[string]*silent)
 		}
@@ -83,7 +83,7 @@ func (s *silences) lately(srv server) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := s.silent[srv.name()]
-	return v != nil && !v.givenUp.IsZero() && !v.isOver(time.Now())
+	return v != nil && !v.givenUp.IsZero() && !v.hasExpired(time.Now())
 }
 
 // isWaiting reports whether a call waits for the answer of a server.

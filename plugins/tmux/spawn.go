@@ -71,7 +71,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 		return swarm.Handle{}, err
 	}
 	if !w.moved {
-		b.sights.justOpened(spec.ID)
+		b.queries.justOpened(spec.ID)
 	}
 	b.log.Debug("worker started", "worker", spec.ID, "pid", w.pid)
 	return h.encode()
@@ -124,7 +124,7 @@ func (b *Backend) open(ctx context.Context, srv server, t target, spec swarm.Spe
 	var refused error
 	for range attempts {
 		for _, made := range []bool{false, true} {
-			out, err := b.sights.run(ctx, srv, openLimit, o.commands(made)...)
+			out, err := b.queries.run(ctx, srv, openLimit, o.commands(made)...)
 			w, ok := parseOpened(out)
 			w.made = made
 			if !ok {
@@ -162,7 +162,7 @@ func (b *Backend) mark(ctx context.Context, srv server, o newWindow, w opened) {
 	}
 	// Its process may have ended before remain-on-exit was off.
 	commands = append(commands, []string{"if-shell", "-F", "-t", w.pane, "#{pane_dead}", "kill-pane -t " + w.pane})
-	if _, err := b.sights.run(ctx, srv, openLimit, commands...); err != nil {
+	if _, err := b.queries.run(ctx, srv, openLimit, commands...); err != nil {
 		b.log.Debug("window was gone before it was set up", "worker", o.spec.ID, "error", err)
 	}
 }
@@ -184,7 +184,7 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Prepar
 	if err == nil {
 		starting.Abandon(ctx, shimProc)
 	}
-	panes, err := b.sights.panes(ctx, srv)
+	panes, err := b.queries.panes(ctx, srv)
 	if err != nil {
 		return // its windows close with their shims, once it continues
 	}

@@ -22,7 +22,7 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 	look := new(shim.Look)
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	seen := make(map[string]*sight)
+	seen := make(map[string]*query)
 	results := make([]swarm.StatusResult, len(raws))
 	handles := make([]handle, len(raws))
 	for i, raw := range raws {
@@ -32,11 +32,11 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 		}
 		h := handles[i]
 		r.Status, r.Err = look.Status(h.Dir, h.ID)
-		if r.Status.State != swarm.StateRunning || h.Pane == "" || b.sights.wasJustOpened(h.ID) {
+		if r.Status.State != swarm.StateRunning || h.Pane == "" || b.queries.wasJustOpened(h.ID) {
 			continue
 		}
 		if seen[h.Socket] == nil {
-			seen[h.Socket] = b.sights.of(ctx, h)
+			seen[h.Socket] = b.queries.of(ctx, h)
 		}
 	}
 	for i, h := range handles {

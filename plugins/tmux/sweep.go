@@ -34,11 +34,11 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		switch {
 		case err != nil || h.Pane == "":
 			continue
-		case b.sights.lately(h.server()):
+		case b.queries.lately(h.server()):
 			silent.add(h.server())
 			continue
 		case used[p]:
-			if b.sights.isWaiting(h.server()) {
+			if b.queries.isWaiting(h.server()) {
 				waiting.add(h.server()) // it has not closed the window yet
 			}
 			continue
@@ -52,7 +52,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	var looking sync.WaitGroup
 	for _, srv := range waiting.byName {
 		looking.Go(func() {
-			if _, err := b.sights.panes(ctx, srv); errors.Is(err, errSilent) {
+			if _, err := b.queries.panes(ctx, srv); errors.Is(err, errSilent) {
 				silent.add(srv)
 			}
 		})
@@ -66,7 +66,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		looking.Go(func() {
 			srv, err := left[p][0].server(), error(nil)
 			// The sessions of a server end with it.
-			if *panes, err = b.sights.panes(ctx, srv); errors.Is(err, errSilent) {
+			if *panes, err = b.queries.panes(ctx, srv); errors.Is(err, errSilent) {
 				silent.add(srv)
 			}
 		})

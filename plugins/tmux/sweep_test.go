@@ -137,7 +137,7 @@ func TestFind(t *testing.T) {
 	if s, err := f.backend.Status(t.Context(), h); err != nil || s.State != swarm.StateExited || s.Where.Parts["window"] != "w" {
 		t.Errorf("status %+v, %v", s, err)
 	}
-	lookup.ID = "id-of-nobody"
+	lookup.ID = "unknown-id"
 	if _, err := f.backend.Find(t.Context(), lookup); !errors.Is(err, swarm.ErrNotFound) {
 		t.Errorf("error %v", err)
 	}

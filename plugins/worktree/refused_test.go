@@ -29,7 +29,7 @@ func refuse(f *fixture, wt string) {
 		f.write(wt, name, "work of "+name+"\n")
 	}
 	for _, name := range refusedLinks {
-		f.write(wt, filepath.Join(filepath.Dir(name), "beside"), "x\n")
+		f.write(wt, filepath.Join(filepath.Dir(name), "neighbour"), "x\n")
 		f.must(os.Symlink("target of "+name, filepath.Join(wt, name)))
 	}
 	f.must(os.Chmod(filepath.Join(wt, "c/git~1"), 0o755))

@@ -44,7 +44,7 @@ func TestSpawnCarriesLargeEnvironments(t *testing.T) {
 	}
 }
 
-func TestSpawnTellsLocalBackendsOnly(t *testing.T) {
+func TestSpawnLocalForLocalBackendsOnly(t *testing.T) {
 	t.Parallel()
 	var got *swarm.Local
 	b := stub{spawn: func(_ context.Context, s swarm.Spec) (swarm.Handle, error) {

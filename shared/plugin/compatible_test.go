@@ -92,10 +92,10 @@ func useBackend(t *testing.T, b *plugin.Backend) {
 	must("SetLimits", b.SetLimits(ctx, h, swarm.Limits{Memory: 1 << 30}))
 	must("SetPaused", b.SetPaused(ctx, h, true))
 	must("SetPaused", b.SetPaused(ctx, h, false))
-	told := ""
-	must("Progress", b.Progress(ctx, spec.ID, func(text string) error { told = text; return nil }))
-	if told != "waiting" {
-		t.Errorf("Progress says %q", told)
+	progress := ""
+	must("Progress", b.Progress(ctx, spec.ID, func(text string) error { progress = text; return nil }))
+	if progress != "waiting" {
+		t.Errorf("Progress says %q", progress)
 	}
 	must("List", b.List(ctx, func(swarm.Listed) error { listed++; return nil }))
 	if listed != 1 {

@@ -29,13 +29,13 @@ func (s slow) Status(ctx context.Context, _ swarm.Handle) (swarm.Status, error) 
 // slowBackend is a backend whose Spawn takes its time.
 type slowBackend struct {
 	swarm.Backend
-	asked, goOn chan struct{}
-	ended       chan error
+	asked, proceed chan struct{}
+	ended          chan error
 }
 
 func (s slowBackend) Spawn(ctx context.Context, _ swarm.Spec) (swarm.Handle, error) {
 	close(s.asked)
-	<-s.goOn
+	<-s.proceed
 	s.ended <- ctx.Err()
 	return swarm.Handle{Version: 1, Data: []byte("x")}, ctx.Err()
 }
@@ -50,7 +50,7 @@ func (s slowBackend) Kill(context.Context, swarm.Handle, swarm.KillOptions) (swa
 func TestStreamBreaksInSpawn(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
-	b := slowBackend{asked: make(chan struct{}), goOn: make(chan struct{}), ended: make(chan error, 2)}
+	b := slowBackend{asked: make(chan struct{}), proceed: make(chan struct{}), ended: make(chan error, 2)}
 	served := make(chan error, 1)
 	o := optionsOf(b)
 	o.Local = false
@@ -66,7 +66,7 @@ func TestStreamBreaksInSpawn(t *testing.T) {
 	if _, err := c.Backend().Spawn(t.Context(), swarm.Spec{ID: "id-1", Name: "w", Command: []string{"true"}}); !errors.Is(err, ErrPluginGone) {
 		t.Errorf("Spawn: %v", err)
 	}
-	close(b.goOn)
+	close(b.proceed)
 	if err := <-served; err != nil {
 		t.Error(err)
 	}

@@ -98,7 +98,7 @@ func TestSpawnRefusesWhatIsNotAnnounced(t *testing.T) {
 	}
 }
 
-func TestAttachTellsLocalBackendsOnly(t *testing.T) {
+func TestAttachEnvForLocalBackendsOnly(t *testing.T) {
 	t.Parallel()
 	var got []string
 	b := talker{attach: func(o swarm.AttachOptions) (swarm.Attachment, error) {
@@ -148,14 +148,14 @@ func TestWatchOfMany(t *testing.T) {
 		}
 		return each(ended)
 	}})
-	told := make([][]swarm.Status, many)
+	reported := make([][]swarm.Status, many)
 	errs := make([]error, many)
 	err := b.WatchBatch(t.Context(), numbered(many), func(i int, s swarm.Status, err error) {
 		if err != nil {
 			errs[i] = err
 			return
 		}
-		told[i] = append(told[i], s)
+		reported[i] = append(reported[i], s)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -168,12 +168,12 @@ func TestWatchOfMany(t *testing.T) {
 		case 1, 2:
 			want = 0
 		}
-		if len(told[i]) != want || (errs[i] != nil) != (want == 0) {
-			t.Fatalf("worker %d: told %+v, error %v", i, told[i], errs[i])
+		if len(reported[i]) != want || (errs[i] != nil) != (want == 0) {
+			t.Fatalf("worker %d: reported %+v, error %v", i, reported[i], errs[i])
 		}
-		for j, s := range told[i] {
+		for j, s := range reported[i] {
 			if last := j == want-1; last != (s.State == swarm.StateExited) || !last && s.Restarts != j {
-				t.Fatalf("worker %d: %+v", i, told[i])
+				t.Fatalf("worker %d: %+v", i, reported[i])
 			}
 		}
 	}

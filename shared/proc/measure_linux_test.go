@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func nobody(Process) (bool, error) { return false, nil }
+func none(Process) (bool, error) { return false, nil }
 
 // A process with the same pid is not measured in the place of another.
 func TestMeasureOfARecycledPID(t *testing.T) {
@@ -16,15 +16,15 @@ func TestMeasureOfARecycledPID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Measure(self.Identity, nobody); err != nil {
+	if _, err := Measure(self.Identity, none); err != nil {
 		t.Fatal(err)
 	}
 	earlier := self
 	earlier.Start--
-	if _, err := Measure(earlier.Identity, nobody); !errors.Is(err, ErrGone) {
+	if _, err := Measure(earlier.Identity, none); !errors.Is(err, ErrGone) {
 		t.Errorf("an earlier process: %v", err)
 	}
-	if _, err := MeasureCPU(earlier.Identity, nobody); !errors.Is(err, ErrGone) {
+	if _, err := MeasureCPU(earlier.Identity, none); !errors.Is(err, ErrGone) {
 		t.Errorf("the CPU time of an earlier process: %v", err)
 	}
 	if m, ok := earlier.look(true); ok {

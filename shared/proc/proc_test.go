@@ -65,7 +65,7 @@ func TestRecycledPID(t *testing.T) {
 	for name, other := range map[string]proc.Identity{
 		"earlier start": {PID: id.PID, Start: id.Start - 1, Boot: id.Boot},
 		"other boot":    {PID: id.PID, Start: id.Start, Boot: "00000000-0000-0000-0000-000000000000"},
-		"nobody":        {},
+		"zero":          {},
 		"all":           {PID: -1, Start: id.Start, Boot: id.Boot},
 	} {
 		if other.Alive() {

@@ -33,8 +33,8 @@ var ErrUnread = errors.New("not read")
 // bracketed paste. Nothing was given.
 var ErrNoPaste = errors.New("the worker's program does not take pasted text yet")
 
-// errNoRoom says that the kernel accepts no more input now.
-var errNoRoom = errors.New("terminal is full")
+// errFull says that the kernel accepts no more input now.
+var errFull = errors.New("terminal is full")
 
 // GiveOptions holds the options of Give.
 type GiveOptions struct {
@@ -194,7 +194,7 @@ func (t *Terminal) write(ctx context.Context, w *waiter, b []byte) error {
 	return w.wait(ctx, func() (bool, error) {
 		n, err := t.put(b)
 		b = b[n:]
-		if errors.Is(err, errNoRoom) {
+		if errors.Is(err, errFull) {
 			err = nil
 		}
 		return len(b) == 0, err
@@ -208,7 +208,7 @@ func (t *Terminal) put(b []byte) (n int, err error) {
 		return os.NewSyscallError("write", err)
 	})
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
-		err = errNoRoom
+		err = errFull
 	}
 	return max(n, 0), err
 }

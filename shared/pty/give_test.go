@@ -247,11 +247,11 @@ func TestLate(t *testing.T) {
 			late := 0
 			text := strings.Repeat("x", tt.size)
 			done := make(chan error, 1)
-			told := make(chan struct{})
+			reported := make(chan struct{})
 			go func() {
-				done <- p.Give(t.Context(), []byte(text), pty.GiveOptions{Enter: true, Late: func() { late++; close(told) }})
+				done <- p.Give(t.Context(), []byte(text), pty.GiveOptions{Enter: true, Late: func() { late++; close(reported) }})
 			}()
-			<-told
+			<-reported
 			if took := time.Since(began); took < pty.Patience || took > 3*pty.Patience {
 				t.Errorf("late after %v", took)
 			}
@@ -259,7 +259,7 @@ func TestLate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := <-done; err != nil || late != 1 {
-				t.Errorf("error %v, told %d times", err, late)
+				t.Errorf("error %v, reported late %d times", err, late)
 			}
 			if got := p.output(file, tt.size+1); got[:tt.size] != text {
 				t.Errorf("got %q", got)

@@ -28,7 +28,7 @@ func TestLine(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"", ""},
 		{"plain text, größer, 日本語, 😀, e\u0301", "plain text, größer, 日本語, 😀, e\u0301"},
-		{`a \x1b that somebody typed`, `a \x1b that somebody typed`},
+		{`a \x1b that a user typed`, `a \x1b that a user typed`},
 		{"two\nlines\tand\rmore\v\f", `two\nlines\tand\rmore\v\f`},
 		{osc, `\x1b]52;c;ZXZpbA==\a`},
 		{"\x00\x7f", `\x00\x7f`},

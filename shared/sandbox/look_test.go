@@ -222,25 +222,25 @@ func TestNotKept(t *testing.T) {
 	p := newPlace(t)
 	bare := filepath.Join(p.home, "bare")
 	linked := filepath.Join(p.home, "linked")
-	beside := filepath.Join(p.home, "beside")
+	separate := filepath.Join(p.home, "separate")
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, dir := range []string{bare + "/objects", bare + "/refs", linked, beside + "/.bare", p.repo + "/sub/home"} {
+	for _, dir := range []string{bare + "/objects", bare + "/refs", linked, separate + "/.bare", p.repo + "/sub/home"} {
 		must(os.MkdirAll(dir, 0o700))
 	}
 	must(os.WriteFile(bare+"/HEAD", []byte("ref: refs/heads/main\n"), 0o600))
 	must(os.Symlink(p.repo+"/.git", linked+"/.git"))
-	must(os.WriteFile(beside+"/.git", []byte("gitdir: ./.bare\n"), 0o600))
+	must(os.WriteFile(separate+"/.git", []byte("gitdir: ./.bare\n"), 0o600))
 	for _, tt := range []struct {
 		name, dir string
 		s         swarm.Sandbox
 	}{
 		{"bare", bare, swarm.Sandbox{}},
 		{"linked", linked, swarm.Sandbox{}},
-		{"beside", beside, swarm.Sandbox{}},
+		{"separate", separate, swarm.Sandbox{}},
 		{"home-within", p.repo, swarm.Sandbox{Home: p.repo + "/sub/home"}},
 		{"home-same", p.repo, swarm.Sandbox{Home: p.repo}},
 		{"home-of-state", p.repo, swarm.Sandbox{Home: p.state}},

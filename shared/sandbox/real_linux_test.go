@@ -19,12 +19,12 @@ func TestOrdinaryUser(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	const nobody = 65534
+	const stranger = 65534
 	p := newPlace(t)
 	if os.Geteuid() == 0 {
 		machinetest.UserNamespaces(t)
 		for _, dir := range []string{p.top, p.home, p.repo, p.state} {
-			if err := os.Chown(dir, nobody, nobody); err != nil {
+			if err := os.Chown(dir, stranger, stranger); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -37,9 +37,9 @@ func TestOrdinaryUser(t *testing.T) {
 touch inside || echo cannot write
 touch ` + p.top + `/x && echo escaped to the directory above
 touch .git/x && echo escaped to .git
-mv .git other && echo escaped by a move
+mv .git stranger && echo escaped by a move
 ls ` + p.state + ` && echo escaped to the state directory
-test $(ls -d /proc/[0-9]* | wc -l) -gt 9 && echo escaped to other processes
+test $(ls -d /proc/[0-9]* | wc -l) -gt 9 && echo escaped to stranger processes
 test $(grep -c : /proc/net/dev) = 1 || echo escaped to the network
 grep -q 'NoNewPrivs.*1' /proc/self/status || echo escaped by privileges
 grep -q 'CapEff:.0*$' /proc/self/status || echo escaped by capabilities
@@ -50,7 +50,7 @@ echo done`
 	cmd := exec.Command(bubblewrap, args...)
 	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin:/bin"}
 	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: stranger, Gid: stranger}}
 	}
 	out, err := cmd.CombinedOutput()
 	if text := strings.TrimSpace(string(out)); err != nil || text != "done" {

@@ -21,20 +21,20 @@ const (
 // budget counts what was written, and what it was used for. Text that is printed is never
 // refused, so the same output reads the same in whatever pieces it comes.
 type budget struct {
-	written, worked, told int64
+	written, worked, reported int64
 	// printing says that letters are written, and not a control character or a sequence.
 	printing bool
 	// missing is how many lines were not reported since the last one that was.
 	missing int
-	// skipped says that a sequence was not done, and said that this was reported.
+	// skipped says that a sequence was skipped, and said that the skip was reported.
 	skipped, said bool
 }
 
 // work counts steps.
 func (b *budget) work(n int) { b.worked += int64(n) }
 
-// tired reports whether the sequences so far took more steps than the output is worth. One
-// that would take more is not done then.
+// tired reports whether the sequences so far took more steps than the output allows. The
+// next sequence is skipped then.
 func (b *budget) tired() bool {
 	if b.worked <= workFree+workPerByte*b.written {
 		return false
@@ -43,13 +43,13 @@ func (b *budget) tired() bool {
 	return true
 }
 
-// report counts a line, or a piece of one, and reports whether it is reported.
+// report counts a line, or a piece of one, and returns whether it may be reported.
 func (b *budget) report(text int) bool {
 	cost := int64(text + lineCost)
-	if !b.printing && b.told+cost > textFree+textPerByte*b.written {
+	if !b.printing && b.reported+cost > textFree+textPerByte*b.written {
 		return false
 	}
-	b.told += cost
+	b.reported += cost
 	return true
 }
 
@@ -65,11 +65,11 @@ func (s *Screen) give(l Line) {
 		}
 		return
 	}
-	s.tellMissing(l.Time)
+	s.reportMissing(l.Time)
 	s.Line(l)
 }
 
-func (s *Screen) tellMissing(at time.Time) {
+func (s *Screen) reportMissing(at time.Time) {
 	b := &s.budget
 	skipped := b.skipped && !b.said
 	if b.missing == 0 && !skipped || s.Line == nil {
@@ -82,6 +82,6 @@ func (s *Screen) tellMissing(at time.Time) {
 	text := fmt.Appendf(nil, "[%s left out: the program draws far more than it writes]", what)
 	b.said = b.said || skipped
 	b.missing = 0
-	b.told += int64(len(text) + lineCost)
+	b.reported += int64(len(text) + lineCost)
 	s.Line(Line{Text: text, Time: at, Begins: true, Ends: true})
 }

@@ -43,13 +43,13 @@ var hungry = map[string]string{
 }
 
 // spend writes an output again and again, and returns how many bytes it reports.
-func spend(t *testing.T, s *Screen, in string, size int, each func()) (lines, told int) {
+func spend(t *testing.T, s *Screen, in string, size int, each func()) (lines, reported int) {
 	t.Helper()
 	s.Line = func(l Line) {
 		lines++
-		told += len(l.Text)
+		reported += len(l.Text)
 		if l.Ends {
-			told++
+			reported++
 		}
 	}
 	chunk := bytes.Repeat([]byte(in), 1+(4<<10)/len(in))
@@ -73,8 +73,8 @@ func spend(t *testing.T, s *Screen, in string, size int, each func()) (lines, to
 		t.Errorf("%q: %d steps for %d bytes", in, s.budget.worked, written)
 	}
 	s.Settle()
-	if limit := textFree + textPerByte*written + maxRows*maxRaw; told > limit {
-		t.Errorf("%q: %d bytes of text for %d bytes", in, told, written)
+	if limit := textFree + textPerByte*written + maxRows*maxRaw; reported > limit {
+		t.Errorf("%q: %d bytes of text for %d bytes", in, reported, written)
 	}
 	if limit := textFree/lineCost + written + written/4 + maxRows; lines > limit {
 		t.Errorf("%q: %d lines for %d bytes", in, lines, written)
@@ -82,7 +82,7 @@ func spend(t *testing.T, s *Screen, in string, size int, each func()) (lines, to
 	if got := s.size(); got > 4*maxRows*maxRaw {
 		t.Errorf("%q: %d cells and bytes are kept", in, got)
 	}
-	return lines, told
+	return lines, reported
 }
 
 // TestBudget: whatever is written, the text, the lines and the steps that it leads to are
@@ -93,8 +93,8 @@ func TestBudget(t *testing.T) {
 		for _, colours := range []bool{false, true} {
 			began := time.Now()
 			s := &Screen{Colours: colours}
-			lines, told := spend(t, s, in, 512<<10, nil)
-			t.Logf("%s: %d lines, %d bytes, %d steps, %s", name, lines, told, s.budget.worked, time.Since(began))
+			lines, reported := spend(t, s, in, 512<<10, nil)
+			t.Logf("%s: %d lines, %d bytes, %d steps, %s", name, lines, reported, s.budget.worked, time.Since(began))
 		}
 	}
 	// Omissions are reported.

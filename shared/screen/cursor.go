@@ -378,8 +378,8 @@ func (s *Screen) ascii(data []byte) int {
 	if g.past {
 		return 0
 	}
-	n, room := 0, min(len(data), s.width()-g.x-1)
-	for n < room && data[n] >= ' ' && data[n] < 0x7f {
+	n, space := 0, min(len(data), s.width()-g.x-1)
+	for n < space && data[n] >= ' ' && data[n] < 0x7f {
 		n++
 	}
 	if n <= 0 {
@@ -408,8 +408,8 @@ func (s *Screen) add(g *grid, r *row, data []byte) {
 	s.last = lastOfText
 	for len(data) > 0 {
 		n := len(data)
-		if room := maxRaw - len(r.text); n > room {
-			n = whole(data, room)
+		if space := maxRaw - len(r.text); n > space {
+			n = whole(data, space)
 		}
 		r.add(data[:n], s.style, s.now)
 		if data = data[n:]; len(data) > 0 {
@@ -437,7 +437,7 @@ func (s *Screen) piece(g *grid, r *row) {
 	s.report(g, g.y, false)
 	at := r.time
 	r.reset()
-	r.goesOn, r.time = true, at
+	r.continues, r.time = true, at
 	g.first = g.y
 }
 

@@ -29,7 +29,7 @@ func FuzzScreen(f *testing.F) {
 		f.Add(in, uint16(len(in)/3), uint8(9), uint8(3), false)
 	}
 	f.Fuzz(func(t *testing.T, in string, cut uint16, columns, rows uint8, live bool) {
-		start := func() *reading {
+		start := func() *recorder {
 			r := read()
 			r.Live = live
 			r.Resize(int(columns), int(rows))

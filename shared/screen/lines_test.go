@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/shared/screen"
 )
 
-// matching returns the lines of an output that match, as they are passed on; "…" continues.
-func matching(pattern, output string, colours, settle bool) []string {
+// matchingLines returns the lines of an output that match. A line in pieces has "…" where they meet.
+func matchingLines(pattern, output string, colours, settle bool) []string {
 	var got []string
 	l := screen.Lines{Pattern: regexp.MustCompile(pattern), Line: func(l screen.Line) {
 		text := string(l.Text)
@@ -57,7 +57,7 @@ func TestLines(t *testing.T) {
 		"only its answer":           {pattern: "yes", output: "Are you sure? |yes\n", settle: true, want: []string{"Are you sure? yes"}},
 		"no line":                   {pattern: "", output: ""},
 	} {
-		if diff := cmp.Diff(c.want, matching(c.pattern, c.output, c.colours, c.settle)); diff != "" {
+		if diff := cmp.Diff(c.want, matchingLines(c.pattern, c.output, c.colours, c.settle)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}

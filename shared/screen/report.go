@@ -86,7 +86,7 @@ func (s *Screen) leave(g *grid, y int) {
 		s.report(g, y, !r.wrapped)
 	}
 	if r.wrapped && y+1 < len(g.rows) {
-		g.rows[y+1].goesOn = true
+		g.rows[y+1].continues = true
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *Screen) report(g *grid, y int, ends bool) {
 	}
 	l := Line{
 		Text: text, Time: r.time, Ends: ends,
-		Begins: r.shown == 0 && !r.goesOn && (y == 0 || !g.rows[y-1].wrapped),
+		Begins: r.shown == 0 && !r.continues && (y == 0 || !g.rows[y-1].wrapped),
 	}
 	if l.Time.IsZero() {
 		l.Time = s.now

@@ -46,8 +46,8 @@ type row struct {
 
 	// time is when the first text since the last report was written.
 	time time.Time
-	// goesOn says that its line began in what was reported before.
-	goesOn bool
+	// continues says that its line began in what was reported before.
+	continues bool
 	// wrapped says that the next row continues with the same line.
 	wrapped bool
 	// fed says that a line feed left the row.

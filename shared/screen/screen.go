@@ -273,8 +273,8 @@ func (s *Screen) Close() {
 		s.print(s.half)
 	}
 	s.reportAll(true)
-	s.budget.said = false // those who read only the end have to know, too
-	s.tellMissing(s.now)
+	s.budget.said = false // a reader of the end alone needs the report, too
+	s.reportMissing(s.now)
 	*s = Screen{Line: s.Line, Live: s.Live, Colours: s.Colours, Styles: s.Styles, Mode: s.Mode}
 }
 

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// reading is what comes out of a screen.
-type reading struct {
+// recorder is a screen that collects its lines.
+type recorder struct {
 	Screen
 	out  strings.Builder
 	open bool
 }
 
-func read() *reading {
-	r := &reading{}
+func read() *recorder {
+	r := &recorder{}
 	r.Line = func(l Line) {
 		if l.Begins && r.open {
 			r.out.WriteString("⏎\n")
@@ -29,14 +29,14 @@ func read() *reading {
 	return r
 }
 
-func (r *reading) write(pieces ...string) *reading {
+func (r *recorder) write(pieces ...string) *recorder {
 	for _, p := range pieces {
 		r.Write([]byte(p), time.Time{})
 	}
 	return r
 }
 
-func (r *reading) end() string {
+func (r *recorder) end() string {
 	r.Close()
 	return r.out.String()
 }
@@ -178,7 +178,7 @@ func TestFinished(t *testing.T) {
 }
 
 // A line that was shown continues in its place, and is shown again if it has changed.
-func TestSettledLineGoesOn(t *testing.T) {
+func TestSettledLineContinues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, after, want string

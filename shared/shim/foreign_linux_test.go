@@ -30,8 +30,8 @@ func TestKillOfAnotherUser(t *testing.T) {
 	go func() {
 		// The thread ends with this goroutine, and the other user with it.
 		runtime.LockOSThread()
-		const nobody = 65534
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, nobody, nobody, nobody); errno != 0 {
+		const stranger = 65534
+		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, stranger, stranger, stranger); errno != 0 {
 			refused <- errno
 			return
 		}

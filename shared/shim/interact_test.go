@@ -203,11 +203,11 @@ func TestWatch(t *testing.T) {
 	if diff := cmp.Diff(want, last.LastRestarts); diff != "" {
 		t.Error(diff)
 	}
-	// Of one that has ended there is one status to report.
-	told := 0
-	err = shim.Watch(ctx, w.dir, w.id, func(swarm.Status) error { told++; return nil })
-	if err != nil || told != 1 {
-		t.Errorf("%v, told %d times", err, told)
+	// Watch reports one status of a worker that has ended.
+	reported := 0
+	err = shim.Watch(ctx, w.dir, w.id, func(swarm.Status) error { reported++; return nil })
+	if err != nil || reported != 1 {
+		t.Errorf("%v, reported %d times", err, reported)
 	}
 }
 

@@ -65,7 +65,7 @@ type PendingKill struct {
 //
 // closing is for a backend that closes the worker's terminal next, and first saves its
 // screen in [rundir.ScreenFile]: the first signal is sent after that. A backend that can't
-// close the terminal calls [PendingKill.GoOn].
+// close the terminal calls [PendingKill.Continue].
 func Ask(ctx context.Context, dir, id string, o swarm.KillOptions, closing bool) (*PendingKill, error) {
 	r, err := killRequest(rundir.VerbKill, id, o)
 	if err != nil {
@@ -158,12 +158,12 @@ func killRequest(verb, id string, o swarm.KillOptions) (rundir.Request, error) {
 	}, err
 }
 
-// GoOn reports to the shim, after an [Ask] with closing, that the terminal can't be closed: the
+// Continue reports to the shim, after an [Ask] with closing, that the terminal can't be closed: the
 // shim sends the first signal at once.
-func (k *PendingKill) GoOn() {
+func (k *PendingKill) Continue() {
 	if k.call != nil {
 		// Without this line the shim continues by itself, a little later.
-		_, _ = k.call.conn.Write([]byte(rundir.GoOn + "\n"))
+		_, _ = k.call.conn.Write([]byte(rundir.Continue + "\n"))
 	}
 }
 

@@ -17,7 +17,7 @@
 //     implements [Workspace].
 //   - A capability is an optional interface of one method, such as [Watcher]. A
 //     plugin has the capabilities that its value implements; the SDK finds them
-//     by type assertion and tells the host. See [CapabilitiesOf].
+//     by type assertion and reports them to the host. See [CapabilitiesOf].
 //   - A worker's shim, such as swarm-shim, is the process that watches it on the
 //     backend's behalf and outlives all calls. It observes how the worker ends, and
 //     carries out what must not depend on a host or a plugin: [Restart], [Owner],

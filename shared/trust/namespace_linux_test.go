@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/shared/machinetest"
 )
 
-// TestPathInUserNamespace runs the rule where root's files seem to belong to the user nobody:
+// TestPathInUserNamespace runs the rule where root's files seem to belong to user 65534:
 // the user's own files must still be trusted there.
 func TestPathInUserNamespace(t *testing.T) {
 	if path := os.Getenv("TRUST_TEST_PATH"); path != "" {

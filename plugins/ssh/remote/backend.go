@@ -13,8 +13,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Keeper is a backend for workers of one machine that have a shim.
-type Keeper interface {
+// ShimBackend is a backend whose workers run on one machine, each below a shim.
+type ShimBackend interface {
 	swarm.Backend
 	swarm.BatchStatuser
 	swarm.Finder
@@ -28,9 +28,9 @@ type Keeper interface {
 	swarm.SpawnChecker
 }
 
-// Terminal is a Keeper whose workers are on terminals.
+// Terminal is a ShimBackend whose workers run on terminals.
 type Terminal interface {
-	Keeper
+	ShimBackend
 	swarm.Sweeper
 	swarm.Screener
 	swarm.Attacher
@@ -47,8 +47,8 @@ type Options struct {
 	Machine string
 	// Env is the environment that workers get here.
 	Env []string
-	// Process and Terminal own the workers.
-	Process  Keeper
+	// Process and Terminal run the workers.
+	Process  ShimBackend
 	Terminal Terminal
 	// Worktrees makes the workspaces.
 	Worktrees Worktrees
@@ -95,20 +95,20 @@ func (b *Backend) Announce() []swarm.Capability {
 	}
 }
 
-func (b *Backend) keeper(kind string) Keeper {
+func (b *Backend) backend(kind string) ShimBackend {
 	if kind == KindTerminal {
 		return b.opts.Terminal
 	}
 	return b.opts.Process
 }
 
-// of returns the owner of a worker, and its handle for that.
-func (b *Backend) of(raw swarm.Handle) (Keeper, swarm.Handle, error) {
+// of returns the backend of a worker, and the handle that it knows the worker by.
+func (b *Backend) of(raw swarm.Handle) (ShimBackend, swarm.Handle, error) {
 	h, err := b.handle(raw)
 	if err != nil {
 		return nil, swarm.Handle{}, err
 	}
-	return b.keeper(h.Kind), h.inner(), nil
+	return b.backend(h.Kind), h.inner(), nil
 }
 
 // Spawn starts a worker in a new run directory.
@@ -143,7 +143,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 			_ = os.RemoveAll(dir)
 		}
 	}()
-	inner, err := b.keeper(r.Kind).Spawn(ctx, spec)
+	inner, err := b.backend(r.Kind).Spawn(ctx, spec)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
@@ -165,7 +165,7 @@ func (b *Backend) CheckSpawn(ctx context.Context, c swarm.SpawnCheck) error {
 		return err
 	}
 	c.Spec = spec
-	return b.keeper(kind).CheckSpawn(ctx, c)
+	return b.backend(kind).CheckSpawn(ctx, c)
 }
 
 // started returns the handle of a worker, and adds it to the record.
@@ -230,7 +230,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if err := b.isHere(r.Origin, start.Host); err != nil {
 		return swarm.Handle{}, err
 	}
-	inner, err := b.keeper(r.Kind).Find(ctx, swarm.Lookup{
+	inner, err := b.backend(r.Kind).Find(ctx, swarm.Lookup{
 		ID: l.ID, Name: r.Spec.Name,
 		Local: &swarm.Local{RunDir: b.store.runDir(l.ID), StateDir: b.opts.Dir, Shim: b.opts.Shim},
 	})

@@ -18,27 +18,27 @@ func (b *Backend) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, e
 	return k.Status(ctx, h)
 }
 
-// batch asks each owner once for all its workers, and puts the answers into the order of
+// batch asks each backend once for all its workers, and puts the answers into the order of
 // the handles.
 func batch[R any](ctx context.Context, b *Backend, raws []swarm.Handle,
-	ask func(Keeper, context.Context, []swarm.Handle) ([]R, error), failed func(error) R,
+	ask func(ShimBackend, context.Context, []swarm.Handle) ([]R, error), failed func(error) R,
 ) ([]R, error) {
 	results := make([]R, len(raws))
-	handles, places := make(map[Keeper][]swarm.Handle), make(map[Keeper][]int)
+	handles, places := make(map[ShimBackend][]swarm.Handle), make(map[ShimBackend][]int)
 	for i, raw := range raws {
-		k, h, err := b.of(raw)
+		to, h, err := b.of(raw)
 		if err != nil {
 			results[i] = failed(err)
 			continue
 		}
-		handles[k], places[k] = append(handles[k], h), append(places[k], i)
+		handles[to], places[to] = append(handles[to], h), append(places[to], i)
 	}
-	for k, hs := range handles {
-		answers, err := ask(k, ctx, hs)
+	for to, hs := range handles {
+		answers, err := ask(to, ctx, hs)
 		if err != nil {
 			return nil, err
 		}
-		for j, at := range places[k] {
+		for j, at := range places[to] {
 			results[at] = answers[j]
 		}
 	}
@@ -47,19 +47,19 @@ func batch[R any](ctx context.Context, b *Backend, raws []swarm.Handle,
 
 // StatusBatch answers for all workers with one look at the processes for each kind.
 func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm.StatusResult, error) {
-	return batch(ctx, b, raws, Keeper.StatusBatch,
+	return batch(ctx, b, raws, ShimBackend.StatusBatch,
 		func(err error) swarm.StatusResult { return swarm.StatusResult{Err: err} })
 }
 
 // CPUTimes measures the CPU times of workers.
 func (b *Backend) CPUTimes(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResult, error) {
-	return batch(ctx, b, raws, Keeper.CPUTimes,
+	return batch(ctx, b, raws, ShimBackend.CPUTimes,
 		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
 }
 
 // Stats measures workers.
 func (b *Backend) Stats(ctx context.Context, raws []swarm.Handle) ([]swarm.StatsResult, error) {
-	return batch(ctx, b, raws, Keeper.Stats,
+	return batch(ctx, b, raws, ShimBackend.Stats,
 		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
 }
 

@@ -10,24 +10,24 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// keeper answers for workers by their handles, which are their names.
-type keeper struct {
-	Keeper
+// fakeBackend answers for workers by their handles, which are their names.
+type fakeBackend struct {
+	ShimBackend
 	failing map[string]error
 }
 
-func (k *keeper) StatusBatch(_ context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
+func (f *fakeBackend) StatusBatch(_ context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
 	results := make([]swarm.StatusResult, len(hs))
 	for i, h := range hs {
-		results[i] = swarm.StatusResult{Status: swarm.Status{State: swarm.StateRunning}, Err: k.failing[string(h.Data)]}
+		results[i] = swarm.StatusResult{Status: swarm.Status{State: swarm.StateRunning}, Err: f.failing[string(h.Data)]}
 	}
 	return results, nil
 }
 
-// TestListTellsOfTheUnread lists workers of which one can't be read and one is gone.
-func TestListTellsOfTheUnread(t *testing.T) {
+// TestListReportsUnreadable lists workers of which one can't be read and one is gone.
+func TestListReportsUnreadable(t *testing.T) {
 	t.Parallel()
-	b := New(Options{Dir: t.TempDir(), Process: &keeper{failing: map[string]error{
+	b := New(Options{Dir: t.TempDir(), Process: &fakeBackend{failing: map[string]error{
 		"torn": errors.New("status.json is torn"),
 		"gone": swarm.ErrNotFound,
 	}}})

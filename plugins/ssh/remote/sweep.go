@@ -60,7 +60,7 @@ func (b *Backend) drop(ctx context.Context, h Handle) error {
 	case r.Owner != h.Drop:
 		return nil // it was adopted from another state directory, which has it still
 	}
-	st, err := b.keeper(h.Kind).Status(ctx, h.inner())
+	st, err := b.backend(h.Kind).Status(ctx, h.inner())
 	if err != nil || st.State == swarm.StateRunning || len(st.Survivors) > 0 || len(st.PerhapsAlive) > 0 {
 		return err
 	}

@@ -19,10 +19,10 @@ func TestCheckOfNoPlugin(t *testing.T) {
 		"^start-by-": {"start-by-hand": OK, "connect": Failed},
 		"^spawn-":    {"connect": Failed},
 	} {
-		var told []Result
+		var reported []Result
 		r := Check(t.Context(), other, CheckOptions{
 			Only: regexp.MustCompile(only).MatchString,
-			Each: func(r Result) { told = append(told, r) },
+			Each: func(r Result) { reported = append(reported, r) },
 		})
 		got := map[string]Outcome{}
 		for _, result := range r.Results {
@@ -31,8 +31,8 @@ func TestCheckOfNoPlugin(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("outcomes of %q (-want +got):\n%s", only, diff)
 		}
-		if diff := cmp.Diff(r.Results, told); diff != "" {
-			t.Errorf("results of %q (-returned +told):\n%s", only, diff)
+		if diff := cmp.Diff(r.Results, reported); diff != "" {
+			t.Errorf("results of %q (-returned +reported):\n%s", only, diff)
 		}
 		if r.Plugin.Name != "" || r.Count(Failed) != 1 {
 			t.Errorf("%q: plugin %+v, %d failed", only, r.Plugin, r.Count(Failed))

@@ -10,7 +10,7 @@ import (
 )
 
 // IsHelper reports whether a process that has a mark is the program that this mark is
-// for: [RespawnMark], [CourierMark], [ServerMark] or [TailMark]. It runs the swarm, its MCP
+// for: [RespawnMark], [NotifierMark], [ServerMark] or [TailMark]. It runs the swarm, its MCP
 // server or the shim that was installed with this program, with the arguments of that mark.
 func IsHelper(mark string, pid int) bool {
 	h, known := helpers[mark]
@@ -25,8 +25,8 @@ func IsHelper(mark string, pid int) bool {
 	if err != nil {
 		return false
 	}
-	beside := filepath.Dir(own)
-	for _, path := range []string{filepath.Join(beside, h[0]), filepath.Join(beside, "../../bin", h[0])} {
+	bin := filepath.Dir(own)
+	for _, path := range []string{filepath.Join(bin, h[0]), filepath.Join(bin, "../../bin", h[0])} {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, running) {
 			args := proc.Args(pid)
 			return len(args) >= len(h) && slices.Equal(args[1:len(h)], h[1:])

@@ -103,7 +103,7 @@ func TestLaunchFixture(t *testing.T) {
 	}
 }
 
-// What a launch does not ask for is not in it.
+// The encoding of a launch leaves out the fields that are zero.
 func TestLaunchLeavesOut(t *testing.T) {
 	t.Parallel()
 	b, err := rundir.EncodeLaunch(rundir.Launch{ID: "w", Dir: "/", Command: []string{"a"}})

@@ -35,9 +35,9 @@ const (
 	InputKeys      = "keys"
 )
 
-// GoOn is the line that a client sends after a kill with Closing if it can't close
+// Continue is the line that a client sends after a kill with Closing if it can't close
 // the terminal: the signal is then sent at once.
-const GoOn = "continue"
+const Continue = "continue"
 
 // Protocol counts the protocols of the control socket. A shim names it when it does not
 // understand a request, so that its client knows which of them is the older one. It grows with

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// RespawnMark is the mark in the environment of the process that finishes the
-	// respawn of the worker which it was started in.
+	// RespawnMark is the mark in the environment of a process that was started in
+	// a worker to finish the respawn of that worker.
 	RespawnMark = "respawn"
-	// CourierMark is the mark of a courier, the process that waits until messages can be
-	// delivered to an agent. It does not depend on the worker in which the courier was started.
-	CourierMark = "courier"
+	// NotifierMark is the mark of a notifier, the process that waits until messages can be
+	// delivered to an agent. It does not depend on the worker in which it was started.
+	NotifierMark = "courier"
 	// ServerMark is the mark of the program that serves the MCP clients in a container.
 	ServerMark = "server"
 	// ServerFlag is the first argument of that program. The worker's id follows.
@@ -49,10 +49,10 @@ const (
 
 // helpers are the command lines that the marks are for: a program and its first arguments.
 var helpers = map[string][]string{
-	RespawnMark: {"swarm", "respawn", "--helper"},
-	CourierMark: {"swarm", "courier"},
-	ServerMark:  {"swarm-mcp", ServerFlag},
-	TailMark:    {"swarm-shim", TailFlag},
+	RespawnMark:  {"swarm", "respawn", "--helper"},
+	NotifierMark: {"swarm", "courier"},
+	ServerMark:   {"swarm-mcp", ServerFlag},
+	TailMark:     {"swarm-shim", TailFlag},
 }
 
 // OneProcessor is an environment variable of a shim, and OneProcessorValue its value. Go programs

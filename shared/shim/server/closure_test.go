@@ -16,7 +16,7 @@ import (
 // taken.
 func TestClosing(t *testing.T) {
 	t.Parallel()
-	for _, way := range []string{"closes", "leaves", "goes on"} {
+	for _, way := range []string{"closes", "leaves", "continues"} {
 		closes := way == "closes"
 		l := launch("trap 'echo hup >>got; exit 7' HUP; echo ready; while :; do sleep 0.02; done")
 		l.Capture = []string{"sh", "-c", "echo taken"}
@@ -39,8 +39,8 @@ func TestClosing(t *testing.T) {
 			must(t, w.master.Close())
 		case "leaves":
 			must(t, client.Close())
-		case "goes on":
-			_, err := io.WriteString(client, rundir.GoOn+"\n")
+		case "continues":
+			_, err := io.WriteString(client, rundir.Continue+"\n")
 			must(t, err)
 		}
 		if way != "leaves" && (!answers.Scan() || answers.Text() != "ended forced=0 already=0 signal=SIGHUP") {

@@ -190,8 +190,8 @@ type client struct {
 	from *nowait.Reader
 	// left says that the client has disconnected.
 	left atomic.Bool
-	// goesOn says that the client does not close the terminal, see [rundir.GoOn].
-	goesOn atomic.Bool
+	// keepsOpen says that the client does not close the terminal, see [rundir.Continue].
+	keepsOpen atomic.Bool
 	// late says that the request came after the end of the worker.
 	late bool
 	// watches says that the client gets changes.
@@ -221,13 +221,13 @@ func (c *client) line() (string, error) {
 
 // watch returns when the other side has closed, or last was called. A client that only shut
 // down its sending side still reads. The only line that may follow a request is
-// [rundir.GoOn].
+// [rundir.Continue].
 func (c *client) watch() {
 	var buf [64]byte
 	for {
 		n, err := c.from.Read(buf[:])
 		if n > 0 {
-			c.goesOn.Store(true)
+			c.keepsOpen.Store(true)
 		}
 		if errors.Is(err, io.EOF) && !c.hungUp() {
 			return

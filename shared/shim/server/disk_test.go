@@ -20,7 +20,7 @@ import (
 )
 
 // The space for the last status is taken when the worker starts.
-func TestRoomForTheEnd(t *testing.T) {
+func TestSpaceForTheEnd(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch("exec sleep 999"), options{})
 	fi, err := os.Stat(filepath.Join(s.dir, rundir.StatusFile+".end"))
@@ -47,7 +47,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EINVAL) {
-		// Some systems allow no namespaces. TestRoomForTheEnd holds there too.
+		// Some systems allow no namespaces. TestSpaceForTheEnd holds there too.
 		t.Logf("no disk to fill here: %v", err)
 		return
 	}

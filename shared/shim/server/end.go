@@ -37,7 +37,7 @@ func (k *shim) end() int {
 	}
 	k.answerAll()
 	k.awaitInput()
-	failpoint("told")
+	failpoint("answered")
 	k.control.close()
 	return exitDone
 }

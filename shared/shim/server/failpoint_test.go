@@ -25,7 +25,7 @@ func TestDeathAtEveryStepOfTheEnd(t *testing.T) {
 		{"synced", "running"},
 		{"renamed", "ended"},
 		{"ended", "ended"},
-		{"told", "ended"},
+		{"answered", "ended"},
 	} {
 		t.Run(tt.point, func(t *testing.T) {
 			t.Parallel()
@@ -38,11 +38,11 @@ func TestDeathAtEveryStepOfTheEnd(t *testing.T) {
 			if line, err := waiting.ReadString('\n'); line != "ok\n" {
 				t.Fatalf("watch: got %q, %v", line, err)
 			}
-			if a := s.ask(killLine("SIGTERM", limit, true)); tt.point != "told" && (len(a) != 1 || a[0] != "accepted") {
-				t.Errorf("told %q before the end was durable", a)
+			if a := s.ask(killLine("SIGTERM", limit, true)); tt.point != "answered" && (len(a) != 1 || a[0] != "accepted") {
+				t.Errorf("the client got %q before the end was durable", a)
 			}
-			if line, _ := waiting.ReadString('\n'); (line != "") != (tt.point == "told") {
-				t.Errorf("told %q", line)
+			if line, _ := waiting.ReadString('\n'); (line != "") != (tt.point == "answered") {
+				t.Errorf("the client got %q", line)
 			}
 			s.leaves()
 			if s.cmd.ProcessState.ExitCode() != -1 {

@@ -201,8 +201,8 @@ func TestInputRefused(t *testing.T) {
 	s.kill("SIGTERM", limit, true)
 }
 
-// One that does not read keeps no other waiting, and has it in the end.
-func TestInputNobodyReads(t *testing.T) {
+// A worker that does not read keeps no other client waiting, and gets its input in the end.
+func TestUnreadInput(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"short": "hello", "long": strings.Repeat("x", 100<<10)} {
 		t.Run(name, func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestInputAfterEOF(t *testing.T) {
 	s.kill("SIGTERM", limit, true)
 }
 
-func TestInputToPipeNobodyReads(t *testing.T) {
+func TestUnreadInputToPipe(t *testing.T) {
 	t.Parallel()
 	s := start(t, inputLaunch("while [ ! -e go ]; do sleep 0.02; done; exec cat > got"), options{})
 	text := strings.Repeat("x", 1<<20)

@@ -38,9 +38,9 @@ func entries(t *testing.T, journal string) []string {
 
 // The host is notified of an end after that is durable, and before any client is. A shim
 // that is killed before reports nothing.
-func TestJournalTellsOfTheEnd(t *testing.T) {
+func TestJournalReportsEnd(t *testing.T) {
 	t.Parallel()
-	for _, point := range []string{"drained", "written", "renamed", "ended", "noted", "told"} {
+	for _, point := range []string{"drained", "written", "renamed", "ended", "noted", "answered"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -55,7 +55,7 @@ func TestJournalTellsOfTheEnd(t *testing.T) {
 			s.ask(killLine("SIGTERM", limit, true))
 			s.leaves()
 			want := []string{}
-			if point == "noted" || point == "told" {
+			if point == "noted" || point == "answered" {
 				want = append(want, s.status().ID)
 			}
 			if diff := cmp.Diff(want, entries(t, journal)); diff != "" {
@@ -67,7 +67,7 @@ func TestJournalTellsOfTheEnd(t *testing.T) {
 
 // The host is notified of a completion, with an entry that the end takes the place of, also
 // if it was removed meanwhile.
-func TestJournalTellsOfCompletion(t *testing.T) {
+func TestJournalReportsCompletion(t *testing.T) {
 	t.Parallel()
 	for _, drained := range []bool{false, true} {
 		dir := t.TempDir()
@@ -97,7 +97,7 @@ func TestJournalTellsOfCompletion(t *testing.T) {
 // another file system, it is a file of its own.
 func TestJournalEntryIsALink(t *testing.T) {
 	t.Parallel()
-	for name, parent := range map[string]string{"beside": t.TempDir(), "elsewhere": "/dev/shm"} {
+	for name, parent := range map[string]string{"same file system": t.TempDir(), "another file system": "/dev/shm"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			journal, err := os.MkdirTemp(parent, "journal") //nolint:usetesting // one of them is on another file system
@@ -111,7 +111,7 @@ func TestJournalEntryIsALink(t *testing.T) {
 			must(t, err)
 			entry, err := os.Lstat(filepath.Join(journal, s.status().ID))
 			must(t, err)
-			if got := os.SameFile(status, entry); got != (name == "beside") {
+			if got := os.SameFile(status, entry); got != (name == "same file system") {
 				t.Errorf("a link: %t", got)
 			}
 		})

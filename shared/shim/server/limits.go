@@ -154,7 +154,7 @@ func (k *shim) renice(nice int) error {
 	return nil
 }
 
-// setPaused stops all processes of the worker or lets them continue, and answers once the
+// setPaused stops all processes of the worker, or lets all continue, and answers once the
 // status says so.
 func (k *shim) setPaused(r request) {
 	switch {
@@ -165,10 +165,10 @@ func (k *shim) setPaused(r request) {
 		r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is being ended"})
 		return
 	case !r.Paused:
-		k.goOn()
+		k.continueAll()
 	default:
 		if err := k.stop(); err != nil {
-			k.goOn()
+			k.continueAll()
 			r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker can't be paused: " + err.Error()})
 			return
 		}
@@ -196,8 +196,8 @@ const (
 	stopPause  = time.Millisecond
 )
 
-// stop stops all processes of the worker: by its group, if only they are in it, else each
-// by SIGSTOP.
+// stop stops all processes of the worker: it freezes their group if no other process is in it,
+// and otherwise sends SIGSTOP to each.
 func (k *shim) stop() error {
 	if k.group.Freezes() && k.alone() {
 		return k.group.Freeze(true)
@@ -209,12 +209,12 @@ func (k *shim) stop() error {
 		if err != nil {
 			return err
 		}
-		goesOn := false
+		stopping := false
 		fresh = false
 		for _, p := range members {
 			if stopped[p.PID] == p.Start {
 				// It stops at the end of its system call, which may still write.
-				goesOn = goesOn || p.State == 'R' || p.State == 'D' || p.State == 'S'
+				stopping = stopping || p.State == 'R' || p.State == 'D' || p.State == 'S'
 				continue
 			}
 			fresh = true
@@ -223,7 +223,7 @@ func (k *shim) stop() error {
 				return err
 			}
 		}
-		if !fresh && !goesOn {
+		if !fresh && !stopping {
 			return nil
 		}
 		if !fresh {
@@ -231,7 +231,7 @@ func (k *shim) stop() error {
 		}
 	}
 	if !fresh {
-		return nil // one waits for a disk, say, and stops after that
+		return nil // a process waits for a disk, for example, and stops after that
 	}
 	return errors.New("its processes start others faster than they can be stopped")
 }
@@ -257,7 +257,7 @@ func (k *shim) alone() bool {
 	return true
 }
 
-func (k *shim) goOn() {
+func (k *shim) continueAll() {
 	if k.group.Freezes() {
 		_ = k.group.Freeze(false)
 	}
@@ -267,12 +267,12 @@ func (k *shim) goOn() {
 	}
 }
 
-// thaw lets a paused worker continue that is being ended, so that it sees its signals.
+// thaw lets a paused worker continue, so that it handles the signals that are to end it.
 func (k *shim) thaw() {
 	if !k.status.Paused {
 		return
 	}
 	k.status.Paused = false
-	k.goOn()
+	k.continueAll()
 	k.save()
 }

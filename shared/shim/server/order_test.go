@@ -17,7 +17,7 @@ import (
 )
 
 // Clients that wait for the worker don't keep others from ending it.
-func TestKillBesideAThousandWaits(t *testing.T) {
+func TestKillDuringAThousandWaits(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch("exec sleep 999"), options{})
 	for range 1200 {

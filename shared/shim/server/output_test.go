@@ -136,7 +136,7 @@ func (s *shim) wantUnder(limit int64) {
 }
 
 // A worker that writes without end is neither blocked nor let over its cap.
-func TestYesForEver(t *testing.T) {
+func TestEndlessOutput(t *testing.T) {
 	t.Parallel()
 	for _, script := range []string{"exec yes", "exec cat /dev/zero"} {
 		l := launch(script)

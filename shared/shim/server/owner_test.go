@@ -18,7 +18,7 @@ func TestOwner(t *testing.T) {
 	must(t, owner.Start())
 	id, err := proc.Identify(owner.Process.Pid)
 	must(t, err)
-	l := restartLaunch("always", `trap 'echo told; exit 3' INT; echo ready; while :; do sleep 0.02; done`)
+	l := restartLaunch("always", `trap 'echo stopped; exit 3' INT; echo ready; while :; do sleep 0.02; done`)
 	l.Owner, l.Signal = id, "SIGINT"
 	s := start(t, l, options{})
 	p := restartLaunch("always", "exit 3")

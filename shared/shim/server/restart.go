@@ -136,7 +136,7 @@ func (k *shim) pause() {
 	if k.term == nil {
 		k.finish()
 	}
-	k.news()
+	k.publish()
 }
 
 // resume starts the worker again when it is time.
@@ -178,7 +178,7 @@ func (k *shim) restarted() {
 	}
 	s.EndedNS, s.Code, s.Signal, s.Cause, s.Reason = 0, 0, "", "", ""
 	k.unjournaled, k.restarts.untidy = true, true
-	k.news()
+	k.publish()
 }
 
 // tidy frees the memory of the previous start, whose buffers are unused now: there may be

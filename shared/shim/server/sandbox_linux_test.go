@@ -147,18 +147,18 @@ func TestSandboxedEndAtAKill(t *testing.T) {
 	t.Parallel()
 	const stubborn = "(trap '' TERM TSTP; touch set; sleep 600; sleep 600) & until [ -e set ]; do sleep 0.01; done;"
 	for _, c := range []struct {
-		name, beside, signal string
+		name, others, signal string
 		grace                time.Duration
 		forced               bool
 	}{
 		// The signal that stops processes is the one after which a kill lets none continue.
 		{"alone", "", "SIGTSTP", 0, false},
-		{"beside another", stubborn, "SIGTSTP", 0, true},
+		{"with others", stubborn, "SIGTSTP", 0, true},
 		{"at once", stubborn, "SIGKILL", limit, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, boxed(t, c.beside+` trap 'echo asked; while [ ! -e go ]; do sleep 0.01; done; exit 7' TERM; echo ready; while :; do sleep 0.01; done`), options{})
+			s := start(t, boxed(t, c.others+` trap 'echo asked; while [ ! -e go ]; do sleep 0.01; done; exit 7' TERM; echo ready; while :; do sleep 0.01; done`), options{})
 			s.says("ready")
 			first := s.send(killLine("SIGTERM", limit, false))
 			s.says("asked")

@@ -218,8 +218,8 @@ func (k *shim) countDrops() {
 	k.status.DroppedBytes, k.status.DroppedLines = v.Bytes, v.Lines
 }
 
-// news schedules a write of the status, and then notifies the watchers.
-func (k *shim) news() {
+// publish schedules a write of the status, and then notifies the watchers.
+func (k *shim) publish() {
 	k.unannounced = true
 	k.save()
 }

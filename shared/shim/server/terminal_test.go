@@ -203,7 +203,7 @@ func TestHangup(t *testing.T) {
 }
 
 // The last words are in the log, and a window that no program reads delays nothing.
-func TestWindowThatNobodyReads(t *testing.T) {
+func TestUnreadWindow(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, launch(`echo first; seq 1 2000; echo last`))
 	w.end()

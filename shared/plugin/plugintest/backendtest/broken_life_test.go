@@ -14,8 +14,8 @@ func onWatch(f func(each func(swarm.Status) error, right func(func(swarm.Status)
 	return hooks{talk: talkHooks{watch: f}}
 }
 
-// onTold changes what a watch tells.
-func onTold(f func(st swarm.Status, each func(swarm.Status) error) error) hooks {
+// onReport changes the statuses that a watch reports.
+func onReport(f func(st swarm.Status, each func(swarm.Status) error) error) hooks {
 	return onWatch(func(each func(swarm.Status) error, right func(func(swarm.Status) error) error) error {
 		return right(func(st swarm.Status) error { return f(st, each) })
 	})
@@ -63,13 +63,13 @@ func onEnd(f func(spec swarm.Spec, st *swarm.Status)) hooks {
 // lifeWays are the ways to break the rules of what becomes of a worker.
 func lifeWays() map[string]hooks {
 	return map[string]hooks{
-		"watch-to-the-end": onTold(func(st swarm.Status, each func(swarm.Status) error) error {
+		"watch-to-the-end": onReport(func(st swarm.Status, each func(swarm.Status) error) error {
 			if st.Exit != nil && st.Exit.Code == 7 {
 				return nil
 			}
 			return each(st)
 		}),
-		"watch-what-ended": onTold(func(st swarm.Status, each func(swarm.Status) error) error {
+		"watch-what-ended": onReport(func(st swarm.Status, each func(swarm.Status) error) error {
 			if st.Exit != nil && st.Exit.Code == 3 {
 				_ = each(st)
 			}
@@ -93,11 +93,11 @@ func lifeWays() map[string]hooks {
 			}
 			return err
 		}),
-		"watch-tells-restarts": onTold(func(st swarm.Status, each func(swarm.Status) error) error {
+		"watch-reports-restarts": onReport(func(st swarm.Status, each func(swarm.Status) error) error {
 			st.Restarts = 0
 			return each(st)
 		}),
-		"watch-tells-completion": onTold(func(st swarm.Status, each func(swarm.Status) error) error {
+		"watch-reports-completion": onReport(func(st swarm.Status, each func(swarm.Status) error) error {
 			st.Completion = nil
 			return each(st)
 		}),

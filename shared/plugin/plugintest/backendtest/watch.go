@@ -66,7 +66,7 @@ func watchCases() []testCase {
 			},
 		},
 		{
-			name: "watch-tells-restarts", needs: swarm.CapWatch, also: swarm.CapRestart,
+			name: "watch-reports-restarts", needs: swarm.CapWatch, also: swarm.CapRestart,
 			rule: "Watch reports a restart",
 			run: func(k *kit) {
 				w := k.restarted(script.Sleep, swarm.RestartOnFailure)
@@ -90,7 +90,7 @@ func watchCases() []testCase {
 			},
 		},
 		{
-			name: "watch-tells-completion", needs: swarm.CapWatch, also: swarm.CapComplete,
+			name: "watch-reports-completion", needs: swarm.CapWatch, also: swarm.CapComplete,
 			rule: "Watch reports a completion before the worker ends",
 			run: func(k *kit) {
 				w := k.ready(script.Sleep)

@@ -39,7 +39,7 @@ const (
 	sayStarted = "started "
 	sayError   = "error "
 	sayExit    = "exit "
-	goOn       = "go\n"
+	sayGo      = "go\n"
 )
 
 // The exit codes of the first process. No program reads them.
@@ -246,7 +246,7 @@ func (b *Box) begin(bubblewrap int, payload []byte) (main proc.Identity, err err
 	if main, err = child(b.Init.PID, number); err != nil {
 		return main, err
 	}
-	if _, err := b.conn.WriteString(goOn); err != nil {
+	if _, err := b.conn.WriteString(sayGo); err != nil {
 		return main, errSilent
 	}
 	_ = b.conn.SetDeadline(time.Time{})
@@ -376,7 +376,7 @@ func Inside() int {
 		_ = unix.Close(fd)
 	}
 	_, _ = conn.WriteString(sayStarted + strconv.Itoa(pid) + "\n")
-	if line, err := readLine(conn); err != nil || line+"\n" != goOn {
+	if line, err := readLine(conn); err != nil || line+"\n" != sayGo {
 		return exitFailed // no shim knows of the worker
 	}
 	for {

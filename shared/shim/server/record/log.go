@@ -95,13 +95,13 @@ func (l *Log) Append(s Stream, b []byte, now time.Time) {
 	h = append(h, ' ')
 	h = append(h, s...)
 	h = append(h, " P "...)
-	room := cap(l.buf) - len(h) - 1
+	space := cap(l.buf) - len(h) - 1
 	for len(b) > 0 {
 		text, tag, used := b, byte('P'), len(b)
 		if i := bytes.IndexByte(b, '\n'); i >= 0 {
 			text, tag, used = b[:i], 'F', i+1
 		}
-		if most := min(maxText, room); len(text) > most {
+		if most := min(maxText, space); len(text) > most {
 			text, tag, used = text[:most], 'P', most
 		}
 		h[len(h)-2] = tag

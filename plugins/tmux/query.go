@@ -15,25 +15,25 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// sights are the running queries of tmux servers. Calls that need the windows of a server
+// queries holds the running queries of tmux servers. Calls that need the windows of a server
 // while another call waits for them share the answer: a host asks for many workers in
 // concurrent calls, and each query lists all windows of a server.
-type sights struct {
+type queries struct {
 	log hclog.Logger
 	silences
 
 	looking  sync.Mutex
-	underWay map[string]*sight // by socket
+	underWay map[string]*query // by socket
 	// opened is when the windows of new workers were opened, by worker.
 	opened map[string]time.Time
 }
 
-// justNow is how long tmux is not asked again where a window is that it has just opened.
+// justNow is for how long the place of a window is known after tmux has opened it.
 const justNow = 500 * time.Millisecond
 
 // justOpened notes that tmux has opened the window of a worker where the handle says. A host
 // asks for the status of a new worker at once, and need not wait for a second call of tmux.
-func (s *sights) justOpened(id string) {
+func (s *queries) justOpened(id string) {
 	s.looking.Lock()
 	defer s.looking.Unlock()
 	if s.opened == nil {
@@ -45,7 +45,7 @@ func (s *sights) justOpened(id string) {
 
 // wasJustOpened reports, once for each worker, whether its handle says where its window
 // is now.
-func (s *sights) wasJustOpened(id string) bool {
+func (s *queries) wasJustOpened(id string) bool {
 	s.looking.Lock()
 	defer s.looking.Unlock()
 	at, ok := s.opened[id]
@@ -53,9 +53,9 @@ func (s *sights) wasJustOpened(id string) bool {
 	return ok && time.Since(at) <= justNow
 }
 
-// sight holds the windows of one server. It is empty if the server can't be asked; only
+// query asks one server for its windows. Its answer is empty if the server can't be asked; only
 // people need the windows, so that is not an error.
-type sight struct {
+type query struct {
 	done chan struct{} // closed when the others are set
 	// panes are the panes of the server, by id.
 	panes map[string]pane
@@ -65,22 +65,22 @@ type sight struct {
 
 // of returns the running query of a worker's server, or starts one. It does not wait for
 // the answer.
-func (s *sights) of(ctx context.Context, h handle) *sight {
+func (s *queries) of(ctx context.Context, h handle) *query {
 	s.looking.Lock()
 	defer s.looking.Unlock()
 	if v, ok := s.underWay[h.Socket]; ok {
 		return v
 	}
-	v := &sight{done: make(chan struct{})}
+	v := &query{done: make(chan struct{})}
 	if s.underWay == nil {
-		s.underWay = make(map[string]*sight)
+		s.underWay = make(map[string]*query)
 	}
 	s.underWay[h.Socket] = v
 	go s.look(ctx, h, v) // ends soon, and calls that need it wait for it
 	return v
 }
 
-func (s *sights) look(ctx context.Context, h handle, v *sight) {
+func (s *queries) look(ctx context.Context, h handle, v *query) {
 	// Other calls wait for it, too.
 	ctx = context.WithoutCancel(ctx)
 	panes, err := s.panes(ctx, h.server())
@@ -110,9 +110,9 @@ func isGone(ctx context.Context, socket string) bool {
 }
 
 // where returns the current place of a running worker's window, noWindow if the window is
-// known to be gone, and otherwise the place at the start of the worker. The sight may be
+// known to be gone, and otherwise the place at the start of the worker. The query may be
 // nil.
-func (v *sight) where(ctx context.Context, h handle) swarm.Where {
+func (v *query) where(ctx context.Context, h handle) swarm.Where {
 	if h.Window == "" {
 		return h.noWindow()
 	}

@@ -19,9 +19,9 @@ import (
 // does not look at them; only their processes are missing.
 const realMost = 300
 
-// beside is the spawn and the kill of one worker in state directories with more and
-// more others.
-func beside(ctx context.Context, w *world, o options) (_ []row, err error) {
+// neighbours measures the spawn and the kill of one worker in state directories with more and
+// more other workers.
+func neighbours(ctx context.Context, w *world, o options) (_ []row, err error) {
 	sizes := []int{1, o.others / 10, o.others}
 	var all []contender
 	for _, n := range sizes {
@@ -49,7 +49,7 @@ func beside(ctx context.Context, w *world, o options) (_ []row, err error) {
 		base := m[fmt.Sprint(verb, sizes[0])]
 		for _, n := range sizes[1:] {
 			what := fmt.Sprintf("swarm %s of one next to %d", verb, n)
-			rows = append(rows, ratio(what, m[fmt.Sprint(verb, n)], fmt.Sprintf("beside %d", sizes[0]), base, 1.3))
+			rows = append(rows, ratio(what, m[fmt.Sprint(verb, n)], fmt.Sprintf("next to %d", sizes[0]), base, 1.3))
 		}
 	}
 	return rows, nil
@@ -64,7 +64,7 @@ type crowded struct {
 
 // crowded returns the world with a state directory of its own and n workers in it.
 func (w *world) crowded(ctx context.Context, n int) (*crowded, error) {
-	c := &crowded{world: *w, state: w.path(fmt.Sprint("beside", n))}
+	c := &crowded{world: *w, state: w.path(fmt.Sprint("neighbours", n))}
 	c.env = append(append([]string{}, w.env...), "SWARM_DIR="+c.state)
 	if err := c.spawnMany(ctx, "w", 1, min(n, realMost), nil, []string{"sleep", "100000"}); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/nomad/api"
 )
 
-// sight holds the workers of a place as Nomad knows them at one moment.
-type sight struct {
+// snapshot holds the workers of a place as Nomad knows them at one moment.
+type snapshot struct {
 	// allocs are by the name of their group, which is the worker's id. A worker is its first
 	// allocation; seconds are those that Nomad has made since and that may run.
 	allocs  map[string]*api.AllocationListStub
@@ -24,10 +24,10 @@ type sight struct {
 	asked time.Time
 }
 
-// look takes a sight of a place, or of one job, with one query each for jobs and
+// look takes a snapshot of a place, or of one job, with one query each for jobs and
 // allocations. It waits for a change after the index, unless that is 0.
-func (b *Backend) look(ctx context.Context, at place, job string, index uint64) (sight, error) {
-	s := sight{allocs: make(map[string]*api.AllocationListStub), jobs: make(map[string]*api.JobListStub)}
+func (b *Backend) look(ctx context.Context, at place, job string, index uint64) (snapshot, error) {
+	s := snapshot{allocs: make(map[string]*api.AllocationListStub), jobs: make(map[string]*api.JobListStub)}
 	allocs := fmt.Sprintf("JobID matches %q", "^"+jobPrefix)
 	if job != "" {
 		allocs = fmt.Sprintf("JobID == %q", job)
@@ -46,7 +46,7 @@ func (b *Backend) look(ctx context.Context, at place, job string, index uint64) 
 	}
 	asking.Wait()
 	if err := cmp.Or(err, jobsErr); err != nil {
-		return sight{}, b.tell(ctx, "list the workers", err)
+		return snapshot{}, b.explain(ctx, "list the workers", err)
 	}
 	s.index = meta.LastIndex
 	s.take(stubs)
@@ -65,7 +65,7 @@ func (b *Backend) lookAtJobs(ctx context.Context, at place, job string, into map
 }
 
 // take sorts the allocations.
-func (s *sight) take(stubs []*api.AllocationListStub) {
+func (s *snapshot) take(stubs []*api.AllocationListStub) {
 	for _, a := range stubs {
 		if first := s.allocs[a.TaskGroup]; first == nil || a.CreateIndex < first.CreateIndex {
 			s.allocs[a.TaskGroup] = a
@@ -82,7 +82,7 @@ func (s *sight) take(stubs []*api.AllocationListStub) {
 // keepSingle has every worker run once: Nomad makes a second allocation for a worker whose node
 // was drained or lost, or that had to make space. It stops the second allocation, or the job
 // before there is one.
-func (b *Backend) keepSingle(ctx context.Context, at place, s sight) {
+func (b *Backend) keepSingle(ctx context.Context, at place, s snapshot) {
 	for _, j := range s.jobs {
 		id := j.Meta[metaID]
 		first, seconds := s.allocs[id], s.seconds[id]

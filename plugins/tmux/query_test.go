@@ -12,9 +12,9 @@ import (
 	"github.com/swarmhost/swarm/shared/shim"
 )
 
-// TestSightsAreShared has a server that takes its time to say where its windows
-// are. It sets PATH, so it can't be parallel.
-func TestSightsAreShared(t *testing.T) {
+// TestQueriesAreShared asks a server that answers slowly where its windows are. The
+// test sets PATH, so it can't be parallel.
+func TestQueriesAreShared(t *testing.T) {
 	dir := t.TempDir()
 	// The third argument is the socket.
 	script := "#!/bin/sh\necho >>" + dir + "/asked\nread line <" + dir + "$3\necho \"$line\"\necho \"$3\"\n"
@@ -28,22 +28,22 @@ func TestSightsAreShared(t *testing.T) {
 	}
 	answer := func(name string) {
 		t.Helper()
-		// This waits for who asks.
+		// This waits for the query.
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("1:2:%1:@1:1::id-1:now:name\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 
-	s := &sights{log: hclog.NewNullLogger()}
+	s := &queries{log: hclog.NewNullLogger()}
 	h := handle{Worker: shim.Worker{ID: "id-1"}, Socket: "/one", Window: "@1", Pane: "%1", PanePID: 2, Session: "then", Name: "w"}
 	first := s.of(t.Context(), h)
 	if second := s.of(t.Context(), h); second != first {
-		t.Error("two looks at one server are under way")
+		t.Error("two queries of one server are under way")
 	}
 	other := s.of(t.Context(), handle{Socket: "/other"})
 	if other == first {
-		t.Error("one look at two servers")
+		t.Error("one query of two servers")
 	}
 	answer("one")
 	answer("other")
@@ -53,7 +53,7 @@ func TestSightsAreShared(t *testing.T) {
 	<-other.done
 	later := s.of(t.Context(), h)
 	if later == first {
-		t.Error("a look that has ended was shared")
+		t.Error("a query that has ended was shared")
 	}
 	answer("one")
 	<-later.done
@@ -61,7 +61,7 @@ func TestSightsAreShared(t *testing.T) {
 	if err != nil || len(asked) != 3 {
 		t.Errorf("asked %d times, %v", len(asked), err)
 	}
-	if got := (*sight)(nil).where(t.Context(), h); got.Name != "then:w" {
-		t.Errorf("without a look: %+v", got)
+	if got := (*query)(nil).where(t.Context(), h); got.Name != "then:w" {
+		t.Errorf("without a query: %+v", got)
 	}
 }

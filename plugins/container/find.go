@@ -72,8 +72,8 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	return r.encode()
 }
 
-// settle waits until a container was started, and returns its state. One that was not is
-// removed.
+// settle waits until a container was started, and returns its state. It removes a container
+// that was not started in time.
 func (e *engine) settle(ctx context.Context, r ref) (state, error) {
 	limit := time.Now().Add(findLimit)
 	for {

@@ -172,7 +172,8 @@ func (e *engine) start(ctx context.Context, r ref) error {
 	return err
 }
 
-// remove removes a container, running or not. One that is not there is a success.
+// remove removes a container, running or not. It succeeds if the container does
+// not exist.
 func (e *engine) remove(ctx context.Context, id string) error {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineLimit)
 	defer cancel()
@@ -232,7 +233,7 @@ func (e *engine) awaitCommand(ctx context.Context, p *plan, r ref) error {
 }
 
 // isCommand reports whether a process of a container was started by its init and is not a
-// copy of it any more. One that has gone may have failed to become the command.
+// copy of it any more. A process that has gone may have failed to become the command.
 func isCommand(pid, init int) bool {
 	name := nameOf(pid)
 	own := nameOf(init)

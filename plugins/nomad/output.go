@@ -24,8 +24,8 @@ const (
 )
 
 // Output reads the logs that Nomad keeps. There is a file for each stream, without times: a
-// line gets the time of its file, or of its reading while it is followed. Of several
-// streams the one that was written last comes last.
+// line gets the time of its file, or the time at which it was read while it is followed. The
+// stream that was written last comes last.
 func (b *Backend) Output(ctx context.Context, h swarm.Handle, o swarm.OutputOptions, each func(swarm.Output) error) error {
 	r, err := decode(h)
 	if err != nil {

@@ -188,7 +188,7 @@ func TestViewsEndWithTheWorker(t *testing.T) {
 	}
 	seen.kill(gently)
 	// tmux sends the clients of a session away when it ends it.
-	eventually(t, "who saw it left", func() bool { return slices.Equal(shown(), []string{"other"}) })
+	eventually(t, "its clients have left", func() bool { return slices.Equal(shown(), []string{"other"}) })
 	other.kill(gently)
 	warnings, err := f.backend.Sweep(t.Context(), []swarm.Handle{seen.handle, other.handle}, nil)
 	if err != nil || len(warnings) > 0 {

@@ -163,7 +163,7 @@ func TestClosedFromOutside(t *testing.T) {
 	}
 }
 
-// TestServerIsAnother has a new server give the window's id to someone else, while
+// TestServerIsAnother has a new server give the window's id to another window, while
 // the worker is still there and after its end.
 func TestServerIsAnother(t *testing.T) {
 	t.Parallel()

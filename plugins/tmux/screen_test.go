@@ -154,7 +154,7 @@ func TestScreenOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestScreenOfAnother has another server give the pane's id to someone else.
+// TestScreenOfAnother has another server give the pane's id to another pane.
 func TestScreenOfAnother(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -246,8 +246,8 @@ func TestScreensOfACrowd(t *testing.T) {
 	}
 }
 
-// One look at many windows reports each what a look at it alone does, also if one of
-// them is gone.
+// A query of many windows reports for each what a query of that window alone reports, even if
+// one of them is gone.
 func TestScreenBatch(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

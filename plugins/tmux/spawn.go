@@ -19,8 +19,8 @@ const (
 	attempts = 5
 	// abandonLimit bounds how long it may take to undo a start.
 	abandonLimit = 10 * time.Second
-	// openLimit is how long a server may take to open a window. One that hangs, or that is
-	// stopped, never does.
+	// openLimit is how long a server may take to open a window. A server that hangs or is
+	// stopped never does.
 	openLimit = 10 * time.Second
 )
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Sweep closes the sessions that ended workers used, no running worker uses and this
-// backend made, unless they hold panes of someone else. A session ends with its last
+// backend made, unless they hold other panes. A session ends with its last
 // window, so Sweep closes the panes that ended workers left open; a worker that starts in
 // the session meanwhile keeps it.
 func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]string, error) {
@@ -116,8 +116,8 @@ func (s *servers) warnings() (lines []string) {
 	return lines
 }
 
-// sweep closes the panes that ended workers left in a session, or reports that someone
-// else's windows keep it. A worker that the host does not count as running yet keeps it
+// sweep closes the panes that ended workers left in a session, or reports that other
+// windows keep it. A worker that the host does not count as running yet keeps it
 // too, without a warning.
 func (b *Backend) sweep(ctx context.Context, panes []pane, ended []handle) (kept bool) {
 	if len(panes) == 0 || !panes[0].made {

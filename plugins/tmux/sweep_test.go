@@ -30,7 +30,7 @@ func TestSweep(t *testing.T) {
 	if got := sweep(running.handle); len(got) > 0 {
 		t.Errorf("a session in use: %q", got)
 	}
-	// One that is not in the list of the running has just been started.
+	// A worker that is not in the list of the running ones has just been started.
 	if got := sweep(); len(got) > 0 {
 		t.Errorf("a session in which a worker starts: %q", got)
 	}

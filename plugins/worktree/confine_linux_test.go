@@ -41,7 +41,7 @@ func TestLinksPlantedMeanwhile(t *testing.T) {
 	}
 	objects := func(f *fixture, git, outside string) {
 		for i := range 256 {
-			// One that exists is moved outside: the new object may belong into it.
+			// An existing directory is moved outside: the new object may belong into it.
 			name := fmt.Sprintf("/%02x", i)
 			dir, to := git+"/objects"+name, outside
 			if f.exists(dir) {

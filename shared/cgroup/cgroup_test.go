@@ -307,7 +307,7 @@ func TestNotDelegated(t *testing.T) {
 	if !g.IsEmpty() || len(problems) != 1 || problems[0].Controller != Memory || problems[0].Reason == "" {
 		t.Errorf("%v, %+v", g.Dirs(), problems)
 	}
-	// Nothing is made, and nothing but the freezer would be needed for a nice value.
+	// No group is made: a nice value would need only the freezer.
 	if g, problems := m.Make(parent, "w1", swarm.Limits{Nice: 3}); g != nil || problems != nil {
 		t.Errorf("%v, %+v", g, problems)
 	}

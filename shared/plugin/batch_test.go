@@ -124,7 +124,7 @@ func TestBatchesAreLimited(t *testing.T) {
 	if err == nil {
 		t.Fatal("Kill of too many has no error")
 	}
-	// None is not too few.
+	// An empty batch is allowed.
 	if results, err := b.StatusBatch(t.Context(), nil); err != nil || len(results) != 0 {
 		t.Errorf("Status of none: %v, %v", results, err)
 	}

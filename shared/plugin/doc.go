@@ -21,7 +21,7 @@
 // A host starts the binary with hashicorp/go-plugin, given [Handshake] and [Plugins],
 // and hands the dispensed value to [Connect].
 //
-// The package is imported by the mains of plugins and by the host's launcher. Of swarm it
-// imports the contract and small packages below shared, none of the host's. Neither
+// The package is imported by the mains of plugins and by the host's launcher. It
+// imports the contract and small packages below shared, and no package of the host. Neither
 // protobuf nor gRPC are in its API.
 package plugin

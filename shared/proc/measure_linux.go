@@ -168,7 +168,7 @@ func (p Process) look(shared bool) (moment, bool) {
 			m.pss = n
 		}
 	}
-	// Of a process that is about to end there is no memory any more.
+	// A process that is about to end has no memory any more.
 	m.peak, _ = kilobytes(readAt(fd, "status", buf[:]), "VmHWM:")
 	m.storage, m.storageKnown = parseIO(readAt(fd, "io", buf[:]))
 	return m, true

@@ -173,7 +173,7 @@ func TestTree(t *testing.T) {
 	}
 	broken := errors.New("unreadable")
 	if tree, err := proc.Tree(cmd.Process.Pid, func(proc.Process) (bool, error) { return false, broken }); !errors.Is(err, broken) || len(tree) > 0 {
-		t.Errorf("what may be someone else's: %v, %v", tree, err)
+		t.Errorf("a process that can't be checked: %v, %v", tree, err)
 	}
 }
 

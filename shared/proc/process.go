@@ -142,7 +142,7 @@ func (w *walk) note(err error) {
 	}
 }
 
-// Children returns the living children of a process. One that forks or ends
+// Children returns the living children of a process. A child that forks or ends
 // meanwhile may be missing.
 func Children(pid int) ([]Process, error) {
 	parent, err := Read(pid)

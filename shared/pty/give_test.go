@@ -164,7 +164,7 @@ func TestPastedHoweverShort(t *testing.T) {
 	}
 }
 
-// Nothing is given to a program that is not yet as far as to take a paste.
+// A program that does not take pasted text yet gets no text.
 func TestPasteOnly(t *testing.T) {
 	t.Parallel()
 	t.Run("in time", func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestEnterAfter(t *testing.T) {
 	}
 }
 
-// One that reads nothing does not keep the caller, and gets all when it does.
+// A program that does not read does not delay the caller, and gets the whole text once it reads.
 func TestLate(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

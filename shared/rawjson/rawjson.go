@@ -98,8 +98,8 @@ func Restore(b []byte, v any) error {
 
 // walk visits the strings of a value by the paths that they have in its JSON.
 type walk struct {
-	// found collects the strings that are not UTF-8; put holds those to restore. One of them is
-	// nil.
+	// found collects the strings that are not UTF-8; put holds the strings to restore. One of
+	// the two is nil.
 	found, put map[string][]byte
 }
 

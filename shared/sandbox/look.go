@@ -101,7 +101,7 @@ func Look(spec swarm.Spec) (Plan, error) {
 	p.keep()
 	p.explicit(spec.Sandbox.Write)
 	for _, dir := range sockets {
-		// One that is made later is hidden as well.
+		// A directory that is made later is hidden as well.
 		if r, ok := real(dir); ok {
 			dir = r // it was moved to a larger disk, say
 		}

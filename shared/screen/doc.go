@@ -1,7 +1,7 @@
 // Package screen turns the output of programs on terminals into text: the text that a
 // person would have seen, from a grid of cells with a cursor, not from a stream with its
-// sequences removed. The host, cmd/swarm and plugins import it. Of swarm it
-// imports shared/sgr only.
+// sequences removed. The host, cmd/swarm and plugins import it. It
+// imports only shared/sgr of swarm.
 //
 // A [Screen] takes bytes and reports lines. It works as a terminal: it overwrites, erases,
 // inserts, scrolls, wraps and moves text, and `finished^[[26Gnow.` is "finished", blanks up

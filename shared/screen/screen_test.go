@@ -141,7 +141,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Nothing is finished too early, and nothing is kept back from those who follow.
+// No line is finished too early, and none is kept back from a reader that follows.
 func TestFinished(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

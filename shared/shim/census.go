@@ -206,9 +206,9 @@ func isTraced(p proc.Process, st rundir.Status, led bool) bool {
 		proc.HoldsClosed(p.PID, st.Terminal)
 }
 
-// isMain reports whether a process is the main process that st names. That leads the session
-// that st names, for as long as it lives: a status that names another one was not written by
-// a shim.
+// isMain reports whether a process is the main process that st names. The main process
+// leads the session that st names for as long as it lives: a status with another session was
+// not written by a shim.
 func isMain(p proc.Process, st rundir.Status) bool {
 	return p.Identity == st.Main && (st.Session == 0 || st.Session == p.PID && p.Session == p.PID)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// TestKillOfAnotherUser kills a worker of another user. That is refused at once, even
+// TestKillOfAnotherUser kills a worker of another user. The kill is refused at once, even
 // if the shim's socket can be connected to: it answers no other user.
 func TestKillOfAnotherUser(t *testing.T) {
 	t.Parallel()

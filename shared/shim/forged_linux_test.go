@@ -23,7 +23,7 @@ func names(ps []swarm.Process, pid int) bool {
 }
 
 // TestForgedStatus has a worker that wrote another process of the user into its
-// status.json, in every role. That one is named and not signalled.
+// status.json, in every role. The result names that process, which gets no signal.
 func TestForgedStatus(t *testing.T) {
 	t.Parallel()
 	// It leads a session, and has a mark of its own in one of the tests.

@@ -20,8 +20,8 @@ import (
 
 func TestLost(t *testing.T) {
 	t.Parallel()
-	// One in the session without the id, one with the id outside of it, and the
-	// child of that one with neither.
+	// A process in the session without the id, another with the id outside of the session,
+	// and a child of the other with neither.
 	w := start(t, "sh", "-c", `
 		env -i sleep 901 &
 		setsid sh -c 'env -i setsid sleep 902 & exec sleep 903' &
@@ -117,8 +117,8 @@ func TestLostLeavesInnerShim(t *testing.T) {
 	}
 }
 
-// TestRecycledPID has records that name pids which are now someone else's: as
-// shim, as main process, and as the session.
+// TestRecycledPID has records that name pids which now belong to other
+// processes: as shim, as main process, and as the session.
 func TestRecycledPID(t *testing.T) {
 	t.Parallel()
 	bystander := exec.CommandContext(t.Context(), "setsid", "-w", "sleep", "999")

@@ -47,7 +47,7 @@ func (o *others) isMain(p proc.Process) bool {
 	return ok && main == p.Identity
 }
 
-// read reads the records. One that can't be read proves nothing.
+// read reads the records. A record that can't be read proves nothing.
 func (o *others) read(c *census) {
 	o.mains = make(map[int]proc.Identity)
 	if o.dir == "" {

@@ -32,7 +32,7 @@ func TestLostProofGone(t *testing.T) {
 	if !stubborn.Alive() {
 		t.Error("it is gone too soon for this test")
 	}
-	// Nothing proves it from now on, so it is the test's to end.
+	// No proof of it is left, so the test has to end it.
 	if err := errors.Join(stubborn.Signal(9), proc.AwaitEnd(t.Context(), stubborn)); err != nil {
 		t.Error(err)
 	}

@@ -58,9 +58,9 @@ func look(path string, known seen) (seen, error) {
 	return now, err
 }
 
-// Hash returns the hash of the programs in a directory. Those that have not changed since they were
-// noted in the file notes are not read; key returns the name of a program in there. If the notes
-// are out of date, fresh is what belongs into the file.
+// Hash returns the hash of the programs in a directory. It does not read programs that have not
+// changed since they were noted in the file notes, where key returns the name of a program. If
+// the notes are out of date, fresh is the new content of that file.
 func Hash(dir, notes string, key func(name string) string) (hash string, fresh []byte, err error) {
 	var known map[string]seen
 	if data, err := safefile.Read(notes, 1<<16); err == nil {

@@ -18,7 +18,7 @@ type guard struct {
 
 // guardScript reads the directory of the set, waits for the end of its input, and kills every
 // process that has the directory in its environment or its arguments, and its children: the
-// processes of connections overwrite theirs. None of its own has it.
+// processes of connections overwrite theirs. The script's own processes don't have it.
 const guardScript = `read -r dir || exit
 read -r _
 tries=100

@@ -250,9 +250,9 @@ func (g Git) pipe(ctx context.Context, stdin io.Reader, stdout io.Writer, args .
 const (
 	// cancelLimit is how long git may take to end after a SIGTERM.
 	cancelLimit = 10 * time.Second
-	// groupLimit is how long the commands that it started may outlive it. One that has
-	// ended counts until it is waited for, which takes the first process of some
-	// containers a while.
+	// groupLimit is how long the commands that it started may outlive it. A command that
+	// has ended counts until its parent has waited for it, which takes the first process of
+	// some containers a while.
 	groupLimit = 2 * time.Second
 )
 

@@ -181,7 +181,7 @@ func (t *Tree) changes(ctx context.Context) (*swarm.Kept, error) {
 		}
 	}
 	for _, path := range slices.Concat(t.Untracked, t.Ignored) {
-		// Of a link git reads only the link.
+		// Git reads a link itself, not its target.
 		err := unix.Faccessat(unix.AT_FDCWD, filepath.Join(t.Ref.Path, path), unix.R_OK, unix.AT_SYMLINK_NOFOLLOW)
 		if errors.Is(err, unix.EACCES) {
 			return keep("no permission to read %s, which is not committed", git.Quote(path)), nil

@@ -42,9 +42,9 @@ func (t *Tree) WorkTree(ctx context.Context) (hash string, saved, deleted []stri
 	return hash, saved, deleted, err
 }
 
-// addTo adds files to an index. If git fails at one, as it does if a filter fails, it adds
-// those that it need not convert, and if it fails at one of them, none. Whatever is not in the
-// index is archived.
+// addTo adds files to an index. If git fails at a file, as it does if a filter fails, addTo
+// adds only the files that git need not convert, and no file if git fails at one of those.
+// Files that are not in the index are archived.
 func (t *Tree) addTo(ctx context.Context, g git.Git, paths []string) error {
 	_, err := g.Feed(ctx, git.Input(paths), "update-index", "--add", "-z", "--stdin")
 	if _, failed := errors.AsType[*git.Error](err); !failed {

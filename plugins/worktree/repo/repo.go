@@ -31,8 +31,8 @@ type Repo struct {
 	// Git runs in Main, from in the working tree that was asked about.
 	Git, from git.Git
 	// Main is the main working tree, Common the directory that all working
-	// trees share. Both are absolute and free of symbolic links. Of a bare repository,
-	// which has no main working tree, both are the same.
+	// trees share. Both are absolute and free of symbolic links. They are the
+	// same for a bare repository, which has no main working tree.
 	Main, Common string
 	// Dir is the directory that was asked about, relative to the top of its working
 	// tree; empty: the top.

@@ -83,7 +83,7 @@ const NoSandbox = "the sandbox can't be made"
 
 var errLaunch = errors.New("damaged launch file")
 
-// launchFields are the fields of a launch file. Those that are optional came later.
+// launchFields are the fields of a launch file. The optional ones were added later.
 var launchFields = []field[Launch]{
 	textField("id", func(l *Launch) *string { return &l.ID }),
 	textField("dir", func(l *Launch) *string { return &l.Dir }),

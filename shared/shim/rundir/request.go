@@ -93,7 +93,7 @@ type Request struct {
 	Paused bool
 }
 
-// requestFields are the fields of all requests. Those that are optional are left out
+// requestFields are the fields of all requests. Optional fields are left out
 // where they are not needed.
 var requestFields = []field[Request]{
 	optional("", wordField("id", func(r *Request) *string { return &r.ID })),

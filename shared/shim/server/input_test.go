@@ -52,7 +52,7 @@ func (s *shim) giveText(text string, enter bool) <-chan string {
 
 // answerOf returns the first line of the answer to a request.
 func answerOf(c net.Conn, request string) string {
-	// One who refuses it does not read all of it.
+	// A shim that refuses the request does not read all of it.
 	_, _ = io.WriteString(c, request)
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err != nil {
@@ -362,9 +362,9 @@ func TestInputAfterRestart(t *testing.T) {
 	}
 }
 
-// One that reads and ends at once has read it, on a terminal too. One that ends
-// before is another matter.
-func TestInputToOneThatEnds(t *testing.T) {
+// A worker that reads and ends at once has read its input, on a terminal too. A worker that
+// ends before it reads has not.
+func TestInputToAnEndingWorker(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		w := openWindow(t, launch("echo ready; read line; exit 3"))

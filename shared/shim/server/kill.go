@@ -14,8 +14,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// lastLook is how long processes may take to vanish after SIGKILL. One that sleeps in the
-// kernel does not.
+// lastLook is how long processes may take to vanish after SIGKILL. A process that sleeps
+// in the kernel does not vanish.
 const lastLook = 5 * time.Second
 
 type kill struct {
@@ -243,8 +243,8 @@ func (k *shim) giveUp(kl *kill) {
 // the tree is read.
 //
 // SIGKILL of the first process of a sandbox ends all others in it in one step of the kernel,
-// but also takes its report with it: how the main process ended. So it comes last until that
-// is known.
+// but also removes the process that reports how the main process ended. So it is sent last, unless
+// that report has arrived.
 func (k *shim) sweep(members []proc.Process) {
 	limit := lastLook
 	spared := k.sparesInit()

@@ -150,7 +150,7 @@ func TestMalformedRequests(t *testing.T) {
 		c := s.dial()
 		_, _ = io.WriteString(c, request+"\n")
 		b, err := io.ReadAll(c)
-		// One that is cut off in the middle of a line may find the connection reset.
+		// A client that is cut off in the middle of a line may find the connection reset.
 		if !strings.HasPrefix(string(b), "error ") || strings.Count(string(b), "\n") != 1 {
 			t.Errorf("%.50q: got %q, %v", request, b, err)
 		}

@@ -137,8 +137,8 @@ func (k *shim) setLimits(l swarm.Limits) rundir.Answer {
 	return rundir.Answer{Kind: rundir.AnswerOK}
 }
 
-// renice sets the nice value of all threads of the worker. Those that are started meanwhile
-// have it from their parents.
+// renice sets the nice value of all threads of the worker. Threads that are started
+// meanwhile inherit it.
 func (k *shim) renice(nice int) error {
 	members, err := k.members()
 	if err != nil {

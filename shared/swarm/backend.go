@@ -2,8 +2,11 @@ package swarm
 
 import (
 	"context"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Backend owns workers. It is the one interface that a backend plugin has to
@@ -250,4 +253,84 @@ func MergeEnv(env []string) []string {
 		out = append(out, kv)
 	}
 	return out
+}
+
+type runDirsKey struct{}
+
+// WithRunDirs returns a context for the calls of a host whose run directories are in the
+// directory dir, which is absolute. The SDK gives a backend such contexts. With an empty dir the
+// host does not say where they are.
+func WithRunDirs(ctx context.Context, dir string) context.Context {
+	if dir == "" {
+		return ctx
+	}
+	return context.WithValue(ctx, runDirsKey{}, dir)
+}
+
+// RunDir returns where the run directory of the worker with an id is now. recorded is its path
+// when the worker was started ([Local.RunDir]), as a handle may hold it: the state directory may
+// have been moved since, or may be reached by another path, and something else may lie at the old
+// one. ctx is the context of a call. RunDir returns recorded only if the host of the call does not
+// say where its run directories are, or if no run directory can have the id as its name.
+func RunDir(ctx context.Context, id, recorded string) string {
+	dir, _ := ctx.Value(runDirsKey{}).(string)
+	if dir == "" || id == "" || id != filepath.Base(id) || id == "." || id == ".." {
+		return recorded
+	}
+	return filepath.Join(dir, id)
+}
+
+// CheckUTF8 returns an [ErrInvalidSpec] if the command, the directory or the environment of the
+// worker is not UTF-8. A backend calls it whose engine takes JSON or another text: the engine
+// would run another command than the one that was asked for. env is the environment that the
+// engine is given. The error names a variable without its value.
+func (s Spec) CheckUTF8(engine string, env []string) error {
+	refuse := func(what string) error {
+		return &specError{what + " is not UTF-8, and " + engine + " takes nothing else; use a backend of this machine, or a script that holds it"}
+	}
+	for i, arg := range s.Command {
+		if !utf8.ValidString(arg) && i == 0 {
+			return refuse("the command " + strconv.Quote(arg))
+		}
+		if !utf8.ValidString(arg) {
+			return refuse("the argument " + strconv.Quote(arg))
+		}
+	}
+	if !utf8.ValidString(s.Dir) {
+		return refuse("the working directory " + strconv.Quote(s.Dir))
+	}
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !utf8.ValidString(kv) {
+			return refuse("the value or the name of the variable " + strconv.Quote(name))
+		}
+	}
+	return nil
+}
+
+// SpawnChecker finds out beforehand whether a worker could be spawned. The host asks before it
+// ends a worker whose place the new one takes.
+type SpawnChecker interface {
+	// CheckSpawn returns the error with which Spawn would fail for the spec, as far as that can be
+	// found out without an effect: it starts nothing, makes nothing and reserves nothing, neither
+	// for people to see nor for a later Spawn. A cache may be filled, such as an open connection.
+	//
+	// A nil error promises nothing. An error does: Spawn, called at this moment in the state that
+	// SpawnCheck describes, would fail. In doubt CheckSpawn returns nil, since its error
+	// keeps the old worker. The sentinels are those of [Backend.Spawn], and the text says what to
+	// change. CheckSpawn may be repeated, and has to return within seconds.
+	CheckSpawn(ctx context.Context, c SpawnCheck) error
+}
+
+// SpawnCheck is the Spawn that [SpawnChecker] is asked about.
+type SpawnCheck struct {
+	// Spec is what would be spawned. The ID is new, and Local.RunDir does not exist yet.
+	Spec Spec
+	// Replaces is the worker that has ended before the Spawn, although it may run now: its name and
+	// whatever else it uses alone are free then. The zero value: no worker. A handle that can't be
+	// read is ignored.
+	Replaces Handle
+	// NoWorkspace says that the workspace of the worker does not exist yet. Spec.Dir is then the
+	// base of the workspace, in place of the directory in it, and Local.Workspace is empty: whatever
+	// depends on the files there is not checked.
+	NoWorkspace bool
 }

@@ -132,3 +132,20 @@ type Rescue struct {
 	// Command is the shell command that restores it.
 	Command string
 }
+
+// WorkspaceChecker is a capability of a workspace plugin: it finds out beforehand whether a
+// workspace could be made.
+type WorkspaceChecker interface {
+	// CheckCreate returns the error with which Create would fail for the spec, under the
+	// rules of [SpawnChecker.CheckSpawn].
+	CheckCreate(ctx context.Context, c WorkspaceCheck) error
+}
+
+// WorkspaceCheck is the Create that [WorkspaceChecker] is asked about.
+type WorkspaceCheck struct {
+	// Spec is what would be made.
+	Spec WorkspaceSpec
+	// Removed is the workspace that is removed before, although it exists now: its path, and the
+	// branch that is checked out in it, are free then. nil: no workspace is removed.
+	Removed *WorkspaceRef
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	_ "unsafe" // for go:linkname
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -208,3 +209,23 @@ func span(d time.Duration) string {
 	}
 	return strconv.FormatInt(int64((d+time.Second/2)/time.Second), 10) + "s"
 }
+
+// maxHeap is how much memory may be used or free to be collected, in bytes. By itself the runtime
+// collects at 4 MiB, which is more than all else of a shim together.
+const maxHeap = 512 << 10
+
+// memory is what the last look found; it is too large for a stack.
+var memory runtime.MemStats
+
+// collect gives the memory that is not used any more back to the system, once there is much of it.
+// A collection itself uses some, so it is not done more often.
+func collect() {
+	if runtime.ReadMemStats(&memory); memory.HeapAlloc > maxHeap {
+		freeOSMemory()
+	}
+}
+
+// freeOSMemory is [runtime/debug.FreeOSMemory]; that package links fmt.
+//
+//go:linkname freeOSMemory runtime/debug.freeOSMemory
+func freeOSMemory()

@@ -36,7 +36,7 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 		killing.Continue()
 	}
 	if o.Signal == "SIGKILL" && h.Pane != "" && !o.Detach {
-		// The worker ends now: whether the server answers is found out meanwhile.
+		// The worker ends now. Meanwhile, ask whether the server answers.
 		asked := b.queries.of(ctx, h)
 		defer func() { <-asked.done }()
 	}

@@ -62,7 +62,7 @@ func (id Identity) Signal(sig syscall.Signal) error {
 }
 
 // Time returns when the process was started, to the precision of the kernel's unit; zero if
-// that can't be found out.
+// the kernel does not report it.
 func (id Identity) Time() time.Time {
 	if !id.ofThisBoot() {
 		return time.Time{}

@@ -96,8 +96,8 @@ func Sync(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// SyncDir waits until the disk has the names in a directory. A file system that can't do that
-// is no error: such a one keeps no names apart from the files.
+// SyncDir waits until the disk has the names in a directory. A file system that can't do
+// that is not an error: it does not keep names apart from the files.
 func SyncDir(path string) error {
 	dir, err := OpenDir(path)
 	if err != nil {

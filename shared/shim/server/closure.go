@@ -6,8 +6,8 @@ const (
 	// closeLimit is how long a client may take to close the outer terminal: many terminals
 	// are closed one after the other.
 	closeLimit = 10 * time.Second
-	// closeEvery is how often to check that the client is still connected, for which there
-	// is no event.
+	// closeEvery is how often to check that the client is still connected: no event
+	// reports that.
 	closeEvery = 50 * time.Millisecond
 )
 

@@ -77,7 +77,7 @@ func (s *statusFile) write(e encoded) error {
 		_ = os.Remove(updateFile)
 	}
 	if err == nil && e.answered {
-		// An error is no reason to refuse it: the other name is on the disk.
+		// This error is harmless: the other name is on the disk.
 		_ = safefile.SyncDir(".")
 	}
 	return err

@@ -1589,7 +1589,7 @@ func (x *SweepRequest) GetRunning() []*Handle {
 // SweepResponse says what was left.
 type SweepResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was not dropped for someone else's sake, one line each.
+	// What was kept because something else uses it, one line each.
 	Warnings      []string `protobuf:"bytes,1,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2729,7 +2729,7 @@ type ListResponse struct {
 	// What it was spawned from, as far as the engine knows. id, name and command
 	// are always set; env, owner and local never are.
 	Spec *SpawnRequest `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
-	// As good as the one of SpawnResponse.
+	// It serves as well as the handle in SpawnResponse.
 	Handle *Handle `protobuf:"bytes,2,opt,name=handle,proto3" json:"handle,omitempty"`
 	// When it was spawned, if known.
 	Created *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created,proto3" json:"created,omitempty"`

@@ -86,13 +86,13 @@ type BackendClient interface {
 	// started again, said that it is done, or no longer runs; after that one last
 	// message. Capability "watch".
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
-	// Complete records that a worker is done, and does not wait for its end. Who is
-	// too late (the worker is being killed, has completed or has ended) is
+	// Complete records that a worker is done, and does not wait for its end. A call that
+	// comes too late (the worker is being killed, has completed or has ended) is
 	// TOO_LATE. Capability "complete".
 	Complete(ctx context.Context, in *CompleteRequest, opts ...grpc.CallOption) (*CompleteResponse, error)
 	// List sends one message for each worker that the engine has, running or ended, spawned by
-	// any program, in no order; a host that does not know it can adopt it. What is no worker of
-	// this backend, and what can't be read, is left out. It changes nothing. Capability "list".
+	// any program, in no order; a host that does not know it can adopt it. List leaves out whatever
+	// is not a worker of this backend or can't be read. It changes nothing. Capability "list".
 	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListResponse], error)
 	// Stats measures what running workers use, and changes nothing. A worker that does
 	// not run is NOT_FOUND. Capability "stats".
@@ -402,13 +402,13 @@ type BackendServer interface {
 	// started again, said that it is done, or no longer runs; after that one last
 	// message. Capability "watch".
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
-	// Complete records that a worker is done, and does not wait for its end. Who is
-	// too late (the worker is being killed, has completed or has ended) is
+	// Complete records that a worker is done, and does not wait for its end. A call that
+	// comes too late (the worker is being killed, has completed or has ended) is
 	// TOO_LATE. Capability "complete".
 	Complete(context.Context, *CompleteRequest) (*CompleteResponse, error)
 	// List sends one message for each worker that the engine has, running or ended, spawned by
-	// any program, in no order; a host that does not know it can adopt it. What is no worker of
-	// this backend, and what can't be read, is left out. It changes nothing. Capability "list".
+	// any program, in no order; a host that does not know it can adopt it. List leaves out whatever
+	// is not a worker of this backend or can't be read. It changes nothing. Capability "list".
 	List(*ListRequest, grpc.ServerStreamingServer[ListResponse]) error
 	// Stats measures what running workers use, and changes nothing. A worker that does
 	// not run is NOT_FOUND. Capability "stats".

@@ -18,8 +18,8 @@ func full(t *testing.T) *os.File {
 	return f
 }
 
-// A log that can't be written is no reason to stop a worker, and counts what is
-// missing.
+// A log that can't be written does not stop the worker, and counts the missing
+// output.
 func TestLogCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	l := &Log{Dropped: make(chan struct{}, 1), segment: 1 << 20, buf: make([]byte, 0, batch), calls: new(sync.Mutex), file: File(full(t).Fd())}

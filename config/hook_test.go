@@ -13,7 +13,7 @@ func TestHooks(t *testing.T) {
 	path := write(t, "config.toml", `
 [hooks]
 on = ["failed", "lost"]
-command = ["~/bin/tell", "me"]
+command = ["~/bin/report", "me"]
 
 [hooks.ci]
 on = ["ended"]
@@ -26,7 +26,7 @@ timeout = "5s"
 		t.Fatal(err)
 	}
 	want := map[string]Hook{
-		DefaultHook: {On: []string{"failed", "lost"}, Command: []string{"/home/me/bin/tell", "me"}},
+		DefaultHook: {On: []string{"failed", "lost"}, Command: []string{"/home/me/bin/report", "me"}},
 		"ci":        {On: []string{"ended"}, Tags: []string{"ci"}, Command: []string{"report"}, Timeout: 5 * time.Second},
 	}
 	if diff := cmp.Diff(want, l.Config.Hooks); diff != "" {
@@ -40,7 +40,7 @@ timeout = "5s"
 	}
 	if diff := cmp.Diff([]string{
 		`hooks.ci.on = ["ended"]`, `hooks.ci.tags = ["ci"]`, `hooks.ci.command = ["report"]`, `hooks.ci.timeout = "5s"`,
-		`hooks.on = ["failed", "lost"]`, `hooks.command = ["/home/me/bin/tell", "me"]`,
+		`hooks.on = ["failed", "lost"]`, `hooks.command = ["/home/me/bin/report", "me"]`,
 	}, shown); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // One host serves many calls at a time, as that of an MCP server does.
-func TestReadsBesideChanges(t *testing.T) {
+func TestReadsDuringChanges(t *testing.T) {
 	t.Parallel()
 	root := hosttest.New(t)
 	root.MustSpawn(t, "w", "one")

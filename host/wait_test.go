@@ -21,7 +21,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// A wait that comes after the end, and after who recorded it, tells the exit too.
+// A wait that comes after the end, and after the process that recorded it, returns the exit too.
 func TestWaitForDeparted(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
@@ -113,12 +113,12 @@ func TestWait(t *testing.T) {
 		}
 	})
 	if diff := cmp.Diff([]string{"w1 stopped", "w3 stopped", "w2 lost"}, got); err != nil || diff != "" {
-		t.Errorf("%v; told (-want +got):\n%s", err, diff)
+		t.Errorf("%v; reported (-want +got):\n%s", err, diff)
 	}
 	r.MustSpawn(t, "w4", "one")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := r.Wait(ctx, worker.Selection{Names: []string{"w4"}}, func(w worker.Worker) { t.Errorf("told %s", w.Name) }); !errors.Is(err, context.DeadlineExceeded) {
+	if err := r.Wait(ctx, worker.Selection{Names: []string{"w4"}}, func(w worker.Worker) { t.Errorf("reported %s", w.Name) }); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait that is given up: %v", err)
 	}
 }

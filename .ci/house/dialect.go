@@ -180,7 +180,7 @@ func nameWords(name string) []string {
 // nouns are words that only end like gerunds.
 var nouns = []string{
 	"anything", "binding", "bring", "everything", "finding", "greeting", "heading", "listing",
-	"missing", "nothing", "recording", "ring", "setting", "something", "string", "thing", "warning",
+	"missing", "nothing", "pending", "recording", "ring", "setting", "something", "string", "thing", "warning",
 	"wording",
 }
 

@@ -108,7 +108,7 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 func pendingLine(ctx context.Context, h *host.Host, workerID string) (string, error) {
 	var pending []team.Pending
 	err := h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
-		pending, err = team.Waiting(ctx, tx, workerID)
+		pending, err = team.PendingOf(ctx, tx, workerID)
 		return err
 	})
 	return cmp.Or(team.Line(pending), DefaultNudge), err

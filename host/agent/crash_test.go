@@ -45,7 +45,7 @@ func TestKillerKilled(t *testing.T) {
 	for i := range crashes {
 		m := w.spawn("ann", "process")
 		if i%4 == 0 {
-			m.tell("trap '' TERM; echo yes > ready")
+			m.run("trap '' TERM; echo yes > ready")
 			m.file("ready")
 		}
 		task := m.task("work")
@@ -108,7 +108,7 @@ func TestResponderKilled(t *testing.T) {
 		_, err := w.kill("ann", false)
 		w.ok(err)
 		limit := fmt.Sprintf("%.3f", rand.Float64()/3)
-		m.tell("timeout -s KILL " + limit + " " + self(w) + " " + asCaller + " '" + string(arg) + "' > out; echo done > tried.new; mv tried.new tried")
+		m.run("timeout -s KILL " + limit + " " + self(w) + " " + asCaller + " '" + string(arg) + "' > out; echo done > tried.new; mv tried.new tried")
 		m.file("tried")
 		_, err = w.host().Sweeper().Sweep(t.Context(), crew)
 		w.ok(err)
@@ -117,7 +117,7 @@ func TestResponderKilled(t *testing.T) {
 		if status != team.Terminated {
 			m.call(call{Respond: c.Respond})
 		}
-		m.tell("exit 0") // else it has its grace
+		m.run("exit 0") // else it has its grace
 		m.gone()
 		if got := w.whole(m, task); got != team.Terminated {
 			t.Errorf("after another answer the agent is %s", got)

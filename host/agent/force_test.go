@@ -36,7 +36,7 @@ func TestWhoCanBeKilled(t *testing.T) {
 
 	for _, force := range []bool{false, true} {
 		for _, tt := range []struct{ team, agent, want string }{
-			{crew, "nobody", "Agent 'nobody' not found"},
+			{crew, "ghost", "Agent 'ghost' not found"},
 			{crew, zoe.AgentID, "Agent '" + zoe.AgentID + "' not found"},
 			{crew, "zoe", "Agent 'zoe' not found"},
 			{crew, "leader", "Cannot kill the team leader"},
@@ -53,7 +53,7 @@ func TestWhoCanBeKilled(t *testing.T) {
 		_, err := agent.Kill(t.Context(), w.as("beef"), agent.KillRequest{TeamName: crew, AgentID: "bob", Force: force})
 		w.refused("Unknown agent token", err)
 		// Its environment is not needed to know who it is.
-		ann.tell("unset SWARM_TOKEN SWARM_WORKER_ID SWARM_SHIM")
+		ann.run("unset SWARM_TOKEN SWARM_WORKER_ID SWARM_SHIM")
 		if got := ann.call(call{Kill: &killCall{Team: crew, Agent: "bob", Force: force}}); got.Error != "Only the team leader can kill agents" {
 			t.Errorf("from inside: %+v", got)
 		}
@@ -277,7 +277,7 @@ func TestKilledFromInside(t *testing.T) {
 	m := w.spawn("ann", "process")
 	task := m.task("work")
 	boss := w.spawnIn(crew, "boss", "process", team.RoleLeader)
-	m.tell("export SWARM_TOKEN=" + boss.token)
+	m.run("export SWARM_TOKEN=" + boss.token)
 	got := m.call(call{Kill: &killCall{Team: crew, Agent: "ann", Force: true}})
 	if diff := cmp.Diff(answer{Phase: team.ForceKilled, Reassigned: []string{task}}, got); diff != "" {
 		t.Error(diff)
@@ -291,7 +291,7 @@ func TestGaveUpWaiting(t *testing.T) {
 	w := newWorld(t)
 	w.create(crew)
 	m := w.spawn("ann", "process")
-	m.tell("trap '' TERM; echo ready > ready")
+	m.run("trap '' TERM; echo ready > ready")
 	m.file("ready")
 	ctx, cancel := context.WithCancel(t.Context())
 	k, err := agent.Kill(ctx, w.host(), agent.KillRequest{TeamName: crew, AgentID: "ann", Force: true, Progress: func(kill.Event) { cancel() }})

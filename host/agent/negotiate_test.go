@@ -142,7 +142,7 @@ func TestConfirmedFromElsewhere(t *testing.T) {
 	w.is(a.AgentID, team.Terminated)
 }
 
-// TestConfirmedWithoutShim is an agent whose backend can't be told that it is done.
+// TestConfirmedWithoutShim is an agent whose backend does not learn that it is done.
 func TestConfirmedWithoutShim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -207,7 +207,7 @@ func TestAwaitAnswer(t *testing.T) {
 			agent.Killed{Phase: team.ForceKilled},
 		},
 		"leaves": {
-			func(m *member) { m.tell("exit 0") },
+			func(m *member) { m.run("exit 0") },
 			agent.Killed{Phase: team.Confirmed},
 		},
 	} {
@@ -234,7 +234,7 @@ func TestAwaitAnswer(t *testing.T) {
 			}
 		})
 	}
-	// The rejection was told.
+	// The rejection was answered.
 	k, err := w.kill("rejects", false)
 	w.ok(err)
 	if k.Phase != team.Requested {

@@ -58,7 +58,7 @@ func TestServer(t *testing.T) {
 	w.ok(err)
 
 	ann := w.spawn("ann", "process")
-	ann.tell("echo $SWARM_TEAM_SERVER > env.new; mv env.new env")
+	ann.run("echo $SWARM_TEAM_SERVER > env.new; mv env.new env")
 	if got, want := strings.TrimSpace(ann.file("env")), agent.ServerHost+":"+strconv.Itoa(first.Port); got != want {
 		t.Errorf("the agent's server is %q, want %q", got, want)
 	}
@@ -87,7 +87,7 @@ func TestServer(t *testing.T) {
 	if !again.IsRunning || again.ActiveSessions != 1 || !answering(again.Port) || again.Worker != first.Worker {
 		t.Errorf("server that was started again: %+v", again)
 	}
-	cal.tell("exit 0")
+	cal.run("exit 0")
 	cal.gone()
 	// Its session counts as long as the agent is one.
 	_, err = w.kill("cal", false)

@@ -57,7 +57,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("cal: %+v", c)
 	}
 
-	for _, who := range []string{"nobody", zoe.AgentID, "zoe", "leader"} {
+	for _, who := range []string{"ghost", zoe.AgentID, "zoe", "leader"} {
 		_, err = agent.Status(t.Context(), w.host(), agent.StatusRequest{TeamName: crew, AgentID: who})
 		w.refused("Agent '"+who+"' not found in team 'crew'", err)
 	}
@@ -77,14 +77,14 @@ func TestStatusChangesNothing(t *testing.T) {
 	ann.task("work")
 	_, err := w.kill("bob", false)
 	w.ok(err)
-	ann.tell("exit 3")
-	bob.tell("exit 0")
+	ann.run("exit 3")
+	bob.run("exit 0")
 	ann.gone()
 	bob.gone()
 
 	before := w.database()
 	for _, r := range []agent.StatusRequest{
-		{TeamName: crew, IncludeServer: true, IncludeTerminated: true}, {TeamName: crew, AgentID: "ann"}, {TeamName: crew, AgentID: "nobody"}, {TeamName: "nowhere"},
+		{TeamName: crew, IncludeServer: true, IncludeTerminated: true}, {TeamName: crew, AgentID: "ann"}, {TeamName: crew, AgentID: "ghost"}, {TeamName: "nowhere"},
 	} {
 		s, err := agent.Status(t.Context(), w.host(), r)
 		if r.AgentID == "" && r.TeamName == crew {
@@ -107,12 +107,12 @@ func TestStatusChangesNothing(t *testing.T) {
 		t.Errorf("ann: %+v", a)
 	}
 	w.is(bob.AgentID, team.Terminated)
-	var told bool
+	var reported bool
 	for _, m := range w.inbox(w.host()) {
-		told = told || m.Type == registry.MessageSystem && strings.HasPrefix(m.Body, "Agent ann ("+ann.AgentID+") became inactive: exit status 3. Tasks reassigned: task-1.")
+		reported = reported || m.Type == registry.MessageSystem && strings.HasPrefix(m.Body, "Agent ann ("+ann.AgentID+") became inactive: exit status 3. Tasks reassigned: task-1.")
 	}
-	if !told {
-		t.Error("the leader was not told of ann")
+	if !reported {
+		t.Error("the leader got no report of ann")
 	}
 }
 
@@ -171,13 +171,13 @@ func TestHeartbeat(t *testing.T) {
 	}
 	_, err = beat(w.as(ann.token), "bob", "")
 	w.refused("Only the team leader can heartbeat for other agents", err)
-	_, err = beat(w.host(), "nobody", "")
-	w.refused("Agent 'nobody' not found", err)
+	_, err = beat(w.host(), "ghost", "")
+	w.refused("Agent 'ghost' not found", err)
 	if _, err = beat(w.host(), "bob", team.ShuttingDown); err == nil {
 		t.Error("a heartbeat has any status")
 	}
 
-	bob.tell("exit 1")
+	bob.run("exit 1")
 	bob.gone()
 	_, err = beat(w.host(), "bob", "")
 	w.refused("Agent is inactive. Requires re-spawn.", err)
@@ -206,7 +206,7 @@ func TestSilent(t *testing.T) {
 	_, err := agent.Heartbeat(t.Context(), w.as(ann.token), agent.HeartbeatRequest{TeamName: crew})
 	w.ok(err)
 	if in := w.inbox(w.host()); len(in) > 0 {
-		t.Errorf("it calls, and the leader was told %+v", in)
+		t.Errorf("it calls, and the leader got %+v", in)
 	}
 	ann.age(130 * time.Second)
 	if a := w.status("ann"); a.Status != team.Inactive || a.ConsecutiveMisses != 2 || a.HeartbeatHealthy {
@@ -225,7 +225,7 @@ func TestSilent(t *testing.T) {
 		return err
 	})
 	// It speaks.
-	ann.tell("echo hello")
+	ann.run("echo hello")
 	w.wait("ann is active", func() bool { return w.status("ann").Status == team.Active })
 	if _, err = w.kill("ann", false); err != nil {
 		t.Error(err)

@@ -135,8 +135,8 @@ type member struct {
 	token string
 	// dir is its working directory.
 	dir string
-	// told is its standard input.
-	told *os.File
+	// input is its standard input.
+	input *os.File
 }
 
 // spawn starts an agent of the crew.
@@ -156,24 +156,24 @@ func (w *world) spawnIn(teamName, name, backend string, role team.Role) *member 
 	}
 	m := &member{w: w, dir: dir}
 	// For reading too, so that its end never comes.
-	m.told, err = os.OpenFile(script, os.O_RDWR, 0)
+	m.input, err = os.OpenFile(script, os.O_RDWR, 0)
 	w.ok(err)
-	w.Cleanup(func() { _ = m.told.Close() })
+	w.Cleanup(func() { _ = m.input.Close() })
 	m.Spawned, err = agent.Spawn(w.Context(), w.host(), agent.SpawnRequest{
 		Team: teamName, Name: name, Role: role, Model: "m1", Dir: dir, Backend: backend, Command: []string{"/bin/sh", script},
 	})
 	w.ok(err)
 	if backend != "stubborn" {
-		m.tell("echo $SWARM_TOKEN > token.new; mv token.new token")
+		m.run("echo $SWARM_TOKEN > token.new; mv token.new token")
 		m.token = strings.TrimSpace(m.file("token"))
 	}
 	return m
 }
 
-// tell has the agent run a line.
-func (m *member) tell(line string) {
+// run has the agent run a line.
+func (m *member) run(line string) {
 	m.w.Helper()
-	_, err := m.told.WriteString(line + "\n")
+	_, err := m.input.WriteString(line + "\n")
 	m.w.ok(err)
 }
 
@@ -198,7 +198,7 @@ func (m *member) call(c call) answer {
 	c.Bin, c.Dir = bin, m.w.state()
 	arg, err := json.Marshal(c)
 	m.w.ok(err)
-	m.tell(self(m.w) + " " + asCaller + " '" + string(arg) + "' > answer")
+	m.run(self(m.w) + " " + asCaller + " '" + string(arg) + "' > answer")
 	// The agent that is notified of its end may not be there to confirm that.
 	path := filepath.Join(m.dir, "answer")
 	var b []byte

@@ -55,7 +55,7 @@ func (f *Finder) ID() string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
 	defer cancel()
-	run, _ := f.acting(ctx, ParentPID(), RunDirAbove)
+	run, _ := f.nearestRun(ctx, ParentPID(), RunDirAbove)
 	return f.IDOf(run)
 }
 
@@ -177,7 +177,7 @@ func (f *Finder) RunDir() string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
 	defer cancel()
-	if run, _ := f.acting(ctx, ParentPID(), RunDirAbove); run != "" {
+	if run, _ := f.nearestRun(ctx, ParentPID(), RunDirAbove); run != "" {
 		return run
 	}
 	return RunDirAbove(ParentPID())

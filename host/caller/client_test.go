@@ -87,7 +87,7 @@ func TestInForeground(t *testing.T) {
 		"a wrapper with a terminal":                   {[]proc.Process{child, onTerminal}, false},
 		// In a container whose first process has the terminal, it has left that one.
 		"a wrapper that leads its session below init": {[]proc.Process{child, leader}, first.Terminal},
-		"nobody": {nil, false},
+		"no process": {nil, false},
 	} {
 		err := inForeground(c.line)
 		_, daemon := errors.AsType[*team.UnprovenError](err)

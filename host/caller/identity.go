@@ -66,7 +66,7 @@ func (f *Finder) caller(ctx context.Context) (caller team.Caller, err error) {
 // environment. env is the environment of the child of pid that asks; if env is nil,
 // pid itself is meant.
 func (f *Finder) callerAt(ctx context.Context, pid int, env func(string) string) (team.Caller, error) {
-	run, from := f.acting(ctx, pid, shimAbove)
+	run, from := f.nearestRun(ctx, pid, shimAbove)
 	if run != "" {
 		return f.resident(ctx, run)
 	}
@@ -108,10 +108,10 @@ func (f *Finder) ActsFor(ctx context.Context, o swarm.Owner) bool {
 	return err == nil && owner == caller && OwnerLives(o)
 }
 
-// acting returns the run directory that nearest finds, and the process at which that search
+// nearestRun returns the run directory that nearest finds, and the process at which that search
 // began: from a shell that acts as its owner, the search continues at the owner. Owners are
 // older than their shells, so the search ends.
-func (f *Finder) acting(ctx context.Context, pid int, nearest func(pid int) string) (run string, from int) {
+func (f *Finder) nearestRun(ctx context.Context, pid int, nearest func(pid int) string) (run string, from int) {
 	for {
 		run = nearest(pid)
 		if run == "" || !statedir.SameFile(run, f.opts.Dir.RunDir(filepath.Base(run))) {

@@ -29,7 +29,7 @@ func TestCaller(t *testing.T) {
 	a := r.MustSpawn(t, "a", "one", hosttest.AsAgent)
 	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = team.RoleLeader })
 	other := r.MustSpawn(t, "plain", "one")
-	// A worker with a shim has a proof beside its environment.
+	// A worker with a shim has a proof in addition to its environment.
 	kept := r.MustSpawn(t, "kept", "one")
 	keptAgent := r.MustSpawn(t, "kept-agent", "one", hosttest.AsAgent)
 	keptLead := r.MustSpawn(t, "kept-lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = team.RoleLeader })
@@ -72,7 +72,7 @@ func TestCaller(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", what, err, diff)
 		}
 	}
-	// Nobody is known where there never was a registry.
+	// Where there never was a registry, no caller is known.
 	none := hosttest.New(t)
 	if _, err := none.Callers().Caller(t.Context()); !errors.Is(err, team.ErrUnknownToken) {
 		t.Errorf("a token without a registry: %v", err)
@@ -88,7 +88,7 @@ func TestCaller(t *testing.T) {
 func TestTokenIsStoredNowhere(t *testing.T) {
 	t.Parallel()
 	r := hosttest.NewWithTeam(t)
-	// Nobody is given a token by hand.
+	// No worker gets a token that was given by hand.
 	own := func(q *spawn.Request) { q.Env = []string{"A=1", swarm.EnvToken + "=by-hand"} }
 	r.MustSpawn(t, "plain", "one", own)
 	r.MustSpawn(t, "a", "one", hosttest.AsAgent, own)

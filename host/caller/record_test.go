@@ -68,7 +68,7 @@ func TestForgedWorkerFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		const pid = 1 << 30
-		run, from := f.acting(t.Context(), pid, func(at int) string {
+		run, from := f.nearestRun(t.Context(), pid, func(at int) string {
 			if at == pid {
 				return dir.RunDir(id)
 			}
@@ -84,7 +84,7 @@ func TestForgedWorkerFile(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir.RunDir(id), "worker.json")); err != nil {
 			t.Fatal(err)
 		}
-		if _, from := f.acting(t.Context(), pid, func(at int) string {
+		if _, from := f.nearestRun(t.Context(), pid, func(at int) string {
 			if at == pid {
 				return dir.RunDir(id)
 			}

@@ -172,7 +172,7 @@ func TestUnsafeIsRefused(t *testing.T) {
 	}
 }
 
-func TestBeside(t *testing.T) {
+func TestProgramNextTo(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	c := New(Options{Executable: p.path("bin/swarm"), Dir: p.path("state"), Env: []string{"PATH=" + p.path("path")}})
@@ -221,18 +221,18 @@ func TestForeignIsRefused(t *testing.T) {
 	}
 	for root, reason := range cases {
 		bin, libexec := p.path(root+"/swarm/bin"), p.path(root+"/swarm/libexec/swarm")
-		beside := New(Options{Executable: bin + "/swarm", Env: []string{"PATH=/nowhere"}})
+		nextTo := New(Options{Executable: bin + "/swarm", Env: []string{"PATH=/nowhere"}})
 		inPath := New(Options{Env: []string{"PATH=" + libexec}})
 		configured := New(Options{Plugins: map[string]Config{"x": {Command: []string{libexec + "/" + name}}}})
-		for how, c := range map[string]*Catalog{"beside": beside, "PATH": inPath, "config": configured} {
+		for how, c := range map[string]*Catalog{"next to": nextTo, "PATH": inPath, "config": configured} {
 			_, err := c.Find("x")
 			unsafe, ok := errors.AsType[*UnsafeError](err)
 			if !ok || unsafe.Rule.Reason != reason {
 				t.Errorf("%s, found by %s: %v, want one that %s", root, how, err, reason)
 			}
 		}
-		if path, err := beside.ProgramPath(name); err == nil || path != "" {
-			t.Errorf("%s: Beside = %q, %v", root, path, err)
+		if path, err := nextTo.ProgramPath(name); err == nil || path != "" {
+			t.Errorf("%s: ProgramPath = %q, %v", root, path, err)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestWhichVersion(t *testing.T) {
 	// The plugins that come with swarm are found first, unless a version is asked for.
 	shipped := p.add("bin/swarm-plugin-x")
 	if got := p.found(Config{}); got != shipped {
-		t.Errorf("found %s, want the one beside swarm", got)
+		t.Errorf("found %s, want the one next to swarm", got)
 	}
 	if got := p.found(Config{Version: "1.2.0"}); got != old {
 		t.Errorf("found %s, want the version", got)

@@ -19,7 +19,7 @@ func item(w worker.Worker) Item { return Item{Worker: w, State: stateOf(&w, fals
 
 func TestLine(t *testing.T) {
 	t.Parallel()
-	a, b := item(running("a")), item(running("b"))
+	a, b := item(runningWorker("a")), item(runningWorker("b"))
 	for want, action := range map[string]Action{
 		"swarm kill a b":                     {Verb: Kill, Items: []Item{a, b}},
 		"swarm respawn a && swarm respawn b": {Verb: Respawn, Items: []Item{a, b}},
@@ -38,21 +38,21 @@ func TestLine(t *testing.T) {
 
 func TestSuits(t *testing.T) {
 	t.Parallel()
-	asks := running("asks")
+	asks := runningWorker("asks")
 	asks.State = &worker.AgentState{State: profile.Blocked}
-	process := running("process")
+	process := runningWorker("process")
 	process.Can = []swarm.Capability{swarm.CapInput, swarm.CapStdin, swarm.CapSignal}
 	reads := process
 	reads.Stdin = true
-	tmux := running("tmux")
+	tmux := runningWorker("tmux")
 	tmux.Can = []swarm.Capability{swarm.CapInput, swarm.CapScreen, swarm.CapAttach}
-	mute := running("mute")
+	mute := runningWorker("mute")
 	mute.Can = []swarm.Capability{}
 	for name, c := range map[string]struct {
 		w    worker.Worker
 		want []Verb
 	}{
-		"running": {running("a"), []Verb{Attach, Send, Keys, Interrupt, Kill, Respawn}},
+		"running": {runningWorker("a"), []Verb{Attach, Send, Keys, Interrupt, Kill, Respawn}},
 		"asks":    {asks, []Verb{Attach, Send, Answer, Keys, Interrupt, Kill, Respawn}},
 		"process": {process, []Verb{Interrupt, Kill, Respawn}},
 		"reads":   {reads, []Verb{Send, Interrupt, Kill, Respawn}},
@@ -79,9 +79,9 @@ func TestSuits(t *testing.T) {
 func TestRisk(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	works := running("alice")
+	works := runningWorker("alice")
 	works.State = &worker.AgentState{State: profile.Working, Since: now.Add(-3 * time.Minute)}
-	all := []Item{item(running("make")), item(works), item(ended("old", 1, swarm.CauseExited))}
+	all := []Item{item(runningWorker("make")), item(works), item(ended("old", 1, swarm.CauseExited))}
 	want := []string{"alice is at work (3m): its turn is lost"}
 	if diff := cmp.Diff(want, Action{Verb: Kill, Items: all}.Risk(now)); diff != "" {
 		t.Errorf("kill (-want +got):\n%s", diff)
@@ -95,7 +95,7 @@ func TestRisk(t *testing.T) {
 // workers.
 func TestAsks(t *testing.T) {
 	t.Parallel()
-	a, b, old := item(running("a")), item(running("b")), item(ended("old", 1, swarm.CauseExited))
+	a, b, old := item(runningWorker("a")), item(runningWorker("b")), item(ended("old", 1, swarm.CauseExited))
 	tree := old
 	tree.Workspace = &swarm.WorkspaceRef{Path: "/w"}
 	for _, c := range []struct {
@@ -123,9 +123,9 @@ func TestAsks(t *testing.T) {
 // TestRefusals: what does not suit a worker says why, in whole sentences.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	process := running("process")
+	process := runningWorker("process")
 	process.Can = []swarm.Capability{swarm.CapInput, swarm.CapStdin}
-	mute := running("mute")
+	mute := runningWorker("mute")
 	mute.Can, mute.Backend = []swarm.Capability{}, "mime"
 	killed := ended("done", -1, swarm.CauseKilled)
 	for _, c := range []struct {
@@ -155,14 +155,14 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// doing is a host that kills when a test says so.
-type doing struct {
+// slowKiller is a host that kills when a test says so.
+type slowKiller struct {
 	Doer
 	killed chan struct{}
 	err    error
 }
 
-func (d *doing) Kill(_ context.Context, sel worker.Selection, req kill.Request) ([]kill.Outcome, error) {
+func (d *slowKiller) Kill(_ context.Context, sel worker.Selection, req kill.Request) ([]kill.Outcome, error) {
 	req.Progress(kill.Event{Worker: "a", Deadline: time.Unix(100, 0)})
 	<-d.killed
 	return []kill.Outcome{{Worker: worker.Worker{Name: "a"}, Err: d.err, Warnings: []worker.Warning{{Text: "careful", Hint: "the worktree is /w"}}}}, nil
@@ -172,8 +172,8 @@ func (d *doing) Kill(_ context.Context, sel worker.Selection, req kill.Request) 
 func TestDo(t *testing.T) {
 	t.Parallel()
 	b := New(Options{})
-	b.put([]worker.Worker{running("a")}, true)
-	to := &doing{killed: make(chan struct{}), err: errors.New("no")}
+	b.put([]worker.Worker{runningWorker("a")}, true)
+	to := &slowKiller{killed: make(chan struct{}), err: errors.New("no")}
 	done := make(chan []Outcome)
 	changed := make(chan struct{}, 10)
 	b.opts.Changed = func() { changed <- struct{}{} }

@@ -87,7 +87,7 @@ func (f *fake) calls() [][]string {
 	return asked
 }
 
-func running(name string) worker.Worker {
+func runningWorker(name string) worker.Worker {
 	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusRunning, PID: 7}
 }
 
@@ -107,7 +107,7 @@ func names(s Snapshot) (names []string) {
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFake(running("a"), running("b"))
+		f := newFake(runningWorker("a"), runningWorker("b"))
 		b := New(Options{Host: f})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
@@ -163,10 +163,10 @@ func TestBoard(t *testing.T) {
 func TestBoardRestarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := running("flaky")
+		w := runningWorker("flaky")
 		w.Restart = swarm.Restart{When: swarm.RestartAlways, Window: time.Minute}
 		w.Restarts, w.Started = 1, time.Now()
-		f := newFake(w, running("calm"))
+		f := newFake(w, runningWorker("calm"))
 		b := New(Options{Host: f})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
@@ -205,7 +205,7 @@ func TestManyChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		for i := range 200 {
-			f.workers = append(f.workers, running(fmt.Sprintf("w%d", i)))
+			f.workers = append(f.workers, runningWorker(fmt.Sprintf("w%d", i)))
 		}
 		b := New(Options{Host: f})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -228,7 +228,7 @@ func TestManyChanges(t *testing.T) {
 func TestStates(t *testing.T) {
 	t.Parallel()
 	agent := func(s worker.AgentState) worker.Worker {
-		w := running("a")
+		w := runningWorker("a")
 		w.State = &s
 		return w
 	}
@@ -243,7 +243,7 @@ func TestStates(t *testing.T) {
 		word    string
 		urgency Urgency
 	}{
-		{running("a"), "running", Running},
+		{runningWorker("a"), "running", Running},
 		{worker.Worker{Status: worker.StatusStarting}, "starting", Running},
 		{worker.Worker{Status: worker.StatusLost}, "lost", Lost},
 		{worker.Worker{Status: worker.StatusUnknown}, "unknown", Lost},
@@ -271,14 +271,14 @@ func TestStates(t *testing.T) {
 func TestQuestionsComeFirst(t *testing.T) {
 	t.Parallel()
 	asks := func(name string, since time.Time) Item {
-		w := running(name)
+		w := runningWorker(name)
 		w.State = &worker.AgentState{State: profile.Blocked, Since: since}
 		return Item{Worker: w, State: stateOf(&w, false)}
 	}
-	broken := running("a")
+	broken := runningWorker("a")
 	broken.State = &worker.AgentState{State: profile.Idle, Broken: "API error"}
 	items := []Item{
-		{Worker: running("b"), State: State{Urgency: Running}},
+		{Worker: runningWorker("b"), State: State{Urgency: Running}},
 		{Worker: broken, State: stateOf(&broken, false)},
 		asks("c", time.Time{}), asks("d", time.Unix(2, 0)), asks("e", time.Unix(1, 0)), asks("f", time.Unix(2, 0)),
 	}

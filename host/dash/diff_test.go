@@ -83,7 +83,7 @@ func TestParseDiff(t *testing.T) {
 	if diff := cmp.Diff(parsed, written(parts)); diff != "" || more || err != nil {
 		t.Errorf("%v, %v (-want +got):\n%s", more, err, diff)
 	}
-	// As git writes it that was told to use colours always.
+	// As git writes it with colour.ui set to always.
 	painted := "\x1b[1m" + strings.ReplaceAll(strings.ReplaceAll(difference, "\x1b[31m", `\x1b[31m`), "\n", "\x1b[m\n\x1b[32m")
 	parts, _, _ = parseDiff(strings.NewReader(painted))
 	if diff := cmp.Diff(parsed, written(parts)); diff != "" {

@@ -127,7 +127,7 @@ func FuzzFollow(f *testing.F) {
 					t.Fatalf("hidden character in %q", line)
 				}
 				if coloured && !strings.HasSuffix(line, reset) {
-					t.Fatalf("the colour goes on after %q", line)
+					t.Fatalf("the colour continues after %q", line)
 				}
 			}
 		}

@@ -30,11 +30,11 @@ func TestRows(t *testing.T) {
 		w.Tags = tags
 		return w
 	}
-	cat := running("cat")
+	cat := runningWorker("cat")
 	cat.Command = []string{"make", "watch"}
 	b.put([]worker.Worker{
-		tagged(running("ant"), "api"), tagged(ended("bee", 3, swarm.CauseExited), "web"), cat,
-		tagged(running("dog"), "api", "web"),
+		tagged(runningWorker("ant"), "api"), tagged(ended("bee", 3, swarm.CauseExited), "web"), cat,
+		tagged(runningWorker("dog"), "api", "web"),
 	}, true)
 	s := b.Snapshot()
 	for name, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestNames(t *testing.T) {
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	b := New(Options{})
-	b.put([]worker.Worker{running("ant"), ended("bee", 3, swarm.CauseExited)}, true)
+	b.put([]worker.Worker{runningWorker("ant"), ended("bee", 3, swarm.CauseExited)}, true)
 	b.See("id-bee")
 	s := b.Snapshot()
 	if diff := cmp.Diff([]string{"ant", "bee"}, names(s)); diff != "" {
@@ -98,7 +98,7 @@ func TestSeen(t *testing.T) {
 func TestFiguresKept(t *testing.T) {
 	t.Parallel()
 	b := New(Options{})
-	b.put([]worker.Worker{running("a")}, true)
+	b.put([]worker.Worker{runningWorker("a")}, true)
 	for i := range FiguresKept + 5 {
 		b.Measured(map[string]Figure{"id-a": {Memory: int64(i)}, "id-gone": {}})
 	}

@@ -73,7 +73,7 @@ func inBubble(t *testing.T, f func(t *testing.T, u *unsteady, b *Board), ws ...w
 	})
 }
 
-func starting(name string) worker.Worker {
+func startingWorker(name string) worker.Worker {
 	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusStarting}
 }
 
@@ -88,7 +88,7 @@ func TestUndone(t *testing.T) {
 		if calls := u.calls(); len(calls) > 0 {
 			t.Errorf("no worker is starting, and the host was asked for %v", calls)
 		}
-		u.set(starting("z"))
+		u.set(startingWorker("z"))
 		time.Sleep(time.Second)
 		if diff := cmp.Diff([]string{"a", "z"}, names(b.Snapshot())); diff != "" {
 			t.Errorf("while it is starting (-want +got):\n%s", diff)
@@ -102,7 +102,7 @@ func TestUndone(t *testing.T) {
 		// It is undone while a look at it is under way.
 		slow := make(chan struct{})
 		u.do(func() { u.slow = slow })
-		u.set(starting("y"))
+		u.set(startingWorker("y"))
 		time.Sleep(time.Second)
 		u.do(func() { u.workers, u.slow = u.workers[:1], nil })
 		u.changed <- false
@@ -113,13 +113,13 @@ func TestUndone(t *testing.T) {
 			t.Errorf("after it was undone meanwhile (-want +got):\n%s", diff)
 		}
 		// Another database may have other workers.
-		u.do(func() { u.workers = append(u.workers, running("other")) })
+		u.do(func() { u.workers = append(u.workers, runningWorker("other")) })
 		u.changed <- true
 		time.Sleep(time.Second)
 		if diff := cmp.Diff([]string{"a", "other"}, names(b.Snapshot())); diff != "" {
 			t.Errorf("of another registry (-want +got):\n%s", diff)
 		}
-	}, running("a"))
+	}, runningWorker("a"))
 }
 
 // TestFailedRead: a look that failed is repeated until one succeeds, and the problem is shown
@@ -157,6 +157,6 @@ func TestFailedRead(t *testing.T) {
 			if calls := u.calls(); len(calls) > 0 {
 				t.Errorf("all is well, and the host was asked for %v", calls)
 			}
-		}, running("a"), running("b"))
+		}, runningWorker("a"), runningWorker("b"))
 	}
 }

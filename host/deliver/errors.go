@@ -160,7 +160,7 @@ func (e *failure) Hint() string {
 	case errors.Is(e.kind, ErrDraft):
 		return fmt.Sprintf("'swarm keys %[1]s Enter' submits it, 'swarm keys %[1]s C-e C-u' clears the line", e.name)
 	case errors.Is(e.kind, ErrNoPrompt), errors.Is(e.kind, ErrBroken):
-		return fmt.Sprintf("look with 'swarm peek %[1]s'; 'swarm explain %[1]s' tells what was looked for", e.name)
+		return fmt.Sprintf("look with 'swarm peek %[1]s'; 'swarm explain %[1]s' shows what was looked for", e.name)
 	case errors.Is(e.kind, ErrNotSubmitted):
 		return fmt.Sprintf("nothing is typed twice: look with 'swarm peek %[1]s'; 'swarm keys %[1]s Enter' presses Enter", e.name)
 	case errors.Is(e.kind, ErrChanged) && e.asks != nil:

@@ -73,8 +73,8 @@ func TestTextThatIsSentAgain(t *testing.T) {
 			f.shows, f.hangsTill = f.screen(), time.Now().Add(time.Second)
 			f.onEnter = nil
 		}
-		cutOff(t, &f, &n, "go on", 600*time.Millisecond)
-		f.wantSaid(t, "go on")
+		cutOff(t, &f, &n, "continue", 600*time.Millisecond)
+		f.wantSaid(t, "continue")
 		if !n.note.Entered {
 			t.Fatalf("note %+v", n.note)
 		}
@@ -82,11 +82,11 @@ func TestTextThatIsSentAgain(t *testing.T) {
 		a := agent(t, &f)
 		a.Notes = &n
 		for range 2 {
-			if err := a.Text(t.Context(), "go on", true); err != nil {
+			if err := a.Text(t.Context(), "continue", true); err != nil {
 				t.Fatal(err)
 			}
 		}
-		f.wantSaid(t, "go on", "go on", "go on")
+		f.wantSaid(t, "continue", "continue", "continue")
 	})
 }
 

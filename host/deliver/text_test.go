@@ -29,9 +29,9 @@ func TestTextIsSubmitted(t *testing.T) {
 		"several lines":         {fake{}, "one\ntwo\nthree", 1},
 		"busy":                  {fake{works: true}, "also the docs", 1},
 		"a proposal":            {fake{ghost: "run the tests"}, "fix the tests", 1},
-		"a like proposal":       {fake{ghost: "yes, go on"}, "y", 1},
+		"a like proposal":       {fake{ghost: "yes, continue"}, "y", 1},
 		"a proposal, no styles": {fake{ghost: "run the tests", plain: true}, "fix the tests", 1},
-		"a like one, no styles": {fake{ghost: "yes, go on", plain: true}, "y", 1},
+		"a like one, no styles": {fake{ghost: "yes, continue", plain: true}, "y", 1},
 		"not drawn yet":         {fake{blank: time.Now().Add(time.Hour)}, "at once", 1},
 		"drawn but not reading": {fake{late: 6 * time.Second}, "at once", 1},
 		"a completion":          {fake{popup: ".go "}, "look at @main", 2},
@@ -430,7 +430,7 @@ func TestTextAtASurvey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake{survey: true}
 		a := agent(t, &f)
-		a.Terminal = &closing{&f}
+		a.Terminal = &closer{&f}
 		if err := a.Text(t.Context(), "2", true); err != nil {
 			t.Fatal(err)
 		}
@@ -441,7 +441,7 @@ func TestTextAtASurvey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake{}
 		a := agent(t, &f)
-		a.Terminal = &opening{&f}
+		a.Terminal = &opener{&f}
 		if err := a.Text(t.Context(), "2", true); !errors.Is(err, deliver.ErrNotSubmitted) {
 			t.Errorf("%v", err)
 		}
@@ -449,19 +449,19 @@ func TestTextAtASurvey(t *testing.T) {
 	})
 }
 
-// closing is an agent whose survey closes right before a key, opening one whose survey comes
+// closer is an agent whose survey closes right before a key, opener one whose survey comes
 // right before a text.
 type (
-	closing struct{ *fake }
-	opening struct{ *fake }
+	closer struct{ *fake }
+	opener struct{ *fake }
 )
 
-func (c *closing) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
+func (c *closer) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
 	c.survey = false
 	return c.fake.Input(ctx, in)
 }
 
-func (o *opening) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
+func (o *opener) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
 	o.survey = true
 	return o.fake.Input(ctx, in)
 }

@@ -60,7 +60,7 @@ func TestPeekOutput(t *testing.T) {
 		}
 	}
 	if _, err := r.Display().Peek(t.Context(), "ghost", 0); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("nobody's output: %v", err)
+		t.Errorf("output of no worker: %v", err)
 	}
 }
 
@@ -125,12 +125,12 @@ func TestAwaitReady(t *testing.T) {
 	if !errors.Is(err, worker.ErrEnded) || !strings.Contains(err.Error(), "(exit 3)") {
 		t.Errorf("of a worker that has ended: %v", err)
 	}
-	// It was ready, as its output tells.
+	// It was ready, as its output shows.
 	if err := r.Display().AwaitReady(t.Context(), "w", display.ReadyRequest{}); err != nil {
 		t.Errorf("of a worker that was ready: %v", err)
 	}
 	if err := r.Display().AwaitReady(t.Context(), "ghost", other); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("no worker: %v", err)
 	}
 }
 

@@ -64,8 +64,8 @@ func (b *talker) shows(lines ...string) {
 	b.screen = lines
 }
 
-// awaiting follows a worker with a screen, or without, in a bubble of time.
-func awaiting(t *testing.T, screen bool, r ReadyRequest, act func(b *talker, over <-chan error)) {
+// followWorker follows a worker with a screen, or without, in a bubble of time.
+func followWorker(t *testing.T, screen bool, r ReadyRequest, act func(b *talker, over <-chan error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &talker{pieces: make(chan string)}
@@ -88,7 +88,7 @@ func still(t *testing.T, over <-chan error) {
 	synctest.Wait()
 	select {
 	case err := <-over:
-		t.Errorf("it is over too early: %v", err)
+		t.Errorf("it ended too early: %v", err)
 	default:
 	}
 }
@@ -108,7 +108,7 @@ func TestReadyInOutput(t *testing.T) {
 		if c.pattern != "" {
 			r.Pattern = regexp.MustCompile(c.pattern)
 		}
-		awaiting(t, false, r, func(b *talker, over <-chan error) {
+		followWorker(t, false, r, func(b *talker, over <-chan error) {
 			for _, p := range c.pieces {
 				still(t, over)
 				b.pieces <- p
@@ -122,7 +122,7 @@ func TestReadyInOutput(t *testing.T) {
 
 func TestReadyOnScreen(t *testing.T) {
 	t.Parallel()
-	awaiting(t, true, ReadyRequest{}, func(b *talker, over <-chan error) {
+	followWorker(t, true, ReadyRequest{}, func(b *talker, over <-chan error) {
 		still(t, over) // there is no screen yet
 		b.pieces <- "> a line that scrolls by"
 		b.shows("loading")
@@ -150,7 +150,7 @@ func TestReadyOnScreen(t *testing.T) {
 // A worker that never stops drawing is looked at nevertheless, and not each time.
 func TestReadyOfBusyWorker(t *testing.T) {
 	t.Parallel()
-	awaiting(t, true, ReadyRequest{}, func(b *talker, over <-chan error) {
+	followWorker(t, true, ReadyRequest{}, func(b *talker, over <-chan error) {
 		b.shows("| loading")
 		for range 500 {
 			b.pieces <- "\r/…"
@@ -178,7 +178,7 @@ func TestReadyOfBusyWorker(t *testing.T) {
 func TestReadyPatternWithScreen(t *testing.T) {
 	t.Parallel()
 	r := ReadyRequest{Pattern: regexp.MustCompile(`^up$`)}
-	awaiting(t, true, r, func(b *talker, over <-chan error) {
+	followWorker(t, true, r, func(b *talker, over <-chan error) {
 		b.shows("> ")
 		b.pieces <- "> "
 		time.Sleep(5 * time.Second)
@@ -188,7 +188,7 @@ func TestReadyPatternWithScreen(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	awaiting(t, true, r, func(b *talker, over <-chan error) {
+	followWorker(t, true, r, func(b *talker, over <-chan error) {
 		b.shows("up")
 		if err := <-over; err != nil {
 			t.Error(err)
@@ -199,14 +199,14 @@ func TestReadyPatternWithScreen(t *testing.T) {
 func TestReadyEnds(t *testing.T) {
 	t.Parallel()
 	for _, screen := range []bool{false, true} {
-		awaiting(t, screen, ReadyRequest{}, func(b *talker, over <-chan error) {
+		followWorker(t, screen, ReadyRequest{}, func(b *talker, over <-chan error) {
 			b.pieces <- "oops"
 			close(b.pieces)
 			if err := <-over; !errors.Is(err, swarm.ErrNotFound) {
 				t.Errorf("after the end: %v", err)
 			}
 		})
-		awaiting(t, screen, ReadyRequest{}, func(b *talker, over <-chan error) {
+		followWorker(t, screen, ReadyRequest{}, func(b *talker, over <-chan error) {
 			if err := <-over; !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("after the time: %v", err)
 			}

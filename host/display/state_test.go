@@ -17,7 +17,7 @@ func runs(command ...string) func(*spawn.Request) {
 	return func(r *spawn.Request) { r.Command = command }
 }
 
-// States tell the state of each worker that has one, by its name.
+// states returns the state of each worker that has one, by its name.
 func states(t *testing.T, r *hosttest.Rig) map[string]string {
 	t.Helper()
 	ws, _, err := r.Workers(t.Context(), worker.Selection{States: true})

@@ -22,7 +22,7 @@ import (
 // isDiskFull reports whether a file could not be written for lack of space.
 func isDiskFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-// room reports a full disk, and how to make space: by cleaning ended workers if their output
+// space reports a full disk, and how to make space: by cleaning ended workers if their output
 // is enough, which 'swarm clean' removes before it needs the database.
 func (d *examiner) space(recs []registry.Record) {
 	if !d.full {

@@ -37,7 +37,7 @@ func TestDoctor(t *testing.T) {
 	}
 	r.Starter.Peers["two"].Report = func(context.Context) (string, error) { return "", swarm.ErrUnavailable }
 	if got := hosttest.Problems(t, r, false); got != nil {
-		t.Errorf("an engine that nobody uses can't be reached: %q", got)
+		t.Errorf("an engine that no worker uses can't be reached: %q", got)
 	}
 	lost := r.MustSpawn(t, "lost", "one")
 	r.MustSpawn(t, "far", "two")
@@ -180,7 +180,7 @@ func TestDoctorOnDamage(t *testing.T) {
 		return ""
 	}
 	if got := mend(); !strings.Contains(got, "backend 'one'") {
-		t.Errorf("a backend that can't tell: %q", got)
+		t.Errorf("a backend that can't say: %q", got)
 	}
 	if err := os.WriteFile(status, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// A rebuild tells the history as far as it can be known, and brings none back
+// A rebuild restores the history as far as it can be known, and brings none back
 // that were gone.
 func TestRebuildHistory(t *testing.T) {
 	t.Parallel()

@@ -64,16 +64,16 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-func TestRestartsTold(t *testing.T) {
+func TestRestartsReported(t *testing.T) {
 	t.Parallel()
 	restart := func(n int) swarm.Restarted {
 		return swarm.Restarted{Number: n, Time: time.Unix(int64(n), 0), Code: n, Signal: ""}
 	}
 	killed := swarm.Restarted{Number: 4, Time: time.Unix(4, 0), Code: -1, Signal: "SIGSEGV"}
 	for _, c := range []struct {
-		told, restarts int
-		last           []swarm.Restarted
-		want           []string
+		reported, restarts int
+		last               []swarm.Restarted
+		want               []string
 	}{
 		{0, 0, nil, nil},
 		{0, 2, []swarm.Restarted{restart(1), restart(2)}, []string{"restart 1 after exit status 1", "restart 2 after exit status 2"}},
@@ -84,7 +84,7 @@ func TestRestartsTold(t *testing.T) {
 		{1, 3, nil, []string{"restarts 2 to 3"}},
 		{9, 3, []swarm.Restarted{restart(3)}, nil},
 	} {
-		rec := registry.Record{Spec: registry.Spec{Name: "w"}, Restarts: c.told}
+		rec := registry.Record{Spec: registry.Spec{Name: "w"}, Restarts: c.reported}
 		var got []string
 		for _, e := range RestartEvents(&rec, swarm.Status{Restarts: c.restarts, LastRestarts: c.last}, time.Unix(99, 0)) {
 			got = append(got, e.Text)
@@ -93,7 +93,7 @@ func TestRestartsTold(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%d told of %d (-want +got):\n%s", c.told, c.restarts, diff)
+			t.Errorf("%d reported of %d (-want +got):\n%s", c.reported, c.restarts, diff)
 		}
 	}
 }

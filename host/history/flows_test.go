@@ -55,7 +55,7 @@ func TestEphemeralFlows(t *testing.T) {
 			c.end(t, r, w)
 			r.WantGone(t, "w") // also before anybody wrote it
 			// The next call that changes something writes it, if it is not yet; what no
-			// shim could tell is found by gc.
+			// shim could report is found by gc.
 			r.MustSpawn(t, "other", "two")
 			want := append([]string{"SPAWNED"}, c.want...)
 			if name == "dead pid" {

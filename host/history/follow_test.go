@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// A follower begins with what was asked for and goes on with what is new.
+// A follower begins with what was asked for and continues with what is new.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)

@@ -66,7 +66,7 @@ func TestCallsLookAtTheirOwnWorkersOnly(t *testing.T) {
 				}
 			}
 			for id := range others {
-				// Whoever reads it now fails.
+				// A reader fails from here on.
 				if err := os.RemoveAll(r.StateDir().RunDir(id)); err != nil {
 					t.Fatal(err)
 				}
@@ -118,7 +118,7 @@ func TestJournalIsDrained(t *testing.T) {
 	}
 }
 
-// An entry stays until what it tells is recorded, and what it says is looked at once
+// An entry stays until what it reports is recorded, and what it says is looked at once
 // more if it comes again.
 func TestJournalEntries(t *testing.T) {
 	t.Parallel()
@@ -127,10 +127,10 @@ func TestJournalEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := func(string) bool { return false }
+	nothing := func(string) bool { return false }
 	drain := func(want ...string) {
 		t.Helper()
-		if err := r.History().Drain(t.Context(), reg, nobody); err != nil {
+		if err := r.History().Drain(t.Context(), reg, nothing); err != nil {
 			t.Error(err)
 		}
 		slices.Sort(want)
@@ -154,7 +154,7 @@ func TestJournalEntries(t *testing.T) {
 	r.One.End(t, "w", swarm.Exit{Code: 3})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.History().Drain(ctx, reg, nobody); err == nil {
+	if err := r.History().Drain(ctx, reg, nothing); err == nil {
 		t.Error("drained without a registry")
 	}
 	r.WantHistory(t, "w", "SPAWNED")
@@ -168,7 +168,7 @@ func TestJournalEntries(t *testing.T) {
 	r.WantHistory(t, "w", "SPAWNED")
 	drain()
 	r.WantHistory(t, "w", "SPAWNED", "FAILED: exit status 3")
-	// A shim that was slow to tell what somebody else has recorded.
+	// A shim that was slow to report what another process has recorded.
 	note(t, r, w.ID)
 	drain()
 	r.WantHistory(t, "w", "SPAWNED", "FAILED: exit status 3")
@@ -181,7 +181,7 @@ func TestJournalEntries(t *testing.T) {
 	drain(rec.ID)
 }
 
-// A host that is told of nothing finds the ends when it looks for them.
+// A host that gets no report finds the ends when it looks for them.
 func TestEndsWithoutEntries(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)

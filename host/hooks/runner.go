@@ -32,14 +32,20 @@ type Options struct {
 	// Dir is the state directory, Home the directory in which commands run.
 	Dir, Home string
 	Hooks     []Hook
-	// Input returns what the command of a hook reads.
-	Input func(Delivery) ([]byte, error)
-	// Launch runs commands, see [Launcher.Launch].
-	Launch func(ctx context.Context, vars []string, c Call) (Result, error)
+	// Commands runs the commands of hooks.
+	Commands commands
 	// Say is called with what a person should know. It may be called at the same time.
 	Say func(text string)
 	// Delays takes the place of [Delays]; nil: it does not.
 	Delays []time.Duration
+}
+
+// commands runs the commands of hooks. A [Launcher] does, with an Input of what a command reads.
+type commands interface {
+	// Input returns what the command of a hook reads.
+	Input(d Delivery) ([]byte, error)
+	// Launch runs a command, see [Launcher.Launch].
+	Launch(ctx context.Context, vars []string, c Call) (Result, error)
 }
 
 // Runner runs hooks for the events of one state directory.
@@ -174,7 +180,7 @@ func (r *Runner) begin(ctx context.Context) error {
 }
 
 func (r *Runner) launch(ctx context.Context, h *Hook, d Delivery) (Result, error) {
-	input, err := r.opts.Input(d)
+	input, err := r.opts.Commands.Input(d)
 	if err != nil {
 		return Result{}, err
 	}
@@ -182,7 +188,7 @@ func (r *Runner) launch(ctx context.Context, h *Hook, d Delivery) (Result, error
 		"SWARM_HOOK=" + h.Name, "SWARM_EVENT_ID=" + EventID(d.Event), "SWARM_EVENT_KIND=" + string(d.Event.Kind),
 		"SWARM_EVENT_WORKER=" + d.Event.Worker, fmt.Sprintf("SWARM_EVENT_ATTEMPT=%d", d.Attempt),
 	}
-	return r.opts.Launch(ctx, vars, Call{
+	return r.opts.Commands.Launch(ctx, vars, Call{
 		Command: h.Command, Dir: r.opts.Home, Input: input, Log: LogPath(r.opts.Dir, h.Name),
 		Timeout: cmp.Or(h.Timeout, DefaultTimeout),
 		Title:   fmt.Sprintf("%s (attempt %d) %s", EventID(d.Event), d.Attempt, d.Event),

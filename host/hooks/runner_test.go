@@ -25,7 +25,7 @@ type rig struct {
 	reg *registry.Registry
 
 	mu sync.Mutex
-	// runs are the runs so far, "hook seq attempt"; said is what a person was told.
+	// runs are the runs so far, "hook seq attempt"; said is what the runner said to a person.
 	runs, said []string
 	// result is asked for the result of each run.
 	result func(ctx context.Context, run string) (Result, error)
@@ -71,20 +71,25 @@ func (r *rig) addTagged(kind history.Kind, tags []string) {
 	}
 }
 
+// Input returns the text of a run.
+func (r *rig) Input(d Delivery) ([]byte, error) {
+	return fmt.Appendf(nil, "%s %d %d", d.Hook, d.Event.Seq, d.Attempt), nil
+}
+
+// Launch notes a run and returns its result.
+func (r *rig) Launch(ctx context.Context, _ []string, c Call) (Result, error) {
+	run := string(c.Input)
+	r.mu.Lock()
+	r.runs = append(r.runs, run)
+	result := r.result
+	r.mu.Unlock()
+	return result(ctx, run)
+}
+
 func (r *rig) options(hooks ...Hook) Options {
 	return Options{
 		Dir: r.dir, Home: "/", Hooks: hooks, Delays: []time.Duration{time.Millisecond, time.Millisecond},
-		Input: func(d Delivery) ([]byte, error) {
-			return fmt.Appendf(nil, "%s %d %d", d.Hook, d.Event.Seq, d.Attempt), nil
-		},
-		Launch: func(ctx context.Context, _ []string, c Call) (Result, error) {
-			run := string(c.Input)
-			r.mu.Lock()
-			r.runs = append(r.runs, run)
-			result := r.result
-			r.mu.Unlock()
-			return result(ctx, run)
-		},
+		Commands: r,
 		Say: func(text string) {
 			r.mu.Lock()
 			defer r.mu.Unlock()

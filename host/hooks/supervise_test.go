@@ -114,7 +114,7 @@ func TestInterruptedCaller(t *testing.T) {
 	}
 	for end := time.Now().Add(time.Minute); !exists(filepath.Join(call.Dir, "done")) || !strings.Contains(readFile(t, call.Log), "done ("); {
 		if time.Now().After(end) {
-			t.Fatal("the command did not go on")
+			t.Fatal("the command did not continue")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

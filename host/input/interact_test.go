@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// sent tells the outcomes in short: names, "?" for what is pending, errors.
+// sent returns the outcomes in short: names, "?" for what is pending, errors.
 func sent(outcomes []input.Outcome) []string {
 	out := []string{}
 	for _, o := range outcomes {
@@ -75,7 +75,7 @@ func TestSend(t *testing.T) {
 		{"refused among all", worker.Selection{All: true}, swarm.Input{Data: []byte("long")}, []string{
 			"cannot send to 'a': invalid request", "cannot send to 'terminal': invalid request", "cannot send to 'slow': invalid request",
 		}},
-		{"nobody", worker.Selection{Tag: "none"}, swarm.Input{}, []string{}},
+		{"no worker", worker.Selection{Tag: "none"}, swarm.Input{}, []string{}},
 	} {
 		outcomes, err := r.Input().Send(t.Context(), c.sel, c.in)
 		if err != nil {
@@ -106,7 +106,7 @@ func TestSendRefuses(t *testing.T) {
 		}
 	}
 	if len(r.One.Inputs) > 0 {
-		t.Errorf("somebody was sent %q", r.One.Inputs)
+		t.Errorf("a worker was sent %q", r.One.Inputs)
 	}
 }
 

@@ -92,7 +92,7 @@ func TestSameDialog(t *testing.T) {
 		{"no input", asks("Run", "rm -rf /", proceed), notice, time.Second, proceed, ""},
 	} {
 		s, _ := judgement.Of(judgement.Evidence{
-			Profile: knowing(t, profile.Blocked), Now: now, Look: tt.look, Unchanged: tt.hook.Since.Add(tt.drawn), Hook: tt.hook,
+			Profile: profileWith(t, profile.Blocked), Now: now, Look: tt.look, Unchanged: tt.hook.Since.Add(tt.drawn), Hook: tt.hook,
 		})
 		if s.State != profile.Blocked || s.Source != judgement.SourceScreen || s.Dialog.Digest != "d" || len(s.Choices) != 1 {
 			t.Errorf("%s: %+v", tt.name, s)
@@ -111,7 +111,7 @@ func TestStaleQuestion(t *testing.T) {
 	t.Parallel()
 	c := wants("Bash", "ls")
 	c.State = hookstate.Working
-	e := judgement.Evidence{Profile: knowing(t, profile.Blocked), Now: now, Look: asks("Run", "ls", "Go?"), Unchanged: now, Hook: c}
+	e := judgement.Evidence{Profile: profileWith(t, profile.Blocked), Now: now, Look: asks("Run", "ls", "Go?"), Unchanged: now, Hook: c}
 	if s, _ := judgement.Of(e); s.Command != "" || s.Question != "Go?" {
 		t.Errorf("asks %q with %q", s.Question, s.Command)
 	}
@@ -120,7 +120,7 @@ func TestStaleQuestion(t *testing.T) {
 // TestQuestionOfHooks: where no rule knows the screen, the hooks alone know what is asked.
 func TestQuestionOfHooks(t *testing.T) {
 	t.Parallel()
-	e := judgement.Evidence{Profile: knowing(t, profile.Idle), Now: now, Look: shows(profile.Unknown), Hook: wants("Bash", "ls\npwd")}
+	e := judgement.Evidence{Profile: profileWith(t, profile.Idle), Now: now, Look: shows(profile.Unknown), Hook: wants("Bash", "ls\npwd")}
 	s, _ := judgement.Of(e)
 	if s.State != profile.Blocked || s.Source != judgement.SourceHook || s.Question != "May I use Bash?" || s.Command != "ls\npwd" || s.Dialog.Digest != "" {
 		t.Errorf("%+v", s)

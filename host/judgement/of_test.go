@@ -16,8 +16,8 @@ import (
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// knowing returns a profile whose rules have these states.
-func knowing(t *testing.T, states ...profile.State) *profile.Profile {
+// profileWith returns a profile whose rules have these states.
+func profileWith(t *testing.T, states ...profile.State) *profile.Profile {
 	t.Helper()
 	text := "[match]\nprograms = [\"x\"]\n"
 	for _, s := range states {
@@ -62,7 +62,7 @@ func reports(state string, ago time.Duration) *hookstate.Claim {
 // that has just changed and for one that has not for long.
 func TestStates(t *testing.T) {
 	t.Parallel()
-	p := knowing(t, profile.Idle, profile.Background)
+	p := profileWith(t, profile.Idle, profile.Background)
 	const fresh, old = 0, time.Hour
 	screens := []struct {
 		name string
@@ -140,7 +140,7 @@ func TestStates(t *testing.T) {
 func TestReasonAndSince(t *testing.T) {
 	t.Parallel()
 	minute := now.Add(-time.Minute)
-	p := knowing(t, profile.Idle)
+	p := profileWith(t, profile.Idle)
 	for _, tt := range []struct {
 		name          string
 		look          *profile.Look
@@ -175,7 +175,7 @@ func TestReasonAndSince(t *testing.T) {
 func TestBackgroundOfUnknownLooks(t *testing.T) {
 	t.Parallel()
 	e := judgement.Evidence{
-		Profile: knowing(t, profile.Idle), Now: now, Look: shows(profile.Idle), Unchanged: now.Add(-time.Hour),
+		Profile: profileWith(t, profile.Idle), Now: now, Look: shows(profile.Idle), Unchanged: now.Add(-time.Hour),
 		Hook: reports(hookstate.Background, time.Hour),
 	}
 	if s, again := judgement.Of(e); s.State != profile.Background || again != 0 {
@@ -186,7 +186,7 @@ func TestBackgroundOfUnknownLooks(t *testing.T) {
 // TestProcess: no state outlives the agent's process, and a headless agent works while it lives.
 func TestProcess(t *testing.T) {
 	t.Parallel()
-	e := judgement.Evidence{Profile: knowing(t, profile.Idle), Now: now, Look: shows(profile.Idle), Hook: reports(hookstate.Idle, 0), Front: "bash"}
+	e := judgement.Evidence{Profile: profileWith(t, profile.Idle), Now: now, Look: shows(profile.Idle), Hook: reports(hookstate.Idle, 0), Front: "bash"}
 	s, again := judgement.Of(e)
 	want := judgement.State{Profile: "test", State: profile.Unknown, Origins: judgement.Origins{
 		State: judgement.Origin{Source: judgement.SourceProcess, Why: "the agent has ended: 'bash' has its terminal"},
@@ -204,7 +204,7 @@ func TestProcess(t *testing.T) {
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	e := judgement.Evidence{
-		Profile: knowing(t, profile.Idle), Now: now, Look: shows(profile.Idle), Unchanged: now.Add(-10 * time.Second),
+		Profile: profileWith(t, profile.Idle), Now: now, Look: shows(profile.Idle), Unchanged: now.Add(-10 * time.Second),
 		Hook: reports(hookstate.Working, time.Hour), Settled: 15 * time.Second,
 	}
 	if s, again := judgement.Of(e); s.State != profile.Working || again != 5*time.Second {

@@ -262,10 +262,10 @@ func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req Cl
 	case err != nil && rec.Workspace.Host != "":
 		return fmt.Errorf("its worktree %s stays: %w", path, err)
 	case err != nil:
-		out.Warnings = append(out.Warnings, preserving(&rec, err.Error()))
+		out.Warnings = append(out.Warnings, preserved(&rec, err.Error()))
 		out.keptAt = keptAt(&rec, err.Error())
 	case res.Kept != nil:
-		out.Warnings = append(out.Warnings, preserving(&rec, res.Kept.Reason))
+		out.Warnings = append(out.Warnings, preserved(&rec, res.Kept.Reason))
 		out.keptAt = keptAt(&rec, res.Kept.Reason)
 	default:
 		out.WorkspaceRemoved = true
@@ -274,9 +274,9 @@ func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req Cl
 	return nil
 }
 
-// preserving says why a worktree stays, and where it is, since the record that knew is gone. Where
-// one is that was moved, the reason says.
-func preserving(rec *registry.Record, reason string) worker.Warning {
+// preserved returns the warning that a worktree stays: why, and where it is, since the record that
+// knew is gone. The reason names the place of a worktree that was moved.
+func preserved(rec *registry.Record, reason string) worker.Warning {
 	w := worker.Warning{Text: fmt.Sprintf("preserving worktree for '%s': %s", rec.Name, reason)}
 	if ws := rec.Workspace; ws.Host != "" || !isGone(ws.Path) {
 		w.Hint = fmt.Sprintf("the worktree is %s", ws.Location())

@@ -87,10 +87,10 @@ func TestCleanForgets(t *testing.T) {
 		t.Errorf("left: %v", got)
 	}
 	events, err := r.History().Events(t.Context(), history.Query{Worker: "far"})
-	told := func(e history.Event) bool {
+	isForgotten := func(e history.Event) bool {
 		return e.Kind == history.Cleaned && strings.HasPrefix(e.Text, "forgotten, ")
 	}
-	if err != nil || !slices.ContainsFunc(events, told) {
+	if err != nil || !slices.ContainsFunc(events, isForgotten) {
 		t.Errorf("%+v, %v", events, err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// A database that somebody keeps locked does not stand between a user and a kill;
+// A database that another process keeps locked does not stand between a user and a kill;
 // the end is recorded when it is free.
 func TestKillWhileDatabaseIsLocked(t *testing.T) {
 	t.Parallel()
@@ -56,7 +56,7 @@ func TestKillWhileDatabaseIsLocked(t *testing.T) {
 	r.WantGone(t, "w")
 }
 
-// One that is done and unlisted does not stay for ever, whatever its policy.
+// One that is done and unlisted does not stay permanently, whatever its policy.
 func TestCompletedEphemeralIsForced(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)

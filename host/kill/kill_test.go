@@ -235,7 +235,7 @@ func TestKillWorkspace(t *testing.T) {
 				t.Errorf("the directory is gone: %v, the record says %+v", gone, r.Worker(t, "w1").Workspace)
 			}
 			if c.removed && !slices.ContainsFunc(out.Notices, func(n string) bool { return strings.HasSuffix(n, "git stash") }) {
-				t.Errorf("notices %q do not tell how to bring the work back", out.Notices)
+				t.Errorf("notices %q do not say how to bring the work back", out.Notices)
 			}
 		})
 	}

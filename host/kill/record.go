@@ -155,10 +155,10 @@ func (k *Killer) see(id string) liveness {
 	}
 }
 
-// request tells in the history that the kills of those that run were asked for. A worker that
-// has ended gets no request: its own end is the next thing that the history has. Those that
-// are starting have their turn when the history reports that they did, those whose run
-// directory does not say in requestUnseen.
+// request records in the history that the kills of running workers were requested. A worker that
+// has ended gets no request: its own end is the next event of the history. A starting worker gets
+// its request when the history says that it has started, and one whose run directory does not say
+// whether it runs gets it in requestUnseen.
 func (k *killRun) request(ctx context.Context, recs []registry.Record) {
 	var running []registry.Record
 	for _, r := range recs {
@@ -207,8 +207,7 @@ func (k *killRun) requestUnseen(ctx context.Context, p *backend.Peer, recs []reg
 }
 
 // unasked reports whether the history does not say yet that the kill of a worker was
-// asked for, and from now on takes it for told. A plugin may end in a kill, which is
-// then repeated.
+// requested. It reports that once: a kill in which the plugin ends is repeated.
 func (k *killRun) unasked(id string) bool {
 	_, asked := k.asked.LoadOrStore(id, true)
 	return !asked

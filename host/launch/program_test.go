@@ -146,7 +146,7 @@ func TestPinnedPlugin(t *testing.T) {
 
 func procFile(pid int, name string) string { return filepath.Join("/proc", strconv.Itoa(pid), name) }
 
-func TestPinnedScriptFindsWhatLiesBesideIt(t *testing.T) {
+func TestPinnedScriptFindsItsNeighbours(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
 	e := pinnedEntry(t, []byte("#!/bin/sh\n. \"$(dirname \"$0\")/lib/serve.sh\"\n"))

@@ -64,7 +64,7 @@ func TestGetReplacesADeadPlugin(t *testing.T) {
 		}
 		clock.forward(wait*time.Second - 500*time.Millisecond)
 		if _, again := s.Get(t.Context(), e); again == nil {
-			t.Fatalf("started again before %d s were over", wait)
+			t.Fatalf("started again before %d s had passed", wait)
 		}
 		clock.forward(500 * time.Millisecond)
 		c = get(t, s, e)

@@ -21,7 +21,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// TestAgentEnds: what the end of its worker makes of an agent, whoever sees it.
+// TestAgentEnds: what the end of its worker makes of an agent, whichever call sees it.
 func TestAgentEnds(t *testing.T) {
 	t.Parallel()
 	exit := func(e swarm.Exit) func(*testing.T, *hosttest.Rig) {
@@ -87,7 +87,7 @@ func TestAgentEnds(t *testing.T) {
 					want = []string{"Agent a (agent-a) became inactive: " + c.said + ". Tasks reassigned: task-1."}
 				}
 				if diff := cmp.Diff(want, r.Mail(t)); diff != "" {
-					t.Errorf("the leader was told (-want +got):\n%s", diff)
+					t.Errorf("the leader was notified (-want +got):\n%s", diff)
 				}
 			})
 		}
@@ -132,7 +132,7 @@ func TestSweepInRespawn(t *testing.T) {
 		t.Errorf("it is %s, its task is %+v", a.Status, task())
 	}
 	if mail := r.Mail(t); len(mail) > 0 {
-		t.Errorf("the leader was told %q", mail)
+		t.Errorf("the leader was notified of %q", mail)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 			t.Errorf("its task is %+v", got)
 		}
 		if mail := r.Mail(t); len(mail) > 1 {
-			t.Errorf("the leader was told %q", mail)
+			t.Errorf("the leader was notified of %q", mail)
 		}
 		r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
 			all, err := tx.Shutdowns(ctx, hosttest.TeamName)

@@ -81,9 +81,9 @@ func TestSweepOfSilence(t *testing.T) {
 	}
 	mail := r.Mail(t)
 	if len(mail) != 1 || !strings.HasPrefix(mail[0], "Agent silent (agent-silent) became inactive: Heartbeat timeout: 36") {
-		t.Errorf("the leader was told %q", mail)
+		t.Errorf("the leader was notified of %q", mail)
 	}
-	// Its end is another thing, and told once more.
+	// Its end is another thing, and reported once more.
 	r.One.End(t, "silent", swarm.Exit{Code: 1, Cause: swarm.CauseExited})
 	signs, err = r.Liveness().Signs(t.Context(), hosttest.TeamName)
 	if s := signs[r.Record(t, "silent").ID]; err != nil || !s.Gone || s.Reason != "exit status 1" {
@@ -96,7 +96,7 @@ func TestSweepOfSilence(t *testing.T) {
 		t.Errorf("its task is %+v", got)
 	}
 	if mail := r.Mail(t); len(mail) != 1 {
-		t.Errorf("the leader was told %q", mail)
+		t.Errorf("the leader was notified of %q", mail)
 	}
 	// One whose worker is cleaned can't be started again.
 	if out, err := r.Kill().Clean(t.Context(), worker.Selection{Names: []string{"silent"}}, kill.CleanRequest{}); err != nil || out[0].Err != nil {

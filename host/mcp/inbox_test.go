@@ -30,7 +30,7 @@ func TestOwnInbox(t *testing.T) {
 	for i, text := range []string{"hello", "again"} {
 		w.send(t, "agent-aaaaaa", text)
 		if uri := <-updated; uri != inboxURI {
-			t.Errorf("told of %q", uri)
+			t.Errorf("notified of %q", uri)
 		}
 		got, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: inboxURI})
 		if err != nil {

@@ -54,7 +54,7 @@ func TestAmend(t *testing.T) {
 		t.Fatalf("acknowledgement: %s", own.Params)
 	}
 	if f(); !sent {
-		t.Error("nobody heard that it was sent")
+		t.Error("the sender was not notified that it was sent")
 	}
 	if a.amend(own) != nil {
 		t.Error("it is amended twice")

@@ -157,7 +157,7 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// An agent need not name its team, nor is it told that it must.
+// An agent need not name its team, and no text says that it must.
 func TestOwnTeam(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).serve(t, aliceToken, nil)

@@ -22,7 +22,7 @@ func TestOutside(t *testing.T) {
 	open := func(ctx context.Context) (*host.Host, error) {
 		return host.Open(ctx, host.Options{
 			Dir: filepath.Join(w.dir, "state"), Executable: filepath.Join(w.dir, "none", "swarm"), Worker: "w1",
-			Env: []string{"PATH=" + filepath.Join(w.dir, "none"), "SWARM_TOKEN=of nobody", "SWARM_WORKER_ID=other"},
+			Env: []string{"PATH=" + filepath.Join(w.dir, "none"), "SWARM_TOKEN=of no agent", "SWARM_WORKER_ID=other"},
 		})
 	}
 	in, toServer := io.Pipe()

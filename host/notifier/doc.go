@@ -40,5 +40,5 @@ type Options struct {
 // concurrently.
 type Notifier struct{ opts Options }
 
-// New returns an office.
+// New returns a notifier.
 func New(o Options) *Notifier { return &Notifier{opts: o} }

@@ -168,7 +168,7 @@ func outlastsPrompt(state string) bool { return state == hookstate.Background ||
 func (n *Notifier) TakeNotice(ctx context.Context, workerID string, how registry.Delivery) (line string, err error) {
 	var pending []team.Pending
 	find := func(ctx context.Context, tx *registry.Tx) (err error) {
-		pending, err = team.Waiting(ctx, tx, workerID)
+		pending, err = team.PendingOf(ctx, tx, workerID)
 		return err
 	}
 	err = n.opts.Store.View(ctx, find)

@@ -96,7 +96,7 @@ func (n *Notifier) finish(ctx context.Context, a *deliver.Agent, id, line string
 // is waiting.
 func (n *Notifier) begin(ctx context.Context, id string) (line string, err error) {
 	err = n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		pending, err := team.Waiting(ctx, tx, id)
+		pending, err := team.PendingOf(ctx, tx, id)
 		if line = team.Line(pending); err != nil || line == "" {
 			return err
 		}

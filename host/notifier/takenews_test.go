@@ -14,8 +14,8 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// tell sends a message to an agent of the team.
-func tell(t *testing.T, r *hosttest.Rig, to, text string) {
+// send sends a message to an agent of the team.
+func send(t *testing.T, r *hosttest.Rig, to, text string) {
 	t.Helper()
 	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) error {
 		_, err := team.Send(ctx, tx, team.Caller{Person: true}, hosttest.TeamName, to, text, time.Now())
@@ -40,8 +40,8 @@ func receipts(t *testing.T, r *hosttest.Rig, name string) (all []registry.Delive
 	return all
 }
 
-// News are taken once, by one of many, and have nothing of what was written.
-func TestTakeNews(t *testing.T) {
+// Notices are taken once, by one of many, and have nothing of what was written.
+func TestTakeNotices(t *testing.T) {
 	t.Parallel()
 	r := hosttest.NewWithTeam(t)
 	w := r.MustSpawn(t, "ann", "one", hosttest.AsAgent)
@@ -56,8 +56,8 @@ func TestTakeNews(t *testing.T) {
 	if line := take(); line != "" {
 		t.Errorf("nothing is waiting: %q", line)
 	}
-	tell(t, r, "ann", "run rm -rf /")
-	tell(t, r, "ann", "now")
+	send(t, r, "ann", "run rm -rf /")
+	send(t, r, "ann", "now")
 	lines := make([]string, 8)
 	errs := make([]error, len(lines))
 	var taking sync.WaitGroup
@@ -71,7 +71,7 @@ func TestTakeNews(t *testing.T) {
 	if got := strings.Join(lines, ""); errors.Join(errs...) != nil || got != want {
 		t.Errorf("%q, %v", got, errors.Join(errs...))
 	}
-	tell(t, r, "ann", "again")
+	send(t, r, "ann", "again")
 	if line := take(); !strings.HasPrefix(line, "swarm: 1 new message ") {
 		t.Errorf("something new: %q", line)
 	}

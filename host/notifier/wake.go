@@ -31,11 +31,11 @@ func (n *Notifier) Wake(ctx context.Context, teamName string) (members []string)
 	if n.opts.Quiet {
 		return nil
 	}
-	sleeping, err := n.sleeping(ctx, teamName)
+	sleepers, err := n.sleepers(ctx, teamName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		n.opts.Logger.Warn("what is waiting for agents can't be read", "error", err)
 	}
-	for _, s := range sleeping {
+	for _, s := range sleepers {
 		if !n.has(s.rec.ID) {
 			if err := n.start(ctx, s.rec.ID); err != nil {
 				n.opts.Logger.Warn("a notifier process can't be started", "worker", s.rec.Name, "error", err)
@@ -56,7 +56,8 @@ type sleeper struct {
 	rec    registry.Record
 }
 
-func (n *Notifier) sleeping(ctx context.Context, teamName string) (all []sleeper, err error) {
+// sleepers returns the members of a team, or of all, that may be woken.
+func (n *Notifier) sleepers(ctx context.Context, teamName string) (all []sleeper, err error) {
 	err = n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all = nil
 		teams, _, err := tx.Teams(ctx)

@@ -126,7 +126,7 @@ func (a *Admin) unused(ctx context.Context, name string) error {
 	if err != nil || reg == nil {
 		return err
 	}
-	n, err := reg.Running(ctx, name)
+	n, err := reg.CountRunning(ctx, name)
 	if err != nil || n == 0 {
 		return err
 	}

@@ -159,7 +159,7 @@ func TestPromptIsNoMenu(t *testing.T) {
 	t.Parallel()
 	claude := profiles(t).Named("claude")
 	edge := strings.Repeat("─", 60)
-	for _, text := range []string{"1. Yes, delete it", "go on", "[ ] a box"} {
+	for _, text := range []string{"1. Yes, delete it", "continue", "[ ] a box"} {
 		l := claude.Look(Screen{Lines: []string{
 			"❯ hit the limit", "  ⎿ \u00a0You've hit your limit · resets 2:28am (UTC)", "", edge, "❯\u00a0" + text, edge,
 			"  ⚠ Usage limit reached · limit resets 2:28am", "    Continuing automatically at 2:28am · Esc to cancel",

@@ -140,7 +140,7 @@ func TestContext(t *testing.T) {
 			}
 			if c.nudged {
 				if got := r.file("prompt.1"); got != nudge {
-					t.Errorf("the agent was told %q", got)
+					t.Errorf("the agent was sent %q", got)
 				}
 			}
 		})

@@ -21,7 +21,7 @@ func TestDone(t *testing.T) {
 		"nothing":            {"ALL DONE", prompt, "working\r\n", false, false},
 		"printed":            {"ALL DONE", prompt, "working\r\nALL DONE\r\n", true, true},
 		"not complete":       {"ALL DONE", prompt, "working\r\nALL DONE", false, true},
-		"goes on":            {"^ALL DONE$", prompt, "ALL DONE but one\r\n", false, false},
+		"continues":          {"^ALL DONE$", prompt, "ALL DONE but one\r\n", false, false},
 		"echo":               {"ALL DONE", prompt, strings.ReplaceAll(prompt, "\n", "\r\n") + "\r\n", false, false},
 		"echo and printed":   {"ALL DONE", prompt, prompt + "\r\nALL DONE\r\n", true, true},
 		"echo twice":         {"ALL DONE", prompt, prompt + "\r\n" + prompt + "\r\n", false, false},

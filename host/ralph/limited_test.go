@@ -12,16 +12,16 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// quietFolder is a folder whose changes the test tells.
+// quietFolder is a folder whose changes the test reports.
 type quietFolder struct{ changed chan fsnotify.Event }
 
 func (f quietFolder) changes() <-chan fsnotify.Event { return f.changed }
 func (f quietFolder) failures() <-chan error         { return nil }
 func (f quietFolder) failed(err error) error         { return err }
 
-// waiting runs a loop that waits for the end of a usage limit in a bubble of time, and
+// runLimited runs a loop that waits for the end of a usage limit in a bubble of time, and
 // returns for how long it waited, and what act has made of that.
-func waiting(t *testing.T, text string, act func(l *loop, f quietFolder)) (waited time.Duration, log []string, err error) {
+func runLimited(t *testing.T, text string, act func(l *loop, f quietFolder)) (waited time.Duration, log []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -53,7 +53,7 @@ func waiting(t *testing.T, text string, act func(l *loop, f quietFolder)) (waite
 		err = <-over
 		waited, log = time.Since(began), r.events()
 		if st := r.state(); err == nil && !st.LimitUntil.IsZero() {
-			t.Errorf("the state tells of a limit that is over: %+v", st)
+			t.Errorf("the state has a limit that has ended: %+v", st)
 		}
 	})
 	return waited, log, err
@@ -64,7 +64,7 @@ func TestLimitIsWaitedFor(t *testing.T) {
 		"Error: usage limit reached, resets in 2h 10m": 2*time.Hour + 10*time.Minute + limitMargin,
 		"Error: usage limit reached, resets in 4 days": maxLimitWait,
 	} {
-		waited, log, err := waiting(t, text, nil)
+		waited, log, err := runLimited(t, text, nil)
 		if err != nil || waited != want {
 			t.Errorf("%s: waited %v, %v; want %v", text, waited, err, want)
 		}
@@ -77,7 +77,7 @@ func TestLimitIsWaitedFor(t *testing.T) {
 func TestLimitEndsEarly(t *testing.T) {
 	const text = "usage limit reached, resets in 2h"
 	const early = 10*time.Minute + clockEvery/2 // the loop reads no clock just then
-	waited, _, err := waiting(t, text, func(l *loop, f quietFolder) {
+	waited, _, err := runLimited(t, text, func(l *loop, f quietFolder) {
 		time.Sleep(early) // of the bubble
 		_, err := l.Store.Change(t.Context(), "w", func(st *State) error {
 			st.LimitUntil = time.Time{}
@@ -91,7 +91,7 @@ func TestLimitEndsEarly(t *testing.T) {
 	if err != nil || waited != early {
 		t.Errorf("resumed: waited %v, %v", waited, err)
 	}
-	_, _, err = waiting(t, text, func(l *loop, _ quietFolder) { l.signals.ends <- syscall.SIGTERM })
+	_, _, err = runLimited(t, text, func(l *loop, _ quietFolder) { l.signals.ends <- syscall.SIGTERM })
 	if ended, ok := errors.AsType[*SignalError](err); !ok || ended.Signal != syscall.SIGTERM {
 		t.Errorf("killed: %v", err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // A loop takes over the signals and children of its process, so in tests it runs in
-// a process of its own: this program, told so by its environment.
+// a process of its own: this program, with a variable in its environment.
 const (
 	envLoop = "RALPH_TEST_LOOP"
 	envDir  = "RALPH_TEST_DIR"

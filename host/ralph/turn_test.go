@@ -94,7 +94,7 @@ func TestTurns(t *testing.T) {
 		{"the answers of an earlier prompt", claude, "and the tests", []string{"claude/prompt-answered", "claude/prompt-answered"}, false, turnMissed, "unseen"},
 		{"answered before it was seen", "codex", "also the docs", []string{"codex/prompt-first", "codex/prompt-answered"}, false, turnMissed, ""},
 		{"answered before it was seen", "gemini", "fix the tests", []string{"gemini/prompt-starting", "gemini/prompt-answered"}, false, turnMissed, ""},
-		{"queued for ever", "gemini", "also the docs", []string{"gemini/prompt-starting", "gemini/busy-queued"}, false, never, ""},
+		{"queued without end", "gemini", "also the docs", []string{"gemini/prompt-starting", "gemini/busy-queued"}, false, never, ""},
 		{"a hint that was there before", "gemini", "fix the tests", []string{"gemini/prompt-answered", "gemini/prompt-answered"}, false, turnMissed, "unseen"},
 		{"answered before it was seen", "opencode", "fix the tests", []string{"opencode/prompt", "opencode/prompt-answered"}, false, turnMissed, ""},
 		{"answered before it was seen", "qwen", "also the docs", []string{"qwen/prompt-80x24", "qwen/prompt-answered-80x24"}, false, turnMissed, ""},
@@ -222,7 +222,7 @@ func TestLimitsOfScreens(t *testing.T) {
 	// Claude Code writes U+00A0 after the mark.
 	w := watch1(t, "claude", "")
 	rule := strings.Repeat("─", 40)
-	w.shows("❯ go on\n  ⎿\u00a0 You've hit your limit · resets 2:28am (UTC)\n\n" + rule + "\n❯\u00a0\n" + rule + "\n  ? for shortcuts")
+	w.shows("❯ continue\n  ⎿\u00a0 You've hit your limit · resets 2:28am (UTC)\n\n" + rule + "\n❯\u00a0\n" + rule + "\n  ? for shortcuts")
 	w.stops(w.profile.Look(w.shown()).Trouble())
 	if end, ok := limitEnd(w.outcome.failure, now); !ok || end.UTC().Format(time.TimeOnly) != "02:28:00" {
 		t.Errorf("%q: %v, %v", w.outcome.failure, end, ok)

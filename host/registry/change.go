@@ -290,8 +290,8 @@ func scanRecord(s scanner) (r Record, err error) {
 	return r, err
 }
 
-// Running returns how many workers of a backend are recorded as running.
-func (r *Registry) Running(ctx context.Context, backend string) (n int, err error) {
+// CountRunning returns how many workers of a backend are recorded as running.
+func (r *Registry) CountRunning(ctx context.Context, backend string) (n int, err error) {
 	err = r.db.QueryRowContext(ctx, "SELECT count(*) FROM workers"+runningOf, backend).Scan(&n)
 	return n, r.explain(ctx, err)
 }

@@ -42,7 +42,7 @@ func TestSavepoint(t *testing.T) {
 }
 
 // A failure that ends the whole change is not handled by its savepoint.
-func TestSavepointOfAChangeThatIsOver(t *testing.T) {
+func TestSavepointOfAnEndedChange(t *testing.T) {
 	t.Parallel()
 	r := openTest(t, t.TempDir())
 	err := r.Change(t.Context(), func(ctx context.Context, tx *Tx) error {
@@ -56,7 +56,7 @@ func TestSavepointOfAChangeThatIsOver(t *testing.T) {
 		return err
 	})
 	if err == nil {
-		t.Error("a change that is over was made")
+		t.Error("a change that has ended was made")
 	}
 }
 

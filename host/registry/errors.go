@@ -81,9 +81,9 @@ func explain(path string, err error) error {
 	}
 }
 
-// cannotWrite tells a full disk and a file that can't even be read from other
-// reasons, which SQLite does not: what it has no space for is mostly the index of
-// its log.
+// cannotWrite returns the error for a database that can't be written. It distinguishes a full disk
+// and a file that can't even be read from other reasons, which SQLite does not: what has no
+// space is mostly the index of its log.
 func cannotWrite(path string, err error) error {
 	if denied := unix.Access(path, unix.R_OK); errors.Is(denied, fs.ErrPermission) {
 		return fmt.Errorf("cannot read %s: %w", path, denied)

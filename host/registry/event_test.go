@@ -59,7 +59,7 @@ func TestEvents(t *testing.T) {
 		"last":            {EventQuery{Last: &two}, events[2:]},
 		"last of one":     {EventQuery{Last: &two, Worker: "a"}, events[2:]},
 		"none":            {EventQuery{Last: &none}, nil},
-		"nobody":          {EventQuery{Worker: "c"}, nil},
+		"no worker":       {EventQuery{Worker: "c"}, nil},
 		"an ill-natured":  {EventQuery{Worker: "' OR 1=1 --"}, nil},
 		"since and after": {EventQuery{Since: at(25), After: 3}, events[3:]},
 	} {
@@ -132,7 +132,7 @@ func TestFinish(t *testing.T) {
 	if diff := cmp.Diff(as, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if n, err := r.Running(t.Context(), as.Backend); err != nil || n != 2 {
+	if n, err := r.CountRunning(t.Context(), as.Backend); err != nil || n != 2 {
 		t.Errorf("%d run, %v", n, err)
 	}
 }

@@ -105,7 +105,7 @@ func TestMessagesAreMarked(t *testing.T) {
 		if diff := cmp.Diff(messages[3:], got); diff != "" {
 			t.Errorf("unread messages (-want +got):\n%s", diff)
 		}
-		for recipient, want := range map[string]int{"leader": 1, "agent-x": 4, "nobody": 0} {
+		for recipient, want := range map[string]int{"leader": 1, "agent-x": 4, "agent-none": 0} {
 			n, err := tx.Unread(ctx, "red", recipient)
 			if err != nil {
 				return err

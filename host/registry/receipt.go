@@ -63,9 +63,9 @@ const (
 		UNION SELECT assignee FROM tasks WHERE team = ?1 AND ` + waitingTasks + " AND quiet = 0" + claimable
 )
 
-// Waiting returns what is for a member and was not brought to it, quiet or not. Tasks
+// CountWaiting counts what is for a member and was not brought to it, quiet or not. Tasks
 // that wait for others do not count yet.
-func (t *Tx) Waiting(ctx context.Context, team, member string) (w Unread, err error) {
+func (t *Tx) CountWaiting(ctx context.Context, team, member string) (w Unread, err error) {
 	err = t.tx.QueryRowContext(ctx, countMessages, team, member).Scan(&w.Messages)
 	if err == nil {
 		err = t.tx.QueryRowContext(ctx, countTasks, team, member).Scan(&w.Tasks)

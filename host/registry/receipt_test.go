@@ -52,7 +52,7 @@ func (w waitingRig) do(f func(context.Context, *Tx) error) {
 func (w waitingRig) want(what string, want Unread, toWake ...string) {
 	w.Helper()
 	w.do(func(ctx context.Context, tx *Tx) error {
-		got, err := tx.Waiting(ctx, ann.Team, ann.Member)
+		got, err := tx.CountWaiting(ctx, ann.Team, ann.Member)
 		if diff := cmp.Diff(want, got); diff != "" {
 			w.Errorf("%s (-want +got):\n%s", what, diff)
 		}
@@ -102,7 +102,7 @@ func TestAWaitingRequest(t *testing.T) {
 	t.Parallel()
 	w := newWaitingRig(t)
 	w.message(MessageShutdownRequest, false)
-	w.want("one that nobody waits for", Unread{Messages: 1}, "ann")
+	w.want("a request that no call waits for", Unread{Messages: 1}, "ann")
 	s := Shutdown{Team: "red", AgentID: "ann", Phase: ShutdownRequested}
 	w.do(func(ctx context.Context, tx *Tx) error { return tx.InsertShutdown(ctx, &s) })
 	w.want("an open one", Unread{Messages: 1, Shutdown: true}, "ann")
@@ -184,7 +184,7 @@ func TestNudges(t *testing.T) {
 	})
 	change(t, r, func(ctx context.Context, tx *Tx) error {
 		if _, err := tx.Nudge(ctx, rec.ID); !errors.Is(err, ErrNotFound) {
-			t.Errorf("one that is over: %v", err)
+			t.Errorf("a worker that has ended: %v", err)
 		}
 		return nil
 	})

@@ -56,7 +56,7 @@ func full() Record {
 	}
 }
 
-// history is what a fixture tells.
+// history is the history of a fixture.
 func history() []Event {
 	return []Event{
 		{Seq: 1, Time: time.Unix(1700000001, 2), ID: full().ID, Worker: "full", Kind: "SPAWNED", Previous: "y"},

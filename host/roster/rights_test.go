@@ -95,7 +95,7 @@ func TestOnlyTheLeaderHarms(t *testing.T) {
 		}
 	}
 	if len(r.One.Kills) > 0 || len(r.One.Inputs) > 0 || len(r.One.Signals) > 0 {
-		t.Errorf("the backend was told %v, %v, %v", r.One.Kills, r.One.Inputs, r.One.Signals)
+		t.Errorf("the backend was asked for %v, %v, %v", r.One.Kills, r.One.Inputs, r.One.Signals)
 	}
 	if diff := cmp.Diff(history, r.HistoryLines(t, "")); diff != "" {
 		t.Errorf("history (-before +after):\n%s", diff)

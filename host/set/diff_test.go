@@ -44,7 +44,7 @@ func TestDifferent(t *testing.T) {
 		t.Errorf("differences (-want +got):\n%s", diff)
 	}
 	if strings.Contains(strings.Join(got, " "), "sesame") {
-		t.Error("a value is told")
+		t.Error("a value is shown")
 	}
 	same.Dir = "/p"
 	if diff := cmp.Diff([]string{"cwd"}, different(same, want)); diff != "" {

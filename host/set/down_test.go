@@ -18,7 +18,7 @@ import (
 func up(names ...string) []worker.Worker {
 	var ws []worker.Worker
 	for _, name := range names {
-		ws = append(ws, running(declare(name).Spawn))
+		ws = append(ws, runningWorker(declare(name).Spawn))
 	}
 	return ws
 }

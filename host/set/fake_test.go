@@ -101,7 +101,7 @@ func (f *fake) Spawn(ctx context.Context, req spawn.Request) (worker.Worker, err
 	if taken {
 		return worker.Worker{}, fmt.Errorf("%s: %w", req.Name, worker.ErrExists)
 	}
-	w := running(req)
+	w := runningWorker(req)
 	f.put(w)
 	return w, nil
 }
@@ -117,7 +117,7 @@ func (f *fake) Respawn(ctx context.Context, id string, req spawn.RespawnRequest)
 	if now != id {
 		return worker.Worker{}, &store.NotFoundError{Name: id}
 	}
-	w := running(*req.As)
+	w := runningWorker(*req.As)
 	w.ID += "2"
 	f.put(w)
 	return w, nil
@@ -157,8 +157,8 @@ func (f *fake) Kill(ctx context.Context, sel worker.Selection, req kill.Request)
 	return []kill.Outcome{out}, nil
 }
 
-// running returns a worker that runs as it was asked for.
-func running(req spawn.Request) worker.Worker {
+// runningWorker returns a worker that runs as it was asked for.
+func runningWorker(req spawn.Request) worker.Worker {
 	return worker.Worker{
 		ID: "id-" + req.Name, Name: req.Name, Status: worker.StatusRunning, Backend: req.Backend, Command: req.Command, Dir: req.Dir,
 		Env: req.Env, Tags: req.Tags, Options: req.Options, Restart: req.Restart, Retain: req.Retain, Stdin: req.Stdin,

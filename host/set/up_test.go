@@ -80,16 +80,16 @@ func TestUpFailureStopsDependantsOnly(t *testing.T) {
 	f := newFake()
 	f.fail["spawn db"] = errors.New("no such directory")
 	f.fail["await late"] = display.ErrNotReady
-	var told []string
-	got, err := s.up(t.Context(), f, f, UpRequest{Acted: func(out Outcome) { told = append(told, out.Name+" "+string(out.Action)) }})
+	var acted []string
+	got, err := s.up(t.Context(), f, f, UpRequest{Acted: func(out Outcome) { acted = append(acted, out.Name+" "+string(out.Action)) }})
 	want := []string{"db failed", "api skipped", "web skipped", "other started", "late started", "after skipped"}
 	if diff := cmp.Diff(want, actions(got)); err != nil || diff != "" {
 		t.Errorf("outcomes %v (-want +got):\n%s", err, diff)
 	}
-	slices.Sort(told)
+	slices.Sort(acted)
 	slices.Sort(want)
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, acted); diff != "" {
+		t.Errorf("acted (-want +got):\n%s", diff)
 	}
 	for i, text := range []string{
 		"cannot start 'db': no such directory", "'api' was not started: it depends on 'db'", "'web' was not started: it depends on 'api'",
@@ -104,7 +104,7 @@ func TestUpFailureStopsDependantsOnly(t *testing.T) {
 func TestUpLooksAtWhatIsThere(t *testing.T) {
 	t.Parallel()
 	of := func(name string, change func(*worker.Worker)) worker.Worker {
-		w := running(declare(name).Spawn)
+		w := runningWorker(declare(name).Spawn)
 		change(&w)
 		return w
 	}
@@ -155,9 +155,9 @@ func TestUpLooksAtWhatIsThere(t *testing.T) {
 func TestUpRecreate(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, declare("a"), declare("self"), declare("same"))
-	a, self := running(declare("a").Spawn), running(declare("self").Spawn)
+	a, self := runningWorker(declare("a").Spawn), runningWorker(declare("self").Spawn)
 	a.Stdin, self.Stdin = true, true
-	f := newFake(a, self, running(declare("same").Spawn))
+	f := newFake(a, self, runningWorker(declare("same").Spawn))
 	f.self = self.ID
 	got, err := s.up(t.Context(), f, f, UpRequest{Recreate: true})
 	if diff := cmp.Diff([]string{"a recreated", "self failed", "same unchanged"}, actions(got)); err != nil || diff != "" {
@@ -176,16 +176,16 @@ func TestUpMeetsAnother(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, declare("a"))
 	f := newFake()
-	f.during["spawn a"] = func(context.Context) { f.put(running(declare("a").Spawn)) }
+	f.during["spawn a"] = func(context.Context) { f.put(runningWorker(declare("a").Spawn)) }
 	got, err := s.up(t.Context(), f, f, UpRequest{})
 	if diff := cmp.Diff([]string{"a unchanged"}, actions(got)); err != nil || diff != "" {
 		t.Errorf("the other one was faster: %v (-want +got):\n%s", err, diff)
 	}
 
-	starting := running(declare("a").Spawn)
+	starting := runningWorker(declare("a").Spawn)
 	starting.Status = worker.StatusStarting
 	f = newFake(starting)
-	f.during["settle a"] = func(context.Context) { f.put(running(declare("a").Spawn)) }
+	f.during["settle a"] = func(context.Context) { f.put(runningWorker(declare("a").Spawn)) }
 	got, err = s.up(t.Context(), f, f, UpRequest{})
 	if diff := cmp.Diff([]string{"a unchanged"}, actions(got)); err != nil || diff != "" {
 		t.Errorf("the other one was at it: %v (-want +got):\n%s", err, diff)
@@ -200,13 +200,13 @@ func TestUpMeetsAnother(t *testing.T) {
 
 	// A worker that the other call has started again is not started once more.
 	for _, recreate := range []bool{false, true} {
-		old := running(declare("a").Spawn)
+		old := runningWorker(declare("a").Spawn)
 		if old.Stdin = true; !recreate {
 			old.Status = worker.StatusStopped
 		}
 		f = newFake(old)
 		f.during["respawn a"] = func(context.Context) {
-			w := running(declare("a").Spawn)
+			w := runningWorker(declare("a").Spawn)
 			w.ID = "another"
 			f.put(w)
 		}
@@ -219,7 +219,7 @@ func TestUpMeetsAnother(t *testing.T) {
 	f = newFake()
 	f.fail["spawn a"] = worker.ErrExists
 	if got, err = s.up(t.Context(), f, f, UpRequest{}); err != nil || got[0].Action != Failed || len(f.calls()) != 2*attempts-1 {
-		t.Errorf("for ever: %v, outcomes %+v, calls %q", err, got, f.calls())
+		t.Errorf("without end: %v, outcomes %+v, calls %q", err, got, f.calls())
 	}
 }
 
@@ -229,7 +229,7 @@ func TestUpWaitsForRunning(t *testing.T) {
 	db := declare("db")
 	db.Ready = &display.ReadyRequest{Timeout: time.Minute}
 	s := newSet(t, db, declare("web", "db"))
-	young, old := running(db.Spawn), running(db.Spawn)
+	young, old := runningWorker(db.Spawn), runningWorker(db.Spawn)
 	young.Project, old.Project = project, project
 	old.Started = time.Now().Add(-time.Hour)
 	for _, c := range []struct {
@@ -238,7 +238,7 @@ func TestUpWaitsForRunning(t *testing.T) {
 	}{
 		{[]worker.Worker{young}, []string{"await db", "spawn web"}},
 		{[]worker.Worker{old}, []string{"await db", "spawn web"}},
-		{[]worker.Worker{young, running(declare("web").Spawn)}, nil},
+		{[]worker.Worker{young, runningWorker(declare("web").Spawn)}, nil},
 	} {
 		f := newFake(c.there...)
 		if _, err := s.up(t.Context(), f, f, UpRequest{}); err != nil {

@@ -72,7 +72,7 @@ func TestCrashInSpawnOfAgent(t *testing.T) {
 					want = []string{"Agent w1 (agent-w1) became inactive: spawn was interrupted. Tasks reassigned: none."}
 				}
 				if diff := cmp.Diff(want, r.Mail(t)); diff != "" {
-					t.Errorf("the leader was told (-want +got):\n%s", diff)
+					t.Errorf("the leader was notified (-want +got):\n%s", diff)
 				}
 				if (a.Status == team.Active) != (step == "after") {
 					t.Errorf("it is %s", a.Status)
@@ -91,7 +91,7 @@ func TestCrashInSpawnOfAgent(t *testing.T) {
 // TestCrashInRespawnOfAgent is as TestCrashInSpawnOfAgent, for a respawn.
 func TestCrashInRespawnOfAgent(t *testing.T) {
 	t.Parallel()
-	for _, step := range []string{"told", "killed", "before", "after"} {
+	for _, step := range []string{"asked", "killed", "before", "after"} {
 		for how, settle := range settlings() {
 			t.Run(step+", "+how, func(t *testing.T) {
 				t.Parallel()
@@ -99,7 +99,7 @@ func TestCrashInRespawnOfAgent(t *testing.T) {
 				r.MustSpawn(t, "w1", "one", hosttest.AsAgent)
 				task := r.ClaimTask(t, "w1")
 				switch step {
-				case "told":
+				case "asked":
 					// Its shim ends it, but no caller waits for that any more.
 					reg, err := r.Store().ToWrite(t.Context())
 					if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/swarmhost/swarm/host/hosttest"
 )
 
-// The history tells of an interrupted spawn what became of it.
+// The history says what became of an interrupted spawn.
 func TestHistoryOfInterruptedSpawns(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[string][]string{

@@ -93,11 +93,11 @@ func TestKillSettles(t *testing.T) {
 func TestSpawnUnderWay(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	reached, goOn := make(chan struct{}), make(chan struct{})
+	reached, proceed := make(chan struct{}), make(chan struct{})
 	r.One.AfterSpawn = func(_ context.Context, s swarm.Spec) error {
 		if s.Name == "slow" {
 			close(reached)
-			<-goOn
+			<-proceed
 		}
 		return nil
 	}
@@ -126,7 +126,7 @@ func TestSpawnUnderWay(t *testing.T) {
 		}
 		killed <- out
 	}()
-	close(goOn)
+	close(proceed)
 	if err := <-spawned; err != nil {
 		t.Error(err)
 	}
@@ -138,7 +138,7 @@ func TestSpawnUnderWay(t *testing.T) {
 	}
 }
 
-// A spawn whose backend can't tell is not given up.
+// A spawn whose backend can't say is not given up.
 func TestSettleUnavailable(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -151,7 +151,7 @@ func TestAdoptRefused(t *testing.T) {
 	}{
 		"nothing":             {spawn.AdoptRequest{Backend: "two"}, worker.ErrNoSelection, "must specify worker name or --all"},
 		"an unknown name":     {spawn.AdoptRequest{Backend: "two", Names: []string{"w", "ghost"}}, store.ErrNotFound, "backend 'two' has no worker 'ghost'"},
-		"a backend of no use": {spawn.AdoptRequest{Backend: "one", All: true}, swarm.ErrUnsupported, "backend 'one' does not support list"},
+		"an unsuited backend": {spawn.AdoptRequest{Backend: "one", All: true}, swarm.ErrUnsupported, "backend 'one' does not support list"},
 	} {
 		if _, _, err := there.Spawn().Adopt(t.Context(), c.req); !errors.Is(err, c.want) || err.Error() != c.text {
 			t.Errorf("%s: %v, want %q", what, err, c.text)

@@ -126,7 +126,7 @@ func TestAgentRespawn(t *testing.T) {
 		t.Errorf("its task is %+v", got)
 	}
 	if mail := r.Mail(t); len(mail) > 0 {
-		t.Errorf("the leader was told %q", mail)
+		t.Errorf("the leader was notified of %q", mail)
 	}
 	as := r.Request("a", "one")
 	if _, err := r.Spawn().Respawn(t.Context(), "a", spawn.RespawnRequest{As: &as}); !errors.Is(err, swarm.ErrInvalidSpec) {

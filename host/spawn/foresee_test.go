@@ -20,7 +20,7 @@ import (
 // A plugin that refuses the new worker, or its workspace, keeps the old one as it is.
 func TestRespawnAsksThePlugins(t *testing.T) {
 	t.Parallel()
-	refusal := fmt.Errorf("%w: no room", swarm.ErrInvalidSpec)
+	refusal := fmt.Errorf("%w: no space", swarm.ErrInvalidSpec)
 	for what, c := range map[string]struct {
 		change func(r *hosttest.Rig, w worker.Worker) spawn.RespawnRequest
 		// workspace says that the workspace plugin refuses, not the backend.
@@ -52,7 +52,7 @@ func TestRespawnAsksThePlugins(t *testing.T) {
 			r.One.Refuses = refusal
 		}
 		_, err := r.Spawn().Respawn(t.Context(), "w", c.change(r, old))
-		if !errors.Is(err, swarm.ErrInvalidSpec) || !strings.Contains(err.Error(), "no room") {
+		if !errors.Is(err, swarm.ErrInvalidSpec) || !strings.Contains(err.Error(), "no space") {
 			t.Errorf("%s: %v", what, err)
 		}
 		if w := r.Worker(t, "w"); w.ID != old.ID || w.Status != worker.StatusRunning || len(r.One.Kills["w"]) > 0 || gone(old.Workspace.Path) {

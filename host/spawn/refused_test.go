@@ -43,16 +43,16 @@ func TestSpawnNeedsCapabilities(t *testing.T) {
 	}
 	spec := r.One.All(t)[0].Spec
 	if spec.Restart != restart || !spec.Stdin || spec.Owner != nil {
-		t.Errorf("a backend without owners was told %+v", spec)
+		t.Errorf("a backend without owners got %+v", spec)
 	}
 	if spec := r.Two.All(t)[0].Spec; spec.Owner != nil {
-		t.Errorf("a backend elsewhere was told the owner %+v", spec.Owner)
+		t.Errorf("a backend elsewhere got the owner %+v", spec.Owner)
 	}
 	r.Announce("one", swarm.CapOwner)
 	r.MustSpawn(t, "c", "one", asked)
 	for _, w := range r.One.All(t) {
 		if w.Spec.Name == "c" && (w.Spec.Owner == nil || *w.Spec.Owner != *owner) {
-			t.Errorf("the backend was told the owner %+v", w.Spec.Owner)
+			t.Errorf("the backend got the owner %+v", w.Spec.Owner)
 		}
 	}
 }

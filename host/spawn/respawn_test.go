@@ -157,7 +157,7 @@ func TestRespawnCleanFirst(t *testing.T) {
 // A start that fails leaves the old record as it was, but for the end of the worker.
 func TestRespawnThatFails(t *testing.T) {
 	t.Parallel()
-	fails := fmt.Errorf("%w: no room", swarm.ErrInvalidSpec)
+	fails := fmt.Errorf("%w: no space", swarm.ErrInvalidSpec)
 	for what, c := range map[string]struct {
 		running bool
 		req     spawn.RespawnRequest
@@ -195,8 +195,8 @@ func TestRespawnThatFails(t *testing.T) {
 		if entries, err := os.ReadDir(r.StateDir().RunDir("")); err != nil || len(entries) != 1 {
 			t.Errorf("%s: %d run directories, %v", what, len(entries), err)
 		}
-		if told := slices.Contains(r.HistoryLines(t, "w"), "[w] RESPAWN FAILED: no room"); told != c.running {
-			t.Errorf("%s: the history tells %v: %q", what, told, r.HistoryLines(t, "w"))
+		if failed := slices.Contains(r.HistoryLines(t, "w"), "[w] RESPAWN FAILED: no space"); failed != c.running {
+			t.Errorf("%s: the history says that it failed: %v: %q", what, failed, r.HistoryLines(t, "w"))
 		}
 		r.One.BeforeSpawn = nil
 		if w := r.MustRespawn(t, "w"); w.Status != worker.StatusRunning || gone(w.Dir) {
@@ -227,7 +227,7 @@ func TestRespawnChecksFirst(t *testing.T) {
 	}
 	delete(r.Starter.Errors, "one")
 	if _, err := r.Spawn().Respawn(t.Context(), "ghost", spawn.RespawnRequest{}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("no worker: %v", err)
 	}
 	if now := r.Worker(t, "w"); now.ID != w.ID || now.Status != worker.StatusRunning || len(r.One.Kills) > 0 {
 		t.Errorf("it was touched: %+v", now)
@@ -261,9 +261,9 @@ func TestRespawnEphemeral(t *testing.T) {
 	if diff := cmp.Diff(want, r.HistoryLines(t, "w")); diff != "" {
 		t.Errorf("the history (-want +got):\n%s", diff)
 	}
-	r.One.BeforeSpawn = func(context.Context, swarm.Spec) error { return errors.New("no room") }
+	r.One.BeforeSpawn = func(context.Context, swarm.Spec) error { return errors.New("no space") }
 	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{}); err == nil {
-		t.Error("respawned without room")
+		t.Error("respawned without space")
 	}
 	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("of one that has ended: %v", err)
@@ -293,7 +293,7 @@ func TestRespawnAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if won == 0 {
-		t.Error("nobody won")
+		t.Error("no respawn won")
 	}
 	if alive := r.One.Alive(t); !cmp.Equal(alive, []string{"w"}) {
 		t.Errorf("alive: %q", alive)
@@ -308,7 +308,7 @@ func TestRespawnAtOnce(t *testing.T) {
 		}
 	}
 	if spawned != won+1 || ended != won {
-		t.Errorf("%d won; the history tells %d starts and %d ends", won, spawned, ended)
+		t.Errorf("%d won; the history has %d starts and %d ends", won, spawned, ended)
 	}
 }
 
@@ -327,7 +327,7 @@ func TestRespawnAs(t *testing.T) {
 		t.Errorf("alive %q, the workspace is gone: %v", r.One.Alive(t), gone(old.Workspace.Path))
 	}
 	if !slices.ContainsFunc(warnings, func(s string) bool { return strings.Contains(s, old.Workspace.Path) }) {
-		t.Errorf("nobody is told where the workspace is: %q", warnings)
+		t.Errorf("no warning says where the workspace is: %q", warnings)
 	}
 	as.Name = "other"
 	if _, err := r.Spawn().Respawn(t.Context(), "w", spawn.RespawnRequest{As: &as}); !errors.Is(err, swarm.ErrInvalidSpec) {

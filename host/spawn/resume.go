@@ -45,7 +45,7 @@ func (e *ResumeError) Hint() string {
 }
 
 // resumed returns the command with which the agent of a worker continues with a conversation,
-// and its id. An empty session means the one that its hooks told, or that its command names.
+// and its id. An empty session means the one that its hooks reported, or that its command names.
 func (s *Spawner) resumed(rec registry.Record, session string) (command []string, id string, err error) {
 	p := s.opts.Display.ProfileOf(&rec)
 	switch {

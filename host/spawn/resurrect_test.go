@@ -61,7 +61,7 @@ func namesOf(interrupted []spawn.Interrupted) []string {
 	return all
 }
 
-func TestFallen(t *testing.T) {
+func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	down := booted(t).Add(-time.Minute)
@@ -93,9 +93,9 @@ func TestFallen(t *testing.T) {
 	}
 }
 
-// TestFallenAfterLossOfPower finds workers whose status the disk has lost, and not those whose
+// TestInterruptedAfterLossOfPower finds workers whose status the disk has lost, and not those whose
 // end it has.
-func TestFallenAfterLossOfPower(t *testing.T) {
+func TestInterruptedAfterLossOfPower(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	for _, name := range []string{"empty", "killed", "renamed"} {

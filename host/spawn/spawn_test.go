@@ -79,7 +79,7 @@ func TestSpawnElsewhere(t *testing.T) {
 	}
 	r.MustSpawn(t, "far", "two", func(q *spawn.Request) { q.Dir = "/not/on/this/machine" })
 	if got.Local != nil {
-		t.Errorf("a backend that is not local was told %+v", got.Local)
+		t.Errorf("a backend that is not local got %+v", got.Local)
 	}
 }
 

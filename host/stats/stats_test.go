@@ -47,7 +47,7 @@ func TestStats(t *testing.T) {
 	if f := byName["plain"]; !errors.Is(f.Err, swarm.ErrUnsupported) || f.Worker.Status != worker.StatusRunning {
 		t.Errorf("plain: %+v", f)
 	}
-	if _, _, err := r.Meter().Once(t.Context(), worker.Selection{Names: []string{"nobody"}}); !errors.Is(err, store.ErrNotFound) {
+	if _, _, err := r.Meter().Once(t.Context(), worker.Selection{Names: []string{"ghost"}}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a name that no worker has: %v", err)
 	}
 }

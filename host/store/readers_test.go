@@ -12,7 +12,7 @@ import (
 )
 
 // A call that changes something takes the registry of the calls that only read,
-// which go on with the one that they were given.
+// which continue with the one that they were given.
 func TestReadersKeepTheirRegistry(t *testing.T) {
 	t.Parallel()
 	root := hosttest.New(t)

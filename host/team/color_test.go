@@ -27,7 +27,7 @@ func TestPickColor(t *testing.T) {
 		color int
 		twice bool
 	}{
-		"nobody":                  {nil, 0, false},
+		"no agent":                {nil, 0, false},
 		"one":                     {holders(func([]registry.Agent) {})[:1], 1, false},
 		"a gap":                   {slices.Delete(holders(func([]registry.Agent) {}), 3, 4), 3, false},
 		"two gaps":                {slices.Delete(holders(func([]registry.Agent) {}), 3, 6), 3, false},
@@ -56,7 +56,7 @@ func TestColorPool(t *testing.T) {
 	for i := range 12 {
 		q.change(func(ctx context.Context, tx *registry.Tx) error {
 			name := fmt.Sprintf("a%d", i)
-			_, warning, err := Join(ctx, tx, joining(name), "w-"+name, "red-"+name, "t-"+name, at(time.Duration(i)*time.Second))
+			_, warning, err := Join(ctx, tx, entryOf(name), "w-"+name, "red-"+name, "t-"+name, at(time.Duration(i)*time.Second))
 			if warning != "" {
 				warnings[i] = warning
 			}

@@ -70,12 +70,12 @@ func TestSend(t *testing.T) {
 	}
 }
 
-func TestSendToAllOfNobody(t *testing.T) {
+func TestSendToAllOfNoMembers(t *testing.T) {
 	t.Parallel()
 	with(t, crew(t), func(ctx context.Context, tx *registry.Tx) error {
 		ids, err := Send(ctx, tx, person, crewTeam, All, "hi", now)
 		if len(ids) > 0 {
-			t.Errorf("messages %v went to nobody", ids)
+			t.Errorf("messages %v went to no member", ids)
 		}
 		return err
 	})

@@ -19,15 +19,15 @@ type Pending struct {
 	Named bool
 }
 
-// Waiting returns what waits for a worker: none, if the worker is not a
+// PendingOf returns what waits for the members in a worker: nothing, if the worker is not a
 // member of a team.
-func Waiting(ctx context.Context, tx *registry.Tx, workerID string) (pending []Pending, err error) {
+func PendingOf(ctx context.Context, tx *registry.Tx, workerID string) (pending []Pending, err error) {
 	all, named, err := Memberships(ctx, tx, workerID)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range all {
-		w, err := tx.Waiting(ctx, m.Team, m.Member)
+		w, err := tx.CountWaiting(ctx, m.Team, m.Member)
 		if err != nil {
 			return nil, err
 		}

@@ -45,7 +45,7 @@ func TestWaitingInAWorker(t *testing.T) {
 	want := func(what, worker string, want ...string) {
 		t.Helper()
 		q.change(func(ctx context.Context, tx *registry.Tx) error {
-			pending, err := Waiting(ctx, tx, worker)
+			pending, err := PendingOf(ctx, tx, worker)
 			var got []string
 			for _, n := range pending {
 				got = append(got, n.Team+" "+n.Member)

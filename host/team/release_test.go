@@ -62,7 +62,7 @@ func TestRelease(t *testing.T) {
 				t.Errorf("another's task: %+v", got)
 			}
 			if got := q.inbox(Leader); got != nil {
-				t.Errorf("the leader is told what it did: %v", got)
+				t.Errorf("the leader is notified of what it did: %v", got)
 			}
 			// Its colour and its name are free.
 			q.change(func(ctx context.Context, tx *registry.Tx) error {
@@ -250,6 +250,6 @@ func TestReleaseConfirmedWithoutARequest(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	if got := q.inbox(Leader); got != nil {
-		t.Errorf("told: %v", got)
+		t.Errorf("notified: %v", got)
 	}
 }

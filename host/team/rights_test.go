@@ -30,22 +30,22 @@ func TestRights(t *testing.T) {
 		member          string
 		notMember, lead string
 	}{
-		"a person":                     {person, "red", Leader, "", ""},
-		"a person in the other team":   {person, "blue", Leader, "", ""},
-		"an agent":                     {as("a"), "red", "agent-a", "", notLeader},
-		"an agent of the role leader":  {as("boss"), "red", "agent-boss", "", ""},
-		"the same in the other team":   {as("boss"), "blue", "", notBlue, notLeader},
-		"an agent that leads another":  {inA, "red", "agent-a", "", notLeader},
-		"the same in the other team ":  {inA, "blue", Leader, "", ""},
-		"someone else in that worker":  {Caller{WorkerID: "w-a"}, "blue", Leader, "", ""},
-		"a plain worker":               {Caller{WorkerID: "w"}, "red", "", notRed, notLeader},
-		"nobody at all":                {Caller{}, "red", "", notRed, notLeader},
-		"nobody, where a worker leads": {Caller{}, "blue", "", notBlue, notLeader},
-		"an agent that has ended":      {as("gone"), "red", "", notRed, notLeader},
-		"an agent that never was":      {as("ghost"), "red", "", notRed, notLeader},
-		"a person without a team":      {person, "green", "", "Team 'green' does not exist", "Team 'green' does not exist"},
-		"an agent without a team":      {as("a"), "green", "", "Team 'green' does not exist", "Team 'green' does not exist"},
-		"the empty name":               {person, "", "", "Team '' does not exist", "Team '' does not exist"},
+		"a person":                    {person, "red", Leader, "", ""},
+		"a person in the other team":  {person, "blue", Leader, "", ""},
+		"an agent":                    {as("a"), "red", "agent-a", "", notLeader},
+		"an agent of the role leader": {as("boss"), "red", "agent-boss", "", ""},
+		"the same in the other team":  {as("boss"), "blue", "", notBlue, notLeader},
+		"an agent that leads another": {inA, "red", "agent-a", "", notLeader},
+		"the same in the other team ": {inA, "blue", Leader, "", ""},
+		"someone else in that worker": {Caller{WorkerID: "w-a"}, "blue", Leader, "", ""},
+		"a plain worker":              {Caller{WorkerID: "w"}, "red", "", notRed, notLeader},
+		"no member":                   {Caller{}, "red", "", notRed, notLeader},
+		"where another worker leads":  {Caller{}, "blue", "", notBlue, notLeader},
+		"an agent that has ended":     {as("gone"), "red", "", notRed, notLeader},
+		"an agent that never was":     {as("ghost"), "red", "", notRed, notLeader},
+		"a person without a team":     {person, "green", "", "Team 'green' does not exist", "Team 'green' does not exist"},
+		"an agent without a team":     {as("a"), "green", "", "Team 'green' does not exist", "Team 'green' does not exist"},
+		"the empty name":              {person, "", "", "Team '' does not exist", "Team '' does not exist"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			q.change(func(ctx context.Context, tx *registry.Tx) error {
@@ -103,7 +103,7 @@ func TestIdentify(t *testing.T) {
 			}
 		}
 		if _, err := ByWorker(ctx, tx, ""); err == nil {
-			t.Error("no worker at all is somebody")
+			t.Error("no worker at all is a member")
 		}
 		return nil
 	})

@@ -245,7 +245,7 @@ func TestReject(t *testing.T) {
 			if diff := cmp.Diff(want, q.inbox(Leader)); diff != "" {
 				t.Errorf("the leader's inbox (-want +got):\n%s", diff)
 			}
-			// Told once, then asked anew.
+			// Answered once, then asked anew.
 			s, err = q.ask(person, "a", "")
 			if err != nil || s.Phase != Rejected || s.Response != "busy" || q.agent("a").Status != after || len(q.inbox("agent-a")) != 1 {
 				t.Errorf("the next: %+v, %v", s, err)
@@ -289,21 +289,21 @@ func TestAskOneThatIsGone(t *testing.T) {
 	}
 }
 
-func TestTold(t *testing.T) {
+func TestAnswered(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")
-	told := func() {
+	answered := func() {
 		q.change(func(ctx context.Context, tx *registry.Tx) error { return Answered(ctx, tx, "agent-a") })
 	}
-	told() // there is nothing to report
+	answered() // there is nothing to report
 	if _, err := q.ask(person, "a", ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := q.reject(as("a"), ""); err != nil {
 		t.Fatal(err)
 	}
-	told()
-	told()
+	answered()
+	answered()
 	if s, err := q.ask(person, "a", ""); err != nil || s.Phase != Requested {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -45,12 +45,12 @@ func newSquad(t *testing.T, names ...string) squad {
 func (q squad) enter(name string) {
 	q.t.Helper()
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, _, err := Join(ctx, tx, joining(name), "w-"+name, "red-"+name, "t-"+name, now)
+		_, _, err := Join(ctx, tx, entryOf(name), "w-"+name, "red-"+name, "t-"+name, now)
 		return err
 	})
 }
 
-func joining(name string) Entry {
+func entryOf(name string) Entry {
 	return Entry{Team: crewTeam, ID: "agent-" + name, Name: name, Role: as(name).Role, Model: "m", Dir: "/d", Prompt: "p"}
 }
 

@@ -98,8 +98,8 @@ func (q squad) sweep(team string, signs map[string]Signs, now time.Time) {
 	})
 }
 
-// told is what swarm itself told the leader.
-func (q squad) told() (texts []string) {
+// notices returns what swarm itself sent to the leader.
+func (q squad) notices() (texts []string) {
 	q.t.Helper()
 	for _, m := range q.inbox(Leader) {
 		if m.Type == registry.MessageSystem && m.Sender == system {
@@ -120,7 +120,7 @@ func TestSweepOfSilence(t *testing.T) {
 		signs  map[string]Signs
 		at     time.Duration
 		status Status
-		told   int
+		sent   int
 	}{
 		{alive, 119 * time.Second, Active, 0},
 		{nil, time.Hour, Active, 0}, // no one knows
@@ -132,12 +132,12 @@ func TestSweepOfSilence(t *testing.T) {
 	} {
 		q.sweep(crewTeam, step.signs, at(step.at))
 		a := q.agent("a")
-		if a.Status != step.status || len(q.told()) != step.told || !a.Heartbeat.Equal(now) {
-			t.Errorf("after %v: %+v, told %q", step.at, a, q.told())
+		if a.Status != step.status || len(q.notices()) != step.sent || !a.Heartbeat.Equal(now) {
+			t.Errorf("after %v: %+v, sent %q", step.at, a, q.notices())
 		}
 	}
-	if got := q.told()[0]; got != "Agent a (agent-a) became inactive: Heartbeat timeout: 120s since last heartbeat. Its tasks stay with it." {
-		t.Errorf("told %q", got)
+	if got := q.notices()[0]; got != "Agent a (agent-a) became inactive: Heartbeat timeout: 120s since last heartbeat. Its tasks stay with it." {
+		t.Errorf("sent %q", got)
 	}
 	if got := q.agent("a").LastError; got != "Heartbeat timeout: 120s since last heartbeat" {
 		t.Errorf("last error %q", got)
@@ -185,7 +185,7 @@ func TestEnded(t *testing.T) {
 		end    End
 		want   Status
 		phase  Phase
-		told   string
+		sent   string
 	}{
 		{Active, End{Killed: true}, Terminated, ForceKilled, ""},
 		{Idle, End{Killed: true}, Terminated, ForceKilled, ""},
@@ -233,14 +233,14 @@ func TestEnded(t *testing.T) {
 				t.Errorf("task %+v", got)
 			}
 			var want []string
-			if c.told != "" {
-				want = []string{c.told}
+			if c.sent != "" {
+				want = []string{c.sent}
 				if !a.Lost.Equal(at(time.Hour)) {
 					t.Errorf("lost %v", a.Lost)
 				}
 			}
-			if diff := cmp.Diff(want, q.told()); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
+			if diff := cmp.Diff(want, q.notices()); diff != "" {
+				t.Errorf("sent (-want +got):\n%s", diff)
 			}
 			q.sweep("", map[string]Signs{"w-a": {Gone: true}}, at(2*time.Hour))
 			if diff := cmp.Diff(a, q.agent("a")); diff != "" {
@@ -290,8 +290,8 @@ func TestLostAgain(t *testing.T) {
 		"Agent a (agent-a) became inactive: one. Tasks reassigned: none.",
 		"Agent a (agent-a) became inactive: three. Tasks reassigned: none.",
 	}
-	if diff := cmp.Diff(want, q.told()); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, q.notices()); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 }
 

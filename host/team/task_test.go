@@ -350,7 +350,7 @@ func TestTasksOfOneOwner(t *testing.T) {
 			{owner: "leader", want: []string{"task-3"}},
 			{owner: "agent-gone", want: []string{"task-4"}},
 			{owner: "gone", want: []string{"task-4"}},
-			{owner: "nobody", err: "Agent 'nobody' not found in team 'red'"},
+			{owner: "ghost", err: "Agent 'ghost' not found in team 'red'"},
 			{owner: "agent-a", status: registry.TaskCompleted, want: []string{}},
 		} {
 			tasks, err := Tasks(ctx, tx, as("a"), crewTeam, test.status, test.owner)

@@ -11,11 +11,11 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// waiting is what waits for the agent of a squad, as "messages tasks".
-func (q squad) waiting(name string) (w registry.Unread) {
+// unread returns what waits for the agent of a squad.
+func (q squad) unread(name string) (w registry.Unread) {
 	q.t.Helper()
 	q.change(func(ctx context.Context, tx *registry.Tx) (err error) {
-		w, err = tx.Waiting(ctx, crewTeam, "agent-"+name)
+		w, err = tx.CountWaiting(ctx, crewTeam, "agent-"+name)
 		return err
 	})
 	return w
@@ -49,14 +49,14 @@ func TestTasksForOne(t *testing.T) {
 	if got := q.task(id); got.Assignee != "agent-ann" || got.How != "" {
 		t.Errorf("it is for %q, brought by %q", got.Assignee, got.How)
 	}
-	if w := q.waiting("ann"); w.Tasks != 1 {
+	if w := q.unread("ann"); w.Tasks != 1 {
 		t.Errorf("waiting: %+v", w)
 	}
 	refused(t, "Task task-1 is not available (it is for ann)", q.claims(as("bob"), id))
 	if err := q.claims(as("ann"), id); err != nil {
 		t.Error(err)
 	}
-	if w := q.waiting("ann"); w.Tasks != 0 {
+	if w := q.unread("ann"); w.Tasks != 0 {
 		t.Errorf("after the claim: %+v", w)
 	}
 	id, _ = q.made(person, "agent-ann")
@@ -72,8 +72,8 @@ func TestTasksForOne(t *testing.T) {
 	if got := q.task(id); err != nil || got.Assignee != "" {
 		t.Errorf("of any: %q, %v", got.Assignee, err)
 	}
-	_, err = q.made(person, "nobody")
-	refused(t, "Assignee 'nobody' is not a member of team 'red'", err)
+	_, err = q.made(person, "ghost")
+	refused(t, "Assignee 'ghost' is not a member of team 'red'", err)
 	if !errors.Is(err, ErrNoRecipient) {
 		t.Error(err)
 	}
@@ -89,14 +89,14 @@ func TestTasksAreReleasedToOne(t *testing.T) {
 			return err
 		})
 	}
-	if err := update(as("bob"), TaskChange{Assignee: "ann"}); err != nil || q.waiting("ann").Tasks != 1 {
-		t.Errorf("%v, waiting: %+v", err, q.waiting("ann"))
+	if err := update(as("bob"), TaskChange{Assignee: "ann"}); err != nil || q.unread("ann").Tasks != 1 {
+		t.Errorf("%v, waiting: %+v", err, q.unread("ann"))
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		return tx.Bring(ctx, registry.Membership{Team: crewTeam, Member: "agent-ann"}, registry.DeliveredNudge, now)
 	})
-	if err := update(person, TaskChange{Assignee: "bob"}); err != nil || q.waiting("bob").Tasks != 1 {
-		t.Errorf("%v, waiting: %+v", err, q.waiting("bob"))
+	if err := update(person, TaskChange{Assignee: "bob"}); err != nil || q.unread("bob").Tasks != 1 {
+		t.Errorf("%v, waiting: %+v", err, q.unread("bob"))
 	}
 	if err := update(person, TaskChange{Assignee: All}); err != nil || q.task(id).Assignee != "" {
 		t.Errorf("%v: %+v", err, q.task(id))
@@ -121,7 +121,7 @@ func TestWhatIsForOneThatEnds(t *testing.T) {
 		_, err := Send(ctx, tx, person, crewTeam, "ann", "hello", now)
 		return errors.Join(err, tx.Bring(ctx, member, registry.DeliveredNudge, now))
 	})
-	if w := q.waiting("ann"); !w.Nothing() {
+	if w := q.unread("ann"); !w.Nothing() {
 		t.Errorf("all is brought: %+v", w)
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
@@ -135,7 +135,7 @@ func TestWhatIsForOneThatEnds(t *testing.T) {
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		return Rejoin(ctx, tx, "agent-ann", "w-2", "red-ann", "t-2", now)
 	})
-	if diff := cmp.Diff(registry.Unread{Messages: 1, Tasks: 1}, q.waiting("ann")); diff != "" {
+	if diff := cmp.Diff(registry.Unread{Messages: 1, Tasks: 1}, q.unread("ann")); diff != "" {
 		t.Errorf("with another process (-want +got):\n%s", diff)
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {

@@ -167,9 +167,9 @@ func (w *walk) check() {
 		w.last = byID
 		return nil
 	})
-	told := w.told()
-	if w.losses > len(told) {
-		w.t.Errorf("%d losses, and the leader was told of %d: %q", w.losses, len(told), told)
+	notices := w.notices()
+	if w.losses > len(notices) {
+		w.t.Errorf("%d losses, and the leader was notified of %d: %q", w.losses, len(notices), notices)
 	}
 }
 

@@ -63,10 +63,10 @@ func TestErrors(t *testing.T) {
 		{"worker kills", "kill-agent", `{"teamName":"t","agentId":"agent-mate"}`, "token", graceful, "Only the team leader can kill agents"},
 		{"worker kills by force", "kill-agent", `{"teamName":"t","agentId":"agent-mate","force":true}`, "token", force, "Only the team leader can kill agents"},
 		{"worker kills itself", "kill-agent", `{"teamName":"t","agentId":"agent-aaaaaa","force":true}`, "token", force, "Only the team leader can kill agents"},
-		{"worker kills nobody", "kill-agent", `{"teamName":"t","agentId":"ghost"}`, "token", graceful, "Only the team leader can kill agents"},
+		{"worker kills an unknown agent", "kill-agent", `{"teamName":"t","agentId":"ghost"}`, "token", graceful, "Only the team leader can kill agents"},
 		{"worker kills in another team", "kill-agent", `{"teamName":"u","agentId":"ghost"}`, "token", graceful, "Only the team leader can kill agents"},
-		{"kill of nobody", "kill-agent", `{"teamName":"t","agentId":"ghost"}`, "", graceful, "Agent 'ghost' not found"},
-		{"forced kill of nobody", "kill-agent", `{"teamName":"t","agentId":"ghost","force":true}`, "", force, "Agent 'ghost' not found"},
+		{"kill of an unknown agent", "kill-agent", `{"teamName":"t","agentId":"ghost"}`, "", graceful, "Agent 'ghost' not found"},
+		{"forced kill of an unknown agent", "kill-agent", `{"teamName":"t","agentId":"ghost","force":true}`, "", force, "Agent 'ghost' not found"},
 		{"kill in the wrong team", "kill-agent", `{"teamName":"u","agentId":"agent-mate","force":true}`, "", force, "Agent 'agent-mate' not found"},
 		{"kill of who has ended", "kill-agent", `{"teamName":"t","agentId":"agent-gone"}`, "", graceful, "Agent 'agent-gone' is already terminated"},
 		{"forced kill of who has ended", "kill-agent", `{"teamName":"t","agentId":"agent-gone","force":true}`, "", force, "Agent 'agent-gone' is already terminated"},
@@ -79,7 +79,7 @@ func TestErrors(t *testing.T) {
 		{"wrong input by force", "kill-agent", `{"force":true}`, "", force, "invalid input: teamName: is required; agentId: is required"},
 
 		{"status of no team", "get-agent-status", `{"teamName":"v"}`, "", status, "Team 'v' does not exist"},
-		{"status of nobody", "get-agent-status", `{"teamName":"t","agentId":"ghost"}`, "", status, "Agent 'ghost' not found in team 't'"},
+		{"status of an unknown agent", "get-agent-status", `{"teamName":"t","agentId":"ghost"}`, "", status, "Agent 'ghost' not found in team 't'"},
 		{"status of another team's", "get-agent-status", `{"teamName":"u","agentId":"agent-mate"}`, "", status, "Agent 'agent-mate' not found in team 'u'"},
 		{"status for a stranger", "get-agent-status", `{"teamName":"u"}`, "token", status, "Not a member of team 'u'"},
 		{"status with a strange token", "get-agent-status", `{"teamName":"t"}`, "guess", status, "Unknown agent token"},
@@ -95,11 +95,11 @@ func TestErrors(t *testing.T) {
 		{"team without a name", "spawn-team", `{"teamName":"a b"}`, "", `{"success":false,"teamName":"a b","leader":"","error":%q}`, `Invalid team name "a b": Team name must be alphanumeric with hyphens/underscores`},
 
 		{"heartbeat of who has ended", "heartbeat", `{"teamName":"t","agentId":"agent-gone"}`, "", taskless, "Cannot heartbeat for terminated agent"},
-		{"heartbeat of nobody", "heartbeat", `{"teamName":"t","agentId":"ghost"}`, "", taskless, "Agent 'ghost' not found"},
+		{"heartbeat of an unknown agent", "heartbeat", `{"teamName":"t","agentId":"ghost"}`, "", taskless, "Agent 'ghost' not found"},
 		{"heartbeat of another kind", "heartbeat", `{"teamName":"t","status":"inactive"}`, "", taskless, "invalid input: status: must be one of active, idle"},
 		{"answer without a request", "respond-shutdown", `{"teamName":"t","approve":true}`, "token", `{"success":false,"reassignedTasks":[],"error":%q}`, "No shutdown request to respond to"},
 
-		{"message to nobody", "send-message", `{"teamName":"t","to":"ghost","message":"m"}`, "", sent, "Recipient 'ghost' is not a member of team 't'"},
+		{"message to an unknown agent", "send-message", `{"teamName":"t","to":"ghost","message":"m"}`, "", sent, "Recipient 'ghost' is not a member of team 't'"},
 		{"message to who has ended", "send-message", `{"teamName":"t","to":"agent-gone","message":"m"}`, "", sent, "Recipient 'agent-gone' is not a member of team 't'"},
 		{"message of a stranger", "send-message", `{"teamName":"u","to":"leader","message":"m"}`, "token", sent, "Not a member of team 'u'"},
 		{"messages of no team", "read-messages", `{"teamName":"v"}`, "", `{"success":false,"messages":[],"error":%q}`, "Team 'v' does not exist"},
@@ -111,7 +111,7 @@ func TestErrors(t *testing.T) {
 		{"text for no worker", "worker-send", `{"name":"ghost","text":"x"}`, "", taskless, "worker 'ghost' not found"},
 		{"no text", "worker-send", `{"name":"ghost","text":"","enter":false}`, "", taskless, "invalid input: text: must not be empty without enter"},
 		{"wait for no worker", "worker-wait", `{"names":["ghost"]}`, "", `{"success":false,"workers":[],"error":%q}`, "worker 'ghost' not found"},
-		{"wait for nobody", "worker-wait", `{"names":[]}`, "", `{"success":false,"workers":[],"error":%q}`, "invalid input: names: must not be empty"},
+		{"wait without names", "worker-wait", `{"names":[]}`, "", `{"success":false,"workers":[],"error":%q}`, "invalid input: names: must not be empty"},
 		{"kill of no worker", "worker-kill", `{"name":"ghost"}`, "", taskless, "worker 'ghost' not found"},
 		{"invalid environment", "worker-spawn", `{"name":"w","command":["true"],"env":["x"]}`, "", taskless, "invalid input: env: must be entries of the form KEY=VALUE"},
 		{"branch of nothing", "worker-spawn", `{"name":"w","command":["true"],"branch":"x"}`, "", taskless, "invalid input: branch: needs worktree"},
@@ -223,7 +223,7 @@ func TestNoHost(t *testing.T) {
 }
 
 // A message to all of whom there are none is sent to no agent.
-func TestMessageToNobody(t *testing.T) {
+func TestMessageToNoMembers(t *testing.T) {
 	t.Parallel()
 	w := newCrew(t)
 	out, err := SendMessage.Do(t.Context(), Env{Open: w.open}, SendMessageInput{TeamName: "u", To: "all", Message: "m"})
@@ -259,27 +259,27 @@ func TestAfterAnswer(t *testing.T) {
 // end.
 func TestKillProgress(t *testing.T) {
 	t.Parallel()
-	told := make(chan float64, 16)
+	totals := make(chan float64, 16)
 	env := Env{Progress: func(text string, _, total float64) {
 		if text != "waiting for bg-a1b2c3 to end" {
 			t.Errorf("%q", text)
 		}
-		told <- total
+		totals <- total
 	}}
 	event, stop := killProgress(env, "bg-a1b2c3")
 	event(kill.Event{Grace: time.Hour, Deadline: time.Now().Add(time.Hour)})
 	event(kill.Event{Grace: 2 * time.Hour, Deadline: time.Now().Add(2 * time.Hour)})
-	if total := <-told; total != time.Hour.Seconds() {
+	if total := <-totals; total != time.Hour.Seconds() {
 		t.Errorf("%v seconds in all", total)
 	}
 	event(kill.Event{Done: true})
 	stop()
-	close(told) // a word after it would panic
+	close(totals) // a word after it would panic
 
 	_, stop = killProgress(env, "never begun")
 	stop()
-	if event, stop := killProgress(Env{}, "nobody listens"); event != nil {
-		t.Error("nobody wants to know, and is told")
+	if event, stop := killProgress(Env{}, "nothing listens"); event != nil {
+		t.Error("the client wants no progress, and gets it")
 	} else {
 		stop()
 	}

@@ -20,11 +20,11 @@ func TestContracts(t *testing.T) {
 		// described says that the contract has descriptions of the input's fields.
 		described bool
 		// ours are fields of the output, asked of the input, that the contract lacks, all
-		// of them optional; told are those of each agent.
-		ours, asked, told []string
+		// of them optional; ofAgents are those of each agent.
+		ours, asked, ofAgents []string
 	}{
 		{name: "kill-agent", described: true, ours: []string{"warnings"}, asked: []string{"wait"}},
-		{name: "get-agent-status", described: true, ours: []string{"warnings"}, told: []string{"state", "question", "choices", "reason"}},
+		{name: "get-agent-status", described: true, ours: []string{"warnings"}, ofAgents: []string{"state", "question", "choices", "reason"}},
 		{name: "KillShell"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestContracts(t *testing.T) {
 			strip(output)
 			fields := output.(map[string]any)["properties"].(map[string]any)
 			if agents, ok := fields["agents"].(map[string]any); ok {
-				for _, name := range test.told {
+				for _, name := range test.ofAgents {
 					delete(agents["items"].(map[string]any)["properties"].(map[string]any), name)
 				}
 			}

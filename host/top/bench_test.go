@@ -11,7 +11,7 @@ import (
 func BenchmarkKey(b *testing.B) {
 	var ws []worker.Worker
 	for i := range 1000 {
-		ws = append(ws, running("worker-"+strconv.Itoa(i)))
+		ws = append(ws, runningWorker("worker-"+strconv.Itoa(i)))
 	}
 	r := newRig(b, 120, 40, ws...)
 	for b.Loop() {

@@ -295,7 +295,7 @@ func keyNamed(name string) tea.KeyPressMsg {
 // text returns what the terminal shows, without colours.
 func (r *rig) text() string { return ansi.Strip(r.View().Content) }
 
-func running(name string, change ...func(*worker.Worker)) worker.Worker {
+func runningWorker(name string, change ...func(*worker.Worker)) worker.Worker {
 	w := worker.Worker{
 		ID: "id-" + name, Name: name, Status: worker.StatusRunning, Backend: "process", PID: 7, Command: []string{"make", "watch"},
 		Started: clock.Add(-2 * time.Hour),
@@ -315,7 +315,7 @@ func ended(name string, code int, cause swarm.Cause) worker.Worker {
 
 // agent returns a worker of a coding agent.
 func agent(name string, state profile.State) worker.Worker {
-	return running(name, func(w *worker.Worker) {
+	return runningWorker(name, func(w *worker.Worker) {
 		w.Where = swarm.Where{Kind: "tmux window", Name: "swarm:" + name}
 		w.Command = []string{"claude"}
 		w.Workspace = &swarm.WorkspaceRef{Path: "/w/" + name, Branch: name, Base: "/repo"}

@@ -29,7 +29,7 @@ func harmless(t *testing.T, row string, width int) {
 		t.Errorf("not UTF-8: %q", row)
 	}
 	if n := max(ansi.StringWidth(row), ansi.StringWidthWc(row)); n > width {
-		t.Errorf("%d cells where there is room for %d: %q", n, width, row)
+		t.Errorf("%d cells where there is space for %d: %q", n, width, row)
 	}
 	for rest := row; rest != ""; {
 		i := strings.IndexFunc(rest, safetext.IsHidden)
@@ -68,7 +68,7 @@ func FuzzView(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := []string{text}
 		text = text[:min(len(text), 4<<10)] // a registry bounds what a worker is called
-		w := running("w", func(w *worker.Worker) {
+		w := runningWorker("w", func(w *worker.Worker) {
 			w.Name, w.Command, w.Tags, w.Reason = text, []string{text, text}, []string{text}, text
 			w.State = &worker.AgentState{State: "blocked", Question: text, Broken: text}
 			w.Where = swarm.Where{Kind: text, Name: text}

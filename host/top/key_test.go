@@ -66,7 +66,7 @@ func TestActions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, 80, 24, running("api"), running("web"), ended("old", 0, swarm.CauseExited))
+			r := newRig(t, 80, 24, runningWorker("api"), runningWorker("web"), ended("old", 0, swarm.CauseExited))
 			r.press(c.keys...)
 			if diff := cmp.Diff(c.want, r.host.called()); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%s", diff, r.text())
@@ -92,7 +92,7 @@ func TestKillAsks(t *testing.T) {
 		t.Errorf("the answer was yes (-want +got):\n%s", diff)
 	}
 	if !strings.Contains(r.text(), "killed busy") {
-		t.Errorf("nothing tells of the kill:\n%s", r.text())
+		t.Errorf("no line has the kill:\n%s", r.text())
 	}
 }
 
@@ -117,7 +117,7 @@ func TestRefusedText(t *testing.T) {
 	r.clock = func() time.Time { return now }
 	r.press("s")
 	if text := r.text(); !strings.Contains(text, "cannot send to 'old': it has ended (exited 3)") {
-		t.Errorf("nothing tells of the refusal:\n%s", text)
+		t.Errorf("no line has the refusal:\n%s", text)
 	}
 	r.press("o", "b")
 	if text := r.text(); !strings.Contains(text, ignored) || r.view.Sort != dash.SortUrgency || r.view.Group != dash.GroupNone {
@@ -140,7 +140,7 @@ func TestSeen(t *testing.T) {
 	t.Parallel()
 	build := ended("build", 3, swarm.CauseExited)
 	build.Ended = clock.Add(-time.Hour)
-	r := newRig(t, 80, 24, running("api"), build, ended("tests", 0, swarm.CauseExited))
+	r := newRig(t, 80, 24, runningWorker("api"), build, ended("tests", 0, swarm.CauseExited))
 	now := clock
 	r.clock = func() time.Time { return now }
 	show := func() { r.send(boardMsg(r.session.board.Snapshot())) }
@@ -172,7 +172,7 @@ func TestSeen(t *testing.T) {
 // TestSkipped: the message reports marked workers that an action left out.
 func TestSkipped(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 80, 24, running("api"), running("web"), ended("old", 0, swarm.CauseExited))
+	r := newRig(t, 80, 24, runningWorker("api"), runningWorker("web"), ended("old", 0, swarm.CauseExited))
 	r.press("A", "x")
 	if text := r.text(); !strings.Contains(text, "Kill 2 workers?  1 other had already ended.") {
 		t.Errorf("the question is:\n%s", text)
@@ -220,7 +220,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 		{"another one", w, []string{"y", "space", "2", "enter"}, "answer id-asks Jam submit d1"},
 		{"none but a text", w, []string{"y", "1", "o", "k", "enter"}, "answer id-asks ok submit d1"},
 		{"a text alone", one, []string{"y", "2", "1", "2", "enter"}, "answer id-asks 12 d1"},
-		{"a choice beside a field", one, []string{"y", "enter"}, "answer id-asks Rye d1"},
+		{"a choice next to a field", one, []string{"y", "enter"}, "answer id-asks Rye d1"},
 	} {
 		r := newRig(t, 80, 24, tt.w)
 		r.press(tt.keys[:len(tt.keys)-1]...)
@@ -237,7 +237,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 // TestErrors: what fails is said, until a key is pressed.
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 80, 24, running("api"))
+	r := newRig(t, 80, 24, runningWorker("api"))
 	r.press("a")
 	if !strings.Contains(r.text(), "does not support attach") {
 		t.Errorf("no error is shown:\n%s", r.text())
@@ -261,7 +261,7 @@ func TestFold(t *testing.T) {
 // TestMouse: a click selects, one on a tab turns to it, one on a hint does what its key does.
 func TestMouse(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 80, 24, running("api"), running("web"))
+	r := newRig(t, 80, 24, runningWorker("api"), runningWorker("web"))
 	click := func(x, y int) { r.finish(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) }
 	_ = r.View()
 	click(5, headRows+1)
@@ -283,7 +283,7 @@ func TestMouse(t *testing.T) {
 // TestProgram runs the model in a program: it draws, takes keys and ends.
 func TestProgram(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 80, 24, running("api"))
+	r := newRig(t, 80, 24, runningWorker("api"))
 	tm := teatest.NewTestModel(t, r.model, teatest.WithInitialTermSize(80, 24))
 	patience := teatest.WithDuration(time.Minute)
 	teatest.WaitFor(t, tm.Output(), func(out []byte) bool { return strings.Contains(string(out), "api") }, patience)
@@ -296,7 +296,7 @@ func TestProgram(t *testing.T) {
 // TestFlood: a log that is scrolled back stays where it is while more is written.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 80, 24, running("api", func(w *worker.Worker) { w.Name = "api" }))
+	r := newRig(t, 80, 24, runningWorker("api", func(w *worker.Worker) { w.Name = "api" }))
 	r.chosen = tabLog
 	for range 200 {
 		r.pane.lines = append(r.pane.lines, "line")

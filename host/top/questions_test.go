@@ -16,7 +16,7 @@ func TestQuestionsFirst(t *testing.T) {
 	t.Parallel()
 	old, fresh := agent("older", profile.Blocked), agent("fresh", profile.Blocked)
 	old.State.Since, fresh.State.Since = clock.Add(-2*time.Hour), clock.Add(-time.Hour)
-	r := openRig(t, 100, 24, false, fresh, running("api"), old)
+	r := openRig(t, 100, 24, false, fresh, runningWorker("api"), old)
 	text := r.text()
 	if strings.Contains(text, "api") || strings.Index(text, "older") > strings.Index(text, "fresh") {
 		t.Errorf("it shows:\n%s", text)
@@ -39,7 +39,7 @@ func TestQuestionsFirst(t *testing.T) {
 		t.Errorf("after Q it shows:\n%s", text)
 	}
 	// Once nothing is asked, all workers are there again, and stay.
-	r.send(boardMsg(newRig(t, 100, 24, running("api")).session.board.Snapshot()))
+	r.send(boardMsg(newRig(t, 100, 24, runningWorker("api")).session.board.Snapshot()))
 	if text := r.text(); !strings.Contains(text, "api") {
 		t.Errorf("without questions it shows:\n%s", text)
 	}
@@ -48,7 +48,7 @@ func TestQuestionsFirst(t *testing.T) {
 		t.Errorf("Q without questions:\n%s", text)
 	}
 	// A question that comes later does not take the list away.
-	r.send(boardMsg(newRig(t, 100, 24, running("api"), fresh).session.board.Snapshot()))
+	r.send(boardMsg(newRig(t, 100, 24, runningWorker("api"), fresh).session.board.Snapshot()))
 	if text := r.text(); !strings.Contains(text, "api") {
 		t.Errorf("a later question hides the list:\n%s", text)
 	}

@@ -42,8 +42,8 @@ func (r *rig) golden(name string) {
 // crowd is one worker of each urgency, and some more.
 func crowd() []worker.Worker {
 	return []worker.Worker{
-		running("api-server", func(w *worker.Worker) { w.Tags = []string{"api"} }),
-		running("a-worker-with-a-name-of-sixty-four-letters-which-is-very-long-x", func(w *worker.Worker) { w.Tags = []string{"api"} }),
+		runningWorker("api-server", func(w *worker.Worker) { w.Tags = []string{"api"} }),
+		runningWorker("a-worker-with-a-name-of-sixty-four-letters-which-is-very-long-x", func(w *worker.Worker) { w.Tags = []string{"api"} }),
 		agent("fix-login", profile.Blocked), agent("refactor", profile.Working),
 		ended("build", 3, swarm.CauseExited), ended("tests", 0, swarm.CauseExited), ended("flaky", 1, swarm.CauseCrashLoop),
 		{ID: "id-gone", Name: "gone", Status: worker.StatusLost},
@@ -87,15 +87,15 @@ func TestWide(t *testing.T) {
 	}
 	r.send(sizeOf([2]int{80, 24}))
 	if text := r.text(); strings.Contains(text, "BRANCH") {
-		t.Errorf("a narrow one has columns without room:\n%s", text)
+		t.Errorf("a narrow one has columns without space:\n%s", text)
 	}
 }
 
 // TestLongNames: a long name makes space for the states, of which none is cut.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 80, 24, ended("flaky", 1, swarm.CauseCrashLoop), running(strings.Repeat("x", 64)),
-		running("waits", func(w *worker.Worker) {
+	r := newRig(t, 80, 24, ended("flaky", 1, swarm.CauseCrashLoop), runningWorker(strings.Repeat("x", 64)),
+		runningWorker("waits", func(w *worker.Worker) {
 			w.PID, w.Reason, w.Restart.When = 0, "restarting in 14s (exit status 1)", swarm.RestartAlways
 		}))
 	for _, want := range []string{"crash loop, 5m ", "restarting in 14s"} {
@@ -108,7 +108,7 @@ func TestLongNames(t *testing.T) {
 // TestKillOfMany: the question about several workers has space for all that it says.
 func TestKillOfMany(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 80, 24, running(strings.Repeat("x", 64)), running("api"), running("web"))
+	r := newRig(t, 80, 24, runningWorker(strings.Repeat("x", 64)), runningWorker("api"), runningWorker("web"))
 	r.press("A", "x")
 	want := `(?m)^ Kill 3 workers\? *\n   api, web, x{64} *\n   swarm kill api web x+…$`
 	if text := r.text(); !regexp.MustCompile(want).MatchString(text) {
@@ -135,7 +135,7 @@ func TestPart(t *testing.T) {
 	t.Parallel()
 	var ws []worker.Worker
 	for i := range 41 {
-		ws = append(ws, running("w"+strconv.Itoa(i)))
+		ws = append(ws, runningWorker("w"+strconv.Itoa(i)))
 	}
 	r := newRig(t, 80, 24, ws...)
 	if text := r.text(); !strings.Contains(text, "─ 1-20 of 41 ─┼") {
@@ -175,7 +175,7 @@ func TestWrapped(t *testing.T) {
 // TestEarlierLines: the first row of a log says where the earlier lines are.
 func TestEarlierLines(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 120, 24, running("api"))
+	r := newRig(t, 120, 24, runningWorker("api"))
 	r.host.output = []swarm.Output{{Data: []byte(strings.Repeat("line\n", dash.LinesKept+10) + "line")}}
 	r.chosen = tabLog
 	r.send(boardMsg(r.board))
@@ -190,7 +190,7 @@ func TestEarlierLines(t *testing.T) {
 	}
 	r.scroll(-1 << 20)
 	if text := r.text(); !strings.Contains(text, want) {
-		t.Errorf("nothing tells of earlier lines:\n%s", text)
+		t.Errorf("no line has the number of earlier lines:\n%s", text)
 	}
 }
 

@@ -107,7 +107,7 @@ type watchRun struct {
 	reports chan report
 	// owners are the owners of running workers; their ends are awaited.
 	owners map[proc.Identity]*owner
-	// beside gets the results of what ran concurrently with the loop; the loop calls them.
+	// results gets functions from work that ran concurrently with the loop; the loop calls them.
 	results chan func()
 	// sweeping says that a sweep of the agents is under way; sweep is the time of the next
 	// one, zero if there are no agents.

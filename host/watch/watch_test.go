@@ -53,7 +53,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchStopped: a watch tells of a worker that runs no more although processes of it are
+// TestWatchStopped: a watch reports a worker that runs no more although processes of it are
 // alive, which is no end that the history has.
 func TestWatchStopped(t *testing.T) {
 	t.Parallel()
@@ -82,7 +82,7 @@ func TestWatchStopped(t *testing.T) {
 	case err := <-done:
 		t.Fatal(err)
 	case <-time.After(20 * time.Second):
-		t.Fatal("nothing is told")
+		t.Fatal("nothing is reported")
 	}
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
@@ -95,7 +95,7 @@ func TestWatchStopped(t *testing.T) {
 	}
 }
 
-// A retention time ends while somebody watches.
+// A retention time ends during a watch.
 func TestWatchRetention(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
@@ -113,7 +113,7 @@ func TestWatchRetention(t *testing.T) {
 	}
 }
 
-// An owner that ends takes its workers along where the backend does not see to it.
+// An owner that ends takes its workers along where the backend does not ensure it.
 func TestWatchOwner(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
@@ -138,7 +138,7 @@ func TestWatchOwner(t *testing.T) {
 }
 
 // A worker that does not end after its owner has ended holds up nothing: neither the
-// start of a watch nor what it tells.
+// start of a watch nor what it reports.
 func TestWatchStubbornOrphan(t *testing.T) {
 	t.Parallel()
 	for _, before := range []bool{true, false} {
@@ -207,7 +207,7 @@ func TestWatchBackendComesBack(t *testing.T) {
 	w.Expect(t, "[w] EXITED: success")
 }
 
-// A watch goes on with the registry that a rebuild puts in the place of the one that it
+// A watch continues with the registry that a rebuild puts in the place of the one that it
 // began with.
 func TestWatchRebuild(t *testing.T) {
 	t.Parallel()
@@ -235,10 +235,10 @@ func TestWatchRebuild(t *testing.T) {
 				select {
 				case got := <-w.Lines:
 					if got != "[w] FAILED: exit status 1" {
-						continue // what the rebuild found may be told again
+						continue // what the rebuild found may be reported again
 					}
 				case <-time.After(20 * time.Second):
-					t.Fatal("the end is not told")
+					t.Fatal("the end is not reported")
 				}
 				break
 			}

@@ -66,11 +66,11 @@ func TestManyWriters(t *testing.T) {
 					n++
 				}
 			case <-time.After(20 * time.Second):
-				t.Fatalf("told of %d ends", len(ends))
+				t.Fatalf("reported %d ends", len(ends))
 			}
 		}
 		if len(ends) != workers {
-			t.Errorf("told of the ends of %d workers", len(ends))
+			t.Errorf("reported the ends of %d workers", len(ends))
 		}
 	}
 	finals := map[string]int{}
@@ -132,14 +132,14 @@ func TestKilledWatchers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// It is killed in the middle of its work, as soon as it told something.
+		// It is killed in the middle of its work, as soon as it reported something.
 		buf := make([]byte, 1)
 		n, _ := out.Read(buf)
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		// Once none is left, all have ended, and the next watcher would have nothing to tell.
+		// Once none is left, all have ended, and the next watcher would have nothing to report.
 		over = n == 0 || len(r.Statuses(t)) == 0
 	}
 	ending.Wait()

@@ -50,7 +50,7 @@ func (r *rig) post(path string, form url.Values, headers ...string) (int, string
 
 func TestActions(t *testing.T) {
 	t.Parallel()
-	w := running("one")
+	w := runningWorker("one")
 	w.State = &worker.AgentState{State: profile.Working}
 	r := newRig(t, func(o *Options) { o.Write = true }, w, exited("two", 3))
 	do := &fakeDoer{sent: make(chan string, 9), killed: make(chan string, 9)}
@@ -72,14 +72,14 @@ func TestActions(t *testing.T) {
 		{"/worker/one/do/clean", url.Values{"id": {"id-one"}}, 409},
 		{"/worker/one/do/attach", url.Values{"id": {"id-one"}}, 404},
 		{"/worker/one/do/send", url.Values{"id": {"id-one"}, "text": {strings.Repeat("x", maxBody)}}, 409}, // its form can't be read
-		{"/worker/one/do/send", url.Values{"id": {"id-one"}, "text": {"go on"}}, 303},
+		{"/worker/one/do/send", url.Values{"id": {"id-one"}, "text": {"continue"}}, 303},
 		{"/worker/one/do/kill", url.Values{"id": {"id-one"}}, 303},
 	} {
 		if code, body := r.post(c.path, c.form); code != c.code {
 			t.Errorf("%s %v: %d, want %d\n%s", c.path, len(c.form), code, c.code, body)
 		}
 	}
-	if got := <-do.sent; got != "id-one: go on" {
+	if got := <-do.sent; got != "id-one: continue" {
 		t.Errorf("sent %q", got)
 	}
 	if got := <-do.killed; got != "id-one" {
@@ -101,7 +101,7 @@ func TestActions(t *testing.T) {
 // TestNoActions: a server that only shows workers offers no action, and does none.
 func TestNoActions(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, running("one"))
+	r := newRig(t, nil, runningWorker("one"))
 	if page := r.page("/worker/one"); strings.Contains(page, "/do/") {
 		t.Errorf("it offers actions:\n%s", page)
 	}
@@ -111,7 +111,7 @@ func TestNoActions(t *testing.T) {
 	if code, _ := r.post("/worker/one/do/kill", url.Values{"id": {"id-one"}}); code != http.StatusForbidden {
 		t.Errorf("the action: %d", code)
 	}
-	r = newRig(t, func(o *Options) { o.Write = true }, running("one"))
+	r = newRig(t, func(o *Options) { o.Write = true }, runningWorker("one"))
 	r.host.Doer = &fakeDoer{}
 	if code, _ := r.post("/worker/one/do/kill", url.Values{"id": {"id-one"}}, "Origin", "http://evil.example"); code != http.StatusForbidden {
 		t.Errorf("from elsewhere: %d", code)
@@ -122,7 +122,7 @@ func TestNoActions(t *testing.T) {
 // meant for something else, and each question is a text that makes sense.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
-	w := running("one")
+	w := runningWorker("one")
 	w.State = &worker.AgentState{
 		State: profile.Blocked, Question: "Which database?",
 		Choices: []profile.Choice{{Key: "1", Label: "SQLite"}, {Key: "2", Label: `Postgres "<b>` + hostile}},
@@ -163,7 +163,7 @@ func TestQuestions(t *testing.T) {
 // TestAnswerWithBoxes: several choices and a text are sent together.
 func TestAnswerWithBoxes(t *testing.T) {
 	t.Parallel()
-	w := running("one")
+	w := runningWorker("one")
 	yes, no := true, false
 	w.State = &worker.AgentState{
 		State: profile.Blocked, Question: "Which spreads?", Dialog: profile.Dialog{Digest: "d1"},
@@ -174,7 +174,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 			{Label: "Submit", Kind: profile.KindSubmit},
 		},
 	}
-	field := running("two")
+	field := runningWorker("two")
 	field.State = &worker.AgentState{
 		State: profile.Blocked, Question: "Which bread?", Dialog: profile.Dialog{Digest: "d2"},
 		Choices: []profile.Choice{{Key: "1", Label: "Rye"}, {Key: "2", Label: "Type something.", Kind: profile.KindText}},
@@ -211,11 +211,11 @@ func TestAnswerWithBoxes(t *testing.T) {
 	}
 }
 
-// TestCleanTellsOnList: a worker that was cleaned has no page, so the list reports what was
+// TestCleanReportsOnList: a worker that was cleaned has no page, so the list reports what was
 // kept of it.
-func TestCleanTellsOnList(t *testing.T) {
+func TestCleanReportsOnList(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *Options) { o.Write = true }, running("one"), exited("two", 3))
+	r := newRig(t, func(o *Options) { o.Write = true }, runningWorker("one"), exited("two", 3))
 	r.host.Doer = &fakeDoer{}
 	if code, body := r.post("/worker/two/do/clean", url.Values{"id": {"id-two"}}); code != http.StatusSeeOther {
 		t.Fatalf("%d\n%s", code, body)
@@ -248,7 +248,7 @@ func (f *fakeDoer) Answer(_ context.Context, name string, r deliver.Reply) (deli
 func TestAnswerIsForTheOneShown(t *testing.T) {
 	t.Parallel()
 	asking := func(digest string, lines ...string) worker.Worker {
-		w := running("one")
+		w := runningWorker("one")
 		w.State = &worker.AgentState{
 			State: profile.Blocked, Question: "Do you want to proceed?", Choices: []profile.Choice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No"}},
 			Dialog: profile.Dialog{Digest: digest, Text: lines, Lines: append(lines, "1. Yes", "2. No")},

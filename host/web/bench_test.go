@@ -13,7 +13,7 @@ import (
 func BenchmarkList(b *testing.B) {
 	var ws []worker.Worker
 	for i := range 1000 {
-		ws = append(ws, running(fmt.Sprintf("worker-%d", i)))
+		ws = append(ws, runningWorker(fmt.Sprintf("worker-%d", i)))
 	}
 	s := New(Options{Host: &fakeHost{workers: ws, changed: make(chan struct{})}})
 	go s.feed.run(b.Context())

@@ -14,7 +14,7 @@ import (
 // and never ends it, locks no one out, and takes no stream away.
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, running("one"))
+	r := newRig(t, nil, runningWorker("one"))
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestSilentConnections(t *testing.T) {
 	}
 	// The stream lives on.
 	r.host.mu.Lock()
-	r.host.workers = append(r.host.workers, running("two"))
+	r.host.workers = append(r.host.workers, runningWorker("two"))
 	r.host.mu.Unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

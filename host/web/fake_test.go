@@ -180,25 +180,25 @@ func (r *rig) events(path string, wants ...string) string {
 	r.Helper()
 	ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
 	defer cancel()
-	out := &growing{ResponseRecorder: httptest.NewRecorder(), wants: wants, done: cancel}
+	out := &answerWriter{ResponseRecorder: httptest.NewRecorder(), wants: wants, done: cancel}
 	r.ServeHTTP(out, r.request(http.MethodGet, path).WithContext(ctx))
 	text := r.paths(out.Body.String())
 	for _, want := range wants {
 		if !strings.Contains(text, want) {
-			r.Fatalf("%s does not tell of %q:\n%s", path, want, text)
+			r.Fatalf("%s does not have %q:\n%s", path, want, text)
 		}
 	}
 	return text
 }
 
-// growing ends a request when its answer has all that is wanted.
-type growing struct {
+// answerWriter ends a request when its answer has all that is wanted.
+type answerWriter struct {
 	*httptest.ResponseRecorder
 	wants []string
 	done  func()
 }
 
-func (g *growing) Write(p []byte) (int, error) {
+func (g *answerWriter) Write(p []byte) (int, error) {
 	n, err := g.ResponseRecorder.Write(p)
 	text := g.Body.String()
 	for _, want := range g.wants {

@@ -146,7 +146,7 @@ func TestOnlyBelowItsBase(t *testing.T) {
 // TestRefusals: the page of a refused request looks as the others do, and leads back.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *Options) { o.Write = true }, running("one"))
+	r := newRig(t, func(o *Options) { o.Write = true }, runningWorker("one"))
 	bare := r.ask(r.request(http.MethodGet, "/", "Cookie", ""))
 	for _, want := range []string{"/assets/style.css", "/assets/icon.svg", "swarm web"} {
 		if body := bare.Body.String(); bare.Code != http.StatusUnauthorized || !strings.Contains(body, want) || strings.Contains(body, "<script") || strings.Contains(body, "app.js") {

@@ -22,8 +22,8 @@ type row struct {
 	Kind   string
 	Tone   condition.Tone
 	Symbol string
-	// State and Age are as in "exited 3" and "5m ago", with a comma between them if the
-	// worker is Over. Since is the moment of the change.
+	// State and Age are as in "exited 3" and "5m ago", with a comma between them if Over
+	// says that the worker has ended. Since is the moment of the change.
 	State, Age string
 	Over       bool
 	Since      string

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func running(name string) worker.Worker {
+func runningWorker(name string) worker.Worker {
 	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusRunning, PID: 7, Backend: "process", Command: []string{"sleep", "9"}, Started: time.Now().Add(-2 * time.Hour)}
 }
 
@@ -22,11 +22,11 @@ func exited(name string, code int) worker.Worker {
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	hostile := running("<script>alert(1)</script>\u202e\x1b[31m")
+	hostile := runningWorker("<script>alert(1)</script>\u202e\x1b[31m")
 	hostile.ID = "id-hostile"
 	hostile.Tags = []string{`"><img src=x onerror=alert(2)>`}
 	hostile.Command = []string{"sh", "-c", "</code><script>alert(3)</script>\x1b]0;x\a"}
-	r := newRig(t, nil, running("one"), exited("two", 3), exited("three", 0), hostile)
+	r := newRig(t, nil, runningWorker("one"), exited("two", 3), exited("three", 0), hostile)
 	page := r.page("/")
 	for _, want := range []string{
 		"Needs attention", "exited 3", "running <time", "2h</time>", "5m ago", "<b>1</b> failed", "<b>2</b> running", "read-only",
@@ -57,7 +57,7 @@ func TestList(t *testing.T) {
 
 func TestLiveList(t *testing.T) {
 	t.Parallel()
-	one := running("one")
+	one := runningWorker("one")
 	r := newRig(t, nil, one)
 	go func() {
 		r.feed.first(t.Context())
@@ -68,6 +68,6 @@ func TestLiveList(t *testing.T) {
 	}()
 	got := r.events("/live", `id-one`, `exited 3`, `"Workers · swarm"`, `"(1) Workers · swarm"`)
 	if strings.Count(got, `\"w-id-one\"`) != 1 {
-		t.Errorf("a row that did not change was told again:\n%s", got)
+		t.Errorf("a row that did not change was sent again:\n%s", got)
 	}
 }

@@ -17,7 +17,7 @@ func TestLives(t *testing.T) {
 	end := time.Now()
 	begin := end.Add(-time.Hour)
 	at := func(minutes int) time.Time { return begin.Add(time.Duration(minutes) * time.Minute) }
-	here := running("here")
+	here := runningWorker("here")
 	here.Created = at(30)
 	failed := exited("failed", 3)
 	failed.Created, failed.Ended = at(-30), at(15)
@@ -58,17 +58,17 @@ func TestFatesOfLives(t *testing.T) {
 	died.Ended = time.Time{}
 	longGone := died
 	longGone.ID, longGone.Name, longGone.Created = "id-longgone", "longgone", begin.Add(-time.Hour)
-	lost := running("lost")
+	lost := runningWorker("lost")
 	lost.Status, lost.Created = worker.StatusLost, begin.Add(-time.Hour)
-	asks := running("asks")
+	asks := runningWorker("asks")
 	asks.State = &worker.AgentState{State: profile.Blocked}
-	paused := running("paused")
+	paused := runningWorker("paused")
 	paused.Paused = true
 	wants := map[string]fate{
 		"runs": fateRunning, "asks": fateAsking, "paused": fateWaiting, "died": fateLost, "lost": fateLost,
 		"well": fateWell, "failed": fateFailed, "killed": fateKilled, "loop": fateLoop, "looped": fateLoop, "ended": fateKilled,
 	}
-	r := newRig(t, nil, running("runs"), asks, paused, died, longGone, lost,
+	r := newRig(t, nil, runningWorker("runs"), asks, paused, died, longGone, lost,
 		ended("well", &swarm.Exit{Cause: swarm.CauseExited}), ended("failed", &swarm.Exit{Cause: swarm.CauseExited, Code: 3}),
 		ended("killed", &swarm.Exit{Cause: swarm.CauseKilled, Signal: "SIGTERM"}), ended("loop", &swarm.Exit{Cause: swarm.CauseCrashLoop, Code: 1}))
 	r.host.events = []history.Event{
@@ -84,7 +84,7 @@ func TestFatesOfLives(t *testing.T) {
 			t.Errorf("%s looks as %q, want %q", l.Name, l.Fate, want)
 		}
 		if over := l.Fate == fateLost || l.Fate == fateKilled; over && l.Open {
-			t.Errorf("%s has ended, and is shown as one that goes on", l.Name)
+			t.Errorf("%s has ended, and is shown as one that continues", l.Name)
 		}
 		delete(wants, l.Name)
 	}

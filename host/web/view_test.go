@@ -13,7 +13,7 @@ import (
 
 func TestViews(t *testing.T) {
 	t.Parallel()
-	one, two, three := running("one"), exited("two", 3), exited("three", 0)
+	one, two, three := runningWorker("one"), exited("two", 3), exited("three", 0)
 	one.Tags, two.Tags = []string{"a", `"><img src=x>`}, []string{"a"}
 	one.Created, two.Created, three.Created = time.Unix(1, 0), time.Unix(3, 0), time.Unix(2, 0)
 	r := newRig(t, nil, one, two, three)

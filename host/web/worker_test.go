@@ -29,7 +29,7 @@ var attribute = regexp.MustCompile(`="[^"]*"`)
 
 func TestWorkerPages(t *testing.T) {
 	t.Parallel()
-	w := running("one")
+	w := runningWorker("one")
 	w.Command = []string{"sh", "-c", hostile}
 	w.Env = []string{"SECRET=confidential", "OTHER=x"}
 	w.Where = swarm.Where{Kind: "tmux window", Name: "swarm:" + hostile}
@@ -91,7 +91,7 @@ func (c changed) Diff(context.Context, string) (swarm.WorkspaceRef, swarm.Diff, 
 
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	w := running("one")
+	w := runningWorker("one")
 	r := newRig(t, nil, w)
 	if got := r.ask(r.request(http.MethodGet, "/worker/one/diff")); got.Code != http.StatusNotFound {
 		t.Errorf("without a worktree: %d", got.Code)
@@ -128,7 +128,7 @@ func TestChanges(t *testing.T) {
 
 func TestLiveLog(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, running("one"))
+	r := newRig(t, nil, runningWorker("one"))
 	for _, line := range []string{"first", hostile, "\x1b[32mgreen\x1b[0m", "ERROR: it failed"} {
 		r.host.output = append(r.host.output, swarm.Output{Time: time.Now(), Stream: swarm.Stdout, Data: []byte(line)})
 	}
@@ -145,7 +145,7 @@ func TestLiveLog(t *testing.T) {
 // and how many there are before them.
 func TestLogSaysWhatItLacks(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, running("one"))
+	r := newRig(t, nil, runningWorker("one"))
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	for n := range dash.LinesKept + 17 {
 		r.host.output = append(r.host.output, swarm.Output{Time: at, Stream: swarm.Stdout, Data: []byte(strconv.Itoa(n))})
@@ -160,7 +160,7 @@ func TestLogSaysWhatItLacks(t *testing.T) {
 
 func TestLiveScreen(t *testing.T) {
 	t.Parallel()
-	w := running("one")
+	w := runningWorker("one")
 	w.Where = swarm.Where{Kind: "tmux window", Name: "x"}
 	r := newRig(t, nil, w)
 	r.host.screen = []string{"Proceed?", "plain"}
@@ -229,7 +229,7 @@ func TestPlots(t *testing.T) {
 // TestSavedWork: the page of a worker reports the work that was saved from its worktrees.
 func TestSavedWork(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, running("one"))
+	r := newRig(t, nil, runningWorker("one"))
 	r.rescues = rescues{
 		{Ref: "refs/swarm/rescue/two/20260101T030405.000Z", Name: "two"},
 		{Ref: "refs/swarm/rescue/one/20260102T030405.000Z", Name: "one", Time: time.Now().Add(-time.Hour), Title: hostile},

@@ -36,7 +36,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 		entries, err := os.ReadDir(root)
 		if err != nil || len(entries) != 2 {
-			t.Errorf("beside the folder: %v, %v", entries, err)
+			t.Errorf("next to the folder: %v, %v", entries, err)
 		}
 		err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && !d.Type().IsRegular() {

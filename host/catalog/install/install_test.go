@@ -355,8 +355,8 @@ func TestRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			told := tc.about != About{}
-			if told {
+			known := tc.about != About{}
+			if known {
 				w.about = tc.about
 			}
 			_, err := w.install(tc.source(w))
@@ -366,7 +366,7 @@ func TestRefused(t *testing.T) {
 			if got := w.installed(); got != nil {
 				t.Errorf("installed: %v", got)
 			}
-			if w.asked > 0 && !told && name != "its folder elsewhere" {
+			if w.asked > 0 && !known && name != "its folder elsewhere" {
 				t.Error("it was started all the same")
 			}
 			if found, _ := filepath.Glob(filepath.Join(filepath.Dir(w.state), "*evil*")); found != nil {

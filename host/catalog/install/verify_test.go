@@ -94,8 +94,8 @@ func TestRemove(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	beside := filepath.Join(w.state, catalog.Folder, "swarm-plugin-other")
-	if err := buildtest.Write(beside, []byte(script), 0o700); err != nil {
+	other := filepath.Join(w.state, catalog.Folder, "swarm-plugin-other")
+	if err := buildtest.Write(other, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var unknown *catalog.VersionError
@@ -121,7 +121,7 @@ func TestRemove(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.state, catalog.Folder, "queue")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder of the plugin: %v", err)
 	}
-	if _, err := os.Stat(beside); err != nil {
+	if _, err := os.Stat(other); err != nil {
 		t.Error(err)
 	}
 }

@@ -91,7 +91,7 @@ type collector struct {
 	total int64
 }
 
-// room makes space for one more file of that size at most.
+// reserve counts a file of that size, and refuses one that is too large.
 func (c *collector) reserve(name string, size int64) error {
 	c.total += size
 	switch {

@@ -129,7 +129,7 @@ func TestHookJSONFollowsTheSchema(t *testing.T) {
 			t.Errorf("%s is not described as it is in an event (-event +hook):\n%s", name, diff)
 		}
 	}
-	input, err := hookInput(hooks.Delivery{Event: fullEvent(), Hook: "mail", On: []string{"ended"}, Attempt: 2})
+	input, err := commands{}.Input(hooks.Delivery{Event: fullEvent(), Hook: "mail", On: []string{"ended"}, Attempt: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,10 @@ type hookJSON struct {
 	Attempt int      `json:"attempt"`
 }
 
-func hookInput(d hooks.Delivery) ([]byte, error) {
+// commands runs the commands of hooks, which read hookJSON.
+type commands struct{ hooks.Launcher }
+
+func (commands) Input(d hooks.Delivery) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -54,7 +57,7 @@ func startHooks(ctx context.Context, a *app.App, cfg config.Config, background *
 		return nil, err
 	}
 	o := hooks.Options{
-		Dir: dir, Home: a.Getenv("HOME"), Input: hookInput, Launch: l.Launch,
+		Dir: dir, Home: a.Getenv("HOME"), Commands: commands{l},
 		Say: func(text string) { a.Warn(text, "") },
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Hooks)) {

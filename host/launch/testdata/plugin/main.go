@@ -53,10 +53,10 @@ func main() {
 		o.Backend = nil
 		o.Workspace = func(context.Context, plugin.Env) (swarm.Workspace, error) { return nil, errors.New("no") }
 	case "dying-backend":
-		o.Backend = func(_ context.Context, env plugin.Env) (swarm.Backend, error) { return dying{arg, env}, nil }
+		o.Backend = func(_ context.Context, env plugin.Env) (swarm.Backend, error) { return crasher{arg, env}, nil }
 	case "dying-workspace":
 		o.Backend = nil
-		o.Workspace = func(_ context.Context, env plugin.Env) (swarm.Workspace, error) { return dying{arg, env}, nil }
+		o.Workspace = func(_ context.Context, env plugin.Env) (swarm.Workspace, error) { return crasher{arg, env}, nil }
 	case "newer":
 		newer()
 	case "stays":

@@ -18,8 +18,8 @@
 //	            DIR/child.N
 //	alt         use the alternate screen and hide the cursor
 //	wait=FILE   wait until DIR/FILE is there
-//	tick=D      write a dot every D, for ever
-//	hang        do nothing, for ever
+//	tick=D      write a dot every D, without end
+//	hang        do nothing, without end
 //	exit=N      exit with that code
 //	die=N       end by that signal
 package main

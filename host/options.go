@@ -76,7 +76,7 @@ type Options struct {
 // defaultWorkspace makes the workspaces of records that do not say which plugin did.
 const defaultWorkspace = "worktree"
 
-// DefaultKill returns the kill policy that holds when no one says otherwise: the
+// DefaultKill returns the kill policy that holds unless a caller says otherwise: the
 // backend's own gentle way, to the whole tree, then by force after
 // [swarm.DefaultGrace].
 func DefaultKill() swarm.KillOptions {

@@ -33,7 +33,7 @@ func (h *Host) Workers(ctx context.Context, sel worker.Selection) (ws []worker.W
 		return nil, warnings, ctx.Err()
 	}
 	for i, w := range ws {
-		// Its record goes with its end, which no one has written yet.
+		// Its record goes with its end, which is not recorded yet.
 		if recs[i].IsEphemeral() && w.Gone() && len(sel.Names) > 0 {
 			return nil, warnings, &store.NotFoundError{Name: w.Name}
 		}

@@ -126,7 +126,7 @@ func (k *killRun) forceOwn(ctx context.Context, a *registry.Agent) error {
 // hearing is how long a worker has to read the answer before it ends.
 const hearing = time.Second
 
-// endOwn stops the server of a team if no one uses it any more, and then ends the worker in
+// endOwn stops the server of a team if no member uses it any more, and then ends the worker in
 // which the caller runs, unless that ends by itself before. It may not return.
 func endOwn(ctx context.Context, h *host.Host, teamName, workerID string) error {
 	err := h.TeamServers().StopIdle(ctx, teamName)

@@ -198,7 +198,7 @@ func ParentPID() int {
 
 // RunDirAbove returns the run directory of the nearest shim above the process pid, itself
 // included; empty if there is none. A worker that contains another shim does not contain
-// the processes below that. Anyone can mark a process as a shim, so the result says which
+// the processes below that. Any process can have the mark of a shim, so the result says which
 // worker the caller would end, but does not identify the caller: see [shimAbove].
 func RunDirAbove(pid int) string {
 	below, run := lineUp(pid)

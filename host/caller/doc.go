@@ -1,5 +1,5 @@
 // Package caller identifies the caller: a person, an agent of a team, or a program that
-// can't be attributed to anyone. It climbs from the calling process to the nearest shim,
+// can't be attributed to any caller. It climbs from the calling process to the nearest shim,
 // believes tokens and run directories that only this user could have written, and reads the
 // environment where nothing better exists. It does not decide about rights: package
 // host/team does.

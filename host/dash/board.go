@@ -30,7 +30,7 @@ type Item struct {
 	State State
 	// Doing is what a person has asked for and is not done yet; its zero value: nothing.
 	Doing Pending
-	// Figures are the last looks at what it uses, the oldest first; nil if no one looked.
+	// Figures are the last looks at what it uses, the oldest first; nil if it was not measured.
 	Figures []Figure
 }
 
@@ -367,7 +367,7 @@ const FiguresKept = 60
 type Snapshot struct {
 	// Items are in the order of urgency.
 	Items []Item
-	// Read says that the workers were read; else no one knows yet whether there are any.
+	// Read says that the workers were read; else it is not known yet whether there are any.
 	Read bool
 	// Problem is why the board may not be current; empty: it is.
 	Problem string

@@ -114,7 +114,7 @@ func (c *Changes) read(ctx context.Context, diff swarm.Diff) error {
 	}
 	c.Parts, c.Cut, err = parseDiff(out)
 	if c.Cut {
-		cancel() // no one reads the rest
+		cancel() // the rest is not read
 	}
 	if werr := cmd.Wait(); !c.Cut && err == nil && werr != nil {
 		err = said.reason(werr)

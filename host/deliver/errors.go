@@ -21,7 +21,7 @@ var (
 	// ErrWorks says that an agent is working, and the caller wants to type only at an idle
 	// one.
 	ErrWorks = errors.New("works")
-	// ErrDraft says that a text which no one submitted is at the agent's prompt.
+	// ErrDraft says that a text which was not submitted is at the agent's prompt.
 	ErrDraft = errors.New("has an unsent text at its prompt")
 	// ErrNotSubmitted says that the text was typed, but the screen does not show that the
 	// agent took it.

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 )
 
-// Asked is the last question of an agent that the history has, and that no one has answered
+// Asked is the last question of an agent that the history has, and that is not answered
 // with swarm since. Its zero value: there is none.
 type Asked struct {
 	// Time is when it was first seen.

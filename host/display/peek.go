@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// PeekLines is how many lines of output Peek returns when no one says how many.
+// PeekLines is how many lines of output Peek returns unless the caller says how many.
 const PeekLines = 30
 
 // Peek is what a worker showed last.

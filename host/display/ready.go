@@ -18,7 +18,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// DefaultReadyTimeout is how long to wait for a worker to be ready when no one says how long.
+// DefaultReadyTimeout is how long to wait for a worker to be ready unless the caller says how long.
 const DefaultReadyTimeout = 2 * time.Minute
 
 // ErrNotReady says that the worker did not become ready in time.

@@ -133,7 +133,7 @@ func exitText(code int, signal string) string {
 	}
 }
 
-// endTime is when the worker ended, or said that it is done; now if no one knows.
+// endTime is when the worker ended, or said that it is done; now if that is not known.
 func endTime(s swarm.Status, now time.Time) time.Time {
 	switch {
 	case s.Completion != nil && !s.Completion.Time.IsZero():

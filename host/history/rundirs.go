@@ -156,7 +156,7 @@ func (h *History) LeftGroups(ctx context.Context, reg *registry.Registry) ([]str
 	}
 	var left []string
 	for _, id := range ids {
-		// While it is started, no one knows of it yet.
+		// While it is started, no record names it yet.
 		at := registry.IndexOf(recs, id)
 		if h.opts.Dir.Locked(id) || at >= 0 && recs[at].State != registry.Stopped {
 			continue

@@ -169,7 +169,7 @@ func (t *Terminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult
 }
 
 // Lock takes the lock that keeps the deliveries to a worker apart: looks, text and
-// Enter of one belong together. Workers whose screens no one looks at need none.
+// Enter of one belong together. Workers whose screens are not looked at need none.
 func (s *Sender) Lock(ctx context.Context, rec registry.Record, prof *profile.Profile) (unlock func(), err error) {
 	if !deliver.Supports(prof) {
 		return func() {}, nil

@@ -116,7 +116,7 @@ func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([
 		return nil, err
 	}
 	c := k.begin(req, recs)
-	// No one else answers for workers whose records can't be read.
+	// No backend answers for workers whose records can't be read.
 	for _, w := range warnings {
 		c.warn(worker.Warning{Text: w})
 	}
@@ -206,7 +206,7 @@ func (k *Killer) EndForRespawn(ctx context.Context, rec registry.Record, warn fu
 // Err is nil if nothing of the worker is left.
 func (e *Ended) Err() error { return e.k.outcomes[0].Err }
 
-// Sweep lets its backend drop what the worker shared and no one uses any more.
+// Sweep lets its backend drop what the worker shared and no worker uses any more.
 func (e *Ended) Sweep(ctx context.Context) { e.k.sweep(ctx) }
 
 func (k *Killer) begin(req Request, recs []registry.Record) *killRun {

@@ -15,7 +15,7 @@ import (
 //
 // Until then the worker's record says on the disk that the removal was begun: if this process or
 // the machine ends in between, [Killer.FinishRemovals] records it. A directory that is gone
-// already was moved or removed by someone else, which needs a person.
+// already was moved or removed by another process, which needs a person.
 func (k *Killer) RemoveWorkspace(ctx context.Context, rec *registry.Record, force bool) (swarm.RemoveResult, error) {
 	marks := rec.Workspace.Host == "" && !isGone(rec.Workspace.Path)
 	if marks {

@@ -74,7 +74,7 @@ func (n *Notifier) Hook(ctx context.Context, e HookEvent) (line string, err erro
 	}
 	claim := claimAfter(last, e, at, time.Now())
 	// Other tools of the same turn may continue while another hook waits, and the client may report
-	// once more that it asks, or that no one types.
+	// once more that it asks, or that nothing is typed.
 	if (e.State == hookstate.Working || e.Repeats) && !e.Decided && last.Waits(at.Main) && last.Ask.Hook.PID != os.Getpid() {
 		claim = last
 	}

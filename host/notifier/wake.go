@@ -79,7 +79,7 @@ func (n *Notifier) sleepers(ctx context.Context, teamName string) (all []sleeper
 				}
 				rec, err := tx.Get(ctx, worker)
 				if errors.Is(err, registry.ErrNotFound) {
-					continue // a person, or someone who has left the team
+					continue // a person, or a member that has left the team
 				}
 				if err != nil {
 					return err

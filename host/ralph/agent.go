@@ -101,7 +101,7 @@ func (a *agent) feed(ctx context.Context, c *console) {
 			case !ok:
 				typed = nil
 			case a.headless && c.before == nil:
-				// No one reads it.
+				// Nothing reads it.
 			case len(keys) == 0:
 				_ = a.terminal.EOF()
 			default:

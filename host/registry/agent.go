@@ -118,7 +118,7 @@ var anyStranded = fmt.Sprintf(`SELECT EXISTS (SELECT 1 FROM agents WHERE status 
 	AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.id = agents.worker_id AND workers.state <> '%s'))`, AgentTerminated, Stopped)
 
 // AnyStranded reports whether there is an agent that is not terminated, whose worker
-// has ended or is gone, and of which no one has recorded that.
+// has ended or is gone, and of which that is not recorded.
 func (r *Registry) AnyStranded(ctx context.Context) (any bool, err error) {
 	err = r.db.QueryRowContext(ctx, anyStranded).Scan(&any)
 	return any, r.explain(ctx, err)

@@ -15,7 +15,7 @@ import (
 
 // Tx is one change of the registry, good within [Registry.Change] only.
 type Tx struct {
-	// Quiet says that no one is to be woken for the messages and tasks that are added.
+	// Quiet says that no agent is to be woken for the messages and tasks that are added.
 	Quiet bool
 
 	tx *sql.Tx

@@ -7,7 +7,7 @@
 //
 // The registry does not say whether a worker lives. A record is starting from
 // its insertion until its spawn is done, then running until its end is known,
-// then stopped; "running" only means that no one has recorded an end.
+// then stopped; "running" only means that no end is recorded.
 //
 // # Concurrency
 //

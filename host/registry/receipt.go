@@ -28,7 +28,7 @@ type Receipt struct {
 	How Delivery
 	// Delivered is when, zero while How is empty.
 	Delivered time.Time
-	// Quiet says that no one is to be woken for it.
+	// Quiet says that no agent is to be woken for it.
 	Quiet bool
 }
 

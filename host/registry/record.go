@@ -27,7 +27,7 @@ const (
 	StepRecord    = ""
 	StepWorkspace = "workspace"
 	StepBackend   = "backend"
-	// StepKilling: the worker was asked to end and no one waited for it.
+	// StepKilling: the worker was asked to end and no call waited for it.
 	StepKilling = "killing"
 	// StepUndo: the backend was asked to start the worker, and the call failed then; a
 	// worker that it has started is to be ended.

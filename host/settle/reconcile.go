@@ -41,7 +41,7 @@ func (s *Settler) tidy(ctx context.Context, reg *registry.Registry, busy func(id
 }
 
 // WithoutEnded writes the ends of the ephemeral workers among recs that have ended and
-// whose end no one wrote yet, and leaves them out: they are gone. If the workers were
+// whose end is not recorded yet, and leaves them out: they are gone. If the workers were
 // named, the first of those is a [store.NotFoundError].
 func (s *Settler) WithoutEnded(ctx context.Context, recs []registry.Record, named bool) ([]registry.Record, error) {
 	gs := s.opts.Plugins.Groups(recs, func(r registry.Record) bool {

@@ -83,7 +83,7 @@ func Kill(ctx context.Context, h *host.Host, s Session, req KillRequest) (KillRe
 	}
 	outs, err := kill(ctx)
 	if errors.Is(err, store.ErrNotFound) {
-		// It ended, and someone removed it, since it was looked at.
+		// It ended and was removed since it was looked at.
 		res.Success, res.Problem = true, terminated
 		return res, nil
 	}

@@ -143,7 +143,7 @@ func retain(ctx context.Context, h *host.Host, w worker.Worker, file string) err
 	})
 }
 
-// handOver makes a shell of a command that someone waited for.
+// handOver makes a shell of a command that a call waited for.
 func handOver(ctx context.Context, h *host.Host, w worker.Worker) error {
 	if err := makeTranscript(transcriptPath(h, w)); err != nil {
 		return err

@@ -82,7 +82,7 @@ func OwnerOf(pid int) (swarm.Owner, error) {
 }
 
 // ownerFor returns what a backend gets of a worker's owner: processes of this
-// machine mean nothing elsewhere, and where no one watches it, the host does.
+// machine mean nothing elsewhere, and where no plugin watches it, the host does.
 func ownerFor(p *backend.Peer, o *swarm.Owner) *swarm.Owner {
 	if !p.Local || !p.Has(swarm.CapOwner) {
 		return nil

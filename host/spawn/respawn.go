@@ -395,7 +395,7 @@ func (r *respawnRun) recordLeft(ctx context.Context) {
 }
 
 // unanswered writes an error into the history if the worker was ended for nothing,
-// or if no one else will see the error. An agent is lost with its worker then.
+// or if no caller will see the error. An agent is lost with its worker then.
 func (r *respawnRun) unanswered(ctx context.Context, cause error) error {
 	if r.killing != nil && !errors.Is(cause, worker.ErrOvertaken) || r.opts.Callers.IsShim() {
 		r.record(ctx, history.RespawnFailed, worker.Wording(cause))

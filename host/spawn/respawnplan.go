@@ -154,7 +154,7 @@ func (p *plan) adopt(now registry.Record, replaces *registry.Record) {
 		p.former = now.Workspace
 	}
 	if p.rec.Workspace != nil && now.Workspace == nil {
-		p.makeAgain() // someone has removed it meanwhile
+		p.makeAgain() // it was removed meanwhile
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 	maxAgentName = 31
 )
 
-// reserved are what no agent can be called, because they mean someone else.
+// reserved are what no agent can be called, because they have another meaning.
 var reserved = []string{Leader, All, system}
 
 // system is the sender of swarm's own messages.

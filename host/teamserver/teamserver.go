@@ -1,4 +1,4 @@
-// Package teamserver keeps the servers of teams while someone uses them: the tmux servers whose
+// Package teamserver keeps the servers of teams while members use them: the tmux servers whose
 // windows are a team's agents.
 package teamserver
 

@@ -331,7 +331,7 @@ func (m *model) line(b binding) string {
 	}
 }
 
-// plainDots takes the quotes off a text that no one has typed yet.
+// plainDots takes the quotes off a text that the person has not edited yet.
 func plainDots(line string) string { return strings.ReplaceAll(line, "'…'", "…") }
 
 func (m *model) enter(msg attachMsg) tea.Cmd {

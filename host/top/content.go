@@ -26,7 +26,7 @@ const (
 	tabHistory tab = "History"
 )
 
-// tabsOf returns the tabs of a worker, the first of which is shown if no one chose another.
+// tabsOf returns the tabs of a worker, the first of which is shown if the person chose no other.
 func tabsOf(i dash.Item) []tab {
 	var tabs []tab
 	if i.Where.Kind != "" {

@@ -76,7 +76,7 @@ type model struct {
 	// skipped says which of the chosen workers the action leaves out; empty: none.
 	skipped string
 	// refused is when the last key came that belongs to a text for which no line was
-	// opened; zero: no one types one.
+	// opened; zero: none is being typed.
 	refused time.Time
 
 	notes  []note

@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// terminalInput is the terminal's input. Its end ends the program: no one could leave it.
+// terminalInput is the terminal's input. Its end ends the program, which no key could end any more.
 type terminalInput struct {
 	*os.File
 	ended func()

@@ -63,7 +63,7 @@ type list struct {
 	Groups, Sorts []option
 	// Heads are the names of the columns.
 	Heads []columnHead
-	// Empty says that there is no worker at all, Unread that no one knows yet.
+	// Empty says that there is no worker at all, Unread that they were not read yet.
 	Empty, Unread bool
 	Problem       string
 	Total         int

@@ -51,7 +51,7 @@ type life struct {
 	begin, end time.Time
 	// unsure says that it has ended, and that nothing reports when.
 	unsure bool
-	// lost says that no one has written down its end yet.
+	// lost says that its end is not recorded yet.
 	lost bool
 	// before says that it ended before the span.
 	before bool
@@ -69,7 +69,7 @@ const (
 	fateKilled  fate = "killed"
 	fateFailed  fate = "failed"
 	fateLoop    fate = "loop"
-	// fateLost is that of a worker whose exit no one knows, and of one that can't be asked.
+	// fateLost is that of a worker whose exit is not known, and of one that can't be asked.
 	fateLost fate = "lost"
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/worker"
 )
 
 // Host answers for the workers of one state directory.
@@ -118,4 +120,31 @@ func (h *Host) Close() error {
 func (h *Host) Quiet() {
 	h.opts.NoWake = true
 	h.store.Quieten()
+}
+
+// Profiles returns the profiles of this user. Files that can't be used are left out; the
+// error says which and why.
+func (h *Host) Profiles() (*profile.Set, error) { return h.profiles.Load() }
+
+// ProfileDirs returns the directories of the profiles of agents.
+func (h *Host) ProfileDirs() profile.Dirs {
+	return profile.Dirs{Own: h.opts.ProfileDir, Bundle: h.dir.ProfileBundle()}
+}
+
+// OnlyPerson refuses all callers but a person outside of every worker: an agent must not decide how
+// the screens of agents are read.
+func (h *Host) OnlyPerson(ctx context.Context) error {
+	who, err := h.Callers().Caller(ctx)
+	if err != nil {
+		return err
+	}
+	ids, err := h.dir.RunDirs()
+	if err != nil {
+		return err
+	}
+	// In a PID namespace of its own, it may be a part of any of those that it can't see.
+	if who.Person && len(h.callers.Within()) == 0 && !slices.ContainsFunc(ids, h.dir.Hidden) {
+		return nil
+	}
+	return worker.Hinted("only a person may do this, and not from inside a worker", "run it in a terminal outside of the workers of swarm")
 }

@@ -15,7 +15,18 @@ const (
 
 // callbacks are the function fields of Options structs that are real callbacks, each with
 // its reason: what it calls is above the package, or changes while the package works.
-var callbacks = map[string]string{}
+var callbacks = map[string]string{
+	"host.Answers":         "reads the config, which is above host, and may have changed since the last question",
+	"host.Waiting":         "writes to the terminal of the command while a call waits",
+	"host.Warn":            "writes to the terminal of the command, between its other lines",
+	"host/backend.Waiting": "is host.Waiting",
+	"host/store.Warn":      "is host.Warn",
+	"host/dash.Changed":    "wakes the program that draws the board, of which there are two kinds",
+	"host/hooks.Say":       "writes to the terminal of the command while hooks run",
+	"host/mcp.Env":         "opens a host for each call with the config of that moment, which is above host",
+	"host/ralph.Notify":    "sends a notice as the config says, which is above host",
+	"host/web.Spent":       "prints the next address on the terminal of the command",
+}
 
 // measureCallbacks counts the function fields of the Options structs in and below host,
 // and those of them that have no reason.

@@ -31,7 +31,7 @@ type listener struct {
 	config *tls.Config
 }
 
-// listen begins to listen. Without a certificate it does so only where no one but this
+// listen begins to listen. Without a certificate it does so only where none but this
 // machine's users can connect.
 func listen(ctx context.Context, o listenOptions) (*listener, error) {
 	l := &listener{}

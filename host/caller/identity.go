@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -161,3 +162,10 @@ func HashToken(token string) string {
 
 // OwnerLives reports whether the owner of workers has not ended.
 func OwnerLives(o swarm.Owner) bool { return proc.Identity(o).Alive() }
+
+// WorkerEnv returns the caller's environment for a local worker, without the variables that
+// identify the caller.
+func WorkerEnv(env []string) []string {
+	return environ.Unset(plugin.CleanEnv(env),
+		swarm.EnvToken, swarm.EnvShim, swarm.EnvEngine, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, EnvTeam, EnvAgentID)
+}

@@ -41,7 +41,7 @@ type Follower struct {
 	lines   []Line
 	dropped int
 	streams []*stream
-	// screen is what its terminal shows, if shows is set. looking says that someone
+	// screen is what its terminal shows, if shows is set. looking says that a view
 	// wants it.
 	screen         []string
 	shows, looking bool
@@ -271,7 +271,7 @@ func (f *Follower) Output() (lines []Line, dropped int) {
 }
 
 // Screen returns what the terminal of the worker shows, as plain text; ok is false if it
-// has none, or no one has looked yet.
+// has none, or it was not looked at yet.
 func (f *Follower) Screen() (lines []string, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

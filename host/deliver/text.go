@@ -20,7 +20,7 @@ import (
 // Nothing is typed if the agent asks something, shows an error in place of its prompt, does
 // not come to its prompt in time, or has another text there that was not sent, wherever its
 // cursor is. If a dialog appears after the text was typed, if the text does not appear, or if
-// someone types at the same moment, Enter is not pressed. Enter is pressed once more, and
+// a person types at the same moment, Enter is not pressed. Enter is pressed once more, and
 // only once, if a completion took the first.
 func (a *Agent) Text(ctx context.Context, text string, enter bool) error {
 	d := delivery{Agent: a, text: text, mine: profile.Squeeze(text)}

@@ -143,3 +143,15 @@ func (r *Rig) Backends() *backend.Plugins {
 		Catalog: catalog.New(catalog.Options{Dir: r.Dir(), Executable: r.Options.Executable, Env: r.Options.Env}),
 	})
 }
+
+// WantNoLocks fails the test if a file of a lock is left.
+func (r *Rig) WantNoLocks(t testing.TB) {
+	t.Helper()
+	entries, err := os.ReadDir(r.StateDir().LockPath(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Errorf("left: %s", e.Name())
+	}
+}

@@ -51,7 +51,7 @@ func (k *killRun) removeOwn(ctx context.Context, rec registry.Record, out *Outco
 }
 
 // prepareSelf finds out all that could keep the caller's own worker from being
-// ended: no one can be notified of it after the answer.
+// ended: after the answer the caller can't learn of it.
 func (k *killRun) prepareSelf(ctx context.Context) (rec registry.Record, e catalog.Entry, err error) {
 	rec = k.recs[k.self]
 	if rec.State == registry.Starting {

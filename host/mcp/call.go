@@ -5,15 +5,18 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"runtime/debug"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/host/tool"
 )
 
-// foreground is the only tool that changes things and still ends with its call: no one
-// would see the output of the command.
+// foreground is the only tool that changes things and still ends with its call: nothing
+// else shows the output of the command.
 const foreground = "Bash"
 
 // call calls a tool for the client. The context is that of the request: it ends when
@@ -144,4 +147,36 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (report func(text str
 		defer mu.Unlock()
 		over = true
 	}
+}
+
+// errPanic is the answer to a call whose handler has panicked. The log has the
+// stack: the client may be in a container, and could not use it.
+var errPanic = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error in swarm-mcp: its log has the stack"}
+
+// guarded answers a call whose handler panics with an error. A panic would end the process
+// otherwise, with all shells of the session and the clients of all other calls.
+func (s *server) guarded(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
+		defer s.caught(method, func() { result, err = nil, errPanic })
+		return next(ctx, method, r)
+	}
+}
+
+// caught is deferred by whatever must not end the process. After a panic it logs the stack
+// and calls after, which may be nil.
+func (s *server) caught(what string, after func()) {
+	// recover works here because this function itself is what is deferred.
+	why := recover()
+	if why == nil {
+		return
+	}
+	s.Logger.Error("panic", "in", what, "error", fmt.Sprint(why), "stack", string(debug.Stack()))
+	if after != nil {
+		after()
+	}
+}
+
+// needsParams refuses a call of a method that the SDK lets through without parameters.
+func needsParams(method string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: method + `: missing required "params"`}
 }

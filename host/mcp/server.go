@@ -54,8 +54,8 @@ type Options struct {
 	// CallLimit is how long the client waits for an answer: Bash moves a command to the
 	// background before that; 0 means [DefaultCallLimit].
 	CallLimit time.Duration
-	// Env returns the environment of a call of a tool; with an empty name, that of what is no
-	// tool. The server fills in its Session and Progress.
+	// Env returns the environment of a call of a tool; with an empty name, that of requests
+	// other than calls of tools. The server fills in its Session and Progress.
 	Env func(tool string) tool.Env
 	// Logger gets messages for debugging; it may be nil.
 	Logger hclog.Logger
@@ -80,8 +80,8 @@ type server struct {
 	list    list
 	// conn is the connection with the client.
 	conn *conn
-	// inboxes are how the inboxes were that are followed, by their URIs: values are an
-	// inboxSight. cancelled has the ids of the tasks that the client has cancelled.
+	// inboxes has the last known state of each followed inbox by its URI: values are an
+	// inboxState. cancelled has the ids of the tasks that the client has cancelled.
 	inboxes, cancelled sync.Map
 }
 

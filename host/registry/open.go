@@ -231,7 +231,7 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// hasWorkers reports whether there are run directories, which no one makes
+// hasWorkers reports whether there are run directories, which are never made
 // before there is a database.
 func hasWorkers(dir string) bool {
 	entries, err := safefile.ReadDir(filepath.Join(dir, workersDir))

@@ -13,7 +13,7 @@ import (
 // bounded is a listener of which no more connections are open than it has places. If all are
 // taken, a new one takes the place of one without a request of the person's browser: of the
 // one that has been so for the longest time. So a program that opens many connections locks
-// no one out.
+// no person out.
 type bounded struct {
 	net.Listener
 	mu   sync.Mutex

@@ -38,8 +38,8 @@ type logView struct {
 	known   int64
 }
 
-// maxPiece is how many lines one event has at most. Earlier lines are left out: no one can
-// read so fast.
+// maxPiece is how many lines one event has at most. Earlier lines are left out: a person
+// can't read so fast.
 const maxPiece = 1000
 
 // send sends what is new of the worker with that id. A worker that was started again has

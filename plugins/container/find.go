@@ -23,7 +23,7 @@ const (
 )
 
 // Find returns the worker that was spawned with that id in that state directory. A
-// container that was made and is not started soon is removed, so that no one starts it
+// container that was made and is not started soon is removed, so that it is not started
 // after Find has said that there is no worker.
 func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error) {
 	e, err := b.at(b.socket)

@@ -28,7 +28,7 @@ import (
 // the transaction.
 func (h *Host) Store() *store.Store { return h.store }
 
-// Callers returns what finds out who calls.
+// Callers returns the finder that identifies the caller.
 func (h *Host) Callers() *caller.Finder { return h.callers }
 
 // Roster returns what selects and observes workers.

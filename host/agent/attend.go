@@ -74,8 +74,8 @@ type Nudged struct {
 }
 
 // Nudge types a line at an agent's prompt and submits it, as [host.Host.Deliver] does:
-// at a dialog nothing is typed. Only the leader of the team may. Without a text it is what
-// waits for the agent, see [team.Line], or [DefaultNudge].
+// at a dialog nothing is typed. Only the leader of the team may do it. An empty text means the line
+// about what waits for the agent, see [team.Line], or else [DefaultNudge].
 func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudged, error) {
 	text = strings.TrimSpace(text)
 	switch {

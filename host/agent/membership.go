@@ -106,8 +106,8 @@ func Look[T any](ctx context.Context, h *host.Host, teamName string,
 	return view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (T, error) { return f(ctx, tx, caller) })
 }
 
-// idle stops the server of a team if its last agent has gone. That it can't be is a
-// warning.
+// idle stops the server of a team if its last agent has gone. A failure is
+// a warning.
 func idle(ctx context.Context, h *host.Host, teamName string, warnings []string) []string {
 	if err := h.TeamServers().StopIdle(ctx, teamName); err != nil {
 		warnings = append(warnings, err.Error())

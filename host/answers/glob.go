@@ -19,8 +19,8 @@ func MatchCommand(pattern, command string) bool {
 // and comments of a shell. The last one is how clients shorten a command on their screens.
 const special = ";&|<>(){}$`\\\"'#!" + "…"
 
-// isPlain reports whether a star of a command pattern matches a character. Of white space,
-// that is the blank alone.
+// isPlain reports whether a star of a command pattern matches a character. The only
+// white space that it matches is the blank.
 func isPlain(c rune) bool { return unicode.IsPrint(c) && !strings.ContainsRune(special, c) }
 
 // matchName reports whether a pattern matches a whole name.

@@ -100,7 +100,7 @@ func (r Rule) decision() Decision {
 }
 
 // isFor reports whether a rule that allows something is for what is asked. One that names
-// neither a tool nor a command would allow everything: it is for nothing.
+// neither a tool nor a command would allow everything, and is for no question.
 func (r Rule) isFor(q Question) bool {
 	return (r.Tool != "" || r.Command != "") &&
 		(r.Tool == "" || q.Tool != "" && matchName(r.Tool, q.Tool)) &&

@@ -15,6 +15,6 @@
 // A text is given once, without Enter. Enter is an input of its own, after another look
 // at the screen, so that a dialog which has appeared in between is not granted. If this
 // process dies in between, the text is at the prompt and was not submitted; the next
-// delivery of the same text finds it there and only presses Enter. [Agent.Submit] does
-// that without ever typing.
+// delivery of the same text finds it there and only presses Enter. [Agent.Submit] only presses
+// Enter, and never types.
 package deliver

@@ -89,7 +89,7 @@ func (e *AsksError) Hint() string {
 // CutText says above the lines of a dialog that its beginning is missing.
 const CutText = "(the dialog begins above the screen: attach to see all of it)"
 
-// Names reports whether an error is one of this package, which name the agent.
+// Names reports whether an error names the agent, as the errors of this package do.
 func Names(err error) bool {
 	_, failed := errors.AsType[*failure](err)
 	_, asks := errors.AsType[*AsksError](err)

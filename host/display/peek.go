@@ -60,7 +60,7 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 		ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 		defer cancel()
 		s, err := owner.Backend.Screen(ctx, rec.Handle, swarm.ScreenOptions{Lines: lines, Styles: true})
-		// Of a worker that ended with its engine there is no screen any more, but
+		// A worker that ended with its engine has no screen any more, but still has
 		// its output.
 		if err == nil || !errors.Is(err, swarm.ErrNotFound) {
 			p.Lines, p.Styled, p.Screen, p.Taken = s.Lines, s.Styled, true, s.Taken

@@ -143,8 +143,8 @@ func recordLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Ki
 }
 
 // RecordAnswer writes into the history which choice of an agent's dialog was picked for a
-// caller, and who that is; and before it the question, if it was answered before anything else had
-// recorded it.
+// caller, and who the caller is. It writes the question before that if the question was answered
+// before it was recorded.
 func RecordAnswer(ctx context.Context, tx *registry.Tx, rec *registry.Record, question, choice, who string) error {
 	now := time.Now()
 	text := history.OneLine(fmt.Sprintf("%s (%s), by %s", question, choice, who))

@@ -52,8 +52,8 @@ type Finding struct {
 
 // Examine checks everything and reports damage and leftovers. Without rebuild it only
 // writes a test file, and removes it again. With rebuild it recreates a damaged or missing
-// database from the run directories, and keeps the damaged one next to it; to a good
-// database it adds missing workers.
+// database from the run directories, and keeps the damaged one next to it. It adds missing workers
+// to a good database.
 func Examine(ctx context.Context, o Options, rebuild bool) ([]Finding, error) {
 	d := &examiner{opts: o}
 	if rebuild {

@@ -237,7 +237,7 @@ func Shorten(s string, limit int) string {
 }
 
 // WhyUnknown reports whether a backend could not determine how a worker is, and why, in one
-// line. That the backend is unavailable is said by the status.
+// line. An unavailable backend is in the status itself.
 func WhyUnknown(r swarm.StatusResult) (reason string, unknown bool) {
 	switch {
 	case r.Err != nil:

@@ -46,7 +46,7 @@ func unknown(q Query) error {
 
 // Departed makes the record of an ephemeral worker that has gone with its end, as
 // far as the history knows it. It is a [store.NotFoundError] if a user has removed the
-// worker since, or if its exit is not known. Of several workers of that name it is the
+// worker since, or if its exit is not known. If several workers had that name, it is the
 // last one. reg is nil if no registry was ever made.
 func Departed(ctx context.Context, reg *registry.Registry, name string) (rec registry.Record, err error) {
 	gone := &store.NotFoundError{Name: name}

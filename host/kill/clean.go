@@ -47,7 +47,7 @@ type cleanRun struct {
 // Clean removes what stopped workers have left: workspace, run directory,
 // record. With All or Tag it passes over workers that run; a running worker that
 // is named is a [worker.ErrRunning] in its outcome. An unknown name is a
-// [store.ErrNotFound], and nothing was touched then, nor if one of them is of a team that
+// [store.ErrNotFound]; nothing was touched then, and neither if a worker is of a team that
 // the caller does not lead.
 func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanRequest) ([]Outcome, error) {
 	recs, _, err := k.opts.Roster.Pick(ctx, sel)

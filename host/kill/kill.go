@@ -92,7 +92,7 @@ type Outcome struct {
 }
 
 // Kill ends the selected workers, all at the same time. An unknown name is a
-// [store.ErrNotFound], and nothing was touched then, nor if one of them is of a team that
+// [store.ErrNotFound]; nothing was touched then, and neither if a worker is of a team that
 // the caller does not lead. Whatever happens to one worker afterwards is in its outcome
 // and does not stop the others; outcomes are in the order of the selection.
 func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([]Outcome, error) {

@@ -39,7 +39,7 @@ func (k *Killer) markRemoval(ctx context.Context, id string, begun bool) error {
 	}
 	err = registry.IgnoreNotFound(reg.Edit(ctx, id, func(r *registry.Record) { r.Removing = begun }))
 	if err == nil && begun {
-		// With it goes the end of the worker, and the deletion of an ephemeral one's record.
+		// This also makes the end of the worker durable, and the deletion of an ephemeral one's record.
 		err = reg.Sync()
 	}
 	return err

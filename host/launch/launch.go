@@ -20,8 +20,8 @@ type Options struct {
 	// Dir is the state directory, absolute.
 	Dir string
 	// RunDirs is the directory with the run directories of workers, absolute, see
-	// [plugin.Env]; empty: plugins are not given any, nor a mark for engines, see
-	// [swarm.EnvEngine].
+	// [plugin.Env]; empty: plugins get neither that directory nor a mark for engines,
+	// see [swarm.EnvEngine].
 	RunDirs string
 	// Env is the caller's environment, which plugins get without the private variables of
 	// other hosts.

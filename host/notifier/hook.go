@@ -161,8 +161,8 @@ func outlastsPrompt(state string) bool { return state == hookstate.Background ||
 // everything was brought before, or if the worker belongs to no team. The agent of a
 // worker is its agent, the leader of a team, or both.
 //
-// The line has counts and fixed words, and nothing that another member wrote. Of several
-// concurrent callers one gets it, and must show it: no other call returns it again.
+// The line has counts and fixed words, and nothing that another member wrote. One of
+// several concurrent callers gets it, and must show it: no other call returns it again.
 //
 // TakeNotice starts no plugin, and writes nothing if nothing is waiting.
 func (n *Notifier) TakeNotice(ctx context.Context, workerID string, how registry.Delivery) (line string, err error) {

@@ -200,8 +200,8 @@ func (c *process) visit(ctx context.Context, rec registry.Record) error {
 }
 
 // mayType reports whether a line may be typed at the prompt of an agent in a state. One whose
-// background work runs on may run a server for good. To one that is at a limit or has an error,
-// the line would be lost.
+// background work runs on may run a server for good. An agent at a limit or with an error
+// would lose the line.
 func mayType(s profile.State) bool { return s == profile.Idle || s == profile.Background }
 
 func (c *process) look(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile) (profile.Look, error) {

@@ -409,8 +409,8 @@ func keyLines(text string) map[string]int {
 	return lines
 }
 
-// first returns the name that a key has in lines; of a key in several tables of an
-// array, the first.
+// first returns the name that a key has in lines. If several tables of an array have the key,
+// it is the first.
 func (r *reader) first(key toml.Key) string {
 	name := key.String()
 	if r.lines[name] > 0 {

@@ -31,8 +31,8 @@ type Dirs struct {
 	Bundle string
 }
 
-// source is a profile that is parsed when it is first used. Of profiles in a bundle, most calls
-// need one at most.
+// source is a profile that is parsed when it is first used. Most calls need at
+// most one of the profiles in a bundle.
 type source struct {
 	name    string
 	match   *recognition

@@ -117,7 +117,7 @@ func (t *Tx) Savepoint(ctx context.Context, part func(context.Context) error) (f
 	return failed, t.exec(ctx, "RELEASE part")
 }
 
-// Insert adds a record: [ErrExists] if there is one of its name.
+// Insert adds a record. It returns [ErrExists] if there is one of its name.
 func (t *Tx) Insert(ctx context.Context, rec *Record) error {
 	_, err := t.add(ctx, "workers", written, rec.values())
 	if errors.Is(taken(err), ErrExists) {

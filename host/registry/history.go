@@ -13,8 +13,8 @@ import (
 const eventPage = 512
 
 // EachEvent calls each with the events that [Registry.Events] would return, in their order, and
-// with the same memory however many there are. Those that are written meanwhile are not among
-// them. It ends with the first error.
+// needs the same memory however many there are. It leaves out events that are written
+// meanwhile. It ends with the first error.
 func (r *Registry) EachEvent(ctx context.Context, q EventQuery, each func(Event) error) error {
 	last, err := r.LastEvent(ctx)
 	if err != nil {

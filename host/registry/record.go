@@ -38,7 +38,7 @@ const (
 
 // The values of Spec.Retain besides durations.
 const (
-	// RetainUntilClean keeps the record of an ended worker; so does an empty text.
+	// RetainUntilClean keeps the record of an ended worker, as an empty text does.
 	RetainUntilClean = "until-clean"
 	// RetainNone lets it go with the worker's end.
 	RetainNone = "none"
@@ -168,7 +168,7 @@ type Shell struct {
 	// FromLog says that its transcript is written from its log, since its streams were
 	// kept apart.
 	FromLog bool `json:"from_log,omitempty"`
-	// Acts says that it acts as its owner, which is no other one than who began it.
+	// Acts says that it acts as its owner, which is the process that began it.
 	Acts bool `json:"acts,omitempty"`
 	// Session is the session that it belongs to, and that alone can find it.
 	Session     string `json:"session,omitempty"`

@@ -37,7 +37,7 @@ func (t *Team) fields() []any {
 	return []any{&t.Name, &t.Description, &t.LeaderWorker, optional[*Server]{of: &t.Server}, (*stamp)(&t.Created)}
 }
 
-// InsertTeam adds a team: [ErrExists] if there is one of its name.
+// InsertTeam adds a team. It returns [ErrExists] if there is one of its name.
 func (t *Tx) InsertTeam(ctx context.Context, team *Team) error {
 	_, err := t.add(ctx, "teams", teamColumns, team.fields())
 	return wrapf(taken(err), "add team '%s'", team.Name)

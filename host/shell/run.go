@@ -62,8 +62,8 @@ type Result struct {
 }
 
 // Run runs a command in the foreground. When it takes too long, or the context
-// ends, or this process does, all of it is ended; but for the last, before Run
-// returns. So is what it left behind.
+// ends, or this process does, the command and everything that it left behind is ended: in the first
+// two cases before Run returns.
 func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 	req := c.request()
 	// Not "none": the process that finds its end would remove the output that is not
@@ -111,7 +111,7 @@ func Run(ctx context.Context, h *host.Host, c Command) (Result, error) {
 }
 
 // shorten puts the output into a result, and reports whether some of it had to be left
-// out, which is in file then. Of two long streams standard error gets a third.
+// out. All of it is in file then. If both streams are long, standard error gets a third.
 func (c Command) shorten(res *Result, out map[swarm.Stream]*tail, file string) bool {
 	stdout, stderr := out[swarm.Stdout], out[swarm.Stderr]
 	if c.Most == 0 || stdout.length()+stderr.length() <= c.Most {

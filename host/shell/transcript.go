@@ -64,7 +64,7 @@ func (t *transcript) whole(b []byte, full bool) []byte {
 }
 
 // read returns what is in the file from an offset on, one byte more than an answer
-// holds at most, and where that begins: before it is what was dropped.
+// holds at most, and where that begins: the bytes before it were dropped.
 func (t *transcript) read(offset int64) (start int64, b []byte, err error) {
 	start, err = t.data(offset)
 	if err != nil {
@@ -87,7 +87,7 @@ func (t *transcript) read(offset int64) (start int64, b []byte, err error) {
 
 // data returns where what is kept begins, from an offset on.
 func (t *transcript) data(offset int64) (int64, error) {
-	// Looked at before, the size is not that of what is written meanwhile.
+	// The size is read first, so that it leaves out what is written meanwhile.
 	info, err := t.file.Stat()
 	if err != nil || info.Size() <= offset {
 		return offset, err

@@ -49,7 +49,7 @@ const MaxListWarnings = 20
 
 // Adopt enters workers into the registry that a backend finds in its engine and that
 // were spawned by another host. From then on they are as if they had been spawned
-// here; those who had them before have them as well. A worker that is known already
+// here; their former hosts have them as well. A worker that is known already
 // is left alone, and one whose name is taken here is a [worker.ErrExists] in its outcome.
 //
 // A name that the engine does not know is a [store.ErrNotFound], and nothing was adopted
@@ -147,8 +147,8 @@ func (s *Spawner) list(ctx context.Context, reg *registry.Registry, e catalog.En
 	return found, warnings, err
 }
 
-// checkListed refuses what could not have been spawned: who wrote it into the engine
-// may be anybody.
+// checkListed refuses a worker that could not have been spawned: any program may have
+// written it into the engine.
 func checkListed(l swarm.Listed) error {
 	spec := l.Spec
 	if !statedir.IsID(spec.ID) {

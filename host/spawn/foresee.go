@@ -83,9 +83,9 @@ func late(ctx context.Context, plugin string, err error) error {
 }
 
 // engineAnswers returns an error if the engine that shows the screen of the old worker does not
-// answer, such as a tmux server that hangs: it would not start the new worker either. An engine
-// that the new worker does not use is not asked, nor is one whose backend was asked whether it could
-// start the worker.
+// answer, such as a tmux server that hangs: it would not start the new worker either. It
+// does not ask an engine that the new worker does not use, or whose backend was asked whether it
+// could start the worker.
 func (r *respawnRun) engineAnswers(ctx context.Context) error {
 	owner := r.plan.owner
 	if r.old.Backend != r.plan.rec.Backend || !maps.Equal(r.old.Options, r.plan.rec.Options) || !owner.Has(swarm.CapScreen) ||

@@ -32,7 +32,7 @@ type plan struct {
 	owner, maker *backend.Peer
 	// req is the request. For a respawn from a record it holds only what the record lacks.
 	req Request
-	// token is what an agent proves its identity with, warning what is to be said of it.
+	// token is the secret with which an agent proves its identity, and warning the warning about it.
 	token, warning string
 	// status is how the worker was right after its start.
 	status swarm.StatusResult

@@ -23,8 +23,8 @@ import (
 
 // RespawnRequest says how to start a worker again.
 type RespawnRequest struct {
-	// As is what to start in its place, under the same name; nil: what its record
-	// says.
+	// As describes the worker to start in its place, under the same name; nil: its
+	// record does.
 	As *Request
 	// Resume starts the agent so that it continues with its conversation, by the command
 	// that its profile knows for that. The record keeps the worker's own command, which

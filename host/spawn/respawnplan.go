@@ -90,8 +90,8 @@ func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 	return p, nil
 }
 
-// keepWorkspace has the worker begin in the workspace that it had, if it is there
-// and is what was asked for.
+// keepWorkspace has the worker begin in the workspace that it had, if it exists
+// and is the requested one.
 func (p *plan) keepWorkspace(old registry.Record) {
 	ws := old.Workspace
 	if ws == nil || p.rec.Ask == nil || !sameWorkspace(p.rec.Ask, old.Ask) || backend.IsMissing(ws) {
@@ -193,8 +193,8 @@ func (p *plan) enter(ctx context.Context, tx *registry.Tx) error {
 	return p.join(ctx, tx)
 }
 
-// join makes known who the worker of a plan is to be, in the change that enters its
-// record: an agent may call before its spawn ends.
+// join enters the agent that the worker of a plan is to be into its team, in the change that
+// enters its record: an agent may call before its spawn ends.
 func (p *plan) join(ctx context.Context, tx *registry.Tx) (err error) {
 	rec, now := &p.rec, time.Now()
 	if p.place != "" {

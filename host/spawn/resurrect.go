@@ -180,8 +180,8 @@ type Resurrection struct {
 }
 
 // Resurrect starts those of the given workers again that ran until the machine went down,
-// one after the other, as [Spawner.Respawn] does. Of several calls one acts at a time, and
-// nothing is started twice.
+// one after the other, as [Spawner.Respawn] does. Concurrent calls act one after the
+// other, and nothing is started twice.
 func (s *Spawner) Resurrect(ctx context.Context, sel worker.Selection, req ResurrectRequest) ([]Resurrection, error) {
 	reg, err := s.opts.Store.ToWrite(ctx)
 	if err != nil {

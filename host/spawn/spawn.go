@@ -80,8 +80,8 @@ type Request struct {
 	// Team is the team that the worker works for, which must be there; empty: none,
 	// or that of Agent.
 	Team string
-	// Agent is the agent that the worker is to be; nil: none. That the caller may
-	// spawn it was checked.
+	// Agent is the agent that the worker is to be; nil: none. The right of the
+	// caller to spawn it was checked.
 	Agent *team.Entry
 	// Shell says that it is a background shell.
 	Shell *registry.Shell

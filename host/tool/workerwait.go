@@ -187,7 +187,7 @@ func (a *awaited) wait(ctx context.Context) error {
 			return err
 		}
 	}
-	// Of what ends right now the status is known in a moment.
+	// The status of a worker that ends right now is known in a moment.
 	return a.h.Wait(ctx, worker.Selection{Names: []string{a.worker.ID}}, func(w worker.Worker) { a.worker, a.done = w, true })
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/swarmhost/swarm/shared/accept"
 )
 
-// bounded is a listener of which no more connections are open than it has places. If all are
-// taken, a new one takes the place of one without a request of the person's browser: of the
-// one that has been so for the longest time. So a program that opens many connections locks
+// bounded is a listener with a limited number of open connections. If all places are
+// taken, a new connection takes the place of the one that has been without a request of the
+// person's browser for the longest time. So a program that opens many connections locks
 // no person out.
 type bounded struct {
 	net.Listener

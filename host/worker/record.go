@@ -50,7 +50,7 @@ func (w *Worker) Apply(r swarm.StatusResult) {
 	switch s.State {
 	case swarm.StateRunning:
 		w.Status, w.Paused, w.Unenforced = StatusRunning, s.Paused, s.Unenforced
-		// With a reason there is none: it waits for its restart.
+		// A worker with a reason has no process: it waits for its restart.
 		if s.PID != 0 || s.Reason != "" {
 			w.PID = s.PID
 		}

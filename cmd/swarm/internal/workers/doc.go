@@ -1,3 +1,3 @@
-// Package workers has the verbs that start, show and end workers: spawn, ls, status, logs, wait,
-// kill, respawn, clean, adopt.
+// Package workers has the verbs that start, show, change and end workers; docs/architecture.md lists
+// them.
 package workers

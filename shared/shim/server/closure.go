@@ -27,7 +27,7 @@ func (k *shim) beginClosure(kl *kill) {
 
 // hopeless reports whether the client will not close the terminal any more.
 func (c *closure) hopeless() bool {
-	return c.client.left.Load() || c.client.keepsOpen.Load() || time.Now().After(c.limit)
+	return c.client.HasLeft() || c.client.KeepsOpen() || time.Now().After(c.limit)
 }
 
 // closed sends the delayed signal.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/control"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -22,9 +23,9 @@ type completion struct {
 
 // complete records that the worker is done, and answers once that is durable. A later kill
 // ends the worker, but is not the cause of its end.
-func (k *shim) complete(r request, sig unix.Signal) {
+func (k *shim) complete(r control.Request, sig unix.Signal) {
 	if k.phase == over || k.status.Completion != nil || k.completing || len(k.kills) > 0 || k.isFinal() {
-		r.from.last(rundir.Answer{Kind: rundir.AnswerLate})
+		r.From.Last(rundir.Answer{Kind: rundir.AnswerLate})
 		return
 	}
 	k.completing = true
@@ -49,13 +50,13 @@ func (k *shim) complete(r request, sig unix.Signal) {
 }
 
 // completed follows the write of a completion.
-func (k *shim) completed(r request, sig unix.Signal, done *rundir.Completion, err error) {
+func (k *shim) completed(r control.Request, sig unix.Signal, done *rundir.Completion, err error) {
 	k.completing = false
 	if err != nil {
 		if errno, ok := errors.AsType[syscall.Errno](err); ok {
 			err = errno
 		}
-		r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the completion can't be written: " + err.Error()})
+		r.From.Last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the completion can't be written: " + err.Error()})
 		return
 	}
 	k.status.Completion = done
@@ -64,7 +65,7 @@ func (k *shim) completed(r request, sig unix.Signal, done *rundir.Completion, er
 		// It ended during the write.
 		k.status.Cause, k.status.Reason = k.cause()
 	}
-	r.from.last(rundir.Answer{Kind: rundir.AnswerOK})
+	r.From.Last(rundir.Answer{Kind: rundir.AnswerOK})
 	k.announce()
 }
 

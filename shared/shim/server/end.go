@@ -32,13 +32,13 @@ func (k *shim) end() int {
 	}
 	if err != nil {
 		// The status still says running, and with the shim gone that reads as lost.
-		k.control.close()
+		k.control.Close()
 		return exitError
 	}
 	k.answerAll()
 	k.awaitInput()
 	failpoint("answered")
-	k.control.close()
+	k.control.Close()
 	return exitDone
 }
 
@@ -46,12 +46,12 @@ func (k *shim) end() int {
 func (k *shim) answerAll() {
 	for _, kl := range k.kills {
 		if kl.client != nil && !kl.spent {
-			kl.client.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Signal: kl.signal})
+			kl.client.Last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Signal: kl.signal})
 		}
 	}
 	for {
 		for _, c := range k.waiting {
-			c.last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Already: c.late})
+			c.Last(rundir.Answer{Kind: rundir.AnswerEnded, Forced: k.status.Forced, Already: c.Late})
 		}
 		k.waiting = nil
 		select {
@@ -70,8 +70,8 @@ func (k *shim) awaitInput() {
 		select {
 		case k.turn <- struct{}{}:
 			return
-		case c := <-k.control.left:
-			c.file.Close()
+		case c := <-k.control.Left():
+			c.Release()
 		case <-late:
 			return
 		}

@@ -11,12 +11,20 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/control"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // lastLook is how long processes may take to vanish after SIGKILL. A process that sleeps
 // in the kernel does not vanish.
 const lastLook = 5 * time.Second
+
+const (
+	// maxSurvivors is how many survivors an answer names, so that it fits a socket's buffer.
+	maxSurvivors = 200
+	// breather is the pause before the next attempt where no event says when to try again.
+	breather = 100 * time.Millisecond
+)
 
 type kill struct {
 	cause  swarm.Cause
@@ -28,7 +36,7 @@ type kill struct {
 	deadline time.Time
 	force    bool
 	// client is waiting for the answer; it may be nil.
-	client *client
+	client *control.Client
 	// forced says that SIGKILL was sent, and that the deadline is for the last look.
 	forced bool
 	// extended says that the deadline was extended for the report of a sandbox.
@@ -38,7 +46,7 @@ type kill struct {
 }
 
 // killOf returns the kill that a request asks for; its grace begins now.
-func killOf(r rundir.Request, sig unix.Signal, from *client) *kill {
+func killOf(r rundir.Request, sig unix.Signal, from *control.Client) *kill {
 	return &kill{
 		cause:    swarm.CauseKilled,
 		signal:   r.Signal,
@@ -227,7 +235,7 @@ func (k *shim) giveUp(kl *kill) {
 		for _, p := range members[:min(len(members), maxSurvivors)] {
 			a.Survivors = append(a.Survivors, rundir.Survivor{PID: p.PID, Name: p.Name})
 		}
-		kl.client.last(a)
+		kl.client.Last(a)
 	}
 	if kl.forced || k.forcing {
 		return

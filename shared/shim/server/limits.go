@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/cgroup"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/control"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -156,20 +157,20 @@ func (k *shim) renice(nice int) error {
 
 // setPaused stops all processes of the worker, or lets all continue, and answers once the
 // status says so.
-func (k *shim) setPaused(r request) {
+func (k *shim) setPaused(r control.Request) {
 	switch {
 	case k.phase != running:
-		r.from.last(k.noMain())
+		r.From.Last(k.noMain())
 		return
 	case k.underWay() || k.forcing:
-		r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is being ended"})
+		r.From.Last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is being ended"})
 		return
 	case !r.Paused:
 		k.continueAll()
 	default:
 		if err := k.stop(); err != nil {
 			k.continueAll()
-			r.from.last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker can't be paused: " + err.Error()})
+			r.From.Last(rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker can't be paused: " + err.Error()})
 			return
 		}
 	}
@@ -183,7 +184,7 @@ func (k *shim) setPaused(r request) {
 			if err != nil {
 				k.unsaved = true // it is written again
 			}
-			r.from.last(rundir.Answer{Kind: rundir.AnswerOK})
+			r.From.Last(rundir.Answer{Kind: rundir.AnswerOK})
 			k.announce()
 		},
 	})

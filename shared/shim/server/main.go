@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/shim/server/box"
+	"github.com/swarmhost/swarm/shared/shim/server/control"
 	"github.com/swarmhost/swarm/shared/shim/server/record"
 	"github.com/swarmhost/swarm/shared/shim/server/tail"
 )
@@ -105,7 +106,7 @@ func start() (_ *shim, err error) {
 			return nil, err
 		}
 	}
-	if k.control, err = listen(k.requests); err != nil {
+	if k.control, err = control.Listen(k.requests); err != nil {
 		return nil, err
 	}
 	if err := k.catchSignals(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/control"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -22,13 +23,13 @@ const tidyEvery = 64
 const tidyAfter = time.Second
 
 // serve carries out the request of a client, or lets it wait for the end.
-func (k *shim) serve(r request) {
+func (k *shim) serve(r control.Request) {
 	if k.served++; k.served%tidyEvery == 0 {
 		runtime.GC()
 	}
 	k.tidyLater()
 	if r.ID != "" && r.ID != k.launch.ID {
-		r.refuse(rundir.Answer{Kind: rundir.AnswerStale})
+		r.Refuse(rundir.Answer{Kind: rundir.AnswerStale})
 		return
 	}
 	// An end that has happened comes first, even if its signal does not.
@@ -36,52 +37,52 @@ func (k *shim) serve(r request) {
 	var sig unix.Signal
 	if r.Signal != "" {
 		if sig = proc.SignalNumber(r.Signal); sig == 0 {
-			r.from.last(rundir.Answer{Kind: rundir.AnswerError, Text: "unknown signal " + r.Signal})
+			r.From.Last(rundir.Answer{Kind: rundir.AnswerError, Text: "unknown signal " + r.Signal})
 			return
 		}
 	}
 	switch r.Verb {
 	case rundir.VerbKill:
-		r.from.say(rundir.Answer{Kind: rundir.AnswerAccepted})
+		r.From.Say(rundir.Answer{Kind: rundir.AnswerAccepted})
 		if k.phase == over {
-			k.wait(r.from)
+			k.wait(r.From)
 			return
 		}
-		kl := killOf(r.Request, sig, r.from)
+		kl := killOf(r.Request, sig, r.From)
 		if r.Closing && k.term != nil && !k.term.gone {
 			k.beginClosure(kl)
 			return
 		}
 		k.begin(kl)
 	case rundir.VerbSignal:
-		r.from.last(k.signal(sig, func(p proc.Process) bool { return !r.MainOnly || p.PID == k.status.Main.PID }))
+		r.From.Last(k.signal(sig, func(p proc.Process) bool { return !r.MainOnly || p.PID == k.status.Main.PID }))
 	case rundir.VerbInput:
 		k.serveInput(r)
 	case rundir.VerbComplete:
 		k.complete(r, sig)
 	case rundir.VerbLimits:
-		r.from.last(k.setLimits(r.Limits))
+		r.From.Last(k.setLimits(r.Limits))
 	case rundir.VerbPause:
 		k.setPaused(r)
 	case rundir.VerbWatch:
-		r.from.watches = true
-		r.from.say(rundir.Answer{Kind: rundir.AnswerOK})
-		k.wait(r.from)
+		r.From.Watches = true
+		r.From.Say(rundir.Answer{Kind: rundir.AnswerOK})
+		k.wait(r.From)
 	}
 }
 
 // serveInput passes the intake to the client that gives input, or refuses the input.
-func (k *shim) serveInput(r request) {
+func (k *shim) serveInput(r control.Request) {
 	if r.Kind == rundir.InputInterrupt && k.term == nil {
 		// Like the key of a terminal: those in the main process's group.
-		r.refuse(k.signal(unix.SIGINT, func(p proc.Process) bool { return p.Group == k.status.Main.PID }))
+		r.Refuse(k.signal(unix.SIGINT, func(p proc.Process) bool { return p.Group == k.status.Main.PID }))
 		return
 	}
 	if k.phase != running {
-		r.refuse(k.noMain())
+		r.Refuse(k.noMain())
 		return
 	}
-	r.intake <- k.intake
+	r.Intake <- k.intake
 }
 
 // noMain answers a request that needs a main process when none runs.
@@ -92,10 +93,10 @@ func (k *shim) noMain() rundir.Answer {
 	return rundir.Answer{Kind: rundir.AnswerBusy, Text: "the worker is between two starts"}
 }
 
-func (k *shim) wait(c *client) {
-	c.late = k.phase == over
+func (k *shim) wait(c *control.Client) {
+	c.Late = k.phase == over
 	// Clients that left wait no longer.
-	k.waiting = slices.DeleteFunc(k.waiting, func(c *client) bool { return c.left.Load() })
+	k.waiting = slices.DeleteFunc(k.waiting, func(c *control.Client) bool { return c.HasLeft() })
 	k.waiting = append(k.waiting, c)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/shim/server/box"
+	"github.com/swarmhost/swarm/shared/shim/server/control"
 	"github.com/swarmhost/swarm/shared/shim/server/record"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -30,7 +31,7 @@ type shim struct {
 	// outputs are the streams of the worker that are still read.
 	outputs []*output
 	term    *terminal
-	control *control
+	control *control.Control
 	// threads are those that the shim's children are children of, see
 	// [proc.ForkThreads].
 	threads []int
@@ -53,9 +54,9 @@ type shim struct {
 	strangers, servers map[int]uint64
 	// killed are those that SIGKILL was sent to, or is about to be.
 	killed  map[int]uint64
-	waiting []*client
+	waiting []*control.Client
 	// intake takes input for the main process.
-	intake *intake
+	intake *control.Intake
 	// turn holds a token while a client gives input, for all starts.
 	turn       chan struct{}
 	restarts   restarts
@@ -105,7 +106,7 @@ type shim struct {
 	// tidyAt is when memory is given back after requests and much output; zero if it was.
 	tidyAt time.Time
 
-	requests chan request
+	requests chan control.Request
 	children chan os.Signal
 	signals  chan os.Signal
 	resized  chan os.Signal
@@ -133,7 +134,7 @@ func newShim(l rundir.Launch, self rundir.Identity) *shim {
 		killed:     make(map[int]uint64),
 		turn:       make(chan struct{}, 1),
 		restarts:   restarts{Restart: l.Restart, began: time.Now()},
-		requests:   make(chan request),
+		requests:   make(chan control.Request),
 		children:   make(chan os.Signal, 1),
 		signals:    make(chan os.Signal, 8),
 		resized:    make(chan os.Signal, 1),
@@ -204,8 +205,8 @@ func (k *shim) next(timer *time.Timer) (handle func()) {
 		return func() { k.boxEnd(nil) }
 	case r := <-k.requests:
 		return func() { k.serve(r) }
-	case c := <-k.control.left:
-		return func() { c.file.Close() }
+	case c := <-k.control.Left():
+		return c.Release
 	case <-timer.C:
 		return k.expire
 	case o := <-k.drained:
@@ -291,7 +292,7 @@ func (k *shim) mainEnd(ws unix.WaitStatus) {
 	k.status.Cause, k.status.Reason = k.cause()
 	k.noteMemory(ws)
 	k.thaw()
-	k.intake.close()
+	k.intake.Close()
 }
 
 // look follows up after every event: it ends the processes that outlived the main process,

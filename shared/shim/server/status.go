@@ -227,8 +227,8 @@ func (k *shim) publish() {
 func (k *shim) announce() {
 	k.unannounced = false
 	for _, c := range k.waiting {
-		if c.watches {
-			c.say(rundir.Answer{Kind: rundir.AnswerChanged})
+		if c.Watches {
+			c.Say(rundir.Answer{Kind: rundir.AnswerChanged})
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/control"
 	"github.com/swarmhost/swarm/shared/shim/server/record"
 )
 
@@ -16,7 +17,7 @@ type streams struct {
 	// shared says that the shim keeps theirs open.
 	shared  bool
 	outputs []*output
-	intake  *intake
+	intake  *control.Intake
 }
 
 // openStreams opens what becomes the worker's standard streams. The terminal stays
@@ -25,7 +26,7 @@ func (k *shim) openStreams() (*streams, error) {
 	if k.launch.Terminal {
 		return k.terminalStreams()
 	}
-	s := &streams{intake: newIntake(k.turn)}
+	s := &streams{intake: control.NewIntake(k.turn)}
 	if err := s.openPipes(k); err != nil {
 		s.given()
 		s.drop()
@@ -35,7 +36,7 @@ func (k *shim) openStreams() (*streams, error) {
 }
 
 func (k *shim) terminalStreams() (*streams, error) {
-	s := &streams{shared: true, intake: newIntake(k.turn)}
+	s := &streams{shared: true, intake: control.NewIntake(k.turn)}
 	if k.term == nil {
 		t, err := openTerminal()
 		if err != nil {
@@ -47,7 +48,7 @@ func (k *shim) terminalStreams() (*streams, error) {
 	} else if err := k.term.again(); err != nil {
 		return nil, err
 	}
-	s.intake.term = k.term.Terminal
+	s.intake.Term = k.term.Terminal
 	s.theirs = []*os.File{k.term.Inner, k.term.Inner, k.term.Inner}
 	return s, nil
 }
@@ -56,7 +57,7 @@ func (s *streams) openPipes(k *shim) error {
 	var stdin *os.File
 	var err error
 	if k.launch.Stdin {
-		stdin, s.intake.pipe, err = os.Pipe()
+		stdin, s.intake.Pipe, err = os.Pipe()
 	} else {
 		stdin, err = os.Open(os.DevNull)
 	}
@@ -115,7 +116,7 @@ func (s *streams) given() {
 
 // drop closes the rest if there is no worker.
 func (s *streams) drop() {
-	s.intake.close()
+	s.intake.Close()
 	if s.shared {
 		return
 	}

@@ -116,7 +116,7 @@ func (k *shim) abort() {
 // undo removes the files of a start from the run directory.
 func (k *shim) undo() {
 	if k.control != nil {
-		k.control.close()
+		k.control.Close()
 	}
 	if k.term != nil {
 		k.term.restore()

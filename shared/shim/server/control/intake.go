@@ -1,4 +1,4 @@
-package server
+package control
 
 import (
 	"context"
@@ -26,12 +26,12 @@ var (
 	errBadInput = errors.New("incomplete input")
 )
 
-// intake takes input for one start of the worker. Goroutines of clients use it:
+// Intake takes input for one start of the worker. Goroutines of clients use it:
 // a worker that does not read must not stop the shim.
-type intake struct {
-	// At most one of term and pipe is set.
-	term *pty.Terminal
-	pipe *os.File
+type Intake struct {
+	// At most one of Term and Pipe is set.
+	Term *pty.Terminal
+	Pipe *os.File
 	// turn is held while an input is given: two inputs must not mix.
 	turn chan struct{}
 	// gone is closed when the main process has ended.
@@ -41,32 +41,34 @@ type intake struct {
 	left int
 }
 
-func newIntake(turn chan struct{}) *intake {
-	return &intake{turn: turn, gone: make(chan struct{})}
+// NewIntake returns an intake. turn holds a token while an input is given.
+func NewIntake(turn chan struct{}) *Intake {
+	return &Intake{turn: turn, gone: make(chan struct{})}
 }
 
-func (in *intake) close() {
+// Close ends the intake at the end of the main process.
+func (in *Intake) Close() {
 	in.once.Do(func() {
 		in.left = in.unread()
 		close(in.gone)
 	})
-	if in.pipe != nil {
-		in.pipe.Close()
+	if in.Pipe != nil {
+		in.Pipe.Close()
 	}
 }
 
-func (c *client) input(r rundir.Request, requests chan<- request) {
-	asked := make(chan *intake, 1)
-	requests <- request{Request: r, from: c, intake: asked}
+func (c *Client) input(r rundir.Request, requests chan<- Request) {
+	asked := make(chan *Intake, 1)
+	requests <- Request{Request: r, From: c, Intake: asked}
 	in := <-asked
 	switch {
 	case in == nil:
 		return
-	case r.Kind == rundir.InputInterrupt && in.term != nil:
+	case r.Kind == rundir.InputInterrupt && in.Term != nil:
 		// It is a key of its own, which does not wait for other input.
-		c.finish(in.result(in.term.Interrupt()))
+		c.finish(in.result(in.Term.Interrupt()))
 		return
-	case in.term == nil && in.pipe == nil:
+	case in.Term == nil && in.Pipe == nil:
 		c.finish(in.result(errNoInput))
 		return
 	}
@@ -83,7 +85,7 @@ func (c *client) input(r rundir.Request, requests chan<- request) {
 }
 
 // result returns the answer to an input from its error.
-func (in *intake) result(err error) rundir.Answer {
+func (in *Intake) result(err error) rundir.Answer {
 	select {
 	case <-in.gone:
 		switch {
@@ -109,7 +111,7 @@ func (in *intake) result(err error) rundir.Answer {
 
 // take gives the worker an input. It reads the bytes of the client only now, so that the shim
 // holds the bytes of one input at a time.
-func (in *intake) take(c *client, r rundir.Request, late func()) error {
+func (in *Intake) take(c *Client, r rundir.Request, late func()) error {
 	if r.Kind == rundir.InputEOF {
 		return in.eof()
 	}
@@ -134,12 +136,12 @@ func (in *intake) take(c *client, r rundir.Request, late func()) error {
 		}
 	}()
 	switch {
-	case r.Kind == rundir.InputKeys && in.term == nil:
+	case r.Kind == rundir.InputKeys && in.Term == nil:
 		return errNoKeys
 	case r.Kind == rundir.InputKeys:
-		return in.term.PressKeys(ctx, string(data), late)
-	case in.term != nil:
-		return in.term.Give(ctx, data, pty.GiveOptions{
+		return in.Term.PressKeys(ctx, string(data), late)
+	case in.Term != nil:
+		return in.Term.Give(ctx, data, pty.GiveOptions{
 			Enter: r.Enter, EnterAfter: time.Duration(r.AfterMS) * time.Millisecond, PasteOnly: r.PasteOnly, Late: late,
 		})
 	default:
@@ -147,7 +149,7 @@ func (in *intake) take(c *client, r rundir.Request, late func()) error {
 	}
 }
 
-func (in *intake) await() error {
+func (in *Intake) await() error {
 	timer := time.NewTimer(turnLimit)
 	defer timer.Stop()
 	select {
@@ -166,26 +168,26 @@ func (in *intake) await() error {
 	}
 }
 
-func (in *intake) eof() error {
-	if in.term != nil {
-		return in.term.EOF()
+func (in *Intake) eof() error {
+	if in.Term != nil {
+		return in.Term.EOF()
 	}
-	if in.pipe.Close() != nil {
+	if in.Pipe.Close() != nil {
 		return errClosed
 	}
 	return nil
 }
 
-func (in *intake) write(ctx context.Context, data []byte, enter bool, late func()) error {
+func (in *Intake) write(ctx context.Context, data []byte, enter bool, late func()) error {
 	isLate := make(chan struct{})
 	timer := time.AfterFunc(pty.Patience, func() {
 		late()
 		close(isLate)
 	})
 	defer timer.Stop()
-	_, err := in.pipe.Write(data)
+	_, err := in.Pipe.Write(data)
 	if err == nil && enter {
-		_, err = in.pipe.WriteString("\n")
+		_, err = in.Pipe.WriteString("\n")
 	}
 	switch {
 	case err == nil:
@@ -210,14 +212,14 @@ func (in *intake) write(ctx context.Context, data []byte, enter bool, late func(
 }
 
 // unread returns how many bytes the worker has not read yet.
-func (in *intake) unread() (n int) {
-	if in.term != nil {
-		n, _ = in.term.Unread()
+func (in *Intake) unread() (n int) {
+	if in.Term != nil {
+		n, _ = in.Term.Unread()
 	}
-	if in.pipe == nil {
+	if in.Pipe == nil {
 		return n
 	}
-	_ = pty.Control(in.pipe, func(fd int) (err error) {
+	_ = pty.Control(in.Pipe, func(fd int) (err error) {
 		n, err = pty.CountInput(fd)
 		return err
 	})

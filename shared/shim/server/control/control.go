@@ -1,4 +1,6 @@
-package server
+// Package control serves the control socket of a shim: it accepts the clients, reads their
+// requests and gives their input to the worker. Only package server imports it.
+package control
 
 import (
 	"bytes"
@@ -24,50 +26,50 @@ const (
 	// maxEntering is how many clients may be connected that have not sent their
 	// request yet.
 	maxEntering = 64
-	// maxSurvivors is how many survivors an answer names, so that it fits a socket's
-	// buffer.
-	maxSurvivors = 200
 	// patience is how long a client may take to send its request.
 	patience = 10 * time.Second
 	// breather is how long to wait for a free file descriptor, for which there is no event.
 	breather = 100 * time.Millisecond
 )
 
-type control struct {
+// Control is the control socket of a shim, with its clients.
+type Control struct {
 	socket *os.File
-	// left are clients whose files are to be closed, see [client.leave].
-	left chan *client
+	// left are clients whose files are to be closed, see [Client.leave].
+	left chan *Client
 	// entering holds a token for each client whose request has not arrived yet; clients and
 	// kills hold one for each served client.
 	entering, clients, kills chan struct{}
 }
 
-type request struct {
+// Request is the request of a client.
+type Request struct {
 	rundir.Request
-	from *client
-	// intake is for input: it gets what takes the input, or nil if the client was
+	// From gets the answer.
+	From *Client
+	// Intake is for input: it gets what takes the input, or nil if the client was
 	// answered otherwise.
-	intake chan<- *intake
+	Intake chan<- *Intake
 }
 
-// refuse answers a request without carrying it out.
-func (r request) refuse(a rundir.Answer) {
-	r.from.last(a)
-	if r.intake != nil {
-		close(r.intake)
+// Refuse answers a request without carrying it out.
+func (r Request) Refuse(a rundir.Answer) {
+	r.From.Last(a)
+	if r.Intake != nil {
+		close(r.Intake)
 	}
 }
 
-// listen takes over the run directory's control socket and sends its requests to the
+// Listen takes over the run directory's control socket and sends its requests to the
 // channel requests.
-func listen(requests chan<- request) (*control, error) {
+func Listen(requests chan<- Request) (*Control, error) {
 	fd, err := socket()
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
 	}
-	c := &control{
+	c := &Control{
 		socket:   os.NewFile(uintptr(fd), rundir.Socket),
-		left:     make(chan *client),
+		left:     make(chan *Client),
 		entering: make(chan struct{}, maxEntering),
 		clients:  make(chan struct{}, maxClients),
 		kills:    make(chan struct{}, maxKills),
@@ -88,12 +90,16 @@ func listen(requests chan<- request) (*control, error) {
 	return c, nil
 }
 
-func (c *control) close() {
+// Close closes and removes the socket.
+func (c *Control) Close() {
 	c.socket.Close()
 	_ = os.Remove(rundir.Socket)
 }
 
-func (c *control) accept(requests chan<- request) {
+// Left returns the clients that have left. Each of them has to be released.
+func (c *Control) Left() <-chan *Client { return c.left }
+
+func (c *Control) accept(requests chan<- Request) {
 	raw, err := c.socket.SyscallConn()
 	if err != nil {
 		return
@@ -124,13 +130,13 @@ func (c *control) accept(requests chan<- request) {
 	}
 }
 
-func (c *control) newClient(fd int) *client {
+func (c *Control) newClient(fd int) *Client {
 	f := os.NewFile(uintptr(fd), "client")
-	return &client{file: f, from: nowait.NewReader(f), gone: c.left}
+	return &Client{file: f, from: nowait.NewReader(f), gone: c.left}
 }
 
 // attend reads the only request of a client, and then waits until the client disconnects.
-func (c *control) attend(cl *client, requests chan<- request) {
+func (c *Control) attend(cl *Client, requests chan<- Request) {
 	var r rundir.Request
 	_ = cl.file.SetReadDeadline(time.Now().Add(patience))
 	line, err := cl.line()
@@ -158,14 +164,14 @@ func (c *control) attend(cl *client, requests chan<- request) {
 		cl.input(r, requests)
 	} else {
 		_ = cl.file.SetReadDeadline(time.Time{})
-		requests <- request{Request: r, from: cl}
+		requests <- Request{Request: r, From: cl}
 		cl.watch()
 	}
 	<-slot
 }
 
 // admit returns the tokens from which a request takes one, or nil if there is no space.
-func (c *control) admit(verb string) chan struct{} {
+func (c *Control) admit(verb string) chan struct{} {
 	select {
 	case c.clients <- struct{}{}:
 		return c.clients
@@ -182,26 +188,27 @@ func (c *control) admit(verb string) chan struct{} {
 	}
 }
 
-type client struct {
+// Client is a connection to the control socket. It has one request.
+type Client struct {
 	file *os.File
 	// gone gets the client when it leaves.
-	gone chan<- *client
+	gone chan<- *Client
 	// from reads the file.
 	from *nowait.Reader
 	// left says that the client has disconnected.
 	left atomic.Bool
 	// keepsOpen says that the client does not close the terminal, see [rundir.Continue].
 	keepsOpen atomic.Bool
-	// late says that the request came after the end of the worker.
-	late bool
-	// watches says that the client gets changes.
-	watches bool
+	// Late says that the request came after the end of the worker.
+	Late bool
+	// Watches says that the client gets changes.
+	Watches bool
 	// ahead holds the bytes that were read beyond the request.
 	ahead []byte
 }
 
 // line reads up to a newline. It keeps the bytes beyond that in ahead.
-func (c *client) line() (string, error) {
+func (c *Client) line() (string, error) {
 	// Most requests are this short.
 	buf := make([]byte, 0, 128)
 	for len(buf) < rundir.MaxLine {
@@ -219,10 +226,10 @@ func (c *client) line() (string, error) {
 	return "", errors.New("request too long")
 }
 
-// watch returns when the other side has closed, or last was called. A client that only shut
+// watch returns when the other side has closed, or Last was called. A client that only shut
 // down its sending side still reads. The only line that may follow a request is
 // [rundir.Continue].
-func (c *client) watch() {
+func (c *Client) watch() {
 	var buf [64]byte
 	for {
 		n, err := c.from.Read(buf[:])
@@ -240,7 +247,7 @@ func (c *client) watch() {
 	}
 }
 
-func (c *client) hungUp() bool {
+func (c *Client) hungUp() bool {
 	gone := true
 	_ = pty.Control(c.file, func(fd int) error {
 		gone = hungUp(fd)
@@ -249,9 +256,9 @@ func (c *client) hungUp() bool {
 	return gone
 }
 
-// say sends one line. It never blocks: lines are few and short, and a client that does not
+// Say sends one line. It never blocks: lines are few and short, and a client that does not
 // read them must not stop the shim.
-func (c *client) say(a rundir.Answer) {
+func (c *Client) Say(a rundir.Answer) {
 	raw, err := c.file.SyscallConn()
 	if err != nil {
 		return
@@ -263,22 +270,30 @@ func (c *client) say(a rundir.Answer) {
 	})
 }
 
-// last sends the last line. Only the goroutine of run calls it; that of the client calls finish.
-func (c *client) last(a rundir.Answer) {
-	c.say(a)
+// Last sends the last line. Only the goroutine that gets the requests calls it.
+func (c *Client) Last(a rundir.Answer) {
+	c.Say(a)
 	c.file.Close()
 }
 
-// finish is last for the goroutine of the client.
-func (c *client) finish(a rundir.Answer) {
-	c.say(a)
+// HasLeft reports whether the client has disconnected.
+func (c *Client) HasLeft() bool { return c.left.Load() }
+
+// KeepsOpen reports whether the client has said that it does not close the terminal.
+func (c *Client) KeepsOpen() bool { return c.keepsOpen.Load() }
+
+// Release closes the file of a client from [Control.Left].
+func (c *Client) Release() { c.file.Close() }
+
+// finish is Last for the goroutine of the client.
+func (c *Client) finish(a rundir.Answer) {
+	c.Say(a)
 	c.leave()
 }
 
-// leave ends the connection and has the goroutine of run close the file: that is a call which may
-// wait, see [calls]. After the end of run
-// the end of the shim closes it.
-func (c *client) leave() {
+// leave ends the connection and has the receiver of [Control.Left] release the client: to close a
+// file is a call that may wait. Without a receiver the end of the shim closes the file.
+func (c *Client) leave() {
 	if raw, err := c.file.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { hangUp(int(fd)) })
 	}

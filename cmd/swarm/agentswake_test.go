@@ -35,9 +35,9 @@ func testAgentWake(t *testing.T, l *lab) {
 	l.once(first)
 	l.once(next)
 	if !l.poll(func() bool {
-		return len(l.world.processes(func(p process) bool { return strings.Contains(p.command, "swarm courier ") })) == 0
+		return len(l.world.processes(func(p process) bool { return strings.Contains(p.command, "swarm notifier ") })) == 0
 	}) {
-		t.Error("the courier stays")
+		t.Error("the notifier stays")
 	}
 	if sent := l.swarm("inbox", "sent", "--team", "x"); strings.Count(sent, " nudge ") != 3 {
 		t.Errorf("the receipts:\n%s", sent)

@@ -287,7 +287,7 @@ func TestEveryVerbHasJSON(t *testing.T) {
 	a, _, _ := apptest.New()
 	without := []string{
 		"swarm attach", "swarm ralph run", "swarm ralph far", "swarm ralph template", "swarm ralph init",
-		"swarm mcp", "swarm tool schema", "swarm skill", "swarm courier", "swarm run-hook", "swarm hook", "swarm integrate", "swarm top",
+		"swarm mcp", "swarm tool schema", "swarm skill", "swarm notifier", "swarm run-hook", "swarm hook", "swarm integrate", "swarm top",
 	}
 	var check func(*cobra.Command)
 	check = func(cmd *cobra.Command) {

@@ -94,7 +94,7 @@ func verbs() []verb {
 		{"inbox", groupTeams, inbox.New},
 		{"heartbeat", groupTeams, inside.NewHeartbeat},
 		{"shutdown", groupTeams, shutdown.New},
-		{"courier", groupTeams, inside.NewCourier},
+		{"notifier", groupTeams, inside.NewNotifier},
 		{"tasks", groupTools, tool.NewTasks},
 		{"tool", groupTools, tool.New},
 		{"mcp", groupTools, tool.NewMCP},

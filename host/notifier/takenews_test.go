@@ -86,9 +86,9 @@ func TestTakeNotices(t *testing.T) {
 	}
 }
 
-// TestCourierWithoutScreen: a record may not say that the backend shows no screens. The
+// TestNotifierWithoutScreen: a record may not say that the backend shows no screens. The
 // notifier process finds out, and ends although the message still waits.
-func TestCourierWithoutScreen(t *testing.T) {
+func TestNotifierWithoutScreen(t *testing.T) {
 	t.Parallel()
 	r := hosttest.NewWithTeam(t)
 	w := r.MustSpawn(t, "a", "one", hosttest.AsAgent, func(req *spawn.Request) { req.Command = []string{"claude"} })

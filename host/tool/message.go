@@ -32,19 +32,19 @@ type SendMessageOutput struct {
 // wakes are the members for whom a notifier process is running.
 func (o *SendMessageOutput) wakes(members []string) {
 	for i := range o.Receipts {
-		o.Receipts[i].Courier = slices.Contains(members, o.Receipts[i].To)
+		o.Receipts[i].Notifier = slices.Contains(members, o.Receipts[i].To)
 	}
 }
 
 // Receipt is how a message was brought to one recipient.
 type Receipt struct {
-	ID      string    `json:"id" jsonschema:"ID of the message"`
-	To      string    `json:"to" jsonschema:"ID of the member"`
-	Stored  Timestamp `json:"stored" jsonschema:"When it was in the inbox"`
-	How     string    `json:"how,omitempty" jsonschema:"How it was delivered; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
-	Brought Timestamp `json:"brought,omitzero" jsonschema:"When it was delivered"`
-	Read    Timestamp `json:"read,omitzero" jsonschema:"When it was read"`
-	Courier bool      `json:"courier,omitempty" jsonschema:"A notifier process waits until the agent is at its prompt"`
+	ID       string    `json:"id" jsonschema:"ID of the message"`
+	To       string    `json:"to" jsonschema:"ID of the member"`
+	Stored   Timestamp `json:"stored" jsonschema:"When it was in the inbox"`
+	How      string    `json:"how,omitempty" jsonschema:"How it was delivered; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought  Timestamp `json:"brought,omitzero" jsonschema:"When it was delivered"`
+	Read     Timestamp `json:"read,omitzero" jsonschema:"When it was read"`
+	Notifier bool      `json:"notifier,omitempty" jsonschema:"A notifier process waits until the agent is at its prompt"`
 }
 
 func receipt(m registry.Message) Receipt {

@@ -18,7 +18,7 @@ const (
 	RespawnMark = "respawn"
 	// NotifierMark is the mark of a notifier, the process that waits until messages can be
 	// delivered to an agent. It does not depend on the worker in which it was started.
-	NotifierMark = "courier"
+	NotifierMark = "notifier"
 	// ServerMark is the mark of the program that serves the MCP clients in a container.
 	ServerMark = "server"
 	// ServerFlag is the first argument of that program. The worker's id follows.
@@ -50,7 +50,7 @@ const (
 // helpers are the command lines that the marks are for: a program and its first arguments.
 var helpers = map[string][]string{
 	RespawnMark:  {"swarm", "respawn", "--helper"},
-	NotifierMark: {"swarm", "courier"},
+	NotifierMark: {"swarm", "notifier"},
 	ServerMark:   {"swarm-mcp", ServerFlag},
 	TailMark:     {"swarm-shim", TailFlag},
 }

@@ -1,3 +1,3 @@
 // Package inside has the verbs that are called from inside a worker: complete, heartbeat, and the
-// courier that swarm itself leaves behind.
+// notifier that swarm itself leaves behind.
 package inside

@@ -99,16 +99,16 @@ makes it active again.`,
 	return cmd
 }
 
-func NewCourier(a *app.App) *cobra.Command {
+func NewNotifier(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Hidden: true, // calls that send something leave it behind
 		Use:    notifier.Verb + " ID",
-		Short:  "Wait until an agent can be told what is waiting for it",
-		Long: `Wait until the agent of a worker is at its prompt, and type one line there that tells
+		Short:  "Wait until an agent can be notified of what is waiting for it",
+		Long: `Wait until the agent of a worker is at its prompt, and type one line there that says
 what is waiting for it: messages, tasks, a shutdown request. Calls that send one leave
 such a process behind. It ends when nothing is waiting any more, with the worker, or
 after ten minutes; there is one for each worker at most.`,
-		Example:           `  swarm courier 1m7z0xwyhn2yfekg`,
+		Example:           `  swarm notifier 1m7z0xwyhn2yfekg`,
 		Args:              command.Arguments(1, 1, "id of a worker"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -34,11 +34,11 @@ func TestProgress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var mu sync.Mutex
-	told := map[any][]sdk.ProgressNotificationParams{}
+	notices := map[any][]sdk.ProgressNotificationParams{}
 	c := w.start(mcptest.Options{Progress: func(p *sdk.ProgressNotificationParams) {
 		mu.Lock()
 		defer mu.Unlock()
-		told[p.ProgressToken] = append(told[p.ProgressToken], *p)
+		notices[p.ProgressToken] = append(notices[p.ProgressToken], *p)
 	}})
 	a, b := c.shell(stubborn), c.shell(stubborn)
 	c.ready(a)
@@ -58,15 +58,15 @@ func TestProgress(t *testing.T) {
 	defer mu.Unlock()
 	for token, id := range map[string]string{"first": a, "second": b} {
 		last := -1.0
-		for _, p := range told[token] {
+		for _, p := range notices[token] {
 			late := strings.Contains(p.Message, "did not end in time")
 			if p.Progress <= last || p.Progress > p.Total && !late || p.Total != 2.5 || !strings.Contains(p.Message, id) {
 				t.Errorf("%s: progress %+v after %v", token, p, last)
 			}
 			last = p.Progress
 		}
-		if len(told[token]) < 2 {
-			t.Errorf("%s: %d notices", token, len(told[token]))
+		if len(notices[token]) < 2 {
+			t.Errorf("%s: %d notices", token, len(notices[token]))
 		}
 	}
 }

@@ -59,7 +59,7 @@ func TestServerIsKilled(t *testing.T) {
 // however it was ended; other workers stay.
 func TestServerLeaves(t *testing.T) {
 	t.Parallel()
-	for name, tell := range map[string]func(*client) error{
+	for name, end := range map[string]func(*client) error{
 		"end of input": func(c *client) error { return c.Close() },
 		"SIGTERM":      func(c *client) error { return c.Server.Process.Signal(syscall.SIGTERM) },
 		"SIGINT":       func(c *client) error { return c.Server.Process.Signal(syscall.SIGINT) },
@@ -71,7 +71,7 @@ func TestServerLeaves(t *testing.T) {
 			w.swarm("spawn", "--name", "web", "--", "sleep", "1004")
 			id := c.shell("sleep 2105 & sleep 2106")
 			server := w.identity(c.Server.Process.Pid)
-			if err := tell(c); err != nil {
+			if err := end(c); err != nil {
 				t.Fatal(err)
 			}
 			if err := proc.AwaitEnd(t.Context(), server); err != nil {
@@ -90,9 +90,9 @@ func TestServerLeaves(t *testing.T) {
 	}
 }
 
-// TestServerIsToldInACall: a server that is told to leave does not wait for what is
+// TestSignalInACall: a server that gets a signal does not wait for what is
 // under way.
-func TestServerIsToldInACall(t *testing.T) {
+func TestSignalInACall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	x := w.wire()
@@ -108,9 +108,9 @@ func TestServerIsToldInACall(t *testing.T) {
 	w.wantNothing()
 }
 
-// TestServerIsToldDuringAKill: its shells end in their own time, not in that of a
+// TestSignalDuringAKill: its shells end in their own time, not in that of a
 // kill that a client no longer waits for.
-func TestServerIsToldDuringAKill(t *testing.T) {
+func TestSignalDuringAKill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.start(mcptest.Options{})

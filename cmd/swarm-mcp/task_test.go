@@ -110,7 +110,7 @@ func TestTasks(t *testing.T) {
 	notice := x.notice("notifications/tasks")
 	if notice["taskId"] != id || notice["status"] != "completed" || notice["resultType"] != nil ||
 		notice["_meta"].(object)["io.modelcontextprotocol/subscriptionId"] != 5.0 {
-		t.Errorf("told: %v", notice)
+		t.Errorf("notice: %v", notice)
 	}
 	got, _ = x.ask(6, "tasks/get", object{"taskId": id}, true)
 	if got["status"] != "completed" || at(got, "result.resultType") != "complete" || at(got, "result.isError") != nil ||

@@ -131,7 +131,7 @@ func TestMalformed(t *testing.T) {
 	x.send(
 		`{"jsonrpc":"2.0","method":"no/such/notice"}`,
 		`{"jsonrpc":"2.0","id":77,"result":{}}`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"unknown"}}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
 		"", "  ",
 	)

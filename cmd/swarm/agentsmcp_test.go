@@ -117,8 +117,8 @@ func testAgentConnect(t *testing.T, l *lab) {
 	if !regexp.MustCompile(`(?s)\bw\b.*running`).MatchString(answer) {
 		t.Errorf("the answer of worker-list does not name the worker: %q", answer)
 	}
-	answer = l.call("w", "worker-status", map[string]any{"name": "nobody"})
-	if !strings.Contains(answer, "nobody") {
+	answer = l.call("w", "worker-status", map[string]any{"name": "absent"})
+	if !strings.Contains(answer, "absent") {
 		t.Errorf("worker-status answered %q, want an error", answer)
 	}
 	l.killed()

@@ -27,7 +27,7 @@ type mate struct {
 	refusals []string
 
 	mu      sync.Mutex
-	told    int // the lines of swarm that it has seen
+	seen    int // the lines of swarm that it has seen
 	results int // the answers of tools that it has seen
 	called  string
 	plan    []modelserver.Turn
@@ -48,10 +48,10 @@ func (m *mate) answer(r modelserver.Request) modelserver.Turn {
 			lines = append(lines, text)
 		}
 	}
-	for _, line := range lines[min(m.told, len(lines)):] {
+	for _, line := range lines[min(m.seen, len(lines)):] {
 		m.heed(line)
 	}
-	m.told, m.lines = max(m.told, len(lines)), lines
+	m.seen, m.lines = max(m.seen, len(lines)), lines
 	if len(m.plan) == 0 {
 		m.called = ""
 		return modelserver.Turn{Text: "There is nothing more to do."}
@@ -95,8 +95,8 @@ func (m *mate) call(tool string, input map[string]any) {
 	m.plan = append(m.plan, m.client.tool(tool, input))
 }
 
-// toldLines returns the lines that the agent was told.
-func (m *mate) toldLines() []string {
+// typedLines returns the lines that swarm typed to the agent.
+func (m *mate) typedLines() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lines
@@ -187,7 +187,7 @@ func TestAgentsTeam(t *testing.T) {
 		return n == 6
 	})
 	for _, m := range mates {
-		t.Logf("%s was notified:\n  %s", m.name, strings.Join(m.toldLines(), "\n  "))
+		t.Logf("%s was notified:\n  %s", m.name, strings.Join(m.typedLines(), "\n  "))
 	}
 	if !finished {
 		for _, m := range mates {

@@ -127,11 +127,11 @@ func (m *powered) work() []string {
 	if err := cmd.Start(); err != nil {
 		m.t.Fatal(err)
 	}
-	told := make(chan string)
+	reports := make(chan string)
 	go func() {
-		defer close(told)
+		defer close(reports)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			told <- lines.Text()
+			reports <- lines.Text()
 		}
 	}()
 	enough := 1 + m.random.IntN(12)
@@ -141,7 +141,7 @@ func (m *powered) work() []string {
 	limit := time.After(2 * time.Minute)
 	for cut := false; ; {
 		select {
-		case fact, ok := <-told:
+		case fact, ok := <-reports:
 			if !ok {
 				if werr := cmd.Wait(); !cut {
 					m.t.Fatalf("the work ended after %q: %v", facts, werr)

@@ -73,7 +73,7 @@ func vmPower(m *machine) {
 		if round > 0 {
 			enough = 21 + rand.N(12)
 		}
-		for until := time.Now().Add(commandLimit); len(m.told()) < enough && time.Now().Before(until); {
+		for until := time.Now().Add(commandLimit); len(m.reported()) < enough && time.Now().Before(until); {
 			select {
 			case <-m.ended:
 				m.t.Fatal("the emulator ended")
@@ -82,7 +82,7 @@ func vmPower(m *machine) {
 		}
 		time.Sleep(time.Duration(rand.N(5000)) * time.Millisecond)
 		m.cut()
-		facts := m.told()
+		facts := m.reported()
 		m.t.Logf("the power is lost after %d facts, the last one %q", len(facts), slices.Concat([]string{""}, facts)[len(facts)])
 		m.on()
 		checkCrash(m, facts)
@@ -125,7 +125,7 @@ func checkCrash(m *machine, facts []string) {
 		}
 		return workers
 	}
-	before, fallen, after := byName("before"), byName("fallen"), byName("after")
+	before, interrupted, after := byName("before"), byName("interrupted"), byName("after")
 	running := make(map[string]bool)
 	over := make(map[string]bool)
 	for _, fact := range facts {
@@ -149,7 +149,7 @@ func checkCrash(m *machine, facts []string) {
 		if strings.Contains(name, "-kill") && !over[name] {
 			continue // its kill may have been under way
 		}
-		_, fell := fallen[name]
+		_, fell := interrupted[name]
 		if _, known := before[name]; !known {
 			missing++
 			m.t.Errorf("%s is not known any more", name)
@@ -181,7 +181,7 @@ func checkCrash(m *machine, facts []string) {
 	if !strings.Contains(parts["mended"], "exit code 0") {
 		m.t.Errorf("doctor fails after a changing call: %s", parts["mended"])
 	}
-	m.t.Logf("%d workers before, %d of them fell, %d run again, %d of %d facts are lost", len(before), len(fallen), n, missing, len(running))
+	m.t.Logf("%d workers before, %d of them fell, %d run again, %d of %d facts are lost", len(before), len(interrupted), n, missing, len(running))
 }
 
 func vmReboot(m *machine) {

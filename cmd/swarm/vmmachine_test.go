@@ -177,8 +177,8 @@ func (m *machine) collect(c net.Conn) {
 	}
 }
 
-// told returns the facts so far.
-func (m *machine) told() []string {
+// reported returns the facts so far.
+func (m *machine) reported() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]string(nil), m.facts...)

@@ -44,7 +44,7 @@ type Receipt struct {
 	How      string    `json:"how,omitempty" jsonschema:"How it was delivered; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
 	Brought  Timestamp `json:"brought,omitzero" jsonschema:"When it was delivered"`
 	Read     Timestamp `json:"read,omitzero" jsonschema:"When it was read"`
-	Notifier bool      `json:"notifier,omitempty" jsonschema:"A notifier process waits until the agent is at its prompt"`
+	Notifier bool      `json:"notifier,omitempty" jsonschema:"A process waits until the agent is at its prompt"`
 }
 
 func receipt(m registry.Message) Receipt {

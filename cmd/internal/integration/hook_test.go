@@ -97,16 +97,16 @@ func TestReadHook(t *testing.T) {
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ client, event, want string }{
-		{"claude", "UserPromptSubmit", `{"hookSpecificOutput":{"additionalContext":"news","hookEventName":"UserPromptSubmit"}}`},
-		{"claude", "Stop", `{"decision":"block","reason":"news"}`},
-		{"gemini", "AfterTool", `{"hookSpecificOutput":{"additionalContext":"news","hookEventName":"AfterTool"}}`},
-		{"gemini", "AfterAgent", `{"decision":"deny","reason":"news"}`},
+		{"claude", "UserPromptSubmit", `{"hookSpecificOutput":{"additionalContext":"notice","hookEventName":"UserPromptSubmit"}}`},
+		{"claude", "Stop", `{"decision":"block","reason":"notice"}`},
+		{"gemini", "AfterTool", `{"hookSpecificOutput":{"additionalContext":"notice","hookEventName":"AfterTool"}}`},
+		{"gemini", "AfterAgent", `{"decision":"deny","reason":"notice"}`},
 	} {
 		h, err := Named(tt.client).ReadHook(tt.event, []byte(`{"session_id":"s"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := h.Answer("news"); err != nil || string(got) != tt.want {
+		if got, err := h.Answer("notice"); err != nil || string(got) != tt.want {
 			t.Errorf("%s %s: %s, %v", tt.client, tt.event, got, err)
 		}
 	}

@@ -64,5 +64,5 @@ func runTop(a *app.App) error {
 		"-colour="+strconv.FormatBool(a.Colours()), "-plain="+strconv.FormatBool(a.Plain()))})
 }
 
-// noTop is what to do without a dashboard.
+// noTop names the verbs that need no dashboard.
 const noTop = "'swarm ls' lists workers, 'swarm watch' follows what happens to them"

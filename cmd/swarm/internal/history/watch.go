@@ -96,11 +96,11 @@ func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
 	printer := eventPrinter{App: a, timestamps: o.timestamps, json: o.json}
 	each := []func(history.Event) error{printer.print}
 	if o.notify {
-		tell, err := startNotifier(ctx, a, &background)
+		notify, err := startNotifier(ctx, a, &background)
 		if err != nil {
 			return err
 		}
-		each = append(each, tell)
+		each = append(each, notify)
 	}
 	cfg, err := o.config(a)
 	if err != nil {
@@ -127,8 +127,8 @@ func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
 			},
 			Event: func(e history.Event) error {
 				var errs []error
-				for _, tell := range each {
-					errs = append(errs, tell(e))
+				for _, handle := range each {
+					errs = append(errs, handle(e))
 				}
 				return errors.Join(errs...)
 			},

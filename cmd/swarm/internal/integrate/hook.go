@@ -134,9 +134,9 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File, an
 		}
 		return errors.Join(err, h.Close())
 	}
-	news, err := h.Notifier().Hook(ctx, hook.Event)
-	if news != "" {
-		answer, aerr := hook.Answer(news)
+	notices, err := h.Notifier().Hook(ctx, hook.Event)
+	if notices != "" {
+		answer, aerr := hook.Answer(notices)
 		if aerr == nil {
 			_, aerr = a.Out.W.Write(append(answer, '\n'))
 		}

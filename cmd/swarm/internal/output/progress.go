@@ -14,8 +14,8 @@ import (
 // progressDelay keeps the line from flashing when workers end at once.
 const progressDelay = 300 * time.Millisecond
 
-// tellEvery is how often Progress prints, without a terminal, what a start waits for.
-const tellEvery = 10 * time.Second
+// printEvery is how often Progress prints, without a terminal, what a start waits for.
+const printEvery = 10 * time.Second
 
 // Progress shows on one line of a terminal what the starts of workers wait for, which
 // workers are still alive and how long they may be. Without a terminal it prints the
@@ -76,8 +76,8 @@ func (p *Progress) Event(e kill.Event) {
 	}
 }
 
-// Starting records what the start of a worker waits for; nothing if the text is empty.
-func (p *Progress) Starting(worker, text string) {
+// Start records what the start of a worker waits for; nothing if the text is empty.
+func (p *Progress) Start(worker, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(p.starts, func(s start) bool { return s.worker == worker })
@@ -96,7 +96,7 @@ func (p *Progress) Starting(worker, text string) {
 	case p.stopped:
 	case p.width() > 0:
 		p.draw()
-	case text != "" && time.Since(p.starts[i].printed) >= tellEvery:
+	case text != "" && time.Since(p.starts[i].printed) >= printEvery:
 		p.starts[i].printed = time.Now()
 		fmt.Fprintf(p.w, "swarm: %s\n", p.starts[i])
 	}

@@ -45,10 +45,10 @@ func TestProgressOfStarts(t *testing.T) {
 		p := &Progress{w: &out, width: func() int { return width }, begun: time.Now().Add(-time.Minute), quit: make(chan struct{}), done: make(chan struct{})}
 		close(p.done)
 		for _, s := range []start{{worker: "a", text: "fetching 1"}, {worker: "a", text: "fetching 2"}, {worker: "b", text: "fetching"}, {worker: "a"}, {worker: "c"}, {worker: "b"}} {
-			p.Starting(s.worker, s.text)
+			p.Start(s.worker, s.text)
 		}
 		p.Stop()
-		p.Starting("a", "too late")
+		p.Start("a", "too late")
 		if got := out.String(); got != want {
 			t.Errorf("width %d: %q, want %q", width, got, want)
 		}

@@ -10,7 +10,7 @@ import (
 func TestReflow(t *testing.T) {
 	t.Parallel()
 	text := `A paragraph that is wider than the terminal is, and
-goes on in a second line.
+continues in a second line.
 
   where    a place that is described at some length
            and in a second line
@@ -27,7 +27,7 @@ Flags:
       --log-limit size    how much of its output to keep (default: 64MiB)
   -q, --quiet             print names alone`
 	want := `A paragraph that is wider than the terminal is, and
-goes on in a second line.
+continues in a second line.
 
   where    a place that is described at some length
            and in a second line

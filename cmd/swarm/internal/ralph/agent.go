@@ -54,12 +54,13 @@ func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph
 	return nil
 }
 
-// tellLimit is how long a write into the history may take.
-const tellLimit = 10 * time.Second
+// recordLimit is how long a write into the history may take.
+const recordLimit = 10 * time.Second
 
-func tellOfLoop(ctx context.Context, a *app.App) func(ralph.Note, string) {
+// recorder returns a function that records in the history what happens to the loop.
+func recorder(ctx context.Context, a *app.App) func(ralph.Note, string) {
 	return func(n ralph.Note, text string) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellLimit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 		defer cancel()
 		loaded, err := a.Setup().LoadUser()
 		if loaded == nil || err != nil {

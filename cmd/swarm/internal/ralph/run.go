@@ -46,7 +46,7 @@ func runLoop(ctx context.Context, a *app.App, name string) error {
 	// The loop handles signals itself.
 	err = ralph.Run(context.WithoutCancel(ctx), ralph.Options{
 		Store: loops, Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Profiles: profiles,
-		Notify: tellOfLoop(ctx, a), RunDir: statedir.Dir(dir).RunDir(a.Getenv(swarm.EnvWorkerID)),
+		Notify: recorder(ctx, a), RunDir: statedir.Dir(dir).RunDir(a.Getenv(swarm.EnvWorkerID)),
 	})
 	if ended, ok := errors.AsType[*ralph.SignalError](err); ok {
 		return &output.CodeError{Code: 128 + int(ended.Signal)}

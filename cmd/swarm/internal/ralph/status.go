@@ -99,7 +99,7 @@ func (r *loopReport) text() string {
 		line("Status: %s", r.Status)
 	}
 	line("Worker status: %s", r.WorkerStatus)
-	for _, text := range r.waiting() {
+	for _, text := range r.nextSteps() {
 		line("%s", text)
 	}
 	line("Iteration: %d/%d%s", r.Iteration, r.MaxIterations, r.pace())
@@ -151,7 +151,8 @@ func (r *loopReport) lastHour() int {
 	return n
 }
 
-func (r *loopReport) waiting() []string {
+// nextSteps returns what the loop waits for and how to continue it.
+func (r *loopReport) nextSteps() []string {
 	stopped := r.Status == ralph.Paused && r.ExitReason == ralph.ReasonDialog
 	switch {
 	case stopped && r.Dialog == "":

@@ -103,10 +103,10 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 		u := upper{App: a, upOptions: o, progress: output.NewProgress(a.Err, a.ErrWidth)}
 		req := set.UpRequest{
 			Names: names, DryRun: o.dryRun, Recreate: o.recreate,
-			Acted: u.acted, Waiting: u.waiting, Waited: u.waited, Warn: u.warning,
+			Acted: u.acted, Waiting: u.startWait, Waited: u.endWait, Warn: u.warning,
 		}
 		if !o.json {
-			req.Progress = u.progress.Starting
+			req.Progress = u.progress.Start
 		}
 		outcomes, err := d.Set.Up(ctx, h, req)
 		u.progress.Stop()
@@ -167,7 +167,7 @@ type upper struct {
 }
 
 // acted prints what was done with a worker.
-func (u *upper) acted(out set.Outcome) { u.tell(out, u.line(out)) }
+func (u *upper) acted(out set.Outcome) { u.report(out, u.line(out)) }
 
 func (u *upper) line(out set.Outcome) string {
 	switch out.Action {
@@ -190,20 +190,20 @@ func (u *upper) line(out set.Outcome) string {
 // imperative are the actions that only would be done.
 var imperative = map[set.Action]string{set.Started: "start", set.Respawned: "respawn", set.Recreated: "recreate"}
 
-func (u *upper) waiting(name string, deadline time.Time) {
+func (u *upper) startWait(name string, deadline time.Time) {
 	u.progress.Event(kill.Event{Worker: name, Deadline: deadline})
 }
 
-func (u *upper) waited(out set.Outcome) {
+func (u *upper) endWait(out set.Outcome) {
 	u.progress.Event(kill.Event{Worker: out.Name, Done: true})
-	u.tell(out, out.Name+" is ready")
+	u.report(out, out.Name+" is ready")
 }
 
 func (u *upper) warning(w worker.Warning) { u.progress.Aside(func() { u.Warn(w.Text, w.Hint) }) }
 
-// tell prints a line about a worker, or why it is not up. An interruption of the call is
+// report prints a line about a worker, or why it is not up. An interruption of the call is
 // reported once, by its exit code.
-func (u *upper) tell(out set.Outcome, line string) {
+func (u *upper) report(out set.Outcome, line string) {
 	u.progress.Aside(func() {
 		u.differ = u.differ || out.Action == set.Differs
 		switch {

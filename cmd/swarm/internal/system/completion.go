@@ -48,8 +48,8 @@ const (
     # to prepare the arguments properly
 `
 	bashCheck = `    if ! declare -F _init_completion >/dev/null && ! declare -F _get_comp_words_by_ref >/dev/null; then
-        if [[ -z ${__swarm_told-} ]]; then
-            __swarm_told=1
+        if [[ -z ${__swarm_warned-} ]]; then
+            __swarm_warned=1
             printf '\nswarm: completion needs the package bash-completion: install it and start a new shell\n' >&2
         fi
         return

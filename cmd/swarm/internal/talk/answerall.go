@@ -28,12 +28,12 @@ func answerAll(ctx context.Context, a *app.App) error {
 		)
 	}
 	return a.WithHost(ctx, func(h *host.Host) error {
-		return (&answering{App: a, h: h, in: bufio.NewReader(os.Stdin), passed: map[string]bool{}}).run(ctx)
+		return (&answerRun{App: a, h: h, in: bufio.NewReader(os.Stdin), passed: map[string]bool{}}).run(ctx)
 	})
 }
 
-// answering is one call of answerAll.
-type answering struct {
+// answerRun is one call of answerAll.
+type answerRun struct {
 	*app.App
 	h  *host.Host
 	in *bufio.Reader
@@ -45,7 +45,7 @@ type answering struct {
 // errQuit says that the person wants to end.
 var errQuit = errors.New("quit")
 
-func (w *answering) run(ctx context.Context) error {
+func (w *answerRun) run(ctx context.Context) error {
 	for {
 		q, found, err := w.next(ctx)
 		if err != nil {
@@ -65,7 +65,7 @@ func (w *answering) run(ctx context.Context) error {
 }
 
 // next returns the oldest question that the person may answer and has not left open.
-func (w *answering) next(ctx context.Context) (question.Question, bool, error) {
+func (w *answerRun) next(ctx context.Context) (question.Question, bool, error) {
 	open, err := openQuestions(ctx, w.App, w.h, "")
 	if err != nil {
 		return question.Question{}, false, err
@@ -78,7 +78,7 @@ func (w *answering) next(ctx context.Context) (question.Question, bool, error) {
 	return question.Question{}, false, nil
 }
 
-func (w *answering) summary() string {
+func (w *answerRun) summary() string {
 	switch {
 	case len(w.passed) == 1:
 		return "1 question is left open"
@@ -93,7 +93,7 @@ func (w *answering) summary() string {
 
 // ask shows a question, and answers it as the person says. The dialog that was shown is the one
 // that is answered.
-func (w *answering) ask(ctx context.Context, q question.Question) error {
+func (w *answerRun) ask(ctx context.Context, q question.Question) error {
 	printQuestion(w.App, q, time.Now())
 	s := q.Worker.State
 	if q.Refusal != nil || len(s.Choices) == 0 || s.Dialog.Digest == "" {
@@ -140,7 +140,7 @@ func why(q question.Question) string {
 }
 
 // line reads what the person types, without blanks around it. The end of the input ends it all.
-func (w *answering) line(ctx context.Context) (string, error) {
+func (w *answerRun) line(ctx context.Context) (string, error) {
 	text, err := app.Interruptibly(ctx, func() ([]byte, error) {
 		text, err := w.in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) && len(text) == 0 {

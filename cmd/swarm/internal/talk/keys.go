@@ -48,7 +48,7 @@ shown (state.dialog.digest).`,
 				return fmt.Errorf("cannot press %d keys at once, at most %d", len(args)-1, swarm.MaxKeys)
 			}
 			ctx, req := cmd.Context(), input.KeysRequest{Keys: strings.Join(args[1:], " "), Digest: digest}
-			return tellSent(ctx, a, worker.Selection{Names: args[:1]}, "pressed keys of %s", asJSON, func(h *host.Host, sel worker.Selection) ([]input.Outcome, error) {
+			return reportSent(ctx, a, worker.Selection{Names: args[:1]}, "pressed keys of %s", asJSON, func(h *host.Host, sel worker.Selection) ([]input.Outcome, error) {
 				outcomes, err := h.Input().Press(ctx, sel, req)
 				for i := range outcomes {
 					outcomes[i].Confirmed = true // there is nothing to confirm

@@ -78,7 +78,7 @@ Exit code with --wait: 0 idle, 3 asks, 4 limited, 5 broken, 6 ended, 7 stalled, 
 			}
 			req := input.DeliverRequest{Text: in.Data, Enter: in.Enter, Timeout: output.ValueOr(o.timeout.D, 0)}
 			ctx := cmd.Context()
-			return tellSent(ctx, a, sel, "sent to %s", o.json, func(h *host.Host, sel worker.Selection) ([]input.Outcome, error) {
+			return reportSent(ctx, a, sel, "sent to %s", o.json, func(h *host.Host, sel worker.Selection) ([]input.Outcome, error) {
 				return h.Input().Deliver(ctx, sel, req)
 			})
 		},
@@ -130,7 +130,7 @@ func (o *sendOptions) parse(cmd *cobra.Command, args []string) (worker.Selection
 }
 
 func give(ctx context.Context, a *app.App, sel worker.Selection, in swarm.Input, line string, asJSON bool) error {
-	return tellSent(ctx, a, sel, line, asJSON, func(h *host.Host, sel worker.Selection) ([]input.Outcome, error) {
+	return reportSent(ctx, a, sel, line, asJSON, func(h *host.Host, sel worker.Selection) ([]input.Outcome, error) {
 		outcomes, err := h.Input().Send(ctx, sel, in)
 		for i := range outcomes {
 			// Keys are pressed: there is nothing to confirm.
@@ -142,7 +142,7 @@ func give(ctx context.Context, a *app.App, sel worker.Selection, in swarm.Input,
 
 type sender func(*host.Host, worker.Selection) ([]input.Outcome, error)
 
-func tellSent(ctx context.Context, a *app.App, sel worker.Selection, line string, asJSON bool, send sender) error {
+func reportSent(ctx context.Context, a *app.App, sel worker.Selection, line string, asJSON bool, send sender) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		sel, err := h.Roster().ByAgent(ctx, sel)
@@ -228,7 +228,7 @@ func (o *sendOptions) sendAndWait(ctx context.Context, a *app.App, sel worker.Se
 				return err
 			}
 		} else {
-			tellTurn(a, turn)
+			printTurn(a, turn)
 		}
 		if code := turnCodes[turn.End]; code != 0 {
 			return &output.CodeError{Code: code}
@@ -237,7 +237,7 @@ func (o *sendOptions) sendAndWait(ctx context.Context, a *app.App, sel worker.Se
 	})
 }
 
-func tellTurn(a *app.App, t host.Turn) {
+func printTurn(a *app.App, t host.Turn) {
 	name, reason := t.Worker.Name, t.Reason()
 	switch {
 	case t.End == host.TurnAsks && t.Worker.State != nil:

@@ -67,7 +67,7 @@ func newPauseOf(a *app.App, paused bool, line string) *cobra.Command {
 				return err
 			}
 			ctx := cmd.Context()
-			return tellBounds(ctx, a, sel, line, o.json, func(h *host.Host) ([]input.BoundsOutcome, error) {
+			return reportBounds(ctx, a, sel, line, o.json, func(h *host.Host) ([]input.BoundsOutcome, error) {
 				return h.Input().Pause(ctx, sel, paused)
 			})
 		},
@@ -108,7 +108,7 @@ With --all and --tag, workers that do not run are skipped.`,
 				return output.Usagef("must specify --memory, --cpus, --pids, --nice or --io-weight")
 			}
 			ctx := cmd.Context()
-			return tellBounds(ctx, a, sel, "updated %s", o.json, func(h *host.Host) ([]input.BoundsOutcome, error) {
+			return reportBounds(ctx, a, sel, "updated %s", o.json, func(h *host.Host) ([]input.BoundsOutcome, error) {
 				return h.Input().SetLimits(ctx, sel, o.limits.Apply)
 			})
 		},
@@ -134,8 +134,8 @@ func boundsJSONOf(out input.BoundsOutcome) boundsJSON {
 
 type bounder func(*host.Host) ([]input.BoundsOutcome, error)
 
-// tellBounds prints what bound has done; line is printed for each worker.
-func tellBounds(ctx context.Context, a *app.App, sel worker.Selection, line string, asJSON bool, bound bounder) error {
+// reportBounds prints what bound has done; line is printed for each worker.
+func reportBounds(ctx context.Context, a *app.App, sel worker.Selection, line string, asJSON bool, bound bounder) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		outcomes, err := bound(h)

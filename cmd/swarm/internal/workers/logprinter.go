@@ -355,10 +355,10 @@ func (p *LogPrinter) closeScreens(chosen func(logSource) bool) {
 
 // note prints a line about a worker on stderr, after all its output so far. Later output
 // begins on a new line.
-func (p *LogPrinter) note(worker, text string) { p.beside(worker, func() { p.Hint(text) }) }
+func (p *LogPrinter) note(worker, text string) { p.interject(worker, func() { p.Hint(text) }) }
 
-// beside calls print, which prints a line of our own on stderr, between the lines of output.
-func (p *LogPrinter) beside(worker string, print func()) {
+// interject calls print, which prints a line of our own on stderr, between the lines of output.
+func (p *LogPrinter) interject(worker string, print func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closeScreens(func(from logSource) bool { return from.worker == worker })

@@ -106,7 +106,7 @@ stderr. The log never blocks or ends a worker.`,
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
 	f.BoolVar(&o.plain, "plain", false, "as text: without colours, each line as it was last on the screen")
 	f.BoolVar(&o.raw, "raw", false, "every byte as it was written, on a terminal too, which it may change")
-	f.BoolVar(&o.json, "json", false, "print one JSON object a line: time, stream, text, partial (its line goes on), dropped, and worker if there are several; with --plain a line of text each")
+	f.BoolVar(&o.json, "json", false, "print one JSON object a line: time, stream, text, partial (its line continues), dropped, and worker if there are several; with --plain a line of text each")
 	return cmd
 }
 
@@ -166,7 +166,7 @@ func printLogs(ctx context.Context, a *app.App, h *host.Host, sel worker.Selecti
 	req.Respawned = func(w worker.Worker) { p.note(p.keyOf(w.Name), w.Name+": respawned"+view.SpawnedWhere(w)) }
 	if a.ErrWidth() > 0 && !p.json {
 		req.Restarting = func(w worker.Worker, text string) {
-			p.beside(p.keyOf(w.Name), func() { a.Tip(w.Name + ": " + text) })
+			p.interject(p.keyOf(w.Name), func() { a.Tip(w.Name + ": " + text) })
 		}
 	}
 	if p.labels != nil && len(sel.Names) == 0 {

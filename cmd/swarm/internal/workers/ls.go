@@ -130,8 +130,8 @@ const (
 	glanceLimit  = 300 * time.Millisecond
 )
 
-// comparing returns how long worktrees may be compared, or 0 if no column shows it.
-func (o *lsOptions) comparing(a *app.App) time.Duration {
+// compareLimit returns how long worktrees may be compared, or 0 if no column shows it.
+func (o *lsOptions) compareLimit(a *app.App) time.Duration {
 	switch {
 	case !o.forPeople(a) || !slices.ContainsFunc(o.shown(), func(c lsColumn) bool { return c.name == "changes" }):
 		return 0
@@ -185,7 +185,7 @@ func runLs(ctx context.Context, a *app.App, o *lsOptions) error {
 				return err
 			}
 		}
-		if limit := o.comparing(a); limit > 0 {
+		if limit := o.compareLimit(a); limit > 0 {
 			changes := h.Workspaces().Changes(ctx, workers, limit)
 			for i, r := range rows {
 				if c, ok := changes[r.ID]; ok {

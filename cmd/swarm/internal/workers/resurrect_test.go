@@ -15,7 +15,7 @@ func TestResurrectJSONFollowsTheSchema(t *testing.T) {
 	full := resurrectJSONOf(spawn.Interrupted{
 		Worker: worker.Worker{ID: "k3x9", Name: "w"}, Why: "it ran when the machine went down", Refused: "its owner has ended",
 	})
-	text := "no room"
+	text := "no space"
 	full.Error = &text
 	for _, r := range []resurrectJSON{full, resurrectJSONOf(spawn.Interrupted{Worker: worker.Worker{ID: "k3x9", Name: "w"}})} {
 		var v map[string]any

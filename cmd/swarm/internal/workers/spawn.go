@@ -317,7 +317,7 @@ func startProgress(a *app.App, worker string, quiet bool) (starting func(string)
 		return nil, func() {}
 	}
 	p := output.NewProgress(a.Err, a.ErrWidth)
-	return func(text string) { p.Starting(worker, text) }, p.Stop
+	return func(text string) { p.Start(worker, text) }, p.Stop
 }
 
 func tipAfterSpawn(a *app.App, w worker.Worker) {

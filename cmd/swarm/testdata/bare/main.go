@@ -27,15 +27,15 @@ import (
 
 func main() {
 	plugin.Serve(plugin.Options{
-		Name:    beside("NAME", "bare"),
-		Version: beside("VERSION", "1"),
+		Name:    setting("NAME", "bare"),
+		Version: setting("VERSION", "1"),
 		Local:   true,
 		Backend: func(context.Context, plugin.Env) (swarm.Backend, error) { return backend{}, nil },
 	})
 }
 
-// beside returns what a file beside the plugin says, or other if there is none.
-func beside(file, other string) string {
+// setting returns what a file next to the plugin says, or other if there is none.
+func setting(file, other string) string {
 	path, err := os.Executable()
 	if err == nil {
 		if text, err := os.ReadFile(filepath.Join(filepath.Dir(path), file)); err == nil {
@@ -59,13 +59,13 @@ type worker struct {
 // hang never returns if the file HANG next to the plugin names the call: a plugin that ignores its
 // context.
 func hang(call string) {
-	if !strings.Contains(beside("HANG", ""), call) {
+	if !strings.Contains(setting("HANG", ""), call) {
 		return
 	}
 	if path, err := os.Executable(); err == nil {
 		_ = os.WriteFile(filepath.Join(filepath.Dir(path), "HUNG"), nil, 0o600)
 	}
-	for strings.Contains(beside("HANG", ""), call) {
+	for strings.Contains(setting("HANG", ""), call) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
@@ -109,7 +109,7 @@ func (backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (s
 		s, err := w.status()
 		return swarm.KillResult{Status: s, AlreadyEnded: true}, err
 	}
-	if beside("KILL", "") == "nothing" {
+	if setting("KILL", "") == "nothing" {
 		exit := &swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled, Time: time.Now()}
 		return swarm.KillResult{Status: swarm.Status{State: swarm.StateExited, Exit: exit}, Signal: "SIGKILL"}, nil
 	}

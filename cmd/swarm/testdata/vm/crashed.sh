@@ -5,7 +5,7 @@ until_true plugins_start
 part before; swarm ls --json
 part doctor; swarm doctor; echo "exit code $?"
 part logs; swarm logs --all >logs.txt 2>&1 || { echo "exit code $?"; tail -3 logs.txt; }
-part fallen; swarm resurrect --json
+part interrupted; swarm resurrect --json
 part resurrected; swarm resurrect --all; echo "exit code $?"
 part again; swarm resurrect --all; echo "exit code $?"
 part after; swarm ls --json

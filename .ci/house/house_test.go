@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -145,4 +146,42 @@ func TestAliases(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, got, "host/names.go:5: Kill")
+}
+
+// TestTestSupport: lines of packages that only tests import do not count, nor do those of
+// packages that only such packages import.
+func TestTestSupport(t *testing.T) {
+	imports := func(dirs ...string) string {
+		text := "package p\n"
+		for _, dir := range dirs {
+			text += "import _ \"" + modulePath + dir + "\"\n"
+		}
+		return text
+	}
+	sources := []source{
+		file("cmd/swarm/main.go", imports("host", "shared/plugin/plugintest")),
+		file("host/host.go", "package p\n"),
+		file("host/host_test.go", imports("host", "host/hosttest")),
+		file("host/hosttest/rig.go", imports("host", "host/hosttest/fake")),
+		file("host/hosttest/fake/fake.go", "package p\n\n\n"),
+		file(".ci/bench/main.go", imports("cmd/internal/server")),
+		file("cmd/internal/server/server.go", "package p\n\n\n\n"),
+		file("shared/plugin/plugintest/kit.go", "package p\n\n"),
+		file("shared/alone/alone.go", "package p\n"),
+	}
+	support, err := testSupport(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := slices.Sorted(maps.Keys(support)), []string{"cmd/internal/server", "host/hosttest", "host/hosttest/fake"}; !slices.Equal(got, want) {
+		t.Errorf("support %q, want %q", got, want)
+	}
+	all, err := measureSize(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(all, func(m measure) bool { return m.name == "production lines in all" })
+	if got := all[at].value; got != 3+1+2+1 {
+		t.Errorf("%d lines, want 7", got)
+	}
 }

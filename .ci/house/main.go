@@ -76,6 +76,10 @@ func run(ctx context.Context, verbose bool) (missed int, err error) {
 
 // measureAll takes all measures of the sources of a repository.
 func measureAll(sources []source) ([]measure, error) {
+	size, err := measureSize(sources)
+	if err != nil {
+		return nil, err
+	}
 	callbacks, err := measureCallbacks(sources)
 	if err != nil {
 		return nil, err
@@ -97,7 +101,7 @@ func measureAll(sources []source) ([]measure, error) {
 		return nil, err
 	}
 	return slices.Concat(
-		measureSize(sources), callbacks, []measure{measureUntested(sources), aliases, measurePairs(sources)},
+		size, callbacks, []measure{measureUntested(sources), aliases, measurePairs(sources)},
 		gerunds, english, dialect,
 	), nil
 }

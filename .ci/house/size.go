@@ -20,7 +20,7 @@ const (
 	minFileLines    = 50
 	// maxLines is 3,000 lines below the code as it was before the structure was simplified:
 	// see docs/decisions/0078-size.md.
-	maxLines = 139700
+	maxLines = 135800
 )
 
 // A source is a Go file or a page of the documentation that people write.
@@ -77,8 +77,13 @@ type pkg struct {
 
 func (p pkg) String() string { return fmt.Sprintf("%s: %d files, %d lines", p.dir, p.files, p.lines) }
 
-// measureSize measures packages, files and all of the production code.
-func measureSize(sources []source) []measure {
+// measureSize measures packages, files and all of the production code. What only tests
+// import is no part of the whole.
+func measureSize(sources []source) ([]measure, error) {
+	support, err := testSupport(sources)
+	if err != nil {
+		return nil, err
+	}
 	dirs := map[string]*pkg{}
 	var packages []*pkg
 	total := 0
@@ -94,7 +99,9 @@ func measureSize(sources []source) []measure {
 		}
 		dirs[dir].files++
 		dirs[dir].lines += s.lines
-		total += s.lines
+		if !support[dir] {
+			total += s.lines
+		}
 	}
 	for _, s := range sources {
 		if s.isProduction() && s.lines < minFileLines && !maySmall(s, dirs[path.Dir(s.path)]) {
@@ -110,9 +117,9 @@ func measureSize(sources []source) []measure {
 		largest("files of the largest package", packages, maxPackageFiles, func(p *pkg) int { return p.files }),
 		largest("lines of the largest package", packages, maxPackageLines, func(p *pkg) int { return p.lines }),
 		{name: "lines of package host", value: host.lines, max: maxHostLines},
-		{name: "production lines in all", value: total, max: maxLines},
+		{name: "production lines in all", value: total, max: maxLines, note: "but test support"},
 		small,
-	}
+	}, nil
 }
 
 // largest returns the measure of the package with the largest size.

@@ -18,7 +18,7 @@ import (
 type SendMessageInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	To       string `json:"to" jsonschema:"Name or ID of an agent, leader, or all" schema:"min=1"`
-	Message  string `json:"message" jsonschema:"The text" schema:"min=1"`
+	Message  string `json:"message" jsonschema:"Text of the message" schema:"min=1"`
 }
 
 // SendMessageOutput is the message that was sent.

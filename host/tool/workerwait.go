@@ -54,7 +54,7 @@ var workerWait = &definition[WorkerWaitInput, WorkerWaitOutput]{
 		Name:  "worker-wait",
 		Title: "Wait for workers",
 		Description: `Wait until workers have ended, or have written a line that matches pattern. Do not
-poll. If the answer says pending, the time ran out: call again with its cursor.`,
+poll. If the answer says pending, time ran out: call again with its cursor.`,
 		Set:        Workers,
 		ReadOnly:   true,
 		Idempotent: true,

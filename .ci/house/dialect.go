@@ -59,7 +59,6 @@ type exception struct {
 
 var exceptions = []exception{
 	{"", regexp.MustCompile(`(?i)\b(is|are|was|were)\s+over\s+(\d|the (limit|budget))`), "over a number"},
-	{"shared/shim/rundir/shim.go", regexp.MustCompile(`^courier$`), "the name of the command `swarm courier`, which is in process tables and in JSON"},
 	{"host/answers/", regexp.MustCompile(`and tell (\\S\+|Claude|Codex) what to do differently`), "a choice of agents' dialogs"},
 	{"host/registry/shutdown.go", regexp.MustCompile(`json:"told,omitempty"`), "a field of stored documents, which docs/stability.md promises"},
 	{"cmd/swarm/agentsdialogs_test.go", regexp.MustCompile(`Tell Claude what to change`), "a choice of Claude Code"},

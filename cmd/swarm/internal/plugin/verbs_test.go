@@ -17,7 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
-// TestInstallRefuses refuses what is no file before anything is made or started.
+// TestInstallRefuses refuses remote addresses and missing files before anything is made or started.
 func TestInstallRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for args, want := range map[string]string{

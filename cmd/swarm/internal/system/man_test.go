@@ -67,7 +67,7 @@ func TestMan(t *testing.T) {
 	for _, want := range []string{
 		".TH \"SWARM-TEAM-CREATE\" 1 \"1970-01-02\" \"swarm\" \"User Commands\"\n",
 		"swarm\\-team\\-create \\- Create a team\n",
-		// A line that begins with a dot is no request of roff, and its characters stay what they are.
+		// Roff takes no dot at the beginning of a line for a request, and changes no character.
 		"\\&.profile is \\(aqread\\(aq once: a \\(ti and a \\e stay.\n",
 		".nf\n  a column   another\n.fi\n",
 		".TP\n\\fB\\-l\\fR, \\fB\\-\\-lead\\fR \\fINAME\\fR\nthe NAME of the leader\n",

@@ -15,6 +15,8 @@ RACE    := -race -gcflags modernc.org/...=-race=false
 DETECT  ?=
 # Packages whose tests run at the same time: more than there are processors, as many wait.
 AT_ONCE ?= -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
+# The packages and the scripts run at the same time.
+LANES   ?= -j2
 # Each program built with -race sleeps for a second before it ends, and tests run many.
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
@@ -48,7 +50,7 @@ examples: ## build, test and use the plugins in docs/examples, as their authors 
 test: ## install what is missing, then run all tests; DETECT=changed or =all adds the race detector
 	@.ci/setup git tmux cc less vim jq bash mandoc bwrap strace node
 	@skips=$$(mktemp) && trap 'rm -f "$$skips"' EXIT && export SWARM_TEST_SKIPS="$$skips"; \
-	  $(MAKE) --no-print-directory -k -j2 test-packages test-scripts; code=$$?; sort -u "$$skips"; exit $$code
+	  $(MAKE) --no-print-directory -k $(LANES) test-packages test-scripts; code=$$?; sort -u "$$skips"; exit $$code
 
 # A short run leaves out what only repeats another test. What is linted is vetted then.
 SHORT   := $(if $(filter all,$(DETECT)),,-short) $(if $(DETECT),-vet=off)

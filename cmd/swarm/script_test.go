@@ -35,7 +35,7 @@ import (
 
 // scriptLimit is how long one script may take. A script that hangs is ended
 // with a stack trace of the program that hangs.
-const scriptLimit = 3 * time.Minute
+const scriptLimit = 6 * time.Minute
 
 // bin is the directory of the programs under test.
 var bin string

@@ -96,7 +96,7 @@ func (p Program) Start(t T, opts ...plugin.ConnectOption) *Process {
 		Cmd:              cmd,
 		SkipHostEnv:      true,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
-		StartTimeout:     startLimit,
+		StartTimeout:     Patience, // other cases may run at the same time
 		Stderr:           &words,
 		// Its messages are about the ends that the kit brings about.
 		Logger: hclog.NewNullLogger(),

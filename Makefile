@@ -56,16 +56,24 @@ test: ## install what is missing, then run all tests; DETECT=changed or =all add
 SHORT   := $(if $(filter all,$(DETECT)),,-short) $(if $(DETECT),-vet=off)
 FLAGS   := $(AT_ONCE) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m
 
+# REPEAT=yes repeats what has failed, once and alone, and prints it: where programs start slowly, tests
+# that run next to it may cost a test its time.
+ifdef REPEAT
+gotest = $(TOOL) gotestsum --format pkgname --rerun-fails=1 --rerun-fails-max-failures=20 --packages "$(1)" -- $(2)
+else
+gotest = $(GO) test $(2) $(1)
+endif
+
 test-packages: # all packages but cmd/swarm
 	@raced=$$(.ci/packages raced $(DETECT)) && others=$$(.ci/packages others $(DETECT)) && code=0; \
 	  if [ -n "$$raced" ]; then echo "with the race detector: $$(wc -w <<<"$$raced") packages"; \
-	    CGO_ENABLED=1 $(GO) test $(RACE) -vet=off $(FLAGS) $$raced || code=1; fi; \
-	  if [ -n "$$others" ]; then $(GO) test -trimpath $(SHORT) $(FLAGS) $$others || code=1; fi; exit $$code
+	    CGO_ENABLED=1 $(call gotest,$$raced,$(RACE) -vet=off $(FLAGS)) || code=1; fi; \
+	  if [ -n "$$others" ]; then $(call gotest,$$others,-trimpath $(SHORT) $(FLAGS)) || code=1; fi; exit $$code
 
 # Scripts run programs, so they are built as programs are.
 test-scripts: # the scripts of cmd/swarm, and a part of them with programs that have the race detector
-	$(GO) test -trimpath $(SHORT) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m ./cmd/swarm
-	$(if $(DETECT),SWARM_TEST_RACE=1 $(GO) test -trimpath -vet=off -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m ./cmd/swarm -run '^TestScript$$')
+	$(call gotest,./cmd/swarm,-trimpath $(SHORT) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m)
+	$(if $(DETECT),SWARM_TEST_RACE=1 $(call gotest,./cmd/swarm,-trimpath -vet=off -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m -run '^TestScript$$'))
 
 test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@.ci/setup cc

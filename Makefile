@@ -15,8 +15,10 @@ RACE    := -race -gcflags modernc.org/...=-race=false
 DETECT  ?=
 # Packages whose tests run at the same time: more than there are processors, as many wait.
 AT_ONCE ?= -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
-# The packages and the scripts run at the same time.
-LANES   ?= -j2
+# SLOW=yes is for machines that start programs slowly, where tests that run at the same time cost each
+# other their time: packages and scripts run one after the other, what has failed is repeated once and
+# alone, and no scripts run a second time with the race detector.
+SLOW    ?=
 # Each program built with -race sleeps for a second before it ends, and tests run many.
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
@@ -50,15 +52,13 @@ examples: ## build, test and use the plugins in docs/examples, as their authors 
 test: ## install what is missing, then run all tests; DETECT=changed or =all adds the race detector
 	@.ci/setup git tmux cc less vim jq bash mandoc bwrap strace node
 	@skips=$$(mktemp) && trap 'rm -f "$$skips"' EXIT && export SWARM_TEST_SKIPS="$$skips"; \
-	  $(MAKE) --no-print-directory -k $(LANES) test-packages test-scripts; code=$$?; sort -u "$$skips"; exit $$code
+	  $(MAKE) --no-print-directory -k $(if $(SLOW),-j1,-j2) test-packages test-scripts; code=$$?; sort -u "$$skips"; exit $$code
 
 # A short run leaves out what only repeats another test. What is linted is vetted then.
 SHORT   := $(if $(filter all,$(DETECT)),,-short) $(if $(DETECT),-vet=off)
-FLAGS   := $(AT_ONCE) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m
+FLAGS   := $(AT_ONCE) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 80m
 
-# REPEAT=yes repeats what has failed, once and alone, and prints it: where programs start slowly, tests
-# that run next to it may cost a test its time.
-ifdef REPEAT
+ifdef SLOW
 gotest = $(TOOL) gotestsum --format pkgname --rerun-fails=1 --rerun-fails-max-failures=20 --packages "$(1)" -- $(2)
 else
 gotest = $(GO) test $(2) $(1)
@@ -72,8 +72,8 @@ test-packages: # all packages but cmd/swarm
 
 # Scripts run programs, so they are built as programs are.
 test-scripts: # the scripts of cmd/swarm, and a part of them with programs that have the race detector
-	$(call gotest,./cmd/swarm,-trimpath $(SHORT) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m)
-	$(if $(DETECT),SWARM_TEST_RACE=1 $(call gotest,./cmd/swarm,-trimpath -vet=off -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 40m -run '^TestScript$$'))
+	$(call gotest,./cmd/swarm,-trimpath $(SHORT) -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 80m)
+	$(if $(DETECT),$(if $(SLOW),,SWARM_TEST_RACE=1 $(call gotest,./cmd/swarm,-trimpath -vet=off -ldflags "$(LDFLAGS)" -tags $(TAGS) -timeout 80m -run '^TestScript$$')))
 
 test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@.ci/setup cc

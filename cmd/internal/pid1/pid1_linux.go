@@ -126,6 +126,8 @@ func (f *first) attend() {
 		// asked says that a SIGTERM has come, last that the workers are ended after the child.
 		asked, last bool
 	)
+	// Children of the program that this one replaced may have ended before signals were taken.
+	f.reap()
 	for {
 		select {
 		case <-f.ends:

@@ -52,6 +52,13 @@ type container struct {
 // which runs for 600 seconds.
 func start(t *testing.T, script string) *container {
 	t.Helper()
+	return startAfter(t, "", script)
+}
+
+// startAfter is like start, but a shell is the first process and becomes this program after it has run
+// the script before.
+func startAfter(t *testing.T, before, script string) *container {
+	t.Helper()
 	machinetest.UserNamespaces(t)
 	self, err := os.Executable()
 	if err != nil {
@@ -71,7 +78,7 @@ func start(t *testing.T, script string) *container {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.cmd = exec.CommandContext(ctx, "unshare", "-r", "--pid", "--fork", "--mount-proc", "--kill-child", self)
+	c.cmd = exec.CommandContext(ctx, "unshare", "-r", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", before+"\nexec \"$0\"", self)
 	c.cmd.Dir, c.cmd.Env = c.dir, append(os.Environ(), childEnv+"="+script)
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.out
 	if err := c.cmd.Start(); err != nil {
@@ -157,6 +164,17 @@ func TestOrphans(t *testing.T) {
 		sh -c 'sleep 0.1 & echo $! > orphan'
 		read -r pid < orphan
 		test "$pid" -gt 1 || exit 3
+		while test -e /proc/$pid; do sleep 0.01; done
+		exit 5`).want(5)
+}
+
+// TestEarlyOrphans ended before this program began.
+func TestEarlyOrphans(t *testing.T) {
+	t.Parallel()
+	startAfter(t, `
+		true & echo $! > orphan
+		until grep -q '^State:.Z' /proc/$!/status; do sleep 0.01; done`, `
+		read -r pid < orphan
 		while test -e /proc/$pid; do sleep 0.01; done
 		exit 5`).want(5)
 }

@@ -12,8 +12,8 @@ import (
 const modulePath = "github.com/swarmhost/swarm/"
 
 // testSupport returns the directories of the packages that only tests import, directly or
-// through other such packages. A package that nothing imports is none: it is a program, or
-// authors of plugins import it.
+// through other such packages. A package that nothing imports does not count as one: it is a program,
+// or authors of plugins import it.
 func testSupport(sources []source) (map[string]bool, error) {
 	importers := map[string]map[string]bool{} // by directory, those that are production code
 	imported := map[string]bool{}

@@ -34,7 +34,7 @@ func main() {
 	})
 }
 
-// setting returns what a file next to the plugin says, or other if there is none.
+// setting returns what a file next to the plugin says, or other without such a file.
 func setting(file, other string) string {
 	path, err := os.Executable()
 	if err == nil {

@@ -37,6 +37,8 @@ const Schema = 1
 type Registry struct {
 	db   *sql.DB
 	path string
+	// file is the database's file; nil if it could not be looked at, or after Close.
+	file fs.FileInfo
 	// erased says that there is something to scrub, see [Registry.Scrub].
 	erased atomic.Bool
 }
@@ -123,7 +125,8 @@ func openReadOnly(ctx context.Context, path string) (*Registry, error) {
 }
 
 func open(path string, query url.Values) (*Registry, error) {
-	if err := checkFiles(path); err != nil {
+	file, err := checkFiles(path)
+	if err != nil {
 		return nil, err
 	}
 	query.Set("_busy_timeout", "10000")
@@ -131,11 +134,12 @@ func open(path string, query url.Values) (*Registry, error) {
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
+		opened.remove(file)
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	// Several connections of one process would only wait for each other.
 	db.SetMaxOpenConns(1)
-	return &Registry{db: db, path: path}, nil
+	return &Registry{db: db, path: path, file: file}, nil
 }
 
 // besides are the endings of the files that SQLite has besides a database. It opens those that
@@ -143,32 +147,38 @@ func open(path string, query url.Values) (*Registry, error) {
 var besides = []string{"-journal", "-wal", "-shm"}
 
 // checkFiles refuses files that would have SQLite wait, such as a FIFO, or write elsewhere, and
-// a database of an unreleased swarm.
-func checkFiles(path string) error {
+// a database of an unreleased swarm. It returns the database's file and adds it to those that
+// are opened.
+func checkFiles(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && exists(path):
-		return &DamagedError{Path: path, Cause: errors.New("it is a symbolic link that leads nowhere")}
+		return nil, &DamagedError{Path: path, Cause: errors.New("it is a symbolic link that leads nowhere")}
 	case err != nil:
-		return nil //nolint:nilerr // SQLite says the rest
+		return nil, nil //nolint:nilerr,nilnil // SQLite says the rest
 	case !info.Mode().IsRegular():
-		return &DamagedError{Path: path, Cause: errors.New("it is not a regular file")}
+		return nil, &DamagedError{Path: path, Cause: errors.New("it is not a regular file")}
 	}
 	for _, ending := range besides {
 		info, err := os.Lstat(path + ending)
 		switch {
 		case err != nil:
 		case !info.Mode().IsRegular():
-			return &DamagedError{Path: path + ending, Cause: errors.New("it is not a regular file: move it away")}
+			return nil, &DamagedError{Path: path + ending, Cause: errors.New("it is not a regular file: move it away")}
 		case !trust.Owned(info):
-			return &DamagedError{Path: path + ending, Cause: errors.New("it is owned by another user: move it away")}
+			return nil, &DamagedError{Path: path + ending, Cause: errors.New("it is owned by another user: move it away")}
 		}
 	}
-	return checkHeader(path, info)
+	return info, opened.add(path, info)
 }
 
 // Close closes the database.
-func (r *Registry) Close() error { return r.db.Close() }
+func (r *Registry) Close() error {
+	err := r.db.Close()
+	opened.remove(r.file)
+	r.file = nil
+	return err
+}
 
 // migrate brings the schema to the version to. The common case costs one read.
 func (r *Registry) migrate(ctx context.Context, dir string, to int) error {

@@ -40,8 +40,10 @@ func unreleased(path string, version int) error {
 		ErrUnreleased, path, version, filepath.Dir(path))
 }
 
-// checked are the databases whose header was read before this process opened them.
-var checked struct {
+// opened are the files of the databases that this process has opened, each as often as it has.
+var opened openFiles
+
+type openFiles struct {
 	sync.Mutex
 	files []fs.FileInfo
 }
@@ -53,29 +55,41 @@ const (
 	versionOffset = 60
 )
 
-// checkHeader is an [ErrUnreleased] for the database of an unreleased swarm. It reads the file
-// before SQLite does, which would make a log next to it. It does so once for each file: closing
-// a file drops the locks that SQLite has on it in this process.
-func checkHeader(path string, info fs.FileInfo) (err error) {
-	checked.Lock()
-	defer checked.Unlock()
-	if slices.ContainsFunc(checked.files, func(f fs.FileInfo) bool { return os.SameFile(f, info) }) {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil // SQLite reports what is wrong
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	header := make([]byte, versionOffset+4)
-	if _, err := io.ReadFull(f, header); err == nil && bytes.HasPrefix(header, []byte(headerMagic)) {
-		version := int(binary.BigEndian.Uint32(header[versionOffset:]))
-		if 0 < version && version <= versionBase {
+// add adds the database of path, unless it is one of an unreleased swarm: then it returns an
+// [ErrUnreleased]. It reads the file before SQLite does, which would make a log next to it, but
+// not a file that is open: closing it drops the locks that SQLite has on it in this process.
+func (o *openFiles) add(path string, info fs.FileInfo) error {
+	o.Lock()
+	defer o.Unlock()
+	if !slices.ContainsFunc(o.files, func(f fs.FileInfo) bool { return os.SameFile(f, info) }) {
+		if version, err := readVersion(path); err == nil && 0 < version && version <= versionBase {
 			return unreleased(path, version)
 		}
 	}
-	checked.files = append(checked.files, info)
+	o.files = append(o.files, info)
 	return nil
+}
+
+func (o *openFiles) remove(info fs.FileInfo) {
+	o.Lock()
+	defer o.Unlock()
+	if i := slices.Index(o.files, info); i >= 0 {
+		o.files = slices.Delete(o.files, i, i+1)
+	}
+}
+
+// readVersion returns the user_version in the header of a database; 0 if it is none.
+func readVersion(path string) (version int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	header := make([]byte, versionOffset+4)
+	if _, err := io.ReadFull(f, header); err != nil || !bytes.HasPrefix(header, []byte(headerMagic)) {
+		return 0, err
+	}
+	return int(binary.BigEndian.Uint32(header[versionOffset:])), nil
 }
 
 // CheckSchema is an [ErrNewer] if a newer swarm has migrated the database since it was

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -184,6 +185,34 @@ func TestUnreleased(t *testing.T) {
 				t.Errorf("version %d: the directory was changed (-before +after):\n%s", version, diff)
 			}
 		}
+	}
+}
+
+// A file is judged again when it was closed, since another one may have its inode by now.
+func TestUnreleasedAfterClose(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, File)
+	r := openTest(t, dir)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.BigEndian.PutUint32(data[versionOffset:], 9)
+	if err := os.WriteFile(path, data, 0o600); err != nil { // it stays the same file
+		t.Fatal(err)
+	}
+	before := filesOf(t, dir)
+	for what, open := range map[string]func(context.Context, string) (*Registry, error){"changes": Open, "reading": OpenReadOnly} {
+		if _, err := open(t.Context(), dir); !errors.Is(err, ErrUnreleased) {
+			t.Errorf("for %s: %v", what, err)
+		}
+	}
+	if diff := cmp.Diff(before, filesOf(t, dir)); diff != "" {
+		t.Errorf("the directory was changed (-before +after):\n%s", diff)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -49,13 +51,9 @@ func (b *Backend) closeWithScreen(ctx context.Context, h handle, limit time.Dura
 	}
 	bounded, cancel := context.WithTimeout(ctx, max(leastLimit, min(limit, closeLimit)))
 	defer cancel()
-	screen, err := b.closer.close(bounded, &b.queries.silences, h)
-	if err != nil {
+	if err := b.closer.close(bounded, &b.queries.silences, h, b.log); err != nil {
 		b.log.Debug("pane was not closed", "worker", h.ID, "error", err)
 		return false
-	}
-	if err := h.keep(screen); err != nil {
-		b.log.Debug("last screen was not kept", "worker", h.ID, "error", err)
 	}
 	return true
 }
@@ -71,13 +69,15 @@ type closer struct {
 
 type closed struct {
 	handle
-	done   chan struct{} // closed when the others are set
-	screen string
-	err    error
+	log  hclog.Logger
+	done chan struct{} // closed when the screen was kept and err is set
+	err  error
 }
 
-func (c *closer) close(ctx context.Context, servers *silences, h handle) (screen string, err error) {
-	w := &closed{handle: h, done: make(chan struct{})}
+// close closes the worker's pane and keeps its screen. Both happen even if ctx ends meanwhile:
+// nothing but what tmux prints then has the screen.
+func (c *closer) close(ctx context.Context, servers *silences, h handle, log hclog.Logger) error {
+	w := &closed{handle: h, log: log, done: make(chan struct{})}
 	c.mu.Lock()
 	if c.waiting == nil {
 		c.waiting = make(map[string][]*closed)
@@ -89,9 +89,9 @@ func (c *closer) close(ctx context.Context, servers *silences, h handle) (screen
 	c.mu.Unlock()
 	select {
 	case <-w.done:
-		return w.screen, w.err
+		return w.err
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }
 
@@ -123,12 +123,18 @@ func (c *closer) next(socket string) (panes []*closed, commands [][]string) {
 
 func closePanes(ctx context.Context, servers *silences, panes []*closed, commands [][]string) {
 	// Other calls wait for it, too.
-	out, err := servers.ask(context.WithoutCancel(ctx), panes[0].server(), commands...)
+	out, err := servers.run(context.WithoutCancel(ctx), panes[0].server(), closeLimit, commands...)
 	for _, w := range panes {
 		screen, rest, ok := strings.Cut(out, w.end()+"\n")
-		if ok {
-			w.screen, out = screen, rest
-		} else if w.err = err; err == nil {
+		switch {
+		case ok:
+			out = rest
+			if err := w.keep(screen); err != nil {
+				w.log.Debug("last screen was not kept", "worker", w.ID, "error", err)
+			}
+		case err != nil:
+			w.err = err
+		default:
 			w.err = fmt.Errorf("%w: tmux did not confirm that it closes the pane", swarm.ErrUnavailable)
 		}
 		close(w.done)

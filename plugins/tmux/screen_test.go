@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -41,6 +42,12 @@ func (w *worker) wantScreen(lines int, want swarm.Screen) {
 	if diff := cmp.Diff(want, w.screen(lines)); diff != "" {
 		w.t.Errorf("%d lines (-want +got):\n%s", lines, diff)
 	}
+}
+
+// hasScreen reports whether there is a screen of the worker.
+func (w *worker) hasScreen() bool {
+	_, err := w.backend.Screen(w.t.Context(), w.handle, swarm.ScreenOptions{})
+	return !errors.Is(err, swarm.ErrNotFound)
 }
 
 // painting writes colours, blanks, a line that is wrapped, and characters beyond ASCII.
@@ -204,6 +211,38 @@ func TestKillRunsTmuxOnce(t *testing.T) {
 	w.wantScreen(0, swarm.Screen{Lines: []string{"ready"}, Taken: true})
 }
 
+// TestScreenOfASlowServer: the screen is kept when tmux closes the pane in time and prints it
+// after the kill has given up on it. It sets PATH, so it can't be parallel.
+func TestScreenOfASlowServer(t *testing.T) {
+	f := newFixture(t)
+	real, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	script := fmt.Sprintf(`#!/bin/sh
+case "$*" in
+*kill-pane*) %[1]s "$@" >%[2]s/out; echo >%[2]s/closed; until [ -e %[2]s/killed ]; do sleep 0.05; done; cat %[2]s/out;;
+*) exec %[1]s "$@";;
+esac
+`, real, dir)
+	if err := buildtest.Write(filepath.Join(dir, "tmux"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	w := f.spawn("w", "sh", "-c", "echo ready; exec sleep 999")
+	w.shows("ready")
+	w.kill(swarm.KillOptions{Grace: 10 * time.Millisecond, Force: true})
+	if _, err := os.Stat(filepath.Join(dir, "closed")); err != nil {
+		t.Fatal("the pane was not closed:", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "killed"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the screen was kept", w.hasScreen)
+	w.wantScreen(0, swarm.Screen{Lines: []string{"ready"}, Taken: true})
+}
+
 // TestScreensOfACrowd has many workers killed at once, one of them without its
 // window.
 func TestScreensOfACrowd(t *testing.T) {
@@ -236,6 +275,8 @@ func TestScreensOfACrowd(t *testing.T) {
 	gone.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true})
 	killing.Wait()
 	for _, w := range crowd {
+		// Where a tmux server closes many panes slowly, a kill does not wait for its screen.
+		eventually(t, "the screen of "+w.spec.Name+" was kept", w.hasScreen)
 		w.wantScreen(0, swarm.Screen{Lines: []string{"this is " + w.spec.Name}, Taken: true})
 		if s := w.status(); s.Exit == nil || s.Exit.Cause != swarm.CauseKilled {
 			t.Errorf("%s: %+v", w.spec.Name, s)

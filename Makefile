@@ -19,6 +19,7 @@ AT_ONCE ?= -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
 # other their time: packages and scripts run one after the other, what has failed is repeated once and
 # alone, and no scripts run a second time with the race detector.
 SLOW    ?=
+export SWARM_TEST_SLOW := $(SLOW)
 # Each program built with -race sleeps for a second before it ends, and tests run many.
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
@@ -26,12 +27,13 @@ BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 .PHONY: build install demo example examples test test-packages test-scripts test-nomad test-container test-ssh test-vm test-power test-web test-agents check lint tidy generated darwin generate commands house bench screenshots clean help
 .DEFAULT_GOAL := build
 
-build: ## build swarm, its shim, its plugins and its MCP server into ./bin
+build: ## build swarm, its shim, its plugins and its servers into ./bin
 	$(GO) build $(BUILD) -o bin/ ./cmd/...
+	@.ci/links bin
 
 install: ## install all of them side by side into GOBIN
 	$(GO) install $(BUILD) ./cmd/...
-	@bin=$$($(GO) env GOBIN); bin=$${bin:-$$($(GO) env GOPATH)/bin}; echo "installed into $$bin"; \
+	@bin=$$($(GO) env GOBIN); bin=$${bin:-$$($(GO) env GOPATH)/bin}; .ci/links "$$bin"; echo "installed into $$bin"; \
 	  case ":$$PATH:" in *":$$bin:"*) ;; *) echo "add it to your PATH: export PATH=\"$$bin:\$$PATH\"";; esac
 
 demo: ## install what is missing, build, and run the main job in a scratch directory
@@ -102,7 +104,7 @@ test-power: ## cut a file system at random points below swarm, as root, and look
 
 test-web: ## test the pages of swarm web in Chromium
 	@.ci/setup git tmux chromium
-	@CGO_ENABLED=0 $(GO) test -tags "$(TAGS) web" -timeout 15m ./cmd/swarm-web
+	@CGO_ENABLED=0 $(GO) test -tags "$(TAGS) web" -timeout 15m ./cmd/swarm-serve/internal/webserver
 
 SWARM_TEST_AGENTS ?= claude codex
 # The agents are programs of others, whose timing is not ours: a case that fails is repeated

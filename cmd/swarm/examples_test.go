@@ -22,8 +22,8 @@ var ranElsewhere = map[string]string{
 	"swarm answer agent --text 'rye, but only if it is fresh'":              "answer_several: it needs a field",
 	"swarm send agent \"run the tests again\" --wait || swarm status agent": "send_wait: it needs an agent that answers",
 	"swarm top":                         "top: it needs a terminal",
-	"swarm web --listen localhost:8080": "cmd/swarm-web: the port may be taken",
-	"swarm web --listen build.example.com:8443 --cert cert.pem --key key.pem":              "cmd/swarm-web: it needs a name and a certificate",
+	"swarm web --listen localhost:8080": "the web lane: the port may be taken",
+	"swarm web --listen build.example.com:8443 --cert cert.pem --key key.pem":              "the web lane: it needs a name and a certificate",
 	"swarm profiles update https://example.org/profiles.tar.gz --sha256 9f86d081884c7d65…": "cmd/swarm/internal/profiles: it needs a server",
 	"swarm clean build --forget": "clean_forget: it needs a worker of that name",
 	// A whole check takes a minute.

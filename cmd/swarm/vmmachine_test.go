@@ -62,7 +62,7 @@ func newMachine(t *testing.T) *machine {
 	}
 	m := &machine{t: t, dir: t.TempDir()}
 	programs := filepath.Join(m.dir, "programs")
-	for _, name := range []string{"swarm", "swarm-shim", "swarm-plugin-process", "swarm-plugin-tmux", "swarm-plugin-worktree"} {
+	for _, name := range []string{"swarm", "swarm-shim", "swarm-plugins"} {
 		if err := buildtest.Program(filepath.Join(programs, name), "github.com/swarmhost/swarm/cmd/"+name); err != nil {
 			t.Fatal(err)
 		}

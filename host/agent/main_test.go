@@ -46,7 +46,7 @@ func testMain(m *testing.M) int {
 	defer func() { _ = os.RemoveAll(bin) }()
 	const cmd = "github.com/swarmhost/swarm/cmd/"
 	err = errors.Join(
-		buildtest.Programs(bin, cmd+"swarm-shim", cmd+"swarm-plugin-process", cmd+"swarm-plugin-tmux"),
+		buildtest.Programs(bin, cmd+"swarm-shim", cmd+"swarm-plugins"),
 		buildtest.Program(bin+"/swarm-plugin-stubborn", "./testdata/stubborn"),
 		buildtest.Program(bin+"/swarm-plugin-bare", "../../cmd/swarm/testdata/bare"),
 	)

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/launch"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/programs"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -123,8 +124,6 @@ func (ps *Plugins) AskWorkspace(ctx context.Context, e catalog.Entry, again bool
 const (
 	// ShimName is the program that keeps local workers.
 	ShimName = "swarm-shim"
-	// serverName is the program that serves MCP clients.
-	serverName = "swarm-mcp"
 )
 
 // Local returns the local facts of a worker for a local backend, nil for any other.
@@ -136,7 +135,7 @@ func (ps *Plugins) Local(p *Peer, id string) (*swarm.Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := ps.catalog.ProgramPath(serverName)
+	server, err := ps.catalog.ProgramPath(programs.Serve)
 	if err != nil {
 		server = "" // what needs it says so
 	}

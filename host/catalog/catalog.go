@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/environ"
+	"github.com/swarmhost/swarm/shared/programs"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
-// Prefix is the beginning of the file name of every plugin.
-const Prefix = "swarm-plugin-"
+// Prefix is the beginning of the file name of every plugin that has a program of its own.
+const Prefix = programs.Prefix
 
 // Options are the places to search.
 type Options struct {
@@ -167,6 +168,13 @@ func (c *Catalog) Names() []string {
 			}
 		}
 	}
+	for _, program := range []string{programs.Plugins, programs.Engines} {
+		for _, name := range programs.In(program) {
+			if _, ok := c.together(name); ok {
+				names = append(names, name)
+			}
+		}
+	}
 	names = append(names, c.InstalledNames()...)
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -192,6 +200,10 @@ func (c *Catalog) find(name string, conf Config) (Entry, error) {
 		e.Command = []string{path}
 		return e, nil
 	}
+	if path, ok := c.together(name); ok {
+		e.Command = []string{path, name}
+		return e, nil
+	}
 	if versions := c.Versions(name); len(versions) > 0 {
 		return c.installedEntry(e, defaultVersion(versions))
 	}
@@ -199,6 +211,17 @@ func (c *Catalog) find(name string, conf Config) (Entry, error) {
 		e.Command = []string{path}
 	}
 	return e, nil
+}
+
+// together returns the program that holds the plugin among others, next to swarm. There may be no
+// link with the plugin's name.
+func (c *Catalog) together(name string) (path string, ok bool) {
+	program := programs.Of(name)
+	if program == "" {
+		return "", false
+	}
+	path, ok = lookup(c.installed(), program)
+	return path, ok && isExecutable(path)
 }
 
 func (c *Catalog) installedEntry(e Entry, version string) (Entry, error) {

@@ -151,7 +151,7 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (report func(text str
 
 // errPanic is the answer to a call whose handler has panicked. The log has the
 // stack: the client may be in a container, and could not use it.
-var errPanic = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error in swarm-mcp: its log has the stack"}
+var errPanic = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error in swarm mcp: its log has the stack"}
 
 // guarded answers a call whose handler panics with an error. A panic would end the process
 // otherwise, with all shells of the session and the clients of all other calls.

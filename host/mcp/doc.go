@@ -36,6 +36,6 @@
 // added to it, and [conn] carries their ids through subscriptions.
 //
 // The package is the only one that imports the MCP SDK, and is imported by
-// cmd/swarm-mcp alone: its size would slow every call of swarm. It imports host and
+// cmd/swarm-serve alone: its size would slow every call of swarm. It imports host and
 // what is below that.
 package mcp

@@ -41,7 +41,7 @@ func testMain(m *testing.M) int {
 		panic(err)
 	}
 	defer func() { _ = os.RemoveAll(bin) }()
-	err = buildtest.Programs(bin, "github.com/swarmhost/swarm/cmd/swarm-shim", "github.com/swarmhost/swarm/cmd/swarm-plugin-process")
+	err = buildtest.Programs(bin, "github.com/swarmhost/swarm/cmd/swarm-shim", "github.com/swarmhost/swarm/cmd/swarm-plugins")
 	if err != nil {
 		panic(err)
 	}

@@ -1,5 +1,5 @@
 // Package top shows the workers of a host in one person's terminal, full screen, and lets
-// the person act on them. `swarm top` starts it through the program swarm-top, the only
+// the person act on them. `swarm top` starts it through the program swarm-serve, the only
 // importer.
 //
 // All facts come from host/dash, which pages in a browser show too: the package decides

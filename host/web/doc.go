@@ -1,6 +1,6 @@
 // Package web serves the workers of a host to the browser of one person: pages that are
 // made from templates, and streams of server-sent events that keep them current. `swarm web`
-// starts it through the program swarm-web, the only importer.
+// starts it through the program swarm-serve, the only importer.
 //
 // All facts come from the public functions of a [host.Host], and the words for them from
 // host/condition, as in tables and in the terminal. The package decides only how they look.

@@ -11,7 +11,7 @@
 // when it runs. The container outlives the worker and is removed by Sweep once the
 // host has removed the run directory.
 //
-// Only cmd/swarm-plugin-container imports it.
+// Only cmd/swarm-engines imports it.
 package container
 
 // Version is the version of the plugin, for people.

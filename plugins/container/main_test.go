@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	}
 	defer func() { _ = leftover.RemoveAll(dir) }()
 	pluginPath = filepath.Join(dir, "swarm-plugin-container")
-	if err := buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-plugin-container"); err != nil {
+	if err := buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-engines"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}

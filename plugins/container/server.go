@@ -24,7 +24,7 @@ import (
 // withServer returns the mounts for 'swarm mcp' in the container.
 func withServer(local *swarm.Local) ([]mount.Mount, error) {
 	if local.Server == "" {
-		return nil, fmt.Errorf("%w: option 'mcp': swarm-mcp is not installed next to swarm-shim", swarm.ErrInvalidSpec)
+		return nil, fmt.Errorf("%w: option 'mcp': swarm-serve is not installed next to swarm-shim", swarm.ErrInvalidSpec)
 	}
 	if err := checkStatic(local.Server); err != nil {
 		return nil, fmt.Errorf("%w: option 'mcp': %w", swarm.ErrInvalidSpec, err)
@@ -73,7 +73,7 @@ func (p *plan) serve(ctx context.Context, e *engine, clients *os.File, r ref) er
 		return nil //nolint:nilerr // it has ended just now
 	}
 	local := p.spec.Local
-	cmd := exec.Command(local.Server, rundir.ServerFlag, p.spec.ID, //nolint:noctx // it outlives this process
+	cmd := exec.Command(local.Server, rundir.ServerCommand, rundir.ServerFlag, p.spec.ID, //nolint:noctx // it outlives this process
 		"-container", r.Container, "-until", fmt.Sprintf("%d:%d:%s", first.PID, first.Start, first.Boot))
 	return startMarked(cmd, local, rundir.ServerMark, clients)
 }

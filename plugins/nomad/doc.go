@@ -9,7 +9,7 @@
 // until it collects them as garbage. The worker of a stopped job was killed; every other
 // worker has the exit of its task.
 //
-// Only cmd/swarm-plugin-nomad imports it.
+// Only cmd/swarm-engines imports it.
 package nomad
 
 // Version is the version of the plugin, for people.

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	}
 	defer func() { _ = leftover.RemoveAll(dir) }()
 	pluginPath = filepath.Join(dir, "swarm-plugin-nomad")
-	if err := buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-plugin-nomad"); err != nil {
+	if err := buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-engines"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}

@@ -5,7 +5,7 @@
 // [github.com/swarmhost/swarm/shared/shim]. The backend itself holds nothing: a
 // handle names the run directory, and every answer comes from there.
 //
-// Only cmd/swarm-plugin-process imports it.
+// Only cmd/swarm-plugins imports it.
 package process
 
 // Version is the version of the plugin, for people.

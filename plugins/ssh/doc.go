@@ -8,7 +8,7 @@
 // The system's ssh makes the connections, with the settings of the user; command.go is the
 // only file that runs it.
 //
-// cmd/swarm-plugin-ssh imports it.
+// cmd/swarm-plugins imports it.
 package ssh
 
 // Version is the version of the plugin, for people.

@@ -10,7 +10,7 @@
 // server, and users move panes between windows and start other programs in them.
 // A session that this backend made has the session option @swarm_session.
 //
-// Only cmd/swarm-plugin-tmux imports the package.
+// Only cmd/swarm-plugins imports the package.
 package tmux
 
 // Version is the version of the plugin, for people.

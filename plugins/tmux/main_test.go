@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	shimPath, pluginPath = filepath.Join(dir, "swarm-shim"), filepath.Join(dir, "swarm-plugin-tmux")
-	err = buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-shim", "github.com/swarmhost/swarm/cmd/swarm-plugin-tmux")
+	err = buildtest.Programs(dir, "github.com/swarmhost/swarm/cmd/swarm-shim", "github.com/swarmhost/swarm/cmd/swarm-plugins")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return

@@ -47,7 +47,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	pluginPath = filepath.Join(dir, "swarm-plugin-worktree")
-	if err := buildtest.Program(pluginPath, "github.com/swarmhost/swarm/cmd/swarm-plugin-worktree"); err != nil {
+	if err := buildtest.Program(pluginPath, "github.com/swarmhost/swarm/cmd/swarm-plugins"); err != nil {
 		panic(err)
 	}
 	return gittest.Main(m, makeTemplate)

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,6 +20,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/programs"
 )
 
 // EnvRace is the variable that, if it is set, has programs built with the race detector.
@@ -29,7 +32,7 @@ const unused = 7 * 24 * time.Hour
 
 // Programs builds main packages and puts a copy of each program into dir, which it makes
 // if it must. A package is an import path or pattern, or relative to the working
-// directory, as go build takes it. Two processes that build the same packages wait for
+// directory, as go build takes it. Plugins in a shared program get their links. Two processes that build the same packages wait for
 // each other.
 func Programs(dir string, packages ...string) error {
 	return build(packages, func(name string) string { return filepath.Join(dir, name) })
@@ -66,16 +69,31 @@ func build(packages []string, place func(name string) string) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", strings.Join(packages, " "), err, out)
 	}
-	programs, err := os.ReadDir(cache)
+	built, err := os.ReadDir(cache)
 	if err != nil {
 		return err
 	}
-	for _, p := range programs {
-		if err := copyFile(place(p.Name()), filepath.Join(cache, p.Name())); err != nil {
+	for _, p := range built {
+		path := place(p.Name())
+		if err := copyFile(path, filepath.Join(cache, p.Name())); err != nil {
 			return err
+		}
+		for _, plugin := range programs.In(filepath.Base(path)) {
+			if err := link(filepath.Join(filepath.Dir(path), programs.Prefix+plugin), filepath.Base(path)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// link makes a link to a program that holds several plugins, as make build does.
+func link(path, program string) error {
+	err := os.Symlink(program, path)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // cacheOf returns the directory in which these programs are kept. Each checkout, and each

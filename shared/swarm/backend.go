@@ -125,7 +125,7 @@ type Local struct {
 	StateDir string
 	// Shim is the path of the swarm-shim executable, absolute.
 	Shim string
-	// Server is the path of the swarm-mcp executable, absolute; empty: it is not installed.
+	// Server is the path of the swarm-serve executable, absolute; empty: it is not installed.
 	Server string
 	// HostEnv is the environment of the caller, KEY=VALUE, without variables that a
 	// worker must not have (tokens, plugin handshakes).

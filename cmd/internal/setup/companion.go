@@ -12,14 +12,14 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
-// Companion is the command line of a program that swarm executes in its own place.
+// Companion is the command line of a part of swarm-serve, which swarm executes in its own place.
 type Companion struct {
 	*flag.FlagSet
 	version string
 }
 
-// NewCompanion returns the command line of the program of that name, with the flags that
-// all such programs have. Program gets the path of swarm if it is given.
+// NewCompanion returns the command line of the part of that name, with the flags that all of
+// them have. Program gets the path of swarm if it is given.
 func NewCompanion(name string, program *string, errs io.Writer) *Companion {
 	c := &Companion{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError)}
 	c.SetOutput(errs)
@@ -36,7 +36,7 @@ func (c *Companion) Parse(args []string) error {
 	if c.NArg() > 0 {
 		return fmt.Errorf("unexpected argument '%s'", c.Arg(0))
 	}
-	return CheckVersion(c.Name(), c.version)
+	return CheckVersion(c.version)
 }
 
 // Finish prints err for the user, which may be nil, and returns the exit code of such a

@@ -24,6 +24,7 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/programs"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -269,13 +270,13 @@ func (b Build) String() string {
 	return fmt.Sprintf("swarm %s (plugin contract %d, %s, %s/%s)", b.Version, b.Contract, b.Go, b.OS, b.Arch)
 }
 
-// CheckVersion returns an error if a program that swarm executes, named program, is not of
-// the version that swarm wants; empty: any version will do.
-func CheckVersion(program, wanted string) error {
+// CheckVersion returns an error if swarm-serve, which calls it, is not of the version that swarm
+// wants; empty: any version will do.
+func CheckVersion(wanted string) error {
 	own := ReadBuild().Version
 	if wanted == "" || wanted == own {
 		return nil
 	}
-	return fmt.Errorf("%s is of version %s, but swarm of %s: install both anew, with 'make install' or "+
-		"'go install github.com/swarmhost/swarm/cmd/...@latest'", program, own, wanted)
+	return fmt.Errorf(programs.Serve+" is of version %s, but swarm of %s: install both anew, with 'make install' or "+
+		"'go install github.com/swarmhost/swarm/cmd/...@latest'", own, wanted)
 }

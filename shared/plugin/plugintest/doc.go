@@ -9,5 +9,5 @@
 // Package [github.com/swarmhost/swarm/shared/plugin/plugintest/fake] has a backend in memory
 // that keeps all rules, for tests of hosts.
 //
-// It is imported by cmd/swarm-conformance.
+// It is imported by cmd/swarm-serve.
 package plugintest

@@ -21,8 +21,10 @@ const (
 	NotifierMark = "notifier"
 	// ServerMark is the mark of the program that serves the MCP clients in a container.
 	ServerMark = "server"
-	// ServerFlag is the first argument of that program. The worker's id follows.
-	ServerFlag = "-worker"
+	// ServerCommand is the first argument of that program, ServerFlag the second one. The worker's
+	// id follows.
+	ServerCommand = "mcp"
+	ServerFlag    = "-worker"
 	// ServerDir is the directory in a run directory with the socket of that program.
 	ServerDir = "server"
 	// ServerSocket is the name of that socket.
@@ -51,7 +53,7 @@ const (
 var helpers = map[string][]string{
 	RespawnMark:  {"swarm", "respawn", "--helper"},
 	NotifierMark: {"swarm", "notifier"},
-	ServerMark:   {"swarm-mcp", ServerFlag},
+	ServerMark:   {"swarm-serve", ServerCommand, ServerFlag},
 	TailMark:     {"swarm-shim", TailFlag},
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/programs"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -76,9 +77,9 @@ func WorkingDir(path string) (string, error) {
 	return dir, nil
 }
 
-// Companion returns the command of a program that is installed with swarm, which takes the
-// path and the version of swarm.
-func (a *App) Companion(name string) ([]string, error) {
+// Companion returns the command of a part of swarm-serve, which takes the path and the version of
+// swarm.
+func (a *App) Companion(part string) ([]string, error) {
 	own, err := setup.Executable()
 	if err != nil {
 		return nil, err
@@ -87,11 +88,11 @@ func (a *App) Companion(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := known.ProgramPath(name)
+	path, err := known.ProgramPath(programs.Serve)
 	if missing, ok := errors.AsType[*catalog.MissingError](err); ok {
 		err = output.WithHint(missing, "it comes with swarm: run 'make install', or go install github.com/swarmhost/swarm/cmd/...@latest")
 	}
-	return []string{path, "-swarm", own, "-version", setup.ReadBuild().Version}, err
+	return []string{path, part, "-swarm", own, "-version", setup.ReadBuild().Version}, err
 }
 
 // Become replaces this process by another program.

@@ -14,10 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// topProgram is the dashboard. It is a program of its own so that no other call of swarm has
-// to prepare the screen.
-const topProgram = "swarm-top"
-
 func NewTop(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "top",
@@ -51,7 +47,7 @@ Workers continue when the dashboard ends, however it ends.`,
 }
 
 func runTop(a *app.App) error {
-	command, err := a.Companion(topProgram)
+	command, err := a.Companion("top")
 	switch {
 	case err != nil:
 		return err

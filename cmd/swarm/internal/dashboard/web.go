@@ -9,10 +9,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// webProgram is the server. It is a program of its own so that no other call of swarm has to
-// prepare its pages.
-const webProgram = "swarm-web"
-
 type webOptions struct {
 	listen, socket string
 	cert, key      string
@@ -71,7 +67,7 @@ open. It listens at an address that other machines can reach only with a certifi
 }
 
 func runWeb(a *app.App, o *webOptions) error {
-	command, err := a.Companion(webProgram)
+	command, err := a.Companion("web")
 	if err != nil {
 		return err
 	}

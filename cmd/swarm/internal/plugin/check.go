@@ -13,10 +13,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// conformanceProgram is the program that checks plugins. It is a program of its own because
-// the libraries that it links would slow every call of swarm.
-const conformanceProgram = "swarm-conformance"
-
 type pluginCheckOptions struct {
 	json, verbose     bool
 	run               string
@@ -90,7 +86,7 @@ func runCheck(a *app.App, target string, o *pluginCheckOptions) error {
 			return output.Usagef("invalid value '%s' for --option: expected KEY=VALUE", option)
 		}
 	}
-	command, err := a.Companion(conformanceProgram)
+	command, err := a.Companion("check")
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// mcpProgram is the server. It is a program of its own because the libraries that it links
-// would slow every call of swarm.
-const mcpProgram = "swarm-mcp"
-
 func NewMCP(a *app.App) *cobra.Command {
 	var cwd string
 	var person bool
@@ -56,7 +52,7 @@ desktop application, serves only you; the flag has no effect inside a worker.`,
 }
 
 func runMCP(a *app.App, cwd string, person bool, sets []tool.Set, limit command.DurationFlag) error {
-	command, err := a.Companion(mcpProgram)
+	command, err := a.Companion("mcp")
 	if err != nil {
 		return err
 	}

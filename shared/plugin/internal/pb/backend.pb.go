@@ -748,7 +748,7 @@ type Local struct {
 	// The directory of the workspace that was made for this worker, absolute; empty: none.
 	// Empty in FindRequest.
 	Workspace []byte `protobuf:"bytes,5,opt,name=workspace,proto3" json:"workspace,omitempty"`
-	// The path of the swarm-mcp executable, absolute; empty: it is not installed.
+	// The path of the swarm-serve executable, absolute; empty: it is not installed.
 	Server        []byte `protobuf:"bytes,6,opt,name=server,proto3" json:"server,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

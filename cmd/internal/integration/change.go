@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/swarmhost/swarm/cmd/internal/jsonc"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
@@ -67,6 +69,21 @@ type Change struct {
 // Empty reports whether there is nothing to do.
 func (c *Change) Empty() bool {
 	return c.Command == nil && c.Existed == c.Exists && c.Before == c.After
+}
+
+// Diff returns the change of a file as a unified diff.
+func (c *Change) Diff() string {
+	from, to := c.Path, c.Path
+	if !c.Existed {
+		from = "/dev/null"
+	}
+	if !c.Exists {
+		to = "/dev/null"
+	}
+	header := fmt.Sprintf("--- %s\n+++ %s\n", from, to)
+	// The library's header has a line more, and is missing if only the existence changes.
+	_, hunks, _ := strings.Cut(string(diff.Diff(from, []byte(c.Before), to, []byte(c.After))), header)
+	return header + hunks
 }
 
 // Changes returns what has to be done to integrate swarm into the client, or to undo

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,7 @@ type killOptions struct {
 	member.Flags
 	in      tool.KillAgentInput
 	wait    bool
-	timeout command.DurationFlag
+	timeout *time.Duration
 }
 
 func newKill(a *app.App) *cobra.Command {
@@ -53,7 +54,7 @@ it rejects, 124 if the time has run out. The request stays then, and the next ca
 		Args:              command.Arguments(1, 1, "id or name of an agent"),
 		ValidArgsFunction: member.CompleteAgent(a, &o.Flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.timeout.D != nil && !o.wait {
+			if o.timeout != nil && !o.wait {
 				return output.Usagef("--timeout needs --wait")
 			}
 			o.in.AgentID = args[0]
@@ -69,7 +70,7 @@ it rejects, 124 if the time has run out. The request stays then, and the next ca
 	f.BoolVar(&o.in.Force, "force", false, "end it at once, without asking")
 	f.StringVar(&o.in.Reason, "reason", "", "`TEXT` of the reason, which the agent reads")
 	f.BoolVar(&o.wait, "wait", false, "wait for its answer")
-	f.Var(&o.timeout, "timeout", "how long to wait at most")
+	f.Var(command.Duration(&o.timeout), "timeout", "how long to wait at most")
 	return cmd
 }
 
@@ -99,7 +100,7 @@ func runKill(ctx context.Context, a *app.App, env tool.Env, o *killOptions) erro
 // awaitAnswer waits for the answer of an agent that was asked to end, and puts it
 // into out. An agent that does not end is an error.
 func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *killOptions, out *tool.KillAgentOutput) error {
-	waiting, cancel := o.timeout.Limit(ctx)
+	waiting, cancel := command.Limit(ctx, o.timeout)
 	defer cancel()
 	h, err := env.Open(ctx)
 	if err != nil {
@@ -107,7 +108,7 @@ func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *killOptions, 
 	}
 	killed, err := agent.AwaitAnswer(waiting, h, o.in.TeamName, o.in.AgentID)
 	if err = errors.Join(err, h.Close()); err != nil {
-		return cmp.Or(o.timeout.Over(waiting, err), err)
+		return cmp.Or(command.Over(waiting, err), err)
 	}
 	out.Phase = killed.Phase
 	out.ReassignedTasks = append(out.ReassignedTasks, killed.ReassignedTasks...)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -20,10 +21,8 @@ import (
 
 type spawnOptions struct {
 	member.Flags
-	in   tool.SpawnAgentInput
-	role *command.ChoiceFlag
-	// ready is the pattern whose match says that the prompt can be typed.
-	ready  command.PatternFlag
+	in     tool.SpawnAgentInput
+	role   *command.ChoiceFlag
 	limits command.Limits
 	box    command.Sandbox
 }
@@ -58,7 +57,6 @@ without which its tools have no rights in the team.`,
 			}
 			o.in.Command = args
 			o.in.Role = o.role.Value
-			o.in.ReadyPattern = o.ready.String()
 			if err := o.check(); err != nil {
 				return err
 			}
@@ -77,7 +75,7 @@ without which its tools have no rights in the team.`,
 	f.StringArrayVar(&o.in.Env, "env", nil, "variable for it, `KEY=VAL`; may be repeated")
 	f.StringArrayVar(&o.in.EnvFile, "env-file", nil, "`FILE` of variables, a pipe, or - for stdin; may be repeated")
 	f.StringArrayVar(&o.in.Tags, "tag", nil, "`TAG` for its worker; may be repeated")
-	f.Var(&o.ready, "ready-pattern", "line of its screen, as a regular expression, before the prompt is typed")
+	f.Var(command.Parsed(&o.in.ReadyPattern, "regexp", checkedPattern), "ready-pattern", "line of its screen, as a regular expression, before the prompt is typed")
 	f.StringVar(&o.in.Profile, "profile", "", "`NAME` of its profile, or none (default: by its command)")
 	o.limits.AddTo(cmd)
 	o.box.AddTo(cmd)
@@ -101,6 +99,11 @@ func (o *spawnOptions) check() error {
 		return output.Usagef("--tag is empty")
 	}
 	return nil
+}
+
+func checkedPattern(s string) (string, error) {
+	_, err := regexp.Compile(s)
+	return s, err
 }
 
 // promptWait is how long an agent may take to be ready for its prompt: on a busy machine,

@@ -56,102 +56,59 @@ func numberFrom(least, most int, expected string) func(string) (int, error) {
 	}
 }
 
-// setTo parses the text of a flag that is nil if it is not given.
-func setTo[V any](to **V, s string, parse func(string) (V, error)) error {
-	v, err := parse(s)
-	*to = &v
-	return err
-}
-
-func textOf[V any](v *V, format func(V) string) string {
-	if v == nil {
-		return ""
+// given returns a parser for a flag whose value is nil if it is not given.
+func given[V any](parse func(string) (V, error)) func(string) (*V, error) {
+	return func(s string) (*V, error) {
+		v, err := parse(s)
+		return &v, err
 	}
-	return format(*v)
 }
 
-// DurationFlag is a duration as people write it; nil: not given.
-type DurationFlag struct{ D *time.Duration }
-
-func (f *DurationFlag) Set(s string) error { return setTo(&f.D, s, config.ParseDuration) }
-func (f *DurationFlag) Type() string       { return "duration" }
-func (f *DurationFlag) String() string     { return textOf(f.D, config.FormatDuration) }
+// Duration is a duration as people write it; nil: not given.
+func Duration(to **time.Duration) pflag.Value {
+	return Parsed(to, "duration", given(config.ParseDuration))
+}
 
 var errWaitOver = errors.New("timed out")
 
 // Limit returns a context that ends when the time ends; it has no deadline without a
 // limit.
-func (f *DurationFlag) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if f.D == nil {
+func Limit(ctx context.Context, limit *time.Duration) (context.Context, context.CancelFunc) {
+	if limit == nil {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, *f.D, errWaitOver)
+	over := fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*limit))
+	return context.WithTimeoutCause(ctx, *limit, over)
 }
 
-// Over returns the error for the user if err is due to the end of the time, else nil.
-func (f *DurationFlag) Over(waiting context.Context, err error) error {
-	if err == nil || !errors.Is(context.Cause(waiting), errWaitOver) {
+// Over returns the error for the user if err is due to the end of the time of [Limit], else nil.
+func Over(waiting context.Context, err error) error {
+	over := context.Cause(waiting)
+	if err == nil || !errors.Is(over, errWaitOver) {
 		return nil
 	}
-	return &output.CodeError{Code: output.ExitTimeout, Err: fmt.Errorf("%w after %s", errWaitOver, config.FormatDuration(*f.D))}
+	return &output.CodeError{Code: output.ExitTimeout, Err: over}
 }
 
-// CountFlag is a number from 0; nil: not given.
-type CountFlag struct{ N *int }
+// Count is a number from least on; nil: not given.
+func Count(to **int, least int) pflag.Value {
+	return Parsed(to, "number", given(numberFrom(least, math.MaxInt, strconv.Itoa(least))))
+}
 
-func (f *CountFlag) Set(s string) error { return setTo(&f.N, s, numberFrom(0, math.MaxInt, "0")) }
-func (f *CountFlag) Type() string       { return "number" }
-func (f *CountFlag) String() string     { return textOf(f.N, strconv.Itoa) }
-
-// BoolFlag is yes or no; nil: not given.
-type BoolFlag struct{ B *bool }
-
-// AddTo adds the flag, which may be given as --name, --name=true or --name=false.
-func (f *BoolFlag) AddTo(cmd *cobra.Command, name, usage string) {
-	cmd.Flags().Var(f, name, usage)
+// YesNo adds a flag that may be given as --name, --name=true or --name=false; nil: not given.
+func YesNo(cmd *cobra.Command, to **bool, name, usage string) {
+	cmd.Flags().Var(Parsed(to, "bool", given(strconv.ParseBool)), name, usage)
 	cmd.Flags().Lookup(name).NoOptDefVal = "true"
 }
 
-func (f *BoolFlag) Set(s string) error { return setTo(&f.B, s, strconv.ParseBool) }
-func (f *BoolFlag) Type() string       { return "bool" }
-func (f *BoolFlag) String() string     { return textOf(f.B, strconv.FormatBool) }
+// Size is a number of bytes.
+func Size(to *int64) pflag.Value { return Parsed(to, "size", config.ParseSize) }
 
-// SizeFlag is a number of bytes; 0: not given.
-type SizeFlag int64
+// Signal is the full name of a signal.
+func Signal(to *string) pflag.Value { return Parsed(to, "signal", swarm.ParseSignal) }
 
-func (f *SizeFlag) Set(s string) error {
-	n, err := config.ParseSize(s)
-	*f = SizeFlag(n)
-	return err
-}
-func (f *SizeFlag) Type() string   { return "size" }
-func (f *SizeFlag) String() string { return "" }
-
-// SignalFlag is the full name of a signal; empty: not given.
-type SignalFlag string
-
-func (f *SignalFlag) Set(s string) error {
-	name, err := swarm.ParseSignal(s)
-	*f = SignalFlag(name)
-	return err
-}
-func (f *SignalFlag) Type() string   { return "signal" }
-func (f *SignalFlag) String() string { return string(*f) }
-
-// PatternFlag is a regular expression; nil: not given.
-type PatternFlag struct{ *regexp.Regexp }
-
-func (f *PatternFlag) Set(s string) (err error) {
-	f.Regexp, err = regexp.Compile(s)
-	return err
-}
-func (f *PatternFlag) Type() string { return "regexp" }
-func (f *PatternFlag) String() string {
-	if f.Regexp == nil {
-		return ""
-	}
-	return f.Regexp.String()
-}
+// Pattern is a regular expression; nil: not given.
+func Pattern(to **regexp.Regexp) pflag.Value { return Parsed(to, "regexp", regexp.Compile) }
 
 // ChoiceFlag is one of a few words.
 type ChoiceFlag struct{ Value string }

@@ -74,8 +74,7 @@ func orNone[V any](parse func(string) (V, error)) func(string) (*V, error) {
 		if s == noLimit {
 			return new(V), nil
 		}
-		v, err := parse(s)
-		return &v, err
+		return given(parse)(s)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Sandbox are the flags that say what a worker is kept from.
 type Sandbox struct {
-	on      BoolFlag
+	on      *bool
 	network *ChoiceFlag
 	home    string
 	write   []string
@@ -21,7 +21,7 @@ type Sandbox struct {
 
 // AddTo adds the flags to a command.
 func (s *Sandbox) AddTo(cmd *cobra.Command) {
-	s.on.AddTo(cmd, "sandbox", "run where it can write only to its directory; see docs/sandbox.md")
+	YesNo(cmd, &s.on, "sandbox", "run where it can write only to its directory; see docs/sandbox.md")
 	s.network = Choice(cmd, "sandbox-network", "the network in the sandbox (default: host)", "", config.NetworkHost, config.NetworkNone)
 	f := cmd.Flags()
 	f.StringVar(&s.home, "sandbox-home", "", "its home in the sandbox: empty, read-only or a `DIR` (default: empty)")
@@ -32,12 +32,12 @@ func (s *Sandbox) AddTo(cmd *cobra.Command) {
 }
 
 // Given reports whether the flags say whether there is a sandbox.
-func (s *Sandbox) Given() bool { return s.on.B != nil }
+func (s *Sandbox) Given() bool { return s.on != nil }
 
 // Of returns the sandbox that the flags and the config say; nil for none.
 func (s *Sandbox) Of(configured config.Sandbox) (*swarm.Sandbox, error) {
-	if s.on.B != nil {
-		configured.Use = *s.on.B
+	if s.on != nil {
+		configured.Use = *s.on
 	}
 	for name, given := range map[string]bool{
 		"--sandbox-network": s.network != nil && s.network.Value != "", "--sandbox-home": s.home != "", "--sandbox-write": len(s.write) > 0,

@@ -17,8 +17,8 @@ import (
 
 type eventsOptions struct {
 	worker     string
-	since      command.DurationFlag
-	lines      command.CountFlag
+	since      *time.Duration
+	lines      *int
 	follow     bool
 	timestamps bool
 	json       bool
@@ -62,8 +62,8 @@ by "swarm watch". "swarm messages" is the same command.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.worker, "worker", "", "only this worker: its `NAME`, or the id of one of its runs")
-	f.Var(&o.since, "since", "only events of the last duration, such as 1h")
-	f.VarP(&o.lines, "lines", "n", "begin with the last `N` events")
+	f.Var(command.Duration(&o.since), "since", "only events of the last duration, such as 1h")
+	f.VarP(command.Count(&o.lines, 0), "lines", "n", "begin with the last `N` events")
 	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new events until interrupted")
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
 	f.BoolVar(&o.json, "json", false, "print JSON: an array; with --follow one object a line")
@@ -72,9 +72,9 @@ by "swarm watch". "swarm messages" is the same command.`,
 }
 
 func runEvents(ctx context.Context, a *app.App, o *eventsOptions) error {
-	query := history.Query{Worker: o.worker, Last: o.lines.N}
-	if o.since.D != nil {
-		query.Since = time.Now().Add(-*o.since.D)
+	query := history.Query{Worker: o.worker, Last: o.lines}
+	if o.since != nil {
+		query.Since = time.Now().Add(-*o.since)
 	}
 	return a.WithHost(ctx, func(h *host.Host) error {
 		p := eventPrinter{App: a, timestamps: o.timestamps, json: o.json}

@@ -18,7 +18,7 @@ import (
 
 func NewGC(a *app.App) *cobra.Command {
 	var asJSON bool
-	var before command.DurationFlag
+	var before *time.Duration
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Bring the history up to date once",
@@ -41,13 +41,13 @@ It prints one line for each thing that it did, and nothing if there was nothing 
   swarm gc --events-before 2160h`,
 		Args: command.Arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if before.D == nil {
+			if before == nil {
 				return runGC(cmd.Context(), a, asJSON)
 			}
-			return runGC(cmd.Context(), a, asJSON, *before.D)
+			return runGC(cmd.Context(), a, asJSON, *before)
 		},
 	}
-	cmd.Flags().Var(&before, "events-before", "remove events that are older than this, such as 720h for 30 days")
+	cmd.Flags().Var(command.Duration(&before), "events-before", "remove events that are older than this, such as 720h for 30 days")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
 	return cmd
 }

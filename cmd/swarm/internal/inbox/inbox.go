@@ -123,7 +123,7 @@ are too many.`,
 
 func newWait(a *app.App) *cobra.Command {
 	f := &member.Flags{}
-	var timeout command.DurationFlag
+	var timeout *time.Duration
 	cmd := &cobra.Command{
 		Use:   "wait [flags]",
 		Short: "Wait for a message, and print it",
@@ -143,20 +143,20 @@ Exit code: 0, or 124 if the time has run out.`,
 		},
 	}
 	f.AddTo(cmd, a)
-	cmd.Flags().Var(&timeout, "timeout", "how long to wait at most")
+	cmd.Flags().Var(command.Duration(&timeout), "timeout", "how long to wait at most")
 	return cmd
 }
 
 // awaitMessages reads the caller's messages as soon as there are some. Others may
 // read the same inbox.
-func awaitMessages(ctx context.Context, a *app.App, env tool.Env, team string, timeout command.DurationFlag) (out tool.ReadMessagesOutput, err error) {
+func awaitMessages(ctx context.Context, a *app.App, env tool.Env, team string, timeout *time.Duration) (out tool.ReadMessagesOutput, err error) {
 	out.Messages = []tool.Message{}
 	defer func() {
 		if err != nil {
 			out.Success, out.Error = false, setup.Message(err)
 		}
 	}()
-	waiting, cancel := timeout.Limit(ctx)
+	waiting, cancel := command.Limit(ctx, timeout)
 	defer cancel()
 	h, err := env.Open(ctx)
 	if err != nil {
@@ -165,7 +165,7 @@ func awaitMessages(ctx context.Context, a *app.App, env tool.Env, team string, t
 	defer func() { err = errors.Join(err, h.Close()) }()
 	for len(out.Messages) == 0 {
 		if err := agent.AwaitMessage(waiting, h, team); err != nil {
-			return out, cmp.Or(timeout.Over(waiting, err), err)
+			return out, cmp.Or(command.Over(waiting, err), err)
 		}
 		if out, err = tool.ReadMessages.Do(ctx, env, tool.ReadMessagesInput{TeamName: team, UnreadOnly: true}); err != nil {
 			return out, err

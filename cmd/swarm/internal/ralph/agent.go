@@ -26,7 +26,7 @@ func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph
 	}
 	st.Command = ralph.WithPlace(profiles, o.Profile, st.Command)
 	st.Headless = ralph.Headless(profiles, o.Profile, st.Command)
-	if st.Headless && o.inactivity.D == nil {
+	if st.Headless && o.inactivity == nil {
 		st.Inactivity = 0 // it works in silence, and ends
 	}
 	workers.WarnOfFlags(a, h, spawn.Request{Command: st.Command, Profile: o.Profile})
@@ -35,7 +35,7 @@ func agentOfLoop(a *app.App, h *host.Host, o *spawnOptions, here bool, st *ralph
 	if !here && o.continues {
 		return output.Usagef("--continue is for agents on this machine")
 	}
-	if !here && o.noProgress.N != nil && *o.noProgress.N > 0 {
+	if !here && o.noProgress != nil && *o.noProgress > 0 {
 		return output.Usagef("--no-progress is for agents on this machine")
 	}
 	if !here {

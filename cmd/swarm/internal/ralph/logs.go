@@ -23,7 +23,7 @@ import (
 
 type logsOptions struct {
 	follow, live bool
-	lines        command.CountFlag
+	lines        *int
 	json         bool
 }
 
@@ -43,7 +43,7 @@ and pause. 'swarm logs NAME' prints the output of the agent.`,
 	f := cmd.Flags()
 	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new lines until the loop ends")
 	f.BoolVar(&o.live, "live", false, "the same as --follow")
-	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines")
+	f.VarP(command.Count(&o.lines, 0), "lines", "n", "begin with the last `N` lines")
 	f.BoolVar(&o.json, "json", false, "print a JSON object for each line")
 	return cmd
 }
@@ -56,10 +56,7 @@ func runLogs(ctx context.Context, a *app.App, name string, o *logsOptions) error
 	if _, err := loops.Load(name); errors.Is(err, ralph.ErrNoState) {
 		return err
 	}
-	n := -1
-	if o.lines.N != nil {
-		n = *o.lines.N
-	}
+	n := output.ValueOr(o.lines, -1)
 	print := func(line string) error {
 		if o.json {
 			return a.PrintJSONLine(loopEventJSONOf(line))

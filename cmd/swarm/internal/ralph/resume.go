@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,8 +23,8 @@ import (
 )
 
 type resumeOptions struct {
-	iterations command.CountFlag
-	maxTime    command.DurationFlag
+	iterations *int
+	maxTime    *time.Duration
 	continues  bool
 	json       bool
 }
@@ -46,17 +47,14 @@ one.`,
 		Args:              command.Arguments(1, 1, "name of a ralph worker"),
 		ValidArgsFunction: app.OfferOne(loopNames(a)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.iterations.N != nil && *o.iterations.N == 0 {
-				return output.Usagef("invalid value '0' for --max-iterations: expected a number from 1")
-			}
 			if err := checkMaxTime(o.maxTime); err != nil {
 				return err
 			}
 			return runResume(cmd.Context(), a, args[0], o)
 		},
 	}
-	cmd.Flags().Var(&o.iterations, "max-iterations", "how many iterations at most, in all (default: as before)")
-	cmd.Flags().Var(&o.maxTime, "max-time", "how long all iterations may take together, in all (default: as before)")
+	cmd.Flags().Var(command.Count(&o.iterations, 1), "max-iterations", "how many iterations at most, in all (default: as before)")
+	cmd.Flags().Var(command.Duration(&o.maxTime), "max-time", "how long all iterations may take together, in all (default: as before)")
 	cmd.Flags().BoolVar(&o.continues, "continue", false, "continue the agent's conversation in the next iteration")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the loop as JSON")
 	return cmd
@@ -157,12 +155,12 @@ func lastSession(h *host.Host, st *ralph.State, w worker.Worker) string {
 }
 
 func (o *resumeOptions) resume(st *ralph.State, running bool) error {
-	more := o.iterations.N != nil && *o.iterations.N != st.MaxIterations
+	more := o.iterations != nil && *o.iterations != st.MaxIterations
 	if more {
-		st.MaxIterations = *o.iterations.N
+		st.MaxIterations = *o.iterations
 	}
-	if o.maxTime.D != nil && ralph.Seconds(*o.maxTime.D) != st.MaxTime {
-		st.MaxTime, more = ralph.Seconds(*o.maxTime.D), true
+	if o.maxTime != nil && ralph.Seconds(*o.maxTime) != st.MaxTime {
+		st.MaxTime, more = ralph.Seconds(*o.maxTime), true
 	}
 	used, limit, spent := st.Spent()
 	switch status, _ := loopStatus(*st, running); {

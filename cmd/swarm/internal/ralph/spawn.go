@@ -34,10 +34,10 @@ const (
 type spawnOptions struct {
 	workers.SpawnOptions
 	promptFile                string
-	iterations                command.CountFlag
-	noProgress, perHour       command.CountFlag
-	maxTime                   command.DurationFlag
-	inactivity                command.DurationFlag
+	iterations                *int
+	noProgress, perHour       *int
+	maxTime                   *time.Duration
+	inactivity                *time.Duration
 	donePattern, readyPattern string
 	atOnce, notAtOnce         bool
 	noWorktree                bool
@@ -112,11 +112,11 @@ func (o *spawnOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.noWorktree, "no-worktree", false, "run in the working directory, also in a git repository")
 	f.Var(command.Percent(&o.maxContext), "max-context", "end an iteration whose agent uses more of its context than this `PERCENT`, and 15 more")
 	f.StringVar(&o.promptFile, "prompt-file", "", "`FILE` with the prompt; required")
-	f.Var(&o.iterations, "max-iterations", "how many iterations at most (default: 50)")
-	f.Var(&o.noProgress, "no-progress", "pause after so many iterations without progress; 0: never (default: 3)")
-	f.Var(&o.maxTime, "max-time", "begin no iteration once all of them took this long (default: no limit)")
-	f.Var(&o.perHour, "max-per-hour", "begin no more iterations than this in an hour (default: no limit)")
-	f.Var(&o.inactivity, "inactivity-timeout", "how long the agent may be silent; 0: no limit (default: 180s; headless: 0)")
+	f.Var(command.Count(&o.iterations, 1), "max-iterations", "how many iterations at most (default: 50)")
+	f.Var(command.Count(&o.noProgress, 0), "no-progress", "pause after so many iterations without progress; 0: never (default: 3)")
+	f.Var(command.Duration(&o.maxTime), "max-time", "begin no iteration once all of them took this long (default: no limit)")
+	f.Var(command.Count(&o.perHour, 0), "max-per-hour", "begin no more iterations than this in an hour (default: no limit)")
+	f.Var(command.Duration(&o.inactivity), "inactivity-timeout", "how long the agent may be silent; 0: no limit (default: 180s; headless: 0)")
 	f.StringVar(&o.donePattern, "done-pattern", "", "regular expression `RE` that ends the loop when the agent writes it")
 	f.BoolVar(&o.atOnce, "check-done-continuous", true, "end the agent as soon as the pattern appears")
 	f.BoolVar(&o.notAtOnce, "no-check-done-continuous", false, "let the iteration end before the agent is ended")
@@ -161,9 +161,6 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if err := ralph.CheckPlaces(o.Command); err != nil {
 		return output.Usagef("%v", err)
 	}
-	if o.iterations.N != nil && *o.iterations.N == 0 {
-		return output.Usagef("invalid value '0' for --max-iterations: expected a number from 1")
-	}
 	if err := checkMaxTime(o.maxTime); err != nil {
 		return err
 	}
@@ -178,8 +175,8 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func checkMaxTime(limit command.DurationFlag) error {
-	if limit.D != nil && *limit.D <= 0 {
+func checkMaxTime(limit *time.Duration) error {
+	if limit != nil && *limit <= 0 {
 		return output.Usagef("invalid value '0s' for --max-time: expected a time such as 2h")
 	}
 	return nil
@@ -201,8 +198,11 @@ func (o *spawnOptions) state() (ralph.State, error) {
 		Name:          o.Name,
 		Command:       o.Command,
 		PromptFile:    prompt,
-		MaxIterations: defaultIterations,
-		Inactivity:    ralph.Seconds(defaultInactivity),
+		MaxIterations: output.ValueOr(o.iterations, defaultIterations),
+		NoProgress:    output.ValueOr(o.noProgress, defaultNoProgress),
+		MaxTime:       ralph.Seconds(output.ValueOr(o.maxTime, 0)),
+		MaxPerHour:    output.ValueOr(o.perHour, 0),
+		Inactivity:    ralph.Seconds(output.ValueOr(o.inactivity, defaultInactivity)),
 		DonePattern:   o.donePattern,
 		DoneAtOnce:    o.donePattern != "" && o.atOnce && !o.notAtOnce,
 		ReadyPattern:  o.readyPattern,
@@ -212,21 +212,6 @@ func (o *spawnOptions) state() (ralph.State, error) {
 		Started:       time.Now(),
 		Iteration:     1,
 		Durations:     []ralph.Seconds{},
-	}
-	if o.iterations.N != nil {
-		st.MaxIterations = *o.iterations.N
-	}
-	if st.NoProgress = defaultNoProgress; o.noProgress.N != nil {
-		st.NoProgress = *o.noProgress.N
-	}
-	if o.maxTime.D != nil {
-		st.MaxTime = ralph.Seconds(*o.maxTime.D)
-	}
-	if o.perHour.N != nil {
-		st.MaxPerHour = *o.perHour.N
-	}
-	if o.inactivity.D != nil {
-		st.Inactivity = ralph.Seconds(*o.inactivity.D)
 	}
 	if o.noRun {
 		st.Status = ralph.Paused

@@ -16,7 +16,7 @@ import (
 
 type peekOptions struct {
 	command.Selection
-	lines command.CountFlag
+	lines *int
 	json  bool
 }
 
@@ -36,9 +36,6 @@ With --json, one name gives an object; anything else gives an array.`,
   swarm peek --all -n 3
   swarm peek agent --json | jq -r '.lines[-1]'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.lines.N != nil && *o.lines.N == 0 {
-				return output.Usagef("invalid value '0' for --lines: expected a number from 1")
-			}
 			sel, err := o.Of(cmd, args)
 			if err != nil {
 				return err
@@ -48,7 +45,7 @@ With --json, one name gives an object; anything else gives an array.`,
 	}
 	o.AddTo(cmd, a)
 	f := cmd.Flags()
-	f.VarP(&o.lines, "lines", "n", "print the last `N` lines (default: the visible screen, or 30 lines of output)")
+	f.VarP(command.Count(&o.lines, 1), "lines", "n", "print the last `N` lines (default: the visible screen, or 30 lines of output)")
 	f.BoolVar(&o.json, "json", false, "print the screens as JSON")
 	return cmd
 }
@@ -71,7 +68,7 @@ func runPeek(ctx context.Context, a *app.App, sel worker.Selection, o *peekOptio
 		one := len(sel.Names) == 1
 		seen, failed := []peekJSON{}, false
 		for i, name := range names {
-			p, err := h.Display().Peek(ctx, name, output.ValueOr(o.lines.N, 0))
+			p, err := h.Display().Peek(ctx, name, output.ValueOr(o.lines, 0))
 			switch {
 			case err != nil && one:
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,9 +24,9 @@ type sendOptions struct {
 	stdin   bool
 	noEnter bool
 	anyway  bool
-	timeout command.DurationFlag
+	timeout *time.Duration
 	wait    bool
-	limit   command.DurationFlag
+	limit   *time.Duration
 	json    bool
 }
 
@@ -76,7 +77,7 @@ Exit code with --wait: 0 idle, 3 asks, 4 limited, 5 broken, 6 ended, 7 stalled, 
 			if o.anyway {
 				return give(cmd.Context(), a, sel, in, "sent to %s", o.json)
 			}
-			req := input.DeliverRequest{Text: in.Data, Enter: in.Enter, Timeout: output.ValueOr(o.timeout.D, 0)}
+			req := input.DeliverRequest{Text: in.Data, Enter: in.Enter, Timeout: output.ValueOr(o.timeout, 0)}
 			ctx := cmd.Context()
 			return reportSent(ctx, a, sel, "sent to %s", o.json, func(h *host.Host, sel worker.Selection) ([]input.Outcome, error) {
 				return h.Input().Deliver(ctx, sel, req)
@@ -89,9 +90,9 @@ Exit code with --wait: 0 idle, 3 asks, 4 limited, 5 broken, 6 ended, 7 stalled, 
 	f.BoolVar(&o.stdin, "stdin", false, "send what is on stdin; one newline at its end is the Enter")
 	f.BoolVar(&o.noEnter, "no-enter", false, "do not press Enter")
 	f.BoolVar(&o.anyway, "anyway", false, "type without reading an agent's screen first")
-	f.Var(&o.timeout, "timeout", "how long to wait for an agent's prompt (default 30s)")
+	f.Var(command.Duration(&o.timeout), "timeout", "how long to wait for an agent's prompt (default 30s)")
 	f.BoolVar(&o.wait, "wait", false, "return when the agent's turn has ended, and say how")
-	f.Var(&o.limit, "wait-timeout", "how long to wait for that at most; implies --wait")
+	f.Var(command.Duration(&o.limit), "wait-timeout", "how long to wait for that at most; implies --wait")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return output.WithHint(command.FlagError(cmd, err), "put -- before a text that begins with '-': swarm send NAME -- TEXT")
@@ -202,7 +203,7 @@ func (o *sendOptions) sendAndWait(ctx context.Context, a *app.App, sel worker.Se
 		if err != nil {
 			return err
 		}
-		outcomes, err := h.Input().Deliver(ctx, sel, input.DeliverRequest{Text: in.Data, Enter: true, Timeout: output.ValueOr(o.timeout.D, 0)})
+		outcomes, err := h.Input().Deliver(ctx, sel, input.DeliverRequest{Text: in.Data, Enter: true, Timeout: output.ValueOr(o.timeout, 0)})
 		if err != nil {
 			return err
 		}
@@ -213,11 +214,11 @@ func (o *sendOptions) sendAndWait(ctx context.Context, a *app.App, sel worker.Se
 		if !out.Confirmed {
 			return fmt.Errorf("'%s' was sent the text, but swarm can't see the turns of this program", out.Worker.Name)
 		}
-		waiting, cancel := o.limit.Limit(ctx)
+		waiting, cancel := command.Limit(ctx, o.limit)
 		defer cancel()
 		turn, err := h.AwaitTurn(waiting, out.Worker.Name, string(in.Data))
 		if err != nil {
-			if over := o.limit.Over(waiting, err); over != nil {
+			if over := command.Over(waiting, err); over != nil {
 				return over
 			}
 			return err

@@ -3,6 +3,7 @@ package tool
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -18,7 +19,7 @@ func NewMCP(a *app.App) *cobra.Command {
 	var cwd string
 	var person bool
 	var sets []tool.Set
-	var limit command.DurationFlag
+	var limit *time.Duration
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve swarm to an agent as tools",
@@ -46,12 +47,12 @@ desktop application, serves only you; the flag has no effect inside a worker.`,
 	cmd.Flags().StringVar(&cwd, "cwd", "", "working directory `DIR` of commands and agents (default: this one)")
 	cmd.Flags().BoolVar(&person, "person", false, "the client runs in the background, but serves only you")
 	cmd.Flags().Var(command.Parsed(&sets, "SETS", tool.ParseSets), "tools", "sets of tools to offer: shells, workers, teams (default: shells,workers, and teams for members of one)")
-	cmd.Flags().Var(&limit, "call-limit", "how long the client waits for an answer; a command that takes longer continues in the background (default: 50s)")
+	cmd.Flags().Var(command.Duration(&limit), "call-limit", "how long the client waits for an answer; a command that takes longer continues in the background (default: 50s)")
 	command.CompleteWith(cmd, "tools", string(tool.Shells), string(tool.Workers), string(tool.Teams))
 	return cmd
 }
 
-func runMCP(a *app.App, cwd string, person bool, sets []tool.Set, limit command.DurationFlag) error {
+func runMCP(a *app.App, cwd string, person bool, sets []tool.Set, limit *time.Duration) error {
 	command, err := a.Companion("mcp")
 	if err != nil {
 		return err
@@ -70,8 +71,8 @@ func runMCP(a *app.App, cwd string, person bool, sets []tool.Set, limit command.
 	if len(sets) > 0 {
 		command = append(command, "-tools", tool.JoinSets(sets))
 	}
-	if limit.D != nil {
-		command = append(command, "-call-limit", limit.D.String())
+	if limit != nil {
+		command = append(command, "-call-limit", limit.String())
 	}
 	return a.Become(swarm.Attachment{Command: command})
 }

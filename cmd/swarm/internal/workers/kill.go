@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +21,8 @@ import (
 
 type KillOptions struct {
 	command.Selection
-	signal     command.SignalFlag
-	Timeout    command.DurationFlag
+	signal     string
+	Timeout    *time.Duration
 	noForce    bool
 	force      bool
 	RmWorktree bool
@@ -59,7 +60,7 @@ deleted.`,
 			if err != nil {
 				return err
 			}
-			if o.force && (o.noForce || o.signal != "" || o.Timeout.D != nil) {
+			if o.force && (o.noForce || o.signal != "" || o.Timeout != nil) {
 				return output.Usagef("--force sends SIGKILL at once: it goes with none of --no-force, --signal and --timeout")
 			}
 			return RunKill(cmd.Context(), a, sel, o)
@@ -68,7 +69,7 @@ deleted.`,
 	o.AddTo(cmd, a)
 	o.AddEnding(cmd, "how long they may take to end, in place of their own grace")
 	f := cmd.Flags()
-	f.Var(&o.signal, "signal", "first signal, a name or a number, in place of the workers' own")
+	f.Var(command.Signal(&o.signal), "signal", "first signal, a name or a number, in place of the workers' own")
 	f.BoolVar(&o.force, "force", false, "send SIGKILL to every process at once, whatever their policies say")
 	f.BoolVar(&o.noForce, "no-force", false, "send no SIGKILL: processes that are still alive then continue")
 	command.CompleteWith(cmd, "signal", swarm.Signals()...)
@@ -78,7 +79,7 @@ deleted.`,
 // AddEnding adds the flags that every verb has that ends several workers.
 func (o *KillOptions) AddEnding(cmd *cobra.Command, timeout string) {
 	f := cmd.Flags()
-	f.Var(&o.Timeout, "timeout", timeout)
+	f.Var(command.Duration(&o.Timeout), "timeout", timeout)
 	f.BoolVar(&o.RmWorktree, "rm-worktree", false, "remove their git worktrees afterwards")
 	f.BoolVar(&o.ForceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
 	f.BoolVar(&o.JSON, "json", false, "print the results as JSON")
@@ -113,8 +114,8 @@ type Killer struct {
 func NewKiller(a *app.App, o *KillOptions) (*Killer, kill.Request) {
 	k := &Killer{App: a, json: o.JSON, Progress: output.NewProgress(a.Err, a.ErrWidth)}
 	request := kill.Request{
-		Signal:          string(o.signal),
-		Grace:           o.Timeout.D,
+		Signal:          o.signal,
+		Grace:           o.Timeout,
 		AtOnce:          o.force,
 		RemoveWorkspace: o.RmWorktree,
 		ForceDirty:      o.ForceDirty,

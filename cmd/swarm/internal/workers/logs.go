@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -24,13 +25,13 @@ import (
 type logsOptions struct {
 	selection  command.Selection
 	follow     bool
-	lines      command.CountFlag
-	since      command.DurationFlag
-	run        command.CountFlag
+	lines      *int
+	since      *time.Duration
+	run        *int
 	stream     *command.ChoiceFlag
 	timestamps bool
 	plain, raw bool
-	grep       command.PatternFlag
+	grep       *regexp.Regexp
 	json       bool
 }
 
@@ -83,9 +84,9 @@ stderr. The log never blocks or ends a worker.`,
 			switch {
 			case o.plain && o.raw:
 				return output.Usagef("--plain and --raw exclude each other")
-			case o.raw && o.grep.Regexp != nil:
+			case o.raw && o.grep != nil:
 				return output.Usagef("--grep and --raw exclude each other")
-			case o.run.N != nil && o.follow:
+			case o.run != nil && o.follow:
 				return output.Usagef("--run and --follow exclude each other")
 			}
 			sel, err := o.selection.Of(cmd, args)
@@ -98,10 +99,10 @@ stderr. The log never blocks or ends a worker.`,
 	o.selection.AddTo(cmd, a)
 	f := cmd.Flags()
 	f.BoolVarP(&o.follow, "follow", "f", false, "continue with new output until the workers end")
-	f.Var(&o.grep, "grep", "only lines whose text matches the regular expression `RE`")
-	f.VarP(&o.lines, "lines", "n", "begin with the last `N` lines of each worker")
-	f.Var(&o.run, "run", "the `N`th run before the present one")
-	f.Var(&o.since, "since", "only output of the last duration, such as 10m")
+	f.Var(command.Pattern(&o.grep), "grep", "only lines whose text matches the regular expression `RE`")
+	f.VarP(command.Count(&o.lines, 0), "lines", "n", "begin with the last `N` lines of each worker")
+	f.Var(command.Count(&o.run, 0), "run", "the `N`th run before the present one")
+	f.Var(command.Duration(&o.since), "since", "only output of the last duration, such as 10m")
 	o.stream = command.Choice(cmd, "stream", "only one stream", "", string(swarm.Stdout), string(swarm.Stderr))
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time when it was written")
 	f.BoolVar(&o.plain, "plain", false, "as text: without colours, each line as it was last on the screen")
@@ -112,17 +113,17 @@ stderr. The log never blocks or ends a worker.`,
 
 func runLogs(ctx context.Context, a *app.App, h *host.Host, sel worker.Selection, o *logsOptions) error {
 	req := display.LogsRequest{
-		Output: swarm.OutputOptions{Stream: swarm.Stream(o.stream.Value), Follow: o.follow, Tail: o.lines.N},
-		Run:    output.ValueOr(o.run.N, 0),
+		Output: swarm.OutputOptions{Stream: swarm.Stream(o.stream.Value), Follow: o.follow, Tail: o.lines},
+		Run:    output.ValueOr(o.run, 0),
 	}
-	if o.since.D != nil {
-		req.Output.Since = time.Now().Add(-*o.since.D)
+	if o.since != nil {
+		req.Output.Since = time.Now().Add(-*o.since)
 	}
-	p := &LogPrinter{App: a, timestamps: o.timestamps, json: o.json, Live: o.follow, last: o.lines.N, grep: o.grep.Regexp}
+	p := &LogPrinter{App: a, timestamps: o.timestamps, json: o.json, Live: o.follow, last: o.lines, grep: o.grep}
 	if !o.raw && !o.json {
 		p.Form = FormOfLogs(a)
 	}
-	p.Form.plain = p.Form.plain || o.plain || o.grep.Regexp != nil && !p.Form.terminal
+	p.Form.plain = p.Form.plain || o.plain || o.grep != nil && !p.Form.terminal
 	var err error
 	if several := len(sel.Names) != 1; several {
 		if p.labels, err = labelsOf(ctx, a, h, sel, p.Form.terminal); err != nil {

@@ -25,7 +25,7 @@ type lsOptions struct {
 	json, quiet, wide, noHeaders bool
 	stats                        bool
 	tag                          string
-	columns                      columnsFlag
+	columns                      []lsColumn
 }
 
 func NewLs(a *app.App) *cobra.Command {
@@ -75,7 +75,7 @@ others.`,
 	f.StringVar(&o.tag, "tag", "", "only workers with this `TAG`")
 	f.BoolVarP(&o.wide, "wide", "w", false, "show all columns, and cut none")
 	f.BoolVar(&o.stats, "stats", false, "add what each worker uses: CPU and MEM, as 'swarm stats' shows it")
-	f.Var(&o.columns, "columns", "`NAMES` of the columns to show, with commas between:\n"+strings.Join(columnNames(), ", "))
+	f.Var(command.Parsed(&o.columns, "columns", parseColumns), "columns", "`NAMES` of the columns to show, with commas between:\n"+strings.Join(columnNames(), ", "))
 	o.sort = command.Choice(cmd, "sort", "order of the list: by name; the most urgent state, the\nnewest start, the largest figure first (default: as spawned)", "",
 		slices.Sorted(maps.Keys(orders()))...)
 	f.BoolVar(&o.noHeaders, "no-headers", false, "leave out the line of headers")
@@ -99,7 +99,7 @@ func (o *lsOptions) check(cmd *cobra.Command) error {
 	switch {
 	case formats > 1:
 		return output.Usagef("--format, --json and --quiet exclude each other")
-	case o.columns.columns != nil && (o.wide || o.stats):
+	case o.columns != nil && (o.wide || o.stats):
 		return output.Usagef("--columns and --wide or --stats exclude each other")
 	case o.format.Value != "" && o.chosen():
 		return output.Usagef("--wide, --stats and --columns are for the table for people: leave out --format, --json and --quiet")
@@ -108,11 +108,11 @@ func (o *lsOptions) check(cmd *cobra.Command) error {
 }
 
 // chosen reports whether columns of the table for people were asked for.
-func (o *lsOptions) chosen() bool { return o.wide || o.stats || o.columns.columns != nil }
+func (o *lsOptions) chosen() bool { return o.wide || o.stats || o.columns != nil }
 
 func (o *lsOptions) shown() []lsColumn {
-	if o.columns.columns != nil {
-		return o.columns.columns
+	if o.columns != nil {
+		return o.columns
 	}
 	return slices.DeleteFunc(allColumns(), func(c lsColumn) bool {
 		return !o.wide && !slices.Contains(lsDefault, c.name) && (!o.stats || !c.measured)
@@ -144,7 +144,7 @@ func (o *lsOptions) compareLimit(a *app.App) time.Duration {
 
 // asksForChanges reports whether the user wants the changes of worktrees, if any column shows
 // them: most tables have that column only if there is something in it.
-func (o *lsOptions) asksForChanges() bool { return o.wide || o.columns.columns != nil }
+func (o *lsOptions) asksForChanges() bool { return o.wide || o.columns != nil }
 
 func (o *lsOptions) forPeople(a *app.App) bool {
 	return o.format.Value == "" && (o.chosen() || a.OutWidth() > 0 || a.Colours())

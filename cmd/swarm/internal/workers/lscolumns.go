@@ -85,31 +85,24 @@ func allColumns() []lsColumn {
 
 var lsDefault = []string{"name", "state", "backend", "worktree", "changes", "tags", "command"}
 
-func columnNames() []string { return namesOf(allColumns()) }
-
-func namesOf(columns []lsColumn) []string {
-	return output.List(columns, func(c lsColumn) string { return c.name })
+func columnNames() []string {
+	return output.List(allColumns(), func(c lsColumn) string { return c.name })
 }
 
-type columnsFlag struct{ columns []lsColumn }
-
-// Set reads "name,state".
-func (f *columnsFlag) Set(s string) error {
-	f.columns = nil
+// parseColumns reads "name,state".
+func parseColumns(s string) (columns []lsColumn, err error) {
 	for name := range strings.SplitSeq(s, ",") {
 		all := allColumns()
 		i := slices.IndexFunc(all, func(c lsColumn) bool { return c.name == name })
 		if i < 0 {
-			return errors.New("expected some of " + strings.Join(columnNames(), ","))
+			return nil, errors.New("expected some of " + strings.Join(columnNames(), ","))
 		}
 		c := all[i]
 		c.optional = false
-		f.columns = append(f.columns, c)
+		columns = append(columns, c)
 	}
-	return nil
+	return columns, nil
 }
-func (f *columnsFlag) Type() string   { return "columns" }
-func (f *columnsFlag) String() string { return strings.Join(namesOf(f.columns), ",") }
 
 func lsTable(rows []lsRow, columns []lsColumn) output.Table {
 	t := output.Table{Rows: make([][]output.Cell, len(rows))}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -20,25 +21,25 @@ import (
 
 type policyFlags struct {
 	remove  bool
-	Retain  retainFlag
+	Retain  string
 	Restart *command.ChoiceFlag
-	delay   delayFlag
-	budget  budgetFlag
-	owner   command.CountFlag
+	delay   restartDelay
+	budget  restartBudget
+	owner   *int
 
-	resurrect command.BoolFlag
+	resurrect *bool
 }
 
 func (p *policyFlags) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&p.remove, "rm", false, "forget the worker when it ends; its history stays. The same as --retain none")
-	f.Var(&p.Retain, "retain", "how long it stays listed after its end: until-clean, none, or a duration (default: until-clean)")
+	f.Var(command.Parsed(&p.Retain, "policy", parseRetain), "retain", "how long it stays listed after its end: until-clean, none, or a duration (default: until-clean)")
 	p.Restart = command.Choice(cmd, "restart", "start it again when its main process ends", config.RestartNo,
 		config.RestartNo, config.RestartOnFailure, config.RestartAlways)
-	f.Var(&p.delay, "restart-delay", "first restart delay and its cap; it doubles each time (default: 1s:30s)")
-	f.Var(&p.budget, "restart-budget", "at most this many restarts in this time; after that it stays down (default: 5/60s)")
-	f.Var(&p.owner, "owner", "kill the worker when the process `PID` ends")
-	p.resurrect.AddTo(cmd, "resurrect", "have 'swarm resurrect --marked' start it again after a reboot (default: as the config says)")
+	f.Var(command.Parsed(&p.delay, "min[:max]", parseDelay), "restart-delay", "first restart delay and its cap; it doubles each time (default: 1s:30s)")
+	f.Var(command.Parsed(&p.budget, "number/time", parseBudget), "restart-budget", "at most this many restarts in this time; after that it stays down (default: 5/60s)")
+	f.Var(command.Count(&p.owner, 0), "owner", "kill the worker when the process `PID` ends")
+	command.YesNo(cmd, &p.resurrect, "resurrect", "have 'swarm resurrect --marked' start it again after a reboot (default: as the config says)")
 	command.CompleteWith(cmd, "retain", config.RetainUntilClean, config.RetainNone, "1h")
 }
 
@@ -46,27 +47,27 @@ func (p *policyFlags) check() error {
 	switch {
 	case p.remove && p.Retain != "" && p.Retain != config.RetainNone:
 		return output.Usagef("--rm and --retain %s exclude each other", p.Retain)
-	case p.Restart.Value == config.RestartNo && (p.delay != delayFlag{} || p.budget != budgetFlag{}):
+	case p.Restart.Value == config.RestartNo && (p.delay != restartDelay{} || p.budget != restartBudget{}):
 		return output.Usagef("--restart-delay and --restart-budget need --restart on-failure or --restart always")
 	}
 	return nil
 }
 
 func (p *policyFlags) set(r *spawn.Request, d config.Defaults) error {
-	r.Retain = cmp.Or(string(p.Retain), d.Retain)
+	r.Retain = cmp.Or(p.Retain, d.Retain)
 	if p.remove {
 		r.Retain = config.RetainNone
 	}
-	r.Resurrect = output.ValueOr(p.resurrect.B, d.Resurrect)
-	r.Own.Resurrect = r.Own.Resurrect || p.resurrect.B != nil
+	r.Resurrect = output.ValueOr(p.resurrect, d.Resurrect)
+	r.Own.Resurrect = r.Own.Resurrect || p.resurrect != nil
 	if when := p.Restart.Value; when != config.RestartNo {
 		r.Restart = swarm.Restart{
 			When: swarm.RestartWhen(when), MinDelay: p.delay.least, MaxDelay: p.delay.most,
 			Budget: p.budget.n, Window: p.budget.window,
 		}
 	}
-	if p.owner.N != nil {
-		owner, err := spawn.OwnerOf(*p.owner.N)
+	if p.owner != nil {
+		owner, err := spawn.OwnerOf(*p.owner)
 		if err != nil {
 			return err
 		}
@@ -75,97 +76,84 @@ func (p *policyFlags) set(r *spawn.Request, d config.Defaults) error {
 	return nil
 }
 
-// retainFlag is a retention policy; empty: not given.
-type retainFlag string
-
-func (f *retainFlag) Set(s string) error {
-	if s != config.RetainUntilClean && s != config.RetainNone {
-		d, err := config.ParseDuration(s)
-		if err != nil {
-			return fmt.Errorf("expected %s, %s or a duration such as 1h", config.RetainUntilClean, config.RetainNone)
-		}
-		s = d.String()
+// parseRetain reads a retention policy.
+func parseRetain(s string) (string, error) {
+	if s == config.RetainUntilClean || s == config.RetainNone {
+		return s, nil
 	}
-	*f = retainFlag(s)
-	return nil
+	d, err := config.ParseDuration(s)
+	if err != nil {
+		return "", fmt.Errorf("expected %s, %s or a duration such as 1h", config.RetainUntilClean, config.RetainNone)
+	}
+	return d.String(), nil
 }
-func (f *retainFlag) Type() string   { return "policy" }
-func (f *retainFlag) String() string { return string(*f) }
 
-// delayFlag is the delay before restarts: the first and the longest, as in
-// "1s:30s". Without the second it is always the first. 0: not given.
-type delayFlag struct{ least, most time.Duration }
+// restartDelay is the delay before restarts, the first and the longest; 0: not given.
+type restartDelay struct{ least, most time.Duration }
 
-func (f *delayFlag) Set(s string) error {
+// parseDelay reads "1s:30s". Without the second it is always the first.
+func parseDelay(s string) (d restartDelay, err error) {
 	first, last, both := strings.Cut(s, ":")
 	if !both {
 		last = first
 	}
-	least, err := config.ParseDuration(first)
-	if err != nil {
-		return err
+	if d.least, err = config.ParseDuration(first); err != nil {
+		return d, err
 	}
-	most, err := config.ParseDuration(last)
+	d.most, err = config.ParseDuration(last)
 	switch {
 	case err != nil:
-		return err
-	case least <= 0:
-		return errors.New("the first delay must be longer than 0")
-	case most < least:
-		return errors.New("the first delay is longer than the longest")
+	case d.least <= 0:
+		err = errors.New("the first delay must be longer than 0")
+	case d.most < d.least:
+		err = errors.New("the first delay is longer than the longest")
 	}
-	*f = delayFlag{least, most}
-	return nil
+	return d, err
 }
-func (f *delayFlag) Type() string   { return "min[:max]" }
-func (f *delayFlag) String() string { return "" }
 
-// budgetFlag is the number of restarts allowed in a time, as in "5/60s". 0 means not given.
-type budgetFlag struct {
+// restartBudget is the number of restarts allowed in a time; 0: not given.
+type restartBudget struct {
 	n      int
 	window time.Duration
 }
 
-func (f *budgetFlag) Set(s string) error {
+// parseBudget reads "5/60s".
+func parseBudget(s string) (b restartBudget, err error) {
 	count, window, ok := strings.Cut(s, "/")
-	n, err := strconv.Atoi(count)
-	if !ok || err != nil || n < 1 {
-		return errors.New("expected a number of restarts and a time, such as 5/60s")
+	if b.n, err = strconv.Atoi(count); !ok || err != nil || b.n < 1 {
+		return b, errors.New("expected a number of restarts and a time, such as 5/60s")
 	}
-	d, err := config.ParseDuration(window)
-	if err == nil && d <= 0 {
+	b.window, err = config.ParseDuration(window)
+	if err == nil && b.window <= 0 {
 		err = errors.New("the time must be longer than 0")
 	}
-	*f = budgetFlag{n, d}
-	return err
+	return b, err
 }
-func (f *budgetFlag) Type() string   { return "number/time" }
-func (f *budgetFlag) String() string { return "" }
 
 type readyFlags struct {
-	wait    readyWaitFlag
-	pattern command.PatternFlag
-	timeout command.DurationFlag
+	wait    readyWait
+	pattern *regexp.Regexp
+	timeout *time.Duration
 }
 
 func (r *readyFlags) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&r.wait, "ready-wait", "return when the worker shows that it is ready; with =strict, fail if it does not")
+	f.Var(command.Parsed(&r.wait, "strict", parseReadyWait), "ready-wait", "return when the worker shows that it is ready; with =strict, fail if it does not")
 	f.Lookup("ready-wait").NoOptDefVal = readyYes
-	f.Var(&r.pattern, "ready-pattern", "regular expression that matches a line of its screen or output when it is ready (default: the prompt of its profile, or prompts of agents and shells)")
-	f.Var(&r.timeout, "ready-timeout", "how long to wait for that (default: 2m)")
+	f.Var(command.Pattern(&r.pattern), "ready-pattern", "regular expression that matches a line of its screen or output when it is ready (default: the prompt of its profile, or prompts of agents and shells)")
+	f.Var(command.Duration(&r.timeout), "ready-timeout", "how long to wait for that (default: 2m)")
 }
 
 func (r *readyFlags) check() error {
-	if !r.wait.on() && (r.pattern.Regexp != nil || r.timeout.D != nil) {
+	if r.wait == "" && (r.pattern != nil || r.timeout != nil) {
 		return output.Usagef("--ready-pattern and --ready-timeout need --ready-wait")
 	}
 	return nil
 }
 
 func (r *readyFlags) request() display.ReadyRequest {
-	timeout := output.ValueOr(r.timeout.D, display.DefaultReadyTimeout)
-	return display.ReadyRequest{Pattern: r.pattern.Regexp, Timeout: timeout}
+	timeout := output.ValueOr(r.timeout, display.DefaultReadyTimeout)
+	return display.ReadyRequest{Pattern: r.pattern, Timeout: timeout}
 }
 
 // The values of --ready-wait.
@@ -174,22 +162,16 @@ const (
 	ReadyStrict = "strict"
 )
 
-// readyWaitFlag says whether to wait until a worker is ready, and whether it is an
-// error if it is not.
-type readyWaitFlag string
+// readyWait says whether to wait until a worker is ready, and whether it is an error if it is
+// not; empty: do not wait.
+type readyWait string
 
-func (f *readyWaitFlag) Set(s string) error {
+func parseReadyWait(s string) (readyWait, error) {
 	switch s {
 	case readyYes, ReadyStrict:
-		*f = readyWaitFlag(s)
+		return readyWait(s), nil
 	case "false":
-		*f = ""
-	default:
-		return errors.New("expected --ready-wait or --ready-wait=strict")
+		return "", nil
 	}
-	return nil
+	return "", errors.New("expected --ready-wait or --ready-wait=strict")
 }
-func (f *readyWaitFlag) Type() string   { return "strict" }
-func (f *readyWaitFlag) String() string { return string(*f) }
-func (f *readyWaitFlag) on() bool       { return *f != "" }
-func (f *readyWaitFlag) strict() bool   { return *f == ReadyStrict }

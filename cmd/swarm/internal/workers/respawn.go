@@ -21,7 +21,7 @@ import (
 type respawnOptions struct {
 	cleanFirst bool
 	forceDirty bool
-	resume     resumeFlag
+	resume     resumption
 	session    string
 	json       bool
 	// helper says that this process finishes a respawn that was requested from inside the
@@ -87,7 +87,7 @@ it ends instead. The next respawn without --resume runs its own command again.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.cleanFirst, flagCleanFirst, false, "remove its git worktree before and create a new one")
 	f.BoolVar(&o.forceDirty, flagForceDirty, false, "remove a worktree with uncommitted changes too, after saving them")
-	f.Var(&o.resume, flagResume, "continue the agent's conversation; with =auto, start it anew if there is none")
+	f.Var(command.Parsed(&o.resume, "bool", parseResume), flagResume, "continue the agent's conversation; with =auto, start it anew if there is none")
 	f.Lookup(flagResume).NoOptDefVal = resumeYes
 	f.StringVar(&o.session, flagSession, "", "`ID` of the conversation (default: the one that the agent had)")
 	f.BoolVar(&o.json, "json", false, "print the worker as JSON")
@@ -96,26 +96,22 @@ it ends instead. The next respawn without --resume runs its own command again.`,
 	return cmd
 }
 
-// resumeFlag says whether an agent continues with its conversation: not unless it is given.
-type resumeFlag string
+// resumption says whether an agent continues with its conversation: not unless it is given.
+type resumption string
 
 const (
 	resumeYes  = "true"
 	resumeAuto = "auto"
 )
 
-func (f resumeFlag) on() bool { return f == resumeYes || f == resumeAuto }
+func (f resumption) on() bool { return f == resumeYes || f == resumeAuto }
 
-func (f *resumeFlag) Set(s string) error {
+func parseResume(s string) (resumption, error) {
 	if s != resumeYes && s != "false" && s != resumeAuto {
-		return fmt.Errorf("must be %s, or given without a value", resumeAuto)
+		return "", fmt.Errorf("must be %s, or given without a value", resumeAuto)
 	}
-	*f = resumeFlag(s)
-	return nil
+	return resumption(s), nil
 }
-
-func (f *resumeFlag) Type() string   { return "bool" }
-func (f *resumeFlag) String() string { return string(*f) }
 
 func runRespawn(ctx context.Context, a *app.App, name string, o *respawnOptions) error {
 	output.FinishWriting()

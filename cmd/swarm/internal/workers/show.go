@@ -16,7 +16,7 @@ import (
 )
 
 type showOptions struct {
-	lines, events command.CountFlag
+	lines, events *int
 	json          bool
 }
 
@@ -41,8 +41,8 @@ objects.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runShow(cmd.Context(), a, args, o) },
 	}
 	f := cmd.Flags()
-	f.VarP(&o.lines, "lines", "n", "show the last `N` lines of its output (default: 10)")
-	f.Var(&o.events, "events", "show the last `N` events (default: 5)")
+	f.VarP(command.Count(&o.lines, 0), "lines", "n", "show the last `N` lines of its output (default: 10)")
+	f.Var(command.Count(&o.events, 0), "events", "show the last `N` events (default: 5)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -55,7 +55,7 @@ const (
 
 func runShow(ctx context.Context, a *app.App, names []string, o *showOptions) error {
 	req := host.DetailsRequest{
-		Events: output.ValueOr(o.events.N, showEvents), Lines: output.ValueOr(o.lines.N, showLines),
+		Events: output.ValueOr(o.events, showEvents), Lines: output.ValueOr(o.lines, showLines),
 	}
 	look := view.Look{Width: a.OutWidth(), Colours: a.Colours(), Plain: a.Plain()}
 	one := len(names) == 1

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,10 +36,10 @@ type SpawnOptions struct {
 	// fileEnv are the variables of the files that were read.
 	fileEnv     []string
 	Cwd         string
-	killSignal  command.SignalFlag
-	killTimeout command.DurationFlag
+	killSignal  string
+	killTimeout *time.Duration
 	KillMode    *command.ChoiceFlag
-	logLimit    command.SizeFlag
+	logLimit    int64
 	stdin       bool
 	Profile     string
 	Policy      policyFlags
@@ -99,10 +100,10 @@ in all these cases. A worker that ends before it is ready is an error too.`,
 	o.AddPlace(cmd, "process")
 	f := cmd.Flags()
 	f.StringArrayVar(&o.Options, "option", nil, "option of the backend, `KEY=VAL`; may be repeated")
-	f.Var(&o.killSignal, "kill-signal", "first signal when it is killed (default: the backend's gentle way)")
-	f.Var(&o.killTimeout, "kill-timeout", "how long it may then take to end (default: 5s)")
+	f.Var(command.Signal(&o.killSignal), "kill-signal", "first signal when it is killed (default: the backend's gentle way)")
+	f.Var(command.Duration(&o.killTimeout), "kill-timeout", "how long it may then take to end (default: 5s)")
 	o.KillMode = command.Choice(cmd, "kill-mode", "which processes get the first signal", "", "tree", "main")
-	f.Var(&o.logLimit, "log-limit", "how much of its output to keep (default: 64MiB)")
+	f.Var(command.Size(&o.logLimit), "log-limit", "how much of its output to keep (default: 64MiB)")
 	f.BoolVar(&o.stdin, "stdin", false, "keep its standard input open for 'swarm send'; for workers without a terminal")
 	f.StringVar(&o.Profile, "profile", "", "`NAME` of the agent's profile, or none (default: by its command; see 'swarm agent profiles')")
 	o.Policy.addTo(cmd)
@@ -198,7 +199,7 @@ func (o *SpawnOptions) Request(l *config.Loaded) (spawn.Request, error) {
 		Backend:     cmp.Or(o.Backend, cfg.Defaults.Backend),
 		Command:     o.Command,
 		Options:     map[string]string{},
-		OutputLimit: int64(o.logLimit),
+		OutputLimit: o.logLimit,
 		Stdin:       o.stdin,
 		Profile:     o.Profile,
 		Limits:      setup.Limits(cfg.Defaults.Limits),
@@ -243,8 +244,8 @@ func (o *SpawnOptions) Request(l *config.Loaded) (spawn.Request, error) {
 		}
 	}
 	policy := setup.KillPolicy(cfg.Kill)
-	policy.Signal = cmp.Or(string(o.killSignal), policy.Signal)
-	policy.Grace = output.ValueOr(o.killTimeout.D, policy.Grace)
+	policy.Signal = cmp.Or(o.killSignal, policy.Signal)
+	policy.Grace = output.ValueOr(o.killTimeout, policy.Grace)
 	if mode, ok := command.KillMode(o.KillMode.Value); ok {
 		policy.Mode = mode
 	}
@@ -290,7 +291,7 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 		WarnOfFlags(a, h, request)
 		WarnOfLimits(a, worker)
 		var result any = view.WorkerJSONIn(a, worker)
-		if o.ready.wait.on() {
+		if o.ready.wait != "" {
 			var ready bool
 			ready, err = awaitReady(ctx, a, h, worker, o.ready)
 			if hasEnded(err) {
@@ -425,7 +426,7 @@ func awaitReady(ctx context.Context, a *app.App, h *host.Host, w worker.Worker, 
 	default:
 		return err == nil, err
 	}
-	if flags.wait.strict() {
+	if flags.wait == ReadyStrict {
 		return false, output.WithHint(err, hint)
 	}
 	a.Warn(err.Error(), hint)

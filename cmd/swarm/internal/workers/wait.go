@@ -27,8 +27,8 @@ import (
 
 type waitOptions struct {
 	command.Selection
-	timeout command.DurationFlag
-	until   untilFlag
+	timeout *time.Duration
+	until   []profile.State // nil: the end
 	json    bool
 }
 
@@ -64,15 +64,15 @@ broken while an idle one is waited for.`,
 			if err != nil {
 				return err
 			}
-			if o.until.states != nil {
+			if o.until != nil {
 				return runWaitUntil(cmd.Context(), a, sel, o)
 			}
 			return runWait(cmd.Context(), a, sel, o)
 		},
 	}
 	o.AddTo(cmd, a)
-	cmd.Flags().Var(&o.timeout, "timeout", "how long to wait at most")
-	cmd.Flags().Var(&o.until, "until", "wait for a state of agents instead: idle, blocked, working, background, compacting, limited, broken, ended (default: ended)")
+	cmd.Flags().Var(command.Duration(&o.timeout), "timeout", "how long to wait at most")
+	cmd.Flags().Var(command.Parsed(&o.until, "state", parseStates), "until", "wait for a state of agents instead: idle, blocked, working, background, compacting, limited, broken, ended (default: ended)")
 	command.CompleteWith(cmd, "until", "idle", "blocked", "working", "background", "compacting", "limited", "broken", "idle,blocked", untilEnded)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the workers as JSON at the end")
 	return cmd
@@ -80,7 +80,7 @@ broken while an idle one is waited for.`,
 
 func runWait(ctx context.Context, a *app.App, sel worker.Selection, o *waitOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
-		waiting, cancel := o.timeout.Limit(ctx)
+		waiting, cancel := command.Limit(ctx, o.timeout)
 		defer cancel()
 		var ended []worker.Worker
 		end := func(w worker.Worker) {
@@ -90,7 +90,7 @@ func runWait(ctx context.Context, a *app.App, sel worker.Selection, o *waitOptio
 			}
 		}
 		err := h.Wait(waiting, sel, end)
-		over := o.timeout.Over(waiting, err)
+		over := command.Over(waiting, err)
 		if err != nil && over == nil {
 			return err
 		}
@@ -181,12 +181,8 @@ func waitCode(ws []worker.Worker) int {
 
 const untilEnded = "ended"
 
-// untilFlag are the states that wait waits for; nil: the end.
-type untilFlag struct{ states []profile.State }
-
-// Set reads "idle" or "idle,blocked".
-func (f *untilFlag) Set(s string) error {
-	var states []profile.State
+// parseStates reads "idle" or "idle,blocked".
+func parseStates(s string) (states []profile.State, err error) {
 	words := strings.Split(s, ",")
 	for _, word := range words {
 		switch state := profile.State(word); state {
@@ -194,23 +190,18 @@ func (f *untilFlag) Set(s string) error {
 			states = append(states, state)
 		case untilEnded:
 			if len(words) > 1 {
-				return errors.New("'ended' can't be combined with another state: every wait ends when the worker does")
+				return nil, errors.New("'ended' can't be combined with another state: every wait ends when the worker does")
 			}
 		default:
-			return errors.New("expected idle, blocked, working, background, compacting, limited, broken or ended, or several such as idle,blocked")
+			return nil, errors.New("expected idle, blocked, working, background, compacting, limited, broken or ended, or several such as idle,blocked")
 		}
 	}
-	f.states = states
-	return nil
-}
-func (f *untilFlag) Type() string { return "state" }
-func (f *untilFlag) String() string {
-	return strings.Join(output.List(f.states, func(s profile.State) string { return string(s) }), ",")
+	return states, nil
 }
 
 func runWaitUntil(ctx context.Context, a *app.App, sel worker.Selection, o *waitOptions) error {
 	return a.WithHost(ctx, func(h *host.Host) error {
-		waiting, cancel := o.timeout.Limit(ctx)
+		waiting, cancel := command.Limit(ctx, o.timeout)
 		defer cancel()
 		names, err := a.NamesOrRunning(ctx, h, sel)
 		if err != nil {
@@ -225,11 +216,11 @@ func runWaitUntil(ctx context.Context, a *app.App, sel worker.Selection, o *wait
 		)
 		for _, name := range names {
 			all.Go(func() {
-				w, err := h.Display().WaitState(waiting, name, o.until.states)
+				w, err := h.Display().WaitState(waiting, name, o.until)
 				mu.Lock()
 				defer mu.Unlock()
 				if errors.Is(err, worker.ErrEnded) && w.Name != "" {
-					err = fmt.Errorf("'%s' ended before it was %s (%s)", w.Name, strings.ReplaceAll(o.until.String(), ",", " or "), view.ExitText(w))
+					err = fmt.Errorf("'%s' ended before it was %s (%s)", w.Name, strings.Join(output.List(o.until, func(s profile.State) string { return string(s) }), " or "), view.ExitText(w))
 				}
 				switch {
 				case err == nil:
@@ -244,7 +235,7 @@ func runWaitUntil(ctx context.Context, a *app.App, sel worker.Selection, o *wait
 			})
 		}
 		all.Wait()
-		over := o.timeout.Over(waiting, failed)
+		over := command.Over(waiting, failed)
 		if failed != nil && over == nil {
 			return stopped(failed)
 		}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -116,7 +117,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	if err != nil {
 		return err
 	}
-	backend := output.OrText(o.in.Backend, app.BackendTmux)
+	backend := cmp.Or(o.in.Backend, app.BackendTmux)
 	loaded, err := a.LoadProjectFor(backend)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
@@ -86,11 +87,7 @@ func (a *App) ProfileDirs() profile.Dirs {
 // ProfileNames returns the names of all profiles of agents.
 func (a *App) ProfileNames() []string {
 	set, _ := a.ProfileDirs().Load() // those that can be read
-	var names []string
-	for _, p := range set.All() {
-		names = append(names, p.Name())
-	}
-	return names
+	return output.List(set.All(), (*profile.Profile).Name)
 }
 
 // TeamNames returns the names of all teams.
@@ -108,9 +105,5 @@ func (a *App) TeamNames(ctx context.Context) (names []string, err error) {
 // AgentNames returns the names of a team's agents.
 func (a *App) AgentNames(ctx context.Context, team string) []string {
 	out, _ := tool.GetAgentStatus.Do(ctx, a.ToolEnv(config.Default()), tool.GetAgentStatusInput{TeamName: team})
-	names := make([]string, len(out.Agents))
-	for i, agent := range out.Agents {
-		names[i] = agent.Name
-	}
-	return names
+	return output.List(out.Agents, func(agent tool.AgentStatus) string { return agent.Name })
 }

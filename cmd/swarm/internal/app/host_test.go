@@ -1,9 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"testing"
 
-	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/caller"
 )
 
@@ -11,7 +11,7 @@ func TestStateDir(t *testing.T) {
 	t.Parallel()
 	a := &App{}
 	// The suite may itself run in a worker.
-	home := output.OrText(caller.Dir(), "/h/.swarm")
+	home := cmp.Or(caller.Dir(), "/h/.swarm")
 	for want, env := range map[string][]string{
 		"/d": {"HOME=/h", "SWARM_DIR=/x", "SWARM_DIR=/d"},
 		home: {"HOME=/h", "SWARM_DIR="},

@@ -145,11 +145,9 @@ type problemJSON struct {
 }
 
 func problemsJSON(problems config.Problems) []problemJSON {
-	list := make([]problemJSON, len(problems))
-	for i, p := range problems {
-		list[i] = problemJSON{File: p.At.File, Line: output.OrNull(p.At.Line), Column: output.OrNull(p.At.Column), Key: output.OrNull(p.Key), Text: p.Text}
-	}
-	return list
+	return output.List(problems, func(p config.Problem) problemJSON {
+		return problemJSON{File: p.At.File, Line: output.OrNull(p.At.Line), Column: output.OrNull(p.At.Column), Key: output.OrNull(p.Key), Text: p.Text}
+	})
 }
 
 func runCheck(ctx context.Context, a *app.App, args []string) error {

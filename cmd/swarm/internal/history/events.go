@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"time"
@@ -101,25 +102,14 @@ func (p eventPrinter) print(e history.Event) error {
 	return err
 }
 
-// flushAt is how much text is gathered before it is written: few system calls for many events,
-// and the first ones at once.
-const flushAt = 16 << 10
-
-// printAll prints the events that run calls its function with.
+// printAll prints the events that run calls its function with, in few system calls.
 func (p eventPrinter) printAll(run func(each func(history.Event) error) error) error {
-	var text []byte
-	flush := func() error {
-		_, err := p.Out.Write(text)
-		text = text[:0]
-		return err
-	}
+	out := bufio.NewWriterSize(p.Out, 16<<10)
 	err := run(func(e history.Event) error {
-		if text = p.appendLine(text, e); len(text) < flushAt {
-			return nil
-		}
-		return flush()
+		_, err := out.Write(p.appendLine(out.AvailableBuffer(), e))
+		return err
 	})
-	return errors.Join(err, flush())
+	return errors.Join(err, out.Flush())
 }
 
 func (p eventPrinter) appendLine(line []byte, e history.Event) []byte {
@@ -158,35 +148,11 @@ func eventJSONOf(e history.Event) eventJSON {
 	return j
 }
 
-func eventsJSON(events []history.Event) []eventJSON {
-	list := make([]eventJSON, len(events))
-	for i, e := range events {
-		list[i] = eventJSONOf(e)
-	}
-	return list
-}
-
 // printArray prints the events that run calls its function with as one JSON array. If run
 // fails before the first of them, nothing is printed.
 func printArray(a *app.App, run func(each func(history.Event) error) error) error {
 	list := output.JSONList{Printer: a.Printer}
-	some := make([]history.Event, 0, 64)
-	add := func() error {
-		for _, e := range eventsJSON(some) {
-			if err := list.Add(e); err != nil {
-				return err
-			}
-		}
-		some = some[:0]
-		return nil
-	}
-	err := run(func(e history.Event) error {
-		if some = append(some, e); len(some) < cap(some) {
-			return nil
-		}
-		return add()
-	})
-	if err := errors.Join(err, add()); err != nil {
+	if err := run(func(e history.Event) error { return list.Add(eventJSONOf(e)) }); err != nil {
 		return errors.Join(err, list.Flush())
 	}
 	return list.End()

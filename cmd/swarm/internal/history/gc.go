@@ -137,9 +137,5 @@ func collectedJSONOf(c watch.Collected) collectedJSON {
 }
 
 func workerNamesJSON(recs []registry.Record) []workerNameJSON {
-	list := make([]workerNameJSON, len(recs))
-	for i, r := range recs {
-		list[i] = workerNameJSON{Name: r.Name, ID: r.ID}
-	}
-	return list
+	return output.List(recs, func(r registry.Record) workerNameJSON { return workerNameJSON{Name: r.Name, ID: r.ID} })
 }

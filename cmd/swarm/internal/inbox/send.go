@@ -143,12 +143,10 @@ type jsonSent struct {
 }
 
 func sentMessages(messages []registry.Message) []jsonSent {
-	list := make([]jsonSent, len(messages))
-	for i, m := range messages {
-		list[i] = jsonSent{
+	return output.List(messages, func(m registry.Message) jsonSent {
+		return jsonSent{
 			ID: fmt.Sprint(m.ID), To: m.Recipient, Type: string(m.Type), Message: m.Body, Stored: output.TimeJSON(m.Time),
 			How: output.OrNull(string(m.How)), Brought: output.TimeJSON(m.Delivered), Read: output.TimeJSON(m.Read),
 		}
-	}
-	return list
+	})
 }

@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -118,7 +119,7 @@ func Names(ctx context.Context, env tool.Env, team string) func(id string) strin
 	for _, agent := range out.Agents {
 		names[agent.AgentID] = agent.Name
 	}
-	return func(id string) string { return output.OrText(names[id], id) }
+	return func(id string) string { return cmp.Or(names[id], id) }
 }
 
 // Completions are read from the registry; no plugin is started, and what

@@ -18,6 +18,11 @@ type Cell []Span
 // Text makes a cell of one piece.
 func Text(text string, style Style) Cell { return Cell{{Text: text, Style: style}} }
 
+// Texts makes a row of cells without a style.
+func Texts(row []string) []Cell {
+	return List(row, func(text string) Cell { return Text(text, Normal) })
+}
+
 // String returns the text of a cell.
 func (c Cell) String() string {
 	var b strings.Builder

@@ -2,7 +2,6 @@ package output
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -26,10 +25,7 @@ func (l *JSONList) Add(v any) error {
 		before, l.began = "[\n  ", true
 	}
 	l.buffer.WriteString(before)
-	e := json.NewEncoder(&l.buffer)
-	e.SetEscapeHTML(false)
-	e.SetIndent("  ", "  ")
-	if err := e.Encode(v); err != nil {
+	if err := encodeJSON(&l.buffer, v, "  ", "  "); err != nil {
 		return err
 	}
 	l.buffer.Truncate(l.buffer.Len() - 1) // the line ends with the next element

@@ -170,12 +170,16 @@ func (p *Printer) PrintJSONLine(v any) error { return p.writeJSON(v, "") }
 // terminal.
 func (p *Printer) writeJSON(v any, indent string) error {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	if err := e.Encode(v); err != nil {
+	if err := encodeJSON(&b, v, "", indent); err != nil {
 		return err
 	}
 	_, err := p.Out.Write(safetext.JSON(b.Bytes()))
 	return err
+}
+
+func encodeJSON(to io.Writer, v any, prefix, indent string) error {
+	e := json.NewEncoder(to)
+	e.SetEscapeHTML(false)
+	e.SetIndent(prefix, indent)
+	return e.Encode(v)
 }

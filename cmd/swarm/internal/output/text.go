@@ -51,8 +51,6 @@ func Indented(text string) Made {
 	return Made(b.String())
 }
 
-func OrText(s, instead string) string { return cmp.Or(s, instead) }
-
 func OrDash(s string) string { return cmp.Or(s, "-") }
 
 // TimestampFormat is the format of the time at the beginning of a line.
@@ -71,23 +69,9 @@ func TableLines(header []string, rows [][]string) []string {
 	if len(rows) == 0 {
 		return nil
 	}
-	if header != nil {
-		rows = append([][]string{header}, rows...)
+	t := Table{Columns: make([]Column, len(rows[0])), Rows: List(rows, Texts), NoHeader: header == nil}
+	for i, text := range header {
+		t.Columns[i].Header = text
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i := range row {
-			row[i] = Visible(row[i])
-			widths[i] = max(widths[i], Columns(row[i]))
-		}
-	}
-	lines := make([]string, len(rows))
-	for at, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			line.WriteString(Padded(cell, widths[i]+2))
-		}
-		lines[at] = strings.TrimRight(line.String(), " ")
-	}
-	return lines
+	return List(t.Lines(), func(line string) string { return strings.TrimRight(line, " ") })
 }

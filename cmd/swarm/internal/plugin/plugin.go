@@ -48,7 +48,7 @@ func runList(ctx context.Context, a *app.App, json bool) error {
 	return withPlugins(ctx, a, func(h *host.Host) error {
 		plugins := h.Plugins().List(ctx)
 		if json {
-			return a.PrintJSON(pluginsJSON(plugins))
+			return a.PrintJSON(output.List(plugins, pluginJSONOf))
 		}
 		printPlugins(a, plugins)
 		return nil
@@ -101,11 +101,7 @@ func fittedPlugins(a *app.App, plugins []pluginadmin.Status, width int) output.T
 		Width: width, Colours: a.Colours(), Plain: a.Plain(),
 	}
 	for _, p := range plugins {
-		var row []output.Cell
-		for _, text := range []string{p.Name, output.OrDash(p.Kind), output.OrDash(p.Version), health(p), output.OrDash(p.Path)} {
-			row = append(row, output.Text(text, output.Normal))
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, output.Texts([]string{p.Name, output.OrDash(p.Kind), output.OrDash(p.Version), health(p), output.OrDash(p.Path)}))
 	}
 	return t
 }
@@ -128,14 +124,6 @@ type pluginJSON struct {
 	Health       string   `json:"health"`
 	// Versions are those that are installed.
 	Versions []string `json:"versions"`
-}
-
-func pluginsJSON(plugins []pluginadmin.Status) []pluginJSON {
-	list := make([]pluginJSON, len(plugins))
-	for i, p := range plugins {
-		list[i] = pluginJSONOf(p)
-	}
-	return list
 }
 
 func pluginJSONOf(p pluginadmin.Status) pluginJSON {

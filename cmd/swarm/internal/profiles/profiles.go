@@ -179,11 +179,7 @@ func printProfiles(a *app.App, profiles []*profile.Profile, tested map[string]pr
 		Width: width, Colours: a.Colours(), Plain: a.Plain(),
 	}
 	for _, p := range profiles {
-		var cells []output.Cell
-		for _, text := range row(p) {
-			cells = append(cells, output.Text(text, output.Normal))
-		}
-		t.Rows = append(t.Rows, cells)
+		t.Rows = append(t.Rows, output.Texts(row(p)))
 	}
 	a.PrintFitted(t)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/profile/bundle"
 )
@@ -127,13 +128,7 @@ func printTested(a *app.App, verdicts []profile.Verdict, untested map[string][]s
 		for _, problem := range v.Problems {
 			a.Printf("  %s\n", problem)
 		}
-		a.PrintTable(nil, output.List(v.Trials, func(t profile.Trial) []string {
-			mark := "no"
-			if t.Matched {
-				mark = "yes"
-			}
-			return []string{"    " + t.Rule, string(t.State), mark, t.Why}
-		}))
+		a.PrintTable(nil, view.TrialRows("    ", v.Trials))
 	}
 	a.Printf("\n")
 	for _, client := range slices.Sorted(maps.Keys(untested)) {

@@ -1,6 +1,7 @@
 package ralph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,7 +124,7 @@ func (r *loopReport) text() string {
 	}
 	line("Inactivity timeout: %s", inactivityText(time.Duration(r.Inactivity)))
 	line("Last screen change: %s", r.lastText())
-	line("Done pattern: %s", output.OrText(r.DonePattern, "(none)"))
+	line("Done pattern: %s", cmp.Or(r.DonePattern, "(none)"))
 	if len(r.lines) > 0 {
 		line("Last output:")
 		for _, text := range r.lines {

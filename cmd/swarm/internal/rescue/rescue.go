@@ -120,17 +120,11 @@ func runLs(ctx context.Context, a *app.App, h *host.Host, json bool) error {
 	}
 	a.WarnAll(warnings)
 	if json {
-		list := make([]workJSON, len(works))
-		for i, w := range works {
-			list[i] = workJSONOf(w)
-		}
-		return a.PrintJSON(list)
+		return a.PrintJSON(output.List(works, workJSONOf))
 	}
-	var rows [][]string
-	for _, w := range works {
-		rows = append(rows, []string{saved.ID(w), age(w, time.Now()), w.Title, swarm.OnHost(w.Host, w.Base)})
-	}
-	a.PrintTable([]string{"NAME", "AGE", "WHAT", "REPOSITORY"}, rows)
+	a.PrintTable([]string{"NAME", "AGE", "WHAT", "REPOSITORY"}, output.List(works, func(w swarm.SavedWork) []string {
+		return []string{saved.ID(w), age(w, time.Now()), w.Title, swarm.OnHost(w.Host, w.Base)}
+	}))
 	if len(works) == 0 {
 		a.Hint("no saved work")
 	}

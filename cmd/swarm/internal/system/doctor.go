@@ -133,11 +133,9 @@ type findingJSON struct {
 }
 
 func findingsJSON(findings []doctor.Finding) []findingJSON {
-	list := make([]findingJSON, len(findings))
-	for i, f := range findings {
-		list[i] = findingJSON{Severity: string(f.Severity), Subject: f.Subject, What: f.What, Mend: output.OrNull(f.Mend)}
-	}
-	return list
+	return output.List(findings, func(f doctor.Finding) findingJSON {
+		return findingJSON{Severity: string(f.Severity), Subject: f.Subject, What: f.What, Mend: output.OrNull(f.Mend)}
+	})
 }
 
 func NewVersion(a *app.App) *cobra.Command {

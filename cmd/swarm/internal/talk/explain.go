@@ -191,13 +191,7 @@ func printExplanation(a *app.App, e display.Explanation) {
 		a.Printf("typed at the prompt, not submitted: %s\n", e.Look.Draft)
 	}
 	a.Printf("rules, in the order in which they are tried:\n")
-	a.PrintTable(nil, output.List(e.Trials, func(t profile.Trial) []string {
-		mark := "no"
-		if t.Matched {
-			mark = "yes"
-		}
-		return []string{"  " + t.Rule, string(t.State), mark, t.Why}
-	}))
+	a.PrintTable(nil, view.TrialRows("  ", e.Trials))
 	switch {
 	case e.Worker.Gone():
 		a.Printf("It has ended and has no state: this is its last screen.\n")

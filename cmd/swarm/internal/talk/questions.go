@@ -69,7 +69,7 @@ func runQuestions(ctx context.Context, a *app.App, o *questionsOptions) error {
 			return err
 		}
 		if o.json {
-			return a.PrintJSON(questionsJSON(open))
+			return a.PrintJSON(output.List(open, questionJSONOf))
 		}
 		if len(open) == 0 {
 			a.Tip("no agent asks anything")
@@ -177,14 +177,6 @@ func questionJSONOf(q question.Question) questionJSON {
 	return j
 }
 
-func questionsJSON(open []question.Question) []questionJSON {
-	list := make([]questionJSON, len(open))
-	for i, q := range open {
-		list[i] = questionJSONOf(q)
-	}
-	return list
-}
-
 // lookAgain is how often open questions are read again: no event says that an agent shows
 // something that no rule knows.
 const lookAgain = 3 * time.Second
@@ -262,7 +254,7 @@ func (s *shownQuestions) show(open []question.Question) error {
 	case same:
 		return nil
 	case s.json:
-		return s.PrintJSONLine(questionsJSON(open))
+		return s.PrintJSONLine(output.List(open, questionJSONOf))
 	case s.OutWidth() > 0 && s.Getenv("TERM") != "dumb":
 		s.repaint(open)
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/worker"
@@ -41,7 +42,7 @@ func TestQuestionJSONFollowsTheSchema(t *testing.T) {
 			t.Errorf("one violation, found %q", got)
 		}
 	}
-	if got := jsontest.Compact(t, questionsJSON(nil)); got != "[]" {
+	if got := jsontest.Compact(t, output.List[question.Question](nil, questionJSONOf)); got != "[]" {
 		t.Errorf("no questions are %s, want an array", got)
 	}
 }

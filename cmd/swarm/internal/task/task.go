@@ -99,11 +99,9 @@ Any member may ask; nothing is changed.`,
 }
 
 func taskRows(tasks []tool.Task, nameOf func(id string) string) [][]string {
-	rows := make([][]string, len(tasks))
-	for i, t := range tasks {
-		rows[i] = []string{t.ID, t.Status, t.Priority, ownerText(t, nameOf), output.OrDash(strings.Join(t.Dependencies, ",")), t.Title}
-	}
-	return rows
+	return output.List(tasks, func(t tool.Task) []string {
+		return []string{t.ID, t.Status, t.Priority, ownerText(t, nameOf), output.OrDash(strings.Join(t.Dependencies, ",")), t.Title}
+	})
 }
 
 // ownerText returns the owner of a task, or its assignee in brackets.

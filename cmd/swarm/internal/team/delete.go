@@ -69,11 +69,7 @@ func runDelete(ctx context.Context, a *app.App, name string, force, asJSON bool)
 		err = member.Answer(a, asJSON, out, out.Warnings, err, func() {
 			text := ""
 			if len(deleted.Killed) > 0 {
-				names := make([]string, len(deleted.Killed))
-				for i, id := range deleted.Killed {
-					names[i] = nameOf(id)
-				}
-				text = fmt.Sprintf(" (killed: %s)", strings.Join(names, ", "))
+				text = fmt.Sprintf(" (killed: %s)", strings.Join(output.List(deleted.Killed, nameOf), ", "))
 			}
 			a.Printf("deleted team %s%s\n", name, text)
 		})

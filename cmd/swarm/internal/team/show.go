@@ -1,6 +1,7 @@
 package team
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func aboutTeam(ctx context.Context, env tool.Env, name string) (agent.Team, erro
 // teamLine is "web: the shop's front end (led by boss, created 5m ago)".
 func teamLine(t agent.Team, now time.Time) string {
 	line := strings.TrimSuffix(t.Name+": "+t.Description, ": ")
-	return output.Visible(fmt.Sprintf("%s (led by %s, created %s ago)", line, output.OrText(t.Leader, "a person"), humane.Age(now.Sub(t.Created))))
+	return output.Visible(fmt.Sprintf("%s (led by %s, created %s ago)", line, cmp.Or(t.Leader, "a person"), humane.Age(now.Sub(t.Created))))
 }
 
 // tasksLine is "3 tasks: 1 pending, 2 completed".

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -171,7 +172,7 @@ func killShellText(out tool.KillShellOutput, width int) string {
 	case out.Error != "" && out.Success:
 		return output.Visible(out.Error) + "\n"
 	case !out.Success:
-		return "Error: " + output.Visible(output.OrText(out.Error, "the shell is still running")) + "\n"
+		return "Error: " + output.Visible(cmp.Or(out.Error, "the shell is still running")) + "\n"
 	case out.ForceKilled != nil && *out.ForceKilled:
 		return forceKilledBox(out, width)
 	default:

@@ -27,7 +27,9 @@ wrong input.`,
 			case all && len(args) > 0:
 				return output.Usagef("a name and --all exclude each other")
 			case all:
-				return runSchemas(a)
+				return a.PrintJSON(struct {
+					Tools []toolSchema `json:"tools"`
+				}{output.List(tool.All(), toolSchemaOf)})
 			case len(args) == 0:
 				return output.Usagef("missing argument: name of a tool, or --all")
 			}
@@ -64,14 +66,4 @@ func toolSchemaOf(t tool.Tool) toolSchema {
 		InputSchema:  t.Input(),
 		OutputSchema: t.Output(),
 	}
-}
-
-func runSchemas(a *app.App) error {
-	var all struct {
-		Tools []toolSchema `json:"tools"`
-	}
-	for _, t := range tool.All() {
-		all.Tools = append(all.Tools, toolSchemaOf(t))
-	}
-	return a.PrintJSON(all)
 }

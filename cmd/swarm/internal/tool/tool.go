@@ -35,11 +35,7 @@ func findTool(name string) (tool.Tool, error) {
 }
 
 func toolNames() []string {
-	var names []string
-	for _, t := range tool.All() {
-		names = append(names, t.Name)
-	}
-	return names
+	return output.List(tool.All(), func(t tool.Tool) string { return t.Name })
 }
 
 var completeTool = app.OfferOne(func(context.Context) ([]string, error) { return toolNames(), nil })
@@ -74,17 +70,13 @@ type toolJSON struct {
 func runList(a *app.App, asJSON bool) error {
 	tools := tool.All()
 	if asJSON {
-		list := make([]toolJSON, len(tools))
-		for i, t := range tools {
-			list[i] = toolJSON{t.Name, t.Title, t.Description, t.ReadOnly, t.Destructive, t.Idempotent, string(t.Set)}
-		}
-		return a.PrintJSON(list)
+		return a.PrintJSON(output.List(tools, func(t tool.Tool) toolJSON {
+			return toolJSON{t.Name, t.Title, t.Description, t.ReadOnly, t.Destructive, t.Idempotent, string(t.Set)}
+		}))
 	}
-	rows := make([][]string, len(tools))
-	for i, t := range tools {
-		rows[i] = []string{t.Name, string(t.Set), toolNature(t), strings.ToLower(t.Title[:1]) + t.Title[1:]}
-	}
-	a.PrintTable([]string{"NAME", "SET", "NATURE", "WHAT"}, rows)
+	a.PrintTable([]string{"NAME", "SET", "NATURE", "WHAT"}, output.List(tools, func(t tool.Tool) []string {
+		return []string{t.Name, string(t.Set), toolNature(t), strings.ToLower(t.Title[:1]) + t.Title[1:]}
+	}))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -103,6 +104,17 @@ func FilesJSON(files []swarm.FileChange) []FileJSON {
 			return FileJSON{Path: f.Path}
 		}
 		return FileJSON{Path: f.Path, Added: &f.Added, Removed: &f.Removed}
+	})
+}
+
+// TrialRows are the rows of a table of the rules of a profile and how they were tried.
+func TrialRows(indent string, trials []profile.Trial) [][]string {
+	return output.List(trials, func(t profile.Trial) []string {
+		mark := "no"
+		if t.Matched {
+			mark = "yes"
+		}
+		return []string{indent + t.Rule, string(t.State), mark, t.Why}
 	})
 }
 

@@ -17,8 +17,8 @@ const mcpPrefix = "mcp__swarm__"
 
 // allowInSettings adds swarm's tools to the list of what is allowed in a settings file of
 // Claude Code or Qwen Code, one rule for each: a rule for the whole server would allow Bash.
-func (s Setup) allowInSettings(d *jsonc.Document) error {
-	if !s.AllowTools {
+func (s Setup) allowInSettings(d *jsonc.Document, c *Client) error {
+	if !s.AllowTools || c.policies {
 		return nil
 	}
 	list, err := valueAt(d.Text, "permissions", "allow")
@@ -45,7 +45,10 @@ func (s Setup) allowInSettings(d *jsonc.Document) error {
 	return nil
 }
 
-func (s Setup) disallowInSettings(d *jsonc.Document) error {
+func (s Setup) disallowInSettings(d *jsonc.Document, c *Client) error {
+	if c.policies {
+		return nil
+	}
 	list, err := valueAt(d.Text, "permissions", "allow")
 	if err != nil || list == nil {
 		return err

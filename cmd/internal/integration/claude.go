@@ -44,8 +44,8 @@ func claude(c *Client, s Setup) ([]Change, error) {
 	var p plan
 	p.changes, p.err = s.claudeServer(file)
 	p.add(s.edited(filepath.Join(dir, "settings.json"),
-		func(d *jsonc.Document) error { return cmp.Or(s.addHooks(d, c, ""), s.allowInSettings(d)) },
-		func(d *jsonc.Document) error { return cmp.Or(removeAllHooks(d, c), s.disallowInSettings(d)) }))
+		func(d *jsonc.Document) error { return cmp.Or(s.addHooks(d, c, ""), s.allowInSettings(d, c)) },
+		func(d *jsonc.Document) error { return cmp.Or(removeAllHooks(d, c), s.disallowInSettings(d, c)) }))
 	p.add(s.skill(filepath.Join(dir, "skills")))
 	return p.changes, p.err
 }

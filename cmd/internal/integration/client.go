@@ -3,6 +3,7 @@ package integration
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/swarmhost/swarm/cmd/internal/jsonc"
@@ -56,18 +57,23 @@ const (
 	ends
 )
 
-var claudeEvents = []event{
-	{"SessionStart", begins},
-	{"UserPromptSubmit", prompts},
-	{"PreToolUse", usesTool},
-	{"PostToolUse", usedTool},
-	{"PermissionRequest", asks},
-	{"Notification", notifies},
-	{"Stop", stops},
-	{"StopFailure", fails},
-	{"PreCompact", compacts},
-	{"PostCompact", compacted},
-	{"SessionEnd", ends},
+// eventsBut returns the events by the names that most clients have for them, without those that a
+// client lacks.
+func eventsBut(lacking ...kind) []event {
+	return slices.DeleteFunc([]event{
+		{"SessionStart", begins},
+		{"UserPromptSubmit", prompts},
+		{"PreToolUse", usesTool},
+		{"PostToolUse", usedTool},
+		{"PermissionRequest", asks},
+		{"Notification", notifies},
+		{"Stop", stops},
+		{"StopFailure", fails},
+		{"Interrupt", interrupted},
+		{"PreCompact", compacts},
+		{"PostCompact", compacted},
+		{"SessionEnd", ends},
+	}, func(e event) bool { return slices.Contains(lacking, e.kind) })
 }
 
 // AnswerLimit is how many seconds a client gives a hook that waits for an answer.
@@ -78,23 +84,12 @@ func Clients() []Client {
 	return []Client{
 		{
 			Name: "claude", Title: "Claude Code", timeout: 5, answers: AnswerLimit, again: "block", changes: claude,
-			events: claudeEvents,
+			events: eventsBut(interrupted),
 		},
 		{
 			Name: "codex", Title: "Codex", timeout: 5, answers: AnswerLimit, again: "block", changes: codex,
-			Hint: "Codex asks once whether to trust its new hooks, and runs none before",
-			events: []event{
-				{"SessionStart", begins},
-				{"UserPromptSubmit", prompts},
-				{"PreToolUse", usesTool},
-				{"PostToolUse", usedTool},
-				{"PermissionRequest", asks},
-				{"Stop", stops},
-				{"Interrupt", interrupted},
-				{"PreCompact", compacts},
-				{"PostCompact", compacted},
-				{"SessionEnd", ends},
-			},
+			Hint:   "Codex asks once whether to trust its new hooks, and runs none before",
+			events: eventsBut(notifies, fails),
 		},
 		{
 			// Its own command would write a part of the file that is edited here anyway, and takes
@@ -114,22 +109,11 @@ func Clients() []Client {
 		{
 			// Its hooks are called by a plugin, which names them as Claude Code does.
 			Name: "opencode", Title: "opencode", again: "block", changes: opencode,
-			events: []event{
-				{"SessionStart", begins},
-				{"UserPromptSubmit", prompts},
-				{"PreToolUse", usesTool},
-				{"PostToolUse", usedTool},
-				{"PermissionRequest", asks},
-				{"Stop", stops},
-				{"StopFailure", fails},
-				{"PreCompact", compacts},
-				{"PostCompact", compacted},
-				{"SessionEnd", ends},
-			},
+			events: eventsBut(notifies, interrupted),
 		},
 		{
 			Name: "qwen", Title: "Qwen Code", timeout: 5000, answers: 1000 * AnswerLimit, again: "block", alwaysAgain: true,
-			changes: settings(".qwen"), events: claudeEvents,
+			changes: settings(".qwen"), events: eventsBut(interrupted),
 		},
 	}
 }
@@ -166,22 +150,11 @@ func settings(name string) func(c *Client, s Setup) ([]Change, error) {
 		var p plan
 		p.add(s.edited(filepath.Join(dir, "settings.json"),
 			func(d *jsonc.Document) error {
-				if err := addServer(s, d, "mcpServers", server{s.Swarm, []string{"mcp"}}); err != nil {
-					return err
-				}
-				if c.policies {
-					return s.addHooks(d, c, "swarm")
-				}
-				return cmp.Or(s.addHooks(d, c, "swarm"), s.allowInSettings(d))
+				added := addServer(s, d, "mcpServers", server{s.Swarm, []string{"mcp"}})
+				return cmp.Or(added, s.addHooks(d, c, "swarm"), s.allowInSettings(d, c))
 			},
 			func(d *jsonc.Document) error {
-				if err := removeServer[server](d, "mcpServers"); err != nil {
-					return err
-				}
-				if c.policies {
-					return removeAllHooks(d, c)
-				}
-				return cmp.Or(removeAllHooks(d, c), s.disallowInSettings(d))
+				return cmp.Or(removeServer[server](d, "mcpServers"), removeAllHooks(d, c), s.disallowInSettings(d, c))
 			}))
 		if c.policies && (s.AllowTools || s.Remove) {
 			p.add(s.whole(filepath.Join(dir, "policies", "swarm.toml"), s.geminiPolicy(), func(text string) bool { return strings.HasPrefix(text, policyMark) }))

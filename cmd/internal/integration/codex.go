@@ -29,7 +29,9 @@ func codex(c *Client, s Setup) ([]Change, error) {
 		}
 		return s.allowInTOML(d)
 	}, removeTOMLServer))
-	p.add(s.hooks(c, filepath.Join(dir, "hooks.json")))
+	p.add(s.edited(filepath.Join(dir, "hooks.json"),
+		func(d *jsonc.Document) error { return s.addHooks(d, c, "") },
+		func(d *jsonc.Document) error { return removeAllHooks(d, c) }))
 	p.add(s.skill(filepath.Join(dir, "skills")))
 	if s.ConfigFile != "" {
 		p.add(s.edited(s.ConfigFile, s.addPass, removePass))

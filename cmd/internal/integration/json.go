@@ -51,13 +51,6 @@ var (
 	hookOfOur = lazyregexp.New(`(?:^|/)swarm'? hook (\w+) \w+(?: --answers)?(?: \|\| true)?$`)
 )
 
-// hooks returns the change of a file that gets the client's hooks and nothing else.
-func (s Setup) hooks(c *Client, path string) (Change, error) {
-	return s.edited(path,
-		func(d *jsonc.Document) error { return s.addHooks(d, c, "") },
-		func(d *jsonc.Document) error { return removeAllHooks(d, c) })
-}
-
 func (s Setup) addHooks(d *jsonc.Document, c *Client, name string) error {
 	for _, e := range c.events {
 		groups, err := valueAt(d.Text, "hooks", e.name)

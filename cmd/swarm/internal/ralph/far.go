@@ -153,12 +153,7 @@ func carry(ctx context.Context, a *app.App, h *host.Host, w worker.Worker) error
 		err = h.Wait(ctx, sel, func(w worker.Worker) { code = view.ExitCode(w) })
 	}
 	if err != nil {
-		later, cancel := afterwards(ctx)
-		defer cancel()
-		outcomes, killErr := h.Kill().Kill(later, sel, kill.Request{})
-		for _, o := range outcomes {
-			killErr = errors.Join(killErr, o.Err)
-		}
+		killErr := endAfterwards(ctx, h, w.ID)
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}

@@ -41,10 +41,7 @@ func runPause(ctx context.Context, a *app.App, name string, json bool) error {
 		if err != nil {
 			return err
 		}
-		loops, err := a.RalphStore()
-		if err != nil {
-			return err
-		}
+		loops := ralph.NewStore(h.Dir())
 		st, err := loops.Change(ctx, w.Name, func(st *ralph.State) error {
 			switch status, _ := loopStatus(*st, runs(w)); status {
 			case ralph.Paused:

@@ -63,13 +63,10 @@ one.`,
 func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
+		loops := ralph.NewStore(h.Dir())
 		w, err := ralphWorker(ctx, a, h, name)
 		if err != nil {
-			return resumeHint(a, err, name)
-		}
-		loops, err := a.RalphStore()
-		if err != nil {
-			return err
+			return resumeHint(loops, err, name)
 		}
 		release, err := loops.Claim(ctx, w.Name)
 		if err != nil {
@@ -78,7 +75,7 @@ func runResume(ctx context.Context, a *app.App, name string, o *resumeOptions) e
 		defer release()
 		// Another call may have started or ended it while this one waited.
 		if w, err = ralphWorker(ctx, a, h, w.Name); err != nil {
-			return resumeHint(a, err, name)
+			return resumeHint(loops, err, name)
 		}
 		running := runs(w)
 		if err := stillAsks(ctx, h, loops, w); err != nil {
@@ -197,9 +194,8 @@ func putBack(ctx context.Context, loops ralph.Store, before, after ralph.State) 
 	return err
 }
 
-func resumeHint(a *app.App, err error, name string) error {
-	loops, dirErr := a.RalphStore()
-	if dirErr != nil || !errors.Is(err, store.ErrNotFound) {
+func resumeHint(loops ralph.Store, err error, name string) error {
+	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	if _, loadErr := loops.Load(name); loadErr != nil {

@@ -58,16 +58,12 @@ func runLoop(ctx context.Context, a *app.App, name string) error {
 }
 
 func refuseRun(ctx context.Context, a *app.App, name string) error {
-	loops, err := a.RalphStore()
-	if err != nil {
-		return err
-	}
 	return a.WithHost(ctx, func(h *host.Host) error {
 		w, err := ralphWorker(ctx, a, h, name)
 		if err != nil {
 			return err
 		}
-		st, err := loops.Load(w.Name)
+		st, err := ralph.NewStore(h.Dir()).Load(w.Name)
 		if err != nil {
 			return noLoop(err)
 		}

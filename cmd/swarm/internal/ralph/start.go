@@ -22,10 +22,7 @@ import (
 // ralphStart removes an old loop if the flags say so, writes the state of the new one and
 // starts its worker.
 func ralphStart(ctx context.Context, a *app.App, h *host.Host, o *spawnOptions, st ralph.State, request spawn.Request) (worker.Worker, error) {
-	loops, err := a.RalphStore()
-	if err != nil {
-		return worker.Worker{}, err
-	}
+	loops := ralph.NewStore(h.Dir())
 	release, err := loops.Claim(ctx, o.Name)
 	if err != nil {
 		return worker.Worker{}, err
@@ -123,6 +120,17 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 }
 
+// endAfterwards ends a worker, even if the call was interrupted.
+func endAfterwards(ctx context.Context, h *host.Host, name string) error {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	outcomes, err := h.Kill().Kill(ctx, worker.Selection{Names: []string{name}}, kill.Request{})
+	for _, o := range outcomes {
+		err = errors.Join(err, o.Err)
+	}
+	return err
+}
+
 // ralphFollow shows the output of a loop until it ends, and returns its exit code. An
 // interrupted call ends the loop.
 func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) error {
@@ -131,14 +139,8 @@ func ralphFollow(ctx context.Context, a *app.App, h *host.Host, name string) err
 		return h.Display().Logs(ctx, name, swarm.OutputOptions{Follow: true}, each)
 	})
 	if ctx.Err() != nil {
-		later, cancel := afterwards(ctx)
-		defer cancel()
-		outcomes, killErr := h.Kill().Kill(later, worker.Selection{Names: []string{name}}, kill.Request{})
-		for _, o := range outcomes {
-			killErr = errors.Join(killErr, o.Err)
-		}
-		if killErr != nil {
-			return killErr
+		if err := endAfterwards(ctx, h, name); err != nil {
+			return err
 		}
 		a.Hint(fmt.Sprintf("killed %s; 'swarm ralph resume %s' continues", name, name))
 		return context.Cause(ctx)

@@ -45,11 +45,8 @@ is changed.`,
 }
 
 func runStatus(ctx context.Context, a *app.App, name string, json bool) error {
-	loops, err := a.RalphStore()
-	if err != nil {
-		return err
-	}
 	return a.WithHost(ctx, func(h *host.Host) error {
+		loops := ralph.NewStore(h.Dir())
 		worker, err := ralphWorker(ctx, a, h, name)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err

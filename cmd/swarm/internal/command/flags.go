@@ -150,6 +150,17 @@ func (s *Selection) AddTo(cmd *cobra.Command, a *app.App) {
 	cmd.ValidArgsFunction = a.CompleteWorkers
 }
 
+// On returns the function of a verb that runs on the selected workers.
+func (s *Selection) On(run func(context.Context, worker.Selection) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		sel, err := s.Of(cmd, args)
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), sel)
+	}
+}
+
 // Of returns the selection, each name once.
 func (s *Selection) Of(cmd *cobra.Command, names []string) (worker.Selection, error) {
 	byTag := cmd.Flags().Changed("tag")

@@ -170,14 +170,13 @@ func (d *Workers) Explain(err error) error {
 }
 
 func CompleteDeclared(a *app.App) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		loaded, _ := a.Setup().Load(BackendOfEach)
+	return app.Offer(func(context.Context) ([]string, error) {
+		loaded, err := a.Setup().Load(BackendOfEach)
 		if loaded == nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil, err
 		}
-		names := slices.DeleteFunc(inFileOrder(loaded), func(name string) bool { return slices.Contains(args, name) })
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
+		return inFileOrder(loaded), nil
+	})
 }
 
 func SetUnlessEmpty(m map[string]string, key, value string) {

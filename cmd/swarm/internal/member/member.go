@@ -49,12 +49,12 @@ func (f *Flags) Of(ctx context.Context, a *app.App) (string, error) {
 	if f.team != "" {
 		return f.team, nil
 	}
-	h, err := a.Setup().Open(ctx, config.Default())
-	if err != nil {
-		return "", err
-	}
-	team, err := agent.CallerTeam(ctx, h)
-	if err = errors.Join(err, h.Close()); err != nil || team != "" {
+	var team string
+	err := a.With(ctx, config.Default(), func(h *host.Host) (err error) {
+		team, err = agent.CallerTeam(ctx, h)
+		return err
+	})
+	if err != nil || team != "" {
 		return team, err
 	}
 	if team = a.Getenv(envTeam); team != "" {

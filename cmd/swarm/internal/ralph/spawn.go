@@ -232,10 +232,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.ReadEnvFiles(ctx); err != nil {
-		return err
-	}
-	request, err := o.Request(loaded)
+	request, err := o.Request(ctx, loaded)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -82,13 +83,9 @@ it counts as one that ended by itself. Use 'swarm kill' to end a worker for good
 With --all and --tag, workers that do not run are skipped.`,
 		Example: `  swarm interrupt agent
   swarm interrupt --tag builder`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.Of(cmd, args)
-			if err != nil {
-				return err
-			}
-			return give(cmd.Context(), a, sel, swarm.Input{Kind: swarm.InputInterrupt}, "interrupted %s", o.json)
-		},
+		RunE: o.On(func(ctx context.Context, sel worker.Selection) error {
+			return give(ctx, a, sel, swarm.Input{Kind: swarm.InputInterrupt}, "interrupted %s", o.json)
+		}),
 	}
 	o.AddTo(cmd, a)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the results as JSON")

@@ -35,13 +35,7 @@ With --json, one name gives an object; anything else gives an array.`,
   swarm peek agent -n 5
   swarm peek --all -n 3
   swarm peek agent --json | jq -r '.lines[-1]'`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.Of(cmd, args)
-			if err != nil {
-				return err
-			}
-			return runPeek(cmd.Context(), a, sel, o)
-		},
+		RunE: o.On(func(ctx context.Context, sel worker.Selection) error { return runPeek(ctx, a, sel, o) }),
 	}
 	o.AddTo(cmd, a)
 	f := cmd.Flags()

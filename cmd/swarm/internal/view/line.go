@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/worker"
@@ -172,14 +173,7 @@ func DialogLines(s *worker.AgentState) []string {
 	if s == nil || s.State != profile.Blocked || len(s.Dialog.Lines) == 0 {
 		return nil
 	}
-	var lines []string
-	if s.Dialog.Cut {
-		lines = append(lines, deliver.CutText)
-	}
-	for _, line := range s.Dialog.Lines {
-		lines = append(lines, output.Visible(line))
-	}
-	return lines
+	return dash.DialogLines(s.Dialog, true)
 }
 
 // ExitCode returns the worker's exit code as a shell reports it.

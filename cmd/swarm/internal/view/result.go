@@ -24,41 +24,47 @@ func Remarks(a *app.App, warnings []worker.Warning, notices []string) {
 
 // KillJSON is the result for one worker.
 type KillJSON struct {
-	Name            string        `json:"name"`
-	ID              string        `json:"id"`
-	Status          string        `json:"status"`
-	Killed          bool          `json:"killed"`
-	AlreadyStopped  bool          `json:"already_stopped"`
-	Signal          *string       `json:"signal"`
-	Forced          bool          `json:"forced"`
-	Exit            *ExitJSON     `json:"exit"`
-	Survivors       []processJSON `json:"survivors"`
-	WorktreeRemoved bool          `json:"worktree_removed"`
-	Warnings        []string      `json:"warnings"`
-	Notices         []string      `json:"notices"`
-	Error           *string       `json:"error"`
+	Name           string        `json:"name"`
+	ID             string        `json:"id"`
+	Status         string        `json:"status"`
+	Killed         bool          `json:"killed"`
+	AlreadyStopped bool          `json:"already_stopped"`
+	Signal         *string       `json:"signal"`
+	Forced         bool          `json:"forced"`
+	Exit           *ExitJSON     `json:"exit"`
+	Survivors      []processJSON `json:"survivors"`
+	remarksJSON
+}
+
+// remarksJSON is what kill and clean report alike.
+type remarksJSON struct {
+	WorktreeRemoved bool     `json:"worktree_removed"`
+	Warnings        []string `json:"warnings"`
+	Notices         []string `json:"notices"`
+	Error           *string  `json:"error"`
+}
+
+func remarksJSONOf(o kill.Outcome) remarksJSON {
+	return remarksJSON{
+		WorktreeRemoved: o.WorkspaceRemoved,
+		Warnings:        output.List(o.Warnings, func(w worker.Warning) string { return w.Text }),
+		Notices:         append([]string{}, o.Notices...), Error: ErrorJSON(o.Err),
+	}
 }
 
 func KillJSONOf(o kill.Outcome) KillJSON {
 	return KillJSON{
-		Name:            o.Worker.Name,
-		ID:              o.Worker.ID,
-		Status:          string(o.Worker.Status),
-		Killed:          o.Err == nil,
-		AlreadyStopped:  o.AlreadyEnded,
-		Signal:          output.OrNull(o.Result.Signal),
-		Forced:          o.Result.Forced,
-		Exit:            ExitJSONOf(o.Worker.Exit),
-		Survivors:       processesJSON(o.Result.Survivors),
-		WorktreeRemoved: o.WorkspaceRemoved,
-		Warnings:        warningTexts(o.Warnings),
-		Notices:         append([]string{}, o.Notices...),
-		Error:           ErrorJSON(o.Err),
+		Name:           o.Worker.Name,
+		ID:             o.Worker.ID,
+		Status:         string(o.Worker.Status),
+		Killed:         o.Err == nil,
+		AlreadyStopped: o.AlreadyEnded,
+		Signal:         output.OrNull(o.Result.Signal),
+		Forced:         o.Result.Forced,
+		Exit:           ExitJSONOf(o.Worker.Exit),
+		Survivors:      processesJSON(o.Result.Survivors),
+		remarksJSON:    remarksJSONOf(o),
 	}
-}
-
-func warningTexts(ws []worker.Warning) []string {
-	return output.List(ws, func(w worker.Warning) string { return w.Text })
 }
 
 func ErrorJSON(err error) *string {
@@ -70,25 +76,14 @@ func ErrorJSON(err error) *string {
 
 // CleanJSON is the result for one worker.
 type CleanJSON struct {
-	Name            string   `json:"name"`
-	ID              string   `json:"id"`
-	Cleaned         bool     `json:"cleaned"`
-	WorktreeRemoved bool     `json:"worktree_removed"`
-	Warnings        []string `json:"warnings"`
-	Notices         []string `json:"notices"`
-	Error           *string  `json:"error"`
+	Name    string `json:"name"`
+	ID      string `json:"id"`
+	Cleaned bool   `json:"cleaned"`
+	remarksJSON
 }
 
 func CleanJSONOf(o kill.Outcome) CleanJSON {
-	return CleanJSON{
-		Name:            o.Worker.Name,
-		ID:              o.Worker.ID,
-		Cleaned:         o.Err == nil,
-		WorktreeRemoved: o.WorkspaceRemoved,
-		Warnings:        warningTexts(o.Warnings),
-		Notices:         append([]string{}, o.Notices...),
-		Error:           ErrorJSON(o.Err),
-	}
+	return CleanJSON{Name: o.Worker.Name, ID: o.Worker.ID, Cleaned: o.Err == nil, remarksJSON: remarksJSONOf(o)}
 }
 
 // FileJSON is a changed file. The counts of lines are null if it is not text.

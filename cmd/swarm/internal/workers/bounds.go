@@ -61,16 +61,11 @@ With --all and --tag, workers that do not run are skipped.`
 func newPauseOf(a *app.App, paused bool, line string) *cobra.Command {
 	o := &pauseOptions{}
 	cmd := &cobra.Command{
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.Of(cmd, args)
-			if err != nil {
-				return err
-			}
-			ctx := cmd.Context()
+		RunE: o.On(func(ctx context.Context, sel worker.Selection) error {
 			return reportBounds(ctx, a, sel, line, o.json, func(h *host.Host) ([]input.BoundsOutcome, error) {
 				return h.Input().Pause(ctx, sel, paused)
 			})
-		},
+		}),
 	}
 	o.AddTo(cmd, a)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the results as JSON")
@@ -99,19 +94,14 @@ With --all and --tag, workers that do not run are skipped.`,
 		Example: `  swarm update tests --memory 4g
   swarm update tests --cpus 0.5 --pids none
   swarm update --tag batch --nice 19`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.Of(cmd, args)
-			if err != nil {
-				return err
-			}
+		RunE: o.On(func(ctx context.Context, sel worker.Selection) error {
 			if !o.limits.Given() {
 				return output.Usagef("must specify --memory, --cpus, --pids, --nice or --io-weight")
 			}
-			ctx := cmd.Context()
 			return reportBounds(ctx, a, sel, "updated %s", o.json, func(h *host.Host) ([]input.BoundsOutcome, error) {
 				return h.Input().SetLimits(ctx, sel, o.limits.Apply)
 			})
-		},
+		}),
 	}
 	o.AddTo(cmd, a)
 	o.limits.AddTo(cmd)

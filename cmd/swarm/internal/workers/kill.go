@@ -55,16 +55,12 @@ deleted.`,
   swarm kill --tag login --rm-worktree
   swarm kill stuck --force
   swarm kill server --signal INT --timeout 1m --no-force`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.Of(cmd, args)
-			if err != nil {
-				return err
-			}
+		RunE: o.On(func(ctx context.Context, sel worker.Selection) error {
 			if o.force && (o.noForce || o.signal != "" || o.Timeout != nil) {
 				return output.Usagef("--force sends SIGKILL at once: it goes with none of --no-force, --signal and --timeout")
 			}
-			return RunKill(cmd.Context(), a, sel, o)
-		},
+			return RunKill(ctx, a, sel, o)
+		}),
 	}
 	o.AddTo(cmd, a)
 	o.AddEnding(cmd, "how long they may take to end, in place of their own grace")

@@ -33,21 +33,19 @@ type SpawnOptions struct {
 	Worktree                       bool
 	branch, worktreeDir            string
 	tags, Env, envFiles, Options   []string
-	// fileEnv are the variables of the files that were read.
-	fileEnv     []string
-	Cwd         string
-	killSignal  string
-	killTimeout *time.Duration
-	KillMode    *command.ChoiceFlag
-	logLimit    int64
-	stdin       bool
-	Profile     string
-	Policy      policyFlags
-	Limits      command.Limits
-	Sandbox     command.Sandbox
-	ready       readyFlags
-	JSON, quiet bool
-	Command     []string
+	Cwd                            string
+	killSignal                     string
+	killTimeout                    *time.Duration
+	KillMode                       *command.ChoiceFlag
+	logLimit                       int64
+	stdin                          bool
+	Profile                        string
+	Policy                         policyFlags
+	Limits                         command.Limits
+	Sandbox                        command.Sandbox
+	ready                          readyFlags
+	JSON, quiet                    bool
+	Command                        []string
 }
 
 func NewSpawn(a *app.App) *cobra.Command { return newSpawnWith(a, &SpawnOptions{}) }
@@ -180,19 +178,13 @@ func (o *SpawnOptions) Parse(cmd *cobra.Command, args []string) error {
 	return o.ready.check()
 }
 
-// ReadEnvFiles reads the files of variables, if that was not done before: a pipe can be read only
-// once. It ends with the context.
-func (o *SpawnOptions) ReadEnvFiles(ctx context.Context) error {
+// Request adds what the config says to what the flags say. It reads the files of variables, which
+// may be pipes, so it can be called only once.
+func (o *SpawnOptions) Request(ctx context.Context, l *config.Loaded) (spawn.Request, error) {
 	variables, err := app.ReadEnvFiles(ctx, o.envFiles)
 	if err != nil {
-		return err
+		return spawn.Request{}, err
 	}
-	o.fileEnv, o.envFiles = append(o.fileEnv, variables...), nil
-	return nil
-}
-
-// Request adds what the config says to what the flags say.
-func (o *SpawnOptions) Request(l *config.Loaded) (spawn.Request, error) {
 	cfg := l.Config
 	r := spawn.Request{
 		Name:        o.Name,
@@ -207,14 +199,10 @@ func (o *SpawnOptions) Request(l *config.Loaded) (spawn.Request, error) {
 	}
 	o.Limits.Apply(&r.Limits)
 	r.Own.Sandbox = r.Own.Sandbox || o.Sandbox.Given()
-	var err error
 	if r.Sandbox, err = o.Sandbox.Of(cfg.Defaults.Sandbox); err != nil {
 		return r, err
 	}
-	if err := o.ReadEnvFiles(context.Background()); err != nil {
-		return r, err
-	}
-	r.Env = append(slices.Clone(o.fileEnv), o.Env...)
+	r.Env = append(variables, o.Env...)
 	for _, tag := range append(cfg.Defaults.Tags, o.tags...) {
 		if !slices.Contains(r.Tags, tag) {
 			r.Tags = append(r.Tags, tag)
@@ -270,10 +258,7 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.ReadEnvFiles(ctx); err != nil {
-		return err
-	}
-	request, err := o.Request(loaded)
+	request, err := o.Request(ctx, loaded)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func requestOf(t *testing.T, cfg config.Config, args ...string) (spawn.Request, 
 		if err := o.Parse(cmd, args); err != nil {
 			return err
 		}
-		request, err = o.Request(&config.Loaded{Config: cfg})
+		request, err = o.Request(t.Context(), &config.Loaded{Config: cfg})
 		return err
 	}
 	cmd.SetArgs(args)

@@ -59,16 +59,12 @@ broken while an idle one is waited for.`,
   swarm wait agent --until idle,blocked --timeout 10m
   swarm wait test lint --timeout 10m
   swarm wait --all`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sel, err := o.Of(cmd, args)
-			if err != nil {
-				return err
-			}
+		RunE: o.On(func(ctx context.Context, sel worker.Selection) error {
 			if o.until != nil {
-				return runWaitUntil(cmd.Context(), a, sel, o)
+				return runWaitUntil(ctx, a, sel, o)
 			}
-			return runWait(cmd.Context(), a, sel, o)
-		},
+			return runWait(ctx, a, sel, o)
+		}),
 	}
 	o.AddTo(cmd, a)
 	cmd.Flags().Var(command.Duration(&o.timeout), "timeout", "how long to wait at most")

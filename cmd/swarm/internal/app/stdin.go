@@ -14,9 +14,9 @@ import (
 // Interruptibly returns the result of read, or the context's cause as soon as the context
 // ends: a terminal, a FIFO or a pipe may stay open permanently. A goroutine that still reads
 // then ends with the program.
-func Interruptibly(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+func Interruptibly[T any](ctx context.Context, read func() (T, error)) (data T, err error) {
 	type result struct {
-		data []byte
+		data T
 		err  error
 	}
 	done := make(chan result, 1)
@@ -28,7 +28,7 @@ func Interruptibly(ctx context.Context, read func() ([]byte, error)) ([]byte, er
 	case r := <-done:
 		return r.data, r.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return data, context.Cause(ctx)
 	}
 }
 
@@ -37,12 +37,7 @@ func Interruptibly(ctx context.Context, read func() ([]byte, error)) ([]byte, er
 func ReadEnvFiles(ctx context.Context, files []string) ([]string, error) {
 	var all []string
 	for _, file := range files {
-		var variables []string
-		_, err := Interruptibly(ctx, func() ([]byte, error) {
-			var err error
-			variables, err = config.ReadEnvFrom(file, os.Stdin)
-			return nil, err
-		})
+		variables, err := Interruptibly(ctx, func() ([]string, error) { return config.ReadEnvFrom(file, os.Stdin) })
 		if err != nil {
 			return nil, err
 		}

@@ -36,21 +36,15 @@ up' starts.`,
 }
 
 func runInit(a *app.App, project bool) error {
-	path := config.UserFile(a.Getenv)
-	if project {
-		path = config.ProjectFile
-	}
-	if path == "" {
-		return errors.New("cannot find your config file: neither XDG_CONFIG_HOME nor HOME is set")
-	}
+	path, writeFile := config.ProjectFile, config.WriteProjectExample
 	if !project {
+		path, writeFile = config.UserFile(a.Getenv), config.WriteExample
+		if path == "" {
+			return errors.New("cannot find your config file: neither XDG_CONFIG_HOME nor HOME is set")
+		}
 		if err := checkHome(path); err != nil {
 			return err
 		}
-	}
-	writeFile := config.WriteExample
-	if project {
-		writeFile = config.WriteProjectExample
 	}
 	if err := writeFile(path); err != nil {
 		return err

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,12 +39,7 @@ It prints one line for each thing that it did, and nothing if there was nothing 
   swarm gc --json | jq '.ended[].name'
   swarm gc --events-before 2160h`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if before == nil {
-				return runGC(cmd.Context(), a, asJSON)
-			}
-			return runGC(cmd.Context(), a, asJSON, *before)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, asJSON, before) },
 	}
 	cmd.Flags().Var(command.Duration(&before), "events-before", "remove events that are older than this, such as 720h for 30 days")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON")
@@ -53,14 +47,14 @@ It prints one line for each thing that it did, and nothing if there was nothing 
 }
 
 // runGC brings the history up to date. Everything that was done before an error is printed
-// too. Events that are older than all of the ages are removed.
-func runGC(ctx context.Context, a *app.App, asJSON bool, ages ...time.Duration) error {
+// too. Events that are older than before are removed.
+func runGC(ctx context.Context, a *app.App, asJSON bool, before *time.Duration) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
 		var removed int
 		var err error
-		if len(ages) > 0 {
-			removed, err = h.History().RemoveEvents(ctx, time.Now().Add(-slices.Max(ages)))
+		if before != nil {
+			removed, err = h.History().RemoveEvents(ctx, time.Now().Add(-*before))
 		}
 		var done watch.Collected
 		if err == nil {
@@ -77,18 +71,15 @@ func runGC(ctx context.Context, a *app.App, asJSON bool, ages ...time.Duration) 
 }
 
 func printCollected(a *app.App, done watch.Collected) {
-	for _, w := range done.Killed {
-		a.Printf("killed %s\n", w.Name)
+	each := func(line string, workers []registry.Record) {
+		for _, w := range workers {
+			a.Printf(line+"\n", w.Name)
+		}
 	}
-	for _, w := range done.Ended {
-		a.Printf("ended %s\n", w.Name)
-	}
-	for _, w := range done.Removed {
-		a.Printf("removed %s\n", w.Name)
-	}
-	for _, w := range done.Worktrees {
-		a.Printf("finished the removal of the worktree of %s\n", w.Name)
-	}
+	each("killed %s", done.Killed)
+	each("ended %s", done.Ended)
+	each("removed %s", done.Removed)
+	each("finished the removal of the worktree of %s", done.Worktrees)
 	switch n := done.RunDirs; n {
 	case 0:
 	case 1:

@@ -41,7 +41,7 @@ func TestGCReportsWhatWasDone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := runGC(t.Context(), a, asJSON, time.Hour); err == nil || !strings.Contains(err.Error(), "backend") {
+		if err := runGC(t.Context(), a, asJSON, new(time.Hour)); err == nil || !strings.Contains(err.Error(), "backend") {
 			t.Errorf("json %t: %v", asJSON, err)
 		}
 		if !asJSON {

@@ -13,7 +13,7 @@ func TestVerbsWithoutHistory(t *testing.T) {
 	if err := runEvents(t.Context(), a, &eventsOptions{}); err != nil || stdout.Len() > 0 {
 		t.Errorf("events: %v, stdout %q", err, stdout)
 	}
-	if err := runGC(t.Context(), a, false); err != nil || stdout.Len() > 0 || stderr.Len() > 0 {
+	if err := runGC(t.Context(), a, false, nil); err != nil || stdout.Len() > 0 || stderr.Len() > 0 {
 		t.Errorf("gc: %v, stdout %q, stderr %q", err, stdout, stderr)
 	}
 	const want = `{
@@ -24,7 +24,7 @@ func TestVerbsWithoutHistory(t *testing.T) {
   "warnings": []
 }
 `
-	if err := runGC(t.Context(), a, true); err != nil || stdout.String() != want {
+	if err := runGC(t.Context(), a, true, nil); err != nil || stdout.String() != want {
 		t.Errorf("gc --json: %v, stdout %q", err, stdout)
 	}
 }

@@ -49,7 +49,6 @@ const (
 )
 
 type shutdownBody struct {
-	ID             string                 `json:"id"`
 	Reason         string                 `json:"reason"`
 	Phase          registry.ShutdownPhase `json:"phase"`
 	Approved       bool                   `json:"approved"`

@@ -1,6 +1,7 @@
 package integrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,10 +66,7 @@ is 0 and nothing is printed. SWARM_LOG=debug prints errors to standard error.`,
 // runHook records the event of a hook within [hookLimit], and gives up without a message.
 func runHook(ctx context.Context, a *app.App, args []string, stdin *os.File, answers bool) {
 	output.FinishWriting()
-	log := a.Logger()
-	if log == nil {
-		log = hclog.NewNullLogger()
-	}
+	log := cmp.Or(a.Logger(), hclog.NewNullLogger())
 	limit := hookLimit
 	if answers {
 		limit = answerLimit
@@ -123,24 +121,22 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File, an
 	if err != nil {
 		return err
 	}
+	write := func(answer []byte, err error) error {
+		if err == nil {
+			_, err = a.Out.W.Write(append(answer, '\n'))
+		}
+		return err
+	}
 	if answers && hook.Asks() {
 		answer, ok, err := h.Notifier().Decide(ctx, hook.Event)
 		if ok {
-			decision, derr := hook.Decide(answer)
-			if derr == nil {
-				_, derr = a.Out.W.Write(append(decision, '\n'))
-			}
-			err = errors.Join(err, derr)
+			err = errors.Join(err, write(hook.Decide(answer)))
 		}
 		return errors.Join(err, h.Close())
 	}
 	notices, err := h.Notifier().Hook(ctx, hook.Event)
 	if notices != "" {
-		answer, aerr := hook.Answer(notices)
-		if aerr == nil {
-			_, aerr = a.Out.W.Write(append(answer, '\n'))
-		}
-		err = errors.Join(err, aerr)
+		err = errors.Join(err, write(hook.Answer(notices)))
 	}
 	return errors.Join(err, h.Close())
 }

@@ -1,6 +1,7 @@
 package ralph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,9 +156,7 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	if err := o.Parse(cmd, args); err != nil {
 		return err
 	}
-	if o.Backend == "" {
-		o.Backend = app.BackendTmux
-	}
+	o.Backend = cmp.Or(o.Backend, app.BackendTmux)
 	if err := ralph.CheckPlaces(o.Command); err != nil {
 		return output.Usagef("%v", err)
 	}

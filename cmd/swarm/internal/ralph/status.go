@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -110,8 +109,11 @@ func (r *loopReport) text() string {
 	}
 	line("Consecutive failures: %d", r.Failures)
 	line("Total failures: %d", r.TotalFailures)
-	if r.Still > 0 {
-		line("Iterations without progress: %d%s", r.Still, ofLimit(r.NoProgress > 0, strconv.Itoa(r.NoProgress)))
+	switch {
+	case r.Still > 0 && r.NoProgress > 0:
+		line("Iterations without progress: %d of %d", r.Still, r.NoProgress)
+	case r.Still > 0:
+		line("Iterations without progress: %d", r.Still)
 	}
 	if r.MaxTime > 0 {
 		line("Time used: %s of %s", humane.Age(time.Duration(r.TimeUsed)), humane.Age(time.Duration(r.MaxTime)))
@@ -130,13 +132,6 @@ func (r *loopReport) text() string {
 	}
 	line("Exit reason: %s", r.reason())
 	return b.String()
-}
-
-func ofLimit(limited bool, text string) string {
-	if !limited {
-		return ""
-	}
-	return " of " + text
 }
 
 func (r *loopReport) lastHour() int {

@@ -103,7 +103,13 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 		u := upper{App: a, upOptions: o, progress: output.NewProgress(a.Err, a.ErrWidth)}
 		req := set.UpRequest{
 			Names: names, DryRun: o.dryRun, Recreate: o.recreate,
-			Acted: u.acted, Waiting: u.startWait, Waited: u.endWait, Warn: u.warning,
+			Acted:   u.acted,
+			Waiting: func(name string, deadline time.Time) { u.progress.Event(kill.Event{Worker: name, Deadline: deadline}) },
+			Waited: func(out set.Outcome) {
+				u.progress.Event(kill.Event{Worker: out.Name, Done: true})
+				u.report(out, out.Name+" is ready")
+			},
+			Warn: func(w worker.Warning) { u.progress.Aside(func() { a.Warn(w.Text, w.Hint) }) },
 		}
 		if !o.json {
 			req.Progress = u.progress.Start
@@ -189,17 +195,6 @@ func (u *upper) line(out set.Outcome) string {
 
 // imperative are the actions that only would be done.
 var imperative = map[set.Action]string{set.Started: "start", set.Respawned: "respawn", set.Recreated: "recreate"}
-
-func (u *upper) startWait(name string, deadline time.Time) {
-	u.progress.Event(kill.Event{Worker: name, Deadline: deadline})
-}
-
-func (u *upper) endWait(out set.Outcome) {
-	u.progress.Event(kill.Event{Worker: out.Name, Done: true})
-	u.report(out, out.Name+" is ready")
-}
-
-func (u *upper) warning(w worker.Warning) { u.progress.Aside(func() { u.Warn(w.Text, w.Hint) }) }
 
 // report prints a line about a worker, or why it is not up. An interruption of the call is
 // reported once, by its exit code.

@@ -57,19 +57,12 @@ func runDoctor(ctx context.Context, a *app.App, o *doctorOptions) error {
 			findings = slices.DeleteFunc(findings, func(f doctor.Finding) bool { return f.Severity == doctor.SeverityOK })
 		}
 		findings = append(found, findings...)
-		if o.json {
-			if err := a.PrintJSON(findingsJSON(findings)); err != nil {
-				return err
-			}
-		} else {
+		if !o.json {
 			printFindings(a, findings)
 		}
-		if slices.ContainsFunc(findings, func(f doctor.Finding) bool {
+		return a.Conclude(o.json, findingsJSON(findings), slices.ContainsFunc(findings, func(f doctor.Finding) bool {
 			return f.Severity != doctor.SeverityOK && f.Severity != doctor.SeverityNote
-		}) {
-			return output.Failed
-		}
-		return nil
+		}))
 	})
 }
 

@@ -1,6 +1,7 @@
 package system
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -120,11 +121,8 @@ func manText(cmd *cobra.Command, date string) string {
 
 // roffParagraphs is a long text. Lines that are indented keep their breaks.
 func roffParagraphs(text, without string) string {
-	if text == "" {
-		text = without + "."
-	}
 	var b strings.Builder
-	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+	for i, paragraph := range strings.Split(strings.TrimSpace(cmp.Or(text, without+".")), "\n\n") {
 		asIs := strings.HasPrefix(paragraph, " ") || strings.Contains(paragraph, "\n ")
 		if i > 0 {
 			b.WriteString(".PP\n")

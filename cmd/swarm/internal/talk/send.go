@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -218,10 +219,7 @@ func (o *sendOptions) sendAndWait(ctx context.Context, a *app.App, sel worker.Se
 		defer cancel()
 		turn, err := h.AwaitTurn(waiting, out.Worker.Name, string(in.Data))
 		if err != nil {
-			if over := command.Over(waiting, err); over != nil {
-				return over
-			}
-			return err
+			return cmp.Or(command.Over(waiting, err), err)
 		}
 		if o.json {
 			j := turnJSON{sendJSON: sendJSONOf(out), Outcome: string(turn.End), Reason: output.OrNull(turn.Reason())}

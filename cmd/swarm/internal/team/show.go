@@ -170,16 +170,12 @@ func runLs(ctx context.Context, a *app.App, asJSON bool) error {
 			return err
 		}
 		a.WarnAll(warnings)
-		list := make([]teamJSON, len(teams))
-		rows := make([][]string, len(teams))
-		for i, t := range teams {
-			list[i] = teamJSONOf(t)
-			rows[i] = []string{t.Name, output.OrDash(t.Leader), strconv.Itoa(len(t.Agents)), humane.Age(time.Since(t.Created)) + " ago", output.OrDash(t.Description)}
-		}
 		if asJSON {
-			return a.PrintJSON(list)
+			return a.PrintJSON(output.List(teams, teamJSONOf))
 		}
-		a.PrintTable([]string{"NAME", "LEADER", "AGENTS", "CREATED", "DESCRIPTION"}, rows)
+		a.PrintTable([]string{"NAME", "LEADER", "AGENTS", "CREATED", "DESCRIPTION"}, output.List(teams, func(t agent.Team) []string {
+			return []string{t.Name, output.OrDash(t.Leader), strconv.Itoa(len(t.Agents)), humane.Age(time.Since(t.Created)) + " ago", output.OrDash(t.Description)}
+		}))
 		return nil
 	})
 }

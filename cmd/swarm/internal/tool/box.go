@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -29,9 +30,7 @@ func tasksTable(title string, tasks []tool.BackgroundShell, now time.Time, width
 	if len(tasks) == 0 {
 		return noTasks
 	}
-	if width == 0 {
-		width = pipeWidth
-	}
+	width = cmp.Or(width, pipeWidth)
 	rows := [][]string{{"ID", "Command", "Started", "Status"}}
 	for _, t := range tasks {
 		started := startedText(now.Sub(t.StartedAt.Time))
@@ -113,9 +112,7 @@ func shellNotFoundText(id string) string {
 }
 
 func box(title string, width int, lines ...string) string {
-	if width == 0 {
-		width = pipeWidth
-	}
+	width = cmp.Or(width, pipeWidth)
 	widest := 0
 	for i, line := range lines {
 		lines[i] = output.Visible(line)

@@ -72,10 +72,6 @@ type perhapsJSON struct {
 	Since *string `json:"since"`
 }
 
-func perhapsJSONOf(p swarm.Process) perhapsJSON {
-	return perhapsJSON{PID: p.PID, Name: output.OrNull(p.Name), Since: output.TimeJSON(p.Started)}
-}
-
 // SandboxJSON is the sandbox of a worker, each field with its default.
 type SandboxJSON struct {
 	Network string   `json:"network"`
@@ -201,7 +197,9 @@ func WorkerJSONIn(a *app.App, w worker.Worker) WorkerJSON {
 		Limits: LimitsJSONOf(w.Limits), Unenforced: output.OrNull(w.Unenforced),
 		Sandbox: sandboxJSONOf(w.Sandbox),
 
-		PerhapsAlive: output.List(w.PerhapsAlive, perhapsJSONOf),
+		PerhapsAlive: output.List(w.PerhapsAlive, func(p swarm.Process) perhapsJSON {
+			return perhapsJSON{PID: p.PID, Name: output.OrNull(p.Name), Since: output.TimeJSON(p.Started)}
+		}),
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now

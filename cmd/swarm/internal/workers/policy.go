@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
-	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -149,11 +148,6 @@ func (r *readyFlags) check() error {
 		return output.Usagef("--ready-pattern and --ready-timeout need --ready-wait")
 	}
 	return nil
-}
-
-func (r *readyFlags) request() display.ReadyRequest {
-	timeout := output.ValueOr(r.timeout, display.DefaultReadyTimeout)
-	return display.ReadyRequest{Pattern: r.pattern, Timeout: timeout}
 }
 
 // The values of --ready-wait.

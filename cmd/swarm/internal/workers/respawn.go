@@ -73,10 +73,7 @@ it ends instead. The next respawn without --resume runs its own command again.`,
 			}
 			if o.helper {
 				// Its end signals that the caller has its answer.
-				_, err := app.Interruptibly(cmd.Context(), func() ([]byte, error) {
-					_, err := io.Copy(io.Discard, cmd.InOrStdin())
-					return nil, err
-				})
+				_, err := app.Interruptibly(cmd.Context(), func() (int64, error) { return io.Copy(io.Discard, cmd.InOrStdin()) })
 				if err != nil {
 					return fmt.Errorf("cannot read stdin: %w", errtext.Cause(err))
 				}

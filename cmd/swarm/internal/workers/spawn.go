@@ -203,11 +203,7 @@ func (o *SpawnOptions) Request(ctx context.Context, l *config.Loaded) (spawn.Req
 		return r, err
 	}
 	r.Env = append(variables, o.Env...)
-	for _, tag := range append(cfg.Defaults.Tags, o.tags...) {
-		if !slices.Contains(r.Tags, tag) {
-			r.Tags = append(r.Tags, tag)
-		}
-	}
+	r.Tags = spawn.Unique(slices.Concat(cfg.Defaults.Tags, o.tags))
 	if r.Backend == app.BackendTmux {
 		declared.SetUnlessEmpty(r.Options, "session", cmp.Or(o.session, cfg.Defaults.Session))
 		declared.SetUnlessEmpty(r.Options, "socket", cmp.Or(o.socket, cfg.Defaults.TmuxSocket))
@@ -265,9 +261,7 @@ func runSpawn(ctx context.Context, a *app.App, o *SpawnOptions) error {
 	return a.With(ctx, loaded.Config, func(h *host.Host) error {
 		starting, stop := startProgress(a, request.Name, o.JSON || o.quiet)
 		request.Progress = starting
-		if request.Warn == nil {
-			request.Warn = func(w worker.Warning) { a.Warn(w.Text, w.Hint) }
-		}
+		request.Warn = func(w worker.Warning) { a.Warn(w.Text, w.Hint) }
 		worker, err := h.Spawn().Spawn(ctx, request)
 		stop()
 		if err != nil {
@@ -395,7 +389,7 @@ func ended(ctx context.Context, a *app.App, h *host.Host, w worker.Worker, asJSO
 // time, is a warning unless strict is set: the worker was spawned, and its screen shows the
 // reason. An error on its screen and the end of the worker are errors.
 func awaitReady(ctx context.Context, a *app.App, h *host.Host, w worker.Worker, flags readyFlags) (bool, error) {
-	r := flags.request()
+	r := display.ReadyRequest{Pattern: flags.pattern, Timeout: output.ValueOr(flags.timeout, display.DefaultReadyTimeout)}
 	err := h.Display().AwaitReady(ctx, w.ID, r)
 	hint := ""
 	switch asks, ok := errors.AsType[*display.AsksError](err); {

@@ -80,15 +80,11 @@ func runStats(ctx context.Context, a *app.App, sel worker.Selection, o *statsOpt
 			return err
 		}
 		figures = withFigures(figures, sel)
-		if o.json {
-			err = a.PrintJSON(output.OneOrList(output.List(figures, view.StatsJSONOf), len(sel.Names) == 1))
-		} else {
+		if !o.json {
 			printStats(a, figures)
 		}
-		if err == nil && warnUnmeasured(a, figures) {
-			err = output.Failed
-		}
-		return err
+		list := output.List(figures, view.StatsJSONOf)
+		return a.Conclude(o.json, output.OneOrList(list, len(sel.Names) == 1), warnUnmeasured(a, figures))
 	})
 }
 

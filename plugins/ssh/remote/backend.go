@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -18,13 +19,7 @@ type ShimBackend interface {
 	swarm.Backend
 	swarm.BatchStatuser
 	swarm.Finder
-	swarm.Inputter
-	swarm.Signaller
 	swarm.Watcher
-	swarm.Measurer
-	swarm.CPUMeasurer
-	swarm.Limiter
-	swarm.Pauser
 	swarm.SpawnChecker
 }
 
@@ -59,6 +54,8 @@ type Options struct {
 // Backend implements [swarm.Backend] and the capabilities asserted below for the workers of
 // this machine. All its methods may be called at the same time.
 type Backend struct {
+	// Kept does what needs no more than the shim of a worker, of whatever kind.
+	shim.Kept
 	opts  Options
 	store store
 }
@@ -85,7 +82,17 @@ var (
 )
 
 // New returns the backend.
-func New(o Options) *Backend { return &Backend{opts: o, store: store{dir: o.Dir}} }
+func New(o Options) *Backend {
+	b := &Backend{opts: o, store: store{dir: o.Dir}}
+	b.Kept = shim.Kept{Read: func(raw swarm.Handle) (shim.Worker, error) {
+		h, err := b.handle(raw)
+		if err != nil {
+			return shim.Worker{}, err
+		}
+		return b.worker(h)
+	}}
+	return b
+}
 
 // Announce returns the fields of a spec that shims carry out.
 func (b *Backend) Announce() []swarm.Capability {

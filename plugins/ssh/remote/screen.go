@@ -134,15 +134,7 @@ func (b *Backend) Attached(ctx context.Context, raw swarm.Handle, env []string) 
 // Show writes what a worker writes to w until it has ended, after the last lines of its
 // output.
 func (b *Backend) Show(ctx context.Context, raw swarm.Handle, w io.Writer) error {
-	h, err := b.handle(raw)
-	if err != nil {
-		return err
-	}
-	at, err := b.worker(h)
-	if err != nil {
-		return err
-	}
-	return shim.Output(ctx, at.Dir, swarm.OutputOptions{Tail: new(visible), Follow: true}, func(o swarm.Output) error {
+	return b.Kept.Output(ctx, raw, swarm.OutputOptions{Tail: new(visible), Follow: true}, func(o swarm.Output) error {
 		if !o.Partial {
 			o.Data = append(o.Data, '\n')
 		}

@@ -1,15 +1,14 @@
 package remote
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -51,48 +50,32 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 	return results, nil
 }
 
-// control matches the control sequences of terminals, and other control characters.
-var control = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[ -/]*[0-~])?|[\x00-\x08\x0b-\x1f\x7f]")
-
-// lastLines returns the last lines of the output in a run directory, as text.
+// lastLines returns the last lines of the output in a run directory, as a terminal shows them.
 func lastLines(ctx context.Context, dir string, n int) ([]string, error) {
-	var lines []string
-	open := make(map[swarm.Stream][]byte)
-	line := func(b []byte) {
-		text := strings.TrimSuffix(string(b), "\r")
-		text = text[strings.LastIndexByte(text, '\r')+1:]
-		text = control.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
-		lines = append(lines, strings.TrimRight(text, " \t"))
+	var all []string
+	joined := make(map[swarm.Stream]*screen.Lines)
+	screens := make(map[swarm.Stream]*screen.Screen)
+	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
+		joined[stream] = &screen.Lines{Line: func(l screen.Line) {
+			all = append(all, strings.TrimRight(strings.ToValidUTF8(string(l.Text), "\uFFFD"), " \t"))
+		}}
+		screens[stream] = &screen.Screen{Live: true, Line: joined[stream].Add}
 	}
 	err := shim.Output(ctx, dir, swarm.OutputOptions{Tail: &n}, func(o swarm.Output) error {
-		open[o.Stream] = drawn(append(open[o.Stream], o.Data...))
 		if !o.Partial {
-			line(open[o.Stream])
-			delete(open, o.Stream)
+			o.Data = append(o.Data, '\n')
 		}
+		screens[o.Stream].Write(o.Data, o.Time)
 		return nil
 	})
-	for _, s := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
-		if len(open[s]) > 0 {
-			line(open[s])
-		}
+	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
+		screens[stream].Close()
+		joined[stream].Close()
 	}
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
+	for len(all) > 0 && all[len(all)-1] == "" {
+		all = all[:len(all)-1]
 	}
-	return lines[max(0, len(lines)-n):], err
-}
-
-// maxDrawn is how much of a line is kept.
-const maxDrawn = 64 << 10
-
-// drawn leaves out of a line what was drawn over: a program that shows its progress may
-// write megabytes to one line.
-func drawn(line []byte) []byte {
-	if i := bytes.LastIndexByte(bytes.TrimSuffix(line, []byte("\r")), '\r'); i >= 0 {
-		line = append(line[:0], line[i+1:]...)
-	}
-	return line[max(0, len(line)-maxDrawn):]
+	return all[max(0, len(all)-n):], err
 }
 
 // Attach reports whether a person's terminal can be connected with a worker. How is

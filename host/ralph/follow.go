@@ -49,6 +49,7 @@ func (s Store) Follow(ctx context.Context, name string, n int, gone <-chan struc
 		}
 		select {
 		case <-w.changes():
+		case <-w.due():
 		case err := <-w.failures():
 			if err := w.failed(err); err != nil {
 				return err
@@ -141,11 +142,10 @@ type watch struct {
 	store Store
 	name  string
 	// watcher is nil if the kernel gives no notice of changes; slow then says why and what to do
-	// about it, and tick reports a change now and then.
-	watcher     *fsnotify.Watcher
-	slow        string
-	tick        chan fsnotify.Event
-	stop, ended chan struct{}
+	// about it, and tick when to look for them.
+	watcher *fsnotify.Watcher
+	slow    string
+	tick    <-chan time.Time
 }
 
 // lookEvery is how often changes are looked for that the kernel gives no notice of.
@@ -164,9 +164,7 @@ func (s Store) watch(name string) (*watch, error) {
 		w.slow = proc.NotifyLimitText(err)
 		// The folder need not exist.
 		if _, err = os.Stat(s.Dir(name)); err == nil {
-			w.watcher, w.tick = nil, make(chan fsnotify.Event)
-			w.stop, w.ended = make(chan struct{}), make(chan struct{})
-			go w.look()
+			w.watcher, w.tick = nil, time.Tick(lookEvery)
 			return w, nil
 		}
 	}
@@ -176,34 +174,19 @@ func (s Store) watch(name string) (*watch, error) {
 	return nil, w.wrap(err)
 }
 
-// look reports a change again and again until the watch is closed.
-func (w *watch) look() {
-	defer close(w.ended)
-	every := time.NewTicker(lookEvery)
-	defer every.Stop()
-	for {
-		select {
-		case <-every.C:
-		case <-w.stop:
-			return
-		}
-		select {
-		case w.tick <- fsnotify.Event{}:
-		case <-w.stop:
-			return
-		}
+func (w *watch) changes() <-chan fsnotify.Event {
+	if w == nil || w.watcher == nil {
+		return nil
 	}
+	return w.watcher.Events
 }
 
-func (w *watch) changes() <-chan fsnotify.Event {
-	switch {
-	case w == nil:
+// due says when to look for changes that are not noticed.
+func (w *watch) due() <-chan time.Time {
+	if w == nil {
 		return nil
-	case w.watcher == nil:
-		return w.tick
-	default:
-		return w.watcher.Events
 	}
+	return w.tick
 }
 
 func (w *watch) failures() <-chan error {
@@ -233,8 +216,5 @@ func (w *watch) wrap(err error) error {
 func (w *watch) close() {
 	if w.watcher != nil {
 		_ = w.watcher.Close()
-		return
 	}
-	close(w.stop)
-	<-w.ended
 }

@@ -219,6 +219,8 @@ func (it *iteration) step(ctx context.Context) {
 		it.readTurn(ctx)
 	case <-it.stop.watch.changes():
 		it.resume()
+	case <-it.stop.watch.due():
+		it.resume()
 	case <-it.stop.watch.failures(): //nolint:errcheck // what is on the disk counts, however it was learnt
 		it.resume()
 	case <-it.quiet.C:

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"github.com/swarmhost/swarm/shared/lazyregexp"
 )
 
@@ -185,15 +183,8 @@ func (l *loop) waitLimit(ctx context.Context) error {
 	return l.awaitLimit(ctx, w)
 }
 
-// notices report changes in the folder of a loop.
-type notices interface {
-	changes() <-chan fsnotify.Event
-	failures() <-chan error
-	failed(err error) error
-}
-
 // awaitLimit waits until the state has no usage limit any more, or one that has ended.
-func (l *loop) awaitLimit(ctx context.Context, w notices) error {
+func (l *loop) awaitLimit(ctx context.Context, w *watch) error {
 	for {
 		st, err := l.Store.Load(l.Name)
 		if err != nil {

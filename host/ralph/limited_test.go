@@ -8,20 +8,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 )
-
-// quietFolder is a folder whose changes the test reports.
-type quietFolder struct{ changed chan fsnotify.Event }
-
-func (f quietFolder) changes() <-chan fsnotify.Event { return f.changed }
-func (f quietFolder) failures() <-chan error         { return nil }
-func (f quietFolder) failed(err error) error         { return err }
 
 // runLimited runs a loop that waits for the end of a usage limit in a bubble of time, and
 // returns for how long it waited, and what act has made of that.
-func runLimited(t *testing.T, text string, act func(l *loop, f quietFolder)) (waited time.Duration, log []string, err error) {
+func runLimited(t *testing.T, text string, act func(l *loop, changed chan<- time.Time)) (waited time.Duration, log []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -43,12 +34,12 @@ func runLimited(t *testing.T, text string, act func(l *loop, f quietFolder)) (wa
 		if st := r.state(); !st.Open() || st.Failures != 0 || st.LimitUntil.IsZero() {
 			t.Errorf("the state: %+v", st)
 		}
-		f := quietFolder{changed: make(chan fsnotify.Event)}
+		changed := make(chan time.Time)
 		over := make(chan error, 1)
-		go func() { over <- l.awaitLimit(t.Context(), f) }()
+		go func() { over <- l.awaitLimit(t.Context(), &watch{tick: changed}) }()
 		synctest.Wait()
 		if act != nil {
-			act(l, f)
+			act(l, changed)
 		}
 		err = <-over
 		waited, log = time.Since(began), r.events()
@@ -77,7 +68,7 @@ func TestLimitIsWaitedFor(t *testing.T) {
 func TestLimitEndsEarly(t *testing.T) {
 	const text = "usage limit reached, resets in 2h"
 	const early = 10*time.Minute + clockEvery/2 // the loop reads no clock just then
-	waited, _, err := runLimited(t, text, func(l *loop, f quietFolder) {
+	waited, _, err := runLimited(t, text, func(l *loop, changed chan<- time.Time) {
 		time.Sleep(early) // of the bubble
 		_, err := l.Store.Change(t.Context(), "w", func(st *State) error {
 			st.LimitUntil = time.Time{}
@@ -86,12 +77,12 @@ func TestLimitEndsEarly(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		f.changed <- fsnotify.Event{}
+		changed <- time.Now()
 	})
 	if err != nil || waited != early {
 		t.Errorf("resumed: waited %v, %v", waited, err)
 	}
-	_, _, err = runLimited(t, text, func(l *loop, _ quietFolder) { l.signals.ends <- syscall.SIGTERM })
+	_, _, err = runLimited(t, text, func(l *loop, _ chan<- time.Time) { l.signals.ends <- syscall.SIGTERM })
 	if ended, ok := errors.AsType[*SignalError](err); !ok || ended.Signal != syscall.SIGTERM {
 		t.Errorf("killed: %v", err)
 	}

@@ -169,7 +169,7 @@ func (l *loop) run(ctx context.Context) error {
 		if wait == 0 {
 			continue
 		}
-		if err := l.await(ctx, (*watch)(nil), time.After(wait)); err != nil {
+		if err := l.await(ctx, nil, time.After(wait)); err != nil {
 			return err
 		}
 	}
@@ -284,12 +284,14 @@ func (l *loop) logResume() {
 
 // await returns when something in the loop's folder has changed, or when over fires. Input
 // that is typed meanwhile is dropped.
-func (l *loop) await(ctx context.Context, w notices, over <-chan time.Time) error {
+func (l *loop) await(ctx context.Context, w *watch, over <-chan time.Time) error {
 	for {
 		select {
 		case <-over:
 			return nil
 		case <-w.changes():
+			return nil
+		case <-w.due():
 			return nil
 		case err := <-w.failures():
 			return w.failed(err)

@@ -14,26 +14,19 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Backend implements [swarm.Backend] and the capabilities asserted below. All
-// its methods may be called at the same time.
+// Backend implements [swarm.Backend], the capabilities of [shim.Kept], and those asserted below.
+// All its methods may be called at the same time.
 type Backend struct {
 	shim.Kept
 	log hclog.Logger
 }
 
 var (
-	_ swarm.Backend       = (*Backend)(nil)
-	_ swarm.BatchStatuser = (*Backend)(nil)
-	_ swarm.Outputter     = (*Backend)(nil)
-	_ swarm.Finder        = (*Backend)(nil)
-	_ swarm.Checker       = (*Backend)(nil)
-	_ swarm.Inputter      = (*Backend)(nil)
-	_ swarm.Signaller     = (*Backend)(nil)
-	_ swarm.Watcher       = (*Backend)(nil)
-	_ swarm.Completer     = (*Backend)(nil)
-	_ swarm.Measurer      = (*Backend)(nil)
-	_ swarm.Announcer     = (*Backend)(nil)
-	_ swarm.SpawnChecker  = (*Backend)(nil)
+	_ swarm.Backend      = (*Backend)(nil)
+	_ swarm.Finder       = (*Backend)(nil)
+	_ swarm.Checker      = (*Backend)(nil)
+	_ swarm.Announcer    = (*Backend)(nil)
+	_ swarm.SpawnChecker = (*Backend)(nil)
 )
 
 // New returns the backend. It logs to log, which must not be nil.

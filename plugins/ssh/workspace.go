@@ -12,13 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-var (
-	_ swarm.Workspace        = (*Backend)(nil)
-	_ swarm.WorkspaceFinder  = (*Backend)(nil)
-	_ swarm.Rescuer          = (*Backend)(nil)
-	_ swarm.Differ           = (*Backend)(nil)
-	_ swarm.WorkspaceChecker = (*Backend)(nil)
-)
+var _ remote.Worktrees = (*Backend)(nil)
 
 // Create makes the worktree of a worker over there. If the connection breaks meanwhile, the
 // worktree is looked for over a new one, and made only if it does not exist.

@@ -14,8 +14,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Backend implements [swarm.Backend] and the capabilities asserted below. All
-// its methods may be called at the same time.
+// Backend implements [swarm.Backend], the capabilities of [shim.Kept], and those asserted below.
+// All its methods may be called at the same time.
 type Backend struct {
 	shim.Kept
 	log      hclog.Logger
@@ -29,17 +29,13 @@ var (
 	_ swarm.Backend       = (*Backend)(nil)
 	_ swarm.BatchStatuser = (*Backend)(nil)
 	_ swarm.Sweeper       = (*Backend)(nil)
-	_ swarm.Outputter     = (*Backend)(nil)
 	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Checker       = (*Backend)(nil)
-	_ swarm.Inputter      = (*Backend)(nil)
-	_ swarm.Signaller     = (*Backend)(nil)
 	_ swarm.Screener      = (*Backend)(nil)
 	_ swarm.BatchScreener = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
 	_ swarm.Watcher       = (*Backend)(nil)
 	_ swarm.Completer     = (*Backend)(nil)
-	_ swarm.Measurer      = (*Backend)(nil)
 	_ swarm.Progresser    = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 	_ swarm.SpawnChecker  = (*Backend)(nil)

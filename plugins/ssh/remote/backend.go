@@ -51,8 +51,8 @@ type Options struct {
 	Logger hclog.Logger
 }
 
-// Backend implements [swarm.Backend] and the capabilities asserted below for the workers of
-// this machine. All its methods may be called at the same time.
+// Backend implements [ShimBackend], [Worktrees], the capabilities of [shim.Kept], and those asserted
+// below for the workers of this machine. All its methods may be called at the same time.
 type Backend struct {
 	// Kept does what needs no more than the shim of a worker, of whatever kind.
 	shim.Kept
@@ -61,24 +61,15 @@ type Backend struct {
 }
 
 var (
-	_ swarm.Backend       = (*Backend)(nil)
-	_ swarm.BatchStatuser = (*Backend)(nil)
+	_ ShimBackend         = (*Backend)(nil)
+	_ Worktrees           = (*Backend)(nil)
 	_ swarm.Sweeper       = (*Backend)(nil)
 	_ swarm.Outputter     = (*Backend)(nil)
-	_ swarm.Finder        = (*Backend)(nil)
 	_ swarm.Lister        = (*Backend)(nil)
-	_ swarm.Inputter      = (*Backend)(nil)
-	_ swarm.Signaller     = (*Backend)(nil)
 	_ swarm.Screener      = (*Backend)(nil)
 	_ swarm.BatchScreener = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
-	_ swarm.Watcher       = (*Backend)(nil)
-	_ swarm.Measurer      = (*Backend)(nil)
-	_ swarm.CPUMeasurer   = (*Backend)(nil)
-	_ swarm.Limiter       = (*Backend)(nil)
-	_ swarm.Pauser        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
-	_ swarm.SpawnChecker  = (*Backend)(nil)
 )
 
 // New returns the backend.

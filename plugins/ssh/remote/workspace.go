@@ -21,14 +21,6 @@ type Worktrees interface {
 	swarm.WorkspaceChecker
 }
 
-var (
-	_ swarm.Workspace        = (*Backend)(nil)
-	_ swarm.WorkspaceFinder  = (*Backend)(nil)
-	_ swarm.Rescuer          = (*Backend)(nil)
-	_ swarm.Differ           = (*Backend)(nil)
-	_ swarm.WorkspaceChecker = (*Backend)(nil)
-)
-
 // undoLimit bounds the removal of a worktree whose caller may be gone.
 const undoLimit = 30 * time.Second
 

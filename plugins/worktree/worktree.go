@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -70,11 +69,8 @@ func (w *Workspace) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	major, rest, _ := strings.Cut(version, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	a, errA := strconv.Atoi(major)
-	b, errB := strconv.Atoi(minor)
-	if errA != nil || errB != nil || a < oldestMajor || a == oldestMajor && b < oldestMinor {
+	var major, minor int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n < 2 || major < oldestMajor || major == oldestMajor && minor < oldestMinor {
 		return fmt.Errorf("%w: git %s is too old, %d.%d or newer is needed", swarm.ErrUnavailable, version, oldestMajor, oldestMinor)
 	}
 	return nil

@@ -8,6 +8,7 @@ package durable
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/plugins/worktree/gitdir"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
@@ -76,22 +78,17 @@ func Objects(common string, names []string) (loose []string, err error) {
 // the directories that name them. A name without a reference is not an error.
 func Refs(common string, names ...string) error {
 	var d disk
+	var paths []string
 	for _, name := range names {
-		for _, path := range []string{filepath.Join(common, name), filepath.Join(common, "logs", name)} {
-			err := file(path)
-			if err == nil {
-				d.named(path, common)
-			} else if !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
+		paths = append(paths, filepath.Join(common, name), filepath.Join(common, "logs", name))
 	}
-	// A reference without a file of its own is in one of these.
-	path := filepath.Join(common, "packed-refs")
-	if err := file(path); err == nil {
-		d.named(path, common)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
+	// A reference without a file of its own is in packed-refs or in reftable.
+	for _, path := range append(paths, filepath.Join(common, "packed-refs")) {
+		if err := file(path); err == nil {
+			d.named(path, common)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	if err := d.all(filepath.Join(common, "reftable"), common); err != nil {
 		return err
@@ -111,10 +108,7 @@ func objectDirs(dir string, depth int) []string {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		if !filepath.IsAbs(line) {
-			line = filepath.Join(dir, line)
-		}
-		for _, other := range objectDirs(line, depth-1) {
+		for _, other := range objectDirs(gitdir.From(dir, line), depth-1) {
 			if !slices.Contains(dirs, other) {
 				dirs = append(dirs, other)
 			}
@@ -168,12 +162,7 @@ func (d *disk) all(dir, top string) error {
 
 // directories writes the directories, the deepest first.
 func (d *disk) directories() error {
-	var dirs []string
-	for dir := range d.dirs {
-		dirs = append(dirs, dir)
-	}
-	slices.SortFunc(dirs, func(a, b string) int { return len(b) - len(a) })
-	for _, path := range dirs {
+	for _, path := range slices.SortedFunc(maps.Keys(d.dirs), func(a, b string) int { return len(b) - len(a) }) {
 		dir, err := safefile.OpenDir(path)
 		if err != nil {
 			return err

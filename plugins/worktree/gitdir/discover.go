@@ -80,18 +80,29 @@ func dotGit(dir string) (string, error) {
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return "", err
 	}
-	line, err := ReadLine(path)
-	if err != nil {
+	gitDir, err := Named(path, dir)
+	if err == nil && gitDir == "" {
+		err = fmt.Errorf("%s is damaged", path)
+	}
+	return gitDir, err
+}
+
+// Named returns the git directory that the file .git of dir names, or "" if it names none.
+func Named(file, dir string) (string, error) {
+	line, err := ReadLine(file)
+	gitDir, ok := strings.CutPrefix(line, "gitdir: ")
+	if err != nil || !ok {
 		return "", err
 	}
-	gitDir, ok := strings.CutPrefix(line, "gitdir: ")
-	if !ok {
-		return "", fmt.Errorf("%s is damaged", path)
+	return From(dir, gitDir), nil
+}
+
+// From returns a path that a file of git names, which may be relative to dir.
+func From(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
 	}
-	if !filepath.IsAbs(gitDir) {
-		gitDir = filepath.Join(dir, gitDir)
-	}
-	return gitDir, nil
+	return filepath.Join(dir, path)
 }
 
 func isGitDir(dir string) bool {
@@ -122,10 +133,7 @@ func open(l Layout, dir string) (Layout, error) {
 	case err != nil:
 		return l, err
 	default:
-		if !filepath.IsAbs(common) {
-			common = filepath.Join(l.GitDir, common)
-		}
-		if l.Common, err = filepath.EvalSymlinks(common); err != nil {
+		if l.Common, err = filepath.EvalSymlinks(From(l.GitDir, common)); err != nil {
 			return l, err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/plugins/worktree/git"
@@ -133,16 +132,12 @@ func (t *Tree) pointsBack() (*swarm.Kept, error) {
 	if !info.Mode().IsRegular() {
 		return keep("%s is another repository now", t.Ref.Path), nil
 	}
-	text, err := gitdir.ReadLine(dotGit)
+	dir, err := gitdir.Named(dotGit, t.Ref.Path)
 	if err != nil {
 		return nil, err
 	}
-	dir, ok := strings.CutPrefix(text, "gitdir: ")
-	if !ok {
+	if dir == "" {
 		return keep("%s is damaged", dotGit), nil
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(t.Ref.Path, dir)
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err

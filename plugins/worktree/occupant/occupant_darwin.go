@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // In returns the processes that have their working directory in dir, but for this
 // plugin and its host. Only lsof reports them here.
-func In(ctx context.Context, dir string) ([]swarm.Process, error) {
+func In(ctx context.Context, dir string) ([]proc.Process, error) {
 	cmd := exec.CommandContext(ctx, "/usr/sbin/lsof", "-w", "-n", "-P", "-d", "cwd", "-F", "pcn")
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
@@ -23,8 +23,8 @@ func In(ctx context.Context, dir string) ([]swarm.Process, error) {
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && (!exited || stdout.Len() == 0) {
 		return nil, err
 	}
-	var found []swarm.Process
-	var p swarm.Process
+	var found []proc.Process
+	var p proc.Process
 	for line := range strings.Lines(stdout.String()) {
 		kind, value := line[0], strings.TrimSuffix(line[1:], "\n")
 		switch kind {
@@ -33,7 +33,7 @@ func In(ctx context.Context, dir string) ([]swarm.Process, error) {
 			if err != nil {
 				return nil, err
 			}
-			p = swarm.Process{PID: pid}
+			p = proc.Process{Identity: proc.Identity{PID: pid}}
 		case 'c':
 			p.Name = value
 		case 'n':

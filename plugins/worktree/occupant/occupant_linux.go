@@ -2,44 +2,24 @@ package occupant
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // In returns the processes that have their working directory, their root,
 // their program or an open file in dir, but for this plugin and its host.
 // Processes of other users can't be looked into, and are left out.
-func In(ctx context.Context, dir string) ([]swarm.Process, error) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil, err
-	}
-	var found []swarm.Process
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() || pid == os.Getppid() {
-			continue
-		}
-		proc := filepath.Join("/proc", e.Name())
-		if !livesIn(proc, dir) {
-			continue
-		}
-		name, err := os.ReadFile(filepath.Join(proc, "comm"))
-		if err != nil {
-			// It ended in the meantime.
-			continue
-		}
-		found = append(found, swarm.Process{PID: pid, Name: strings.TrimSpace(string(name))})
-	}
-	return found, nil
+func In(ctx context.Context, dir string) ([]proc.Process, error) {
+	found, err := proc.Find(func(p proc.Process) bool {
+		return ctx.Err() == nil && p.PID != os.Getpid() && p.PID != os.Getppid() && livesIn(fmt.Sprintf("/proc/%d", p.PID), dir)
+	})
+	return found, errors.Join(err, ctx.Err())
 }
 
 func livesIn(proc, dir string) bool {

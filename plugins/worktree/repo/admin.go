@@ -54,10 +54,7 @@ func Admins(common string) ([]Admin, error) {
 			// Half made or damaged; git leaves such entries out as well.
 			continue
 		}
-		if !filepath.IsAbs(dotGit) {
-			dotGit = filepath.Join(a.Dir, dotGit)
-		}
-		a.Worktree = filepath.Dir(dotGit)
+		a.Worktree = filepath.Dir(gitdir.From(a.Dir, dotGit))
 		a.ID, err = gitdir.ReadLine(filepath.Join(a.Dir, markerFile))
 		// If its worker has replaced it, the worktrees of others are not concerned.
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, safefile.ErrUnsafe) {

@@ -2,7 +2,6 @@ package repo
 
 import (
 	"path/filepath"
-	"strings"
 
 	"github.com/swarmhost/swarm/plugins/worktree/gitdir"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -55,13 +54,6 @@ func (a Admin) search(dir string, depth int, left *int) string {
 
 // leadsHere reports whether the .git of a directory leads to the administrative directory.
 func (a Admin) leadsHere(dir string) bool {
-	text, err := gitdir.ReadLine(filepath.Join(dir, ".git"))
-	path, ok := strings.CutPrefix(text, "gitdir: ")
-	if err != nil || !ok {
-		return false
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	return filepath.Clean(path) == a.Dir
+	path, err := gitdir.Named(filepath.Join(dir, ".git"), dir)
+	return err == nil && path != "" && filepath.Clean(path) == a.Dir
 }

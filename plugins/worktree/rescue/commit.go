@@ -203,36 +203,28 @@ func addTar(t *inspect.Tree, w *tar.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		target := ""
-		if info.Mode()&os.ModeSymlink != 0 {
-			if target, err = os.Readlink(full); err != nil {
-				return err
-			}
+	var f *os.File // of a regular file
+	target := ""
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		if f, err = safefile.OpenForeign(full, 0); err == nil {
+			defer func() { _ = f.Close() }()
+			info, err = f.Stat()
 		}
-		h, err := tar.FileInfoHeader(info, target)
-		if err != nil {
-			return err
-		}
-		if h.Name = path; info.IsDir() {
-			h.Name += "/"
-		}
-		return w.WriteHeader(h)
+	case mode&os.ModeSymlink != 0:
+		target, err = os.Readlink(full)
 	}
-	f, err := safefile.OpenForeign(full, 0)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }()
-	if info, err = f.Stat(); err != nil {
-		return err
-	}
-	h, err := tar.FileInfoHeader(info, "")
+	h, err := tar.FileInfoHeader(info, target)
 	if err != nil {
 		return err
 	}
-	h.Name = path
-	if err := w.WriteHeader(h); err != nil {
+	if h.Name = path; info.IsDir() {
+		h.Name += "/"
+	}
+	if err := w.WriteHeader(h); err != nil || f == nil {
 		return err
 	}
 	_, err = io.Copy(w, f)

@@ -21,10 +21,8 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
-// blobHash returns the hash by which git names a blob of that size in a repository whose
-// hashes are as long as like.
-func blobHash(like string, size int64) hash.Hash { return objectHash(like, "blob", size) }
-
+// objectHash returns the hash by which git names an object of that kind and size in a repository
+// whose hashes are as long as like.
 func objectHash(like, kind string, size int64) hash.Hash {
 	h := sha1.New() //nolint:gosec // see above
 	if len(like) == 2*sha256.Size {
@@ -44,9 +42,7 @@ func onDisk(t *inspect.Tree, path, like string) (git.File, error) {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := os.Readlink(full)
-		h := blobHash(like, int64(len(target)))
-		_, _ = io.WriteString(h, target)
-		return git.File{Mode: git.ModeLink, Hash: fmt.Sprintf("%x", h.Sum(nil))}, err
+		return link(target, like), err
 	case info.Mode()&fs.ModeNamedPipe != 0:
 		return git.File{Mode: git.ModePipe}, nil
 	case info.IsDir():
@@ -60,11 +56,18 @@ func onDisk(t *inspect.Tree, path, like string) (git.File, error) {
 	if info, err = f.Stat(); err != nil {
 		return git.File{}, err
 	}
-	h := blobHash(like, info.Size())
+	h := objectHash(like, "blob", info.Size())
 	if n, err := io.Copy(h, f); err != nil || n != info.Size() {
 		return git.File{}, errors.Join(err, fmt.Errorf("%s changes while it is read", git.Quote(path)))
 	}
 	return git.File{Mode: modeOf(info.Mode()), Hash: fmt.Sprintf("%x", h.Sum(nil))}, nil
+}
+
+// link is a symbolic link with that target.
+func link(target, like string) git.File {
+	h := objectHash(like, "blob", int64(len(target)))
+	_, _ = io.WriteString(h, target) // never fails
+	return git.File{Mode: git.ModeLink, Hash: fmt.Sprintf("%x", h.Sum(nil))}
 }
 
 func modeOf(mode fs.FileMode) string {
@@ -118,7 +121,7 @@ func compare(ctx context.Context, t *inspect.Tree, c commit) error {
 	}
 	if c.archived {
 		err := t.Git.Read(ctx, nil, func(r io.Reader) error {
-			return eachArchived(r, c.hash, func(path string, what git.File) { held[path] = what })
+			return eachArchived(r, func(h *tar.Header, content io.Reader) error { return hold(held, h, content, c.hash) })
 		}, "cat-file", "blob", c.archive())
 		if err != nil {
 			return err
@@ -162,40 +165,44 @@ func compareIndex(ctx context.Context, t *inspect.Tree, c commit) error {
 	})
 }
 
-// eachArchived reads an archive of a rescue.
-func eachArchived(r io.Reader, like string, each func(path string, what git.File)) error {
+// eachArchived calls each for the entries of an archive of a rescue.
+func eachArchived(r io.Reader, each func(h *tar.Header, content io.Reader) error) error {
 	archive := tar.NewReader(bufio.NewReader(r))
 	for {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		what := git.File{Mode: modeOf(h.FileInfo().Mode())}
-		sum := blobHash(like, h.Size)
-		switch h.Typeflag {
-		case tar.TypeReg:
-			_, err = io.Copy(sum, archive)
-		case tar.TypeSymlink:
-			what.Mode, sum = git.ModeLink, blobHash(like, int64(len(h.Linkname)))
-			_, err = io.WriteString(sum, h.Linkname)
-		case tar.TypeFifo:
-			what.Mode, sum = git.ModePipe, nil
-		case tar.TypeDir:
-			what.Mode, sum = git.ModeDir, nil
-		default:
-			continue
+		if err == nil {
+			err = each(h, archive)
 		}
 		if err != nil {
 			return err
 		}
-		if sum != nil {
-			what.Hash = fmt.Sprintf("%x", sum.Sum(nil))
-		}
-		each(strings.TrimSuffix(h.Name, "/"), what)
 	}
+}
+
+// hold adds an entry of an archive to the files that a rescue holds.
+func hold(held map[string]git.File, h *tar.Header, content io.Reader, like string) error {
+	what := git.File{Mode: modeOf(h.FileInfo().Mode())}
+	switch h.Typeflag {
+	case tar.TypeReg:
+		sum := objectHash(like, "blob", h.Size)
+		if _, err := io.Copy(sum, content); err != nil {
+			return err
+		}
+		what.Hash = fmt.Sprintf("%x", sum.Sum(nil))
+	case tar.TypeSymlink:
+		what = link(h.Linkname, like)
+	case tar.TypeFifo:
+		what.Mode = git.ModePipe
+	case tar.TypeDir:
+		what.Mode = git.ModeDir
+	default:
+		return nil
+	}
+	held[strings.TrimSuffix(h.Name, "/")] = what
+	return nil
 }
 
 // quoteSome names the first of some paths.

@@ -86,22 +86,15 @@ func extract(from io.Reader, path string) error {
 	}
 	defer func() { _ = root.Close() }()
 	var links []*tar.Header
-	archive := tar.NewReader(from)
-	for {
-		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	err = eachArchived(from, func(h *tar.Header, content io.Reader) error {
 		if h.Typeflag == tar.TypeSymlink {
 			links = append(links, h)
-			continue
+			return nil
 		}
-		if err := extractOne(root, h, archive); err != nil {
-			return err
-		}
+		return extractOne(root, h, content)
+	})
+	if err != nil {
+		return err
 	}
 	for _, h := range links {
 		if err := extractOne(root, h, nil); err != nil {

@@ -119,31 +119,23 @@ func Contents(ctx context.Context, r *repo.Repo, c Saved) ([]swarm.FileChange, e
 	for _, f := range files {
 		listed[f.Path] = true
 	}
-	err = r.Git.Read(ctx, nil, func(in io.Reader) error {
-		archive := tar.NewReader(in)
-		for {
-			h, err := archive.Next()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if h.Typeflag == tar.TypeDir || listed[h.Name] {
-				continue
-			}
-			c := swarm.FileChange{Path: h.Name, Added: -1, Removed: -1}
-			switch h.Typeflag {
-			case tar.TypeSymlink:
-				c.Added, c.Removed = 1, 0
-			case tar.TypeReg:
-				if n := countLines(archive); n >= 0 {
-					c.Added, c.Removed = n, 0
-				}
-			}
-			files = append(files, c)
+	add := func(h *tar.Header, content io.Reader) error {
+		if h.Typeflag == tar.TypeDir || listed[h.Name] {
+			return nil
 		}
-	}, "cat-file", "blob", c.exact()+":"+archiveName)
+		c := swarm.FileChange{Path: h.Name, Added: -1, Removed: -1}
+		switch h.Typeflag {
+		case tar.TypeSymlink:
+			c.Added, c.Removed = 1, 0
+		case tar.TypeReg:
+			if n := countLines(content); n >= 0 {
+				c.Added, c.Removed = n, 0
+			}
+		}
+		files = append(files, c)
+		return nil
+	}
+	err = r.Git.Read(ctx, nil, func(in io.Reader) error { return eachArchived(in, add) }, "cat-file", "blob", c.exact()+":"+archiveName)
 	slices.SortFunc(files, func(a, b swarm.FileChange) int { return strings.Compare(a.Path, b.Path) })
 	return files, err
 }

@@ -111,8 +111,11 @@ func readBack(ctx context.Context, g git.Git, names []string, paths map[string]s
 // readObject reads an object that git cat-file --batch writes.
 func readObject(r *bufio.Reader) error {
 	head, err := r.ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		return errors.New("git cat-file ends too early")
+	}
 	if err != nil {
-		return errors.Join(errors.New("git cat-file ends too early"), ignore(err, io.EOF))
+		return fmt.Errorf("git cat-file ends too early: %w", err)
 	}
 	words := strings.Fields(head)
 	if len(words) != 3 {
@@ -130,13 +133,5 @@ func readObject(r *bufio.Reader) error {
 		return fmt.Errorf("object %s is damaged", words[0])
 	}
 	_, err = r.Discard(1)
-	return err
-}
-
-// ignore returns err, or nil if it is the expected one.
-func ignore(err, expected error) error {
-	if errors.Is(err, expected) {
-		return nil
-	}
 	return err
 }

@@ -232,7 +232,7 @@ func (p *Profile) RulesOf(s State) (names []string) {
 	return names
 }
 
-// fewest is how many letters of a text at the prompt identify it.
+// fewest is how many letters of a text identify it: at the prompt, and in its echo.
 const fewest = 24
 
 // Unsubmitted reports whether the prompt still holds a text that was entered: its

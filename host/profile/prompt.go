@@ -76,14 +76,9 @@ func (p *Profile) operands(args []string) bool {
 	return false
 }
 
-const (
-	// evident is how many letters of the end of a prompt identify its echo; a shorter prompt
-	// is a line of its own.
-	evident = 24
-	// aside is how far a line is indented that a client shows next to the conversation, such as
-	// a notice at the right edge.
-	aside = 20
-)
+// aside is how far a line is indented that a client shows next to the conversation, such as a
+// notice at the right edge.
+const aside = 20
 
 // Answer returns what a screen shows behind the last echo of a prompt and above the place for
 // input, in lines with letters: what the agent answered, with what its client adds. It is nil
@@ -107,11 +102,9 @@ func (p *Profile) Answer(s Screen, prompt string) []string {
 // behindEcho returns the index of the line behind the last one that shows a prompt with these
 // letters, or what stands for a long one; the number of lines if none does.
 func (p *Profile) behindEcho(shown []string, prompt string) int {
-	end := prompt
-	if r := []rune(prompt); len(r) > evident {
-		end = string(r[len(r)-evident:])
-	}
-	// The echo is wrapped and framed as the agent likes: its letters alone count.
+	end := tail(prompt)
+	// The echo is wrapped and framed as the agent likes: its letters alone count. That of a short
+	// prompt is a line of its own.
 	before := "" // the end of what is above
 	last := -1
 	for i, line := range shown {
@@ -121,9 +114,9 @@ func (p *Profile) behindEcho(shown []string, prompt string) int {
 		switch {
 		case matchesAny(p.input.pasted, line):
 			last = i
-		case len(prompt) < evident && own == prompt && own != "":
+		case len(prompt) < fewest && own == prompt && own != "":
 			last = i
-		case len(prompt) >= evident && strings.Contains(text, end) && own != "":
+		case len(prompt) >= fewest && strings.Contains(text, end) && own != "":
 			last = i
 		}
 	}

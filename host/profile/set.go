@@ -68,20 +68,16 @@ var BuiltInVersion = sync.OnceValue(func() string {
 // builtin returns the built-in profiles. Tests parse them all. The recorded screens, which most
 // calls do not need, are left alone.
 var builtin = sync.OnceValue(func() []source {
-	entries, err := embedded.ReadDir("profiles")
-	if err != nil {
-		panic(err)
-	}
+	files, _ := fs.Glob(embedded, "profiles/*.toml") // the pattern is valid
 	texts := map[string]string{}
-	for _, e := range entries {
-		if e.IsDir() || e.Name() == bundle.ManifestFile {
-			continue
-		}
-		text, err := embedded.ReadFile("profiles/" + e.Name())
+	for _, file := range files {
+		text, err := embedded.ReadFile(file)
 		if err != nil {
 			panic(err)
 		}
-		texts[strings.TrimSuffix(e.Name(), ".toml")] = string(text)
+		if name := strings.TrimSuffix(filepath.Base(file), ".toml"); file != "profiles/"+bundle.ManifestFile {
+			texts[name] = string(text)
+		}
 	}
 	all, err := sources(texts, func(p *Profile) { p.bundle = BuiltInVersion }, func(string) *Profile { return nil })
 	if err != nil {

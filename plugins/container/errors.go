@@ -27,12 +27,13 @@ func (e *engine) explain(ctx context.Context, doing string, err error) error {
 	}
 	_, network := errors.AsType[*net.OpError](err)
 	text := firstLine(err.Error())
+	cutOff := strings.HasSuffix(err.Error(), "EOF") || strings.Contains(err.Error(), "connection reset") || strings.Contains(err.Error(), "broken pipe")
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w: %s: %w", swarm.ErrUnavailable, doing, errNoAnswer)
 	case errors.Is(err, fs.ErrPermission) || strings.Contains(text, "permission denied while trying to connect"):
 		return fmt.Errorf("%w: no right to use %s: join its group (mostly 'docker'), or use a rootless engine", swarm.ErrPermission, e.socket)
-	case network, client.IsErrConnectionFailed(err), cutOff(err):
+	case network, client.IsErrConnectionFailed(err), cutOff:
 		return fmt.Errorf("%w: no container engine answers at %s: start it, or set 'host'", swarm.ErrUnavailable, e.socket)
 	case isGone(err):
 		return fmt.Errorf("%w: %s: %s", swarm.ErrNotFound, doing, text)
@@ -43,11 +44,6 @@ func (e *engine) explain(ctx context.Context, doing string, err error) error {
 	default:
 		return fmt.Errorf("%w: %s: %s", swarm.ErrUnavailable, doing, text)
 	}
-}
-
-func cutOff(err error) bool {
-	text := err.Error()
-	return strings.HasSuffix(text, "EOF") || strings.Contains(text, "connection reset") || strings.Contains(text, "broken pipe")
 }
 
 // firstLine makes a text one line of a sensible length.

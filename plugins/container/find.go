@@ -66,9 +66,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if err := r.noteStart(s); err != nil {
 		return swarm.Handle{}, err
 	}
-	if r.TTY, r.Stdin, err = e.inputs(ctx, r); err != nil {
-		return swarm.Handle{}, err
-	}
+	r.TTY, r.Stdin = s.tty, s.stdin
 	return r.encode()
 }
 
@@ -88,14 +86,4 @@ func (e *engine) settle(ctx context.Context, r ref) (state, error) {
 			return s, err
 		}
 	}
-}
-
-// inputs returns how the worker of a container takes its input.
-func (e *engine) inputs(ctx context.Context, r ref) (tty, stdin bool, err error) {
-	got, err := e.look(ctx, r.Container)
-	if err != nil {
-		return false, false, e.explain(ctx, "look at the worker", err)
-	}
-	c := got.Config
-	return c.Tty, !c.Tty && hasStdin(slices.Concat(c.Entrypoint, c.Cmd)), nil
 }

@@ -100,9 +100,6 @@ func pidsBelow(dir string) []int {
 }
 
 func nameOf(pid int) string {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(data))
+	p, _ := proc.Read(pid) // without a name if it has gone
+	return p.Name
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,8 @@ type state struct {
 	created  bool // it was never started
 	ending   bool // its exit is not known yet
 	paused   bool
+	tty      bool // how it takes its input, as in its handle
+	stdin    bool
 	pid      int
 	started  time.Time
 	finished time.Time
@@ -50,6 +53,7 @@ func (e *engine) inspect(ctx context.Context, r ref) (state, error) {
 		running: c.State.Running || c.State.Paused || c.State.Restarting || ending, ending: ending,
 		created: isCreated(c.State.Status), paused: c.State.Paused, pid: c.State.Pid,
 		started: timeOf(c.State.StartedAt), finished: timeOf(c.State.FinishedAt),
+		tty: c.Config.Tty, stdin: !c.Config.Tty && hasStdin(slices.Concat(c.Config.Entrypoint, c.Config.Cmd)),
 		code: c.State.ExitCode, oom: c.State.OOMKilled, failure: firstLine(c.State.Error),
 	}
 	if c.HostConfig != nil {

@@ -103,14 +103,14 @@ func (c Config) check() error {
 
 func (c Config) api() (*api.Config, error) {
 	o := api.DefaultConfig()
-	set(&o.Address, c.Address)
-	set(&o.Region, c.Region)
-	set(&o.Namespace, c.Namespace)
-	set(&o.SecretID, c.Token)
-	set(&o.TLSConfig.CACert, c.TLS.CACert)
-	set(&o.TLSConfig.ClientCert, c.TLS.ClientCert)
-	set(&o.TLSConfig.ClientKey, c.TLS.ClientKey)
-	set(&o.TLSConfig.TLSServerName, c.TLS.ServerName)
+	o.Address = cmp.Or(c.Address, o.Address)
+	o.Region = cmp.Or(c.Region, o.Region)
+	o.Namespace = cmp.Or(c.Namespace, o.Namespace, api.DefaultNamespace)
+	o.SecretID = cmp.Or(c.Token, o.SecretID)
+	o.TLSConfig.CACert = cmp.Or(c.TLS.CACert, o.TLSConfig.CACert)
+	o.TLSConfig.ClientCert = cmp.Or(c.TLS.ClientCert, o.TLSConfig.ClientCert)
+	o.TLSConfig.ClientKey = cmp.Or(c.TLS.ClientKey, o.TLSConfig.ClientKey)
+	o.TLSConfig.TLSServerName = cmp.Or(c.TLS.ServerName, o.TLSConfig.TLSServerName)
 	o.TLSConfig.Insecure = o.TLSConfig.Insecure || c.TLS.SkipVerify
 	if c.TokenFile != "" {
 		token, err := os.ReadFile(c.TokenFile)
@@ -119,7 +119,6 @@ func (c Config) api() (*api.Config, error) {
 		}
 		o.SecretID = strings.TrimSpace(string(token))
 	}
-	set(&o.Namespace, cmp.Or(o.Namespace, api.DefaultNamespace))
 	o.HttpClient = &http.Client{Transport: transport()}
 	if err := api.ConfigureTLS(o.HttpClient, o.TLSConfig); err != nil {
 		return nil, fmt.Errorf("%w: tls: %w", swarm.ErrInvalidConfig, err)
@@ -137,10 +136,4 @@ func transport() *http.Transport {
 	t.MaxConnsPerHost = 60
 	t.MaxIdleConnsPerHost = 20
 	return t
-}
-
-func set(to *string, value string) {
-	if value != "" {
-		*to = value
-	}
 }

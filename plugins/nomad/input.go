@@ -29,10 +29,6 @@ func (b *Backend) Announce() []swarm.Capability {
 // Input gives a worker input: a signal to interrupt it, and all else through a
 // program that Nomad runs next to it.
 func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (swarm.InputResult, error) {
-	r, err := decode(h)
-	if err != nil {
-		return swarm.InputResult{}, err
-	}
 	size := -1
 	switch in.Kind {
 	case swarm.InputInterrupt:
@@ -51,11 +47,10 @@ func (b *Backend) Input(ctx context.Context, h swarm.Handle, in swarm.Input) (sw
 	default:
 		return swarm.InputResult{}, fmt.Errorf("%w: an input of an unknown kind", swarm.ErrInvalidSpec)
 	}
-	s, err := b.look(ctx, r.place, r.Job, 0)
+	r, s, st, err := b.now(ctx, h)
 	if err != nil {
 		return swarm.InputResult{}, err
 	}
-	st := b.statusIn(ctx, s, r)
 	switch a := s.allocs[r.ID]; {
 	case isFinal(st):
 		return swarm.InputResult{}, feeder.ErrEnded()

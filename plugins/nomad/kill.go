@@ -20,19 +20,14 @@ const endLimit = 30 * time.Second
 // for later queries. If the signal and the grace are the job's own, Nomad does the
 // rest; otherwise they are carried out here before the stop.
 func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
-	r, err := decode(h)
-	if err != nil {
-		return swarm.KillResult{}, err
-	}
 	first, err := parseSignal(cmp.Or(o.Signal, "SIGTERM"))
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	s, err := b.look(ctx, r.place, r.Job, 0)
+	r, s, st, err := b.now(ctx, h)
 	if err != nil {
 		return swarm.KillResult{}, err
 	}
-	st := b.statusIn(ctx, s, r)
 	if isFinal(st) {
 		return swarm.KillResult{Status: st, AlreadyEnded: true}, nil
 	}

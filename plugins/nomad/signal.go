@@ -14,19 +14,14 @@ import (
 // Signal signals the worker's main process: Nomad signals no other, whatever the
 // mode.
 func (b *Backend) Signal(ctx context.Context, h swarm.Handle, o swarm.SignalOptions) error {
-	r, err := decode(h)
-	if err != nil {
-		return err
-	}
 	name, err := parseSignal(o.Signal)
 	if err != nil {
 		return err
 	}
-	s, err := b.look(ctx, r.place, r.Job, 0)
+	r, s, st, err := b.now(ctx, h)
 	if err != nil {
 		return err
 	}
-	st := b.statusIn(ctx, s, r)
 	switch a := s.allocs[r.ID]; {
 	case isFinal(st):
 		return fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)

@@ -280,10 +280,8 @@ func (b *Backend) CheckSpawn(ctx context.Context, c swarm.SpawnCheck) error {
 	if err != nil {
 		return err
 	}
-	old, replaced := ref{}, false
-	if h, err := decode(c.Replaces); err == nil {
-		old, replaced = h, true
-	}
+	old, none := decode(c.Replaces)
+	replaced := none == nil
 	known, err := b.info(ctx, r.place, r.Job)
 	switch {
 	case errors.Is(err, swarm.ErrNotFound):

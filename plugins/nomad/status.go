@@ -17,11 +17,19 @@ import (
 
 // Status returns the status of the worker.
 func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
-	r, err := decode(h)
-	if err != nil {
-		return swarm.Status{}, err
+	_, _, st, err := b.now(ctx, h)
+	return st, err
+}
+
+// now returns the worker of a handle, a snapshot with it, and its status.
+func (b *Backend) now(ctx context.Context, h swarm.Handle) (r ref, s snapshot, st swarm.Status, err error) {
+	if r, err = decode(h); err != nil {
+		return r, s, st, err
 	}
-	return b.status(ctx, r)
+	if s, err = b.look(ctx, r.place, r.Job, 0); err != nil {
+		return r, s, st, err
+	}
+	return r, s, b.statusIn(ctx, s, r), nil
 }
 
 func (b *Backend) status(ctx context.Context, r ref) (swarm.Status, error) {

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
@@ -165,35 +166,30 @@ func (l *link) fits(system, machine string) error {
 // progress reports how much of the programs has been copied. Its zero value is of a copy that
 // is not under way. All its methods may be called at the same time.
 type progress struct {
-	mu          sync.Mutex
-	done, total int64 // in bytes; total is 0 if nothing is copied
+	done, total atomic.Int64 // in bytes; total is 0 if nothing is copied
 }
 
 // Write counts what is copied.
 func (p *progress) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done += int64(len(b))
+	p.done.Add(int64(len(b)))
 	return len(b), nil
 }
 
 func (p *progress) begin(total int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done, p.total = 0, total
+	p.done.Store(0)
+	p.total.Store(total)
 }
 
 func (p *progress) end() { p.begin(0) }
 
 // text returns how far a copy has come; empty if none is under way.
 func (p *progress) text() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.total == 0 {
+	total := p.total.Load()
+	if total == 0 {
 		return ""
 	}
 	const mega = 1 << 20
-	return fmt.Sprintf("%d of %d MiB", p.done/mega, (p.total+mega-1)/mega)
+	return fmt.Sprintf("%d of %d MiB", p.done.Load()/mega, (total+mega-1)/mega)
 }
 
 func send(w io.Writer, dir string, compressed bool, p *progress) (err error) {

@@ -27,7 +27,7 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	}
 	left := make(map[place][]handle)
 	var order []place
-	var silent, waiting servers
+	asked, silent := make(map[string]server), make(map[string]server) // by name
 	for _, raw := range ended {
 		h, err := b.handle(ctx, raw)
 		p := place{h.Socket, h.Session}
@@ -35,46 +35,39 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 		case err != nil || h.Pane == "":
 			continue
 		case b.queries.lately(h.server()):
-			silent.add(h.server())
+			silent[h.server().name()] = h.server()
 			continue
 		case used[p]:
 			if b.queries.isWaiting(h.server()) {
-				waiting.add(h.server()) // it has not closed the window yet
+				asked[h.server().name()] = h.server() // it has not closed the window yet
 			}
 			continue
 		}
 		if left[p] == nil {
 			order = append(order, p)
+			asked[h.server().name()] = h.server()
 		}
 		left[p] = append(left[p], h)
 	}
-	listed := make(map[string]*[]pane)
+	listed := make(map[string][]pane) // by the socket of the server
+	var mu sync.Mutex
 	var looking sync.WaitGroup
-	for _, srv := range waiting.byName {
+	for name, srv := range asked {
 		looking.Go(func() {
-			if _, err := b.queries.panes(ctx, srv); errors.Is(err, errSilent) {
-				silent.add(srv)
-			}
-		})
-	}
-	for _, p := range order {
-		if listed[p.socket] != nil {
-			continue
-		}
-		panes := new([]pane)
-		listed[p.socket] = panes
-		looking.Go(func() {
-			srv, err := left[p][0].server(), error(nil)
 			// The sessions of a server end with it.
-			if *panes, err = b.queries.panes(ctx, srv); errors.Is(err, errSilent) {
-				silent.add(srv)
+			panes, err := b.queries.panes(ctx, srv)
+			mu.Lock()
+			defer mu.Unlock()
+			listed[srv.socket] = panes
+			if errors.Is(err, errSilent) {
+				silent[name] = srv
 			}
 		})
 	}
 	looking.Wait()
-	warnings := silent.warnings()
+	warnings := silentWarnings(silent)
 	for _, p := range order {
-		panes := *listed[p.socket]
+		panes := listed[p.socket]
 		if err := ctx.Err(); err != nil {
 			return warnings, err
 		}
@@ -92,26 +85,10 @@ func (b *Backend) Sweep(ctx context.Context, ended, running []swarm.Handle) ([]s
 	return warnings, nil
 }
 
-// servers are tmux servers that do not answer. The zero value has none. add may be called at the
-// same time.
-type servers struct {
-	mu     sync.Mutex
-	byName map[string]server
-}
-
-func (s *servers) add(srv server) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.byName == nil {
-		s.byName = make(map[string]server)
-	}
-	s.byName[srv.name()] = srv
-}
-
-// warnings says of each server what becomes of the windows in it.
-func (s *servers) warnings() (lines []string) {
-	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
-		lines = append(lines, fmt.Sprintf("%s does not answer: it closes the windows of the workers that have ended once it continues", s.byName[name]))
+// silentWarnings says of each server that does not answer what becomes of the windows in it.
+func silentWarnings(servers map[string]server) (lines []string) {
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		lines = append(lines, fmt.Sprintf("%s does not answer: it closes the windows of the workers that have ended once it continues", servers[name]))
 	}
 	return lines
 }

@@ -36,34 +36,26 @@ type Origin struct {
 
 // Write installs a bundle as the file at path, whole or not at all.
 func (b *Bundle) Write(path string, o Origin) error {
-	data, err := b.encode(o)
-	if err != nil {
-		return err
-	}
-	return safefile.Replace(path, data, 0o600)
-}
-
-func (b *Bundle) encode(o Origin) ([]byte, error) {
 	files := b.files()
 	origin, err := json.Marshal(o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	files[originFile] = origin
 	var data bytes.Buffer
 	archive := tar.NewWriter(&data)
 	for _, name := range slices.SortedFunc(maps.Keys(files), screensLast) {
 		if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(files[name]))}); err != nil {
-			return nil, err
+			return err
 		}
 		if _, err := archive.Write(files[name]); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := archive.Close(); err != nil {
-		return nil, err
+		return err
 	}
-	return data.Bytes(), nil
+	return safefile.Replace(path, data.Bytes(), 0o600)
 }
 
 // screensLast is the order of the files of an installed bundle: most calls need the profiles alone,

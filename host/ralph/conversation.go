@@ -90,13 +90,13 @@ func newSession() string {
 }
 
 // ContinueNext makes the next iteration of a loop continue a conversation; an empty session
-// means the one in the state. If there is none, the error is [ErrNoSession].
+// means the one in the state. If there is none, the error says so, with a hint.
 func ContinueNext(st *State, session string) error {
 	if session != "" {
 		st.Session = session
 	}
 	if st.Session == "" {
-		return noSession(st.Name)
+		return &noSessionError{st.Name}
 	}
 	st.ContinueOnce = true
 	return nil

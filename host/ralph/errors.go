@@ -17,8 +17,6 @@ var (
 	ErrEnded = errors.New("the loop has ended")
 	// ErrFailed: the loop gave up.
 	ErrFailed = errors.New("the loop failed")
-	// ErrNoSession: the conversation of the agent is not known.
-	ErrNoSession = errors.New("no session")
 	// ErrPrompt: the prompt file can't be used.
 	ErrPrompt = errors.New("no prompt")
 )
@@ -44,14 +42,14 @@ func Ended(name string, status Status) error {
 	return &failure{kind: ErrEnded, text: fmt.Sprintf("ralph loop for '%s' has status '%s'", name, status)}
 }
 
-type noSessionError struct{ failure }
+// noSessionError says that the conversation of a loop's agent is not known.
+type noSessionError struct{ name string }
 
-func noSession(name string) *noSessionError {
-	text := fmt.Sprintf("the conversation of the agent of '%s' is not known", name)
-	return &noSessionError{failure{kind: ErrNoSession, text: text}}
+func (e *noSessionError) Error() string {
+	return fmt.Sprintf("the conversation of the agent of '%s' is not known", e.name)
 }
 
 // Hint returns the next step.
-func (e *noSessionError) Hint() string {
+func (*noSessionError) Hint() string {
 	return "the hooks that 'swarm integrate' installs report it; without --continue the agent begins anew"
 }

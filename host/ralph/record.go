@@ -92,7 +92,7 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 	case st.ExitReason == ReasonFailures:
 		return 0, false, fmt.Errorf("%w: %d consecutive failures", ErrFailed, st.Failures)
 	case st.ExitReason == ReasonSession:
-		return 0, false, fmt.Errorf("%w: %w", ErrFailed, noSession(l.Name))
+		return 0, false, fmt.Errorf("%w: %w", ErrFailed, &noSessionError{l.Name})
 	case st.ExitReason == ReasonDialog:
 		return 0, false, fmt.Errorf("%w: the agent asks: %s", ErrFailed, st.Dialog)
 	}
@@ -172,7 +172,7 @@ func (l *loop) report(st *State, out outcome, wait time.Duration) {
 		l.say("the agent waits for a person, stopping loop: %s", st.Dialog)
 		l.log(eventDone, "the agent asks: %s reason=%s", st.Dialog, ReasonDialog)
 	case st.ExitReason == ReasonSession:
-		err := noSession(l.Name)
+		err := &noSessionError{l.Name}
 		l.say("%v, stopping loop: %s", err, err.Hint())
 		l.log(eventDone, "%v: %s reason=%s", err, err.Hint(), ReasonSession)
 	case st.Status == Failed:

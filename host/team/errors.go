@@ -29,21 +29,6 @@ var (
 	ErrInactive error = text("Agent is inactive. Requires re-spawn.")
 )
 
-// NameError says that the name of a team or an agent is invalid.
-type NameError struct {
-	// Agent says that it was to be the name of an agent.
-	Agent bool
-	Name  string
-}
-
-func (e *NameError) Error() string {
-	if e.Agent {
-		return fmt.Sprintf("Invalid agent name %q: Agent name must be 1 to %d letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be one of %s",
-			e.Name, maxAgentName, strings.Join(reserved, ", "))
-	}
-	return fmt.Sprintf("Invalid team name %q: Team name must be alphanumeric with hyphens/underscores", e.Name)
-}
-
 // NotLeaderError says that only the leader may do something.
 type NotLeaderError struct {
 	// Verb is what: "kill agents".
@@ -61,11 +46,6 @@ func (e *NotMemberError) Error() string { return fmt.Sprintf("Not a member of te
 type NoTeamError struct{ Team string }
 
 func (e *NoTeamError) Error() string { return fmt.Sprintf("Team '%s' does not exist", e.Team) }
-
-// TeamExistsError says that there is a team of that name.
-type TeamExistsError struct{ Team string }
-
-func (e *TeamExistsError) Error() string { return fmt.Sprintf("Team '%s' already exists", e.Team) }
 
 // LiveAgentsError names the agents that keep a team from being deleted.
 type LiveAgentsError struct {
@@ -124,7 +104,7 @@ func CommandText(err error) (words string, ok bool) {
 			if errors.Is(e, ErrUnknownToken) || errors.Is(e, ErrInShutdown) || errors.Is(e, ErrKillLeader) {
 				return "", false
 			}
-		case *refusal, *NameError, *TeamExistsError, *LiveAgentsError, *AgentExistsError, *UnprovenError:
+		case *refusal, *LiveAgentsError, *AgentExistsError, *UnprovenError:
 		default:
 			continue
 		}
@@ -135,7 +115,7 @@ func CommandText(err error) (words string, ok bool) {
 	return "", false
 }
 
-// Refusals that concern tasks and messages.
+// Refusals that concern names, tasks and messages.
 var (
 	ErrInvalid      = errors.New("invalid input")
 	ErrNoTask       = errors.New("no such task")
@@ -145,6 +125,8 @@ var (
 	ErrNoDependency = errors.New("no such dependency")
 	ErrCycle        = errors.New("the dependencies form a circle")
 	ErrNoRecipient  = errors.New("no such recipient")
+	// ErrName: the name of a team or an agent is invalid or taken.
+	ErrName = errors.New("no such name can be given")
 )
 
 // How long texts can be, in bytes.

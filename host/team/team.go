@@ -24,11 +24,11 @@ var reserved = []string{Leader, All, system}
 // system is the sender of swarm's own messages.
 const system = "system"
 
-// CheckName returns nil if a team can be called so, else a [NameError]. Names are
+// CheckName returns nil if a team can be called so, else an [ErrName]. Names are
 // those of workers, but without dots.
 func CheckName(name string) error {
 	if len(name) > maxName || !swarm.ValidName(name) || strings.Contains(name, ".") {
-		return &NameError{Name: name}
+		return refuse(ErrName, "Invalid team name %q: Team name must be alphanumeric with hyphens/underscores", name)
 	}
 	return nil
 }
@@ -36,7 +36,8 @@ func CheckName(name string) error {
 // CheckAgentName is like [CheckName], for an agent.
 func CheckAgentName(name string) error {
 	if len(name) > maxAgentName || !swarm.ValidName(name) || slices.Contains(reserved, name) {
-		return &NameError{Agent: true, Name: name}
+		return refuse(ErrName, "Invalid agent name %q: Agent name must be 1 to %d letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be one of %s",
+			name, maxAgentName, strings.Join(reserved, ", "))
 	}
 	return nil
 }
@@ -49,7 +50,7 @@ type New struct {
 }
 
 // Create creates a team, which the caller leads: the processes in its worker, or people.
-// The error is [NameError] or [TeamExistsError] if the name is invalid or taken.
+// The error is [ErrName] if the name is invalid or taken.
 func Create(ctx context.Context, tx *registry.Tx, caller Caller, n New, now time.Time) (registry.Team, error) {
 	if err := CheckName(n.Name); err != nil {
 		return registry.Team{}, err
@@ -57,12 +58,9 @@ func Create(ctx context.Context, tx *registry.Tx, caller Caller, n New, now time
 	t := registry.Team{Name: n.Name, Description: clean(n.Description), LeaderWorker: caller.WorkerID, Server: n.Server, Created: now}
 	err := tx.InsertTeam(ctx, &t)
 	if errors.Is(err, registry.ErrExists) {
-		err = &TeamExistsError{Team: n.Name}
+		err = refuse(ErrName, "Team '%s' already exists", n.Name)
 	}
-	if err != nil {
-		return registry.Team{}, err
-	}
-	return t, nil
+	return t, err
 }
 
 // Get returns a team, or [NoTeamError] if none has that name.

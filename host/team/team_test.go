@@ -19,8 +19,7 @@ func TestNames(t *testing.T) {
 		"a.b": false, "a b": false, "a/b": false, "../x": false, "ä": false, "a\n": false, "leader": true,
 	} {
 		err := CheckName(name)
-		var bad *NameError
-		if (err == nil) != ok || err != nil && !errors.As(err, &bad) {
+		if (err == nil) != ok || err != nil && !errors.Is(err, ErrName) {
 			t.Errorf("team %q: %v", name, err)
 		}
 	}
@@ -29,8 +28,7 @@ func TestNames(t *testing.T) {
 		"leader": false, "all": false, "system": false, "Leader": true,
 	} {
 		err := CheckAgentName(name)
-		var bad *NameError
-		if (err == nil) != ok || err != nil && !errors.As(err, &bad) {
+		if (err == nil) != ok || err != nil && !errors.Is(err, ErrName) {
 			t.Errorf("agent %q: %v", name, err)
 		}
 	}

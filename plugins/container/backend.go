@@ -15,11 +15,10 @@ import (
 // Backend implements [swarm.Backend] and the capabilities asserted below. All its methods
 // may be called at the same time.
 type Backend struct {
+	progress.Spawns
 	config Config
 	socket string // of the engine of new workers
 	log    hclog.Logger
-
-	progress progress.Spawns
 
 	mu      sync.Mutex
 	engines map[string]*engine // by their sockets
@@ -78,7 +77,6 @@ func (b *Backend) at(socket string) (*engine, error) {
 	return e, nil
 }
 
-// Check reports whether the engine answers.
 func (b *Backend) Check(ctx context.Context) error {
 	e, err := b.at(b.socket)
 	if err != nil {
@@ -88,7 +86,6 @@ func (b *Backend) Check(ctx context.Context) error {
 	return e.explain(ctx, "ask the engine", err)
 }
 
-// Report returns the engine's name and version.
 func (b *Backend) Report(ctx context.Context) (string, error) {
 	e, err := b.at(b.socket)
 	if err != nil {

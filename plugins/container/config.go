@@ -42,7 +42,6 @@ type Config struct {
 	MCP bool `json:"mcp"`
 }
 
-// Defaults returns the default settings.
 func Defaults() Config { return Config{Pull: pullMissing} }
 
 // The values of Config.Pull.

@@ -12,11 +12,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Progress implements [swarm.Progresser].
-func (b *Backend) Progress(ctx context.Context, id string, each func(text string) error) error {
-	return b.progress.Progress(ctx, id, each)
-}
-
 type download struct {
 	image  string
 	layers map[string]layer
@@ -67,8 +62,8 @@ func (b *Backend) pull(ctx context.Context, e *engine, p *plan) error {
 	image, id := p.Image, p.spec.ID
 	b.log.Info("fetching the image", "image", image)
 	d := &download{image: image, layers: make(map[string]layer)}
-	b.progress.Set(id, d.String())
-	defer b.progress.Set(id, "")
+	b.Spawns.Set(id, d.String())
+	defer b.Spawns.Set(id, "")
 	got, err := e.ImagePull(ctx, image, client.ImagePullOptions{})
 	if err != nil {
 		return e.notPulled(ctx, image, err)
@@ -82,7 +77,7 @@ func (b *Backend) pull(ctx context.Context, e *engine, p *plan) error {
 			return noImage(image, m.Error)
 		}
 		d.take(m)
-		b.progress.Set(id, d.String())
+		b.Spawns.Set(id, d.String())
 	}
 	return ctx.Err()
 }

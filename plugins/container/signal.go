@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Signal signals the worker.
 func (b *Backend) Signal(ctx context.Context, h swarm.Handle, o swarm.SignalOptions) error {
 	r, e, err := b.open(ctx, h)
 	if err != nil {

@@ -29,7 +29,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	defer b.progress.Begin(spec.ID)()
+	defer b.Spawns.Begin(spec.ID)()
 	e, err := b.at(b.socket)
 	if err != nil {
 		return swarm.Handle{}, err

@@ -20,7 +20,6 @@ import (
 // tick of its clock, a second, before it answers.
 const statsLimit = 100
 
-// Stats measures the containers.
 func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
 	results := make([]swarm.StatsResult, len(hs))
 	slots := make(chan struct{}, statsLimit)

@@ -99,7 +99,6 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// Status returns the status of the worker.
 func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
 	r, e, err := b.open(ctx, h)
 	if err != nil {

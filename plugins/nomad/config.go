@@ -63,7 +63,6 @@ type Constraint struct {
 	Value     string `json:"value"`
 }
 
-// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		Driver: driverRawExec, CPU: 100, Memory: 300, Disk: 300, Priority: 50, StartTimeout: 30,

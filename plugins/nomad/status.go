@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Status returns the status of the worker.
 func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
 	_, _, st, err := b.now(ctx, h)
 	return st, err

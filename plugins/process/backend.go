@@ -57,7 +57,6 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	return h, nil
 }
 
-// CheckSpawn implements [swarm.SpawnChecker].
 func (b *Backend) CheckSpawn(_ context.Context, c swarm.SpawnCheck) error {
 	if err := validate(c.Spec); err != nil {
 		return err

@@ -66,7 +66,6 @@ func New(ctx context.Context, c Config, env []string, log hclog.Logger) (*Backen
 	return b, nil
 }
 
-// Close ends all connections.
 func (b *Backend) Close() {
 	b.end()
 	b.mu.Lock()
@@ -125,7 +124,6 @@ func (b *Backend) Check(context.Context) error {
 	return err
 }
 
-// Report returns the version of ssh.
 func (b *Backend) Report(ctx context.Context) (string, error) {
 	return (&client{config: b.config, env: b.env}).version(ctx)
 }

@@ -76,7 +76,6 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	return results, err
 }
 
-// Status reports how a worker is.
 func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, error) {
 	results, err := b.StatusBatch(ctx, []swarm.Handle{h})
 	if err != nil {
@@ -85,19 +84,16 @@ func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, err
 	return results[0].Status, results[0].Err
 }
 
-// Stats measures workers.
 func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
 	return perHost(ctx, b, hs, (*plugin.Backend).Stats,
 		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
 }
 
-// CPUTimes measures the CPU times of workers.
 func (b *Backend) CPUTimes(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
 	return perHost(ctx, b, hs, (*plugin.Backend).CPUTimes,
 		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
 }
 
-// ScreenBatch returns what workers show.
 func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
 	return perHost(ctx, b, hs,
 		func(far *plugin.Backend, ctx context.Context, hs []swarm.Handle) ([]swarm.ScreenResult, error) {
@@ -106,7 +102,6 @@ func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.Sc
 		func(err error) swarm.ScreenResult { return swarm.ScreenResult{Err: err} })
 }
 
-// Screen returns what a worker shows.
 func (b *Backend) Screen(ctx context.Context, h swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
 	results, err := b.ScreenBatch(ctx, []swarm.Handle{h}, o)
 	if err != nil {
@@ -232,7 +227,6 @@ func unclear(err error, what string) error {
 	return err
 }
 
-// SetLimits changes the limits of the worker.
 func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, limits swarm.Limits) error {
 	_, l, far, err := b.of(h)
 	if err != nil {
@@ -244,7 +238,6 @@ func (b *Backend) SetLimits(ctx context.Context, h swarm.Handle, limits swarm.Li
 	return err
 }
 
-// SetPaused pauses the worker or lets it continue.
 func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) error {
 	_, l, far, err := b.of(h)
 	if err != nil {

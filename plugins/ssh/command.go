@@ -354,7 +354,6 @@ func (r *remoteCommand) awaitHello() (hash string, _ remote.Origin, err error) {
 	return "", remote.Origin{}, errors.New("the login shell there prints without end")
 }
 
-// firstLine reads one line.
 func firstLine(r *bufio.Reader) (string, error) {
 	line, err := r.ReadString('\n')
 	return strings.TrimSpace(line), err

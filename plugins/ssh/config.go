@@ -40,12 +40,10 @@ type Config struct {
 	Persist int `json:"persist"`
 }
 
-// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{Program: "ssh", Directory: ".swarm-remote", ConnectTimeout: 10, Persist: 300}
 }
 
-// The options of a worker.
 const (
 	optHost = "host"
 	optEnv  = "env"

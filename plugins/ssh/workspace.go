@@ -93,7 +93,6 @@ func (b *Backend) hostOf(host string) (*link, error) {
 	return b.link(host), nil
 }
 
-// Inspect reports what Remove would do.
 func (b *Backend) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.WorkspaceState, error) {
 	l, err := b.hostOf(ref.Host)
 	if err != nil {

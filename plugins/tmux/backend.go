@@ -18,11 +18,11 @@ import (
 // All its methods may be called at the same time.
 type Backend struct {
 	shim.Kept
+	progress.Spawns
 	log      hclog.Logger
 	queries  queries
 	closer   closer
 	openings openings
-	progress progress.Spawns
 }
 
 var (

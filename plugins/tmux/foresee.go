@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// CheckSpawn implements [swarm.SpawnChecker].
 func (b *Backend) CheckSpawn(ctx context.Context, c swarm.SpawnCheck) error {
 	t, err := accept(c.Spec)
 	if err != nil {

@@ -47,10 +47,10 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	defer starting.Close()
 
 	srv := server{label: t.label, env: serverEnv(spec.Local.HostEnv)}
-	defer b.progress.Begin(spec.ID)()
-	b.progress.Set(spec.ID, "waiting for "+srv.String()+" to answer")
+	defer b.Spawns.Begin(spec.ID)()
+	b.Spawns.Set(spec.ID, "waiting for "+srv.String()+" to answer")
 	w, err := b.open(ctx, srv, t, spec)
-	b.progress.Set(spec.ID, "")
+	b.Spawns.Set(spec.ID, "")
 	h := handle{
 		Worker: shim.Worker{ID: spec.ID, Dir: spec.Local.RunDir}, Name: spec.Name,
 		Label: t.label, Socket: w.socket, Session: w.session, Window: w.id, Pane: w.pane, PanePID: w.pid,
@@ -195,11 +195,6 @@ func (b *Backend) abandon(ctx context.Context, srv server, starting *shim.Prepar
 			starting.Abandon(ctx, shimOf(p.server, p.pid))
 		}
 	}
-}
-
-// Progress implements [swarm.Progresser].
-func (b *Backend) Progress(ctx context.Context, id string, each func(text string) error) error {
-	return b.progress.Progress(ctx, id, each)
 }
 
 // serverEnv is the environment for a server that has to be started: the caller's, as if the

@@ -8,7 +8,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Status returns the status of the worker.
 func (b *Backend) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
 	results, err := b.StatusBatch(ctx, []swarm.Handle{raw})
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// The options of a worker.
 const (
 	optSession = "session"
 	optSocket  = "socket"

@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Create implements [swarm.Workspace].
 func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (_ swarm.WorkspaceRef, err error) {
 	r, err := w.source(ctx, spec)
 	if err != nil {

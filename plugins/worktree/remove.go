@@ -21,7 +21,6 @@ import (
 // a worktree is useless.
 const removalLimit = 10 * time.Minute
 
-// Inspect implements [swarm.Workspace].
 func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (swarm.WorkspaceState, error) {
 	r, unlock, kept, err := w.openBase(ctx, ref)
 	if err != nil || kept != nil || r == nil {
@@ -35,7 +34,6 @@ func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, opts sw
 	return swarm.WorkspaceState{Kept: kept, Missing: kept == nil && t.Missing}, nil
 }
 
-// Remove implements [swarm.Workspace].
 func (w *Workspace) Remove(ctx context.Context, ref swarm.WorkspaceRef, opts swarm.RemoveOptions) (swarm.RemoveResult, error) {
 	r, unlock, kept, err := w.openBase(ctx, ref)
 	if err != nil || kept != nil || r == nil {

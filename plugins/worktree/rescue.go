@@ -12,7 +12,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Rescue implements [swarm.Rescuer].
 func (w *Workspace) Rescue(ctx context.Context, req swarm.RescueRequest) ([]swarm.SavedWork, error) {
 	switch {
 	case !filepath.IsAbs(req.Base) || req.Into != "" && !filepath.IsAbs(req.Into):

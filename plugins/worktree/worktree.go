@@ -25,7 +25,6 @@ const lockLimit = 2 * time.Minute
 // configuration may include a file that never ends.
 const submoduleLimit = time.Minute
 
-// Version is the plugin's version.
 const Version = "0.1.0"
 
 // Config is the plugin's table in the user's configuration.
@@ -54,7 +53,6 @@ var (
 	_ swarm.WorkspaceChecker = (*Workspace)(nil)
 )
 
-// New returns a workspace plugin.
 func New(cfg Config, log hclog.Logger) *Workspace {
 	bin := cmp.Or(cfg.Git, "git")
 	return &Workspace{git: git.Git{Bin: bin}, log: log, lockLimit: lockLimit, submoduleLimit: submoduleLimit}
@@ -63,7 +61,6 @@ func New(cfg Config, log hclog.Logger) *Workspace {
 // The oldest git that lists worktrees with -z.
 const oldestMajor, oldestMinor = 2, 36
 
-// Check implements [swarm.Checker].
 func (w *Workspace) Check(ctx context.Context) error {
 	version, err := w.version(ctx)
 	if err != nil {
@@ -76,7 +73,6 @@ func (w *Workspace) Check(ctx context.Context) error {
 	return nil
 }
 
-// Report implements [swarm.Reporter].
 func (w *Workspace) Report(ctx context.Context) (string, error) {
 	version, err := w.version(ctx)
 	return "git " + version, err
@@ -90,7 +86,6 @@ func (w *Workspace) version(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(strings.TrimSpace(out), "git version "), err
 }
 
-// FindWorkspace implements [swarm.WorkspaceFinder].
 func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
 	r, err := repo.Open(ctx, w.git, spec.Base, false)
 	if errors.Is(err, swarm.ErrInvalidSpec) {
@@ -126,7 +121,6 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 	return swarm.WorkspaceRef{}, fmt.Errorf("worktree of '%s': %w", spec.Name, swarm.ErrNotFound)
 }
 
-// Diff implements [swarm.Differ].
 func (w *Workspace) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.DiffOptions) (swarm.Diff, error) {
 	if o.Summary {
 		return diff.Summary(ctx, w.git, ref)

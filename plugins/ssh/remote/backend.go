@@ -72,7 +72,6 @@ var (
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 
-// New returns the backend.
 func New(o Options) *Backend {
 	b := &Backend{opts: o, store: store{dir: o.Dir}}
 	b.Kept = shim.Kept{Read: func(raw swarm.Handle) (shim.Worker, error) {

@@ -9,7 +9,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Status reports how a worker is.
 func (b *Backend) Status(ctx context.Context, raw swarm.Handle) (swarm.Status, error) {
 	k, h, err := b.of(raw)
 	if err != nil {
@@ -43,7 +42,6 @@ func (b *Backend) StatusBatch(ctx context.Context, raws []swarm.Handle) ([]swarm
 	return results, nil
 }
 
-// Kill ends a worker and everything that it started.
 func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOptions) (swarm.KillResult, error) {
 	k, h, err := b.of(raw)
 	if err != nil {
@@ -52,7 +50,6 @@ func (b *Backend) Kill(ctx context.Context, raw swarm.Handle, o swarm.KillOption
 	return k.Kill(ctx, h, o)
 }
 
-// Watch reports the changes of a worker.
 func (b *Backend) Watch(ctx context.Context, raw swarm.Handle, each func(swarm.Status) error) error {
 	k, h, err := b.of(raw)
 	if err != nil {

@@ -63,7 +63,6 @@ func handleOf(r record, inner swarm.Handle) Handle {
 
 func (h Handle) inner() swarm.Handle { return swarm.Handle{Version: h.Version, Data: []byte(h.Data)} }
 
-// ID returns the id of the worker.
 func (h Handle) ID() (string, error) {
 	w, err := h.worker()
 	return w.ID, err

@@ -38,7 +38,6 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 	return swarm.Screen{Lines: shown, Taken: st.State != swarm.StateRunning}, err
 }
 
-// ScreenBatch returns what workers show.
 func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
 	results := make([]swarm.ScreenResult, len(raws))
 	for i, raw := range raws {

@@ -51,7 +51,6 @@ func NewConn(in, out *os.File) net.Conn { return &pipes{in: in, out: out} }
 func (p *pipes) Read(b []byte) (int, error)  { return p.in.Read(b) }
 func (p *pipes) Write(b []byte) (int, error) { return p.out.Write(b) }
 
-// Close closes both pipes.
 func (p *pipes) Close() (err error) {
 	p.once.Do(func() { err = errors.Join(p.out.Close(), p.in.Close()) })
 	return err

@@ -149,7 +149,6 @@ func (b *Backend) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (
 	return b.away(ref, start.Host)
 }
 
-// Inspect reports what Remove would do.
 func (b *Backend) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.WorkspaceState, error) {
 	ref, err := b.here(ref)
 	if err != nil {
@@ -158,7 +157,6 @@ func (b *Backend) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm.R
 	return b.opts.Worktrees.Inspect(ctx, ref, o)
 }
 
-// Remove removes a worktree, or says why it stays.
 func (b *Backend) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.RemoveResult, error) {
 	ref, err := b.here(ref)
 	if err != nil {
@@ -182,7 +180,6 @@ type Shown struct {
 	Colour swarm.Colour       `json:"colour,omitempty"`
 }
 
-// Rescue finds, restores or drops saved work of a repository.
 func (b *Backend) Rescue(ctx context.Context, req swarm.RescueRequest) ([]swarm.SavedWork, error) {
 	req.Host = ""
 	return b.opts.Worktrees.Rescue(ctx, req)

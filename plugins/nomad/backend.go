@@ -114,14 +114,17 @@ func (b *Backend) info(ctx context.Context, at place, name string) (*api.Job, er
 	return j, b.explain(ctx, fmt.Sprintf("look at the job '%s'", name), err)
 }
 
-// refOf returns the content of the handle of a job's worker, and false for a job that is
-// not a worker.
-func refOf(at place, name string, meta map[string]string) (ref, saved, bool) {
-	var kept saved
-	id, of := meta[metaID], meta[metaName]
-	if err := json.Unmarshal([]byte(meta[metaSpec]), &kept); err != nil || id == "" || name != jobPrefix+of || !swarm.ValidName(of) {
-		return ref{}, saved{}, false
+// refOf returns the content of the handle of a job's worker and what the job keeps of its spec,
+// and false for a job that is not a worker.
+func refOf(at place, name string, meta map[string]string) (ref, swarm.Spec, bool) {
+	var spec swarm.Spec
+	if err := json.Unmarshal([]byte(meta[metaSpec]), &spec); err != nil {
+		return ref{}, spec, false
 	}
-	r, err := newRef(at, kept.spec(id, of))
-	return r, kept, err == nil
+	spec.ID, spec.Name = meta[metaID], meta[metaName]
+	if spec.ID == "" || name != jobPrefix+spec.Name || !swarm.ValidName(spec.Name) {
+		return ref{}, spec, false
+	}
+	r, err := newRef(at, spec)
+	return r, spec, err == nil
 }

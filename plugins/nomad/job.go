@@ -20,7 +20,7 @@ const taskName = "worker"
 const (
 	metaID   = "swarm_id"
 	metaName = "swarm_name"
-	metaSpec = "swarm_spec" // a [saved], as JSON
+	metaSpec = "swarm_spec" // what [save] keeps
 )
 
 // job is an [api.Job] with what its version of the API does not know yet. Older

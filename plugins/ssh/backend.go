@@ -22,7 +22,7 @@ type Backend struct {
 	config   Config
 	env      []string
 	control  control
-	programs *programs
+	programs programs
 	log      hclog.Logger
 	life     context.Context //nolint:containedctx // of the plugin
 	end      context.CancelFunc
@@ -61,7 +61,7 @@ func New(ctx context.Context, c Config, env []string, log hclog.Logger) (*Backen
 		return nil, err
 	}
 	b := &Backend{config: c, env: env, control: controlOf(env), log: log, links: make(map[string]*link)}
-	b.programs = &programs{dir: c.Programs, notes: b.control.note("programs.json")}
+	b.programs = programsIn(c.Programs, b.control.note("programs.json"))
 	b.life, b.end = context.WithCancel(ctx)
 	return b, nil
 }
@@ -120,7 +120,7 @@ func (b *Backend) Check(context.Context) error {
 	if _, err := exec.LookPath(b.config.Program); err != nil {
 		return fmt.Errorf("%w: there is no '%s' on this machine: install the OpenSSH client", swarm.ErrUnavailable, b.config.Program)
 	}
-	_, err := b.programs.get()
+	_, err := b.programs()
 	return err
 }
 

@@ -272,7 +272,7 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, _ swarm.AttachOpti
 // shows returns the arguments of an ssh that shows a person what a command of swarm-remote shows,
 // which takes a value.
 func (l *link) shows(command string, value any) ([]string, error) {
-	set, err := l.programs.get()
+	set, err := l.programs()
 	if err != nil {
 		return nil, err
 	}

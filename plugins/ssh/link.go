@@ -31,7 +31,7 @@ const (
 // needed, and again when it broke.
 type link struct {
 	client   *client
-	programs *programs
+	programs programs
 	silence  silence
 	log      hclog.Logger
 	life     context.Context //nolint:containedctx // of the plugin
@@ -147,7 +147,7 @@ func (l *link) dialAgain(ctx context.Context) (s *session, err error) {
 
 // dial connects, and copies the programs if they are not there.
 func (l *link) dial(ctx context.Context) (*session, error) {
-	set, err := l.programs.get()
+	set, err := l.programs()
 	if err != nil {
 		return nil, err
 	}

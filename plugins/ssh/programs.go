@@ -24,44 +24,37 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-type programs struct {
-	// dir is the setting, and notes the file that holds their hashes; empty: none.
-	dir, notes string
-
-	once sync.Once
-	set  set
-	err  error
-}
+// programs finds the programs that are copied, once.
+type programs func() (set, error)
 
 // set is a directory of programs, and their hash together.
 type set struct{ dir, hash string }
 
-func (p *programs) get() (set, error) {
-	p.once.Do(func() { p.set, p.err = p.find() })
-	return p.set, p.err
-}
-
-func (p *programs) find() (set, error) {
-	dir, err := p.directory()
-	if err != nil {
-		return set{}, err
-	}
-	hash, changed, err := remote.Hash(dir, p.notes, func(name string) string { return filepath.Join(dir, name) })
-	if err != nil {
-		return set{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
-	}
-	if changed != nil && p.notes != "" {
-		writeNote(p.notes, changed)
-	}
-	return set{dir: dir, hash: hash}, nil
+// programsIn returns the programs in dir; empty: next to the plugin. Their hashes are in the file
+// notes; empty: nowhere.
+func programsIn(dir, notes string) programs {
+	return sync.OnceValues(func() (set, error) {
+		dir, err := directory(dir)
+		if err != nil {
+			return set{}, err
+		}
+		hash, changed, err := remote.Hash(dir, notes, func(name string) string { return filepath.Join(dir, name) })
+		if err != nil {
+			return set{}, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
+		}
+		if changed != nil && notes != "" {
+			writeNote(notes, changed)
+		}
+		return set{dir: dir, hash: hash}, nil
+	})
 }
 
 // directory returns where the programs are: where the settings say, next to the plugin, or
 // next to what PATH has.
-func (p *programs) directory() (string, error) {
+func directory(setting string) (string, error) {
 	var dirs []string
-	if p.dir != "" {
-		dirs = []string{p.dir}
+	if setting != "" {
+		dirs = []string{setting}
 	} else {
 		if self, err := os.Executable(); err == nil {
 			dirs = append(dirs, filepath.Dir(self))

@@ -30,7 +30,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 		return swarm.Handle{}, err
 	}
 	start := remote.Start{Attempt: 1, Host: c.Host, Origin: s.origin}
-	if start.Owner, err = b.control.noteStart(spec.ID, noted{Host: c.Host, Origin: s.origin}); err != nil {
+	if start.Owner, err = b.control.noteStart(spec.ID, start); err != nil {
 		return swarm.Handle{}, err
 	}
 	h, err := b.start(ctx, l, spec, start)
@@ -129,15 +129,9 @@ func (b *Backend) started(id string, options map[string]string) (*link, remote.S
 	return b.link(c.Host), remote.Start{Host: c.Host, Origin: note.Origin}, nil
 }
 
-// noted says where a worker was to be started. It is kept in the worker's run directory on
-// this machine, for as long as the host has a record of the worker.
-type noted struct {
-	Host   string        `json:"host"`
-	Origin remote.Origin `json:"origin,omitzero"`
-}
-
 const (
-	// noteFile is the file in a run directory that holds it.
+	// noteFile is the file in a run directory that says where the worker was to be started: a
+	// [remote.Start]. It is there for as long as the host has a record of the worker.
 	noteFile = "ssh.json"
 	// maxNote is its largest size, in bytes.
 	maxNote = 4 << 10
@@ -155,7 +149,7 @@ func (c control) runDir(id string) string {
 
 // noteStart notes where a worker is about to be started, and returns the id of the state
 // directory. If the worker has no run directory in it, it belongs to none.
-func (c control) noteStart(id string, n noted) (owner string, err error) {
+func (c control) noteStart(id string, n remote.Start) (owner string, err error) {
 	dir := c.runDir(id)
 	if _, err := os.Lstat(dir); dir == "" || err != nil {
 		return "", nil //nolint:nilerr // that is the case
@@ -177,14 +171,14 @@ func (c control) noteStart(id string, n noted) (owner string, err error) {
 }
 
 // start returns what was noted of the start of a worker; zero if nothing was.
-func (c control) start(id string) (n noted, err error) {
+func (c control) start(id string) (n remote.Start, err error) {
 	dir := c.runDir(id)
 	if dir == "" {
-		return noted{}, nil
+		return n, nil
 	}
 	data, err := safefile.Read(filepath.Join(dir, noteFile), maxNote)
 	if errors.Is(err, os.ErrNotExist) {
-		return noted{}, nil
+		return n, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(data, &n)
@@ -193,9 +187,9 @@ func (c control) start(id string) (n noted, err error) {
 		err = errors.New("it names no host")
 	}
 	if err != nil {
-		return noted{}, fmt.Errorf("%w: the note of the start of worker %s can't be read: %w", swarm.ErrUnavailable, id, err)
+		err = fmt.Errorf("%w: the note of the start of worker %s can't be read: %w", swarm.ErrUnavailable, id, err)
 	}
-	return n, nil
+	return n, err
 }
 
 // forgotten returns the id of the state directory if that has no run directory for a worker.

@@ -27,7 +27,7 @@ func (b *Backend) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.W
 		return swarm.WorkspaceRef{}, err
 	}
 	start := remote.Start{Attempt: 1, Host: c.Host, Origin: s.origin}
-	if start.Owner, err = b.control.noteStart(spec.ID, noted{Host: c.Host, Origin: s.origin}); err != nil {
+	if start.Owner, err = b.control.noteStart(spec.ID, start); err != nil {
 		return swarm.WorkspaceRef{}, err
 	}
 	create := func(start remote.Start) (_ swarm.WorkspaceRef, err error) {

@@ -101,7 +101,7 @@ func TestAgentSpawnThatFails(t *testing.T) {
 	hosttest.AsAgent(&again)
 	again.Agent.Name = "a"
 	_, err := r.Spawn().Spawn(t.Context(), again)
-	if _, taken := errors.AsType[*team.AgentExistsError](err); !taken {
+	if !errors.Is(err, team.ErrName) {
 		t.Errorf("the same name again: %v", err)
 	}
 	if got := r.Statuses(t); len(got) != 1 {

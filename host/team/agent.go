@@ -53,19 +53,24 @@ func Join(ctx context.Context, tx *registry.Tx, j Entry, workerID, worker, token
 	for _, o := range all {
 		// An id must not be changed, even if it is used as a name.
 		if o.ID == a.ID || o.Name == a.ID {
-			return a, "", &AgentExistsError{Agent: a.ID, Team: j.Team}
+			return a, "", taken(a.ID, j.Team)
 		}
 		if o.ID == a.Name || o.Name == a.Name && o.Status != Terminated {
-			return a, "", &AgentExistsError{Agent: a.Name, Team: j.Team}
+			return a, "", taken(a.Name, j.Team)
 		}
 	}
 	live := slices.DeleteFunc(all, func(o registry.Agent) bool { return o.Status == Terminated })
 	a.Color, warning = pickColor(live)
 	err = tx.InsertAgent(ctx, &a)
 	if errors.Is(err, registry.ErrExists) {
-		err = &AgentExistsError{Agent: a.ID, Team: j.Team}
+		err = taken(a.ID, j.Team)
 	}
 	return a, warning, err
+}
+
+// taken is the error for an agent whose id or name another one has.
+func taken(agent, team string) error {
+	return refuse(ErrName, "Agent '%s' already exists in team '%s'", agent, team)
 }
 
 // Activate makes a spawning agent active, or idle if it said so already, in the transaction

@@ -58,14 +58,6 @@ func (e *LiveAgentsError) Error() string {
 	return fmt.Sprintf("Team '%s' has %d live agent(s): %s", e.Team, len(e.Agents), strings.Join(e.Agents, ", "))
 }
 
-// AgentExistsError says that there is an agent of that id, or one of that name in
-// the team.
-type AgentExistsError struct{ Agent, Team string }
-
-func (e *AgentExistsError) Error() string {
-	return fmt.Sprintf("Agent '%s' already exists in team '%s'", e.Agent, e.Team)
-}
-
 // NoAgentError says that there is no such agent.
 type NoAgentError struct {
 	// Agent is the requested id or name.
@@ -104,7 +96,7 @@ func CommandText(err error) (words string, ok bool) {
 			if errors.Is(e, ErrUnknownToken) || errors.Is(e, ErrInShutdown) || errors.Is(e, ErrKillLeader) {
 				return "", false
 			}
-		case *refusal, *LiveAgentsError, *AgentExistsError, *UnprovenError:
+		case *refusal, *LiveAgentsError, *UnprovenError:
 		default:
 			continue
 		}
@@ -117,14 +109,10 @@ func CommandText(err error) (words string, ok bool) {
 
 // Refusals that concern names, tasks and messages.
 var (
-	ErrInvalid      = errors.New("invalid input")
-	ErrNoTask       = errors.New("no such task")
-	ErrUnavailable  = errors.New("the task can't be claimed")
-	ErrTransition   = errors.New("tasks only move forward")
-	ErrNotOwner     = errors.New("the task is another member's")
-	ErrNoDependency = errors.New("no such dependency")
-	ErrCycle        = errors.New("the dependencies form a circle")
-	ErrNoRecipient  = errors.New("no such recipient")
+	ErrInvalid     = errors.New("invalid input")
+	ErrUnavailable = errors.New("the task can't be claimed")
+	ErrCycle       = errors.New("the dependencies form a circle")
+	ErrNoRecipient = errors.New("no such recipient")
 	// ErrName: the name of a team or an agent is invalid or taken.
 	ErrName = errors.New("no such name can be given")
 )

@@ -108,7 +108,7 @@ func setDependencies(ctx context.Context, tx *registry.Tx, task *registry.Task, 
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		n := taskNumber(id)
 		if _, err := tx.Task(ctx, task.Team, n); errors.Is(err, registry.ErrNotFound) {
-			return refuse(ErrNoDependency, "Dependency task %s does not exist", id)
+			return refuse(ErrInvalid, "Dependency task %s does not exist", id)
 		} else if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func UpdateTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 		case c.Status == from:
 			return nil
 		default:
-			return refuse(ErrTransition, "Invalid status transition: %s -> %s", from, c.Status)
+			return refuse(ErrInvalid, "Invalid status transition: %s -> %s", from, c.Status)
 		}
 	})
 }
@@ -191,7 +191,7 @@ func UpdateTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 func overrule(ctx context.Context, tx *registry.Tx, caller Caller, task *registry.Task) error {
 	err := Lead(ctx, tx, caller, task.Team, "")
 	if _, refused := errors.AsType[*NotLeaderError](err); refused {
-		return refuse(ErrNotOwner, "Task %s is owned by %s", TaskID(task.N), task.Owner)
+		return refuse(ErrInvalid, "Task %s is owned by %s", TaskID(task.N), task.Owner)
 	}
 	return err
 }
@@ -206,7 +206,7 @@ func changeTask(ctx context.Context, tx *registry.Tx, caller Caller, team, id st
 	}
 	task, err := tx.Task(ctx, team, taskNumber(id))
 	if errors.Is(err, registry.ErrNotFound) {
-		return registry.Task{}, refuse(ErrNoTask, "Task %s not found in team %s", id, team)
+		return registry.Task{}, refuse(ErrInvalid, "Task %s not found in team %s", id, team)
 	}
 	if err != nil {
 		return registry.Task{}, err

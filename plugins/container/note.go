@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
@@ -90,7 +91,7 @@ func (r ref) noteStart(s state) error {
 		}
 		n.Container, n.PID, n.Started, n.Boot = r.Container, s.pid, s.started, ""
 		if s.running {
-			n.Boot = bootID()
+			n.Boot, _ = proc.BootID()
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -217,21 +216,13 @@ func unknowable(s state, n note) string {
 	// machine went down.
 	booted, err := proc.BootTime()
 	earlier := err == nil && !s.started.IsZero() && s.started.Before(booted)
-	if boot := bootID(); n.Boot != "" && boot != "" {
+	if boot, _ := proc.BootID(); n.Boot != "" && boot != "" {
 		earlier = n.Boot != boot // clocks may be set, so this is better
 	}
 	if earlier && (err != nil || s.finished.After(booted)) {
 		return "the machine was restarted while it ran; the exit is unknown"
 	}
 	return ""
-}
-
-func bootID() string {
-	self, err := proc.Identify(os.Getpid())
-	if err != nil {
-		return ""
-	}
-	return self.Boot
 }
 
 func where(r ref) swarm.Where {

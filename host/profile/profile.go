@@ -151,7 +151,6 @@ type Profile struct {
 	Text string
 }
 
-// Name returns the name of the profile, such as "claude".
 func (p *Profile) Name() string { return p.file.Name }
 
 // Bundle returns the version of the bundle that has the profile, or the profile that it extends;

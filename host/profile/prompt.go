@@ -54,26 +54,39 @@ func isCommand(prompt string) bool {
 	return strings.HasPrefix(prompt, "!") || strings.HasPrefix(prompt, "/")
 }
 
+// isOption reports whether an argument is an option, with or without its value.
+func isOption(arg string) bool {
+	return strings.HasPrefix(arg, "-") && arg != "-" && arg != "--"
+}
+
+// holdsPrompt reports whether an argument has a place for a prompt.
+func holdsPrompt(arg string) bool { return strings.Contains(arg, "{prompt") }
+
+// split divides arguments into options with their values, and single other arguments.
+func (p *Profile) split(args []string) (parts [][]string) {
+	takes := p.file.Run.Takes
+	for len(args) > 0 {
+		name, _, hasValue := strings.Cut(args[0], "=")
+		n := 1
+		switch {
+		case !isOption(args[0]) || hasValue:
+		case slices.Contains(takes, name):
+			n = min(2, len(args))
+		case slices.Contains(takes, name+"..."):
+			for n < len(args) && !strings.HasPrefix(args[n], "-") {
+				n++
+			}
+		case p.namesSession(args[0]) && len(args) > 1 && !strings.HasPrefix(args[1], "-") && !holdsPrompt(args[1]):
+			n = 2
+		}
+		parts, args = append(parts, args[:n]), args[n:]
+	}
+	return parts
+}
+
 // operands reports whether some arguments are neither options nor their values.
 func (p *Profile) operands(args []string) bool {
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		name, _, hasValue := strings.Cut(arg, "=")
-		switch {
-		case !strings.HasPrefix(arg, "-") || arg == "-" || arg == "--":
-			return true
-		case hasValue:
-		case slices.Contains(p.file.Run.Takes, name):
-			i++
-		case slices.Contains(p.file.Run.Takes, name+"..."):
-			for i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
-				i++
-			}
-		case p.namesSession(arg) && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
-			i++ // the session
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.split(args), func(part []string) bool { return !isOption(part[0]) })
 }
 
 // aside is how far a line is indented that a client shows next to the conversation, such as a

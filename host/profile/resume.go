@@ -101,30 +101,15 @@ func (p *Profile) namesSession(arg string) bool {
 // gets too. form is how it is resumed. Other arguments are prompts and subcommands; those
 // with a place for a prompt stay.
 func (p *Profile) options(args, form []string) (kept []string) {
-	takes := p.file.Run.Takes
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		name, _, hasValue := strings.Cut(arg, "=")
-		if arg == "--" || !strings.HasPrefix(arg, "-") || arg == "-" {
-			if strings.Contains(arg, "{prompt") {
-				kept = append(kept, arg)
-			}
-			continue
+	for _, part := range p.split(args) {
+		arg := part[0]
+		keeps := holdsPrompt(arg)
+		if isOption(arg) {
+			keeps = !p.namesSession(arg) && !slices.Contains(form, arg)
 		}
-		end := i + 1
-		switch {
-		case hasValue:
-		case slices.Contains(takes, name) && end < len(args):
-			end++
-		case slices.Contains(takes, name+"..."):
-			for end < len(args) && !strings.HasPrefix(args[end], "-") {
-				end++
-			}
+		if keeps {
+			kept = append(kept, part...)
 		}
-		if !p.namesSession(arg) && !slices.Contains(form, arg) {
-			kept = append(kept, args[i:end]...)
-		}
-		i = end - 1
 	}
 	return kept
 }

@@ -148,7 +148,6 @@ type Installed struct {
 	Ignored string
 }
 
-// Installed returns what is known of the installed bundle; nil: there is none.
 func (s *Set) Installed() *Installed { return s.installed }
 
 // maxFile bounds the files of users.

@@ -28,7 +28,6 @@ func (e *OlderError) Error() string {
 	return fmt.Sprintf("this bundle, %s, is older than the profiles that are there, %s", e.Version, e.There)
 }
 
-// Is makes it an [ErrOlder].
 func (e *OlderError) Is(target error) bool { return target == ErrOlder }
 
 // FailedError says that a bundle's rules read its own recorded screens in another way than

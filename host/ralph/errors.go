@@ -5,7 +5,6 @@ import (
 	"fmt"
 )
 
-// The errors of this package.
 var (
 	// ErrNoState: there is no loop of that name, see [NoState].
 	ErrNoState = errors.New("no ralph state")
@@ -49,7 +48,6 @@ func (e *noSessionError) Error() string {
 	return fmt.Sprintf("the conversation of the agent of '%s' is not known", e.name)
 }
 
-// Hint returns the next step.
 func (*noSessionError) Hint() string {
 	return "the hooks that 'swarm integrate' installs report it; without --continue the agent begins anew"
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
-// Options are the options of [Run].
 type Options struct {
 	// Store holds the state of the loop, and Name is its name.
 	Store Store
@@ -41,7 +40,6 @@ type Options struct {
 // Note is a kind of notification of a loop.
 type Note int
 
-// The notifications of loops.
 const (
 	// NoteAsks: the agent asks the question in the text.
 	NoteAsks Note = iota + 1

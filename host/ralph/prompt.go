@@ -136,7 +136,6 @@ func (w *window) Screen(ctx context.Context) (profile.Screen, error) {
 	}
 }
 
-// Input gives the agent a text or Enter.
 func (w *window) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
 	if in.Kind != swarm.InputText {
 		return swarm.InputResult{}, fmt.Errorf("%w: an input of kind %s", swarm.ErrInvalidSpec, in.Kind)

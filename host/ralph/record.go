@@ -99,7 +99,6 @@ func (l *loop) record(ctx context.Context, out outcome) (wait time.Duration, mor
 	return wait, !out.done, nil
 }
 
-// failed reports whether an iteration counts as a failure.
 func (o outcome) failed() bool {
 	return !o.done && (o.ending == refused || o.untaken || o.broken != "" || o.ending == exited && o.exit != "0")
 }

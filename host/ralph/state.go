@@ -14,7 +14,6 @@ const Version = 1
 // worker runs.
 type Status string
 
-// The statuses of a loop.
 const (
 	// Running: it continues with the next iteration.
 	Running Status = "running"
@@ -176,7 +175,6 @@ func (s Seconds) MarshalJSON() ([]byte, error) {
 	return json.Marshal(time.Duration(s).Round(time.Millisecond).Seconds())
 }
 
-// UnmarshalJSON reads a number of seconds.
 func (s *Seconds) UnmarshalJSON(b []byte) error {
 	var f float64
 	if err := json.Unmarshal(b, &f); err != nil {

@@ -26,7 +26,6 @@ const (
 	StopBroken Stop = "broken"
 )
 
-// Stops returns all stops.
 func Stops() []string {
 	return []string{string(StopBlocked), string(StopIdle), string(StopLimited), string(StopBroken)}
 }

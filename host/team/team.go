@@ -135,14 +135,12 @@ type (
 	Phase = registry.ShutdownPhase
 )
 
-// The roles.
 const (
 	RoleLeader   = registry.RoleLeader
 	RoleWorker   = registry.RoleWorker
 	RoleReviewer = registry.RoleReviewer
 )
 
-// The statuses.
 const (
 	Spawning     = registry.AgentSpawning
 	Active       = registry.AgentActive
@@ -152,7 +150,6 @@ const (
 	Terminated   = registry.AgentTerminated
 )
 
-// The phases.
 const (
 	Requested   = registry.ShutdownRequested
 	Approved    = registry.ShutdownApproved

@@ -19,7 +19,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// The labels of a worker's container.
 const (
 	labelWorker = "swarm.worker"    // the worker's id
 	labelName   = "swarm.name"      // its name

@@ -16,7 +16,6 @@ import (
 
 const taskName = "worker"
 
-// The meta of a job.
 const (
 	metaID   = "swarm_id"
 	metaName = "swarm_name"

@@ -43,7 +43,7 @@ var (
 
 // New returns the backend. It logs to log, which must not be nil.
 func New(log hclog.Logger) *Backend {
-	return &Backend{Kept: shim.Kept{Read: workerOf}, log: log, queries: queries{log: log}}
+	return &Backend{Kept: shim.Kept{Read: workerOf}, log: log, queries: newQueries(log), closer: closer{waiting: make(map[string][]*closed)}}
 }
 
 // Announce adds to what shims can do what holds for workers on this machine.

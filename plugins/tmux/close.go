@@ -79,9 +79,6 @@ type closed struct {
 func (c *closer) close(ctx context.Context, servers *silences, h handle, log hclog.Logger) error {
 	w := &closed{handle: h, log: log, done: make(chan struct{})}
 	c.mu.Lock()
-	if c.waiting == nil {
-		c.waiting = make(map[string][]*closed)
-	}
 	if _, underWay := c.waiting[h.Socket]; !underWay {
 		go c.closeAll(ctx, servers, h.Socket) // ends when no call waits any more
 	}

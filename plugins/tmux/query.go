@@ -28,6 +28,12 @@ type queries struct {
 	opened map[string]time.Time
 }
 
+func newQueries(log hclog.Logger) queries {
+	return queries{
+		log: log, underWay: make(map[string]*query), opened: make(map[string]time.Time),
+	}
+}
+
 // justNow is for how long the place of a window is known after tmux has opened it.
 const justNow = 500 * time.Millisecond
 
@@ -36,9 +42,6 @@ const justNow = 500 * time.Millisecond
 func (s *queries) justOpened(id string) {
 	s.looking.Lock()
 	defer s.looking.Unlock()
-	if s.opened == nil {
-		s.opened = make(map[string]time.Time)
-	}
 	maps.DeleteFunc(s.opened, func(_ string, at time.Time) bool { return time.Since(at) > justNow })
 	s.opened[id] = time.Now()
 }
@@ -72,9 +75,6 @@ func (s *queries) of(ctx context.Context, h handle) *query {
 		return v
 	}
 	v := &query{done: make(chan struct{})}
-	if s.underWay == nil {
-		s.underWay = make(map[string]*query)
-	}
 	s.underWay[h.Socket] = v
 	go s.look(ctx, h, v) // ends soon, and calls that need it wait for it
 	return v

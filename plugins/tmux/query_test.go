@@ -35,7 +35,7 @@ func TestQueriesAreShared(t *testing.T) {
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 
-	s := &queries{log: hclog.NewNullLogger()}
+	s := new(newQueries(hclog.NewNullLogger()))
 	h := handle{Worker: shim.Worker{ID: "id-1"}, Socket: "/one", Window: "@1", Pane: "%1", PanePID: 2, Session: "then", Name: "w"}
 	first := s.of(t.Context(), h)
 	if second := s.of(t.Context(), h); second != first {

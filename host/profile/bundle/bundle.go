@@ -26,7 +26,6 @@ const ManifestFile = "bundle.toml"
 // Screens is the name of the directory of recorded screens.
 const Screens = "screens"
 
-// The limits of a bundle.
 const (
 	maxFile  = 256 << 10
 	maxTotal = 32 << 20

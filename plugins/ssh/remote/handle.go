@@ -13,7 +13,6 @@ import (
 // handleVersion counts the formats of handles; all of them stay readable.
 const handleVersion = 1
 
-// The kinds of workers.
 const (
 	KindProcess  = "process"
 	KindTerminal = "tmux"

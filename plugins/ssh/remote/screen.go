@@ -97,7 +97,6 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 	return swarm.Attachment{Command: []string{"true"}}, nil
 }
 
-// ErrNoTerminal means that the worker has no terminal to show.
 var ErrNoTerminal = errors.New("the worker has no terminal")
 
 // Attached returns the command that shows the worker of a handle in this terminal;

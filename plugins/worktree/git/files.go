@@ -14,7 +14,6 @@ import (
 // are. A link has the hash of its target. A FIFO and an empty directory have only a mode.
 type File struct{ Mode, Hash string }
 
-// The modes of files.
 const (
 	ModeFile, ModeProgram, ModeLink, ModeModule = "100644", "100755", "120000", "160000"
 	// ModePipe and ModeDir are those of a FIFO and of an empty directory in an archive.

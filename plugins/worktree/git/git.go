@@ -44,7 +44,6 @@ type Git struct {
 	Unconfined bool
 }
 
-// Error is a git that failed.
 type Error struct {
 	verb   string
 	Code   int

@@ -18,7 +18,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
-// ErrNotFound says that a directory is in no repository.
 var ErrNotFound = errors.New("not in a git repository")
 
 // Layout says where the parts of a repository are, see gitrepository-layout(5). All paths but

@@ -26,7 +26,6 @@ func Invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{swarm.ErrInvalidSpec}, args...)...)
 }
 
-// Repo is a repository.
 type Repo struct {
 	// Git runs in Main, from in the working tree that was asked about.
 	Git, from git.Git

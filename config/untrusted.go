@@ -54,8 +54,8 @@ const maxOfferedTimeout = time.Minute
 const minOfferedDelay = 100 * time.Millisecond
 
 // rules say for every key what a file may do that is not trusted: it can tighten what the
-// user's file says of a worker, and never loosen it. A key without a rule fails a test, and
-// needs trust.
+// user's file says of a worker, and never loosen it. A setting of a worker has its own rule or
+// that of the same setting of all workers. A key without a rule fails a test, and needs trust.
 var rules = map[string]rule{
 	"defaults.backend":         {why: whyLoosens, refused: otherBackend},
 	"defaults.session":         free("the window of a worker shows only that worker"),
@@ -87,13 +87,9 @@ var rules = map[string]rule{
 	"env.file":                 always(whyPerson),
 
 	"workers.*.command":           free("what 'swarm up' runs, as make runs a Makefile"),
-	"workers.*.backend":           {why: whyLoosens, refused: otherBackend},
 	"workers.*.cwd":               within(func(o offer) []string { return []string{o.worker.Dir} }),
 	"workers.*.env":               free("the sandbox and the limits do not depend on variables"),
 	"workers.*.env_file":          within(func(o offer) []string { return o.worker.EnvFiles }),
-	"workers.*.tags":              free("labels"),
-	"workers.*.session":           free("the window of a worker shows only that worker"),
-	"workers.*.tmux_socket":       free("the name of a tmux server of the same user, which holds no path"),
 	"workers.*.options":           pathRule(leadsOut, optionPaths),
 	"workers.*.worktree":          free("a worktree of the repository, in the directory that worktree.dir names"),
 	"workers.*.worktree.branch":   free("a branch of the repository that the worker is in"),
@@ -108,24 +104,8 @@ var rules = map[string]rule{
 	"workers.*.ready.pattern":     free("it only delays other workers of the file"),
 	"workers.*.ready.timeout":     free("it only delays other workers of the file"),
 	"workers.*.depends_on":        free("it names workers of the same file"),
-	"workers.*.kill.signal":       {why: whyLoosens, refused: weakSignal},
-	"workers.*.kill.timeout":      {why: whyLoosens, refused: slowKill},
-	"workers.*.kill.force":        {why: whyLoosens, refused: func(o offer) bool { return !o.kill().Force && o.have.Kill.Force }},
-	"workers.*.kill.mode":         {why: whyLoosens, refused: func(o offer) bool { return o.kill().Mode == "main" && o.have.Kill.Mode != "main" }},
-	"workers.*.retain":            free("the history stays"),
-	"workers.*.resurrect":         free("what is started again has the same limits and the same sandbox"),
 	"workers.*.stdin":             free("a pipe that only 'swarm send' writes to"),
 	"workers.*.log_limit":         {why: whyLoosens, refused: func(o offer) bool { return o.worker.LogLimit > o.have.Log.Limit }},
-	"workers.*.memory":            {why: whyLoosens, refused: moreMemory},
-	"workers.*.cpus":              {why: whyLoosens, refused: moreCPUs},
-	"workers.*.pids":              {why: whyLoosens, refused: morePIDs},
-	"workers.*.nice":              {why: whyLoosens, refused: lessNice},
-	"workers.*.io_weight":         {why: whyLoosens, refused: moreIOWeight},
-	"workers.*.limits":            {why: whyLoosens, refused: lessEffort},
-	"workers.*.sandbox":           {why: whyLoosens, refused: func(o offer) bool { return !o.sandbox().Use }},
-	"workers.*.sandbox_network":   {why: whyLoosens, refused: func(o offer) bool { return o.sandbox().Network != NetworkNone }},
-	"workers.*.sandbox_home":      {why: whyLoosens, refused: func(o offer) bool { return o.sandbox().Home != HomeEmpty }},
-	"workers.*.sandbox_write":     {why: whyLoosens, refused: func(o offer) bool { return len(o.sandbox().Write) > 0 }},
 
 	"plugins.*.command":       always(whyProgram),
 	"plugins.*.version":       always(whyProgram),
@@ -170,11 +150,13 @@ func within(paths func(offer) []string) rule {
 
 // ruleOf returns the rule of a key.
 func ruleOf(key string) rule {
-	r, ok := rules[key]
-	if !ok {
-		return always(whyLoosens)
+	setting := strings.TrimPrefix(key, "workers.*.")
+	for _, key := range []string{key, setting, "defaults." + setting} {
+		if r, ok := rules[key]; ok {
+			return r
+		}
 	}
-	return r
+	return always(whyLoosens)
 }
 
 func (r rule) needsTrust(o offer) bool { return r.refused != nil && r.refused(o) }

@@ -22,7 +22,16 @@ func TestEveryKeyHasARule(t *testing.T) {
 	keys = append(keys, keysBelow("hooks.", hookFields())...)
 	keys = append(keys, keysBelow("answers.", answerFields())...)
 	for _, key := range keys {
-		if r, ok := rules[key]; !ok || r.why == "" {
+		r, ok := rules[key]
+		if setting, ofWorker := strings.CutPrefix(key, "workers.*."); ofWorker && !ok {
+			if r, ok = rules[setting]; !ok {
+				r, ok = rules["defaults."+setting]
+			}
+			if ok && ruleOf(key).why != r.why {
+				t.Errorf("%s has not the rule of the setting of all workers", key)
+			}
+		}
+		if !ok || r.why == "" {
 			t.Errorf("%s has no rule for files that are not trusted", key)
 		}
 	}
@@ -31,8 +40,10 @@ func TestEveryKeyHasARule(t *testing.T) {
 			t.Errorf("the rule of %s is for no key", key)
 		}
 	}
-	if !ruleOf("defaults.new").needsTrust(offer{}) {
-		t.Error("a key without a rule needs no trust")
+	for _, key := range []string{"defaults.new", "workers.*.new", "new"} {
+		if !ruleOf(key).needsTrust(offer{}) {
+			t.Errorf("%s, a key without a rule, needs no trust", key)
+		}
 	}
 }
 

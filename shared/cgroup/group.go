@@ -52,7 +52,6 @@ func (m *Machine) Make(parent, id string, l swarm.Limits) (*Group, []Problem) {
 	if len(needed) == 0 {
 		return nil, nil
 	}
-	enforced := l
 	for _, c := range needed {
 		why := m.missing[c]
 		if base, ok := m.bases[c]; ok {
@@ -67,13 +66,12 @@ func (m *Machine) Make(parent, id string, l swarm.Limits) (*Group, []Problem) {
 			delete(g.places, c)
 		}
 		problems = append(problems, Problem{c, why})
-		clearLimit(&enforced, c)
 	}
 	if len(g.places) == 0 {
 		_ = m.at(parent, id).Remove()
 		return nil, problems
 	}
-	g.limits = enforced
+	g.limits = l
 	// The other controllers are for limits that the group may get later, and the freezer, which
 	// no limit needs, is for pauses and kills.
 	for _, c := range Controllers {

@@ -34,7 +34,7 @@ func (g *Group) Set(l swarm.Limits) error {
 	return nil
 }
 
-// Limits returns the limits that the group enforces.
+// Limits returns the limits of the group. It enforces those whose controllers it has.
 func (g *Group) Limits() swarm.Limits {
 	if g == nil {
 		return swarm.Limits{}
@@ -53,20 +53,6 @@ func Word(c Controller) string {
 		return "I/O weight"
 	default:
 		return string(c)
-	}
-}
-
-func clearLimit(l *swarm.Limits, c Controller) {
-	switch c {
-	case Memory:
-		l.Memory = 0
-	case CPU:
-		l.CPUs = 0
-	case PIDs:
-		l.PIDs = 0
-	case IO:
-		l.IOWeight = 0
-	case Freezer:
 	}
 }
 

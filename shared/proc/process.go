@@ -186,6 +186,15 @@ func familyOf() (func(Process) ([]int, error), error) {
 	return list, err
 }
 
+// LookupEnv returns a variable of the environment that a process was started with, and
+// whether it is there. It is not there if the process is gone or belongs to another user.
+// An error means that the answer is unknown.
+func LookupEnv(pid int, name string) (value string, ok bool, err error) {
+	l := lookup{name: name}
+	err = lookupAll(pid, l.feed)
+	return string(l.value), l.found, err
+}
+
 // Getenv is [LookupEnv] for callers that treat an unreadable environment as empty.
 func Getenv(pid int, name string) (string, bool) {
 	value, ok, err := LookupEnv(pid, name)

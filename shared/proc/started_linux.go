@@ -35,15 +35,6 @@ func Args(pid int) []string {
 	return args
 }
 
-// LookupEnv returns a variable of the environment that a process was started with, and
-// whether it is there. It is not there if the process is gone or belongs to another user.
-// An error means that the answer is unknown.
-func LookupEnv(pid int, name string) (value string, ok bool, err error) {
-	l := lookup{name: name}
-	err = lookupAll(pid, l.feed)
-	return string(l.value), l.found, err
-}
-
 // lookupAll is readEnv, for which an environment that can't be read is an answer.
 func lookupAll(pid int, each func([]byte) bool) error {
 	err := readEnv(pid, each)

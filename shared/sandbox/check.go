@@ -46,8 +46,7 @@ func Check(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	p := Plan{Bubblewrap: path, Dir: "/", Root: os.Geteuid() == 0, Temporary: []string{"/tmp"}}
-	args := append(bubblewrapArgs(p), "--", path, "--version")
-	cmd := exec.CommandContext(ctx, path, args...)
+	cmd := exec.CommandContext(ctx, path, append(bubblewrapArgs(p), "--", path, "--version")...)
 	cmd.Env = []string{}
 	out, err := cmd.Output()
 	if err != nil {
@@ -64,17 +63,12 @@ func Check(ctx context.Context) (string, error) {
 
 // Explain adds the likely reason on this machine to an error of bubblewrap, and the way out.
 func Explain(err error) error {
-	if err == nil || !aboutNamespaces(err.Error()) {
+	// Parts of errors that are typical for a machine on which the user can't make namespaces.
+	parts := []string{"namespace", "uid map", "RTM_NEWADDR", "Operation not permitted", "pivot_root", "Failed to make / slave"}
+	if err == nil || !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(err.Error(), part) }) {
 		return err
 	}
 	return fmt.Errorf("%w; %s", err, advice("/proc/sys"))
-}
-
-// aboutNamespaces reports whether an error of bubblewrap is typical for a machine on which
-// the user can't make namespaces.
-func aboutNamespaces(text string) bool {
-	parts := []string{"namespace", "uid map", "RTM_NEWADDR", "Operation not permitted", "pivot_root", "Failed to make / slave"}
-	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // advice says why an ordinary user can't make namespaces.

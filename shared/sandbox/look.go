@@ -70,13 +70,9 @@ func Look(spec swarm.Spec) (Plan, error) {
 		return Plan{}, err
 	}
 	p := Plan{Bubblewrap: bubblewrap, Root: os.Geteuid() == 0, NoNetwork: s.Network == swarm.NetworkNone}
-	p.Temporary = slices.Clone(temporary)
-	p.Temporary = slices.DeleteFunc(p.Temporary, func(dir string) bool { return !isDir(dir) })
+	p.Temporary = slices.DeleteFunc(slices.Clone(temporary), func(dir string) bool { return !isDir(dir) })
 	env := spec.Environ()
-	homes := homesOf(env)
-	if spec.Local != nil {
-		homes = appendNew(homes, homesOf(spec.Local.HostEnv)...)
-	}
+	homes := appendNew(homesOf(env), homesOf(hostEnv(spec))...)
 	if len(homes) == 0 {
 		return Plan{}, fmt.Errorf("%w: the home directory, which the sandbox hides, is unknown: set HOME", swarm.ErrInvalidSpec)
 	}
@@ -92,14 +88,17 @@ func Look(spec swarm.Spec) (Plan, error) {
 		}
 		state, _ = real(l.StateDir)
 	}
-	if err := p.write(spec, state, slices.Concat(homes, p.Temporary, system, []string{state})); err != nil {
+	if err := p.write(spec, state, homes); err != nil {
 		return Plan{}, err
 	}
 	if err := p.separate(state); err != nil {
 		return Plan{}, err
 	}
 	p.keep()
-	p.explicit(spec.Sandbox.Write)
+	for _, path := range s.Write { // what the user names as writable is not protected
+		r, _ := real(path)
+		p.Protected = slices.DeleteFunc(p.Protected, func(protected string) bool { return protected == r })
+	}
 	for _, dir := range sockets {
 		// A directory that is made later is hidden as well.
 		if r, ok := real(dir); ok {
@@ -215,16 +214,13 @@ func (p *Plan) home(asked string, homes []string) error {
 
 // write decides what is writable: the working directory, the workspace, and what was asked
 // for.
-func (p *Plan) write(spec swarm.Spec, state string, guarded []string) error {
+func (p *Plan) write(spec swarm.Spec, state string, homes []string) error {
 	dir, err := directory(spec.Dir, "the working directory")
 	if err != nil {
 		return err
 	}
 	p.Dir = dir
-	homes := homesOf(spec.Environ())
-	if spec.Local != nil {
-		homes = appendNew(homes, homesOf(spec.Local.HostEnv)...)
-	}
+	guarded := slices.Concat(homes, p.Temporary, system, []string{state})
 	wanted := []string{dir}
 	workspace := ""
 	if spec.Local != nil && spec.Local.Workspace != "" {
@@ -309,14 +305,6 @@ func appendNew(list []string, more ...string) []string {
 	return list
 }
 
-// explicit removes the protection of paths that the user names as writable.
-func (p *Plan) explicit(paths []string) {
-	for _, path := range paths {
-		r, _ := real(path)
-		p.Protected = slices.DeleteFunc(p.Protected, func(protected string) bool { return protected == r })
-	}
-}
-
 // holds returns the first of some directories that is path or in it; empty if none is.
 func holds(path string, dirs []string) string {
 	i := slices.IndexFunc(dirs, func(dir string) bool { return dir != "" && within(dir, path) })
@@ -355,10 +343,12 @@ func (p *Plan) keep() {
 // worker.
 func resolve(path, what string) (string, error) {
 	r, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return "", missingError(path, what, err)
-	}
-	if r != filepath.Clean(path) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%w: %s does not exist: %s", swarm.ErrInvalidSpec, what, path)
+	case err != nil:
+		return "", fmt.Errorf("%w: %s: %w", swarm.ErrInvalidSpec, what, err)
+	case r != filepath.Clean(path):
 		return "", fmt.Errorf("%w: %s, %s, is reached over a symbolic link, to %s, that was not there when it was first started", ErrTooWide, what, path, r)
 	}
 	return r, nil
@@ -374,13 +364,6 @@ func directory(path, what string) (string, error) {
 		return "", fmt.Errorf("%w: %s is not a directory: %s", swarm.ErrInvalidSpec, what, path)
 	}
 	return r, nil
-}
-
-func missingError(path, what string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s does not exist: %s", swarm.ErrInvalidSpec, what, path)
-	}
-	return fmt.Errorf("%w: %s: %w", swarm.ErrInvalidSpec, what, err)
 }
 
 // named returns the sockets that variables of an environment lead to.

@@ -72,7 +72,9 @@ func Start(s Spec) (*Box, proc.Identity, error) {
 			return b, main, err
 		}
 		now, changed := wrapArgs(s.Wrap)
-		if changed != nil || slices.Equal(now, wrap) && !isMountGone(err) && !isExchanged(err) {
+		// The next try finds out whether a directory that was exchanged meanwhile is there again.
+		isExchanged := strings.HasSuffix(err.Error(), exchanged)
+		if changed != nil || slices.Equal(now, wrap) && !isMountGone(err) && !isExchanged {
 			return nil, main, err
 		}
 		wrap = now
@@ -87,10 +89,6 @@ func isMountGone(err error) bool {
 		(strings.HasSuffix(text, "No such file or directory") || strings.HasSuffix(text, "Invalid argument"))
 }
 
-// isExchanged reports whether a directory was exchanged while it was mounted. The next try finds
-// out whether it is there again.
-func isExchanged(err error) bool { return strings.HasSuffix(err.Error(), exchanged) }
-
 // start is one attempt, with a command line of bubblewrap.
 func (s Spec) start(wrap []string) (_ *Box, main proc.Identity, err error) {
 	mounts, err := hold(wrap)
@@ -98,10 +96,12 @@ func (s Spec) start(wrap []string) (_ *Box, main proc.Identity, err error) {
 		return nil, main, err
 	}
 	defer mounts.Close()
-	conn, theirs, err := socketPair()
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, main, err
+		return nil, main, os.NewSyscallError("socketpair", err)
 	}
+	_ = unix.SetNonblock(ends[0], true)
+	conn, theirs := os.NewFile(uintptr(ends[0]), "sandbox"), os.NewFile(uintptr(ends[1]), "sandbox")
 	defer func() {
 		if err != nil {
 			conn.Close()
@@ -185,15 +185,6 @@ func await(pid int) {
 			return
 		}
 	}
-}
-
-func socketPair() (ours, theirs *os.File, err error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, os.NewSyscallError("socketpair", err)
-	}
-	_ = unix.SetNonblock(fds[0], true)
-	return os.NewFile(uintptr(fds[0]), "sandbox"), os.NewFile(uintptr(fds[1]), "sandbox"), nil
 }
 
 // payload returns the message to the first process: its length, then each entry ended by NUL.

@@ -51,7 +51,10 @@ func hold(args []string) (_ *mounts, err error) {
 			m.Close()
 		}
 	}()
-	own := mountPoints()
+	var own []string
+	for _, mount := range mountList() {
+		own = append(own, mount.at)
+	}
 	m.at = append(m.at, own...)
 	for i := 0; i < len(args); i++ {
 		switch op := args[i]; op {
@@ -130,15 +133,6 @@ func walk(path string, flags int) (int, error) {
 	return fd, err
 }
 
-// mountPoints returns the places of all mounts of this process.
-func mountPoints() []string {
-	var points []string
-	for _, m := range mountList() {
-		points = append(points, m.at)
-	}
-	return points
-}
-
 // mount is a line of the kernel's list of mounts, see proc(5).
 type mount struct{ id, at string }
 
@@ -157,31 +151,16 @@ func mountList() []mount {
 	return list
 }
 
-// unescape replaces the octal numbers of characters.
+// unescape undoes how the kernel writes the characters of paths that separate fields and lines.
 func unescape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
 // words returns the mounts as words of the payload.
 func (m *mounts) words() []string {
 	words := []string{strconv.Itoa(len(m.held)), strconv.Itoa(len(m.at))}
 	for _, h := range m.held {
-		try := "0"
-		if h.try {
-			try = "1"
-		}
-		words = append(words, strconv.FormatUint(h.dev, 10)+" "+strconv.FormatUint(h.ino, 10)+" "+try+" "+h.at)
+		words = append(words, strconv.FormatUint(h.dev, 10)+" "+strconv.FormatUint(h.ino, 10)+" "+strconv.FormatBool(h.try)+" "+h.at)
 	}
 	return append(words, m.at...)
 }
@@ -202,11 +181,10 @@ func parseMounts(words []string) (m mounts, rest []string, ok bool) {
 		if len(parts) != 4 {
 			return m, nil, false
 		}
-		h := held{at: parts[3], try: parts[2] == "1"}
-		if h.dev, err1 = strconv.ParseUint(parts[0], 10, 64); err1 != nil {
-			return m, nil, false
-		}
-		if h.ino, err1 = strconv.ParseUint(parts[1], 10, 64); err1 != nil {
+		h := held{at: parts[3], try: parts[2] == "true"}
+		h.dev, err1 = strconv.ParseUint(parts[0], 10, 64)
+		h.ino, err2 = strconv.ParseUint(parts[1], 10, 64)
+		if err1 != nil || err2 != nil {
 			return m, nil, false
 		}
 		m.held = append(m.held, h)

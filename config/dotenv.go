@@ -6,9 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-type variable struct{ name, value string }
-
-// parseDotenv reads a file of variables:
+// parseDotenv reads a file of variables, and returns them as KEY=VALUE, in its order:
 //
 //	# a comment
 //	NAME=value          # a comment after a blank
@@ -19,7 +17,7 @@ type variable struct{ name, value string }
 // Blanks around names and plain values do not count. Nothing is expanded: a
 // dollar sign is a dollar sign. A mistake in a line does not hide a mistake
 // in the next. The problems hold no values.
-func parseDotenv(file source) ([]variable, Problems) {
+func parseDotenv(file source) ([]string, Problems) {
 	s := dotenv{src: file.text}
 	s.at = len(s.src) - len(strings.TrimPrefix(s.src, "\ufeff"))
 	var wrong Problems
@@ -35,7 +33,7 @@ func parseDotenv(file source) ([]variable, Problems) {
 type dotenv struct {
 	src   string
 	at    int
-	found []variable
+	found []string
 }
 
 // line reads a line, or the lines of one value. With an error it stops where
@@ -69,7 +67,7 @@ func (s *dotenv) line() error {
 	case strings.ContainsRune(value, 0) || !utf8.ValidString(value):
 		return errors.New("expected text in the value of " + name)
 	}
-	s.found = append(s.found, variable{name, value})
+	s.found = append(s.found, name+"="+value)
 	s.skip()
 	return nil
 }

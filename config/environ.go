@@ -31,11 +31,7 @@ func variablesOf(path string, content []byte, err error) ([]string, error) {
 	if problems != nil {
 		return nil, problems
 	}
-	entries := make([]string, 0, len(variables))
-	for _, v := range variables {
-		entries = append(entries, v.name+"="+v.value)
-	}
-	return entries, nil
+	return variables, nil
 }
 
 // ReadEnvFrom is [ReadEnv] for a file that a person names in a command: it may also be a pipe, such
@@ -135,8 +131,9 @@ func (l *Loaded) Environ(name string) ([]string, Problems) {
 			continue
 		}
 		variables, wrong := parseDotenv(newSource(path, string(content)))
-		for _, v := range variables {
-			values[v.name] = v.value
+		for _, entry := range variables {
+			key, value, _ := strings.Cut(entry, "=")
+			values[key] = value
 		}
 		if wrong != nil && l.concealed == l.Origins[key].File {
 			wrong = Problems{{At: l.Origins[key], Key: key}} // the path is a value too

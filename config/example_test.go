@@ -114,16 +114,16 @@ func leaves(typ reflect.Type) int {
 	return n
 }
 
-func TestWriteExample(t *testing.T) {
+func TestWriteNew(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a", "b", "config.toml")
-	if err := WriteExample(path); err != nil {
+	if err := WriteNew(path, Example()); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteExample(path); !errors.Is(err, ErrExists) {
+	if err := WriteNew(path, Example()); !errors.Is(err, ErrExists) {
 		t.Errorf("error %v, want ErrExists", err)
 	}
 	if got, err := os.ReadFile(path); string(got) != "mine" {

@@ -36,15 +36,13 @@ func ProfileDir(getenv func(string) string) string {
 // FindProject returns the path of the nearest project's file in dir or above;
 // empty if there is none. dir is absolute.
 func FindProject(dir string) string {
-	for {
+	for ; ; dir = filepath.Dir(dir) {
 		path := filepath.Join(dir, ProjectFile)
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return path
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
+		if dir == filepath.Dir(dir) {
 			return ""
 		}
-		dir = parent
 	}
 }

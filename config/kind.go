@@ -32,7 +32,7 @@ var (
 	ageKind      = kind[time.Duration]{readDelay, ifSet(showDuration), delayKind.schema}
 	sizeKind     = kind[int64]{readSizes("64MiB", ParseSize), showSize, Schema{Type: either{"string", "integer"}, Pattern: sizePattern, Minimum: new(1)}}
 	memoryKind   = kind[int64]{readSizes("2GiB", ParseMemory), ifSet(showSize), Schema{Type: either{"string", "integer"}, Pattern: memoryPattern, Minimum: new(1 << 20)}}
-	cpusKind     = kind[float64]{readCPUs, ifSet(showCPUs), Schema{Type: either{"number", "integer"}}}
+	cpusKind     = kind[float64]{readCPUs, ifSet(func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }), Schema{Type: either{"number", "integer"}}}
 	niceKind     = kind[int]{readWithin(-20, 19), showCount, Schema{Type: "integer", Minimum: new(-20)}}
 	weightKind   = kind[int]{readWithin(1, 10000), showCount, Schema{Type: "integer", Minimum: new(1)}}
 	effortKind   = choiceKind(LimitsStrict, LimitsBestEffort)

@@ -168,7 +168,9 @@ func (i Ignored) Problems() Problems {
 		text := ""
 		switch {
 		case strings.HasSuffix(i.Key, ".env_file"):
-			text = missingFile(path)
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				text = "no such file: " + path
+			}
 		case strings.HasSuffix(i.Key, ".cwd"):
 			text = missingDir(path)
 		}
@@ -191,13 +193,6 @@ func (l *Loaded) DirProblems(name string) Problems {
 		return Problems{{At: at, Key: key, Text: text}}
 	}
 	return nil
-}
-
-func missingFile(path string) string {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return "no such file: " + path
-	}
-	return ""
 }
 
 // missingDir says why path is not a directory; empty if it is one.

@@ -68,10 +68,9 @@ func nearestKey(key string, candidates []string) string {
 		}
 		return best
 	}
+	lastPart := func(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 	return cmp.Or(nearest(func(key string) string { return key }), nearest(lastPart))
 }
-
-func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
 // difference returns the sum of the distances between the parts of two keys; ok says that
 // the keys are similar.

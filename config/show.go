@@ -95,8 +95,6 @@ func showDuration(d time.Duration) string { return quote(FormatDuration(d)) }
 
 func showSize(n int64) string { return quote(FormatSize(n)) }
 
-func showCPUs(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-
 func showReady(r Ready) string {
 	if r.Pattern != "" {
 		return quote(r.Pattern)
@@ -215,14 +213,9 @@ func ProjectExample() string {
 // ErrExists says that the file exists and is not overwritten.
 var ErrExists = errors.New("already exists")
 
-// WriteExample writes [Example] to path, together with the directories above it. If the
-// file exists, the error is [ErrExists].
-func WriteExample(path string) error { return writeNew(path, Example()) }
-
-// WriteProjectExample is [WriteExample] with [ProjectExample].
-func WriteProjectExample(path string) error { return writeNew(path, ProjectExample()) }
-
-func writeNew(path, text string) error {
+// WriteNew writes a text to path, together with the directories above it. If the file exists,
+// the error is [ErrExists].
+func WriteNew(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"errors"
@@ -67,14 +66,13 @@ func (t Trust) entries() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := bufio.NewScanner(bytes.NewReader(content))
-	for lines.Scan() {
-		sum, quoted, _ := strings.Cut(lines.Text(), " ")
+	for line := range strings.Lines(string(content)) {
+		sum, quoted, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if path, err := strconv.Unquote(quoted); err == nil {
 			entries[path] = sum
 		}
 	}
-	return entries, lines.Err()
+	return entries, nil
 }
 
 // change replaces the file as a whole under a lock: a reader never sees a part, and no

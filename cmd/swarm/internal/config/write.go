@@ -36,9 +36,9 @@ up' starts.`,
 }
 
 func runInit(a *app.App, project bool) error {
-	path, writeFile := config.ProjectFile, config.WriteProjectExample
+	path, text := config.ProjectFile, config.ProjectExample()
 	if !project {
-		path, writeFile = config.UserFile(a.Getenv), config.WriteExample
+		path, text = config.UserFile(a.Getenv), config.Example()
 		if path == "" {
 			return errors.New("cannot find your config file: neither XDG_CONFIG_HOME nor HOME is set")
 		}
@@ -46,7 +46,7 @@ func runInit(a *app.App, project bool) error {
 			return err
 		}
 	}
-	if err := writeFile(path); err != nil {
+	if err := config.WriteNew(path, text); err != nil {
 		return err
 	}
 	a.Printf("wrote %s\n", path)

@@ -115,8 +115,18 @@ func built(t T, p *harness.Process) subject {
 // testCase checks one rule of the contract.
 type testCase struct {
 	name string
+	scope
 	// rule is the sentence of the contract.
 	rule string
+	run  func(k *kit)
+}
+
+func newCase(name string, s scope, rule string, run func(k *kit)) testCase {
+	return testCase{name, s, rule, run}
+}
+
+// scope says for which backends a rule is; the zero value: for all.
+type scope struct {
 	// needs and also are the capabilities without which the rule does not apply.
 	needs, also swarm.Capability
 	// local says that the rule is about processes of this machine.
@@ -125,7 +135,6 @@ type testCase struct {
 	built bool
 	// alone is described at [harness.Item].
 	alone bool
-	run   func(k *kit)
 }
 
 func backendCases() []testCase {

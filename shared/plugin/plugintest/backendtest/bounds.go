@@ -10,10 +10,9 @@ import (
 
 func boundsCases() []testCase {
 	return []testCase{
-		{
-			name: "pause", needs: swarm.CapPause,
-			rule: "from the end of SetPaused until its next call, the status of a running worker says whether it is paused",
-			run: func(k *kit) {
+		newCase("pause", scope{needs: swarm.CapPause},
+			"from the end of SetPaused until its next call, the status of a running worker says whether it is paused",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				// SetPaused may be repeated.
 				for _, paused := range []bool{false, true, true, false, false} {
@@ -22,24 +21,20 @@ func boundsCases() []testCase {
 						k.Broken("after SetPaused(%v) the worker is %s, paused %v", paused, st.State, st.Paused)
 					}
 				}
-			},
-		},
-		{
-			name: "pause-then-kill", needs: swarm.CapPause,
-			rule: "Kill ends a paused worker like any other",
-			run: func(k *kit) {
+			}),
+		newCase("pause-then-kill", scope{needs: swarm.CapPause},
+			"Kill ends a paused worker like any other",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.setPaused(true)
 				w.kill(gentle())
 				if st := w.status(); st.State != swarm.StateExited || st.Paused {
 					k.Broken("after Kill the worker is %s, paused %v", st.State, st.Paused)
 				}
-			},
-		},
-		{
-			name: "progress-after-spawn", needs: swarm.CapProgress,
-			rule: "Progress returns at once, without a text and without an error, if no Spawn of that id is in progress",
-			run: func(k *kit) {
+			}),
+		newCase("progress-after-spawn", scope{needs: swarm.CapProgress},
+			"Progress returns at once, without a text and without an error, if no Spawn of that id is in progress",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				ctx, cancel := k.limited()
 				defer cancel()
@@ -50,32 +45,27 @@ func boundsCases() []testCase {
 					})
 					k.Check("Progress of '"+id+"'", err)
 				}
-			},
-		},
-		{
-			name: "limits-that-make-no-sense", needs: swarm.CapSetLimits,
-			rule: "SetLimits with a limit out of its bounds is ErrInvalidSpec",
-			run: func(k *kit) {
+			}),
+		newCase("limits-that-make-no-sense", scope{needs: swarm.CapSetLimits},
+			"SetLimits with a limit out of its bounds is ErrInvalidSpec",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				for _, l := range []swarm.Limits{{Memory: -1}, {CPUs: -1}, {PIDs: -1}, {Nice: 20}, {IOWeight: -1}} {
 					ctx, cancel := k.limited()
 					k.WantErr("SetLimits", k.Backend.(swarm.Limiter).SetLimits(ctx, w.handle, l), swarm.ErrInvalidSpec)
 					cancel()
 				}
-			},
-		},
-		{
-			name: "crash-in-pause", built: true, needs: swarm.CapPause,
-			rule: "when the plugin dies during SetPaused, a new plugin process can pause and resume the worker",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-pause", scope{built: true, needs: swarm.CapPause},
+			"when the plugin dies during SetPaused, a new plugin process can pause and resume the worker",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					return k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, true)
 				})
 				w.setPaused(false)
 				w.survives()
-			},
-		},
+			}),
 	}
 }
 

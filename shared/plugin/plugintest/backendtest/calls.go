@@ -103,10 +103,9 @@ func otherCalls() []call {
 }
 
 func capabilityCases() []testCase {
-	return []testCase{{
-		name: "capabilities-are-true",
-		rule: "calls return ErrUnsupported for capabilities that the plugin does not claim, and never for those that it claims",
-		run: func(k *kit) {
+	return []testCase{newCase("capabilities-are-true", scope{},
+		"calls return ErrUnsupported for capabilities that the plugin does not claim, and never for those that it claims",
+		func(k *kit) {
 			w := k.ready(script.Sleep)
 			for _, c := range slices.Concat(otherCalls(), handleCalls()) {
 				ctx, cancel := context.WithTimeout(k.Ctx, shortGrace)
@@ -121,8 +120,7 @@ func capabilityCases() []testCase {
 					k.Broken("the plugin does not claim %q: want ErrUnsupported, got %v", c.capability, err)
 				}
 			}
-		},
-	}}
+		})}
 }
 
 func badHandleCases() []testCase {
@@ -150,14 +148,10 @@ func endedCases() []testCase {
 
 // refused returns the case in which the call for a handle returns the error want.
 func (c call) refused(suffix, rule string, want error, handle func(k *kit) swarm.Handle) testCase {
-	return testCase{
-		name: strings.ToLower(c.name) + suffix, needs: c.capability,
-		rule: c.name + " for " + rule,
-		run: func(k *kit) {
-			h := handle(k)
-			ctx, cancel := k.limited()
-			defer cancel()
-			k.WantErr(c.name, c.do(ctx, k.Backend, target{handle: h}), want)
-		},
-	}
+	return newCase(strings.ToLower(c.name)+suffix, scope{needs: c.capability}, c.name+" for "+rule, func(k *kit) {
+		h := handle(k)
+		ctx, cancel := k.limited()
+		defer cancel()
+		k.WantErr(c.name, c.do(ctx, k.Backend, target{handle: h}), want)
+	})
 }

@@ -9,22 +9,19 @@ import (
 
 func completeCases() []testCase {
 	return []testCase{
-		{
-			name: "complete-is-recorded", needs: swarm.CapComplete,
-			rule: "Complete returns before the worker has ended, and its status has the summary from then on",
-			run: func(k *kit) {
+		newCase("complete-is-recorded", scope{needs: swarm.CapComplete},
+			"Complete returns before the worker has ended, and its status has the summary from then on",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.completed("all done: é", patient())
 				st := w.status()
 				if st.State != swarm.StateRunning || st.Completion == nil || st.Completion.Summary != "all done: é" || st.Completion.Time.IsZero() {
 					k.Broken("the status is %+v, completion %+v", st, st.Completion)
 				}
-			},
-		},
-		{
-			name: "complete-is-the-cause", needs: swarm.CapComplete,
-			rule: "the cause of the end of a worker that has completed is the completion, even if it was killed afterwards",
-			run: func(k *kit) {
+			}),
+		newCase("complete-is-the-cause", scope{needs: swarm.CapComplete},
+			"the cause of the end of a worker that has completed is the completion, even if it was killed afterwards",
+			func(k *kit) {
 				w := k.ready(script.Trap)
 				w.completed("done", patient())
 				w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true})
@@ -33,33 +30,27 @@ func completeCases() []testCase {
 				if st.Completion == nil || st.Completion.Summary != "done" {
 					k.Broken("the completion is %+v", st.Completion)
 				}
-			},
-		},
-		{
-			name: "complete-ends-the-worker", needs: swarm.CapComplete,
-			rule: "processes that remain after the grace of a Complete are ended, if necessary by force, even without a caller",
-			run: func(k *kit) {
+			}),
+		newCase("complete-ends-the-worker", scope{needs: swarm.CapComplete},
+			"processes that remain after the grace of a Complete are ended, if necessary by force, even without a caller",
+			func(k *kit) {
 				w := k.ready(script.Stubborn)
 				w.completed("done", swarm.KillOptions{Grace: shortGrace, Force: true})
 				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseCompleted})
-			},
-		},
-		{
-			name: "complete-once", needs: swarm.CapComplete,
-			rule: "a second Complete is ErrTooLate, and the first one stays",
-			run: func(k *kit) {
+			}),
+		newCase("complete-once", scope{needs: swarm.CapComplete},
+			"a second Complete is ErrTooLate, and the first one stays",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.completed("first", patient())
 				k.WantErr("Complete", w.complete("second", patient()), swarm.ErrTooLate)
 				if c := w.status().Completion; c == nil || c.Summary != "first" {
 					k.Broken("the completion is %+v", c)
 				}
-			},
-		},
-		{
-			name: "complete-in-a-kill", needs: swarm.CapComplete,
-			rule: "Complete of a worker that is being killed is ErrTooLate, and the cause of its end is the kill",
-			run: func(k *kit) {
+			}),
+		newCase("complete-in-a-kill", scope{needs: swarm.CapComplete},
+			"Complete of a worker that is being killed is ErrTooLate, and the cause of its end is the kill",
+			func(k *kit) {
 				w := k.ready(script.Deaf)
 				w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace, Force: true, Detach: true})
 				w.wantLine("heard")
@@ -70,12 +61,10 @@ func completeCases() []testCase {
 				if st.Completion != nil {
 					k.Broken("the completion is %+v", st.Completion)
 				}
-			},
-		},
-		{
-			name: "complete-after-the-end", needs: swarm.CapComplete,
-			rule: "Complete of a worker that has ended is ErrTooLate",
-			run: func(k *kit) {
+			}),
+		newCase("complete-after-the-end", scope{needs: swarm.CapComplete},
+			"Complete of a worker that has ended is ErrTooLate",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				k.WantErr("Complete", w.complete("done", patient()), swarm.ErrTooLate)
 				st := w.status()
@@ -83,20 +72,17 @@ func completeCases() []testCase {
 				if st.Completion != nil {
 					k.Broken("the completion is %+v", st.Completion)
 				}
-			},
-		},
-		{
-			name: "complete-long-summary", needs: swarm.CapComplete,
-			rule: "a summary that is longer than MaxSummary is cut",
-			run: func(k *kit) {
+			}),
+		newCase("complete-long-summary", scope{needs: swarm.CapComplete},
+			"a summary that is longer than MaxSummary is cut",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				long := strings.Repeat("0123456789", swarm.MaxSummary)
 				w.completed(long, patient())
 				if c := w.status().Completion; c == nil || len(c.Summary) > swarm.MaxSummary || c.Summary == "" || !strings.HasPrefix(long, c.Summary) {
 					k.Broken("the completion is %+v", c)
 				}
-			},
-		},
+			}),
 	}
 }
 

@@ -14,30 +14,23 @@ import (
 
 func crashCases() []testCase {
 	return []testCase{
-		{
-			name: "crash-in-kill", built: true,
-			rule: "when the plugin dies during Kill, a new plugin process can repeat the Kill",
-			run:  func(k *kit) { k.cutOffKill(k.plugin.Crash).survives() },
-		},
-		{
-			name: "crash-in-output", built: true, needs: swarm.CapOutput,
-			rule: "when the plugin dies while output is followed, the worker keeps running",
-			run:  func(k *kit) { k.cutOffOutput(k.plugin.Crash).survives() },
-		},
-		{
-			name: "crash-in-spawn", built: true, needs: swarm.CapFind,
-			rule: "when the plugin dies during Spawn, Find finds the worker if it exists or still appears, and it can be killed",
-			run: func(k *kit) {
+		newCase("crash-in-kill", scope{built: true},
+			"when the plugin dies during Kill, a new plugin process can repeat the Kill",
+			func(k *kit) { k.cutOffKill(k.plugin.Crash).survives() }),
+		newCase("crash-in-output", scope{built: true, needs: swarm.CapOutput},
+			"when the plugin dies while output is followed, the worker keeps running",
+			func(k *kit) { k.cutOffOutput(k.plugin.Crash).survives() }),
+		newCase("crash-in-spawn", scope{built: true, needs: swarm.CapFind},
+			"when the plugin dies during Spawn, Find finds the worker if it exists or still appears, and it can be killed",
+			func(k *kit) {
 				// At any moment: a Spawn takes some milliseconds.
 				for i := range 10 {
 					k.crashInSpawn(time.Duration(i) * time.Millisecond)
 				}
-			},
-		},
-		{
-			name: "crash-in-watch", built: true, needs: swarm.CapWatch,
-			rule: "when the plugin dies during Watch, the worker keeps running",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-watch", scope{built: true, needs: swarm.CapWatch},
+			"when the plugin dies during Watch, the worker keeps running",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				called := make(chan struct{}, 1)
 				err := k.crashIn(func(ctx context.Context) error {
@@ -48,12 +41,10 @@ func crashCases() []testCase {
 				}, func() { <-called })
 				k.WantErr("Watch", err, plugin.ErrPluginGone)
 				w.survives()
-			},
-		},
-		{
-			name: "crash-in-input", built: true, needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "when the plugin dies during Input, the input arrives whole or not at all",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-input", scope{built: true, needs: swarm.CapInput, also: swarm.CapStdin},
+			"when the plugin dies during Input, the input arrives whole or not at all",
+			func(k *kit) {
 				const senders, lines = 8, 200
 				w := k.echo()
 				for i := range senders {
@@ -67,12 +58,10 @@ func crashCases() []testCase {
 				w.send(swarm.Input{Data: []byte(numbered(senders, lines)), Enter: true})
 				for w.readInput(lines) != senders {
 				}
-			},
-		},
-		{
-			name: "crash-in-signal", built: true, needs: swarm.CapSignal,
-			rule: "when the plugin dies during Signal, the worker can still be signalled",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-signal", scope{built: true, needs: swarm.CapSignal},
+			"when the plugin dies during Signal, the worker can still be signalled",
+			func(k *kit) {
 				w := k.ready(script.Trap)
 				err := k.crashIn(func(ctx context.Context) error {
 					return k.Backend.(swarm.Signaller).Signal(ctx, w.handle, swarm.SignalOptions{Signal: "SIGWINCH"})
@@ -80,44 +69,36 @@ func crashCases() []testCase {
 				w.reopen(err)
 				k.Must("Signal", w.signal("SIGUSR1", swarm.KillMain))
 				k.wantExit(w.ended(), swarm.Exit{Code: 7, Cause: swarm.CauseExited})
-			},
-		},
-		{
-			name: "crash-in-screen", built: true, needs: swarm.CapScreen,
-			rule: "when the plugin dies during Screen, the screen is unchanged",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-screen", scope{built: true, needs: swarm.CapScreen},
+			"when the plugin dies during Screen, the screen is unchanged",
+			func(k *kit) {
 				w := k.page()
 				w.reopen(k.crashIn(func(ctx context.Context) error {
 					_, err := k.Backend.(swarm.Screener).Screen(ctx, w.handle, swarm.ScreenOptions{})
 					return err
 				}, func() {}))
 				w.wantScreen(3, pageLines(3), false)
-			},
-		},
-		{
-			name: "crash-in-complete", built: true, needs: swarm.CapComplete,
-			rule: "when the plugin dies during Complete, the completion is recorded and carried out, or not recorded at all",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-complete", scope{built: true, needs: swarm.CapComplete},
+			"when the plugin dies during Complete, the completion is recorded and carried out, or not recorded at all",
+			func(k *kit) {
 				for i := range 5 {
 					k.crashInComplete(time.Duration(i) * time.Millisecond)
 				}
-			},
-		},
-		{
-			name: "crash-after-complete", built: true, needs: swarm.CapComplete,
-			rule: "a completion is carried out without the plugin",
-			run: func(k *kit) {
+			}),
+		newCase("crash-after-complete", scope{built: true, needs: swarm.CapComplete},
+			"a completion is carried out without the plugin",
+			func(k *kit) {
 				w := k.ready(script.Stubborn)
 				w.completed("done", swarm.KillOptions{Grace: shortGrace, Force: true})
 				k.plugin.Crash()
 				w.reopen(nil)
 				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseCompleted})
-			},
-		},
-		{
-			name: "crash-and-restart", built: true, needs: swarm.CapRestart,
-			rule: "a worker is restarted without the plugin",
-			run: func(k *kit) {
+			}),
+		newCase("crash-and-restart", scope{built: true, needs: swarm.CapRestart},
+			"a worker is restarted without the plugin",
+			func(k *kit) {
 				w := k.newSpec(script.Fail)
 				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: shortGrace, Budget: 1, Window: longGrace}
 				w.start()
@@ -126,23 +107,19 @@ func crashCases() []testCase {
 				w.reopen(nil)
 				w.wantLine("ready")
 				k.wantExit(w.ended(), swarm.Exit{Code: 3, Cause: swarm.CauseCrashLoop})
-			},
-		},
-		{
-			name: "crash-in-list", built: true, needs: swarm.CapList,
-			rule: "when the plugin dies during List, the workers keep running",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-list", scope{built: true, needs: swarm.CapList},
+			"when the plugin dies during List, the workers keep running",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					return k.Backend.(swarm.Lister).List(ctx, func(swarm.Listed) error { return nil })
 				})
 				w.survives()
-			},
-		},
-		{
-			name: "crash-in-stats", built: true, needs: swarm.CapStats,
-			rule: "when the plugin dies during Stats, a new plugin process can measure, and the worker keeps running",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-stats", scope{built: true, needs: swarm.CapStats},
+			"when the plugin dies during Stats, a new plugin process can measure, and the worker keeps running",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					_, err := k.Backend.(swarm.Measurer).Stats(ctx, []swarm.Handle{w.handle})
@@ -150,24 +127,20 @@ func crashCases() []testCase {
 				})
 				w.stats()
 				w.survives()
-			},
-		},
-		{
-			name: "crash-in-status", built: true,
-			rule: "when the plugin dies during Status, a new plugin process can answer, and the worker keeps running",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-status", scope{built: true},
+			"when the plugin dies during Status, a new plugin process can answer, and the worker keeps running",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					_, err := k.Status(ctx, w.handle)
 					return err
 				})
 				w.survives()
-			},
-		},
-		{
-			name: "crash-in-find", built: true, needs: swarm.CapFind,
-			rule: "when the plugin dies during Find, a new plugin process finds the worker",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-find", scope{built: true, needs: swarm.CapFind},
+			"when the plugin dies during Find, a new plugin process finds the worker",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					_, err := k.Backend.(swarm.Finder).Find(ctx, w.lookup())
@@ -176,12 +149,10 @@ func crashCases() []testCase {
 				_, err := w.find(k.subject)
 				k.Check("Find", err)
 				w.survives()
-			},
-		},
-		{
-			name: "crash-in-sweep", built: true, needs: swarm.CapSweep,
-			rule: "when the plugin dies during Sweep, the Sweep can be repeated, and running workers are not affected",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-sweep", scope{built: true, needs: swarm.CapSweep},
+			"when the plugin dies during Sweep, the Sweep can be repeated, and running workers are not affected",
+			func(k *kit) {
 				ended, w := k.ready(script.Sleep), k.ready(script.Sleep)
 				ended.kill(gentle())
 				dropped, kept := []swarm.Handle{ended.handle}, []swarm.Handle{w.handle}
@@ -191,40 +162,33 @@ func crashCases() []testCase {
 				})
 				k.sweep(dropped, kept)
 				w.survives()
-			},
-		},
-		{
-			name: "crash-in-attach", built: true, needs: swarm.CapAttach,
-			rule: "when the plugin dies during Attach, the worker keeps running",
-			run: func(k *kit) {
+			}),
+		newCase("crash-in-attach", scope{built: true, needs: swarm.CapAttach},
+			"when the plugin dies during Attach, the worker keeps running",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.interrupted(func(ctx context.Context) error {
 					_, err := k.Backend.(swarm.Attacher).Attach(ctx, w.handle, swarm.AttachOptions{})
 					return err
 				})
 				w.survives()
-			},
-		},
-		{
-			name: "host-dies-in-kill", built: true,
-			rule: "a plugin exits during Kill when its host is gone, and another host can repeat the Kill",
-			run: func(k *kit) {
+			}),
+		newCase("host-dies-in-kill", scope{built: true},
+			"a plugin exits during Kill when its host is gone, and another host can repeat the Kill",
+			func(k *kit) {
 				left := k.plugin
 				w := k.cutOffKill(left.Leave)
 				k.until("the plugin has left", left.Exited)
 				w.survives()
-			},
-		},
-		{
-			name: "host-dies-in-output", built: true, needs: swarm.CapOutput,
-			rule: "a plugin exits while output is followed when its host is gone, and the worker keeps running",
-			run: func(k *kit) {
+			}),
+		newCase("host-dies-in-output", scope{built: true, needs: swarm.CapOutput},
+			"a plugin exits while output is followed when its host is gone, and the worker keeps running",
+			func(k *kit) {
 				left := k.plugin
 				w := k.cutOffOutput(left.Leave)
 				k.until("the plugin has left", left.Exited)
 				w.survives()
-			},
-		},
+			}),
 	}
 }
 

@@ -13,10 +13,9 @@ import (
 
 func deadlineCases() []testCase {
 	return []testCase{
-		{
-			name: "deadline-in-spawn", needs: swarm.CapFind,
-			rule: "after a Spawn that its deadline ended, nothing is left behind, or Find finds the worker and it can be killed",
-			run: func(k *kit) {
+		newCase("deadline-in-spawn", scope{needs: swarm.CapFind},
+			"after a Spawn that its deadline ended, nothing is left behind, or Find finds the worker and it can be killed",
+			func(k *kit) {
 				// At any moment: a Spawn takes some milliseconds, more on a busy machine.
 				ok, inTime := true, false
 				for limit := time.Duration(0); ok && (limit < 10*time.Millisecond || !inTime && limit < patience); {
@@ -27,12 +26,10 @@ func deadlineCases() []testCase {
 						limit *= 2
 					}
 				}
-			},
-		},
-		{
-			name: "deadline-in-kill",
-			rule: "a Kill that its deadline ended does not block another Kill",
-			run: func(k *kit) {
+			}),
+		newCase("deadline-in-kill", scope{},
+			"a Kill that its deadline ended does not block another Kill",
+			func(k *kit) {
 				w := k.ready(script.Stubborn)
 				for range 3 {
 					ctx, cancel := context.WithTimeout(k.Ctx, shortGrace)
@@ -43,8 +40,7 @@ func deadlineCases() []testCase {
 				w.wantState(swarm.StateRunning, "the worker, which ignores the signal,")
 				w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
 				w.wantState(swarm.StateExited, "the worker")
-			},
-		},
+			}),
 	}
 }
 

@@ -13,10 +13,9 @@ import (
 
 func foreseeCases() []testCase {
 	return []testCase{
-		{
-			name: "check-spawn", needs: swarm.CapCheckSpawn,
-			rule: "CheckSpawn has no effect, and accepts a spec that Spawn can carry out",
-			run: func(k *kit) {
+		newCase("check-spawn", scope{needs: swarm.CapCheckSpawn},
+			"CheckSpawn has no effect, and accepts a spec that Spawn can carry out",
+			func(k *kit) {
 				w := k.newSpec(script.Sleep)
 				checked := k.unmade(script.Sleep)
 				before := k.files()
@@ -29,23 +28,19 @@ func foreseeCases() []testCase {
 				checked.gone()
 				k.Check("Spawn", w.tryStart(k.Ctx))
 				w.wantState(swarm.StateRunning, "the worker")
-			},
-		},
-		{
-			name: "check-spawn-refuses", needs: swarm.CapCheckSpawn,
-			rule: "CheckSpawn with an option that the backend does not know is ErrInvalidSpec, as Spawn is",
-			run: func(k *kit) {
+			}),
+		newCase("check-spawn-refuses", scope{needs: swarm.CapCheckSpawn},
+			"CheckSpawn with an option that the backend does not know is ErrInvalidSpec, as Spawn is",
+			func(k *kit) {
 				w := k.unmade(script.Sleep)
 				options := map[string]string{"plugintest-no-such-option": "x"}
 				maps.Copy(options, w.spec.Options)
 				w.spec.Options = options
 				k.WantErr("CheckSpawn", k.foresee(swarm.SpawnCheck{Spec: w.spec}), swarm.ErrInvalidSpec)
-			},
-		},
-		{
-			name: "check-spawn-replaces", needs: swarm.CapCheckSpawn,
-			rule: "CheckSpawn for the place of a worker that runs does not affect it, and accepts its name; a handle that can't be read is ignored",
-			run: func(k *kit) {
+			}),
+		newCase("check-spawn-replaces", scope{needs: swarm.CapCheckSpawn},
+			"CheckSpawn for the place of a worker that runs does not affect it, and accepts its name; a handle that can't be read is ignored",
+			func(k *kit) {
 				old := k.ready(script.Sleep)
 				w := k.unmade(script.Sleep)
 				w.spec.Name = old.spec.Name
@@ -53,8 +48,7 @@ func foreseeCases() []testCase {
 				old.wantState(swarm.StateRunning, "the worker whose place is taken")
 				other := k.unmade(script.Sleep)
 				k.Check("CheckSpawn with a handle that can't be read", k.foresee(swarm.SpawnCheck{Spec: other.spec, Replaces: badHandle()}))
-			},
-		},
+			}),
 	}
 }
 

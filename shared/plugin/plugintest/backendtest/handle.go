@@ -13,32 +13,27 @@ import (
 
 func handleCases() []testCase {
 	return []testCase{
-		{
-			name: "handle-unknown-version",
-			rule: "a handle of a version that the backend does not know is ErrInvalidHandle",
-			run: func(k *kit) {
+		newCase("handle-unknown-version", scope{},
+			"a handle of a version that the backend does not know is ErrInvalidHandle",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				h := swarm.Handle{Version: w.handle.Version + 1000, Data: w.handle.Data}
 				k.invalid(h, "that handle")
 				w.wantState(swarm.StateRunning, "the worker of the same data")
-			},
-		},
-		{
-			name: "handle-garbage",
-			rule: "a handle that can't be read is ErrInvalidHandle and harms nothing",
-			run: func(k *kit) {
+			}),
+		newCase("handle-garbage", scope{},
+			"a handle that can't be read is ErrInvalidHandle and harms nothing",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				for _, data := range garbage() {
 					h := swarm.Handle{Version: w.handle.Version, Data: data}
 					k.invalid(h, fmt.Sprintf("%d bytes %.20q", len(data), data))
 				}
 				w.wantState(swarm.StateRunning, "after others were killed, a worker")
-			},
-		},
-		{
-			name: "handle-damaged",
-			rule: "a truncated handle names no worker, kills none, and never causes a panic",
-			run: func(k *kit) {
+			}),
+		newCase("handle-damaged", scope{},
+			"a truncated handle names no worker, kills none, and never causes a panic",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				for n := range len(w.handle.Data) {
 					cut := swarm.Handle{Version: w.handle.Version, Data: w.handle.Data[:n]}
@@ -48,12 +43,10 @@ func handleCases() []testCase {
 					_, _ = k.Kill(k.Ctx, cut, gentle()) // with any result
 				}
 				w.wantState(swarm.StateRunning, "the worker")
-			},
-		},
-		{
-			name: "handle-outlives-the-plugin",
-			rule: "a handle works in a new process of the plugin: a plugin holds no state",
-			run: func(k *kit) {
+			}),
+		newCase("handle-outlives-the-plugin", scope{},
+			"a handle works in a new process of the plugin: a plugin holds no state",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				fresh := k.open(k.T)
 				if st := k.statusOf(fresh, w.handle); st.State != swarm.StateRunning {
@@ -64,8 +57,7 @@ func handleCases() []testCase {
 				if st := k.statusOf(k.open(k.T), w.handle); st.State != swarm.StateExited {
 					k.Broken("in another process, the state of the killed worker is %s", st.State)
 				}
-			},
-		},
+			}),
 	}
 }
 
@@ -93,10 +85,9 @@ func garbage() [][]byte {
 }
 
 func olderCases() []testCase {
-	return []testCase{{
-		name: "handle-older-versions",
-		rule: "a backend reads every handle version that it ever wrote",
-		run: func(k *kit) {
+	return []testCase{newCase("handle-older-versions", scope{},
+		"a backend reads every handle version that it ever wrote",
+		func(k *kit) {
 			now := k.spawn(script.Sleep).handle.Version
 			for v := uint32(1); v < now; v++ {
 				if !slices.ContainsFunc(k.settings.Handles, func(h swarm.Handle) bool { return h.Version == v }) {
@@ -112,8 +103,7 @@ func olderCases() []testCase {
 				}
 				cancel()
 			}
-		},
-	}}
+		})}
 }
 
 func badHandle() swarm.Handle {

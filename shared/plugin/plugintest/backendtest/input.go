@@ -13,32 +13,27 @@ import (
 
 func inputCases() []testCase {
 	return []testCase{
-		{
-			name: "input-arrives", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input gives the worker the data unchanged, and Enter submits it",
-			run: func(k *kit) {
+		newCase("input-arrives", scope{needs: swarm.CapInput, also: swarm.CapStdin},
+			"Input gives the worker the data unchanged, and Enter submits it",
+			func(k *kit) {
 				w := k.echo()
 				for _, line := range []string{"hello", "-x --long", `$HOME "a' \ ; # é 世`, "  blanks  ", ""} {
 					w.send(swarm.Input{Data: []byte(line), Enter: true})
 					w.wantLine("got " + line)
 				}
-			},
-		},
-		{
-			name: "input-in-parts", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input without Enter submits nothing: the next input continues the line",
-			run: func(k *kit) {
+			}),
+		newCase("input-in-parts", scope{needs: swarm.CapInput, also: swarm.CapStdin},
+			"Input without Enter submits nothing: the next input continues the line",
+			func(k *kit) {
 				w := k.echo()
 				w.send(swarm.Input{Data: []byte("one ")})
 				w.send(swarm.Input{Data: []byte("two")})
 				w.send(swarm.Input{Enter: true})
 				w.wantLine("got one two")
-			},
-		},
-		{
-			name: "input-of-many-lines", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input of many lines arrives whole and in order",
-			run: func(k *kit) {
+			}),
+		newCase("input-of-many-lines", scope{needs: swarm.CapInput, also: swarm.CapStdin},
+			"Input of many lines arrives whole and in order",
+			func(k *kit) {
 				w := k.echo()
 				lines := make([]string, 20)
 				for i := range lines {
@@ -48,12 +43,10 @@ func inputCases() []testCase {
 				for _, line := range lines {
 					w.wantLine("got " + line)
 				}
-			},
-		},
-		{
-			name: "input-is-not-mixed", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "inputs that are given at the same time arrive one after the other",
-			run: func(k *kit) {
+			}),
+		newCase("input-is-not-mixed", scope{needs: swarm.CapInput, also: swarm.CapStdin},
+			"inputs that are given at the same time arrive one after the other",
+			func(k *kit) {
 				const senders, lines = 8, 10
 				w := k.echo()
 				errs := make([]error, senders)
@@ -69,32 +62,26 @@ func inputCases() []testCase {
 					}
 					arrived[sender] = true
 				}
-			},
-		},
-		{
-			name: "input-ends", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "InputEOF ends the input of the worker, which keeps running",
-			run: func(k *kit) {
+			}),
+		newCase("input-ends", scope{needs: swarm.CapInput, also: swarm.CapStdin},
+			"InputEOF ends the input of the worker, which keeps running",
+			func(k *kit) {
 				w := k.echo()
 				w.send(swarm.Input{Kind: swarm.InputEOF})
 				w.wantLine("eof")
 				w.wantState(swarm.StateRunning, "the worker")
-			},
-		},
-		{
-			name: "input-interrupts", needs: swarm.CapInput,
-			rule: "InputInterrupt interrupts the worker; its reaction, even an exit, is its own",
-			run: func(k *kit) {
+			}),
+		newCase("input-interrupts", scope{needs: swarm.CapInput},
+			"InputInterrupt interrupts the worker; its reaction, even an exit, is its own",
+			func(k *kit) {
 				w := k.ready(script.Interrupt)
 				w.send(swarm.Input{Kind: swarm.InputInterrupt})
 				w.wantLine("interrupted")
 				k.wantExit(w.ended(), swarm.Exit{Code: 5, Cause: swarm.CauseExited})
-			},
-		},
-		{
-			name: "input-without-stdin", needs: swarm.CapInput,
-			rule: "Input for a worker that was spawned without Stdin arrives or is ErrInvalidSpec",
-			run: func(k *kit) {
+			}),
+		newCase("input-without-stdin", scope{needs: swarm.CapInput},
+			"Input for a worker that was spawned without Stdin arrives or is ErrInvalidSpec",
+			func(k *kit) {
 				w := k.ready(script.Echo)
 				_, err := w.input(swarm.Input{Data: []byte("x"), Enter: true})
 				if err == nil {
@@ -102,34 +89,28 @@ func inputCases() []testCase {
 					return
 				}
 				k.WantErr("Input", err, swarm.ErrInvalidSpec)
-			},
-		},
-		{
-			name: "input-too-large", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input of more than MaxInput bytes is ErrInvalidSpec, and no part of it arrives",
-			run: func(k *kit) {
+			}),
+		newCase("input-too-large", scope{needs: swarm.CapInput, also: swarm.CapStdin},
+			"Input of more than MaxInput bytes is ErrInvalidSpec, and no part of it arrives",
+			func(k *kit) {
 				w := k.echo()
 				w.refuses(swarm.Input{Data: []byte(strings.Repeat("line\n", swarm.MaxInput/4))}, swarm.ErrInvalidSpec)
 				w.send(swarm.Input{Data: []byte("small"), Enter: true})
 				w.wantLine("got small")
-			},
-		},
-		{
-			name: "input-enter-after", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input with EnterAfter out of range is ErrInvalidSpec and does not arrive; within the range it is submitted",
-			run: func(k *kit) {
+			}),
+		newCase("input-enter-after", scope{needs: swarm.CapInput, also: swarm.CapStdin},
+			"Input with EnterAfter out of range is ErrInvalidSpec and does not arrive; within the range it is submitted",
+			func(k *kit) {
 				w := k.echo()
 				for _, after := range []time.Duration{-1, swarm.MaxEnterAfter + 1} {
 					w.refuses(swarm.Input{Data: []byte("x"), Enter: true, EnterAfter: after}, swarm.ErrInvalidSpec)
 				}
 				w.send(swarm.Input{Data: []byte("y"), Enter: true, EnterAfter: 10 * time.Millisecond})
 				w.wantLine("got y")
-			},
-		},
-		{
-			name: "input-keys", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "InputKeys presses keys on the worker's terminal, or is ErrInvalidSpec without a terminal; it never types text",
-			run: func(k *kit) {
+			}),
+		newCase("input-keys", scope{needs: swarm.CapInput, also: swarm.CapStdin},
+			"InputKeys presses keys on the worker's terminal, or is ErrInvalidSpec without a terminal; it never types text",
+			func(k *kit) {
 				w := k.echo()
 				w.refuses(swarm.Input{Kind: swarm.InputKeys, Data: []byte("x NoSuchKey Enter")}, swarm.ErrInvalidSpec)
 				_, err := w.input(swarm.Input{Kind: swarm.InputKeys, Data: []byte("h i Enter")})
@@ -140,20 +121,16 @@ func inputCases() []testCase {
 				k.WantErr("Input", err, swarm.ErrInvalidSpec)
 				w.send(swarm.Input{Data: []byte("text"), Enter: true})
 				w.wantLine("got text")
-			},
-		},
-		{
-			name: "input-of-an-unknown-kind", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input of a kind that the backend does not know is ErrInvalidSpec, not text",
-			run: func(k *kit) {
+			}),
+		newCase("input-of-an-unknown-kind", scope{needs: swarm.CapInput, also: swarm.CapStdin},
+			"Input of a kind that the backend does not know is ErrInvalidSpec, not text",
+			func(k *kit) {
 				w := k.echo()
 				w.refuses(swarm.Input{Kind: 99, Data: []byte("x"), Enter: true}, swarm.ErrInvalidSpec)
-			},
-		},
-		{
-			name: "input-after-the-end", needs: swarm.CapInput, also: swarm.CapStdin,
-			rule: "Input for a worker that has ended is ErrNotFound",
-			run: func(k *kit) {
+			}),
+		newCase("input-after-the-end", scope{needs: swarm.CapInput, also: swarm.CapStdin},
+			"Input for a worker that has ended is ErrNotFound",
+			func(k *kit) {
 				w := k.echo()
 				w.kill(gentle())
 				for _, in := range []swarm.Input{
@@ -164,8 +141,7 @@ func inputCases() []testCase {
 				} {
 					w.refuses(in, swarm.ErrNotFound)
 				}
-			},
-		},
+			}),
 	}
 }
 

@@ -14,10 +14,9 @@ import (
 
 func killCases() []testCase {
 	return []testCase{
-		{
-			name: "kill-ends",
-			rule: "Kill without an error means that the worker has ended, by Kill",
-			run: func(k *kit) {
+		newCase("kill-ends", scope{},
+			"Kill without an error means that the worker has ended, by Kill",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				r := w.kill(gentle())
 				if r.Status.State != swarm.StateExited || r.AlreadyEnded || r.Forced || len(r.Survivors) > 0 {
@@ -27,12 +26,10 @@ func killCases() []testCase {
 				if st.State != swarm.StateExited || st.Exit.Cause != swarm.CauseKilled {
 					k.Broken("the status afterwards is %+v", st)
 				}
-			},
-		},
-		{
-			name: "kill-again",
-			rule: "Kill is idempotent: a worker that has already ended is a success, is not signalled and keeps its exit",
-			run: func(k *kit) {
+			}),
+		newCase("kill-again", scope{},
+			"Kill is idempotent: a worker that has already ended is a success, is not signalled and keeps its exit",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.kill(gentle())
 				before := w.status()
@@ -44,23 +41,19 @@ func killCases() []testCase {
 				if after := w.status(); !reflect.DeepEqual(after.Exit, before.Exit) {
 					k.Broken("the exit was %s, now it is %s", before.Exit, after.Exit)
 				}
-			},
-		},
-		{
-			name: "kill-after-exit",
-			rule: "Kill of a worker that ended by itself is a success and keeps its exit",
-			run: func(k *kit) {
+			}),
+		newCase("kill-after-exit", scope{},
+			"Kill of a worker that ended by itself is a success and keeps its exit",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				if r := w.kill(gentle()); !r.AlreadyEnded {
 					k.Broken("got %+v", r)
 				}
 				k.wantExit(w.status(), swarm.Exit{Code: 3, Cause: swarm.CauseExited})
-			},
-		},
-		{
-			name: "kill-forces",
-			rule: "with Force, Kill ends processes that ignore the signal after the grace, and reports it",
-			run: func(k *kit) {
+			}),
+		newCase("kill-forces", scope{},
+			"with Force, Kill ends processes that ignore the signal after the grace, and reports it",
+			func(k *kit) {
 				w := k.ready(script.Stubborn)
 				start := time.Now()
 				r := w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace, Force: true})
@@ -71,12 +64,10 @@ func killCases() []testCase {
 					k.Broken("got %+v", r)
 				}
 				k.wantExit(w.status(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseKilled})
-			},
-		},
-		{
-			name: "kill-does-not-force",
-			rule: "without Force, processes that are alive after the grace are named with ErrSurvivors and keep running",
-			run: func(k *kit) {
+			}),
+		newCase("kill-does-not-force", scope{},
+			"without Force, processes that are alive after the grace are named with ErrSurvivors and keep running",
+			func(k *kit) {
 				w := k.ready(script.Stubborn)
 				ctx, cancel := k.limited()
 				defer cancel()
@@ -87,23 +78,19 @@ func killCases() []testCase {
 				}
 				w.wantState(swarm.StateRunning, "the worker")
 				w.kill(swarm.KillOptions{Signal: "SIGTERM", Grace: 0, Force: true})
-			},
-		},
-		{
-			name: "kill-signal",
-			rule: "Signal is the first signal that the worker gets",
-			run: func(k *kit) {
+			}),
+		newCase("kill-signal", scope{},
+			"Signal is the first signal that the worker gets",
+			func(k *kit) {
 				w := k.ready(script.Trap)
 				if r := w.kill(swarm.KillOptions{Signal: "SIGUSR1", Grace: patience, Force: true}); r.Signal != "SIGUSR1" || r.Forced {
 					k.Broken("got %+v", r)
 				}
 				k.wantExit(w.status(), swarm.Exit{Code: 7, Cause: swarm.CauseKilled})
-			},
-		},
-		{
-			name: "kill-harsher",
-			rule: "a second, harsher Kill takes effect at once while the first waits for its grace, and both succeed",
-			run: func(k *kit) {
+			}),
+		newCase("kill-harsher", scope{},
+			"a second, harsher Kill takes effect at once while the first waits for its grace, and both succeed",
+			func(k *kit) {
 				w := k.ready(script.Deaf)
 				ctx, cancel := k.limited()
 				defer cancel()
@@ -117,24 +104,20 @@ func killCases() []testCase {
 				patient.Wait()
 				k.Check("Kill", errors.Join(first, second))
 				w.wantState(swarm.StateExited, "the worker")
-			},
-		},
-		{
-			name: "kill-together",
-			rule: "several Kills of one worker at once all succeed",
-			run: func(k *kit) {
+			}),
+		newCase("kill-together", scope{},
+			"several Kills of one worker at once all succeed",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				errs := make([]error, 5)
 				ctx, cancel := k.limited()
 				defer cancel()
 				harness.Together(len(errs), func(i int) { _, errs[i] = k.Kill(ctx, w.handle, gentle()) })
 				k.Check("Kill", errors.Join(errs...))
-			},
-		},
-		{
-			name: "kill-cancelled",
-			rule: "Kill obeys its context: it returns soon, with the error of the context",
-			run: func(k *kit) {
+			}),
+		newCase("kill-cancelled", scope{},
+			"Kill obeys its context: it returns soon, with the error of the context",
+			func(k *kit) {
 				w := k.ready(script.Stubborn)
 				ctx, cancel := context.WithTimeout(k.Ctx, shortGrace)
 				defer cancel()
@@ -144,24 +127,20 @@ func killCases() []testCase {
 				if took := time.Since(start); took > patience {
 					k.Broken("it took %v", took)
 				}
-			},
-		},
-		{
-			name: "kill-detached",
-			rule: "with Detach, Kill returns once it has begun, and is carried out without the plugin",
-			run: func(k *kit) {
+			}),
+		newCase("kill-detached", scope{},
+			"with Detach, Kill returns once it has begun, and is carried out without the plugin",
+			func(k *kit) {
 				w := k.ready(script.Stubborn)
 				o := swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace, Force: true, Detach: true}
 				w.kill(o)
 				if st := w.ended(); st.State != swarm.StateExited {
 					k.Broken("the worker is %s", st.State)
 				}
-			},
-		},
-		{
-			name: "kill-leaves-others-alone",
-			rule: "Kill of one worker does not affect another, whatever their names are",
-			run: func(k *kit) {
+			}),
+		newCase("kill-leaves-others-alone", scope{},
+			"Kill of one worker does not affect another, whatever their names are",
+			func(k *kit) {
 				short, long := k.newSpec(script.Sleep), k.newSpec(script.Sleep)
 				short.spec.Name, long.spec.Name = "w.1", "w.10"
 				short.start()
@@ -169,7 +148,6 @@ func killCases() []testCase {
 				short.kill(gentle())
 				short.kill(gentle())
 				long.wantState(swarm.StateRunning, "after 'w.1' was killed, 'w.10'")
-			},
-		},
+			}),
 	}
 }

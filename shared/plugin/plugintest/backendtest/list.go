@@ -10,10 +10,9 @@ import (
 
 func listCases() []testCase {
 	return []testCase{
-		{
-			name: "find-running", needs: swarm.CapFind,
-			rule: "Find returns a handle of the worker that was spawned with that id",
-			run: func(k *kit) {
+		newCase("find-running", scope{needs: swarm.CapFind},
+			"Find returns a handle of the worker that was spawned with that id",
+			func(k *kit) {
 				w, other := k.ready(script.Sleep), k.ready(script.Sleep)
 				h, err := w.find(k.open(k.T))
 				k.Must("Find", err)
@@ -21,31 +20,25 @@ func listCases() []testCase {
 				k.Check("Kill of what was found", err)
 				w.wantState(swarm.StateExited, "after what was found was killed, the worker")
 				other.wantState(swarm.StateRunning, "another worker")
-			},
-		},
-		{
-			name: "find-ended", needs: swarm.CapFind,
-			rule: "Find also finds a worker that has ended",
-			run: func(k *kit) {
+			}),
+		newCase("find-ended", scope{needs: swarm.CapFind},
+			"Find also finds a worker that has ended",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				h, err := w.find(k.subject)
 				k.Must("Find", err)
 				k.wantExit(k.statusOf(k.subject, h), swarm.Exit{Code: 3, Cause: swarm.CauseExited})
-			},
-		},
-		{
-			name: "find-nothing", needs: swarm.CapFind,
-			rule: "Find of an id that was never spawned is ErrNotFound",
-			run: func(k *kit) {
+			}),
+		newCase("find-nothing", scope{needs: swarm.CapFind},
+			"Find of an id that was never spawned is ErrNotFound",
+			func(k *kit) {
 				k.ready(script.Sleep)
 				_, err := k.newSpec(script.Sleep).find(k.subject)
 				k.WantErr("Find", err, swarm.ErrNotFound)
-			},
-		},
-		{
-			name: "list-running", needs: swarm.CapList,
-			rule: "List returns each worker once, with its id, name and command, and with a handle as good as its own",
-			run: func(k *kit) {
+			}),
+		newCase("list-running", scope{needs: swarm.CapList},
+			"List returns each worker once, with its id, name and command, and with a handle as good as its own",
+			func(k *kit) {
 				w, other := k.ready(script.Sleep), k.ready(script.Sleep)
 				all := k.listed(k.open(k.T))
 				for _, w := range []*worker{w, other} {
@@ -61,20 +54,16 @@ func listCases() []testCase {
 				k.Check("Kill of what was listed", err)
 				w.wantState(swarm.StateExited, "after what was listed was killed, the worker")
 				other.wantState(swarm.StateRunning, "another worker")
-			},
-		},
-		{
-			name: "list-ended", needs: swarm.CapList,
-			rule: "List returns the status of a worker that has ended, as Status does",
-			run: func(k *kit) {
+			}),
+		newCase("list-ended", scope{needs: swarm.CapList},
+			"List returns the status of a worker that has ended, as Status does",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				k.wantExit(w.among(k.listed(k.subject)).Status, swarm.Exit{Code: 3, Cause: swarm.CauseExited})
-			},
-		},
-		{
-			name: "list-stops", needs: swarm.CapList,
-			rule: "List returns an error of its callback unchanged and does not call it again",
-			run: func(k *kit) {
+			}),
+		newCase("list-stops", scope{needs: swarm.CapList},
+			"List returns an error of its callback unchanged and does not call it again",
+			func(k *kit) {
 				k.ready(script.Sleep)
 				k.ready(script.Sleep)
 				ctx, cancel := k.limited()
@@ -88,8 +77,7 @@ func listCases() []testCase {
 				if calls != 1 {
 					k.Broken("the callback was called %d times", calls)
 				}
-			},
-		},
+			}),
 	}
 }
 

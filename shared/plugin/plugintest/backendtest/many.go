@@ -12,10 +12,9 @@ import (
 const manyWorkers = 100
 
 func manyCases() []testCase {
-	return []testCase{{
-		name: "many-workers", built: true, alone: true,
-		rule: "100 workers run at the same time, one StatusBatch returns all their statuses, and all are killed together",
-		run: func(k *kit) {
+	return []testCase{newCase("many-workers", scope{built: true, alone: true},
+		"100 workers run at the same time, one StatusBatch returns all their statuses, and all are killed together",
+		func(k *kit) {
 			n := k.settings.Workers
 			if n <= 0 {
 				n = manyWorkers
@@ -30,8 +29,7 @@ func manyCases() []testCase {
 			harness.Together(n, func(i int) { _, errs[i] = k.Kill(k.Ctx, workers[i].handle, gentle()) })
 			k.Must("Kill", errors.Join(errs...))
 			k.allAre(workers, swarm.StateExited)
-		},
-	}}
+		})}
 }
 
 func (k *kit) allAre(workers []*worker, want swarm.State) {
@@ -57,36 +55,30 @@ func (k *kit) allAre(workers []*worker, want swarm.State) {
 
 func sweepCases() []testCase {
 	return []testCase{
-		{
-			name: "sweep-spares-the-running", needs: swarm.CapSweep,
-			rule: "Sweep removes nothing that a running worker uses, and an ended worker stays ended",
-			run: func(k *kit) {
+		newCase("sweep-spares-the-running", scope{needs: swarm.CapSweep},
+			"Sweep removes nothing that a running worker uses, and an ended worker stays ended",
+			func(k *kit) {
 				ended, running := k.ready(script.Sleep), k.ready(script.Sleep)
 				ended.kill(gentle())
 				k.sweep([]swarm.Handle{ended.handle}, []swarm.Handle{running.handle})
 				running.wantState(swarm.StateRunning, "the running worker")
 				ended.wantState(swarm.StateExited, "the ended worker")
-			},
-		},
-		{
-			name: "sweep-after-the-last", needs: swarm.CapSweep,
-			rule: "Sweep works after the last worker has ended, and again when there is nothing left to remove",
-			run: func(k *kit) {
+			}),
+		newCase("sweep-after-the-last", scope{needs: swarm.CapSweep},
+			"Sweep works after the last worker has ended, and again when there is nothing left to remove",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				w.kill(gentle())
 				k.sweep([]swarm.Handle{w.handle}, nil)
 				k.sweep([]swarm.Handle{w.handle}, nil)
 				k.sweep(nil, nil)
 				w.wantState(swarm.StateExited, "the ended worker")
-			},
-		},
-		{
-			name: "check", needs: swarm.CapCheck,
-			rule: "Check returns nil where the plugin works",
-			run: func(k *kit) {
+			}),
+		newCase("check", scope{needs: swarm.CapCheck},
+			"Check returns nil where the plugin works",
+			func(k *kit) {
 				k.Check("Check", k.Backend.(swarm.Checker).Check(k.Ctx))
-			},
-		},
+			}),
 	}
 }
 

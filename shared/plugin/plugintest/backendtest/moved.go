@@ -10,22 +10,19 @@ import (
 
 func movedCases() []testCase {
 	return []testCase{
-		{
-			name: "moved-running", local: true,
-			rule: "a running worker can be seen and killed after its run directory was moved, when the host names the new place",
-			run: func(k *kit) {
+		newCase("moved-running", scope{local: true},
+			"a running worker can be seen and killed after its run directory was moved, when the host names the new place",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				k.move(w)
 				w.reopen(nil)
 				w.wantState(swarm.StateRunning, "the worker")
 				w.kill(gentle())
 				w.wantState(swarm.StateExited, "after the kill, the worker")
-			},
-		},
-		{
-			name: "moved-ended", local: true,
-			rule: "the exit of a worker is known after its run directory was moved, when the host names the new place",
-			run: func(k *kit) {
+			}),
+		newCase("moved-ended", scope{local: true},
+			"the exit of a worker is known after its run directory was moved, when the host names the new place",
+			func(k *kit) {
 				w := k.spawn(script.Fail)
 				before := w.ended()
 				k.move(w)
@@ -33,18 +30,15 @@ func movedCases() []testCase {
 				if after := w.status(); after.State != before.State || after.Exit == nil || after.Exit.Code != before.Exit.Code {
 					k.Broken("the status was %v before the move, and %v after it", before, after)
 				}
-			},
-		},
-		{
-			name: "moved-output", local: true, needs: swarm.CapOutput,
-			rule: "the output of a worker can be read after its run directory was moved, when the host names the new place",
-			run: func(k *kit) {
+			}),
+		newCase("moved-output", scope{local: true, needs: swarm.CapOutput},
+			"the output of a worker can be read after its run directory was moved, when the host names the new place",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				k.move(w)
 				w.reopen(nil)
 				k.wantLines(w.output(swarm.OutputOptions{}), allLines())
-			},
-		},
+			}),
 	}
 }
 

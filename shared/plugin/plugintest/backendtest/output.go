@@ -14,53 +14,42 @@ import (
 
 func outputCases() []testCase {
 	return []testCase{
-		{
-			name: "output-is-complete", needs: swarm.CapOutput,
-			rule: "the whole output can be read after the worker's end, in order, including a last line without a newline",
-			run: func(k *kit) {
+		newCase("output-is-complete", scope{needs: swarm.CapOutput},
+			"the whole output can be read after the worker's end, in order, including a last line without a newline",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				k.wantLines(w.output(swarm.OutputOptions{}), allLines())
-			},
-		},
-		{
-			name: "output-is-followed", needs: swarm.CapOutput,
-			rule: "with Follow, Output returns once the worker has ended and its last output has been read",
-			run: func(k *kit) {
+			}),
+		newCase("output-is-followed", scope{needs: swarm.CapOutput},
+			"with Follow, Output returns once the worker has ended and its last output has been read",
+			func(k *kit) {
 				k.wantLines(k.spawn(script.Lines).output(swarm.OutputOptions{Follow: true}), allLines())
-			},
-		},
-		{
-			name: "output-tail", needs: swarm.CapOutput,
-			rule: "Tail is the number of last lines to read",
-			run: func(k *kit) {
+			}),
+		newCase("output-tail", scope{needs: swarm.CapOutput},
+			"Tail is the number of last lines to read",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				lines := allLines()
 				for _, n := range []int{0, 1, 10, 2000} {
 					k.wantLines(w.output(swarm.OutputOptions{Tail: &n}), lines[len(lines)-min(n, len(lines)):])
 				}
-			},
-		},
-		{
-			name: "output-since", needs: swarm.CapOutput,
-			rule: "Since leaves out earlier output",
-			run: func(k *kit) {
+			}),
+		newCase("output-since", scope{needs: swarm.CapOutput},
+			"Since leaves out earlier output",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				k.wantLines(w.output(swarm.OutputOptions{Since: time.Now().Add(time.Hour)}), nil)
 				k.wantLines(w.output(swarm.OutputOptions{Since: time.Now().Add(-time.Hour)}), allLines())
-			},
-		},
-		{
-			name: "output-none-yet", needs: swarm.CapOutput,
-			rule: "no output yet is not an error",
-			run: func(k *kit) {
+			}),
+		newCase("output-none-yet", scope{needs: swarm.CapOutput},
+			"no output yet is not an error",
+			func(k *kit) {
 				w := k.finished(script.True)
 				k.wantLines(w.output(swarm.OutputOptions{}), nil)
-			},
-		},
-		{
-			name: "output-callback-fails", needs: swarm.CapOutput,
-			rule: "Output returns an error of its callback unchanged and does not call it again",
-			run: func(k *kit) {
+			}),
+		newCase("output-callback-fails", scope{needs: swarm.CapOutput},
+			"Output returns an error of its callback unchanged and does not call it again",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				enough := errors.New("enough")
 				calls := 0
@@ -71,20 +60,17 @@ func outputCases() []testCase {
 				if err != enough || calls != 1 { //nolint:errorlint // as it is
 					k.Broken("got the error %v after %d calls", err, calls)
 				}
-			},
-		},
-		{
-			name: "output-cancelled", needs: swarm.CapOutput,
-			rule: "Output that follows obeys its context",
-			run: func(k *kit) {
+			}),
+		newCase("output-cancelled", scope{needs: swarm.CapOutput},
+			"Output that follows obeys its context",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				ctx, cancel := context.WithTimeout(k.Ctx, shortGrace)
 				defer cancel()
 				err := k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
 					func(swarm.Output) error { return nil })
 				k.WantErr("Output", err, context.DeadlineExceeded)
-			},
-		},
+			}),
 	}
 }
 

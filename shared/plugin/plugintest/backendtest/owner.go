@@ -11,10 +11,9 @@ import (
 
 func ownerCases() []testCase {
 	return []testCase{
-		{
-			name: "owner-ends", needs: swarm.CapOwner, local: true,
-			rule: "a worker is killed once its owner has ended, however the owner ended",
-			run: func(k *kit) {
+		newCase("owner-ends", scope{needs: swarm.CapOwner, local: true},
+			"a worker is killed once its owner has ended, however the owner ended",
+			func(k *kit) {
 				owner, end := k.process()
 				w := k.newSpec(script.Stubborn)
 				w.spec.Owner = &owner
@@ -22,12 +21,10 @@ func ownerCases() []testCase {
 				w.wantLine("ready")
 				end()
 				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOwner})
-			},
-		},
-		{
-			name: "owner-lives", needs: swarm.CapOwner, local: true,
-			rule: "a worker whose owner is alive keeps running and can be killed",
-			run: func(k *kit) {
+			}),
+		newCase("owner-lives", scope{needs: swarm.CapOwner, local: true},
+			"a worker whose owner is alive keeps running and can be killed",
+			func(k *kit) {
 				owner, _ := k.process()
 				w := k.newSpec(script.Sleep)
 				w.spec.Owner = &owner
@@ -38,12 +35,10 @@ func ownerCases() []testCase {
 				if st := w.status(); st.Exit == nil || st.Exit.Cause != swarm.CauseKilled {
 					k.Broken("the status is %+v, exit %+v", st, st.Exit)
 				}
-			},
-		},
-		{
-			name: "owner-had-ended", needs: swarm.CapOwner, local: true,
-			rule: "a worker whose owner has already ended is not spawned, or is killed at once",
-			run: func(k *kit) {
+			}),
+		newCase("owner-had-ended", scope{needs: swarm.CapOwner, local: true},
+			"a worker whose owner has already ended is not spawned, or is killed at once",
+			func(k *kit) {
 				owner, end := k.process()
 				end()
 				w := k.newSpec(script.Sleep)
@@ -57,8 +52,7 @@ func ownerCases() []testCase {
 				if st := w.ended(); st.Exit == nil || st.Exit.Cause != swarm.CauseOwner {
 					k.Broken("the status is %+v, exit %+v", st, st.Exit)
 				}
-			},
-		},
+			}),
 	}
 }
 

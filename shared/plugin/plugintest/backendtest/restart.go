@@ -13,10 +13,9 @@ const soon = 10 * time.Millisecond
 
 func restartCases() []testCase {
 	return []testCase{
-		{
-			name: "restart-after-a-failure", needs: swarm.CapRestart,
-			rule: "a worker that failed is restarted until its budget is used up; then its cause is crash-loop, with the last exit",
-			run: func(k *kit) {
+		newCase("restart-after-a-failure", scope{needs: swarm.CapRestart},
+			"a worker that failed is restarted until its budget is used up; then its cause is crash-loop, with the last exit",
+			func(k *kit) {
 				w := k.restarted(script.Fail, swarm.RestartOnFailure)
 				for range budget + 1 {
 					w.wantLine("ready")
@@ -24,30 +23,24 @@ func restartCases() []testCase {
 				st := w.ended()
 				k.wantExit(st, swarm.Exit{Code: 3, Cause: swarm.CauseCrashLoop})
 				w.wantRestarts(st, 3)
-			},
-		},
-		{
-			name: "restart-always", needs: swarm.CapRestart,
-			rule: "with RestartAlways, a worker that exited with code 0 is restarted too",
-			run: func(k *kit) {
+			}),
+		newCase("restart-always", scope{needs: swarm.CapRestart},
+			"with RestartAlways, a worker that exited with code 0 is restarted too",
+			func(k *kit) {
 				w := k.restarted(script.True, swarm.RestartAlways)
 				st := w.ended()
 				w.wantCause(st, swarm.CauseCrashLoop, budget)
 				w.wantRestarts(st, 0)
-			},
-		},
-		{
-			name: "restart-not-after-success", needs: swarm.CapRestart,
-			rule: "with RestartOnFailure, a worker that exited with code 0 is not restarted",
-			run: func(k *kit) {
+			}),
+		newCase("restart-not-after-success", scope{needs: swarm.CapRestart},
+			"with RestartOnFailure, a worker that exited with code 0 is not restarted",
+			func(k *kit) {
 				w := k.restarted(script.True, swarm.RestartOnFailure)
 				w.wantCause(w.ended(), swarm.CauseExited, 0)
-			},
-		},
-		{
-			name: "restart-waits", needs: swarm.CapRestart,
-			rule: "between two starts, a worker is running without a process, its status has the reason, and it can be killed",
-			run: func(k *kit) {
+			}),
+		newCase("restart-waits", scope{needs: swarm.CapRestart},
+			"between two starts, a worker is running without a process, its status has the reason, and it can be killed",
+			func(k *kit) {
 				w := k.newSpec(script.Fail)
 				w.spec.Restart = swarm.Restart{When: swarm.RestartAlways, MinDelay: longGrace}
 				w.start()
@@ -63,29 +56,24 @@ func restartCases() []testCase {
 				}
 				w.kill(gentle())
 				k.wantExit(w.status(), swarm.Exit{Code: 3, Cause: swarm.CauseKilled})
-			},
-		},
-		{
-			name: "restart-not-after-a-kill", needs: swarm.CapRestart,
-			rule: "a worker that was killed is not restarted",
-			run: func(k *kit) {
+			}),
+		newCase("restart-not-after-a-kill", scope{needs: swarm.CapRestart},
+			"a worker that was killed is not restarted",
+			func(k *kit) {
 				w := k.restarted(script.Sleep, swarm.RestartAlways)
 				w.wantLine("ready")
 				w.kill(gentle())
 				k.await(10 * soon)
 				w.wantCause(w.status(), swarm.CauseKilled, 0)
-			},
-		},
-		{
-			name: "restart-not-after-completion", needs: swarm.CapRestart, also: swarm.CapComplete,
-			rule: "a worker that has completed is not restarted",
-			run: func(k *kit) {
+			}),
+		newCase("restart-not-after-completion", scope{needs: swarm.CapRestart, also: swarm.CapComplete},
+			"a worker that has completed is not restarted",
+			func(k *kit) {
 				w := k.restarted(script.Sleep, swarm.RestartAlways)
 				w.wantLine("ready")
 				w.completed("done", swarm.KillOptions{Signal: "SIGTERM", Grace: shortGrace, Force: true})
 				w.wantCause(w.ended(), swarm.CauseCompleted, 0)
-			},
-		},
+			}),
 	}
 }
 

@@ -15,10 +15,9 @@ import (
 
 func sandboxCases() []testCase {
 	return []testCase{
-		{
-			name: "sandbox-write-outside", needs: swarm.CapSandbox,
-			rule: "a worker in a sandbox can change files where Sandbox.Write allows it, and nowhere else",
-			run: func(k *kit) {
+		newCase("sandbox-write-outside", scope{needs: swarm.CapSandbox},
+			"a worker in a sandbox can change files where Sandbox.Write allows it, and nowhere else",
+			func(k *kit) {
 				if k.local {
 					w := k.newEnclosed(script.Touch, "", swarm.Sandbox{})
 					inside := filepath.Join(w.spec.Dir, "inside")
@@ -38,12 +37,10 @@ func sandboxCases() []testCase {
 					w.readLine()
 					k.wantFile(outside, true)
 				}
-			},
-		},
-		{
-			name: "sandbox-temporary-files", needs: swarm.CapSandbox,
-			rule: "each worker in a sandbox has its own directories for temporary files, which it can write",
-			run: func(k *kit) {
+			}),
+		newCase("sandbox-temporary-files", scope{needs: swarm.CapSandbox},
+			"each worker in a sandbox has its own directories for temporary files, which it can write",
+			func(k *kit) {
 				shared := "/tmp/" + filepath.Base(k.outside())
 				k.Cleanup(func() { _ = os.Remove(shared) })
 				for range 2 {
@@ -66,12 +63,10 @@ func sandboxCases() []testCase {
 				if got := w.readLine(); got != "written" {
 					k.Broken("a file in the machine's /tmp: the worker reports %q", got)
 				}
-			},
-		},
-		{
-			name: "sandbox-network", needs: swarm.CapSandbox,
-			rule: "a worker in a sandbox has the network of Sandbox.Network; without a network it reaches no service of the machine",
-			run: func(k *kit) {
+			}),
+		newCase("sandbox-network", scope{needs: swarm.CapSandbox},
+			"a worker in a sandbox has the network of Sandbox.Network; without a network it reaches no service of the machine",
+			func(k *kit) {
 				if runtime.GOOS != "linux" {
 					return // the script reads /proc/net
 				}
@@ -94,12 +89,10 @@ func sandboxCases() []testCase {
 						k.Broken("with the network %q, the worker reports %q", c.network, got)
 					}
 				}
-			},
-		},
-		{
-			name: "sandbox-that-cannot-be-made", needs: swarm.CapSandbox,
-			rule: "Spawn with a sandbox that can't be made is ErrInvalidSpec and leaves nothing behind",
-			run: func(k *kit) {
+			}),
+		newCase("sandbox-that-cannot-be-made", scope{needs: swarm.CapSandbox},
+			"Spawn with a sandbox that can't be made is ErrInvalidSpec and leaves nothing behind",
+			func(k *kit) {
 				outside := k.outside()
 				for why, box := range map[string]swarm.Sandbox{
 					"a network that does not exist":        {Network: "some"},
@@ -117,8 +110,7 @@ func sandboxCases() []testCase {
 					w.gone()
 					k.wantFile(outside, false)
 				}
-			},
-		},
+			}),
 	}
 }
 

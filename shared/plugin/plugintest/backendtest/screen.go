@@ -12,32 +12,27 @@ import (
 
 func screenCases() []testCase {
 	return []testCase{
-		{
-			name: "screen-shows-the-last-lines", needs: swarm.CapScreen,
-			rule: "Screen returns the requested number of last lines, including those above the visible screen",
-			run: func(k *kit) {
+		newCase("screen-shows-the-last-lines", scope{needs: swarm.CapScreen},
+			"Screen returns the requested number of last lines, including those above the visible screen",
+			func(k *kit) {
 				w := k.page()
 				for _, n := range []int{1, 3, 60} {
 					w.wantScreen(n, pageLines(n), false)
 				}
-			},
-		},
-		{
-			name: "screen-shows-what-is-visible", needs: swarm.CapScreen,
-			rule: "Screen without a number of lines returns the visible screen, without trailing blanks and empty lines",
-			run: func(k *kit) {
+			}),
+		newCase("screen-shows-what-is-visible", scope{needs: swarm.CapScreen},
+			"Screen without a number of lines returns the visible screen, without trailing blanks and empty lines",
+			func(k *kit) {
 				w := k.page()
 				s := w.screen(0)
 				n := len(s.Lines)
 				if n == 0 || n > len(pageLines(0)) || !slices.Equal(s.Lines, pageLines(n)) {
 					k.Broken("got %d lines: %q", n, s.Lines)
 				}
-			},
-		},
-		{
-			name: "screen-of-all", needs: swarm.CapScreen,
-			rule: "Screen returns all lines if more were requested",
-			run: func(k *kit) {
+			}),
+		newCase("screen-of-all", scope{needs: swarm.CapScreen},
+			"Screen returns all lines if more were requested",
+			func(k *kit) {
 				w := k.page()
 				s := w.screen(5000)
 				// A worker that writes through the terminal has written "ready" before.
@@ -45,29 +40,23 @@ func screenCases() []testCase {
 				if !slices.Equal(lines, pageLines(0)) {
 					k.Broken("got %d lines: %q", len(lines), lines)
 				}
-			},
-		},
-		{
-			name: "screen-after-the-end", needs: swarm.CapScreen,
-			rule: "Screen of a worker that has ended returns what the terminal showed last, and reports it",
-			run: func(k *kit) {
+			}),
+		newCase("screen-after-the-end", scope{needs: swarm.CapScreen},
+			"Screen of a worker that has ended returns what the terminal showed last, and reports it",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				w.wantScreen(2, []string{"line 1000", "last"}, true)
-			},
-		},
-		{
-			name: "screen-after-a-kill", needs: swarm.CapScreen,
-			rule: "Screen of a worker that was killed returns what the terminal showed last, and reports it",
-			run: func(k *kit) {
+			}),
+		newCase("screen-after-a-kill", scope{needs: swarm.CapScreen},
+			"Screen of a worker that was killed returns what the terminal showed last, and reports it",
+			func(k *kit) {
 				w := k.page()
 				w.kill(gentle())
 				w.wantScreen(5, pageLines(5), true)
-			},
-		},
-		{
-			name: "screen-with-styles", needs: swarm.CapScreen,
-			rule: "Screen with Styles returns the same lines, and as Styled either none or each of them with SGR sequences alone",
-			run: func(k *kit) {
+			}),
+		newCase("screen-with-styles", scope{needs: swarm.CapScreen},
+			"Screen with Styles returns the same lines, and as Styled either none or each of them with SGR sequences alone",
+			func(k *kit) {
 				w := k.page()
 				ctx, cancel := k.limited()
 				defer cancel()
@@ -86,12 +75,10 @@ func screenCases() []testCase {
 				if !slices.Equal(text, s.Lines) {
 					k.Broken("the lines are %q, with styles %q", s.Lines, s.Styled)
 				}
-			},
-		},
-		{
-			name: "screens-equal-singles", needs: swarm.CapBatchScreen,
-			rule: "ScreenBatch returns for each handle, in order, what Screen would return",
-			run: func(k *kit) {
+			}),
+		newCase("screens-equal-singles", scope{needs: swarm.CapBatchScreen},
+			"ScreenBatch returns for each handle, in order, what Screen would return",
+			func(k *kit) {
 				a, b, c := k.page(), k.spawn(script.Lines), k.page()
 				b.ended()
 				bad := swarm.Handle{Version: a.handle.Version, Data: badHandle().Data}
@@ -110,8 +97,7 @@ func screenCases() []testCase {
 						}
 					}
 				}
-			},
-		},
+			}),
 	}
 }
 
@@ -162,10 +148,9 @@ func (w *worker) wantScreen(lines int, want []string, taken bool) {
 
 func attachCases() []testCase {
 	return []testCase{
-		{
-			name: "attach-returns-a-command", needs: swarm.CapAttach,
-			rule: "Attach returns a command and changes nothing",
-			run: func(k *kit) {
+		newCase("attach-returns-a-command", scope{needs: swarm.CapAttach},
+			"Attach returns a command and changes nothing",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				before := w.status()
 				for range 2 {
@@ -180,7 +165,6 @@ func attachCases() []testCase {
 				if after := w.status(); after.State != before.State || after.PID != before.PID {
 					k.Broken("the worker was %+v and is %+v", before, after)
 				}
-			},
-		},
+			}),
 	}
 }

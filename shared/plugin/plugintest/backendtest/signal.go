@@ -9,28 +9,23 @@ import (
 
 func signalCases() []testCase {
 	return []testCase{
-		{
-			name: "signal-arrives", needs: swarm.CapSignal,
-			rule: "Signal sends the signal, and an exit that it causes counts as the worker's own",
-			run: func(k *kit) {
+		newCase("signal-arrives", scope{needs: swarm.CapSignal},
+			"Signal sends the signal, and an exit that it causes counts as the worker's own",
+			func(k *kit) {
 				w := k.ready(script.Trap)
 				k.Must("Signal", w.signal("SIGUSR1", swarm.KillMain))
 				k.wantExit(w.ended(), swarm.Exit{Code: 7, Cause: swarm.CauseExited})
-			},
-		},
-		{
-			name: "signal-by-any-name", needs: swarm.CapSignal,
-			rule: "Signal accepts every name that ParseSignal accepts; others are ErrInvalidSpec",
-			run: func(k *kit) {
+			}),
+		newCase("signal-by-any-name", scope{needs: swarm.CapSignal},
+			"Signal accepts every name that ParseSignal accepts; others are ErrInvalidSpec",
+			func(k *kit) {
 				w := k.ready(script.Trap)
 				k.WantErr("Signal", w.signal("SIGNOTHING", swarm.KillTree), swarm.ErrInvalidSpec)
 				k.Check("Signal", w.signal("usr1", swarm.KillTree))
-			},
-		},
-		{
-			name: "signal-mode", needs: swarm.CapSignal, local: true,
-			rule: "with KillMain only the main process gets the signal, with KillTree every process does",
-			run: func(k *kit) {
+			}),
+		newCase("signal-mode", scope{needs: swarm.CapSignal, local: true},
+			"with KillMain only the main process gets the signal, with KillTree every process does",
+			func(k *kit) {
 				w := k.spawn(script.Pair)
 				w.wantSorted("child ready", "ready")
 				for _, mode := range []swarm.KillMode{swarm.KillMain, swarm.KillTree} {
@@ -44,8 +39,7 @@ func signalCases() []testCase {
 				if !w.silent() {
 					k.Broken("the child got the signal that was sent with KillMain")
 				}
-			},
-		},
+			}),
 	}
 }
 

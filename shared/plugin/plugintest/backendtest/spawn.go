@@ -13,76 +13,61 @@ import (
 
 func spawnCases() []testCase {
 	return []testCase{
-		{
-			name: "spawn-returns-a-handle",
-			rule: "Spawn returns a handle of 1 to 4096 bytes with a version, and the worker exists",
-			run: func(k *kit) {
+		newCase("spawn-returns-a-handle", scope{},
+			"Spawn returns a handle of 1 to 4096 bytes with a version, and the worker exists",
+			func(k *kit) {
 				w := k.spawn(script.Sleep)
 				if w.handle.Version == 0 || len(w.handle.Data) == 0 || len(w.handle.Data) > swarm.MaxHandle {
 					k.Broken("the handle has the version %d and %d bytes", w.handle.Version, len(w.handle.Data))
 				}
 				w.wantState(swarm.StateRunning, "the worker")
-			},
-		},
-		{
-			name: "spawn-id-is-taken",
-			rule: "Spawn of an id that already exists is ErrExists and does not affect the first worker",
-			run: func(k *kit) {
+			}),
+		newCase("spawn-id-is-taken", scope{},
+			"Spawn of an id that already exists is ErrExists and does not affect the first worker",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				k.WantErr("Spawn again", (&worker{k: k, spec: w.spec}).tryStart(k.Ctx), swarm.ErrExists)
 				w.wantState(swarm.StateRunning, "the first worker")
-			},
-		},
-		{
-			name: "spawn-no-such-command",
-			rule: "Spawn of a command that does not exist is ErrInvalidSpec and leaves nothing behind",
-			run: func(k *kit) {
+			}),
+		newCase("spawn-no-such-command", scope{},
+			"Spawn of a command that does not exist is ErrInvalidSpec and leaves nothing behind",
+			func(k *kit) {
 				k.newSpec(script.Missing).refused("a command that does not exist")
-			},
-		},
-		{
-			name: "spawn-no-such-directory", local: true,
-			rule: "Spawn in a directory that does not exist is ErrInvalidSpec and leaves nothing behind",
-			run: func(k *kit) {
+			}),
+		newCase("spawn-no-such-directory", scope{local: true},
+			"Spawn in a directory that does not exist is ErrInvalidSpec and leaves nothing behind",
+			func(k *kit) {
 				w := k.newSpec(script.Sleep)
 				w.spec.Dir = filepath.Join(k.state, "no", "such", "directory")
 				w.refused("a directory that does not exist")
-			},
-		},
-		{
-			name: "spawn-unknown-option",
-			rule: "Spawn with an option that the backend does not know is ErrInvalidSpec and leaves nothing behind",
-			run: func(k *kit) {
+			}),
+		newCase("spawn-unknown-option", scope{},
+			"Spawn with an option that the backend does not know is ErrInvalidSpec and leaves nothing behind",
+			func(k *kit) {
 				w := k.newSpec(script.Sleep)
 				options := map[string]string{"plugintest-no-such-option": "x"}
 				maps.Copy(options, w.spec.Options)
 				w.spec.Options = options
 				w.refused("an unknown option")
-			},
-		},
-		{
-			name: "spawn-environment",
-			rule: "a worker's environment includes Spec.Env, where later entries win",
-			run: func(k *kit) {
+			}),
+		newCase("spawn-environment", scope{},
+			"a worker's environment includes Spec.Env, where later entries win",
+			func(k *kit) {
 				w := k.spawn(script.Say, script.ValueVar+"=first", script.ValueVar+"=a value")
 				w.wantLine("a value")
-			},
-		},
-		{
-			name: "spawn-cancelled",
-			rule: "Spawn with a context that has ended returns its error and leaves nothing behind",
-			run: func(k *kit) {
+			}),
+		newCase("spawn-cancelled", scope{},
+			"Spawn with a context that has ended returns its error and leaves nothing behind",
+			func(k *kit) {
 				ctx, cancel := context.WithCancel(k.Ctx)
 				cancel()
 				w := k.newSpec(script.Sleep)
 				k.WantErr("Spawn", w.tryStart(ctx), context.Canceled)
 				w.gone()
-			},
-		},
-		{
-			name: "spawn-many-at-once",
-			rule: "all methods may be called concurrently: 20 workers are spawned, checked and killed together",
-			run: func(k *kit) {
+			}),
+		newCase("spawn-many-at-once", scope{},
+			"all methods may be called concurrently: 20 workers are spawned, checked and killed together",
+			func(k *kit) {
 				const n = 20
 				workers := make([]*worker, n)
 				for i := range workers {
@@ -110,8 +95,7 @@ func spawnCases() []testCase {
 					errs[i] = err
 				})
 				k.Check("the calls", errors.Join(errs...))
-			},
-		},
+			}),
 	}
 }
 

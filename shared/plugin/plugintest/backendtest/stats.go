@@ -17,10 +17,9 @@ const (
 
 func statsCases() []testCase {
 	return []testCase{
-		{
-			name: "stats-of-a-running-worker", needs: swarm.CapStats,
-			rule: "Stats returns the time of the measurement and at least one figure of a running worker",
-			run: func(k *kit) {
+		newCase("stats-of-a-running-worker", scope{needs: swarm.CapStats},
+			"Stats returns the time of the measurement and at least one figure of a running worker",
+			func(k *kit) {
 				s := k.ready(script.Sleep).stats()
 				if s.Time.IsZero() {
 					k.Broken("the figures have no time: %+v", s)
@@ -28,12 +27,10 @@ func statsCases() []testCase {
 				if s.CPUTime == nil && s.CPUShare == nil && s.Memory == nil && s.Processes == nil {
 					k.Broken("the result has no figure: %+v", s)
 				}
-			},
-		},
-		{
-			name: "stats-cpu-time", needs: swarm.CapStats,
-			rule: "the CPU time of a worker, if known, includes that of a child, also after the child has ended",
-			run: func(k *kit) {
+			}),
+		newCase("stats-cpu-time", scope{needs: swarm.CapStats},
+			"the CPU time of a worker, if known, includes that of a child, also after the child has ended",
+			func(k *kit) {
 				w := k.ready(script.Spend)
 				before := w.stats()
 				w.wantLine("spent")
@@ -48,12 +45,10 @@ func statsCases() []testCase {
 				if *after.CPUTime < *before.CPUTime || *after.CPUTime < spentLeast {
 					k.Broken("the CPU time was %v, and %v after the child", *before.CPUTime, *after.CPUTime)
 				}
-			},
-		},
-		{
-			name: "stats-memory", needs: swarm.CapStats,
-			rule: "the memory of a worker, if known, is the memory of its processes and at most its peak",
-			run: func(k *kit) {
+			}),
+		newCase("stats-memory", scope{needs: swarm.CapStats},
+			"the memory of a worker, if known, is the memory of its processes and at most its peak",
+			func(k *kit) {
 				s := k.ready(script.Hold).heldStats()
 				if s.Memory != nil && *s.Memory > 8*held {
 					k.Broken("a worker that holds %d bytes has %d bytes", held, *s.Memory)
@@ -61,12 +56,10 @@ func statsCases() []testCase {
 				if s.Memory != nil && s.Peak != nil && *s.Peak < *s.Memory {
 					k.Broken("the peak is %d, the memory %d", *s.Peak, *s.Memory)
 				}
-			},
-		},
-		{
-			name: "stats-of-a-tree", needs: swarm.CapStats, local: true,
-			rule: "Stats counts every process of the worker: children, also those in their own session or whose parent is gone",
-			run: func(k *kit) {
+			}),
+		newCase("stats-of-a-tree", scope{needs: swarm.CapStats, local: true},
+			"Stats counts every process of the worker: children, also those in their own session or whose parent is gone",
+			func(k *kit) {
 				w := k.spawn(script.Tree)
 				pids := w.pids()
 				var s swarm.Stats
@@ -77,12 +70,10 @@ func statsCases() []testCase {
 				if s.Processes != nil && *s.Processes != len(pids) {
 					k.Broken("Stats counts %[2]d processes instead of %[1]d", len(pids), *s.Processes)
 				}
-			},
-		},
-		{
-			name: "stats-in-order", needs: swarm.CapStats,
-			rule: "Stats returns one result for each handle, in order, as if each were asked for alone",
-			run: func(k *kit) {
+			}),
+		newCase("stats-in-order", scope{needs: swarm.CapStats},
+			"Stats returns one result for each handle, in order, as if each were asked for alone",
+			func(k *kit) {
 				a, b, c := k.ready(script.Sleep), k.spawn(script.True), k.ready(script.Hold)
 				b.ended()
 				a.stats()
@@ -104,8 +95,7 @@ func statsCases() []testCase {
 				if m, n := results[0].Stats.Memory, results[3].Stats.Memory; m != nil && n != nil && *m >= *n {
 					k.Broken("the worker without held memory has %d bytes, the other one %d", *m, *n)
 				}
-			},
-		},
+			}),
 	}
 }
 

@@ -12,34 +12,27 @@ import (
 
 func statusCases() []testCase {
 	return []testCase{
-		{
-			name: "status-running",
-			rule: "a worker that runs has the state running and no exit",
-			run: func(k *kit) {
+		newCase("status-running", scope{},
+			"a worker that runs has the state running and no exit",
+			func(k *kit) {
 				if st := k.ready(script.Sleep).status(); st.State != swarm.StateRunning || st.Exit != nil {
 					k.Broken("got %+v", st)
 				}
-			},
-		},
-		{
-			name: "status-exit-code",
-			rule: "a worker that ended by itself has the state exited, with its real code, cause and time",
-			run: func(k *kit) {
+			}),
+		newCase("status-exit-code", scope{},
+			"a worker that ended by itself has the state exited, with its real code, cause and time",
+			func(k *kit) {
 				k.wantExit(k.spawn(script.Lines).ended(), swarm.Exit{Code: 3, Cause: swarm.CauseExited})
 				k.wantExit(k.spawn(script.True).ended(), swarm.Exit{Code: 0, Cause: swarm.CauseExited})
-			},
-		},
-		{
-			name: "status-exit-signal",
-			rule: "a worker that was ended by a signal has the code -1 and the name of the signal",
-			run: func(k *kit) {
+			}),
+		newCase("status-exit-signal", scope{},
+			"a worker that was ended by a signal has the code -1 and the name of the signal",
+			func(k *kit) {
 				k.wantExit(k.spawn(script.Crash).ended(), swarm.Exit{Code: -1, Signal: "SIGSEGV", Cause: swarm.CauseExited})
-			},
-		},
-		{
-			name: "status-changes-nothing",
-			rule: "Status changes nothing, however often it is called",
-			run: func(k *kit) {
+			}),
+		newCase("status-changes-nothing", scope{},
+			"Status changes nothing, however often it is called",
+			func(k *kit) {
 				running, over := k.ready(script.Sleep), k.spawn(script.True)
 				over.ended()
 				for _, w := range []*worker{running, over} {
@@ -51,8 +44,7 @@ func statusCases() []testCase {
 						}
 					}
 				}
-			},
-		},
+			}),
 	}
 }
 
@@ -78,10 +70,9 @@ func batchCases() []testCase {
 		return b.ScreenBatch(ctx, hs, swarm.ScreenOptions{})
 	}
 	return []testCase{
-		{
-			name: "batch-equals-singles", needs: swarm.CapBatchStatus,
-			rule: "StatusBatch returns for each handle, in order, what Status would return",
-			run: func(k *kit) {
+		newCase("batch-equals-singles", scope{needs: swarm.CapBatchStatus},
+			"StatusBatch returns for each handle, in order, what Status would return",
+			func(k *kit) {
 				a, b, c := k.ready(script.Sleep), k.spawn(script.True), k.ready(script.Sleep)
 				b.ended()
 				bad := swarm.Handle{Version: a.handle.Version, Data: badHandle().Data}
@@ -97,8 +88,7 @@ func batchCases() []testCase {
 						k.Broken("result %d: the batch has %+v, %v; Status returns %+v, %v", i, got.Status, got.Err, st, err)
 					}
 				}
-			},
-		},
+			}),
 		emptyCase("batch-of-none", "StatusBatch", swarm.CapBatchStatus, swarm.BatchStatuser.StatusBatch),
 		emptyCase("screens-of-none", "ScreenBatch", swarm.CapBatchScreen, screens),
 		emptyCase("stats-of-none", "Stats", swarm.CapStats, swarm.Measurer.Stats),
@@ -108,15 +98,11 @@ func batchCases() []testCase {
 func emptyCase[B, R any](
 	name, method string, needs swarm.Capability, do func(B, context.Context, []swarm.Handle) ([]R, error),
 ) testCase {
-	return testCase{
-		name: name, needs: needs,
-		rule: method + " of no handles returns no results",
-		run: func(k *kit) {
-			if results, err := do(k.Backend.(B), k.Ctx, nil); err != nil || len(results) != 0 {
-				k.Broken("%d results, error %v", len(results), err)
-			}
-		},
-	}
+	return newCase(name, scope{needs: needs}, method+" of no handles returns no results", func(k *kit) {
+		if results, err := do(k.Backend.(B), k.Ctx, nil); err != nil || len(results) != 0 {
+			k.Broken("%d results, error %v", len(results), err)
+		}
+	})
 }
 
 // kindOf returns the name of an error's sentinel.

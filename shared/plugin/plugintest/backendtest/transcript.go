@@ -12,34 +12,29 @@ import (
 
 func transcriptCases() []testCase {
 	return []testCase{
-		{
-			name: "transcript-is-complete", needs: swarm.CapTranscript, local: true,
-			rule: "a transcript holds everything that the worker wrote and nothing else, in a file of mode 0600",
-			run: func(k *kit) {
+		newCase("transcript-is-complete", scope{needs: swarm.CapTranscript, local: true},
+			"a transcript holds everything that the worker wrote and nothing else, in a file of mode 0600",
+			func(k *kit) {
 				w := k.transcribed(script.Lines, 0)
 				k.wantLines(strings.Split(string(w.transcript()), "\n"), allLines())
 				info, err := os.Stat(w.transcriptFile())
 				if err != nil || info.Mode().Perm() != 0o600 {
 					k.Broken("the file is %v, error %v", info.Mode(), err)
 				}
-			},
-		},
-		{
-			name: "transcript-is-in-order", needs: swarm.CapTranscript, local: true,
-			rule: "standard output and error are one stream, Stdout, in the order in which they were written",
-			run: func(k *kit) {
+			}),
+		newCase("transcript-is-in-order", scope{needs: swarm.CapTranscript, local: true},
+			"standard output and error are one stream, Stdout, in the order in which they were written",
+			func(k *kit) {
 				w := k.transcribed(script.Mixed, 0)
 				want := append(allLines()[:100], "")
 				k.wantLines(strings.Split(string(w.transcript()), "\n"), want)
 				if k.has(swarm.CapOutput) {
 					k.wantLines(w.output(swarm.OutputOptions{Stream: swarm.Stdout}), want[:100])
 				}
-			},
-		},
-		{
-			name: "transcript-keeps-the-newest", needs: swarm.CapTranscript, local: true,
-			rule: "a transcript keeps at most the newest Spec.OutputLimit bytes, each where it was written",
-			run: func(k *kit) {
+			}),
+		newCase("transcript-keeps-the-newest", scope{needs: swarm.CapTranscript, local: true},
+			"a transcript keeps at most the newest Spec.OutputLimit bytes, each where it was written",
+			func(k *kit) {
 				const most = 4 << 10
 				whole := k.transcribed(script.Lines, 0).read()
 				got := k.transcribed(script.Lines, most).read()
@@ -50,18 +45,15 @@ func transcriptCases() []testCase {
 				if len(got) != len(whole) || len(kept) > most || !bytes.HasSuffix(whole, kept) || len(kept) == 0 {
 					k.Broken("%[2]d of %[1]d bytes are kept, and the file has %[3]d", len(whole), len(kept), len(got))
 				}
-			},
-		},
-		{
-			name: "transcript-is-asked-for", needs: swarm.CapTranscript, local: true,
-			rule: "a worker whose spec asks for no transcript has none",
-			run: func(k *kit) {
+			}),
+		newCase("transcript-is-asked-for", scope{needs: swarm.CapTranscript, local: true},
+			"a worker whose spec asks for no transcript has none",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				if _, err := os.Lstat(w.transcriptFile()); err == nil {
 					k.Broken("a transcript exists")
 				}
-			},
-		},
+			}),
 	}
 }
 

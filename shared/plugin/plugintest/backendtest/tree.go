@@ -15,29 +15,22 @@ import (
 
 func treeCases() []testCase {
 	return []testCase{
-		{
-			name: "tree-is-killed", local: true,
-			rule: "after Kill no process is left: no child, also none in its own session or whose parent is gone",
-			run:  func(k *kit) { k.killTree(gentle()) },
-		},
-		{
-			name: "tree-is-forced", local: true,
-			rule: "after a forced Kill no process of the worker is left",
-			run:  func(k *kit) { k.killTree(swarm.KillOptions{Signal: "SIGKILL", Force: true}) },
-		},
-		{
-			name: "tree-by-its-main-process", local: true,
-			rule: "with KillMain only the main process is signalled, and the remaining processes are ended after it",
-			run: func(k *kit) {
+		newCase("tree-is-killed", scope{local: true},
+			"after Kill no process is left: no child, also none in its own session or whose parent is gone",
+			func(k *kit) { k.killTree(gentle()) }),
+		newCase("tree-is-forced", scope{local: true},
+			"after a forced Kill no process of the worker is left",
+			func(k *kit) { k.killTree(swarm.KillOptions{Signal: "SIGKILL", Force: true}) }),
+		newCase("tree-by-its-main-process", scope{local: true},
+			"with KillMain only the main process is signalled, and the remaining processes are ended after it",
+			func(k *kit) {
 				o := gentle()
 				o.Mode = swarm.KillMain
 				k.killTree(o)
-			},
-		},
-		{
-			name: "tree-of-a-killed-main-process", local: true,
-			rule: "a worker whose main process is killed from outside ends with all its processes, and its exit is the real one",
-			run: func(k *kit) {
+			}),
+		newCase("tree-of-a-killed-main-process", scope{local: true},
+			"a worker whose main process is killed from outside ends with all its processes, and its exit is the real one",
+			func(k *kit) {
 				w := k.spawn(script.Tree)
 				pids := w.pids()
 				if err := syscall.Kill(pids[0], syscall.SIGKILL); err != nil {
@@ -45,12 +38,10 @@ func treeCases() []testCase {
 				}
 				k.wantExit(w.ended(), swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseExited})
 				k.dead(pids)
-			},
-		},
-		{
-			name: "tree-spawned-inside-a-worker", local: true,
-			rule: "a worker that is spawned inside another worker does not end with that one: the process that keeps it proves that it does not belong to it",
-			run: func(k *kit) {
+			}),
+		newCase("tree-spawned-inside-a-worker", scope{local: true},
+			"a worker that is spawned inside another worker does not end with that one: the process that keeps it proves that it does not belong to it",
+			func(k *kit) {
 				w := k.spawn(script.Tree)
 				pids := w.pids()
 				for _, pid := range pids {
@@ -61,8 +52,7 @@ func treeCases() []testCase {
 				}
 				w.kill(gentle())
 				k.dead(pids)
-			},
-		},
+			}),
 	}
 }
 

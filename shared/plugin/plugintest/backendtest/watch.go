@@ -10,10 +10,9 @@ import (
 
 func watchCases() []testCase {
 	return []testCase{
-		{
-			name: "watch-to-the-end", needs: swarm.CapWatch,
-			rule: "Watch reports the status at once and again when the worker no longer runs, and then returns nil",
-			run: func(k *kit) {
+		newCase("watch-to-the-end", scope{needs: swarm.CapWatch},
+			"Watch reports the status at once and again when the worker no longer runs, and then returns nil",
+			func(k *kit) {
 				w := k.ready(script.Trap)
 				statuses, err := w.watch(func(st swarm.Status) error {
 					if st.State == swarm.StateRunning {
@@ -25,35 +24,29 @@ func watchCases() []testCase {
 					k.Fatal("the reported statuses are %+v, error %v", statuses, err)
 				}
 				k.wantExit(statuses[len(statuses)-1], swarm.Exit{Code: 7, Cause: swarm.CauseKilled})
-			},
-		},
-		{
-			name: "watch-what-ended", needs: swarm.CapWatch,
-			rule: "Watch of a worker that has ended reports the status once and returns nil",
-			run: func(k *kit) {
+			}),
+		newCase("watch-what-ended", scope{needs: swarm.CapWatch},
+			"Watch of a worker that has ended reports the status once and returns nil",
+			func(k *kit) {
 				w := k.finished(script.Lines)
 				statuses, err := w.watch(nil)
 				if err != nil || len(statuses) != 1 {
 					k.Fatal("the reported statuses are %+v, error %v", statuses, err)
 				}
 				k.wantExit(statuses[0], swarm.Exit{Code: 3, Cause: swarm.CauseExited})
-			},
-		},
-		{
-			name: "watch-callback-fails", needs: swarm.CapWatch,
-			rule: "Watch returns an error of its callback unchanged",
-			run: func(k *kit) {
+			}),
+		newCase("watch-callback-fails", scope{needs: swarm.CapWatch},
+			"Watch returns an error of its callback unchanged",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				enough := errors.New("enough")
 				if _, err := w.watch(func(swarm.Status) error { return enough }); err != enough { //nolint:errorlint // as it is
 					k.Broken("got %v", err)
 				}
-			},
-		},
-		{
-			name: "watch-cancelled", needs: swarm.CapWatch,
-			rule: "Watch obeys its context, and the worker keeps running",
-			run: func(k *kit) {
+			}),
+		newCase("watch-cancelled", scope{needs: swarm.CapWatch},
+			"Watch obeys its context, and the worker keeps running",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				ctx, cancel := context.WithCancel(k.Ctx)
 				defer cancel()
@@ -63,12 +56,10 @@ func watchCases() []testCase {
 				})
 				k.WantErr("Watch", err, context.Canceled)
 				w.wantState(swarm.StateRunning, "the worker")
-			},
-		},
-		{
-			name: "watch-reports-restarts", needs: swarm.CapWatch, also: swarm.CapRestart,
-			rule: "Watch reports a restart",
-			run: func(k *kit) {
+			}),
+		newCase("watch-reports-restarts", scope{needs: swarm.CapWatch, also: swarm.CapRestart},
+			"Watch reports a restart",
+			func(k *kit) {
 				w := k.restarted(script.Sleep, swarm.RestartOnFailure)
 				w.wantLine("ready")
 				killed := false
@@ -87,12 +78,10 @@ func watchCases() []testCase {
 				if last := statuses[len(statuses)-1]; last.State != swarm.StateExited || last.Restarts != 1 {
 					k.Broken("the last reported status is %+v", last)
 				}
-			},
-		},
-		{
-			name: "watch-reports-completion", needs: swarm.CapWatch, also: swarm.CapComplete,
-			rule: "Watch reports a completion before the worker ends",
-			run: func(k *kit) {
+			}),
+		newCase("watch-reports-completion", scope{needs: swarm.CapWatch, also: swarm.CapComplete},
+			"Watch reports a completion before the worker ends",
+			func(k *kit) {
 				w := k.ready(script.Sleep)
 				n := 0
 				statuses, err := w.watch(func(st swarm.Status) error {
@@ -106,8 +95,7 @@ func watchCases() []testCase {
 				if err != nil || len(statuses) < 3 || statuses[1].Completion == nil || statuses[1].State != swarm.StateRunning {
 					k.Broken("the reported statuses are %+v, error %v", statuses, err)
 				}
-			},
-		},
+			}),
 	}
 }
 

@@ -13,10 +13,9 @@ import (
 
 func cases() []testCase {
 	return []testCase{
-		{
-			name: "create",
-			rule: "Create makes a directory and returns everything that is needed to remove it",
-			run: func(k *kit) {
+		newCase("create", "",
+			"Create makes a directory and returns everything that is needed to remove it",
+			func(k *kit) {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				if ref.ID != spec.ID || ref.Name != spec.Name || !filepath.IsAbs(ref.Path) || !filepath.IsAbs(ref.Base) {
@@ -25,12 +24,10 @@ func cases() []testCase {
 				if !isDir(ref.Path) {
 					k.Broken("there is no directory %s", ref.Path)
 				}
-			},
-		},
-		{
-			name: "create-of-nothing",
-			rule: "Create from an invalid base is ErrInvalidSpec and leaves nothing behind",
-			run: func(k *kit) {
+			}),
+		newCase("create-of-nothing", "",
+			"Create from an invalid base is ErrInvalidSpec and leaves nothing behind",
+			func(k *kit) {
 				spec := k.newSpec()
 				// It does not exist: an empty directory may be a source like any other.
 				spec.Base = filepath.Join(k.TempDir(), "nothing")
@@ -40,12 +37,10 @@ func cases() []testCase {
 				if isDir(filepath.Join(spec.Parent, spec.Name)) {
 					k.Broken("a directory was left behind")
 				}
-			},
-		},
-		{
-			name: "create-twice",
-			rule: "Create where a workspace already exists is ErrInvalidSpec and does not affect the existing one",
-			run: func(k *kit) {
+			}),
+		newCase("create-twice", "",
+			"Create where a workspace already exists is ErrInvalidSpec and does not affect the existing one",
+			func(k *kit) {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				k.write(ref)
@@ -54,24 +49,20 @@ func cases() []testCase {
 				_, err := k.Create(k.Ctx, again)
 				k.WantErr("Create", err, swarm.ErrInvalidSpec)
 				k.wantWork(ref)
-			},
-		},
-		{
-			name: "create-cancelled",
-			rule: "Create with a context that has ended returns its error and leaves nothing behind",
-			run: func(k *kit) {
+			}),
+		newCase("create-cancelled", "",
+			"Create with a context that has ended returns its error and leaves nothing behind",
+			func(k *kit) {
 				ctx, cancel := context.WithCancel(k.Ctx)
 				cancel()
 				spec := k.newSpec()
 				_, err := k.Create(ctx, spec)
 				k.WantErr("Create", err, context.Canceled)
 				k.create(spec) // fails if something was left behind
-			},
-		},
-		{
-			name: "create-many-at-once",
-			rule: "all methods may be called concurrently: 20 workspaces of one base are made and removed together",
-			run: func(k *kit) {
+			}),
+		newCase("create-many-at-once", "",
+			"all methods may be called concurrently: 20 workspaces of one base are made and removed together",
+			func(k *kit) {
 				errs := make([]error, 20)
 				harness.Together(len(errs), func(i int) {
 					var ref swarm.WorkspaceRef
@@ -84,12 +75,10 @@ func cases() []testCase {
 					}
 				})
 				k.Check("Create and Remove", errors.Join(errs...))
-			},
-		},
-		{
-			name: "check-create", needs: swarm.CapCheckCreate,
-			rule: "CheckCreate has no effect, and accepts a spec that Create can carry out",
-			run: func(k *kit) {
+			}),
+		newCase("check-create", swarm.CapCheckCreate,
+			"CheckCreate has no effect, and accepts a spec that Create can carry out",
+			func(k *kit) {
 				spec := k.newSpec()
 				spec.Parent = filepath.Join(k.TempDir(), "parent")
 				for range 2 {
@@ -99,12 +88,10 @@ func cases() []testCase {
 					k.Broken("%s was made", spec.Parent)
 				}
 				k.create(spec) // fails if something was made
-			},
-		},
-		{
-			name: "check-create-refuses", needs: swarm.CapCheckCreate,
-			rule: "CheckCreate is ErrInvalidSpec where Create is, unless the workspace in the way is about to be removed",
-			run: func(k *kit) {
+			}),
+		newCase("check-create-refuses", swarm.CapCheckCreate,
+			"CheckCreate is ErrInvalidSpec where Create is, unless the workspace in the way is about to be removed",
+			func(k *kit) {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				k.write(ref)
@@ -116,12 +103,10 @@ func cases() []testCase {
 				none := k.newSpec()
 				none.Base = filepath.Join(k.TempDir(), "nothing")
 				k.WantErr("CheckCreate from an invalid base", k.foresee(swarm.WorkspaceCheck{Spec: none}), swarm.ErrInvalidSpec)
-			},
-		},
-		{
-			name: "inspect-changes-nothing",
-			rule: "Inspect reports what Remove would do and changes nothing",
-			run: func(k *kit) {
+			}),
+		newCase("inspect-changes-nothing", "",
+			"Inspect reports what Remove would do and changes nothing",
+			func(k *kit) {
 				ref := k.create(k.newSpec())
 				if st := k.inspect(ref); st.Missing || st.Kept != nil {
 					k.Broken("a new workspace: %+v", st)
@@ -135,12 +120,10 @@ func cases() []testCase {
 					k.Broken("first %+v, then %+v", first, again)
 				}
 				k.wantWork(ref)
-			},
-		},
-		{
-			name: "remove",
-			rule: "Remove removes the recorded directory and nothing else, and is idempotent",
-			run: func(k *kit) {
+			}),
+		newCase("remove", "",
+			"Remove removes the recorded directory and nothing else, and is idempotent",
+			func(k *kit) {
 				ref, other := k.create(k.newSpec()), k.create(k.newSpec())
 				for range 2 {
 					if r := k.remove(ref, swarm.RemoveOptions{}); r.Kept != nil {
@@ -156,12 +139,10 @@ func cases() []testCase {
 				if !isDir(other.Path) || !isDir(k.base) {
 					k.Broken("another workspace or the base was removed too")
 				}
-			},
-		},
-		{
-			name: "remove-keeps-work",
-			rule: "work that exists nowhere else keeps a workspace from being removed; that is a result, not an error",
-			run: func(k *kit) {
+			}),
+		newCase("remove-keeps-work", "",
+			"work that exists nowhere else keeps a workspace from being removed; that is a result, not an error",
+			func(k *kit) {
 				ref := k.create(k.newSpec())
 				k.write(ref)
 				r := k.remove(ref, swarm.RemoveOptions{})
@@ -169,12 +150,10 @@ func cases() []testCase {
 					k.Broken("got %+v", r.Kept)
 				}
 				k.wantWork(ref)
-			},
-		},
-		{
-			name: "remove-forced",
-			rule: "with Force, Remove saves the work, returns a command that restores it, and removes the workspace",
-			run: func(k *kit) {
+			}),
+		newCase("remove-forced", "",
+			"with Force, Remove saves the work, returns a command that restores it, and removes the workspace",
+			func(k *kit) {
 				ref := k.create(k.newSpec())
 				k.write(ref)
 				r := k.remove(ref, swarm.RemoveOptions{Force: true})
@@ -184,12 +163,10 @@ func cases() []testCase {
 				if len(r.Rescues) == 0 || r.Rescues[0].Ref == "" || r.Rescues[0].Command == "" {
 					k.Broken("the rescues are %+v", r.Rescues)
 				}
-			},
-		},
-		{
-			name: "remove-what-is-none",
-			rule: "a directory that is not a workspace is not removed, whatever the reference says",
-			run: func(k *kit) {
+			}),
+		newCase("remove-what-is-none", "",
+			"a directory that is not a workspace is not removed, whatever the reference says",
+			func(k *kit) {
 				ref := k.create(k.newSpec())
 				ref.Path = k.TempDir()
 				k.write(ref)
@@ -197,23 +174,19 @@ func cases() []testCase {
 					_, _ = k.Remove(k.Ctx, ref, swarm.RemoveOptions{Force: force}) // with any result
 				}
 				k.wantWork(ref)
-			},
-		},
-		{
-			name: "workspace-outlives-the-plugin",
-			rule: "a reference works in a new process of the plugin: a plugin holds no state",
-			run: func(k *kit) {
+			}),
+		newCase("workspace-outlives-the-plugin", "",
+			"a reference works in a new process of the plugin: a plugin holds no state",
+			func(k *kit) {
 				ref := k.create(k.newSpec())
 				r, err := k.open(k.T).Remove(k.Ctx, ref, swarm.RemoveOptions{})
 				if err != nil || r.Kept != nil || exists(ref.Path) {
 					k.Broken("Remove by a new process: %+v, %v", r.Kept, err)
 				}
-			},
-		},
-		{
-			name: "find-workspace", needs: swarm.CapFindWorkspace,
-			rule: "FindWorkspace returns what Create made, or ErrNotFound",
-			run: func(k *kit) {
+			}),
+		newCase("find-workspace", swarm.CapFindWorkspace,
+			"FindWorkspace returns what Create made, or ErrNotFound",
+			func(k *kit) {
 				spec := k.newSpec()
 				ref := k.create(spec)
 				finder := k.open(k.T).Workspace.(swarm.WorkspaceFinder)
@@ -222,15 +195,12 @@ func cases() []testCase {
 				}
 				_, err := finder.FindWorkspace(k.Ctx, k.newSpec())
 				k.WantErr("FindWorkspace of a workspace that was never made", err, swarm.ErrNotFound)
-			},
-		},
-		{
-			name: "check", needs: swarm.CapCheck,
-			rule: "Check returns nil where the plugin works",
-			run: func(k *kit) {
+			}),
+		newCase("check", swarm.CapCheck,
+			"Check returns nil where the plugin works",
+			func(k *kit) {
 				k.Check("Check", k.Workspace.(swarm.Checker).Check(k.Ctx))
-			},
-		},
+			}),
 	}
 }
 

@@ -10,10 +10,9 @@ import (
 
 func savedCases() []testCase {
 	return []testCase{
-		{
-			name: "rescue", needs: swarm.CapRescue,
-			rule: "Rescue lists, restores and drops saved work without the workspace, in a new process of the plugin",
-			run: func(k *kit) {
+		newCase("rescue", swarm.CapRescue,
+			"Rescue lists, restores and drops saved work without the workspace, in a new process of the plugin",
+			func(k *kit) {
 				ref, saved := k.saved()
 				k.Workspace = k.open(k.T).Workspace
 				list := k.rescue(swarm.RescueRequest{Base: ref.Base})
@@ -36,12 +35,10 @@ func savedCases() []testCase {
 				}
 				_, err := k.act(swarm.RescueRequest{Base: ref.Base, Ref: saved})
 				k.WantErr("Rescue after the drop", err, swarm.ErrNotFound)
-			},
-		},
-		{
-			name: "rescue-overwrites-nothing", needs: swarm.CapRescue,
-			rule: "a restore into a directory that is not empty is ErrInvalidSpec and changes nothing",
-			run: func(k *kit) {
+			}),
+		newCase("rescue-overwrites-nothing", swarm.CapRescue,
+			"a restore into a directory that is not empty is ErrInvalidSpec and changes nothing",
+			func(k *kit) {
 				ref, saved := k.saved()
 				taken := ref
 				taken.Path = k.TempDir()
@@ -49,22 +46,18 @@ func savedCases() []testCase {
 				_, err := k.act(swarm.RescueRequest{Base: ref.Base, Ref: saved, Action: swarm.RescueRestore, Into: taken.Path})
 				k.WantErr("Rescue", err, swarm.ErrInvalidSpec)
 				k.wantWork(taken)
-			},
-		},
-		{
-			name: "rescue-of-an-unknown-action", needs: swarm.CapRescue,
-			rule: "an action that the plugin does not know is ErrUnsupported, and the saved work stays",
-			run: func(k *kit) {
+			}),
+		newCase("rescue-of-an-unknown-action", swarm.CapRescue,
+			"an action that the plugin does not know is ErrUnsupported, and the saved work stays",
+			func(k *kit) {
 				ref, saved := k.saved()
 				_, err := k.act(swarm.RescueRequest{Base: ref.Base, Ref: saved, Action: "plugintest"})
 				k.WantErr("Rescue", err, swarm.ErrUnsupported)
 				k.rescue(swarm.RescueRequest{Base: ref.Base, Ref: saved})
-			},
-		},
-		{
-			name: "diff", needs: swarm.CapDiff,
-			rule: "Diff includes new files and returns a command; for a workspace that does not exist it is ErrNotFound",
-			run: func(k *kit) {
+			}),
+		newCase("diff", swarm.CapDiff,
+			"Diff includes new files and returns a command; for a workspace that does not exist it is ErrNotFound",
+			func(k *kit) {
 				ref := k.create(k.newSpec())
 				differ := k.Workspace.(swarm.Differ)
 				if d, err := differ.Diff(k.Ctx, ref, swarm.DiffOptions{}); err != nil || len(d.Files) != 0 {
@@ -79,8 +72,7 @@ func savedCases() []testCase {
 				k.remove(ref, swarm.RemoveOptions{Force: true})
 				_, err = differ.Diff(k.Ctx, ref, swarm.DiffOptions{})
 				k.WantErr("Diff after the removal", err, swarm.ErrNotFound)
-			},
-		},
+			}),
 	}
 }
 

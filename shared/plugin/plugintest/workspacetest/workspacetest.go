@@ -107,9 +107,14 @@ func (w Workspace) wired(t T) subject {
 
 // testCase checks one rule of the contract.
 type testCase struct {
-	name, rule string
-	needs      swarm.Capability
-	run        func(k *kit)
+	name  string
+	needs swarm.Capability // empty: the rule is for all
+	rule  string
+	run   func(k *kit)
+}
+
+func newCase(name string, needs swarm.Capability, rule string, run func(k *kit)) testCase {
+	return testCase{name, needs, rule, run}
 }
 
 // items are the cases of a workspace plugin. probe holds its capabilities.

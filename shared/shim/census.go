@@ -180,21 +180,14 @@ func (c *census) traced(st rundir.Status, proven []proc.Process) []proc.Process 
 	led := c.led(st)
 	for _, p := range c.all {
 		known := slices.ContainsFunc(proven, func(q proc.Process) bool { return q.Identity == p.Identity })
-		if known || p.Start < st.Shim.Start || c.belowStranger(p, st.ID) || !isTraced(p, st, led) {
-			continue
-		}
-		found = append(found, p)
-	}
-	slices.SortStableFunc(found, func(a, b proc.Process) int {
 		switch {
-		case a.Identity == st.Main:
-			return -1
-		case b.Identity == st.Main:
-			return 1
+		case known || p.Start < st.Shim.Start || c.belowStranger(p, st.ID) || !isTraced(p, st, led):
+		case p.Identity == st.Main:
+			found = slices.Insert(found, 0, p)
 		default:
-			return 0
+			found = append(found, p)
 		}
-	})
+	}
 	return found
 }
 
@@ -216,14 +209,10 @@ func isMain(p proc.Process, st rundir.Status) bool {
 // isClearedIn reports whether a process has a cleared environment, works in the directory of the
 // worker, and has lost its parent.
 func (c *census) isClearedIn(p proc.Process, st rundir.Status) bool {
-	return c.adopted(p, st) && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir)
-}
-
-// adopted reports whether the parent of a process is older than the worker and of
-// another session: it took the process over.
-func (c *census) adopted(p proc.Process, st rundir.Status) bool {
+	// A parent that is older than the worker and of another session took the process over.
 	q, ok := c.byPID[p.Parent]
-	return !ok || q.Start < st.Shim.Start && q.Session != p.Session
+	adopted := !ok || q.Start < st.Shim.Start && q.Session != p.Session
+	return adopted && proc.HasClearedEnv(p.PID) && within(proc.Dir(p.PID), st.Dir)
 }
 
 func within(dir, root string) bool {

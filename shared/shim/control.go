@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -56,34 +57,22 @@ func (c *call) answer(ctx context.Context) (rundir.Answer, error) {
 		return rundir.Answer{}, noAnswer(ctx, c.lines.Err())
 	}
 	a, err := rundir.ParseAnswer(c.lines.Text())
-	if err != nil {
-		return a, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
-	}
-	if a.Kind == rundir.AnswerStale {
-		return a, fmt.Errorf("%w: the run directory is another worker's", swarm.ErrStaleHandle)
-	}
-	if a.Kind == rundir.AnswerBusy {
-		return a, fmt.Errorf("%w: %s", swarm.ErrUnavailable, a.Text)
-	}
-	if protocol, is := rundir.Misunderstood(a.Text); is && a.Kind == rundir.AnswerError {
-		return a, misunderstood(protocol, a.Text)
-	}
-	if a.Kind == rundir.AnswerError {
-		return a, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, a.Text)
-	}
-	return a, nil
-}
-
-// misunderstood returns the error for a shim of some protocol that did not understand a
-// request.
-func misunderstood(protocol int, text string) error {
+	protocol, misunderstood := rundir.Misunderstood(a.Text)
 	switch {
-	case protocol < rundir.Protocol:
-		return fmt.Errorf("%w: the worker was started by an older swarm, whose shim can't do that; respawn it", swarm.ErrInvalidSpec)
-	case protocol > rundir.Protocol:
-		return fmt.Errorf("%w: the worker was started by a newer swarm, whose shim does not take that from this one; use the newer swarm, or respawn the worker", swarm.ErrInvalidSpec)
+	case err != nil:
+		return a, fmt.Errorf("%w: %w", swarm.ErrUnavailable, err)
+	case a.Kind == rundir.AnswerStale:
+		return a, fmt.Errorf("%w: the run directory is another worker's", swarm.ErrStaleHandle)
+	case a.Kind == rundir.AnswerBusy:
+		return a, fmt.Errorf("%w: %s", swarm.ErrUnavailable, a.Text)
+	case a.Kind != rundir.AnswerError:
+		return a, nil
+	case misunderstood && protocol < rundir.Protocol:
+		return a, fmt.Errorf("%w: the worker was started by an older swarm, whose shim can't do that; respawn it", swarm.ErrInvalidSpec)
+	case misunderstood && protocol > rundir.Protocol:
+		return a, fmt.Errorf("%w: the worker was started by a newer swarm, whose shim does not take that from this one; use the newer swarm, or respawn the worker", swarm.ErrInvalidSpec)
 	default:
-		return fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, text)
+		return a, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, a.Text)
 	}
 }
 
@@ -145,16 +134,12 @@ func listens(dir string) bool {
 
 // refused reports whether an error of dial shows that no shim listens.
 func refused(err error) bool {
-	for _, proof := range []error{
+	proofs := []error{
 		syscall.ENOENT, syscall.ENOTDIR, syscall.ECONNREFUSED, syscall.ENOTSOCK, syscall.EPROTOTYPE,
 		// A shim's socket is the same user's, and no link.
 		syscall.EACCES, syscall.EPERM, syscall.ELOOP, syscall.ENAMETOOLONG,
-	} {
-		if errors.Is(err, proof) {
-			return true
-		}
 	}
-	return false
+	return slices.ContainsFunc(proofs, func(proof error) bool { return errors.Is(err, proof) })
 }
 
 // rebind ties the call to another context than the one of openCall.

@@ -193,9 +193,7 @@ func (k *PendingKill) Result(ctx context.Context) (swarm.KillResult, error) {
 	if err != nil || a.Kind == rundir.AnswerEnded {
 		return r, err
 	}
-	for _, s := range a.Survivors {
-		r.Survivors = append(r.Survivors, swarm.Process{PID: s.PID, Name: s.Name})
-	}
+	r.Survivors = a.Survivors
 	return r, survived(r.Survivors)
 }
 

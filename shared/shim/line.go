@@ -42,21 +42,12 @@ func parseRecord(line []byte) (r record, ok bool) {
 	}
 	// Tags after the first are for others.
 	tag, _, _ = bytes.Cut(tag, []byte(":"))
-	switch string(tag) {
-	case "P":
-		r.partial = true
-	case "F":
-	default:
-		return r, false
-	}
-	return r, true
+	r.partial = string(tag) == "P"
+	return r, r.partial || string(tag) == "F"
 }
 
 // when returns the time of the record, zero if it can't be read.
 func (r record) when() time.Time {
-	t, err := time.Parse(time.RFC3339Nano, string(r.time))
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := time.Parse(time.RFC3339Nano, string(r.time))
 	return t
 }

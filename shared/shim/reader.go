@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -66,13 +67,11 @@ func (r *reader) begin(ctx context.Context) error {
 // resume continues at the position from. If its file is no longer kept, reading begins with
 // the oldest file, and the first piece says how much was dropped.
 func (r *reader) resume() error {
-	for i, f := range r.files {
-		if born(f) != r.from.File {
-			continue
-		}
-		return r.seek(i, r.from.Offset)
+	i := slices.IndexFunc(r.files, func(f *os.File) bool { return born(f) == r.from.File })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return r.seek(i, r.from.Offset)
 }
 
 // seek continues at an offset of one of the files, and drops the files before it.
@@ -124,13 +123,11 @@ func (r *reader) drain(ctx context.Context, over bool) error {
 		case err != io.EOF:
 			return err
 		}
-		if over && len(r.files) == 1 {
-			return r.cut()
-		}
-		if len(r.files) == 1 {
+		last := len(r.files) == 1
+		if last && !over {
 			return nil
 		}
-		if err := r.cut(); err != nil {
+		if err := r.cut(); err != nil || last {
 			return err
 		}
 		closeAll(r.files[:1])

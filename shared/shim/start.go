@@ -53,7 +53,10 @@ func Start(ctx context.Context, shimPath, dir string, l rundir.Launch) error {
 		// identity would run on unnoticed.
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		return fmt.Errorf("%w: swarm-shim (pid %d): %w", swarm.ErrUnavailable, pid, errors.Join(err, ended(ctx, dir, l.ID)))
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+		defer cancel()
+		_, killErr := Kill(bounded, dir, l.ID, atOnce) // it may have started its worker
+		return fmt.Errorf("%w: swarm-shim (pid %d): %w", swarm.ErrUnavailable, pid, errors.Join(err, killErr))
 	}
 	go func() {
 		// The run directory holds the result. Without the wait, a zombie would stay as long as
@@ -61,14 +64,6 @@ func Start(ctx context.Context, shimPath, dir string, l rundir.Launch) error {
 		_ = cmd.Wait()
 	}()
 	return starting.Watch(ctx, id)
-}
-
-// ended ends the worker of a shim that was killed, if it has started one.
-func ended(ctx context.Context, dir, id string) error {
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
-	defer cancel()
-	_, err := Kill(bounded, dir, id, atOnce)
-	return err
 }
 
 // CloseOnExec makes sure that processes which this one starts inherit only the descriptors

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // The kinds of an answer.
@@ -34,17 +36,11 @@ type Answer struct {
 	Already bool
 	// Signal is the first signal that was sent, empty if none was.
 	Signal string
-	// Survivors are the processes that are still alive; for survivors.
-	Survivors []Survivor
+	// Survivors are the processes that are still alive; for survivors. Their names are the
+	// kernel's, every byte but [A-Za-z0-9._-] made '_'.
+	Survivors []swarm.Process
 	// Text is for the user; for error and busy.
 	Text string
-}
-
-// Survivor is a process that is still alive after a kill.
-type Survivor struct {
-	PID int
-	// Name is the kernel's, every byte but [A-Za-z0-9._-] made '_'.
-	Name string
 }
 
 // answerFields are the fields of an answer about an end.
@@ -104,7 +100,7 @@ func ParseAnswer(line string) (Answer, error) {
 		if err != nil || kind != AnswerSurvivors {
 			return Answer{}, errors.New("damaged answer from the shim")
 		}
-		a.Survivors = append(a.Survivors, Survivor{PID: pid, Name: name})
+		a.Survivors = append(a.Survivors, swarm.Process{PID: pid, Name: name})
 	}
 	return a, nil
 }

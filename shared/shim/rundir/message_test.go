@@ -82,8 +82,8 @@ func TestAnswers(t *testing.T) {
 		"busy so":  {Kind: "busy", Text: "so"},
 		"ended forced=0 already=0 signal=SIGTERM":             {Kind: "ended", Signal: "SIGTERM"},
 		"ended forced=1 already=1 signal=":                    {Kind: "ended", Forced: true, Already: true},
-		"survivors forced=0 signal=SIGTERM 123:sleep 124:npm": {Kind: "survivors", Signal: "SIGTERM", Survivors: []rundir.Survivor{{123, "sleep"}, {124, "npm"}}},
-		"survivors forced=1 signal=SIGINT 7:_ 8:a.b_c-d":      {Kind: "survivors", Forced: true, Signal: "SIGINT", Survivors: []rundir.Survivor{{7, "_"}, {8, "a.b_c-d"}}},
+		"survivors forced=0 signal=SIGTERM 123:sleep 124:npm": {Kind: "survivors", Signal: "SIGTERM", Survivors: []swarm.Process{{PID: 123, Name: "sleep"}, {PID: 124, Name: "npm"}}},
+		"survivors forced=1 signal=SIGINT 7:_ 8:a.b_c-d":      {Kind: "survivors", Forced: true, Signal: "SIGINT", Survivors: []swarm.Process{{PID: 7, Name: "_"}, {PID: 8, Name: "a.b_c-d"}}},
 		"error no such thing: forced=1":                       {Kind: "error", Text: "no such thing: forced=1"},
 	} {
 		got, err := rundir.ParseAnswer(line)
@@ -102,7 +102,7 @@ func TestAnswers(t *testing.T) {
 // The name of a process can't break a line.
 func TestSurvivorsName(t *testing.T) {
 	t.Parallel()
-	a := rundir.Answer{Kind: "survivors", Survivors: []rundir.Survivor{{1, ""}, {2, "a b\nended:\xff(é)"}}}
+	a := rundir.Answer{Kind: "survivors", Survivors: []swarm.Process{{PID: 1}, {PID: 2, Name: "a b\nended:\xff(é)"}}}
 	if got, want := a.String(), "survivors forced=0 signal= 1:_ 2:a_b_ended______"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

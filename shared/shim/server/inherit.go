@@ -31,25 +31,19 @@ type inheritedLimit struct {
 func inherit(entries []string) inherited {
 	var in inherited
 	for _, entry := range entries {
-		kind, rest, _ := strings.Cut(entry, " ")
-		words := strings.Split(rest, " ")
-		switch {
-		case kind == rundir.InheritUmask:
+		switch kind, rest, _ := strings.Cut(entry, " "); kind {
+		case rundir.InheritUmask:
 			if n, err := strconv.ParseUint(rest, 8, 16); err == nil {
 				unix.Umask(int(n & 0o777))
 			}
-		case kind == rundir.InheritNice:
+		case rundir.InheritNice:
 			if n, err := strconv.Atoi(rest); err == nil {
 				reNice(n)
 			}
-		case kind == rundir.InheritScore:
+		case rundir.InheritScore:
 			_ = os.WriteFile("/proc/self/oom_score_adj", []byte(rest), 0o600)
-		case kind == rundir.InheritLimit && len(words) == 3:
-			number, err1 := strconv.Atoi(words[0])
-			soft, err2 := strconv.ParseUint(words[1], 10, 64)
-			hard, err3 := strconv.ParseUint(words[2], 10, 64)
-			if err1 == nil && err2 == nil && err3 == nil && soft <= hard {
-				l := inheritedLimit{number: number, Rlimit: unix.Rlimit{Cur: soft, Max: hard}}
+		case rundir.InheritLimit:
+			if l, ok := parseLimit(rest, " "); ok && l.Cur <= l.Max {
 				in.limits = append(in.limits, l)
 				l.lowerHard()
 			}
@@ -116,28 +110,30 @@ func (in inherited) apart() string {
 // setApart sets for this process what apart returned, as far as the user may.
 func setApart(word string) error {
 	for one := range strings.SplitSeq(word, ",") {
-		fields := strings.Split(one, ":")
-		if len(fields) != 3 {
-			continue
-		}
-		number, err1 := strconv.Atoi(fields[0])
-		soft, err2 := strconv.ParseUint(fields[1], 10, 64)
-		hard, err3 := strconv.ParseUint(fields[2], 10, 64)
-		if err1 != nil || err2 != nil || err3 != nil {
-			continue
-		}
-		want := unix.Rlimit{Cur: soft, Max: hard}
-		if err := unix.Setrlimit(number, &want); err == nil {
+		want, ok := parseLimit(one, ":")
+		if !ok || unix.Setrlimit(want.number, &want.Rlimit) == nil {
 			continue
 		}
 		var now unix.Rlimit
-		if err := unix.Getrlimit(number, &now); err != nil {
+		if err := unix.Getrlimit(want.number, &now); err != nil {
 			return err
 		}
-		want = unix.Rlimit{Cur: min(soft, now.Max), Max: min(hard, now.Max)}
-		if err := unix.Setrlimit(number, &want); err != nil {
+		if err := unix.Setrlimit(want.number, &unix.Rlimit{Cur: min(want.Cur, now.Max), Max: min(want.Max, now.Max)}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// parseLimit reads the number of a limit, the soft limit and the hard one.
+func parseLimit(text, separator string) (l inheritedLimit, ok bool) {
+	words := strings.Split(text, separator)
+	if len(words) != 3 {
+		return l, false
+	}
+	var err1, err2, err3 error
+	l.number, err1 = strconv.Atoi(words[0])
+	l.Cur, err2 = strconv.ParseUint(words[1], 10, 64)
+	l.Max, err3 = strconv.ParseUint(words[2], 10, 64)
+	return l, err1 == nil && err2 == nil && err3 == nil
 }

@@ -233,7 +233,7 @@ func (k *shim) giveUp(kl *kill) {
 	if kl.client != nil {
 		a := rundir.Answer{Kind: rundir.AnswerSurvivors, Forced: kl.forced, Signal: kl.signal}
 		for _, p := range members[:min(len(members), maxSurvivors)] {
-			a.Survivors = append(a.Survivors, rundir.Survivor{PID: p.PID, Name: p.Name})
+			a.Survivors = append(a.Survivors, swarm.Process{PID: p.PID, Name: p.Name})
 		}
 		kl.client.Last(a)
 	}

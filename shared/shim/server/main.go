@@ -27,16 +27,14 @@ const (
 // Main runs the shim of the worker whose run directory is the only argument until the
 // worker has ended completely, and returns the shim's own exit code.
 func Main(args []string) int {
-	if len(args) > 1 && args[0] == enterArg {
+	switch {
+	case len(args) > 1 && args[0] == enterArg:
 		return enter(args[1:])
-	}
-	if len(args) == 1 && args[0] == box.Arg {
+	case len(args) == 1 && args[0] == box.Arg:
 		return box.Inside()
-	}
-	if len(args) == 1 && args[0] == rundir.TailFlag {
+	case len(args) == 1 && args[0] == rundir.TailFlag:
 		return tail.Main()
-	}
-	if len(args) != 1 {
+	case len(args) != 1:
 		os.Stderr.WriteString("usage: swarm-shim RUN-DIRECTORY\nswarm starts this program; do not run it by hand.\n")
 		return exitUsage
 	}
@@ -124,7 +122,10 @@ func start() (_ *shim, err error) {
 	}
 	if err := k.file.write(k.encode(k.status)); err != nil {
 		// No host could ever learn of this worker.
-		k.abort()
+		k.forcing = true
+		members, _ := k.members()
+		k.sweep(members)
+		k.reap()
 		return nil, err
 	}
 	if launch.Restart.When == "" {

@@ -121,7 +121,7 @@ func newShim(l rundir.Launch, self rundir.Identity) *shim {
 	c := newCalls()
 	return &shim{
 		calls:  c,
-		writes: newWrites(c),
+		writes: writes{calls: c, ended: make(chan error, 1)},
 		launch: l,
 		status: rundir.Status{
 			Version: rundir.StatusVersion,
@@ -210,18 +210,17 @@ func (k *shim) next(timer *time.Timer) (handle func()) {
 	case <-timer.C:
 		return k.expire
 	case o := <-k.drained:
-		return func() { k.forget(o) }
+		return func() {
+			k.outputs = slices.DeleteFunc(k.outputs, func(other *output) bool { return other == o })
+		}
 	case err := <-k.writes.ended:
 		return func() { k.writes.next(err) }
 	case <-k.log.Dropped:
 		k.unsaved = true
 		k.tidyLater()
-		return nothing
+		return func() {}
 	}
 }
-
-// nothing handles an event that only changes a field.
-func nothing() {}
 
 func (k *shim) resize() {
 	if k.term != nil {
@@ -298,7 +297,7 @@ func (k *shim) mainEnd(ws unix.WaitStatus) {
 // look follows up after every event: it ends the processes that outlived the main process,
 // and notices when none is left.
 func (k *shim) look() {
-	if !k.isEnding() {
+	if k.phase != leaving && (k.phase != running || !k.forcing) {
 		return
 	}
 	if k.phase == leaving && k.seen.childless {
@@ -308,15 +307,14 @@ func (k *shim) look() {
 	}
 	members, err := k.members()
 	k.seen.partial = err != nil
-	if len(members) == 0 && k.phase == leaving && !k.seen.partial {
+	switch {
+	case len(members) == 0 && k.phase == leaving && !k.seen.partial:
 		k.treeEnded()
-		return
-	}
-	if k.forcing {
+	case k.forcing:
 		k.sweep(members)
-		return
+	default:
+		k.endLeftover(members)
 	}
-	k.endLeftover(members)
 }
 
 // finish ends the streams of output after their present content is read.
@@ -327,10 +325,6 @@ func (k *shim) finish() {
 	for _, o := range k.outputs {
 		o.finish()
 	}
-}
-
-func (k *shim) forget(o *output) {
-	k.outputs = slices.DeleteFunc(k.outputs, func(other *output) bool { return other == o })
 }
 
 // watchOwner closes gone when the owner has ended. It returns an error for an owner that

@@ -14,30 +14,26 @@ import (
 
 // The names of files that are written often.
 var (
-	updateName = record.NewName(updateFile)
-	finalName  = record.NewName(finalFile)
+	updateName = record.NewName(rundir.UpdateFile)
+	finalName  = record.NewName(rundir.FinalFile)
 	statusName = record.NewName(rundir.StatusFile)
 )
 
-const (
-	updateFile = rundir.UpdateFile
-	finalFile  = rundir.FinalFile
-	// finalSize is more than the size of any status, whatever the summary.
-	finalSize = 16 << 10
-)
+// finalSize is more than the size of any status, whatever the summary.
+const finalSize = 16 << 10
 
 // statusFile replaces status.json. The space for the last one is reserved at the start: on a
 // full disk, only its status remains of a worker.
 type statusFile struct{ final *os.File }
 
 func newStatusFile() (*statusFile, error) {
-	f, err := safefile.Create(finalFile)
+	f, err := safefile.Create(rundir.FinalFile)
 	if err != nil {
 		return nil, err
 	}
 	if err := reserve(f, finalSize); err != nil {
 		f.Close()
-		_ = os.Remove(finalFile)
+		_ = os.Remove(rundir.FinalFile)
 		return nil, err
 	}
 	return &statusFile{final: f}, nil
@@ -74,7 +70,7 @@ func (s *statusFile) write(e encoded) error {
 		err = replaceStatus(updateName)
 	}
 	if err != nil {
-		_ = os.Remove(updateFile)
+		_ = os.Remove(rundir.UpdateFile)
 	}
 	if err == nil && e.answered {
 		// This error is harmless: the other name is on the disk.
@@ -117,7 +113,7 @@ func (s *statusFile) end(st rundir.Status) error {
 	failpoint("synced")
 	if !ours {
 		// The worker removed the file. Then no space is guaranteed.
-		makeWay(finalFile)
+		makeWay(rundir.FinalFile)
 		if err := writeFile(finalName, b, true); err != nil {
 			return err
 		}
@@ -136,7 +132,7 @@ func (s *statusFile) isInPlace() bool {
 	if err != nil {
 		return false
 	}
-	named, err := os.Lstat(finalFile)
+	named, err := os.Lstat(rundir.FinalFile)
 	return err == nil && os.SameFile(opened, named)
 }
 
@@ -159,8 +155,8 @@ func makeWay(name string) {
 
 func (s *statusFile) remove() {
 	s.final.Close()
-	_ = os.Remove(finalFile)
-	_ = os.Remove(updateFile)
+	_ = os.Remove(rundir.FinalFile)
+	_ = os.Remove(rundir.UpdateFile)
 	_ = os.Remove(rundir.StatusFile)
 }
 
@@ -170,10 +166,7 @@ const saveEvery = 5 * time.Second
 
 // saveDrops writes the status if output was dropped since the last write.
 func (k *shim) saveDrops() {
-	if !k.unsaved {
-		return
-	}
-	if !k.writes.underWay() && time.Since(k.saved) >= saveEvery {
+	if k.unsaved && !k.writes.underWay() && time.Since(k.saved) >= saveEvery {
 		k.save()
 	}
 }

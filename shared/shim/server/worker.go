@@ -105,14 +105,6 @@ func (k *shim) fork(path string, argv []string, attr *syscall.ProcAttr) (int, er
 	return pid, nil
 }
 
-// abort ends a worker that has just started and that no host will know of.
-func (k *shim) abort() {
-	k.forcing = true
-	members, _ := k.members()
-	k.sweep(members)
-	k.reap()
-}
-
 // undo removes the files of a start from the run directory.
 func (k *shim) undo() {
 	if k.control != nil {
@@ -166,7 +158,3 @@ func (k *shim) enter(next phase) bool {
 	k.phase = next
 	return true
 }
-
-// isEnding reports whether the processes of the worker are ending, so that they are
-// looked at after each event.
-func (k *shim) isEnding() bool { return k.phase == leaving || k.phase == running && k.forcing }

@@ -20,8 +20,6 @@ type write struct {
 	end func(error)
 }
 
-func newWrites(calls sync.Locker) writes { return writes{calls: calls, ended: make(chan error, 1)} }
-
 func (w *writes) underWay() bool { return len(w.queue) > 0 }
 
 func (w *writes) add(next write) {

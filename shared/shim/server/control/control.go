@@ -259,14 +259,9 @@ func (c *Client) hungUp() bool {
 // Say sends one line. It never blocks: lines are few and short, and a client that does not
 // read them must not stop the shim.
 func (c *Client) Say(a rundir.Answer) {
-	raw, err := c.file.SyscallConn()
-	if err != nil {
-		return
-	}
-	line := []byte(a.String() + "\n")
-	_ = raw.Write(func(fd uintptr) bool {
-		send(int(fd), line)
-		return true
+	_ = pty.Control(c.file, func(fd int) error {
+		send(fd, []byte(a.String()+"\n"))
+		return nil
 	})
 }
 
@@ -294,8 +289,9 @@ func (c *Client) finish(a rundir.Answer) {
 // leave ends the connection and has the receiver of [Control.Left] release the client: to close a
 // file is a call that may wait. Without a receiver the end of the shim closes the file.
 func (c *Client) leave() {
-	if raw, err := c.file.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { hangUp(int(fd)) })
-	}
+	_ = pty.Control(c.file, func(fd int) error {
+		hangUp(fd)
+		return nil
+	})
 	c.gone <- c
 }

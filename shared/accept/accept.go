@@ -4,6 +4,7 @@ package accept
 import (
 	"errors"
 	"net"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -42,11 +43,6 @@ func Next(l net.Listener, failed func(error)) (net.Conn, error) {
 
 // passes reports whether a later attempt can succeed. Only errors of the operating system can.
 func passes(err error) bool {
-	for _, p := range permanent {
-		if errors.Is(err, p) {
-			return false
-		}
-	}
 	_, isErrno := errors.AsType[syscall.Errno](err)
-	return isErrno
+	return isErrno && !slices.ContainsFunc(permanent, func(p error) bool { return errors.Is(err, p) })
 }

@@ -33,15 +33,6 @@ func (e *entry) summary() string {
 	return e.message + ": " + e.err
 }
 
-// parse reads a line as an entry: a JSON object with a level and a message, or a text with a
-// level where loggers write it.
-func parse(text string) (*entry, bool) {
-	if text[0] == '{' {
-		return parseJSON(text)
-	}
-	return parseText(text)
-}
-
 // The keys of JSON that loggers use for the level, the message and the time: those of hclog, which
 // the protocol names, come first, then those of slog, zap, logrus, zerolog, pino and bunyan.
 var (
@@ -51,7 +42,12 @@ var (
 	errorKeys   = []string{"error", "err"}
 )
 
-func parseJSON(text string) (*entry, bool) {
+// parse reads a line as an entry: a JSON object with a level and a message, or a text with a
+// level where loggers write it.
+func parse(text string) (*entry, bool) {
+	if text[0] != '{' {
+		return parseText(text)
+	}
 	var fields map[string]any
 	if json.Unmarshal([]byte(text), &fields) != nil {
 		return nil, false
@@ -62,10 +58,8 @@ func parseJSON(text string) (*entry, bool) {
 		return nil, false
 	}
 	e := &entry{level: hclog.Debug}
-	if given != nil {
-		if level, fatal, ok := levelOf(given); ok {
-			e.level, e.fatal = level, fatal
-		}
+	if level, fatal, ok := levelOf(given); ok {
+		e.level, e.fatal = level, fatal
 	}
 	if message != nil {
 		e.message = fmt.Sprint(message)

@@ -4,6 +4,7 @@ package pluginlog
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 
@@ -139,13 +140,5 @@ var traces = []string{
 
 // isTrace reports whether a line is part of a stack: indented, or one of [traces].
 func isTrace(line, text string) bool {
-	if line[0] == ' ' || line[0] == '\t' {
-		return true
-	}
-	for _, t := range traces {
-		if strings.HasPrefix(text, t) {
-			return true
-		}
-	}
-	return false
+	return line[0] == ' ' || line[0] == '\t' || slices.ContainsFunc(traces, func(t string) bool { return strings.HasPrefix(text, t) })
 }

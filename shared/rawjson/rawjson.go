@@ -9,7 +9,6 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -201,7 +200,7 @@ func (w *walk) touches(path string) bool {
 	if w.put == nil {
 		return true
 	}
-	for at := range maps.Keys(w.put) {
+	for at := range w.put {
 		if at == path || strings.HasPrefix(at, path+"/") {
 			return true
 		}
@@ -212,10 +211,7 @@ func (w *walk) touches(path string) bool {
 // opaque visits a value whose type a reader does not know. A pointer in it stays: the
 // reader of a document that was written from one gives a pointer of its own.
 func (w *walk) opaque(v reflect.Value, path string) error {
-	if v.IsNil() {
-		return nil
-	}
-	if w.put != nil {
+	if v.IsNil() || w.put != nil {
 		return nil
 	}
 	before := len(w.found)

@@ -238,14 +238,9 @@ func (r *row) tidy() {
 	if len(r.clusters) < 64+2*len(r.cells) {
 		return
 	}
-	var kept []string
-	for i, c := range r.cells {
-		if c >= cluster {
-			kept = append(kept, r.clusters[c-cluster])
-			r.cells[i] = cluster + rune(len(kept)-1)
-		}
-	}
-	r.clusters = kept
+	all := r.clusters
+	r.clusters = nil
+	r.adopt(all)
 }
 
 // extend makes the row at least n cells long.

@@ -36,7 +36,7 @@ func Styled(text string) []string {
 	var lines []string
 	var line []Span
 	end := func() {
-		lines = append(lines, render(line))
+		lines = append(lines, Render(line))
 		line = line[:0]
 	}
 	scan(text, func(part string, st sgr.Style) {
@@ -70,9 +70,8 @@ func isControl(c rune) bool { return c < 0x20 && c != '\t' || c == 0x7f }
 
 // Render returns a line with SGR sequences that [Spans] takes apart again. Blanks at its end are
 // left out.
-func Render(line []Span) string { return render(slices.Clone(line)) }
-
-func render(line []Span) string {
+func Render(line []Span) string {
+	line = slices.Clone(line)
 	for n := len(line); n > 0; n = len(line) {
 		line[n-1].Text = strings.TrimRight(line[n-1].Text, " ")
 		if line[n-1].Text != "" {

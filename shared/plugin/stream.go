@@ -43,49 +43,38 @@ func ServeConn(o Options, conn net.Conn, log hclog.Logger) error {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingEvery / 2, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingLimit}))
 	server.Register(g)
-	only := &onlyConn{closed: make(chan struct{})}
-	only.conn = &notifyingConn{Conn: conn, closed: func() { only.once.Do(func() { close(only.closed) }) }}
-	_ = g.Serve(only) // it ends with the connection
+	_ = g.Serve(&onlyConn{Conn: conn, closed: make(chan struct{})}) // it ends with the connection
 	server.Shutdown(settleLimit)
 	g.Stop()
 	return nil
 }
 
-// onlyConn is a listener with one connection.
+// onlyConn is a connection, and the listener that accepts no other one.
 type onlyConn struct {
-	conn   net.Conn
-	once   sync.Once
-	closed chan struct{}
+	net.Conn
+	accepted bool
+	once     sync.Once
+	closed   chan struct{}
 }
 
 // Accept returns the connection at the first call, and waits for its end at the second.
-func (l *onlyConn) Accept() (net.Conn, error) {
-	if conn := l.conn; conn != nil {
-		l.conn = nil
-		return conn, nil
+func (c *onlyConn) Accept() (net.Conn, error) {
+	if !c.accepted {
+		c.accepted = true
+		return c, nil
 	}
-	<-l.closed
+	<-c.closed
 	return nil, io.EOF
 }
 
-// Close is called by the server at its end.
-func (l *onlyConn) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return nil
+// Close is called by the server at the end of the connection, and at its own.
+func (c *onlyConn) Close() error {
+	defer c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
 }
 
 // Addr is for logs only.
-func (l *onlyConn) Addr() net.Addr { return &net.UnixAddr{Name: "stream", Net: "unix"} }
-
-type notifyingConn struct {
-	net.Conn
-	closed func()
-}
-
-func (c *notifyingConn) Close() error {
-	defer c.closed()
-	return c.Conn.Close()
-}
+func (*onlyConn) Addr() net.Addr { return &net.UnixAddr{Name: "stream", Net: "unix"} }
 
 // ConnectConn is [Connect] to a plugin that [ServeConn] serves at the other end of conn. The
 // returned function closes the connection; calls in progress and later calls return

@@ -50,7 +50,7 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 }
 
 func (b backendServer) CheckSpawn(ctx context.Context, req *pb.CheckSpawnRequest) (*pb.CheckSpawnResponse, error) {
-	return call(ctx, b.s, "CheckSpawn", func(ctx context.Context, backend checkerBackend) (*pb.CheckSpawnResponse, error) {
+	return call(ctx, b.s, "CheckSpawn", func(ctx context.Context, backend swarm.SpawnChecker) (*pb.CheckSpawnResponse, error) {
 		c := wire.FromSpawnCheck(req)
 		if err := b.accept(backend, &c.Spec); err != nil {
 			return nil, err
@@ -59,15 +59,9 @@ func (b backendServer) CheckSpawn(ctx context.Context, req *pb.CheckSpawnRequest
 	})
 }
 
-// A checkerBackend is a backend that finds out beforehand whether it could spawn a worker.
-type checkerBackend interface {
-	swarm.Backend
-	swarm.SpawnChecker
-}
-
 // accept refuses a spec that the backend is not asked about, and takes from it what the backend
 // does not get.
-func (b backendServer) accept(backend swarm.Backend, spec *swarm.Spec) error {
+func (b backendServer) accept(backend any, spec *swarm.Spec) error {
 	switch {
 	case len(spec.Command) == 0:
 		return fmt.Errorf("%w: no command", swarm.ErrInvalidSpec)
@@ -76,12 +70,7 @@ func (b backendServer) accept(backend swarm.Backend, spec *swarm.Spec) error {
 	case spec.Local == nil:
 		return fmt.Errorf("%w: plugin '%s' is local and was given no run directory", swarm.ErrInvalidSpec, b.s.plugin.Name)
 	}
-	return b.supports(backend, *spec)
-}
-
-// supports refuses fields of a spec that the backend would ignore, except the owner, which
-// the host then watches itself.
-func (b backendServer) supports(backend swarm.Backend, spec swarm.Spec) error {
+	// The backend would ignore these fields. An owner it may ignore: the host then watches that.
 	caps := swarm.CapabilitiesOf(backend)
 	lacks := func(c swarm.Capability) bool { return !slices.Contains(caps, c) }
 	switch {

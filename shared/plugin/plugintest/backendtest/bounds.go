@@ -70,8 +70,8 @@ func boundsCases() []testCase {
 }
 
 func (w *worker) setPaused(paused bool) {
-	w.k.Helper()
-	ctx, cancel := w.k.limited()
+	w.Helper()
+	ctx, cancel := w.limited()
 	defer cancel()
-	w.k.Must(fmt.Sprintf("SetPaused(%v)", paused), w.k.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, paused))
+	w.Must(fmt.Sprintf("SetPaused(%v)", paused), w.Backend.(swarm.Pauser).SetPaused(ctx, w.handle, paused))
 }

@@ -90,12 +90,12 @@ func completeCases() []testCase {
 func patient() swarm.KillOptions { return swarm.KillOptions{Grace: longGrace, Force: true} }
 
 func (w *worker) complete(summary string, o swarm.KillOptions) error {
-	ctx, cancel := w.k.limited()
+	ctx, cancel := w.limited()
 	defer cancel()
-	return w.k.Backend.(swarm.Completer).Complete(ctx, w.handle, summary, o)
+	return w.Backend.(swarm.Completer).Complete(ctx, w.handle, summary, o)
 }
 
 func (w *worker) completed(summary string, o swarm.KillOptions) {
-	w.k.Helper()
-	w.k.Check("Complete", w.complete(summary, o))
+	w.Helper()
+	w.Check("Complete", w.complete(summary, o))
 }

@@ -194,8 +194,8 @@ func crashCases() []testCase {
 
 // interrupted kills the plugin during a short call and continues with a new process of it.
 func (w *worker) interrupted(call func(context.Context) error) {
-	w.k.Helper()
-	w.reopen(w.k.crashIn(call, func() {}))
+	w.Helper()
+	w.reopen(w.crashIn(call, func() {}))
 }
 
 func (k *kit) crashInSpawn(after time.Duration) {
@@ -215,16 +215,15 @@ func (k *kit) crashInSpawn(after time.Duration) {
 
 // findable checks that a worker whose Spawn was cut off can be found and ended, if it exists.
 func (w *worker) findable(err error) {
-	k := w.k
-	k.Helper()
-	h, ferr := w.find(k.subject)
+	w.Helper()
+	h, ferr := w.find(w.subject)
 	if errors.Is(ferr, swarm.ErrNotFound) && err != nil && w.silent() {
 		return
 	}
 	if ferr != nil {
-		k.Broken("Spawn returned %v, then Find %v, and the worker runs", err, ferr)
-		k.until("Find finds the worker that runs", func() bool {
-			h, ferr = w.find(k.subject)
+		w.Broken("Spawn returned %v, then Find %v, and the worker runs", err, ferr)
+		w.until("Find finds the worker that runs", func() bool {
+			h, ferr = w.find(w.subject)
 			return ferr == nil
 		})
 	}
@@ -292,13 +291,12 @@ func (k *kit) cutOffOutput(end func()) *worker {
 
 // survives checks, with a new process of the plugin, that the worker runs and can be killed.
 func (w *worker) survives() {
-	k := w.k
-	k.Helper()
-	k.subject = k.open(k.T)
+	w.Helper()
+	w.subject = w.open(w.T)
 	w.started(w.handle)
 	w.wantState(swarm.StateRunning, "the worker")
 	if r := w.kill(swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience}); r.Status.State != swarm.StateExited {
-		k.Broken("after another Kill the worker is %s", r.Status.State)
+		w.Broken("after another Kill the worker is %s", r.Status.State)
 	}
 }
 
@@ -308,12 +306,11 @@ func (k *kit) await(d time.Duration) { _ = sleep.For(k.Ctx, d) }
 // reopen continues with a new process of the plugin. err is of the call that the death of the
 // previous process may have cut off.
 func (w *worker) reopen(err error) {
-	k := w.k
-	k.Helper()
+	w.Helper()
 	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
-		k.Broken("the interrupted call: %v", err)
+		w.Broken("the interrupted call: %v", err)
 	}
-	k.subject = k.open(k.T)
+	w.subject = w.open(w.T)
 	w.started(w.handle)
 }
 

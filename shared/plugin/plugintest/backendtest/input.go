@@ -165,11 +165,11 @@ func numbered(sender, lines int) string {
 
 // readInput returns the sender of the next input that the worker reads, which must be whole.
 func (w *worker) readInput(lines int) int {
-	w.k.Helper()
+	w.Helper()
 	var sender, line int
 	first := w.readLine()
 	if _, err := fmt.Sscanf(first, "got %d %d", &sender, &line); err != nil || line != 0 {
-		w.k.Fatal("an input begins with %q", first)
+		w.Fatal("an input begins with %q", first)
 	}
 	for i := 1; i < lines; i++ {
 		w.wantLine(fmt.Sprintf("got %d %d", sender, i))
@@ -178,26 +178,26 @@ func (w *worker) readInput(lines int) int {
 }
 
 func (w *worker) input(in swarm.Input) (swarm.InputResult, error) {
-	ctx, cancel := w.k.limited()
+	ctx, cancel := w.limited()
 	defer cancel()
-	return w.k.Backend.(swarm.Inputter).Input(ctx, w.handle, in)
+	return w.Backend.(swarm.Inputter).Input(ctx, w.handle, in)
 }
 
 func (w *worker) refuses(in swarm.Input, want error) {
-	w.k.Helper()
+	w.Helper()
 	_, err := w.input(in)
-	w.k.WantErr("Input of "+in.Kind.String(), err, want)
+	w.WantErr("Input of "+in.Kind.String(), err, want)
 }
 
 func (w *worker) send(in swarm.Input) {
-	w.k.Helper()
+	w.Helper()
 	_, err := w.input(in)
-	w.k.Must(fmt.Sprintf("Input(%s %.40q)", in.Kind, in.Data), err)
+	w.Must(fmt.Sprintf("Input(%s %.40q)", in.Kind, in.Data), err)
 }
 
 func (w *worker) wantLine(want string) {
-	w.k.Helper()
+	w.Helper()
 	if got := w.readLine(); got != want {
-		w.k.Fatal("the worker wrote %.80q instead of %.80q", got, want)
+		w.Fatal("the worker wrote %.80q instead of %.80q", got, want)
 	}
 }

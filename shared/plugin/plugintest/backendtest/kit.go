@@ -64,7 +64,8 @@ func (k *kit) limited() (context.Context, context.CancelFunc) {
 }
 
 type worker struct {
-	k      *kit
+	*kit
+
 	spec   swarm.Spec
 	handle swarm.Handle
 	fifo   *harness.FIFO // of a local worker, which writes its lines there; else nil
@@ -74,7 +75,7 @@ type worker struct {
 func (k *kit) newSpec(s script.Script) *worker {
 	k.Helper()
 	id, name := harness.NewID()
-	w := &worker{k: k, spec: swarm.Spec{
+	w := &worker{kit: k, spec: swarm.Spec{
 		ID:      id,
 		Name:    name,
 		Command: k.settings.Command(s),
@@ -91,28 +92,26 @@ func (k *kit) newSpec(s script.Script) *worker {
 }
 
 func (w *worker) makeLocal() {
-	k := w.k
-	k.Helper()
-	dir := filepath.Join(k.runDirs, w.spec.ID)
+	w.Helper()
+	dir := filepath.Join(w.runDirs, w.spec.ID)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		k.Fatalf("make run directory: %v", err)
+		w.Fatalf("make run directory: %v", err)
 	}
-	w.spec.Dir = k.state
+	w.spec.Dir = w.state
 	w.spec.Local = &swarm.Local{
-		RunDir: dir, StateDir: k.state, Shim: k.settings.Shim,
-		HostEnv: append(plugin.CleanEnv(os.Environ()), harness.EngineMark(k.T, k.state)),
+		RunDir: dir, StateDir: w.state, Shim: w.settings.Shim,
+		HostEnv: append(plugin.CleanEnv(os.Environ()), harness.EngineMark(w.T, w.state)),
 	}
-	w.writeIn(k.state)
+	w.writeIn(w.state)
 	w.spec.Env = append(w.spec.Env, markVar+"="+w.spec.ID)
-	k.Cleanup(w.endLeft)
+	w.Cleanup(w.endLeft)
 }
 
 // writeIn makes the worker write its lines to a FIFO in a directory.
 func (w *worker) writeIn(dir string) {
-	k := w.k
-	k.Helper()
+	w.Helper()
 	fifo := filepath.Join(dir, w.spec.ID+".said")
-	w.fifo = harness.NewFIFO(k.T, fifo)
+	w.fifo = harness.NewFIFO(w.T, fifo)
 	w.spec.Env = append(w.spec.Env, script.SayVar+"="+fifo)
 }
 
@@ -125,12 +124,12 @@ func (k *kit) spawn(s script.Script, env ...string) *worker {
 }
 
 func (w *worker) start() {
-	w.k.Helper()
-	w.k.Must(fmt.Sprintf("Spawn of %q", w.spec.Command), w.tryStart(w.k.Ctx))
+	w.Helper()
+	w.Must(fmt.Sprintf("Spawn of %q", w.spec.Command), w.tryStart(w.Ctx))
 }
 
 func (w *worker) tryStart(ctx context.Context) error {
-	h, err := w.k.Spawn(ctx, w.spec)
+	h, err := w.Spawn(ctx, w.spec)
 	if err == nil {
 		w.started(h)
 	}
@@ -140,15 +139,15 @@ func (w *worker) tryStart(ctx context.Context) error {
 // started records the handle, and ends the worker after the case, through the plugin process
 // that is open now.
 func (w *worker) started(h swarm.Handle) {
-	k, s := w.k, w.k.subject
+	s := w.subject
 	w.handle = h
-	k.Cleanup(func() {
+	w.Cleanup(func() {
 		// The test's context has ended when its cleanup runs.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(k.Ctx), cleanLimit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(w.Ctx), cleanLimit)
 		defer cancel()
 		_, err := s.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
 		if err != nil && !errors.Is(err, plugin.ErrPluginGone) { // the case killed it and called started again
-			k.Errorf("clean up worker %s: %v", w.spec.ID, err)
+			w.Errorf("clean up worker %s: %v", w.spec.ID, err)
 		}
 	})
 }
@@ -163,22 +162,22 @@ func (k *kit) ready(s script.Script) *worker {
 }
 
 func (w *worker) readLine() string {
-	w.k.Helper()
+	w.Helper()
 	if w.fifo != nil {
 		line, err := w.fifo.Line(patience)
 		if err != nil {
-			w.k.Fatalf("worker %q wrote no line: %v", w.spec.Command, err)
+			w.Fatalf("worker %q wrote no line: %v", w.spec.Command, err)
 		}
 		return line
 	}
-	if !w.k.has(swarm.CapOutput) {
-		w.k.Fatalf("a backend that is not local needs the capability %q to be tested", swarm.CapOutput)
+	if !w.has(swarm.CapOutput) {
+		w.Fatalf("a backend that is not local needs the capability %q to be tested", swarm.CapOutput)
 	}
-	ctx, cancel := w.k.limited()
+	ctx, cancel := w.limited()
 	defer cancel()
 	var line string
 	n, found := 0, errors.New("found")
-	err := w.k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
+	err := w.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true}, func(o swarm.Output) error {
 		if o.Stream == swarm.Stderr {
 			return nil // a shell reports there which of its children a signal has ended
 		}
@@ -195,7 +194,7 @@ func (w *worker) readLine() string {
 		return nil
 	})
 	if !errors.Is(err, found) {
-		w.k.Fatalf("worker %q wrote no line: %v", w.spec.Command, err)
+		w.Fatalf("worker %q wrote no line: %v", w.spec.Command, err)
 	}
 	w.lines++
 	return line
@@ -203,8 +202,8 @@ func (w *worker) readLine() string {
 
 // status returns the worker's status; an error fails the case.
 func (w *worker) status() swarm.Status {
-	w.k.Helper()
-	return w.k.statusOf(w.k.subject, w.handle)
+	w.Helper()
+	return w.statusOf(w.subject, w.handle)
 }
 
 func (k *kit) statusOf(s subject, h swarm.Handle) swarm.Status {
@@ -221,9 +220,9 @@ func (k *kit) statusOf(s subject, h swarm.Handle) swarm.Status {
 
 // ended returns the worker's status once it no longer runs.
 func (w *worker) ended() swarm.Status {
-	w.k.Helper()
+	w.Helper()
 	var st swarm.Status
-	w.k.until("the worker has ended", func() bool {
+	w.until("the worker has ended", func() bool {
 		st = w.status()
 		return st.State != swarm.StateRunning
 	})
@@ -239,9 +238,9 @@ func (k *kit) finished(s script.Script) *worker {
 }
 
 func (w *worker) wantState(want swarm.State, who string) {
-	w.k.Helper()
+	w.Helper()
 	if st := w.status(); st.State != want {
-		w.k.Broken("%s is %s, not %s", who, st.State, want)
+		w.Broken("%s is %s, not %s", who, st.State, want)
 	}
 }
 
@@ -253,11 +252,11 @@ func (k *kit) until(what string, ok func() bool) {
 }
 
 func (w *worker) kill(o swarm.KillOptions) swarm.KillResult {
-	w.k.Helper()
-	ctx, cancel := w.k.limited()
+	w.Helper()
+	ctx, cancel := w.limited()
 	defer cancel()
-	r, err := w.k.Kill(ctx, w.handle, o)
-	w.k.Must(fmt.Sprintf("Kill(%+v)", o), err)
+	r, err := w.Kill(ctx, w.handle, o)
+	w.Must(fmt.Sprintf("Kill(%+v)", o), err)
 	return r
 }
 
@@ -276,7 +275,7 @@ const endRounds = 20
 // that id, and nothing else has it.
 func (w *worker) endLeft() {
 	// The context of the case has ended when its cleanup runs.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.k.Ctx), cleanLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.Ctx), cleanLimit)
 	defer cancel()
 	for _, name := range []string{swarm.EnvShim, markVar} {
 		for range endRounds {

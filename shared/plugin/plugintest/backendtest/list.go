@@ -95,7 +95,7 @@ func (k *kit) listed(s subject) []swarm.Listed {
 }
 
 func (w *worker) among(all []swarm.Listed) swarm.Listed {
-	w.k.Helper()
+	w.Helper()
 	var own []swarm.Listed
 	for _, l := range all {
 		if l.Spec.ID == w.spec.ID {
@@ -103,7 +103,7 @@ func (w *worker) among(all []swarm.Listed) swarm.Listed {
 		}
 	}
 	if len(own) != 1 {
-		w.k.Fatal("List returned a worker %d times", len(own))
+		w.Fatal("List returned a worker %d times", len(own))
 	}
 	return own[0]
 }
@@ -119,7 +119,7 @@ func (w *worker) lookup() swarm.Lookup {
 }
 
 func (w *worker) find(s subject) (swarm.Handle, error) {
-	ctx, cancel := w.k.limited()
+	ctx, cancel := w.limited()
 	defer cancel()
 	return s.Backend.(swarm.Finder).Find(ctx, w.lookup())
 }

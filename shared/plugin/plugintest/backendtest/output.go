@@ -85,14 +85,14 @@ func allLines() []string {
 // output reads lines of the worker, joined from their pieces. A terminal may
 // have put a carriage return at their ends.
 func (w *worker) output(o swarm.OutputOptions) []string {
-	w.k.Helper()
-	ctx, cancel := w.k.limited()
+	w.Helper()
+	ctx, cancel := w.limited()
 	defer cancel()
 	var lines []string
 	var line bytes.Buffer
-	err := w.k.Backend.(swarm.Outputter).Output(ctx, w.handle, o, func(piece swarm.Output) error {
+	err := w.Backend.(swarm.Outputter).Output(ctx, w.handle, o, func(piece swarm.Output) error {
 		if piece.Time.IsZero() || piece.Stream != swarm.Stdout {
-			w.k.Broken("a piece has the time %v and the stream %q", piece.Time, piece.Stream)
+			w.Broken("a piece has the time %v and the stream %q", piece.Time, piece.Stream)
 		}
 		line.Write(piece.Data)
 		if !piece.Partial {
@@ -101,7 +101,7 @@ func (w *worker) output(o swarm.OutputOptions) []string {
 		}
 		return nil
 	})
-	w.k.Must(fmt.Sprintf("Output(%+v)", o), err)
+	w.Must(fmt.Sprintf("Output(%+v)", o), err)
 	if line.Len() > 0 {
 		lines = append(lines, line.String())
 	}

@@ -90,22 +90,21 @@ func (k *kit) restarted(s script.Script, when swarm.RestartWhen) *worker {
 
 // wantRestarts checks the status of a worker whose budget is used up.
 func (w *worker) wantRestarts(st swarm.Status, code int) {
-	k := w.k
-	k.Helper()
+	w.Helper()
 	if st.Restarts != budget || len(st.LastRestarts) != budget {
-		k.Broken("the restarts are %d: %+v", st.Restarts, st.LastRestarts)
+		w.Broken("the restarts are %d: %+v", st.Restarts, st.LastRestarts)
 	}
 	for i, r := range st.LastRestarts {
 		if r.Number != i+1 || r.Code != code || r.Signal != "" || r.Time.IsZero() {
-			k.Broken("restart %d is %+v", i+1, r)
+			w.Broken("restart %d is %+v", i+1, r)
 		}
 	}
 }
 
 // wantCause checks the cause of the worker's end and its restarts.
 func (w *worker) wantCause(st swarm.Status, want swarm.Cause, restarts int) {
-	w.k.Helper()
+	w.Helper()
 	if st.State != swarm.StateExited || st.Exit == nil || st.Exit.Cause != want || st.Restarts != restarts {
-		w.k.Broken("want an end by %q after %d restarts, got %+v, exit %+v", want, restarts, st, st.Exit)
+		w.Broken("want an end by %q after %d restarts, got %+v, exit %+v", want, restarts, st, st.Exit)
 	}
 }

@@ -157,13 +157,13 @@ func (k *kit) enclosed(s script.Script, value string, box swarm.Sandbox) *worker
 
 // encloses starts the worker and reports whether the machine has sandboxes.
 func (w *worker) encloses() bool {
-	w.k.Helper()
-	err := w.tryStart(w.k.Ctx)
+	w.Helper()
+	err := w.tryStart(w.Ctx)
 	if errors.Is(err, swarm.ErrUnavailable) {
 		w.gone()
 		return false
 	}
-	w.k.Must(fmt.Sprintf("Spawn of %q in the sandbox %+v", w.spec.Command, *w.spec.Sandbox), err)
+	w.Must(fmt.Sprintf("Spawn of %q in the sandbox %+v", w.spec.Command, *w.spec.Sandbox), err)
 	return true
 }
 

@@ -122,27 +122,27 @@ func (k *kit) page() *worker {
 }
 
 func (w *worker) look(lines int) (swarm.Screen, error) {
-	ctx, cancel := w.k.limited()
+	ctx, cancel := w.limited()
 	defer cancel()
-	return w.k.Backend.(swarm.Screener).Screen(ctx, w.handle, swarm.ScreenOptions{Lines: lines})
+	return w.Backend.(swarm.Screener).Screen(ctx, w.handle, swarm.ScreenOptions{Lines: lines})
 }
 
 func (w *worker) screen(lines int) swarm.Screen {
-	w.k.Helper()
+	w.Helper()
 	s, err := w.look(lines)
-	w.k.Must("Screen", err)
+	w.Must("Screen", err)
 	for _, line := range s.Lines {
 		if strings.ContainsAny(line, "\x1b\r\n") || line != strings.TrimRight(line, " ") {
-			w.k.Broken("a line is %q", line)
+			w.Broken("a line is %q", line)
 		}
 	}
 	return s
 }
 
 func (w *worker) wantScreen(lines int, want []string, taken bool) {
-	w.k.Helper()
+	w.Helper()
 	if s := w.screen(lines); !slices.Equal(s.Lines, want) || s.Taken != taken {
-		w.k.Broken("Screen of %d lines returned %q, taken %v", lines, s.Lines, s.Taken)
+		w.Broken("Screen of %d lines returned %q, taken %v", lines, s.Lines, s.Taken)
 	}
 }
 

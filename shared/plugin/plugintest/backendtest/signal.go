@@ -44,20 +44,20 @@ func signalCases() []testCase {
 }
 
 func (w *worker) signal(name string, mode swarm.KillMode) error {
-	ctx, cancel := w.k.limited()
+	ctx, cancel := w.limited()
 	defer cancel()
-	return w.k.Backend.(swarm.Signaller).Signal(ctx, w.handle, swarm.SignalOptions{Signal: name, Mode: mode})
+	return w.Backend.(swarm.Signaller).Signal(ctx, w.handle, swarm.SignalOptions{Signal: name, Mode: mode})
 }
 
 // wantSorted checks the next lines of the worker, in any order.
 func (w *worker) wantSorted(want ...string) {
-	w.k.Helper()
+	w.Helper()
 	var got []string
 	for range want {
 		got = append(got, w.readLine())
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		w.k.Fatal("the worker wrote %q instead of %q", got, want)
+		w.Fatal("the worker wrote %q instead of %q", got, want)
 	}
 }

@@ -26,7 +26,7 @@ func spawnCases() []testCase {
 			"Spawn of an id that already exists is ErrExists and does not affect the first worker",
 			func(k *kit) {
 				w := k.ready(script.Sleep)
-				k.WantErr("Spawn again", (&worker{k: k, spec: w.spec}).tryStart(k.Ctx), swarm.ErrExists)
+				k.WantErr("Spawn again", (&worker{kit: k, spec: w.spec}).tryStart(k.Ctx), swarm.ErrExists)
 				w.wantState(swarm.StateRunning, "the first worker")
 			}),
 		newCase("spawn-no-such-command", scope{},
@@ -101,27 +101,27 @@ func spawnCases() []testCase {
 
 // refused checks that the worker can't be spawned.
 func (w *worker) refused(why string) {
-	w.k.Helper()
-	w.k.WantErr("Spawn with "+why, w.tryStart(w.k.Ctx), swarm.ErrInvalidSpec)
+	w.Helper()
+	w.WantErr("Spawn with "+why, w.tryStart(w.Ctx), swarm.ErrInvalidSpec)
 	w.gone()
 }
 
 // gone checks that a worker that could not be spawned can't be found.
 func (w *worker) gone() {
-	w.k.Helper()
-	if !w.k.has(swarm.CapFind) {
+	w.Helper()
+	if !w.has(swarm.CapFind) {
 		return
 	}
-	h, err := w.find(w.k.subject)
+	h, err := w.find(w.subject)
 	if errors.Is(err, swarm.ErrNotFound) {
 		return
 	}
 	if err != nil {
-		w.k.Broken("Find afterwards: want ErrNotFound, got %v", err)
+		w.Broken("Find afterwards: want ErrNotFound, got %v", err)
 		return
 	}
-	if st := w.k.statusOf(w.k.subject, h); st.State == swarm.StateRunning {
+	if st := w.statusOf(w.subject, h); st.State == swarm.StateRunning {
 		w.started(h)
-		w.k.Broken("the worker was left behind")
+		w.Broken("the worker was left behind")
 	}
 }

@@ -100,32 +100,32 @@ func statsCases() []testCase {
 }
 
 func (w *worker) measured() (swarm.Stats, error) {
-	w.k.Helper()
-	ctx, cancel := w.k.limited()
+	w.Helper()
+	ctx, cancel := w.limited()
 	defer cancel()
-	results, err := w.k.Backend.(swarm.Measurer).Stats(ctx, []swarm.Handle{w.handle})
+	results, err := w.Backend.(swarm.Measurer).Stats(ctx, []swarm.Handle{w.handle})
 	if err != nil || len(results) != 1 {
-		w.k.Fatal("%d results for one handle, error %v", len(results), err)
+		w.Fatal("%d results for one handle, error %v", len(results), err)
 	}
 	return results[0].Stats, results[0].Err
 }
 
 // stats returns the worker's figures, which an engine may have only some time after its start.
 func (w *worker) stats() swarm.Stats {
-	w.k.Helper()
+	w.Helper()
 	var s swarm.Stats
 	var err error
-	if !harness.ComesTrue(w.k.Ctx, func() bool { s, err = w.measured(); return err == nil }) {
-		w.k.Fatal("Stats: %v", err)
+	if !harness.ComesTrue(w.Ctx, func() bool { s, err = w.measured(); return err == nil }) {
+		w.Fatal("Stats: %v", err)
 	}
 	return s
 }
 
 // heldStats returns the figures of a [script.Hold]. An engine may measure only periodically.
 func (w *worker) heldStats() swarm.Stats {
-	w.k.Helper()
+	w.Helper()
 	var s swarm.Stats
-	w.k.until("the memory of the worker is what it holds", func() bool {
+	w.until("the memory of the worker is what it holds", func() bool {
 		s = w.stats()
 		return s.Memory == nil || *s.Memory >= held
 	})

@@ -70,14 +70,14 @@ func (k *kit) transcribed(s script.Script, limit int64) *worker {
 // transcript returns the content of the transcript. A terminal may have put a carriage
 // return at the ends of lines.
 func (w *worker) transcript() []byte {
-	w.k.Helper()
+	w.Helper()
 	return bytes.ReplaceAll(w.read(), []byte("\r\n"), []byte("\n"))
 }
 
 func (w *worker) read() []byte {
-	w.k.Helper()
+	w.Helper()
 	b, err := os.ReadFile(w.transcriptFile())
-	w.k.Must("read the transcript", err)
+	w.Must("read the transcript", err)
 	return b
 }
 

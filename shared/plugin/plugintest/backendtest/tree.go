@@ -99,10 +99,10 @@ func (k *kit) killTree(o swarm.KillOptions) {
 }
 
 func (w *worker) pids() []int {
-	w.k.Helper()
-	pids := w.k.parsePIDs(w.readLine())
+	w.Helper()
+	pids := w.parsePIDs(w.readLine())
 	if len(pids) != 4 {
-		w.k.Fatalf("a tree of 4 processes has %d", len(pids))
+		w.Fatalf("a tree of 4 processes has %d", len(pids))
 	}
 	return pids
 }

@@ -101,10 +101,10 @@ func watchCases() []testCase {
 
 // watch watches the worker to its end and returns the reported statuses.
 func (w *worker) watch(each func(swarm.Status) error) ([]swarm.Status, error) {
-	ctx, cancel := w.k.limited()
+	ctx, cancel := w.limited()
 	defer cancel()
 	var statuses []swarm.Status
-	err := w.k.Backend.(swarm.Watcher).Watch(ctx, w.handle, func(st swarm.Status) error {
+	err := w.Backend.(swarm.Watcher).Watch(ctx, w.handle, func(st swarm.Status) error {
 		statuses = append(statuses, st)
 		if each == nil {
 			return nil

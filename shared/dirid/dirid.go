@@ -55,11 +55,7 @@ func Ensure(path string) (string, error) {
 		return "", err
 	}
 	// After a crash of the machine the id must be the same: others have noted it.
-	entries, err := safefile.OpenDir(dir)
-	if err != nil {
-		return "", err
-	}
-	if err := errors.Join(entries.Sync(), entries.Close()); err != nil {
+	if err := safefile.SyncDir(dir); err != nil {
 		return "", err
 	}
 	return Read(path)

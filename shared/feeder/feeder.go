@@ -80,13 +80,11 @@ while [ -e "$f" ] && [ $i -lt 300 ]; do sleep 0.01; i=$((i+1)); done
 [ ! -e "$f" ] || exit 93
 `
 
-const eof = "eof"
-
 // Give returns a command to run next to the worker. It reads size bytes from its own standard
 // input and gives them to the worker; a size of -1 gives the end of input. [Outcome]
 // interprets its exit.
 func (f Feeder) Give(size int) []string {
-	what := eof
+	what := "eof"
 	if size >= 0 {
 		what = strconv.Itoa(size)
 	}

@@ -57,7 +57,7 @@ func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec)
 // Rescue implements [swarm.Rescuer].
 func (w *Workspace) Rescue(ctx context.Context, req swarm.RescueRequest) ([]swarm.SavedWork, error) {
 	resp, err := w.rpc.Rescue(ctx, wire.RescueRequest(req))
-	return wire.FromSavedWorks(resp), wire.FromStatus(ctx, err)
+	return wire.Convert(resp.GetWorks(), wire.FromSavedWork), wire.FromStatus(ctx, err)
 }
 
 // Diff implements [swarm.Differ].

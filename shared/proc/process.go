@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -157,13 +158,8 @@ func Children(pid int) ([]Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	var children []Process
-	for _, child := range pids {
-		if p, err := Read(child); err == nil && p.Parent == pid && !p.Ended {
-			children = append(children, p)
-		}
-	}
-	return children, nil
+	w := walk{root: pid}
+	return slices.DeleteFunc(w.read(pids, pid), func(p Process) bool { return p.Ended }), nil
 }
 
 // familyOf reads all processes once and lists children from that.

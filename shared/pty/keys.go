@@ -3,6 +3,7 @@ package pty
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,15 +78,6 @@ var keyNames = [...]keyName{
 	{"f10", numberedKey, 21},
 	{"f11", numberedKey, 23},
 	{"f12", numberedKey, 24},
-}
-
-func named(name string) (keyName, bool) {
-	for _, k := range keyNames {
-		if strings.EqualFold(k.name, name) {
-			return k, true
-		}
-	}
-	return keyName{}, false
 }
 
 // enterKey stands for the code of Enter, which depends on the terminal's settings.
@@ -197,7 +189,10 @@ func sequence(name string, application bool) (keys string, ok bool) {
 		modifier |= 1 << i
 		name = name[2:]
 	}
-	key, isNamed := named(name)
+	var key keyName // of a character, it has no name
+	if i := slices.IndexFunc(keyNames[:], func(k keyName) bool { return strings.EqualFold(k.name, name) }); i >= 0 {
+		key = keyNames[i]
+	}
 	with := ""
 	if modifier != 0 {
 		with = ";" + strconv.Itoa(1+modifier)
@@ -205,7 +200,7 @@ func sequence(name string, application bool) (keys string, ok bool) {
 	switch {
 	case strings.EqualFold(name, "BTab") && modifier == 0, strings.EqualFold(name, "Tab") && modifier == shift:
 		return "\x1b[Z", true
-	case !isNamed || key.kind == oneCharacter:
+	case key.kind == oneCharacter:
 		return character(name, key, modifier)
 	case key.kind == numberedKey:
 		return "\x1b[" + strconv.Itoa(int(key.code)) + with + "~", true

@@ -27,11 +27,11 @@ func Create(path string) (*os.File, error) {
 func CreateDescriptor(path string) (int, error) {
 	var last error
 	for range attempts {
-		if err := again(func() error { return syscall.Unlink(path) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := Again(func() error { return syscall.Unlink(path) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return -1, &fs.PathError{Op: "replace", Path: path, Err: err}
 		}
 		fd := -1
-		err := again(func() (err error) {
+		err := Again(func() (err error) {
 			fd, err = syscall.Open(path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL|syscall.O_CLOEXEC, 0o600)
 			return err
 		})
@@ -45,8 +45,8 @@ func CreateDescriptor(path string) (int, error) {
 	return -1, last
 }
 
-// again makes a call until no signal interrupts it.
-func again(call func() error) error {
+// Again makes a call until no signal interrupts it.
+func Again(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, syscall.EINTR) {
 			return err
@@ -126,12 +126,7 @@ func LockDir(path string, how int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for {
-		if err = syscall.Flock(int(dir.Fd()), how); !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
+	if err := Again(func() error { return syscall.Flock(int(dir.Fd()), how) }); err != nil {
 		return nil, errors.Join(&fs.PathError{Op: "flock", Path: path, Err: err}, dir.Close())
 	}
 	return dir, nil

@@ -54,13 +54,9 @@ func openAfter(dir string, f *os.File) ([]*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, g := range files {
-		if sameFile(f, g) {
-			closeAll(files[:i+1])
-			return files[i+1:], nil
-		}
-	}
-	return files, nil
+	i := slices.IndexFunc(files, func(g *os.File) bool { return sameFile(f, g) })
+	closeAll(files[:i+1])
+	return files[i+1:], nil
 }
 
 // isNewest reports whether f is the newest file of a log. The shim writes to it, except for a

@@ -36,7 +36,8 @@ func request(ctx context.Context, dir string, r rundir.Request, data []byte) (ru
 	if err != nil && (ctx.Err() != nil || errors.Is(err, swarm.ErrStaleHandle)) {
 		return a, err
 	}
-	if err == nil || hasEnded(dir, r.ID) {
+	s, statusErr := Status(dir, r.ID)
+	if err == nil || statusErr == nil && s.State != swarm.StateRunning {
 		return a, fmt.Errorf("%w: the worker has ended", swarm.ErrNotFound)
 	}
 	if errors.Is(err, errNoAnswer) {
@@ -56,11 +57,6 @@ func exchange(ctx context.Context, dir string, r rundir.Request, data []byte) (r
 	// A shim that does not read all of it answers with the reason.
 	_, _ = c.conn.Write(data)
 	return c.answer(ctx)
-}
-
-func hasEnded(dir, id string) bool {
-	s, err := Status(dir, id)
-	return err == nil && s.State != swarm.StateRunning
 }
 
 // Input gives input to the worker, see [swarm.Inputter]. The error is

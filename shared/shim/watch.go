@@ -27,8 +27,11 @@ func Watch(ctx context.Context, dir, id string, each func(swarm.Status) error) e
 		if err := each(s); err != nil || s.State != swarm.StateRunning {
 			return err
 		}
-		if c == nil || !c.changed(ctx) {
+		if c == nil {
 			break
+		}
+		if a, err := c.answer(ctx); err != nil || a.Kind != rundir.AnswerChanged {
+			break // no other change follows
 		}
 	}
 	s, err := wait(ctx, dir, id)
@@ -56,10 +59,4 @@ func subscribe(ctx context.Context, dir, id string) (*call, error) {
 		c.close()
 		return nil, nil
 	}
-}
-
-// changed waits for the next change and reports whether others may follow.
-func (c *call) changed(ctx context.Context) bool {
-	a, err := c.answer(ctx)
-	return err == nil && a.Kind == rundir.AnswerChanged
 }

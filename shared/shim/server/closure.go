@@ -11,18 +11,12 @@ const (
 	closeEvery = 50 * time.Millisecond
 )
 
+// closure is a kill whose first signal is delayed until the terminal is closed.
 type closure struct {
 	*kill
 	limit time.Time
 	// done says that the signal was sent.
 	done bool
-}
-
-// beginClosure begins a kill whose first signal is delayed. Its deadline is not delayed: a
-// grace includes the time that the terminal takes to close.
-func (k *shim) beginClosure(kl *kill) {
-	k.kills = append(k.kills, kl)
-	k.closing = &closure{kill: kl, limit: time.Now().Add(closeLimit)}
 }
 
 // hopeless reports whether the client will not close the terminal any more.

@@ -17,6 +17,9 @@ import (
 // were. A caller that limits processor time means its programs: the time of a shim adds up for as
 // long as its worker lives.
 func (in *inherited) raise() {
+	known := func(number int) bool {
+		return slices.ContainsFunc(in.limits, func(l inheritedLimit) bool { return l.number == number })
+	}
 	for _, number := range hindering {
 		was := inheritedLimit{number: number}
 		if unix.Getrlimit(number, &was.Rlimit) != nil || was.Cur == unix.RLIM_INFINITY && was.Max == unix.RLIM_INFINITY {
@@ -30,40 +33,25 @@ func (in *inherited) raise() {
 		if err != nil && was.Cur != was.Max {
 			err = unix.Setrlimit(number, &unix.Rlimit{Cur: was.Max, Max: was.Max})
 		}
-		known := slices.ContainsFunc(in.limits, func(l inheritedLimit) bool { return l.number == number })
-		if err == nil && !known {
+		if err == nil && !known(number) {
 			in.limits = append(in.limits, was)
 		}
 	}
-	in.timeLimit = hardTime()
-	if in.timeLimit > 0 {
-		in.keepTime()
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_CPU, &l) != nil || l.Max >= math.MaxInt64 { // infinity, on every system
+		return
 	}
+	// The kernel sends SIGXCPU before the hard limit of processor time ends this process. The worker
+	// has the soft limit of the caller.
+	in.timeLimit = l.Max
+	if !known(unix.RLIMIT_CPU) {
+		in.limits = append(in.limits, inheritedLimit{number: unix.RLIMIT_CPU, Rlimit: unix.Rlimit{Cur: l.Max, Max: l.Max}})
+	}
+	_ = unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: l.Max - min(spareTime, l.Max/2), Max: l.Max})
 }
 
 // spareTime is how much processor time, in seconds, is left to a shim for the end of its worker.
 const spareTime = 2
-
-// hardTime returns the processor time, in seconds, after which the kernel kills this process; 0 if
-// there is no such limit.
-func hardTime() uint64 {
-	var l unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_CPU, &l) != nil || l.Max >= math.MaxInt64 { // infinity, on every system
-		return 0
-	}
-	return l.Max
-}
-
-// keepTime has the kernel send SIGXCPU before the hard limit of processor time ends this process.
-// The worker has the soft limit of the caller.
-func (in *inherited) keepTime() {
-	own := unix.Rlimit{Cur: in.timeLimit - min(spareTime, in.timeLimit/2), Max: in.timeLimit}
-	known := slices.ContainsFunc(in.limits, func(l inheritedLimit) bool { return l.number == unix.RLIMIT_CPU })
-	if !known {
-		in.limits = append(in.limits, inheritedLimit{number: unix.RLIMIT_CPU, Rlimit: unix.Rlimit{Cur: in.timeLimit, Max: in.timeLimit}})
-	}
-	_ = unix.Setrlimit(unix.RLIMIT_CPU, &own)
-}
 
 // timeWarning says what follows from a hard limit of processor time; empty if there is none.
 func (in *inherited) timeWarning() string {

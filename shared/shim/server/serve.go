@@ -50,7 +50,10 @@ func (k *shim) serve(r control.Request) {
 		}
 		kl := killOf(r.Request, sig, r.From)
 		if r.Closing && k.term != nil && !k.term.gone {
-			k.beginClosure(kl)
+			// Its first signal is delayed, but not its deadline: a grace includes the time that the
+			// terminal takes to close.
+			k.kills = append(k.kills, kl)
+			k.closing = &closure{kill: kl, limit: time.Now().Add(closeLimit)}
 			return
 		}
 		k.begin(kl)

@@ -204,10 +204,10 @@ func checkHandle(h swarm.Handle) error {
 	return nil
 }
 
-// checkRef refuses a reference to a workspace that a host could not keep.
-func checkRef(r swarm.WorkspaceRef) error {
-	if len(r.Data) > swarm.MaxHandle {
-		return fmt.Errorf("the plugin returned data of %d bytes for a workspace, at most %d", len(r.Data), swarm.MaxHandle)
+// checkRef returns err, or an error for a reference to a workspace that a host could not keep.
+func checkRef(r swarm.WorkspaceRef, err error) error {
+	if err == nil && len(r.Data) > swarm.MaxHandle {
+		err = fmt.Errorf("the plugin returned data of %d bytes for a workspace, at most %d", len(r.Data), swarm.MaxHandle)
 	}
-	return nil
+	return err
 }

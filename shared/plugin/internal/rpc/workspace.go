@@ -16,10 +16,7 @@ type workspaceServer struct {
 func (w workspaceServer) Create(ctx context.Context, req *pb.CreateRequest) (*pb.CreateResponse, error) {
 	return call(ctx, w.s, "Create", func(ctx context.Context, ws swarm.Workspace) (*pb.CreateResponse, error) {
 		ref, err := ws.Create(ctx, wire.FromWorkspaceSpec(req.GetSpec()))
-		if err == nil {
-			err = checkRef(ref)
-		}
-		return &pb.CreateResponse{Ref: wire.WorkspaceRef(ref)}, err
+		return &pb.CreateResponse{Ref: wire.WorkspaceRef(ref)}, checkRef(ref, err)
 	})
 }
 
@@ -46,17 +43,14 @@ func (w workspaceServer) Remove(ctx context.Context, req *pb.RemoveRequest) (*pb
 func (w workspaceServer) FindWorkspace(ctx context.Context, req *pb.FindWorkspaceRequest) (*pb.FindWorkspaceResponse, error) {
 	return call(ctx, w.s, "FindWorkspace", func(ctx context.Context, f swarm.WorkspaceFinder) (*pb.FindWorkspaceResponse, error) {
 		ref, err := f.FindWorkspace(ctx, wire.FromWorkspaceSpec(req.GetSpec()))
-		if err == nil {
-			err = checkRef(ref)
-		}
-		return &pb.FindWorkspaceResponse{Ref: wire.WorkspaceRef(ref)}, err
+		return &pb.FindWorkspaceResponse{Ref: wire.WorkspaceRef(ref)}, checkRef(ref, err)
 	})
 }
 
 func (w workspaceServer) Rescue(ctx context.Context, req *pb.RescueRequest) (*pb.RescueResponse, error) {
 	return call(ctx, w.s, "Rescue", func(ctx context.Context, r swarm.Rescuer) (*pb.RescueResponse, error) {
 		works, err := r.Rescue(ctx, wire.FromRescueRequest(req))
-		return wire.SavedWorks(works), err
+		return &pb.RescueResponse{Works: wire.Convert(works, wire.SavedWork)}, err
 	})
 }
 

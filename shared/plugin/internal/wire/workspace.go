@@ -133,16 +133,6 @@ func FromRescueRequest(r *pb.RescueRequest) swarm.RescueRequest {
 	}
 }
 
-// SavedWorks converts saved work.
-func SavedWorks(works []swarm.SavedWork) *pb.RescueResponse {
-	return &pb.RescueResponse{Works: Convert(works, SavedWork)}
-}
-
-// FromSavedWorks converts back.
-func FromSavedWorks(r *pb.RescueResponse) []swarm.SavedWork {
-	return Convert(r.GetWorks(), FromSavedWork)
-}
-
 // SavedWork converts one piece of saved work.
 func SavedWork(w swarm.SavedWork) *pb.SavedWork {
 	return &pb.SavedWork{

@@ -88,8 +88,6 @@ type subject struct {
 	caps []swarm.Capability
 }
 
-func (s subject) has(c swarm.Capability) bool { return c == "" || slices.Contains(s.caps, c) }
-
 func (w Workspace) direct(t T) subject {
 	ws := w.New(t)
 	return subject{ws, swarm.CapabilitiesOf(ws)}
@@ -125,7 +123,7 @@ func items(base func(T) string, open func(T) subject, probe subject) []harness.I
 			t.Helper()
 			c.run(&kit{Kit: harness.NewKit(t, c.rule), open: open, base: base(t), subject: open(t)})
 		}}
-		if !probe.has(c.needs) {
+		if c.needs != "" && !slices.Contains(probe.caps, c.needs) {
 			i.Skip = fmt.Sprintf("it does not have the capability %q", c.needs)
 		}
 		items = append(items, i)

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // File is the descriptor of a file that is written. Unlike one of package os it leaves no garbage
@@ -41,16 +43,9 @@ func (f File) WriteAt(b []byte, at int64) error {
 }
 
 // truncate makes the file that long, or leaves it as it is.
-func (f File) truncate(size int64) { _ = again(func() error { return unix.Ftruncate(int(f), size) }) }
+func (f File) truncate(size int64) {
+	_ = safefile.Again(func() error { return unix.Ftruncate(int(f), size) })
+}
 
 // Sync waits until the disk has the content.
-func (f File) Sync() error { return again(func() error { return unix.Fsync(int(f)) }) }
-
-// again makes a call until no signal interrupts it.
-func again(call func() error) error {
-	for {
-		if err := call(); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}
+func (f File) Sync() error { return safefile.Again(func() error { return unix.Fsync(int(f)) }) }

@@ -66,11 +66,6 @@ type Log struct {
 // Volume counts the output itself, without the headers of records.
 type Volume struct{ Bytes, Lines int64 }
 
-func (v *Volume) add(w Volume) {
-	v.Bytes += w.Bytes
-	v.Lines += w.Lines
-}
-
 // OpenLog makes the log in the working directory. Its files together hold at most limit
 // bytes; [rundir.DefaultOutputLimit] if limit is not positive. The log holds calls while it works
 // with them: each goroutine that waits for a disk needs a thread of its own.
@@ -156,7 +151,8 @@ func (l *Log) flush() {
 	}
 	if err == nil {
 		l.size += int64(len(l.buf))
-		l.kept[0].add(l.pending)
+		l.kept[0].Bytes += l.pending.Bytes
+		l.kept[0].Lines += l.pending.Lines
 	} else {
 		if l.file.isOpen() {
 			l.file.truncate(l.size)

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // Name is the name of a file in the working directory, as the kernel takes it: a worker that writes
@@ -24,7 +26,7 @@ var here = unix.AT_FDCWD
 
 // Rename renames a file, which may replace another one.
 func Rename(from, to Name) error {
-	return again(func() error {
+	return safefile.Again(func() error {
 		_, _, errno := unix.Syscall6(unix.SYS_RENAMEAT2, uintptr(here), from.pointer(), uintptr(here), to.pointer(), 0, 0)
 		return failed(errno)
 	})
@@ -38,7 +40,7 @@ func Create(name Name) (File, error) {
 	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_CLOEXEC | unix.O_LARGEFILE
 	var last error
 	for range attempts {
-		err := again(func() error {
+		err := safefile.Again(func() error {
 			_, _, errno := unix.Syscall(unix.SYS_UNLINKAT, uintptr(here), name.pointer(), 0)
 			return failed(errno)
 		})
@@ -46,7 +48,7 @@ func Create(name Name) (File, error) {
 			return closed, err
 		}
 		fd := closed
-		last = again(func() error {
+		last = safefile.Again(func() error {
 			r, _, errno := unix.Syscall6(unix.SYS_OPENAT, uintptr(here), name.pointer(), flags, 0o600, 0, 0)
 			fd = File(r)
 			return failed(errno)

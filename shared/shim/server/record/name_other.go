@@ -16,7 +16,7 @@ func NewName(name string) Name { return Name(name) }
 
 // Rename renames a file, which may replace another one.
 func Rename(from, to Name) error {
-	return again(func() error { return syscall.Rename(string(from), string(to)) })
+	return safefile.Again(func() error { return syscall.Rename(string(from), string(to)) })
 }
 
 // Create makes an empty file, see [safefile.Create].

@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"os"
 
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
@@ -80,12 +79,4 @@ var private = []string{
 // is [swarm.EnvEngine], which is for the servers that a plugin starts.
 func CleanEnv(env []string) []string {
 	return environ.Unset(env, private...)
-}
-
-// cleanOwnEnv is CleanEnv for this process. It runs after go-plugin has read its variables,
-// and before any code of the plugin's author can start a process.
-func cleanOwnEnv() {
-	for _, name := range private {
-		_ = os.Unsetenv(name) // fails only for invalid names
-	}
 }

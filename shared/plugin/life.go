@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,7 +62,8 @@ func (l *life) watch() {
 	}()
 	if pipe := deathPipe(); pipe != nil {
 		go func() {
-			if hostGone(pipe) {
+			// An error means that this is no pipe of a host.
+			if _, err := io.Copy(io.Discard, pipe); err == nil {
 				l.leave()
 			}
 		}()
@@ -81,16 +81,6 @@ func deathPipe() *os.File {
 		return nil
 	}
 	return os.NewFile(uintptr(fd), "host")
-}
-
-// hostGone waits for the end of the pipe. It reports false if pipe is not a pipe.
-func hostGone(pipe *os.File) bool {
-	var b [1]byte
-	for {
-		if _, err := pipe.Read(b[:]); err != nil {
-			return errors.Is(err, io.EOF)
-		}
-	}
 }
 
 // leave ends the calls, then the server, which removes its socket and makes [Serve]

@@ -84,7 +84,10 @@ func (o Options) plugin(log hclog.Logger) (rpc.Plugin, error) {
 
 func factory[T any](f func(context.Context, Env) (T, error), log hclog.Logger) func(context.Context, []byte) (any, error) {
 	return func(ctx context.Context, config []byte) (any, error) {
-		cleanOwnEnv()
+		// go-plugin has read its variables, and no code of the author could start a process yet.
+		for _, name := range private {
+			_ = os.Unsetenv(name) // fails only for invalid names
+		}
 		value, err := f(ctx, Env{Logger: log, Config: Config{config}})
 		if err == nil && any(value) == nil {
 			err = errors.New("the plugin's factory returned nothing")

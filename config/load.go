@@ -3,18 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/swarmhost/swarm/shared/errtext"
-	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/trust"
 )
-
-const maxFile = 1 << 20
 
 // Options say what to load.
 type Options struct {
@@ -353,43 +348,4 @@ func expandHome(path, home string) string {
 		return filepath.Join(home, strings.TrimPrefix(rest, "~"))
 	}
 	return path
-}
-
-// Read returns the content of a project's file.
-func Read(path string) ([]byte, error) {
-	content, err := read(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return content, nil
-}
-
-// read reads a regular file. It may be a link; opening what that leads to never
-// waits.
-func read(path string) ([]byte, error) {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, errtext.Cause(err)
-	}
-	f, err := safefile.OpenForeign(real, 0)
-	if errors.Is(err, safefile.ErrUnsafe) {
-		return nil, errors.New("not a regular file")
-	}
-	if err != nil {
-		return nil, errtext.Cause(err)
-	}
-	defer f.Close()
-	return readAll(f)
-}
-
-// readAll reads a file that is not too large.
-func readAll(f io.Reader) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, errtext.Cause(err)
-	}
-	if len(content) > maxFile {
-		return nil, fmt.Errorf("larger than %s", FormatSize(maxFile))
-	}
-	return content, nil
 }

@@ -62,7 +62,7 @@ func (l *life) watch() {
 	}()
 	if pipe := deathPipe(); pipe != nil {
 		go func() {
-			// An error means that this is no pipe of a host.
+			// An error means that the file is something else than a pipe.
 			if _, err := io.Copy(io.Discard, pipe); err == nil {
 				l.leave()
 			}

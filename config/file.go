@@ -1,9 +1,17 @@
 package config
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/safefile"
 )
+
+const maxFile = 1 << 20
 
 // ProjectFile is the name of a project's file.
 const ProjectFile = "swarm.toml"
@@ -45,4 +53,43 @@ func FindProject(dir string) string {
 			return ""
 		}
 	}
+}
+
+// Read returns the content of a project's file.
+func Read(path string) ([]byte, error) {
+	content, err := read(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return content, nil
+}
+
+// read reads a regular file. It may be a link; opening what that leads to never
+// waits.
+func read(path string) ([]byte, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, errtext.Cause(err)
+	}
+	f, err := safefile.OpenForeign(real, 0)
+	if errors.Is(err, safefile.ErrUnsafe) {
+		return nil, errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, errtext.Cause(err)
+	}
+	defer f.Close()
+	return readAll(f)
+}
+
+// readAll reads a file that is not too large.
+func readAll(f io.Reader) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, errtext.Cause(err)
+	}
+	if len(content) > maxFile {
+		return nil, fmt.Errorf("larger than %s", FormatSize(maxFile))
+	}
+	return content, nil
 }

@@ -15,7 +15,7 @@ import (
 func Pick(d Decision, choices []profile.Choice) (profile.Choice, bool) {
 	switch d.Answer {
 	case Deny:
-		return only(choices, func(c profile.Choice) bool { return durationOf(c.Label) == refused })
+		return lasting(choices, refused)
 	case Allow:
 		for _, l := range []struct {
 			word  string
@@ -24,40 +24,28 @@ func Pick(d Decision, choices []profile.Choice) (profile.Choice, bool) {
 			if order(d.For) < order(l.word) {
 				continue
 			}
-			if c, ok := only(choices, func(c profile.Choice) bool { return durationOf(c.Label) == l.lasts }); ok {
+			if c, ok := lasting(choices, l.lasts); ok {
 				return c, true
 			}
 		}
 		return profile.Choice{}, false
 	default:
-		return named(d.Answer, choices)
+		return single(profile.ChoicesNamed(choices, d.Answer))
 	}
 }
 
 func order(word string) int { return max(0, slices.Index([]string{Once, Session, Always}, word)) }
 
-// named returns the choice with a key, a label or the beginning of a label.
-func named(text string, choices []profile.Choice) (profile.Choice, bool) {
-	for _, same := range []func(profile.Choice) bool{
-		func(c profile.Choice) bool { return strings.EqualFold(c.Key, text) },
-		func(c profile.Choice) bool { return strings.EqualFold(c.Label, text) },
-		func(c profile.Choice) bool {
-			return text != "" && strings.HasPrefix(strings.ToLower(c.Label), strings.ToLower(text))
-		},
-	} {
-		if slices.ContainsFunc(choices, same) {
-			return only(choices, same)
-		}
-	}
-	return profile.Choice{}, false
+// lasting returns the only choice whose answer holds so long.
+func lasting(choices []profile.Choice, d duration) (profile.Choice, bool) {
+	return single(slices.DeleteFunc(slices.Clone(choices), func(c profile.Choice) bool { return durationOf(c.Label) != d }))
 }
 
-func only(choices []profile.Choice, is func(profile.Choice) bool) (profile.Choice, bool) {
-	at := slices.IndexFunc(choices, is)
-	if at < 0 || slices.ContainsFunc(choices[at+1:], is) {
+func single(choices []profile.Choice) (profile.Choice, bool) {
+	if len(choices) != 1 {
 		return profile.Choice{}, false
 	}
-	return choices[at], true
+	return choices[0], true
 }
 
 // duration says how long the answer of a choice holds.

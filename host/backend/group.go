@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -89,28 +90,29 @@ func Each(gs []*Group, f func(*Group)) {
 func (ps *Plugins) Statuses(ctx context.Context, g *Group) []swarm.StatusResult {
 	ctx, cancel := context.WithTimeout(ctx, g.StatusLimit())
 	defer cancel()
-	var results []swarm.StatusResult
-	err := g.Err
-	if err == nil {
-		err = ps.AskBackend(ctx, g.Entry, true, func(p *Peer) error {
-			var err error
-			g.Can = p.Capabilities
-			results, err = p.Backend.StatusBatch(ctx, g.Handles())
-			return err
-		})
+	results, err := Results(ctx, ps, g, func(p *Peer) ([]swarm.StatusResult, error) {
+		g.Can = p.Capabilities
+		return p.Backend.StatusBatch(ctx, g.Handles())
+	})
+	if err != nil {
+		results = slices.Repeat([]swarm.StatusResult{{Err: Late(err, g.Name, g.StatusLimit())}}, len(g.Recs))
 	}
+	return results
+}
+
+// Results asks the group's backend, with an idempotent call, for one result for each of its workers.
+func Results[T any](ctx context.Context, ps *Plugins, g *Group, ask func(*Peer) ([]T, error)) (results []T, err error) {
+	if g.Err != nil {
+		return nil, g.Err
+	}
+	err = ps.AskBackend(ctx, g.Entry, true, func(p *Peer) (err error) {
+		results, err = ask(p)
+		return err
+	})
 	if err == nil && len(results) != len(g.Recs) {
 		err = fmt.Errorf("backend '%s' answered for %d of %d workers", g.Name, len(results), len(g.Recs))
 	}
-	if err == nil {
-		return results
-	}
-	err = Late(err, g.Name, g.StatusLimit())
-	results = make([]swarm.StatusResult, len(g.Recs))
-	for i := range results {
-		results[i].Err = err
-	}
-	return results
+	return results, err
 }
 
 // Late returns err, or the error of a backend that has used up its limit if err is the end of a deadline.

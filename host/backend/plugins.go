@@ -110,6 +110,24 @@ func (ps *Plugins) AskBackend(ctx context.Context, e catalog.Entry, again bool, 
 	})
 }
 
+// AskOwner is like AskBackend, for the backend that owns the worker of a record.
+func (ps *Plugins) AskOwner(ctx context.Context, rec *registry.Record, again bool, f func(*Peer) error) error {
+	e, err := ps.Entry(rec.Backend, rec.Plugin)
+	if err != nil {
+		return err
+	}
+	return ps.AskBackend(ctx, e, again, f)
+}
+
+// askMaker is like AskWorkspace, for an idempotent call about the workspace of a record.
+func (ps *Plugins) askMaker(ctx context.Context, rec *registry.Record, f func(*Peer) error) error {
+	e, err := ps.WorkspaceEntry(rec)
+	if err != nil {
+		return err
+	}
+	return ps.AskWorkspace(ctx, e, true, f)
+}
+
 // AskWorkspace is like Ask, for a plugin that has to make workspaces.
 func (ps *Plugins) AskWorkspace(ctx context.Context, e catalog.Entry, again bool, f func(*Peer) error) error {
 	return ps.Ask(ctx, e, again, func(p *Peer) error {

@@ -32,19 +32,14 @@ func (ps *Plugins) WorkspaceEntry(rec *registry.Record) (catalog.Entry, error) {
 
 // RemoveWorkspace removes the workspace of a worker that has ended, or says why it
 // stays.
-func (ps *Plugins) RemoveWorkspace(ctx context.Context, rec *registry.Record, force bool) (swarm.RemoveResult, error) {
+func (ps *Plugins) RemoveWorkspace(ctx context.Context, rec *registry.Record, force bool) (res swarm.RemoveResult, err error) {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
-	var res swarm.RemoveResult
-	e, err := ps.WorkspaceEntry(rec)
-	if err == nil {
-		err = ps.AskWorkspace(ctx, e, true, func(p *Peer) error {
-			var err error
-			res, err = p.Workspace.Remove(ctx, *rec.Workspace, swarm.RemoveOptions{Force: force})
-			ps.noteRescues(p, rec, res.Rescues)
-			return err
-		})
-	}
+	err = ps.askMaker(ctx, rec, func(p *Peer) (err error) {
+		res, err = p.Workspace.Remove(ctx, *rec.Workspace, swarm.RemoveOptions{Force: force})
+		ps.noteRescues(p, rec, res.Rescues)
+		return err
+	})
 	return res, err
 }
 
@@ -134,12 +129,7 @@ func (ps *Plugins) UndoWorkspace(ctx context.Context, e catalog.Entry, ref swarm
 func (ps *Plugins) InspectWorkspace(ctx context.Context, rec *registry.Record, o swarm.RemoveOptions) (state swarm.WorkspaceState, err error) {
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
-	e, err := ps.WorkspaceEntry(rec)
-	if err != nil {
-		return state, err
-	}
-	err = ps.AskWorkspace(ctx, e, true, func(p *Peer) error {
-		var err error
+	err = ps.askMaker(ctx, rec, func(p *Peer) (err error) {
 		state, err = p.Workspace.Inspect(ctx, *rec.Workspace, o)
 		return err
 	})

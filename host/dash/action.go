@@ -113,30 +113,25 @@ type Action struct {
 // Command returns the arguments of swarm that do the same. A verb on one worker at a time
 // has several calls, one for each.
 func (a Action) Command() [][]string {
-	names := make([]string, len(a.Items))
-	for i, item := range a.Items {
-		names[i] = item.Name
-	}
-	var calls [][]string
+	var args []string
 	switch a.Verb {
 	case Attach, Respawn:
-		for _, name := range names {
-			calls = append(calls, []string{string(a.Verb), name})
-		}
 	case Send:
-		for _, name := range names {
-			calls = append(calls, []string{string(a.Verb), name, a.Text})
-		}
+		args = []string{a.Text}
 	case Answer:
-		for _, name := range names {
-			calls = append(calls, append([]string{string(a.Verb), name}, a.answer()...))
-		}
+		args = a.answer()
 	case Keys:
-		for _, name := range names {
-			calls = append(calls, append([]string{string(a.Verb), name}, strings.Fields(a.Text)...))
-		}
+		args = strings.Fields(a.Text)
 	default:
-		calls = [][]string{append([]string{string(a.Verb)}, names...)}
+		call := []string{string(a.Verb)}
+		for _, i := range a.Items {
+			call = append(call, i.Name)
+		}
+		return [][]string{call}
+	}
+	var calls [][]string
+	for _, i := range a.Items {
+		calls = append(calls, append([]string{string(a.Verb), i.Name}, args...))
 	}
 	return calls
 }
@@ -154,20 +149,6 @@ func (a Action) answer() []string {
 		args = append(args, "--submit")
 	}
 	return args
-}
-
-// Boxes reports whether a dialog has choices with boxes, of which several are sent together.
-func Boxes(choices []profile.Choice) bool {
-	return slices.ContainsFunc(choices, func(c profile.Choice) bool { return c.Checked != nil })
-}
-
-// Field returns the choice that is a field for a text of one's own.
-func Field(choices []profile.Choice) (profile.Choice, bool) {
-	at := slices.IndexFunc(choices, func(c profile.Choice) bool { return c.Kind == profile.KindText })
-	if at < 0 {
-		return profile.Choice{}, false
-	}
-	return choices[at], true
 }
 
 // Line returns the command line that does the same, as a shell takes it.
@@ -256,15 +237,12 @@ func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 	sel := worker.Selection{Names: ids}
 	switch a.Verb {
 	case Send:
-		outs, err := to.Deliver(ctx, sel, input.DeliverRequest{Text: []byte(a.Text), Enter: true})
-		return a.sent(outs, err)
+		return a.sent(to.Deliver(ctx, sel, input.DeliverRequest{Text: []byte(a.Text), Enter: true}))
 	case Keys:
 		defer b.touch(ids...)
-		outs, err := to.Press(ctx, sel, input.KeysRequest{Keys: strings.Join(strings.Fields(a.Text), " "), Digest: a.Digest})
-		return a.sent(outs, err)
+		return a.sent(to.Press(ctx, sel, input.KeysRequest{Keys: strings.Join(strings.Fields(a.Text), " "), Digest: a.Digest}))
 	case Interrupt:
-		outs, err := to.Send(ctx, sel, swarm.Input{Kind: swarm.InputInterrupt})
-		return a.sent(outs, err)
+		return a.sent(to.Send(ctx, sel, swarm.Input{Kind: swarm.InputInterrupt}))
 	case Answer:
 		defer b.touch(ids...) // another dialog may be there by now
 		return a.each(func(i Item) (notes []string, err error) {
@@ -275,7 +253,17 @@ func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 			return nil, err
 		})
 	case Kill:
-		return b.kill(ctx, to, a, sel)
+		outs, err := to.Kill(ctx, sel, kill.Request{Progress: func(e kill.Event) {
+			at := slices.IndexFunc(a.Items, func(i Item) bool { return i.Name == e.Worker })
+			switch {
+			case at < 0:
+			case e.Done:
+				b.begin(Pending{Text: "ending"}, a.Items[at].ID)
+			default:
+				b.begin(Pending{Text: "killing", Deadline: e.Deadline}, a.Items[at].ID)
+			}
+		}})
+		return a.ended(outs, err)
 	case Respawn:
 		return a.each(func(i Item) (notes []string, err error) {
 			_, err = to.Respawn(ctx, i.ID, spawn.RespawnRequest{
@@ -285,27 +273,13 @@ func (b *Board) Do(ctx context.Context, to Doer, a Action) []Outcome {
 			return notes, err
 		})
 	case Clean:
-		outs, err := to.Clean(ctx, sel, kill.CleanRequest{})
-		return outcomes(a, outs, err, func(o kill.Outcome) Outcome {
-			return Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
-		})
+		return a.ended(to.Clean(ctx, sel, kill.CleanRequest{}))
 	default:
 		return a.each(func(Item) ([]string, error) { return nil, errors.ErrUnsupported })
 	}
 }
 
-func (b *Board) kill(ctx context.Context, to Doer, a Action, sel worker.Selection) []Outcome {
-	progress := func(e kill.Event) {
-		at := slices.IndexFunc(a.Items, func(i Item) bool { return i.Name == e.Worker })
-		switch {
-		case at < 0:
-		case e.Done:
-			b.begin(Pending{Text: "ending"}, a.Items[at].ID)
-		default:
-			b.begin(Pending{Text: "killing", Deadline: e.Deadline}, a.Items[at].ID)
-		}
-	}
-	outs, err := to.Kill(ctx, sel, kill.Request{Progress: progress})
+func (a Action) ended(outs []kill.Outcome, err error) []Outcome {
 	return outcomes(a, outs, err, func(o kill.Outcome) Outcome {
 		return Outcome{o.Worker.Name, texts(o.Warnings, o.Notices), o.Err}
 	})

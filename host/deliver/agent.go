@@ -75,23 +75,22 @@ func (a *Agent) look(ctx context.Context) (profile.Screen, profile.Look, error) 
 	return s, a.Profile.Look(s), nil
 }
 
-// watch reads the screen until done returns true or the limit has passed, which is not an
-// error.
-func (a *Agent) watch(ctx context.Context, limit time.Duration, done func(profile.Screen, profile.Look) (bool, error)) error {
+// watch reads the screen until done returns true, which ok reports, or until the limit has
+// passed. It returns the last screen.
+func (a *Agent) watch(
+	ctx context.Context, limit time.Duration, done func(profile.Screen, profile.Look) (bool, error),
+) (last profile.Screen, ok bool, err error) {
 	end := time.Now().Add(limit)
 	for d := firstPause; ; d = min(2*d, lastPause) {
 		s, l, err := a.look(ctx)
-		if err != nil {
-			return err
+		if err == nil {
+			ok, err = done(s, l)
 		}
-		if ok, err := done(s, l); ok || err != nil {
-			return err
-		}
-		if time.Now().After(end) {
-			return nil
+		if ok || err != nil || time.Now().After(end) {
+			return s, ok, err
 		}
 		if err := sleep.For(ctx, d); err != nil {
-			return err
+			return s, false, err
 		}
 	}
 }
@@ -125,12 +124,11 @@ func (a *Agent) Shows(ctx context.Context, digest string) error {
 
 func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, error) {
 	limit := cmp.Or(max(0, a.Timeout), DefaultTimeout)
-	var screen profile.Screen
 	var look profile.Look
 	since := time.Now().Add(-a.Quiet) // when what the first screen shows was drawn
-	first, ready := true, false
-	err := a.watch(ctx, limit, func(s profile.Screen, l profile.Look) (bool, error) {
-		screen, look = s, l
+	first := true
+	screen, ready, err := a.watch(ctx, limit, func(_ profile.Screen, l profile.Look) (bool, error) {
+		look = l
 		if err := a.asks(l, false); err != nil {
 			return false, err
 		}
@@ -147,7 +145,7 @@ func (a *Agent) atPrompt(ctx context.Context) (profile.Screen, profile.Look, err
 		if since.IsZero() {
 			since = time.Now()
 		}
-		ready = first && l.State == profile.Working || time.Since(since) >= a.Profile.Settle(l)
+		ready := first && l.State == profile.Working || time.Since(since) >= a.Profile.Settle(l)
 		first = false
 		return ready, nil
 	})

@@ -104,7 +104,7 @@ func (a *Agent) Answer(ctx context.Context, r Reply) (Answered, error) {
 	if last.Kind == profile.KindText {
 		err = a.key(ctx, l, "Enter") // it is selected, and has its text for a label now
 	} else {
-		last = l.Choices[index(l, last)] // the selection may have moved
+		last = l.Choices[index(l.Choices, last)] // the selection may have moved
 		out.Choice = last
 		if len(out.Choices) == 0 {
 			out.Choices = checked(l, last)
@@ -158,39 +158,17 @@ func (a *Agent) drawn(ctx context.Context) (profile.Screen, profile.Look, error)
 
 // grown reports whether two reads show the same dialog, the second one possibly more of it.
 func grown(a, b profile.Look) bool {
-	if b.State != profile.Blocked || a.Rule != b.Rule || !strings.HasPrefix(b.Question, a.Question) || len(b.Choices) < len(a.Choices) {
-		return false
-	}
-	for i, c := range a.Choices {
-		if c.Key != b.Choices[i].Key || !strings.HasPrefix(b.Choices[i].Label, c.Label) {
-			return false
-		}
-	}
-	return true
+	return b.State == profile.Blocked && a.Rule == b.Rule && strings.HasPrefix(b.Question, a.Question) && len(b.Choices) >= len(a.Choices) &&
+		slices.EqualFunc(a.Choices, b.Choices[:len(a.Choices)], func(x, y profile.Choice) bool {
+			return x.Key == y.Key && strings.HasPrefix(y.Label, x.Label)
+		})
 }
 
 func (a *Agent) choose(l profile.Look, choice string) (profile.Choice, error) {
 	if len(l.Choices) == 0 {
 		return profile.Choice{}, a.failf(ErrNoChoice, "the choices of '%s' are not known; it asks: %s", a.Name, Dialog(l.Question, nil))
 	}
-	var found []profile.Choice
-	for _, same := range []func(c profile.Choice) bool{
-		func(c profile.Choice) bool { return strings.EqualFold(c.Key, choice) },
-		func(c profile.Choice) bool { return strings.EqualFold(c.Label, choice) },
-		func(c profile.Choice) bool {
-			return choice != "" && strings.HasPrefix(strings.ToLower(c.Label), strings.ToLower(choice))
-		},
-	} {
-		for _, c := range l.Choices {
-			if same(c) {
-				found = append(found, c)
-			}
-		}
-		if len(found) > 0 {
-			break
-		}
-	}
-	switch len(found) {
+	switch found := profile.ChoicesNamed(l.Choices, choice); len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
@@ -214,64 +192,30 @@ func (a *Agent) pick(ctx context.Context, l profile.Look, c profile.Choice) erro
 		return nil
 	case selected(l) < 0:
 		return a.failf(ErrNotAnswered, "it is not known which key of '%s' picks '%s'", a.Name, short(c.Label))
-	default:
-		return a.walk(ctx, l, c)
 	}
+	l, err := a.moveTo(ctx, l, index(l.Choices, c))
+	if err != nil {
+		return err
+	}
+	return a.key(ctx, l, "Enter")
 }
 
 // hasKey reports whether a choice has keys that can be pressed. A key that comes from the
 // screen is a single character.
 func hasKey(c profile.Choice) bool {
 	names := strings.Fields(c.Key)
-	known := func(name string) bool { return slices.Contains(keys, name) }
-	return utf8.RuneCountInString(c.Key) == 1 && c.Key != " " || len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !known(name) })
+	unknown := func(name string) bool { return !slices.Contains(keys, name) }
+	return utf8.RuneCountInString(c.Key) == 1 && c.Key != " " || len(names) > 0 && !slices.ContainsFunc(names, unknown)
 }
 
 var keys = []string{"Enter", "Escape", "Tab", "Left", "Right"}
-
-// walk moves the selection to a choice that has no key, and presses Enter there.
-func (a *Agent) walk(ctx context.Context, l profile.Look, c profile.Choice) error {
-	to := index(l, c)
-	for range 2 * len(l.Choices) {
-		at := selected(l)
-		switch {
-		case at < 0:
-			return a.failf(ErrChanged, "'%s' asks something else now", a.Name)
-		case at == to:
-			return a.key(ctx, l, "Enter")
-		}
-		name := "Down"
-		if at > to {
-			name = "Up"
-		}
-		if err := a.key(ctx, l, name); err != nil {
-			return err
-		}
-		moved := false
-		err := a.watch(ctx, time.Second, func(_ profile.Screen, now profile.Look) (bool, error) {
-			if !same(l, now) {
-				return false, a.changed(now, "asks something else now")
-			}
-			moved = selected(now) != at
-			l = now
-			return moved, nil
-		})
-		if err != nil {
-			return err
-		}
-		if !moved {
-			break
-		}
-	}
-	return a.failf(ErrNotAnswered, "the selection of '%s' does not move to '%s'", a.Name, short(c.Label))
-}
 
 func selected(l profile.Look) int {
 	return slices.IndexFunc(l.Choices, func(c profile.Choice) bool { return c.Selected })
 }
 
-func index(l profile.Look, c profile.Choice) int {
-	return slices.IndexFunc(l.Choices, func(o profile.Choice) bool { return o.Key == c.Key && o.Label == c.Label })
+func index(choices []profile.Choice, c profile.Choice) int {
+	return slices.IndexFunc(choices, func(o profile.Choice) bool { return o.Key == c.Key && o.Label == c.Label })
 }
 
 // same reports whether two reads show the same dialog, whatever is selected.
@@ -300,16 +244,12 @@ func (a *Agent) key(ctx context.Context, seen profile.Look, name string) error {
 func (a *Agent) gone(ctx context.Context, asked profile.Look, c profile.Choice) (*AsksError, error) {
 	began := time.Now()
 	entered := c.Selected || !hasKey(c) || c.Kind == profile.KindText
-	over := false
 	var next *AsksError
-	var last profile.Screen
-	err := a.watch(ctx, answeredLimit, func(s profile.Screen, now profile.Look) (bool, error) {
-		last = s
+	last, over, err := a.watch(ctx, answeredLimit, func(_ profile.Screen, now profile.Look) (bool, error) {
 		if !same(asked, now) {
 			if now.State == profile.Blocked {
 				next = a.asksError(now)
 			}
-			over = true
 			return true, nil
 		}
 		if entered || time.Since(began) < movedLimit || !marks(asked, now, c) {
@@ -330,7 +270,7 @@ func (a *Agent) gone(ctx context.Context, asked profile.Look, c profile.Choice) 
 // marks reports whether a dialog shows that a choice was picked which it did not show
 // before: by its selected row, or by the key at the end of the line.
 func marks(before, now profile.Look, c profile.Choice) bool {
-	if i := index(now, c); i >= 0 && now.Choices[i].Selected {
+	if i := index(now.Choices, c); i >= 0 && now.Choices[i].Selected {
 		return true
 	}
 	return now.Evidence != before.Evidence && strings.HasSuffix(now.Evidence, c.Key)

@@ -3,7 +3,6 @@ package deliver
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/swarmhost/swarm/host/profile"
@@ -70,8 +69,8 @@ func (e *AsksError) Hint() string {
 		return fmt.Sprintf("look with 'swarm peek %[1]s' and press keys with 'swarm keys %[1]s KEY'", e.Name)
 	}
 	key := "CHOICE"
-	if slices.ContainsFunc(e.Choices, func(c profile.Choice) bool { return c.Kind == profile.KindSubmit }) {
-		if key = "--submit"; slices.ContainsFunc(e.Choices, func(c profile.Choice) bool { return c.Checked != nil }) {
+	if profile.IndexKind(e.Choices, profile.KindSubmit) >= 0 {
+		if key = "--submit"; profile.HasBoxes(e.Choices) {
 			key = "CHOICE... --submit"
 		}
 	} else if c, ok := profile.Proposed(e.Choices); ok {

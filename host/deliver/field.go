@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -44,15 +45,15 @@ func (a *Agent) stepsOf(l profile.Look, r Reply) (steps, error) {
 			return p, a.failf(ErrNoChoice, "'%s' is a field for a text of your own: give the text with it", short(c.Label))
 		case c.Kind == profile.KindText:
 			p.field = &c
-		case c.Checked != nil && !slices.ContainsFunc(p.named, func(o profile.Choice) bool { return o.Key == c.Key && o.Label == c.Label }):
+		case c.Checked != nil && index(p.named, c) < 0:
 			p.named = append(p.named, c)
 		case c.Checked == nil:
 			plain = append(plain, c)
 		}
 	}
-	boxes := slices.ContainsFunc(l.Choices, func(c profile.Choice) bool { return c.Checked != nil })
+	boxes := profile.HasBoxes(l.Choices)
 	if r.Text != "" && p.field == nil {
-		at := slices.IndexFunc(l.Choices, func(c profile.Choice) bool { return c.Kind == profile.KindText })
+		at := profile.IndexKind(l.Choices, profile.KindText)
 		if at < 0 {
 			return p, a.failf(ErrNoChoice, "the dialog of '%s' has no field for a text, or one that holds a text already; it asks: %s", a.Name, Dialog(l.Question, l.Choices))
 		}
@@ -69,7 +70,7 @@ func (a *Agent) stepsOf(l profile.Look, r Reply) (steps, error) {
 		if c.Checked == nil || c.Kind == profile.KindText {
 			continue
 		}
-		named := slices.ContainsFunc(p.named, func(o profile.Choice) bool { return o.Key == c.Key && o.Label == c.Label })
+		named := index(p.named, c) >= 0
 		exact := r.Submit && (len(p.named) > 0 || p.field != nil)
 		if exact && named != *c.Checked || !exact && named {
 			p.boxes = append(p.boxes, c)
@@ -80,7 +81,7 @@ func (a *Agent) stepsOf(l profile.Look, r Reply) (steps, error) {
 		return p, nil
 	}
 	if r.Submit {
-		at := slices.IndexFunc(l.Choices, func(c profile.Choice) bool { return c.Kind == profile.KindSubmit })
+		at := profile.IndexKind(l.Choices, profile.KindSubmit)
 		if at < 0 {
 			return p, a.failf(ErrNoChoice, "the dialog of '%s' has no choice that sends what is checked; it asks: %s", a.Name, Dialog(l.Question, l.Choices))
 		}
@@ -99,13 +100,13 @@ func (a *Agent) prepare(ctx context.Context, l profile.Look, p steps, out *Answe
 		}
 	}
 	for _, c := range p.named {
-		if i := index(l, c); i >= 0 {
+		if i := index(l.Choices, c); i >= 0 {
 			out.Choices = append(out.Choices, l.Choices[i])
 			out.Choice = l.Choices[i]
 		}
 	}
 	if p.field != nil {
-		at := index(l, *p.field)
+		at := index(l.Choices, *p.field)
 		if l, err = a.fill(ctx, l, at, p.text); err != nil {
 			return l, err
 		}
@@ -124,14 +125,14 @@ const boxLimit = 10 * time.Second
 // changes its box, or only selects its row, which shows; a key is never pressed twice for the
 // same thing.
 func (a *Agent) toggle(ctx context.Context, l profile.Look, c profile.Choice) (profile.Look, error) {
-	at := index(l, c)
+	at := index(l.Choices, c)
 	changed := func(now profile.Look) bool { return *now.Choices[at].Checked != *c.Checked }
 	if !hasKey(c) || l.Choices[at].Selected {
 		moved, err := a.moveTo(ctx, l, at)
 		if err != nil {
 			return l, err
 		}
-		return a.pressAt(ctx, moved, c, press(c), changed)
+		return a.pressAt(ctx, moved, c, cmp.Or(c.Press, "Enter"), changed)
 	}
 	now, err := a.pressAt(ctx, l, c, c.Key, func(now profile.Look) bool { return changed(now) || now.Choices[at].Selected })
 	if err != nil {
@@ -150,15 +151,7 @@ func (a *Agent) toggle(ctx context.Context, l profile.Look, c profile.Choice) (p
 	if changed(now) {
 		return now, nil
 	}
-	return a.pressAt(ctx, now, c, press(c), changed)
-}
-
-// press returns the key that takes a choice once it is selected.
-func press(c profile.Choice) string {
-	if c.Press != "" {
-		return c.Press
-	}
-	return "Enter"
+	return a.pressAt(ctx, now, c, cmp.Or(c.Press, "Enter"), changed)
 }
 
 // sameNow returns the dialog as it is now, which must be the one that was seen.
@@ -177,14 +170,12 @@ func (a *Agent) pressAt(ctx context.Context, l profile.Look, c profile.Choice, k
 			return l, err
 		}
 	}
-	ok := false
-	var last profile.Screen
-	err := a.watch(ctx, boxLimit, func(s profile.Screen, now profile.Look) (bool, error) {
-		last = s
+	last, ok, err := a.watch(ctx, boxLimit, func(_ profile.Screen, now profile.Look) (bool, error) {
 		if !same(l, now) {
 			return false, a.changed(now, "asks something else now; the answer was not sent")
 		}
-		if ok = done(now); ok {
+		ok := done(now)
+		if ok {
 			l = now
 		}
 		return ok, nil
@@ -237,14 +228,12 @@ func (a *Agent) fill(ctx context.Context, l profile.Look, at int, text string) (
 	if _, err := a.Terminal.Input(ctx, swarm.Input{Data: []byte(text), PasteOnly: true}); err != nil {
 		return l, &inputError{error: err, name: a.Name}
 	}
-	shown := false
-	var last profile.Screen
-	err = a.watch(ctx, shownLimit, func(s profile.Screen, now profile.Look) (bool, error) {
-		last = s
+	last, shown, err := a.watch(ctx, shownLimit, func(_ profile.Screen, now profile.Look) (bool, error) {
 		if !sameBut(l, now, at) {
 			return false, a.changed(now, "asks something else now; the text was typed and not sent")
 		}
-		if shown = a.holds(l, now, at, text); shown {
+		shown := a.holds(l, now, at, text)
+		if shown {
 			l = now
 		}
 		return shown, nil
@@ -291,10 +280,8 @@ const declinedLimit = time.Second
 // taken returns an error if the agent shows, now and not before, that it takes what was sent
 // for a refusal to answer.
 func (a *Agent) taken(ctx context.Context, before profile.Screen) error {
-	declined := false
-	err := a.watch(ctx, declinedLimit, func(s profile.Screen, _ profile.Look) (bool, error) {
-		declined = a.Profile.Declined(s) > a.Profile.Declined(before)
-		return declined, nil
+	_, declined, err := a.watch(ctx, declinedLimit, func(s profile.Screen, _ profile.Look) (bool, error) {
+		return a.Profile.Declined(s) > a.Profile.Declined(before), nil
 	})
 	if err == nil && declined {
 		err = a.failf(ErrNotAnswered, "'%s' shows that it was given no answer: 'swarm peek %[1]s' shows what it did", a.Name)

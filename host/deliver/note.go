@@ -80,7 +80,7 @@ func (d *delivery) resume(ctx context.Context) (taken bool, err error) {
 		return false, d.failf(ErrNoPrompt, "'%s' does not read what an earlier call gave it", d.Name)
 	}
 	same := n.Text == hashOf(d.text)
-	err = d.watch(ctx, settledLimit, func(s profile.Screen, l profile.Look) (bool, error) {
+	_, _, err = d.watch(ctx, settledLimit, func(s profile.Screen, l profile.Look) (bool, error) {
 		d.screen, d.before = s, l
 		if err := d.asks(l, false); err != nil {
 			return false, err

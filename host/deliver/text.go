@@ -143,10 +143,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 	if _, err := d.Terminal.Input(ctx, swarm.Input{Data: []byte(d.text), PasteOnly: true}); err != nil {
 		return &inputError{error: err, name: d.Name}
 	}
-	var last profile.Screen
-	visible := false
-	err := d.watch(ctx, shownLimit, func(s profile.Screen, l profile.Look) (bool, error) {
-		last = s
+	last, visible, err := d.watch(ctx, shownLimit, func(s profile.Screen, l profile.Look) (bool, error) {
 		if err := d.asks(l, true); err != nil {
 			return false, err
 		}
@@ -155,8 +152,7 @@ func (d *delivery) typeIt(ctx context.Context) error {
 		}
 		// A prompt that can't be separated from the rest of the screen has no draft.
 		hidden := l.Draft == "" && (l.Rows == 0 || length >= proof)
-		visible = d.shown || hidden && d.occurrences(s) > d.occurrences(d.screen)
-		return visible, nil
+		return d.shown || hidden && d.occurrences(s) > d.occurrences(d.screen), nil
 	})
 	switch {
 	case err != nil:
@@ -188,7 +184,7 @@ func (d *delivery) dismiss(ctx context.Context) error {
 		return &inputError{error: err, name: d.Name}
 	}
 	erased := false
-	err := d.watch(ctx, dismissLimit, func(s profile.Screen, l profile.Look) (bool, error) {
+	_, _, err := d.watch(ctx, dismissLimit, func(s profile.Screen, l profile.Look) (bool, error) {
 		d.screen, d.before = s, l
 		if err := d.asks(l, false); err != nil {
 			return false, err
@@ -268,12 +264,10 @@ func (d *delivery) press(ctx context.Context) error {
 }
 
 func (d *delivery) prove(ctx context.Context) error {
-	var last profile.Screen
 	var pressed profile.Screen // when Enter was pressed again
-	proven, again := false, 0
-	err := d.watch(ctx, takenLimit+provenLimit, func(s profile.Screen, l profile.Look) (bool, error) {
-		last = s
-		if proven = d.taken(s, l); proven || again == 2 || !d.takesEnter(l) {
+	again := 0
+	last, proven, err := d.watch(ctx, takenLimit+provenLimit, func(s profile.Screen, l profile.Look) (bool, error) {
+		if proven := d.taken(s, l); proven || again == 2 || !d.takesEnter(l) {
 			return proven, nil
 		}
 		// A completion that takes Enter changes the screen, and not always the text.

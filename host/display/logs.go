@@ -244,15 +244,11 @@ func (d *Reader) readEarlier(ctx context.Context, rec registry.Record, id string
 
 // readFrom reads the output of the worker that handle returns.
 func (d *Reader) readFrom(ctx context.Context, rec registry.Record, o swarm.OutputOptions, each func(swarm.Output) error, handle func(*backend.Peer) (swarm.Handle, error)) error {
-	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
-	if err != nil {
-		return err
-	}
 	// Output that was shown can't be taken back: only a read that showed nothing yet
 	// is tried again.
 	var failed error
 	begun := false
-	err = d.opts.Plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
+	err := d.opts.Plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) error {
 		if begun {
 			return failed
 		}

@@ -42,10 +42,7 @@ func (d *Reader) Peek(ctx context.Context, name string, lines int) (Peek, error)
 	if rec.Handle.IsZero() {
 		return p, nil // it was never started
 	}
-	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
-	if err == nil {
-		err = d.opts.Plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error { return p.look(ctx, owner, rec, lines) })
-	}
+	err = d.opts.Plugins.AskOwner(ctx, &rec, true, func(owner *backend.Peer) error { return p.look(ctx, owner, rec, lines) })
 	switch {
 	case errors.Is(err, swarm.ErrUnsupported):
 		err = worker.Unsupported(rec.Backend, swarm.CapOutput, rec.Name)

@@ -140,11 +140,7 @@ func restarted(n int) string {
 }
 
 func (d *Reader) followReady(ctx context.Context, rec registry.Record, r ReadyRequest) error {
-	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
-	if err != nil {
-		return err
-	}
-	err = d.opts.Plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
+	err := d.opts.Plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapOutput) {
 			return worker.Unsupported(rec.Backend, swarm.CapOutput, rec.Name)
 		}

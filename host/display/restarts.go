@@ -19,12 +19,11 @@ const afterOutput = 100 * time.Millisecond
 // a worker that its policy restarts waits for its next start, until ctx ends or the worker
 // has. A backend that does not report changes reports none of these either.
 func (d *Reader) watchRestarts(ctx context.Context, rec registry.Record, each func(text string)) {
-	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
-	if err != nil || rec.Handle.IsZero() {
+	if rec.Handle.IsZero() {
 		return
 	}
 	reported := -1
-	_ = d.opts.Plugins.AskBackend(ctx, e, true, func(p *backend.Peer) error {
+	_ = d.opts.Plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapWatch) {
 			return nil
 		}

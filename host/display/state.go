@@ -131,23 +131,11 @@ const screensAtOnce = 16
 func (d *Reader) screens(ctx context.Context, g *backend.Group) []swarm.ScreenResult {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
-	var results []swarm.ScreenResult
-	err := g.Err
-	if err == nil {
-		err = d.opts.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) (err error) {
-			results, err = screensOf(ctx, p, g.Handles())
-			return err
-		})
-	}
-	if err == nil && len(results) != len(g.Recs) {
-		err = fmt.Errorf("backend '%s' answered for %d of %d workers", g.Name, len(results), len(g.Recs))
-	}
-	if err == nil {
-		return results
-	}
-	results = make([]swarm.ScreenResult, len(g.Recs))
-	for i := range results {
-		results[i].Err = err
+	results, err := backend.Results(ctx, d.opts.Plugins, g, func(p *backend.Peer) ([]swarm.ScreenResult, error) {
+		return screensOf(ctx, p, g.Handles())
+	})
+	if err != nil {
+		results = slices.Repeat([]swarm.ScreenResult{{Err: err}}, len(g.Recs))
 	}
 	return results
 }
@@ -257,12 +245,8 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 	if w.State = &s; s.Source == worker.SourceProcess && slices.Contains(until, s.State) {
 		return w, nil
 	}
-	e, err := d.opts.Plugins.Entry(rec.Backend, rec.Plugin)
-	if err != nil {
-		return w, err
-	}
-	awaited := waitedState{until: until, profile: p}
-	err = d.opts.Plugins.AskBackend(ctx, e, true, func(owner *backend.Peer) error {
+	awaited := waitedState{until: until}
+	err = d.opts.Plugins.AskOwner(ctx, &rec, true, func(owner *backend.Peer) error {
 		for _, c := range []swarm.Capability{swarm.CapScreen, swarm.CapOutput} {
 			if !owner.Has(c) {
 				return worker.Unsupported(rec.Backend, c, rec.Name)
@@ -299,8 +283,7 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 
 // waitedState follows the states of an agent until one of those that are waited for.
 type waitedState struct {
-	profile *profile.Profile
-	until   []profile.State
+	until []profile.State
 	// look is what the screen shows since drawn, and state has been the state since.
 	look  *profile.Look
 	drawn time.Time

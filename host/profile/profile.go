@@ -128,6 +128,38 @@ func Proposed(choices []Choice) (Choice, bool) {
 	return Choice{}, false
 }
 
+// IndexKind returns the position of the first choice of a kind; -1 if there is none.
+func IndexKind(choices []Choice, kind ChoiceKind) int {
+	return slices.IndexFunc(choices, func(c Choice) bool { return c.Kind == kind })
+}
+
+// HasBoxes reports whether a dialog has choices with boxes, of which several are sent together.
+func HasBoxes(choices []Choice) bool {
+	return slices.ContainsFunc(choices, func(c Choice) bool { return c.Checked != nil })
+}
+
+// ChoicesNamed returns the choices with a key; without any those with a label, and then those
+// whose label begins with the text, in any case.
+func ChoicesNamed(choices []Choice, text string) (found []Choice) {
+	for _, same := range []func(c Choice) bool{
+		func(c Choice) bool { return strings.EqualFold(c.Key, text) },
+		func(c Choice) bool { return strings.EqualFold(c.Label, text) },
+		func(c Choice) bool {
+			return text != "" && strings.HasPrefix(strings.ToLower(c.Label), strings.ToLower(text))
+		},
+	} {
+		for _, c := range choices {
+			if same(c) {
+				found = append(found, c)
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	return found
+}
+
 // minPasteGuard is the least pause between a text and Enter. Codex takes an Enter
 // within about 120 ms after a burst as part of a paste.
 const minPasteGuard = 150 * time.Millisecond

@@ -67,7 +67,7 @@ func (m *model) act() tea.Cmd {
 }
 
 // boxes reports whether the question that is answered has choices with boxes.
-func (m *model) boxes() bool { return dash.Boxes(m.choices()) }
+func (m *model) boxes() bool { return profile.HasBoxes(m.choices()) }
 
 // offered are the choices that are shown: what sends checked boxes is Enter.
 func (m *model) offered() []profile.Choice {
@@ -106,7 +106,7 @@ func (m *model) reply() dash.Action {
 		return a
 	}
 	all, typed := m.offered(), m.edit.value()
-	switch _, has := dash.Field(all); {
+	switch has := profile.IndexKind(all, profile.KindText) >= 0; {
 	case m.boxes():
 		a.Text, a.Submit = "", true
 		if has {

@@ -48,7 +48,7 @@ func choicesOf(i dash.Item) []choice {
 		return nil
 	}
 	var all []choice
-	boxes := dash.Boxes(i.Worker.State.Choices)
+	boxes := profile.HasBoxes(i.Worker.State.Choices)
 	for _, c := range i.Worker.State.Choices {
 		values := url.Values{"choice": {c.Label}}
 		if boxes || c.Kind == profile.KindText {
@@ -179,9 +179,9 @@ func (q *question) fill(i dash.Item) {
 		return
 	}
 	all := i.Worker.State.Choices
-	q.Boxes = dash.Boxes(all)
-	if field, ok := dash.Field(all); ok {
-		q.Field = safetext.Line(field.Label)
+	q.Boxes = profile.HasBoxes(all)
+	if at := profile.IndexKind(all, profile.KindText); at >= 0 {
+		q.Field = safetext.Line(all[at].Label)
 	}
 	for at, c := range choicesOf(i) {
 		if kind := all[at].Kind; kind == profile.KindText || q.Boxes && kind == profile.KindSubmit {

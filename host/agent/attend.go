@@ -89,9 +89,13 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 		return Nudged{}, err
 	}
 	if text == "" {
-		if text, err = pendingLine(ctx, h, a.WorkerID); err != nil {
+		pending, err := view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) ([]team.Pending, error) {
+			return team.PendingOf(ctx, tx, a.WorkerID)
+		})
+		if err != nil {
 			return Nudged{}, err
 		}
+		text = cmp.Or(team.Line(pending), DefaultNudge)
 	}
 	outs, err := h.Input().Deliver(ctx, worker.Selection{Names: []string{a.WorkerID}}, input.DeliverRequest{
 		Text: []byte(text), Enter: true, Timeout: nudgeLimit,
@@ -103,15 +107,6 @@ func Nudge(ctx context.Context, h *host.Host, teamName, who, text string) (Nudge
 		return Nudged{}, err
 	}
 	return Nudged{AgentID: a.ID, Confirmed: outs[0].Confirmed}, nil
-}
-
-func pendingLine(ctx context.Context, h *host.Host, workerID string) (string, error) {
-	var pending []team.Pending
-	err := h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
-		pending, err = team.PendingOf(ctx, tx, workerID)
-		return err
-	})
-	return cmp.Or(team.Line(pending), DefaultNudge), err
 }
 
 // attend returns an agent of a team that the caller leads.

@@ -87,13 +87,11 @@ func (d *deleteRun) check(ctx context.Context, force bool) error {
 
 // kill ends all live agents but the caller at the same time, first their processes.
 func (d *deleteRun) kill(ctx context.Context) error {
-	var live []registry.Agent
-	err := d.h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
-		live, err = tx.Members(ctx, d.name)
-		// An agent has the right only while it is an agent, so the caller goes last.
-		live = slices.DeleteFunc(live, func(a registry.Agent) bool { return a.ID == d.caller.Agent })
-		return err
+	live, err := view(ctx, d.h, d.name, func(ctx context.Context, tx *registry.Tx) ([]registry.Agent, error) {
+		return tx.Members(ctx, d.name)
 	})
+	// An agent has the right only while it is an agent, so the caller goes last.
+	live = slices.DeleteFunc(live, func(a registry.Agent) bool { return a.ID == d.caller.Agent })
 	if err != nil || len(live) == 0 {
 		return err
 	}
@@ -105,7 +103,7 @@ func (d *deleteRun) kill(ctx context.Context) error {
 			d.out.AfterAnswer = func(ctx context.Context) error { return endOwn(ctx, d.h, d.name, own) }
 			continue
 		}
-		wg.Go(func() { warnings[i] = d.end(ctx, a.WorkerID) })
+		wg.Go(func() { warnings[i] = warned(nil, endWorker(ctx, d.h, a.WorkerID)) })
 	}
 	wg.Wait()
 	d.out.Warnings = append(d.out.Warnings, slices.Concat(warnings...)...)
@@ -135,17 +133,8 @@ func (d *deleteRun) endCaller(ctx context.Context) {
 	if id == d.h.Callers().ID() {
 		d.out.AfterAnswer = func(ctx context.Context) error { return endOwn(ctx, d.h, d.name, id) }
 	} else {
-		d.out.Warnings = append(d.out.Warnings, d.end(ctx, id)...)
+		d.out.Warnings = warned(d.out.Warnings, endWorker(ctx, d.h, id))
 	}
-}
-
-// end ends one process. A failure is a warning.
-func (d *deleteRun) end(ctx context.Context, workerID string) (warnings []string) {
-	err := endWorker(ctx, d.h, workerID)
-	if err != nil {
-		warnings = append(warnings, err.Error())
-	}
-	return warnings
 }
 
 // stopServer ends the team's server, which is held alone.
@@ -154,8 +143,6 @@ func (d *deleteRun) stopServer(ctx context.Context) error {
 	if err != nil || s == nil || s.WorkerID == "" {
 		return err
 	}
-	if err := endWorker(ctx, d.h, s.WorkerID); err != nil {
-		d.out.Warnings = append(d.out.Warnings, err.Error())
-	}
+	d.out.Warnings = warned(d.out.Warnings, endWorker(ctx, d.h, s.WorkerID))
 	return nil
 }

@@ -65,8 +65,8 @@ func (k *killRun) end(ctx context.Context, a *registry.Agent) error {
 	// Without a record there is nothing to end.
 	recorded := err == nil
 	ended, signalled := recorded, false
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		k.out.Warnings = append(k.out.Warnings, err.Error())
+	if !errors.Is(err, store.ErrNotFound) {
+		k.out.Warnings = warned(k.out.Warnings, err)
 	}
 	for _, out := range outs {
 		signalled = out.Err == nil && out.Result.Signal != ""

@@ -109,7 +109,12 @@ func Look[T any](ctx context.Context, h *host.Host, teamName string,
 // idle stops the server of a team if its last agent has gone. A failure is
 // a warning.
 func idle(ctx context.Context, h *host.Host, teamName string, warnings []string) []string {
-	if err := h.TeamServers().StopIdle(ctx, teamName); err != nil {
+	return warned(warnings, h.TeamServers().StopIdle(ctx, teamName))
+}
+
+// warned adds a failure to warnings, if there was one.
+func warned(warnings []string, err error) []string {
+	if err != nil {
 		warnings = append(warnings, err.Error())
 	}
 	return warnings

@@ -97,7 +97,7 @@ func (r *respondRun) leave(ctx context.Context) error {
 	})
 	// A worker that is being ended already ends.
 	kept := err == nil || errors.Is(err, swarm.ErrTooLate)
-	if err := r.release(ctx); err != nil {
+	if err := r.h.Store().Change(ctx, r.released); err != nil {
 		return err
 	}
 	r.out.AfterAnswer = func(ctx context.Context) error {
@@ -119,23 +119,17 @@ func (r *respondRun) end(ctx context.Context) error {
 		},
 		Warn: func(w worker.Warning) { r.out.Warnings = append(r.out.Warnings, w.Text) },
 	})
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		r.out.Warnings = append(r.out.Warnings, err.Error())
+	if !errors.Is(err, store.ErrNotFound) {
+		r.out.Warnings = warned(r.out.Warnings, err)
 	}
 	for _, out := range outs {
-		if out.Err != nil {
-			r.out.Warnings = append(r.out.Warnings, out.Err.Error())
-		}
+		r.out.Warnings = warned(r.out.Warnings, out.Err)
 	}
-	if err := r.release(ctx); err != nil {
+	if err := r.h.Store().Change(ctx, r.released); err != nil {
 		return err
 	}
 	r.out.Warnings = idle(ctx, r.h, r.req.TeamName, r.out.Warnings)
 	return nil
-}
-
-func (r *respondRun) release(ctx context.Context) error {
-	return r.h.Store().Change(ctx, r.released)
 }
 
 // released terminates the agent, if that was not done, and reads the result.

@@ -90,15 +90,18 @@ func useServer(ctx context.Context, h *host.Host, teamName string) (int, error) 
 	if _, ok, err := serverRuns(ctx, h, s); err != nil || !ok {
 		return 0, err
 	}
-	err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		t, err := team.Get(ctx, tx, teamName)
+	return s.Port, editTeam(ctx, h, teamName, func(t *registry.Team) { t.Server.Used = true })
+}
+
+func editTeam(ctx context.Context, h *host.Host, name string, edit func(*registry.Team)) error {
+	return h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		t, err := team.Get(ctx, tx, name)
 		if err != nil {
 			return err
 		}
-		t.Server.Used = true
+		edit(&t)
 		return tx.PutTeam(ctx, &t)
 	})
-	return s.Port, err
 }
 
 // serverRuns returns the worker of a server, and whether its process lives and its port

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -47,7 +47,7 @@ func startServerAt(ctx context.Context, h *host.Host, teamName string, s *regist
 	if err != nil {
 		return w, err
 	}
-	req := spawn.Request{Name: name, Team: teamName, Backend: pipes, Command: fillPort(s.Command, s.Port), Dir: s.Dir}
+	req := spawn.Request{Name: name, Team: teamName, Backend: pipes, Command: fill(s.Command, placePort, strconv.Itoa(s.Port)), Dir: s.Dir}
 	if former {
 		w, err = h.Spawn().Respawn(ctx, name, spawn.RespawnRequest{As: &req})
 	} else {
@@ -58,14 +58,7 @@ func startServerAt(ctx context.Context, h *host.Host, teamName string, s *regist
 	}
 	s.WorkerID = w.ID
 	unreachable := w.Sandbox != nil && w.Sandbox.Network == swarm.NetworkNone
-	err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		t, err := team.Get(ctx, tx, teamName)
-		if err != nil {
-			return err
-		}
-		t.Server = s
-		return tx.PutTeam(ctx, &t)
-	})
+	err = editTeam(ctx, h, teamName, func(t *registry.Team) { t.Server = s })
 	switch {
 	case err != nil:
 	case unreachable:
@@ -99,10 +92,9 @@ func serverWorker(ctx context.Context, h *host.Host, teamName string) (name stri
 	for i := range names {
 		names[i] = numbered(teamName+"-server", i+1)
 	}
-	var recs []registry.Record
-	err = h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
-		recs, _, err = tx.Read(ctx, registry.Query{Names: names})
-		return err
+	recs, err := view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) ([]registry.Record, error) {
+		recs, _, err := tx.Read(ctx, registry.Query{Names: names})
+		return recs, err
 	})
 	if err != nil {
 		return "", false, err

@@ -192,7 +192,7 @@ func (s *spawnRun) start(ctx context.Context) (worker.Worker, error) {
 	}
 	req := spawn.Request{
 		Backend: s.req.Backend, Dir: s.req.Dir, Agent: &j, Options: s.options(),
-		Command: fill(s.req.Command, s.req.Prompt, s.req.Model, j.Name, s.port),
+		Command: s.fill(j.Name),
 		Stdin:   s.piped(),
 		Limits:  s.req.Limits,
 		Sandbox: s.req.Sandbox,
@@ -267,13 +267,19 @@ const (
 	placePort   = "{port}"
 )
 
-// fill replaces placeholders in a command, each once: the replacement text is not searched
-// again. With a port of 0, the placeholder of the port stays.
-func fill(command []string, prompt, model, name string, port int) []string {
-	pairs := []string{placePrompt, prompt, placeModel, model, placeName, name}
-	if port != 0 {
-		pairs = append(pairs, placePort, strconv.Itoa(port))
+// fill returns the command of the agent with that name. Without a server, the placeholder of
+// the port stays.
+func (s *spawnRun) fill(name string) []string {
+	pairs := []string{placePrompt, s.req.Prompt, placeModel, s.req.Model, placeName, name}
+	if s.port != 0 {
+		pairs = append(pairs, placePort, strconv.Itoa(s.port))
 	}
+	return fill(s.req.Command, pairs...)
+}
+
+// fill replaces placeholders in a command, each once: the replacement text is not searched
+// again.
+func fill(command []string, pairs ...string) []string {
 	r := strings.NewReplacer(pairs...)
 	filled := make([]string, len(command))
 	for i, arg := range command {
@@ -284,12 +290,4 @@ func fill(command []string, prompt, model, name string, port int) []string {
 
 func takesPrompt(command []string) bool {
 	return slices.ContainsFunc(command, func(arg string) bool { return strings.Contains(arg, placePrompt) })
-}
-
-func fillPort(command []string, port int) []string {
-	filled := make([]string, len(command))
-	for i, arg := range command {
-		filled[i] = strings.ReplaceAll(arg, placePort, strconv.Itoa(port))
-	}
-	return filled
 }

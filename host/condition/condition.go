@@ -97,9 +97,6 @@ func (k Kind) Urgency() int {
 	return last
 }
 
-// NeedsPerson reports whether nothing continues until a person has looked.
-func (k Kind) NeedsPerson() bool { return k.Urgency() <= Failed.Urgency() }
-
 // Tone is how a condition is to be shown.
 type Tone int
 
@@ -246,32 +243,11 @@ func runningCondition(w worker.Worker) Condition {
 	if w.State == nil {
 		return c
 	}
-	if kind := ofState(w.State.State); kind != "" {
-		return Condition{Kind: kind, Text: string(kind), Since: w.State.Since}
+	// The states of agents are kinds of their own names, but one says nothing.
+	if s := w.State.State; s != "" && s != profile.Unknown {
+		return Condition{Kind: Kind(s), Text: string(s), Since: w.State.Since}
 	}
 	return c
-}
-
-// ofState returns the kind of a running agent with a state; empty: the state says nothing.
-func ofState(s profile.State) Kind {
-	switch s {
-	case profile.Blocked:
-		return Blocked
-	case profile.Broken:
-		return Broken
-	case profile.Limited:
-		return Limited
-	case profile.Idle:
-		return Idle
-	case profile.Background:
-		return Background
-	case profile.Compacting:
-		return Compacting
-	case profile.Working:
-		return Working
-	case profile.Unknown:
-	}
-	return ""
 }
 
 func ended(w worker.Worker) Condition {

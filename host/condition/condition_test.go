@@ -85,8 +85,8 @@ func TestKinds(t *testing.T) {
 		if k.Symbol(false) == "" {
 			t.Errorf("%s has no symbol", k)
 		}
-		if bad := k.Tone() == Bad || k.Tone() == Asking; bad != k.NeedsPerson() {
-			t.Errorf("the tone of %s is %d, but NeedsPerson is %v", k, k.Tone(), k.NeedsPerson())
+		if bad := k.Tone() == Bad || k.Tone() == Asking; bad != (k.Urgency() <= Failed.Urgency()) {
+			t.Errorf("the tone of %s is %d, but its urgency %d", k, k.Tone(), k.Urgency())
 		}
 	}
 	if got := Kind("new").Urgency(); got != len(kinds)-1 {

@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 // Item is a worker on the board.
@@ -194,7 +195,7 @@ func (b *Board) touch(ids ...string) {
 	}
 	b.all = b.all || len(ids) == 0
 	b.mu.Unlock()
-	Signal(b.wake)
+	wake.Up(b.wake)
 }
 
 // changed notes that the registry has changed. all says that it is another one.
@@ -206,7 +207,7 @@ func (b *Board) changed(all bool) {
 	b.mu.Lock()
 	b.undone = true
 	b.mu.Unlock()
-	Signal(b.wake)
+	wake.Up(b.wake)
 }
 
 // failed reports whether the last look failed.

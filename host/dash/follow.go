@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 const (
@@ -131,7 +132,7 @@ func (f *Follower) add(o swarm.Output) error {
 		s.screen.Write([]byte{'\n'}, o.Time)
 	}
 	f.mu.Unlock()
-	Signal(f.written)
+	wake.Up(f.written)
 	return nil
 }
 
@@ -208,7 +209,7 @@ func (f *Follower) Look(want bool) {
 	f.looking = want
 	f.mu.Unlock()
 	if fresh {
-		Signal(f.written)
+		wake.Up(f.written)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/sleep"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 // firstMeasure is the time between the first two looks at what workers use, which the first share
@@ -40,7 +41,7 @@ func (g *Gauge) Want(ids []string, all bool) {
 	g.mu.Lock()
 	g.ids, g.all = ids, all
 	g.mu.Unlock()
-	Signal(g.wake)
+	wake.Up(g.wake)
 }
 
 // Run measures until ctx ends.
@@ -77,13 +78,5 @@ func (g *Gauge) Run(ctx context.Context) {
 		}
 		seen, first = ids, false
 		_ = sleep.For(ctx, pause)
-	}
-}
-
-// Signal puts a value into a channel that holds one, unless it does so already.
-func Signal(to chan struct{}) {
-	select {
-	case to <- struct{}{}:
-	default:
 	}
 }

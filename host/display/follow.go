@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/output"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 // A screen is looked at when its worker has written something and been quiet for
@@ -56,10 +57,7 @@ func followScreen(ctx context.Context, p *backend.Peer, handle swarm.Handle, wri
 	defer cancel()
 	following.Go(func() {
 		over <- readOutput(ctx, p, handle, func(lines []string) bool {
-			select {
-			case more <- struct{}{}:
-			default:
-			}
+			wake.Up(more)
 			return written != nil && written(lines)
 		})
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 // logPiece is a piece of a worker's output, or the beginning of its next run.
@@ -86,7 +87,7 @@ func merge(ctx context.Context, read []source, follow bool, each func(int, logPi
 		m.add(ctx, r, firstPatience)
 	}
 	if later != nil {
-		m.readers.Go(func() { later.watch(ctx, m.stir) })
+		m.readers.Go(func() { later.watch(ctx, func() { wake.Up(m.wake) }) })
 	}
 	return m.run(ctx)
 }
@@ -104,11 +105,11 @@ func (m *merger) add(ctx context.Context, read source, patience time.Duration) {
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			m.stir()
+			wake.Up(m.wake)
 			return nil
 		})
 		close(s.pieces)
-		m.stir()
+		wake.Up(m.wake)
 	})
 }
 
@@ -127,13 +128,6 @@ type merger struct {
 	later *arrivals
 	// readers are the goroutines that read the sources.
 	readers sync.WaitGroup
-}
-
-func (m *merger) stir() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
 }
 
 // await sets how long the next piece of a source is waited for.

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/sleep"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 const (
@@ -74,10 +75,7 @@ func LogPath(dir, name string) string { return filepath.Join(dir, logDir, name+"
 // Wake notifies the runner that there may be new events. It may be called at any time.
 func (r *Runner) Wake() {
 	for _, c := range r.wake {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
+		wake.Up(c)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 // lastAnswers is how long calls may continue after the end of the input: a client that
@@ -234,10 +236,7 @@ func (c *conn) settle(id jsonrpc.ID) {
 	delete(c.open, id)
 	c.greeted = true
 	c.mu.Unlock()
-	select {
-	case c.answered <- struct{}{}:
-	default:
-	}
+	wake.Up(c.answered)
 }
 
 // write writes a whole line at once: nothing else may come in between.

@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 const (
@@ -33,12 +34,7 @@ func (s *server) follow(ctx context.Context, uri string) {
 		defer s.caught("notices about "+uri, nil)
 		s.sendUpdates(ctx, uri, stirred)
 	})
-	f := follower{server: s, uri: uri, stir: func() {
-		select {
-		case stirred <- struct{}{}:
-		default:
-		}
-	}}
+	f := follower{server: s, uri: uri, stir: func() { wake.Up(stirred) }}
 	run := f.run
 	if isInbox(uri) {
 		run = func(ctx context.Context) error { return s.followInbox(ctx, uri, f.stir) }

@@ -14,6 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/swarmhost/swarm/shared/proc"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 // settling is when to look again after a change was seen. Readers can see a change only a
@@ -170,12 +171,7 @@ func (c *Changes) run() {
 	}
 }
 
-func (c *Changes) signal() {
-	select {
-	case c.C <- struct{}{}:
-	default:
-	}
-}
+func (c *Changes) signal() { wake.Up(c.C) }
 
 // Replaced reports whether the database is another one than at the last call.
 func (c *Changes) Replaced() bool { return c.anew.Swap(false) }

@@ -21,6 +21,7 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 // Host is what a dashboard asks. A [host.Host] is one.
@@ -80,7 +81,7 @@ type session struct {
 
 func newSession(ctx context.Context, o Options) *session {
 	s := &session{opts: o, ctx: ctx, boardChanged: make(chan struct{}, 1), outputChanged: make(chan struct{}, 1)}
-	s.board = dash.New(dash.Options{Host: o.Host, Changed: func() { dash.Signal(s.boardChanged) }})
+	s.board = dash.New(dash.Options{Host: o.Host, Changed: func() { wake.Up(s.boardChanged) }})
 	s.gauge = s.board.Gauge(o.Host.Meter(), measureEvery, measureShare)
 	return s
 }
@@ -127,7 +128,7 @@ type followed struct {
 
 func (s *session) follow(id string, screen bool) *followed {
 	ctx, cancel := context.WithCancel(s.ctx)
-	f := dash.Follow(s.opts.Host, id, func() { dash.Signal(s.outputChanged) })
+	f := dash.Follow(s.opts.Host, id, func() { wake.Up(s.outputChanged) })
 	f.Look(screen)
 	s.running.Go(func() { f.Run(ctx) })
 	return &followed{f, cancel}

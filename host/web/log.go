@@ -14,6 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 type logView struct {
@@ -110,12 +111,7 @@ func earlierThanRead(ctx context.Context, from dash.Reader, id string) (int, err
 	return max(0, n-dash.LinesRead), err
 }
 
-func (f *logView) poke() {
-	select {
-	case f.more <- struct{}{}:
-	default:
-	}
-}
+func (f *logView) poke() { wake.Up(f.more) }
 
 func (f *logView) stop() {
 	if f.cancel != nil {

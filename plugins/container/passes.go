@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 // passPause is between two looks at a log that is being written. A look at a long log takes
@@ -106,10 +107,7 @@ func (e *engine) wake(ctx context.Context, r ref, written chan<- struct{}) {
 	defer func() { _ = body.Close() }()
 	buf := make([]byte, 32<<10)
 	for err == nil {
-		select {
-		case written <- struct{}{}: // at first for what was written meanwhile
-		default:
-		}
+		wake.Up(written) // at first for what was written meanwhile
 		_, err = body.Read(buf)
 	}
 }

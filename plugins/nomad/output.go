@@ -14,6 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 // Nomad writes the end of a log a moment after it reports the end of a task: its logger
@@ -97,14 +98,9 @@ func (out *output) follow(ctx context.Context, r ref) error {
 	defer running.Wait()
 	defer cancel()
 	woken := make(chan struct{}, 1)
-	wake := func() {
-		select {
-		case woken <- struct{}{}:
-		default:
-		}
-	}
+	stir := func() { wake.Up(woken) }
 	for _, s := range out.streams {
-		running.Go(func() { out.logs.follow(alarms, s, wake) })
+		running.Go(func() { out.logs.follow(alarms, s, stir) })
 	}
 	over := make(chan error, 1)
 	running.Go(func() {

@@ -22,6 +22,7 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/humane"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 type questionsOptions struct {
@@ -186,12 +187,7 @@ func watchQuestions(ctx context.Context, a *app.App, h *host.Host, o *questionsO
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changed := make(chan struct{}, 1)
-	signal := func() {
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	}
+	signal := func() { wake.Up(changed) }
 	ended := make(chan error, 1)
 	go func() {
 		ended <- h.Watch().Watch(ctx, watch.Request{

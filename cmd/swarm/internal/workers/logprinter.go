@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/screen"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 // LogForm says how a worker's output is shown. Its zero value shows it byte for byte.
@@ -282,10 +283,7 @@ func (p *LogPrinter) runOf(read func(each func(string, swarm.Output) error) erro
 		})
 	}
 	err := read(func(worker string, o swarm.Output) error {
-		select {
-		case written <- struct{}{}:
-		default:
-		}
+		wake.Up(written)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.Live && p.labels != nil {

@@ -190,31 +190,22 @@ func (ps *Plugins) AnnounceWait(format string, args ...any) (stop func()) {
 func Launcher(set *launch.Set) Starter { return launched{set} }
 
 // launched starts plugins as processes.
-type launched struct{ set *launch.Set }
-
-func (l launched) Start(entries ...catalog.Entry) { l.set.Start(entries...) }
+type launched struct{ *launch.Set }
 
 func (l launched) Get(ctx context.Context, e catalog.Entry) (*Peer, error) {
-	c, err := l.set.Get(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	return newPeer(c), nil
+	return newPeer(l.Set.Get(ctx, e))
 }
 
 func (l launched) Restart(ctx context.Context, e catalog.Entry, gone *Peer) (*Peer, error) {
-	c, err := l.set.Restart(ctx, e, gone.client)
+	return newPeer(l.Set.Restart(ctx, e, gone.client))
+}
+
+func (l launched) Died(ctx context.Context, p *Peer) error { return l.Set.Died(ctx, p.client) }
+
+func newPeer(c *plugin.Client, err error) (*Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPeer(c), nil
-}
-
-func (l launched) Died(ctx context.Context, p *Peer) error { return l.set.Died(ctx, p.client) }
-
-func (l launched) Close() { l.set.Close() }
-
-func newPeer(c *plugin.Client) *Peer {
 	p := &Peer{Info: c.Info(), Report: c.Report, client: c}
 	// A nil pointer in an interface is not a nil interface.
 	if b := c.Backend(); b != nil {
@@ -223,5 +214,5 @@ func newPeer(c *plugin.Client) *Peer {
 	if w := c.Workspace(); w != nil {
 		p.Workspace = w
 	}
-	return p
+	return p, nil
 }

@@ -43,35 +43,39 @@ func recordStates(ctx context.Context, db *registry.Registry, recs []registry.Re
 	if len(events) == 0 {
 		return nil
 	}
-	fresh := func(ctx context.Context, tx *registry.Tx) (changed []registry.Event, err error) {
-		for _, e := range events {
-			isNew, err := unrecorded(ctx, tx, &e)
-			if err != nil {
-				return nil, err
-			}
-			if isNew {
-				changed = append(changed, e)
-			}
-		}
-		return changed, nil
-	}
 	// Most looks find what is known, which takes no write.
 	var changed []registry.Event
 	err := db.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
-		changed, err = fresh(ctx, tx)
+		changed, err = fresh(ctx, tx, events)
 		return err
 	})
 	if err != nil || len(changed) == 0 {
 		return err
 	}
-	return db.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		// Another watcher may have been quicker.
-		changed, err := fresh(ctx, tx)
-		if err == nil {
-			_, err = tx.Append(ctx, changed...)
+	// Another watcher may have been quicker.
+	return db.Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return appendFresh(ctx, tx, events) })
+}
+
+func appendFresh(ctx context.Context, tx *registry.Tx, events []registry.Event) error {
+	changed, err := fresh(ctx, tx, events)
+	if err == nil {
+		_, err = tx.Append(ctx, changed...)
+	}
+	return err
+}
+
+// fresh returns the events that are not recorded yet.
+func fresh(ctx context.Context, tx *registry.Tx, events []registry.Event) (changed []registry.Event, err error) {
+	for _, e := range events {
+		isNew, err := unrecorded(ctx, tx, &e)
+		if err != nil {
+			return nil, err
 		}
-		return err
-	})
+		if isNew {
+			changed = append(changed, e)
+		}
+	}
+	return changed, nil
 }
 
 // unrecorded reports whether an event says something that the history does not have yet.
@@ -80,7 +84,7 @@ func unrecorded(ctx context.Context, tx *registry.Tx, e *registry.Event) (bool, 
 		last, err := LastQuestion(ctx, tx, e.ID)
 		return err == nil && !last.isOf(e.Text), err
 	}
-	last, err := tx.LastEvent(ctx, e.ID, stateKinds...)
+	last, err := tx.LastEvent(ctx, e.ID, append([]history.Kind{e.Kind}, stateKinds...)...)
 	return err == nil && (last.Kind != e.Kind || last.Text != e.Text), err
 }
 
@@ -116,30 +120,17 @@ func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text st
 // these kinds says the same.
 func (d *Reader) RecordLoop(ctx context.Context, id string, kind history.Kind, text string) error {
 	return d.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		return recordLoop(ctx, tx, id, kind, text)
+		rec, err := tx.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		events := []registry.Event{history.NewEvent(&rec, kind, history.OneLine(text), now)}
+		if kind == history.Blocked {
+			events = append(events, askedEvent(&rec, text, "", now))
+		}
+		return appendFresh(ctx, tx, events)
 	})
-}
-
-func recordLoop(ctx context.Context, tx *registry.Tx, id string, kind history.Kind, text string) error {
-	rec, err := tx.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	e := history.NewEvent(&rec, kind, history.OneLine(text), now)
-	last, err := tx.LastEvent(ctx, id, append([]history.Kind{kind}, stateKinds...)...)
-	if err == nil && (last.Kind != e.Kind || last.Text != e.Text) {
-		_, err = tx.Append(ctx, e)
-	}
-	if err != nil || kind != history.Blocked {
-		return err
-	}
-	asked := askedEvent(&rec, text, "", now)
-	isNew, err := unrecorded(ctx, tx, &asked)
-	if err == nil && isNew {
-		_, err = tx.Append(ctx, asked)
-	}
-	return err
 }
 
 // RecordAnswer writes into the history which choice of an agent's dialog was picked for a

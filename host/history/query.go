@@ -16,24 +16,12 @@ type Query = registry.EventQuery
 // Events returns the events that the query selects, the oldest first. It writes nothing:
 // an end that is not recorded yet is not among them. A worker's history may outlive the
 // worker; one that the history and the registry do not know is a [store.NotFoundError].
-func (h *History) Events(ctx context.Context, q Query) ([]Event, error) {
-	reg, err := h.opts.Store.ToRead(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if reg == nil {
-		return nil, unknown(q)
-	}
-	events, err := reg.Events(ctx, q)
-	if err != nil || len(events) > 0 || q.Worker == "" {
-		return events, err
-	}
-	// The query selects nothing of this worker, or the worker is unknown.
-	known, err := reg.Known(ctx, q.Worker)
-	if err == nil && !known {
-		err = unknown(q)
-	}
-	return nil, err
+func (h *History) Events(ctx context.Context, q Query) (events []Event, err error) {
+	err = h.EachEvent(ctx, q, func(e Event) error {
+		events = append(events, e)
+		return nil
+	})
+	return events, err
 }
 
 // unknown returns the error of a query for an unknown worker; nil if it names none.
@@ -95,6 +83,7 @@ func eachEvent(ctx context.Context, reg *registry.Registry, q Query, each func(E
 	if err != nil || some || q.Worker == "" {
 		return err
 	}
+	// The query selects nothing of this worker, or the worker is unknown.
 	known, err := reg.Known(ctx, q.Worker)
 	if err == nil && !known {
 		err = unknown(q)
@@ -193,8 +182,7 @@ func (f *Follower) Begin(ctx context.Context) error {
 func (f *Follower) Next(ctx context.Context, worker string, each func(Event) error) error {
 	if f.Changes.Replaced() && f.reg != nil {
 		err := f.reg.Close()
-		f.reg = nil
-		if err != nil {
+		if f.reg = nil; err != nil {
 			return err
 		}
 	}

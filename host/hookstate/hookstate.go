@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -24,8 +25,6 @@ const (
 	// maxCommand bounds the command of a question, in which a quote needs two bytes of the
 	// file, and some letters six.
 	maxCommand = 32 << 10
-	// maxSession bounds a session id. The ids of the known agents have less than 50 bytes.
-	maxSession = 128
 )
 
 // The states that a hook can report.
@@ -141,7 +140,7 @@ func (c *Claim) clean() {
 	if cut := safetext.Cut(c.Command, maxCommand); cut != c.Command {
 		c.Command, c.Partial = cut, true
 	}
-	if !validSession(c.Session) {
+	if !validSession().MatchString(c.Session) {
 		c.Session = ""
 	}
 	// A time in the future was not observed, and would hold permanently.
@@ -164,15 +163,5 @@ func text(s string) string {
 	return safetext.Line(s)
 }
 
-func validSession(id string) bool {
-	if id == "" || len(id) > maxSession {
-		return false
-	}
-	for i, c := range []byte(id) {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && (i == 0 || c != '-' && c != '_' && c != '.' && c != ':') {
-			return false
-		}
-	}
-	return true
-}
+// validSession bounds a session id, too. The ids of the known agents have less than 50 bytes.
+var validSession = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._:-]{0,127}$`)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
@@ -130,14 +131,13 @@ func freePort(ctx context.Context, wanted int) (int, error) {
 
 func awaitPort(ctx context.Context, h *host.Host, w worker.Worker, port int) error {
 	limited, cancel := context.WithTimeout(ctx, serverLimit)
-	defer cancel()
 	ended := make(chan worker.Worker, 1)
-	waited := make(chan struct{})
-	go func() {
-		defer close(waited)
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer cancel()
+	waiting.Go(func() {
 		_ = h.Wait(limited, worker.Selection{Names: []string{w.ID}}, func(w worker.Worker) { ended <- w })
-	}()
-	defer func() { cancel(); <-waited }()
+	})
 	tick := time.NewTicker(dialEvery)
 	defer tick.Stop()
 	for {

@@ -246,18 +246,7 @@ func numbered(name string, n int) string {
 	return name[:min(len(name), swarm.MaxName-len(suffix))] + suffix
 }
 
-// idAlphabet are the characters of agent ids. Its length divides no power of two; the
-// slight preference for the first characters does not matter here.
-const idAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
-
-func newID() string {
-	b := make([]byte, 6)
-	_, _ = rand.Read(b) // it never fails
-	for i := range b {
-		b[i] = idAlphabet[int(b[i])%len(idAlphabet)]
-	}
-	return "agent-" + string(b)
-}
+func newID() string { return "agent-" + strings.ToLower(rand.Text()[:6]) }
 
 // The placeholders in the command of an agent or a server.
 const (

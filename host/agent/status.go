@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/swarmhost/swarm/host"
@@ -165,7 +164,7 @@ func agentOf(a *registry.Agent, h team.Health, state *worker.AgentState) Agent {
 		CreatedAt: humane.At(a.Created), TerminatedAt: humane.At(a.Terminated),
 	}
 	if state != nil {
-		out.State, out.Question, out.Choices = string(state.State), state.Question, Choices(state.Choices)
+		out.State, out.Question, out.Choices = string(state.State), state.Question, profile.ChoiceLines(state.Choices)
 		out.Reason = state.Reason
 	}
 	return out
@@ -184,14 +183,6 @@ func DialogOf(d profile.Dialog) *Dialog {
 		return nil
 	}
 	return &Dialog{Digest: d.Digest, Lines: d.Lines, Cut: d.Cut}
-}
-
-// Choices returns the answers that a blocked agent offers, each with its key.
-func Choices(all []profile.Choice) (list []string) {
-	for _, c := range all {
-		list = append(list, strings.TrimSpace(c.Key+" "+c.Label))
-	}
-	return list
 }
 
 func (s *Summary) count(status team.Status) {

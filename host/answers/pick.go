@@ -15,16 +15,11 @@ import (
 func Pick(d Decision, choices []profile.Choice) (profile.Choice, bool) {
 	switch d.Answer {
 	case Deny:
-		return lasting(choices, refused)
+		return meaning(choices, Deny)
 	case Allow:
-		for _, l := range []struct {
-			word  string
-			lasts duration
-		}{{Always, always}, {Session, session}, {Once, once}} {
-			if order(d.For) < order(l.word) {
-				continue
-			}
-			if c, ok := lasting(choices, l.lasts); ok {
+		longest := max(0, slices.Index(durations, d.For))
+		for _, word := range slices.Backward(durations[:longest+1]) {
+			if c, ok := meaning(choices, word); ok {
 				return c, true
 			}
 		}
@@ -34,11 +29,12 @@ func Pick(d Decision, choices []profile.Choice) (profile.Choice, bool) {
 	}
 }
 
-func order(word string) int { return max(0, slices.Index([]string{Once, Session, Always}, word)) }
+// durations are the words for how long an answer holds, the shortest first.
+var durations = []string{Once, Session, Always}
 
-// lasting returns the only choice whose answer holds so long.
-func lasting(choices []profile.Choice, d duration) (profile.Choice, bool) {
-	return single(slices.DeleteFunc(slices.Clone(choices), func(c profile.Choice) bool { return durationOf(c.Label) != d }))
+// meaning returns the only choice that means a word: [Deny], or how long the answer holds.
+func meaning(choices []profile.Choice, word string) (profile.Choice, bool) {
+	return single(slices.DeleteFunc(slices.Clone(choices), func(c profile.Choice) bool { return meaningOf(c.Label) != word }))
 }
 
 func single(choices []profile.Choice) (profile.Choice, bool) {
@@ -48,37 +44,27 @@ func single(choices []profile.Choice) (profile.Choice, bool) {
 	return choices[0], true
 }
 
-// duration says how long the answer of a choice holds.
-type duration int
-
-const (
-	unknown duration = iota
-	refused
-	once
-	session
-	always
-)
-
 // labels are the labels of choices as the known clients word them, without what is in
 // parentheses. A label that none of them matches is never picked for [Allow] or [Deny].
 var labels = []struct {
-	lasts  duration
+	word   string
 	labels func() *regexp.Regexp
 }{
-	{refused, lazyregexp.New(`(?i)^(?:no|no, and tell \S+ what to do differently|no, suggest changes|reject|deny|don't allow|no, continue without running it)$`)},
-	{once, lazyregexp.New(`(?i)^(?:yes|yes, proceed|yes, allow once|allow once|yes, just this once|allow)$`)},
-	{session, lazyregexp.New(`(?i)^(?:allow for this session|yes, allow for this session|yes, and don't ask again this session|yes, and don't ask again for this command in this session|yes, allow all edits during this session|yes, allow reading from \S+ during this session)$`)},
-	{always, lazyregexp.New(`(?i)^(?:yes, and don't ask again for .*|allow always|yes, allow always|allow for all future sessions|always allow .*)$`)},
+	{Deny, lazyregexp.New(`(?i)^(?:no|no, and tell \S+ what to do differently|no, suggest changes|reject|deny|don't allow|no, continue without running it)$`)},
+	{Once, lazyregexp.New(`(?i)^(?:yes|yes, proceed|yes, allow once|allow once|yes, just this once|allow)$`)},
+	{Session, lazyregexp.New(`(?i)^(?:allow for this session|yes, allow for this session|yes, and don't ask again this session|yes, and don't ask again for this command in this session|yes, allow all edits during this session|yes, allow reading from \S+ during this session)$`)},
+	{Always, lazyregexp.New(`(?i)^(?:yes, and don't ask again for .*|allow always|yes, allow always|allow for all future sessions|always allow .*)$`)},
 }
 
 var inParentheses = lazyregexp.New(`\s*\([^()]*\)\s*$`)
 
-func durationOf(label string) duration {
+// meaningOf returns the word that a label means; empty if that is not known.
+func meaningOf(label string) string {
 	label = strings.TrimSpace(inParentheses().ReplaceAllString(strings.TrimSpace(label), ""))
 	for _, l := range labels {
 		if l.labels().MatchString(label) {
-			return l.lasts
+			return l.word
 		}
 	}
-	return unknown
+	return ""
 }

@@ -120,18 +120,7 @@ func (k Kind) Tone() Tone { return kinds[k.Urgency()].tone }
 // SGR returns the numbers of the sequence that gives a tone its colour on a terminal, as in
 // ESC [ 32 m. The colours are those of the user's terminal.
 func (t Tone) SGR() string {
-	switch t {
-	case Good:
-		return "32"
-	case Waiting:
-		return "33"
-	case Asking:
-		return "1;33"
-	case Bad:
-		return "31"
-	default:
-		return "2"
-	}
+	return [...]string{Quiet: "2", Good: "32", Waiting: "33", Asking: "1;33", Bad: "31"}[t]
 }
 
 // Symbol returns one character for a kind; plain is for terminals without Unicode.

@@ -1,6 +1,7 @@
 package dash
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,28 +55,15 @@ func processesOf(all []proc.Process) []Process {
 		}
 		depths[p.PID] = depth
 		shown = append(shown, Process{
-			PID: p.PID, Depth: min(depth, deepest), Name: safetext.Line(p.Name), State: stateOfProcess(p.State),
+			PID: p.PID, Depth: min(depth, deepest), Name: safetext.Line(p.Name), State: processStates[p.State],
 			CPU: humane.CPUTime(p.CPU), Memory: humane.Bytes(p.Resident),
 		})
 	}
 	return shown
 }
 
-func stateOfProcess(letter byte) string {
-	switch letter {
-	case 'R':
-		return "running"
-	case 'S', 'I':
-		return "sleeping"
-	case 'D':
-		return "waiting for a device"
-	case 'T', 't':
-		return "stopped"
-	case 'Z', 'X':
-		return "ended"
-	default:
-		return ""
-	}
+var processStates = map[byte]string{
+	'R': "running", 'S': "sleeping", 'I': "sleeping", 'D': "waiting for a device", 'T': "stopped", 't': "stopped", 'Z': "ended", 'X': "ended",
 }
 
 func factsOf(d host.Details) []Fact {
@@ -184,19 +172,11 @@ func envNames(env []string) []string {
 }
 
 func exitOf(e swarm.Exit) string {
-	text := "exit code " + strconv.Itoa(e.Code)
-	if e.Signal != "" {
-		text = e.Signal
-	}
-	return text + ", " + string(e.Cause)
+	return cmp.Or(e.Signal, "exit code "+strconv.Itoa(e.Code)) + ", " + string(e.Cause)
 }
 
 func killOf(k swarm.KillOptions) string {
-	signal := k.Signal
-	if signal == "" {
-		signal = "the backend's gentle way"
-	}
-	text := signal + ", then " + k.Grace.String()
+	text := cmp.Or(k.Signal, "the backend's gentle way") + ", then " + k.Grace.String()
 	if k.Force {
 		text += ", then by force"
 	}

@@ -21,14 +21,6 @@ func DecisionChoices() []profile.Choice {
 	return []profile.Choice{{Key: "1", Label: "Allow"}, {Key: "2", Label: "Deny"}, {Key: "3", Label: OnItsScreen}}
 }
 
-// DecisionLabels returns the choices in words.
-func DecisionLabels() (all []string) {
-	for _, c := range DecisionChoices() {
-		all = append(all, c.Key+" "+c.Label)
-	}
-	return all
-}
-
 // Undecided returns the claim of a worker whose hook waits for a decision; nil if none does.
 func (d *Reader) Undecided(id string) *hookstate.Claim {
 	run := d.opts.Dir.RunDir(id)
@@ -55,7 +47,7 @@ func undecided(p *profile.Profile, c *hookstate.Claim) worker.AgentState {
 		s.Dialog.Command = strings.Split(c.Command, "\n")
 	}
 	s.Dialog.Lines = append([]string{c.Question}, s.Dialog.Command...)
-	s.Dialog.Lines = append(s.Dialog.Lines, DecisionLabels()...)
+	s.Dialog.Lines = append(s.Dialog.Lines, profile.ChoiceLines(s.Choices)...)
 	from := judgement.Origin{Source: worker.SourceHook, Why: "the agent's hook waits for an answer"}
 	s.Origins = judgement.Origins{State: from, Since: from, Question: from, Choices: from}
 	if c.Command != "" {

@@ -26,7 +26,7 @@ var ErrNotReady = errors.New("worker is not ready")
 
 // ErrRestarted says that it did not since it ends, and is started again, time after time; the
 // error is an [ErrNotReady], too, and its text says all.
-var ErrRestarted = errors.New("worker was restarted")
+var ErrRestarted = worker.Errorf(ErrNotReady, "worker was restarted")
 
 // ReadyRequest describes when a worker is ready.
 type ReadyRequest struct {
@@ -67,13 +67,13 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 	switch {
 	case late && now.Status != worker.StatusStopped:
 		if how := restarts(now); how != "" {
-			return &restartedError{fmt.Sprintf("%s '%s' did not become ready within %gs: %s", d.noun(&rec), rec.Name, r.Timeout.Seconds(), how)}
+			return worker.Errorf(ErrRestarted, "%s '%s' did not become ready within %gs: %s", d.noun(&rec), rec.Name, r.Timeout.Seconds(), how)
 		}
 		return fmt.Errorf("%w: '%s' did not become ready within %s", ErrNotReady, name, r.Timeout)
 	case late || errors.Is(err, worker.ErrEnded):
 		ended := worker.Errorf(worker.ErrEnded, "%s '%s' ended before it was ready%s", d.noun(&rec), rec.Name, howEnded(now))
 		if text := d.brokenAtEnd(ctx, &rec); text != "" {
-			return &brokenError{name: rec.Name, text: text, ended: ended}
+			return broken(rec.Name, worker.Errorf(errors.Join(ErrBroken, ended), "%v: %s", ended, text))
 		}
 		return ended
 	case err == nil:
@@ -109,14 +109,6 @@ func howEnded(w worker.Worker) string {
 		text += ", crash loop: " + cmp.Or(restarted(w.Restarts), "not restarted")
 	}
 	return " (" + text + ")"
-}
-
-// restartedError is an [ErrNotReady] of a worker that ends again and again.
-type restartedError struct{ text string }
-
-func (e *restartedError) Error() string { return e.text }
-func (e *restartedError) Is(target error) bool {
-	return target == ErrNotReady || target == ErrRestarted
 }
 
 // restarts describes the restarts of a worker that continues, such as "restarting in 4s (exit
@@ -173,26 +165,11 @@ func (e *AsksError) Hint() string {
 
 // ErrBroken says that an agent shows an error instead of its prompt. It is an
 // [ErrNotReady], too.
-var ErrBroken = errors.New("the agent shows an error")
+var ErrBroken = worker.Errorf(ErrNotReady, "the agent shows an error")
 
-type brokenError struct {
-	name, text string
-	// ended is how it ended; nil if it continues.
-	ended error
-}
-
-func (e *brokenError) Error() string {
-	if e.ended != nil {
-		return fmt.Sprintf("%v: %s", e.ended, e.text)
-	}
-	return fmt.Sprintf("'%s' shows an error: %s", e.name, e.text)
-}
-func (e *brokenError) Is(target error) bool { return target == ErrBroken || target == ErrNotReady }
-func (e *brokenError) Unwrap() error        { return e.ended }
-
-// Hint returns the next step.
-func (e *brokenError) Hint() string {
-	return fmt.Sprintf("see it with 'swarm peek %s'", e.name)
+// broken adds the next step to an [ErrBroken] of an agent.
+func broken(name string, err error) error {
+	return worker.WithHint(err, fmt.Sprintf("see it with 'swarm peek %s'", name))
 }
 
 // unknownFor is how long something like a prompt has to be there on a screen that the
@@ -216,7 +193,7 @@ func followProfile(ctx context.Context, owner *backend.Peer, rec registry.Record
 	case start.look.State == profile.Blocked:
 		return &AsksError{Name: rec.Name, Question: start.look.Question, Choices: start.look.Choices}
 	case start.look.Trouble() != "":
-		return &brokenError{name: rec.Name, text: start.look.Trouble()}
+		return broken(rec.Name, worker.Errorf(ErrBroken, "'%s' shows an error: %s", rec.Name, start.look.Trouble()))
 	}
 	return nil
 }

@@ -181,23 +181,20 @@ func (d *examiner) database(ctx context.Context) ([]registry.Record, bool) {
 	if err == nil {
 		recs, warnings, err = reg.Read(ctx, registry.Query{})
 	}
-	damaged, isDamaged := errors.AsType[*registry.DamagedError](err)
-	switch {
-	case err == nil:
-	case errors.Is(err, registry.ErrNewer):
-		d.find(SeverityError, subject, "use that swarm, or set SWARM_DIR to another directory", "%v", err)
-		return nil, false
-	case errors.Is(err, registry.ErrUnreleased):
-		d.find(SeverityError, subject, "move "+quote(string(d.opts.Dir))+" away, or set SWARM_DIR to another directory", "%v", err)
-		return nil, false
-	case errors.Is(err, registry.ErrMissing):
-		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'", "%s is gone or empty, but there are run directories of workers", path)
-		return nil, false
-	case isDamaged:
-		d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept next to the new one", "%s is damaged: %v", path, damaged.Cause)
-		return nil, false
-	default:
-		d.find(SeverityError, subject, "fix the cause; if the file itself is damaged, run 'swarm doctor --rebuild'", "%v", err)
+	if err != nil {
+		damaged, isDamaged := errors.AsType[*registry.DamagedError](err)
+		switch {
+		case errors.Is(err, registry.ErrNewer):
+			d.find(SeverityError, subject, "use that swarm, or set SWARM_DIR to another directory", "%v", err)
+		case errors.Is(err, registry.ErrUnreleased):
+			d.find(SeverityError, subject, "move "+quote(string(d.opts.Dir))+" away, or set SWARM_DIR to another directory", "%v", err)
+		case errors.Is(err, registry.ErrMissing):
+			d.find(SeverityError, subject, "run 'swarm doctor --rebuild'", "%s is gone or empty, but there are run directories of workers", path)
+		case isDamaged:
+			d.find(SeverityError, subject, "run 'swarm doctor --rebuild'; the damaged file is kept next to the new one", "%s is damaged: %v", path, damaged.Cause)
+		default:
+			d.find(SeverityError, subject, "fix the cause; if the file itself is damaged, run 'swarm doctor --rebuild'", "%v", err)
+		}
 		return nil, false
 	}
 	for _, w := range warnings {

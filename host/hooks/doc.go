@@ -41,28 +41,21 @@ const (
 	Ended     = "ended"
 )
 
+var words = map[history.Kind]string{
+	history.Failed: Failed, history.RespawnFailed: Failed, history.Died: Lost, history.CrashLoop: CrashLoop,
+	history.Blocked: Blocked, history.Limited: Limited, history.Broken: Broken,
+}
+
 // Words returns the words that an event is known by; nil for one that no hook is run for.
 func Words(e history.Event) []string {
-	var words []string
-	switch e.Kind {
-	case history.Failed, history.RespawnFailed:
-		words = append(words, Failed)
-	case history.Died:
-		words = append(words, Lost)
-	case history.CrashLoop:
-		words = append(words, CrashLoop)
-	case history.Blocked:
-		words = append(words, Blocked)
-	case history.Limited:
-		words = append(words, Limited)
-	case history.Broken:
-		words = append(words, Broken)
-	default: // it is an end, or nothing that matters
+	var all []string
+	if word := words[e.Kind]; word != "" {
+		all = append(all, word)
 	}
 	if e.Final {
-		words = append(words, Ended)
+		all = append(all, Ended)
 	}
-	return words
+	return all
 }
 
 // wants returns the words by which a hook is to be run for an event; none if it is not.

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/hookstate"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
@@ -101,7 +102,7 @@ func (n *Notifier) notify(ctx context.Context, run string, c hookstate.Claim) er
 	}
 	notice := team.Notice{WorkerID: id, Stop: team.Stop(c.State), Question: c.Question, Command: c.Command, Reason: c.Reason}
 	if c.Ask != nil {
-		notice.Digest, notice.Choices = c.Ask.Digest, display.DecisionLabels()
+		notice.Digest, notice.Choices = c.Ask.Digest, profile.ChoiceLines(display.DecisionChoices())
 	}
 	due := false
 	err := n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {

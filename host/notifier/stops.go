@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hookstate"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
@@ -50,9 +51,7 @@ func noticeOf(rec *registry.Record, s *worker.AgentState) (notice team.Notice, o
 		notice.Question = strings.Join(s.Dialog.Lines, "\n") // with the command and the choices
 	} else {
 		notice.Command = s.Command
-		for _, c := range s.Choices {
-			notice.Choices = append(notice.Choices, strings.TrimSpace(c.Key+" "+c.Label))
-		}
+		notice.Choices = profile.ChoiceLines(s.Choices)
 	}
 	return notice, slices.Contains(team.Stops(), string(notice.Stop))
 }

@@ -133,6 +133,14 @@ func IndexKind(choices []Choice, kind ChoiceKind) int {
 	return slices.IndexFunc(choices, func(c Choice) bool { return c.Kind == kind })
 }
 
+// ChoiceLines returns choices in words, each with its key.
+func ChoiceLines(choices []Choice) (lines []string) {
+	for _, c := range choices {
+		lines = append(lines, strings.TrimSpace(c.Key+" "+c.Label))
+	}
+	return lines
+}
+
 // HasBoxes reports whether a dialog has choices with boxes, of which several are sent together.
 func HasBoxes(choices []Choice) bool {
 	return slices.ContainsFunc(choices, func(c Choice) bool { return c.Checked != nil })

@@ -7,6 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
 )
 
 // NudgeAgentInput says which agent to wake.
@@ -37,7 +38,7 @@ func askedBy(err error) asked {
 	if !ok {
 		return asked{}
 	}
-	return asked{asks.Question, agent.Choices(asks.Choices), agent.DialogOf(asks.Dialog)}
+	return asked{asks.Question, profile.ChoiceLines(asks.Choices), agent.DialogOf(asks.Dialog)}
 }
 
 var nudgeAgent = &definition[NudgeAgentInput, NudgeAgentOutput]{

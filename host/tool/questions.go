@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
@@ -68,7 +69,7 @@ func questionOf(q question.Question) Question {
 	s := q.Worker.State
 	out := Question{
 		Name: q.Worker.Name, Team: q.Worker.Team, Agent: q.Worker.Agent, Project: q.Project, Since: humane.At(q.Since),
-		Question: s.Question, Command: strings.Join(q.Command(), "\n"), Choices: append([]string{}, agent.Choices(s.Choices)...),
+		Question: s.Question, Command: strings.Join(q.Command(), "\n"), Choices: append([]string{}, profile.ChoiceLines(s.Choices)...),
 		Dialog: agent.DialogOf(s.Dialog), MayAnswer: q.Refusal == nil,
 	}
 	if q.Refusal != nil {
@@ -117,7 +118,7 @@ not answered. A question that follows is returned. A leader may answer only if t
 		}
 		out := WorkerAnswerOutput{Answered: done.Question, Label: done.Picked(), Open: done.Open}
 		if next := done.Next; next != nil {
-			out.asked = asked{next.Question, agent.Choices(next.Choices), agent.DialogOf(next.Dialog)}
+			out.asked = asked{next.Question, profile.ChoiceLines(next.Choices), agent.DialogOf(next.Dialog)}
 		}
 		return out, nil
 	},
@@ -129,5 +130,5 @@ func askedNow(err error) asked {
 	if now == nil {
 		return asked{}
 	}
-	return asked{now.Question, agent.Choices(now.Choices), agent.DialogOf(now.Dialog)}
+	return asked{now.Question, profile.ChoiceLines(now.Choices), agent.DialogOf(now.Dialog)}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -54,7 +55,7 @@ func workerOf(w worker.Worker) Worker {
 		out.Branch = w.Workspace.Branch
 	}
 	if s := w.State; s != nil {
-		out.State, out.Question, out.Choices = string(s.State), s.Question, agent.Choices(s.Choices)
+		out.State, out.Question, out.Choices = string(s.State), s.Question, profile.ChoiceLines(s.Choices)
 		out.Dialog, out.StateWhy = agent.DialogOf(s.Dialog), s.Reason
 	}
 	out.ExitCode, out.Signal = exitOf(w)

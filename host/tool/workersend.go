@@ -7,6 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/worker"
 )
 
@@ -92,7 +93,7 @@ func (out *WorkerSendOutput) await(ctx context.Context, h *host.Host, env Env, i
 	}
 	out.Turn, out.Reason = string(turn.End), turn.Reason()
 	if s := turn.Worker.State; turn.End == host.TurnAsks && s != nil {
-		out.asked = asked{s.Question, agent.Choices(s.Choices), agent.DialogOf(s.Dialog)}
+		out.asked = asked{s.Question, profile.ChoiceLines(s.Choices), agent.DialogOf(s.Dialog)}
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ type sentinelError struct {
 }
 
 func (e *sentinelError) Error() string        { return e.text }
-func (e *sentinelError) Is(target error) bool { return target == e.sentinel }
+func (e *sentinelError) Is(target error) bool { return errors.Is(e.sentinel, target) }
 
 // Hinted returns an error with a hint, which says in a second line what to do next.
 func Hinted(text, hint string) error { return WithHint(errors.New(text), hint) }

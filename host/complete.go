@@ -63,17 +63,13 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (worker.Worker
 			return worker.Of(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
 		}
 	}
-	e, err := h.plugins.Entry(rec.Backend, rec.Plugin)
-	if err != nil {
-		return worker.Of(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
-	}
 	summary := history.Shorten(history.OneLine(req.Summary), swarm.MaxSummary)
 	opts := rec.Kill
 	opts.Grace = max(opts.Grace, minCompleteGrace)
 	// No later call can find it to kill it, or looks for it.
 	opts.Force = opts.Force || rec.IsEphemeral() || rec.Agent != ""
 	var status swarm.Status
-	err = h.plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
+	err = h.plugins.AskOwner(ctx, &rec, false, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapComplete) {
 			return worker.Unsupported(rec.Backend, swarm.CapComplete, rec.Name)
 		}

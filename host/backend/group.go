@@ -100,12 +100,17 @@ func (ps *Plugins) Statuses(ctx context.Context, g *Group) []swarm.StatusResult 
 	return results
 }
 
+// AskGroup is like AskBackend, for an idempotent call about the workers of a group.
+func (ps *Plugins) AskGroup(ctx context.Context, g *Group, f func(*Peer) error) error {
+	if g.Err != nil {
+		return g.Err
+	}
+	return ps.AskBackend(ctx, g.Entry, true, f)
+}
+
 // Results asks the group's backend, with an idempotent call, for one result for each of its workers.
 func Results[T any](ctx context.Context, ps *Plugins, g *Group, ask func(*Peer) ([]T, error)) (results []T, err error) {
-	if g.Err != nil {
-		return nil, g.Err
-	}
-	err = ps.AskBackend(ctx, g.Entry, true, func(p *Peer) (err error) {
+	err = ps.AskGroup(ctx, g, func(p *Peer) (err error) {
 		results, err = ask(p)
 		return err
 	})

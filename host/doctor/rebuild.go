@@ -213,20 +213,17 @@ func (d *examiner) newest(recs []registry.Record) []registry.Record {
 func (d *examiner) identify(ctx context.Context, g *backend.Group, rec *registry.Record) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
-	err := g.Err
-	if err == nil {
-		err = d.opts.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error {
-			if rec.Handle, err = d.opts.Plugins.Find(ctx, p, rec); err != nil {
-				return err
-			}
-			rec.State, rec.Step = registry.Running, ""
-			results, err := p.Backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
-			if err == nil && len(results) == 1 && results[0].Err == nil {
-				history.RecordFound(rec, results[0].Status)
-			}
+	err := d.opts.Plugins.AskGroup(ctx, g, func(p *backend.Peer) (err error) {
+		if rec.Handle, err = d.opts.Plugins.Find(ctx, p, rec); err != nil {
 			return err
-		})
-	}
+		}
+		rec.State, rec.Step = registry.Running, ""
+		results, err := p.Backend.StatusBatch(ctx, []swarm.Handle{rec.Handle})
+		if err == nil && len(results) == 1 && results[0].Err == nil {
+			history.RecordFound(rec, results[0].Status)
+		}
+		return err
+	})
 	switch {
 	case errors.Is(err, swarm.ErrNotFound):
 		rec.State, rec.Step, rec.Reason = registry.Stopped, "", reasonNotStarted

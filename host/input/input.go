@@ -65,23 +65,16 @@ func (s *Sender) interact(ctx context.Context, rec registry.Record, need swarm.C
 func (s *Sender) interactWithin(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	e, err := s.opts.Plugins.Entry(rec.Backend, rec.Plugin)
-	if err == nil {
-		err = s.opts.Plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
-			if !p.Has(need) {
-				return worker.Unsupported(rec.Backend, need, rec.Name)
-			}
-			return f(ctx, p)
-		})
-	}
-	switch {
-	case errors.Is(err, swarm.ErrNotFound):
+	err := s.opts.Plugins.AskOwner(ctx, &rec, false, func(p *backend.Peer) error {
+		if !p.Has(need) {
+			return worker.Unsupported(rec.Backend, need, rec.Name)
+		}
+		return f(ctx, p)
+	})
+	if errors.Is(err, swarm.ErrNotFound) {
 		return worker.NotRunning(rec.Name)
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, rec.Backend, limit)
-	default:
-		return err
 	}
+	return backend.Late(err, rec.Backend, limit)
 }
 
 // SignalRequest says which signal to send to which processes.

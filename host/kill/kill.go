@@ -316,15 +316,12 @@ func (k *killRun) killGroup(ctx context.Context, g *backend.Group, place func(id
 		}
 		report(i, res, err)
 	}
-	err := g.Err
-	if err == nil {
-		err = k.opts.Plugins.AskBackend(limited, g.Entry, true, func(p *backend.Peer) error {
-			asked = true
-			<-k.requested
-			k.requestUnseen(limited, p, g.Recs)
-			return killBatch(limited, p, items, answered, answer)
-		})
-	}
+	err := k.opts.Plugins.AskGroup(limited, g, func(p *backend.Peer) error {
+		asked = true
+		<-k.requested
+		k.requestUnseen(limited, p, g.Recs)
+		return killBatch(limited, p, items, answered, answer)
+	})
 	if err == nil {
 		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.Name)
 	}

@@ -171,11 +171,7 @@ func (c *process) visit(ctx context.Context, rec registry.Record) error {
 	if draws && time.Since(c.looked) < lookEvery {
 		return nil
 	}
-	e, err := c.n.opts.Plugins.Entry(rec.Backend, rec.Plugin)
-	if err != nil {
-		return err
-	}
-	return c.n.opts.Plugins.AskBackend(ctx, e, false, func(p *backend.Peer) error {
+	return c.n.opts.Plugins.AskOwner(ctx, &rec, false, func(p *backend.Peer) error {
 		prof := c.n.opts.Display.ProfileOf(&rec)
 		if !input.CanLook(p, rec, prof) || !p.Has(swarm.CapInput) {
 			return swarm.ErrUnsupported

@@ -26,11 +26,7 @@ func Last(ctx context.Context, p *backend.Peer, handle swarm.Handle, n int) ([]s
 func LastOf(ctx context.Context, plugins *backend.Plugins, rec registry.Record, n int) (lines []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
-	e, err := plugins.Entry(rec.Backend, rec.Plugin)
-	if err != nil {
-		return nil, err
-	}
-	err = plugins.AskBackend(ctx, e, true, func(p *backend.Peer) (err error) {
+	err = plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) (err error) {
 		lines, err = Last(ctx, p, rec.Handle, n)
 		return err
 	})

@@ -156,10 +156,7 @@ func (s *Settler) Settled(ctx context.Context, rec registry.Record) (registry.Re
 	if err != nil || now.State != registry.Starting {
 		return now, err
 	}
-	e, err := s.opts.Plugins.Entry(rec.Backend, rec.Plugin)
-	if err == nil {
-		err = s.opts.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error { return s.settle(limited, reg, p, rec.ID) })
-	}
+	err = s.opts.Plugins.AskOwner(limited, &rec, true, func(p *backend.Peer) error { return s.settle(limited, reg, p, rec.ID) })
 	if err != nil {
 		return rec, fmt.Errorf("its spawn was interrupted: %w", err)
 	}

@@ -3,7 +3,6 @@ package stats
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -160,30 +159,18 @@ func (m *Meter) observe(ctx context.Context, recs []registry.Record, figures []F
 func (m *Meter) ask(ctx context.Context, g *backend.Group, cpuOnly bool) []swarm.StatsResult {
 	ctx, cancel := context.WithTimeout(ctx, g.StatusLimit())
 	defer cancel()
-	var results []swarm.StatsResult
-	err := g.Err
-	if err == nil {
-		err = m.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) (err error) {
-			if !p.Has(swarm.CapStats) {
-				return worker.Unsupported(g.Name, swarm.CapStats, "")
-			}
-			measure := p.Backend.Stats
-			if cpuOnly {
-				measure = p.Backend.CPUTimes
-			}
-			results, err = measure(ctx, g.Handles())
-			return err
-		})
-	}
-	if err == nil {
-		return results
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w: backend '%s' did not answer within %s", swarm.ErrUnavailable, g.Name, g.StatusLimit())
-	}
-	results = make([]swarm.StatsResult, len(g.Recs))
-	for i := range results {
-		results[i].Err = err
+	results, err := backend.Results(ctx, m.Plugins, g, func(p *backend.Peer) ([]swarm.StatsResult, error) {
+		if !p.Has(swarm.CapStats) {
+			return nil, worker.Unsupported(g.Name, swarm.CapStats, "")
+		}
+		measure := p.Backend.Stats
+		if cpuOnly {
+			measure = p.Backend.CPUTimes
+		}
+		return measure(ctx, g.Handles())
+	})
+	if err != nil {
+		results = slices.Repeat([]swarm.StatsResult{{Err: backend.Late(err, g.Name, g.StatusLimit())}}, len(g.Recs))
 	}
 	return results
 }

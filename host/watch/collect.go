@@ -235,15 +235,12 @@ func (h *Watcher) disowned(ctx context.Context, recs []registry.Record) (left []
 		return r.State == registry.Running && r.Owner != nil && !caller.OwnerLives(*r.Owner)
 	}
 	for _, g := range h.opts.Plugins.Groups(recs, orphaned) {
-		gerr := g.Err
-		if gerr == nil {
-			gerr = h.opts.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error {
-				if !p.Has(swarm.CapOwner) {
-					left = append(left, g.Recs...)
-				}
-				return nil
-			})
-		}
+		gerr := h.opts.Plugins.AskGroup(ctx, g, func(p *backend.Peer) error {
+			if !p.Has(swarm.CapOwner) {
+				left = append(left, g.Recs...)
+			}
+			return nil
+		})
 		if gerr != nil {
 			err = errors.Join(err, fmt.Errorf("backend '%s': %w", g.Name, gerr))
 		}

@@ -262,10 +262,7 @@ func (w *watchRun) listen(ctx context.Context, g *backend.Group) {
 		case <-ctx.Done():
 		}
 	}
-	err := g.Err
-	if err == nil {
-		err = w.opts.Plugins.AskBackend(ctx, g.Entry, true, func(p *backend.Peer) error { return watchBatch(ctx, p, g.Handles(), send) })
-	}
+	err := w.opts.Plugins.AskGroup(ctx, g, func(p *backend.Peer) error { return watchBatch(ctx, p, g.Handles(), send) })
 	if err == nil {
 		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.Name)
 	}

@@ -132,9 +132,15 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 		out.Summary.count(health.Status)
 	}
 	if req.IncludeServer && server != nil {
-		out.Server, err = serverStatus(ctx, h, server, sessions)
+		w, running, err := serverRuns(ctx, h, server)
+		if err != nil {
+			return out, err
+		}
+		if w.ID != "" { // it was started once
+			out.Server = serverOn(w, server.Port, running, sessions)
+		}
 	}
-	return out, err
+	return out, nil
 }
 
 // agents returns the agents that are asked for, as far as they can be read.
@@ -200,15 +206,6 @@ func (s *Summary) count(status team.Status) {
 		s.Terminated++
 	case team.Spawning: // it counts in the total only
 	}
-}
-
-// serverStatus returns the status of a server, or nil if it was never started.
-func serverStatus(ctx context.Context, h *host.Host, s *registry.Server, sessions int) (*Server, error) {
-	w, running, err := serverRuns(ctx, h, s)
-	if err != nil || w.ID == "" {
-		return nil, err
-	}
-	return serverOn(w, s.Port, running, sessions), nil
 }
 
 // HeartbeatRequest is the request of [Heartbeat].

@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -25,19 +26,16 @@ func isPlain(c rune) bool { return unicode.IsPrint(c) && !strings.ContainsRune(s
 
 // matchName reports whether a pattern matches a whole name.
 func matchName(pattern, name string) bool {
-	return match(parse(pattern), []rune(name), func(rune) bool { return true })
+	return match(parse(pattern), []rune(name), anything)
 }
 
 // mentions reports whether a pattern matches a command, or one of the simple commands that it
 // may consist of. Here a star matches everything.
 func mentions(pattern, command string) bool {
 	p := parse(pattern)
-	for _, part := range append(simple(command), command) {
-		if match(p, []rune(strings.TrimSpace(part)), anything) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(append(simple(command), command), func(part string) bool {
+		return match(p, []rune(strings.TrimSpace(part)), anything)
+	})
 }
 
 func anything(rune) bool { return true }

@@ -3,6 +3,7 @@ package answers
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -130,12 +131,8 @@ func (r Rule) meets(q Question) bool {
 
 // isWithin reports whether one of the directories is dir, or below it.
 func isWithin(dir string, directories []string) bool {
-	dir = filepath.Clean(dir)
-	for _, d := range directories {
-		rel, err := filepath.Rel(dir, filepath.Clean(d))
-		if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(directories, func(d string) bool {
+		rel, err := filepath.Rel(dir, d)
+		return err == nil && filepath.IsLocal(rel)
+	})
 }

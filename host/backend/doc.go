@@ -28,15 +28,8 @@ type Options struct {
 // Plugins are the plugins of one host. Methods may be called at the same time.
 type Plugins struct {
 	Starter
-	dir     statedir.Dir
-	catalog *catalog.Catalog
-	log     hclog.Logger
-	waiting func(string)
-	// defaultWorkspace is [Options.DefaultWorkspace].
-	defaultWorkspace string
+	opts Options
 }
 
 // New returns plugins without starting any.
-func New(o Options) *Plugins {
-	return &Plugins{Starter: o.Starter, dir: o.Dir, catalog: o.Catalog, log: o.Logger, waiting: o.Waiting, defaultWorkspace: o.DefaultWorkspace}
-}
+func New(o Options) *Plugins { return &Plugins{Starter: o.Starter, opts: o} }

@@ -13,7 +13,7 @@ import (
 // project has configured, whose file most commands don't read.
 func (ps *Plugins) Entry(name string, recorded *registry.Plugin) (catalog.Entry, error) {
 	if recorded == nil {
-		return ps.catalog.Find(name)
+		return ps.opts.Catalog.Find(name)
 	}
 	var err error
 	if ps.isCurrent(name, recorded) {
@@ -46,7 +46,7 @@ func (ps *Plugins) Entry(name string, recorded *registry.Plugin) (catalog.Entry,
 // plugin was configured. Without an entry of another file it is: the entry was removed then, or
 // the call does not read the project's file.
 func (ps *Plugins) isCurrent(name string, recorded *registry.Plugin) bool {
-	conf, configured := ps.catalog.Configured(name)
+	conf, configured := ps.opts.Catalog.Configured(name)
 	if configured {
 		return conf.Source == recorded.Source
 	}
@@ -59,11 +59,11 @@ const sourceUser = "user"
 // current returns the entry of a plugin as the config is now. If no file has settings of it any
 // more, those of the record hold, since without them an engine may not be reached.
 func (ps *Plugins) current(name string, recorded *registry.Plugin) (catalog.Entry, error) {
-	conf, configured := ps.catalog.Configured(name)
+	conf, configured := ps.opts.Catalog.Configured(name)
 	var e catalog.Entry
 	var err error
 	if len(conf.Command) > 0 {
-		e, err = ps.catalog.Find(name)
+		e, err = ps.opts.Catalog.Find(name)
 	} else {
 		e, err = ps.findRecorded(name, recorded)
 	}
@@ -77,12 +77,12 @@ func (ps *Plugins) current(name string, recorded *registry.Plugin) (catalog.Entr
 // the worker was started with was removed, another one has to know it.
 func (ps *Plugins) findRecorded(name string, recorded *registry.Plugin) (catalog.Entry, error) {
 	if recorded.Version != "" {
-		e, err := ps.catalog.FindVersion(name, recorded.Version)
+		e, err := ps.opts.Catalog.FindVersion(name, recorded.Version)
 		if _, removed := errors.AsType[*catalog.VersionError](err); !removed {
 			return e, err
 		}
 	}
-	return ps.catalog.Find(name)
+	return ps.opts.Catalog.Find(name)
 }
 
 // isMissing reports whether an error says that there is no program.

@@ -81,7 +81,7 @@ func (ps *Plugins) Ask(ctx context.Context, e catalog.Entry, again bool, f func(
 	if !again || !errors.Is(err, plugin.ErrPluginGone) || ctx.Err() != nil {
 		return err
 	}
-	ps.log.Warn("plugin ended in a call, trying once more", "plugin", e.Name, "error", err)
+	ps.opts.Logger.Warn("plugin ended in a call, trying once more", "plugin", e.Name, "error", err)
 	p, err = ps.Restart(ctx, e, p)
 	if err != nil {
 		return err
@@ -149,15 +149,15 @@ func (ps *Plugins) Local(p *Peer, id string) (*swarm.Local, error) {
 	if !p.Local {
 		return nil, nil
 	}
-	shim, err := ps.catalog.ProgramPath(ShimName)
+	shim, err := ps.opts.Catalog.ProgramPath(ShimName)
 	if err != nil {
 		return nil, err
 	}
-	server, err := ps.catalog.ProgramPath(programs.Serve)
+	server, err := ps.opts.Catalog.ProgramPath(programs.Serve)
 	if err != nil {
 		server = "" // what needs it says so
 	}
-	return &swarm.Local{RunDir: ps.dir.RunDir(id), StateDir: string(ps.dir), Shim: shim, Server: server}, nil
+	return &swarm.Local{RunDir: ps.opts.Dir.RunDir(id), StateDir: string(ps.opts.Dir), Shim: shim, Server: server}, nil
 }
 
 // Find asks a backend for the worker of a record that holds no handle.
@@ -179,10 +179,10 @@ const patience = 5 * time.Second
 // AnnounceWait calls Waiting with a description, unless stop is called soon. A repository may
 // be locked by another process, or be large.
 func (ps *Plugins) AnnounceWait(format string, args ...any) (stop func()) {
-	if ps.waiting == nil {
+	if ps.opts.Waiting == nil {
 		return func() {}
 	}
-	t := time.AfterFunc(patience, func() { ps.waiting(fmt.Sprintf(format, args...)) })
+	t := time.AfterFunc(patience, func() { ps.opts.Waiting(fmt.Sprintf(format, args...)) })
 	return func() { t.Stop() }
 }
 

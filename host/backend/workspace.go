@@ -25,7 +25,7 @@ func (ps *Plugins) WorkspaceEntry(rec *registry.Record) (catalog.Entry, error) {
 	case rec.Ask != nil && rec.Ask.Away, rec.Workspace != nil && rec.Workspace.Host != "":
 		return ps.Entry(rec.Backend, rec.Plugin)
 	case rec.Ask == nil:
-		return ps.catalog.Find(ps.defaultWorkspace)
+		return ps.opts.Catalog.Find(ps.opts.DefaultWorkspace)
 	}
 	return ps.Entry(rec.Ask.Plugin, rec.Ask.Config)
 }
@@ -63,8 +63,8 @@ func (ps *Plugins) noteRescues(p *Peer, rec *registry.Record, rescues []swarm.Re
 	if repo.Host != "" {
 		repo.Backend = rec.Backend
 	}
-	if err := ps.dir.NoteRescueBase(repo); err != nil {
-		ps.log.Warn("the repository of saved work can't be noted", "worker", rec.Name, "error", err)
+	if err := ps.opts.Dir.NoteRescueBase(repo); err != nil {
+		ps.opts.Logger.Warn("the repository of saved work can't be noted", "worker", rec.Name, "error", err)
 	}
 	if !p.Has(swarm.CapRescue) {
 		return

@@ -78,7 +78,14 @@ func (f *Finder) IDOf(run string) string {
 // spawned one of these. Marks of shims in the environment are ignored. Below no shim, it is a
 // part of the workers that the environment of a process above names, and of those in whose
 // terminal session one was started: it may have left one of them.
-func (f *Finder) Within() []string {
+func (f *Finder) Within() []string { return f.around(true) }
+
+// Spawners returns the ids of the workers that spawn a worker if the calling process does: those
+// of [Finder.Within], without those that are only in the same terminal session, where a person
+// may have opened a window.
+func (f *Finder) Spawners() []string { return f.around(false) }
+
+func (f *Finder) around(session bool) []string {
 	if f.opts.Worker != "" {
 		return f.withSpawners([]string{f.opts.Worker})
 	}
@@ -88,25 +95,14 @@ func (f *Finder) Within() []string {
 	}
 	chain := chainFrom(ParentPID(), f.lookupEnv)
 	ids = named(chain)
-	for _, run := range sessionMates(chain) {
-		if id := filepath.Base(run); statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
-			ids = append(ids, id)
+	if session {
+		for _, run := range sessionMates(chain) {
+			if id := filepath.Base(run); statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
+				ids = append(ids, id)
+			}
 		}
 	}
 	return f.withSpawners(ids)
-}
-
-// Spawners returns the ids of the workers that spawn a worker if the calling process does: those
-// of [Finder.Within], without those that are only in the same terminal session, where a person
-// may have opened a window.
-func (f *Finder) Spawners() []string {
-	if f.opts.Worker != "" {
-		return f.withSpawners([]string{f.opts.Worker})
-	}
-	if ids := f.belowShims(); len(ids) > 0 {
-		return f.withSpawners(ids)
-	}
-	return f.withSpawners(named(chainFrom(ParentPID(), f.lookupEnv)))
 }
 
 // withSpawners adds the workers that spawned one of those.

@@ -61,9 +61,3 @@ func (a Asked) Is(question, digest string) bool {
 		return a.Question == history.OneLine(question)
 	}
 }
-
-// isOf reports whether the question is that of an event with a text.
-func (a Asked) isOf(text string) bool {
-	e := askedOf(text)
-	return a.Is(e.Question, e.Digest)
-}

@@ -101,10 +101,7 @@ func howEnded(w worker.Worker) string {
 	if w.Exit == nil {
 		return ""
 	}
-	text := fmt.Sprintf("exit %d", w.Exit.Code)
-	if w.Exit.Signal != "" {
-		text = w.Exit.Signal
-	}
+	text := cmp.Or(w.Exit.Signal, fmt.Sprintf("exit %d", w.Exit.Code))
 	if w.InCrashLoop() {
 		text += ", crash loop: " + cmp.Or(restarted(w.Restarts), "not restarted")
 	}

@@ -82,7 +82,8 @@ func fresh(ctx context.Context, tx *registry.Tx, events []registry.Event) (chang
 func unrecorded(ctx context.Context, tx *registry.Tx, e *registry.Event) (bool, error) {
 	if e.Kind == history.Asked {
 		last, err := LastQuestion(ctx, tx, e.ID)
-		return err == nil && !last.isOf(e.Text), err
+		asked := askedOf(e.Text)
+		return err == nil && !last.Is(asked.Question, asked.Digest), err
 	}
 	last, err := tx.LastEvent(ctx, e.ID, append([]history.Kind{e.Kind}, stateKinds...)...)
 	return err == nil && (last.Kind != e.Kind || last.Text != e.Text), err

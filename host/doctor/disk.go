@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -55,15 +56,11 @@ func (d *examiner) cleanable(recs []registry.Record, enough int64) (names []stri
 				continue
 			}
 		}
-		k := kept{name: r.Name}
-		if log := statedir.ReadLog(d.opts.Dir.RunDir(r.ID)); log != nil {
-			k.bytes = log.Bytes
-		}
-		if k.bytes > 0 {
-			all = append(all, k)
+		if log := statedir.ReadLog(d.opts.Dir.RunDir(r.ID)); log != nil && log.Bytes > 0 {
+			all = append(all, kept{r.Name, log.Bytes})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b kept) int { return int(min(max(b.bytes-a.bytes, -1), 1)) })
+	slices.SortStableFunc(all, func(a, b kept) int { return cmp.Compare(b.bytes, a.bytes) })
 	for _, k := range all {
 		names, total = append(names, k.name), total+k.bytes
 		if total >= enough {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -244,10 +245,8 @@ func WhyUnknown(r swarm.StatusResult) (reason string, unknown bool) {
 		return OneLine(errtext.Without(r.Err, swarm.ErrUnavailable)), true
 	case r.Status.State != swarm.StateUnknown:
 		return "", false
-	case r.Status.Reason != "":
-		return r.Status.Reason, true
 	default:
-		return "the backend does not know", true
+		return cmp.Or(r.Status.Reason, "the backend does not know"), true
 	}
 }
 
@@ -255,10 +254,7 @@ func WhyUnknown(r swarm.StatusResult) (reason string, unknown bool) {
 func Processes(ps []swarm.Process) string {
 	parts := make([]string, len(ps))
 	for i, p := range ps {
-		name := p.Name
-		if name == "" {
-			name = "process"
-		}
+		name := cmp.Or(p.Name, "process")
 		if parts[i] = name; p.PID != 0 { // which is not known of other machines
 			parts[i] = fmt.Sprintf("%s (pid %d)", name, p.PID)
 		}

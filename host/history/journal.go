@@ -15,10 +15,8 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
-const (
-	// journalBatch is how many entries are recorded in one change.
-	journalBatch = 500
-)
+// journalBatch is how many entries are recorded in one change.
+const journalBatch = 500
 
 // Drain records what the entries of the journal report, and removes the entries.
 func (h *History) Drain(ctx context.Context, reg *registry.Registry, busy func(id string) bool) error {

@@ -68,7 +68,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	h.plugins = backend.New(backend.Options{
 		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Starter: starter, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,
 	})
-	h.history = history.New(history.Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger})
+	h.history = &history.History{Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger}
 	h.liveness = liveness.New(liveness.Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history})
 	h.settler = settle.New(settle.Options{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Liveness: h.liveness, Logger: o.Logger,
@@ -83,9 +83,9 @@ func Open(_ context.Context, o Options) (*Host, error) {
 
 // identify makes the parts that depend on the caller.
 func (h *Host) identify() {
-	h.callers = caller.New(caller.Options{
+	h.callers = &caller.Finder{
 		Dir: h.dir, Store: h.store, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, Worker: h.opts.Worker,
-	})
+	}
 	h.roster = roster.New(roster.Options{
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, Callers: h.callers, Logger: h.log,
 	})

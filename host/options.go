@@ -30,7 +30,7 @@ type Options struct {
 	// only outside of workers.
 	ClientIsPerson bool
 	// Worker is the id of the worker on whose behalf the calling process makes all calls,
-	// from outside of it; empty: it makes its own calls. See [caller.Options].
+	// from outside of it; empty: it makes its own calls. See [caller.Finder].
 	Worker string
 	// Executable is the path of swarm itself: plugins and the shim are looked
 	// for next to it, then in ../libexec/swarm, then, plugins only, in the

@@ -47,9 +47,7 @@ func (h *Host) Plugins() *pluginadmin.Admin {
 
 // Display returns what reads the output, screens and states of workers.
 func (h *Host) Display() *display.Reader {
-	return display.New(display.Options{
-		Dir: h.dir, Store: h.store, Plugins: h.plugins, Roster: h.roster, Logger: h.log, Profiles: h.profiles,
-	})
+	return &display.Reader{Dir: h.dir, Store: h.store, Plugins: h.plugins, Roster: h.roster, Logger: h.log, Profiles: h.profiles}
 }
 
 // Meter returns what measures workers. Callers that measure again and again keep it.
@@ -64,7 +62,7 @@ func (h *Host) Saved() *saved.Rescues {
 
 // Workspaces returns the workspaces of workers, which it compares with their beginnings.
 func (h *Host) Workspaces() *compare.Workspaces {
-	return compare.New(compare.Options{Plugins: h.plugins, Roster: h.roster})
+	return &compare.Workspaces{Plugins: h.plugins, Roster: h.roster}
 }
 
 // Input returns what sends input and signals to workers, and bounds them.

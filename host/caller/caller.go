@@ -50,7 +50,7 @@ func MovedFrom(dir string) string {
 // runs; empty if it runs in none. For a shell that acts as its owner, that is the worker of
 // the owner.
 func (f *Finder) ID() string {
-	if f.opts.Worker != "" {
+	if f.Worker != "" {
 		return "" // it runs outside
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
@@ -67,7 +67,7 @@ func (f *Finder) IDOf(run string) string {
 		return f.lookupEnv(swarm.EnvWorkerID)
 	}
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
+	if !statedir.SameFile(run, f.Dir.RunDir(id)) {
 		return ""
 	}
 	return id
@@ -86,8 +86,8 @@ func (f *Finder) Within() []string { return f.around(true) }
 func (f *Finder) Spawners() []string { return f.around(false) }
 
 func (f *Finder) around(session bool) []string {
-	if f.opts.Worker != "" {
-		return f.withSpawners([]string{f.opts.Worker})
+	if f.Worker != "" {
+		return f.withSpawners([]string{f.Worker})
 	}
 	ids := f.belowShims()
 	if len(ids) > 0 {
@@ -97,7 +97,7 @@ func (f *Finder) around(session bool) []string {
 	ids = named(chain)
 	if session {
 		for _, run := range sessionMates(chain) {
-			if id := filepath.Base(run); statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
+			if id := filepath.Base(run); statedir.SameFile(run, f.Dir.RunDir(id)) {
 				ids = append(ids, id)
 			}
 		}
@@ -150,11 +150,11 @@ func (f *Finder) belowShims() []string {
 			continue
 		}
 		id := filepath.Base(run)
-		if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
+		if !statedir.SameFile(run, f.Dir.RunDir(id)) {
 			continue
 		}
 		ids = append(ids, id)
-		file, err := f.opts.Dir.ReadWorkerFile(id)
+		file, err := f.Dir.ReadWorkerFile(id)
 		if err == nil && file.Shell != nil && file.Owner != nil && OwnerLives(*file.Owner) {
 			pid = file.Owner.PID // a shell that a tool started, for the one that owns it
 		}
@@ -168,7 +168,7 @@ const multiplexer = "tmux: server"
 // RunDir returns the run directory of the worker in which the calling process runs, or, for
 // a shell that acts as its owner, that of the owner's worker; empty if it runs in none.
 func (f *Finder) RunDir() string {
-	if f.opts.Worker != "" {
+	if f.Worker != "" {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
@@ -181,7 +181,7 @@ func (f *Finder) RunDir() string {
 
 // IsShim reports whether the calling process carries the mark of a shim, or serves a worker
 // from outside, so that it is part of no worker, wherever it was started.
-func (f *Finder) IsShim() bool { return f.opts.Worker != "" || f.lookupEnv(swarm.EnvShim) != "" }
+func (f *Finder) IsShim() bool { return f.Worker != "" || f.lookupEnv(swarm.EnvShim) != "" }
 
 // ParentPID returns the pid of the process that started this one, as /proc has it. In a
 // PID namespace without a /proc of its own, getppid returns another number.

@@ -42,7 +42,7 @@ func (f *Finder) checkClient(ctx context.Context, caller team.Caller) error {
 		}
 		return f.sameWorker(ctx, caller)
 	case caller.Person:
-		if f.opts.ClientIsPerson {
+		if f.ClientIsPerson {
 			return nil
 		}
 		return inForeground(line[1:])
@@ -92,7 +92,7 @@ func (f *Finder) lineToMain(line []proc.Process, run string) error {
 
 func (f *Finder) isLoop(run string) bool {
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
+	if !statedir.SameFile(run, f.Dir.RunDir(id)) {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
@@ -159,7 +159,7 @@ func (f *Finder) hasShim(id string) bool {
 	if id == "" || filepath.Base(id) != id {
 		return id != "" // the run directory of another state directory
 	}
-	_, err := os.Lstat(filepath.Join(f.opts.Dir.RunDir(id), rundir.StatusFile))
+	_, err := os.Lstat(filepath.Join(f.Dir.RunDir(id), rundir.StatusFile))
 	return err == nil
 }
 

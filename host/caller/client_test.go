@@ -22,7 +22,7 @@ func TestLineToMain(t *testing.T) {
 	}
 	recycled := main
 	recycled.Start = 9
-	h := New(Options{Dir: statedir.Dir(t.TempDir())})
+	h := &Finder{Dir: statedir.Dir(t.TempDir())}
 	run := filepath.Join(t.TempDir(), "w")
 	if err := os.Mkdir(run, 0o700); err != nil {
 		t.Fatal(err)

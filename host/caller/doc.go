@@ -10,8 +10,9 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Options are the dependencies of a [Finder].
-type Options struct {
+// Finder identifies the caller. It holds no state, and may be used by several goroutines. Its
+// fields are what it needs.
+type Finder struct {
 	// Dir is the state directory.
 	Dir statedir.Dir
 	// Store is the registry of the directory.
@@ -28,9 +29,3 @@ type Options struct {
 	// servers of workers that have no way to call themselves.
 	Worker string
 }
-
-// Finder identifies the caller. It holds no state, and may be used by several goroutines.
-type Finder struct{ opts Options }
-
-// New returns a finder.
-func New(o Options) *Finder { return &Finder{opts: o} }

@@ -27,18 +27,18 @@ import (
 //
 // It returns a [team.UnprovenError] if this process runs below a program that serves
 // several sessions, or serves a client that does not provably act for one caller (see
-// [Options.Client]).
+// [Finder.Client]).
 //
 // It writes nothing, and starts nothing.
 func (f *Finder) Caller(ctx context.Context) (team.Caller, error) {
-	if f.opts.Worker != "" {
-		return f.inhabitant(ctx, f.opts.Worker)
+	if f.Worker != "" {
+		return f.inhabitant(ctx, f.Worker)
 	}
 	if err := checkShared(); err != nil {
 		return team.Caller{}, err
 	}
 	caller, err := f.caller(ctx)
-	if err == nil && f.opts.Client {
+	if err == nil && f.Client {
 		err = f.checkClient(ctx, caller)
 	}
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *Finder) caller(ctx context.Context) (caller team.Caller, err error) {
 	if token == "" {
 		return f.callerAt(ctx, ParentPID(), f.lookupEnv)
 	}
-	err = f.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = f.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		caller, err = team.ByToken(ctx, tx, HashToken(token))
 		return err
 	})
@@ -81,14 +81,14 @@ func (f *Finder) callerAt(ctx context.Context, pid int, env func(string) string)
 // worker of another state directory has no identity here, whatever its name.
 func (f *Finder) resident(ctx context.Context, run string) (team.Caller, error) {
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, f.opts.Dir.RunDir(id)) {
+	if !statedir.SameFile(run, f.Dir.RunDir(id)) {
 		return team.Caller{WorkerID: run}, nil
 	}
 	return f.inhabitant(ctx, id)
 }
 
 func (f *Finder) inhabitant(ctx context.Context, id string) (caller team.Caller, err error) {
-	err = f.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = f.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		caller, err = team.ByWorker(ctx, tx, id)
 		return err
 	})
@@ -115,7 +115,7 @@ func (f *Finder) ActsFor(ctx context.Context, o swarm.Owner) bool {
 func (f *Finder) nearestRun(ctx context.Context, pid int, nearest func(pid int) string) (run string, from int) {
 	for {
 		run = nearest(pid)
-		if run == "" || !statedir.SameFile(run, f.opts.Dir.RunDir(filepath.Base(run))) {
+		if run == "" || !statedir.SameFile(run, f.Dir.RunDir(filepath.Base(run))) {
 			return run, pid
 		}
 		rec, ok := f.record(ctx, filepath.Base(run))
@@ -129,7 +129,7 @@ func (f *Finder) nearestRun(ctx context.Context, pid int, nearest func(pid int) 
 // record returns the record of a worker. The worker's own file says the same, but the worker can
 // write it.
 func (f *Finder) record(ctx context.Context, id string) (rec registry.Record, ok bool) {
-	err := f.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err := f.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		rec, err = tx.Get(ctx, id)
 		return err
 	})
@@ -142,7 +142,7 @@ const (
 	EnvAgentID = "SWARM_AGENT_ID"
 )
 
-func (f *Finder) lookupEnv(name string) string { return environ.Get(f.opts.Env, name) }
+func (f *Finder) lookupEnv(name string) string { return environ.Get(f.Env, name) }
 
 // TokenBytes is the number of random bytes of a token.
 const TokenBytes = 32

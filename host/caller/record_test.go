@@ -27,7 +27,7 @@ func TestForgedWorkerFile(t *testing.T) {
 	t.Cleanup(func() { _ = reg.Close() })
 	registered := store.New(store.Options{Dir: string(dir), Logger: hclog.NewNullLogger()})
 	t.Cleanup(func() { _ = registered.Close() })
-	f := New(Options{Dir: dir, Store: registered})
+	f := &Finder{Dir: dir, Store: registered}
 	self, err := proc.Self()
 	if err != nil {
 		t.Fatal(err)

@@ -15,26 +15,16 @@ import (
 // compareLimit is how long a plugin may take for one workspace.
 const compareLimit = 5 * time.Minute
 
-// Options say what [Workspaces] need.
-type Options struct {
+// Workspaces are those of the workers of a host. Their methods may be called concurrently. Their
+// fields are what they need.
+type Workspaces struct {
 	Plugins *backend.Plugins
 	Roster  *roster.Roster
 }
 
-// Workspaces are those of the workers of a host. Their methods may be called concurrently.
-type Workspaces struct{ opts Options }
-
-// New returns the workspaces of a host.
-func New(o Options) *Workspaces { return &Workspaces{o} }
-
-// Diff returns what the work in a worker's workspace has changed since that was made.
-func (w *Workspaces) Diff(ctx context.Context, name string) (swarm.WorkspaceRef, swarm.Diff, error) {
-	return w.Compare(ctx, name, swarm.DiffOptions{})
-}
-
-// Compare is [Workspaces.Diff] with options.
+// Compare returns what the work in a worker's workspace has changed since that was made.
 func (w *Workspaces) Compare(ctx context.Context, name string, o swarm.DiffOptions) (ref swarm.WorkspaceRef, diff swarm.Diff, err error) {
-	recs, _, err := w.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := w.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return ref, diff, err
 	}
@@ -44,11 +34,11 @@ func (w *Workspaces) Compare(ctx context.Context, name string, o swarm.DiffOptio
 	}
 	ctx, cancel := context.WithTimeout(ctx, compareLimit)
 	defer cancel()
-	e, err := w.opts.Plugins.WorkspaceEntry(&rec)
+	e, err := w.Plugins.WorkspaceEntry(&rec)
 	if err != nil {
 		return ref, diff, err
 	}
-	err = w.opts.Plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
+	err = w.Plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
 		d, can := p.Workspace.(swarm.Differ)
 		if !can || !p.Has(swarm.CapDiff) {
 			return worker.Unsupported(e.Name, swarm.CapDiff, "")

@@ -15,7 +15,7 @@ func TestDiff(t *testing.T) {
 	r := hosttest.New(t)
 	a := r.MustSpawn(t, "a", "one", hosttest.InWorkspace)
 	r.MustSpawn(t, "plain", "one")
-	if _, _, err := r.Workspaces().Diff(t.Context(), "a"); !errors.Is(err, swarm.ErrUnsupported) {
+	if _, _, err := r.Workspaces().Compare(t.Context(), "a", swarm.DiffOptions{}); !errors.Is(err, swarm.ErrUnsupported) {
 		t.Errorf("a plugin without it: %v", err)
 	}
 	r.Announce("worktree", swarm.CapDiff)
@@ -34,11 +34,11 @@ func TestDiff(t *testing.T) {
 		return swarm.Diff{}, swarm.ErrNotFound
 	}
 	for name, text := range map[string]string{"a": "cannot compare the worktree of 'a': not found", "plain": "worker 'plain' has no worktree"} {
-		if _, _, err := r.Workspaces().Diff(t.Context(), name); err == nil || err.Error() != text {
+		if _, _, err := r.Workspaces().Compare(t.Context(), name, swarm.DiffOptions{}); err == nil || err.Error() != text {
 			t.Errorf("%s: %v, want %s", name, err, text)
 		}
 	}
-	if _, _, err := r.Workspaces().Diff(t.Context(), "ghost"); err == nil {
+	if _, _, err := r.Workspaces().Compare(t.Context(), "ghost", swarm.DiffOptions{}); err == nil {
 		t.Error("a worker that does not exist was compared")
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 // Differ compares workspaces with their beginnings. [host.Host.Workspaces] returns one.
 type Differ interface {
-	Diff(ctx context.Context, name string) (swarm.WorkspaceRef, swarm.Diff, error)
+	Compare(ctx context.Context, name string, o swarm.DiffOptions) (swarm.WorkspaceRef, swarm.Diff, error)
 }
 
 // Changes are what the work in a workspace has changed, as far as a person reads it.
@@ -85,7 +85,7 @@ const (
 func Diff(ctx context.Context, from Differ, id string) (Changes, error) {
 	ctx, cancel := context.WithTimeout(ctx, diffLimit)
 	defer cancel()
-	ref, diff, err := from.Diff(ctx, id)
+	ref, diff, err := from.Compare(ctx, id, swarm.DiffOptions{})
 	if err != nil {
 		return Changes{}, err
 	}

@@ -186,7 +186,7 @@ func FuzzParseDiff(f *testing.F) {
 // differ is a workspace plugin whose command says something.
 type differ struct{ command []string }
 
-func (d differ) Diff(context.Context, string) (swarm.WorkspaceRef, swarm.Diff, error) {
+func (d differ) Compare(context.Context, string, swarm.DiffOptions) (swarm.WorkspaceRef, swarm.Diff, error) {
 	return swarm.WorkspaceRef{Branch: "b"}, swarm.Diff{Files: []swarm.FileChange{{Path: "x", Added: 1}}, Command: d.command}, nil
 }
 

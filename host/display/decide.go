@@ -23,7 +23,7 @@ func DecisionChoices() []profile.Choice {
 
 // Undecided returns the claim of a worker whose hook waits for a decision; nil if none does.
 func (d *Reader) Undecided(id string) *hookstate.Claim {
-	run := d.opts.Dir.RunDir(id)
+	run := d.Dir.RunDir(id)
 	c, err := hookstate.Read(run)
 	if err != nil || c.Ask == nil {
 		return nil

@@ -17,8 +17,9 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Options say what a [Reader] needs.
-type Options struct {
+// Reader reads what workers show. Its methods may be called at the same time. Its fields are
+// what it needs.
+type Reader struct {
 	Dir     statedir.Dir
 	Store   *store.Store
 	Plugins *backend.Plugins
@@ -28,20 +29,14 @@ type Options struct {
 	Profiles *profile.Loader
 }
 
-// Reader reads what workers show. Its methods may be called at the same time.
-type Reader struct{ opts Options }
-
-// New returns a reader.
-func New(o Options) *Reader { return &Reader{opts: o} }
-
 // ProfileOf returns the profile of a worker; nil: none.
 func (d *Reader) ProfileOf(rec *registry.Record) *profile.Profile {
 	if rec.Profile == profile.None {
 		return nil
 	}
-	set, err := d.opts.Profiles.Load()
+	set, err := d.Profiles.Load()
 	if err != nil {
-		d.opts.Logger.Debug("profiles are left out", "error", err)
+		d.Logger.Debug("profiles are left out", "error", err)
 	}
 	if rec.Profile != "" {
 		return set.Named(rec.Profile)
@@ -54,7 +49,7 @@ func (d *Reader) CheckProfile(name string) error {
 	if name == "" || name == profile.None {
 		return nil
 	}
-	set, err := d.opts.Profiles.Load()
+	set, err := d.Profiles.Load()
 	if set.Named(name) != nil {
 		return nil
 	}

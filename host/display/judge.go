@@ -27,7 +27,7 @@ func (d *Reader) Judge(p *profile.Profile, rec *registry.Record, look *profile.L
 func (d *Reader) judge(p *profile.Profile, rec *registry.Record, look *profile.Look, unchanged, now time.Time) (s worker.AgentState, again time.Duration) {
 	e := judgement.Evidence{Profile: p, Now: now, Headless: p.Headless(rec.Command), Look: look, Unchanged: unchanged}
 	if !e.Headless {
-		run := d.opts.Dir.RunDir(rec.ID)
+		run := d.Dir.RunDir(rec.ID)
 		var main proc.Identity
 		if status, err := statedir.ReadStatus(run); err == nil {
 			main = status.Main
@@ -50,7 +50,7 @@ func (d *Reader) hookClaim(run string) *hookstate.Claim {
 	c, err := hookstate.Read(run)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			d.opts.Logger.Debug("the report of hooks can't be read", "error", err)
+			d.Logger.Debug("the report of hooks can't be read", "error", err)
 		}
 		return nil
 	}
@@ -69,7 +69,7 @@ func (d *Reader) front(p *profile.Profile, main proc.Identity, claim *hookstate.
 	if err != nil || m.Foreground == 0 {
 		return ""
 	}
-	set, _ := d.opts.Profiles.Load()
+	set, _ := d.Profiles.Load()
 	reporterGone := claim != nil && claim.Main == main && claim.Agent != main && !claim.Agent.Alive()
 	if !reporterGone && !isShell(set, proc.Args(m.Foreground)) {
 		return "" // after two reads for each agent, and none of other processes

@@ -46,13 +46,13 @@ func TestHookAndScreen(t *testing.T) {
 		{"work after a stop", profile.Working, hookstate.Idle, self.Identity, 0, "working screen"},
 		{"the agent has ended", profile.Unknown, hookstate.Idle, gone, 0, "unknown "},
 	} {
-		r := New(Options{
+		r := &Reader{
 			Dir: statedir.Dir(t.TempDir()), Logger: hclog.NewNullLogger(), Profiles: profile.NewLoader(profile.Dirs{}),
-		})
+		}
 		rec := registry.Record{}
 		rec.ID = "w"
 		rec.Command = []string{"claude"}
-		run := r.opts.Dir.RunDir(rec.ID)
+		run := r.Dir.RunDir(rec.ID)
 		if err := os.MkdirAll(run, 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -68,9 +68,9 @@ func (e *NoRunError) Error() string {
 // returns an error of each as it is.
 func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, each func(swarm.Output) error) error {
 	if o.Follow {
-		d.opts.Store.SayIfSlow()
+		d.Store.SayIfSlow()
 	}
-	recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := d.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return err
 	}
@@ -83,9 +83,9 @@ func (d *Reader) Logs(ctx context.Context, name string, o swarm.OutputOptions, e
 // an error; that of the others continues. Nothing is called at the same time.
 func (d *Reader) LogsOf(ctx context.Context, sel worker.Selection, req LogsRequest, each func(name string, o swarm.Output) error) (warnings []string, err error) {
 	if req.Output.Follow {
-		d.opts.Store.SayIfSlow()
+		d.Store.SayIfSlow()
 	}
-	recs, warnings, err := d.opts.Roster.See(ctx, sel)
+	recs, warnings, err := d.Roster.See(ctx, sel)
 	if err != nil {
 		return warnings, err
 	}
@@ -146,8 +146,8 @@ func (n *newcomers) note(rec registry.Record) bool {
 // watch looks for new workers after every change of the registry. If it can't, the others
 // are followed all the same.
 func (n *newcomers) watch(ctx context.Context, wake func()) {
-	_ = n.reader.opts.Store.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
-		recs, _, err := n.reader.opts.Roster.See(ctx, n.sel)
+	_ = n.reader.Store.AwaitChange(ctx, func(ctx context.Context) (bool, error) {
+		recs, _, err := n.reader.Roster.See(ctx, n.sel)
 		if err != nil {
 			return false, nil // the next change is another chance
 		}
@@ -231,11 +231,11 @@ func (d *Reader) readEarlier(ctx context.Context, rec registry.Record, id string
 	before.ID = id
 	// A worker can write its run directory, so only the name of the backend is taken from
 	// there: no command and no settings.
-	if f, err := d.opts.Dir.ReadWorkerFile(id); err == nil && f.Backend != rec.Backend {
+	if f, err := d.Dir.ReadWorkerFile(id); err == nil && f.Backend != rec.Backend {
 		before.Backend, before.Plugin, before.Options = f.Backend, nil, nil
 	}
 	err := d.readFrom(ctx, before, o, func(out swarm.Output) error { return give(logPiece{Output: out}) },
-		func(p *backend.Peer) (swarm.Handle, error) { return d.opts.Plugins.Find(ctx, p, &before) })
+		func(p *backend.Peer) (swarm.Handle, error) { return d.Plugins.Find(ctx, p, &before) })
 	if errors.Is(err, swarm.ErrNotFound) {
 		return fmt.Errorf("the output of run %s of '%s' is gone", id, rec.Name)
 	}
@@ -248,7 +248,7 @@ func (d *Reader) readFrom(ctx context.Context, rec registry.Record, o swarm.Outp
 	// is tried again.
 	var failed error
 	begun := false
-	err := d.opts.Plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) error {
+	err := d.Plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) error {
 		if begun {
 			return failed
 		}
@@ -277,10 +277,10 @@ func (d *Reader) begunNow(ctx context.Context, rec registry.Record) registry.Rec
 	if rec.State != registry.Starting {
 		return rec
 	}
-	if held, err := d.opts.Dir.AwaitLock(ctx, rec.ID); !held || err != nil {
+	if held, err := d.Dir.AwaitLock(ctx, rec.ID); !held || err != nil {
 		return rec
 	}
-	if recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{rec.Name}}); err == nil {
+	if recs, _, err := d.Roster.See(ctx, worker.Selection{Names: []string{rec.Name}}); err == nil {
 		return recs[0]
 	}
 	return rec
@@ -289,8 +289,8 @@ func (d *Reader) begunNow(ctx context.Context, rec registry.Record) registry.Rec
 // nextRun returns the record of the run after the one of rec, which has ended. It waits for
 // a respawn that is under way.
 func (d *Reader) nextRun(ctx context.Context, rec registry.Record) (next registry.Record, found bool) {
-	_, _ = d.opts.Dir.AwaitLock(ctx, statedir.RespawnLock(rec.ID))
-	recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{rec.Name}})
+	_, _ = d.Dir.AwaitLock(ctx, statedir.RespawnLock(rec.ID))
+	recs, _, err := d.Roster.See(ctx, worker.Selection{Names: []string{rec.Name}})
 	if err != nil || !slices.Contains(recs[0].Previous, rec.ID) {
 		return rec, false
 	}
@@ -299,10 +299,10 @@ func (d *Reader) nextRun(ctx context.Context, rec registry.Record) (next registr
 
 // asEnded returns a worker whose output has ended. Its record may have gone with its end.
 func (d *Reader) asEnded(ctx context.Context, rec registry.Record) worker.Worker {
-	if recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{rec.ID}}); err == nil && recs[0].ID == rec.ID {
+	if recs, _, err := d.Roster.See(ctx, worker.Selection{Names: []string{rec.ID}}); err == nil && recs[0].ID == rec.ID {
 		rec = recs[0]
 	}
-	w := d.opts.Roster.Observe(ctx, []registry.Record{rec})[0]
-	d.opts.Roster.Remember(ctx, &w)
+	w := d.Roster.Observe(ctx, []registry.Record{rec})[0]
+	d.Roster.Remember(ctx, &w)
 	return w
 }

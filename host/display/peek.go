@@ -33,16 +33,16 @@ type Peek struct {
 // no screen, as plain text, whether it runs or has ended. lines is how many; 0: the
 // visible screen, or [PeekLines] lines of output.
 func (d *Reader) Peek(ctx context.Context, name string, lines int) (Peek, error) {
-	recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := d.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return Peek{}, err
 	}
 	rec := recs[0]
-	p := Peek{Worker: d.opts.Roster.Observe(ctx, recs)[0]}
+	p := Peek{Worker: d.Roster.Observe(ctx, recs)[0]}
 	if rec.Handle.IsZero() {
 		return p, nil // it was never started
 	}
-	err = d.opts.Plugins.AskOwner(ctx, &rec, true, func(owner *backend.Peer) error { return p.look(ctx, owner, rec, lines) })
+	err = d.Plugins.AskOwner(ctx, &rec, true, func(owner *backend.Peer) error { return p.look(ctx, owner, rec, lines) })
 	switch {
 	case errors.Is(err, swarm.ErrUnsupported):
 		err = worker.Unsupported(rec.Backend, swarm.CapOutput, rec.Name)

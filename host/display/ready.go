@@ -49,20 +49,20 @@ func (r ReadyRequest) ready(lines []string) bool {
 // it asks something first, an [ErrBroken] if it shows an error, and a [worker.ErrEnded] if
 // it ends before. It writes nothing.
 func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) error {
-	d.opts.Store.SayIfSlow()
+	d.Store.SayIfSlow()
 	if r.Timeout <= 0 {
 		r.Timeout = DefaultReadyTimeout
 	}
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	rec, err := d.opts.Roster.Begun(limited, name)
+	rec, err := d.Roster.Begun(limited, name)
 	if err == nil {
 		err = d.followReady(limited, rec, r)
 	}
 	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 	var now worker.Worker
 	if late && rec.Name != "" || errors.Is(err, worker.ErrEnded) {
-		now = d.opts.Roster.Observe(ctx, []registry.Record{rec})[0]
+		now = d.Roster.Observe(ctx, []registry.Record{rec})[0]
 	}
 	switch {
 	case late && now.Status != worker.StatusStopped:
@@ -78,7 +78,7 @@ func (d *Reader) AwaitReady(ctx context.Context, name string, r ReadyRequest) er
 		return ended
 	case err == nil:
 		// Its output may have shown that it was ready before it failed.
-		now := d.opts.Roster.Observe(ctx, []registry.Record{rec})[0]
+		now := d.Roster.Observe(ctx, []registry.Record{rec})[0]
 		if e := now.Exit; now.Status == worker.StatusStopped && e != nil && (e.Cause == swarm.CauseExited && (e.Code != 0 || e.Signal != "") || now.InCrashLoop()) {
 			return worker.Errorf(worker.ErrEnded, "%s '%s' was ready and has ended%s", d.noun(&rec), rec.Name, howEnded(now))
 		}
@@ -129,7 +129,7 @@ func restarted(n int) string {
 }
 
 func (d *Reader) followReady(ctx context.Context, rec registry.Record, r ReadyRequest) error {
-	err := d.opts.Plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) error {
+	err := d.Plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapOutput) {
 			return worker.Unsupported(rec.Backend, swarm.CapOutput, rec.Name)
 		}

@@ -120,7 +120,7 @@ func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text st
 // [history.Blocked]. The id is the worker's. It writes nothing if the last event of
 // these kinds says the same.
 func (d *Reader) RecordLoop(ctx context.Context, id string, kind history.Kind, text string) error {
-	return d.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return d.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		rec, err := tx.Get(ctx, id)
 		if err != nil {
 			return err

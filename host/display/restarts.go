@@ -23,7 +23,7 @@ func (d *Reader) watchRestarts(ctx context.Context, rec registry.Record, each fu
 		return
 	}
 	reported := -1
-	_ = d.opts.Plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) error {
+	_ = d.Plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapWatch) {
 			return nil
 		}

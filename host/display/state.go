@@ -37,7 +37,7 @@ func (d *Reader) Look(ctx context.Context, recs []registry.Record, ws []worker.W
 		p := profiles[byID[r.ID]]
 		return p != nil && !p.Headless(r.Command)
 	}
-	backend.Each(d.opts.Plugins.Groups(recs, hasScreen), func(g *backend.Group) {
+	backend.Each(d.Plugins.Groups(recs, hasScreen), func(g *backend.Group) {
 		for i, s := range d.screens(ctx, g) {
 			if at := g.At[i]; s.Err == nil {
 				shown[at], looks[at] = s.Screen, lookAt(profiles[at], s.Screen)
@@ -55,7 +55,7 @@ func (d *Reader) Look(ctx context.Context, recs []registry.Record, ws []worker.W
 			if !p.Bare() { // the prompts of a shell are all the same
 				lines = shown[i].Lines
 			}
-			s.Since = quietSince(d.opts.Dir.RunDir(recs[i].ID), lines, s.Since)
+			s.Since = quietSince(d.Dir.RunDir(recs[i].ID), lines, s.Since)
 		}
 		// A shell that is not at its prompt runs anything.
 		if s.State != profile.Unknown || !p.Bare() {
@@ -93,7 +93,7 @@ func (d *Reader) StatesOf(ctx context.Context, ids []string) (map[string]*worker
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	reg, err := d.opts.Store.ToRead(ctx)
+	reg, err := d.Store.ToRead(ctx)
 	if err != nil || reg == nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (d *Reader) unchanged(id string, l *profile.Look) time.Time {
 	if l == nil {
 		return time.Time{}
 	}
-	return d.opts.Dir.LastOutput(id)
+	return d.Dir.LastOutput(id)
 }
 
 // screensAtOnce is how many screens a backend is asked for at the same time that can't
@@ -131,7 +131,7 @@ const screensAtOnce = 16
 func (d *Reader) screens(ctx context.Context, g *backend.Group) []swarm.ScreenResult {
 	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
 	defer cancel()
-	results, err := backend.Results(ctx, d.opts.Plugins, g, func(p *backend.Peer) ([]swarm.ScreenResult, error) {
+	results, err := backend.Results(ctx, d.Plugins, g, func(p *backend.Peer) ([]swarm.ScreenResult, error) {
 		return screensOf(ctx, p, g.Handles())
 	})
 	if err != nil {
@@ -181,14 +181,14 @@ type Explanation struct {
 // Explain returns the rules of a profile that were tried on a worker's screen, with their
 // results.
 func (d *Reader) Explain(ctx context.Context, name string) (Explanation, error) {
-	recs, _, err := d.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := d.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return Explanation{}, err
 	}
-	ws := d.opts.Roster.Observe(ctx, recs)
+	ws := d.Roster.Observe(ctx, recs)
 	d.Look(ctx, recs, ws)
 	e := Explanation{Worker: ws[0], Profile: d.ProfileOf(&recs[0])}
-	run := d.opts.Dir.RunDir(recs[0].ID)
+	run := d.Dir.RunDir(recs[0].ID)
 	if e.Hook = d.hookClaim(run); e.Hook != nil {
 		status, err := statedir.ReadStatus(run)
 		e.Live = err == nil && e.Hook.Main == status.Main && e.Hook.Agent.Alive()
@@ -229,7 +229,7 @@ func (e *StoppedError) Hint() string {
 // too. A worker that ends before is a [worker.ErrEnded]. If an idle one is waited for, one
 // that stopped with a limit or an error is a [*StoppedError], unless that state is waited for.
 func (d *Reader) WaitState(ctx context.Context, name string, until []profile.State) (worker.Worker, error) {
-	rec, err := d.opts.Roster.Begun(ctx, name)
+	rec, err := d.Roster.Begun(ctx, name)
 	if err != nil {
 		return worker.Worker{}, err
 	}
@@ -246,7 +246,7 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 		return w, nil
 	}
 	awaited := waitedState{until: until}
-	err = d.opts.Plugins.AskOwner(ctx, &rec, true, func(owner *backend.Peer) error {
+	err = d.Plugins.AskOwner(ctx, &rec, true, func(owner *backend.Peer) error {
 		for _, c := range []swarm.Capability{swarm.CapScreen, swarm.CapOutput} {
 			if !owner.Has(c) {
 				return worker.Unsupported(rec.Backend, c, rec.Name)
@@ -275,7 +275,7 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 		return w, ctx.Err()
 	}
 	if errors.Is(err, swarm.ErrNotFound) {
-		w = d.opts.Roster.Observe(ctx, []registry.Record{rec})[0]
+		w = d.Roster.Observe(ctx, []registry.Record{rec})[0]
 		return w, worker.NotRunning(rec.Name)
 	}
 	return w, err

@@ -13,23 +13,17 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Options say what a [History] needs.
-type Options struct {
+// History writes the history of one state directory. Methods may be called at the same
+// time. Its fields are what it needs.
+type History struct {
 	Dir     statedir.Dir
 	Store   *store.Store
 	Plugins *backend.Plugins
 	Logger  hclog.Logger
 }
 
-// History writes the history of one state directory. Methods may be called at the same
-// time.
-type History struct{ opts Options }
-
-// New returns a history.
-func New(o Options) *History { return &History{opts: o} }
-
 func (h *History) warnIf(err error, message string, pairs ...any) {
 	if err != nil {
-		h.opts.Logger.Warn(message, append(pairs, "error", err)...)
+		h.Logger.Warn(message, append(pairs, "error", err)...)
 	}
 }

@@ -20,7 +20,7 @@ const journalBatch = 500
 
 // Drain records what the entries of the journal report, and removes the entries.
 func (h *History) Drain(ctx context.Context, reg *registry.Registry, busy func(id string) bool) error {
-	dir, err := safefile.OpenDir(h.opts.Dir.JournalPath(""))
+	dir, err := safefile.OpenDir(h.Dir.JournalPath(""))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -76,12 +76,12 @@ func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names 
 		if rec.State == registry.Stopped {
 			continue // another process has recorded it
 		}
-		status, err := shim.Recorded(h.opts.Dir.RunDir(id), id)
+		status, err := shim.Recorded(h.Dir.RunDir(id), id)
 		switch {
 		case rec.State == registry.Starting:
 			delete(entries, id) // its spawn has to be recorded first
 		case err != nil:
-			h.opts.Logger.Warn("the journal of a shim can't be read", "worker", rec.Name, "error", err)
+			h.Logger.Warn("the journal of a shim can't be read", "worker", rec.Name, "error", err)
 			delete(entries, id)
 		case IsNew(&rec, status):
 			fresh = append(fresh, h.Report(ctx, rec, status))
@@ -95,7 +95,7 @@ func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names 
 	// A new entry has another name.
 	for _, names := range entries {
 		for _, name := range names {
-			if rerr := os.Remove(h.opts.Dir.JournalPath(name)); !errors.Is(rerr, fs.ErrNotExist) {
+			if rerr := os.Remove(h.Dir.JournalPath(name)); !errors.Is(rerr, fs.ErrNotExist) {
 				err = errors.Join(err, rerr)
 			}
 		}
@@ -106,7 +106,7 @@ func (h *History) drainBatch(ctx context.Context, reg *registry.Registry, names 
 // CatchUp asks a backend for the workers of a group and records what is new.
 func (h *History) CatchUp(ctx context.Context, reg *registry.Registry, g *backend.Group) ([]Written, error) {
 	var all []Report
-	for i, r := range h.opts.Plugins.Statuses(ctx, g) {
+	for i, r := range h.Plugins.Statuses(ctx, g) {
 		if r.Err == nil && IsNew(&g.Recs[i], r.Status) {
 			all = append(all, h.Report(ctx, g.Recs[i], r.Status))
 		}
@@ -121,7 +121,7 @@ func (h *History) CatchUp(ctx context.Context, reg *registry.Registry, g *backen
 // whether the record may be out of date, so that its backend has to be asked. Most workers
 // plainly run.
 func (h *History) Stale(rec *registry.Record) bool {
-	s, err := statedir.ReadStatus(h.opts.Dir.RunDir(rec.ID))
+	s, err := statedir.ReadStatus(h.Dir.RunDir(rec.ID))
 	return err != nil || s.State != rundir.StateRunning || s.Restarts > rec.Restarts ||
-		s.Completion != nil && rec.Completion == nil || !shim.IsKept(h.opts.Dir.RunDir(rec.ID), s)
+		s.Completion != nil && rec.Completion == nil || !shim.IsKept(h.Dir.RunDir(rec.ID), s)
 }

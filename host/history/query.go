@@ -64,7 +64,7 @@ func Departed(ctx context.Context, reg *registry.Registry, name string) (rec reg
 // EachEvent is like [History.Events] for any number of events: it calls each with one after the
 // other.
 func (h *History) EachEvent(ctx context.Context, q Query, each func(Event) error) error {
-	reg, err := h.opts.Store.ToRead(ctx)
+	reg, err := h.Store.ToRead(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func eachEvent(ctx context.Context, reg *registry.Registry, q Query, each func(E
 // follow as they are written, until ctx ends or each returns an error. It warns if events were
 // removed before it read them.
 func (h *History) FollowEvents(ctx context.Context, q Query, each func(Event) error) error {
-	f, err := NewFollower(string(h.opts.Dir), h.opts.Store.Warn)
+	f, err := NewFollower(string(h.Dir), h.Store.Warn)
 	if err != nil {
 		return err
 	}

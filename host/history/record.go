@@ -77,13 +77,13 @@ func (h *History) Write(ctx context.Context, reg *registry.Registry, all []Repor
 	}
 	for i, n := range all {
 		for _, text := range out[i].Warnings {
-			h.opts.Logger.Warn("an agent that ended can't be cleaned up after", "worker", n.Record.Name, "error", text)
+			h.Logger.Warn("an agent that ended can't be cleaned up after", "worker", n.Record.Name, "error", text)
 		}
 		if t := &out[i]; t.Removed || t.Record.State == registry.Stopped {
-			h.warnIf(h.opts.Dir.DropEntry(n.Record.ID), "an entry of the journal can't be removed", "worker", n.Record.ID)
+			h.warnIf(h.Dir.DropEntry(n.Record.ID), "an entry of the journal can't be removed", "worker", n.Record.ID)
 		}
 		if out[i].Ended {
-			h.opts.Logger.Info("a worker has ended", "worker", n.Record.Name, "backend", n.Record.Backend)
+			h.Logger.Info("a worker has ended", "worker", n.Record.Name, "backend", n.Record.Backend)
 		}
 	}
 	return out, nil
@@ -165,7 +165,7 @@ const (
 )
 
 func (h *History) lastLines(ctx context.Context, rec registry.Record) []string {
-	all, err := output.LastOf(ctx, h.opts.Plugins, rec, crashLines)
+	all, err := output.LastOf(ctx, h.Plugins, rec, crashLines)
 	h.warnIf(err, "the last output of a worker can't be read", "worker", rec.Name)
 	var lines []string
 	for _, l := range all {

@@ -76,7 +76,7 @@ func (h *History) Vacated(ctx context.Context, reg *registry.Registry, rec regis
 		_, _, err := h.Expire(ctx, reg, time.Now())
 		h.warnIf(err, "expired workers can't be removed")
 	case rec.State == registry.Running && rec.IsEphemeral() && h.Stale(&rec):
-		for _, g := range h.opts.Plugins.Groups([]registry.Record{rec}, registry.Record.IsRunning) {
+		for _, g := range h.Plugins.Groups([]registry.Record{rec}, registry.Record.IsRunning) {
 			_, err := h.CatchUp(ctx, reg, g)
 			h.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
 		}
@@ -112,7 +112,7 @@ func LeaveWorkspace(ctx context.Context, tx *registry.Tx, rec *registry.Record, 
 
 // RemoveEvents is [History.Trim] in the registry of this history, if there is one.
 func (h *History) RemoveEvents(ctx context.Context, before time.Time) (removed int, err error) {
-	reg, err := h.opts.Store.ToChange(ctx)
+	reg, err := h.Store.ToChange(ctx)
 	if err != nil || reg == nil {
 		return 0, err
 	}
@@ -123,14 +123,14 @@ func (h *History) RemoveEvents(ctx context.Context, before time.Time) (removed i
 // [registry.Registry.RemoveEvents], and gives the space that they took back to the file system.
 // The end of a worker with a run directory stays: it says that the directory may go.
 func (h *History) Trim(ctx context.Context, reg *registry.Registry, before time.Time) (removed int, err error) {
-	ids, err := h.opts.Dir.RunDirs()
+	ids, err := h.Dir.RunDirs()
 	if err != nil {
 		return 0, err
 	}
 	removed, err = reg.RemoveEvents(ctx, before, ids)
 	if err == nil && removed > 0 {
 		if err := reg.Compact(ctx); err != nil {
-			h.opts.Logger.Warn("the database can't be made smaller", "error", err)
+			h.Logger.Warn("the database can't be made smaller", "error", err)
 		}
 	}
 	return removed, err

@@ -25,16 +25,16 @@ func (h *History) DropRunDirs(ctx context.Context, reg *registry.Registry, held 
 		unlock := func() {}
 		if !slices.Contains(held, id) {
 			var lerr error
-			if unlock, lerr = h.opts.Dir.TryLock(id); lerr != nil || unlock == nil {
+			if unlock, lerr = h.Dir.TryLock(id); lerr != nil || unlock == nil {
 				err = errors.Join(err, lerr)
 				continue
 			}
 		}
 		defer unlock()
-		if _, gerr := reg.Get(ctx, id); !errors.Is(gerr, registry.ErrNotFound) || h.opts.Dir.Kept(id) {
+		if _, gerr := reg.Get(ctx, id); !errors.Is(gerr, registry.ErrNotFound) || h.Dir.Kept(id) {
 			continue // its record is there again, or a shim needs it
 		}
-		if rerr := os.RemoveAll(h.opts.Dir.RunDir(id)); rerr != nil {
+		if rerr := os.RemoveAll(h.Dir.RunDir(id)); rerr != nil {
 			err = errors.Join(err, rerr)
 			continue
 		}
@@ -58,7 +58,7 @@ func (h *History) DropRunDirs(ctx context.Context, reg *registry.Registry, held 
 // may be all that is left of a lost registry. It also writes the worker.json of workers that
 // lack it, which a crash of the machine during their spawn may have taken.
 func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, error) {
-	ids, err := h.opts.Dir.RunDirs()
+	ids, err := h.Dir.RunDirs()
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -68,7 +68,7 @@ func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, 
 	}
 	known := make(map[string]bool, len(recs))
 	for i, r := range recs {
-		if slices.Contains(ids, r.ID) && !h.opts.Dir.HasWorkerFile(r.ID) {
+		if slices.Contains(ids, r.ID) && !h.Dir.HasWorkerFile(r.ID) {
 			err = errors.Join(err, h.restoreWorkerFile(ctx, reg, &recs[i]))
 		}
 		known[r.ID] = true
@@ -85,16 +85,16 @@ func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, 
 		if known[id] || !ok {
 			continue
 		}
-		unlock, lerr := h.opts.Dir.TryLock(id)
+		unlock, lerr := h.Dir.TryLock(id)
 		if lerr != nil || unlock == nil {
 			err = errors.Join(err, lerr)
 			continue
 		}
 		defer unlock()
-		if h.opts.Dir.Kept(name) || !h.RemovedOnPurpose(ctx, reg, name) && !h.IsAbandoned(ctx, reg, name) {
+		if h.Dir.Kept(name) || !h.RemovedOnPurpose(ctx, reg, name) && !h.IsAbandoned(ctx, reg, name) {
 			continue
 		}
-		if rerr := os.RemoveAll(h.opts.Dir.RunDir(name)); rerr != nil {
+		if rerr := os.RemoveAll(h.Dir.RunDir(name)); rerr != nil {
 			err = errors.Join(err, rerr)
 			continue
 		}
@@ -106,16 +106,16 @@ func (h *History) DropStrays(ctx context.Context, reg *registry.Registry) (int, 
 // restoreWorkerFile writes the worker.json of a worker from its record, unless another call is
 // about to write it.
 func (h *History) restoreWorkerFile(ctx context.Context, reg *registry.Registry, rec *registry.Record) error {
-	unlock, err := h.opts.Dir.TryLock(rec.ID)
+	unlock, err := h.Dir.TryLock(rec.ID)
 	if err != nil || unlock == nil {
 		return err
 	}
 	defer unlock()
 	now, err := reg.Get(ctx, rec.ID)
-	if err != nil || h.opts.Dir.HasWorkerFile(rec.ID) {
+	if err != nil || h.Dir.HasWorkerFile(rec.ID) {
 		return registry.IgnoreNotFound(err)
 	}
-	return h.opts.Dir.WriteWorkerFile(&now)
+	return h.Dir.WriteWorkerFile(&now)
 }
 
 // IsAbandoned reports whether a run directory is of no worker: no record names it, and it is
@@ -123,7 +123,7 @@ func (h *History) restoreWorkerFile(ctx context.Context, reg *registry.Registry,
 func (h *History) IsAbandoned(ctx context.Context, reg *registry.Registry, name string) bool {
 	id, _ := statedir.IDOf(name)
 	_, err := reg.Get(ctx, id)
-	return errors.Is(err, registry.ErrNotFound) && h.opts.Dir.Abandoned(name)
+	return errors.Is(err, registry.ErrNotFound) && h.Dir.Abandoned(name)
 }
 
 // RemovedOnPurpose reports whether a run directory belongs to a worker whose record was
@@ -135,18 +135,18 @@ func (h *History) RemovedOnPurpose(ctx context.Context, reg *registry.Registry, 
 	if _, err := reg.End(ctx, id); err == nil {
 		return true
 	}
-	f, err := h.opts.Dir.ReadWorkerFile(id)
+	f, err := h.Dir.ReadWorkerFile(id)
 	if err != nil || f.Retain != registry.RetainNone {
 		return false
 	}
-	s, err := statedir.ReadStatus(h.opts.Dir.RunDir(id))
+	s, err := statedir.ReadStatus(h.Dir.RunDir(id))
 	return err == nil && (s.State == rundir.StateEnded || s.Completion != nil)
 }
 
 // LeftGroups returns the ids of the workers whose control groups are left over: they do not
 // run, and their shim, which would have removed the group, was killed.
 func (h *History) LeftGroups(ctx context.Context, reg *registry.Registry) ([]string, error) {
-	ids := cgroup.Look().Leftovers(string(h.opts.Dir))
+	ids := cgroup.Look().Leftovers(string(h.Dir))
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -158,7 +158,7 @@ func (h *History) LeftGroups(ctx context.Context, reg *registry.Registry) ([]str
 	for _, id := range ids {
 		// While it is started, no record names it yet.
 		at := registry.IndexOf(recs, id)
-		if h.opts.Dir.Locked(id) || at >= 0 && recs[at].State != registry.Stopped {
+		if h.Dir.Locked(id) || at >= 0 && recs[at].State != registry.Stopped {
 			continue
 		}
 		left = append(left, id)
@@ -172,7 +172,7 @@ func (h *History) DropGroups(ctx context.Context, reg *registry.Registry) error 
 	left, err := h.LeftGroups(ctx, reg)
 	machine := cgroup.Look()
 	for _, id := range left {
-		_ = machine.RemoveLeftover(string(h.opts.Dir), id)
+		_ = machine.RemoveLeftover(string(h.Dir), id)
 	}
 	return err
 }

@@ -120,7 +120,7 @@ func (f *fakeHost) Attach(_ context.Context, name string) (swarm.Attachment, err
 	return swarm.Attachment{}, errors.New("backend 'process' does not support attach")
 }
 
-func (f *fakeHost) Diff(context.Context, string) (swarm.WorkspaceRef, swarm.Diff, error) {
+func (f *fakeHost) Compare(context.Context, string, swarm.DiffOptions) (swarm.WorkspaceRef, swarm.Diff, error) {
 	return swarm.WorkspaceRef{}, swarm.Diff{Files: []swarm.FileChange{{Path: "login.go", Added: 12, Removed: 3}}}, nil
 }
 

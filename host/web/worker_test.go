@@ -85,7 +85,7 @@ type changed struct {
 	err   error
 }
 
-func (c changed) Diff(context.Context, string) (swarm.WorkspaceRef, swarm.Diff, error) {
+func (c changed) Compare(context.Context, string, swarm.DiffOptions) (swarm.WorkspaceRef, swarm.Diff, error) {
 	return swarm.WorkspaceRef{}, swarm.Diff{Files: c.files, Command: []string{"printf", "%s", c.text}}, c.err
 }
 

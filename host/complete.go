@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -63,7 +64,7 @@ func (h *Host) Complete(ctx context.Context, req CompleteRequest) (worker.Worker
 			return worker.Of(rec), fmt.Errorf("cannot complete '%s': %w", rec.Name, err)
 		}
 	}
-	summary := history.Shorten(history.OneLine(req.Summary), swarm.MaxSummary)
+	summary := safetext.Cut(history.OneLine(req.Summary), swarm.MaxSummary)
 	opts := rec.Kill
 	opts.Grace = max(opts.Grace, minCompleteGrace)
 	// No later call can find it to kill it, or looks for it.

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -138,28 +139,24 @@ func awaitPort(ctx context.Context, h *host.Host, w worker.Worker, port int) err
 	waiting.Go(func() {
 		_ = h.Wait(limited, worker.Selection{Names: []string{w.ID}}, func(w worker.Worker) { ended <- w })
 	})
-	tick := time.NewTicker(dialEvery)
-	defer tick.Stop()
 	for {
-		if answers(limited, port) {
-			// The program that answers may be another one.
-			select {
-			case w := <-ended:
-				return endedEarly(ctx, h, w, port)
-			default:
-				return nil
-			}
-		}
+		listens := answers(limited, port)
+		// The program that answers may be another one.
 		select {
 		case w := <-ended:
 			return endedEarly(ctx, h, w, port)
-		case <-limited.Done():
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return fmt.Errorf("it did not listen on %s:%d within %s", ServerHost, port, serverLimit)
-		case <-tick.C:
+		default:
 		}
+		if listens {
+			return nil
+		}
+		if sleep.For(limited, dialEvery) == nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("it did not listen on %s:%d within %s", ServerHost, port, serverLimit)
 	}
 }
 

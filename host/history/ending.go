@@ -229,14 +229,6 @@ func OneLine(s string) string {
 	}, strings.Join(words, " "))
 }
 
-// Shorten cuts a text to at most limit bytes, between two characters.
-func Shorten(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "")
-}
-
 // WhyUnknown reports whether a backend could not determine how a worker is, and why, in one
 // line. An unavailable backend is in the status itself.
 func WhyUnknown(r swarm.StatusResult) (reason string, unknown bool) {

@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/output"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -169,7 +170,7 @@ func (h *History) lastLines(ctx context.Context, rec registry.Record) []string {
 	h.warnIf(err, "the last output of a worker can't be read", "worker", rec.Name)
 	var lines []string
 	for _, l := range all {
-		if l = Shorten(OneLine(l), crashLine); l != "" {
+		if l = safetext.Cut(OneLine(l), crashLine); l != "" {
 			lines = append(lines, l)
 		}
 	}

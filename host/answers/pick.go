@@ -15,11 +15,11 @@ import (
 func Pick(d Decision, choices []profile.Choice) (profile.Choice, bool) {
 	switch d.Answer {
 	case Deny:
-		return meaning(choices, Deny)
+		return choiceFor(choices, Deny)
 	case Allow:
 		longest := max(0, slices.Index(durations, d.For))
 		for _, word := range slices.Backward(durations[:longest+1]) {
-			if c, ok := meaning(choices, word); ok {
+			if c, ok := choiceFor(choices, word); ok {
 				return c, true
 			}
 		}
@@ -32,8 +32,8 @@ func Pick(d Decision, choices []profile.Choice) (profile.Choice, bool) {
 // durations are the words for how long an answer holds, the shortest first.
 var durations = []string{Once, Session, Always}
 
-// meaning returns the only choice that means a word: [Deny], or how long the answer holds.
-func meaning(choices []profile.Choice, word string) (profile.Choice, bool) {
+// choiceFor returns the only choice that means a word: [Deny], or how long the answer holds.
+func choiceFor(choices []profile.Choice, word string) (profile.Choice, bool) {
 	return single(slices.DeleteFunc(slices.Clone(choices), func(c profile.Choice) bool { return meaningOf(c.Label) != word }))
 }
 

@@ -76,7 +76,7 @@ func (a *Agent) look(ctx context.Context) (profile.Screen, profile.Look, error) 
 }
 
 // watch reads the screen until done returns true, which ok reports, or until the limit has
-// passed. It returns the last screen.
+// passed, which is not an error. It returns the last screen.
 func (a *Agent) watch(
 	ctx context.Context, limit time.Duration, done func(profile.Screen, profile.Look) (bool, error),
 ) (last profile.Screen, ok bool, err error) {

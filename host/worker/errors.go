@@ -28,7 +28,8 @@ var (
 	ErrDeaf = errors.New("worker takes no input")
 )
 
-// Errorf returns an error with the formatted text alone that is an instance of sentinel.
+// Errorf returns an error with the formatted text alone that is an instance of sentinel, and of
+// what sentinel is an instance of itself.
 func Errorf(sentinel error, format string, args ...any) error {
 	return &sentinelError{sentinel, fmt.Sprintf(format, args...)}
 }

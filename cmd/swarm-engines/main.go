@@ -3,10 +3,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
+	"github.com/swarmhost/swarm/plugins/container"
+	"github.com/swarmhost/swarm/plugins/nomad"
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/programs"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func main() {
@@ -18,4 +23,33 @@ func main() {
 		os.Exit(2)
 	}
 	serve()
+}
+
+func serveContainer() {
+	plugin.Serve(plugin.Options{
+		Name:    "container",
+		Version: container.Version,
+		Local:   true,
+		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
+			config := container.Defaults()
+			if err := env.Config.Decode(&config); err != nil {
+				return nil, err
+			}
+			return container.New(config, os.Environ(), env.Logger)
+		},
+	})
+}
+
+func serveNomad() {
+	plugin.Serve(plugin.Options{
+		Name:    "nomad",
+		Version: nomad.Version,
+		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
+			config := nomad.Defaults()
+			if err := env.Config.Decode(&config); err != nil {
+				return nil, err
+			}
+			return nomad.New(config, env.Logger)
+		},
+	})
 }

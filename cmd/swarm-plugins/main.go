@@ -3,10 +3,18 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"sync/atomic"
 
+	"github.com/swarmhost/swarm/plugins/process"
+	"github.com/swarmhost/swarm/plugins/ssh"
+	"github.com/swarmhost/swarm/plugins/tmux"
+	"github.com/swarmhost/swarm/plugins/worktree"
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/programs"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func main() {
@@ -18,4 +26,61 @@ func main() {
 		os.Exit(2)
 	}
 	serve()
+}
+
+func serveProcess() {
+	plugin.Serve(plugin.Options{
+		Name:    "process",
+		Version: process.Version,
+		Local:   true,
+		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
+			return process.New(env.Logger), env.Config.Decode(&struct{}{})
+		},
+	})
+}
+
+func serveSSH() {
+	var made atomic.Pointer[ssh.Backend]
+	plugin.Serve(plugin.Options{
+		Name:    "ssh",
+		Version: ssh.Version,
+		Backend: func(ctx context.Context, env plugin.Env) (swarm.Backend, error) {
+			config := ssh.Defaults()
+			if err := env.Config.Decode(&config); err != nil {
+				return nil, err
+			}
+			b, err := ssh.New(ctx, config, os.Environ(), env.Logger)
+			if err != nil {
+				return nil, err
+			}
+			made.Store(b)
+			return b, nil
+		},
+	})
+	if b := made.Load(); b != nil {
+		b.Leave()
+	}
+}
+
+func serveTmux() {
+	plugin.Serve(plugin.Options{
+		Name:    "tmux",
+		Version: tmux.Version,
+		Local:   true,
+		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
+			return tmux.New(env.Logger), env.Config.Decode(&struct{}{})
+		},
+	})
+}
+
+func serveWorktree() {
+	plugin.Serve(plugin.Options{Name: "worktree", Version: worktree.Version, Workspace: newWorktree})
+}
+
+func newWorktree(_ context.Context, env plugin.Env) (swarm.Workspace, error) {
+	var cfg worktree.Config
+	if err := env.Config.Decode(&cfg); err != nil {
+		return nil, err
+	}
+	return worktree.New(cfg, env.Logger), nil
 }

@@ -78,7 +78,7 @@ func (o *openFiles) remove(info fs.FileInfo) {
 	}
 }
 
-// readVersion returns the user_version in the header of a database; 0 if it is none.
+// readVersion returns the user_version in the header of a database; 0 for a file that is not one.
 func readVersion(path string) (version int, err error) {
 	f, err := os.Open(path)
 	if err != nil {

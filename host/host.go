@@ -69,10 +69,10 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Starter: starter, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,
 	})
 	h.history = &history.History{Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger}
-	h.liveness = liveness.New(liveness.Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history})
-	h.settler = settle.New(settle.Options{
+	h.liveness = &liveness.Checker{Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history}
+	h.settler = &settle.Settler{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Liveness: h.liveness, Logger: o.Logger,
-	})
+	}
 	h.identify()
 	h.ruler = question.NewRuler(question.RulerOptions{Rules: o.Answers, Logger: o.Logger, Answer: func(ctx context.Context, id, who string, r deliver.Reply) error {
 		_, err := h.Input().AnswerFor(ctx, id, who, r)
@@ -86,9 +86,9 @@ func (h *Host) identify() {
 	h.callers = &caller.Finder{
 		Dir: h.dir, Store: h.store, Env: h.opts.Env, Client: h.opts.Client, ClientIsPerson: h.opts.ClientIsPerson, Worker: h.opts.Worker,
 	}
-	h.roster = roster.New(roster.Options{
+	h.roster = &roster.Roster{
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, Callers: h.callers, Logger: h.log,
-	})
+	}
 }
 
 // Doctor examines everything and reports damage and leftovers, see [doctor.Examine]. The

@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host/liveness"
 	"github.com/swarmhost/swarm/host/notifier"
 	"github.com/swarmhost/swarm/host/pluginadmin"
-	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/roster"
 	"github.com/swarmhost/swarm/host/saved"
 	"github.com/swarmhost/swarm/host/spawn"
@@ -42,7 +41,7 @@ func (h *Host) Liveness() *liveness.Checker { return h.liveness }
 
 // Plugins returns the administration of plugins.
 func (h *Host) Plugins() *pluginadmin.Admin {
-	return pluginadmin.New(pluginadmin.Options{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Store: h.store, Logger: h.log})
+	return &pluginadmin.Admin{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Store: h.store, Logger: h.log}
 }
 
 // Display returns what reads the output, screens and states of workers.
@@ -52,12 +51,12 @@ func (h *Host) Display() *display.Reader {
 
 // Meter returns what measures workers. Callers that measure again and again keep it.
 func (h *Host) Meter() *stats.Meter {
-	return stats.New(stats.Options{Plugins: h.plugins, Roster: h.roster})
+	return &stats.Meter{Plugins: h.plugins, Roster: h.roster}
 }
 
 // Saved returns the work that was saved from removed workspaces.
 func (h *Host) Saved() *saved.Rescues {
-	return saved.New(saved.Options{Dir: h.dir, Plugins: h.plugins, Roster: h.roster})
+	return &saved.Rescues{Dir: h.dir, Plugins: h.plugins, Roster: h.roster}
 }
 
 // Workspaces returns the workspaces of workers, which it compares with their beginnings.
@@ -67,29 +66,25 @@ func (h *Host) Workspaces() *compare.Workspaces {
 
 // Input returns what sends input and signals to workers, and bounds them.
 func (h *Host) Input() *input.Sender {
-	return input.New(input.Options{
+	return &input.Sender{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, Display: h.Display(), Roster: h.roster, Settler: h.settler,
 		Env: h.opts.Env, LeaderAnswers: h.opts.LeaderAnswers,
-	})
-}
-
-func (h *Host) questions() *question.Reader {
-	return question.NewReader(question.Options{Store: h.store, Input: h.Input(), LeaderAnswers: h.opts.LeaderAnswers})
+	}
 }
 
 // Notifier returns what notifies agents of waiting messages and tasks, and leaders of stops.
 func (h *Host) Notifier() *notifier.Notifier {
-	return notifier.New(notifier.Options{
+	return &notifier.Notifier{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, Display: h.Display(), Input: h.Input(), Callers: h.callers, Logger: h.log,
 		Executable: h.opts.Executable, Env: h.opts.Env, Quiet: h.opts.NoWake, Ruler: h.ruler, Notify: h.opts.Notify,
-	})
+	}
 }
 
 // Kill returns what ends workers, and removes what ended ones have left.
 func (h *Host) Kill() *kill.Killer {
-	return kill.New(kill.Options{
+	return &kill.Killer{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Roster: h.roster, Settler: h.settler, Logger: h.log,
-	})
+	}
 }
 
 // Spawn returns what starts workers.
@@ -108,22 +103,22 @@ func (h *Host) Spawn() *spawn.Spawner {
 
 // TeamServers returns what holds and stops the servers of teams.
 func (h *Host) TeamServers() *teamserver.Servers {
-	return teamserver.New(teamserver.Options{Dir: h.dir, Store: h.store, Killer: h.Kill()})
+	return &teamserver.Servers{Dir: h.dir, Store: h.store, Killer: h.Kill()}
 }
 
 // Sweeper returns what records the ends and the silence of agents.
 func (h *Host) Sweeper() *sweep.Sweeper {
-	return sweep.New(sweep.Options{
+	return &sweep.Sweeper{
 		Store: h.store, Plugins: h.plugins, History: h.history, Settler: h.settler, Liveness: h.liveness, Display: h.Display(),
 		Servers: h.TeamServers(), Dir: h.dir,
-	})
+	}
 }
 
 // Watch returns what records the ends of workers that no other call has recorded.
 func (h *Host) Watch() *watch.Watcher {
-	return watch.New(watch.Options{
+	return &watch.Watcher{
 		Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history, Settler: h.settler, Killer: h.Kill(),
 		Liveness: h.liveness, Sweeper: h.Sweeper(), Display: h.Display(), Ruler: h.ruler, Notifier: h.Notifier(),
 		Logger: h.log, KeepEvents: h.opts.KeepEvents,
-	})
+	}
 }

@@ -85,7 +85,8 @@ func (h *Host) Questions(ctx context.Context, sel worker.Selection) (open []ques
 	recs = h.Display().Profiled(recs)
 	ws := h.roster.Observe(ctx, recs)
 	h.Display().Look(ctx, recs, ws)
-	open, err = h.questions().Open(ctx, recs, ws)
+	reader := question.Reader{Store: h.store, Input: h.Input(), LeaderAnswers: h.opts.LeaderAnswers}
+	open, err = reader.Open(ctx, recs, ws)
 	return open, warnings, err
 }
 

@@ -19,10 +19,10 @@ import (
 // something: an answer, keys, an attachment, and a text that is typed whatever the screen
 // shows.
 func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error {
-	if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
+	if err := s.Roster.MayEnd(ctx, recs...); err != nil {
 		return err
 	}
-	if at := s.opts.Roster.Own(recs); at >= 0 {
+	if at := s.Roster.Own(recs); at >= 0 {
 		return worker.Hinted(
 			fmt.Sprintf("'%s' can't press its own keys: what it asks is for others to answer", recs[at].Name),
 			personAnswers,
@@ -39,17 +39,17 @@ func (s *Sender) mayApprove(ctx context.Context, recs ...registry.Record) error 
 
 // hidden returns the place of a worker of which the caller may be a part without seeing it, or -1.
 func (s *Sender) hidden(recs []registry.Record) int {
-	return slices.IndexFunc(recs, func(r registry.Record) bool { return s.opts.Dir.Hidden(r.ID) })
+	return slices.IndexFunc(recs, func(r registry.Record) bool { return s.Dir.Hidden(r.ID) })
 }
 
 // mayLead refuses to approve what agents of teams ask to all but a person, unless the person
 // lets the leaders do that.
 func (s *Sender) mayLead(ctx context.Context, recs []registry.Record) error {
 	at := slices.IndexFunc(recs, func(r registry.Record) bool { return r.Agent != "" })
-	if s.opts.LeaderAnswers || at < 0 {
+	if s.LeaderAnswers || at < 0 {
 		return nil
 	}
-	who, err := s.opts.Roster.Caller(ctx)
+	who, err := s.Roster.Callers.Caller(ctx)
 	if err != nil || who.Person {
 		return err
 	}
@@ -79,9 +79,9 @@ func (s *Sender) withHint(ctx context.Context, rec registry.Record, err error) e
 	}
 	switch no := s.mayApprove(ctx, rec); {
 	case no == nil:
-	case s.opts.Roster.Own([]registry.Record{rec}) >= 0:
+	case s.Roster.Own([]registry.Record{rec}) >= 0:
 		asks.Other = personAnswers
-	case s.opts.LeaderAnswers:
+	case s.LeaderAnswers:
 		asks.Other = "its leader or a person may answer it"
 	default:
 		asks.Other = "a person answers it"
@@ -105,7 +105,7 @@ func (s *Sender) canApprove(in swarm.Input, looks bool, rec *registry.Record) bo
 	// A program on a terminal may show dialogs that swarm does not know. A team-mate may send
 	// a text to such an agent, but not say that it is to be typed at whatever is shown.
 	recs := []registry.Record{*rec}
-	return !rec.Stdin && (rec.Agent != "" && !looks || s.opts.Roster.Own(recs) >= 0 || s.hidden(recs) >= 0)
+	return !rec.Stdin && (rec.Agent != "" && !looks || s.Roster.Own(recs) >= 0 || s.hidden(recs) >= 0)
 }
 
 // runsCommand reports whether an agent may run a text as a command of a shell, without asking: Codex
@@ -114,7 +114,7 @@ func runsCommand(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text
 
 // asks reports whether a worker is an agent whose dialogs are known.
 func (s *Sender) asks(rec *registry.Record) bool {
-	prof := s.opts.Display.ProfileOf(rec)
+	prof := s.Display.ProfileOf(rec)
 	return deliver.Supports(prof) && !prof.Headless(rec.Command)
 }
 
@@ -135,7 +135,7 @@ func (s *Sender) Press(ctx context.Context, sel worker.Selection, req KeysReques
 		return s.Send(ctx, sel, in)
 	}
 	return s.give(ctx, sel, in, inputLimit, false, func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error) {
-		prof := s.opts.Display.ProfileOf(&rec)
+		prof := s.Display.ProfileOf(&rec)
 		if !CanLook(p, rec, prof) {
 			return Outcome{}, dialogsUnknown(rec.Name)
 		}

@@ -63,11 +63,11 @@ func (s *Sender) SetLimits(ctx context.Context, sel worker.Selection, change fun
 func (s *Sender) bound(ctx context.Context, sel worker.Selection, cannot string,
 	do func(context.Context, registry.Record) (registry.Record, error), done func(*worker.Worker),
 ) ([]BoundsOutcome, error) {
-	recs, _, err := s.opts.Roster.Pick(ctx, sel)
+	recs, _, err := s.Roster.Pick(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
+	if err := s.Roster.MayEnd(ctx, recs...); err != nil {
 		return nil, err
 	}
 	named := len(sel.Names) > 0
@@ -99,7 +99,7 @@ func (s *Sender) bound(ctx context.Context, sel worker.Selection, cannot string,
 }
 
 func (s *Sender) record(ctx context.Context, id string, l swarm.Limits) error {
-	return s.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return s.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		return tx.Update(ctx, id, func(r *registry.Record) error {
 			r.Limits = l
 			return nil

@@ -31,7 +31,7 @@ func (s *Sender) decide(ctx context.Context, rec *registry.Record, c *hookstate.
 	if !ok || len(named) != 1 || r.Text != "" {
 		return deliver.Answered{}, fmt.Errorf("a hook of '%s' waits for one choice, got %q: expected 1 Allow, 2 Deny or 3 %s", rec.Name, text, display.OnItsScreen)
 	}
-	err := hookstate.Decide(ctx, s.opts.Dir.RunDir(rec.ID), hookstate.Decision{Digest: c.Ask.Digest, Answer: display.Decisions[choice.Label]})
+	err := hookstate.Decide(ctx, s.Dir.RunDir(rec.ID), hookstate.Decision{Digest: c.Ask.Digest, Answer: display.Decisions[choice.Label]})
 	if errors.Is(err, hookstate.ErrNotWaiting) {
 		err = fmt.Errorf("%w: %w; nothing was answered", deliver.ErrChanged, err)
 	}

@@ -41,7 +41,7 @@ func (s *Sender) Deliver(ctx context.Context, sel worker.Selection, req DeliverR
 	// The limit of an interaction is for a worker that needs no prompt first.
 	limit := max(req.Timeout, deliver.DefaultTimeout) + inputLimit
 	return s.give(ctx, sel, in, limit, true, func(ctx context.Context, p *backend.Peer, rec registry.Record) (Outcome, error) {
-		prof := s.opts.Display.ProfileOf(&rec)
+		prof := s.Display.ProfileOf(&rec)
 		if !CanLook(p, rec, prof) {
 			if s.asks(&rec) {
 				if err := s.mayApprove(ctx, rec); err != nil {
@@ -56,7 +56,7 @@ func (s *Sender) Deliver(ctx context.Context, sel worker.Selection, req DeliverR
 		}
 		defer unlock()
 		a := s.agentOf(p, rec, prof)
-		a.Timeout, a.Notes = req.Timeout, deliveryNote(s.opts.Dir.RunDir(rec.ID))
+		a.Timeout, a.Notes = req.Timeout, deliveryNote(s.Dir.RunDir(rec.ID))
 		err = s.withHint(ctx, rec, a.Text(ctx, string(req.Text), req.Enter))
 		return Outcome{Confirmed: err == nil}, err
 	})
@@ -77,7 +77,7 @@ func (s *Sender) Answer(ctx context.Context, name string, r deliver.Reply) (deli
 // of the person's config; empty: the caller. The caller has to have the right to answer in any
 // case.
 func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Reply) (deliver.Answered, error) {
-	recs, _, err := s.opts.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return deliver.Answered{}, err
 	}
@@ -87,14 +87,14 @@ func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Repl
 	}
 	rec, err = s.live(ctx, rec)
 	var out deliver.Answered
-	undecided := s.opts.Display.Undecided(rec.ID)
+	undecided := s.Display.Undecided(rec.ID)
 	switch {
 	case err != nil:
 	case undecided != nil:
 		out, err = s.decide(ctx, &rec, undecided, r)
 	default:
 		err = s.interact(ctx, rec, swarm.CapInput, func(ctx context.Context, p *backend.Peer) error {
-			prof := s.opts.Display.ProfileOf(&rec)
+			prof := s.Display.ProfileOf(&rec)
 			if !CanLook(p, rec, prof) {
 				return dialogsUnknown(rec.Name)
 			}
@@ -116,7 +116,7 @@ func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Repl
 	if who == "" {
 		who = s.caller(ctx)
 	}
-	err = s.opts.Store.Change(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
+	err = s.Store.Change(context.WithoutCancel(ctx), func(ctx context.Context, tx *registry.Tx) error {
 		return display.RecordAnswer(ctx, tx, &rec, out.Question, out.Picked(), who)
 	})
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Sender) AnswerFor(ctx context.Context, name, who string, r deliver.Repl
 
 // caller says in a few words who calls.
 func (s *Sender) caller(ctx context.Context) string {
-	who, err := s.opts.Roster.Caller(ctx)
+	who, err := s.Roster.Callers.Caller(ctx)
 	switch {
 	case err != nil:
 		return "an unknown caller"
@@ -142,7 +142,7 @@ func (s *Sender) caller(ctx context.Context) string {
 
 func (s *Sender) agentOf(p *backend.Peer, rec registry.Record, prof *profile.Profile) *deliver.Agent {
 	a := &deliver.Agent{Name: rec.Name, Profile: prof, Terminal: &Terminal{Peer: p, Handle: rec.Handle}}
-	if last := s.opts.Dir.LastOutput(rec.ID); !last.IsZero() {
+	if last := s.Dir.LastOutput(rec.ID); !last.IsZero() {
 		a.Quiet = max(0, time.Since(last)) // the clock may have been set back
 	}
 	return a
@@ -174,7 +174,7 @@ func (s *Sender) Lock(ctx context.Context, rec registry.Record, prof *profile.Pr
 	if !deliver.Supports(prof) {
 		return func() {}, nil
 	}
-	unlock, err = lockfile.Lock(ctx, s.opts.Dir.LockPath(rec.ID)+".input")
+	unlock, err = lockfile.Lock(ctx, s.Dir.LockPath(rec.ID)+".input")
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: another call is giving it a text", swarm.ErrUnavailable)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Options say what a [Sender] needs.
-type Options struct {
+// Sender gives input to workers. Its methods may be called at the same time. Its fields are what it needs.
+type Sender struct {
 	Dir     statedir.Dir
 	Plugins *backend.Plugins
 	Store   *store.Store
@@ -32,12 +32,6 @@ type Options struct {
 	LeaderAnswers bool
 }
 
-// Sender gives input to workers. Its methods may be called at the same time.
-type Sender struct{ opts Options }
-
-// New returns a sender.
-func New(o Options) *Sender { return &Sender{opts: o} }
-
 // inputLimit is how long a backend may take to give a worker something, which may
 // be slow to read it.
 const inputLimit = time.Minute
@@ -47,7 +41,7 @@ const inputLimit = time.Minute
 func (s *Sender) live(ctx context.Context, rec registry.Record) (registry.Record, error) {
 	var err error
 	if rec.State == registry.Starting {
-		rec, err = s.opts.Settler.Settled(ctx, rec)
+		rec, err = s.Settler.Settled(ctx, rec)
 	}
 	if err == nil && rec.State != registry.Running {
 		err = worker.NotRunning(rec.Name)
@@ -65,7 +59,7 @@ func (s *Sender) interact(ctx context.Context, rec registry.Record, need swarm.C
 func (s *Sender) interactWithin(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := s.opts.Plugins.AskOwner(ctx, &rec, false, func(p *backend.Peer) error {
+	err := s.Plugins.AskOwner(ctx, &rec, false, func(p *backend.Peer) error {
 		if !p.Has(need) {
 			return worker.Unsupported(rec.Backend, need, rec.Name)
 		}
@@ -94,11 +88,11 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	recs, _, err := s.opts.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
+	if err := s.Roster.MayEnd(ctx, recs...); err != nil {
 		return worker.Worker{}, err
 	}
 	rec, err := s.live(ctx, recs[0])
@@ -119,7 +113,7 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 // programs there and answer what they ask, so only its leader may attach to a team's worker,
 // and no worker to itself.
 func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
-	recs, _, err := s.opts.Roster.See(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
@@ -133,11 +127,11 @@ func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, err
 	var a swarm.Attachment
 	if rec, err = s.live(ctx, rec); err == nil {
 		err = s.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) (err error) {
-			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.opts.Env})
+			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.Env})
 			return err
 		})
 	}
-	if errors.Is(err, worker.ErrEnded) && rec.IsRunning() && s.opts.Roster.Observe(ctx, []registry.Record{rec})[0].Status == worker.StatusRunning {
+	if errors.Is(err, worker.ErrEnded) && rec.IsRunning() && s.Roster.Observe(ctx, []registry.Record{rec})[0].Status == worker.StatusRunning {
 		// The worker has not ended, its window has.
 		err = worker.Hinted("it is running (no window)", fmt.Sprintf("its window was closed, or the tmux server ended: "+
 			"follow what it writes with 'swarm logs %[1]s --follow', or start it again in a new window with 'swarm respawn %[1]s'", rec.Name))

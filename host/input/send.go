@@ -41,7 +41,7 @@ func (s *Sender) Send(ctx context.Context, sel worker.Selection, in swarm.Input)
 }
 
 func (s *Sender) sendTo(ctx context.Context, p *backend.Peer, rec registry.Record, in swarm.Input) (Outcome, error) {
-	prof := s.opts.Display.ProfileOf(&rec)
+	prof := s.Display.ProfileOf(&rec)
 	if in.Kind == swarm.InputText && prof != nil {
 		in.EnterAfter = min(prof.PasteGuard(), swarm.MaxEnterAfter)
 	}
@@ -66,12 +66,12 @@ func (s *Sender) give(ctx context.Context, sel worker.Selection, in swarm.Input,
 	if len(in.Data) > swarm.MaxInput {
 		return nil, worker.Invalid("cannot send more than %d bytes at once", swarm.MaxInput)
 	}
-	recs, _, err := s.opts.Roster.Pick(ctx, sel)
+	recs, _, err := s.Roster.Pick(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
 	if disturbs(in) {
-		if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
+		if err := s.Roster.MayEnd(ctx, recs...); err != nil {
 			return nil, err
 		}
 	}

@@ -34,7 +34,7 @@ func isMute(ctx context.Context, err error, asked bool) bool {
 
 // hasShim reports whether a shim was started on this machine for a worker, alive or not.
 func (k *Killer) hasShim(id string) bool {
-	s, err := statedir.ReadStatus(k.opts.Dir.RunDir(id))
+	s, err := statedir.ReadStatus(k.Dir.RunDir(id))
 	return err == nil && s.ID == id
 }
 
@@ -43,14 +43,14 @@ func (k *Killer) shimStatus(rec registry.Record) (swarm.StatusResult, bool) {
 	if !k.hasShim(rec.ID) {
 		return swarm.StatusResult{}, false
 	}
-	s, err := shim.Status(k.opts.Dir.RunDir(rec.ID), rec.ID)
+	s, err := shim.Status(k.Dir.RunDir(rec.ID), rec.ID)
 	return swarm.StatusResult{Status: s}, err == nil
 }
 
 // observed returns the workers of recs as they are now. One that its backend does not know,
 // or can't be asked about, is as its shim says; mute[i] is why the shim was asked.
 func (k *Killer) observed(ctx context.Context, recs []registry.Record) (ws []worker.Worker, mute []string) {
-	ws, mute = k.opts.Roster.Observe(ctx, recs), make([]string, len(recs))
+	ws, mute = k.Roster.Observe(ctx, recs), make([]string, len(recs))
 	for i := range ws {
 		if ws[i].Status != worker.StatusUnknown || ctx.Err() != nil {
 			continue
@@ -79,7 +79,7 @@ func (b *byShim) run(ctx context.Context, k *killRun, g *backend.Group, answer f
 		wg.Go(func() {
 			rec := g.Recs[i]
 			k.byShim.Store(rec.ID, b.errs[n])
-			res, err := shim.Kill(ctx, k.opts.Dir.RunDir(rec.ID), rec.ID, k.req.options(rec.Kill))
+			res, err := shim.Kill(ctx, k.Dir.RunDir(rec.ID), rec.ID, k.req.options(rec.Kill))
 			if err != nil && !errors.Is(err, swarm.ErrSurvivors) {
 				err = errors.Join(b.errs[n], err)
 			}

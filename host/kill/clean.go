@@ -50,31 +50,31 @@ type cleanRun struct {
 // [store.ErrNotFound]; nothing was touched then, and neither if a worker is of a team that
 // the caller does not lead.
 func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanRequest) ([]Outcome, error) {
-	recs, _, err := k.opts.Roster.Pick(ctx, sel)
+	recs, _, err := k.Roster.Pick(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
-	if err := k.opts.Roster.MayEnd(ctx, recs...); err != nil {
+	if err := k.Roster.MayEnd(ctx, recs...); err != nil {
 		return nil, err
 	}
-	if recs, err = k.opts.Settler.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
+	if recs, err = k.Settler.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
 		return nil, err
 	}
 	selected := slices.Clone(recs)
 	var background sync.WaitGroup
 	defer background.Wait()
 	background.Go(func() {
-		if reg, err := k.opts.Store.ToWrite(ctx); err == nil { // else it is said of each worker
-			k.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
+		if reg, err := k.Store.ToWrite(ctx); err == nil { // else it is said of each worker
+			k.Settler.Reconcile(ctx, reg, func(id string) bool { return registry.IndexOf(selected, id) >= 0 })
 		}
 	})
 	all := make([]cleanRun, len(recs))
 	skip := make([]bool, len(recs))
 	var wg sync.WaitGroup
 	for i, r := range recs {
-		if r.State == registry.Starting && !k.opts.Dir.Locked(r.ID) {
+		if r.State == registry.Starting && !k.Dir.Locked(r.ID) {
 			wg.Go(func() {
-				if now, err := k.opts.Settler.Settled(ctx, r); err == nil {
+				if now, err := k.Settler.Settled(ctx, r); err == nil {
 					recs[i] = now
 				}
 			})
@@ -136,12 +136,12 @@ func (k *Killer) Clean(ctx context.Context, sel worker.Selection, req CleanReque
 // freeSpace removes the output of all workers that are about to be cleaned if the disk is full:
 // that of one may be too little for the change of another one's record.
 func (k *Killer) freeSpace(ws []worker.Worker) {
-	if !registry.Full(string(k.opts.Dir)) {
+	if !registry.Full(string(k.Dir)) {
 		return
 	}
 	for _, w := range ws {
 		if w.Gone() {
-			_ = k.opts.Dir.DropOutput(w.ID) // the cleaning says what it can't remove
+			_ = k.Dir.DropOutput(w.ID) // the cleaning says what it can't remove
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (k *Killer) freeSpace(ws []worker.Worker) {
 // isElsewhere reports whether a worker has no shim on this machine: its engine keeps what it
 // left.
 func (k *Killer) isElsewhere(rec registry.Record) bool {
-	_, err := os.Lstat(filepath.Join(k.opts.Dir.RunDir(rec.ID), rundir.StatusFile))
+	_, err := os.Lstat(filepath.Join(k.Dir.RunDir(rec.ID), rundir.StatusFile))
 	return err != nil && !rec.Handle.IsZero()
 }
 
@@ -170,7 +170,7 @@ func (k *Killer) cleanOne(ctx context.Context, rec registry.Record, req CleanReq
 }
 
 func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req CleanRequest, out *cleanRun) error {
-	unlock, err := k.opts.Dir.Lock(ctx, rec.ID)
+	unlock, err := k.Dir.Lock(ctx, rec.ID)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 	reg, now, err := k.recordCleaned(ctx, rec, out.Worker, out.forgotten != "")
 	if errors.Is(err, registry.ErrFull) {
 		// The output, which is removed anyway, may fill the disk.
-		if err = k.opts.Dir.DropOutput(rec.ID); err == nil {
+		if err = k.Dir.DropOutput(rec.ID); err == nil {
 			reg, now, err = k.recordCleaned(ctx, rec, out.Worker, out.forgotten != "")
 		}
 	}
@@ -200,11 +200,11 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 	out.elsewhere = k.isElsewhere(rec)
 	var left []string
 	for _, id := range append(now.Previous, rec.ID) {
-		if out.forgotten != "" && k.opts.Dir.Kept(id) {
+		if out.forgotten != "" && k.Dir.Kept(id) {
 			left = append(left, id) // it goes once its shim has ended
 			continue
 		}
-		if err := os.RemoveAll(k.opts.Dir.RunDir(id)); err != nil {
+		if err := os.RemoveAll(k.Dir.RunDir(id)); err != nil {
 			return err
 		}
 	}
@@ -233,7 +233,7 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 // run directory a worker whose end is not recorded would be lost, should that be
 // the last that happens. A forgotten worker perhaps still runs, so it gets no end.
 func (k *Killer) recordCleaned(ctx context.Context, rec registry.Record, w worker.Worker, forgotten bool) (*registry.Registry, registry.Record, error) {
-	reg, err := k.opts.Store.ToWrite(ctx)
+	reg, err := k.Store.ToWrite(ctx)
 	if err != nil {
 		return nil, rec, err
 	}
@@ -243,9 +243,9 @@ func (k *Killer) recordCleaned(ctx context.Context, rec registry.Record, w worke
 			State: swarm.StateLost, Started: w.Started, Where: w.Where, Exit: w.Exit, Reason: w.Reason,
 			Restarts: w.Restarts, Completion: w.Completion,
 		}
-		n := k.opts.History.Report(ctx, rec, end)
+		n := k.History.Report(ctx, rec, end)
 		n.DropsWorkspace = true // what becomes of it is reported with the cleaning
-		_, err = k.opts.History.Write(ctx, reg, []history.Report{n})
+		_, err = k.History.Write(ctx, reg, []history.Report{n})
 	}
 	return reg, now, err
 }

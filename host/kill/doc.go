@@ -15,8 +15,8 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Options say what a [Killer] needs.
-type Options struct {
+// Killer ends workers. Its methods may be called at the same time. Its fields are what it needs.
+type Killer struct {
 	Dir     statedir.Dir
 	Store   *store.Store
 	Plugins *backend.Plugins
@@ -26,14 +26,8 @@ type Options struct {
 	Logger  hclog.Logger
 }
 
-// Killer ends workers. Its methods may be called at the same time.
-type Killer struct{ opts Options }
-
-// New returns a killer.
-func New(o Options) *Killer { return &Killer{opts: o} }
-
 func (k *Killer) warnIf(err error, message string, pairs ...any) {
 	if err != nil {
-		k.opts.Logger.Warn(message, append(pairs, "error", err)...)
+		k.Logger.Warn(message, append(pairs, "error", err)...)
 	}
 }

@@ -103,16 +103,16 @@ func (k *Killer) Kill(ctx context.Context, sel worker.Selection, req Request) ([
 		}
 		req.Signal = name
 	}
-	recs, warnings, err := k.opts.Roster.Pick(ctx, sel)
+	recs, warnings, err := k.Roster.Pick(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
 	if !req.Allowed {
-		if err := k.opts.Roster.MayEnd(ctx, recs...); err != nil {
+		if err := k.Roster.MayEnd(ctx, recs...); err != nil {
 			return nil, err
 		}
 	}
-	if recs, err = k.opts.Settler.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
+	if recs, err = k.Settler.WithoutEnded(ctx, recs, len(sel.Names) > 0); err != nil {
 		return nil, err
 	}
 	c := k.begin(req, recs)
@@ -214,7 +214,7 @@ func (k *Killer) begin(req Request, recs []registry.Record) *killRun {
 		Killer: k, req: req, recs: recs,
 		outcomes: make([]Outcome, len(recs)),
 		known:    make([]bool, len(recs)),
-		self:     k.opts.Roster.Inside(recs),
+		self:     k.Roster.Inside(recs),
 		results:  make(chan killed, len(recs)),
 
 		requested: make(chan struct{}),
@@ -255,11 +255,11 @@ func (k *killRun) run(ctx context.Context) {
 }
 
 func (k *killRun) reconcile(ctx context.Context) {
-	reg, err := k.opts.Store.ToWrite(ctx)
+	reg, err := k.Store.ToWrite(ctx)
 	if err != nil {
 		return // it was said already
 	}
-	k.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
+	k.Settler.Reconcile(ctx, reg, func(id string) bool { return k.place(id) >= 0 })
 }
 
 // batch returns first with the results that are there by now.
@@ -284,7 +284,7 @@ func (k *killRun) place(id string) int {
 
 // killRunning kills the workers of recs that are recorded as running.
 func (k *killRun) killRunning(ctx context.Context, recs []registry.Record, place func(id string) int) {
-	gs := k.opts.Plugins.Groups(recs, func(r registry.Record) bool { return r.IsRunning() && place(r.ID) != k.self })
+	gs := k.Plugins.Groups(recs, func(r registry.Record) bool { return r.IsRunning() && place(r.ID) != k.self })
 	backend.Each(gs, func(g *backend.Group) { k.killGroup(ctx, g, place) })
 }
 
@@ -316,7 +316,7 @@ func (k *killRun) killGroup(ctx context.Context, g *backend.Group, place func(id
 		}
 		report(i, res, err)
 	}
-	err := k.opts.Plugins.AskGroup(limited, g, func(p *backend.Peer) error {
+	err := k.Plugins.AskGroup(limited, g, func(p *backend.Peer) error {
 		asked = true
 		<-k.requested
 		k.requestUnseen(limited, p, g.Recs)
@@ -367,7 +367,7 @@ func killBatch(ctx context.Context, p *backend.Peer, items []plugin.KillItem, an
 // killStarting waits until the spawn of a worker ends, or settles it, and
 // then kills what came of it.
 func (k *killRun) killStarting(ctx context.Context, at int) {
-	rec, err := k.opts.Settler.Settled(ctx, k.recs[at])
+	rec, err := k.Settler.Settled(ctx, k.recs[at])
 	switch {
 	case err != nil:
 		k.results <- killed{at: at, rec: k.recs[at], err: err}

@@ -66,7 +66,7 @@ func (k *killRun) commit(ctx context.Context, batch []killed) error {
 		switch {
 		case b.err != nil:
 		case !b.before:
-			n := k.opts.History.Report(ctx, b.rec, b.res.Status)
+			n := k.History.Report(ctx, b.rec, b.res.Status)
 			n.DropsWorkspace = k.req.RemoveWorkspace || k.req.respawn
 			n.Killed, n.Respawns, n.Recorded = true, k.req.respawn, k.req.Recorded
 			ended = append(ended, n)
@@ -77,11 +77,11 @@ func (k *killRun) commit(ctx context.Context, batch []killed) error {
 	if len(ended) == 0 {
 		return nil
 	}
-	reg, err := k.opts.Store.ToWrite(ctx)
+	reg, err := k.Store.ToWrite(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = k.opts.History.Write(ctx, reg, ended)
+	_, err = k.History.Write(ctx, reg, ended)
 	return err
 }
 
@@ -122,9 +122,9 @@ func (k *killRun) drop(ctx context.Context) {
 	if !slices.ContainsFunc(k.recs, func(r registry.Record) bool { return r.IsEphemeral() }) {
 		return
 	}
-	reg, err := k.opts.Store.ToWrite(ctx)
+	reg, err := k.Store.ToWrite(ctx)
 	if err == nil {
-		_, err = k.opts.History.DropRunDirs(ctx, reg)
+		_, err = k.History.DropRunDirs(ctx, reg)
 	}
 	k.warnIf(err, "run directories can't be removed")
 }
@@ -142,13 +142,13 @@ const (
 )
 
 func (k *Killer) see(id string) liveness {
-	s, err := statedir.ReadStatus(k.opts.Dir.RunDir(id))
+	s, err := statedir.ReadStatus(k.Dir.RunDir(id))
 	switch {
 	case err != nil:
 		return unseen
 	case s.State == rundir.StateEnded:
 		return seenEnded
-	case shim.IsKept(k.opts.Dir.RunDir(id), s):
+	case shim.IsKept(k.Dir.RunDir(id), s):
 		return seenRunning
 	default:
 		return unseen
@@ -226,7 +226,7 @@ func (k *killRun) recordRequests(ctx context.Context, recs []registry.Record) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
-	err := k.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := k.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		_, err := tx.Append(ctx, events...)
 		return err
 	})

@@ -22,7 +22,7 @@ func (k *Killer) RemoveWorkspace(ctx context.Context, rec *registry.Record, forc
 		// A removal is as good without the mark, and a full disk needs it.
 		k.warnIf(k.markRemoval(ctx, rec.ID, true), "the removal of a worktree can't be recorded beforehand", "worker", rec.Name)
 	}
-	res, err := k.opts.Plugins.RemoveWorkspace(ctx, rec, force)
+	res, err := k.Plugins.RemoveWorkspace(ctx, rec, force)
 	if marks && !isGone(rec.Workspace.Path) {
 		k.warnIf(k.markRemoval(ctx, rec.ID, false), "the worktree that stays can't be recorded", "worker", rec.Name)
 	}
@@ -33,7 +33,7 @@ func (k *Killer) RemoveWorkspace(ctx context.Context, rec *registry.Record, forc
 func (k *Killer) markRemoval(ctx context.Context, id string, begun bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
-	reg, err := k.opts.Store.ToWrite(ctx)
+	reg, err := k.Store.ToWrite(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (k *Killer) markRemoval(ctx context.Context, id string, begun bool) error {
 // the directory was already gone, and returns the workers. A directory that is still there
 // stays, and so does its record: a worktree is only removed on request.
 func (k *Killer) FinishRemovals(ctx context.Context) (finished []registry.Record, err error) {
-	reg, err := k.opts.Store.ToWrite(ctx)
+	reg, err := k.Store.ToWrite(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (k *Killer) FinishRemovals(ctx context.Context) (finished []registry.Record
 }
 
 func (k *Killer) finishRemoval(ctx context.Context, reg *registry.Registry, rec registry.Record) (bool, error) {
-	unlock, err := k.opts.Dir.TryLock(rec.ID)
+	unlock, err := k.Dir.TryLock(rec.ID)
 	if err != nil || unlock == nil {
 		return false, err
 	}
@@ -81,7 +81,7 @@ func (k *Killer) finishRemoval(ctx context.Context, reg *registry.Registry, rec 
 		return false, err
 	}
 	// Git may know the directory still.
-	res, err := k.opts.Plugins.RemoveWorkspace(ctx, &rec, false)
+	res, err := k.Plugins.RemoveWorkspace(ctx, &rec, false)
 	if err != nil || res.Kept != nil {
 		return false, err
 	}

@@ -28,7 +28,7 @@ func (k *killRun) removeAll(ctx context.Context, rec registry.Record, out *Outco
 func (k *killRun) removeLoop(ctx context.Context, rec registry.Record, out *Outcome) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
-	if _, err := ralph.NewStore(string(k.opts.Dir)).Remove(ctx, rec.Name); err != nil {
+	if _, err := ralph.NewStore(string(k.Dir)).Remove(ctx, rec.Name); err != nil {
 		out.Warnings = append(out.Warnings, worker.Warning{Text: fmt.Sprintf("cannot remove ralph state for '%s': %v", rec.Name, err)})
 	}
 }
@@ -36,7 +36,7 @@ func (k *killRun) removeLoop(ctx context.Context, rec registry.Record, out *Outc
 // removeWorkspace removes the workspace of a worker that was killed. Whatever
 // goes wrong is a warning.
 func (k *killRun) removeWorkspace(ctx context.Context, rec registry.Record, out *Outcome) {
-	unlock, err := k.opts.Dir.Lock(ctx, rec.ID)
+	unlock, err := k.Dir.Lock(ctx, rec.ID)
 	if err != nil {
 		out.Warnings = append(out.Warnings, cannotRemove(rec.Name, err.Error()))
 		return
@@ -76,7 +76,7 @@ func (k *killRun) recordKept(ctx context.Context, rec *registry.Record, reason s
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
-	err := k.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := k.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, keptAt(rec, reason), time.Now()))
 		return err
 	})
@@ -90,7 +90,7 @@ func (k *Killer) forgetWorkspace(ctx context.Context, id string) error {
 }
 
 func (k *Killer) edit(ctx context.Context, id string, change func(*registry.Record)) error {
-	reg, err := k.opts.Store.ToWrite(ctx)
+	reg, err := k.Store.ToWrite(ctx)
 	if err != nil {
 		return err
 	}

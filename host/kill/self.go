@@ -55,14 +55,14 @@ func (k *killRun) removeOwn(ctx context.Context, rec registry.Record, out *Outco
 func (k *killRun) prepareSelf(ctx context.Context) (rec registry.Record, e catalog.Entry, err error) {
 	rec = k.recs[k.self]
 	if rec.State == registry.Starting {
-		if rec, err = k.opts.Settler.Settled(ctx, rec); err != nil {
+		if rec, err = k.Settler.Settled(ctx, rec); err != nil {
 			return rec, e, err
 		}
 		k.request(ctx, []registry.Record{rec})
 	}
 	asked := false
-	if e, err = k.opts.Plugins.Entry(rec.Backend, rec.Plugin); err == nil {
-		err = k.opts.Plugins.AskBackend(ctx, e, false, func(*backend.Peer) error {
+	if e, err = k.Plugins.Entry(rec.Backend, rec.Plugin); err == nil {
+		err = k.Plugins.AskBackend(ctx, e, false, func(*backend.Peer) error {
 			asked = true
 			return nil
 		})
@@ -83,7 +83,7 @@ func (k *killRun) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 	limited, cancel := context.WithTimeout(ctx, killMargin)
 	defer cancel()
 	asked := false
-	err := k.opts.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
+	err := k.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
 		asked = true
 		return killBatch(limited, p, []plugin.KillItem{item}, []bool{false}, func(_ int, res swarm.KillResult, err error) {
 			out.Result = res
@@ -94,7 +94,7 @@ func (k *killRun) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 		err = out.Err
 	}
 	if isMute(ctx, err, asked) && k.hasShim(rec.ID) {
-		out.Result, err = shim.Kill(limited, k.opts.Dir.RunDir(rec.ID), rec.ID, opts)
+		out.Result, err = shim.Kill(limited, k.Dir.RunDir(rec.ID), rec.ID, opts)
 		out.Err = err
 	}
 	// The plugin runs in this worker too, and so ends with it.

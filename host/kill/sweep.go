@@ -15,7 +15,7 @@ import (
 )
 
 func (k *killRun) sweep(ctx context.Context) {
-	ended := k.opts.Plugins.Groups(k.recs, func(r registry.Record) bool {
+	ended := k.Plugins.Groups(k.recs, func(r registry.Record) bool {
 		at := k.place(r.ID)
 		if _, mute := k.byShim.Load(r.ID); mute {
 			return false
@@ -38,7 +38,7 @@ func (k *killRun) sweep(ctx context.Context) {
 // sweepCleaned lets backends without shims remove what cleaned workers have left in their
 // engines, such as containers. The others are not started for it.
 func (k *Killer) sweepCleaned(ctx context.Context, recs []registry.Record, all []cleanRun) {
-	cleaned := k.opts.Plugins.Groups(recs, func(r registry.Record) bool {
+	cleaned := k.Plugins.Groups(recs, func(r registry.Record) bool {
 		c := &all[registry.IndexOf(recs, r.ID)]
 		return c.elsewhere && c.Err == nil
 	})
@@ -57,11 +57,11 @@ func (k *Killer) sweepGroup(ctx context.Context, ended *backend.Group, what stri
 		return nil // then nothing of it has ended either
 	}
 	var lines []string
-	err := k.opts.Plugins.AskBackend(ctx, ended.Entry, true, func(p *backend.Peer) error {
+	err := k.Plugins.AskBackend(ctx, ended.Entry, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapSweep) {
 			return nil
 		}
-		reg, err := k.opts.Store.ToRead(ctx)
+		reg, err := k.Store.ToRead(ctx)
 		if err != nil || reg == nil {
 			return err
 		}
@@ -131,6 +131,6 @@ func (k *Killer) runsByShim(machine *shim.Look, id string) bool {
 	if !k.hasShim(id) {
 		return false
 	}
-	s, err := machine.Status(k.opts.Dir.RunDir(id), id)
+	s, err := machine.Status(k.Dir.RunDir(id), id)
 	return err == nil && s.State == swarm.StateRunning
 }

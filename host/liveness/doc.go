@@ -9,16 +9,10 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Options say what a [Checker] needs.
-type Options struct {
+// Checker reads the signs of life of one state directory. Its methods may be called concurrently.
+type Checker struct {
 	Dir     statedir.Dir
 	Store   *store.Store
 	Plugins *backend.Plugins
 	History *history.History
 }
-
-// Checker reads the signs of life of one state directory. Its methods may be called concurrently.
-type Checker struct{ opts Options }
-
-// New returns a checker.
-func New(o Options) *Checker { return &Checker{opts: o} }

@@ -34,7 +34,7 @@ func (c *Checker) Record(ctx context.Context, teamName string, signs map[string]
 	if len(signs) == 0 {
 		return nil, nil
 	}
-	err = c.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err = c.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		warnings, err = team.Sweep(ctx, tx, teamName, signs, time.Now())
 		return err
 	})
@@ -44,7 +44,7 @@ func (c *Checker) Record(ctx context.Context, teamName string, signs map[string]
 // Any reports whether there is anything to sweep: an agent that is not terminated, or
 // the server of a team that agents used.
 func (c *Checker) Any(ctx context.Context) (live bool, err error) {
-	err = c.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = c.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		agents, warnings, err := tx.Agents(ctx, registry.AgentQuery{Live: true})
 		if err != nil || len(agents)+len(warnings) > 0 {
 			live = true
@@ -68,9 +68,9 @@ func (c *Checker) Signs(ctx context.Context, teamName string) (map[string]team.S
 		return nil, err
 	}
 	signs := c.SignsOf(m)
-	stale := func(r registry.Record) bool { return r.IsRunning() && c.opts.History.Stale(&r) }
-	for _, g := range c.opts.Plugins.Groups(m.Records, stale) {
-		for i, s := range c.opts.Plugins.Statuses(ctx, g) {
+	stale := func(r registry.Record) bool { return r.IsRunning() && c.History.Stale(&r) }
+	for _, g := range c.Plugins.Groups(m.Records, stale) {
+		for i, s := range c.Plugins.Statuses(ctx, g) {
 			if s.Err != nil || !history.Over(s.Status) {
 				continue
 			}
@@ -95,7 +95,7 @@ type Members struct {
 // Members reads the agents of a team, or of all teams with an empty name. Without a registry it
 // returns [fs.ErrNotExist].
 func (c *Checker) Members(ctx context.Context, teamName string) (m Members, err error) {
-	err = c.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err = c.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		m.Agents, m.Warnings, err = tx.Agents(ctx, registry.AgentQuery{Team: teamName, Live: true})
 		if err != nil || len(m.Agents) == 0 {
 			return err
@@ -122,8 +122,8 @@ func (c *Checker) SignsOf(m Members) map[string]team.Signs {
 		case at < 0 && len(m.Warnings) > 0:
 			// Its record may be the one that can't be read.
 		case at >= 0 && m.Records[at].State != registry.Stopped:
-			signs[a.WorkerID] = team.Signs{Output: c.opts.Dir.LastOutput(a.WorkerID)}
-		case c.opts.Dir.Locked(statedir.RespawnLock(a.WorkerID)):
+			signs[a.WorkerID] = team.Signs{Output: c.Dir.LastOutput(a.WorkerID)}
+		case c.Dir.Locked(statedir.RespawnLock(a.WorkerID)):
 			// It is being replaced.
 		case at < 0:
 			signs[a.WorkerID] = team.Signs{Gone: true, Reason: "its worker was removed"}

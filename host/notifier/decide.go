@@ -36,13 +36,13 @@ var shellTools = []string{"Bash", "Monitor", "PowerShell", "shell", "local_shell
 // questions gives it, see [input.Sender.Answer]; a worker that forges one has only changed
 // the configuration of its own client.
 func (n *Notifier) Decide(ctx context.Context, e HookEvent) (answer string, ok bool, err error) {
-	at, ok, err := n.opts.Callers.Hook()
+	at, ok, err := n.Callers.Hook()
 	if !ok || err != nil {
 		return "", false, err
 	}
 	id := filepath.Base(at.Run)
 	last, _ := hookstate.Read(at.Run)
-	if last.Agent != at.Agent && slices.Contains(at.Above, last.Agent) || !statedir.SameFile(at.Run, n.opts.Dir.RunDir(id)) {
+	if last.Agent != at.Agent && slices.Contains(at.Above, last.Agent) || !statedir.SameFile(at.Run, n.Dir.RunDir(id)) {
 		return "", false, nil // of an agent that the worker's agent started
 	}
 	unlock, err := lockfile.Lock(ctx, filepath.Join(at.Run, askLock))
@@ -58,7 +58,7 @@ func (n *Notifier) Decide(ctx context.Context, e HookEvent) (answer string, ok b
 		question := e.Question
 		e.State, e.Decided, e.Question, e.Tool, e.Command = hookstate.Working, true, "", "", ""
 		_, err := n.Hook(ctx, e)
-		recorded := n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		recorded := n.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			return display.RecordAnswer(ctx, tx, &rec, question, answer, who)
 		})
 		return answer, true, errors.Join(err, recorded)
@@ -77,7 +77,7 @@ func (n *Notifier) Decide(ctx context.Context, e HookEvent) (answer string, ok b
 	asked := e
 	asked.Ask = &hookstate.Ask{Digest: digestOf(&e), Hook: self, Until: until}
 	if _, err := n.Hook(ctx, asked); err != nil {
-		n.opts.Logger.Debug("a question is not recorded as a whole", "error", err)
+		n.Logger.Debug("a question is not recorded as a whole", "error", err)
 	}
 	d, err := w.Decision(ctx, asked.Ask.Digest)
 	e.Repeats = true // the same question, on the screen
@@ -94,7 +94,7 @@ func (n *Notifier) Decide(ctx context.Context, e HookEvent) (answer string, ok b
 }
 
 func (n *Notifier) recordOf(ctx context.Context, id string) (rec registry.Record, err error) {
-	err = n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err = n.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		rec, err = tx.Get(ctx, id)
 		return err
 	})
@@ -110,7 +110,7 @@ func (n *Notifier) byRule(rec *registry.Record, e *HookEvent) (answer, who strin
 	if slices.Contains(shellTools, e.Tool) {
 		q.Command = e.Command
 	}
-	d, ok := n.opts.Ruler.Decide(q)
+	d, ok := n.Ruler.Decide(q)
 	if !ok || d.Answer != answers.Allow && d.Answer != answers.Deny {
 		return "", ""
 	}

@@ -16,8 +16,9 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Options say what a [Notifier] needs.
-type Options struct {
+// Notifier sends notifier processes, and holds their dependencies. Its methods may be called
+// concurrently. Its fields are what it needs.
+type Notifier struct {
 	Dir     statedir.Dir
 	Store   *store.Store
 	Plugins *backend.Plugins
@@ -35,10 +36,3 @@ type Options struct {
 	// Quiet says that no notifier process is sent.
 	Quiet bool
 }
-
-// Notifier sends notifier processes, and holds their dependencies. Its methods may be called
-// concurrently.
-type Notifier struct{ opts Options }
-
-// New returns a notifier.
-func New(o Options) *Notifier { return &Notifier{opts: o} }

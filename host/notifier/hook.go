@@ -53,19 +53,19 @@ type HookEvent struct {
 // of a worker's own agent, Hook writes and returns nothing. It starts no plugin, and opens
 // the registry only if e.Takes is set.
 func (n *Notifier) Hook(ctx context.Context, e HookEvent) (line string, err error) {
-	at, ok, err := n.opts.Callers.Hook()
+	at, ok, err := n.Callers.Hook()
 	if !ok || err != nil {
 		return "", err
 	}
 	last, err := hookstate.Read(at.Run)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		n.opts.Logger.Debug("what hooks said before is replaced", "error", err)
+		n.Logger.Debug("what hooks said before is replaced", "error", err)
 	}
 	// An agent that this one started runs hooks, too.
 	if last.Agent != at.Agent && slices.Contains(at.Above, last.Agent) {
 		return "", nil
 	}
-	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, n.opts.Dir.RunDir(id)) {
+	if id := filepath.Base(at.Run); e.Takes && statedir.SameFile(at.Run, n.Dir.RunDir(id)) {
 		line, err = n.TakeNotice(ctx, id, registry.DeliveredHook)
 	} else {
 		err = nil
@@ -80,7 +80,7 @@ func (n *Notifier) Hook(ctx context.Context, e HookEvent) (line string, err erro
 		claim = last
 	}
 	err = errors.Join(err, hookstate.Write(at.Run, claim))
-	if stops(last, claim) && slices.Contains(n.opts.Notify, claim.State) {
+	if stops(last, claim) && slices.Contains(n.Notify, claim.State) {
 		err = errors.Join(err, n.notify(ctx, at.Run, claim))
 	}
 	return line, err
@@ -97,7 +97,7 @@ func stops(last, now hookstate.Claim) bool {
 // notify reports to the leader of the agent's team that the agent has stopped, and wakes it.
 func (n *Notifier) notify(ctx context.Context, run string, c hookstate.Claim) error {
 	id := filepath.Base(run)
-	if !statedir.SameFile(run, n.opts.Dir.RunDir(id)) {
+	if !statedir.SameFile(run, n.Dir.RunDir(id)) {
 		return nil
 	}
 	notice := team.Notice{WorkerID: id, Stop: team.Stop(c.State), Question: c.Question, Command: c.Command, Reason: c.Reason}
@@ -105,7 +105,7 @@ func (n *Notifier) notify(ctx context.Context, run string, c hookstate.Claim) er
 		notice.Digest, notice.Choices = c.Ask.Digest, profile.ChoiceLines(display.DecisionChoices())
 	}
 	due := false
-	err := n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := n.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		rec, err := tx.Get(ctx, id)
 		if err == nil && rec.Agent != "" {
 			notice.Worker = rec.Name
@@ -117,7 +117,7 @@ func (n *Notifier) notify(ctx context.Context, run string, c hookstate.Claim) er
 		return err
 	}
 	var teamName string
-	err = n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = n.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		teamName, err = team.Notify(ctx, tx, notice, time.Now())
 		return err
 	})
@@ -172,14 +172,14 @@ func (n *Notifier) TakeNotice(ctx context.Context, workerID string, how registry
 		pending, err = team.PendingOf(ctx, tx, workerID)
 		return err
 	}
-	err = n.opts.Store.View(ctx, find)
+	err = n.Store.View(ctx, find)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if err != nil || len(pending) == 0 {
 		return "", err
 	}
-	err = n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = n.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if err := find(ctx, tx); err != nil {
 			return err
 		}

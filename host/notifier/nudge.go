@@ -33,7 +33,7 @@ const (
 func (n *Notifier) nudge(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile, quiet time.Duration, empty bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nudgeLimit)
 	defer cancel()
-	unlock, err := n.opts.Input.Lock(ctx, rec, prof)
+	unlock, err := n.Input.Lock(ctx, rec, prof)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (n *Notifier) nudge(ctx context.Context, p *backend.Peer, rec registry.Reco
 // left returns the line that a crashed notifier process has begun to type for the agent of a worker,
 // or "".
 func (n *Notifier) left(ctx context.Context, id string) (line string, err error) {
-	err = n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = n.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		n, err := tx.Nudge(ctx, id)
 		line = n.Text
 		return err
@@ -95,7 +95,7 @@ func (n *Notifier) finish(ctx context.Context, a *deliver.Agent, id, line string
 // begin records that a line is about to be typed, and returns it; empty: nothing
 // is waiting.
 func (n *Notifier) begin(ctx context.Context, id string) (line string, err error) {
-	err = n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = n.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		pending, err := team.PendingOf(ctx, tx, id)
 		if line = team.Line(pending); err != nil || line == "" {
 			return err
@@ -106,7 +106,7 @@ func (n *Notifier) begin(ctx context.Context, id string) (line string, err error
 }
 
 func (n *Notifier) end(ctx context.Context, id string, how registry.Delivery) error {
-	return n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return n.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all, _, err := team.Memberships(ctx, tx, id)
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ func (n *Notifier) Holder(id string) (h lockfile.Holder, ok bool) {
 	return h, ok && h.Process.Alive()
 }
 
-func (n *Notifier) path(id string) string { return n.opts.Dir.LockPath(id) + lockSuffix }
+func (n *Notifier) path(id string) string { return n.Dir.LockPath(id) + lockSuffix }
 
 func (n *Notifier) has(id string) bool { return lockfile.IsHeld(n.path(id)) }
 
@@ -112,7 +112,7 @@ func (c *process) run(ctx context.Context) error {
 			return err
 		}
 		if err := c.visit(ctx, rec); err != nil {
-			c.n.opts.Logger.Warn("an agent can't be notified of what is waiting", "worker", rec.Name, "error", err)
+			c.n.Logger.Warn("an agent can't be notified of what is waiting", "worker", rec.Name, "error", err)
 			if isFinal(err) {
 				return errFinal
 			}
@@ -135,15 +135,15 @@ func isFinal(err error) bool {
 // needed returns the worker's record, and whether there is anything to do. It takes the
 // database that is in place: a rebuild may have put another one there.
 func (c *process) needed(ctx context.Context) (rec registry.Record, needed bool, err error) {
-	file, err := os.Stat(filepath.Join(string(c.n.opts.Dir), registry.File))
+	file, err := os.Stat(filepath.Join(string(c.n.Dir), registry.File))
 	if err != nil {
 		return rec, false, nil
 	}
 	if c.file != nil && !os.SameFile(file, c.file) {
-		c.n.opts.Store.Reopen()
+		c.n.Store.Reopen()
 	}
 	c.file = file
-	err = c.n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = c.n.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		if rec, err = tx.Get(ctx, c.id); err != nil {
 			return err
 		}
@@ -166,13 +166,13 @@ func (c *process) visit(ctx context.Context, rec registry.Record) error {
 	if rec.State != registry.Running {
 		return nil // it is starting
 	}
-	quiet := time.Since(c.n.opts.Dir.LastOutput(c.id))
+	quiet := time.Since(c.n.Dir.LastOutput(c.id))
 	draws := quiet < display.QuietFor
 	if draws && time.Since(c.looked) < lookEvery {
 		return nil
 	}
-	return c.n.opts.Plugins.AskOwner(ctx, &rec, false, func(p *backend.Peer) error {
-		prof := c.n.opts.Display.ProfileOf(&rec)
+	return c.n.Plugins.AskOwner(ctx, &rec, false, func(p *backend.Peer) error {
+		prof := c.n.Display.ProfileOf(&rec)
 		if !input.CanLook(p, rec, prof) || !p.Has(swarm.CapInput) {
 			return swarm.ErrUnsupported
 		}
@@ -214,10 +214,10 @@ func (c *process) look(ctx context.Context, p *backend.Peer, rec registry.Record
 	}
 	if c.shown = look; look.State == profile.Idle || look.State == profile.Background {
 		since := c.drawn
-		if last := c.n.opts.Dir.LastOutput(rec.ID); !last.IsZero() && last.Before(since) {
+		if last := c.n.Dir.LastOutput(rec.ID); !last.IsZero() && last.Before(since) {
 			since = last
 		}
-		c.idle = mayType(c.n.opts.Display.Judge(prof, &rec, &look, since).State)
+		c.idle = mayType(c.n.Display.Judge(prof, &rec, &look, since).State)
 	}
 	if c.drafted.IsZero() || look.Draft != c.draft {
 		c.draft, c.drafted = look.Draft, c.looked

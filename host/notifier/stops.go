@@ -27,7 +27,7 @@ func (n *Notifier) ReportStops(ctx context.Context, recs []registry.Record, stat
 	var errs []error
 	for i := range recs {
 		notice, ok := noticeOf(&recs[i], states[recs[i].ID])
-		if !ok || !slices.Contains(n.opts.Notify, string(notice.Stop)) || n.hooksSay(recs[i].ID, string(notice.Stop)) {
+		if !ok || !slices.Contains(n.Notify, string(notice.Stop)) || n.hooksSay(recs[i].ID, string(notice.Stop)) {
 			continue
 		}
 		teamName, err := n.notifyLeader(ctx, notice)
@@ -60,7 +60,7 @@ func noticeOf(rec *registry.Record, s *worker.AgentState) (notice team.Notice, o
 // a rule perhaps. It writes only if there is something to report.
 func (n *Notifier) notifyLeader(ctx context.Context, notice team.Notice) (teamName string, err error) {
 	due := false
-	err = n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = n.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		e, err := tx.LastEvent(ctx, notice.WorkerID, stopEvent(notice.Stop), history.Answered)
 		if notice.Since = e.Time; err == nil && e.Kind == stopEvent(notice.Stop) {
 			_, due, err = team.NoticeDue(ctx, tx, notice, time.Now())
@@ -70,7 +70,7 @@ func (n *Notifier) notifyLeader(ctx context.Context, notice team.Notice) (teamNa
 	if err != nil || !due {
 		return "", err
 	}
-	err = n.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err = n.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		teamName, err = team.Notify(ctx, tx, notice, time.Now())
 		return err
 	})
@@ -79,7 +79,7 @@ func (n *Notifier) notifyLeader(ctx context.Context, notice team.Notice) (teamNa
 
 // hooksSay reports whether an agent's hooks have reported this state of it.
 func (n *Notifier) hooksSay(id, state string) bool {
-	run := n.opts.Dir.RunDir(id)
+	run := n.Dir.RunDir(id)
 	c, err := hookstate.Read(run)
 	if err != nil || c.State != state {
 		return false

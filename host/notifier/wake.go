@@ -28,17 +28,17 @@ const Verb = rundir.NotifierMark
 //
 // If the host is quiet it does nothing.
 func (n *Notifier) Wake(ctx context.Context, teamName string) (members []string) {
-	if n.opts.Quiet {
+	if n.Quiet {
 		return nil
 	}
 	sleepers, err := n.sleepers(ctx, teamName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		n.opts.Logger.Warn("what is waiting for agents can't be read", "error", err)
+		n.Logger.Warn("what is waiting for agents can't be read", "error", err)
 	}
 	for _, s := range sleepers {
 		if !n.has(s.rec.ID) {
 			if err := n.start(ctx, s.rec.ID); err != nil {
-				n.opts.Logger.Warn("a notifier process can't be started", "worker", s.rec.Name, "error", err)
+				n.Logger.Warn("a notifier process can't be started", "worker", s.rec.Name, "error", err)
 				continue
 			}
 		}
@@ -58,7 +58,7 @@ type sleeper struct {
 
 // sleepers returns the members of a team, or of all, that may be woken.
 func (n *Notifier) sleepers(ctx context.Context, teamName string) (all []sleeper, err error) {
-	err = n.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err = n.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		all = nil
 		teams, _, err := tx.Teams(ctx)
 		if err != nil {
@@ -105,21 +105,21 @@ func (n *Notifier) canWake(rec *registry.Record) bool {
 	if rec.State == registry.Stopped || rec.NoScreen {
 		return false
 	}
-	p := n.opts.Display.ProfileOf(rec)
+	p := n.Display.ProfileOf(rec)
 	return deliver.Supports(p) && !p.Headless(rec.Command)
 }
 
 // start starts a notifier process, which continues when this process has ended.
 func (n *Notifier) start(ctx context.Context, id string) error {
-	if n.opts.Executable == "" {
+	if n.Executable == "" {
 		return fmt.Errorf("%w: the path of swarm is not known", swarm.ErrUnsupported)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), n.opts.Executable, Verb, id)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), n.Executable, Verb, id)
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker that the caller runs in, see
 	// [rundir.IsHelper].
-	cmd.Env = append(caller.WorkerEnv(n.opts.Env),
-		swarm.EnvDir+"="+string(n.opts.Dir), swarm.EnvShim+"="+rundir.NotifierMark)
+	cmd.Env = append(caller.WorkerEnv(n.Env),
+		swarm.EnvDir+"="+string(n.Dir), swarm.EnvShim+"="+rundir.NotifierMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err

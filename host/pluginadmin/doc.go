@@ -12,8 +12,8 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Options are the dependencies of an [Admin].
-type Options struct {
+// Admin administers the plugins of a state directory. Its fields are what it needs.
+type Admin struct {
 	// Dir is the state directory, in which plugins are installed.
 	Dir     string
 	Catalog *catalog.Catalog
@@ -21,9 +21,3 @@ type Options struct {
 	Store   *store.Store
 	Logger  hclog.Logger
 }
-
-// Admin administers the plugins of a state directory.
-type Admin struct{ opts Options }
-
-// New returns an administration of plugins.
-func New(o Options) *Admin { return &Admin{opts: o} }

@@ -39,16 +39,16 @@ type Installed struct {
 // description.
 func (a *Admin) Install(ctx context.Context, r InstallRequest) (Installed, error) {
 	result, err := install.Install(ctx, install.Request{
-		Dir: a.opts.Dir, Path: r.Path, SHA256: r.SHA256, Force: r.Force, Ask: a.aboutPlugin,
+		Dir: a.Dir, Path: r.Path, SHA256: r.SHA256, Force: r.Force, Ask: a.aboutPlugin,
 	})
 	if err != nil {
 		return Installed{}, err
 	}
 	out := Installed{Result: result, Prerelease: catalog.IsPrerelease(result.Version)}
-	switch e, err := a.opts.Catalog.Find(result.Name); {
+	switch e, err := a.Catalog.Find(result.Name); {
 	case err != nil:
 		// The reason is reported when the plugin is to be used.
-		a.opts.Logger.Debug("the installed plugin is not found", "plugin", result.Name, "error", err)
+		a.Logger.Debug("the installed plugin is not found", "plugin", result.Name, "error", err)
 	case e.Installed == nil:
 		out.Hidden = e.Path()
 	case e.Installed.Version != result.Version:
@@ -60,7 +60,7 @@ func (a *Admin) Install(ctx context.Context, r InstallRequest) (Installed, error
 func (a *Admin) aboutPlugin(ctx context.Context, e catalog.Entry) (about install.About, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	err = a.opts.Plugins.Ask(ctx, e, false, func(p *backend.Peer) error {
+	err = a.Plugins.Ask(ctx, e, false, func(p *backend.Peer) error {
 		about = install.About{Name: p.Name, Version: p.Version, Kind: string(p.Kind), Contract: p.Contract}
 		return nil
 	})
@@ -88,22 +88,22 @@ func (a *Admin) Remove(ctx context.Context, r RemoveRequest) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if last := len(versions) == len(a.opts.Catalog.Versions(r.Name)); last && !r.Force {
+	if last := len(versions) == len(a.Catalog.Versions(r.Name)); last && !r.Force {
 		if err := a.unused(ctx, r.Name); err != nil {
 			return nil, err
 		}
 	}
-	if err := install.Remove(ctx, a.opts.Dir, r.Name, versions); err != nil {
+	if err := install.Remove(ctx, a.Dir, r.Name, versions); err != nil {
 		return versions, err
 	}
-	if err := launch.ForgetRemoved(a.opts.Dir); err != nil {
-		a.opts.Logger.Debug("the hashes of a removed plugin stay", "plugin", r.Name, "error", err)
+	if err := launch.ForgetRemoved(a.Dir); err != nil {
+		a.Logger.Debug("the hashes of a removed plugin stay", "plugin", r.Name, "error", err)
 	}
 	return versions, nil
 }
 
 func (a *Admin) versionsToRemove(r RemoveRequest) ([]string, error) {
-	there := a.opts.Catalog.Versions(r.Name)
+	there := a.Catalog.Versions(r.Name)
 	version := catalog.CleanVersion(r.Version)
 	switch {
 	case version != "" && !slices.Contains(there, version):
@@ -119,10 +119,10 @@ func (a *Admin) versionsToRemove(r RemoveRequest) ([]string, error) {
 }
 
 func (a *Admin) unused(ctx context.Context, name string) error {
-	if e, err := a.opts.Catalog.Find(name); err == nil && e.Installed == nil {
+	if e, err := a.Catalog.Find(name); err == nil && e.Installed == nil {
 		return nil // another plugin owns its workers
 	}
-	reg, err := a.opts.Store.ToRead(ctx)
+	reg, err := a.Store.ToRead(ctx)
 	if err != nil || reg == nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (a *Admin) unused(ctx context.Context, name string) error {
 }
 
 func (a *Admin) notInstalled(name string) error {
-	e, err := a.opts.Catalog.Find(name)
+	e, err := a.Catalog.Find(name)
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
 		return missing
 	}

@@ -42,7 +42,7 @@ type Status struct {
 
 // List starts all plugins that it finds and returns their states, sorted by name.
 func (a *Admin) List(ctx context.Context) []Status {
-	found := a.opts.Catalog.List()
+	found := a.Catalog.List()
 	list := make([]Status, len(found))
 	var wg sync.WaitGroup
 	for i, f := range found {
@@ -54,13 +54,13 @@ func (a *Admin) List(ctx context.Context) []Status {
 
 func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 	name := f.Entry.Name
-	s := Status{Name: name, Path: f.Entry.Path(), Installed: f.Entry.Installed, Versions: a.opts.Catalog.Versions(name), Err: f.Err}
+	s := Status{Name: name, Path: f.Entry.Path(), Installed: f.Entry.Installed, Versions: a.Catalog.Versions(name), Err: f.Err}
 	if f.Err != nil {
 		return s
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	s.Err = a.opts.Plugins.Ask(ctx, f.Entry, false, func(p *backend.Peer) error {
+	s.Err = a.Plugins.Ask(ctx, f.Entry, false, func(p *backend.Peer) error {
 		s.Kind, s.Version, s.Contract, s.Local = string(p.Kind), p.Version, p.Contract, p.Local
 		for _, c := range p.Capabilities {
 			s.Capabilities = append(s.Capabilities, string(c))
@@ -88,7 +88,7 @@ type Detail struct {
 // is part of the detail; for a plugin that does not exist, the error is a
 // [catalog.NotFoundError].
 func (a *Admin) Show(ctx context.Context, name string) (Detail, error) {
-	e, err := a.opts.Catalog.Find(name)
+	e, err := a.Catalog.Find(name)
 	if missing, ok := errors.AsType[*catalog.NotFoundError](err); ok {
 		return Detail{}, missing
 	}
@@ -109,7 +109,7 @@ type Verdict struct {
 // Verify reads all files of all installed plugins, or of all versions of the
 // named one, and compares them with what was installed. Nothing is started.
 func (a *Admin) Verify(name string) ([]Verdict, error) {
-	names := a.opts.Catalog.InstalledNames()
+	names := a.Catalog.InstalledNames()
 	if name != "" {
 		if !slices.Contains(names, name) {
 			return nil, a.notInstalled(name)
@@ -118,9 +118,9 @@ func (a *Admin) Verify(name string) ([]Verdict, error) {
 	}
 	var verdicts []Verdict
 	for _, name := range names {
-		for _, version := range a.opts.Catalog.Versions(name) {
+		for _, version := range a.Catalog.Versions(name) {
 			v := Verdict{Name: name, Version: version}
-			i, err := a.opts.Catalog.Installed(name, version)
+			i, err := a.Catalog.Installed(name, version)
 			if err != nil {
 				v.Problems = []string{err.Error()}
 			} else {

@@ -36,19 +36,13 @@ type Question struct {
 // only the question has it.
 func (q Question) Command() []string { return q.Worker.State.Dialog.Command }
 
-// Options say what a [Reader] needs.
-type Options struct {
+// Reader finds open questions.
+type Reader struct {
 	Store *store.Store
 	Input *input.Sender
 	// LeaderAnswers says that leaders of teams may answer.
 	LeaderAnswers bool
 }
-
-// Reader finds open questions.
-type Reader struct{ opts Options }
-
-// NewReader returns a reader.
-func NewReader(o Options) *Reader { return &Reader{opts: o} }
 
 // Open returns the questions that workers ask, the oldest first; those whose age is not known
 // come last. The records and the workers are those of the same workers, in the same order, and
@@ -59,9 +53,9 @@ func (r *Reader) Open(ctx context.Context, recs []registry.Record, ws []worker.W
 		if w.Status != worker.StatusRunning || w.State == nil || w.State.State != profile.Blocked {
 			continue
 		}
-		q := Question{Worker: w, Since: w.State.Since, Refusal: r.opts.Input.MayAnswer(ctx, recs[i]), Leader: r.opts.LeaderAnswers && w.Agent != ""}
+		q := Question{Worker: w, Since: w.State.Since, Refusal: r.Input.MayAnswer(ctx, recs[i]), Leader: r.LeaderAnswers && w.Agent != ""}
 		q.Project = Directories(&recs[i])[0]
-		err := r.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+		err := r.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			asked, err := display.LastQuestion(ctx, tx, w.ID)
 			if err == nil && asked.Is(w.State.Question, w.State.Dialog.Digest) {
 				q.Since = asked.Time

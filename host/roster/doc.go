@@ -12,8 +12,9 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Options are the dependencies of a [Roster].
-type Options struct {
+// Roster answers for the workers of one state directory. It holds no state, and may be used by
+// several goroutines. Its fields are what it needs.
+type Roster struct {
 	Dir     statedir.Dir
 	Store   *store.Store
 	Catalog *catalog.Catalog
@@ -21,10 +22,3 @@ type Options struct {
 	Callers *caller.Finder
 	Logger  hclog.Logger
 }
-
-// Roster answers for the workers of one state directory. It holds no state, and may be used by
-// several goroutines.
-type Roster struct{ opts Options }
-
-// New returns a roster.
-func New(o Options) *Roster { return &Roster{opts: o} }

@@ -9,9 +9,6 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// Caller returns the caller, see [caller.Finder.Caller].
-func (r *Roster) Caller(ctx context.Context) (team.Caller, error) { return r.opts.Callers.Caller(ctx) }
-
 // MayEnd refuses a caller that does not lead the team to end or disturb its workers, and
 // refuses agents to end the worker of their leader. It identifies the caller only if one of
 // the workers belongs to a team.
@@ -26,11 +23,11 @@ func (r *Roster) MayEnd(ctx context.Context, recs ...registry.Record) error {
 	if len(teams) == 0 && len(led) == 0 {
 		return nil
 	}
-	who, err := r.Caller(ctx)
+	who, err := r.Callers.Caller(ctx)
 	if err != nil || who.Person {
 		return err
 	}
-	return r.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return r.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		for _, name := range teams {
 			if err := team.MayEnd(ctx, tx, who, name); err != nil {
 				return err
@@ -46,7 +43,7 @@ func (r *Roster) MayEnd(ctx context.Context, recs ...registry.Record) error {
 // ledFrom returns the names of the teams whose leaders live in one of the workers.
 // Teams that can't be read must not stand between a user and a kill.
 func (r *Roster) ledFrom(ctx context.Context, recs []registry.Record) (names []string) {
-	err := r.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := r.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		teams, _, err := tx.Teams(ctx)
 		for _, t := range teams {
 			if t.LeaderWorker != "" && registry.IndexOf(recs, t.LeaderWorker) >= 0 {
@@ -56,7 +53,7 @@ func (r *Roster) ledFrom(ctx context.Context, recs []registry.Record) (names []s
 		return err
 	})
 	if err != nil {
-		r.opts.Logger.Warn("teams can't be read", "error", err)
+		r.Logger.Warn("teams can't be read", "error", err)
 	}
 	return names
 }
@@ -64,7 +61,7 @@ func (r *Roster) ledFrom(ctx context.Context, recs []registry.Record) (names []s
 // Own returns the index of a worker that the calling process is a part of, or -1. It
 // decides what a worker may not do to itself, so no mark in the environment counts.
 func (r *Roster) Own(recs []registry.Record) int {
-	for _, id := range r.opts.Callers.Within() {
+	for _, id := range r.Callers.Within() {
 		at := slices.IndexFunc(recs, func(rec registry.Record) bool { return rec.ID == id || slices.Contains(rec.Previous, id) })
 		if at >= 0 {
 			return at
@@ -77,7 +74,7 @@ func (r *Roster) Own(recs []registry.Record) int {
 // which order workers are ended, and what has to finish elsewhere: a process with the mark of a shim
 // takes itself out of that.
 func (r *Roster) Inside(recs []registry.Record) int {
-	callers := r.opts.Callers
+	callers := r.Callers
 	if callers.IsShim() {
 		return -1
 	}

@@ -22,7 +22,7 @@ import (
 // Tag means all. An unknown name is a [store.ErrNotFound], and nothing else is returned then; the
 // warnings name records that can't be read.
 func (r *Roster) See(ctx context.Context, sel worker.Selection) (recs []registry.Record, warnings []string, err error) {
-	return r.from(ctx, r.opts.Store.ToRead, sel)
+	return r.from(ctx, r.Store.ToRead, sel)
 }
 
 // Pick is [Roster.See] for changes: an empty selection is a [worker.ErrNoSelection].
@@ -30,7 +30,7 @@ func (r *Roster) Pick(ctx context.Context, sel worker.Selection) (recs []registr
 	if len(sel.Names) == 0 && !sel.All && sel.Tag == "" {
 		return nil, nil, worker.ErrNoSelection
 	}
-	return r.from(ctx, r.opts.Store.ToChange, sel)
+	return r.from(ctx, r.Store.ToChange, sel)
 }
 
 func (r *Roster) from(
@@ -53,7 +53,7 @@ func (r *Roster) Begun(ctx context.Context, name string) (registry.Record, error
 	}
 	rec := recs[0]
 	if rec.State == registry.Starting {
-		if _, err := r.opts.Dir.AwaitLock(ctx, rec.ID); err != nil {
+		if _, err := r.Dir.AwaitLock(ctx, rec.ID); err != nil {
 			return rec, err
 		}
 		if rec, err = r.Restored(ctx, rec); err != nil {
@@ -72,7 +72,7 @@ func (r *Roster) Begun(ctx context.Context, name string) (registry.Record, error
 
 // Restored is [store.Restored] for reading.
 func (r *Roster) Restored(ctx context.Context, rec registry.Record) (registry.Record, error) {
-	reg, err := r.opts.Store.ToRead(ctx)
+	reg, err := r.Store.ToRead(ctx)
 	if err != nil {
 		return rec, err
 	}
@@ -104,7 +104,7 @@ func (r *Roster) Awaited(ctx context.Context, sel worker.Selection) ([]registry.
 
 // departed returns the record of an ephemeral worker that has gone with its end.
 func (r *Roster) departed(ctx context.Context, name string) ([]registry.Record, error) {
-	reg, err := r.opts.Store.ToRead(ctx)
+	reg, err := r.Store.ToRead(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +121,11 @@ const aheadMost = 8
 // is made only for the first call of a host, and only if the run directories name a single
 // backend.
 func (r *Roster) startAhead() {
-	if r.opts.Store.IsOpen() {
+	if r.Store.IsOpen() {
 		return
 	}
-	if e, err := r.opts.Catalog.Find(r.likelyBackend()); err == nil {
-		r.opts.Plugins.Start(e)
+	if e, err := r.Catalog.Find(r.likelyBackend()); err == nil {
+		r.Plugins.Start(e)
 	}
 }
 
@@ -133,7 +133,7 @@ func (r *Roster) startAhead() {
 // there is none, or more than one. Workers can write their run directories, so nothing
 // but a name is taken from there, which the catalog has to know: no command.
 func (r *Roster) likelyBackend() (backend string) {
-	dir, err := safefile.OpenDir(filepath.Join(string(r.opts.Dir), statedir.WorkersDir))
+	dir, err := safefile.OpenDir(filepath.Join(string(r.Dir), statedir.WorkersDir))
 	if err != nil {
 		return ""
 	}
@@ -144,14 +144,14 @@ func (r *Roster) likelyBackend() (backend string) {
 	}
 	for _, id := range ids {
 		// A shim removes its socket when it leaves.
-		if _, err := os.Lstat(filepath.Join(r.opts.Dir.RunDir(id), rundir.Socket)); err != nil {
+		if _, err := os.Lstat(filepath.Join(r.Dir.RunDir(id), rundir.Socket)); err != nil {
 			continue
 		}
 		var f struct {
 			Backend string          `json:"backend"`
 			Plugin  json.RawMessage `json:"plugin"`
 		}
-		text, err := safefile.Read(filepath.Join(r.opts.Dir.RunDir(id), rundir.WorkerFile), rundir.MaxWorker)
+		text, err := safefile.Read(filepath.Join(r.Dir.RunDir(id), rundir.WorkerFile), rundir.MaxWorker)
 		if err != nil || json.Unmarshal(text, &f) != nil || f.Plugin != nil || backend != "" && backend != f.Backend {
 			return ""
 		}
@@ -173,7 +173,7 @@ func (r *Roster) Names(ctx context.Context, sel worker.Selection) ([]string, err
 // ByAgent returns the selection with the worker of an agent in place of each name that
 // no worker has and the agent does, see [store.Store.ByAgent].
 func (r *Roster) ByAgent(ctx context.Context, sel worker.Selection) (worker.Selection, error) {
-	names, err := r.opts.Store.ByAgent(ctx, sel.Names)
+	names, err := r.Store.ByAgent(ctx, sel.Names)
 	sel.Names = names
 	return sel, err
 }
@@ -186,13 +186,13 @@ func (r *Roster) Observe(ctx context.Context, recs []registry.Record) []worker.W
 		ws[i] = worker.Of(rec)
 		if rec.State == registry.Starting {
 			ws[i].Status = worker.StatusStarting
-			if !r.opts.Dir.Locked(rec.ID) {
+			if !r.Dir.Locked(rec.ID) {
 				ws[i].Reason = history.ReasonInterrupted
 			}
 		}
 	}
-	backend.Each(r.opts.Plugins.Groups(recs, registry.Record.IsRunning), func(g *backend.Group) {
-		for i, s := range r.opts.Plugins.Statuses(ctx, g) {
+	backend.Each(r.Plugins.Groups(recs, registry.Record.IsRunning), func(g *backend.Group) {
+		for i, s := range r.Plugins.Statuses(ctx, g) {
 			ws[g.At[i]].Apply(s)
 			ws[g.At[i]].Can = g.Can
 		}
@@ -206,7 +206,7 @@ func (r *Roster) Remember(ctx context.Context, w *worker.Worker) {
 	if w.Status == worker.StatusStopped && w.Exit != nil {
 		return
 	}
-	reg, err := r.opts.Store.ToRead(ctx)
+	reg, err := r.Store.ToRead(ctx)
 	if err != nil || reg == nil {
 		return
 	}

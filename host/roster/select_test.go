@@ -35,7 +35,7 @@ func TestLikelyBackend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := statedir.Dir(t.TempDir())
-			r := New(Options{Dir: dir})
+			r := &Roster{Dir: dir}
 			for i, text := range slices.Concat(test.kept, test.left) {
 				run := dir.RunDir(fmt.Sprint("id", i))
 				if err := os.MkdirAll(run, 0o700); err != nil {

@@ -23,19 +23,13 @@ import (
 // askLimit is how long a plugin may take for one repository.
 const askLimit = 5 * time.Minute
 
-// Options say what [Rescues] need.
-type Options struct {
+// Rescues are the work that was saved from removed workspaces. Their methods may be called
+// concurrently. The fields are what they need.
+type Rescues struct {
 	Dir     statedir.Dir
 	Plugins *backend.Plugins
 	Roster  *roster.Roster
 }
-
-// Rescues are the work that was saved from removed workspaces. Their methods may be called
-// concurrently.
-type Rescues struct{ opts Options }
-
-// New returns the rescues of a state directory.
-func New(o Options) *Rescues { return &Rescues{o} }
 
 // ErrAmbiguous says that a name means more than one piece of saved work.
 var ErrAmbiguous = errors.New("ambiguous")
@@ -106,7 +100,7 @@ type repository struct {
 }
 
 func (s *Rescues) repositories(ctx context.Context) (repos []repository, err error) {
-	recs, _, err := s.opts.Roster.See(ctx, worker.Selection{All: true})
+	recs, _, err := s.Roster.See(ctx, worker.Selection{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +114,7 @@ func (s *Rescues) repositories(ctx context.Context) (repos []repository, err err
 			repos = append(repos, repository{Repository: statedir.Repository{Base: r.Ask.Base}})
 		}
 	}
-	for _, r := range s.opts.Dir.RescueBases() {
+	for _, r := range s.Dir.RescueBases() {
 		repos = append(repos, repository{Repository: r})
 	}
 	slices.SortStableFunc(repos, func(a, b repository) int {
@@ -226,12 +220,12 @@ func (s *Rescues) ask(ctx context.Context, repo repository, req swarm.RescueRequ
 	if repo.Host != "" {
 		maker.Backend, maker.Plugin, maker.Ask = repo.Backend, repo.plugin, &registry.WorkspaceAsk{Away: true}
 	}
-	e, err := s.opts.Plugins.WorkspaceEntry(&maker)
+	e, err := s.Plugins.WorkspaceEntry(&maker)
 	if err != nil {
 		return nil, err
 	}
 	req.Host = repo.Host
-	err = s.opts.Plugins.AskWorkspace(ctx, e, req.Action == swarm.RescueList, func(p *backend.Peer) error {
+	err = s.Plugins.AskWorkspace(ctx, e, req.Action == swarm.RescueList, func(p *backend.Peer) error {
 		r, can := p.Workspace.(swarm.Rescuer)
 		if !can || !p.Has(swarm.CapRescue) {
 			return worker.Unsupported(e.Name, swarm.CapRescue, "")

@@ -13,8 +13,9 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Options are the dependencies of a [Settler].
-type Options struct {
+// Settler settles the spawns of one state directory. It holds no state, and may be used by several
+// goroutines. Its fields are what it needs.
+type Settler struct {
 	Dir      statedir.Dir
 	Store    *store.Store
 	Plugins  *backend.Plugins
@@ -23,15 +24,8 @@ type Options struct {
 	Logger   hclog.Logger
 }
 
-// Settler settles the spawns of one state directory. It holds no state, and may be used by several
-// goroutines.
-type Settler struct{ opts Options }
-
-// New returns a settler.
-func New(o Options) *Settler { return &Settler{opts: o} }
-
 func (s *Settler) warnIf(err error, message string, pairs ...any) {
 	if err != nil {
-		s.opts.Logger.Warn(message, append(pairs, "error", err)...)
+		s.Logger.Warn(message, append(pairs, "error", err)...)
 	}
 }

@@ -22,20 +22,20 @@ const reconcileLimit = 10 * time.Second
 func (s *Settler) Reconcile(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
 	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
 	defer cancel()
-	s.warnIf(s.opts.History.Drain(ctx, reg, busy), "the events of workers can't be recorded")
+	s.warnIf(s.History.Drain(ctx, reg, busy), "the events of workers can't be recorded")
 	s.tidy(ctx, reg, busy)
 }
 
 // tidy removes expired workers and the run directories of removed ones, and records the
 // ends of agents whose workers are gone. busy is as in [Settler.Reconcile].
 func (s *Settler) tidy(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
-	_, _, err := s.opts.History.Expire(ctx, reg, time.Now())
+	_, _, err := s.History.Expire(ctx, reg, time.Now())
 	s.warnIf(err, "expired workers can't be removed")
-	_, err = s.opts.History.DropRunDirs(ctx, reg)
+	_, err = s.History.DropRunDirs(ctx, reg)
 	s.warnIf(err, "run directories can't be removed")
 	stranded, err := reg.AnyStranded(ctx)
 	if stranded {
-		err = s.opts.Liveness.EndGone(ctx, busy)
+		err = s.Liveness.EndGone(ctx, busy)
 	}
 	s.warnIf(err, "the ends of agents can't be recorded")
 }
@@ -44,20 +44,20 @@ func (s *Settler) tidy(ctx context.Context, reg *registry.Registry, busy func(id
 // whose end is not recorded yet, and leaves them out: they are gone. If the workers were
 // named, the first of those is a [store.NotFoundError].
 func (s *Settler) WithoutEnded(ctx context.Context, recs []registry.Record, named bool) ([]registry.Record, error) {
-	gs := s.opts.Plugins.Groups(recs, func(r registry.Record) bool {
-		return r.State == registry.Running && r.IsEphemeral() && s.opts.History.Stale(&r)
+	gs := s.Plugins.Groups(recs, func(r registry.Record) bool {
+		return r.State == registry.Running && r.IsEphemeral() && s.History.Stale(&r)
 	})
 	if len(gs) == 0 {
 		return recs, nil
 	}
-	reg, err := s.opts.Store.ToWrite(ctx)
+	reg, err := s.Store.ToWrite(ctx)
 	if err != nil {
 		s.warnIf(err, "the ends of workers can't be recorded")
 		return recs, nil // the caller does not need it
 	}
 	var gone []registry.Record
 	for _, g := range gs {
-		published, err := s.opts.History.CatchUp(ctx, reg, g)
+		published, err := s.History.CatchUp(ctx, reg, g)
 		s.warnIf(err, "the ends of workers can't be recorded", "backend", g.Name)
 		for _, t := range published {
 			// A worker that has completed may still run, and can be killed.

@@ -38,9 +38,9 @@ func (s *Settler) restore(ctx context.Context, reg *registry.Registry, rec *regi
 	if err != nil {
 		return err
 	}
-	_, err = s.opts.History.DropRunDirs(ctx, reg, rec.ID)
+	_, err = s.History.DropRunDirs(ctx, reg, rec.ID)
 	if err != nil {
-		s.opts.Logger.Warn("run directories can't be removed", "error", err)
+		s.Logger.Warn("run directories can't be removed", "error", err)
 	}
 	return nil
 }

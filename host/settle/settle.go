@@ -24,11 +24,11 @@ func (s *Settler) Recover(ctx context.Context, reg *registry.Registry, p *backen
 	defer cancel()
 	recs, _, err := reg.Read(ctx, registry.Query{State: registry.Starting, Backend: name})
 	if err != nil {
-		s.opts.Logger.Warn("interrupted spawns can't be read", "backend", name, "error", err)
+		s.Logger.Warn("interrupted spawns can't be read", "backend", name, "error", err)
 		return
 	}
 	for _, rec := range recs {
-		unlock, err := s.opts.Dir.TryLock(rec.ID)
+		unlock, err := s.Dir.TryLock(rec.ID)
 		if err == nil && unlock == nil {
 			continue // its spawn is under way
 		}
@@ -37,7 +37,7 @@ func (s *Settler) Recover(ctx context.Context, reg *registry.Registry, p *backen
 			unlock()
 		}
 		if err != nil {
-			s.opts.Logger.Warn("an interrupted spawn can't be settled", "worker", rec.Name, "backend", name, "error", err)
+			s.Logger.Warn("an interrupted spawn can't be settled", "worker", rec.Name, "backend", name, "error", err)
 		}
 	}
 }
@@ -62,15 +62,15 @@ func (s *Settler) settle(ctx context.Context, reg *registry.Registry, p *backend
 	}
 	workspace := rec.Workspace
 	if rec.Ask != nil && workspace == nil {
-		e, err := s.opts.Plugins.WorkspaceEntry(&rec)
+		e, err := s.Plugins.WorkspaceEntry(&rec)
 		if err != nil {
 			return err
 		}
-		if workspace, err = s.opts.Plugins.FindWorkspace(ctx, e, backend.WorkspaceSpec(&rec)); err != nil {
+		if workspace, err = s.Plugins.FindWorkspace(ctx, e, backend.WorkspaceSpec(&rec)); err != nil {
 			return err
 		}
 	}
-	s.opts.Logger.Info("settling an interrupted spawn", "worker", rec.Name, "backend", rec.Backend, "found", found)
+	s.Logger.Info("settling an interrupted spawn", "worker", rec.Name, "backend", rec.Backend, "found", found)
 	if !found && rec.Replaces != nil {
 		return s.restore(ctx, reg, &rec, workspace)
 	}
@@ -122,11 +122,11 @@ func (s *Settler) findStarted(ctx context.Context, p *backend.Peer, rec *registr
 	if !p.Has(swarm.CapFind) {
 		return swarm.Handle{}, fmt.Errorf("backend '%s' cannot report whether the worker was started: %w", rec.Backend, swarm.ErrUnsupported)
 	}
-	handle, err := s.opts.Plugins.Find(ctx, p, rec)
+	handle, err := s.Plugins.Find(ctx, p, rec)
 	if !errors.Is(err, swarm.ErrNotFound) {
 		return handle, err
 	}
-	if rerr := s.opts.Dir.DropUnstarted(rec.ID); rerr != nil {
+	if rerr := s.Dir.DropUnstarted(rec.ID); rerr != nil {
 		return handle, rerr
 	}
 	return handle, err
@@ -140,7 +140,7 @@ const settleLimit = 30 * time.Second
 func (s *Settler) Settled(ctx context.Context, rec registry.Record) (registry.Record, error) {
 	limited, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
-	unlock, err := s.opts.Dir.Lock(limited, rec.ID)
+	unlock, err := s.Dir.Lock(limited, rec.ID)
 	if err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("%w: its spawn is still under way", swarm.ErrUnavailable)
@@ -148,7 +148,7 @@ func (s *Settler) Settled(ctx context.Context, rec registry.Record) (registry.Re
 		return rec, err
 	}
 	defer unlock()
-	reg, err := s.opts.Store.ToWrite(ctx)
+	reg, err := s.Store.ToWrite(ctx)
 	if err != nil {
 		return rec, err
 	}
@@ -156,7 +156,7 @@ func (s *Settler) Settled(ctx context.Context, rec registry.Record) (registry.Re
 	if err != nil || now.State != registry.Starting {
 		return now, err
 	}
-	err = s.opts.Plugins.AskOwner(limited, &rec, true, func(p *backend.Peer) error { return s.settle(limited, reg, p, rec.ID) })
+	err = s.Plugins.AskOwner(limited, &rec, true, func(p *backend.Peer) error { return s.settle(limited, reg, p, rec.ID) })
 	if err != nil {
 		return rec, fmt.Errorf("its spawn was interrupted: %w", err)
 	}

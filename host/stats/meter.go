@@ -21,12 +21,6 @@ import (
 // 10 ms.
 const pause = 200 * time.Millisecond
 
-// Options are what a [Meter] needs.
-type Options struct {
-	Plugins *backend.Plugins
-	Roster  looker
-}
-
 // looker is the part of a [roster.Roster] that a meter uses.
 type looker interface {
 	See(context.Context, worker.Selection) ([]registry.Record, []string, error)
@@ -36,7 +30,9 @@ type looker interface {
 // Meter measures workers again and again: it remembers the previous look, which the share
 // of a CPU is computed from. Its methods may be called at the same time.
 type Meter struct {
-	Options
+	Plugins *backend.Plugins
+	Roster  looker
+
 	mu sync.Mutex
 	// previous are the CPU times of the last look, by the worker's id.
 	previous map[string]sample
@@ -46,9 +42,6 @@ type sample struct {
 	at  time.Time
 	cpu time.Duration
 }
-
-// New returns a meter.
-func New(o Options) *Meter { return &Meter{Options: o, previous: make(map[string]sample)} }
 
 // Look measures the selected workers once, with one call to each backend. A selection
 // without names, All and Tag means all. Workers that do not run are returned with what

@@ -23,8 +23,9 @@ import (
 	"github.com/swarmhost/swarm/host/teamserver"
 )
 
-// Options are the dependencies of a [Sweeper].
-type Options struct {
+// Sweeper records the ends and the silence of the agents of one state directory. Its methods may
+// be called concurrently. Its fields are what it needs.
+type Sweeper struct {
 	Dir      statedir.Dir
 	Store    *store.Store
 	Plugins  *backend.Plugins
@@ -35,13 +36,6 @@ type Options struct {
 	Servers  *teamserver.Servers
 }
 
-// Sweeper records the ends and the silence of the agents of one state directory. Its methods may
-// be called concurrently.
-type Sweeper struct{ opts Options }
-
-// New returns a sweeper.
-func New(o Options) *Sweeper { return &Sweeper{opts: o} }
-
 // Sweep records what has become of the agents of a team, or of all teams with an empty
 // name, since the last sweep: ended processes and silence. It stops servers without users.
 // Failures are in warnings. The ids in living are those of workers whose agents call at
@@ -49,7 +43,7 @@ func New(o Options) *Sweeper { return &Sweeper{opts: o} }
 //
 // Without agents it reads once and changes nothing.
 func (s *Sweeper) Sweep(ctx context.Context, teamName string, living ...string) (warnings []string, err error) {
-	m, err := s.opts.Liveness.Members(ctx, teamName)
+	m, err := s.Liveness.Members(ctx, teamName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -60,20 +54,20 @@ func (s *Sweeper) Sweep(ctx context.Context, teamName string, living ...string) 
 		failed, stale := s.catchUp(ctx, m)
 		warnings = append(m.Warnings, failed...)
 		if stale {
-			if m, err = s.opts.Liveness.Members(ctx, teamName); err != nil {
+			if m, err = s.Liveness.Members(ctx, teamName); err != nil {
 				return warnings, err
 			}
 		}
-		signs := s.opts.Liveness.SignsOf(m)
+		signs := s.Liveness.SignsOf(m)
 		maps.DeleteFunc(signs, func(id string, signs team.Signs) bool { return !signs.Gone && slices.Contains(living, id) })
 		s.lookAtSilent(ctx, m, signs)
-		more, err := s.opts.Liveness.Record(ctx, teamName, signs)
+		more, err := s.Liveness.Record(ctx, teamName, signs)
 		if err != nil {
 			return warnings, err
 		}
 		warnings = append(warnings, more...)
 	}
-	if err := s.opts.Servers.StopIdle(ctx, teamName); err != nil {
+	if err := s.Servers.StopIdle(ctx, teamName); err != nil {
 		warnings = append(warnings, err.Error())
 	}
 	return warnings, ctx.Err()
@@ -88,20 +82,20 @@ func (s *Sweeper) catchUp(ctx context.Context, m liveness.Members) (warnings []s
 		}
 	}
 	for _, r := range m.Records {
-		if r.State == registry.Starting && !s.opts.Dir.Locked(r.ID) {
-			_, err := s.opts.Settler.Settled(ctx, r)
+		if r.State == registry.Starting && !s.Dir.Locked(r.ID) {
+			_, err := s.Settler.Settled(ctx, r)
 			warn(r.Name, err)
 			stale = true
 		}
 	}
-	gs := s.opts.Plugins.Groups(m.Records, func(r registry.Record) bool { return r.IsRunning() && s.opts.History.Stale(&r) })
+	gs := s.Plugins.Groups(m.Records, func(r registry.Record) bool { return r.IsRunning() && s.History.Stale(&r) })
 	if len(gs) == 0 {
 		return warnings, stale
 	}
-	reg, err := s.opts.Store.ToWrite(ctx)
+	reg, err := s.Store.ToWrite(ctx)
 	for _, g := range gs {
 		if err == nil {
-			_, err = s.opts.History.CatchUp(ctx, reg, g)
+			_, err = s.History.CatchUp(ctx, reg, g)
 		}
 		warn(g.Recs[0].Name, err)
 	}
@@ -122,7 +116,7 @@ func (s *Sweeper) lookAtSilent(ctx context.Context, m liveness.Members, signs ma
 	if recs == nil {
 		return
 	}
-	for id, status := range s.opts.Display.Shows(ctx, recs) {
+	for id, status := range s.Display.Shows(ctx, recs) {
 		sign := signs[id]
 		sign.Shows = status
 		signs[id] = sign

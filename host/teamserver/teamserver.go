@@ -16,19 +16,13 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// Options are the dependencies of [Servers].
-type Options struct {
+// Servers are the servers of the teams of one state directory. Its methods may be called
+// concurrently. The fields are what they need.
+type Servers struct {
 	Dir    statedir.Dir
 	Store  *store.Store
 	Killer *kill.Killer
 }
-
-// Servers are the servers of the teams of one state directory. Its methods may be called
-// concurrently.
-type Servers struct{ opts Options }
-
-// New returns the servers of a state directory.
-func New(o Options) *Servers { return &Servers{opts: o} }
 
 // Hold keeps others from stopping the server of a team until release is
 // called, and from starting it too if alone. Any number of callers may hold it at the same
@@ -38,7 +32,7 @@ func (s *Servers) Hold(ctx context.Context, teamName string, alone bool) (releas
 	if alone {
 		take = lockfile.Lock
 	}
-	release, err = take(ctx, s.opts.Dir.LockPath(serverLock(teamName)))
+	release, err = take(ctx, s.Dir.LockPath(serverLock(teamName)))
 	if err != nil {
 		return nil, fmt.Errorf("lock the server of team '%s': %w", teamName, err)
 	}
@@ -52,7 +46,7 @@ func serverLock(teamName string) string { return "server-" + teamName }
 // team, or of all teams with an empty name. A server that is held is left to its holder.
 func (s *Servers) StopIdle(ctx context.Context, teamName string) error {
 	var idle []string
-	err := s.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	err := s.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		names := []string{teamName}
 		if teamName == "" {
 			teams, _, err := tx.Teams(ctx)
@@ -101,20 +95,20 @@ func idleServer(ctx context.Context, tx *registry.Tx, teamName string) (*registr
 }
 
 func (s *Servers) stop(ctx context.Context, teamName string) error {
-	release, err := s.opts.Dir.TryLock(serverLock(teamName))
+	release, err := s.Dir.TryLock(serverLock(teamName))
 	if err != nil || release == nil {
 		return err
 	}
 	defer release()
 	var server *registry.Server
-	err = s.opts.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
+	err = s.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
 		server, err = idleServer(ctx, tx, teamName)
 		return err
 	})
 	if err != nil || server == nil {
 		return err
 	}
-	outs, err := s.opts.Killer.Kill(ctx, worker.Selection{Names: []string{server.WorkerID}}, kill.Request{Allowed: true, Force: new(true)})
+	outs, err := s.Killer.Kill(ctx, worker.Selection{Names: []string{server.WorkerID}}, kill.Request{Allowed: true, Force: new(true)})
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
@@ -123,7 +117,7 @@ func (s *Servers) stop(ctx context.Context, teamName string) error {
 			return out.Err
 		}
 	}
-	return s.opts.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	return s.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		t, err := team.Get(ctx, tx, teamName)
 		if err != nil || t.Server == nil {
 			return err

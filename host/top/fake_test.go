@@ -103,7 +103,7 @@ func (f *fakeHost) Changes(_ context.Context, ws []worker.Worker, _ time.Duratio
 }
 
 func (f *fakeHost) Meter() *stats.Meter {
-	return stats.New(stats.Options{Roster: unmeasured{}})
+	return &stats.Meter{Roster: unmeasured{}}
 }
 
 // unmeasured is a roster without workers.

@@ -16,8 +16,8 @@ func (w *watchRun) agents(ctx context.Context) {
 	}
 	w.sweeping = true
 	w.aside(ctx, func() func() {
-		warnings, err := w.opts.Sweeper.Sweep(ctx, "")
-		w.opts.Notifier.Wake(ctx, "") // notifiers wait for some time only
+		warnings, err := w.Sweeper.Sweep(ctx, "")
+		w.Notifier.Wake(ctx, "") // notifiers wait for some time only
 		return func() {
 			w.sweeping, w.sweep = false, time.Time{}
 			if err != nil && ctx.Err() == nil {
@@ -32,7 +32,7 @@ func (w *watchRun) agents(ctx context.Context) {
 // expectAgents schedules the next sweep if there are agents: no event reports their
 // silence.
 func (w *watchRun) expectAgents(ctx context.Context) {
-	some, err := w.opts.Liveness.Any(ctx)
+	some, err := w.Liveness.Any(ctx)
 	if some || err != nil {
 		w.sweep = time.Now().Add(sweepEvery)
 	}
@@ -47,7 +47,7 @@ func (w *watchRun) looks(ctx context.Context) {
 	w.aside(ctx, func() func() {
 		recs, _, err := reg.Read(ctx, registry.Query{State: registry.Running})
 		if err == nil {
-			recs = w.opts.Display.Profiled(recs)
+			recs = w.Display.Profiled(recs)
 			if len(recs) > 0 {
 				err = w.reportStates(ctx, reg, recs)
 			}

@@ -39,13 +39,13 @@ type Collected struct {
 // Collect does once, over all backends, the work that [Watcher.Watch] does continuously.
 // Failures of a backend are in the warnings.
 func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
-	if _, err := os.Lstat(filepath.Join(string(h.opts.Dir), registry.File)); err != nil {
-		reg, err := h.opts.Store.ToRead(ctx)
+	if _, err := os.Lstat(filepath.Join(string(h.Dir), registry.File)); err != nil {
+		reg, err := h.Store.ToRead(ctx)
 		if err != nil || reg == nil {
 			return Collected{}, err
 		}
 	}
-	reg, err := h.opts.Store.ToWrite(ctx)
+	reg, err := h.Store.ToWrite(ctx)
 	if err != nil {
 		return Collected{}, err
 	}
@@ -56,7 +56,7 @@ func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 		return c, err
 	}
 	c.owners(ctx, h, recs)
-	swept, err := h.opts.Sweeper.Sweep(ctx, "")
+	swept, err := h.Sweeper.Sweep(ctx, "")
 	c.Warnings = append(c.Warnings, swept...)
 	c.warnIf(err, "cannot supervise agents")
 	c.remove(ctx, h, reg)
@@ -66,10 +66,10 @@ func (h *Watcher) Collect(ctx context.Context) (Collected, error) {
 // events removes the events whose time has run out. An end that is recorded only now may be as old
 // as these: so it comes first, and readers see that end in any case.
 func (c *Collected) events(ctx context.Context, h *Watcher, reg *registry.Registry) {
-	if h.opts.KeepEvents <= 0 {
+	if h.KeepEvents <= 0 {
 		return
 	}
-	n, err := h.opts.History.Trim(ctx, reg, time.Now().Add(-h.opts.KeepEvents))
+	n, err := h.History.Trim(ctx, reg, time.Now().Add(-h.KeepEvents))
 	c.Events += n
 	c.warnIf(err, "cannot remove old events")
 }
@@ -87,23 +87,23 @@ func (c *Collected) ended(ctx context.Context, h *Watcher, reg *registry.Registr
 }
 
 func (c *Collected) remove(ctx context.Context, h *Watcher, reg *registry.Registry) {
-	unfinished, err := h.opts.Killer.FinishRemovals(ctx)
+	unfinished, err := h.Killer.FinishRemovals(ctx)
 	c.Worktrees = append(c.Worktrees, unfinished...)
 	c.warnIf(err, "cannot finish the removal of a worktree")
-	gone, _, err := h.opts.History.Expire(ctx, reg, time.Now())
+	gone, _, err := h.History.Expire(ctx, reg, time.Now())
 	c.Removed = append(c.Removed, gone...)
 	c.warnIf(err, "cannot remove expired workers")
-	n, err := h.opts.History.DropRunDirs(ctx, reg)
+	n, err := h.History.DropRunDirs(ctx, reg)
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
-	n, err = h.opts.History.DropStrays(ctx, reg)
+	n, err = h.History.DropStrays(ctx, reg)
 	c.RunDirs += n
 	c.warnIf(err, "cannot remove run directories")
-	c.warnIf(h.opts.History.DropGroups(ctx, reg), "cannot remove control groups")
-	c.warnIf(h.opts.Dir.SweepLocks(), "cannot remove lock files")
+	c.warnIf(h.History.DropGroups(ctx, reg), "cannot remove control groups")
+	c.warnIf(h.Dir.SweepLocks(), "cannot remove lock files")
 	// Everything that the journal reports is recorded by now, or another process is about
 	// to record it.
-	c.warnIf(h.opts.History.Drain(ctx, reg, func(string) bool { return false }), "cannot read the journal of the shims")
+	c.warnIf(h.History.Drain(ctx, reg, func(string) bool { return false }), "cannot read the journal of the shims")
 }
 
 func (c *Collected) warnIf(err error, what string) {
@@ -118,10 +118,10 @@ func (c *Collected) settle(ctx context.Context, h *Watcher, reg *registry.Regist
 		return err
 	}
 	for _, r := range recs {
-		if h.opts.Dir.Locked(r.ID) {
+		if h.Dir.Locked(r.ID) {
 			continue
 		}
-		now, err := h.opts.Settler.Settled(ctx, r)
+		now, err := h.Settler.Settled(ctx, r)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			c.Removed = append(c.Removed, r)
@@ -142,23 +142,23 @@ func (c *Collected) ends(ctx context.Context, h *Watcher, reg *registry.Registry
 		warnings []string
 		err      error
 	}
-	gs := h.opts.Plugins.Groups(recs, registry.Record.IsRunning)
+	gs := h.Plugins.Groups(recs, registry.Record.IsRunning)
 	all := make([]found, len(gs))
 	backend.Each(gs, func(g *backend.Group) {
 		f := &all[slices.Index(gs, g)]
 		var fresh []history.Report
-		for i, r := range h.opts.Plugins.Statuses(ctx, g) {
+		for i, r := range h.Plugins.Statuses(ctx, g) {
 			switch {
 			case r.Err != nil:
 				f.warnings = append(f.warnings, fmt.Sprintf("cannot get the status of '%s': %s", g.Recs[i].Name, worker.Wording(r.Err)))
 			case history.IsNew(&g.Recs[i], r.Status):
-				fresh = append(fresh, h.opts.History.Report(ctx, g.Recs[i], r.Status))
+				fresh = append(fresh, h.History.Report(ctx, g.Recs[i], r.Status))
 			}
 		}
 		if len(fresh) == 0 {
 			return
 		}
-		f.written, f.err = h.opts.History.Write(ctx, reg, fresh)
+		f.written, f.err = h.History.Write(ctx, reg, fresh)
 	})
 	var err error
 	for _, f := range all {
@@ -205,7 +205,7 @@ func (c *Collected) owners(ctx context.Context, h *Watcher, recs []registry.Reco
 
 // killNow kills a worker whose owner has ended, and reports whether it had not ended before.
 func (h *Watcher) killNow(ctx context.Context, r registry.Record) (killed bool, err error) {
-	outs, err := h.opts.Killer.Kill(ctx, worker.Selection{Names: []string{r.ID}}, kill.Request{Allowed: true})
+	outs, err := h.Killer.Kill(ctx, worker.Selection{Names: []string{r.ID}}, kill.Request{Allowed: true})
 	for _, out := range outs {
 		if err = out.Err; err == nil && !out.Result.AlreadyEnded {
 			killed = true
@@ -220,9 +220,9 @@ func (h *Watcher) killNow(ctx context.Context, r registry.Record) (killed bool, 
 // reportStates records the states of agents, answers what rules decide, and reports stops to the
 // leaders of teams.
 func (h *Watcher) reportStates(ctx context.Context, reg *registry.Registry, recs []registry.Record) error {
-	states, err := h.opts.Display.RecordStates(ctx, reg, recs)
-	h.opts.Ruler.Apply(ctx, recs, states)
-	return errors.Join(err, h.opts.Notifier.ReportStops(ctx, recs, states))
+	states, err := h.Display.RecordStates(ctx, reg, recs)
+	h.Ruler.Apply(ctx, recs, states)
+	return errors.Join(err, h.Notifier.ReportStops(ctx, recs, states))
 }
 
 func ownerEnded(r registry.Record) string { return fmt.Sprintf("the owner of '%s' has ended", r.Name) }
@@ -234,8 +234,8 @@ func (h *Watcher) disowned(ctx context.Context, recs []registry.Record) (left []
 	orphaned := func(r registry.Record) bool {
 		return r.State == registry.Running && r.Owner != nil && !caller.OwnerLives(*r.Owner)
 	}
-	for _, g := range h.opts.Plugins.Groups(recs, orphaned) {
-		gerr := h.opts.Plugins.AskGroup(ctx, g, func(p *backend.Peer) error {
+	for _, g := range h.Plugins.Groups(recs, orphaned) {
+		gerr := h.Plugins.AskGroup(ctx, g, func(p *backend.Peer) error {
 			if !p.Has(swarm.CapOwner) {
 				left = append(left, g.Recs...)
 			}

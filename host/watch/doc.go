@@ -23,8 +23,8 @@ import (
 	"github.com/swarmhost/swarm/host/sweep"
 )
 
-// Options say what a [Watcher] needs.
-type Options struct {
+// Watcher watches the workers of one state directory. Its fields are what it needs.
+type Watcher struct {
 	Dir      statedir.Dir
 	Store    *store.Store
 	Plugins  *backend.Plugins
@@ -42,14 +42,8 @@ type Options struct {
 	KeepEvents time.Duration
 }
 
-// Watcher watches the workers of one state directory.
-type Watcher struct{ opts Options }
-
-// New returns a watcher.
-func New(o Options) *Watcher { return &Watcher{opts: o} }
-
 func (h *Watcher) warnIf(err error, message string, pairs ...any) {
 	if err != nil {
-		h.opts.Logger.Warn(message, append(pairs, "error", err)...)
+		h.Logger.Warn(message, append(pairs, "error", err)...)
 	}
 }

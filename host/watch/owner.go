@@ -74,7 +74,7 @@ func (w *watchRun) ownerEnded(ctx context.Context, o *owner) {
 			recs = append(recs, r)
 		}
 	}
-	for _, g := range w.opts.Plugins.Groups(recs, func(registry.Record) bool { return true }) {
+	for _, g := range w.Plugins.Groups(recs, func(registry.Record) bool { return true }) {
 		w.aside(ctx, func() func() {
 			left := w.askDisowned(ctx, g.Recs)
 			return func() {

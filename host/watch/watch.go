@@ -43,19 +43,19 @@ type Request struct {
 // Any number of watchers may run at the same time. If one is killed, nothing is lost: the
 // next one writes what it did not.
 func (h *Watcher) Watch(ctx context.Context, req Request) error {
-	if _, err := h.opts.Store.ToWrite(ctx); err != nil { // it makes the first database
+	if _, err := h.Store.ToWrite(ctx); err != nil { // it makes the first database
 		return err
 	}
-	file, err := os.Stat(filepath.Join(string(h.opts.Dir), registry.File))
+	file, err := os.Stat(filepath.Join(string(h.Dir), registry.File))
 	if err != nil {
 		return err
 	}
-	h.opts.Store.Reopen() // so that what is open is not older than file
-	reg, err := h.opts.Store.ToWrite(ctx)
+	h.Store.Reopen() // so that what is open is not older than file
+	reg, err := h.Store.ToWrite(ctx)
 	if err != nil {
 		return err
 	}
-	f, err := history.NewFollower(string(h.opts.Dir), func(text string) {
+	f, err := history.NewFollower(string(h.Dir), func(text string) {
 		if req.Warn != nil {
 			req.Warn(text)
 		}
@@ -228,12 +228,12 @@ func (w *watchRun) refresh(ctx context.Context) error {
 	}
 	w.warn(aboutRecords, warnings...)
 	w.awaitOwners(ctx, recs)
-	if w.look.IsZero() && !w.looking && len(w.opts.Display.Profiled(recs)) > 0 {
+	if w.look.IsZero() && !w.looking && len(w.Display.Profiled(recs)) > 0 {
 		w.look = time.Now()
 	}
 	now := time.Now()
 	fresh := func(r registry.Record) bool { return !w.watched[r.ID] && !now.Before(w.later[r.ID].at) }
-	for _, g := range w.opts.Plugins.Groups(recs, fresh) {
+	for _, g := range w.Plugins.Groups(recs, fresh) {
 		for _, r := range g.Recs {
 			w.watched[r.ID] = true
 		}
@@ -262,7 +262,7 @@ func (w *watchRun) listen(ctx context.Context, g *backend.Group) {
 		case <-ctx.Done():
 		}
 	}
-	err := w.opts.Plugins.AskGroup(ctx, g, func(p *backend.Peer) error { return watchBatch(ctx, p, g.Handles(), send) })
+	err := w.Plugins.AskGroup(ctx, g, func(p *backend.Peer) error { return watchBatch(ctx, p, g.Handles(), send) })
 	if err == nil {
 		err = fmt.Errorf("%w: backend '%s' gave no answer", swarm.ErrUnavailable, g.Name)
 	}
@@ -322,7 +322,7 @@ func (w *watchRun) record(ctx context.Context, batch []report) {
 			w.recordAside(ctx, b)
 		default:
 			w.warn(aboutWorker + b.rec.ID)
-			all = append(all, w.opts.History.Report(ctx, b.rec, b.status))
+			all = append(all, w.History.Report(ctx, b.rec, b.status))
 		}
 		if b.over {
 			delete(w.watched, b.rec.ID)
@@ -347,7 +347,7 @@ func (w *watchRun) recordAside(ctx context.Context, b report) {
 	}
 	w.reading[id] = true
 	w.aside(ctx, func() func() {
-		r := w.opts.History.Report(ctx, b.rec, b.status)
+		r := w.History.Report(ctx, b.rec, b.status)
 		return func() {
 			delete(w.reading, id)
 			w.write(ctx, []history.Report{r})
@@ -361,7 +361,7 @@ func (w *watchRun) write(ctx context.Context, all []history.Report) {
 		return
 	}
 	w.renew(ctx)
-	published, err := w.opts.History.Write(ctx, w.reg, all)
+	published, err := w.History.Write(ctx, w.reg, all)
 	if err != nil {
 		if ctx.Err() == nil {
 			w.warn(aboutWrites, fmt.Sprintf("cannot record what happened: %v", err))
@@ -377,7 +377,7 @@ func (w *watchRun) write(ctx context.Context, all []history.Report) {
 }
 
 func (w *watchRun) drop(ctx context.Context) {
-	_, err := w.opts.History.DropRunDirs(ctx, w.reg)
+	_, err := w.History.DropRunDirs(ctx, w.reg)
 	w.warnIf(err, "run directories can't be removed")
 	w.warnIf(w.reg.Scrub(ctx), "deleted records can't be erased")
 }
@@ -387,7 +387,7 @@ func (w *watchRun) due(ctx context.Context) time.Duration {
 	now := time.Now()
 	next := now.Add(time.Hour)
 	again := w.renew(ctx)
-	gone, at, err := w.opts.History.Expire(ctx, w.reg, now)
+	gone, at, err := w.History.Expire(ctx, w.reg, now)
 	w.warnIf(err, "expired workers can't be removed")
 	if len(gone) > 0 {
 		w.drop(ctx)
@@ -475,12 +475,12 @@ func (w *watchRun) aside(ctx context.Context, f func() (result func())) {
 // renew opens the database anew if a rebuild has replaced the file, and reports whether it
 // did. While no file is in place it keeps the open one.
 func (w *watchRun) renew(ctx context.Context) bool {
-	file, err := os.Stat(filepath.Join(string(w.opts.Dir), registry.File))
+	file, err := os.Stat(filepath.Join(string(w.Dir), registry.File))
 	if err != nil || os.SameFile(file, w.file) {
 		return false
 	}
-	w.opts.Store.Reopen()
-	reg, err := w.opts.Store.ToWrite(ctx)
+	w.Store.Reopen()
+	reg, err := w.Store.ToWrite(ctx)
 	if err != nil {
 		w.warnIf(err, "the new registry can't be opened")
 		return false

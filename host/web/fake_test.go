@@ -71,7 +71,7 @@ func (f *fakeHost) Events(context.Context, history.Query) ([]history.Event, erro
 }
 
 func (f *fakeHost) Meter() *stats.Meter {
-	return stats.New(stats.Options{Roster: unmeasured{}})
+	return &stats.Meter{Roster: unmeasured{}}
 }
 
 // unmeasured is a roster without workers.

@@ -77,11 +77,11 @@ type Agent struct {
 	Rotations int `json:"rotations,omitempty"`
 }
 
-const agentColumns = "id, team, name, document, status, worker_id, token_hash, created_ns, heartbeat_ns, lost_ns"
+const agentColumns = "seq, id, team, name, document, status, worker_id, token_hash, created_ns, heartbeat_ns, lost_ns"
 
 func (a *Agent) fields() []any {
 	return []any{
-		&a.ID, &a.Team, &a.Name,
+		&a.Seq, &a.ID, &a.Team, &a.Name,
 		document{a},
 		&a.Status, &a.WorkerID, &a.TokenHash,
 		(*stamp)(&a.Created), (*stamp)(&a.Heartbeat), (*stamp)(&a.Lost),
@@ -157,7 +157,7 @@ func (t *Tx) Agents(ctx context.Context, q AgentQuery) (agents []Agent, warnings
 		where += " AND status <> '" + string(AgentTerminated) + "'"
 	}
 	agents, warnings, err = readable(ctx, t.tx, scanAgent, "agent", func(a Agent) string { return a.ID },
-		"SELECT seq, "+agentColumns+" FROM agents WHERE "+where+" ORDER BY seq", args...)
+		"SELECT "+agentColumns+" FROM agents WHERE "+where+" ORDER BY seq", args...)
 	return agents, warnings, wrapf(err, "read agents")
 }
 
@@ -170,12 +170,12 @@ func (t *Tx) Members(ctx context.Context, team string) ([]Agent, error) {
 
 // Agent returns the agent with that id: [ErrNotFound] if there is none.
 func (t *Tx) Agent(ctx context.Context, id string) (Agent, error) {
-	a, err := scanAgent(t.tx.QueryRowContext(ctx, "SELECT seq, "+agentColumns+" FROM agents WHERE id = ?", id))
+	a, err := scanAgent(t.tx.QueryRowContext(ctx, "SELECT "+agentColumns+" FROM agents WHERE id = ?", id))
 	return a, wrapf(orNotFound(err), "agent '%s'", id)
 }
 
 func scanAgent(s scanner) (a Agent, err error) {
-	err = s.Scan(append([]any{&a.Seq}, a.fields()...)...)
+	a, err = scan[Agent](s)
 	if err == nil && !a.valid() {
 		err = fmt.Errorf("role %q, status %q", a.Role, a.Status)
 	}

@@ -265,7 +265,7 @@ func read(ctx context.Context, q querier, query Query) (recs []Record, warnings 
 }
 
 func readWhere(ctx context.Context, q querier, where string, args ...any) (recs []Record, warnings []string, err error) {
-	return readable(ctx, q, scanRecord, "the record of", func(r Record) string { return r.Name },
+	return readable(ctx, q, scan[Record], "the record of", func(r Record) string { return r.Name },
 		"SELECT "+columns+" FROM workers"+where+" ORDER BY seq", args...)
 }
 
@@ -278,16 +278,11 @@ func (r *Registry) Get(ctx context.Context, id string) (Record, error) {
 const getOne = "SELECT " + columns + " FROM workers WHERE id = ?"
 
 func get(found *sql.Row, id string) (Record, error) {
-	r, err := scanRecord(found)
+	r, err := scan[Record](found)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, fmt.Errorf("%s: %w", id, ErrNotFound)
 	}
 	return r, wrapf(err, "read the record of %s", id)
-}
-
-func scanRecord(s scanner) (r Record, err error) {
-	err = s.Scan(r.fields()...)
-	return r, err
 }
 
 // CountRunning returns how many workers of a backend are recorded as running.

@@ -48,7 +48,7 @@ func (e Event) String() string {
 // final event of a worker that has one already is left out.
 func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error) {
 	if t.event == nil {
-		t.event, err = t.tx.PrepareContext(ctx, "INSERT OR IGNORE INTO events ("+eventColumns+") VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+		t.event, err = t.tx.PrepareContext(ctx, "INSERT OR IGNORE INTO events ("+eventColumns+") VALUES ("+numbered(eventColumns)+")")
 		if err != nil {
 			return 0, err
 		}
@@ -69,7 +69,7 @@ func (t *Tx) Append(ctx context.Context, events ...Event) (added int, err error)
 // kinds; its zero value if there is none.
 func (t *Tx) LastEvent(ctx context.Context, id string, kinds ...EventKind) (Event, error) {
 	ofKind, args := oneOf("kind", kinds)
-	e, err := scanEvent(t.tx.QueryRowContext(ctx, "SELECT "+eventColumns+" FROM events WHERE worker_id = ? AND "+ofKind+" ORDER BY seq DESC LIMIT 1",
+	e, err := scan[Event](t.tx.QueryRowContext(ctx, "SELECT "+eventColumns+" FROM events WHERE worker_id = ? AND "+ofKind+" ORDER BY seq DESC LIMIT 1",
 		append([]any{id}, args...)...))
 	return e, IgnoreNotFound(orNotFound(err))
 }
@@ -149,13 +149,8 @@ func (e *Event) fields() []any {
 	}
 }
 
-func scanEvent(s scanner) (e Event, err error) {
-	err = s.Scan(e.fields()...)
-	return e, err
-}
-
 func (r *Registry) events(ctx context.Context, query string, args ...any) ([]Event, error) {
-	events, err := all(ctx, r.db, scanEvent, query, args...)
+	events, err := all(ctx, r.db, scan[Event], query, args...)
 	return events, r.explain(ctx, err)
 }
 
@@ -164,7 +159,7 @@ const endOf = "SELECT " + eventColumns + " FROM events WHERE worker_id = ? AND f
 // End returns the event that is the end of the worker with that id:
 // [ErrNotFound] if there is none.
 func (r *Registry) End(ctx context.Context, id string) (Event, error) {
-	e, err := scanEvent(r.db.QueryRowContext(ctx, endOf, id))
+	e, err := scan[Event](r.db.QueryRowContext(ctx, endOf, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("the end of %s: %w", id, ErrNotFound)
 	}

@@ -37,11 +37,11 @@ type Message struct {
 	Receipt
 }
 
-const messageColumns = "team, sender, recipient, type, body, time_ns, read_ns, brought, brought_ns, quiet"
+const messageColumns = "id, team, sender, recipient, type, body, time_ns, read_ns, brought, brought_ns, quiet"
 
 func (m *Message) fields() []any {
 	return []any{
-		&m.Team, &m.Sender, &m.Recipient, &m.Type, &m.Body,
+		&m.ID, &m.Team, &m.Sender, &m.Recipient, &m.Type, &m.Body,
 		(*stamp)(&m.Time), (*stamp)(&m.Read),
 		&m.How, (*stamp)(&m.Delivered), &m.Quiet,
 	}
@@ -85,7 +85,7 @@ func (t *Tx) Messages(ctx context.Context, q MessageQuery) (messages []Message, 
 	}
 	size := 0
 	err = eachRow(ctx, t.tx, func(rows *sql.Rows) error {
-		m, err := scanMessage(rows)
+		m, err := scan[Message](rows)
 		if size += len(m.Body); err == nil && (size <= q.Bytes || len(messages) == 0) {
 			messages = append(messages, m)
 		}
@@ -113,16 +113,11 @@ func (t *Tx) Sent(ctx context.Context, m Membership, limit int) ([]Message, erro
 	return messages, err
 }
 
-const selectMessages = "SELECT id, " + messageColumns + " FROM messages WHERE "
+const selectMessages = "SELECT " + messageColumns + " FROM messages WHERE "
 
 func (t *Tx) messages(ctx context.Context, where string, args ...any) ([]Message, error) {
-	messages, err := all(ctx, t.tx, scanMessage, selectMessages+where, args...)
+	messages, err := all(ctx, t.tx, scan[Message], selectMessages+where, args...)
 	return messages, wrapf(err, "read messages")
-}
-
-func scanMessage(s scanner) (m Message, err error) {
-	err = s.Scan(append([]any{&m.ID}, m.fields()...)...)
-	return m, err
 }
 
 // MarkRead says that a member read all messages of its inbox from one id to

@@ -21,6 +21,15 @@ type querier interface {
 // scanner is a row, alone or of many.
 type scanner interface{ Scan(targets ...any) error }
 
+// scan reads a row of all columns of a type.
+func scan[T any, P interface {
+	*T
+	fields() []any
+}](s scanner) (v T, err error) {
+	err = s.Scan(P(&v).fields()...)
+	return v, err
+}
+
 // eachRow calls row for every row of a query until it returns an error.
 func eachRow(ctx context.Context, q querier, row func(*sql.Rows) error, query string, args ...any) (err error) {
 	rows, err := q.QueryContext(ctx, query, args...)
@@ -86,6 +95,9 @@ func wrapf(err error, format string, args ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), err)
 }
 
+// numbered is [marks] for a row whose number SQLite gives if it is 0.
+func numbered(columns string) string { return strings.Replace(marks(columns), "?", "nullif(?, 0)", 1) }
+
 // marks is one mark for each of some columns.
 func marks(columns string) string {
 	return strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
@@ -104,9 +116,9 @@ func (t *Tx) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// add adds a row and returns its number.
+// add adds a row and returns its number. A first value of 0 is a number that SQLite gives.
 func (t *Tx) add(ctx context.Context, table, columns string, values []any) (int64, error) {
-	res, err := t.tx.ExecContext(ctx, "INSERT INTO "+table+" ("+columns+") VALUES ("+marks(columns)+")", values...)
+	res, err := t.tx.ExecContext(ctx, "INSERT INTO "+table+" ("+columns+") VALUES ("+numbered(columns)+")", values...)
 	if err != nil {
 		return 0, err
 	}

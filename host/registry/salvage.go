@@ -64,7 +64,7 @@ func (s *Salvaged) events(ctx context.Context, each func(Event) error) error {
 		return nil
 	}
 	row := func(rows *sql.Rows) error {
-		e, err := scanEvent(rows)
+		e, err := scan[Event](rows)
 		if err != nil {
 			return nil //nolint:nilerr // one that can't be read is left out
 		}

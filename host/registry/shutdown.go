@@ -48,11 +48,11 @@ type Shutdown struct {
 }
 
 const (
-	shutdownColumns = "team, agent_id, document, phase"
-	selectShutdowns = "SELECT id, " + shutdownColumns + " FROM shutdowns WHERE "
+	shutdownColumns = "id, team, agent_id, document, phase"
+	selectShutdowns = "SELECT " + shutdownColumns + " FROM shutdowns WHERE "
 )
 
-func (s *Shutdown) fields() []any { return []any{&s.Team, &s.AgentID, document{s}, &s.Phase} }
+func (s *Shutdown) fields() []any { return []any{&s.ID, &s.Team, &s.AgentID, document{s}, &s.Phase} }
 
 // InsertShutdown adds a shutdown and gives it its ID.
 func (t *Tx) InsertShutdown(ctx context.Context, s *Shutdown) (err error) {
@@ -68,7 +68,7 @@ func (t *Tx) PutShutdown(ctx context.Context, s *Shutdown) error {
 // LastShutdown returns the newest shutdown of an agent: [ErrNotFound] if there was
 // none.
 func (t *Tx) LastShutdown(ctx context.Context, agentID string) (Shutdown, error) {
-	s, err := scanShutdown(t.tx.QueryRowContext(ctx, selectShutdowns+"agent_id = ? ORDER BY id DESC LIMIT 1", agentID))
+	s, err := scan[Shutdown](t.tx.QueryRowContext(ctx, selectShutdowns+"agent_id = ? ORDER BY id DESC LIMIT 1", agentID))
 	if errors.Is(err, sql.ErrNoRows) {
 		return s, fmt.Errorf("a shutdown of '%s': %w", agentID, ErrNotFound)
 	}
@@ -77,11 +77,6 @@ func (t *Tx) LastShutdown(ctx context.Context, agentID string) (Shutdown, error)
 
 // Shutdowns returns all shutdowns of a team, the oldest first.
 func (t *Tx) Shutdowns(ctx context.Context, team string) ([]Shutdown, error) {
-	shutdowns, err := all(ctx, t.tx, scanShutdown, selectShutdowns+"team = ? ORDER BY id", team)
+	shutdowns, err := all(ctx, t.tx, scan[Shutdown], selectShutdowns+"team = ? ORDER BY id", team)
 	return shutdowns, wrapf(err, "read shutdowns")
-}
-
-func scanShutdown(s scanner) (found Shutdown, err error) {
-	err = s.Scan(append([]any{&found.ID}, found.fields()...)...)
-	return found, err
 }

@@ -68,18 +68,13 @@ func (t *Tx) DeleteTeam(ctx context.Context, name string) error {
 
 // Team returns the team of that name: [ErrNotFound] if there is none.
 func (t *Tx) Team(ctx context.Context, name string) (Team, error) {
-	team, err := scanTeam(t.tx.QueryRowContext(ctx, "SELECT "+teamColumns+" FROM teams WHERE name = ?", name))
+	team, err := scan[Team](t.tx.QueryRowContext(ctx, "SELECT "+teamColumns+" FROM teams WHERE name = ?", name))
 	return team, wrapf(orNotFound(err), "team '%s'", name)
 }
 
 // Teams returns all teams, sorted by name. One that can't be read is left out and
 // named in warnings.
 func (t *Tx) Teams(ctx context.Context) (teams []Team, warnings []string, err error) {
-	return readable(ctx, t.tx, scanTeam, "team", func(team Team) string { return team.Name },
+	return readable(ctx, t.tx, scan[Team], "team", func(team Team) string { return team.Name },
 		"SELECT "+teamColumns+" FROM teams ORDER BY name")
-}
-
-func scanTeam(s scanner) (team Team, err error) {
-	err = s.Scan(team.fields()...)
-	return team, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -50,7 +51,7 @@ func TestWords(t *testing.T) {
 		{runs(&worker.AgentState{State: profile.Compacting}), Compacting, "compacting"},
 		{runs(&worker.AgentState{State: profile.Blocked, Since: minutes, Question: "Proceed?"}), Blocked, "blocked 3m"},
 		{runs(&worker.AgentState{State: profile.Blocked}), Blocked, "blocked"},
-		{worker.Worker{Status: worker.StatusStarting, Created: minutes}, Starting, "starting 3m"},
+		{worker.Worker{Spec: registry.Spec{Created: minutes}, Status: worker.StatusStarting}, Starting, "starting 3m"},
 		{worker.Worker{Status: worker.StatusStarting, Reason: history.ReasonInterrupted}, Failed, "spawn interrupted"},
 		{exits(swarm.Exit{Cause: swarm.CauseExited}), Succeeded, "exited 0, 5m ago"},
 		{exits(swarm.Exit{Cause: swarm.CauseExited, Code: 3}), Failed, "exited 3, 5m ago"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -141,7 +142,7 @@ func TestRefusals(t *testing.T) {
 		{Attach, process, "cannot attach to 'process': it has no terminal"},
 		{Answer, process, "cannot answer 'process': its agent asks nothing"},
 		{Interrupt, mute, "cannot interrupt 'mute': its backend 'mime' takes no input"},
-		{Respawn, worker.Worker{Name: "far", Status: worker.StatusUnknown}, "cannot respawn 'far': it is unknown"},
+		{Respawn, worker.Worker{Spec: registry.Spec{Name: "far"}, Status: worker.StatusUnknown}, "cannot respawn 'far': it is unknown"},
 	} {
 		if i := item(c.w); c.v.Suits(i) || c.v.Refusal(i) != c.want {
 			t.Errorf("%q, want %q", c.v.Refusal(i), c.want)
@@ -165,7 +166,7 @@ type slowKiller struct {
 func (d *slowKiller) Kill(_ context.Context, sel worker.Selection, req kill.Request) ([]kill.Outcome, error) {
 	req.Progress(kill.Event{Worker: "a", Deadline: time.Unix(100, 0)})
 	<-d.killed
-	return []kill.Outcome{{Worker: worker.Worker{Name: "a"}, Err: d.err, Warnings: []worker.Warning{{Text: "careful", Hint: "the worktree is /w"}}}}, nil
+	return []kill.Outcome{{Worker: worker.Worker{Spec: registry.Spec{Name: "a"}}, Err: d.err, Warnings: []worker.Warning{{Text: "careful", Hint: "the worktree is /w"}}}}, nil
 }
 
 // TestDo: the board shows a kill while it is under way.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/host/worker"
@@ -88,11 +89,11 @@ func (f *fake) calls() [][]string {
 }
 
 func runningWorker(name string) worker.Worker {
-	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusRunning, PID: 7}
+	return worker.Worker{Spec: registry.Spec{ID: "id-" + name, Name: name}, Status: worker.StatusRunning, PID: 7}
 }
 
 func ended(name string, code int, cause swarm.Cause) worker.Worker {
-	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusStopped, Exit: &swarm.Exit{Code: code, Cause: cause}}
+	return worker.Worker{Spec: registry.Spec{ID: "id-" + name, Name: name}, Status: worker.StatusStopped, Exit: &swarm.Exit{Code: code, Cause: cause}}
 }
 
 func names(s Snapshot) (names []string) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/host/worker"
 )
@@ -74,7 +75,7 @@ func inBubble(t *testing.T, f func(t *testing.T, u *unsteady, b *Board), ws ...w
 }
 
 func startingWorker(name string) worker.Worker {
-	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusStarting}
+	return worker.Worker{Spec: registry.Spec{ID: "id-" + name, Name: name}, Status: worker.StatusStarting}
 }
 
 // TestUndone: a worker whose spawn is undone is gone at once, although no event reports it,

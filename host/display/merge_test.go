@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -38,7 +39,7 @@ func sourceOf(name string, begun time.Time, pieces ...at) func(context.Context, 
 				return LogsEnd{Err: err}
 			}
 		}
-		return LogsEnd{Worker: worker.Worker{Name: name}}
+		return LogsEnd{Worker: worker.Worker{Spec: registry.Spec{Name: name}}}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -25,16 +26,14 @@ func TestDifferent(t *testing.T) {
 		Restart: swarm.Restart{When: swarm.RestartAlways}, OutputLimit: 1,
 	}
 	same := worker.Worker{
-		Name: "w", Backend: "tmux", Command: []string{"x", "y"}, Dir: "/p/d", Env: []string{"B=sesame", "A=0", "A=1"},
-		Tags: []string{"t", "s"}, Options: map[string]string{"session": "s"}, Kill: policy, Retain: "1h0m0s",
-		Restart: swarm.Restart{When: swarm.RestartAlways}.OrDefault(), OutputLimit: 1,
+		Spec: registry.Spec{Name: "w", Backend: "tmux", Command: []string{"x", "y"}, Dir: "/p/d", Env: []string{"B=sesame", "A=0", "A=1"}, Tags: []string{"t", "s"}, Options: map[string]string{"session": "s"}, Kill: policy, Retain: "1h0m0s", Restart: swarm.Restart{When: swarm.RestartAlways}.OrDefault(), OutputLimit: 1},
 	}
 	if got := different(same, want); got != nil {
 		t.Errorf("differs: %q", got)
 	}
 	other := worker.Worker{
-		Name: "w", Backend: "process", Command: []string{"x"}, Dir: "/p", Env: []string{"A=2", "C=sesame"}, Tags: []string{"s"},
-		Kill: swarm.KillOptions{Grace: time.Second}, Retain: "none", Stdin: true, Workspace: &swarm.WorkspaceRef{},
+		Spec:      registry.Spec{Name: "w", Backend: "process", Command: []string{"x"}, Dir: "/p", Env: []string{"A=2", "C=sesame"}, Tags: []string{"s"}, Kill: swarm.KillOptions{Grace: time.Second}, Retain: "none", Stdin: true},
+		Workspace: &swarm.WorkspaceRef{},
 	}
 	got := different(other, want)
 	all := []string{
@@ -54,7 +53,7 @@ func TestDifferent(t *testing.T) {
 
 func TestDifferentWorktree(t *testing.T) {
 	t.Parallel()
-	w := worker.Worker{Name: "w", Dir: "/r-worktrees/w", Workspace: &swarm.WorkspaceRef{Path: "/r-worktrees/w", Branch: "w", Base: "/r"}}
+	w := worker.Worker{Spec: registry.Spec{Name: "w", Dir: "/r-worktrees/w"}, Workspace: &swarm.WorkspaceRef{Path: "/r-worktrees/w", Branch: "w", Base: "/r"}}
 	for _, c := range []struct {
 		ask     spawn.WorkspaceRequest
 		differs bool
@@ -107,7 +106,7 @@ func TestDifferentDirInWorktree(t *testing.T) {
 		{"far", "sub", "link/sub", true, false},
 	} {
 		tree := filepath.Join(root, "repo-worktrees", "w")
-		w := worker.Worker{Name: "w", Dir: filepath.Join(tree, c.runs), Workspace: &swarm.WorkspaceRef{Path: tree, Branch: "w", Base: repo, Host: c.host}}
+		w := worker.Worker{Spec: registry.Spec{Name: "w", Dir: filepath.Join(tree, c.runs)}, Workspace: &swarm.WorkspaceRef{Path: tree, Branch: "w", Base: repo, Host: c.host}}
 		want := spawn.Request{Name: "w", Dir: filepath.Join(root, c.declared), DirGiven: c.given, Workspace: &spawn.WorkspaceRequest{}}
 		got := different(w, want)
 		if c.differs != slices.Equal(got, []string{"cwd"}) || !c.differs && got != nil {
@@ -121,7 +120,7 @@ func TestDifferentDirInWorktree(t *testing.T) {
 func TestDifferentDirOfWorktrees(t *testing.T) {
 	t.Parallel()
 	for path, differs := range map[string]bool{"/r-worktrees/w": false, "/trees/w": true} {
-		w := worker.Worker{Name: "w", Dir: path, Workspace: &swarm.WorkspaceRef{Path: path, Branch: "w", Base: "/r"}}
+		w := worker.Worker{Spec: registry.Spec{Name: "w", Dir: path}, Workspace: &swarm.WorkspaceRef{Path: path, Branch: "w", Base: "/r"}}
 		want := spawn.Request{Name: "w", Dir: "/r", Workspace: &spawn.WorkspaceRequest{}}
 		if got := different(w, want); slices.Equal(got, []string{"worktree"}) != differs || !differs && got != nil {
 			t.Errorf("%s: %q", path, got)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
@@ -160,9 +161,8 @@ func (f *fake) Kill(ctx context.Context, sel worker.Selection, req kill.Request)
 // runningWorker returns a worker that runs as it was asked for.
 func runningWorker(req spawn.Request) worker.Worker {
 	return worker.Worker{
-		ID: "id-" + req.Name, Name: req.Name, Status: worker.StatusRunning, Backend: req.Backend, Command: req.Command, Dir: req.Dir,
-		Env: req.Env, Tags: req.Tags, Options: req.Options, Restart: req.Restart, Retain: req.Retain, Stdin: req.Stdin,
-		OutputLimit: req.OutputLimit, Project: req.Project, Started: time.Now(),
+		Spec:   registry.Spec{ID: "id-" + req.Name, Name: req.Name, Backend: req.Backend, Command: req.Command, Dir: req.Dir, Env: req.Env, Tags: req.Tags, Options: req.Options, Restart: req.Restart, Retain: req.Retain, Stdin: req.Stdin, OutputLimit: req.OutputLimit, Project: req.Project},
+		Status: worker.StatusRunning, Started: time.Now(),
 	}
 }
 

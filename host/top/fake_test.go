@@ -131,7 +131,7 @@ func (f *fakeHost) List(context.Context, ...string) ([]swarm.SavedWork, []string
 func (f *fakeHost) outcomes(sel worker.Selection) []input.Outcome {
 	var outs []input.Outcome
 	for _, id := range sel.Names {
-		outs = append(outs, input.Outcome{Worker: worker.Worker{ID: id, Name: strings.TrimPrefix(id, "id-")}})
+		outs = append(outs, input.Outcome{Worker: worker.Worker{Spec: registry.Spec{ID: id, Name: strings.TrimPrefix(id, "id-")}}})
 	}
 	return outs
 }
@@ -170,7 +170,7 @@ func (f *fakeHost) Kill(_ context.Context, sel worker.Selection, _ kill.Request)
 	f.note(append([]string{"kill"}, sel.Names...)...)
 	var outs []kill.Outcome
 	for _, id := range sel.Names {
-		outs = append(outs, kill.Outcome{Worker: worker.Worker{ID: id, Name: strings.TrimPrefix(id, "id-")}})
+		outs = append(outs, kill.Outcome{Worker: worker.Worker{Spec: registry.Spec{ID: id, Name: strings.TrimPrefix(id, "id-")}}})
 	}
 	return outs, nil
 }
@@ -297,8 +297,8 @@ func (r *rig) text() string { return ansi.Strip(r.View().Content) }
 
 func runningWorker(name string, change ...func(*worker.Worker)) worker.Worker {
 	w := worker.Worker{
-		ID: "id-" + name, Name: name, Status: worker.StatusRunning, Backend: "process", PID: 7, Command: []string{"make", "watch"},
-		Started: clock.Add(-2 * time.Hour),
+		Spec:   registry.Spec{ID: "id-" + name, Name: name, Backend: "process", Command: []string{"make", "watch"}},
+		Status: worker.StatusRunning, PID: 7, Started: clock.Add(-2 * time.Hour),
 	}
 	for _, c := range change {
 		c(&w)
@@ -308,8 +308,8 @@ func runningWorker(name string, change ...func(*worker.Worker)) worker.Worker {
 
 func ended(name string, code int, cause swarm.Cause) worker.Worker {
 	return worker.Worker{
-		ID: "id-" + name, Name: name, Status: worker.StatusStopped, Command: []string{"sh", "-c", "exit"},
-		Exit: &swarm.Exit{Code: code, Cause: cause}, Ended: clock.Add(-5 * time.Minute),
+		Spec:   registry.Spec{ID: "id-" + name, Name: name, Command: []string{"sh", "-c", "exit"}},
+		Status: worker.StatusStopped, Exit: &swarm.Exit{Code: code, Cause: cause}, Ended: clock.Add(-5 * time.Minute),
 	}
 }
 

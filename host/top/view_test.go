@@ -12,6 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -46,7 +47,7 @@ func crowd() []worker.Worker {
 		runningWorker("a-worker-with-a-name-of-sixty-four-letters-which-is-very-long-x", func(w *worker.Worker) { w.Tags = []string{"api"} }),
 		agent("fix-login", profile.Blocked), agent("refactor", profile.Working),
 		ended("build", 3, swarm.CauseExited), ended("tests", 0, swarm.CauseExited), ended("flaky", 1, swarm.CauseCrashLoop),
-		{ID: "id-gone", Name: "gone", Status: worker.StatusLost},
+		{Spec: registry.Spec{ID: "id-gone", Name: "gone"}, Status: worker.StatusLost},
 	}
 }
 

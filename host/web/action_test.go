@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 )
 
@@ -28,16 +29,16 @@ type fakeDoer struct {
 
 func (f *fakeDoer) Deliver(_ context.Context, sel worker.Selection, req input.DeliverRequest) ([]input.Outcome, error) {
 	f.sent <- sel.Names[0] + ": " + string(req.Text)
-	return []input.Outcome{{Worker: worker.Worker{Name: "one"}, Err: f.err}}, nil
+	return []input.Outcome{{Worker: worker.Worker{Spec: registry.Spec{Name: "one"}}, Err: f.err}}, nil
 }
 
 func (f *fakeDoer) Kill(_ context.Context, sel worker.Selection, _ kill.Request) ([]kill.Outcome, error) {
 	f.killed <- sel.Names[0]
-	return []kill.Outcome{{Worker: worker.Worker{Name: "one"}, Notices: []string{"a notice"}}}, nil
+	return []kill.Outcome{{Worker: worker.Worker{Spec: registry.Spec{Name: "one"}}, Notices: []string{"a notice"}}}, nil
 }
 
 func (f *fakeDoer) Clean(_ context.Context, sel worker.Selection, _ kill.CleanRequest) ([]kill.Outcome, error) {
-	return []kill.Outcome{{Worker: worker.Worker{Name: "two"}, Warnings: []worker.Warning{{Text: "preserving " + hostile}}}}, nil
+	return []kill.Outcome{{Worker: worker.Worker{Spec: registry.Spec{Name: "two"}}, Warnings: []worker.Warning{{Text: "preserving " + hostile}}}}, nil
 }
 
 func (r *rig) post(path string, form url.Values, headers ...string) (int, string) {

@@ -5,18 +5,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func runningWorker(name string) worker.Worker {
-	return worker.Worker{ID: "id-" + name, Name: name, Status: worker.StatusRunning, PID: 7, Backend: "process", Command: []string{"sleep", "9"}, Started: time.Now().Add(-2 * time.Hour)}
+	return worker.Worker{Spec: registry.Spec{ID: "id-" + name, Name: name, Backend: "process", Command: []string{"sleep", "9"}}, Status: worker.StatusRunning, PID: 7, Started: time.Now().Add(-2 * time.Hour)}
 }
 
 func exited(name string, code int) worker.Worker {
 	return worker.Worker{
-		ID: "id-" + name, Name: name, Status: worker.StatusStopped, Backend: "process", Command: []string{"false"},
-		Exit: &swarm.Exit{Cause: swarm.CauseExited, Code: code}, Ended: time.Now().Add(-5 * time.Minute),
+		Spec:   registry.Spec{ID: "id-" + name, Name: name, Backend: "process", Command: []string{"false"}},
+		Status: worker.StatusStopped, Exit: &swarm.Exit{Cause: swarm.CauseExited, Code: code}, Ended: time.Now().Add(-5 * time.Minute),
 	}
 }
 

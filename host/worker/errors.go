@@ -55,7 +55,6 @@ type hintedError struct {
 
 func (e *hintedError) Unwrap() error { return e.error }
 
-// Hint returns the next step, or an empty text.
 func (e *hintedError) Hint() string { return e.hint }
 
 // Exists returns an [ErrExists] that names the worker.

@@ -11,13 +11,8 @@ import (
 // Of returns a worker as its record says.
 func Of(r registry.Record) Worker {
 	w := Worker{
-		ID: r.ID, Name: r.Name, Status: StatusUnknown, Reason: r.Reason, Backend: r.Backend, PID: r.PID,
-		Command: r.Command, Dir: r.Dir, Env: r.Env, Tags: r.Tags, Created: r.Created, Started: r.Started,
-		Where: r.Place, Workspace: r.Workspace, Retain: r.Retain,
-		Restart: r.Restart, Restarts: r.Restarts, Completion: r.Completion, Owner: r.Owner, Ralph: r.Ralph, Shown: r.Shown,
-		Stdin: r.Stdin, Previous: r.Previous, Kill: r.Kill, Options: r.Options,
-		Project: r.Project, Team: r.Team, Agent: r.Agent, Shell: r.Shell, ShellRead: r.ShellRead, OutputLimit: r.OutputLimit,
-		Profile: r.Profile, Limits: r.Limits, Sandbox: r.Sandbox, Resurrect: r.Resurrect,
+		Spec: r.Spec, Status: StatusUnknown, Reason: r.Reason, PID: r.PID, Started: r.Started, Where: r.Place,
+		Workspace: r.Workspace, Restarts: r.Restarts, Completion: r.Completion, ShellRead: r.ShellRead,
 	}
 	if r.State == registry.Stopped {
 		w.Status, w.PID = StatusStopped, 0

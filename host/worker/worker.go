@@ -17,7 +17,6 @@ import (
 // Status says in one word how a worker is.
 type Status string
 
-// The statuses of a worker.
 const (
 	// StatusStarting: its spawn is under way, or was interrupted.
 	StatusStarting Status = "starting"
@@ -32,78 +31,39 @@ const (
 	StatusUnknown Status = "unknown"
 )
 
-// Worker is what is known of a worker at one moment.
+// Worker is what is known of a worker at one moment. Its Spec is what was asked for, as it is
+// recorded; of a worker that was adopted, what its backend knows of that.
 type Worker struct {
-	ID, Name string
-	Status   Status
+	registry.Spec
+	Status Status
 	// Reason is one line about the status, or empty.
-	Reason  string
-	Backend string
+	Reason string
 	// PID is the main process, 0 if there is none or it is not known. It is for
 	// people.
-	PID     int
-	Command []string
-	Dir     string
-	// Env is what the user gave at the spawn.
-	Env  []string
-	Tags []string
-	// Created is when it was asked for. Started and Ended are when its main
-	// process began and ended; zero if not known.
-	Created, Started, Ended time.Time
+	PID int
+	// Started and Ended are when its main process began and ended; zero if not known.
+	Started, Ended time.Time
 	// Exit is set for a stopped worker whose exit is known.
 	Exit  *swarm.Exit
 	Where swarm.Where
 	// Workspace is nil if it has none, or has none any more.
 	Workspace *swarm.WorkspaceRef
-	// Retain is its retention policy, "until-clean" by default.
-	Retain string
 	// Survivors are the processes of a lost worker that are still alive.
 	Survivors []swarm.Process
 	// PerhapsAlive are living processes that are perhaps those of a lost worker, without
 	// proof; PID names the main process if it is one of them.
 	PerhapsAlive []swarm.Process
-	// Restart is its restart policy, Restarts how often that started it again.
-	Restart  swarm.Restart
+	// Restarts is how often its restart policy started it again.
 	Restarts int
-	// Limits are what it may use. Unenforced is one line: which of them are not enforced,
-	// and why; empty if all are, and if the worker does not run.
-	Limits     swarm.Limits
+	// Unenforced is one line: which of its limits are not enforced, and why; empty if all
+	// are, and if the worker does not run.
 	Unenforced string
-	// Sandbox is what it is kept from; nil: nothing.
-	Sandbox *swarm.Sandbox
 	// Paused says that its processes are stopped until it is resumed.
 	Paused bool
 	// Completion is set once it said that it is done.
 	Completion *swarm.Completion
-	// Owner is the process at whose end it is killed; may be nil.
-	Owner *swarm.Owner
-	// Ralph says that its main process is a ralph loop.
-	Ralph bool
-	// Shown is the command that people are shown, see [Worker.CommandLine]; empty: Command.
-	Shown []string
-	// Project is the path of the config file that declared it; empty: none.
-	Project string
-	// Team is the team that it works for, Agent the id of the agent of that team that
-	// it is; both empty for others.
-	Team, Agent string
-	// Shell is set for a background shell, ShellRead how many bytes of its transcript
-	// were read.
-	Shell     *registry.Shell
+	// ShellRead is how many bytes of the transcript of a background shell were read.
 	ShellRead int64
-	// OutputLimit is how many bytes of its output are kept; 0: as many as its
-	// backend decides.
-	OutputLimit int64
-	// Stdin says that its standard input is kept open.
-	Stdin bool
-	// Previous are the ids of its earlier incarnations, the oldest first.
-	Previous []string
-	// Kill is its kill policy, Options what its backend was asked for.
-	Kill    swarm.KillOptions
-	Options map[string]string
-	// Profile is the profile that it was given at its spawn; empty: that of its command.
-	Profile string
-	// Resurrect says that it is to be started again after the machine was.
-	Resurrect bool
 	// State is what it does, for a worker that runs and has a profile; nil if that was
 	// not asked for, see [Selection.States].
 	State *AgentState

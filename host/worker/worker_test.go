@@ -41,7 +41,7 @@ func TestOf(t *testing.T) {
 	} {
 		rec := registry.Record{Spec: registry.Spec{ID: "id", Name: "w", Backend: "one"}, PID: 7}
 		c.change(&rec)
-		want := worker.Worker{ID: "id", Name: "w", Backend: "one"}
+		want := worker.Worker{Spec: registry.Spec{ID: "id", Name: "w", Backend: "one"}}
 		c.want(&want)
 		if diff := cmp.Diff(want, worker.Of(rec)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
@@ -107,9 +107,9 @@ func TestConditions(t *testing.T) {
 		worker                     worker.Worker
 		gone, alive, between, loop bool
 	}{
-		"runs":              {worker: worker.Worker{Status: worker.StatusRunning, PID: 7, Restart: always}, alive: true},
+		"runs":              {worker: worker.Worker{Spec: registry.Spec{Restart: always}, Status: worker.StatusRunning, PID: 7}, alive: true},
 		"runs somewhere":    {worker: worker.Worker{Status: worker.StatusRunning}, alive: true},
-		"waits":             {worker: worker.Worker{Status: worker.StatusRunning, Reason: "restart in 2s", Restart: always}, between: true},
+		"waits":             {worker: worker.Worker{Spec: registry.Spec{Restart: always}, Status: worker.StatusRunning, Reason: "restart in 2s"}, between: true},
 		"stopped":           {worker: worker.Worker{Status: worker.StatusStopped, Exit: &swarm.Exit{}}, gone: true},
 		"crash loop":        {worker: worker.Worker{Status: worker.StatusStopped, Exit: &swarm.Exit{Cause: swarm.CauseCrashLoop}}, gone: true, loop: true},
 		"lost":              {worker: worker.Worker{Status: worker.StatusLost}, gone: true},
@@ -127,7 +127,7 @@ func TestConditions(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	w := worker.Worker{Command: []string{"swarm", "ralph", "run"}}
+	w := worker.Worker{Spec: registry.Spec{Command: []string{"swarm", "ralph", "run"}}}
 	if got := w.CommandLine(); got != "swarm ralph run" {
 		t.Errorf("%q", got)
 	}
@@ -157,7 +157,7 @@ func TestTeamStatus(t *testing.T) {
 // for and comes with a way out.
 func TestErrorsHaveHints(t *testing.T) {
 	t.Parallel()
-	lost := worker.Worker{Name: "w", Status: worker.StatusLost, PerhapsAlive: []swarm.Process{{PID: 5, Name: "sh"}}}
+	lost := worker.Worker{Spec: registry.Spec{Name: "w"}, Status: worker.StatusLost, PerhapsAlive: []swarm.Process{{PID: 5, Name: "sh"}}}
 	for what, c := range map[string]struct {
 		err        error
 		is         error

@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/set"
 	"github.com/swarmhost/swarm/host/worker"
 )
@@ -30,7 +31,7 @@ func TestUpRefusesFlagsThatExcludeEachOther(t *testing.T) {
 // TestUpLines has a line for each thing that up can do with a worker.
 func TestUpLines(t *testing.T) {
 	t.Parallel()
-	web := worker.Worker{ID: "id-1", Name: "web", PID: 7}
+	web := worker.Worker{Spec: registry.Spec{ID: "id-1", Name: "web"}, PID: 7}
 	for want, test := range map[string]struct {
 		out    set.Outcome
 		dryRun bool
@@ -59,7 +60,7 @@ func TestUpReports(t *testing.T) {
 	for _, out := range []set.Outcome{
 		{Name: "db", Action: set.Failed, Err: errors.New("no such directory")},
 		{Name: "web", Err: context.Canceled},
-		{Name: "api", Err: context.Canceled, Worker: worker.Worker{ID: "id-1"}},
+		{Name: "api", Err: context.Canceled, Worker: worker.Worker{Spec: registry.Spec{ID: "id-1"}}},
 		{Name: "log", Action: set.Differs, Differs: []string{"env (PORT)"}},
 	} {
 		u.acted(out)
@@ -96,9 +97,9 @@ func TestOrphans(t *testing.T) {
 	t.Parallel()
 	a, stdout, stderr := apptest.New()
 	o := orphans{App: a, project: "/home/me/swarm.toml", all: []worker.Worker{
-		{ID: "1", Name: "old", Status: worker.StatusRunning},
-		{ID: "2", Name: "done", Status: worker.StatusStopped},
-		{ID: "3", Name: "far", Status: worker.StatusUnknown},
+		{Spec: registry.Spec{ID: "1", Name: "old"}, Status: worker.StatusRunning},
+		{Spec: registry.Spec{ID: "2", Name: "done"}, Status: worker.StatusStopped},
+		{Spec: registry.Spec{ID: "3", Name: "far"}, Status: worker.StatusUnknown},
 	}}
 	o.name()
 	want := "swarm: warning: 'old' is running, and swarm.toml declares it no more\n" +
@@ -122,7 +123,7 @@ func TestOrphans(t *testing.T) {
 // TestKillOfOrphan joins the kill and the clean of an orphan.
 func TestKillOfOrphan(t *testing.T) {
 	t.Parallel()
-	ended := worker.Worker{Name: "done", Status: worker.StatusStopped}
+	ended := worker.Worker{Spec: registry.Spec{Name: "done"}, Status: worker.StatusStopped}
 	if got := killOf(set.Removal{Worker: ended}); !got.AlreadyEnded || got.Err != nil {
 		t.Errorf("one that had ended: %+v", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/rawjson"
@@ -19,7 +20,7 @@ import (
 
 // empty is a worker about which as little is known as can be.
 func empty() worker.Worker {
-	return worker.Worker{ID: "k3x9", Name: "w", Status: worker.StatusUnknown, Backend: "x", Retain: "until-clean"}
+	return worker.Worker{Spec: registry.Spec{ID: "k3x9", Name: "w", Backend: "x", Retain: "until-clean"}, Status: worker.StatusUnknown}
 }
 
 func signalled() worker.Worker {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/worker"
 )
@@ -13,11 +14,11 @@ func TestResurrectJSONFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	schema := jsontest.ReadSchema(t, "resurrect")
 	full := resurrectJSONOf(spawn.Interrupted{
-		Worker: worker.Worker{ID: "k3x9", Name: "w"}, Why: "it ran when the machine went down", Refused: "its owner has ended",
+		Worker: worker.Worker{Spec: registry.Spec{ID: "k3x9", Name: "w"}}, Why: "it ran when the machine went down", Refused: "its owner has ended",
 	})
 	text := "no space"
 	full.Error = &text
-	for _, r := range []resurrectJSON{full, resurrectJSONOf(spawn.Interrupted{Worker: worker.Worker{ID: "k3x9", Name: "w"}})} {
+	for _, r := range []resurrectJSON{full, resurrectJSONOf(spawn.Interrupted{Worker: worker.Worker{Spec: registry.Spec{ID: "k3x9", Name: "w"}}})} {
 		var v map[string]any
 		if err := json.Unmarshal([]byte(jsontest.Compact(t, r)), &v); err != nil {
 			t.Fatal(err)

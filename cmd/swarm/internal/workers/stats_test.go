@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -18,11 +19,11 @@ func TestStatsTable(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 64)
 	figures := []stats.Figures{
-		{Worker: worker.Worker{Name: "web"}, CPU: new(1.2), Stats: &swarm.Stats{
+		{Worker: worker.Worker{Spec: registry.Spec{Name: "web"}}, CPU: new(1.2), Stats: &swarm.Stats{
 			Usage:  swarm.Usage{CPUTime: new(151 * time.Second), Peak: new(int64(123 << 20)), Read: new(int64(0)), Written: new(int64(1000 << 20))},
 			Memory: new(int64(100 << 20)), Processes: new(12), Threads: new(1024),
 		}},
-		{Worker: worker.Worker{Name: long, Exit: &swarm.Exit{Usage: &swarm.Usage{CPUTime: new(time.Second)}}}},
+		{Worker: worker.Worker{Spec: registry.Spec{Name: long}, Exit: &swarm.Exit{Usage: &swarm.Usage{CPUTime: new(time.Second)}}}},
 	}
 	a, out, _ := apptest.New()
 	a.Env = []string{"LANG=C.UTF-8", "NO_COLOR=1"}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -52,11 +53,11 @@ func TestStatusLine(t *testing.T) {
 		},
 		{
 			"w: running (restarting in 3s (exit status 1), restarted once)", 0,
-			worker.Worker{Status: worker.StatusRunning, Started: begun, Restart: always, Restarts: 1, Reason: "restarting in 3s (exit status 1)"},
+			worker.Worker{Spec: registry.Spec{Restart: always}, Status: worker.StatusRunning, Started: begun, Restarts: 1, Reason: "restarting in 3s (exit status 1)"},
 		},
 		{
 			"w: running (tmux window s:w, restarting in 3s (signal: killed))", 0,
-			worker.Worker{Status: worker.StatusRunning, Where: window, Started: begun, Restart: always, Reason: "restarting in 3s (signal: killed)"},
+			worker.Worker{Spec: registry.Spec{Restart: always}, Status: worker.StatusRunning, Where: window, Started: begun, Reason: "restarting in 3s (signal: killed)"},
 		},
 		{
 			"w: stopped (exit 1, crash loop: restarted 5 times within 60s, ran 5m)", 1,
@@ -89,7 +90,7 @@ func TestStatusLine(t *testing.T) {
 			"w: lost (shim died, exit unknown, still alive: sleep (pid 12) npm (pid 13))", 3,
 			worker.Worker{Status: worker.StatusLost, Reason: "shim died, exit unknown", Survivors: []swarm.Process{{PID: 12, Name: "sleep"}, {PID: 13, Name: "npm"}}},
 		},
-		{"w: starting (for 7s)", 3, worker.Worker{Status: worker.StatusStarting, Created: now.Add(-7 * time.Second)}},
+		{"w: starting (for 7s)", 3, worker.Worker{Spec: registry.Spec{Created: now.Add(-7 * time.Second)}, Status: worker.StatusStarting}},
 		{"w: unknown (no such plugin)", 3, worker.Worker{Status: worker.StatusUnknown, Reason: "no such plugin"}},
 	} {
 		c.w.Name = "w"
@@ -106,10 +107,10 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	a, out, _ := apptest.New()
 	a.PrintTable(fixedTable([]worker.Worker{
-		{Name: "ümläut", Status: worker.StatusRunning, PID: 1, Started: now.Add(-time.Minute), Tags: []string{"a", "b"}},
-		{Name: "x", Status: worker.StatusStopped, PID: 1, Workspace: &swarm.WorkspaceRef{Path: "/a path"}, Tags: []string{"\x1b[2J"}},
-		{Name: "r", Status: worker.StatusRunning, Started: now, Restart: swarm.Restart{When: swarm.RestartAlways}},
-		{Name: "t", Status: worker.StatusLost, Survivors: []swarm.Process{{PID: 1}}, Where: swarm.Where{Name: "s:t"}},
+		{Spec: registry.Spec{Name: "ümläut", Tags: []string{"a", "b"}}, Status: worker.StatusRunning, PID: 1, Started: now.Add(-time.Minute)},
+		{Spec: registry.Spec{Name: "x", Tags: []string{"\x1b[2J"}}, Status: worker.StatusStopped, PID: 1, Workspace: &swarm.WorkspaceRef{Path: "/a path"}},
+		{Spec: registry.Spec{Name: "r", Restart: swarm.Restart{When: swarm.RestartAlways}}, Status: worker.StatusRunning, Started: now},
+		{Spec: registry.Spec{Name: "t"}, Status: worker.StatusLost, Survivors: []swarm.Process{{PID: 1}}, Where: swarm.Where{Name: "s:t"}},
 	}, now))
 	want := `NAME    STATUS   PID/WINDOW  STARTED  WORKTREE  TAG
 ümläut  running  1           1m ago   -         a,b

@@ -3,6 +3,7 @@ package judgement
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/host/hookstate"
@@ -238,21 +239,11 @@ func (j *judge) fill(s *State) {
 
 // waits reports whether an agent in a state waits, so that it draws nothing.
 func (j *judge) waits(state profile.State) bool {
-	switch state {
-	case profile.Idle, profile.Blocked, profile.Limited, profile.Broken:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]profile.State{profile.Idle, profile.Blocked, profile.Limited, profile.Broken}, state)
 }
 
 // sameSince reports whether the report of hooks is the beginning of a state that the screen
 // shows: the end of the turn.
 func (j *judge) sameSince(state profile.State) bool {
-	switch state {
-	case profile.Limited, profile.Broken:
-		return j.said == profile.Idle
-	default:
-		return false
-	}
+	return j.said == profile.Idle && (state == profile.Limited || state == profile.Broken)
 }

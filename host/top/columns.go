@@ -153,26 +153,21 @@ func (m *model) itemRow(i dash.Item, selected bool, c columns) string {
 		cpu, memory = lastFigures(i)
 	}
 	cpus, memories := i.Series()
-	if c.cpu > 0 {
-		text += " " + m.right(cpu, c.cpu)
-	}
-	if c.cpuSpark > 0 {
-		text += " " + faint.paint(m.spark(cpus, leastCPU, c.cpuSpark))
-	}
-	if c.memory > 0 {
-		text += " " + m.right(memory, c.memory)
-	}
-	if c.memorySpark > 0 {
-		text += " " + faint.paint(m.spark(memories, leastMemory, c.memorySpark))
-	}
-	if c.changes > 0 {
-		text += " " + m.right(m.changesOf(i), c.changes)
-	}
-	if c.tags > 0 {
-		text += " " + faint.paint(m.fit(tagsOf(i), c.tags))
-	}
-	if c.branch > 0 {
-		text += " " + faint.paint(m.fit(branchOf(i), c.branch))
+	for _, cell := range []struct {
+		width int
+		text  string
+	}{
+		{c.cpu, m.right(cpu, c.cpu)},
+		{c.cpuSpark, faint.paint(m.spark(cpus, leastCPU, c.cpuSpark))},
+		{c.memory, m.right(memory, c.memory)},
+		{c.memorySpark, faint.paint(m.spark(memories, leastMemory, c.memorySpark))},
+		{c.changes, m.right(m.changesOf(i), c.changes)},
+		{c.tags, faint.paint(m.fit(tagsOf(i), c.tags))},
+		{c.branch, faint.paint(m.fit(branchOf(i), c.branch))},
+	} {
+		if cell.width > 0 {
+			text += " " + cell.text
+		}
 	}
 	return text
 }

@@ -17,7 +17,6 @@ import (
 // tab is one of the things that are shown of a worker.
 type tab string
 
-// The tabs.
 const (
 	tabScreen  tab = "Screen"
 	tabLog     tab = "Log"
@@ -122,20 +121,15 @@ func diffEntries(c dash.Changes, name string) []entry {
 	return all
 }
 
+// diffLooks are the first letters and the styles of lines of a difference.
+var diffLooks = [...]struct {
+	mark  string
+	style style
+}{dash.DiffSame: {" ", normal}, dash.DiffAdded: {"+", green}, dash.DiffRemoved: {"-", red}, dash.DiffPlace: {"", cyan}, dash.DiffRemark: {"", faint}}
+
 func lineOf(l dash.DiffLine) entry {
-	text := strings.ReplaceAll(l.Text, "\t", "    ")
-	switch l.Kind {
-	case dash.DiffAdded:
-		return entry{text: "+" + text, style: green}
-	case dash.DiffRemoved:
-		return entry{text: "-" + text, style: red}
-	case dash.DiffPlace:
-		return entry{text: text, style: cyan}
-	case dash.DiffRemark:
-		return entry{text: text, style: faint}
-	default:
-		return entry{text: " " + text}
-	}
+	look := diffLooks[l.Kind]
+	return entry{text: look.mark + strings.ReplaceAll(l.Text, "\t", "    "), style: look.style}
 }
 
 func (e entry) rows(width, labels int) []string {

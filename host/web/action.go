@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -94,39 +96,30 @@ type question struct {
 	Danger  bool
 }
 
-// heading asks whether a verb is to be used on a worker, whose name is fit for a page.
-func heading(v dash.Verb, name string) string {
-	switch v {
-	case dash.Send:
-		return "Send a line to " + name
-	case dash.Answer:
-		return "Answer the question of " + name
-	case dash.Interrupt:
-		return "Press Ctrl-C in " + name + "?"
-	case dash.Respawn:
-		return "Start " + name + " again?"
-	default:
-		return dash.Title(string(v)) + " " + name + "?"
+// headings ask whether a verb is to be used on a worker, and abouts say what it does.
+var (
+	headings = map[dash.Verb]string{
+		dash.Send: "Send a line to %s", dash.Answer: "Answer the question of %s",
+		dash.Interrupt: "Press Ctrl-C in %s?", dash.Respawn: "Start %s again?",
 	}
+	abouts = map[dash.Verb]string{
+		dash.Kill:    "The worker and everything it started will end. Its log and its files stay.",
+		dash.Respawn: "The same command runs again, in the same directory.",
+		dash.Clean:   "The worker leaves the list.",
+		dash.Send:    "The line is typed in, and Enter is pressed.",
+	}
+)
+
+// heading returns the heading of the page that asks. The name is fit for a page.
+func heading(v dash.Verb, name string) string {
+	return fmt.Sprintf(cmp.Or(headings[v], dash.Title(string(v))+" %s?"), name)
 }
 
 func about(v dash.Verb, i dash.Item) string {
-	switch v {
-	case dash.Kill:
-		return "The worker and everything it started will end. Its log and its files stay."
-	case dash.Respawn:
-		text := "The same command runs again, in the same directory."
-		if !i.Gone() {
-			text = "The present run ends first. " + text
-		}
-		return text
-	case dash.Clean:
-		return "The worker leaves the list."
-	case dash.Send:
-		return "The line is typed in, and Enter is pressed."
-	default:
-		return ""
+	if v == dash.Respawn && !i.Gone() {
+		return "The present run ends first. " + abouts[v]
 	}
+	return abouts[v]
 }
 
 func (s *Server) serveQuestion(w http.ResponseWriter, r *http.Request) {

@@ -2,8 +2,6 @@ package web
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/shared/humane"
@@ -12,7 +10,7 @@ import (
 
 type changes struct {
 	Files []changedFile
-	Parts []changedPart
+	Parts []dash.DiffPart
 	// Rest is how many files are not listed.
 	Rest int
 	// Added and Removed are the lines of all files.
@@ -32,14 +30,8 @@ type changedFile struct {
 	Binary         bool
 }
 
-type changedPart struct {
-	Path, Notes    string
-	Added, Removed int
-	Lines          []changedLine
-}
-
-// changedLine is a line of a difference. Class is what the style sheet calls its kind.
-type changedLine struct{ Class, Number, Text string }
+// diffClasses are the classes of the style sheet for lines of a difference.
+var diffClasses = [...]string{dash.DiffSame: "same", dash.DiffAdded: "add", dash.DiffRemoved: "del", dash.DiffPlace: "at", dash.DiffRemark: "at"}
 
 const maxFiles = 300
 
@@ -50,7 +42,7 @@ func (s *Server) changesOf(ctx context.Context, i dash.Item) changes {
 		c.Problem = safetext.Line(err.Error())
 		return c
 	}
-	c.Cut = d.Cut
+	c.Cut, c.Parts = d.Cut, d.Parts
 	for n, f := range d.Files {
 		file := changedFile{safetext.Line(f.Path), max(f.Added, 0), max(f.Removed, 0), f.Added < 0}
 		c.Added, c.Removed = c.Added+file.Added, c.Removed+file.Removed
@@ -60,32 +52,5 @@ func (s *Server) changesOf(ctx context.Context, i dash.Item) changes {
 			c.Rest++
 		}
 	}
-	for _, p := range d.Parts {
-		part := changedPart{Path: p.Path, Notes: strings.Join(p.Notes, ", "), Added: p.Added, Removed: p.Removed}
-		for _, l := range p.Lines {
-			part.Lines = append(part.Lines, changedLine{classOf(l.Kind), numberOf(l.Number), l.Text})
-		}
-		c.Parts = append(c.Parts, part)
-	}
 	return c
-}
-
-func classOf(k dash.DiffKind) string {
-	switch k {
-	case dash.DiffAdded:
-		return "add"
-	case dash.DiffRemoved:
-		return "del"
-	case dash.DiffPlace, dash.DiffRemark:
-		return "at"
-	default:
-		return "same"
-	}
-}
-
-func numberOf(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
 }

@@ -84,12 +84,12 @@ func (f *logView) begin(ctx context.Context, id string) {
 	ctx, cancel := context.WithCancel(ctx)
 	f.cancel, f.lines, f.first, f.over, f.screen, f.known = cancel, nil, 0, false, nil, 0
 	f.earlier.Store(0)
-	f.follower = dash.Follow(f.server.opts.Host, id, f.poke)
+	f.follower = dash.Follow(f.server.opts.Host, id, func() { wake.Up(f.more) })
 	if f.tab == "log" {
 		f.running.Go(func() {
 			if n, err := earlierThanRead(ctx, f.server.opts.Host, id); err == nil {
 				f.earlier.Store(int64(n))
-				f.poke()
+				wake.Up(f.more)
 			}
 		})
 	}
@@ -110,8 +110,6 @@ func earlierThanRead(ctx context.Context, from dash.Reader, id string) (int, err
 	})
 	return max(0, n-dash.LinesRead), err
 }
-
-func (f *logView) poke() { wake.Up(f.more) }
 
 func (f *logView) stop() {
 	if f.cancel != nil {

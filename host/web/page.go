@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
 
@@ -28,7 +29,9 @@ func functionsAt(base string) template.FuncMap {
 	return template.FuncMap{
 		"at":    func(path string) string { return base + path },
 		"asset": func(name string) string { return base + "/assets/" + name + "?v=" + files[name].tag },
-		"tone":  toneName,
+		"tone":  func(t condition.Tone) string { return tones[t] },
+		"diff":  func(k dash.DiffKind) string { return diffClasses[k] },
+		"list":  func(texts []string) string { return strings.Join(texts, ", ") },
 		"safe":  safetext.Line,
 	}
 }
@@ -162,17 +165,7 @@ func (s *Server) refuseWith(w http.ResponseWriter, r *http.Request, code int, re
 	s.showAs(w, code, page{Title: http.StatusText(code), Part: "refused", Data: refused, Bare: code == http.StatusUnauthorized})
 }
 
-func toneName(t condition.Tone) string {
-	switch t {
-	case condition.Good:
-		return "good"
-	case condition.Waiting:
-		return "waiting"
-	case condition.Asking:
-		return "asking"
-	case condition.Bad:
-		return "bad"
-	default:
-		return "quiet"
-	}
+// tones are the classes of the style sheet for tones.
+var tones = [...]string{
+	condition.Quiet: "quiet", condition.Good: "good", condition.Waiting: "waiting", condition.Asking: "asking", condition.Bad: "bad",
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/swarmhost/swarm/host/saved"
 )
 
-// Options say what a [Server] serves.
 type Options struct {
 	// Host is asked for everything.
 	Host Host
@@ -115,7 +114,6 @@ func (s *Server) Address(host string) string {
 	return host + s.base + "/?token=" + s.token
 }
 
-// ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Serve answers the connections of a listener until ctx ends, and closes it.

@@ -235,15 +235,6 @@ type lives struct {
 	known      map[string]bool
 }
 
-// livesOf returns the lives between two moments, the newest first.
-func livesOf(items []dash.Item, events []history.Event, begin, end time.Time) []life {
-	ls := newLives(items, begin, end)
-	for _, e := range events {
-		ls.add(e)
-	}
-	return ls.list()
-}
-
 func newLives(items []dash.Item, begin, end time.Time) *lives {
 	ls := &lives{begin: begin, end: end, byID: map[string]*life{}, known: map[string]bool{}}
 	for _, i := range items {
@@ -357,46 +348,29 @@ func place(lives []life, begin, end time.Time) {
 	}
 }
 
-func fateOf(c condition.Condition, i dash.Item) fate {
-	switch c.Kind {
-	case condition.Blocked:
-		return fateAsking
-	case condition.CrashLoop:
-		return fateLoop
-	case condition.Lost, condition.Unknown:
-		return fateLost
-	case condition.Failed:
-		if c.Over && i.Exit == nil {
-			return fateLost
-		}
-		return fateFailed
-	case condition.Broken, condition.Limited:
-		return fateFailed
-	case condition.Restarting, condition.Starting, condition.Paused:
-		return fateWaiting
-	case condition.Succeeded, condition.Completed:
-		return fateWell
-	case condition.Killed:
-		return fateKilled
-	default:
-		return fateRunning
+// fates are how workers are drawn that are so, and fatesOfEnd those that ended so.
+var (
+	fates = map[condition.Kind]fate{
+		condition.Blocked: fateAsking, condition.CrashLoop: fateLoop, condition.Lost: fateLost, condition.Unknown: fateLost,
+		condition.Failed: fateFailed, condition.Broken: fateFailed, condition.Limited: fateFailed,
+		condition.Restarting: fateWaiting, condition.Starting: fateWaiting, condition.Paused: fateWaiting,
+		condition.Succeeded: fateWell, condition.Completed: fateWell, condition.Killed: fateKilled,
 	}
+	fatesOfEnd = map[history.Kind]fate{
+		history.Complete: fateWell, history.Exited: fateWell, history.Killed: fateKilled, history.Died: fateLost,
+	}
+)
+
+func fateOf(c condition.Condition, i dash.Item) fate {
+	if c.Kind == condition.Failed && c.Over && i.Exit == nil {
+		return fateLost
+	}
+	return cmp.Or(fates[c.Kind], fateRunning)
 }
 
 func fateOfEnd(e history.Event) fate {
-	switch e.Kind {
-	case history.Complete:
-		return fateWell
-	case history.Exited:
-		if e.Exit != nil && e.Exit.Code != 0 {
-			return fateFailed
-		}
-		return fateWell
-	case history.Killed:
-		return fateKilled
-	case history.Died:
-		return fateLost
-	default:
+	if e.Kind == history.Exited && e.Exit != nil && e.Exit.Code != 0 {
 		return fateFailed
 	}
+	return cmp.Or(fatesOfEnd[e.Kind], fateFailed)
 }

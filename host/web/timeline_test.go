@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/worker"
@@ -134,4 +135,13 @@ func TestAxis(t *testing.T) {
 			t.Errorf("%d lives in %s: marks %s, want %s", len(c.lives), c.span, got, c.marks)
 		}
 	}
+}
+
+// livesOf returns the lives between two moments, the newest first.
+func livesOf(items []dash.Item, events []history.Event, begin, end time.Time) []life {
+	ls := newLives(items, begin, end)
+	for _, e := range events {
+		ls.add(e)
+	}
+	return ls.list()
 }

@@ -181,7 +181,7 @@ func (s *Server) liveWorker(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 			works <- fact
-			f.poke()
+			wake.Up(f.more)
 		})
 		for {
 			now := s.feed.first(r.Context())

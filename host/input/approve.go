@@ -118,7 +118,6 @@ func (s *Sender) asks(rec *registry.Record) bool {
 	return deliver.Supports(prof) && !prof.Headless(rec.Command)
 }
 
-// KeysRequest says which keys to press.
 type KeysRequest struct {
 	// Keys are names of keys with a blank between them, see [swarm.InputKeys].
 	Keys string

@@ -11,17 +11,10 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// BoundsOutcome says what came of a pause, of its end, or of new limits for one worker.
-type BoundsOutcome struct {
-	Worker worker.Worker
-	// Err is nil if it was done. Its text names the worker, or the backend that can't.
-	Err error
-}
-
 // Pause stops all processes of the selected workers, or lets them continue, all at the same
 // time. With All or Tag it passes over workers that do not run and those whose backend
 // can't pause. A caller that may kill a team's worker may pause it.
-func (s *Sender) Pause(ctx context.Context, sel worker.Selection, paused bool) ([]BoundsOutcome, error) {
+func (s *Sender) Pause(ctx context.Context, sel worker.Selection, paused bool) ([]Outcome, error) {
 	verb := "cannot pause"
 	if !paused {
 		verb = "cannot resume"
@@ -37,7 +30,7 @@ func (s *Sender) Pause(ctx context.Context, sel worker.Selection, paused bool) (
 // on those of each. A worker is respawned with the new ones, too. With All or Tag it passes
 // over workers that do not run and those whose backend can't. A caller that may kill a team's
 // worker may limit it.
-func (s *Sender) SetLimits(ctx context.Context, sel worker.Selection, change func(*swarm.Limits)) ([]BoundsOutcome, error) {
+func (s *Sender) SetLimits(ctx context.Context, sel worker.Selection, change func(*swarm.Limits)) ([]Outcome, error) {
 	return s.bound(ctx, sel, "cannot limit", func(ctx context.Context, rec registry.Record) (registry.Record, error) {
 		l := rec.Limits
 		change(&l)
@@ -56,13 +49,13 @@ func (s *Sender) SetLimits(ctx context.Context, sel worker.Selection, change fun
 			return rec, err
 		}
 		rec.Limits = l
-		return rec, s.record(ctx, rec.ID, l)
+		return rec, s.Store.Edit(ctx, rec.ID, func(r *registry.Record) { r.Limits = l })
 	}, nil)
 }
 
 func (s *Sender) bound(ctx context.Context, sel worker.Selection, cannot string,
 	do func(context.Context, registry.Record) (registry.Record, error), done func(*worker.Worker),
-) ([]BoundsOutcome, error) {
+) ([]Outcome, error) {
 	recs, _, err := s.Roster.Pick(ctx, sel)
 	if err != nil {
 		return nil, err
@@ -71,7 +64,7 @@ func (s *Sender) bound(ctx context.Context, sel worker.Selection, cannot string,
 		return nil, err
 	}
 	named := len(sel.Names) > 0
-	all := make([]BoundsOutcome, len(recs))
+	all := make([]Outcome, len(recs))
 	var wg sync.WaitGroup
 	for i, r := range recs {
 		wg.Go(func() {
@@ -79,7 +72,7 @@ func (s *Sender) bound(ctx context.Context, sel worker.Selection, cannot string,
 			if err == nil {
 				rec, err = do(ctx, rec)
 			}
-			all[i] = BoundsOutcome{Worker: worker.Of(rec), Err: worker.WithName(err, cannot, rec.Name)}
+			all[i] = Outcome{Worker: worker.Of(rec), Err: worker.WithName(err, cannot, rec.Name)}
 			if err == nil {
 				all[i].Worker.Status = worker.StatusRunning
 				if done != nil {
@@ -89,20 +82,11 @@ func (s *Sender) bound(ctx context.Context, sel worker.Selection, cannot string,
 		})
 	}
 	wg.Wait()
-	var outcomes []BoundsOutcome
+	var outcomes []Outcome
 	for _, out := range all {
 		if named || !errors.Is(out.Err, worker.ErrEnded) && !errors.Is(out.Err, swarm.ErrUnsupported) {
 			outcomes = append(outcomes, out)
 		}
 	}
 	return outcomes, nil
-}
-
-func (s *Sender) record(ctx context.Context, id string, l swarm.Limits) error {
-	return s.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		return tx.Update(ctx, id, func(r *registry.Record) error {
-			r.Limits = l
-			return nil
-		})
-	})
 }

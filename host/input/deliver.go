@@ -21,7 +21,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// DeliverRequest is a text for workers.
 type DeliverRequest struct {
 	// Text is any bytes, at most [swarm.MaxInput].
 	Text []byte
@@ -154,7 +153,6 @@ type Terminal struct {
 	Handle swarm.Handle
 }
 
-// Screen returns what the terminal shows.
 func (t *Terminal) Screen(ctx context.Context) (profile.Screen, error) {
 	s, err := t.Peer.Backend.Screen(ctx, t.Handle, swarm.ScreenOptions{Styles: true})
 	if err == nil && s.Taken {
@@ -163,7 +161,6 @@ func (t *Terminal) Screen(ctx context.Context) (profile.Screen, error) {
 	return profile.Screen{Lines: s.Lines, Styled: s.Styled}, err
 }
 
-// Input gives input to the program on the terminal.
 func (t *Terminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
 	return t.Peer.Backend.Input(ctx, t.Handle, in)
 }

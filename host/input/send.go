@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Outcome says what came of an input to one worker.
+// Outcome says what came of an input to one worker, of a pause, of its end, or of new limits.
 type Outcome struct {
 	Worker worker.Worker
 	// Pending says that the worker has the input but has not read all of it yet.
@@ -21,8 +21,8 @@ type Outcome struct {
 	// Confirmed says that the worker was seen to take it: on its screen, or at its end
 	// of a pipe.
 	Confirmed bool
-	// Err is nil if the worker has it. Its text names the worker, or the backend
-	// that can do nothing of the kind.
+	// Err is nil if the worker has it, or if it was done. Its text names the worker, or the
+	// backend that can do nothing of the kind.
 	Err error
 }
 

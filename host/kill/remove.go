@@ -86,15 +86,7 @@ func (k *killRun) recordKept(ctx context.Context, rec *registry.Record, reason s
 func (k *Killer) forgetWorkspace(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordLimit)
 	defer cancel()
-	return registry.IgnoreNotFound(k.edit(ctx, id, func(r *registry.Record) { r.Workspace, r.Removing = nil, false }))
-}
-
-func (k *Killer) edit(ctx context.Context, id string, change func(*registry.Record)) error {
-	reg, err := k.Store.ToWrite(ctx)
-	if err != nil {
-		return err
-	}
-	return reg.Edit(ctx, id, change)
+	return registry.IgnoreNotFound(k.Store.Edit(ctx, id, func(r *registry.Record) { r.Workspace, r.Removing = nil, false }))
 }
 
 func cannotRemove(name, reason string) worker.Warning {

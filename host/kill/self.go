@@ -71,7 +71,7 @@ func (k *killRun) prepareSelf(ctx context.Context) (rec registry.Record, e catal
 		return rec, e, err
 	}
 	// The end will be seen by the next call that looks.
-	return rec, e, k.edit(ctx, rec.ID, func(r *registry.Record) { r.Step = registry.StepKilling })
+	return rec, e, k.Store.Edit(ctx, rec.ID, func(r *registry.Record) { r.Step = registry.StepKilling })
 }
 
 // killSelf has the backend end the worker that the caller runs in, and may not

@@ -135,12 +135,7 @@ func retain(ctx context.Context, h *host.Host, w worker.Worker, file string) err
 	if err != nil {
 		return err
 	}
-	return h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		return tx.Update(ctx, w.ID, func(r *registry.Record) error {
-			r.Retain = retention.String()
-			return nil
-		})
-	})
+	return h.Store().Edit(ctx, w.ID, func(r *registry.Record) { r.Retain = retention.String() })
 }
 
 // handOver makes a shell of a command that a call waited for.
@@ -148,12 +143,9 @@ func handOver(ctx context.Context, h *host.Host, w worker.Worker) error {
 	if err := makeTranscript(transcriptPath(h, w)); err != nil {
 		return err
 	}
-	return h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		return tx.Update(ctx, w.ID, func(r *registry.Record) error {
-			r.Retain = retention.String()
-			r.Shell.Foreground, r.Shell.FromLog = false, true
-			return nil
-		})
+	return h.Store().Edit(ctx, w.ID, func(r *registry.Record) {
+		r.Retain = retention.String()
+		r.Shell.Foreground, r.Shell.FromLog = false, true
 	})
 }
 

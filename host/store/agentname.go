@@ -23,12 +23,10 @@ func (e *AmbiguousNameError) Error() string {
 	return fmt.Sprintf("no worker '%s', but agents of that name in several teams: '%s'", e.Name, strings.Join(e.Workers, "', '"))
 }
 
-// Hint says what to do.
 func (e *AmbiguousNameError) Hint() string {
 	return fmt.Sprintf("name the worker, such as '%s'", e.Workers[0])
 }
 
-// Is reports whether the error is an [ErrNotFound].
 func (e *AmbiguousNameError) Is(target error) bool { return target == ErrNotFound }
 
 // ByAgent returns the names with the worker of an agent in place of each that no worker

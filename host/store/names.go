@@ -20,7 +20,6 @@ type NotFoundError struct{ Name string }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("worker '%s' not found", e.Name) }
 
-// Is makes it an [ErrNotFound].
 func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
 
 // Select returns the records of the workers with these names or ids, in their order and

@@ -82,7 +82,6 @@ func (s *Store) Reopen() {
 	s.retire()
 }
 
-// IsOpen reports whether the registry is open.
 func (s *Store) IsOpen() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,6 +149,15 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, *regist
 		tx.Quiet = s.opts.Quiet
 		return change(ctx, tx)
 	})
+}
+
+// Edit changes the record of a worker in a transaction of its own.
+func (s *Store) Edit(ctx context.Context, id string, change func(*registry.Record)) error {
+	reg, err := s.ToWrite(ctx)
+	if err != nil {
+		return err
+	}
+	return reg.Edit(ctx, id, change)
 }
 
 // View is like [Store.Change] for a function that only reads: all that view reads is

@@ -62,7 +62,7 @@ func newPauseOf(a *app.App, paused bool, line string) *cobra.Command {
 	o := &pauseOptions{}
 	cmd := &cobra.Command{
 		RunE: o.On(func(ctx context.Context, sel worker.Selection) error {
-			return reportBounds(ctx, a, sel, line, o.json, func(h *host.Host) ([]input.BoundsOutcome, error) {
+			return reportBounds(ctx, a, sel, line, o.json, func(h *host.Host) ([]input.Outcome, error) {
 				return h.Input().Pause(ctx, sel, paused)
 			})
 		}),
@@ -98,7 +98,7 @@ With --all and --tag, workers that do not run are skipped.`,
 			if !o.limits.Given() {
 				return output.Usagef("must specify --memory, --cpus, --pids, --nice or --io-weight")
 			}
-			return reportBounds(ctx, a, sel, "updated %s", o.json, func(h *host.Host) ([]input.BoundsOutcome, error) {
+			return reportBounds(ctx, a, sel, "updated %s", o.json, func(h *host.Host) ([]input.Outcome, error) {
 				return h.Input().SetLimits(ctx, sel, o.limits.Apply)
 			})
 		}),
@@ -117,12 +117,12 @@ type boundsJSON struct {
 	Error  *string          `json:"error"`
 }
 
-func boundsJSONOf(out input.BoundsOutcome) boundsJSON {
+func boundsJSONOf(out input.Outcome) boundsJSON {
 	w := out.Worker
 	return boundsJSON{w.Name, w.ID, out.Err == nil, view.LimitsJSONOf(w.Limits), view.ErrorJSON(out.Err)}
 }
 
-type bounder func(*host.Host) ([]input.BoundsOutcome, error)
+type bounder func(*host.Host) ([]input.Outcome, error)
 
 // reportBounds prints what bound has done; line is printed for each worker.
 func reportBounds(ctx context.Context, a *app.App, sel worker.Selection, line string, asJSON bool, bound bounder) error {

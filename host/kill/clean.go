@@ -21,7 +21,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// CleanRequest says how to clean.
 type CleanRequest struct {
 	// KeepWorkspace leaves the workspaces where they are.
 	KeepWorkspace bool

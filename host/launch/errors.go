@@ -53,7 +53,6 @@ func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("plugin '%s' was not ready after %v%s", e.Name, e.After, said(e.Stderr))
 }
 
-// Is makes it a [context.DeadlineExceeded].
 func (e *TimeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // CrashError means that a plugin ended by itself.
@@ -86,7 +85,6 @@ func (e *DeafError) Error() string {
 	return fmt.Sprintf("plugin '%s' closed its connection in a call, and still runs", e.Name)
 }
 
-// Is makes it a [plugin.ErrPluginGone].
 func (e *DeafError) Is(target error) bool { return target == plugin.ErrPluginGone }
 
 // PinError means that the executable has another hash than the configured one.
@@ -129,7 +127,6 @@ func (e *ConfigError) Error() string {
 	return fmt.Sprintf("plugin '%s': invalid config: %s", e.Name, errtext.Without(e.Err, swarm.ErrInvalidConfig))
 }
 
-// Unwrap returns the error of the plugin.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
 func said(line string) string {

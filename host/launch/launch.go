@@ -15,7 +15,6 @@ import (
 // DefaultStartTimeout is how long a plugin may take to be ready.
 const DefaultStartTimeout = 10 * time.Second
 
-// Options are the options of a [Set].
 type Options struct {
 	// Dir is the state directory, absolute.
 	Dir string
@@ -59,7 +58,6 @@ type Set struct {
 	now func() time.Time
 }
 
-// New returns an empty set.
 func New(o Options) *Set {
 	if o.StartTimeout <= 0 {
 		o.StartTimeout = DefaultStartTimeout

@@ -112,7 +112,6 @@ func compare(e catalog.Entry, program string) error {
 	return nil
 }
 
-// hashOf returns the hash of a file, empty if it can't be read.
 func hashOf(path string) (string, error) {
 	f, err := safefile.Open(path, 0)
 	if err != nil {

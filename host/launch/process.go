@@ -76,7 +76,6 @@ func withAbsolutePath(env []string) []string {
 	return env
 }
 
-// Start starts the plugin.
 func (p *process) Start(context.Context) (err error) {
 	defer func() {
 		if err != nil {
@@ -214,7 +213,6 @@ func (p *process) Stderr() io.ReadCloser { return p.stderr }
 // Name is how go-plugin names the logger.
 func (p *process) Name() string { return "plugin" }
 
-// ID is the pid.
 func (p *process) ID() string {
 	if p.cmd.Process == nil {
 		return ""
@@ -230,7 +228,6 @@ func (p *process) PluginToHost(network, addr string) (string, string, error) {
 	return network, addr, nil
 }
 
-// HostToPlugin see PluginToHost.
 func (p *process) HostToPlugin(network, addr string) (string, string, error) {
 	return network, addr, nil
 }

@@ -263,7 +263,6 @@ func (p *child) explainGone() error {
 	}
 }
 
-// crash is called after the end of the process.
 func (p *child) crash(serving bool) error {
 	<-p.proc.stderr.ended
 	state := "unknown exit"

@@ -161,7 +161,6 @@ func (c *conn) waiting() bool {
 	return false
 }
 
-// Write sends a message.
 func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -33,7 +33,6 @@ const (
 // DefaultCallLimit is a moment less than the minute after which several clients give up.
 const DefaultCallLimit = 50 * time.Second
 
-// Options are the options of a server.
 type Options struct {
 	// In carries the client's messages, Out those to the client, and nothing else.
 	In  io.Reader

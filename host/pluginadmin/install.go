@@ -13,7 +13,6 @@ import (
 	"github.com/swarmhost/swarm/host/launch"
 )
 
-// InstallRequest is the request of [Admin.Install].
 type InstallRequest struct {
 	// Path is an executable or an archive, see [install.Request].
 	Path string
@@ -24,7 +23,6 @@ type InstallRequest struct {
 	Force bool
 }
 
-// Installed is a plugin that was installed.
 type Installed struct {
 	*install.Result
 	// Hidden is the path of a plugin of the same name that is found before it, or empty.
@@ -70,7 +68,6 @@ func (a *Admin) aboutPlugin(ctx context.Context, e catalog.Entry) (about install
 	return about, err
 }
 
-// RemoveRequest is the request of [Admin.Remove].
 type RemoveRequest struct {
 	Name string
 	// Version is an installed version; empty means the only one.

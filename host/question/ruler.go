@@ -14,7 +14,6 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// RulerOptions say what a [Ruler] needs.
 type RulerOptions struct {
 	// Rules returns the person's rules for a worker that belongs to such directories. It is
 	// asked at each look at a question, so a change of the rules counts at once. An error means
@@ -35,7 +34,6 @@ type Ruler struct {
 	tried map[string]string
 }
 
-// NewRuler returns a ruler.
 func NewRuler(o RulerOptions) *Ruler { return &Ruler{opts: o, tried: map[string]string{}} }
 
 // Apply answers what the agents ask that are in these states, where a rule decides it. The

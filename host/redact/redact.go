@@ -62,7 +62,6 @@ type Masker struct {
 	Found map[string]int
 }
 
-// New returns a masker for what is known of a person.
 func New(k Known) *Masker {
 	m := &Masker{Found: map[string]int{}}
 	literal := func(kind, text string, least int, whole, wraps bool) {

@@ -10,7 +10,6 @@ import (
 // AgentStatus is what the registry says of an agent.
 type AgentStatus string
 
-// The statuses of an agent.
 const (
 	// AgentSpawning: its worker is being started.
 	AgentSpawning AgentStatus = "spawning"
@@ -26,10 +25,8 @@ const (
 	AgentTerminated AgentStatus = "terminated"
 )
 
-// Role is what an agent is in its team.
 type Role string
 
-// The roles of an agent.
 const (
 	RoleLeader   Role = "leader"
 	RoleWorker   Role = "worker"

@@ -39,7 +39,6 @@ type optional[T any] struct {
 	lenient bool
 }
 
-// Scan reads a column.
 func (o optional[T]) Scan(v any) error {
 	if v == "" || v == "[]" {
 		return nil
@@ -51,7 +50,6 @@ func (o optional[T]) Scan(v any) error {
 	return err
 }
 
-// Value returns what the column holds.
 func (o optional[T]) Value() (driver.Value, error) {
 	text, err := document{o.of}.Value()
 	if text == "null" || text == "[]" {
@@ -63,7 +61,6 @@ func (o optional[T]) Value() (driver.Value, error) {
 // stamp is a time in a column: Unix nanoseconds, 0 for the zero time.
 type stamp time.Time
 
-// Scan reads a column.
 func (s *stamp) Scan(v any) error {
 	ns, ok := v.(int64)
 	if !ok {
@@ -73,7 +70,6 @@ func (s *stamp) Scan(v any) error {
 	return nil
 }
 
-// Value returns what the column holds.
 func (s *stamp) Value() (driver.Value, error) { return nanos(time.Time(*s)), nil }
 
 func when(ns int64) time.Time {

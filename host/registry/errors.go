@@ -11,7 +11,6 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The errors of the registry.
 var (
 	// ErrExists: a record of that name is there already.
 	ErrExists = errors.New("a record of that name exists")

@@ -34,7 +34,6 @@ func (r *Registry) NextRetry(ctx context.Context, name string) (again Retry, ok 
 	return again, err == nil, r.explain(ctx, IgnoreNotFound(orNotFound(err)))
 }
 
-// SetHookCursor sets the cursor of a hook.
 func (t *Tx) SetHookCursor(ctx context.Context, name string, seq int64) error {
 	return t.exec(ctx, "INSERT INTO hooks (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq", name, seq)
 }

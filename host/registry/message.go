@@ -7,10 +7,8 @@ import (
 	"time"
 )
 
-// MessageType says what a message is.
 type MessageType string
 
-// The types of a message.
 const (
 	// MessagePlain: one member wrote it to another.
 	MessagePlain MessageType = "plain"

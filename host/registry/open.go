@@ -33,7 +33,6 @@ var migrations embed.FS
 // Schema is the version of the database's schema that this package writes.
 const Schema = 1
 
-// Registry is an open database.
 type Registry struct {
 	db   *sql.DB
 	path string
@@ -172,7 +171,6 @@ func checkFiles(path string) (fs.FileInfo, error) {
 	return info, opened.add(path, info)
 }
 
-// Close closes the database.
 func (r *Registry) Close() error {
 	err := r.db.Close()
 	opened.remove(r.file)

@@ -12,7 +12,6 @@ import (
 // State is what the registry says of a worker.
 type State string
 
-// The states of a record.
 const (
 	// Starting: the spawn is not over, or was interrupted.
 	Starting State = "starting"

@@ -50,7 +50,6 @@ func Salvage(ctx context.Context, path string) *Salvaged {
 	return s
 }
 
-// Close closes the database.
 func (s *Salvaged) Close() {
 	if s.from != nil {
 		_ = s.from.Close() // it is damaged already

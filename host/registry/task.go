@@ -16,10 +16,8 @@ const (
 	TaskCompleted  TaskStatus = "completed"
 )
 
-// Priority is how urgent a task is.
 type Priority string
 
-// The priorities of a task.
 const (
 	PriorityHigh   Priority = "high"
 	PriorityNormal Priority = "normal"

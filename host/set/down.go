@@ -13,7 +13,6 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// DownRequest is the request of [Set.Down].
 type DownRequest struct {
 	// Names are the workers to bring down, with all their dependents; empty means all.
 	Names []string

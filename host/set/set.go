@@ -84,7 +84,6 @@ func (s *Set) path(from, to string, seen map[string]bool) []string {
 	return nil
 }
 
-// Names returns the names of all workers.
 func (s *Set) Names() []string {
 	names := make([]string, len(s.workers))
 	for i, w := range s.workers {

@@ -16,7 +16,6 @@ import (
 // Action is what was done with a worker, or would be.
 type Action string
 
-// The actions of Up.
 const (
 	// Started: it was not there.
 	Started Action = "started"
@@ -52,7 +51,6 @@ type Outcome struct {
 // Interrupted reports whether the worker was left because the call was ended.
 func (o Outcome) Interrupted() bool { return errors.Is(o.Err, context.Canceled) }
 
-// UpRequest is the request of [Set.Up].
 type UpRequest struct {
 	// Names are the workers to bring up, with all their dependencies; empty means all.
 	Names []string

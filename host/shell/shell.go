@@ -17,10 +17,8 @@ import (
 // retention is how long the record of a shell stays after its end.
 const retention = time.Hour
 
-// Status is the status of a shell, in one word.
 type Status string
 
-// The statuses of a shell.
 const (
 	// Running: something of it is alive.
 	Running Status = "running"

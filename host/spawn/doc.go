@@ -21,7 +21,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Options say what a [Spawner] needs.
 type Options struct {
 	Dir     statedir.Dir
 	Store   *store.Store
@@ -51,7 +50,6 @@ type Options struct {
 // Spawner starts workers. Its methods may be called at the same time.
 type Spawner struct{ opts Options }
 
-// New returns a spawner.
 func New(o Options) *Spawner { return &Spawner{opts: o} }
 
 func (s *Spawner) warnIf(err error, message string, pairs ...any) {

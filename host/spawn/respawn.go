@@ -21,7 +21,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// RespawnRequest says how to start a worker again.
 type RespawnRequest struct {
 	// As describes the worker to start in its place, under the same name; nil: its
 	// record does.

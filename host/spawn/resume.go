@@ -32,7 +32,6 @@ type ResumeError struct {
 
 func (e *ResumeError) Error() string { return fmt.Sprintf("cannot resume '%s': %s", e.name, e.why) }
 
-// Hint returns the next step.
 func (e *ResumeError) Hint() string {
 	switch {
 	case !e.Gone:
@@ -87,7 +86,6 @@ func (e *unknownSessionError) Error() string {
 	return fmt.Sprintf("cannot resume '%s': its conversation is not known", e.name)
 }
 
-// Hint returns the next step.
 func (e *unknownSessionError) Hint() string {
 	return fmt.Sprintf("after 'swarm integrate %s' its hooks report it; else name it with --session ID, or start it anew with --resume=auto", e.client)
 }

@@ -52,12 +52,10 @@ const WorkersDir = "workers"
 // ProfileBundle returns the path of the installed bundle of profiles, whether or not there is one.
 func (d Dir) ProfileBundle() string { return filepath.Join(string(d), "profiles.tar") }
 
-// RunDir is the run directory of a worker.
 func (d Dir) RunDir(id string) string {
 	return filepath.Join(string(d), WorkersDir, id)
 }
 
-// MakeRunDir makes the run directory of a new worker.
 func (d Dir) MakeRunDir(id string) error {
 	dir := d.RunDir(id)
 	if err := d.makeWorkersDir(filepath.Dir(dir)); err != nil {
@@ -197,7 +195,6 @@ func (d Dir) DropUnstarted(id string) error {
 	return nil
 }
 
-// DropOutput removes the output of a worker.
 func (d Dir) DropOutput(id string) error {
 	dir := d.RunDir(id)
 	entries, err := safefile.ReadDir(dir)
@@ -261,10 +258,8 @@ func (d Dir) DropEntry(id string) error {
 	return err
 }
 
-// LocksDir is the directory of the locks.
 const LocksDir = "locks"
 
-// LockPath returns the path of a lock.
 func (d Dir) LockPath(id string) string { return filepath.Join(string(d), LocksDir, id) }
 
 // ServerLock returns the path of the lock of the program that serves a worker from outside.
@@ -333,7 +328,6 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the state directory %s is not used: %s", e.Dir, e.Reason)
 }
 
-// Is reports whether target is [ErrRefused].
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
 // Check reports whether a state directory can be believed: what is in it

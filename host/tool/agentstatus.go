@@ -15,14 +15,12 @@ type (
 	AgentSummary        = agent.Summary
 )
 
-// GetAgentStatusOutput is the output of [GetAgentStatus].
 type GetAgentStatusOutput struct {
 	outcome
 	agent.StatusAnswer
 	failure
 }
 
-// GetAgentStatus returns the status of the agents of a team.
 var GetAgentStatus = &definition[GetAgentStatusInput, GetAgentStatusOutput]{
 	tool: Tool{
 		Name:   "get-agent-status",
@@ -41,17 +39,14 @@ this tool.`,
 	},
 }
 
-// HeartbeatInput is the input of [Heartbeat].
 type HeartbeatInput = agent.HeartbeatRequest
 
-// HeartbeatOutput is the output of [Heartbeat].
 type HeartbeatOutput struct {
 	outcome
 	agent.Beat
 	failure
 }
 
-// Heartbeat records that an agent is alive.
 var Heartbeat = &definition[HeartbeatInput, HeartbeatOutput]{
 	tool: Tool{
 		Name:        "heartbeat",

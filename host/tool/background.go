@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host/shell"
 )
 
-// ReadShellInput names a background shell.
 type ReadShellInput struct {
 	ShellID string `json:"shell_id" jsonschema:"task_id of Bash" schema:"min=1"`
 	Filter  string `json:"filter,omitempty" jsonschema:"Regular expression: only lines that match; others count as read"`
@@ -74,7 +73,6 @@ func (out ReadShellOutput) text() string {
 	return text + "]"
 }
 
-// TasksInput says which background shells to list.
 type TasksInput struct {
 	All bool `json:"all,omitempty" jsonschema:"Include shells that ended in the last hour" schema:"default=false"`
 }
@@ -86,10 +84,8 @@ type TasksOutput struct {
 	failure
 }
 
-// BackgroundShell is a background shell in an answer.
 type BackgroundShell = shell.Shell
 
-// Tasks lists background shells.
 var Tasks = &definition[TasksInput, TasksOutput]{
 	tool: Tool{
 		Name:        "tasks",

@@ -9,13 +9,11 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// KillAgentInput is the input of [KillAgent].
 type KillAgentInput struct {
 	agent.KillRequest
 	Wait int `json:"wait,omitempty" jsonschema:"Ms to wait for its answer, at most 50000" schema:"over=0"`
 }
 
-// KillAgentOutput is the output of [KillAgent].
 type KillAgentOutput struct {
 	outcome
 	Method string `json:"method" jsonschema:"How the agent is ended" schema:"enum=graceful|force"`
@@ -23,7 +21,6 @@ type KillAgentOutput struct {
 	failure
 }
 
-// KillAgent ends an agent, or asks it to.
 var KillAgent = &definition[KillAgentInput, KillAgentOutput]{
 	tool: Tool{
 		Name:   "kill-agent",
@@ -84,7 +81,6 @@ type RespondShutdownOutput struct {
 	failure
 }
 
-// RespondShutdown answers a shutdown request.
 var RespondShutdown = &definition[RespondShutdownInput, RespondShutdownOutput]{
 	tool: Tool{
 		Name:   "respond-shutdown",

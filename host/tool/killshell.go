@@ -9,7 +9,6 @@ import (
 	"github.com/swarmhost/swarm/host/shell"
 )
 
-// KillShellInput is the input of the tool KillShell.
 type KillShellInput struct {
 	ShellID string `json:"shell_id" jsonschema:"ID of the background shell to kill"`
 	Signal  string `json:"signal,omitempty" jsonschema:"Signal to send" schema:"default=SIGTERM,enum=SIGTERM|SIGKILL|SIGINT"`
@@ -17,7 +16,6 @@ type KillShellInput struct {
 	Timeout int    `json:"timeout,omitempty" jsonschema:"Ms to wait before SIGKILL" schema:"default=5000,over=0"`
 }
 
-// KillShellOutput is the result of the kill.
 type KillShellOutput struct {
 	outcome
 	ShellID     string `json:"shell_id" jsonschema:"ID of the shell"`

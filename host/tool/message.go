@@ -54,7 +54,6 @@ func receipt(m registry.Message) Receipt {
 	}
 }
 
-// ReadMessagesInput says which messages to read.
 type ReadMessagesInput struct {
 	TeamName   string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	UnreadOnly bool   `json:"unreadOnly" jsonschema:"Leave out read ones" schema:"default=true"`
@@ -83,7 +82,6 @@ type Message struct {
 	Brought   Timestamp `json:"brought,omitzero" jsonschema:"When you were notified"`
 }
 
-// SendMessage sends a message to members of a team.
 var SendMessage = &definition[SendMessageInput, SendMessageOutput]{
 	tool: Tool{
 		Name:        "send-message",
@@ -109,7 +107,6 @@ var SendMessage = &definition[SendMessageInput, SendMessageOutput]{
 	},
 }
 
-// ReadMessages returns the caller's messages and marks them as read.
 var ReadMessages = &definition[ReadMessagesInput, ReadMessagesOutput]{
 	tool: Tool{
 		Name:   "read-messages",

@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 )
 
-// NudgeAgentInput says which agent to wake.
 type NudgeAgentInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
 	AgentID  string `json:"agentId" jsonschema:"ID or name of the agent" schema:"min=1"`

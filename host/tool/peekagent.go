@@ -9,14 +9,12 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 )
 
-// PeekAgentInput is the input of the tool peek-agent.
 type PeekAgentInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
 	AgentID  string `json:"agentId" jsonschema:"ID or name of the agent" schema:"min=1"`
 	Lines    int    `json:"lines,omitempty" jsonschema:"How many lines of an agent without a screen" schema:"default=30,over=0"`
 }
 
-// PeekAgentOutput is the output of the tool peek-agent.
 type PeekAgentOutput struct {
 	outcome
 	AgentID  string        `json:"agentId" jsonschema:"ID of the agent"`

@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
-// QuestionsInput is the input of the tool questions.
 type QuestionsInput struct {
 	Tag string `json:"tag,omitempty" jsonschema:"Only of workers with this tag"`
 }
@@ -89,7 +88,6 @@ type WorkerAnswerInput struct {
 	Digest  string   `json:"digest" jsonschema:"Digest of the dialog that is answered" schema:"min=1"`
 }
 
-// WorkerAnswerOutput is the output of the tool worker-answer.
 type WorkerAnswerOutput struct {
 	outcome
 	Answered string `json:"answered,omitempty" jsonschema:"The question that was answered"`

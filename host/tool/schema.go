@@ -133,5 +133,4 @@ func setBound(s *jsonschema.Schema, key string, n int) {
 	}
 }
 
-// Timestamp is a time in an answer.
 type Timestamp = humane.Timestamp

@@ -3,7 +3,6 @@ package tool
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// SpawnAgentInput is the input of [SpawnAgent].
 type SpawnAgentInput struct {
 	TeamName string   `json:"teamName" jsonschema:"Name of the team that the agent joins" schema:"min=1"`
 	Name     string   `json:"name,omitempty" jsonschema:"Unique in the team; made up if omitted"`
@@ -36,14 +34,12 @@ type SpawnAgentInput struct {
 	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"Run it in a sandbox"`
 }
 
-// SpawnAgentOutput is the new agent.
 type SpawnAgentOutput struct {
 	outcome
 	agent.Spawned
 	failure
 }
 
-// SpawnAgent starts an agent of a team.
 var SpawnAgent = &definition[SpawnAgentInput, SpawnAgentOutput]{
 	tool: Tool{
 		Name:   "spawn-agent",
@@ -104,10 +100,8 @@ func (in *SpawnAgentInput) complete(env Env, r *agent.SpawnRequest) (err error) 
 			}
 		}
 	}
-	if in.ReadyPattern != "" {
-		if r.ReadyPattern, err = regexp.Compile(in.ReadyPattern); err != nil {
-			return invalid("readyPattern", err.Error())
-		}
+	if r.ReadyPattern, err = pattern("readyPattern", in.ReadyPattern); err != nil {
+		return err
 	}
 	for _, file := range in.EnvFile {
 		path, err := env.dir(file)

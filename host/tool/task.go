@@ -38,7 +38,6 @@ type TaskOutput struct {
 	failure
 }
 
-// TaskCreateInput is a new task.
 type TaskCreateInput struct {
 	TeamName     string   `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	Title        string   `json:"title" jsonschema:"What is to be done" schema:"min=1"`
@@ -64,7 +63,6 @@ type TaskUpdateInput struct {
 	Assignee     string   `json:"assignee,omitempty" jsonschema:"New one, or all"`
 }
 
-// TaskListInput says which tasks to list.
 type TaskListInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	Status   string `json:"status,omitempty" jsonschema:"Only these" schema:"enum=pending|in_progress|completed"`
@@ -78,7 +76,6 @@ type TaskListOutput struct {
 	failure
 }
 
-// TaskCreate makes a task.
 var TaskCreate = &definition[TaskCreateInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-create",
@@ -97,7 +94,6 @@ var TaskCreate = &definition[TaskCreateInput, TaskOutput]{
 	},
 }
 
-// TaskClaim makes a task the caller's.
 var TaskClaim = &definition[TaskClaimInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-claim",
@@ -113,7 +109,6 @@ var TaskClaim = &definition[TaskClaimInput, TaskOutput]{
 	},
 }
 
-// TaskUpdate moves a task on.
 var TaskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 	tool: Tool{
 		Name:        "task-update",
@@ -132,7 +127,6 @@ var TaskUpdate = &definition[TaskUpdateInput, TaskOutput]{
 	},
 }
 
-// TaskList lists the tasks of a team.
 var TaskList = &definition[TaskListInput, TaskListOutput]{
 	tool: Tool{
 		Name:        "task-list",

@@ -75,10 +75,8 @@ func change[T any](ctx context.Context, h *host.Host, teamName string,
 	return result, err
 }
 
-// SpawnTeamInput is the input of [SpawnTeam].
 type SpawnTeamInput = agent.CreateRequest
 
-// SpawnTeamOutput is the new team.
 type SpawnTeamOutput struct {
 	outcome
 	TeamName string `json:"teamName" jsonschema:"Name of the team"`
@@ -86,7 +84,6 @@ type SpawnTeamOutput struct {
 	failure
 }
 
-// SpawnTeam creates a team whose leader is the caller.
 var SpawnTeam = &definition[SpawnTeamInput, SpawnTeamOutput]{
 	tool: Tool{
 		Name:        "spawn-team",

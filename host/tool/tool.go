@@ -85,7 +85,6 @@ func All() []Tool {
 	return tools
 }
 
-// Find returns the tool of that name.
 func Find(name string) (Tool, bool) {
 	for _, t := range All() {
 		if t.Name == name {
@@ -98,7 +97,6 @@ func Find(name string) (Tool, bool) {
 // Set is a group of tools that a server offers together.
 type Set string
 
-// The sets of tools.
 const (
 	// Shells run commands, in the foreground and in the background of a session.
 	Shells Set = "shells"

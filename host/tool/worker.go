@@ -101,7 +101,6 @@ func findWorker(ctx context.Context, h *host.Host, name string) (worker.Worker, 
 	return ws[0], nil
 }
 
-// WorkerListInput is the input of the tool worker-list.
 type WorkerListInput struct {
 	All bool   `json:"all,omitempty" jsonschema:"Include ended workers" schema:"default=false"`
 	Tag string `json:"tag,omitempty" jsonschema:"Only workers with this tag"`
@@ -147,12 +146,10 @@ var workerList = &definition[WorkerListInput, WorkerListOutput]{
 	},
 }
 
-// WorkerStatusInput names a worker.
 type WorkerStatusInput struct {
 	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 }
 
-// WorkerStatusOutput is the output of the tool worker-status.
 type WorkerStatusOutput struct {
 	outcome
 	Worker *Worker `json:"worker,omitempty" jsonschema:"The worker"`

@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// WorkerKillInput is the input of the tool worker-kill.
 type WorkerKillInput struct {
 	Name string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 	// Force and Timeout override the worker's policy.

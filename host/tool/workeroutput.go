@@ -17,7 +17,6 @@ import (
 // model without cutting it themselves.
 const maxCharacters = 30000
 
-// WorkerOutputInput is the input of the tool worker-output.
 type WorkerOutputInput struct {
 	Name   string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"cursor of the last answer, to read on"`
@@ -25,7 +24,6 @@ type WorkerOutputInput struct {
 	Grep   string `json:"grep,omitempty" jsonschema:"Regular expression: only lines that match"`
 }
 
-// WorkerOutputOutput is the output of the tool worker-output.
 type WorkerOutputOutput struct {
 	outcome
 	Output   string `json:"output" jsonschema:"Its output, standard output and error merged, without terminal sequences"`

@@ -19,7 +19,6 @@ type WorkerSendInput struct {
 	Wait  int    `json:"wait,omitempty" jsonschema:"Ms to wait for the end of its turn" schema:"over=0"`
 }
 
-// WorkerSendOutput is the output of the tool worker-send.
 type WorkerSendOutput struct {
 	outcome
 	Pending   bool   `json:"pending,omitempty" jsonschema:"The worker has it, and has not read all of it yet"`

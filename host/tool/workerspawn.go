@@ -8,7 +8,6 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// WorkerSpawnInput is the input of the tool worker-spawn.
 type WorkerSpawnInput struct {
 	Name     string   `json:"name" jsonschema:"Its name: letters, digits, hyphens" schema:"min=1"`
 	Command  []string `json:"command" jsonschema:"Program and arguments, no shell" schema:"min=1"`
@@ -24,7 +23,6 @@ type WorkerSpawnInput struct {
 	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"Run it in a sandbox"`
 }
 
-// WorkerSpawnOutput is the new worker.
 type WorkerSpawnOutput struct {
 	outcome
 	Worker   *Worker  `json:"worker,omitempty" jsonschema:"The new worker"`

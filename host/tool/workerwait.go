@@ -18,7 +18,6 @@ import (
 // maxWait is how long a call waits at most: several clients give up after a minute.
 const maxWait = 50 * time.Second
 
-// WorkerWaitInput is the input of the tool worker-wait.
 type WorkerWaitInput struct {
 	Names   []string `json:"names" jsonschema:"Names of the workers" schema:"min=1"`
 	For     string   `json:"for,omitempty" jsonschema:"All of them, or any one" schema:"default=all,enum=all|any"`
@@ -28,7 +27,6 @@ type WorkerWaitInput struct {
 	Cursor  string   `json:"cursor,omitempty" jsonschema:"Of an earlier answer: match only later output"`
 }
 
-// WorkerWaitOutput is the output of the tool worker-wait.
 type WorkerWaitOutput struct {
 	outcome
 	Pending bool           `json:"pending,omitempty" jsonschema:"The time ran out first: call again with cursor"`

@@ -137,14 +137,12 @@ func newModel(s *session, t theme) *model {
 	}
 }
 
-// Init starts the clock.
 func (m *model) Init() tea.Cmd { return tick(time.Second) }
 
 func tick(d time.Duration) tea.Cmd {
 	return tea.Tick(d, func(t time.Time) tea.Msg { return tickMsg(t) })
 }
 
-// Update takes a message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.now = m.clock()
 	var cmd tea.Cmd

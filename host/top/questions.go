@@ -35,7 +35,6 @@ func (m *model) toggleAsking() tea.Cmd {
 	return nil
 }
 
-// The widths of the columns of questions.
 const (
 	askedName, askedSince, askedProject = 14, 5, 14
 )

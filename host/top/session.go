@@ -219,11 +219,7 @@ func (c *child) Run() error {
 	return c.cmd.Run()
 }
 
-// SetStdin does nothing: the program has the files of the terminal.
-func (c *child) SetStdin(io.Reader) {}
-
-// SetStdout does nothing.
+// SetStdin, SetStdout and SetStderr do nothing: the program has the files of the terminal.
+func (c *child) SetStdin(io.Reader)  {}
 func (c *child) SetStdout(io.Writer) {}
-
-// SetStderr does nothing.
 func (c *child) SetStderr(io.Writer) {}

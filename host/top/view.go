@@ -33,7 +33,6 @@ const (
 	minWidth, minHeight, twoSides = 24, 8, 60
 )
 
-// View draws the dashboard.
 func (m *model) View() tea.View {
 	v := tea.View{AltScreen: true}
 	if m.mouse {

@@ -355,7 +355,6 @@ func (w *watchRun) recordAside(ctx context.Context, b report) {
 	})
 }
 
-// write writes reports into the registry.
 func (w *watchRun) write(ctx context.Context, all []history.Report) {
 	if len(all) == 0 {
 		return

@@ -104,22 +104,10 @@ func (n *Notifier) notify(ctx context.Context, run string, c hookstate.Claim) er
 	if c.Ask != nil {
 		notice.Digest, notice.Choices = c.Ask.Digest, profile.ChoiceLines(display.DecisionChoices())
 	}
-	due := false
-	err := n.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
+	teamName, err := n.notifyLeader(ctx, &notice, func(ctx context.Context, tx *registry.Tx) (bool, error) {
 		rec, err := tx.Get(ctx, id)
-		if err == nil && rec.Agent != "" {
-			notice.Worker = rec.Name
-			_, due, err = team.NoticeDue(ctx, tx, notice, time.Now())
-		}
-		return err
-	})
-	if err != nil || !due {
-		return err
-	}
-	var teamName string
-	err = n.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		teamName, err = team.Notify(ctx, tx, notice, time.Now())
-		return err
+		notice.Worker = rec.Name
+		return rec.Agent != "", err
 	})
 	if err == nil && teamName != "" {
 		n.Wake(ctx, teamName)

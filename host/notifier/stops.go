@@ -30,7 +30,12 @@ func (n *Notifier) ReportStops(ctx context.Context, recs []registry.Record, stat
 		if !ok || !slices.Contains(n.Notify, string(notice.Stop)) || n.hooksSay(recs[i].ID, string(notice.Stop)) {
 			continue
 		}
-		teamName, err := n.notifyLeader(ctx, notice)
+		// Each of its events is reported once, unless the question was answered, by a rule perhaps.
+		teamName, err := n.notifyLeader(ctx, &notice, func(ctx context.Context, tx *registry.Tx) (bool, error) {
+			e, err := tx.LastEvent(ctx, notice.WorkerID, stopEvent(notice.Stop), history.Answered)
+			notice.Since = e.Time
+			return e.Kind == stopEvent(notice.Stop), err
+		})
 		errs = append(errs, err)
 		if teamName != "" && !slices.Contains(teams, teamName) {
 			teams = append(teams, teamName)
@@ -56,14 +61,16 @@ func noticeOf(rec *registry.Record, s *worker.AgentState) (notice team.Notice, o
 	return notice, slices.Contains(team.Stops(), string(notice.Stop))
 }
 
-// notifyLeader reports a stop once for each of its events, unless the question was answered, by
-// a rule perhaps. It writes only if there is something to report.
-func (n *Notifier) notifyLeader(ctx context.Context, notice team.Notice) (teamName string, err error) {
+// notifyLeader reports a stop to the leader of the team, once, if isNew says so of it. It writes
+// only if there is something to report.
+func (n *Notifier) notifyLeader(
+	ctx context.Context, notice *team.Notice, isNew func(context.Context, *registry.Tx) (bool, error),
+) (teamName string, err error) {
 	due := false
 	err = n.Store.View(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		e, err := tx.LastEvent(ctx, notice.WorkerID, stopEvent(notice.Stop), history.Answered)
-		if notice.Since = e.Time; err == nil && e.Kind == stopEvent(notice.Stop) {
-			_, due, err = team.NoticeDue(ctx, tx, notice, time.Now())
+		ok, err := isNew(ctx, tx)
+		if err == nil && ok {
+			_, due, err = team.NoticeDue(ctx, tx, *notice, time.Now())
 		}
 		return err
 	})
@@ -71,7 +78,7 @@ func (n *Notifier) notifyLeader(ctx context.Context, notice team.Notice) (teamNa
 		return "", err
 	}
 	err = n.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) (err error) {
-		teamName, err = team.Notify(ctx, tx, notice, time.Now())
+		teamName, err = team.Notify(ctx, tx, *notice, time.Now())
 		return err
 	})
 	return teamName, err

@@ -93,12 +93,12 @@ func (h *Host) Spawn() *spawn.Spawner {
 	if h.opts.Kill != nil {
 		policy = *h.opts.Kill
 	}
-	return spawn.New(spawn.Options{
+	return &spawn.Spawner{
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, History: h.history, Display: h.Display(),
 		Roster: h.roster, Settler: h.settler, Callers: h.callers, Killer: h.Kill(), Notifier: h.Notifier(), Logger: h.log,
 		Env: h.opts.Env, Executable: h.opts.Executable, Kill: policy, OutputLimit: h.opts.OutputLimit,
 		Defaults: h.opts.Defaults, DefaultWorkspace: defaultWorkspace,
-	})
+	}
 }
 
 // TeamServers returns what holds and stops the servers of teams.

@@ -63,11 +63,11 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 	if len(req.Names) == 0 && !req.All {
 		return nil, nil, worker.ErrNoSelection
 	}
-	e, err := s.opts.Catalog.Find(req.Backend)
+	e, err := s.Catalog.Find(req.Backend)
 	if err != nil {
 		return nil, nil, err
 	}
-	reg, err := s.opts.Store.ToWrite(ctx)
+	reg, err := s.Store.ToWrite(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +95,7 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 	}
 	// Its run directory may be about to be removed, if it has been here before.
 	for _, rec := range recs {
-		unlock, err := s.opts.Dir.Lock(ctx, rec.ID)
+		unlock, err := s.Dir.Lock(ctx, rec.ID)
 		if err != nil {
 			return nil, warnings, err
 		}
@@ -117,11 +117,11 @@ func (s *Spawner) list(ctx context.Context, reg *registry.Registry, e catalog.En
 	limited, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
 	var refused int
-	err = s.opts.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
+	err = s.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
 		if !p.Has(swarm.CapList) {
 			return worker.Unsupported(e.Name, swarm.CapList, "")
 		}
-		s.opts.Settler.Recover(limited, reg, p, e.Name)
+		s.Settler.Recover(limited, reg, p, e.Name)
 		found, warnings, refused = nil, nil, 0
 		return p.Backend.List(limited, func(l swarm.Listed) error {
 			if err := limited.Err(); err != nil {
@@ -255,7 +255,7 @@ func (s *Spawner) vacate(ctx context.Context, reg *registry.Registry, recs []reg
 			return err
 		}
 		if i := store.Find(there, rec.Name); i >= 0 && there[i].ID != rec.ID {
-			s.opts.History.Vacated(ctx, reg, there[i])
+			s.History.Vacated(ctx, reg, there[i])
 		}
 	}
 	return nil
@@ -289,8 +289,8 @@ func enterAdopted(ctx context.Context, tx *registry.Tx, rec *registry.Record, s 
 // keepWorkerFile writes the worker.json of a worker that was entered, for the case
 // that the registry is lost.
 func (s *Spawner) keepWorkerFile(rec *registry.Record) error {
-	if err := s.opts.Dir.MakeRunDir(rec.ID); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := s.Dir.MakeRunDir(rec.ID); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return s.opts.Dir.WriteWorkerFile(rec)
+	return s.Dir.WriteWorkerFile(rec)
 }

@@ -36,7 +36,7 @@ func source(t *testing.T) map[string]*ast.File {
 	return files
 }
 
-// text returns an expression such as "s.opts.Plugins"; empty for one of another kind.
+// text returns an expression such as "s.Plugins"; empty for one of another kind.
 func text(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -99,10 +99,10 @@ func TestEveryStartHasTheDefaults(t *testing.T) {
 	}{
 		{"asks a backend to start a worker", calls("Backend.Spawn"), []string{"host/spawn/spawn.go:start"}},
 		{"makes a plan", makes("plan"), []string{"host/spawn/plan.go:plan", "host/spawn/respawnplan.go:planAgain"}},
-		{"applies the defaults to a request", calls("opts.Defaults.apply"), []string{"host/spawn/plan.go:plan"}},
-		{"applies the defaults to a record", calls("opts.Defaults.tighten"), []string{"host/spawn/respawnplan.go:planAgain"}},
+		{"applies the defaults to a request", calls("Defaults.apply"), []string{"host/spawn/plan.go:plan"}},
+		{"applies the defaults to a record", calls("Defaults.tighten"), []string{"host/spawn/respawnplan.go:planAgain"}},
 		{"makes a spec", makes("registry.Spec"), []string{"host/spawn/adopt.go:adoptedRecord", "host/spawn/plan.go:plan"}},
-		{"makes a spawner", calls("spawn.New"), []string{"host/parts.go:Spawn"}},
+		{"makes a spawner", makes("spawn.Spawner"), []string{"host/parts.go:Spawn"}},
 		{"opens a host", calls("host.Open"), []string{"cmd/internal/setup/setup.go:Open"}},
 		// Their hosts have no defaults, and start nothing.
 		{"opens a host without a config", func(n ast.Node) bool {
@@ -111,7 +111,7 @@ func TestEveryStartHasTheDefaults(t *testing.T) {
 		}, nil},
 	} {
 		got := slices.DeleteFunc(places(files, tt.found), func(place string) bool {
-			return strings.HasPrefix(place, "plugins/") || strings.HasPrefix(place, "shared/") || strings.HasPrefix(place, "cmd/internal/scaffold/") || strings.HasPrefix(place, "host/hosttest/")
+			return strings.HasPrefix(place, "plugins/") || strings.HasPrefix(place, "shared/") || strings.HasPrefix(place, "cmd/internal/scaffold/") || strings.HasPrefix(place, "host/hosttest/") || strings.HasPrefix(place, "cmd/swarm/internal/jsontest/")
 		})
 		if tt.want == nil {
 			for _, place := range got {
@@ -128,7 +128,7 @@ func TestEveryStartHasTheDefaults(t *testing.T) {
 			t.Errorf("what %s is %q, want %q", tt.what, got, tt.want)
 		}
 	}
-	for name, field := range map[string]string{"host/parts.go": "spawn.Options", "cmd/internal/setup/setup.go": "host.Options"} {
+	for name, field := range map[string]string{"host/parts.go": "spawn.Spawner", "cmd/internal/setup/setup.go": "host.Options"} {
 		has := places(map[string]*ast.File{name: files[name]}, func(n ast.Node) bool {
 			lit, ok := n.(*ast.CompositeLit)
 			return ok && text(lit.Type) == field && slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool {

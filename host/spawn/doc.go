@@ -21,7 +21,8 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-type Options struct {
+// Spawner starts workers. Its methods may be called at the same time. Its fields are what it needs.
+type Spawner struct {
 	Dir     statedir.Dir
 	Store   *store.Store
 	Catalog *catalog.Catalog
@@ -47,13 +48,8 @@ type Options struct {
 	DefaultWorkspace string
 }
 
-// Spawner starts workers. Its methods may be called at the same time.
-type Spawner struct{ opts Options }
-
-func New(o Options) *Spawner { return &Spawner{opts: o} }
-
 func (s *Spawner) warnIf(err error, message string, pairs ...any) {
 	if err != nil {
-		s.opts.Logger.Warn(message, append(pairs, "error", err)...)
+		s.Logger.Warn(message, append(pairs, "error", err)...)
 	}
 }

@@ -119,7 +119,7 @@ var repositoryVariables = []string{
 // workerHostEnv is [caller.WorkerEnv] for one worker. A worker with a workspace works on what
 // that was made of, not on the repository that the caller works on.
 func (s *Spawner) workerHostEnv(rec *registry.Record) []string {
-	env := caller.WorkerEnv(s.opts.Env)
+	env := caller.WorkerEnv(s.Env)
 	if rec.Ask == nil && rec.Workspace == nil {
 		return env
 	}
@@ -133,7 +133,7 @@ func (s *Spawner) workerEnv(rec *registry.Record, local bool, token string) []st
 	env := append(environ.Unset(rec.Env, swarm.EnvToken),
 		swarm.EnvWorker+"="+rec.Name, swarm.EnvWorkerID+"="+rec.ID)
 	if local {
-		env = append(env, swarm.EnvDir+"="+string(s.opts.Dir))
+		env = append(env, swarm.EnvDir+"="+string(s.Dir))
 	}
 	if rec.Agent != "" {
 		env = append(env, caller.EnvTeam+"="+rec.Team, caller.EnvAgentID+"="+rec.Agent, swarm.EnvToken+"="+token)

@@ -60,16 +60,16 @@ func (p *plan) makesWorkspace() bool { return p.rec.Ask != nil && p.rec.Workspac
 
 // plan checks a request as far as it can be without a plugin.
 func (s *Spawner) plan(req Request) (*plan, error) {
-	req = s.opts.Defaults.apply(req)
+	req = s.Defaults.apply(req)
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	if err := s.opts.Display.CheckProfile(req.Profile); err != nil {
+	if err := s.Display.CheckProfile(req.Profile); err != nil {
 		return nil, err
 	}
 	p := &plan{req: req, resumed: req.Run}
 	var err error
-	if p.backend, err = s.opts.Catalog.Find(req.Backend); err != nil {
+	if p.backend, err = s.Catalog.Find(req.Backend); err != nil {
 		return nil, err
 	}
 	now := time.Now()
@@ -79,18 +79,18 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 		Spec: registry.Spec{
 			ID: statedir.NewID(now), Name: req.Name, Backend: req.Backend, Plugin: backend.RecordedPlugin(p.backend),
 			Command: req.Command, Dir: filepath.Clean(req.Dir), Env: req.Env, Tags: Unique(req.Tags), Options: req.Options,
-			Kill: s.killPolicy(req.Kill), OutputLimit: cmp.Or(req.OutputLimit, s.opts.OutputLimit),
+			Kill: s.killPolicy(req.Kill), OutputLimit: cmp.Or(req.OutputLimit, s.OutputLimit),
 			Retain: cmp.Or(req.Retain, registry.RetainUntilClean),
 			Stdin:  req.Stdin, Restart: req.Restart.OrDefault(), Limits: req.Limits, Sandbox: req.Sandbox.Clone(), Owner: req.Owner, Ralph: req.Ralph, Shown: req.Shown, Project: req.Project,
 			Profile: req.Profile, Resurrect: req.Resurrect, Own: req.Own,
-			Team: req.Team, Shell: req.Shell, SpawnedBy: s.opts.Callers.Spawners(), Created: now,
+			Team: req.Team, Shell: req.Shell, SpawnedBy: s.Callers.Spawners(), Created: now,
 		},
 	}
 	if a := req.Agent; a != nil {
 		p.rec.Team, p.rec.Agent, p.token = a.Team, a.ID, caller.NewToken()
 	}
 	if w := req.Workspace; w != nil {
-		if p.workspace, err = s.opts.Catalog.Find(w.Plugin); err != nil {
+		if p.workspace, err = s.Catalog.Find(w.Plugin); err != nil {
 			return nil, err
 		}
 		p.rec.Step = registry.StepWorkspace
@@ -102,7 +102,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 }
 
 func (s *Spawner) killPolicy(asked *swarm.KillOptions) swarm.KillOptions {
-	policy := s.opts.Kill
+	policy := s.Kill
 	if asked != nil {
 		policy = *asked
 	}
@@ -239,9 +239,9 @@ func Unique(tags []string) []string {
 func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *plan) error {
 	var wg sync.WaitGroup
 	var ownerErr, makerErr error
-	wg.Go(func() { ownerErr = s.opts.Plugins.AskBackend(ctx, p.backend, false, into(&p.owner)) })
+	wg.Go(func() { ownerErr = s.Plugins.AskBackend(ctx, p.backend, false, into(&p.owner)) })
 	if p.makesWorkspace() {
-		wg.Go(func() { makerErr = s.opts.Plugins.AskWorkspace(ctx, p.workspace, false, into(&p.maker)) })
+		wg.Go(func() { makerErr = s.Plugins.AskWorkspace(ctx, p.workspace, false, into(&p.maker)) })
 	}
 	wg.Wait()
 	if err := errors.Join(ownerErr, makerErr); err != nil {
@@ -257,12 +257,12 @@ func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *p
 	if err := s.lookAway(ctx, p); err != nil {
 		return err
 	}
-	s.opts.Settler.Recover(ctx, reg, p.owner, p.rec.Backend)
+	s.Settler.Recover(ctx, reg, p.owner, p.rec.Backend)
 	taken, _, err := reg.Read(ctx, registry.Query{Names: []string{p.rec.Name}})
 	if err != nil {
 		return err
 	}
-	if len(taken) > 0 && taken[0].ID != p.place && !s.opts.History.Vacated(ctx, reg, taken[0]) {
+	if len(taken) > 0 && taken[0].ID != p.place && !s.History.Vacated(ctx, reg, taken[0]) {
 		return worker.Exists(p.rec.Name)
 	}
 	if p.owner.Local || p.rec.Ask != nil && !p.rec.Ask.Away {
@@ -302,8 +302,8 @@ func (p *plan) supported() error {
 // startAheadFor starts the plugins of a spawn before the registry is opened.
 func (s *Spawner) startAheadFor(p *plan) {
 	if p.makesWorkspace() {
-		s.opts.Plugins.Start(p.backend, p.workspace)
+		s.Plugins.Start(p.backend, p.workspace)
 	} else {
-		s.opts.Plugins.Start(p.backend)
+		s.Plugins.Start(p.backend)
 	}
 }

@@ -68,24 +68,24 @@ type RespawnRequest struct {
 // Respawn checks all that it can before it touches the worker. If the worker can't be
 // started then, its old record stays, as one of a worker that has ended.
 func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) (worker.Worker, error) {
-	recs, _, err := s.opts.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
+	recs, _, err := s.Roster.Pick(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return worker.Worker{}, err
 	}
-	if err := s.opts.Roster.MayEnd(ctx, recs...); err != nil {
+	if err := s.Roster.MayEnd(ctx, recs...); err != nil {
 		return worker.Worker{}, err
 	}
-	reg, err := s.opts.Store.ToWrite(ctx)
+	reg, err := s.Store.ToWrite(ctx)
 	if err != nil {
 		return worker.Worker{}, err
 	}
 	rec := recs[0]
 	if rec.State == registry.Starting {
-		if rec, err = s.opts.Settler.Settled(ctx, rec); err != nil {
+		if rec, err = s.Settler.Settled(ctx, rec); err != nil {
 			return worker.Worker{}, err
 		}
 	}
-	if s.opts.History.Vacated(ctx, reg, rec) {
+	if s.History.Vacated(ctx, reg, rec) {
 		return worker.Worker{}, &store.NotFoundError{Name: name}
 	}
 	if rec, err = s.current(ctx, reg, rec); err != nil {
@@ -94,12 +94,12 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 	if err := s.mayRun(ctx, rec); err != nil {
 		return worker.Worker{}, err
 	}
-	s.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
+	s.Settler.Reconcile(ctx, reg, func(id string) bool { return id == rec.ID })
 	r := &respawnRun{Spawner: s, req: req, reg: reg, old: rec}
 	if err := r.prepare(ctx); err != nil {
 		return worker.Worker{}, r.unanswered(ctx, err)
 	}
-	if s.opts.Roster.Inside([]registry.Record{rec}) == 0 {
+	if s.Roster.Inside([]registry.Record{rec}) == 0 {
 		w, err := r.fromInside(ctx)
 		return w, worker.WithName(err, "cannot respawn from inside", name)
 	}
@@ -113,8 +113,8 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 			req.Resume = false
 			return s.Respawn(ctx, r.plan.rec.ID, req)
 		}
-		if s.opts.Callers.IsShim() {
-			s.opts.Logger.Warn("an agent can't continue its conversation", "worker", name, "error", err)
+		if s.Callers.IsShim() {
+			s.Logger.Warn("an agent can't continue its conversation", "worker", name, "error", err)
 		}
 		return w, err
 	}
@@ -125,7 +125,7 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 		return worker.Worker{}, r.unanswered(ctx, err)
 	}
 	if rec.Agent != "" {
-		s.opts.Notifier.Wake(ctx, rec.Team) // its new process has no notices yet
+		s.Notifier.Wake(ctx, rec.Team) // its new process has no notices yet
 	}
 	return w, nil
 }
@@ -133,9 +133,9 @@ func (s *Spawner) Respawn(ctx context.Context, name string, req RespawnRequest) 
 // current returns a record in which the worker's end is recorded, if it has ended by
 // itself.
 func (s *Spawner) current(ctx context.Context, reg *registry.Registry, rec registry.Record) (registry.Record, error) {
-	gs := s.opts.Plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && s.opts.History.Stale(&r) })
+	gs := s.Plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && s.History.Stale(&r) })
 	for _, g := range gs {
-		_, err := s.opts.History.CatchUp(ctx, reg, g)
+		_, err := s.History.CatchUp(ctx, reg, g)
 		s.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
 	}
 	return store.Reread(ctx, reg, rec)
@@ -144,9 +144,9 @@ func (s *Spawner) current(ctx context.Context, reg *registry.Registry, rec regis
 // mayRun returns an error for a worker that has lost its shim and perhaps still runs: no
 // other one is started next to it, and nothing is signalled in vain.
 func (s *Spawner) mayRun(ctx context.Context, rec registry.Record) error {
-	gs := s.opts.Plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && s.opts.History.Stale(&r) })
+	gs := s.Plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && s.History.Stale(&r) })
 	for _, g := range gs {
-		for _, r := range s.opts.Plugins.Statuses(ctx, g) {
+		for _, r := range s.Plugins.Statuses(ctx, g) {
 			if r.Err == nil && r.Status.State == swarm.StateLost && len(r.Status.PerhapsAlive) > 0 {
 				w := worker.Of(rec)
 				w.Apply(r)
@@ -215,8 +215,8 @@ func (r *respawnRun) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if registry.Full(string(r.opts.Dir)) {
-		return fmt.Errorf("%w in %s", registry.ErrFull, r.opts.Dir)
+	if registry.Full(string(r.Dir)) {
+		return fmt.Errorf("%w in %s", registry.ErrFull, r.Dir)
 	}
 	// That a registry can be opened does not say that it can be written.
 	return r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
@@ -228,7 +228,7 @@ func (r *respawnRun) prepare(ctx context.Context) error {
 // processes gone.
 func (r *respawnRun) inspect(ctx context.Context) error {
 	opts := swarm.RemoveOptions{Force: r.req.ForceDirty, Vacant: r.old.State == registry.Running}
-	state, err := r.opts.Plugins.InspectWorkspace(ctx, &r.old, opts)
+	state, err := r.Plugins.InspectWorkspace(ctx, &r.old, opts)
 	if err == nil && state.Kept != nil {
 		err = &KeptError{Path: r.old.Workspace.Location(), Kept: *state.Kept}
 	}
@@ -245,7 +245,7 @@ func (r *respawnRun) run(ctx context.Context) (_ worker.Worker, err error) {
 		return worker.Worker{}, err
 	}
 	// The others of several respawns find the record gone after it.
-	unlock, err := r.opts.Dir.Lock(ctx, r.old.ID)
+	unlock, err := r.Dir.Lock(ctx, r.old.ID)
 	if err != nil {
 		return worker.Worker{}, err
 	}
@@ -256,7 +256,7 @@ func (r *respawnRun) run(ctx context.Context) (_ worker.Worker, err error) {
 	if err := r.clean(ctx); err != nil {
 		return worker.Worker{}, err
 	}
-	unlockNew, err := r.opts.Dir.Lock(ctx, r.plan.rec.ID)
+	unlockNew, err := r.Dir.Lock(ctx, r.plan.rec.ID)
 	if err != nil {
 		return worker.Worker{}, err
 	}
@@ -265,7 +265,7 @@ func (r *respawnRun) run(ctx context.Context) (_ worker.Worker, err error) {
 		return worker.Worker{}, err
 	}
 	r.recordLeft(ctx)
-	_, err = r.opts.History.DropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
+	_, err = r.History.DropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
 	r.warnIf(err, "run directories can't be removed")
 	w := worker.Of(r.plan.rec)
 	w.Apply(r.plan.status)
@@ -277,7 +277,7 @@ func (r *respawnRun) run(ctx context.Context) (_ worker.Worker, err error) {
 // is started again: its agent is not given up, and followers of its output continue. Of
 // several respawns one holds the lock.
 func (r *respawnRun) hold() (release func(), err error) {
-	release, err = r.opts.Dir.TryLock(statedir.RespawnLock(r.old.ID))
+	release, err = r.Dir.TryLock(statedir.RespawnLock(r.old.ID))
 	if release == nil {
 		release = func() {}
 	}
@@ -293,7 +293,7 @@ func (r *respawnRun) end(ctx context.Context) error {
 	if err := r.mark(ctx, registry.StepRespawning); err != nil {
 		return err
 	}
-	r.killing = r.opts.Killer.EndForRespawn(ctx, r.old, r.req.Warn)
+	r.killing = r.Killer.EndForRespawn(ctx, r.old, r.req.Warn)
 	err := r.killing.Err()
 	if err != nil {
 		r.warnIf(r.mark(context.WithoutCancel(ctx), ""), "the step of a respawn can't be recorded", "worker", r.old.Name)
@@ -333,7 +333,7 @@ func (r *respawnRun) find(ctx context.Context) error {
 	if r.plan.maker != nil || !r.plan.makesWorkspace() {
 		return nil
 	}
-	return r.opts.Plugins.AskWorkspace(ctx, r.plan.workspace, false, into(&r.plan.maker))
+	return r.Plugins.AskWorkspace(ctx, r.plan.workspace, false, into(&r.plan.maker))
 }
 
 func (r *respawnRun) overtaken() error {
@@ -346,10 +346,10 @@ func (r *respawnRun) clean(ctx context.Context) error {
 	}
 	rec := r.old
 	rec.Workspace = r.plan.former
-	res, err := r.opts.Killer.RemoveWorkspace(ctx, &rec, r.req.ForceDirty)
+	res, err := r.Killer.RemoveWorkspace(ctx, &rec, r.req.ForceDirty)
 	for _, line := range kill.Rescued(rec.Name, res.Rescues) {
 		r.notice(line)
-		if r.opts.Callers.IsShim() {
+		if r.Callers.IsShim() {
 			r.record(ctx, history.Rescued, line)
 		}
 	}
@@ -375,7 +375,7 @@ func (r *respawnRun) notice(text string) {
 
 func (r *respawnRun) start(ctx context.Context) (err error) {
 	var done undo
-	defer func() { err = done.onError(ctx, r.opts.Logger, err) }()
+	defer func() { err = done.onError(ctx, r.Logger, err) }()
 	err = r.make(ctx, r.reg, r.plan, &done)
 	if errors.Is(err, worker.ErrExists) {
 		return r.overtaken()
@@ -400,7 +400,7 @@ func (r *respawnRun) recordLeft(ctx context.Context) {
 // unanswered writes an error into the history if the worker was ended for nothing,
 // or if no caller will see the error. An agent is lost with its worker then.
 func (r *respawnRun) unanswered(ctx context.Context, cause error) error {
-	if r.killing != nil && !errors.Is(cause, worker.ErrOvertaken) || r.opts.Callers.IsShim() {
+	if r.killing != nil && !errors.Is(cause, worker.ErrOvertaken) || r.Callers.IsShim() {
 		r.record(ctx, history.RespawnFailed, worker.Wording(cause))
 	}
 	return cause
@@ -424,15 +424,15 @@ func (r *respawnRun) record(ctx context.Context, kind history.Kind, text string)
 // fromInside has another process finish the respawn of the worker that the caller
 // runs in, which would end with it.
 func (r *respawnRun) fromInside(ctx context.Context) (worker.Worker, error) {
-	w := r.opts.Roster.Observe(ctx, []registry.Record{r.old})[0]
+	w := r.Roster.Observe(ctx, []registry.Record{r.old})[0]
 	if r.req.As != nil || len(r.req.Helper) == 0 {
 		return w, worker.Invalid("this has to be done from elsewhere")
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.opts.Executable, append(r.req.Helper, r.old.ID)...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.Executable, append(r.req.Helper, r.old.ID)...)
 	cmd.Dir = "/" // not in a workspace that may have to go
 	// The mark keeps it out of the worker: shims recognise it by that and by what it
 	// runs, see [rundir.IsHelper].
-	cmd.Env = append(caller.WorkerEnv(r.opts.Env), swarm.EnvDir+"="+string(r.opts.Dir), swarm.EnvShim+"="+rundir.RespawnMark)
+	cmd.Env = append(caller.WorkerEnv(r.Env), swarm.EnvDir+"="+string(r.Dir), swarm.EnvShim+"="+rundir.RespawnMark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	// Nothing is written to it; its end, which comes with that of this process at the
 	// latest, says that the caller has its answer.

@@ -59,7 +59,7 @@ func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 		// The output of a background shell is read as it is.
 		req: Request{Transcript: old.Shell != nil, DirGiven: true},
 	}
-	if err := s.opts.Defaults.tighten(&p.rec.Spec); err != nil {
+	if err := s.Defaults.tighten(&p.rec.Spec); err != nil {
 		return nil, err
 	}
 	if old.Agent != "" {
@@ -68,15 +68,15 @@ func (s *Spawner) planAgain(old registry.Record, as *Request) (*plan, error) {
 	now := time.Now()
 	p.rec.ID, p.rec.Created = statedir.NewID(now), now
 	var err error
-	if p.backend, err = s.opts.Plugins.Entry(old.Backend, old.Plugin); err != nil {
+	if p.backend, err = s.Plugins.Entry(old.Backend, old.Plugin); err != nil {
 		return nil, err
 	}
 	if p.rec.Ask == nil && old.Workspace != nil {
 		ws := old.Workspace
-		p.rec.Ask = &registry.WorkspaceAsk{Plugin: s.opts.DefaultWorkspace, Base: ws.Base, Branch: ws.Branch, Parent: filepath.Dir(ws.Path), Away: ws.Host != ""}
+		p.rec.Ask = &registry.WorkspaceAsk{Plugin: s.DefaultWorkspace, Base: ws.Base, Branch: ws.Branch, Parent: filepath.Dir(ws.Path), Away: ws.Host != ""}
 	}
 	if ask := p.rec.Ask; ask != nil {
-		if p.workspace, err = s.opts.Plugins.WorkspaceEntry(&p.rec); err != nil {
+		if p.workspace, err = s.Plugins.WorkspaceEntry(&p.rec); err != nil {
 			return nil, err
 		}
 		p.rec.Step, p.rec.Dir = registry.StepWorkspace, ask.Base
@@ -169,7 +169,7 @@ func (s *Spawner) lookAway(ctx context.Context, p *plan) error {
 	if p.rec.Workspace == nil || p.rec.Workspace.Host == "" {
 		return nil
 	}
-	state, err := s.opts.Plugins.InspectWorkspace(ctx, &p.rec, swarm.RemoveOptions{Vacant: true})
+	state, err := s.Plugins.InspectWorkspace(ctx, &p.rec, swarm.RemoveOptions{Vacant: true})
 	if err == nil && state.Missing {
 		p.makeAgain()
 		p.maker = p.owner

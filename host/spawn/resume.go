@@ -46,7 +46,7 @@ func (e *ResumeError) Hint() string {
 // resumed returns the command with which the agent of a worker continues with a conversation,
 // and its id. An empty session means the one that its hooks reported, or that its command names.
 func (s *Spawner) resumed(rec registry.Record, session string) (command []string, id string, err error) {
-	p := s.opts.Display.ProfileOf(&rec)
+	p := s.Display.ProfileOf(&rec)
 	switch {
 	case rec.Ralph:
 		return nil, "", worker.Hinted(
@@ -93,7 +93,7 @@ func (e *unknownSessionError) Hint() string {
 // session returns the id of the conversation that a worker's agent has, or had; empty: it
 // is not known.
 func (s *Spawner) session(rec *registry.Record, p *profile.Profile) string {
-	if id := hookstate.Session(s.opts.Dir.RunDir(rec.ID)); id != "" {
+	if id := hookstate.Session(s.Dir.RunDir(rec.ID)); id != "" {
 		return id
 	}
 	return p.SessionIn(rec.Command)
@@ -118,7 +118,7 @@ func (r *respawnRun) findConversation() error {
 	if r.plan.session == "" || r.req.Session != "" || !r.plan.owner.Local || rec.Sandbox != nil {
 		return nil
 	}
-	p := r.opts.Display.ProfileOf(rec)
+	p := r.Display.ProfileOf(rec)
 	env := swarm.MergeEnv(append(r.workerHostEnv(rec), rec.Env...))
 	keeps, known := p.Keeps(r.plan.session, func(name string) string { return environ.Get(env, name) })
 	if keeps || !known {
@@ -142,7 +142,7 @@ const resumeLimit = 30 * time.Second
 // that its profile knows, or has run for a while. It is a [*ResumeError] if it ends instead.
 func (s *Spawner) followResumed(ctx context.Context, r *respawnRun) error {
 	rec := &r.plan.rec
-	p := s.opts.Display.ProfileOf(rec)
+	p := s.Display.ProfileOf(rec)
 	limit := resumeLimit
 	if rec.NoScreen || p.Headless(rec.Command) {
 		limit = 5 * time.Second // it shows nothing until it ends
@@ -151,15 +151,15 @@ func (s *Spawner) followResumed(ctx context.Context, r *respawnRun) error {
 		r.req.Progress("waiting for its agent to resume the conversation")
 		defer r.req.Progress("")
 	}
-	err := s.opts.Display.AwaitReady(ctx, rec.ID, display.ReadyRequest{Timeout: limit})
+	err := s.Display.AwaitReady(ctx, rec.ID, display.ReadyRequest{Timeout: limit})
 	_, asks := errors.AsType[*display.AsksError](err)
 	ended := errors.Is(err, worker.ErrEnded)
 	if !ended && (asks || errors.Is(err, display.ErrBroken) || !errors.Is(err, display.ErrNotReady)) {
 		return ctx.Err() // it runs
 	}
-	peek, peekErr := s.opts.Display.Peek(ctx, rec.ID, 0)
+	peek, peekErr := s.Display.Peek(ctx, rec.ID, 0)
 	if peekErr != nil {
-		s.opts.Logger.Debug("the screen of a resumed agent can't be read", "worker", rec.Name, "error", peekErr)
+		s.Logger.Debug("the screen of a resumed agent can't be read", "worker", rec.Name, "error", peekErr)
 		return nil
 	}
 	if p.Lacks(r.plan.session, peek.Lines) {

@@ -44,7 +44,7 @@ type Interrupted struct {
 // be killed, and shells, which belong to a session. It reads files and the registry, and
 // changes nothing.
 func (s *Spawner) Interrupted(ctx context.Context, sel worker.Selection) ([]Interrupted, error) {
-	reg, err := s.opts.Store.ToRead(ctx)
+	reg, err := s.Store.ToRead(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Spawner) interrupted(ctx context.Context, reg *registry.Registry, recs 
 	}
 	var interrupted []Interrupted
 	for _, rec := range recs {
-		why, ended := fell(s.opts.Dir.RunDir(rec.ID), &rec, boot)
+		why, ended := fell(s.Dir.RunDir(rec.ID), &rec, boot)
 		if why == "" {
 			continue
 		}
@@ -183,16 +183,16 @@ type Resurrection struct {
 // one after the other, as [Spawner.Respawn] does. Concurrent calls act one after the
 // other, and nothing is started twice.
 func (s *Spawner) Resurrect(ctx context.Context, sel worker.Selection, req ResurrectRequest) ([]Resurrection, error) {
-	reg, err := s.opts.Store.ToWrite(ctx)
+	reg, err := s.Store.ToWrite(ctx)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := s.opts.Dir.Lock(ctx, statedir.ResurrectLock)
+	unlock, err := s.Dir.Lock(ctx, statedir.ResurrectLock)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	recs, _, err := s.opts.Roster.Pick(ctx, sel)
+	recs, _, err := s.Roster.Pick(ctx, sel)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ type Request struct {
 	Options map[string]string
 	// Workspace asks for a directory made for this worker; nil: none.
 	Workspace *WorkspaceRequest
-	// Kill is its kill policy; nil: that of [Options].
+	// Kill is its kill policy; nil: that of [Spawner].
 	Kill *swarm.KillOptions
 	// Retain is its retention policy: "until-clean", "none", or a duration that
 	// the record stays after the end; empty: "until-clean".
@@ -88,7 +88,7 @@ type Request struct {
 	// Transcript has its output kept raw too, see [swarm.Spec.Transcript].
 	Transcript bool
 	// OutputLimit is how many bytes of output to keep; 0: that of the host's
-	// [Options].
+	// [Spawner].
 	OutputLimit int64
 	// Resurrect says that it is to be started again after the machine was, see
 	// [Spawner.Resurrect].
@@ -123,7 +123,7 @@ const (
 
 // limitOf returns how long a plugin may take to start a worker or to make a workspace.
 func (s *Spawner) limitOf(plugin string) time.Duration {
-	conf, _ := s.opts.Catalog.Configured(plugin)
+	conf, _ := s.Catalog.Configured(plugin)
 	return cmp.Or(conf.SpawnTimeout, spawnLimit)
 }
 
@@ -153,13 +153,13 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 		return worker.Worker{}, err
 	}
 	s.startAheadFor(p)
-	reg, err := s.opts.Store.ToWrite(ctx)
+	reg, err := s.Store.ToWrite(ctx)
 	if err != nil {
 		return worker.Worker{}, err
 	}
 	if req.Shell != nil && req.Owner != nil {
 		shell := *req.Shell
-		shell.Acts = s.opts.Callers.ActsFor(ctx, *req.Owner)
+		shell.Acts = s.Callers.ActsFor(ctx, *req.Owner)
 		p.rec.Shell = &shell
 	}
 	if err := s.startPlugins(ctx, reg, p); err != nil {
@@ -167,7 +167,7 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 	}
 	// A process that finds the record while its lock is free knows that this process
 	// is gone.
-	unlock, err := s.opts.Dir.Lock(ctx, p.rec.ID)
+	unlock, err := s.Dir.Lock(ctx, p.rec.ID)
 	if err != nil {
 		return worker.Worker{}, err
 	}
@@ -176,11 +176,11 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 	var background sync.WaitGroup
 	defer background.Wait()
 	background.Go(func() {
-		s.opts.Settler.Reconcile(ctx, reg, func(id string) bool { return id == p.rec.ID })
+		s.Settler.Reconcile(ctx, reg, func(id string) bool { return id == p.rec.ID })
 	})
 	var done undo
 	defer func() {
-		err = done.onError(ctx, s.opts.Logger, err)
+		err = done.onError(ctx, s.Logger, err)
 		if done.left != "" {
 			s.noteUndo(ctx, reg, p)
 		}
@@ -238,10 +238,10 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 	syncing.Go(func() { syncErr = reg.Sync() })
 	defer syncing.Wait()
 
-	if err := s.opts.Dir.MakeRunDir(rec.ID); err != nil {
+	if err := s.Dir.MakeRunDir(rec.ID); err != nil {
 		return err
 	}
-	done.add("run directory", func(context.Context) error { return removeRunDir(s.opts.Dir.RunDir(rec.ID)) })
+	done.add("run directory", func(context.Context) error { return removeRunDir(s.Dir.RunDir(rec.ID)) })
 
 	if p.makesWorkspace() {
 		if err := s.makeWorkspace(ctx, p, done); err != nil {
@@ -255,7 +255,7 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 			return err
 		}
 	}
-	if err := s.opts.Dir.WriteWorkerFile(rec); err != nil {
+	if err := s.Dir.WriteWorkerFile(rec); err != nil {
 		return err
 	}
 	if p.req.Placed != nil {
@@ -292,7 +292,7 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 	// The caller is notified of the worker now, so it must be known after a crash of the machine.
 	// A disk that fails is no reason to end a worker that runs.
 	if err := reg.Sync(); err != nil {
-		s.opts.Logger.Warn("a crash of the machine may lose the record", "worker", rec.Name, "error", err)
+		s.Logger.Warn("a crash of the machine may lose the record", "worker", rec.Name, "error", err)
 	}
 	return nil
 }
@@ -316,7 +316,7 @@ func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error 
 	defer cancel()
 	rec := &p.rec
 	spec := backend.WorkspaceSpec(rec)
-	stop := s.opts.Plugins.AnnounceWait("waiting for the worktree of '%s'; another process may be using the repository", rec.Name)
+	stop := s.Plugins.AnnounceWait("waiting for the worktree of '%s'; another process may be using the repository", rec.Name)
 	ref, err := p.maker.Workspace.Create(ctx, spec)
 	stop()
 	if err != nil {
@@ -329,7 +329,7 @@ func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error 
 		ref.Host = ""
 	}
 	rec.Workspace, rec.Dir = &ref, backend.DirIn(rec.Ask, &ref)
-	done.add("workspace", func(ctx context.Context) error { return s.opts.Plugins.UndoWorkspace(ctx, p.workspace, ref) })
+	done.add("workspace", func(ctx context.Context) error { return s.Plugins.UndoWorkspace(ctx, p.workspace, ref) })
 	switch {
 	case !rec.Ask.Away:
 		return checkWithin(ref.Path, rec.Dir)
@@ -351,7 +351,7 @@ func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 	}
 	endProgress, stop := s.reportProgress(ctx, p), func() {}
 	if !p.owner.Has(swarm.CapProgress) {
-		stop = s.opts.Plugins.AnnounceWait("waiting for plugin '%s' to start '%s'", rec.Backend, rec.Name)
+		stop = s.Plugins.AnnounceWait("waiting for plugin '%s' to start '%s'", rec.Backend, rec.Name)
 	}
 	rec.Handle, err = p.owner.Backend.Spawn(ctx, spec)
 	endProgress()
@@ -382,7 +382,7 @@ func (s *Spawner) spec(p *plan) (swarm.Spec, error) {
 	}
 	p.hold()
 	rec := &p.rec
-	local, err := s.opts.Plugins.Local(p.owner, rec.ID)
+	local, err := s.Plugins.Local(p.owner, rec.ID)
 	if err != nil {
 		return swarm.Spec{}, err
 	}

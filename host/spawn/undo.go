@@ -116,14 +116,14 @@ const hangLimit = 700 * time.Millisecond
 // askGivenUp calls f with a plugin in whose call the spawn was given up, and again with a new
 // process if the plugin does not answer soon.
 func (s *Spawner) askGivenUp(ctx context.Context, e catalog.Entry, old *backend.Peer, f func(context.Context, *backend.Peer) error) error {
-	defer s.opts.Plugins.AnnounceWait("waiting for plugin '%s' to undo the spawn, for at most %s", e.Name, askLimit)()
+	defer s.Plugins.AnnounceWait("waiting for plugin '%s' to undo the spawn, for at most %s", e.Name, askLimit)()
 	soon, cancel := context.WithTimeout(ctx, hangLimit)
 	defer cancel()
-	err := s.opts.Plugins.Ask(soon, e, true, func(p *backend.Peer) error { return f(soon, p) })
+	err := s.Plugins.Ask(soon, e, true, func(p *backend.Peer) error { return f(soon, p) })
 	if err == nil || soon.Err() == nil || ctx.Err() != nil || old == nil {
 		return err
 	}
-	again, err := s.opts.Plugins.Restart(ctx, e, old)
+	again, err := s.Plugins.Restart(ctx, e, old)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *Spawner) endUnrecorded(ctx context.Context, p *plan) error {
 		if owner.Backend == nil || !owner.Has(swarm.CapFind) {
 			return nil
 		}
-		handle, err := s.opts.Plugins.Find(ctx, owner, &p.rec)
+		handle, err := s.Plugins.Find(ctx, owner, &p.rec)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (s *Spawner) endUnrecorded(ctx context.Context, p *plan) error {
 // had started the shim, or a handle that can't be used, or has no [swarm.Finder] and ended. The error
 // [swarm.ErrNotFound] of the shim is final: none comes later.
 func (s *Spawner) endLeft(ctx context.Context, id string) error {
-	dir := s.opts.Dir.RunDir(id)
+	dir := s.Dir.RunDir(id)
 	if _, err := shim.Recover(ctx, dir, id); err != nil {
 		if errors.Is(err, swarm.ErrNotFound) {
 			return nil
@@ -191,5 +191,5 @@ func (s *Spawner) removeUnrecorded(ctx context.Context, p *plan, spec swarm.Work
 	if err != nil || ref == nil {
 		return err
 	}
-	return s.opts.Plugins.UndoWorkspace(ctx, p.workspace, *ref)
+	return s.Plugins.UndoWorkspace(ctx, p.workspace, *ref)
 }

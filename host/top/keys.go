@@ -127,9 +127,9 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	if m.ignores(k) {
 		return nil
 	}
-	if len(m.notes) > 0 {
-		bad := m.notes[0].bad
-		m.notes = nil // it was read
+	if len(m.shownNote.lines) > 0 {
+		bad := m.shownNote.bad
+		m.shownNote = note{} // it was read
 		if bad && name == "esc" {
 			return nil
 		}
@@ -166,8 +166,8 @@ func (m *model) ignores(k tea.KeyPressMsg) bool {
 	}
 	if k.Text != "" {
 		m.refused = m.now
-		if n := len(m.notes); n > 0 && !strings.HasSuffix(m.notes[n-1].lines[0], ignored) {
-			m.notes[n-1].lines[0] += ignored
+		if lines := m.shownNote.lines; len(lines) > 0 && !strings.HasSuffix(lines[0], ignored) {
+			lines[0] += ignored
 		}
 		return true
 	}

@@ -79,8 +79,9 @@ type model struct {
 	// opened; zero: none is being typed.
 	refused time.Time
 
-	notes  []note
-	warned int
+	// shownNote is the message that is shown; without lines: none.
+	shownNote note
+	warned    int
 	// frame is what the last view put where.
 	frame frame
 }
@@ -199,7 +200,7 @@ const freshFor = 10 * time.Second
 
 // pace is how often ages are written anew.
 func (m *model) pace() time.Duration {
-	if len(m.notes) > 0 {
+	if len(m.shownNote.lines) > 0 {
 		return time.Second
 	}
 	for _, r := range m.shown() {

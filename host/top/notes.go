@@ -1,7 +1,6 @@
 package top
 
 import (
-	"slices"
 	"time"
 
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -27,17 +26,17 @@ func (m *model) warn() {
 func (m *model) fail(text string) { m.note(true, safetext.Line(text)) }
 
 func (m *model) note(bad bool, lines ...string) {
-	m.notes = []note{{lines, bad, m.now}}
+	m.shownNote = note{lines, bad, m.now}
 }
 
 func (m *model) expire() {
-	m.notes = slices.DeleteFunc(m.notes, func(n note) bool {
-		shown := noteShown
-		if n.bad {
-			shown = badShown
-		}
-		return m.now.Sub(n.at) > shown
-	})
+	shown := noteShown
+	if m.shownNote.bad {
+		shown = badShown
+	}
+	if m.now.Sub(m.shownNote.at) > shown {
+		m.shownNote = note{}
+	}
 }
 
 func (m *model) noteOutcome(o outcomeMsg) {

@@ -345,10 +345,7 @@ func (m *model) hints(pairs ...string) string {
 }
 
 func (m *model) noteRows() []string {
-	if len(m.notes) == 0 {
-		return nil
-	}
-	n := m.notes[len(m.notes)-1]
+	n := m.shownNote
 	var rows []string
 	for i, line := range n.lines {
 		s := normal

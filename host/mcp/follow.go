@@ -142,7 +142,6 @@ func (f *follower) readOn(ctx context.Context, h *host.Host, id string) error {
 	}
 }
 
-// recorded is the worker's record in the registry.
 func (f *follower) recorded(ctx context.Context, h *host.Host) (at snapshot, err error) {
 	err = h.Store().View(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		recs, _, err := tx.Read(ctx, registry.Query{Names: []string{f.name()}})

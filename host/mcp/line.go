@@ -11,7 +11,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// maxLine is how long a message may be.
 const maxLine = 16 << 20
 
 // readLine returns the next line that is not empty, without its end. If a line is longer
@@ -110,7 +109,6 @@ func lines(r io.Reader, stop <-chan struct{}) <-chan received {
 	return c
 }
 
-// received is a line from the client.
 type received struct {
 	text []byte
 	// long says that the line is incomplete.

@@ -97,9 +97,6 @@ func (s *server) update(ctx context.Context, h *host.Host) error {
 		if known, ok := s.list.listed[uri]; ok && known == w.Description {
 			continue
 		}
-		if s.list.listed == nil {
-			s.list.listed = make(map[string]string)
-		}
 		s.list.listed[uri] = w.Description
 		s.sdk.AddResource(w, s.read)
 	}

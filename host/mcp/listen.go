@@ -184,7 +184,6 @@ func (s *server) followTask(ctx context.Context, id string, subscription json.Ra
 	}
 }
 
-// awaitTask returns when the worker of a task has ended.
 func (s *server) awaitTask(ctx context.Context, id string) error {
 	h, err := s.Open(ctx)
 	if err != nil {

@@ -94,6 +94,7 @@ func Serve(ctx context.Context, o Options) error {
 		o.Logger = hclog.NewNullLogger()
 	}
 	s := &server{Options: o}
+	s.tools.offered, s.list.listed, s.subs.open = map[string]string{}, map[string]string{}, map[string]*subscription{}
 	s.identify(ctx)
 	if err := s.build(); err != nil {
 		return err

@@ -30,9 +30,6 @@ func (s *subscriptions) add(uri string) {
 		known.count++
 		return
 	}
-	if s.open == nil {
-		s.open = make(map[string]*subscription)
-	}
 	s.open[uri] = &subscription{count: 1, stop: s.follow(uri)}
 }
 

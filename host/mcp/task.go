@@ -158,7 +158,6 @@ func (s *server) asTask(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// errNoTask says that the task does not exist.
 var errNoTask = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Failed to retrieve task: Task not found"}
 
 // taskWorker returns the worker that a task is, as it is now.

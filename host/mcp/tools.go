@@ -46,9 +46,6 @@ func (s *server) offer() {
 }
 
 func (s *server) offerTools() {
-	if s.tools.offered == nil {
-		s.tools.offered = make(map[string]string)
-	}
 	var gone []string
 	for _, t := range tool.All() {
 		before, offered := s.tools.offered[t.Name]

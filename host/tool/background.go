@@ -15,7 +15,6 @@ type ReadShellInput struct {
 	Filter  string `json:"filter,omitempty" jsonschema:"Regular expression: only lines that match; others count as read"`
 }
 
-// ReadShellOutput is the output of a background shell since the last call.
 type ReadShellOutput struct {
 	outcome
 	ShellID  string       `json:"shell_id" jsonschema:"ID of the shell"`
@@ -77,7 +76,6 @@ type TasksInput struct {
 	All bool `json:"all,omitempty" jsonschema:"Include shells that ended in the last hour" schema:"default=false"`
 }
 
-// TasksOutput is the background shells of the session, the oldest first.
 type TasksOutput struct {
 	outcome
 	Tasks []BackgroundShell `json:"tasks" jsonschema:"Background shells, the oldest first"`

@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/host/shell"
 )
 
-// BashInput is a command line to run.
 type BashInput struct {
 	Command         string `json:"command" jsonschema:"Command line" schema:"min=1"`
 	Timeout         int    `json:"timeout,omitempty" jsonschema:"Ms after which a foreground command is ended" schema:"default=120000,over=0"`

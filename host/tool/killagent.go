@@ -71,10 +71,8 @@ func awaitAnswer(ctx context.Context, h *host.Host, env Env, in KillAgentInput) 
 	return killed, err
 }
 
-// RespondShutdownInput is an agent's answer to a shutdown request.
 type RespondShutdownInput = agent.RespondRequest
 
-// RespondShutdownOutput is how far the shutdown has come.
 type RespondShutdownOutput struct {
 	outcome
 	agent.Responded

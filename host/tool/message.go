@@ -14,14 +14,12 @@ import (
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
-// SendMessageInput is a message to members of a team.
 type SendMessageInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	To       string `json:"to" jsonschema:"Name or ID of an agent, leader, or all" schema:"min=1"`
 	Message  string `json:"message" jsonschema:"Text of the message" schema:"min=1"`
 }
 
-// SendMessageOutput is the message that was sent.
 type SendMessageOutput struct {
 	outcome
 	ID       string    `json:"id" jsonschema:"ID of the message; the first one if it went to several, empty if there is no other member"`
@@ -60,7 +58,6 @@ type ReadMessagesInput struct {
 	Wait       int    `json:"wait,omitempty" jsonschema:"Ms to wait for a new one" schema:"over=0"`
 }
 
-// ReadMessagesOutput is the messages, which are read now.
 type ReadMessagesOutput struct {
 	outcome
 	Messages  []Message `json:"messages" jsonschema:"The messages, the oldest first"`
@@ -69,7 +66,6 @@ type ReadMessagesOutput struct {
 	failure
 }
 
-// Message is one message of an inbox.
 type Message struct {
 	ID        string    `json:"id" jsonschema:"ID of the message"`
 	From      string    `json:"from" jsonschema:"ID of the sender, leader or system"`

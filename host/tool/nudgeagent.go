@@ -16,7 +16,6 @@ type NudgeAgentInput struct {
 	Text     string `json:"text,omitempty" jsonschema:"One line, at most 500 characters; default: what is waiting for it"`
 }
 
-// NudgeAgentOutput says whether the agent took the line.
 type NudgeAgentOutput struct {
 	outcome
 	agent.Nudged
@@ -33,8 +32,12 @@ type asked struct {
 
 // askedBy returns the question of an agent, if that is the error of a delivery.
 func askedBy(err error) asked {
-	asks, ok := errors.AsType[*deliver.AsksError](err)
-	if !ok {
+	asks, _ := errors.AsType[*deliver.AsksError](err)
+	return askedIn(asks)
+}
+
+func askedIn(asks *deliver.AsksError) asked {
+	if asks == nil {
 		return asked{}
 	}
 	return asked{asks.Question, profile.ChoiceLines(asks.Choices), agent.DialogOf(asks.Dialog)}

@@ -19,7 +19,6 @@ type QuestionsInput struct {
 	Tag string `json:"tag,omitempty" jsonschema:"Only of workers with this tag"`
 }
 
-// Question is an open question of an agent.
 type Question struct {
 	Name      string        `json:"name" jsonschema:"Name of the worker"`
 	Team      string        `json:"team,omitempty" jsonschema:"Its team"`
@@ -34,7 +33,6 @@ type Question struct {
 	Refusal   string        `json:"refusal,omitempty" jsonschema:"Why it may not"`
 }
 
-// QuestionsOutput is the open questions, the oldest first.
 type QuestionsOutput struct {
 	outcome
 	Questions []Question `json:"questions" jsonschema:"The open questions, the oldest first"`
@@ -77,7 +75,6 @@ func questionOf(q question.Question) Question {
 	return out
 }
 
-// WorkerAnswerInput is an answer to the question of an agent.
 type WorkerAnswerInput struct {
 	Name   string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 	Choice string `json:"choice,omitempty" jsonschema:"Key of the choice, or the beginning of its label"`
@@ -112,21 +109,8 @@ not answered. A question that follows is returned. A leader may answer only if t
 		}
 		done, err := h.Input().Answer(ctx, w.ID, deliver.Reply{Choice: in.Choice, Choices: in.Choices, Submit: in.Submit, Text: in.Text, Digest: in.Digest})
 		if err != nil {
-			return WorkerAnswerOutput{failure: failure{message(err)}, asked: askedNow(err)}, nil
+			return WorkerAnswerOutput{failure: failure{message(err)}, asked: askedIn(deliver.AsksNow(err))}, nil
 		}
-		out := WorkerAnswerOutput{Answered: done.Question, Label: done.Picked(), Open: done.Open}
-		if next := done.Next; next != nil {
-			out.asked = asked{next.Question, profile.ChoiceLines(next.Choices), agent.DialogOf(next.Dialog)}
-		}
-		return out, nil
+		return WorkerAnswerOutput{Answered: done.Question, Label: done.Picked(), Open: done.Open, asked: askedIn(done.Next)}, nil
 	},
-}
-
-// askedNow returns what an agent asks now, if an answer was refused because of that.
-func askedNow(err error) asked {
-	now := deliver.AsksNow(err)
-	if now == nil {
-		return asked{}
-	}
-	return asked{now.Question, profile.ChoiceLines(now.Choices), agent.DialogOf(now.Dialog)}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
-// Task is a piece of a team's work.
 type Task struct {
 	ID           string    `json:"id" jsonschema:"ID of the task"`
 	Title        string    `json:"title" jsonschema:"What is to be done"`
@@ -31,7 +30,6 @@ type Task struct {
 	Warning      string    `json:"warning,omitempty" jsonschema:"Anything unusual about the task"`
 }
 
-// TaskOutput is a task after a change.
 type TaskOutput struct {
 	outcome
 	Task *Task `json:"task,omitempty" jsonschema:"The task as it is now"`
@@ -47,13 +45,11 @@ type TaskCreateInput struct {
 	Assignee     string   `json:"assignee,omitempty" jsonschema:"Member that it is for"`
 }
 
-// TaskClaimInput names a task that the caller takes.
 type TaskClaimInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	TaskID   string `json:"taskId" jsonschema:"ID of the task" schema:"min=1"`
 }
 
-// TaskUpdateInput moves a task on.
 type TaskUpdateInput struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	TaskID   string `json:"taskId" jsonschema:"ID of the task" schema:"min=1"`
@@ -69,7 +65,6 @@ type TaskListInput struct {
 	Owner    string `json:"owner,omitempty" jsonschema:"Member"`
 }
 
-// TaskListOutput is the tasks of a team, the oldest first.
 type TaskListOutput struct {
 	outcome
 	Tasks []Task `json:"tasks" jsonschema:"The tasks, the oldest first"`

@@ -106,7 +106,6 @@ type WorkerListInput struct {
 	Tag string `json:"tag,omitempty" jsonschema:"Only workers with this tag"`
 }
 
-// WorkerListOutput is the workers, the oldest first.
 type WorkerListOutput struct {
 	outcome
 	Workers  []Worker `json:"workers" jsonschema:"The workers, the oldest first"`

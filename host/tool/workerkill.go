@@ -17,7 +17,6 @@ type WorkerKillInput struct {
 	Timeout int  `json:"timeout,omitempty" jsonschema:"Ms to wait before SIGKILL" schema:"over=0"`
 }
 
-// WorkerKillOutput is what became of the worker.
 type WorkerKillOutput struct {
 	outcome
 	SignalSent  string   `json:"signal_sent,omitempty" jsonschema:"Signal that was sent; absent if it had ended"`

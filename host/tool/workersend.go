@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// WorkerSendInput is a text for a worker.
 type WorkerSendInput struct {
 	Name  string `json:"name" jsonschema:"Name of the worker" schema:"min=1"`
 	Text  string `json:"text" jsonschema:"Text to type, several lines too"`

@@ -6,7 +6,6 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 )
 
-// The sources of a part of a [State].
 const (
 	// SourceHook: the agent's hooks reported it.
 	SourceHook = "hook"

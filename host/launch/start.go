@@ -150,7 +150,6 @@ func (p *child) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 	})
 }
 
-// finished is called at the end of every call.
 func (p *child) finished(err error) {
 	switch status.Code(err) {
 	case codes.Canceled, codes.DeadlineExceeded:

@@ -73,7 +73,6 @@ func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 	return s
 }
 
-// Detail is all that is known of one plugin.
 type Detail struct {
 	Status
 	// Command is the command line that starts it.

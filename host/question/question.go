@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/host/worker"
 )
 
-// Question is an open question of an agent.
 type Question struct {
 	// Worker is the worker of the agent. Its state has the question, the choices and the
 	// dialog.

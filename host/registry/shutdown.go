@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// ShutdownPhase is how far the ending of an agent is.
 type ShutdownPhase string
 
 // The phases of a shutdown. The last three are its end.

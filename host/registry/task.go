@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// TaskStatus is how far a task is.
 type TaskStatus string
 
 // The statuses of a task, in the only order in which they follow each other.
@@ -24,7 +23,6 @@ const (
 	PriorityLow    Priority = "low"
 )
 
-// Task is a piece of a team's work.
 type Task struct {
 	Team string `json:"-"`
 	// N is its number, counted in its team from 1.

@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// Team is some workers that work together.
 type Team struct {
 	Name, Description string
 	// LeaderWorker is the id of the worker whose inhabitants lead it; empty: people

@@ -65,7 +65,6 @@ func orphans(ctx context.Context, f finder, o observer, project string, declared
 	return found, nil
 }
 
-// Removal is the result of the removal of one orphan.
 type Removal struct {
 	// Worker is the orphan as it was.
 	Worker worker.Worker

@@ -20,7 +20,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Worker is the declaration of one worker.
 type Worker struct {
 	// Spawn holds its settings. Its name is the worker's, its project that of the set.
 	Spawn spawn.Request

@@ -19,7 +19,6 @@ const (
 	terminated = "Process already terminated"
 )
 
-// KillRequest says how to end a shell.
 type KillRequest struct {
 	ID string
 	// Signal is SIGTERM, SIGKILL or SIGINT, and goes to all processes of the shell.

@@ -29,7 +29,6 @@ func (s style) paint(text string) string {
 
 func toned(t condition.Tone) style { return style(t.SGR()) }
 
-// theme is how the terminal shows things.
 type theme struct {
 	// plain says that symbols are ASCII.
 	plain bool

@@ -173,7 +173,6 @@ func SandboxText(s *swarm.Sandbox) string {
 	return strings.Join(parts, ", ")
 }
 
-// The sources of an [AgentState].
 const (
 	SourceHook    = judgement.SourceHook
 	SourceScreen  = judgement.SourceScreen

@@ -3,6 +3,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -32,35 +33,28 @@ const (
 	showLimit = 10 * time.Second
 )
 
+// needs is what is said of a worker, by the words of the events that need a person.
+var needs = map[string]string{
+	hooks.Failed: "failed", hooks.Lost: "is lost", hooks.CrashLoop: "is in a crash loop",
+	hooks.Blocked: "asks", hooks.Limited: "is at a usage limit", hooks.Broken: "stopped with an error",
+}
+
 // Of returns the notice for events; ok is false if none of them needs a person.
 func Of(events []history.Event) (n Notice, ok bool) {
 	var subjects, lines []string
 	looped := map[string]bool{}
 	for _, e := range events {
-		words := hooks.Words(e)
 		if e.Kind == history.CrashLoop {
 			looped[e.ID] = true
 		}
-		subject := ""
-		switch {
-		case slices.Contains(words, hooks.Failed) && looped[e.ID]:
-			continue // the crash loop says it
-		case slices.Contains(words, hooks.Failed):
-			subject = e.Worker + " failed"
-		case slices.Contains(words, hooks.Lost):
-			subject = e.Worker + " is lost"
-		case slices.Contains(words, hooks.CrashLoop):
-			subject = e.Worker + " is in a crash loop"
-		case slices.Contains(words, hooks.Blocked):
-			subject = e.Worker + " asks"
-		case slices.Contains(words, hooks.Limited):
-			subject = e.Worker + " is at a usage limit"
-		case slices.Contains(words, hooks.Broken):
-			subject = e.Worker + " stopped with an error"
-		default:
+		words, says := hooks.Words(e), ""
+		for _, word := range words {
+			says = cmp.Or(says, needs[word])
+		}
+		if says == "" || looped[e.ID] && slices.Contains(words, hooks.Failed) { // the crash loop says it
 			continue
 		}
-		subject = clean(subject)
+		subject := clean(e.Worker + " " + says)
 		subjects = append(subjects, subject)
 		line := subject
 		if e.Text != "" {

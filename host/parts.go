@@ -96,7 +96,7 @@ func (h *Host) Spawn() *spawn.Spawner {
 	return &spawn.Spawner{
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, History: h.history, Display: h.Display(),
 		Roster: h.roster, Settler: h.settler, Callers: h.callers, Killer: h.Kill(), Notifier: h.Notifier(), Logger: h.log,
-		Env: h.opts.Env, Executable: h.opts.Executable, Kill: policy, OutputLimit: h.opts.OutputLimit,
+		Env: h.opts.Env, Executable: h.opts.Executable, KillPolicy: policy, OutputLimit: h.opts.OutputLimit,
 		Defaults: h.opts.Defaults, DefaultWorkspace: defaultWorkspace,
 	}
 }

@@ -39,8 +39,8 @@ type Spawner struct {
 	// Env is the caller's environment, Executable the path of swarm itself.
 	Env        []string
 	Executable string
-	// Kill and OutputLimit are for workers that are spawned without their own.
-	Kill        swarm.KillOptions
+	// KillPolicy and OutputLimit are for workers that are spawned without their own.
+	KillPolicy  swarm.KillOptions
 	OutputLimit int64
 	// Defaults are for all workers.
 	Defaults Defaults

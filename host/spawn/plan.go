@@ -102,7 +102,7 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 }
 
 func (s *Spawner) killPolicy(asked *swarm.KillOptions) swarm.KillOptions {
-	policy := s.Kill
+	policy := s.KillPolicy
 	if asked != nil {
 		policy = *asked
 	}

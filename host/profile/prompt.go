@@ -116,7 +116,7 @@ func (p *Profile) Answer(s Screen, prompt string) []string {
 // letters, or what stands for a long one; the number of lines if none does.
 func (p *Profile) behindEcho(shown []string, prompt string) int {
 	end := tail(prompt)
-	// The echo is wrapped and framed as the agent likes: its letters alone count. That of a short
+	// The echo is wrapped and framed as the agent likes: its letters alone count. The echo of a short
 	// prompt is a line of its own.
 	before := "" // the end of what is above
 	last := -1

@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/sleep"
+	"github.com/swarmhost/swarm/shared/wake"
 )
 
 type workerPage struct {

@@ -33,7 +33,7 @@ func TestContract(t *testing.T) {
 				}
 				return b
 			},
-			Local: true, Spec: mounted, Command: command, Workers: crowd(),
+			Local: true, Spec: mounted, Command: command,
 		})
 	})
 }

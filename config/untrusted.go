@@ -148,7 +148,6 @@ func within(paths func(offer) []string) rule {
 	return r
 }
 
-// ruleOf returns the rule of a key.
 func ruleOf(key string) rule {
 	setting := strings.TrimPrefix(key, "workers.*.")
 	for _, key := range []string{key, setting, "defaults." + setting} {

@@ -27,7 +27,6 @@ import (
 // the transaction.
 func (h *Host) Store() *store.Store { return h.store }
 
-// Callers returns the finder that identifies the caller.
 func (h *Host) Callers() *caller.Finder { return h.callers }
 
 // Roster returns what selects and observes workers.
@@ -39,7 +38,6 @@ func (h *Host) History() *history.History { return h.history }
 // Liveness returns what is known of the lives of agents.
 func (h *Host) Liveness() *liveness.Checker { return h.liveness }
 
-// Plugins returns the administration of plugins.
 func (h *Host) Plugins() *pluginadmin.Admin {
 	return &pluginadmin.Admin{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Store: h.store, Logger: h.log}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/host/team"
 )
 
-// KillRequest is the request of [Kill].
 type KillRequest struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team the agent belongs to" schema:"min=1"`
 	// AgentID is its id or name.
@@ -26,7 +25,6 @@ type KillRequest struct {
 
 // Killed is the state of the end of an agent, as the tool kill-agent returns it.
 type Killed struct {
-	// Agent is its id.
 	Agent string     `json:"-"`
 	Phase team.Phase `json:"phase" jsonschema:"Phase of the shutdown; requested if the call was refused" schema:"enum=requested|approved|rejected|confirmed|force_killed"`
 	// Reason is the agent's answer, or empty.

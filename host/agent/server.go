@@ -21,7 +21,6 @@ const ServerHost = "127.0.0.1"
 
 // Server is the command that the agents of a team share.
 type Server struct {
-	// Worker is the name of its worker.
 	Worker string `json:"-"`
 	// Port is its present or last port. PID is 0 if it does not run.
 	Port           int              `json:"port" jsonschema:"TCP port that it listens on" schema:"number"`

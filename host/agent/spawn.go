@@ -30,7 +30,6 @@ const envServer = "SWARM_TEAM_SERVER"
 // maxNumber is how many names are tried for the worker of an agent.
 const maxNumber = 99
 
-// SpawnRequest is the request of [Spawn].
 type SpawnRequest struct {
 	Team string
 	// Name is its name in the team; empty: its id.

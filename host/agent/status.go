@@ -13,7 +13,6 @@ import (
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
-// StatusRequest is the request of [Status].
 type StatusRequest struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team to query" schema:"min=1"`
 	// AgentID is an id or name; empty: all.
@@ -208,7 +207,6 @@ func (s *Summary) count(status team.Status) {
 	}
 }
 
-// HeartbeatRequest is the request of [Heartbeat].
 type HeartbeatRequest struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	// AgentID is its id or name; empty: the caller.

@@ -60,8 +60,7 @@ type Decision struct {
 	// Answer is [Allow], [Deny], or a choice as [Rule.Answer] has it.
 	Answer string
 	// For is how long it holds: [Once], [Session] or [Always].
-	For string
-	// Rule is the rule that decided.
+	For  string
 	Rule Rule
 }
 

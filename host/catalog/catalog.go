@@ -68,7 +68,6 @@ type Entry struct {
 	Installed *Installed
 }
 
-// Path is the executable.
 func (e Entry) Path() string {
 	if len(e.Command) == 0 {
 		return ""

@@ -61,7 +61,6 @@ func CheckPlatform(what, os, arch string) error {
 	return fmt.Errorf("%s is built for %s/%s; this machine is %s/%s", what, os, arch, runtime.GOOS, runtime.GOARCH)
 }
 
-// File is an installed file.
 type File struct {
 	// Path is relative to the folder of the version, with slashes.
 	Path   string `json:"path"`
@@ -76,7 +75,6 @@ type Installed struct {
 	Dir string
 }
 
-// Path is the path of one of its files.
 func (i *Installed) Path(f File) string { return filepath.Join(i.Dir, filepath.FromSlash(f.Path)) }
 
 // Program is the name of the executable of a plugin.

@@ -184,7 +184,6 @@ func Compare(a, b Condition) int {
 	return cmp.Or(cmp.Compare(a.Kind.Urgency(), b.Kind.Urgency()), b.Since.Compare(a.Since))
 }
 
-// Of returns the condition of a worker.
 func Of(w worker.Worker) Condition {
 	c := of(w)
 	if w.Status == worker.StatusRunning {

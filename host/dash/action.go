@@ -136,7 +136,6 @@ func (a Action) Command() [][]string {
 	return calls
 }
 
-// answer returns the arguments that an answer has.
 func (a Action) answer() []string {
 	args := slices.Clone(a.Choices)
 	if a.Text != "" {

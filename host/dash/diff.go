@@ -27,8 +27,7 @@ type Differ interface {
 // Changes are what the work in a workspace has changed, as far as a person reads it.
 type Changes struct {
 	Workspace swarm.WorkspaceRef
-	// Files are all changed files.
-	Files []swarm.FileChange
+	Files     []swarm.FileChange
 	// Parts are the differences.
 	Parts []DiffPart
 	// Cut says that there is more than the parts hold.

@@ -52,7 +52,6 @@ type Follower struct {
 	written chan struct{}
 }
 
-// Line is a line of output.
 type Line struct {
 	// Text is fit for a terminal: the only sequences in it are colours.
 	Text string

@@ -73,7 +73,6 @@ type whole interface {
 	Saved() *saved.Rescues
 }
 
-// PartsOf returns the parts of a host.
 func PartsOf(h *host.Host) Parts {
 	return Parts{h, h.Store(), h.Watch(), h.Display(), h.History(), h.Input(), h.Spawn(), h.Kill()}
 }

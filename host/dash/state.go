@@ -42,7 +42,6 @@ var urgencies = [...]struct {
 // Urgencies returns all urgencies, the highest first.
 func Urgencies() []Urgency { return []Urgency{Attention, CrashLoop, Lost, Failed, Running, Ended} }
 
-// String returns the urgency in one or two words.
 func (u Urgency) String() string { return urgencies[u].word }
 
 // Kind returns a condition with the tone and the symbol of the urgency.

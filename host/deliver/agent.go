@@ -30,7 +30,6 @@ const (
 	provenLimit = 22 * time.Second
 )
 
-// Terminal is the terminal that an agent is on.
 type Terminal interface {
 	// Screen returns the content of the terminal.
 	Screen(ctx context.Context) (profile.Screen, error)
@@ -41,7 +40,6 @@ type Terminal interface {
 // Agent is an agent on a terminal. Its methods must not be called at the same time,
 // by other processes neither: the caller holds a lock.
 type Agent struct {
-	// Name is its name in errors.
 	Name     string
 	Profile  *profile.Profile
 	Terminal Terminal

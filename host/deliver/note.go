@@ -17,9 +17,8 @@ type Note struct {
 	// Text is the hash of the text.
 	Text string `json:"text"`
 	// Entered says that Enter was pressed, or was about to be.
-	Entered bool `json:"entered"`
-	// At is the time of the note.
-	At time.Time `json:"at"`
+	Entered bool      `json:"entered"`
+	At      time.Time `json:"at"`
 }
 
 // Notes keeps the note of one agent. A nil Notes keeps none.

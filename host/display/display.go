@@ -20,12 +20,11 @@ import (
 // Reader reads what workers show. Its methods may be called at the same time. Its fields are
 // what it needs.
 type Reader struct {
-	Dir     statedir.Dir
-	Store   *store.Store
-	Plugins *backend.Plugins
-	Roster  *roster.Roster
-	Logger  hclog.Logger
-	// Profiles returns the profiles of agents.
+	Dir      statedir.Dir
+	Store    *store.Store
+	Plugins  *backend.Plugins
+	Roster   *roster.Roster
+	Logger   hclog.Logger
 	Profiles *profile.Loader
 }
 

@@ -22,7 +22,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Severity is the severity of a finding.
 type Severity string
 
 // The severities.

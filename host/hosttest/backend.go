@@ -93,7 +93,6 @@ func (b *Backend) read(h swarm.Handle) (Worker, error) {
 	return w, err
 }
 
-// Write writes the file of a worker.
 func (b *Backend) Write(w Worker) error {
 	raw, err := json.Marshal(w)
 	if err != nil {
@@ -171,7 +170,6 @@ func (b *Backend) Change(t testing.TB, name string, f func(*Worker)) {
 	t.Fatalf("no fake worker %s", name)
 }
 
-// All returns all workers.
 func (b *Backend) All(t testing.TB) []Worker {
 	t.Helper()
 	entries, err := os.ReadDir(b.Dir)

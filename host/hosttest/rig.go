@@ -133,7 +133,6 @@ func (r *Rig) Announce(name string, caps ...swarm.Capability) {
 	p.Capabilities = append(slices.Clip(p.Capabilities), caps...)
 }
 
-// StateDir returns the state directory.
 func (r *Rig) StateDir() statedir.Dir { return statedir.Dir(r.Dir()) }
 
 // Backends returns the plugins as a package below the host gets them.

@@ -33,7 +33,6 @@ func AsAgent(req *spawn.Request) {
 	req.Agent = &team.Entry{Team: TeamName, ID: "agent-" + req.Name, Name: req.Name}
 }
 
-// MustChange changes the registry.
 func (r *Rig) MustChange(t testing.TB, f func(context.Context, *registry.Tx) error) {
 	t.Helper()
 	if err := r.Store().Change(t.Context(), f); err != nil {

@@ -20,7 +20,6 @@ const (
 // from its hooks, so it is for people and for refusing to type; it is no reason to answer
 // anything.
 type State struct {
-	// Profile is the name of the profile.
 	Profile string
 	State   profile.State
 	// Source is the source of State; empty if that is unknown.

@@ -70,7 +70,6 @@ type Event struct {
 
 // Outcome says what came of the kill, or of the cleaning, of one worker.
 type Outcome struct {
-	// Worker is the worker after it.
 	Worker worker.Worker
 	// Result is the answer of the backend to a kill. It is zero if the worker had been
 	// stopped before.

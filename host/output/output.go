@@ -55,7 +55,6 @@ type lineStream struct {
 // maxOpen is how much of a line is kept before it has ended.
 const maxOpen = 64 << 10
 
-// Add adds a piece of output.
 func (r *Reader) Add(o swarm.Output) {
 	s := r.stream(o.Stream)
 	s.screen.Write(o.Data, time.Time{})

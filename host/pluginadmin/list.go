@@ -23,8 +23,7 @@ type Status struct {
 	Version string
 	// Contract is the version of the contract that it was built with.
 	Contract int
-	// Path is the executable.
-	Path string
+	Path     string
 	// Installed describes its installation, if 'swarm plugin install' installed it.
 	Installed *catalog.Installed
 	// Versions are those that are installed, the newest first, whether they are

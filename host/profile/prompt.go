@@ -139,7 +139,6 @@ func (p *Profile) behindEcho(shown []string, prompt string) int {
 	return last + 1
 }
 
-// letters returns the letters and digits of a text.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -139,7 +139,6 @@ type Set struct {
 
 // Installed is what is known of the installed bundle.
 type Installed struct {
-	// Path is its file.
 	Path string
 	// Version is empty if the bundle can't be read.
 	Version string

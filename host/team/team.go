@@ -128,11 +128,9 @@ func Moved(ctx context.Context, tx *registry.Tx, oldWorkerID, newWorkerID string
 // Aliases of the registry's types, so that users of the rules need not import it.
 type (
 	// Role is what an agent is in its team.
-	Role = registry.Role
-	// Status is the status of an agent.
+	Role   = registry.Role
 	Status = registry.AgentStatus
-	// Phase is the phase of a shutdown.
-	Phase = registry.ShutdownPhase
+	Phase  = registry.ShutdownPhase
 )
 
 const (

@@ -146,8 +146,8 @@ func (m *model) itemRow(i dash.Item, selected bool, c columns) string {
 	case i.State.Urgency == dash.Ended:
 		name = faint
 	}
-	text := m.cursorOf(selected) + mark + tone.paint(symbol) + " " + name.paint(m.fit(safetext.Line(i.Name), c.name)) +
-		" " + m.fit(tone.paint(safetext.Line(state))+faint.paint(age), c.state)
+	cells := []string{m.cursorOf(selected) + mark + tone.paint(symbol) + " " + name.paint(m.fit(safetext.Line(i.Name), c.name)) +
+		" " + m.fit(tone.paint(safetext.Line(state))+faint.paint(age), c.state)}
 	cpu, memory := "", ""
 	if i.Status == worker.StatusRunning {
 		cpu, memory = lastFigures(i)
@@ -166,10 +166,10 @@ func (m *model) itemRow(i dash.Item, selected bool, c columns) string {
 		{c.branch, faint.paint(m.fit(branchOf(i), c.branch))},
 	} {
 		if cell.width > 0 {
-			text += " " + cell.text
+			cells = append(cells, cell.text)
 		}
 	}
-	return text
+	return strings.Join(cells, " ")
 }
 
 // tagsOf returns the tags of a worker, in one cell.

@@ -61,8 +61,7 @@ type list struct {
 	// Folds are the names of the folded sections.
 	Folds         []string
 	Groups, Sorts []option
-	// Heads are the names of the columns.
-	Heads []columnHead
+	Heads         []columnHead
 	// Empty says that there is no worker at all, Unread that they were not read yet.
 	Empty, Unread bool
 	Problem       string

@@ -8,7 +8,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Of returns a worker as its record says.
 func Of(r registry.Record) Worker {
 	w := Worker{
 		Spec: r.Spec, Status: StatusUnknown, Reason: r.Reason, PID: r.PID, Started: r.Started, Where: r.Place,

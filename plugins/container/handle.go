@@ -19,8 +19,7 @@ type ref struct {
 	Socket string `json:"socket"`
 	// Container is the engine's id of the container.
 	Container string `json:"container"`
-	// Name is the name of the container.
-	Name string `json:"name"`
+	Name      string `json:"name"`
 	// Worker is the worker's id, Dir its run directory when it was started.
 	Worker string `json:"worker"`
 	Dir    string `json:"dir"`

@@ -62,8 +62,8 @@ func (b *Backend) pull(ctx context.Context, e *engine, p *plan) error {
 	image, id := p.Image, p.spec.ID
 	b.log.Info("fetching the image", "image", image)
 	d := &download{image: image, layers: make(map[string]layer)}
-	b.Spawns.Set(id, d.String())
-	defer b.Spawns.Set(id, "")
+	b.SpawnWaits(id, d.String())
+	defer b.SpawnWaits(id, "")
 	got, err := e.ImagePull(ctx, image, client.ImagePullOptions{})
 	if err != nil {
 		return e.notPulled(ctx, image, err)
@@ -77,7 +77,7 @@ func (b *Backend) pull(ctx context.Context, e *engine, p *plan) error {
 			return noImage(image, m.Error)
 		}
 		d.take(m)
-		b.Spawns.Set(id, d.String())
+		b.SpawnWaits(id, d.String())
 	}
 	return ctx.Err()
 }

@@ -29,7 +29,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	if err != nil {
 		return swarm.Handle{}, err
 	}
-	defer b.Spawns.Begin(spec.ID)()
+	defer b.BeginSpawn(spec.ID)()
 	e, err := b.at(b.socket)
 	if err != nil {
 		return swarm.Handle{}, err

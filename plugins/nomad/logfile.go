@@ -28,7 +28,6 @@ type logFile struct {
 	written time.Time
 }
 
-// logs are the logs of one allocation.
 type logs struct {
 	b     *Backend
 	at    place

@@ -64,7 +64,6 @@ func (b *Backend) lookAtJobs(ctx context.Context, at place, job string, into map
 	return err
 }
 
-// take sorts the allocations.
 func (s *snapshot) take(stubs []*api.AllocationListStub) {
 	for _, a := range stubs {
 		if first := s.allocs[a.TaskGroup]; first == nil || a.CreateIndex < first.CreateIndex {

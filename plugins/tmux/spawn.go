@@ -47,10 +47,10 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (_ swarm.Handle, e
 	defer starting.Close()
 
 	srv := server{label: t.label, env: serverEnv(spec.Local.HostEnv)}
-	defer b.Spawns.Begin(spec.ID)()
-	b.Spawns.Set(spec.ID, "waiting for "+srv.String()+" to answer")
+	defer b.BeginSpawn(spec.ID)()
+	b.SpawnWaits(spec.ID, "waiting for "+srv.String()+" to answer")
 	w, err := b.open(ctx, srv, t, spec)
-	b.Spawns.Set(spec.ID, "")
+	b.SpawnWaits(spec.ID, "")
 	h := handle{
 		Worker: shim.Worker{ID: spec.ID, Dir: spec.Local.RunDir}, Name: spec.Name,
 		Label: t.label, Socket: w.socket, Session: w.session, Window: w.id, Pane: w.pane, PanePID: w.pid,

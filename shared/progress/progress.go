@@ -25,8 +25,8 @@ type wait struct {
 	changed chan struct{} // closed when text has changed, and when the spawn has returned
 }
 
-// Begin adds a spawn that waits for nothing yet. The caller calls end when the spawn returns.
-func (s *Spawns) Begin(id string) (end func()) {
+// BeginSpawn adds a spawn that waits for nothing yet. The caller calls end when the spawn returns.
+func (s *Spawns) BeginSpawn(id string) (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.waits == nil {
@@ -44,8 +44,8 @@ func (s *Spawns) Begin(id string) (end func()) {
 	}
 }
 
-// Set says what a spawn waits for now; the empty text means that it waits for nothing.
-func (s *Spawns) Set(id, text string) {
+// SpawnWaits says what a spawn waits for now; the empty text means that it waits for nothing.
+func (s *Spawns) SpawnWaits(id, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w := s.waits[id]; w != nil && w.text != text {

@@ -131,7 +131,6 @@ func Named(name string) *Client {
 // Decides reports whether the client has a hook that can decide what it asks.
 func (c *Client) Decides() bool { return c.answers > 0 }
 
-// Names returns the names of all clients.
 func Names() (names []string) {
 	for _, c := range Clients() {
 		names = append(names, c.Name)

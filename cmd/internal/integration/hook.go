@@ -13,9 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/notifier"
 )
 
-// Hook is one call of a hook.
 type Hook struct {
-	// Event is the event that the hook reports.
 	Event notifier.HookEvent
 
 	client *Client

@@ -15,7 +15,6 @@ type Edit struct {
 	Old, New string
 }
 
-// Apply returns the text after the edit.
 func (e Edit) Apply(text string) string { return text[:e.At] + e.New + text[e.At+len(e.Old):] }
 
 // Undo returns the text before the edit, and false if the edit was not made on it.

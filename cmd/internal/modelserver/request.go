@@ -15,7 +15,6 @@ import (
 
 // Request is one request of a client.
 type Request struct {
-	// Path is the path of its URL.
 	Path string
 	// Turn reports whether it is an agent's, which takes a turn of the script: it has tools, and
 	// does not ask what the user might type next.

@@ -35,7 +35,6 @@ type Plugin struct {
 	Checkout string
 }
 
-// File is one file of a plugin.
 type File struct {
 	// Path is relative, with slashes.
 	Path string
@@ -43,7 +42,6 @@ type File struct {
 	Mode fs.FileMode
 }
 
-// Files returns the files of the plugin.
 func (p Plugin) Files() ([]File, error) {
 	switch {
 	case !swarm.ValidName(p.Name) || strings.HasSuffix(p.Name, "."):

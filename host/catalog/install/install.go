@@ -22,7 +22,6 @@ import (
 // ErrExists says that another plugin of that name and version is installed.
 var ErrExists = errors.New("is already installed with different contents")
 
-// Request is the request of [Install].
 type Request struct {
 	// Dir is the state directory.
 	Dir string

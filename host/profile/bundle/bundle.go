@@ -41,7 +41,6 @@ var (
 	ErrNewer = errors.New("a newer swarm is needed")
 )
 
-// Bundle is the content of a bundle.
 type Bundle struct {
 	// Version is a date and, if there are several of a day, a number: 2026.11.27.2.
 	Version string

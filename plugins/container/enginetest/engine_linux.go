@@ -36,7 +36,6 @@ const (
 	Podman = "podman"
 )
 
-// Engine is an engine of its own.
 type Engine struct {
 	Kind string
 	// Socket is where it listens.
@@ -122,7 +121,6 @@ func (e *Engine) Start() error {
 	}
 }
 
-// Client returns a client of the engine.
 func (e *Engine) Client() (*client.Client, error) {
 	return client.New(client.WithHost("unix://" + e.Socket))
 }

@@ -165,7 +165,6 @@ func (a *Agent) Ready(ctx context.Context, c *api.Client) error {
 	}
 }
 
-// Client returns a client of the agent.
 func (a *Agent) Client() (*api.Client, error) {
 	return api.NewClient(&api.Config{Address: a.Address})
 }

@@ -35,7 +35,6 @@ type Handle struct {
 	From shim.Position `json:"from,omitzero"`
 }
 
-// Encode returns the handle for the wire.
 func (h Handle) Encode() (swarm.Handle, error) {
 	data, err := json.Marshal(h)
 	return swarm.Handle{Version: handleVersion, Data: data}, err

@@ -30,8 +30,7 @@ type record struct {
 	Spec    swarm.Spec `json:"spec"`
 	Created time.Time  `json:"created"`
 	Origin  Origin     `json:"origin,omitzero"`
-	// Owner is as in [Start].
-	Owner string `json:"owner,omitempty"`
+	Owner   string     `json:"owner,omitempty"`
 	// Handle is set once the worker was started.
 	Handle *Handle `json:"handle,omitempty"`
 }

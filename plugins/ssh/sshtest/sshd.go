@@ -173,7 +173,6 @@ func (s *Server) make(key string) error {
 	return os.Chmod(login, 0o700)
 }
 
-// Start starts the server.
 func (s *Server) Start() error {
 	path, err := exec.LookPath("sshd")
 	if err != nil {

@@ -21,10 +21,10 @@ const (
 	NotifierMark = "notifier"
 	// ServerMark is the mark of the program that serves the MCP clients in a container.
 	ServerMark = "server"
-	// ServerCommand is the first argument of that program, ServerFlag the second one. The worker's
-	// id follows.
+	// ServerCommand is the first argument of that program.
 	ServerCommand = "mcp"
-	ServerFlag    = "-worker"
+	// ServerFlag is the second one. The worker's id follows.
+	ServerFlag = "-worker"
 	// ServerDir is the directory in a run directory with the socket of that program.
 	ServerDir = "server"
 	// ServerSocket is the name of that socket.

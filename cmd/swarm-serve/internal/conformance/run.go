@@ -1,3 +1,6 @@
+// Package conformance checks a built plugin against the contract, with the cases of
+// [github.com/swarmhost/swarm/shared/plugin/plugintest], as `swarm plugin check`: it turns a name or
+// a path into a plugin, and the results of the cases into a table or JSON.
 package conformance
 
 import (

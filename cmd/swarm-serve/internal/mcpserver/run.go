@@ -1,3 +1,5 @@
+// Package mcpserver is `swarm mcp`, see [github.com/swarmhost/swarm/host/mcp]: it turns config files
+// into the environment of tools, and ends the server with its parent.
 package mcpserver
 
 import (

@@ -1,3 +1,5 @@
+// Package terminal is `swarm top`, full screen, see [github.com/swarmhost/swarm/host/top]: it gives
+// the terminal back whatever ends the dashboard.
 package terminal
 
 import (

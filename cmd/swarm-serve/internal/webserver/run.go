@@ -1,3 +1,5 @@
+// Package webserver is `swarm web`, see [github.com/swarmhost/swarm/host/web]: it listens, and keeps
+// the address of the pages.
 package webserver
 
 import (

@@ -90,7 +90,6 @@ func (a *App) ProfileNames() []string {
 	return output.List(set.All(), (*profile.Profile).Name)
 }
 
-// TeamNames returns the names of all teams.
 func (a *App) TeamNames(ctx context.Context) (names []string, err error) {
 	err = a.With(ctx, config.Default(), func(h *host.Host) error {
 		teams, _, err := agent.Teams(ctx, h)

@@ -23,7 +23,6 @@ func Texts(row []string) []Cell {
 	return List(row, func(text string) Cell { return Text(text, Normal) })
 }
 
-// String returns the text of a cell.
 func (c Cell) String() string {
 	var b strings.Builder
 	for _, s := range c {
@@ -32,7 +31,6 @@ func (c Cell) String() string {
 	return b.String()
 }
 
-// Column is a column of a [Table].
 type Column struct {
 	Header string
 	// Least is the width that it keeps when the table has to shrink; 0: it is never cut.

@@ -18,7 +18,6 @@ type JSONList struct {
 // jsonFlushAt is how much text is gathered before it is written.
 const jsonFlushAt = 16 << 10
 
-// Add adds an element.
 func (l *JSONList) Add(v any) error {
 	before := ",\n  "
 	if !l.began {
@@ -42,7 +41,6 @@ func (l *JSONList) Flush() error {
 	return err
 }
 
-// End ends the array.
 func (l *JSONList) End() error {
 	if l.began {
 		l.buffer.WriteString("\n]\n")

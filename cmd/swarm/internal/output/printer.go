@@ -76,7 +76,6 @@ func (p *Printer) WarnAll(texts []string) {
 	}
 }
 
-// Error prints an error.
 func (p *Printer) Error(text string) {
 	fmt.Fprintf(p.Err, "swarm: %s %s\n", p.onErr(Red, "error:"), Visible(humane.Brief(text)))
 }

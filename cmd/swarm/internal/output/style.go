@@ -27,7 +27,6 @@ func (s Style) Paint(text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// StyleOf returns the style for a tone.
 func StyleOf(t condition.Tone) Style { return Style(t.SGR()) }
 
 // The values of --color.

@@ -4,7 +4,6 @@ package topics
 
 import "github.com/spf13/cobra"
 
-// Topic is one page.
 type Topic struct{ name, short, text string }
 
 // The topics, named for what they are about.

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/swarmhost/swarm/plugins/container"
@@ -15,14 +14,9 @@ import (
 )
 
 func main() {
-	serve, err := programs.Choose(os.Args, map[string]func(){
+	programs.Main(map[string]func(){
 		"container": serveContainer, "nomad": serveNomad,
 	})
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "swarm: error: %v\n", err)
-		os.Exit(2)
-	}
-	serve()
 }
 
 func serveContainer() {

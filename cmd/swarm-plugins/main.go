@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"sync/atomic"
 
@@ -18,14 +17,9 @@ import (
 )
 
 func main() {
-	serve, err := programs.Choose(os.Args, map[string]func(){
+	programs.Main(map[string]func(){
 		"process": serveProcess, "ssh": serveSSH, "tmux": serveTmux, "worktree": serveWorktree,
 	})
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "swarm: error: %v\n", err)
-		os.Exit(2)
-	}
-	serve()
 }
 
 func serveProcess() {

@@ -11,7 +11,7 @@ import (
 )
 
 // AwaitAnswer waits until the shutdown of an agent, by its id or name, has ended:
-// [team.Confirmed], [team.Rejected] or [team.ForceKilled]. The next kill does not return a
+// [registry.ShutdownConfirmed], [registry.ShutdownRejected] or [registry.ShutdownForceKilled]. The next kill does not return a
 // rejection again that this call has returned. Members may wait.
 func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Killed, error) {
 	a, err := Look(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx, caller team.Caller) (registry.Agent, error) {
@@ -39,13 +39,13 @@ func AwaitAnswer(ctx context.Context, h *host.Host, teamName, who string) (Kille
 		s, err = view(ctx, h, teamName, func(ctx context.Context, tx *registry.Tx) (registry.Shutdown, error) {
 			return tx.LastShutdown(ctx, a.ID)
 		})
-		return err == nil && s.Phase != team.Requested && s.Phase != team.Approved, err
+		return err == nil && s.Phase != registry.ShutdownRequested && s.Phase != registry.ShutdownApproved, err
 	})
 	if err != nil {
 		return Killed{}, err
 	}
 	out := Killed{Agent: a.ID, Phase: s.Phase, Reason: s.Response, ReassignedTasks: s.Reassigned}
-	if s.Phase == team.Rejected {
+	if s.Phase == registry.ShutdownRejected {
 		err = h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error { return team.Answered(ctx, tx, a.ID) })
 	}
 	return out, err

@@ -41,7 +41,7 @@ func TestKillerKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create(crew)
-	counts := map[team.Status]int{}
+	counts := map[registry.AgentStatus]int{}
 	for i := range crashes {
 		m := w.spawn("ann", "process")
 		if i%4 == 0 {
@@ -56,7 +56,7 @@ func TestKillerKilled(t *testing.T) {
 		if _, err := w.kill(m.AgentID, true); err != nil && !strings.HasSuffix(err.Error(), "is already terminated") {
 			t.Fatal(err)
 		}
-		if got := w.whole(m, task); got != team.Terminated {
+		if got := w.whole(m, task); got != registry.AgentTerminated {
 			t.Errorf("after another kill the agent is %s", got)
 		}
 		m.gone()
@@ -65,7 +65,7 @@ func TestKillerKilled(t *testing.T) {
 }
 
 // whole returns the status of an agent all of whose facts must fit.
-func (w *world) whole(m *member, taskID string) team.Status {
+func (w *world) whole(m *member, taskID string) registry.AgentStatus {
 	w.Helper()
 	var a registry.Agent
 	var task registry.Task
@@ -82,7 +82,7 @@ func (w *world) whole(m *member, taskID string) team.Status {
 		return err
 	})
 	switch {
-	case a.Status == team.Terminated:
+	case a.Status == registry.AgentTerminated:
 		if task.Status != registry.TaskPending || task.Owner != "" || a.TokenHash != "" || a.Terminated.IsZero() {
 			w.Errorf("terminated: %+v, task %+v", a, task)
 		}
@@ -101,7 +101,7 @@ func TestResponderKilled(t *testing.T) {
 	c := call{Bin: bin, Dir: w.state(), Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Ready: true}}
 	arg, err := json.Marshal(c)
 	w.ok(err)
-	counts := map[team.Status]int{}
+	counts := map[registry.AgentStatus]int{}
 	for range crashes {
 		m := w.spawn("ann", "process")
 		task := m.task("work")
@@ -114,12 +114,12 @@ func TestResponderKilled(t *testing.T) {
 		w.ok(err)
 		status := w.whole(m, task)
 		counts[status]++
-		if status != team.Terminated {
+		if status != registry.AgentTerminated {
 			m.call(call{Respond: c.Respond})
 		}
 		m.run("exit 0") // else it has its grace
 		m.gone()
-		if got := w.whole(m, task); got != team.Terminated {
+		if got := w.whole(m, task); got != registry.AgentTerminated {
 			t.Errorf("after another answer the agent is %s", got)
 		}
 	}
@@ -157,7 +157,7 @@ func TestSpawnerKilled(t *testing.T) {
 		}
 		k, err := w.kill("ann", s.Summary.Active == 1)
 		w.ok(err)
-		if s.Summary.Inactive == 1 && k.Phase != team.Confirmed {
+		if s.Summary.Inactive == 1 && k.Phase != registry.ShutdownConfirmed {
 			t.Errorf("the kill of an agent that never was: %+v", k)
 		}
 	}
@@ -209,7 +209,7 @@ func TestKillAndRespawn(t *testing.T) {
 		killer, respawner := w.host(), w.host()
 		wg.Go(func() {
 			k, err := agent.Kill(t.Context(), killer, agent.KillRequest{TeamName: crew, AgentID: "ann", Force: true})
-			if err != nil || k.Phase != team.ForceKilled {
+			if err != nil || k.Phase != registry.ShutdownForceKilled {
 				t.Errorf("kill: %+v, %v", k, err)
 			}
 		})
@@ -219,7 +219,7 @@ func TestKillAndRespawn(t *testing.T) {
 			}
 		})
 		wg.Wait()
-		w.is(s.AgentID, team.Terminated)
+		w.is(s.AgentID, registry.AgentTerminated)
 		ws, _, err := w.host().Workers(t.Context(), worker.Selection{Names: []string{s.Worker}})
 		w.ok(err)
 		if ws[0].Status != worker.StatusStopped {

@@ -109,7 +109,7 @@ func (d *deleteRun) kill(ctx context.Context) error {
 	d.out.Warnings = append(d.out.Warnings, slices.Concat(warnings...)...)
 	return d.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		for _, a := range live {
-			r, err := release(ctx, tx, &a, team.Departure{Phase: team.ForceKilled, Requester: team.Leader}, time.Now())
+			r, err := release(ctx, tx, &a, team.Departure{Phase: registry.ShutdownForceKilled, Requester: team.Leader}, time.Now())
 			if errors.Is(err, errMoved) {
 				continue // it has its turn again
 			}

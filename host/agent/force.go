@@ -53,7 +53,7 @@ func (k *killRun) end(ctx context.Context, a *registry.Agent) error {
 		AtOnce:   true,
 		Progress: k.req.Progress,
 		Recorded: func(ctx context.Context, tx *registry.Tx, _ registry.Record) error {
-			err := k.release(ctx, tx, a, team.ForceKilled, time.Now())
+			err := k.release(ctx, tx, a, registry.ShutdownForceKilled, time.Now())
 			if isSettled(err) {
 				settled = err
 				return nil // the end of the worker is recorded all the same
@@ -83,7 +83,7 @@ func (k *killRun) end(ctx context.Context, a *registry.Agent) error {
 	if settled == nil && (!recorded || !k.won) {
 		settled = k.finish(ctx, a)
 		if ended && isUnwritable(settled) {
-			k.out.Agent, k.out.Phase = a.ID, team.ForceKilled // the warning says the rest
+			k.out.Agent, k.out.Phase = a.ID, registry.ShutdownForceKilled // the warning says the rest
 			return nil
 		}
 	}
@@ -102,7 +102,7 @@ func (k *killRun) end(ctx context.Context, a *registry.Agent) error {
 func (k *killRun) finish(ctx context.Context, a *registry.Agent) error {
 	won := k.won
 	err := k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		return k.release(ctx, tx, a, team.ForceKilled, time.Now())
+		return k.release(ctx, tx, a, registry.ShutdownForceKilled, time.Now())
 	})
 	if won && hasEnded(err) {
 		return nil // it was this call's own doing
@@ -114,7 +114,7 @@ func (k *killRun) finish(ctx context.Context, a *registry.Agent) error {
 // possible once that worker is being ended.
 func (k *killRun) forceOwn(ctx context.Context, a *registry.Agent) error {
 	err := k.h.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
-		return k.release(ctx, tx, a, team.ForceKilled, time.Now())
+		return k.release(ctx, tx, a, registry.ShutdownForceKilled, time.Now())
 	})
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func release(ctx context.Context, tx *registry.Tx, a *registry.Agent, l team.Dep
 	if errors.Is(err, registry.ErrNotFound) {
 		err = &team.NoTeamError{Team: a.Team} // no agent goes but with its team
 	}
-	if err == nil && current.Status != team.Terminated && current.WorkerID != a.WorkerID {
+	if err == nil && current.Status != registry.AgentTerminated && current.WorkerID != a.WorkerID {
 		err = errMoved
 	}
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 )
 
@@ -32,7 +31,7 @@ func TestWhoCanBeKilled(t *testing.T) {
 	w.create("other")
 	ann, bob := w.spawn("ann", "process"), w.spawn("bob", "process")
 	zoe := w.spawnIn("other", "zoe", "process", "")
-	boss := w.spawnIn(crew, "boss", "process", team.RoleLeader)
+	boss := w.spawnIn(crew, "boss", "process", registry.RoleLeader)
 
 	for _, force := range []bool{false, true} {
 		for _, tt := range []struct{ team, agent, want string }{
@@ -59,12 +58,12 @@ func TestWhoCanBeKilled(t *testing.T) {
 		}
 	}
 	for _, m := range []*member{ann, bob, boss} {
-		w.is(m.Name, team.Active)
+		w.is(m.Name, registry.AgentActive)
 	}
 	k, err := agent.Kill(t.Context(), w.as(boss.token), agent.KillRequest{TeamName: crew, AgentID: "bob", Force: true})
 	w.ok(err)
 	// It had no tasks.
-	if diff := cmp.Diff(agent.Killed{Agent: bob.AgentID, Phase: team.ForceKilled, ReassignedTasks: []string{}}, k); diff != "" {
+	if diff := cmp.Diff(agent.Killed{Agent: bob.AgentID, Phase: registry.ShutdownForceKilled, ReassignedTasks: []string{}}, k); diff != "" {
 		t.Error(diff)
 	}
 	for _, force := range []bool{false, true} {
@@ -81,10 +80,10 @@ func TestTwoKillers(t *testing.T) {
 	for _, tt := range []struct {
 		name, loser string
 		force       bool
-		phase       team.Phase
+		phase       registry.ShutdownPhase
 	}{
-		{"asked", "Agent already in shutdown. Use force=true to override.", false, team.Requested},
-		{"forced", "Agent 'forced' is already terminated", true, team.ForceKilled},
+		{"asked", "Agent already in shutdown. Use force=true to override.", false, registry.ShutdownRequested},
+		{"forced", "Agent 'forced' is already terminated", true, registry.ShutdownForceKilled},
 	} {
 		m := w.spawn(tt.name, "process")
 		task := m.task("work")
@@ -133,13 +132,13 @@ func TestEndNoticedFirst(t *testing.T) {
 				if e.Done {
 					_, err := w.host().Sweeper().Sweep(t.Context(), crew)
 					w.ok(err)
-					w.is(m.AgentID, team.Terminated)
+					w.is(m.AgentID, registry.AgentTerminated)
 					noticed = true
 				}
 			},
 		})
 		w.ok(err)
-		if diff := cmp.Diff(agent.Killed{Agent: m.AgentID, Phase: team.ForceKilled, ReassignedTasks: []string{task}}, k); !noticed || diff != "" {
+		if diff := cmp.Diff(agent.Killed{Agent: m.AgentID, Phase: registry.ShutdownForceKilled, ReassignedTasks: []string{task}}, k); !noticed || diff != "" {
 			t.Errorf("noticed before: %v (-want +got):\n%s", noticed, diff)
 		}
 		_, err = w.kill("ann", true)
@@ -154,8 +153,8 @@ func TestPaneGone(t *testing.T) {
 	stays := w.spawn("stays", "tmux")
 	for _, tt := range []struct {
 		force bool
-		want  team.Phase
-	}{{false, team.Confirmed}, {true, team.ForceKilled}} {
+		want  registry.ShutdownPhase
+	}{{false, registry.ShutdownConfirmed}, {true, registry.ShutdownForceKilled}} {
 		m := w.spawn("ann", "tmux")
 		task := m.task("work")
 		cmd := exec.CommandContext(t.Context(), "tmux", "kill-pane", "-t", m.PaneID)
@@ -166,7 +165,7 @@ func TestPaneGone(t *testing.T) {
 		if !tt.force {
 			// Else the kill itself meets the end.
 			m.gone()
-			w.is("ann", team.Inactive)
+			w.is("ann", registry.AgentInactive)
 		}
 		k, err := w.kill("ann", tt.force)
 		w.ok(err)
@@ -177,7 +176,7 @@ func TestPaneGone(t *testing.T) {
 		_, err = w.kill("ann2", true)
 		w.ok(err)
 	}
-	w.is(stays.Name, team.Active)
+	w.is(stays.Name, registry.AgentActive)
 }
 
 func TestSurvivor(t *testing.T) {
@@ -187,10 +186,10 @@ func TestSurvivor(t *testing.T) {
 	m := w.spawn("ann", "stubborn")
 	k, err := w.kill("ann", true)
 	w.ok(err)
-	if k.Phase != team.ForceKilled || len(k.Warnings) != 1 || !strings.Contains(k.Warnings[0], "still alive: stone") {
+	if k.Phase != registry.ShutdownForceKilled || len(k.Warnings) != 1 || !strings.Contains(k.Warnings[0], "still alive: stone") {
 		t.Errorf("killed: %+v", k)
 	}
-	w.is(m.AgentID, team.Terminated)
+	w.is(m.AgentID, registry.AgentTerminated)
 	ws, _, err := w.host().Workers(t.Context(), worker.Selection{Names: []string{m.Worker}})
 	w.ok(err)
 	if ws[0].Status != worker.StatusRunning {
@@ -210,11 +209,11 @@ func TestBackendGone(t *testing.T) {
 	defer func() { w.ok(h.Close()) }()
 	k, err := agent.Kill(t.Context(), h, agent.KillRequest{TeamName: crew, AgentID: "ann", Force: true})
 	w.ok(err)
-	if k.Phase != team.ForceKilled || len(k.Warnings) != 1 {
+	if k.Phase != registry.ShutdownForceKilled || len(k.Warnings) != 1 {
 		t.Errorf("killed: %+v", k)
 	}
 	m.gone()
-	w.is(m.AgentID, team.Terminated)
+	w.is(m.AgentID, registry.AgentTerminated)
 }
 
 func TestTasksCannotBeReassigned(t *testing.T) {
@@ -239,7 +238,7 @@ func TestTasksCannotBeReassigned(t *testing.T) {
 			t.Errorf("warnings: %q", warnings)
 		}
 		m.gone()
-		w.is(m.AgentID, team.Terminated)
+		w.is(m.AgentID, registry.AgentTerminated)
 		w.execute("DELETE FROM tasks")
 	}
 }
@@ -276,10 +275,10 @@ func TestKilledFromInside(t *testing.T) {
 	w.create(crew)
 	m := w.spawn("ann", "process")
 	task := m.task("work")
-	boss := w.spawnIn(crew, "boss", "process", team.RoleLeader)
+	boss := w.spawnIn(crew, "boss", "process", registry.RoleLeader)
 	m.run("export SWARM_TOKEN=" + boss.token)
 	got := m.call(call{Kill: &killCall{Team: crew, Agent: "ann", Force: true}})
-	if diff := cmp.Diff(answer{Phase: team.ForceKilled, Reassigned: []string{task}}, got); diff != "" {
+	if diff := cmp.Diff(answer{Phase: registry.ShutdownForceKilled, Reassigned: []string{task}}, got); diff != "" {
 		t.Error(diff)
 	}
 	m.gone()
@@ -296,9 +295,9 @@ func TestGaveUpWaiting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	k, err := agent.Kill(ctx, w.host(), agent.KillRequest{TeamName: crew, AgentID: "ann", Force: true, Progress: func(kill.Event) { cancel() }})
 	w.ok(err)
-	if k.Phase != team.ForceKilled || len(k.Warnings) > 0 {
+	if k.Phase != registry.ShutdownForceKilled || len(k.Warnings) > 0 {
 		t.Errorf("killed: %+v", k)
 	}
 	m.gone()
-	w.is(m.AgentID, team.Terminated)
+	w.is(m.AgentID, registry.AgentTerminated)
 }

@@ -25,8 +25,8 @@ type KillRequest struct {
 
 // Killed is the state of the end of an agent, as the tool kill-agent returns it.
 type Killed struct {
-	Agent string     `json:"-"`
-	Phase team.Phase `json:"phase" jsonschema:"Phase of the shutdown; requested if the call was refused" schema:"enum=requested|approved|rejected|confirmed|force_killed"`
+	Agent string                 `json:"-"`
+	Phase registry.ShutdownPhase `json:"phase" jsonschema:"Phase of the shutdown; requested if the call was refused" schema:"enum=requested|approved|rejected|confirmed|force_killed"`
 	// Reason is the agent's answer, or empty.
 	Reason          string   `json:"-"`
 	ReassignedTasks []string `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
@@ -38,7 +38,7 @@ type Killed struct {
 
 // Kill asks an agent to end, or with Force ends it. If two callers force the end at the
 // same time, one wins, and the other gets a [team.TerminatedError]. An agent whose process
-// is gone can't answer; its phase is [team.Confirmed] at once.
+// is gone can't answer; its phase is [registry.ShutdownConfirmed] at once.
 //
 // A forced end is carried out even if ctx ends. A process that can't be ended is a warning,
 // and the agent is terminated all the same. A database that can't be written is a warning
@@ -85,7 +85,7 @@ func (k *killRun) ask(ctx context.Context) error {
 			if err := team.Touch(ctx, tx, k.caller, now); err != nil {
 				return err
 			}
-			return k.release(ctx, tx, &a, team.Confirmed, now)
+			return k.release(ctx, tx, &a, registry.ShutdownConfirmed, now)
 		}
 		a, s, err := team.Ask(ctx, tx, k.caller, k.req.TeamName, k.req.AgentID, k.req.Reason, now)
 		k.out.Agent, k.out.Phase, k.out.Reason = a.ID, s.Phase, s.Response
@@ -110,7 +110,7 @@ func isGone(ctx context.Context, tx *registry.Tx, a *registry.Agent) (bool, erro
 
 // release terminates an agent for the caller. If another call was faster, the error is a
 // [team.TerminatedError] that names the agent as the caller did.
-func (k *killRun) release(ctx context.Context, tx *registry.Tx, a *registry.Agent, phase team.Phase, now time.Time) error {
+func (k *killRun) release(ctx context.Context, tx *registry.Tx, a *registry.Agent, phase registry.ShutdownPhase, now time.Time) error {
 	requester, err := team.Member(ctx, tx, k.caller, k.req.TeamName)
 	if err != nil {
 		return err
@@ -139,8 +139,8 @@ func (k *killRun) claim(ctx context.Context, a *registry.Agent, over error) erro
 			return err
 		}
 		var r team.Released
-		r, claimed, err = team.Claim(ctx, tx, a.ID, team.Departure{Phase: team.ForceKilled, Requester: requester, Reason: k.req.Reason})
-		k.out.Agent, k.out.Phase, k.out.ReassignedTasks = a.ID, team.ForceKilled, r.Reassigned
+		r, claimed, err = team.Claim(ctx, tx, a.ID, team.Departure{Phase: registry.ShutdownForceKilled, Requester: requester, Reason: k.req.Reason})
+		k.out.Agent, k.out.Phase, k.out.ReassignedTasks = a.ID, registry.ShutdownForceKilled, r.Reassigned
 		return err
 	})
 	if err == nil && !claimed {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
-	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/buildtest"
 )
 
@@ -71,7 +71,7 @@ type killCall struct {
 
 // answer is what it prints.
 type answer struct {
-	Phase      team.Phase
+	Phase      registry.ShutdownPhase
 	Reassigned []string
 	Warnings   []string
 	Error      string

@@ -19,15 +19,15 @@ func TestApproved(t *testing.T) {
 	if a.PaneID == "" {
 		t.Error("the agent has no pane")
 	}
-	w.is("ann", team.Active)
+	w.is("ann", registry.AgentActive)
 	task := a.task("work")
 
 	k, err := w.kill(a.AgentID, false)
 	w.ok(err)
-	if diff := cmp.Diff(agent.Killed{Agent: a.AgentID, Phase: team.Requested}, k); diff != "" {
+	if diff := cmp.Diff(agent.Killed{Agent: a.AgentID, Phase: registry.ShutdownRequested}, k); diff != "" {
 		t.Error(diff)
 	}
-	w.is("ann", team.ShuttingDown)
+	w.is("ann", registry.AgentShuttingDown)
 	_, err = w.kill("ann", false)
 	w.refused("Agent already in shutdown. Use force=true to override.", err)
 	if in := w.inbox(w.as(a.token)); len(in) != 1 || in[0].Type != registry.MessageShutdownRequest {
@@ -36,13 +36,13 @@ func TestApproved(t *testing.T) {
 
 	// It continues for a while.
 	got := a.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Reason: "soon"}})
-	if diff := cmp.Diff(answer{Phase: team.Approved}, got); diff != "" {
+	if diff := cmp.Diff(answer{Phase: registry.ShutdownApproved}, got); diff != "" {
 		t.Error(diff)
 	}
-	w.is("ann", team.ShuttingDown)
+	w.is("ann", registry.AgentShuttingDown)
 
 	got = a.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Ready: true}})
-	if diff := cmp.Diff(answer{Phase: team.Confirmed, Reassigned: []string{task}}, got); diff != "" {
+	if diff := cmp.Diff(answer{Phase: registry.ShutdownConfirmed, Reassigned: []string{task}}, got); diff != "" {
 		t.Error(diff)
 	}
 	a.gone()
@@ -57,7 +57,7 @@ func TestApproved(t *testing.T) {
 // released wants nothing to be left of an agent that worked on a task.
 func (w *world) released(a *member, task string) {
 	w.Helper()
-	w.is(a.AgentID, team.Terminated)
+	w.is(a.AgentID, registry.AgentTerminated)
 	_, err := w.as(a.token).Callers().Caller(w.Context())
 	w.refused("Unknown agent token", err)
 	w.change(w.host(), func(ctx context.Context, tx *registry.Tx, c team.Caller) error {
@@ -91,23 +91,23 @@ func TestRejected(t *testing.T) {
 	w := newWorld(t)
 	w.create(crew)
 	a := w.spawn("ann", "process")
-	_, err := agent.Heartbeat(t.Context(), w.as(a.token), agent.HeartbeatRequest{TeamName: crew, Status: team.Idle})
+	_, err := agent.Heartbeat(t.Context(), w.as(a.token), agent.HeartbeatRequest{TeamName: crew, Status: registry.AgentIdle})
 	w.ok(err)
 	_, err = w.kill("ann", false)
 	w.ok(err)
 
 	got := a.call(call{Respond: &agent.RespondRequest{TeamName: crew, Reason: "busy"}})
-	if diff := cmp.Diff(answer{Phase: team.Rejected}, got); diff != "" {
+	if diff := cmp.Diff(answer{Phase: registry.ShutdownRejected}, got); diff != "" {
 		t.Error(diff)
 	}
-	w.is("ann", team.Idle)
+	w.is("ann", registry.AgentIdle)
 	if in := w.inbox(w.host()); len(in) != 1 || in[0].Type != registry.MessageShutdownApproved {
 		t.Errorf("inbox of the leader: %+v", in)
 	}
 
 	for _, want := range []agent.Killed{
-		{Agent: a.AgentID, Phase: team.Rejected, Reason: "busy"}, // once
-		{Agent: a.AgentID, Phase: team.Requested},
+		{Agent: a.AgentID, Phase: registry.ShutdownRejected, Reason: "busy"}, // once
+		{Agent: a.AgentID, Phase: registry.ShutdownRequested},
 	} {
 		k, err := w.kill("ann", false)
 		w.ok(err)
@@ -118,7 +118,7 @@ func TestRejected(t *testing.T) {
 	task := a.task("work")
 	k, err := w.kill("ann", true)
 	w.ok(err)
-	if diff := cmp.Diff(agent.Killed{Agent: a.AgentID, Phase: team.ForceKilled, ReassignedTasks: []string{task}}, k); diff != "" {
+	if diff := cmp.Diff(agent.Killed{Agent: a.AgentID, Phase: registry.ShutdownForceKilled, ReassignedTasks: []string{task}}, k); diff != "" {
 		t.Error(diff)
 	}
 	a.gone()
@@ -135,11 +135,11 @@ func TestConfirmedFromElsewhere(t *testing.T) {
 	w.ok(err)
 	r, err := agent.Respond(t.Context(), w.as(a.token), agent.RespondRequest{TeamName: crew, Approve: true, Ready: true})
 	w.ok(err)
-	if r.AfterAnswer != nil || r.Phase != team.Confirmed || len(r.Warnings) > 0 {
+	if r.AfterAnswer != nil || r.Phase != registry.ShutdownConfirmed || len(r.Warnings) > 0 {
 		t.Errorf("answer: %+v", r)
 	}
 	a.gone()
-	w.is(a.AgentID, team.Terminated)
+	w.is(a.AgentID, registry.AgentTerminated)
 }
 
 // TestConfirmedWithoutShim is an agent whose backend does not learn that it is done.
@@ -152,7 +152,7 @@ func TestConfirmedWithoutShim(t *testing.T) {
 	_, err := w.kill("ann", false)
 	w.ok(err)
 	got := a.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Ready: true}})
-	if diff := cmp.Diff(answer{Phase: team.Confirmed, Reassigned: []string{task}}, got); diff != "" {
+	if diff := cmp.Diff(answer{Phase: registry.ShutdownConfirmed, Reassigned: []string{task}}, got); diff != "" {
 		t.Error(diff)
 	}
 	a.gone()
@@ -170,7 +170,7 @@ func TestNothingToAnswer(t *testing.T) {
 		_, err = agent.Respond(t.Context(), w.host(), agent.RespondRequest{TeamName: crew, Approve: approve, Ready: true})
 		w.refused("No shutdown request to respond to", err)
 	}
-	w.is("ann", team.Active)
+	w.is("ann", registry.AgentActive)
 	_, err := agent.Respond(t.Context(), w.as("0000"), agent.RespondRequest{TeamName: crew, Approve: true})
 	w.refused("Unknown agent token", err)
 }
@@ -189,26 +189,26 @@ func TestAwaitAnswer(t *testing.T) {
 			func(m *member) {
 				m.call(call{Respond: &agent.RespondRequest{TeamName: crew, Approve: true, Ready: true}})
 			},
-			agent.Killed{Phase: team.Confirmed},
+			agent.Killed{Phase: registry.ShutdownConfirmed},
 		},
 		"rejects": {
 			func(m *member) { m.call(call{Respond: &agent.RespondRequest{TeamName: crew, Reason: "no"}}) },
-			agent.Killed{Phase: team.Rejected, Reason: "no"},
+			agent.Killed{Phase: registry.ShutdownRejected, Reason: "no"},
 		},
 		"forced": {
 			func(m *member) {
 				// A caller that waits for the answer may notice the end first, and record it.
 				k, err := w.kill(m.Name, true)
 				w.ok(err)
-				if k.Phase != team.ForceKilled || k.Agent != m.AgentID {
+				if k.Phase != registry.ShutdownForceKilled || k.Agent != m.AgentID {
 					t.Errorf("the kill answers %+v", k)
 				}
 			},
-			agent.Killed{Phase: team.ForceKilled},
+			agent.Killed{Phase: registry.ShutdownForceKilled},
 		},
 		"leaves": {
 			func(m *member) { m.run("exit 0") },
-			agent.Killed{Phase: team.Confirmed},
+			agent.Killed{Phase: registry.ShutdownConfirmed},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -237,7 +237,7 @@ func TestAwaitAnswer(t *testing.T) {
 	// The rejection was answered.
 	k, err := w.kill("rejects", false)
 	w.ok(err)
-	if k.Phase != team.Requested {
+	if k.Phase != registry.ShutdownRequested {
 		t.Errorf("the next kill is %s", k.Phase)
 	}
 }

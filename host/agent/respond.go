@@ -25,9 +25,9 @@ type RespondRequest struct {
 
 // Responded is the result of an answer, as the tool respond-shutdown returns it.
 type Responded struct {
-	Phase           team.Phase `json:"phase,omitempty" jsonschema:"Phase of the shutdown; absent on an error" schema:"enum=confirmed|approved|rejected"`
-	ReassignedTasks []string   `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
-	Warnings        []string   `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
+	Phase           registry.ShutdownPhase `json:"phase,omitempty" jsonschema:"Phase of the shutdown; absent on an error" schema:"enum=confirmed|approved|rejected"`
+	ReassignedTasks []string               `json:"reassignedTasks" jsonschema:"Task IDs that were reassigned"`
+	Warnings        []string               `json:"warnings,omitempty" jsonschema:"Problems that did not make the call fail"`
 	// AfterAnswer does the work that must not delay the answer; nil means that there is
 	// none. The worker of the agent has at least a second to read the answer.
 	AfterAnswer func(context.Context) error `json:"-"`
@@ -35,7 +35,7 @@ type Responded struct {
 
 // Respond answers for the calling agent; no other caller can.
 //
-// The worker of an agent that is ready is ended, and the phase is [team.Confirmed]. If the
+// The worker of an agent that is ready is ended, and the phase is [registry.ShutdownConfirmed]. If the
 // agent calls from inside that worker, the completion is recorded by the shim before the
 // team learns of it: so no terminated agent continues to live.
 func Respond(ctx context.Context, h *host.Host, req RespondRequest) (Responded, error) {
@@ -134,7 +134,7 @@ func (r *respondRun) end(ctx context.Context) error {
 
 // released terminates the agent, if that was not done, and reads the result.
 func (r *respondRun) released(ctx context.Context, tx *registry.Tx) error {
-	out, err := release(ctx, tx, &r.agent, team.Departure{Phase: team.Confirmed}, time.Now())
+	out, err := release(ctx, tx, &r.agent, team.Departure{Phase: registry.ShutdownConfirmed}, time.Now())
 	if errors.Is(err, errMoved) {
 		return team.ErrNoRequest // it was called off with the new start
 	}
@@ -143,7 +143,7 @@ func (r *respondRun) released(ctx context.Context, tx *registry.Tx) error {
 	}
 	r.out.Warnings = append(r.out.Warnings, out.Warnings...)
 	s, err := tx.LastShutdown(ctx, r.agent.ID)
-	if err == nil && s.Phase != team.Confirmed {
+	if err == nil && s.Phase != registry.ShutdownConfirmed {
 		return &team.TerminatedError{Agent: r.agent.ID} // by force, which was quicker
 	}
 	r.out.Phase, r.out.ReassignedTasks = s.Phase, s.Reassigned

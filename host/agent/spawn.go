@@ -35,7 +35,7 @@ type SpawnRequest struct {
 	// Name is its name in the team; empty: its id.
 	Name string
 	// Role is empty for a worker.
-	Role  team.Role
+	Role  registry.Role
 	Model string
 	// Prompt takes the place of {prompt} in Command. Without one there it is an argument if
 	// the agent's profile says how, and the agent is respawned without it; else it is typed
@@ -127,9 +127,9 @@ func mayJoin(ctx context.Context, h *host.Host, caller team.Caller, req *SpawnRe
 			return err
 		}
 	}
-	roles := []team.Role{"", team.RoleLeader, team.RoleWorker, team.RoleReviewer}
+	roles := []registry.Role{"", registry.RoleLeader, registry.RoleWorker, registry.RoleReviewer}
 	if !slices.Contains(roles, req.Role) {
-		return fmt.Errorf("%w: role '%s' is not one of %s, %s, %s", team.ErrInvalid, req.Role, team.RoleLeader, team.RoleWorker, team.RoleReviewer)
+		return fmt.Errorf("%w: role '%s' is not one of %s, %s, %s", team.ErrInvalid, req.Role, registry.RoleLeader, registry.RoleWorker, registry.RoleReviewer)
 	}
 	if req.Backend == "" {
 		req.Backend = DefaultBackend

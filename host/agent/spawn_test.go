@@ -208,7 +208,7 @@ func TestDelete(t *testing.T) {
 	if !w.server().IsRunning {
 		t.Error("the server was stopped")
 	}
-	w.is("ann", team.Active)
+	w.is("ann", registry.AgentActive)
 
 	d, err := agent.DeleteTeam(t.Context(), w.host(), crew, true)
 	w.ok(err)
@@ -236,7 +236,7 @@ func TestDeleteByAnAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create(crew)
-	boss, ann := w.spawnIn(crew, "boss", "process", team.RoleLeader), w.spawn("ann", "process")
+	boss, ann := w.spawnIn(crew, "boss", "process", registry.RoleLeader), w.spawn("ann", "process")
 	_, err := agent.DeleteTeam(t.Context(), w.as(boss.token), crew, false)
 	w.refused("Team 'crew' has 2 live agent(s): boss, ann", err)
 	d, err := agent.DeleteTeam(t.Context(), w.as(boss.token), crew, true)
@@ -268,7 +268,7 @@ func TestDeleteWhileAnAgentComes(t *testing.T) {
 	w.spawn("ann", "process")
 	release()
 	w.refused("Team 'crew' has 1 live agent(s): ann", <-deleted)
-	w.is("ann", team.Active)
+	w.is("ann", registry.AgentActive)
 	if !answering(c.Port) {
 		t.Error("the server was stopped")
 	}

@@ -32,13 +32,13 @@ type StatusAnswer struct {
 
 // Agent is the status of an agent at one moment.
 type Agent struct {
-	AgentID  string      `json:"agentId" jsonschema:"ID of the agent"`
-	Name     string      `json:"name" jsonschema:"Its name"`
-	Role     team.Role   `json:"role" jsonschema:"Role in the team" schema:"enum=leader|worker|reviewer"`
-	Model    string      `json:"model" jsonschema:"Model that it uses"`
-	Status   team.Status `json:"status" jsonschema:"State of its life cycle" schema:"enum=spawning|active|idle|inactive|shutting_down|terminated"`
-	IsActive bool        `json:"isActive" jsonschema:"It is active or idle"`
-	Color    string      `json:"color" jsonschema:"Its colour, as #RRGGBB"`
+	AgentID  string               `json:"agentId" jsonschema:"ID of the agent"`
+	Name     string               `json:"name" jsonschema:"Its name"`
+	Role     registry.Role        `json:"role" jsonschema:"Role in the team" schema:"enum=leader|worker|reviewer"`
+	Model    string               `json:"model" jsonschema:"Model that it uses"`
+	Status   registry.AgentStatus `json:"status" jsonschema:"State of its life cycle" schema:"enum=spawning|active|idle|inactive|shutting_down|terminated"`
+	IsActive bool                 `json:"isActive" jsonschema:"It is active or idle"`
+	Color    string               `json:"color" jsonschema:"Its colour, as #RRGGBB"`
 
 	HeartbeatTS      humane.Timestamp `json:"heartbeatTs" jsonschema:"Its last sign of life"`
 	HeartbeatAge     float64          `json:"heartbeatAge" jsonschema:"Seconds since last heartbeat"`
@@ -122,7 +122,7 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 	now := time.Now()
 	for _, a := range rows {
 		sign, state := signs[a.WorkerID], states[a.WorkerID]
-		if sign.Gone || a.Status == team.Terminated {
+		if sign.Gone || a.Status == registry.AgentTerminated {
 			state = nil
 		}
 		sign.Shows = worker.TeamStatus(state)
@@ -190,35 +190,35 @@ func DialogOf(d profile.Dialog) *Dialog {
 	return &Dialog{Digest: d.Digest, Lines: d.Lines, Cut: d.Cut}
 }
 
-func (s *Summary) count(status team.Status) {
+func (s *Summary) count(status registry.AgentStatus) {
 	s.Total++
 	switch status {
-	case team.Active:
+	case registry.AgentActive:
 		s.Active++
-	case team.Idle:
+	case registry.AgentIdle:
 		s.Idle++
-	case team.Inactive:
+	case registry.AgentInactive:
 		s.Inactive++
-	case team.ShuttingDown:
+	case registry.AgentShuttingDown:
 		s.ShuttingDown++
-	case team.Terminated:
+	case registry.AgentTerminated:
 		s.Terminated++
-	case team.Spawning: // it counts in the total only
+	case registry.AgentSpawning: // it counts in the total only
 	}
 }
 
 type HeartbeatRequest struct {
 	TeamName string `json:"teamName" jsonschema:"Name of the team" schema:"min=1"`
 	// AgentID is its id or name; empty: the caller.
-	AgentID string      `json:"agentId,omitempty" jsonschema:"You if omitted"`
-	Status  team.Status `json:"status,omitempty" jsonschema:"Unchanged if omitted" schema:"enum=active|idle"`
+	AgentID string               `json:"agentId,omitempty" jsonschema:"You if omitted"`
+	Status  registry.AgentStatus `json:"status,omitempty" jsonschema:"Unchanged if omitted" schema:"enum=active|idle"`
 }
 
 // Beat is a recorded heartbeat, as the tool heartbeat returns it.
 type Beat struct {
-	HeartbeatTS  humane.Timestamp `json:"heartbeatTs,omitzero" jsonschema:"When it was recorded; absent if it was not"`
-	NextDeadline humane.Timestamp `json:"nextDeadline,omitzero" jsonschema:"Until when the next sign of life is expected"`
-	AgentStatus  team.Status      `json:"agentStatus,omitempty" jsonschema:"Status of the agent" schema:"enum=spawning|active|idle|inactive|shutting_down|terminated"`
+	HeartbeatTS  humane.Timestamp     `json:"heartbeatTs,omitzero" jsonschema:"When it was recorded; absent if it was not"`
+	NextDeadline humane.Timestamp     `json:"nextDeadline,omitzero" jsonschema:"Until when the next sign of life is expected"`
+	AgentStatus  registry.AgentStatus `json:"agentStatus,omitempty" jsonschema:"Status of the agent" schema:"enum=spawning|active|idle|inactive|shutting_down|terminated"`
 }
 
 // Heartbeat records a sign of life of an agent. An agent sends its own; the leader may send

@@ -32,7 +32,7 @@ func TestStatus(t *testing.T) {
 	w.create("other")
 	ann, bob, cal := w.spawn("ann", "process"), w.spawn("bob", "process"), w.spawn("cal", "process")
 	zoe := w.spawnIn("other", "zoe", "process", "")
-	_, err = agent.Heartbeat(t.Context(), w.as(bob.token), agent.HeartbeatRequest{TeamName: crew, Status: team.Idle})
+	_, err = agent.Heartbeat(t.Context(), w.as(bob.token), agent.HeartbeatRequest{TeamName: crew, Status: registry.AgentIdle})
 	w.ok(err)
 	_, err = w.kill("cal", true)
 	w.ok(err)
@@ -46,14 +46,14 @@ func TestStatus(t *testing.T) {
 		t.Errorf("a server that there is not: %+v", got.Server)
 	}
 	a := got.Agents[0]
-	if a.AgentID != ann.AgentID || a.Name != "ann" || a.Role != team.RoleWorker || a.Model != "m1" || !a.IsActive || !a.HeartbeatHealthy || a.ConsecutiveMisses != 0 ||
+	if a.AgentID != ann.AgentID || a.Name != "ann" || a.Role != registry.RoleWorker || a.Model != "m1" || !a.IsActive || !a.HeartbeatHealthy || a.ConsecutiveMisses != 0 ||
 		a.Color != "#FF6B6B" || a.SessionID == "" || a.SessionID != ann.SessionID || a.Cwd != ann.dir || a.HeartbeatAge > 30 || a.CreatedAt.IsZero() {
 		t.Errorf("ann: %+v", a)
 	}
 	if got, err = agent.Status(t.Context(), w.host(), agent.StatusRequest{TeamName: crew, IncludeTerminated: true}); err != nil || got.Summary.Terminated != 1 || got.Summary.Total != 3 {
 		t.Errorf("with those that are terminated: %+v, %v", got, err)
 	}
-	if c := w.status(cal.AgentID); c.Status != team.Terminated || c.IsActive || c.TerminatedAt.IsZero() || c.LastError != "Force killed: enough" {
+	if c := w.status(cal.AgentID); c.Status != registry.AgentTerminated || c.IsActive || c.TerminatedAt.IsZero() || c.LastError != "Force killed: enough" {
 		t.Errorf("cal: %+v", c)
 	}
 
@@ -103,10 +103,10 @@ func TestStatusChangesNothing(t *testing.T) {
 	if bytes.Equal(before, w.database()) {
 		t.Error("the database has not changed")
 	}
-	if a := w.status("ann"); a.Status != team.Inactive || a.LastError != "exit status 3" {
+	if a := w.status("ann"); a.Status != registry.AgentInactive || a.LastError != "exit status 3" {
 		t.Errorf("ann: %+v", a)
 	}
-	w.is(bob.AgentID, team.Terminated)
+	w.is(bob.AgentID, registry.AgentTerminated)
 	var reported bool
 	for _, m := range w.inbox(w.host()) {
 		reported = reported || m.Type == registry.MessageSystem && strings.HasPrefix(m.Body, "Agent ann ("+ann.AgentID+") became inactive: exit status 3. Tasks reassigned: task-1.")
@@ -154,26 +154,26 @@ func TestHeartbeat(t *testing.T) {
 	w := newWorld(t)
 	w.create(crew)
 	ann, bob := w.spawn("ann", "process"), w.spawn("bob", "process")
-	beat := func(h *host.Host, who string, status team.Status) (agent.Beat, error) {
+	beat := func(h *host.Host, who string, status registry.AgentStatus) (agent.Beat, error) {
 		return agent.Heartbeat(t.Context(), h, agent.HeartbeatRequest{TeamName: crew, AgentID: who, Status: status})
 	}
-	b, err := beat(w.as(ann.token), "", team.Idle)
+	b, err := beat(w.as(ann.token), "", registry.AgentIdle)
 	w.ok(err)
-	if b.AgentStatus != team.Idle || b.NextDeadline.Sub(b.HeartbeatTS.Time) != time.Minute {
+	if b.AgentStatus != registry.AgentIdle || b.NextDeadline.Sub(b.HeartbeatTS.Time) != time.Minute {
 		t.Errorf("beat: %+v", b)
 	}
 	ann.age(90 * time.Second)
-	if a := w.status("ann"); a.HeartbeatHealthy || a.ConsecutiveMisses != 0 || a.Status != team.Idle {
+	if a := w.status("ann"); a.HeartbeatHealthy || a.ConsecutiveMisses != 0 || a.Status != registry.AgentIdle {
 		t.Errorf("idle and silent: %+v", a)
 	}
-	if b, err = beat(w.as(ann.token), "ann", ""); err != nil || b.AgentStatus != team.Idle || !w.status("ann").HeartbeatHealthy {
+	if b, err = beat(w.as(ann.token), "ann", ""); err != nil || b.AgentStatus != registry.AgentIdle || !w.status("ann").HeartbeatHealthy {
 		t.Errorf("beat: %+v, %v", b, err)
 	}
 	_, err = beat(w.as(ann.token), "bob", "")
 	w.refused("Only the team leader can heartbeat for other agents", err)
 	_, err = beat(w.host(), "ghost", "")
 	w.refused("Agent 'ghost' not found", err)
-	if _, err = beat(w.host(), "bob", team.ShuttingDown); err == nil {
+	if _, err = beat(w.host(), "bob", registry.AgentShuttingDown); err == nil {
 		t.Error("a heartbeat has any status")
 	}
 
@@ -209,7 +209,7 @@ func TestSilent(t *testing.T) {
 		t.Errorf("it calls, and the leader got %+v", in)
 	}
 	ann.age(130 * time.Second)
-	if a := w.status("ann"); a.Status != team.Inactive || a.ConsecutiveMisses != 2 || a.HeartbeatHealthy {
+	if a := w.status("ann"); a.Status != registry.AgentInactive || a.ConsecutiveMisses != 2 || a.HeartbeatHealthy {
 		t.Errorf("silent: %+v", a)
 	}
 	_, err = w.host().Sweeper().Sweep(t.Context(), crew)
@@ -226,9 +226,9 @@ func TestSilent(t *testing.T) {
 	})
 	// It speaks.
 	ann.run("echo hello")
-	w.wait("ann is active", func() bool { return w.status("ann").Status == team.Active })
+	w.wait("ann is active", func() bool { return w.status("ann").Status == registry.AgentActive })
 	if _, err = w.kill("ann", false); err != nil {
 		t.Error(err)
 	}
-	w.is("ann", team.ShuttingDown)
+	w.is("ann", registry.AgentShuttingDown)
 }

@@ -145,7 +145,7 @@ func (w *world) spawn(name, backend string) *member {
 	return w.spawnIn(crew, name, backend, "")
 }
 
-func (w *world) spawnIn(teamName, name, backend string, role team.Role) *member {
+func (w *world) spawnIn(teamName, name, backend string, role registry.Role) *member {
 	w.Helper()
 	dir, err := os.MkdirTemp(w.root, name)
 	w.ok(err)
@@ -236,7 +236,7 @@ func (w *world) status(who string) agent.Agent {
 }
 
 // is wants an agent of the crew to have a status.
-func (w *world) is(who string, want team.Status) {
+func (w *world) is(who string, want registry.AgentStatus) {
 	w.Helper()
 	if got := w.status(who).Status; got != want {
 		w.Errorf("%s is %s, want %s", who, got, want)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/hosttest"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
@@ -27,12 +28,12 @@ func TestCaller(t *testing.T) {
 	t.Parallel()
 	r := hosttest.NewWithTeam(t)
 	a := r.MustSpawn(t, "a", "one", hosttest.AsAgent)
-	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = team.RoleLeader })
+	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = registry.RoleLeader })
 	other := r.MustSpawn(t, "plain", "one")
 	// A worker with a shim has a proof in addition to its environment.
 	kept := r.MustSpawn(t, "kept", "one")
 	keptAgent := r.MustSpawn(t, "kept-agent", "one", hosttest.AsAgent)
-	keptLead := r.MustSpawn(t, "kept-lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = team.RoleLeader })
+	keptLead := r.MustSpawn(t, "kept-lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = registry.RoleLeader })
 	for _, w := range []worker.Worker{kept, keptAgent, keptLead} {
 		if err := os.WriteFile(filepath.Join(r.StateDir().RunDir(w.ID), rundir.StatusFile), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -40,7 +41,7 @@ func TestCaller(t *testing.T) {
 	}
 	const id = swarm.EnvWorkerID + "="
 	token := swarm.EnvToken + "=" + r.Token(t, "a")
-	agent := team.Caller{WorkerID: a.ID, Team: hosttest.TeamName, Agent: "agent-a", Name: "a", Role: team.RoleWorker}
+	agent := team.Caller{WorkerID: a.ID, Team: hosttest.TeamName, Agent: "agent-a", Name: "a", Role: registry.RoleWorker}
 	for what, c := range map[string]struct {
 		env  []string
 		want team.Caller
@@ -50,10 +51,10 @@ func TestCaller(t *testing.T) {
 		"a token":                        {[]string{token}, agent, nil},
 		"its worker":                     {[]string{id + a.ID}, agent, nil},
 		"a token in another worker":      {[]string{token, id + other.ID}, agent, nil},
-		"a leader":                       {[]string{id + lead.ID}, team.Caller{WorkerID: lead.ID, Team: hosttest.TeamName, Agent: "agent-lead", Name: "lead", Role: team.RoleLeader}, nil},
+		"a leader":                       {[]string{id + lead.ID}, team.Caller{WorkerID: lead.ID, Team: hosttest.TeamName, Agent: "agent-lead", Name: "lead", Role: registry.RoleLeader}, nil},
 		"a worker of no team":            {[]string{id + other.ID}, team.Caller{WorkerID: other.ID}, nil},
 		"a daemon of a worker":           {[]string{id + kept.ID}, team.Caller{}, errUnproven},
-		"a daemon of an agent":           {[]string{id + keptAgent.ID}, team.Caller{WorkerID: keptAgent.ID, Team: hosttest.TeamName, Agent: "agent-kept-agent", Name: "kept-agent", Role: team.RoleWorker}, nil},
+		"a daemon of an agent":           {[]string{id + keptAgent.ID}, team.Caller{WorkerID: keptAgent.ID, Team: hosttest.TeamName, Agent: "agent-kept-agent", Name: "kept-agent", Role: registry.RoleWorker}, nil},
 		"a daemon of a leader":           {[]string{id + keptLead.ID}, team.Caller{}, errUnproven},
 		"a shim":                         {[]string{id + a.ID, swarm.EnvShim + "=respawn"}, agent, nil},
 		"an agent's id":                  {[]string{caller.EnvAgentID + "=agent-a"}, team.Caller{}, errUnproven},

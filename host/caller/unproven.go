@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -61,7 +62,7 @@ func (f *Finder) claimed(ctx context.Context, id string) (team.Caller, error) {
 	if !f.hasShim(id) {
 		return caller, nil
 	}
-	if caller.Agent == "" || caller.Role == team.RoleLeader {
+	if caller.Agent == "" || caller.Role == registry.RoleLeader {
 		return team.Caller{}, unproven
 	}
 	return caller, nil

@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -105,8 +104,8 @@ func (d *Reader) StatesOf(ctx context.Context, ids []string) (map[string]*worker
 }
 
 // Shows returns what the screens of workers that run mean for their agents.
-func (d *Reader) Shows(ctx context.Context, recs []registry.Record) map[string]team.Status {
-	shown := make(map[string]team.Status)
+func (d *Reader) Shows(ctx context.Context, recs []registry.Record) map[string]registry.AgentStatus {
+	shown := make(map[string]registry.AgentStatus)
 	for id, state := range d.States(ctx, recs) {
 		shown[id] = worker.TeamStatus(state)
 	}

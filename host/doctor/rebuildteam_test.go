@@ -57,7 +57,7 @@ func TestRebuildTeams(t *testing.T) {
 					t.Errorf("agents (-want +got):\n%s", diff)
 				}
 			}
-			if a, ended := after[0], after[1]; a.Status != team.Active || a.WorkerID != w.ID || a.Name != "a" || ended.Status != team.Terminated {
+			if a, ended := after[0], after[1]; a.Status != registry.AgentActive || a.WorkerID != w.ID || a.Name != "a" || ended.Status != registry.AgentTerminated {
 				t.Errorf("agents %+v", after)
 			}
 			caller, err := r.WithEnv(t, token).Callers().Caller(t.Context())

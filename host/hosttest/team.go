@@ -78,7 +78,7 @@ func (r *Rig) Token(t testing.TB, name string) string {
 func (r *Rig) ClaimTask(t testing.TB, name string) func() registry.Task {
 	t.Helper()
 	var task registry.Task
-	caller := team.Caller{Team: TeamName, Agent: "agent-" + name, Role: team.RoleWorker}
+	caller := team.Caller{Team: TeamName, Agent: "agent-" + name, Role: registry.RoleWorker}
 	r.MustChange(t, func(ctx context.Context, tx *registry.Tx) (err error) {
 		if task, err = team.CreateTask(ctx, tx, team.Caller{Person: true}, TeamName, team.NewTask{Title: "work"}, time.Now()); err == nil {
 			task, err = team.ClaimTask(ctx, tx, caller, TeamName, team.TaskID(task.N), time.Now())

@@ -35,7 +35,7 @@ func TestKillRecorded(t *testing.T) {
 		if rec.Agent == "" {
 			return nil
 		}
-		_, err := team.Release(ctx, tx, rec.Agent, team.Departure{Phase: team.Confirmed}, time.Now())
+		_, err := team.Release(ctx, tx, rec.Agent, team.Departure{Phase: registry.ShutdownConfirmed}, time.Now())
 		return err
 	}})
 	slices.Sort(names)
@@ -43,7 +43,7 @@ func TestKillRecorded(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, name := range []string{"a", "b"} {
-		if a := r.Agent(t, name); a.Status != team.Terminated || a.LastError != "" && name == "a" {
+		if a := r.Agent(t, name); a.Status != registry.AgentTerminated || a.LastError != "" && name == "a" {
 			t.Errorf("the agent is %+v", a)
 		}
 	}
@@ -59,7 +59,7 @@ func TestKillRecorded(t *testing.T) {
 	if _, err := r.Sweeper().Sweep(t.Context(), hosttest.TeamName); err != nil {
 		t.Fatal(err)
 	}
-	if a := r.Agent(t, "c"); a.Status != team.Terminated {
+	if a := r.Agent(t, "c"); a.Status != registry.AgentTerminated {
 		t.Errorf("the agent is %+v", a)
 	}
 }

@@ -29,23 +29,23 @@ func TestAgentEnds(t *testing.T) {
 	}
 	for what, c := range map[string]struct {
 		end  func(*testing.T, *hosttest.Rig)
-		want team.Status
+		want registry.AgentStatus
 		said string
 	}{
-		"an exit":   {exit(swarm.Exit{Code: 3, Cause: swarm.CauseExited}), team.Inactive, "exit status 3"},
-		"exit 0":    {exit(swarm.Exit{Cause: swarm.CauseExited}), team.Inactive, "exit status 0"},
-		"its owner": {exit(swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOwner}), team.Terminated, ""},
+		"an exit":   {exit(swarm.Exit{Code: 3, Cause: swarm.CauseExited}), registry.AgentInactive, "exit status 3"},
+		"exit 0":    {exit(swarm.Exit{Cause: swarm.CauseExited}), registry.AgentInactive, "exit status 0"},
+		"its owner": {exit(swarm.Exit{Code: -1, Signal: "SIGKILL", Cause: swarm.CauseOwner}), registry.AgentTerminated, ""},
 		"its shim": {func(t *testing.T, r *hosttest.Rig) {
 			r.One.Change(t, "a", func(w *hosttest.Worker) { w.State = swarm.StateLost })
-		}, team.Inactive, "process not found"},
+		}, registry.AgentInactive, "process not found"},
 		"a completion": {func(t *testing.T, r *hosttest.Rig) {
 			if err := r.CompleteInside(t, r.Worker(t, "a"), "all done"); err != nil {
 				t.Fatal(err)
 			}
-		}, team.Inactive, "completed: all done"},
+		}, registry.AgentInactive, "completed: all done"},
 		"a kill": {func(t *testing.T, r *hosttest.Rig) {
 			r.MustKill(t, worker.Selection{Names: []string{"a"}}, kill.Request{})
-		}, team.Terminated, ""},
+		}, registry.AgentTerminated, ""},
 	} {
 		for see, seen := range map[string]func(*testing.T, *hosttest.Rig) error{
 			"gc": func(t *testing.T, r *hosttest.Rig) error {
@@ -128,7 +128,7 @@ func TestSweepInRespawn(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if a := r.Agent(t, "a"); a.Status != team.Active || task().Owner != a.ID {
+	if a := r.Agent(t, "a"); a.Status != registry.AgentActive || task().Owner != a.ID {
 		t.Errorf("it is %s, its task is %+v", a.Status, task())
 	}
 	if mail := r.Mail(t); len(mail) > 0 {
@@ -151,7 +151,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 		kill := func(h *hosttest.Rig) {
 			_, err := h.Kill().Kill(t.Context(), worker.Selection{Names: []string{name}}, kill.Request{
 				Recorded: func(ctx context.Context, tx *registry.Tx, rec registry.Record) error {
-					_, err := team.Release(ctx, tx, rec.Agent, team.Departure{Phase: team.ForceKilled}, time.Now())
+					_, err := team.Release(ctx, tx, rec.Agent, team.Departure{Phase: registry.ShutdownForceKilled}, time.Now())
 					if _, over := errors.AsType[*team.TerminatedError](err); over {
 						return nil
 					}
@@ -181,7 +181,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 		})
 		wg.Wait()
 		a := r.Agent(t, name)
-		if a.Status != team.Terminated || released > 1 {
+		if a.Status != registry.AgentTerminated || released > 1 {
 			t.Errorf("the agent is %s, released %d times by kills", a.Status, released)
 		}
 		if got := task(); got.Status != registry.TaskPending || got.Owner != "" {

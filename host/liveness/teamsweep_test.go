@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -45,34 +44,34 @@ func TestSweepOfSilence(t *testing.T) {
 	if err := os.WriteFile(log, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	statuses := func() [3]team.Status {
-		return [3]team.Status{r.Agent(t, "silent").Status, r.Agent(t, "writing").Status, r.Agent(t, "fresh").Status}
+	statuses := func() [3]registry.AgentStatus {
+		return [3]registry.AgentStatus{r.Agent(t, "silent").Status, r.Agent(t, "writing").Status, r.Agent(t, "fresh").Status}
 	}
 	// A look changes nothing.
 	signs, err := r.Liveness().Signs(t.Context(), hosttest.TeamName)
 	if err != nil || signs[r.Worker(t, "writing").ID].Output.IsZero() || len(signs) != 3 {
 		t.Errorf("signs %+v, %v", signs, err)
 	}
-	if got := statuses(); got != [3]team.Status{team.Active, team.Active, team.Active} {
+	if got := statuses(); got != [3]registry.AgentStatus{registry.AgentActive, registry.AgentActive, registry.AgentActive} {
 		t.Errorf("after a look they are %s", got)
 	}
 	// Nor does a call that is about others.
 	r.MustKill(t, worker.Selection{Names: []string{r.MustSpawn(t, "plain", "one").ID}}, kill.Request{})
-	if got := statuses(); got[0] != team.Active {
+	if got := statuses(); got[0] != registry.AgentActive {
 		t.Errorf("after the kill of another they are %s", got)
 	}
 	// A caller is not silent.
 	if warnings, err := r.Sweeper().Sweep(t.Context(), hosttest.TeamName, r.Worker(t, "silent").ID); err != nil || len(warnings) > 0 {
 		t.Fatal(warnings, err)
 	}
-	if got := statuses(); got[0] != team.Active {
+	if got := statuses(); got[0] != registry.AgentActive {
 		t.Errorf("while it calls they are %s", got)
 	}
 	for range 2 {
 		if warnings, err := r.Sweeper().Sweep(t.Context(), ""); err != nil || len(warnings) > 0 {
 			t.Fatal(warnings, err)
 		}
-		if got := statuses(); got != [3]team.Status{team.Inactive, team.Active, team.Active} {
+		if got := statuses(); got != [3]registry.AgentStatus{registry.AgentInactive, registry.AgentActive, registry.AgentActive} {
 			t.Errorf("they are %s", got)
 		}
 	}
@@ -102,7 +101,7 @@ func TestSweepOfSilence(t *testing.T) {
 	if out, err := r.Kill().Clean(t.Context(), worker.Selection{Names: []string{"silent"}}, kill.CleanRequest{}); err != nil || out[0].Err != nil {
 		t.Fatal(out, err)
 	}
-	if got := r.Agent(t, "silent"); got.Status != team.Terminated {
+	if got := r.Agent(t, "silent"); got.Status != registry.AgentTerminated {
 		t.Errorf("it is %s", got.Status)
 	}
 	// One whose record is not there at all has ended.
@@ -124,7 +123,7 @@ func TestSweepWithoutBackend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := r.Agent(t, "a"); a.Status != team.Active {
+	if a := r.Agent(t, "a"); a.Status != registry.AgentActive {
 		t.Errorf("it is %s, warnings %q", a.Status, warnings)
 	}
 	// Without agents no plugin is asked.

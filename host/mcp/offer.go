@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -88,20 +88,20 @@ var (
 // answers reports whether the caller may answer what agents ask.
 func (s *server) answers() bool {
 	c := s.membership()
-	return c.Person || s.LeaderAnswers && (c.Role == team.RoleLeader || len(c.Leads) > 0)
+	return c.Person || s.LeaderAnswers && (c.Role == registry.RoleLeader || len(c.Leads) > 0)
 }
 
 // leads reports whether the tools are those that fit the leader of a team.
 func (s *server) leads() bool {
 	c := s.membership()
-	leader := c.Agent != "" && c.Role == team.RoleLeader
+	leader := c.Agent != "" && c.Role == registry.RoleLeader
 	return s.Tools == nil && (leader || len(c.Leads) > 0)
 }
 
 // followsOnly reports whether the tools are chosen for an agent that leads no team.
 func (s *server) followsOnly() bool {
 	c := s.membership()
-	return s.Tools == nil && c.Agent != "" && c.Role != team.RoleLeader && len(c.Leads) == 0
+	return s.Tools == nil && c.Agent != "" && c.Role != registry.RoleLeader && len(c.Leads) == 0
 }
 
 // describe returns the protocol's description of a tool.

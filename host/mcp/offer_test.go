@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 )
@@ -72,8 +73,8 @@ func TestDefaultTools(t *testing.T) {
 func TestDefaultToolsOfLeaders(t *testing.T) {
 	t.Parallel()
 	for name, caller := range map[string]agent.Membership{
-		"an agent":               {Caller: team.Caller{Team: "web", Agent: "agent-aaaaaa", Role: team.RoleLeader}},
-		"an agent that made one": {Caller: team.Caller{Team: "web", Agent: "agent-aaaaaa", Role: team.RoleWorker}, Leads: []string{"more"}},
+		"an agent":               {Caller: team.Caller{Team: "web", Agent: "agent-aaaaaa", Role: registry.RoleLeader}},
+		"an agent that made one": {Caller: team.Caller{Team: "web", Agent: "agent-aaaaaa", Role: registry.RoleWorker}, Leads: []string{"more"}},
 		"a worker":               {Worker: "w", Leads: []string{"web"}},
 		"a worker of two teams":  {Worker: "w", Leads: []string{"web", "more"}},
 	} {

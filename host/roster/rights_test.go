@@ -129,7 +129,7 @@ func TestLeadersHarm(t *testing.T) {
 	r.Announce("one", swarm.CapInput, swarm.CapSignal, swarm.CapStdin)
 	boss := r.MustSpawn(t, "boss", "one")
 	r.MustChange(t, leads(hosttest.TeamName, boss.ID))
-	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = team.RoleLeader })
+	lead := r.MustSpawn(t, "lead", "one", hosttest.AsAgent, func(q *spawn.Request) { q.Agent.Role = registry.RoleLeader })
 	for name, env := range map[string][]string{
 		"of-a-person":       nil,
 		"of-the-boss":       {swarm.EnvWorkerID + "=" + boss.ID},
@@ -149,7 +149,7 @@ func TestLeadersHarm(t *testing.T) {
 		if out, err := in.Kill().Clean(t.Context(), worker.Selection{Names: []string{name}}, kill.CleanRequest{}); err != nil || out[0].Err != nil {
 			t.Errorf("%s, clean: %v, %v", name, out, err)
 		}
-		if a := r.Agent(t, name); a.Status != team.Terminated {
+		if a := r.Agent(t, name); a.Status != registry.AgentTerminated {
 			t.Errorf("%s: the agent is %s", name, a.Status)
 		}
 	}

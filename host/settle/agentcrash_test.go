@@ -9,7 +9,6 @@ import (
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -43,7 +42,7 @@ func settlings() map[string]func(context.Context, *hosttest.Rig) error {
 func agrees(t *testing.T, r *hosttest.Rig, name string) registry.Agent {
 	t.Helper()
 	a, rec := r.Agent(t, name), r.Record(t, name)
-	want := map[registry.State]team.Status{registry.Running: team.Active, registry.Stopped: team.Inactive}[rec.State]
+	want := map[registry.State]registry.AgentStatus{registry.Running: registry.AgentActive, registry.Stopped: registry.AgentInactive}[rec.State]
 	if a.Status != want || a.WorkerID != rec.ID || rec.Agent != a.ID || rec.Team != a.Team {
 		t.Errorf("the worker %s is %s, the agent %+v", rec.ID, rec.State, a)
 	}
@@ -60,7 +59,7 @@ func TestCrashInSpawnOfAgent(t *testing.T) {
 				t.Parallel()
 				r := hosttest.NewWithTeam(t)
 				hosttest.CrashAt(t, r.Root, step, "HOST_TEST_AGENT=1")
-				if a := r.Agent(t, "w1"); a.Status != team.Spawning {
+				if a := r.Agent(t, "w1"); a.Status != registry.AgentSpawning {
 					t.Errorf("after the crash it is %s", a.Status)
 				}
 				if err := settle(t.Context(), r); err != nil {
@@ -74,7 +73,7 @@ func TestCrashInSpawnOfAgent(t *testing.T) {
 				if diff := cmp.Diff(want, r.Mail(t)); diff != "" {
 					t.Errorf("the leader was notified (-want +got):\n%s", diff)
 				}
-				if (a.Status == team.Active) != (step == "after") {
+				if (a.Status == registry.AgentActive) != (step == "after") {
 					t.Errorf("it is %s", a.Status)
 				}
 				// It can be started again, with a token that counts.
@@ -111,12 +110,12 @@ func TestCrashInRespawnOfAgent(t *testing.T) {
 					r.One.End(t, "w1", swarm.Exit{Code: -1, Signal: "SIGTERM", Cause: swarm.CauseKilled})
 				case "killed":
 					r.Kill().EndForRespawn(t.Context(), r.Record(t, "w1"), nil)
-					if a := r.Agent(t, "w1"); a.Status != team.Active {
+					if a := r.Agent(t, "w1"); a.Status != registry.AgentActive {
 						t.Errorf("while it is respawned it is %s", a.Status)
 					}
 				default:
 					hosttest.CrashAt(t, r.Root, hosttest.StepRespawn+step, "HOST_TEST_AGENT=1")
-					if a := r.Agent(t, "w1"); a.Status != team.Spawning {
+					if a := r.Agent(t, "w1"); a.Status != registry.AgentSpawning {
 						t.Errorf("after the crash it is %s", a.Status)
 					}
 				}
@@ -124,7 +123,7 @@ func TestCrashInRespawnOfAgent(t *testing.T) {
 					t.Fatal(err)
 				}
 				a := agrees(t, r, "w1")
-				if alive := step == "after"; alive != (a.Status == team.Active) || alive != (task().Owner != "") || alive != (len(r.Mail(t)) == 0) {
+				if alive := step == "after"; alive != (a.Status == registry.AgentActive) || alive != (task().Owner != "") || alive != (len(r.Mail(t)) == 0) {
 					t.Errorf("it is %s, its task is %+v", a.Status, task())
 				}
 				r.MustRespawn(t, "w1")

@@ -37,7 +37,7 @@ func TestAgentCallsBeforeItIsRecorded(t *testing.T) {
 		}
 		return in.Store().Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 			a, err := team.Beat(ctx, tx, caller, hosttest.TeamName, "", "", time.Now())
-			if a.Status != team.Spawning {
+			if a.Status != registry.AgentSpawning {
 				t.Errorf("it is %s", a.Status)
 			}
 			return err
@@ -45,7 +45,7 @@ func TestAgentCallsBeforeItIsRecorded(t *testing.T) {
 	}
 	w := r.MustSpawn(t, "a", "one", hosttest.AsAgent)
 	a := r.Agent(t, "a")
-	if a.Status != team.Active || a.WorkerID != w.ID || a.Session != w.ID || a.Worker != "a" || a.Color == "" {
+	if a.Status != registry.AgentActive || a.WorkerID != w.ID || a.Session != w.ID || a.Worker != "a" || a.Color == "" {
 		t.Errorf("the agent is %+v", a)
 	}
 	if w.Team != hosttest.TeamName || w.Agent != "agent-a" {
@@ -118,7 +118,7 @@ func TestAgentRespawn(t *testing.T) {
 	before := r.Agent(t, "a")
 	w := r.MustRespawn(t, "a")
 	a := r.Agent(t, "a")
-	if w.ID == old.ID || w.Team != hosttest.TeamName || w.Agent != "agent-a" || a.Status != team.Active || a.WorkerID != w.ID ||
+	if w.ID == old.ID || w.Team != hosttest.TeamName || w.Agent != "agent-a" || a.Status != registry.AgentActive || a.WorkerID != w.ID ||
 		a.Session != w.ID || a.TokenHash == before.TokenHash || a.Color != before.Color {
 		t.Errorf("the worker %+v of the agent %+v", w, a)
 	}
@@ -138,7 +138,7 @@ func TestAgentRespawn(t *testing.T) {
 	if _, err := r.Spawn().Respawn(t.Context(), "a", spawn.RespawnRequest{}); err == nil {
 		t.Error("it was respawned")
 	}
-	if a := r.Agent(t, "a"); a.Status != team.Inactive || a.WorkerID != w.ID || a.Lost.IsZero() {
+	if a := r.Agent(t, "a"); a.Status != registry.AgentInactive || a.WorkerID != w.ID || a.Lost.IsZero() {
 		t.Errorf("the agent is %+v", a)
 	}
 	if got := task(); got.Status != registry.TaskPending {
@@ -149,7 +149,7 @@ func TestAgentRespawn(t *testing.T) {
 	}
 	// It can be started again all the same, until it is terminated.
 	r.MustRespawn(t, "a")
-	if a := r.Agent(t, "a"); a.Status != team.Active || !a.Lost.IsZero() {
+	if a := r.Agent(t, "a"); a.Status != registry.AgentActive || !a.Lost.IsZero() {
 		t.Errorf("the agent is %+v", a)
 	}
 	r.MustKill(t, worker.Selection{Names: []string{"a"}}, kill.Request{})

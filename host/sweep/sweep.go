@@ -109,7 +109,7 @@ func (s *Sweeper) lookAtSilent(ctx context.Context, m liveness.Members, signs ma
 	for _, a := range m.Agents {
 		sign, known := signs[a.WorkerID]
 		at := registry.IndexOf(m.Records, a.WorkerID)
-		if known && !sign.Gone && at >= 0 && m.Records[at].IsRunning() && team.Judge(&a, sign, time.Now()).Status == team.Inactive {
+		if known && !sign.Gone && at >= 0 && m.Records[at].IsRunning() && team.Judge(&a, sign, time.Now()).Status == registry.AgentInactive {
 			recs = append(recs, m.Records[at])
 		}
 	}

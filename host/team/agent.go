@@ -16,7 +16,7 @@ type Entry struct {
 	// Name is its name in the team; empty: its id.
 	Name string
 	// Role is empty for a worker.
-	Role  Role
+	Role  registry.Role
 	Model string
 	// Session is empty for the id of its worker.
 	Session     string
@@ -32,13 +32,13 @@ func Join(ctx context.Context, tx *registry.Tx, j Entry, workerID, worker, token
 	}
 	a = registry.Agent{
 		ID: j.ID, Team: j.Team, Name: j.Name, Role: j.Role, Model: j.Model, Session: j.Session, Dir: j.Dir, Prompt: j.Prompt,
-		Status: Spawning, WorkerID: workerID, Worker: worker, TokenHash: tokenHash, Created: now, Heartbeat: now, ColorUsed: now,
+		Status: registry.AgentSpawning, WorkerID: workerID, Worker: worker, TokenHash: tokenHash, Created: now, Heartbeat: now, ColorUsed: now,
 	}
 	if a.Name == "" {
 		a.Name = a.ID
 	}
 	if a.Role == "" {
-		a.Role = RoleWorker
+		a.Role = registry.RoleWorker
 	}
 	if a.Session == "" {
 		a.Session = workerID
@@ -55,11 +55,11 @@ func Join(ctx context.Context, tx *registry.Tx, j Entry, workerID, worker, token
 		if o.ID == a.ID || o.Name == a.ID {
 			return a, "", taken(a.ID, j.Team)
 		}
-		if o.ID == a.Name || o.Name == a.Name && o.Status != Terminated {
+		if o.ID == a.Name || o.Name == a.Name && o.Status != registry.AgentTerminated {
 			return a, "", taken(a.Name, j.Team)
 		}
 	}
-	live := slices.DeleteFunc(all, func(o registry.Agent) bool { return o.Status == Terminated })
+	live := slices.DeleteFunc(all, func(o registry.Agent) bool { return o.Status == registry.AgentTerminated })
 	a.Color, warning = pickColor(live)
 	err = tx.InsertAgent(ctx, &a)
 	if errors.Is(err, registry.ErrExists) {
@@ -83,10 +83,10 @@ func Activate(ctx context.Context, tx *registry.Tx, agentID, pane string, now ti
 	}
 	a.Pane, a.Heartbeat = pane, now
 	switch {
-	case a.Status == Spawning:
+	case a.Status == registry.AgentSpawning:
 		a.Status, a.Before = awake(a.Before), ""
-	case a.Before == Spawning: // it was asked to end already
-		a.Before = Active
+	case a.Before == registry.AgentSpawning: // it was asked to end already
+		a.Before = registry.AgentActive
 	}
 	return tx.PutAgent(ctx, &a)
 }
@@ -119,7 +119,7 @@ func Rejoin(ctx context.Context, tx *registry.Tx, agentID, workerID, worker, tok
 	if err != nil {
 		return err
 	}
-	if a.Status == ShuttingDown {
+	if a.Status == registry.AgentShuttingDown {
 		if err := callOff(ctx, tx, agentID, now); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func Rejoin(ctx context.Context, tx *registry.Tx, agentID, workerID, worker, tok
 	if a.Session == a.WorkerID {
 		a.Session = workerID
 	}
-	a.Status, a.Before, a.Lost = Spawning, "", time.Time{}
+	a.Status, a.Before, a.Lost = registry.AgentSpawning, "", time.Time{}
 	a.WorkerID, a.Worker, a.TokenHash, a.Pane, a.Heartbeat = workerID, worker, tokenHash, "", now
 	a.Rotations++
 	// Its new process has got no messages yet.
@@ -193,7 +193,7 @@ func Find(ctx context.Context, tx *registry.Tx, teamName, who string) (registry.
 // live returns an agent that is not terminated: [TerminatedError] if it is.
 func live(ctx context.Context, tx *registry.Tx, agentID string) (registry.Agent, error) {
 	a, err := tx.Agent(ctx, agentID)
-	if err == nil && a.Status == Terminated {
+	if err == nil && a.Status == registry.AgentTerminated {
 		err = &TerminatedError{Agent: agentID}
 	}
 	return a, err
@@ -228,7 +228,7 @@ func pickColor(live []registry.Agent) (color, warning string) {
 		if !known || a.ColorUsed.After(u.at) {
 			u.at = a.ColorUsed
 		}
-		u.away = (!known || u.away) && a.Status == Inactive
+		u.away = (!known || u.away) && a.Status == registry.AgentInactive
 		uses[a.Color] = u
 	}
 	color = colors[0]

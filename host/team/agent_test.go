@@ -16,15 +16,15 @@ func TestJoin(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a", "gone")
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
+		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: registry.ShutdownForceKilled}, now)
 		return err
 	})
 	want := registry.Agent{
-		Seq: 3, ID: "agent-b", Team: crewTeam, Name: "b", Role: RoleReviewer, Model: "m", Color: colors[1], Session: "s", Dir: "/d", Prompt: "p",
-		Status: Spawning, WorkerID: "w", Worker: "red-b", TokenHash: "t", Created: later, Heartbeat: later, ColorUsed: later,
+		Seq: 3, ID: "agent-b", Team: crewTeam, Name: "b", Role: registry.RoleReviewer, Model: "m", Color: colors[1], Session: "s", Dir: "/d", Prompt: "p",
+		Status: registry.AgentSpawning, WorkerID: "w", Worker: "red-b", TokenHash: "t", Created: later, Heartbeat: later, ColorUsed: later,
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		j := Entry{Team: crewTeam, ID: "agent-b", Name: "b", Role: RoleReviewer, Model: "m", Session: "s", Dir: "/d", Prompt: "p"}
+		j := Entry{Team: crewTeam, ID: "agent-b", Name: "b", Role: registry.RoleReviewer, Model: "m", Session: "s", Dir: "/d", Prompt: "p"}
 		got, warning, err := Join(ctx, tx, j, "w", "red-b", "t", later)
 		if diff := cmp.Diff(want, got); diff != "" || warning != "" {
 			t.Errorf("joined, %q (-want +got):\n%s", warning, diff)
@@ -41,7 +41,7 @@ func TestJoin(t *testing.T) {
 			return err
 		}
 		got, _, err := Join(ctx, tx, Entry{Team: crewTeam, ID: "agent-d"}, "w-d", "red-d", "", now)
-		if got.Name != "agent-d" || got.Role != RoleWorker || got.Session != "w-d" {
+		if got.Name != "agent-d" || got.Role != registry.RoleWorker || got.Session != "w-d" {
 			t.Errorf("by default %+v", got)
 		}
 		return err
@@ -72,7 +72,7 @@ func TestActivate(t *testing.T) {
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		_, _, err := Ask(ctx, tx, person, crewTeam, "asked", "", now)
-		_, rerr := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
+		_, rerr := Release(ctx, tx, "agent-gone", Departure{Phase: registry.ShutdownForceKilled}, now)
 		return errors.Join(err, rerr)
 	})
 	activate := func(id string) error {
@@ -84,10 +84,10 @@ func TestActivate(t *testing.T) {
 	if err := activate("agent-ghost"); !errors.Is(err, registry.ErrNotFound) {
 		t.Errorf("one that is not there: %v", err)
 	}
-	if a := q.agent("a"); a.Status != Active || a.Pane != "%1" || !a.Heartbeat.Equal(later) {
+	if a := q.agent("a"); a.Status != registry.AgentActive || a.Pane != "%1" || !a.Heartbeat.Equal(later) {
 		t.Errorf("%+v", a)
 	}
-	if a := q.agent("asked"); a.Status != ShuttingDown || a.Before != Active || a.Pane != "%1" {
+	if a := q.agent("asked"); a.Status != registry.AgentShuttingDown || a.Before != registry.AgentActive || a.Pane != "%1" {
 		t.Errorf("one that was asked to end: %+v", a)
 	}
 }
@@ -101,7 +101,7 @@ func TestUnjoin(t *testing.T) {
 	task := q.works("a")
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		_, _, err := Ask(ctx, tx, person, crewTeam, "asked", "", now)
-		_, rerr := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
+		_, rerr := Release(ctx, tx, "agent-gone", Departure{Phase: registry.ShutdownForceKilled}, now)
 		return errors.Join(err, rerr)
 	})
 	for _, id := range []string{"agent-a", "agent-asked", "agent-gone", "agent-ghost"} {
@@ -131,7 +131,7 @@ func TestRejoin(t *testing.T) {
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		_, _, err := Ask(ctx, tx, person, crewTeam, "asked", "", now)
 		_, lerr := Lost(ctx, tx, "agent-lost", "why", now)
-		_, rerr := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
+		_, rerr := Release(ctx, tx, "agent-gone", Departure{Phase: registry.ShutdownForceKilled}, now)
 		return errors.Join(err, lerr, rerr)
 	})
 	rejoin := func(name string) error {
@@ -143,13 +143,13 @@ func TestRejoin(t *testing.T) {
 		before := q.agent(name)
 		refused(t, "", rejoin(name))
 		want := before
-		want.Status, want.Before, want.WorkerID, want.Session, want.TokenHash = Spawning, "", "new-"+name, "new-"+name, "n-"+name
+		want.Status, want.Before, want.WorkerID, want.Session, want.TokenHash = registry.AgentSpawning, "", "new-"+name, "new-"+name, "n-"+name
 		want.Pane, want.Heartbeat, want.Lost, want.Rotations = "", later, time.Time{}, 1
 		if diff := cmp.Diff(want, q.agent(name)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		q.change(func(ctx context.Context, tx *registry.Tx) error { return Activate(ctx, tx, "agent-"+name, "", later) })
-		if got := q.agent(name).Status; got != Active {
+		if got := q.agent(name).Status; got != registry.AgentActive {
 			t.Errorf("%s is %s", name, got)
 		}
 	}
@@ -158,7 +158,7 @@ func TestRejoin(t *testing.T) {
 		t.Errorf("the task that it works on: %+v", got)
 	}
 	// The request is dropped: no agent hears of it, and the next one is asked anew.
-	if s := q.shutdown("asked"); s.Phase != Rejected || !s.Answered {
+	if s := q.shutdown("asked"); s.Phase != registry.ShutdownRejected || !s.Answered {
 		t.Errorf("shutdown %+v", s)
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
@@ -167,7 +167,7 @@ func TestRejoin(t *testing.T) {
 			t.Errorf("the old token: %v", err)
 		}
 		_, s, err := Ask(ctx, tx, person, crewTeam, "asked", "", later)
-		if s.Phase != Requested {
+		if s.Phase != registry.ShutdownRequested {
 			t.Errorf("asked again: %+v", s)
 		}
 		return err
@@ -185,7 +185,7 @@ func TestAbandon(t *testing.T) {
 		})
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, later)
+		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: registry.ShutdownForceKilled}, later)
 		return err
 	})
 	for _, name := range []string{"a", "gone"} {
@@ -195,14 +195,14 @@ func TestAbandon(t *testing.T) {
 		})
 	}
 	want := before
-	want.Status, want.Lost, want.LastError, want.TokenHash, want.Pane, want.Heartbeat = Inactive, at(time.Hour), "no such command", "", "", later
+	want.Status, want.Lost, want.LastError, want.TokenHash, want.Pane, want.Heartbeat = registry.AgentInactive, at(time.Hour), "no such command", "", "", later
 	if diff := cmp.Diff(want, q.agent("a")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got := q.task(task); got.Status != registry.TaskPending {
 		t.Errorf("task %+v", got)
 	}
-	if got := q.agent("gone"); got.Status != Terminated {
+	if got := q.agent("gone"); got.Status != registry.AgentTerminated {
 		t.Errorf("one that was ended meanwhile is %s", got.Status)
 	}
 }
@@ -211,7 +211,7 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a", "gone")
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
+		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: registry.ShutdownForceKilled}, now)
 		if err != nil {
 			return err
 		}
@@ -278,7 +278,7 @@ func TestFindUnreadable(t *testing.T) {
 		}
 		return err
 	})
-	if got := q.agent("b").Status; got != Inactive {
+	if got := q.agent("b").Status; got != registry.AgentInactive {
 		t.Errorf("the other one is %s", got)
 	}
 }

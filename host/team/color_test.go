@@ -17,7 +17,7 @@ func TestPickColor(t *testing.T) {
 	holders := func(edit func(all []registry.Agent)) []registry.Agent {
 		var all []registry.Agent
 		for i, c := range colors {
-			all = append(all, registry.Agent{Color: c, Status: Active, ColorUsed: at(time.Duration(i) * time.Second)})
+			all = append(all, registry.Agent{Color: c, Status: registry.AgentActive, ColorUsed: at(time.Duration(i) * time.Second)})
 		}
 		edit(all)
 		return all
@@ -33,13 +33,17 @@ func TestPickColor(t *testing.T) {
 		"two gaps":                {slices.Delete(holders(func([]registry.Agent) {}), 3, 6), 3, false},
 		"all in use":              {holders(func([]registry.Agent) {}), 0, true},
 		"all, the first one last": {holders(func(all []registry.Agent) { all[0].ColorUsed = later }), 1, true},
-		"one is away":             {holders(func(all []registry.Agent) { all[7].Status = Inactive }), 7, true},
-		"idle is not away":        {holders(func(all []registry.Agent) { all[7].Status = Idle }), 0, true},
-		"two are away":            {holders(func(all []registry.Agent) { all[7].Status, all[4].Status = Inactive, Inactive }), 4, true},
-		"away, but shared": {append(holders(func(all []registry.Agent) { all[4].Status, all[7].Status = Inactive, Inactive }),
-			registry.Agent{Color: colors[4], Status: Active, ColorUsed: now}), 7, true},
-		"shared, used last": {append(holders(func([]registry.Agent) {}), registry.Agent{Color: colors[0], Status: Active, ColorUsed: later}), 1, true},
-		"colours of others": {[]registry.Agent{{Color: "#000000", Status: Active}, {Color: "", Status: Active}}, 0, false},
+		"one is away":             {holders(func(all []registry.Agent) { all[7].Status = registry.AgentInactive }), 7, true},
+		"idle is not away":        {holders(func(all []registry.Agent) { all[7].Status = registry.AgentIdle }), 0, true},
+		"two are away": {holders(func(all []registry.Agent) {
+			all[7].Status, all[4].Status = registry.AgentInactive, registry.AgentInactive
+		}), 4, true},
+		"away, but shared": {append(holders(func(all []registry.Agent) {
+			all[4].Status, all[7].Status = registry.AgentInactive, registry.AgentInactive
+		}),
+			registry.Agent{Color: colors[4], Status: registry.AgentActive, ColorUsed: now}), 7, true},
+		"shared, used last": {append(holders(func([]registry.Agent) {}), registry.Agent{Color: colors[0], Status: registry.AgentActive, ColorUsed: later}), 1, true},
+		"colours of others": {[]registry.Agent{{Color: "#000000", Status: registry.AgentActive}, {Color: "", Status: registry.AgentActive}}, 0, false},
 	} {
 		color, warning := pickColor(c.live)
 		if color != colors[c.color] || (warning != "") != c.twice {
@@ -73,7 +77,7 @@ func TestColorPool(t *testing.T) {
 	}
 	// The colour of one that has ended is free.
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-a5", Departure{Phase: ForceKilled}, later)
+		_, err := Release(ctx, tx, "agent-a5", Departure{Phase: registry.ShutdownForceKilled}, later)
 		return err
 	})
 	q.enter("next")

@@ -31,7 +31,7 @@ func crew(t *testing.T, names ...string) string {
 		for _, name := range names {
 			caller := as(name)
 			err := tx.InsertAgent(ctx, &registry.Agent{
-				ID: caller.Agent, Team: crewTeam, Name: name, Role: caller.Role, Status: Active, Created: now, Heartbeat: now,
+				ID: caller.Agent, Team: crewTeam, Name: name, Role: caller.Role, Status: registry.AgentActive, Created: now, Heartbeat: now,
 			})
 			if err != nil {
 				return err
@@ -44,9 +44,9 @@ func crew(t *testing.T, names ...string) string {
 
 // as is the caller that an agent of a crew is.
 func as(name string) Caller {
-	role := RoleWorker
+	role := registry.RoleWorker
 	if name == "boss" {
-		role = RoleLeader
+		role = registry.RoleLeader
 	}
 	return Caller{Team: crewTeam, Agent: "agent-" + name, Name: name, Role: role}
 }

@@ -24,13 +24,13 @@ type Signs struct {
 	Output time.Time
 	// Shows is [Active] or [Idle] if its screen shows that, else empty. An agent that shows
 	// a question is active.
-	Shows Status
+	Shows registry.AgentStatus
 }
 
 // Health is the judgement on the signs of life of an agent.
 type Health struct {
 	// Status is its status by the facts, which may not be recorded yet.
-	Status Status
+	Status registry.AgentStatus
 	// Active says that it is active or idle.
 	Active bool
 	// Seen is its last sign of life, and Age how long ago that is.
@@ -55,34 +55,34 @@ func Judge(a *registry.Agent, s Signs, now time.Time) Health {
 	h.Healthy = h.Age < BeatEvery
 	gone := s.Gone || !a.Lost.IsZero()
 	switch a.Status {
-	case Spawning, Idle:
+	case registry.AgentSpawning, registry.AgentIdle:
 		switch {
 		case gone:
-			h.Status = Inactive
-		case a.Status == Idle && s.Shows != "":
+			h.Status = registry.AgentInactive
+		case a.Status == registry.AgentIdle && s.Shows != "":
 			h.Status = s.Shows
 		}
-	case Active, Inactive:
-		h.Status = Active
+	case registry.AgentActive, registry.AgentInactive:
+		h.Status = registry.AgentActive
 		switch {
 		case gone:
-			h.Status = Inactive
+			h.Status = registry.AgentInactive
 		case s.Shows != "":
 			h.Status = s.Shows // it may well be silent
 		case h.Age >= silence:
-			h.Status = Inactive
+			h.Status = registry.AgentInactive
 		}
-	case ShuttingDown, Terminated:
+	case registry.AgentShuttingDown, registry.AgentTerminated:
 	}
-	if h.Status == Active || h.Status == Inactive {
+	if h.Status == registry.AgentActive || h.Status == registry.AgentInactive {
 		h.Misses = int(h.Age / BeatEvery)
 	}
-	h.Active = h.Status == Active || h.Status == Idle
+	h.Active = h.Status == registry.AgentActive || h.Status == registry.AgentIdle
 	switch {
-	case h.Status != Inactive:
+	case h.Status != registry.AgentInactive:
 	case s.Gone && a.Lost.IsZero():
 		h.Error = endText(s.Reason)
-	case a.Status == Active && !gone:
+	case a.Status == registry.AgentActive && !gone:
 		h.Error = fmt.Sprintf("Heartbeat timeout: %ds since last heartbeat", int(h.Age.Seconds()))
 	}
 	return h

@@ -19,11 +19,11 @@ func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) e
 	if err != nil {
 		return err
 	}
-	if !a.Lost.IsZero() && a.Status != Terminated {
+	if !a.Lost.IsZero() && a.Status != registry.AgentTerminated {
 		return ErrInactive
 	}
-	if a.Status == Inactive {
-		a.Status = Active
+	if a.Status == registry.AgentInactive {
+		a.Status = registry.AgentActive
 		if err := tx.PutAgent(ctx, &a); err != nil {
 			return err
 		}
@@ -35,13 +35,13 @@ func Touch(ctx context.Context, tx *registry.Tx, caller Caller, now time.Time) e
 // leader's right. The argument who is an id or a name; empty means the caller. The status
 // is [Active], [Idle] or empty, which changes nothing. For an agent that has ended, the
 // error is [ErrHeartbeatTerminated] or [ErrInactive].
-func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who string, status Status, now time.Time) (registry.Agent, error) {
+func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who string, status registry.AgentStatus, now time.Time) (registry.Agent, error) {
 	member, err := Member(ctx, tx, caller, teamName)
 	if err != nil {
 		return registry.Agent{}, err
 	}
-	if status != "" && status != Active && status != Idle {
-		return registry.Agent{}, refuse(ErrInvalid, "Status '%s' is not one of %s, %s", status, Active, Idle)
+	if status != "" && status != registry.AgentActive && status != registry.AgentIdle {
+		return registry.Agent{}, refuse(ErrInvalid, "Status '%s' is not one of %s, %s", status, registry.AgentActive, registry.AgentIdle)
 	}
 	if who == "" {
 		who = member
@@ -56,21 +56,21 @@ func Beat(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who str
 		}
 	}
 	switch a.Status {
-	case Terminated:
+	case registry.AgentTerminated:
 		return a, ErrHeartbeatTerminated
-	case Inactive:
+	case registry.AgentInactive:
 		if !a.Lost.IsZero() {
 			return a, ErrInactive
 		}
-		a.Status = Active
+		a.Status = registry.AgentActive
 		if status != "" {
 			a.Status = status
 		}
-	case Active, Idle:
+	case registry.AgentActive, registry.AgentIdle:
 		if status != "" {
 			a.Status = status
 		}
-	case ShuttingDown, Spawning:
+	case registry.AgentShuttingDown, registry.AgentSpawning:
 		// This becomes its status if it does not end, or once its worker runs.
 		if status != "" {
 			a.Before = status

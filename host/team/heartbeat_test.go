@@ -12,24 +12,24 @@ import (
 func TestBeat(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		status Status
+		status registry.AgentStatus
 		lost   bool
-		say    Status
-		want   Status
+		say    registry.AgentStatus
+		want   registry.AgentStatus
 		err    error
 	}{
-		{Active, false, "", Active, nil},
-		{Active, false, Idle, Idle, nil},
-		{Active, false, Active, Active, nil},
-		{Idle, false, "", Idle, nil},
-		{Idle, false, Active, Active, nil},
-		{Inactive, false, "", Active, nil},
-		{Inactive, false, Idle, Idle, nil},
-		{Inactive, true, "", Inactive, ErrInactive},
-		{Inactive, true, Active, Inactive, ErrInactive},
-		{Spawning, false, Active, Spawning, nil},
-		{ShuttingDown, false, Active, ShuttingDown, nil},
-		{Terminated, false, Active, Terminated, ErrHeartbeatTerminated},
+		{registry.AgentActive, false, "", registry.AgentActive, nil},
+		{registry.AgentActive, false, registry.AgentIdle, registry.AgentIdle, nil},
+		{registry.AgentActive, false, registry.AgentActive, registry.AgentActive, nil},
+		{registry.AgentIdle, false, "", registry.AgentIdle, nil},
+		{registry.AgentIdle, false, registry.AgentActive, registry.AgentActive, nil},
+		{registry.AgentInactive, false, "", registry.AgentActive, nil},
+		{registry.AgentInactive, false, registry.AgentIdle, registry.AgentIdle, nil},
+		{registry.AgentInactive, true, "", registry.AgentInactive, ErrInactive},
+		{registry.AgentInactive, true, registry.AgentActive, registry.AgentInactive, ErrInactive},
+		{registry.AgentSpawning, false, registry.AgentActive, registry.AgentSpawning, nil},
+		{registry.AgentShuttingDown, false, registry.AgentActive, registry.AgentShuttingDown, nil},
+		{registry.AgentTerminated, false, registry.AgentActive, registry.AgentTerminated, ErrHeartbeatTerminated},
 	} {
 		t.Run(string(c.status)+" "+string(c.say), func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +65,7 @@ func TestWhoBeats(t *testing.T) {
 	for _, c := range []struct {
 		caller Caller
 		who    string
-		say    Status
+		say    registry.AgentStatus
 		beaten string
 		err    string
 	}{
@@ -78,7 +78,7 @@ func TestWhoBeats(t *testing.T) {
 		{person, "b", "", "b", ""},
 		{person, "", "", "", "Agent 'leader' not found"},
 		{person, "ghost", "", "", "Agent 'ghost' not found"},
-		{as("a"), "", Terminated, "", "Status 'terminated' is not one of active, idle"},
+		{as("a"), "", registry.AgentTerminated, "", "Status 'terminated' is not one of active, idle"},
 		{Caller{WorkerID: "w"}, "a", "", "", "Not a member of team 'red'"},
 	} {
 		refused(t, c.err, q.try(func(ctx context.Context, tx *registry.Tx) error {
@@ -98,13 +98,13 @@ func TestWhoBeats(t *testing.T) {
 func TestTouch(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")
-	q.put("a", func(a *registry.Agent) { a.Status = Idle })
+	q.put("a", func(a *registry.Agent) { a.Status = registry.AgentIdle })
 	for _, d := range []time.Duration{time.Minute, time.Second} {
 		q.change(func(ctx context.Context, tx *registry.Tx) error {
 			return errors.Join(Touch(ctx, tx, as("a"), at(d)), Touch(ctx, tx, person, at(d)), Touch(ctx, tx, Caller{WorkerID: "w"}, at(d)))
 		})
 	}
-	if a := q.agent("a"); !a.Heartbeat.Equal(later) || a.Status != Idle {
+	if a := q.agent("a"); !a.Heartbeat.Equal(later) || a.Status != registry.AgentIdle {
 		t.Errorf("%+v", a)
 	}
 	// One whose process is gone does not live again by a call with its token, and
@@ -120,7 +120,7 @@ func TestTouch(t *testing.T) {
 		_, err := ClaimTask(ctx, tx, as("a"), crewTeam, "task-1", at(time.Hour))
 		return err
 	}))
-	if a := q.agent("a"); a.Status != Inactive || !a.Heartbeat.Equal(later) {
+	if a := q.agent("a"); a.Status != registry.AgentInactive || !a.Heartbeat.Equal(later) {
 		t.Errorf("%+v", a)
 	}
 }
@@ -129,12 +129,12 @@ func TestTouch(t *testing.T) {
 func TestIdleFromTheStart(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")
-	q.put("a", func(a *registry.Agent) { a.Status = Spawning })
+	q.put("a", func(a *registry.Agent) { a.Status = registry.AgentSpawning })
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Beat(ctx, tx, as("a"), crewTeam, "", Idle, later)
+		_, err := Beat(ctx, tx, as("a"), crewTeam, "", registry.AgentIdle, later)
 		return errors.Join(err, Activate(ctx, tx, "agent-a", "", later))
 	})
-	if a := q.agent("a"); a.Status != Idle || a.Before != "" {
+	if a := q.agent("a"); a.Status != registry.AgentIdle || a.Before != "" {
 		t.Errorf("%+v", a)
 	}
 }

@@ -32,7 +32,7 @@ func Ended(ctx context.Context, tx *registry.Tx, workerID string, e End, now tim
 		var more []string
 		if e.Killed {
 			var r Released
-			r, err = Release(ctx, tx, a.ID, Departure{Phase: ForceKilled}, now)
+			r, err = Release(ctx, tx, a.ID, Departure{Phase: registry.ShutdownForceKilled}, now)
 			more = r.Warnings
 		} else {
 			more, err = Lost(ctx, tx, a.ID, e.Reason, now)
@@ -57,8 +57,8 @@ func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time
 	if err != nil || !a.Lost.IsZero() {
 		return nil, err
 	}
-	if a.Status == ShuttingDown {
-		r, err := Release(ctx, tx, agentID, Departure{Phase: Confirmed}, now)
+	if a.Status == registry.AgentShuttingDown {
+		r, err := Release(ctx, tx, agentID, Departure{Phase: registry.ShutdownConfirmed}, now)
 		return r.Warnings, err
 	}
 	reason = endText(reason)
@@ -66,7 +66,7 @@ func Lost(ctx context.Context, tx *registry.Tx, agentID, reason string, now time
 	if err != nil {
 		return nil, err
 	}
-	a.Status, a.Before, a.Lost, a.LastError = Inactive, "", now, reason
+	a.Status, a.Before, a.Lost, a.LastError = registry.AgentInactive, "", now, reason
 	if err := tx.PutAgent(ctx, &a); err != nil {
 		return warnings, err
 	}

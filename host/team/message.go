@@ -64,7 +64,7 @@ func recipients(ctx context.Context, tx *registry.Tx, team, sender, to string) (
 		return slices.DeleteFunc(ids, func(id string) bool { return id == sender }), err
 	}
 	a, err := Find(ctx, tx, team, to)
-	if _, none := errors.AsType[*NoAgentError](err); none || err == nil && a.Status == Terminated {
+	if _, none := errors.AsType[*NoAgentError](err); none || err == nil && a.Status == registry.AgentTerminated {
 		return nil, refuse(ErrNoRecipient, "Recipient '%s' is not a member of team '%s'", to, team)
 	}
 	return []string{a.ID}, err

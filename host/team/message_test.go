@@ -20,12 +20,12 @@ func TestSend(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		gone.Status = Terminated
+		gone.Status = registry.AgentTerminated
 		if err := tx.PutAgent(ctx, &gone); err != nil {
 			return err
 		}
 		// Its name is another agent's id.
-		return tx.InsertAgent(ctx, &registry.Agent{ID: "agent-c", Team: crewTeam, Name: "agent-a", Role: RoleWorker, Status: Inactive, Created: now})
+		return tx.InsertAgent(ctx, &registry.Agent{ID: "agent-c", Team: crewTeam, Name: "agent-a", Role: registry.RoleWorker, Status: registry.AgentInactive, Created: now})
 	})
 	for i, test := range []struct {
 		caller     Caller

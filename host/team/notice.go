@@ -77,7 +77,7 @@ func NoticeDue(ctx context.Context, tx *registry.Tx, n Notice, now time.Time) (m
 	}
 	a := &agents[0]
 	t, err := Get(ctx, tx, a.Team)
-	if err != nil || a.Status == ShuttingDown || a.Role == RoleLeader || t.LeaderWorker == n.WorkerID {
+	if err != nil || a.Status == registry.AgentShuttingDown || a.Role == registry.RoleLeader || t.LeaderWorker == n.WorkerID {
 		return m, false, err
 	}
 	m = registry.Message{

@@ -82,7 +82,7 @@ func TestWaitingInAWorker(t *testing.T) {
 	lead("blue")
 	send("blue", Leader)
 	want("an agent that leads", "w-ann", "red agent-ann", "blue leader")
-	q.put("ann", func(a *registry.Agent) { a.Status = Terminated })
+	q.put("ann", func(a *registry.Agent) { a.Status = registry.AgentTerminated })
 	named["blue"] = false
 	want("the leader of one team", "w-ann", "blue leader")
 	named = map[string]bool{"blue": true, "green": true}

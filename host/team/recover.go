@@ -69,8 +69,8 @@ func recoverAgent(ctx context.Context, tx *registry.Tx, rec *registry.Record, no
 		return false, err
 	}
 	a := registry.Agent{
-		ID: rec.Agent, Team: rec.Team, Name: strings.TrimPrefix(rec.Name, rec.Team+"-"), Role: RoleWorker,
-		Session: rec.ID, Dir: rec.Dir, Status: Active, WorkerID: rec.ID, Worker: rec.Name,
+		ID: rec.Agent, Team: rec.Team, Name: strings.TrimPrefix(rec.Name, rec.Team+"-"), Role: registry.RoleWorker,
+		Session: rec.ID, Dir: rec.Dir, Status: registry.AgentActive, WorkerID: rec.ID, Worker: rec.Name,
 		Created: rec.Created, Heartbeat: now, ColorUsed: now,
 	}
 	for _, o := range all {
@@ -83,9 +83,9 @@ func recoverAgent(ctx context.Context, tx *registry.Tx, rec *registry.Record, no
 	}
 	a.Color, _ = pickColor(all)
 	if rec.State == registry.Stopped {
-		a.Status, a.Lost, a.LastError = Inactive, now, endText("")
+		a.Status, a.Lost, a.LastError = registry.AgentInactive, now, endText("")
 		if e := rec.Exit; e != nil && (e.Cause == swarm.CauseKilled || e.Cause == swarm.CauseOwner) {
-			a.Status, a.Terminated = Terminated, now
+			a.Status, a.Terminated = registry.AgentTerminated, now
 		}
 	}
 	err = tx.InsertAgent(ctx, &a)

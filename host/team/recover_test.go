@@ -65,17 +65,19 @@ func TestRecover(t *testing.T) {
 	agent := func(n int, name string, edit func(*registry.Agent)) registry.Agent {
 		id := string(rune('0' + n))
 		a := registry.Agent{
-			Seq: int64(n + 3), ID: "agent-" + id, Team: "blue", Name: name, Role: RoleWorker, Color: colors[n-1], Session: "w" + id, Dir: "/d",
-			Status: Active, WorkerID: "w" + id, Worker: "blue-" + name, Created: now, Heartbeat: later, ColorUsed: later,
+			Seq: int64(n + 3), ID: "agent-" + id, Team: "blue", Name: name, Role: registry.RoleWorker, Color: colors[n-1], Session: "w" + id, Dir: "/d",
+			Status: registry.AgentActive, WorkerID: "w" + id, Worker: "blue-" + name, Created: now, Heartbeat: later, ColorUsed: later,
 		}
 		edit(&a)
 		return a
 	}
 	want := []registry.Agent{
 		agent(1, "a", func(*registry.Agent) {}),
-		agent(2, "b", func(a *registry.Agent) { a.Status, a.Lost, a.LastError = Inactive, later, "its process ended" }),
+		agent(2, "b", func(a *registry.Agent) {
+			a.Status, a.Lost, a.LastError = registry.AgentInactive, later, "its process ended"
+		}),
 		agent(3, "c", func(a *registry.Agent) {
-			a.Status, a.Lost, a.Terminated, a.LastError = Terminated, later, later, "its process ended"
+			a.Status, a.Lost, a.Terminated, a.LastError = registry.AgentTerminated, later, later, "its process ended"
 		}),
 		agent(4, "other", func(a *registry.Agent) { a.Worker, a.Color = "other", colors[2] }),
 		agent(5, "agent-5", func(a *registry.Agent) { a.Worker, a.Color = "blue-all", colors[3] }),

@@ -13,7 +13,7 @@ import (
 type Departure struct {
 	// Phase is [Confirmed] for an agent that approved or was gone, [ForceKilled] for one
 	// that was not asked.
-	Phase Phase
+	Phase registry.ShutdownPhase
 	// Requester is the member that requested it, and Reason its reason; they may be empty.
 	// A forced end without requester was noticed by a call that did not force it: the call
 	// that did takes it with [Claim].
@@ -58,7 +58,7 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Departure, 
 	if l.Reason != "" {
 		s.Reason = clean(l.Reason)
 	}
-	s.Phase, s.Forced, s.Completed, s.Reassigned = l.Phase, l.Phase == ForceKilled, now, r.Reassigned
+	s.Phase, s.Forced, s.Completed, s.Reassigned = l.Phase, l.Phase == registry.ShutdownForceKilled, now, r.Reassigned
 	s.Unclaimed = s.Forced && l.Requester == ""
 	put := tx.InsertShutdown
 	if open {
@@ -67,16 +67,16 @@ func Release(ctx context.Context, tx *registry.Tx, agentID string, l Departure, 
 	if err := put(ctx, &s); err != nil {
 		return Released{}, err
 	}
-	if l.Phase == ForceKilled {
+	if l.Phase == registry.ShutdownForceKilled {
 		a.LastError = forceKilled(s.Reason)
 	}
-	a.Status, a.Before, a.Terminated, a.TokenHash = Terminated, "", now, ""
+	a.Status, a.Before, a.Terminated, a.TokenHash = registry.AgentTerminated, "", now, ""
 	if err := tx.PutAgent(ctx, &a); err != nil {
 		return Released{}, err
 	}
 	// A caller that forces the end knows of it, and so does one that asked an agent that
 	// was gone.
-	if open && l.Phase == Confirmed {
+	if open && l.Phase == registry.ShutdownConfirmed {
 		if err := answer(ctx, tx, &s, now); err != nil {
 			return Released{}, err
 		}

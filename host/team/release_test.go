@@ -14,7 +14,7 @@ import (
 
 func TestRelease(t *testing.T) {
 	t.Parallel()
-	for _, status := range []Status{Spawning, Active, Idle, Inactive, ShuttingDown} {
+	for _, status := range []registry.AgentStatus{registry.AgentSpawning, registry.AgentActive, registry.AgentIdle, registry.AgentInactive, registry.AgentShuttingDown} {
 		t.Run(string(status), func(t *testing.T) {
 			t.Parallel()
 			q := newSquad(t, "other", "a")
@@ -23,7 +23,7 @@ func TestRelease(t *testing.T) {
 				_, err := UpdateTask(ctx, tx, as("a"), crewTeam, done, TaskChange{Status: registry.TaskCompleted}, now)
 				return err
 			})
-			if status == ShuttingDown {
+			if status == registry.AgentShuttingDown {
 				if _, err := q.ask(as("other"), "a", ""); err == nil {
 					t.Error("a worker agent asked another to end")
 				}
@@ -34,8 +34,8 @@ func TestRelease(t *testing.T) {
 				q.put("a", func(a *registry.Agent) { a.Status = status })
 			}
 			want := q.agent("a")
-			want.Status, want.Before, want.Terminated, want.TokenHash, want.LastError = Terminated, "", later, "", "Force killed: at once"
-			got, err := q.release("a", Departure{Phase: ForceKilled, Requester: "agent-boss", Reason: "at once"})
+			want.Status, want.Before, want.Terminated, want.TokenHash, want.LastError = registry.AgentTerminated, "", later, "", "Force killed: at once"
+			got, err := q.release("a", Departure{Phase: registry.ShutdownForceKilled, Requester: "agent-boss", Reason: "at once"})
 			if diff := cmp.Diff(Released{Agent: want, Reassigned: []string{mine}}, got); err != nil || diff != "" {
 				t.Errorf("released: %v (-want +got):\n%s", err, diff)
 			}
@@ -43,10 +43,10 @@ func TestRelease(t *testing.T) {
 				t.Errorf("read (-want +got):\n%s", diff)
 			}
 			wantShutdown := registry.Shutdown{
-				ID: 1, Team: crewTeam, AgentID: "agent-a", Requester: "agent-boss", Reason: "at once", Phase: ForceKilled, Forced: true,
+				ID: 1, Team: crewTeam, AgentID: "agent-a", Requester: "agent-boss", Reason: "at once", Phase: registry.ShutdownForceKilled, Forced: true,
 				Requested: later, Completed: later, Reassigned: []string{mine},
 			}
-			if status == ShuttingDown {
+			if status == registry.AgentShuttingDown {
 				wantShutdown.Requested = now
 			}
 			if diff := cmp.Diff(wantShutdown, q.shutdown("a")); diff != "" {
@@ -72,7 +72,7 @@ func TestRelease(t *testing.T) {
 				}
 				return err
 			})
-			_, err = q.release("a", Departure{Phase: ForceKilled})
+			_, err = q.release("a", Departure{Phase: registry.ShutdownForceKilled})
 			refused(t, "Agent 'agent-a' is already terminated", err)
 		})
 	}
@@ -85,7 +85,7 @@ func TestReleaseWithoutAReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"a": "Force killed: asked", "b": "Force killed"} {
-		r, err := q.release(name, Departure{Phase: ForceKilled})
+		r, err := q.release(name, Departure{Phase: registry.ShutdownForceKilled})
 		if err != nil || r.Agent.LastError != want || r.Reassigned == nil || len(r.Reassigned) > 0 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -93,7 +93,7 @@ func TestReleaseWithoutAReason(t *testing.T) {
 	if s := q.shutdown("a"); s.Requester != Leader || s.Reason != "asked" {
 		t.Errorf("the request: %+v", s)
 	}
-	if _, err := q.release("ghost", Departure{Phase: ForceKilled}); !errors.Is(err, registry.ErrNotFound) {
+	if _, err := q.release("ghost", Departure{Phase: registry.ShutdownForceKilled}); !errors.Is(err, registry.ErrNotFound) {
 		t.Errorf("one that never was: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestClaim(t *testing.T) {
 	task := q.works("a")
 	claim := func(name string) (r Released, claimed bool) {
 		q.change(func(ctx context.Context, tx *registry.Tx) (err error) {
-			r, claimed, err = Claim(ctx, tx, "agent-"+name, Departure{Phase: ForceKilled, Requester: Leader, Reason: "at once"})
+			r, claimed, err = Claim(ctx, tx, "agent-"+name, Departure{Phase: registry.ShutdownForceKilled, Requester: Leader, Reason: "at once"})
 			return err
 		})
 		return r, claimed
@@ -115,7 +115,7 @@ func TestClaim(t *testing.T) {
 		t.Error("the end of one that lives is claimed")
 	}
 	for _, name := range []string{"a", "b"} {
-		l := Departure{Phase: ForceKilled}
+		l := Departure{Phase: registry.ShutdownForceKilled}
 		if name == "b" {
 			l.Requester = Leader // it was forced by another call, which recorded it
 		}
@@ -144,7 +144,7 @@ func TestReleaseWhenTasksCannotBeGivenBack(t *testing.T) {
 	t.Parallel()
 	for what, end := range map[string]func(ctx context.Context, tx *registry.Tx) ([]string, error){
 		"released": func(ctx context.Context, tx *registry.Tx) ([]string, error) {
-			r, err := Release(ctx, tx, "agent-a", Departure{Phase: ForceKilled}, later)
+			r, err := Release(ctx, tx, "agent-a", Departure{Phase: registry.ShutdownForceKilled}, later)
 			if len(r.Reassigned) != 0 {
 				t.Errorf("reassigned %v", r.Reassigned)
 			}
@@ -173,10 +173,10 @@ func TestReleaseWhenTasksCannotBeGivenBack(t *testing.T) {
 				}
 			}
 			a := q.agent("a")
-			if what == "released" && (a.Status != Terminated || a.TokenHash != "" || q.shutdown("a").Phase != ForceKilled) {
+			if what == "released" && (a.Status != registry.AgentTerminated || a.TokenHash != "" || q.shutdown("a").Phase != registry.ShutdownForceKilled) {
 				t.Errorf("agent %+v", a)
 			}
-			if what == "lost" && (a.Status != Inactive || a.LastError != "exit status 3" || len(q.inbox(Leader)) != 1) {
+			if what == "lost" && (a.Status != registry.AgentInactive || a.LastError != "exit status 3" || len(q.inbox(Leader)) != 1) {
 				t.Errorf("agent %+v", a)
 			}
 		})
@@ -200,7 +200,7 @@ func TestOneReleases(t *testing.T) {
 			reg, err := registry.Open(t.Context(), q.dir)
 			if err == nil {
 				err = reg.Change(t.Context(), func(ctx context.Context, tx *registry.Tx) (err error) {
-					out.r, err = Release(ctx, tx, "agent-a", Departure{Phase: ForceKilled}, later)
+					out.r, err = Release(ctx, tx, "agent-a", Departure{Phase: registry.ShutdownForceKilled}, later)
 					return err
 				})
 				_ = reg.Close() // nothing depends on it
@@ -236,11 +236,11 @@ func TestOneReleases(t *testing.T) {
 func TestReleaseConfirmedWithoutARequest(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a")
-	if _, err := q.release("a", Departure{Phase: Confirmed, Requester: Leader, Reason: "r"}); err != nil {
+	if _, err := q.release("a", Departure{Phase: registry.ShutdownConfirmed, Requester: Leader, Reason: "r"}); err != nil {
 		t.Fatal(err)
 	}
 	want := registry.Shutdown{
-		ID: 1, Team: crewTeam, AgentID: "agent-a", Requester: Leader, Reason: "r", Phase: Confirmed,
+		ID: 1, Team: crewTeam, AgentID: "agent-a", Requester: Leader, Reason: "r", Phase: registry.ShutdownConfirmed,
 		Requested: later, Completed: later,
 	}
 	if diff := cmp.Diff(want, q.shutdown("a")); diff != "" {

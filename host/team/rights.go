@@ -22,7 +22,7 @@ type Caller struct {
 	// Team, Agent, Name and Role are those of the agent that it is. Agent is its id.
 	// They are empty if the caller is not an agent, also for a worker that leads a team.
 	Team, Agent, Name string
-	Role              Role
+	Role              registry.Role
 }
 
 // ByToken returns the caller that has a token with that hash, or [ErrUnknownToken] if it
@@ -94,7 +94,7 @@ func Lead(ctx context.Context, tx *registry.Tx, caller Caller, teamName, verb st
 		return nil
 	}
 	is, err := caller.isAgentOf(ctx, tx, teamName)
-	if err == nil && (!is || caller.Role != RoleLeader) {
+	if err == nil && (!is || caller.Role != registry.RoleLeader) {
 		err = &NotLeaderError{Verb: verb}
 	}
 	return err
@@ -135,7 +135,7 @@ func Attend(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, 
 		return registry.Agent{}, err
 	}
 	a, err := Find(ctx, tx, teamName, who)
-	if err == nil && a.Status == Terminated {
+	if err == nil && a.Status == registry.AgentTerminated {
 		err = &TerminatedError{Agent: who}
 	}
 	return a, err

@@ -19,11 +19,11 @@ func TestRights(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = Release(ctx, tx, "agent-gone", Departure{Phase: ForceKilled}, now)
+		_, err = Release(ctx, tx, "agent-gone", Departure{Phase: registry.ShutdownForceKilled}, now)
 		return err
 	})
 	const notLeader, notRed, notBlue = "Only the team leader can kill agents", "Not a member of team 'red'", "Not a member of team 'blue'"
-	inA := Caller{WorkerID: "w-a", Team: crewTeam, Agent: "agent-a", Name: "a", Role: RoleWorker}
+	inA := Caller{WorkerID: "w-a", Team: crewTeam, Agent: "agent-a", Name: "a", Role: registry.RoleWorker}
 	for what, c := range map[string]struct {
 		caller          Caller
 		team            string
@@ -74,7 +74,7 @@ func TestRightsEnd(t *testing.T) {
 		if err := Lead(ctx, tx, as("boss"), crewTeam, "x"); err != nil {
 			t.Error(err)
 		}
-		_, err := Release(ctx, tx, "agent-boss", Departure{Phase: ForceKilled}, now)
+		_, err := Release(ctx, tx, "agent-boss", Departure{Phase: registry.ShutdownForceKilled}, now)
 		refused(t, "Only the team leader can x", Lead(ctx, tx, as("boss"), crewTeam, "x"))
 		return err
 	})
@@ -84,11 +84,11 @@ func TestIdentify(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a", "boss", "gone")
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: Confirmed}, now)
+		_, err := Release(ctx, tx, "agent-gone", Departure{Phase: registry.ShutdownConfirmed}, now)
 		return err
 	})
-	a := Caller{WorkerID: "w-a", Team: crewTeam, Agent: "agent-a", Name: "a", Role: RoleWorker}
-	boss := Caller{WorkerID: "w-boss", Team: crewTeam, Agent: "agent-boss", Name: "boss", Role: RoleLeader}
+	a := Caller{WorkerID: "w-a", Team: crewTeam, Agent: "agent-a", Name: "a", Role: registry.RoleWorker}
+	boss := Caller{WorkerID: "w-boss", Team: crewTeam, Agent: "agent-boss", Name: "boss", Role: registry.RoleLeader}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
 		for hash, want := range map[string]Caller{"t-a": a, "t-boss": boss, "t-gone": {}, "t-ghost": {}, "": {}, "t-a' OR 1=1 --": {}} {
 			got, err := ByToken(ctx, tx, hash)

@@ -25,9 +25,9 @@ func Target(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who s
 	switch {
 	case err != nil:
 		return registry.Agent{}, err
-	case a.Status == Terminated:
+	case a.Status == registry.AgentTerminated:
 		return a, &TerminatedError{Agent: who}
-	case a.Role == RoleLeader:
+	case a.Role == registry.RoleLeader:
 		return a, ErrKillLeader
 	}
 	return a, nil
@@ -44,7 +44,7 @@ func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, rea
 		return a, registry.Shutdown{}, err
 	}
 	switch {
-	case a.Status == ShuttingDown:
+	case a.Status == registry.AgentShuttingDown:
 		return a, registry.Shutdown{}, ErrInShutdown
 	case !a.Lost.IsZero():
 		return a, registry.Shutdown{}, ErrInactive
@@ -53,7 +53,7 @@ func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, rea
 	if err != nil && !errors.Is(err, registry.ErrNotFound) {
 		return a, registry.Shutdown{}, err
 	}
-	if err == nil && last.Phase == Rejected && !last.Answered {
+	if err == nil && last.Phase == registry.ShutdownRejected && !last.Answered {
 		last.Answered = true
 		return a, last, errors.Join(tx.PutShutdown(ctx, &last), Touch(ctx, tx, caller, now))
 	}
@@ -64,11 +64,11 @@ func Ask(ctx context.Context, tx *registry.Tx, caller Caller, teamName, who, rea
 	if err != nil {
 		return a, registry.Shutdown{}, err
 	}
-	s := registry.Shutdown{Team: teamName, AgentID: a.ID, Requester: requester, Reason: clean(reason), Phase: Requested, Requested: now}
+	s := registry.Shutdown{Team: teamName, AgentID: a.ID, Requester: requester, Reason: clean(reason), Phase: registry.ShutdownRequested, Requested: now}
 	if err := tx.InsertShutdown(ctx, &s); err != nil {
 		return a, s, err
 	}
-	a.Before, a.Status = a.Status, ShuttingDown
+	a.Before, a.Status = a.Status, registry.AgentShuttingDown
 	if err := tx.PutAgent(ctx, &a); err != nil {
 		return a, s, err
 	}
@@ -89,8 +89,8 @@ func Approve(ctx context.Context, tx *registry.Tx, caller Caller, teamName strin
 	if err != nil {
 		return a, s, err
 	}
-	first := s.Phase == Requested
-	s.Phase, s.Responded = Approved, now
+	first := s.Phase == registry.ShutdownRequested
+	s.Phase, s.Responded = registry.ShutdownApproved, now
 	if reason != "" {
 		s.Response = clean(reason)
 	}
@@ -110,7 +110,7 @@ func Approve(ctx context.Context, tx *registry.Tx, caller Caller, teamName strin
 // [ErrApproved] if the caller has approved.
 func Reject(ctx context.Context, tx *registry.Tx, caller Caller, teamName, reason string, now time.Time) (registry.Agent, registry.Shutdown, error) {
 	a, s, err := asked(ctx, tx, caller, teamName)
-	if err == nil && s.Phase == Approved {
+	if err == nil && s.Phase == registry.ShutdownApproved {
 		err = ErrApproved
 	}
 	if err == nil {
@@ -119,7 +119,7 @@ func Reject(ctx context.Context, tx *registry.Tx, caller Caller, teamName, reaso
 	if err != nil {
 		return a, s, err
 	}
-	s.Phase, s.Responded, s.Completed, s.Response = Rejected, now, now, clean(reason)
+	s.Phase, s.Responded, s.Completed, s.Response = registry.ShutdownRejected, now, now, clean(reason)
 	if err := tx.PutShutdown(ctx, &s); err != nil {
 		return a, s, err
 	}
@@ -176,7 +176,7 @@ func request(ctx context.Context, tx *registry.Tx, agentID string) (s registry.S
 	if errors.Is(err, registry.ErrNotFound) {
 		return s, false, nil
 	}
-	return s, s.Phase == Requested || s.Phase == Approved, err
+	return s, s.Phase == registry.ShutdownRequested || s.Phase == registry.ShutdownApproved, err
 }
 
 // callOff ends a request that needs no answer any more.
@@ -185,26 +185,26 @@ func callOff(ctx context.Context, tx *registry.Tx, agentID string, now time.Time
 	if err != nil || !open {
 		return err
 	}
-	s.Phase, s.Completed, s.Answered, s.Response = Rejected, now, true, "The agent was started again"
+	s.Phase, s.Completed, s.Answered, s.Response = registry.ShutdownRejected, now, true, "The agent was started again"
 	return tx.PutShutdown(ctx, &s)
 }
 
 // awake is the status of an agent that was in another one and shows that it lives.
-func awake(before Status) Status {
-	if before == Idle {
-		return Idle
+func awake(before registry.AgentStatus) registry.AgentStatus {
+	if before == registry.AgentIdle {
+		return registry.AgentIdle
 	}
-	return Active
+	return registry.AgentActive
 }
 
 // note is the body of a message about a shutdown.
 type note struct {
-	ID        string `json:"id"`
-	Requester string `json:"requesterAgentId"`
-	Target    string `json:"targetAgentId"`
-	Team      string `json:"teamName"`
-	Reason    string `json:"reason,omitempty"`
-	Phase     Phase  `json:"phase"`
+	ID        string                 `json:"id"`
+	Requester string                 `json:"requesterAgentId"`
+	Target    string                 `json:"targetAgentId"`
+	Team      string                 `json:"teamName"`
+	Reason    string                 `json:"reason,omitempty"`
+	Phase     registry.ShutdownPhase `json:"phase"`
 	// Approved occurs only in answers.
 	Approved  *bool            `json:"approved,omitempty"`
 	Force     bool             `json:"force"`
@@ -230,7 +230,7 @@ func notify(ctx context.Context, tx *registry.Tx, s *registry.Shutdown, from, to
 		Requested: humane.At(s.Requested), Responded: humane.At(s.Responded),
 	}
 	if kind == registry.MessageShutdownApproved {
-		n.Approved = new(s.Phase != Rejected)
+		n.Approved = new(s.Phase != registry.ShutdownRejected)
 	}
 	body, err := json.Marshal(n)
 	if err != nil {

@@ -50,7 +50,7 @@ func (q squad) release(name string, l Departure) (Released, error) {
 }
 
 // notes are the phases that the messages about shutdowns in an inbox report.
-func (q squad) notes(member string) (phases []Phase) {
+func (q squad) notes(member string) (phases []registry.ShutdownPhase) {
 	q.t.Helper()
 	for _, m := range q.inbox(member) {
 		var n note
@@ -65,7 +65,7 @@ func (q squad) notes(member string) (phases []Phase) {
 func TestTarget(t *testing.T) {
 	t.Parallel()
 	q := newSquad(t, "a", "boss", "gone", "asked")
-	if _, err := q.release("gone", Departure{Phase: ForceKilled}); err != nil {
+	if _, err := q.release("gone", Departure{Phase: registry.ShutdownForceKilled}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := q.ask(person, "asked", ""); err != nil {
@@ -105,14 +105,14 @@ func TestTarget(t *testing.T) {
 			return err
 		}))
 	}
-	if got := q.agent("a"); got.Status != Active || q.shutdown("a").ID != 0 || len(q.inbox("agent-a")) != 0 {
+	if got := q.agent("a"); got.Status != registry.AgentActive || q.shutdown("a").ID != 0 || len(q.inbox("agent-a")) != 0 {
 		t.Errorf("refused, and yet: %+v", got)
 	}
 }
 
 func TestAsk(t *testing.T) {
 	t.Parallel()
-	for _, before := range []Status{Spawning, Active, Idle, Inactive} {
+	for _, before := range []registry.AgentStatus{registry.AgentSpawning, registry.AgentActive, registry.AgentIdle, registry.AgentInactive} {
 		t.Run(string(before), func(t *testing.T) {
 			t.Parallel()
 			q := newSquad(t, "a")
@@ -120,7 +120,7 @@ func TestAsk(t *testing.T) {
 			task := q.works("a")
 			q.put("a", func(a *registry.Agent) { a.Status = before }) // to claim a task is a sign of life
 			got, err := q.ask(person, "a", "no money")
-			want := registry.Shutdown{ID: 1, Team: crewTeam, AgentID: "agent-a", Requester: Leader, Reason: "no money", Phase: Requested, Requested: now}
+			want := registry.Shutdown{ID: 1, Team: crewTeam, AgentID: "agent-a", Requester: Leader, Reason: "no money", Phase: registry.ShutdownRequested, Requested: now}
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
@@ -128,7 +128,7 @@ func TestAsk(t *testing.T) {
 				t.Errorf("read (-want +got):\n%s", diff)
 			}
 			a := q.agent("a")
-			if a.Status != ShuttingDown || a.Before != before || a.TokenHash == "" || q.task(task).Owner != a.ID {
+			if a.Status != registry.AgentShuttingDown || a.Before != before || a.TokenHash == "" || q.task(task).Owner != a.ID {
 				t.Errorf("%+v", a)
 			}
 			wantMessage := registry.Message{
@@ -157,11 +157,11 @@ func TestApprove(t *testing.T) {
 	}
 	for range 2 { // it may say so again
 		s, err := q.approve(as("a"), false, "one minute")
-		if err != nil || s.Phase != Approved || !s.Responded.Equal(later) || !s.Completed.IsZero() || s.Response != "one minute" {
+		if err != nil || s.Phase != registry.ShutdownApproved || !s.Responded.Equal(later) || !s.Completed.IsZero() || s.Response != "one minute" {
 			t.Errorf("approved: %+v, %v", s, err)
 		}
 	}
-	if a := q.agent("a"); a.Status != ShuttingDown || q.task(task).Owner != a.ID {
+	if a := q.agent("a"); a.Status != registry.AgentShuttingDown || q.task(task).Owner != a.ID {
 		t.Errorf("it works on: %+v", a)
 	}
 	if _, err := q.ask(person, "a", ""); !errors.Is(err, ErrInShutdown) {
@@ -178,22 +178,22 @@ func TestApprove(t *testing.T) {
 	if diff := cmp.Diff(want, q.inbox(Leader)); diff != "" {
 		t.Errorf("the leader's inbox (-want +got):\n%s", diff)
 	}
-	if s, err := q.approve(as("a"), true, ""); err != nil || s.Phase != Approved || s.Response != "one minute" {
+	if s, err := q.approve(as("a"), true, ""); err != nil || s.Phase != registry.ShutdownApproved || s.Response != "one minute" {
 		t.Errorf("ready: %+v, %v", s, err)
 	}
-	r, err := q.release("a", Departure{Phase: Confirmed})
+	r, err := q.release("a", Departure{Phase: registry.ShutdownConfirmed})
 	if err != nil || len(r.Reassigned) != 1 || r.Reassigned[0] != task || r.Warnings != nil {
 		t.Errorf("released: %+v, %v", r, err)
 	}
 	s := q.shutdown("a")
 	wantShutdown := registry.Shutdown{
-		ID: 1, Team: crewTeam, AgentID: "agent-a", Requester: Leader, Phase: Confirmed, Requested: now, Responded: later, Completed: later,
+		ID: 1, Team: crewTeam, AgentID: "agent-a", Requester: Leader, Phase: registry.ShutdownConfirmed, Requested: now, Responded: later, Completed: later,
 		Response: "one minute", Reassigned: []string{task},
 	}
 	if diff := cmp.Diff(wantShutdown, s); diff != "" {
 		t.Errorf("shutdown (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]Phase{Approved, Confirmed}, q.notes(Leader)); diff != "" {
+	if diff := cmp.Diff([]registry.ShutdownPhase{registry.ShutdownApproved, registry.ShutdownConfirmed}, q.notes(Leader)); diff != "" {
 		t.Errorf("the leader knows (-want +got):\n%s", diff)
 	}
 }
@@ -208,10 +208,10 @@ func TestApproveReady(t *testing.T) {
 	if _, err := q.approve(as("a"), true, "bye"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.release("a", Departure{Phase: Confirmed}); err != nil {
+	if _, err := q.release("a", Departure{Phase: registry.ShutdownConfirmed}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Phase{Confirmed}, q.notes("agent-boss")); diff != "" {
+	if diff := cmp.Diff([]registry.ShutdownPhase{registry.ShutdownConfirmed}, q.notes("agent-boss")); diff != "" {
 		t.Errorf("the one who asked knows (-want +got):\n%s", diff)
 	}
 	if got := q.inbox(Leader); got != nil {
@@ -222,7 +222,7 @@ func TestApproveReady(t *testing.T) {
 // Request, rejection, the previous status again, and the next request.
 func TestReject(t *testing.T) {
 	t.Parallel()
-	for before, after := range map[Status]Status{Spawning: Active, Active: Active, Idle: Idle, Inactive: Active} {
+	for before, after := range map[registry.AgentStatus]registry.AgentStatus{registry.AgentSpawning: registry.AgentActive, registry.AgentActive: registry.AgentActive, registry.AgentIdle: registry.AgentIdle, registry.AgentInactive: registry.AgentActive} {
 		t.Run(string(before), func(t *testing.T) {
 			t.Parallel()
 			q := newSquad(t, "a")
@@ -231,7 +231,7 @@ func TestReject(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, err := q.reject(as("a"), "busy")
-			if err != nil || s.Phase != Rejected || s.Response != "busy" || s.Answered {
+			if err != nil || s.Phase != registry.ShutdownRejected || s.Response != "busy" || s.Answered {
 				t.Errorf("%+v, %v", s, err)
 			}
 			if a := q.agent("a"); a.Status != after || a.Before != "" || !a.Heartbeat.Equal(later) {
@@ -247,11 +247,11 @@ func TestReject(t *testing.T) {
 			}
 			// Answered once, then asked anew.
 			s, err = q.ask(person, "a", "")
-			if err != nil || s.Phase != Rejected || s.Response != "busy" || q.agent("a").Status != after || len(q.inbox("agent-a")) != 1 {
+			if err != nil || s.Phase != registry.ShutdownRejected || s.Response != "busy" || q.agent("a").Status != after || len(q.inbox("agent-a")) != 1 {
 				t.Errorf("the next: %+v, %v", s, err)
 			}
 			s, err = q.ask(person, "a", "")
-			if err != nil || s.Phase != Requested || s.ID != 2 || q.agent("a").Status != ShuttingDown || len(q.inbox("agent-a")) != 2 {
+			if err != nil || s.Phase != registry.ShutdownRequested || s.ID != 2 || q.agent("a").Status != registry.AgentShuttingDown || len(q.inbox("agent-a")) != 2 {
 				t.Errorf("the one after: %+v, %v", s, err)
 			}
 			if s, err = q.approve(as("a"), true, ""); err != nil || s.ID != 2 {
@@ -284,7 +284,7 @@ func TestAskOneThatIsGone(t *testing.T) {
 		_, err := Lost(ctx, tx, "agent-a", "", now)
 		return err
 	})
-	if _, err := q.ask(person, "a", ""); !errors.Is(err, ErrInactive) || q.agent("a").Status != Inactive {
+	if _, err := q.ask(person, "a", ""); !errors.Is(err, ErrInactive) || q.agent("a").Status != registry.AgentInactive {
 		t.Errorf("asked: %v", err)
 	}
 }
@@ -304,7 +304,7 @@ func TestAnswered(t *testing.T) {
 	}
 	answered()
 	answered()
-	if s, err := q.ask(person, "a", ""); err != nil || s.Phase != Requested {
+	if s, err := q.ask(person, "a", ""); err != nil || s.Phase != registry.ShutdownRequested {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -315,7 +315,7 @@ func TestAnswersOfThoseWhoWereNotAsked(t *testing.T) {
 	if _, err := q.ask(person, "gone", ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.release("gone", Departure{Phase: ForceKilled}); err != nil {
+	if _, err := q.release("gone", Departure{Phase: registry.ShutdownForceKilled}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := q.ask(person, "b", ""); err != nil {
@@ -340,7 +340,7 @@ func TestAnswersOfThoseWhoWereNotAsked(t *testing.T) {
 			}
 		})
 	}
-	if s := q.shutdown("b"); s.Phase != Requested {
+	if s := q.shutdown("b"); s.Phase != registry.ShutdownRequested {
 		t.Errorf("the request to someone else: %+v", s)
 	}
 }
@@ -359,7 +359,7 @@ func TestAnswerToOneWhoIsGone(t *testing.T) {
 	if _, err := q.reject(as("a"), "no"); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Phase{Rejected}, q.notes(Leader)); diff != "" {
+	if diff := cmp.Diff([]registry.ShutdownPhase{registry.ShutdownRejected}, q.notes(Leader)); diff != "" {
 		t.Errorf("the leader knows (-want +got):\n%s", diff)
 	}
 }
@@ -372,8 +372,8 @@ func TestBeatDuringShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		a, err := Beat(ctx, tx, as("a"), crewTeam, "", Idle, at(time.Second))
-		if a.Status != ShuttingDown {
+		a, err := Beat(ctx, tx, as("a"), crewTeam, "", registry.AgentIdle, at(time.Second))
+		if a.Status != registry.AgentShuttingDown {
 			t.Errorf("after a heartbeat it is %s", a.Status)
 		}
 		return err
@@ -381,7 +381,7 @@ func TestBeatDuringShutdown(t *testing.T) {
 	if _, err := q.reject(as("a"), ""); err != nil {
 		t.Fatal(err)
 	}
-	if got := q.agent("a").Status; got != Idle {
+	if got := q.agent("a").Status; got != registry.AgentIdle {
 		t.Errorf("afterwards it is %s", got)
 	}
 }

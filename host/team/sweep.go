@@ -34,11 +34,11 @@ func Sweep(ctx context.Context, tx *registry.Tx, teamName string, signs map[stri
 		if h.Status == a.Status {
 			continue
 		}
-		if s.Shows != "" && a.Status != Inactive {
+		if s.Shows != "" && a.Status != registry.AgentInactive {
 			continue // a screen is read at each query
 		}
 		a.Status, a.LastError = h.Status, h.Error
-		if h.Status == Inactive {
+		if h.Status == registry.AgentInactive {
 			if err := report(ctx, tx, a, a.LastError+". Its tasks stay with it.", now); err != nil {
 				return warnings, err
 			}

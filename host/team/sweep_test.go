@@ -17,48 +17,48 @@ func TestJudge(t *testing.T) {
 	gone, none := Signs{Gone: true}, Signs{}
 	wrote := func(d time.Duration) Signs { return Signs{Output: at(d)} }
 	for _, c := range []struct {
-		status  Status
+		status  registry.AgentStatus
 		lost    bool
 		signs   Signs
 		age     time.Duration // since the heartbeat, at now
-		want    Status
+		want    registry.AgentStatus
 		healthy bool
 		misses  int
 		wantAge time.Duration
 	}{
-		{Active, false, none, 0, Active, true, 0, 0},
-		{Active, false, none, minute - 1, Active, true, 0, minute - 1},
-		{Active, false, none, minute, Active, false, 1, minute},
-		{Active, false, none, 2*minute - 1, Active, false, 1, 2*minute - 1},
-		{Active, false, none, 2 * minute, Inactive, false, 2, 2 * minute},
-		{Active, false, none, time.Hour, Inactive, false, 60, time.Hour},
-		{Active, false, none, -minute, Active, true, 0, 0}, // another clock
-		{Active, false, gone, 0, Inactive, true, 0, 0},
-		{Active, false, wrote(time.Hour), time.Hour, Active, true, 0, 0},
-		{Active, false, wrote(50 * minute), time.Hour, Inactive, false, 10, 10 * minute},
-		{Active, false, wrote(-minute), minute, Active, false, 1, minute},
-		{Idle, false, none, time.Hour, Idle, false, 0, time.Hour},
-		{Idle, false, gone, 0, Inactive, true, 0, 0},
-		{Inactive, false, none, time.Hour, Inactive, false, 60, time.Hour},
-		{Inactive, false, wrote(time.Hour), time.Hour, Active, true, 0, 0},
-		{Inactive, true, wrote(time.Hour), time.Hour, Inactive, true, 0, 0},
-		{Inactive, false, gone, 0, Inactive, true, 0, 0},
-		{Spawning, false, none, time.Hour, Spawning, false, 0, time.Hour},
-		{Spawning, false, gone, 0, Inactive, true, 0, 0},
-		{ShuttingDown, false, none, time.Hour, ShuttingDown, false, 0, time.Hour},
-		{ShuttingDown, false, gone, 0, ShuttingDown, true, 0, 0},
-		{Terminated, false, none, time.Hour, Terminated, false, 0, time.Hour},
+		{registry.AgentActive, false, none, 0, registry.AgentActive, true, 0, 0},
+		{registry.AgentActive, false, none, minute - 1, registry.AgentActive, true, 0, minute - 1},
+		{registry.AgentActive, false, none, minute, registry.AgentActive, false, 1, minute},
+		{registry.AgentActive, false, none, 2*minute - 1, registry.AgentActive, false, 1, 2*minute - 1},
+		{registry.AgentActive, false, none, 2 * minute, registry.AgentInactive, false, 2, 2 * minute},
+		{registry.AgentActive, false, none, time.Hour, registry.AgentInactive, false, 60, time.Hour},
+		{registry.AgentActive, false, none, -minute, registry.AgentActive, true, 0, 0}, // another clock
+		{registry.AgentActive, false, gone, 0, registry.AgentInactive, true, 0, 0},
+		{registry.AgentActive, false, wrote(time.Hour), time.Hour, registry.AgentActive, true, 0, 0},
+		{registry.AgentActive, false, wrote(50 * minute), time.Hour, registry.AgentInactive, false, 10, 10 * minute},
+		{registry.AgentActive, false, wrote(-minute), minute, registry.AgentActive, false, 1, minute},
+		{registry.AgentIdle, false, none, time.Hour, registry.AgentIdle, false, 0, time.Hour},
+		{registry.AgentIdle, false, gone, 0, registry.AgentInactive, true, 0, 0},
+		{registry.AgentInactive, false, none, time.Hour, registry.AgentInactive, false, 60, time.Hour},
+		{registry.AgentInactive, false, wrote(time.Hour), time.Hour, registry.AgentActive, true, 0, 0},
+		{registry.AgentInactive, true, wrote(time.Hour), time.Hour, registry.AgentInactive, true, 0, 0},
+		{registry.AgentInactive, false, gone, 0, registry.AgentInactive, true, 0, 0},
+		{registry.AgentSpawning, false, none, time.Hour, registry.AgentSpawning, false, 0, time.Hour},
+		{registry.AgentSpawning, false, gone, 0, registry.AgentInactive, true, 0, 0},
+		{registry.AgentShuttingDown, false, none, time.Hour, registry.AgentShuttingDown, false, 0, time.Hour},
+		{registry.AgentShuttingDown, false, gone, 0, registry.AgentShuttingDown, true, 0, 0},
+		{registry.AgentTerminated, false, none, time.Hour, registry.AgentTerminated, false, 0, time.Hour},
 		// Silence means nothing while the screen says that it is well.
-		{Active, false, Signs{Shows: Active}, time.Hour, Active, false, 60, time.Hour},
-		{Active, false, Signs{Shows: Idle}, time.Hour, Idle, false, 0, time.Hour},
-		{Inactive, false, Signs{Shows: Active}, time.Hour, Active, false, 60, time.Hour},
-		{Idle, false, Signs{Shows: Active}, time.Hour, Active, false, 60, time.Hour},
-		{Idle, false, Signs{Shows: Idle}, time.Hour, Idle, false, 0, time.Hour},
-		{Active, false, Signs{Gone: true, Shows: Active}, 0, Inactive, true, 0, 0},
-		{Inactive, true, Signs{Shows: Active}, time.Hour, Inactive, false, 60, time.Hour},
-		{ShuttingDown, false, Signs{Shows: Idle}, time.Hour, ShuttingDown, false, 0, time.Hour},
-		{Terminated, false, Signs{Shows: Idle}, time.Hour, Terminated, false, 0, time.Hour},
-		{Terminated, false, gone, 0, Terminated, true, 0, 0},
+		{registry.AgentActive, false, Signs{Shows: registry.AgentActive}, time.Hour, registry.AgentActive, false, 60, time.Hour},
+		{registry.AgentActive, false, Signs{Shows: registry.AgentIdle}, time.Hour, registry.AgentIdle, false, 0, time.Hour},
+		{registry.AgentInactive, false, Signs{Shows: registry.AgentActive}, time.Hour, registry.AgentActive, false, 60, time.Hour},
+		{registry.AgentIdle, false, Signs{Shows: registry.AgentActive}, time.Hour, registry.AgentActive, false, 60, time.Hour},
+		{registry.AgentIdle, false, Signs{Shows: registry.AgentIdle}, time.Hour, registry.AgentIdle, false, 0, time.Hour},
+		{registry.AgentActive, false, Signs{Gone: true, Shows: registry.AgentActive}, 0, registry.AgentInactive, true, 0, 0},
+		{registry.AgentInactive, true, Signs{Shows: registry.AgentActive}, time.Hour, registry.AgentInactive, false, 60, time.Hour},
+		{registry.AgentShuttingDown, false, Signs{Shows: registry.AgentIdle}, time.Hour, registry.AgentShuttingDown, false, 0, time.Hour},
+		{registry.AgentTerminated, false, Signs{Shows: registry.AgentIdle}, time.Hour, registry.AgentTerminated, false, 0, time.Hour},
+		{registry.AgentTerminated, false, gone, 0, registry.AgentTerminated, true, 0, 0},
 	} {
 		t.Run(fmt.Sprintf("%s %v %+v", c.status, c.age, c.signs), func(t *testing.T) {
 			t.Parallel()
@@ -68,13 +68,13 @@ func TestJudge(t *testing.T) {
 			}
 			got := Judge(&a, c.signs, at(c.age))
 			want := Health{
-				Status: c.want, Active: c.want == Active || c.want == Idle, Seen: now, Age: c.wantAge, Healthy: c.healthy, Misses: c.misses,
+				Status: c.want, Active: c.want == registry.AgentActive || c.want == registry.AgentIdle, Seen: now, Age: c.wantAge, Healthy: c.healthy, Misses: c.misses,
 				Error: "before",
 			}
 			switch {
-			case c.want == Inactive && c.signs.Gone:
+			case c.want == registry.AgentInactive && c.signs.Gone:
 				want.Error = "its process ended"
-			case c.want == Inactive && c.status == Active:
+			case c.want == registry.AgentInactive && c.status == registry.AgentActive:
 				want.Error = fmt.Sprintf("Heartbeat timeout: %ds since last heartbeat", int(c.wantAge.Seconds()))
 			}
 			if c.signs.Output.After(now) {
@@ -119,16 +119,16 @@ func TestSweepOfSilence(t *testing.T) {
 	for _, step := range []struct {
 		signs  map[string]Signs
 		at     time.Duration
-		status Status
+		status registry.AgentStatus
 		sent   int
 	}{
-		{alive, 119 * time.Second, Active, 0},
-		{nil, time.Hour, Active, 0}, // no one knows
-		{alive, 2 * time.Minute, Inactive, 1},
-		{alive, 3 * time.Minute, Inactive, 1},
-		{map[string]Signs{"w-a": {Output: at(time.Minute)}}, 3 * time.Minute, Inactive, 1},
-		{map[string]Signs{"w-a": {Output: at(3 * time.Minute)}}, 4 * time.Minute, Active, 1},
-		{map[string]Signs{"w-a": {Output: at(3 * time.Minute)}}, 5 * time.Minute, Inactive, 2},
+		{alive, 119 * time.Second, registry.AgentActive, 0},
+		{nil, time.Hour, registry.AgentActive, 0}, // no one knows
+		{alive, 2 * time.Minute, registry.AgentInactive, 1},
+		{alive, 3 * time.Minute, registry.AgentInactive, 1},
+		{map[string]Signs{"w-a": {Output: at(time.Minute)}}, 3 * time.Minute, registry.AgentInactive, 1},
+		{map[string]Signs{"w-a": {Output: at(3 * time.Minute)}}, 4 * time.Minute, registry.AgentActive, 1},
+		{map[string]Signs{"w-a": {Output: at(3 * time.Minute)}}, 5 * time.Minute, registry.AgentInactive, 2},
 	} {
 		q.sweep(crewTeam, step.signs, at(step.at))
 		a := q.agent("a")
@@ -146,7 +146,7 @@ func TestSweepOfSilence(t *testing.T) {
 		t.Errorf("task %+v", got)
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error { return Touch(ctx, tx, as("a"), at(6*time.Minute)) })
-	if a := q.agent("a"); a.Status != Active || !a.Heartbeat.Equal(at(6*time.Minute)) {
+	if a := q.agent("a"); a.Status != registry.AgentActive || !a.Heartbeat.Equal(at(6*time.Minute)) {
 		t.Errorf("after a call: %+v", a)
 	}
 }
@@ -165,11 +165,11 @@ func TestSweepOfOneTeam(t *testing.T) {
 	signs := map[string]Signs{"w-a": {Gone: true}, "w-b": {Gone: true}}
 	for _, step := range []struct {
 		team string
-		a, b Status
+		a, b registry.AgentStatus
 	}{
-		{"blue", Active, Inactive},
-		{"green", Active, Inactive},
-		{"", Inactive, Inactive},
+		{"blue", registry.AgentActive, registry.AgentInactive},
+		{"green", registry.AgentActive, registry.AgentInactive},
+		{"", registry.AgentInactive, registry.AgentInactive},
 	} {
 		q.sweep(step.team, signs, now)
 		if a, b := q.agent("a").Status, q.agent("b").Status; a != step.a || b != step.b {
@@ -181,24 +181,24 @@ func TestSweepOfOneTeam(t *testing.T) {
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		status Status
+		status registry.AgentStatus
 		end    End
-		want   Status
-		phase  Phase
+		want   registry.AgentStatus
+		phase  registry.ShutdownPhase
 		sent   string
 	}{
-		{Active, End{Killed: true}, Terminated, ForceKilled, ""},
-		{Idle, End{Killed: true}, Terminated, ForceKilled, ""},
-		{Inactive, End{Killed: true}, Terminated, ForceKilled, ""},
-		{Spawning, End{Killed: true}, Terminated, ForceKilled, ""},
-		{ShuttingDown, End{Killed: true}, Terminated, ForceKilled, ""},
-		{Active, End{Reason: "exit status 3"}, Inactive, "", "Agent a (agent-a) became inactive: exit status 3. Tasks reassigned: task-1."},
-		{Idle, End{Reason: "success"}, Inactive, "", "Agent a (agent-a) became inactive: success. Tasks reassigned: task-1."},
-		{Inactive, End{}, Inactive, "", "Agent a (agent-a) became inactive: its process ended. Tasks reassigned: task-1."},
-		{Spawning, End{Reason: "spawn was interrupted"}, Inactive, "", "Agent a (agent-a) became inactive: spawn was interrupted. Tasks reassigned: task-1."},
-		{ShuttingDown, End{Reason: "success"}, Terminated, Confirmed, ""},
-		{Terminated, End{Killed: true}, Terminated, Confirmed, ""},
-		{Terminated, End{}, Terminated, Confirmed, ""},
+		{registry.AgentActive, End{Killed: true}, registry.AgentTerminated, registry.ShutdownForceKilled, ""},
+		{registry.AgentIdle, End{Killed: true}, registry.AgentTerminated, registry.ShutdownForceKilled, ""},
+		{registry.AgentInactive, End{Killed: true}, registry.AgentTerminated, registry.ShutdownForceKilled, ""},
+		{registry.AgentSpawning, End{Killed: true}, registry.AgentTerminated, registry.ShutdownForceKilled, ""},
+		{registry.AgentShuttingDown, End{Killed: true}, registry.AgentTerminated, registry.ShutdownForceKilled, ""},
+		{registry.AgentActive, End{Reason: "exit status 3"}, registry.AgentInactive, "", "Agent a (agent-a) became inactive: exit status 3. Tasks reassigned: task-1."},
+		{registry.AgentIdle, End{Reason: "success"}, registry.AgentInactive, "", "Agent a (agent-a) became inactive: success. Tasks reassigned: task-1."},
+		{registry.AgentInactive, End{}, registry.AgentInactive, "", "Agent a (agent-a) became inactive: its process ended. Tasks reassigned: task-1."},
+		{registry.AgentSpawning, End{Reason: "spawn was interrupted"}, registry.AgentInactive, "", "Agent a (agent-a) became inactive: spawn was interrupted. Tasks reassigned: task-1."},
+		{registry.AgentShuttingDown, End{Reason: "success"}, registry.AgentTerminated, registry.ShutdownConfirmed, ""},
+		{registry.AgentTerminated, End{Killed: true}, registry.AgentTerminated, registry.ShutdownConfirmed, ""},
+		{registry.AgentTerminated, End{}, registry.AgentTerminated, registry.ShutdownConfirmed, ""},
 	} {
 		t.Run(fmt.Sprintf("%s killed %v", c.status, c.end.Killed), func(t *testing.T) {
 			t.Parallel()
@@ -206,11 +206,11 @@ func TestEnded(t *testing.T) {
 			task := q.works("a")
 			var err error
 			switch c.status {
-			case ShuttingDown:
+			case registry.AgentShuttingDown:
 				_, err = q.ask(person, "a", "")
-			case Terminated:
-				_, err = q.release("a", Departure{Phase: Confirmed})
-			case Spawning, Active, Idle, Inactive:
+			case registry.AgentTerminated:
+				_, err = q.release("a", Departure{Phase: registry.ShutdownConfirmed})
+			case registry.AgentSpawning, registry.AgentActive, registry.AgentIdle, registry.AgentInactive:
 				q.put("a", func(a *registry.Agent) { a.Status = c.status })
 			}
 			if err != nil {
@@ -226,7 +226,7 @@ func TestEnded(t *testing.T) {
 				})
 			}
 			a := q.agent("a")
-			if a.Status != c.want || q.shutdown("a").Phase != c.phase || (a.TokenHash == "") != (c.want == Terminated) {
+			if a.Status != c.want || q.shutdown("a").Phase != c.phase || (a.TokenHash == "") != (c.want == registry.AgentTerminated) {
 				t.Errorf("%+v, shutdown %+v", a, q.shutdown("a"))
 			}
 			if got := q.task(task); got.Status != registry.TaskPending {
@@ -307,10 +307,10 @@ func TestEndAfterApproval(t *testing.T) {
 		t.Fatal(err)
 	}
 	q.sweep(crewTeam, map[string]Signs{"w-a": {Gone: true, Reason: "success"}}, later)
-	if s := q.shutdown("a"); s.Phase != Confirmed || len(s.Reassigned) != 1 || s.Reassigned[0] != task {
+	if s := q.shutdown("a"); s.Phase != registry.ShutdownConfirmed || len(s.Reassigned) != 1 || s.Reassigned[0] != task {
 		t.Errorf("%+v", s)
 	}
-	if diff := cmp.Diff([]Phase{Approved, Confirmed}, q.notes(Leader)); diff != "" {
+	if diff := cmp.Diff([]registry.ShutdownPhase{registry.ShutdownApproved, registry.ShutdownConfirmed}, q.notes(Leader)); diff != "" {
 		t.Errorf("the leader knows (-want +got):\n%s", diff)
 	}
 }

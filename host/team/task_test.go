@@ -333,7 +333,7 @@ func TestTasksOfOneOwner(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		gone.Status = Terminated
+		gone.Status = registry.AgentTerminated
 		if err := tx.PutAgent(ctx, &gone); err != nil {
 			return err
 		}

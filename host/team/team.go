@@ -124,34 +124,3 @@ func Moved(ctx context.Context, tx *registry.Tx, oldWorkerID, newWorkerID string
 	}
 	return nil
 }
-
-// Aliases of the registry's types, so that users of the rules need not import it.
-type (
-	// Role is what an agent is in its team.
-	Role   = registry.Role
-	Status = registry.AgentStatus
-	Phase  = registry.ShutdownPhase
-)
-
-const (
-	RoleLeader   = registry.RoleLeader
-	RoleWorker   = registry.RoleWorker
-	RoleReviewer = registry.RoleReviewer
-)
-
-const (
-	Spawning     = registry.AgentSpawning
-	Active       = registry.AgentActive
-	Idle         = registry.AgentIdle
-	Inactive     = registry.AgentInactive
-	ShuttingDown = registry.AgentShuttingDown
-	Terminated   = registry.AgentTerminated
-)
-
-const (
-	Requested   = registry.ShutdownRequested
-	Approved    = registry.ShutdownApproved
-	Rejected    = registry.ShutdownRejected
-	Confirmed   = registry.ShutdownConfirmed
-	ForceKilled = registry.ShutdownForceKilled
-)

@@ -76,7 +76,7 @@ func TestDelete(t *testing.T) {
 	refused(t, "Team 'red' has 2 live agent(s): a, b", remove(person))
 	for _, name := range []string{"a", "b"} {
 		q.change(func(ctx context.Context, tx *registry.Tx) error {
-			_, err := Release(ctx, tx, "agent-"+name, Departure{Phase: ForceKilled}, now)
+			_, err := Release(ctx, tx, "agent-"+name, Departure{Phase: registry.ShutdownForceKilled}, now)
 			return err
 		})
 	}

@@ -139,7 +139,7 @@ func TestWhatIsForOneThatEnds(t *testing.T) {
 		t.Errorf("with another process (-want +got):\n%s", diff)
 	}
 	q.change(func(ctx context.Context, tx *registry.Tx) error {
-		_, err := Release(ctx, tx, "agent-ann", Departure{Phase: ForceKilled}, now)
+		_, err := Release(ctx, tx, "agent-ann", Departure{Phase: registry.ShutdownForceKilled}, now)
 		return err
 	})
 	if got := q.task(pending); got.Assignee != "" {

@@ -13,13 +13,13 @@ import (
 )
 
 // follows says which status can follow which, without the ends.
-var follows = map[Status][]Status{
-	Spawning:     {Active, Idle, ShuttingDown, Inactive, Terminated},
-	Active:       {Idle, Inactive, ShuttingDown, Terminated, Spawning},
-	Idle:         {Active, Inactive, ShuttingDown, Terminated, Spawning},
-	Inactive:     {Active, Idle, ShuttingDown, Terminated, Spawning},
-	ShuttingDown: {Active, Idle, Terminated, Spawning},
-	Terminated:   {},
+var follows = map[registry.AgentStatus][]registry.AgentStatus{
+	registry.AgentSpawning:     {registry.AgentActive, registry.AgentIdle, registry.AgentShuttingDown, registry.AgentInactive, registry.AgentTerminated},
+	registry.AgentActive:       {registry.AgentIdle, registry.AgentInactive, registry.AgentShuttingDown, registry.AgentTerminated, registry.AgentSpawning},
+	registry.AgentIdle:         {registry.AgentActive, registry.AgentInactive, registry.AgentShuttingDown, registry.AgentTerminated, registry.AgentSpawning},
+	registry.AgentInactive:     {registry.AgentActive, registry.AgentIdle, registry.AgentShuttingDown, registry.AgentTerminated, registry.AgentSpawning},
+	registry.AgentShuttingDown: {registry.AgentActive, registry.AgentIdle, registry.AgentTerminated, registry.AgentSpawning},
+	registry.AgentTerminated:   {},
 }
 
 // walk is a team to which anything may happen, in any order.
@@ -68,10 +68,10 @@ func (w *walk) step() string {
 
 // act is one of the rules, with an agent that may not be there.
 func (w *walk) act(ctx context.Context, tx *registry.Tx, id string) (did string, err error) {
-	caller := Caller{Team: crewTeam, Agent: id, Role: RoleWorker}
+	caller := Caller{Team: crewTeam, Agent: id, Role: registry.RoleWorker}
 	who := []Caller{person, caller}[w.rand.IntN(2)]
 	yes := w.rand.IntN(2) == 0
-	status := []Status{"", Active, Idle}[w.rand.IntN(3)]
+	status := []registry.AgentStatus{"", registry.AgentActive, registry.AgentIdle}[w.rand.IntN(3)]
 	task := TaskID(1 + w.rand.IntN(12))
 	worker := w.last[id].WorkerID
 	switch w.rand.IntN(17) {
@@ -85,7 +85,7 @@ func (w *walk) act(ctx context.Context, tx *registry.Tx, id string) (did string,
 	case 2, 3:
 		return "activate", Activate(ctx, tx, id, "%1", w.now)
 	case 4:
-		if w.last[id].Status != Spawning || w.last[id].Rotations > 0 {
+		if w.last[id].Status != registry.AgentSpawning || w.last[id].Rotations > 0 {
 			return "nothing", nil
 		}
 		return "unjoin", Unjoin(ctx, tx, id, w.now)
@@ -94,7 +94,7 @@ func (w *walk) act(ctx context.Context, tx *registry.Tx, id string) (did string,
 		n := w.incarnations
 		return "rejoin", Rejoin(ctx, tx, id, fmt.Sprintf("w%d", n), "w", fmt.Sprintf("t%d", n), w.now)
 	case 6:
-		if w.last[id].Status != Spawning || w.last[id].Rotations == 0 {
+		if w.last[id].Status != registry.AgentSpawning || w.last[id].Rotations == 0 {
 			return "nothing", nil
 		}
 		_, err = Abandon(ctx, tx, id, "old-"+worker, "w", "why", w.now)
@@ -104,7 +104,7 @@ func (w *walk) act(ctx context.Context, tx *registry.Tx, id string) (did string,
 		return "ask", err
 	case 9:
 		if _, _, err = Approve(ctx, tx, caller, crewTeam, yes, "", w.now); err == nil && yes {
-			_, err = Release(ctx, tx, id, Departure{Phase: Confirmed}, w.now)
+			_, err = Release(ctx, tx, id, Departure{Phase: registry.ShutdownConfirmed}, w.now)
 		}
 		return "approve", err
 	case 10:
@@ -114,7 +114,7 @@ func (w *walk) act(ctx context.Context, tx *registry.Tx, id string) (did string,
 		if w.rand.IntN(3) > 0 {
 			return "nothing", nil
 		}
-		_, err = Release(ctx, tx, id, Departure{Phase: ForceKilled}, w.now)
+		_, err = Release(ctx, tx, id, Departure{Phase: registry.ShutdownForceKilled}, w.now)
 		return "release", err
 	case 12:
 		_, err = Ended(ctx, tx, worker, End{Killed: w.rand.IntN(4) == 0}, w.now)
@@ -153,14 +153,14 @@ func (w *walk) check() {
 		byID := map[string]registry.Agent{}
 		for _, a := range agents {
 			w.checkAgent(&a, shutdowns)
-			if a.Status != Terminated && names[a.Name] {
+			if a.Status != registry.AgentTerminated && names[a.Name] {
 				w.t.Errorf("two agents are called %s", a.Name)
 			}
-			names[a.Name] = names[a.Name] || a.Status != Terminated
+			names[a.Name] = names[a.Name] || a.Status != registry.AgentTerminated
 			byID[a.ID] = a
 		}
 		for _, task := range tasks {
-			if a := byID[task.Owner]; task.Owner != Leader && (a.ID == "" || a.Status == Terminated || !a.Lost.IsZero()) {
+			if a := byID[task.Owner]; task.Owner != Leader && (a.ID == "" || a.Status == registry.AgentTerminated || !a.Lost.IsZero()) {
 				w.t.Errorf("%s is with %q, who is %+v", TaskID(task.N), task.Owner, a)
 			}
 		}
@@ -183,18 +183,18 @@ func (w *walk) checkAgent(a *registry.Agent, shutdowns []registry.Shutdown) {
 	if known && before.Color != a.Color {
 		w.t.Errorf("%s has another colour", a.ID)
 	}
-	if a.Lost.After(before.Lost) && a.Status != Terminated {
+	if a.Lost.After(before.Lost) && a.Status != registry.AgentTerminated {
 		w.losses++
 	}
-	over := a.Status == Terminated
+	over := a.Status == registry.AgentTerminated
 	if over != !a.Terminated.IsZero() || over && a.TokenHash != "" {
 		w.t.Errorf("%s is %s, terminated at %v, token %q", a.ID, a.Status, a.Terminated, a.TokenHash)
 	}
-	if !a.Lost.IsZero() && a.Status != Inactive && a.Status != Terminated {
+	if !a.Lost.IsZero() && a.Status != registry.AgentInactive && a.Status != registry.AgentTerminated {
 		w.t.Errorf("%s is %s without a process", a.ID, a.Status)
 	}
-	said := a.Status == Spawning && (a.Before == Active || a.Before == Idle)
-	if !said && (a.Status == ShuttingDown) != (a.Before != "") {
+	said := a.Status == registry.AgentSpawning && (a.Before == registry.AgentActive || a.Before == registry.AgentIdle)
+	if !said && (a.Status == registry.AgentShuttingDown) != (a.Before != "") {
 		w.t.Errorf("%s is %s and was %q", a.ID, a.Status, a.Before)
 	}
 	open, final := 0, 0
@@ -203,17 +203,17 @@ func (w *walk) checkAgent(a *registry.Agent, shutdowns []registry.Shutdown) {
 			continue
 		}
 		switch s.Phase {
-		case Requested, Approved:
+		case registry.ShutdownRequested, registry.ShutdownApproved:
 			open++
-		case Confirmed, ForceKilled:
+		case registry.ShutdownConfirmed, registry.ShutdownForceKilled:
 			final++
-		case Rejected:
+		case registry.ShutdownRejected:
 		}
-		if s.Completed.IsZero() != (s.Phase == Requested || s.Phase == Approved) || s.Forced != (s.Phase == ForceKilled) {
+		if s.Completed.IsZero() != (s.Phase == registry.ShutdownRequested || s.Phase == registry.ShutdownApproved) || s.Forced != (s.Phase == registry.ShutdownForceKilled) {
 			w.t.Errorf("shutdown %+v", s)
 		}
 	}
-	if (open == 1) != (a.Status == ShuttingDown) || open > 1 || (final == 1) != over || final > 1 {
+	if (open == 1) != (a.Status == registry.AgentShuttingDown) || open > 1 || (final == 1) != over || final > 1 {
 		w.t.Errorf("%s is %s with %d open and %d final shutdowns", a.ID, a.Status, open, final)
 	}
 }

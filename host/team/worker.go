@@ -53,7 +53,7 @@ func WorkerCleaned(ctx context.Context, tx *registry.Tx, rec *registry.Record) e
 	if rec.Agent == "" {
 		return nil
 	}
-	_, err := Release(ctx, tx, rec.Agent, Departure{Phase: Confirmed, Reason: "its worker was cleaned"}, time.Now())
+	_, err := Release(ctx, tx, rec.Agent, Departure{Phase: registry.ShutdownConfirmed, Reason: "its worker was cleaned"}, time.Now())
 	if isGone(err) {
 		return nil
 	}
@@ -69,7 +69,7 @@ func MayRestart(ctx context.Context, tx *registry.Tx, rec *registry.Record) erro
 	switch {
 	case errors.Is(err, registry.ErrNotFound):
 		return &NoAgentError{Agent: rec.Agent, InTeam: rec.Team}
-	case err == nil && a.Status == Terminated:
+	case err == nil && a.Status == registry.AgentTerminated:
 		return &TerminatedError{Agent: a.ID}
 	}
 	return err

@@ -35,7 +35,7 @@ func newCrew(t *testing.T) *world {
 	w.addAgent(t, "agent-gone", "gone's")
 	w.change(t, func(ctx context.Context, tx *registry.Tx) error {
 		now := time.Now()
-		_, err := team.Release(ctx, tx, "agent-gone", team.Departure{Phase: team.ForceKilled}, now)
+		_, err := team.Release(ctx, tx, "agent-gone", team.Departure{Phase: registry.ShutdownForceKilled}, now)
 		if err == nil {
 			_, err = team.Create(ctx, tx, team.Caller{Person: true}, team.New{Name: "u"}, now)
 		}

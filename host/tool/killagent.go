@@ -6,6 +6,7 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 )
 
@@ -40,7 +41,7 @@ Only the team leader can kill agents.`,
 		in.Progress = progress
 		killed, err := agent.Kill(ctx, h, in.KillRequest)
 		asked := errors.Is(err, team.ErrInShutdown)
-		if in.Wait > 0 && (asked || err == nil && killed.Phase == team.Requested) {
+		if in.Wait > 0 && (asked || err == nil && killed.Phase == registry.ShutdownRequested) {
 			killed, err = awaitAnswer(ctx, h, env, in)
 		}
 		return KillAgentOutput{Method: method(in), Killed: killed}, err
@@ -48,7 +49,7 @@ Only the team leader can kill agents.`,
 	failed: func(in KillAgentInput) KillAgentOutput {
 		// The contract has no phase for a refusal. Requested is the only phase that does
 		// not suggest that the agent has ended.
-		return KillAgentOutput{Method: method(in), Killed: agent.Killed{Phase: team.Requested}}
+		return KillAgentOutput{Method: method(in), Killed: agent.Killed{Phase: registry.ShutdownRequested}}
 	},
 }
 
@@ -60,13 +61,13 @@ func method(in KillAgentInput) string {
 }
 
 // awaitAnswer waits for the answer of an agent that was asked to end; the phase is
-// [team.Requested] if none came in time.
+// [registry.ShutdownRequested] if none came in time.
 func awaitAnswer(ctx context.Context, h *host.Host, env Env, in KillAgentInput) (agent.Killed, error) {
 	limited, cancel := env.waitContext(ctx, in.Wait)
 	defer cancel()
 	killed, err := agent.AwaitAnswer(limited, h, in.TeamName, in.AgentID)
 	if err != nil && limited.Err() != nil {
-		return agent.Killed{Phase: team.Requested}, ctx.Err()
+		return agent.Killed{Phase: registry.ShutdownRequested}, ctx.Err()
 	}
 	return killed, err
 }

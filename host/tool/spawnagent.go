@@ -8,8 +8,8 @@ import (
 
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
-	"github.com/swarmhost/swarm/host/team"
 )
 
 type SpawnAgentInput struct {
@@ -65,7 +65,7 @@ Only the team leader can spawn agents.`,
 			return SpawnAgentOutput{}, err
 		}
 		request := agent.SpawnRequest{
-			Team: in.TeamName, Name: in.Name, Role: team.Role(in.Role), Model: in.Model, Prompt: in.Prompt,
+			Team: in.TeamName, Name: in.Name, Role: registry.Role(in.Role), Model: in.Model, Prompt: in.Prompt,
 			Dir: dir, DirGiven: in.Cwd != "", Backend: in.Backend, Command: command, Tags: in.Tags, Profile: in.Profile,
 			PromptWait: env.PromptWait, Limits: env.Limits, Sandbox: env.sandbox(in.Sandbox), Own: env.Own,
 		}

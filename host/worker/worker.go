@@ -9,7 +9,6 @@ import (
 	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -185,15 +184,15 @@ type AgentState = judgement.State
 // TeamStatus returns what a state means for an agent of a team; empty: nothing. One that stopped
 // with a limit or an error is at its prompt, and one whose background work runs on is not
 // done.
-func TeamStatus(s *AgentState) team.Status {
+func TeamStatus(s *AgentState) registry.AgentStatus {
 	if s == nil {
 		return ""
 	}
 	switch s.State {
 	case profile.Idle, profile.Limited, profile.Broken:
-		return team.Idle
+		return registry.AgentIdle
 	case profile.Working, profile.Blocked, profile.Background, profile.Compacting:
-		return team.Active
+		return registry.AgentActive
 	default:
 		return ""
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -142,9 +141,9 @@ func TestTeamStatus(t *testing.T) {
 	if got := worker.TeamStatus(nil); got != "" {
 		t.Errorf("without a state: %q", got)
 	}
-	for state, want := range map[profile.State]team.Status{
-		profile.Idle: team.Idle, profile.Limited: team.Idle, profile.Broken: team.Idle,
-		profile.Working: team.Active, profile.Blocked: team.Active, profile.Background: team.Active, profile.Compacting: team.Active,
+	for state, want := range map[profile.State]registry.AgentStatus{
+		profile.Idle: registry.AgentIdle, profile.Limited: registry.AgentIdle, profile.Broken: registry.AgentIdle,
+		profile.Working: registry.AgentActive, profile.Blocked: registry.AgentActive, profile.Background: registry.AgentActive, profile.Compacting: registry.AgentActive,
 		profile.Unknown: "",
 	} {
 		if got := worker.TeamStatus(&worker.AgentState{State: state}); got != want {

@@ -8,6 +8,7 @@ package programs
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,9 +46,20 @@ func In(program string) []string {
 	return names
 }
 
-// Choose returns the entry that a process was started for, by its argv: that of a link's name, or
-// else of the first argument. The error says what to start instead.
-func Choose[T any](argv []string, entries map[string]T) (entry T, err error) {
+// Main runs the entry that this process was started for, see [choose]. If there is none, it ends
+// the process.
+func Main(entries map[string]func()) {
+	run, err := choose(os.Args, entries)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "swarm: error: %v\n", err)
+		os.Exit(2)
+	}
+	run()
+}
+
+// choose returns the entry for an argv: that of a link's name, or else of the first argument. The
+// error says what to start instead.
+func choose[T any](argv []string, entries map[string]T) (entry T, err error) {
 	program := filepath.Base(argv[0])
 	if name, ok := strings.CutPrefix(program, Prefix); ok {
 		if entry, ok := entries[name]; ok {

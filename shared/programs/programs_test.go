@@ -1,12 +1,10 @@
-package programs_test
+package programs
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/swarmhost/swarm/shared/programs"
 )
 
 func TestChoose(t *testing.T) {
@@ -21,12 +19,12 @@ func TestChoose(t *testing.T) {
 		"swarm-plugin-tmux process":       "T", // the link's name counts
 		"mine process":                    "P",
 	} {
-		if got, err := programs.Choose(strings.Fields(argv), entries); err != nil || got != want {
+		if got, err := choose(strings.Fields(argv), entries); err != nil || got != want {
 			t.Errorf("%s: %q, %v", argv, got, err)
 		}
 	}
 	for _, argv := range []string{"swarm-plugins", "swarm-plugin-mine", "swarm-plugins nomad", "swarm-plugins --help"} {
-		_, err := programs.Choose(strings.Fields(argv), entries)
+		_, err := choose(strings.Fields(argv), entries)
 		want := strings.Fields(argv)[0] + " holds several plugins: start it with the name of one as its first argument, or by a link swarm-plugin-NAME: process, tmux"
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v", argv, err)
@@ -37,21 +35,21 @@ func TestChoose(t *testing.T) {
 func TestIn(t *testing.T) {
 	t.Parallel()
 	for program, want := range map[string][]string{
-		programs.Plugins: {"process", "ssh", "tmux", "worktree"},
-		programs.Engines: {"container", "nomad"},
-		programs.Serve:   nil,
+		Plugins: {"process", "ssh", "tmux", "worktree"},
+		Engines: {"container", "nomad"},
+		Serve:   nil,
 	} {
-		got := programs.In(program)
+		got := In(program)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", program, diff)
 		}
 		for _, name := range got {
-			if programs.Of(name) != program {
-				t.Errorf("%s is in %q", name, programs.Of(name))
+			if Of(name) != program {
+				t.Errorf("%s is in %q", name, Of(name))
 			}
 		}
 	}
-	if got := programs.Of("mine"); got != "" {
+	if got := Of("mine"); got != "" {
 		t.Errorf("another's plugin is in %q", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 )
@@ -78,7 +79,7 @@ func runKill(ctx context.Context, a *app.App, env tool.Env, o *killOptions) erro
 	output.FinishWriting()
 	out, err := tool.KillAgent.Do(ctx, env, o.in)
 	asked := errors.Is(err, team.ErrInShutdown)
-	if o.wait && (asked || err == nil && out.Phase == team.Requested) {
+	if o.wait && (asked || err == nil && out.Phase == registry.ShutdownRequested) {
 		switch {
 		case asked:
 			out.Success, out.Error = true, ""
@@ -90,7 +91,7 @@ func runKill(ctx context.Context, a *app.App, env tool.Env, o *killOptions) erro
 	}
 	err = member.Answer(a, o.JSON, out, out.Warnings, err, func() {
 		a.Printf("%s\n", killedAgentLine(o.in.AgentID, out))
-		if out.Phase == team.Rejected {
+		if out.Phase == registry.ShutdownRejected {
 			a.Hint("its reason is in the inbox; the next call asks again, --force does not ask")
 		}
 	})
@@ -113,7 +114,7 @@ func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *killOptions, 
 	out.Phase = killed.Phase
 	out.ReassignedTasks = append(out.ReassignedTasks, killed.ReassignedTasks...)
 	out.Warnings = append(out.Warnings, killed.Warnings...)
-	if out.Phase == team.Rejected {
+	if out.Phase == registry.ShutdownRejected {
 		return errors.New(member.WithReason(fmt.Sprintf("agent '%s' rejected the shutdown", o.in.AgentID), killed.Reason))
 	}
 	return nil
@@ -122,13 +123,13 @@ func awaitAnswer(ctx context.Context, a *app.App, env tool.Env, o *killOptions, 
 func killedAgentLine(name string, out tool.KillAgentOutput) string {
 	name = output.Visible(name)
 	switch out.Phase {
-	case team.ForceKilled:
+	case registry.ShutdownForceKilled:
 		return "killed " + name + member.ReassignedText(out.ReassignedTasks, "force")
-	case team.Confirmed:
+	case registry.ShutdownConfirmed:
 		return "killed " + name + member.ReassignedText(out.ReassignedTasks)
-	case team.Rejected:
+	case registry.ShutdownRejected:
 		return name + " rejected the shutdown"
-	case team.Approved:
+	case registry.ShutdownApproved:
 		return name + " approved the shutdown and continues until it is ready"
 	default:
 		return "requested shutdown of " + name

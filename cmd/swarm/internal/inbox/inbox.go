@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/humane"
 )
@@ -85,7 +84,7 @@ func messageText(m tool.Message) string {
 		return member.WithReason("asks you to shut down", body.Reason) + "\nanswer with 'swarm shutdown approve' or 'swarm shutdown reject REASON'"
 	case !body.Approved:
 		return member.WithReason("rejected the shutdown", body.ResponseReason)
-	case body.Phase == team.Confirmed:
+	case body.Phase == registry.ShutdownConfirmed:
 		return member.WithReason("approved the shutdown and has ended", body.ResponseReason)
 	default:
 		return member.WithReason("approved the shutdown and continues until it is ready", body.ResponseReason)

@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/notifier"
-	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/host/worker"
 )
@@ -84,11 +84,11 @@ makes it active again.`,
 		Args: command.Arguments(0, 0, ""),
 	}
 	f.AddTo(cmd, a)
-	status := command.Choice(cmd, "status", "what the agent is doing (default: as before)", "", string(team.Active), string(team.Idle))
+	status := command.Choice(cmd, "status", "what the agent is doing (default: as before)", "", string(registry.AgentActive), string(registry.AgentIdle))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		output.FinishWriting()
 		return member.AsMember(cmd.Context(), a, f, func(env tool.Env, name string) error {
-			in := tool.HeartbeatInput{TeamName: name, Status: team.Status(status.Value)}
+			in := tool.HeartbeatInput{TeamName: name, Status: registry.AgentStatus(status.Value)}
 			out, err := tool.Heartbeat.Do(cmd.Context(), env, in)
 			return member.Answer(a, f.JSON, out, nil, err, func() {
 				left := out.NextDeadline.Sub(out.HeartbeatTS.Time)

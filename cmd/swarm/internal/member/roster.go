@@ -10,7 +10,6 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/humane"
 )
@@ -135,7 +134,7 @@ func CountLine(total int, noun string, parts []string) string {
 }
 
 // AgentRoles are the roles that an agent can have.
-var AgentRoles = []string{string(team.RoleWorker), string(team.RoleReviewer), string(team.RoleLeader)}
+var AgentRoles = []string{string(registry.RoleWorker), string(registry.RoleReviewer), string(registry.RoleLeader)}
 
 // ReassignedText is " (reassigned: task-1, task-2)", after other facts; empty if no task
 // was reassigned.

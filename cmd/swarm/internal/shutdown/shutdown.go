@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/member"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -82,9 +82,9 @@ func respondShutdown(ctx context.Context, a *app.App, f *member.Flags, in tool.R
 
 func respondedLine(out tool.RespondShutdownOutput) string {
 	switch out.Phase {
-	case team.Confirmed:
+	case registry.ShutdownConfirmed:
 		return "shutting down" + member.ReassignedText(out.ReassignedTasks)
-	case team.Approved:
+	case registry.ShutdownApproved:
 		return "approved; run 'swarm shutdown approve' when you are ready"
 	default:
 		return string(out.Phase)

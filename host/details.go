@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/compare"
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/store"
@@ -40,7 +40,7 @@ type Details struct {
 	// Log is nil if its backend keeps the output elsewhere.
 	Log *statedir.Log
 	// Events are the last ones of its name, the oldest first.
-	Events []history.Event
+	Events []registry.Event
 	// Lines are the last ones that it showed, on its screen if Screen is set. LinesErr is
 	// why there are none.
 	Lines    []string
@@ -96,7 +96,7 @@ func (h *Host) Details(ctx context.Context, name string, req DetailsRequest) (De
 	all.Wait()
 	warnings = append(warnings, d.unread()...)
 	if req.Events > 0 {
-		events, err := h.History().Events(ctx, history.Query{Worker: w.Name, Last: &req.Events})
+		events, err := h.History().Events(ctx, registry.EventQuery{Worker: w.Name, Last: &req.Events})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return d, warnings, err
 		}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
@@ -26,7 +25,7 @@ func TestReadsDuringChanges(t *testing.T) {
 				if _, _, err := r.Workers(t.Context(), worker.Selection{}); err != nil {
 					t.Error(err)
 				}
-				if _, err := r.History().Events(t.Context(), history.Query{Worker: "w"}); err != nil {
+				if _, err := r.History().Events(t.Context(), registry.EventQuery{Worker: "w"}); err != nil {
 					t.Error(err)
 				}
 			}

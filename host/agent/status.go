@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
@@ -160,7 +161,7 @@ func (req *StatusRequest) agents(ctx context.Context, tx *registry.Tx) (rows []r
 	return rows, warnings, nil
 }
 
-func agentOf(a *registry.Agent, h team.Health, state *worker.AgentState) Agent {
+func agentOf(a *registry.Agent, h team.Health, state *judgement.State) Agent {
 	out := Agent{
 		AgentID: a.ID, Name: a.Name, Role: a.Role, Model: a.Model, Status: h.Status, IsActive: h.Active, Color: a.Color,
 		HeartbeatTS: humane.At(h.Seen), HeartbeatAge: h.Age.Seconds(), HeartbeatHealthy: h.Healthy,

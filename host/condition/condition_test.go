@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
@@ -14,7 +15,7 @@ import (
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func runs(state *worker.AgentState) worker.Worker {
+func runs(state *judgement.State) worker.Worker {
 	return worker.Worker{Status: worker.StatusRunning, PID: 12, Started: now.Add(-2 * time.Hour), State: state}
 }
 
@@ -41,16 +42,16 @@ func TestWords(t *testing.T) {
 		{worker.Worker{Status: worker.StatusRunning}, Running, "running"},
 		{restarts, Restarting, "restarting in 4s"},
 		{silent, Restarting, "restarting"},
-		{runs(&worker.AgentState{State: profile.Unknown}), Running, "running 2h"},
-		{runs(&worker.AgentState{State: profile.Working, Since: minutes}), Working, "working 3m"},
-		{runs(&worker.AgentState{State: profile.Idle, Since: minutes}), Idle, "idle 3m"},
-		{runs(&worker.AgentState{State: profile.Broken, Since: minutes, Broken: "API Error"}), Broken, "broken 3m"},
-		{runs(&worker.AgentState{State: profile.Working, Since: minutes, Broken: "API Error"}), Working, "working 3m"},
-		{runs(&worker.AgentState{State: profile.Limited, Since: minutes, Broken: "limit reached"}), Limited, "limited 3m"},
-		{runs(&worker.AgentState{State: profile.Background, Since: minutes}), Background, "background 3m"},
-		{runs(&worker.AgentState{State: profile.Compacting}), Compacting, "compacting"},
-		{runs(&worker.AgentState{State: profile.Blocked, Since: minutes, Question: "Proceed?"}), Blocked, "blocked 3m"},
-		{runs(&worker.AgentState{State: profile.Blocked}), Blocked, "blocked"},
+		{runs(&judgement.State{State: profile.Unknown}), Running, "running 2h"},
+		{runs(&judgement.State{State: profile.Working, Since: minutes}), Working, "working 3m"},
+		{runs(&judgement.State{State: profile.Idle, Since: minutes}), Idle, "idle 3m"},
+		{runs(&judgement.State{State: profile.Broken, Since: minutes, Broken: "API Error"}), Broken, "broken 3m"},
+		{runs(&judgement.State{State: profile.Working, Since: minutes, Broken: "API Error"}), Working, "working 3m"},
+		{runs(&judgement.State{State: profile.Limited, Since: minutes, Broken: "limit reached"}), Limited, "limited 3m"},
+		{runs(&judgement.State{State: profile.Background, Since: minutes}), Background, "background 3m"},
+		{runs(&judgement.State{State: profile.Compacting}), Compacting, "compacting"},
+		{runs(&judgement.State{State: profile.Blocked, Since: minutes, Question: "Proceed?"}), Blocked, "blocked 3m"},
+		{runs(&judgement.State{State: profile.Blocked}), Blocked, "blocked"},
 		{worker.Worker{Spec: registry.Spec{Created: minutes}, Status: worker.StatusStarting}, Starting, "starting 3m"},
 		{worker.Worker{Status: worker.StatusStarting, Reason: history.ReasonInterrupted}, Failed, "spawn interrupted"},
 		{exits(swarm.Exit{Cause: swarm.CauseExited}), Succeeded, "exited 0, 5m ago"},

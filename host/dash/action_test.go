@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
@@ -40,7 +41,7 @@ func TestLine(t *testing.T) {
 func TestSuits(t *testing.T) {
 	t.Parallel()
 	asks := runningWorker("asks")
-	asks.State = &worker.AgentState{State: profile.Blocked}
+	asks.State = &judgement.State{State: profile.Blocked}
 	process := runningWorker("process")
 	process.Can = []swarm.Capability{swarm.CapInput, swarm.CapStdin, swarm.CapSignal}
 	reads := process
@@ -81,7 +82,7 @@ func TestRisk(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	works := runningWorker("alice")
-	works.State = &worker.AgentState{State: profile.Working, Since: now.Add(-3 * time.Minute)}
+	works.State = &judgement.State{State: profile.Working, Since: now.Add(-3 * time.Minute)}
 	all := []Item{item(runningWorker("make")), item(works), item(ended("old", 1, swarm.CauseExited))}
 	want := []string{"alice is at work (3m): its turn is lost"}
 	if diff := cmp.Diff(want, Action{Verb: Kill, Items: all}.Risk(now)); diff != "" {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/host/worker"
@@ -145,7 +145,7 @@ func (b *Board) watch(ctx context.Context) {
 		err := b.opts.Host.Watch(ctx, watch.Request{
 			Ready:   func() { b.setProblem(&b.unwatched, ""); b.touch() },
 			Changed: b.changed,
-			Event: func(e history.Event) error {
+			Event: func(e registry.Event) error {
 				b.touch(e.ID, e.Previous)
 				return nil
 			},

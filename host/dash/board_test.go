@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
@@ -27,13 +27,13 @@ type fake struct {
 	workers []worker.Worker
 	// asked are the selections of the calls so far; all is "*".
 	asked  [][]string
-	events chan history.Event
+	events chan registry.Event
 	// stopped gets the ids of workers that run no more without an event.
 	stopped chan string
 }
 
 func newFake(ws ...worker.Worker) *fake {
-	return &fake{workers: ws, events: make(chan history.Event), stopped: make(chan string)}
+	return &fake{workers: ws, events: make(chan registry.Event), stopped: make(chan string)}
 }
 
 func (f *fake) Workers(_ context.Context, sel worker.Selection) (ws []worker.Worker, _ []string, _ error) {
@@ -77,7 +77,7 @@ func (f *fake) set(w worker.Worker) {
 	f.workers = slices.DeleteFunc(f.workers, func(o worker.Worker) bool { return o.Name == w.Name })
 	f.workers = append(f.workers, w)
 	f.mu.Unlock()
-	f.events <- history.Event{ID: w.ID}
+	f.events <- registry.Event{ID: w.ID}
 }
 
 func (f *fake) calls() [][]string {
@@ -149,7 +149,7 @@ func TestBoard(t *testing.T) {
 		f.mu.Lock()
 		f.workers = f.workers[:1]
 		f.mu.Unlock()
-		f.events <- history.Event{ID: "id-b"}
+		f.events <- registry.Event{ID: "id-b"}
 		time.Sleep(time.Second)
 		if diff := cmp.Diff([]string{"a"}, names(b.Snapshot())); diff != "" {
 			t.Errorf("after a clean (-want +got):\n%s", diff)
@@ -215,7 +215,7 @@ func TestManyChanges(t *testing.T) {
 		time.Sleep(time.Second)
 		f.calls()
 		for i := range 200 {
-			f.events <- history.Event{ID: fmt.Sprintf("id-w%d", i)}
+			f.events <- registry.Event{ID: fmt.Sprintf("id-w%d", i)}
 		}
 		time.Sleep(time.Second)
 		if diff := cmp.Diff([][]string{{"*"}}, f.calls()); diff != "" {
@@ -228,7 +228,7 @@ func TestManyChanges(t *testing.T) {
 
 func TestStates(t *testing.T) {
 	t.Parallel()
-	agent := func(s worker.AgentState) worker.Worker {
+	agent := func(s judgement.State) worker.Worker {
 		w := runningWorker("a")
 		w.State = &s
 		return w
@@ -249,11 +249,11 @@ func TestStates(t *testing.T) {
 		{worker.Worker{Status: worker.StatusLost}, "lost", Lost},
 		{worker.Worker{Status: worker.StatusUnknown}, "unknown", Lost},
 		{worker.Worker{Status: worker.StatusStopped}, "exit unknown", Failed},
-		{agent(worker.AgentState{State: profile.Blocked}), "blocked", Attention},
-		{agent(worker.AgentState{State: profile.Broken, Broken: "API error"}), "broken", Attention},
-		{agent(worker.AgentState{State: profile.Limited}), "limited", Attention},
-		{agent(worker.AgentState{State: profile.Background}), "background", Running},
-		{agent(worker.AgentState{State: profile.Working}), "working", Running},
+		{agent(judgement.State{State: profile.Blocked}), "blocked", Attention},
+		{agent(judgement.State{State: profile.Broken, Broken: "API error"}), "broken", Attention},
+		{agent(judgement.State{State: profile.Limited}), "limited", Attention},
+		{agent(judgement.State{State: profile.Background}), "background", Running},
+		{agent(judgement.State{State: profile.Working}), "working", Running},
 		{ended("a", 0, swarm.CauseExited), "exited 0", Ended},
 		{ended("a", 2, swarm.CauseExited), "exited 2", Failed},
 		{ended("a", 2, swarm.CauseCrashLoop), "crash loop", CrashLoop},
@@ -273,11 +273,11 @@ func TestQuestionsComeFirst(t *testing.T) {
 	t.Parallel()
 	asks := func(name string, since time.Time) Item {
 		w := runningWorker(name)
-		w.State = &worker.AgentState{State: profile.Blocked, Since: since}
+		w.State = &judgement.State{State: profile.Blocked, Since: since}
 		return Item{Worker: w, State: stateOf(&w, false)}
 	}
 	broken := runningWorker("a")
-	broken.State = &worker.AgentState{State: profile.Idle, Broken: "API error"}
+	broken.State = &judgement.State{State: profile.Idle, Broken: "API error"}
 	items := []Item{
 		{Worker: runningWorker("b"), State: State{Urgency: Running}},
 		{Worker: broken, State: stateOf(&broken, false)},

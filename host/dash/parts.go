@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/saved"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/stats"
@@ -48,7 +49,7 @@ type Host interface {
 	Reader
 	Doer
 	Details(ctx context.Context, name string, req host.DetailsRequest) (host.Details, []string, error)
-	Events(ctx context.Context, q history.Query) ([]history.Event, error)
+	Events(ctx context.Context, q registry.EventQuery) ([]registry.Event, error)
 	Meter() *stats.Meter
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
@@ -72,7 +73,7 @@ func DialogLines(d profile.Dialog, all bool) []string {
 }
 
 // ToneOf returns how an event is to be shown.
-func ToneOf(e history.Event) condition.Tone {
+func ToneOf(e registry.Event) condition.Tone {
 	switch e.Kind {
 	case history.Failed, history.Died, history.CrashLoop, history.RespawnFailed:
 		return condition.Bad

@@ -7,7 +7,6 @@ import (
 	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/host/worker"
 )
 
 // OnItsScreen is the choice that leaves a question to the client.
@@ -37,9 +36,9 @@ func (d *Reader) Undecided(id string) *hookstate.Claim {
 
 // undecided returns the state of an agent whose hook waits for a decision. Whatever the screen
 // shows, an answer goes to the hook.
-func undecided(p *profile.Profile, c *hookstate.Claim) worker.AgentState {
-	s := worker.AgentState{
-		Profile: p.Name(), State: profile.Blocked, Source: worker.SourceHook, Since: c.Since,
+func undecided(p *profile.Profile, c *hookstate.Claim) judgement.State {
+	s := judgement.State{
+		Profile: p.Name(), State: profile.Blocked, Source: judgement.SourceHook, Since: c.Since,
 		Question: c.Question, Choices: DecisionChoices(), Command: c.Command,
 		Dialog: profile.Dialog{Text: []string{c.Question}, Digest: c.Ask.Digest, Cut: c.Partial},
 	}
@@ -48,7 +47,7 @@ func undecided(p *profile.Profile, c *hookstate.Claim) worker.AgentState {
 	}
 	s.Dialog.Lines = append([]string{c.Question}, s.Dialog.Command...)
 	s.Dialog.Lines = append(s.Dialog.Lines, profile.ChoiceLines(s.Choices)...)
-	from := judgement.Origin{Source: worker.SourceHook, Why: "the agent's hook waits for an answer"}
+	from := judgement.Origin{Source: judgement.SourceHook, Why: "the agent's hook waits for an answer"}
 	s.Origins = judgement.Origins{State: from, Since: from, Question: from, Choices: from}
 	if c.Command != "" {
 		s.Origins.Command = from

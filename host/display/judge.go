@@ -11,12 +11,11 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // Judge returns the state of a worker's agent, whose screen shows look since a time.
-func (d *Reader) Judge(p *profile.Profile, rec *registry.Record, look *profile.Look, unchanged time.Time) worker.AgentState {
+func (d *Reader) Judge(p *profile.Profile, rec *registry.Record, look *profile.Look, unchanged time.Time) judgement.State {
 	s, _ := d.judge(p, rec, look, unchanged, time.Now())
 	return s
 }
@@ -24,7 +23,7 @@ func (d *Reader) Judge(p *profile.Profile, rec *registry.Record, look *profile.L
 // judge returns the state of a worker's agent. look is what its screen shows, nil if that
 // can't be read, and unchanged the time since which it has shown that. If the same evidence
 // gives another state later, again is how long that takes.
-func (d *Reader) judge(p *profile.Profile, rec *registry.Record, look *profile.Look, unchanged, now time.Time) (s worker.AgentState, again time.Duration) {
+func (d *Reader) judge(p *profile.Profile, rec *registry.Record, look *profile.Look, unchanged, now time.Time) (s judgement.State, again time.Duration) {
 	e := judgement.Evidence{Profile: p, Now: now, Headless: p.Headless(rec.Command), Look: look, Unchanged: unchanged}
 	if !e.Headless {
 		run := d.Dir.RunDir(rec.ID)

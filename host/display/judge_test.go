@@ -10,10 +10,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/hookstate"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
@@ -107,7 +107,7 @@ func TestWaitedState(t *testing.T) {
 	} {
 		a, over := waitedState{until: tt.until}, -1
 		for i, s := range tt.states {
-			if a.over(worker.AgentState{State: s}, 0, begin.Add(time.Duration(i)*time.Second)) && over < 0 {
+			if a.over(judgement.State{State: s}, 0, begin.Add(time.Duration(i)*time.Second)) && over < 0 {
 				over = i
 			}
 		}

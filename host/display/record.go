@@ -6,28 +6,28 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/worker"
 )
 
 // QuietFor is how long an agent must have written nothing to be reported as idle: it
 // draws its prompt between two steps, too.
 const QuietFor = time.Second
 
-var stateKinds = []history.Kind{
+var stateKinds = []registry.EventKind{
 	history.Blocked, history.Idle, history.Working, history.Background, history.Compacting, history.Broken, history.Limited, history.Answered,
 }
 
 // RecordStates writes an event for each worker whose state differs from its last event of this
 // kind, and one for each dialog that has no event yet. It returns the states, by the ids of the
 // workers.
-func (d *Reader) RecordStates(ctx context.Context, db *registry.Registry, recs []registry.Record) (map[string]*worker.AgentState, error) {
+func (d *Reader) RecordStates(ctx context.Context, db *registry.Registry, recs []registry.Record) (map[string]*judgement.State, error) {
 	states := d.States(ctx, recs)
 	return states, recordStates(ctx, db, recs, states)
 }
 
-func recordStates(ctx context.Context, db *registry.Registry, recs []registry.Record, states map[string]*worker.AgentState) error {
+func recordStates(ctx context.Context, db *registry.Registry, recs []registry.Record, states map[string]*judgement.State) error {
 	now := time.Now()
 	var events []registry.Event
 	for i := range recs {
@@ -85,13 +85,13 @@ func unrecorded(ctx context.Context, tx *registry.Tx, e *registry.Event) (bool, 
 		asked := askedOf(e.Text)
 		return err == nil && !last.Is(asked.Question, asked.Digest), err
 	}
-	last, err := tx.LastEvent(ctx, e.ID, append([]history.Kind{e.Kind}, stateKinds...)...)
+	last, err := tx.LastEvent(ctx, e.ID, append([]registry.EventKind{e.Kind}, stateKinds...)...)
 	return err == nil && (last.Kind != e.Kind || last.Text != e.Text), err
 }
 
 // stateEvent returns the event that a state is; an empty kind: none. An agent draws its prompt,
 // and an error above it, between two steps, too.
-func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text string) {
+func stateEvent(s *judgement.State, now time.Time) (kind registry.EventKind, text string) {
 	if s == nil {
 		return "", ""
 	}
@@ -119,7 +119,7 @@ func stateEvent(s *worker.AgentState, now time.Time) (kind history.Kind, text st
 // RecordLoop records the state of a ralph worker's loop in the history, such as
 // [history.Blocked]. The id is the worker's. It writes nothing if the last event of
 // these kinds says the same.
-func (d *Reader) RecordLoop(ctx context.Context, id string, kind history.Kind, text string) error {
+func (d *Reader) RecordLoop(ctx context.Context, id string, kind registry.EventKind, text string) error {
 	return d.Store.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {
 		rec, err := tx.Get(ctx, id)
 		if err != nil {

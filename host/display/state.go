@@ -49,7 +49,7 @@ func (d *Reader) Look(ctx context.Context, recs []registry.Record, ws []worker.W
 			continue // one that was taken at its end shows nothing of what is
 		}
 		s, _ := d.judge(p, &recs[i], looks[i], d.unchanged(recs[i].ID, looks[i]), now)
-		if s.Origins.Since.Source == worker.SourceScreen {
+		if s.Origins.Since.Source == judgement.SourceScreen {
 			var lines []string
 			if !p.Bare() { // the prompts of a shell are all the same
 				lines = shown[i].Lines
@@ -71,14 +71,14 @@ func lookAt(p *profile.Profile, s swarm.Screen) *profile.Look {
 
 // States returns the states of the running workers among records that have a profile, by
 // id.
-func (d *Reader) States(ctx context.Context, recs []registry.Record) map[string]*worker.AgentState {
+func (d *Reader) States(ctx context.Context, recs []registry.Record) map[string]*judgement.State {
 	ws := make([]worker.Worker, len(recs))
 	for i, r := range recs {
 		ws[i] = worker.Of(r)
 		ws[i].Status = worker.StatusRunning
 	}
 	d.Look(ctx, recs, ws)
-	states := make(map[string]*worker.AgentState)
+	states := make(map[string]*judgement.State)
 	for _, w := range ws {
 		if w.State != nil {
 			states[w.ID] = w.State
@@ -88,7 +88,7 @@ func (d *Reader) States(ctx context.Context, recs []registry.Record) map[string]
 }
 
 // StatesOf returns the states of the running workers with these ids that have a profile, by id.
-func (d *Reader) StatesOf(ctx context.Context, ids []string) (map[string]*worker.AgentState, error) {
+func (d *Reader) StatesOf(ctx context.Context, ids []string) (map[string]*judgement.State, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -241,7 +241,7 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 	}
 	w := worker.Of(rec)
 	s, _ := d.judge(p, &rec, nil, time.Time{}, time.Now())
-	if w.State = &s; s.Source == worker.SourceProcess && slices.Contains(until, s.State) {
+	if w.State = &s; s.Source == judgement.SourceProcess && slices.Contains(until, s.State) {
 		return w, nil
 	}
 	awaited := waitedState{until: until}
@@ -260,7 +260,7 @@ func (d *Reader) WaitState(ctx context.Context, name string, until []profile.Sta
 			look, now := lookAt(p, screen), time.Now()
 			s, again := d.judge(p, &rec, look, awaited.shows(look, d.unchanged(rec.ID, look), now), now)
 			w.State = &s
-			if s.Source == worker.SourceHook && (again == 0 || again > hookEvery) {
+			if s.Source == judgement.SourceHook && (again == 0 || again > hookEvery) {
 				again = hookEvery
 			}
 			return awaited.over(s, look.Settle, now), again
@@ -307,7 +307,7 @@ func (a *waitedState) shows(l *profile.Look, lastOutput, now time.Time) time.Tim
 }
 
 // over reports whether the wait has ended with a state.
-func (a *waitedState) over(s worker.AgentState, settle time.Duration, now time.Time) bool {
+func (a *waitedState) over(s judgement.State, settle time.Duration, now time.Time) bool {
 	if s.State != a.state {
 		a.state, a.since = s.State, now
 	}

@@ -17,55 +17,49 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// An Event of a Kind is written once, and read by packages that know no registry.
-type (
-	Event = registry.Event
-	Kind  = registry.EventKind
-)
-
 // The kinds of events. The first five are the ends of workers.
 const (
-	Complete Kind = "COMPLETE"
-	Exited   Kind = "EXITED"
-	Failed   Kind = "FAILED"
-	Died     Kind = "DIED"
-	Killed   Kind = "KILLED"
+	Complete registry.EventKind = "COMPLETE"
+	Exited   registry.EventKind = "EXITED"
+	Failed   registry.EventKind = "FAILED"
+	Died     registry.EventKind = "DIED"
+	Killed   registry.EventKind = "KILLED"
 
-	Spawned Kind = "SPAWNED"
+	Spawned registry.EventKind = "SPAWNED"
 	// Adopted: it was found in its engine, where another host had spawned it.
-	Adopted       Kind = "ADOPTED"
-	Restarted     Kind = "RESTARTED"
-	CrashLoop     Kind = "CRASH LOOP"
-	KillRequested Kind = "KILL REQUESTED"
-	Kept          Kind = "WORKTREE KEPT"
+	Adopted       registry.EventKind = "ADOPTED"
+	Restarted     registry.EventKind = "RESTARTED"
+	CrashLoop     registry.EventKind = "CRASH LOOP"
+	KillRequested registry.EventKind = "KILL REQUESTED"
+	Kept          registry.EventKind = "WORKTREE KEPT"
 	// Rescued: the place of work that was saved from a workspace when no caller could be
 	// notified.
-	Rescued Kind = "WORK SAVED"
+	Rescued registry.EventKind = "WORK SAVED"
 	// RespawnFailed says that the worker could not be started again; it stays ended.
-	RespawnFailed Kind = "RESPAWN FAILED"
+	RespawnFailed registry.EventKind = "RESPAWN FAILED"
 	// Resurrected: it ended with the machine, and is started again.
-	Resurrected Kind = "RESURRECTED"
-	Cleaned     Kind = "CLEANED"
+	Resurrected registry.EventKind = "RESURRECTED"
+	Cleaned     registry.EventKind = "CLEANED"
 
 	// These are the states of agents, as their screens show them or their hooks report them.
 	// The text of Blocked is the question, that of Limited and Broken the reason, and that
 	// of Background the work that runs on.
-	Blocked    Kind = "BLOCKED"
-	Idle       Kind = "IDLE"
-	Working    Kind = "WORKING"
-	Background Kind = "BACKGROUND"
-	Compacting Kind = "COMPACTING"
-	Broken     Kind = "BROKEN"
+	Blocked    registry.EventKind = "BLOCKED"
+	Idle       registry.EventKind = "IDLE"
+	Working    registry.EventKind = "WORKING"
+	Background registry.EventKind = "BACKGROUND"
+	Compacting registry.EventKind = "COMPACTING"
+	Broken     registry.EventKind = "BROKEN"
 	// Limited: the agent stopped at a usage limit, or a loop waits for the end of one.
-	Limited Kind = "LIMITED"
+	Limited registry.EventKind = "LIMITED"
 	// Asked: an agent asks something; the text is the question, and the digest of the dialog if
 	// its screen shows one. Each dialog has one such event, however often it is seen.
-	Asked Kind = "ASKED"
+	Asked registry.EventKind = "ASKED"
 	// Answered: swarm answered the agent's question for a caller; the text is the question, the
 	// choice, and who answered: a person, an agent, or a rule.
-	Answered Kind = "ANSWERED"
+	Answered registry.EventKind = "ANSWERED"
 	// LoopPaused: a loop was paused because it makes no progress; the text says so.
-	LoopPaused Kind = "LOOP PAUSED"
+	LoopPaused registry.EventKind = "LOOP PAUSED"
 )
 
 // The texts of final events.
@@ -78,7 +72,7 @@ const (
 
 // endKind returns the event for the end of a worker. No other function chooses its words, so
 // every process writes the same.
-func endKind(s swarm.Status) (Kind, string) {
+func endKind(s swarm.Status) (registry.EventKind, string) {
 	e := s.Exit
 	switch {
 	case s.Completion != nil:
@@ -212,7 +206,7 @@ func CrashLoopEvent(rec *registry.Record, s swarm.Status, lines []string, now ti
 	return NewEvent(rec, CrashLoop, text, endTime(s, now))
 }
 
-func NewEvent(rec *registry.Record, kind Kind, text string, at time.Time) registry.Event {
+func NewEvent(rec *registry.Record, kind registry.EventKind, text string, at time.Time) registry.Event {
 	return registry.Event{Time: at, ID: rec.ID, Worker: rec.Name, Kind: kind, Text: text, Tags: rec.Tags}
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
@@ -67,7 +67,7 @@ func TestEphemeralFlows(t *testing.T) {
 			r.WantHistory(t, "w", want...)
 			r.WantGone(t, "w")
 			// Its history is found by its id too, and by that of no other.
-			if events, err := r.History().Events(t.Context(), history.Query{Worker: w.ID}); err != nil || len(events) != len(want) || !events[len(events)-1].Final {
+			if events, err := r.History().Events(t.Context(), registry.EventQuery{Worker: w.ID}); err != nil || len(events) != len(want) || !events[len(events)-1].Final {
 				t.Errorf("by id: %v, %v", events, err)
 			}
 			// The name is free again, with a history of its own next to the old one.
@@ -268,18 +268,18 @@ func TestRetention(t *testing.T) {
 func TestEventQueries(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
-	if events, err := r.History().Events(t.Context(), history.Query{}); err != nil || len(events) != 0 {
+	if events, err := r.History().Events(t.Context(), registry.EventQuery{}); err != nil || len(events) != 0 {
 		t.Errorf("nothing yet: %v, %v", events, err)
 	}
-	if _, err := r.History().Events(t.Context(), history.Query{Worker: "ghost"}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := r.History().Events(t.Context(), registry.EventQuery{Worker: "ghost"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a ghost of nothing: %v", err)
 	}
 	r.MustSpawn(t, "w", "one")
-	if _, err := r.History().Events(t.Context(), history.Query{Worker: "ghost"}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := r.History().Events(t.Context(), registry.EventQuery{Worker: "ghost"}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a ghost: %v", err)
 	}
 	none := 0
-	if events, err := r.History().Events(t.Context(), history.Query{Worker: "w", Last: &none}); err != nil || len(events) != 0 {
+	if events, err := r.History().Events(t.Context(), registry.EventQuery{Worker: "w", Last: &none}); err != nil || len(events) != 0 {
 		t.Errorf("no lines: %v, %v", events, err)
 	}
 	if names, err := store.HistoryNames(t.Context(), r.Dir()); err != nil || !slices.Equal(names, []string{"w"}) {

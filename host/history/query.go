@@ -10,14 +10,11 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 )
 
-// Query says which events to read.
-type Query = registry.EventQuery
-
 // Events returns the events that the query selects, the oldest first. It writes nothing:
 // an end that is not recorded yet is not among them. A worker's history may outlive the
 // worker; one that the history and the registry do not know is a [store.NotFoundError].
-func (h *History) Events(ctx context.Context, q Query) (events []Event, err error) {
-	err = h.EachEvent(ctx, q, func(e Event) error {
+func (h *History) Events(ctx context.Context, q registry.EventQuery) (events []registry.Event, err error) {
+	err = h.EachEvent(ctx, q, func(e registry.Event) error {
 		events = append(events, e)
 		return nil
 	})
@@ -25,7 +22,7 @@ func (h *History) Events(ctx context.Context, q Query) (events []Event, err erro
 }
 
 // unknown returns the error of a query for an unknown worker; nil if it names none.
-func unknown(q Query) error {
+func unknown(q registry.EventQuery) error {
 	if q.Worker == "" {
 		return nil
 	}
@@ -63,7 +60,7 @@ func Departed(ctx context.Context, reg *registry.Registry, name string) (rec reg
 
 // EachEvent is like [History.Events] for any number of events: it calls each with one after the
 // other.
-func (h *History) EachEvent(ctx context.Context, q Query, each func(Event) error) error {
+func (h *History) EachEvent(ctx context.Context, q registry.EventQuery, each func(registry.Event) error) error {
 	reg, err := h.Store.ToRead(ctx)
 	if err != nil {
 		return err
@@ -71,12 +68,12 @@ func (h *History) EachEvent(ctx context.Context, q Query, each func(Event) error
 	return eachEvent(ctx, reg, q, each)
 }
 
-func eachEvent(ctx context.Context, reg *registry.Registry, q Query, each func(Event) error) error {
+func eachEvent(ctx context.Context, reg *registry.Registry, q registry.EventQuery, each func(registry.Event) error) error {
 	if reg == nil {
 		return unknown(q)
 	}
 	some := false
-	err := reg.EachEvent(ctx, q, func(e Event) error {
+	err := reg.EachEvent(ctx, q, func(e registry.Event) error {
 		some = true
 		return each(e)
 	})
@@ -94,7 +91,7 @@ func eachEvent(ctx context.Context, reg *registry.Registry, q Query, each func(E
 // FollowEvents calls each with the events that the query selects, and then with those that
 // follow as they are written, until ctx ends or each returns an error. It warns if events were
 // removed before it read them.
-func (h *History) FollowEvents(ctx context.Context, q Query, each func(Event) error) error {
+func (h *History) FollowEvents(ctx context.Context, q registry.EventQuery, each func(registry.Event) error) error {
 	f, err := NewFollower(string(h.Dir), h.Store.Warn)
 	if err != nil {
 		return err
@@ -147,7 +144,7 @@ func (f *Follower) Close() {
 	}
 }
 
-func (f *Follower) first(ctx context.Context, q Query, each func(Event) error) error {
+func (f *Follower) first(ctx context.Context, q registry.EventQuery, each func(registry.Event) error) error {
 	if err := f.open(ctx); err != nil || f.reg == nil {
 		return errors.Join(err, unknown(q))
 	}
@@ -164,8 +161,8 @@ func (f *Follower) first(ctx context.Context, q Query, each func(Event) error) e
 }
 
 // read returns a function that notes how far the events were read, and calls each.
-func (f *Follower) read(each func(Event) error) func(Event) error {
-	return func(e Event) error {
+func (f *Follower) read(each func(registry.Event) error) func(registry.Event) error {
+	return func(e registry.Event) error {
 		f.last = max(f.last, e.Seq)
 		return each(e)
 	}
@@ -174,12 +171,12 @@ func (f *Follower) read(each func(Event) error) func(Event) error {
 // Begin skips the events that are there. Next continues behind them.
 func (f *Follower) Begin(ctx context.Context) error {
 	none := 0
-	return f.first(ctx, Query{Last: &none}, nil)
+	return f.first(ctx, registry.EventQuery{Last: &none}, nil)
 }
 
 // Next calls each with the events that were added since, of one worker or of all with an empty
 // name.
-func (f *Follower) Next(ctx context.Context, worker string, each func(Event) error) error {
+func (f *Follower) Next(ctx context.Context, worker string, each func(registry.Event) error) error {
 	if f.Changes.Replaced() && f.reg != nil {
 		err := f.reg.Close()
 		if f.reg = nil; err != nil {
@@ -212,7 +209,7 @@ func (f *Follower) Next(ctx context.Context, worker string, each func(Event) err
 		f.last = last // a rebuilt history may be shorter
 		return nil
 	}
-	if err := f.reg.EachEvent(ctx, Query{Worker: worker, After: f.last}, f.read(each)); err != nil {
+	if err := f.reg.EachEvent(ctx, registry.EventQuery{Worker: worker, After: f.last}, f.read(each)); err != nil {
 		return err
 	}
 	f.last = max(f.last, last) // events of other workers need not be read again

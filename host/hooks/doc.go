@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 )
 
 // Hook is a command and the events that it is run for.
@@ -41,13 +42,13 @@ const (
 	Ended     = "ended"
 )
 
-var words = map[history.Kind]string{
+var words = map[registry.EventKind]string{
 	history.Failed: Failed, history.RespawnFailed: Failed, history.Died: Lost, history.CrashLoop: CrashLoop,
 	history.Blocked: Blocked, history.Limited: Limited, history.Broken: Broken,
 }
 
 // Words returns the words that an event is known by; nil for one that no hook is run for.
-func Words(e history.Event) []string {
+func Words(e registry.Event) []string {
 	var all []string
 	if word := words[e.Kind]; word != "" {
 		all = append(all, word)
@@ -59,7 +60,7 @@ func Words(e history.Event) []string {
 }
 
 // wants returns the words by which a hook is to be run for an event; none if it is not.
-func (h *Hook) wants(e history.Event) []string {
+func (h *Hook) wants(e registry.Event) []string {
 	if h.Tags != nil && !slices.ContainsFunc(h.Tags, func(tag string) bool { return slices.Contains(e.Tags, tag) }) {
 		return nil
 	}
@@ -67,11 +68,11 @@ func (h *Hook) wants(e history.Event) []string {
 }
 
 // EventID returns what identifies an event permanently.
-func EventID(e history.Event) string { return fmt.Sprintf("%d-%s", e.Seq, e.ID) }
+func EventID(e registry.Event) string { return fmt.Sprintf("%d-%s", e.Seq, e.ID) }
 
 // Delivery is one run of a hook for one event.
 type Delivery struct {
-	Event history.Event
+	Event registry.Event
 	// Hook is the name of the hook, On are the words by which it is run.
 	Hook string
 	On   []string

@@ -31,7 +31,7 @@ type queue struct {
 	// removed is how far the history was cut when events were read last.
 	removed int64
 	// events are the next ones.
-	events []history.Event
+	events []registry.Event
 	// failing says that the last run failed, heldUp is why the last step did.
 	failing bool
 	heldUp  string
@@ -146,7 +146,7 @@ func (q *queue) load(ctx context.Context) error {
 
 // due returns the next event that the command is to be run for again, and nil in place of
 // the event if that is not due yet.
-func (q *queue) due(ctx context.Context) (again registry.Retry, e *history.Event, err error) {
+func (q *queue) due(ctx context.Context) (again registry.Retry, e *registry.Event, err error) {
 	err = q.ledger.use(ctx, func(reg *registry.Registry, _ int) error {
 		var ok bool
 		if again, ok, err = reg.NextRetry(ctx, q.hook.Name); err != nil || !ok || time.Now().Before(again.Next) {
@@ -168,7 +168,7 @@ func (q *queue) due(ctx context.Context) (again registry.Retry, e *history.Event
 
 // deliver runs the command for an event for which it was run tries times before, and writes
 // down the outcome. If ctx ends meanwhile, nothing is written: the event comes again.
-func (q *queue) deliver(ctx context.Context, e history.Event, tries int) error {
+func (q *queue) deliver(ctx context.Context, e registry.Event, tries int) error {
 	words := q.hook.wants(e)
 	if len(words) == 0 { // since its last run the hook was changed
 		return q.settle(ctx, e, tries, Result{})
@@ -182,7 +182,7 @@ func (q *queue) deliver(ctx context.Context, e history.Event, tries int) error {
 
 // settle writes down the outcome of a run, which was the one of that number for its event.
 // It tries until it has, so that a full disk does not run the command again and again.
-func (q *queue) settle(ctx context.Context, e history.Event, tries int, r Result) error {
+func (q *queue) settle(ctx context.Context, e registry.Event, tries int, r Result) error {
 	again := registry.Retry{Seq: e.Seq, Tries: tries}
 	givenUp := r.Failure != "" && tries > len(q.opts.Delays)
 	if r.Failure != "" && !givenUp {

@@ -50,17 +50,17 @@ func (r *rig) open() {
 }
 
 // add writes events of the worker w.
-func (r *rig) add(kinds ...history.Kind) {
+func (r *rig) add(kinds ...registry.EventKind) {
 	r.t.Helper()
 	for _, kind := range kinds {
 		r.addTagged(kind, nil)
 	}
 }
 
-func (r *rig) addTagged(kind history.Kind, tags []string) {
+func (r *rig) addTagged(kind registry.EventKind, tags []string) {
 	r.t.Helper()
 	err := r.reg.Change(r.t.Context(), func(ctx context.Context, tx *registry.Tx) error {
-		final := slices.Contains([]history.Kind{history.Failed, history.Died, history.Exited, history.Killed}, kind)
+		final := slices.Contains([]registry.EventKind{history.Failed, history.Died, history.Exited, history.Killed}, kind)
 		_, err := tx.Append(ctx, registry.Event{
 			Time: time.Now(), ID: fmt.Sprintf("id%d", time.Now().UnixNano()), Worker: "w", Kind: kind, Final: final, Tags: tags,
 		})
@@ -159,18 +159,18 @@ var (
 
 func TestWords(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[history.Kind]string{
+	for kind, want := range map[registry.EventKind]string{
 		history.Failed: "failed ended", history.Died: "lost ended", history.Exited: "ended", history.Killed: "ended", history.Complete: "ended",
 		history.CrashLoop: "crash-loop", history.Blocked: "blocked", history.Limited: "limited", history.Broken: "broken", history.RespawnFailed: "failed",
 		history.Spawned: "", history.Idle: "", history.Cleaned: "", "SOMETHING NEW": "",
 	} {
 		final := strings.Contains(want, Ended)
-		if got := strings.Join(Words(history.Event{Kind: kind, Final: final}), " "); got != want {
+		if got := strings.Join(Words(registry.Event{Kind: kind, Final: final}), " "); got != want {
 			t.Errorf("%s: %q, want %q", kind, got, want)
 		}
 	}
 	tagged := Hook{On: []string{Ended}, Tags: []string{"a", "b"}}
-	if tagged.wants(history.Event{Final: true}) != nil || tagged.wants(history.Event{Final: true, Tags: []string{"c", "b"}}) == nil {
+	if tagged.wants(registry.Event{Final: true}) != nil || tagged.wants(registry.Event{Final: true, Tags: []string{"c", "b"}}) == nil {
 		t.Error("tags don't select")
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
@@ -41,9 +40,9 @@ func (r *Rig) WantHistory(t testing.TB, worker string, want ...string) {
 }
 
 // AllEvents returns the history of a worker; empty: of all.
-func (r *Rig) AllEvents(t testing.TB, worker string) []history.Event {
+func (r *Rig) AllEvents(t testing.TB, worker string) []registry.Event {
 	t.Helper()
-	events, err := r.History().Events(t.Context(), history.Query{Worker: worker})
+	events, err := r.History().Events(t.Context(), registry.EventQuery{Worker: worker})
 	if err != nil {
 		t.Fatal(err)
 	}

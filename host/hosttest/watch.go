@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/watch"
 )
 
@@ -29,7 +29,7 @@ func (r *Rig) StartWatch(t testing.TB) *Watcher {
 	go func() {
 		done <- other.Watch().Watch(ctx, watch.Request{
 			Ready: func() { close(ready) },
-			Event: func(e history.Event) error {
+			Event: func(e registry.Event) error {
 				w.Lines <- e.String()
 				return nil
 			},

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -86,8 +87,8 @@ func TestCleanForgets(t *testing.T) {
 	if got := r.Leftovers(t); slices.Contains(got, "record far") || !slices.Contains(got, "record runs") {
 		t.Errorf("left: %v", got)
 	}
-	events, err := r.History().Events(t.Context(), history.Query{Worker: "far"})
-	isForgotten := func(e history.Event) bool {
+	events, err := r.History().Events(t.Context(), registry.EventQuery{Worker: "far"})
+	isForgotten := func(e registry.Event) bool {
 		return e.Kind == history.Cleaned && strings.HasPrefix(e.Text, "forgotten, ")
 	}
 	if err != nil || !slices.ContainsFunc(events, isForgotten) {

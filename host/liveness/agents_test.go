@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
@@ -198,7 +197,7 @@ func TestAgentIsReleasedOnce(t *testing.T) {
 			}
 			return err
 		})
-		if ends := slices.DeleteFunc(r.AllEvents(t, name), func(e history.Event) bool { return !e.Final }); len(ends) != 1 {
+		if ends := slices.DeleteFunc(r.AllEvents(t, name), func(e registry.Event) bool { return !e.Final }); len(ends) != 1 {
 			t.Errorf("ends %v", ends)
 		}
 	}

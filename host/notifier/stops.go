@@ -9,20 +9,20 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hookstate"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/host/worker"
 )
 
 // stopEvent returns the kind of the events that report a stop.
-func stopEvent(s team.Stop) history.Kind { return history.Kind(strings.ToUpper(string(s))) }
+func stopEvent(s team.Stop) registry.EventKind { return registry.EventKind(strings.ToUpper(string(s))) }
 
 // ReportStops reports the stops of agents in these states to the leaders of their teams, and
 // wakes those. A stop that is not in the history is not certain yet. The agent's own hooks
 // report what they know.
-func (n *Notifier) ReportStops(ctx context.Context, recs []registry.Record, states map[string]*worker.AgentState) error {
+func (n *Notifier) ReportStops(ctx context.Context, recs []registry.Record, states map[string]*judgement.State) error {
 	var teams []string
 	var errs []error
 	for i := range recs {
@@ -47,7 +47,7 @@ func (n *Notifier) ReportStops(ctx context.Context, recs []registry.Record, stat
 	return errors.Join(errs...)
 }
 
-func noticeOf(rec *registry.Record, s *worker.AgentState) (notice team.Notice, ok bool) {
+func noticeOf(rec *registry.Record, s *judgement.State) (notice team.Notice, ok bool) {
 	if s == nil || rec.Agent == "" {
 		return notice, false
 	}

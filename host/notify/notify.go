@@ -14,6 +14,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hooks"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -40,7 +41,7 @@ var needs = map[string]string{
 }
 
 // Of returns the notice for events; ok is false if none of them needs a person.
-func Of(events []history.Event) (n Notice, ok bool) {
+func Of(events []registry.Event) (n Notice, ok bool) {
 	var subjects, lines []string
 	looped := map[string]bool{}
 	for _, e := range events {
@@ -121,9 +122,9 @@ func (n Notice) Desktop() hooks.Call {
 
 // Gather shows the notices for the events that come from a channel until ctx ends. Events
 // that come together make one notice.
-func Gather(ctx context.Context, events <-chan history.Event, show func(context.Context, Notice)) {
+func Gather(ctx context.Context, events <-chan registry.Event, show func(context.Context, Notice)) {
 	for {
-		var batch []history.Event
+		var batch []registry.Event
 		select {
 		case <-ctx.Done():
 			return

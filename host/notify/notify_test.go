@@ -14,28 +14,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 )
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	event := func(worker string, kind history.Kind, text string) history.Event {
-		return history.Event{Worker: worker, ID: "id-" + worker, Kind: kind, Text: text, Final: !slices.Contains([]history.Kind{history.Blocked, history.CrashLoop, history.Limited, history.Broken}, kind)}
+	event := func(worker string, kind registry.EventKind, text string) registry.Event {
+		return registry.Event{Worker: worker, ID: "id-" + worker, Kind: kind, Text: text, Final: !slices.Contains([]registry.EventKind{history.Blocked, history.CrashLoop, history.Limited, history.Broken}, kind)}
 	}
 	api, agent, db := event("api", history.Failed, "exit status 3"), event("agent", history.Blocked, "Delete it?"), event("db", history.Died, "process not found")
 	for what, c := range map[string]struct {
-		events []history.Event
+		events []registry.Event
 		want   Notice
 	}{
-		"failed":       {[]history.Event{api}, Notice{"api failed", "exit status 3"}},
-		"lost":         {[]history.Event{db}, Notice{"db is lost", "process not found"}},
-		"asks":         {[]history.Event{agent}, Notice{"agent asks", "Delete it?"}},
-		"loop":         {[]history.Event{event("api", history.CrashLoop, "5 restarts within 1m0s"), api}, Notice{"api is in a crash loop", "5 restarts within 1m0s"}},
-		"limited":      {[]history.Event{event("agent", history.Limited, "resets 2am")}, Notice{"agent is at a usage limit", "resets 2am"}},
-		"broken":       {[]history.Event{event("agent", history.Broken, "Please run /login")}, Notice{"agent stopped with an error", "Please run /login"}},
-		"two":          {[]history.Event{api, agent}, Notice{"2 workers need you", "api failed: exit status 3\nagent asks: Delete it?"}},
-		"many":         {[]history.Event{api, agent, db, event("x", history.Failed, ""), event("y", history.Failed, "")}, Notice{"5 workers need you", "api failed: exit status 3\nagent asks: Delete it?\ndb is lost: process not found\nand 2 more"}},
-		"no need":      {[]history.Event{event("w", history.Exited, "success"), event("w", history.Killed, ""), event("w", history.Complete, "done")}, Notice{}},
-		"some need it": {[]history.Event{event("w", history.Exited, "success"), api}, Notice{"api failed", "exit status 3"}},
+		"failed":       {[]registry.Event{api}, Notice{"api failed", "exit status 3"}},
+		"lost":         {[]registry.Event{db}, Notice{"db is lost", "process not found"}},
+		"asks":         {[]registry.Event{agent}, Notice{"agent asks", "Delete it?"}},
+		"loop":         {[]registry.Event{event("api", history.CrashLoop, "5 restarts within 1m0s"), api}, Notice{"api is in a crash loop", "5 restarts within 1m0s"}},
+		"limited":      {[]registry.Event{event("agent", history.Limited, "resets 2am")}, Notice{"agent is at a usage limit", "resets 2am"}},
+		"broken":       {[]registry.Event{event("agent", history.Broken, "Please run /login")}, Notice{"agent stopped with an error", "Please run /login"}},
+		"two":          {[]registry.Event{api, agent}, Notice{"2 workers need you", "api failed: exit status 3\nagent asks: Delete it?"}},
+		"many":         {[]registry.Event{api, agent, db, event("x", history.Failed, ""), event("y", history.Failed, "")}, Notice{"5 workers need you", "api failed: exit status 3\nagent asks: Delete it?\ndb is lost: process not found\nand 2 more"}},
+		"no need":      {[]registry.Event{event("w", history.Exited, "success"), event("w", history.Killed, ""), event("w", history.Complete, "done")}, Notice{}},
+		"some need it": {[]registry.Event{event("w", history.Exited, "success"), api}, Notice{"api failed", "exit status 3"}},
 	} {
 		got, ok := Of(c.events)
 		if diff := cmp.Diff(c.want, got); diff != "" || ok != (c.want != Notice{}) {
@@ -47,7 +48,7 @@ func TestOf(t *testing.T) {
 // No text of a worker talks to the terminal, or is markup on the desktop.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
-	n, _ := Of([]history.Event{{Worker: "w", Kind: history.Blocked, Text: "a\x1b]9;b\a\u202e<b>\n\x9c --help" + strings.Repeat("x", 1000)}})
+	n, _ := Of([]registry.Event{{Worker: "w", Kind: history.Blocked, Text: "a\x1b]9;b\a\u202e<b>\n\x9c --help" + strings.Repeat("x", 1000)}})
 	got := n.Terminal(false)
 	if inner := strings.TrimSuffix(strings.TrimPrefix(got, "\x1b]9;"), "\a\a"); strings.ContainsAny(inner, "\x1b\a\n\u009c\u202e") || !utf8.ValidString(inner) || len(inner) > 400 {
 		t.Errorf("on the terminal: %q", got)
@@ -101,14 +102,14 @@ func TestGather(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		events := make(chan history.Event)
+		events := make(chan registry.Event)
 		var titles []string
 		go func() {
-			for _, e := range []history.Event{{Worker: "w", Kind: history.Spawned}, {Worker: "a", Kind: history.Failed}, {Worker: "b", Kind: history.Failed}} {
+			for _, e := range []registry.Event{{Worker: "w", Kind: history.Spawned}, {Worker: "a", Kind: history.Failed}, {Worker: "b", Kind: history.Failed}} {
 				events <- e
 			}
 			time.Sleep(time.Second)
-			events <- history.Event{Worker: "c", Kind: history.Died}
+			events <- registry.Event{Worker: "c", Kind: history.Died}
 			time.Sleep(time.Second)
 			cancel()
 		}()

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/answers"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
@@ -90,7 +91,7 @@ func Directories(rec *registry.Record) []string {
 
 // Of returns the question of a blocked agent as rules see it. Only a dialog on its screen
 // counts: hooks leave a file behind that the worker can write.
-func Of(rec *registry.Record, s *worker.AgentState) answers.Question {
+func Of(rec *registry.Record, s *judgement.State) answers.Question {
 	d := s.Dialog
 	q := answers.Question{
 		Profile: s.Profile, Worker: rec.Name, Projects: Directories(rec),

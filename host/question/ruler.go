@@ -9,9 +9,9 @@ import (
 
 	"github.com/swarmhost/swarm/host/answers"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/worker"
 )
 
 type RulerOptions struct {
@@ -39,7 +39,7 @@ func NewRuler(o RulerOptions) *Ruler { return &Ruler{opts: o, tried: map[string]
 // Apply answers what the agents ask that are in these states, where a rule decides it. The
 // dialog that was judged is the one that is answered, or none. A dialog that stays after that is
 // not answered again. It returns when all answers have been given.
-func (r *Ruler) Apply(ctx context.Context, recs []registry.Record, states map[string]*worker.AgentState) {
+func (r *Ruler) Apply(ctx context.Context, recs []registry.Record, states map[string]*judgement.State) {
 	if r.opts.Rules == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (r *Ruler) Decide(q answers.Question) (d answers.Decision, ok bool) {
 }
 
 // reply returns the answer to a question, and who gives it; empty: it is a person's to answer.
-func (r *Ruler) reply(rec *registry.Record, s *worker.AgentState) (reply deliver.Reply, who string) {
+func (r *Ruler) reply(rec *registry.Record, s *judgement.State) (reply deliver.Reply, who string) {
 	if s == nil || s.State != profile.Blocked || s.Dialog.Digest == "" {
 		r.forget(rec.ID, "")
 		return reply, ""

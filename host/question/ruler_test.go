@@ -10,9 +10,9 @@ import (
 
 	"github.com/swarmhost/swarm/host/answers"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -37,8 +37,8 @@ func TestRuler(t *testing.T) {
 	var rec registry.Record
 	rec.ID, rec.Name, rec.Dir, rec.Project = "id", "w", "/repo/w", "/p/swarm.toml"
 	rec.Workspace = &swarm.WorkspaceRef{Base: "/repo"}
-	asks := func(digest, command string) *worker.AgentState {
-		return &worker.AgentState{
+	asks := func(digest, command string) *judgement.State {
+		return &judgement.State{
 			Profile: "claude", State: profile.Blocked, Choices: []profile.Choice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No"}},
 			Dialog: profile.Dialog{Digest: digest, Command: []string{command}, Shell: true, Framed: true},
 		}
@@ -52,10 +52,10 @@ func TestRuler(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func()
-		state  *worker.AgentState
+		state  *judgement.State
 		want   string
 	}{
-		{"idle", nil, &worker.AgentState{State: profile.Idle}, ""},
+		{"idle", nil, &judgement.State{State: profile.Idle}, ""},
 		{"no state", nil, nil, ""},
 		{"cut", nil, cut, ""},
 		{"without a certain frame", nil, loose, ""},
@@ -69,14 +69,14 @@ func TestRuler(t *testing.T) {
 		{"refused", func() { refused = errors.New("changed") }, asks("a", "git status -s"), "id rule 1 1 a"},
 		{"which stays", nil, asks("a", "git status -s"), ""},
 		{"and another one", nil, asks("d", "git status -s"), "id rule 1 1 d"},
-		{"gone meanwhile", nil, &worker.AgentState{State: profile.Working}, ""},
+		{"gone meanwhile", nil, &judgement.State{State: profile.Working}, ""},
 		{"and asked again", func() { refused = nil }, asks("d", "git status -s"), "id rule 1 1 d"},
 	} {
 		if c.change != nil {
 			c.change()
 		}
 		given = nil
-		r.Apply(t.Context(), []registry.Record{rec}, map[string]*worker.AgentState{"id": c.state})
+		r.Apply(t.Context(), []registry.Record{rec}, map[string]*judgement.State{"id": c.state})
 		if c.want == "" && given != nil || c.want != "" && (len(given) != 1 || given[0] != c.want) {
 			t.Errorf("%s: given %q, want %q", c.name, given, c.want)
 		}

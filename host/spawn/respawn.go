@@ -406,7 +406,7 @@ func (r *respawnRun) unanswered(ctx context.Context, cause error) error {
 	return cause
 }
 
-func (r *respawnRun) record(ctx context.Context, kind history.Kind, text string) {
+func (r *respawnRun) record(ctx context.Context, kind registry.EventKind, text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kill.RecordLimit)
 	defer cancel()
 	err := r.reg.Change(ctx, func(ctx context.Context, tx *registry.Tx) error {

@@ -39,7 +39,7 @@ func booted(t *testing.T) time.Time {
 }
 
 // happened writes an event of a worker into the history.
-func happened(t *testing.T, r *hosttest.Rig, name string, kind history.Kind, at time.Time) {
+func happened(t *testing.T, r *hosttest.Rig, name string, kind registry.EventKind, at time.Time) {
 	t.Helper()
 	rec := r.Record(t, name)
 	err := r.Store().Change(t.Context(), func(ctx context.Context, tx *registry.Tx) error {

@@ -10,9 +10,6 @@ import (
 // The input and the parts of the output of [GetAgentStatus].
 type (
 	GetAgentStatusInput = agent.StatusRequest
-	AgentStatus         = agent.Agent
-	TeamServer          = agent.Server
-	AgentSummary        = agent.Summary
 )
 
 type GetAgentStatusOutput struct {

@@ -78,11 +78,9 @@ type TasksInput struct {
 
 type TasksOutput struct {
 	outcome
-	Tasks []BackgroundShell `json:"tasks" jsonschema:"Background shells, the oldest first"`
+	Tasks []shell.Shell `json:"tasks" jsonschema:"Background shells, the oldest first"`
 	failure
 }
-
-type BackgroundShell = shell.Shell
 
 var Tasks = &definition[TasksInput, TasksOutput]{
 	tool: Tool{

@@ -36,13 +36,13 @@ func (o *SendMessageOutput) wakes(members []string) {
 
 // Receipt is how a message was brought to one recipient.
 type Receipt struct {
-	ID       string    `json:"id" jsonschema:"ID of the message"`
-	To       string    `json:"to" jsonschema:"ID of the member"`
-	Stored   Timestamp `json:"stored" jsonschema:"When it was in the inbox"`
-	How      string    `json:"how,omitempty" jsonschema:"How it was delivered; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
-	Brought  Timestamp `json:"brought,omitzero" jsonschema:"When it was delivered"`
-	Read     Timestamp `json:"read,omitzero" jsonschema:"When it was read"`
-	Notifier bool      `json:"notifier,omitempty" jsonschema:"A process waits until the agent is at its prompt"`
+	ID       string           `json:"id" jsonschema:"ID of the message"`
+	To       string           `json:"to" jsonschema:"ID of the member"`
+	Stored   humane.Timestamp `json:"stored" jsonschema:"When it was in the inbox"`
+	How      string           `json:"how,omitempty" jsonschema:"How it was delivered; absent: not yet" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought  humane.Timestamp `json:"brought,omitzero" jsonschema:"When it was delivered"`
+	Read     humane.Timestamp `json:"read,omitzero" jsonschema:"When it was read"`
+	Notifier bool             `json:"notifier,omitempty" jsonschema:"A process waits until the agent is at its prompt"`
 }
 
 func receipt(m registry.Message) Receipt {
@@ -67,15 +67,15 @@ type ReadMessagesOutput struct {
 }
 
 type Message struct {
-	ID        string    `json:"id" jsonschema:"ID of the message"`
-	From      string    `json:"from" jsonschema:"ID of the sender, leader or system"`
-	To        string    `json:"to" jsonschema:"ID of the member that it went to"`
-	Type      string    `json:"type" jsonschema:"A shutdown message has a JSON object as its text" schema:"enum=plain|shutdown_request|shutdown_approved|system"`
-	Message   string    `json:"message" jsonschema:"Its text"`
-	Timestamp Timestamp `json:"timestamp" jsonschema:"When it was sent"`
-	Read      bool      `json:"read" jsonschema:"It had been read before this call"`
-	How       string    `json:"how,omitempty" jsonschema:"How you were notified; absent: you were not" schema:"enum=nudging|nudge|unproven|hook|read"`
-	Brought   Timestamp `json:"brought,omitzero" jsonschema:"When you were notified"`
+	ID        string           `json:"id" jsonschema:"ID of the message"`
+	From      string           `json:"from" jsonschema:"ID of the sender, leader or system"`
+	To        string           `json:"to" jsonschema:"ID of the member that it went to"`
+	Type      string           `json:"type" jsonschema:"A shutdown message has a JSON object as its text" schema:"enum=plain|shutdown_request|shutdown_approved|system"`
+	Message   string           `json:"message" jsonschema:"Its text"`
+	Timestamp humane.Timestamp `json:"timestamp" jsonschema:"When it was sent"`
+	Read      bool             `json:"read" jsonschema:"It had been read before this call"`
+	How       string           `json:"how,omitempty" jsonschema:"How you were notified; absent: you were not" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought   humane.Timestamp `json:"brought,omitzero" jsonschema:"When you were notified"`
 }
 
 var SendMessage = &definition[SendMessageInput, SendMessageOutput]{

@@ -20,17 +20,17 @@ type QuestionsInput struct {
 }
 
 type Question struct {
-	Name      string        `json:"name" jsonschema:"Name of the worker"`
-	Team      string        `json:"team,omitempty" jsonschema:"Its team"`
-	Agent     string        `json:"agent,omitempty" jsonschema:"ID of the agent"`
-	Project   string        `json:"project" jsonschema:"Directory of its project"`
-	Since     Timestamp     `json:"since,omitzero" jsonschema:"When it was first seen"`
-	Question  string        `json:"question" jsonschema:"The question on one line"`
-	Command   string        `json:"command,omitempty" jsonschema:"Command that it asks about"`
-	Choices   []string      `json:"choices" jsonschema:"The answers that it offers"`
-	Dialog    *agent.Dialog `json:"dialog,omitempty" jsonschema:"The whole of what it asks"`
-	MayAnswer bool          `json:"may_answer" jsonschema:"Whether the caller may answer it"`
-	Refusal   string        `json:"refusal,omitempty" jsonschema:"Why it may not"`
+	Name      string           `json:"name" jsonschema:"Name of the worker"`
+	Team      string           `json:"team,omitempty" jsonschema:"Its team"`
+	Agent     string           `json:"agent,omitempty" jsonschema:"ID of the agent"`
+	Project   string           `json:"project" jsonschema:"Directory of its project"`
+	Since     humane.Timestamp `json:"since,omitzero" jsonschema:"When it was first seen"`
+	Question  string           `json:"question" jsonschema:"The question on one line"`
+	Command   string           `json:"command,omitempty" jsonschema:"Command that it asks about"`
+	Choices   []string         `json:"choices" jsonschema:"The answers that it offers"`
+	Dialog    *agent.Dialog    `json:"dialog,omitempty" jsonschema:"The whole of what it asks"`
+	MayAnswer bool             `json:"may_answer" jsonschema:"Whether the caller may answer it"`
+	Refusal   string           `json:"refusal,omitempty" jsonschema:"Why it may not"`
 }
 
 type QuestionsOutput struct {

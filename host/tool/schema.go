@@ -24,7 +24,7 @@ import (
 //	number       any number in the schema, though the field is an integer
 func derive(t reflect.Type) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[Timestamp](): {Type: "string", Format: "date-time"},
+		reflect.TypeFor[humane.Timestamp](): {Type: "string", Format: "date-time"},
 	}})
 	if err == nil {
 		err = refine(s, t)
@@ -132,5 +132,3 @@ func setBound(s *jsonschema.Schema, key string, n int) {
 		s.Minimum = &number
 	}
 }
-
-type Timestamp = humane.Timestamp

@@ -12,22 +12,22 @@ import (
 )
 
 type Task struct {
-	ID           string    `json:"id" jsonschema:"ID of the task"`
-	Title        string    `json:"title" jsonschema:"What is to be done"`
-	Description  string    `json:"description,omitempty" jsonschema:"Details"`
-	Priority     string    `json:"priority" jsonschema:"Priority" schema:"enum=high|normal|low"`
-	Status       string    `json:"status" jsonschema:"Status of the task" schema:"enum=pending|in_progress|completed"`
-	Owner        string    `json:"owner,omitempty" jsonschema:"ID of the member that claimed it"`
-	Assignee     string    `json:"assignee,omitempty" jsonschema:"ID of the member that it is for; absent: any"`
-	How          string    `json:"how,omitempty" jsonschema:"How the assignee was notified" schema:"enum=nudging|nudge|unproven|hook|read"`
-	Brought      Timestamp `json:"brought,omitzero" jsonschema:"When the assignee was notified"`
-	CreatedAt    Timestamp `json:"createdAt" jsonschema:"When it was created"`
-	UpdatedAt    Timestamp `json:"updatedAt" jsonschema:"When it changed last"`
-	ClaimedAt    Timestamp `json:"claimedAt,omitzero" jsonschema:"When it was claimed"`
-	CompletedAt  Timestamp `json:"completedAt,omitzero" jsonschema:"When it was completed"`
-	Dependencies []string  `json:"dependencies" jsonschema:"IDs of tasks that must be completed first"`
-	Blocks       []string  `json:"blocks" jsonschema:"IDs of tasks that wait for it"`
-	Warning      string    `json:"warning,omitempty" jsonschema:"Anything unusual about the task"`
+	ID           string           `json:"id" jsonschema:"ID of the task"`
+	Title        string           `json:"title" jsonschema:"What is to be done"`
+	Description  string           `json:"description,omitempty" jsonschema:"Details"`
+	Priority     string           `json:"priority" jsonschema:"Priority" schema:"enum=high|normal|low"`
+	Status       string           `json:"status" jsonschema:"Status of the task" schema:"enum=pending|in_progress|completed"`
+	Owner        string           `json:"owner,omitempty" jsonschema:"ID of the member that claimed it"`
+	Assignee     string           `json:"assignee,omitempty" jsonschema:"ID of the member that it is for; absent: any"`
+	How          string           `json:"how,omitempty" jsonschema:"How the assignee was notified" schema:"enum=nudging|nudge|unproven|hook|read"`
+	Brought      humane.Timestamp `json:"brought,omitzero" jsonschema:"When the assignee was notified"`
+	CreatedAt    humane.Timestamp `json:"createdAt" jsonschema:"When it was created"`
+	UpdatedAt    humane.Timestamp `json:"updatedAt" jsonschema:"When it changed last"`
+	ClaimedAt    humane.Timestamp `json:"claimedAt,omitzero" jsonschema:"When it was claimed"`
+	CompletedAt  humane.Timestamp `json:"completedAt,omitzero" jsonschema:"When it was completed"`
+	Dependencies []string         `json:"dependencies" jsonschema:"IDs of tasks that must be completed first"`
+	Blocks       []string         `json:"blocks" jsonschema:"IDs of tasks that wait for it"`
+	Warning      string           `json:"warning,omitempty" jsonschema:"Anything unusual about the task"`
 }
 
 type TaskOutput struct {

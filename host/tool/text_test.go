@@ -7,11 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/shell"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 func TestText(t *testing.T) {
 	t.Parallel()
-	at := Timestamp{Time: time.Unix(0, 0)}
+	at := humane.Timestamp{Time: time.Unix(0, 0)}
 	done := outcome{Success: true}
 	for _, test := range []struct {
 		name   string

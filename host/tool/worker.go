@@ -18,27 +18,27 @@ import (
 
 // Worker is a worker in the answers of tools.
 type Worker struct {
-	ID        string        `json:"id" jsonschema:"ID of the worker, and of its task in the protocol"`
-	Name      string        `json:"name" jsonschema:"Name of the worker"`
-	Status    string        `json:"status" jsonschema:"Its status; lost: its exit will never be known; unknown: its backend can't be asked" schema:"enum=starting|running|stopped|lost|unknown"`
-	Reason    string        `json:"reason,omitempty" jsonschema:"More about the status"`
-	State     string        `json:"state,omitempty" jsonschema:"State of an agent, as its screen shows it or its hooks report it: working, idle, blocked, background, compacting, limited, broken, unknown"`
-	StateWhy  string        `json:"state_reason,omitempty" jsonschema:"The usage limit or the error at which an agent stopped, or its background work"`
-	Question  string        `json:"question,omitempty" jsonschema:"Question of a blocked agent; a person or the leader has to answer"`
-	Choices   []string      `json:"choices,omitempty" jsonschema:"The answers that it offers"`
-	Dialog    *agent.Dialog `json:"dialog,omitempty" jsonschema:"The whole of what it asks"`
-	ExitCode  *int          `json:"exit_code,omitempty" jsonschema:"Exit code of the main process, 128+n after signal n" schema:"number"`
-	Signal    string        `json:"signal,omitempty" jsonschema:"Signal that ended the main process"`
-	Command   []string      `json:"command" jsonschema:"Command and arguments"`
-	Cwd       string        `json:"cwd,omitempty" jsonschema:"Working directory"`
-	Branch    string        `json:"branch,omitempty" jsonschema:"Branch of its worktree"`
-	Backend   string        `json:"backend" jsonschema:"Backend that runs it"`
-	PID       int           `json:"pid,omitempty" jsonschema:"Main process while it runs" schema:"number"`
-	Tags      []string      `json:"tags,omitempty" jsonschema:"Its tags"`
-	Team      string        `json:"team,omitempty" jsonschema:"Team that it belongs to"`
-	Agent     string        `json:"agent,omitempty" jsonschema:"ID of the agent that runs in it"`
-	StartedAt Timestamp     `json:"started_at,omitzero" jsonschema:"When it was started"`
-	EndedAt   Timestamp     `json:"ended_at,omitzero" jsonschema:"When it ended"`
+	ID        string           `json:"id" jsonschema:"ID of the worker, and of its task in the protocol"`
+	Name      string           `json:"name" jsonschema:"Name of the worker"`
+	Status    string           `json:"status" jsonschema:"Its status; lost: its exit will never be known; unknown: its backend can't be asked" schema:"enum=starting|running|stopped|lost|unknown"`
+	Reason    string           `json:"reason,omitempty" jsonschema:"More about the status"`
+	State     string           `json:"state,omitempty" jsonschema:"State of an agent, as its screen shows it or its hooks report it: working, idle, blocked, background, compacting, limited, broken, unknown"`
+	StateWhy  string           `json:"state_reason,omitempty" jsonschema:"The usage limit or the error at which an agent stopped, or its background work"`
+	Question  string           `json:"question,omitempty" jsonschema:"Question of a blocked agent; a person or the leader has to answer"`
+	Choices   []string         `json:"choices,omitempty" jsonschema:"The answers that it offers"`
+	Dialog    *agent.Dialog    `json:"dialog,omitempty" jsonschema:"The whole of what it asks"`
+	ExitCode  *int             `json:"exit_code,omitempty" jsonschema:"Exit code of the main process, 128+n after signal n" schema:"number"`
+	Signal    string           `json:"signal,omitempty" jsonschema:"Signal that ended the main process"`
+	Command   []string         `json:"command" jsonschema:"Command and arguments"`
+	Cwd       string           `json:"cwd,omitempty" jsonschema:"Working directory"`
+	Branch    string           `json:"branch,omitempty" jsonschema:"Branch of its worktree"`
+	Backend   string           `json:"backend" jsonschema:"Backend that runs it"`
+	PID       int              `json:"pid,omitempty" jsonschema:"Main process while it runs" schema:"number"`
+	Tags      []string         `json:"tags,omitempty" jsonschema:"Its tags"`
+	Team      string           `json:"team,omitempty" jsonschema:"Team that it belongs to"`
+	Agent     string           `json:"agent,omitempty" jsonschema:"ID of the agent that runs in it"`
+	StartedAt humane.Timestamp `json:"started_at,omitzero" jsonschema:"When it was started"`
+	EndedAt   humane.Timestamp `json:"ended_at,omitzero" jsonschema:"When it ended"`
 }
 
 func workerOf(w worker.Worker) Worker {

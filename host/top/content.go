@@ -8,7 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -70,7 +70,7 @@ func detailEntries(f dash.Facts) []entry {
 }
 
 // historyEntries returns events, the newest first.
-func historyEntries(events []history.Event) []entry {
+func historyEntries(events []registry.Event) []entry {
 	var all []entry
 	day := ""
 	for _, e := range slices.Backward(events) {
@@ -91,7 +91,7 @@ func historyEntries(events []history.Event) []entry {
 	return all
 }
 
-func eventStyle(e history.Event) style {
+func eventStyle(e registry.Event) style {
 	switch tone := dash.ToneOf(e); tone {
 	case condition.Bad, condition.Asking, condition.Waiting:
 		return toned(tone)

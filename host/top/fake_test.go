@@ -17,8 +17,8 @@ import (
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/display"
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
@@ -34,7 +34,7 @@ import (
 type fakeHost struct {
 	mu      sync.Mutex
 	workers []worker.Worker
-	events  []history.Event
+	events  []registry.Event
 	output  []swarm.Output
 	screen  []string
 	calls   []string
@@ -90,7 +90,7 @@ func (f *fakeHost) Details(_ context.Context, id string, _ host.DetailsRequest) 
 	return host.Details{Worker: f.workers[i]}, nil, nil
 }
 
-func (f *fakeHost) Events(context.Context, history.Query) ([]history.Event, error) {
+func (f *fakeHost) Events(context.Context, registry.EventQuery) ([]registry.Event, error) {
 	return f.events, nil
 }
 
@@ -319,7 +319,7 @@ func agent(name string, state profile.State) worker.Worker {
 		w.Where = swarm.Where{Kind: "tmux window", Name: "swarm:" + name}
 		w.Command = []string{"claude"}
 		w.Workspace = &swarm.WorkspaceRef{Path: "/w/" + name, Branch: name, Base: "/repo"}
-		w.State = &worker.AgentState{State: state, Since: clock.Add(-3 * time.Minute)}
+		w.State = &judgement.State{State: state, Since: clock.Add(-3 * time.Minute)}
 		if state == profile.Blocked {
 			w.State.Question = "Do you want to run make deploy?"
 			w.State.Choices = []profile.Choice{{Key: "1", Label: "Yes", Selected: true}, {Key: "2", Label: "No"}}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -70,7 +71,7 @@ func FuzzView(f *testing.F) {
 		text = text[:min(len(text), 4<<10)] // a registry bounds what a worker is called
 		w := runningWorker("w", func(w *worker.Worker) {
 			w.Name, w.Command, w.Tags, w.Reason = text, []string{text, text}, []string{text}, text
-			w.State = &worker.AgentState{State: "blocked", Question: text, Broken: text}
+			w.State = &judgement.State{State: "blocked", Question: text, Broken: text}
 			w.Where = swarm.Where{Kind: text, Name: text}
 		})
 		r := newRig(t, 80, 24, w)

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -316,7 +317,7 @@ func TestFlood(t *testing.T) {
 func TestTabs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 80, 24, agent("fix", profile.Idle))
-	r.host.events = []history.Event{
+	r.host.events = []registry.Event{
 		{Time: clock, Worker: "fix", Kind: history.Spawned},
 		{Time: clock.Add(time.Minute), Worker: "fix", Kind: history.Failed, Text: "exit status \x1b[2J3"},
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/dash"
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -163,7 +163,7 @@ func (s *session) load(i dash.Item, at tab) tea.Cmd {
 			c.entries, c.err = detailEntries(dash.FactsOf(d)), err
 		case tabHistory:
 			last := historyKept
-			events, err := s.opts.Host.Events(s.ctx, history.Query{Worker: i.Name, Last: &last})
+			events, err := s.opts.Host.Events(s.ctx, registry.EventQuery{Worker: i.Name, Last: &last})
 			c.entries, c.err = historyEntries(events), err
 		case tabDiff:
 			diff, err := dash.Diff(s.ctx, s.opts.Workspaces, i.ID)

@@ -24,7 +24,7 @@ type Request struct {
 	// Ready is called once, when nothing that happens from then on is missed.
 	Ready func()
 	// Event is called with every event that any process writes from then on.
-	Event func(history.Event) error
+	Event func(registry.Event) error
 	// Changed is called after each change of the registry, once Event was called for what is
 	// new. A worker whose spawn was undone goes without an event. all says that another
 	// registry took the place of the one before.
@@ -197,7 +197,7 @@ func (w *watchRun) batch(first report) []report {
 // pass passes on the events that were written, and watches the workers that were spawned.
 func (w *watchRun) pass(ctx context.Context, f *history.Follower) error {
 	spawned := false
-	err := f.Next(ctx, "", func(e history.Event) error {
+	err := f.Next(ctx, "", func(e registry.Event) error {
 		spawned = spawned || e.Kind == history.Spawned || e.Kind == history.Adopted
 		if w.req.Event == nil {
 			return nil

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/kill"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/host/worker"
@@ -100,7 +100,7 @@ func TestHelperWatch(t *testing.T) {
 	}
 	r := hosttest.NewIn(t, root)
 	r.Announce("one", swarm.CapWatch)
-	err := r.Watch().Watch(t.Context(), watch.Request{Event: func(e history.Event) error {
+	err := r.Watch().Watch(t.Context(), watch.Request{Event: func(e registry.Event) error {
 		fmt.Println(e)
 		return nil
 	}})

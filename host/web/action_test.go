@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/deliver"
 	"github.com/swarmhost/swarm/host/input"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
@@ -52,7 +53,7 @@ func (r *rig) post(path string, form url.Values, headers ...string) (int, string
 func TestActions(t *testing.T) {
 	t.Parallel()
 	w := runningWorker("one")
-	w.State = &worker.AgentState{State: profile.Working}
+	w.State = &judgement.State{State: profile.Working}
 	r := newRig(t, func(o *Options) { o.Write = true }, w, exited("two", 3))
 	do := &fakeDoer{sent: make(chan string, 9), killed: make(chan string, 9)}
 	r.host.Doer = do
@@ -124,7 +125,7 @@ func TestNoActions(t *testing.T) {
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	w := runningWorker("one")
-	w.State = &worker.AgentState{
+	w.State = &judgement.State{
 		State: profile.Blocked, Question: "Which database?",
 		Choices: []profile.Choice{{Key: "1", Label: "SQLite"}, {Key: "2", Label: `Postgres "<b>` + hostile}},
 	}
@@ -166,7 +167,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 	t.Parallel()
 	w := runningWorker("one")
 	yes, no := true, false
-	w.State = &worker.AgentState{
+	w.State = &judgement.State{
 		State: profile.Blocked, Question: "Which spreads?", Dialog: profile.Dialog{Digest: "d1"},
 		Choices: []profile.Choice{
 			{Key: "1", Label: "Honey", Checked: &yes},
@@ -176,7 +177,7 @@ func TestAnswerWithBoxes(t *testing.T) {
 		},
 	}
 	field := runningWorker("two")
-	field.State = &worker.AgentState{
+	field.State = &judgement.State{
 		State: profile.Blocked, Question: "Which bread?", Dialog: profile.Dialog{Digest: "d2"},
 		Choices: []profile.Choice{{Key: "1", Label: "Rye"}, {Key: "2", Label: "Type something.", Kind: profile.KindText}},
 	}
@@ -250,7 +251,7 @@ func TestAnswerIsForTheOneShown(t *testing.T) {
 	t.Parallel()
 	asking := func(digest string, lines ...string) worker.Worker {
 		w := runningWorker("one")
-		w.State = &worker.AgentState{
+		w.State = &judgement.State{
 			State: profile.Blocked, Question: "Do you want to proceed?", Choices: []profile.Choice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No"}},
 			Dialog: profile.Dialog{Digest: digest, Text: lines, Lines: append(lines, "1. Yes", "2. No")},
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/display"
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/saved"
 	"github.com/swarmhost/swarm/host/stats"
@@ -31,7 +30,7 @@ type fakeHost struct {
 	dash.Doer // tests of actions set it
 	mu        sync.Mutex
 	workers   []worker.Worker
-	events    []history.Event
+	events    []registry.Event
 	output    []swarm.Output
 	screen    []string
 	// changed gets a value when the workers have changed.
@@ -66,7 +65,7 @@ func (f *fakeHost) Watch(ctx context.Context, req watch.Request) error {
 	}
 }
 
-func (f *fakeHost) Events(context.Context, history.Query) ([]history.Event, error) {
+func (f *fakeHost) Events(context.Context, registry.EventQuery) ([]registry.Event, error) {
 	return f.events, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
@@ -135,7 +136,7 @@ func (s *Server) timeline(r *http.Request, now time.Time) (timeline, error) {
 	chosen := spanOf(r)
 	begin := now.Add(-spans[chosen].length)
 	drawn := newLives(s.feed.first(r.Context()).Items, begin, now)
-	for q := (history.Query{Since: begin, First: eventsAtOnce}); ; {
+	for q := (registry.EventQuery{Since: begin, First: eventsAtOnce}); ; {
 		events, err := s.opts.Host.Events(r.Context(), q)
 		if err != nil {
 			return timeline{}, err
@@ -281,7 +282,7 @@ func (ls *lives) prune() {
 	ls.order = ls.order[:livesKept/2]
 }
 
-func (ls *lives) add(e history.Event) {
+func (ls *lives) add(e registry.Event) {
 	l := ls.get(e.ID, e.Worker)
 	switch {
 	case e.Kind == history.Spawned || e.Kind == history.Adopted:
@@ -356,7 +357,7 @@ var (
 		condition.Restarting: fateWaiting, condition.Starting: fateWaiting, condition.Paused: fateWaiting,
 		condition.Succeeded: fateWell, condition.Completed: fateWell, condition.Killed: fateKilled,
 	}
-	fatesOfEnd = map[history.Kind]fate{
+	fatesOfEnd = map[registry.EventKind]fate{
 		history.Complete: fateWell, history.Exited: fateWell, history.Killed: fateKilled, history.Died: fateLost,
 	}
 )
@@ -368,7 +369,7 @@ func fateOf(c condition.Condition, i dash.Item) fate {
 	return cmp.Or(fates[c.Kind], fateRunning)
 }
 
-func fateOfEnd(e history.Event) fate {
+func fateOfEnd(e registry.Event) fate {
 	if e.Kind == history.Exited && e.Exit != nil && e.Exit.Code != 0 {
 		return fateFailed
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -25,7 +27,7 @@ func TestLives(t *testing.T) {
 	old := exited("old", 0)
 	old.Created, old.Ended = at(-50), at(-40)
 	r := newRig(t, nil, here, failed, old)
-	lives := livesOf(r.feed.first(t.Context()).Items, []history.Event{
+	lives := livesOf(r.feed.first(t.Context()).Items, []registry.Event{
 		{Time: at(10), Worker: "gone", ID: "g", Kind: history.Spawned},
 		{Time: at(12), Worker: "gone", ID: "g", Kind: history.Restarted},
 		{Time: at(20), Worker: "gone", ID: "g", Kind: history.Died, Final: true},
@@ -62,7 +64,7 @@ func TestFatesOfLives(t *testing.T) {
 	lost := runningWorker("lost")
 	lost.Status, lost.Created = worker.StatusLost, begin.Add(-time.Hour)
 	asks := runningWorker("asks")
-	asks.State = &worker.AgentState{State: profile.Blocked}
+	asks.State = &judgement.State{State: profile.Blocked}
 	paused := runningWorker("paused")
 	paused.Paused = true
 	wants := map[string]fate{
@@ -72,7 +74,7 @@ func TestFatesOfLives(t *testing.T) {
 	r := newRig(t, nil, runningWorker("runs"), asks, paused, died, longGone, lost,
 		ended("well", &swarm.Exit{Cause: swarm.CauseExited}), ended("failed", &swarm.Exit{Cause: swarm.CauseExited, Code: 3}),
 		ended("killed", &swarm.Exit{Cause: swarm.CauseKilled, Signal: "SIGTERM"}), ended("loop", &swarm.Exit{Cause: swarm.CauseCrashLoop, Code: 1}))
-	r.host.events = []history.Event{
+	r.host.events = []registry.Event{
 		{Time: end.Add(-40 * time.Minute), Worker: "died", ID: "id-died", Kind: history.Died, Final: true},
 		{Time: end.Add(-30 * time.Minute), Worker: "looped", ID: "looped", Kind: history.CrashLoop},
 		{Time: end.Add(-30 * time.Minute), Worker: "looped", ID: "looped", Kind: history.Failed, Final: true},
@@ -138,7 +140,7 @@ func TestAxis(t *testing.T) {
 }
 
 // livesOf returns the lives between two moments, the newest first.
-func livesOf(items []dash.Item, events []history.Event, begin, end time.Time) []life {
+func livesOf(items []dash.Item, events []registry.Event, begin, end time.Time) []life {
 	ls := newLives(items, begin, end)
 	for _, e := range events {
 		ls.add(e)

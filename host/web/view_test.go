@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/dash"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
-	"github.com/swarmhost/swarm/host/worker"
 )
 
 func TestViews(t *testing.T) {
@@ -51,7 +51,7 @@ func TestViews(t *testing.T) {
 	if page := r.page("/?group=tag"); strings.Count(page, `id="w-a/id-one"`) != 1 || strings.Count(page, ">one<") != 2 {
 		t.Errorf("a worker of two groups:\n%s", page)
 	}
-	one.State = &worker.AgentState{State: profile.Blocked, Question: "Proceed?"}
+	one.State = &judgement.State{State: profile.Blocked, Question: "Proceed?"}
 	asks := newRig(t, nil, one, two, three)
 	if first, rest, ok := strings.Cut(asks.page("/"), `data-section="attention"`); !ok || !strings.Contains(first, `Questions <span>1`) ||
 		!strings.Contains(first, ">Proceed?<") || strings.Contains(rest, ">one<") {

@@ -12,7 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/condition"
 	"github.com/swarmhost/swarm/host/dash"
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/sleep"
@@ -88,7 +88,7 @@ func (s *Server) serveWorker(w http.ResponseWriter, r *http.Request) {
 		p.Changes = s.changesOf(r.Context(), i)
 	case p.Tab == "history":
 		last := 500
-		events, err := s.opts.Host.Events(r.Context(), history.Query{Worker: i.Name, Last: &last})
+		events, err := s.opts.Host.Events(r.Context(), registry.EventQuery{Worker: i.Name, Last: &last})
 		if err != nil {
 			s.fail(w, r, err)
 			return
@@ -137,7 +137,7 @@ func (s *Server) headOf(i dash.Item, now time.Time) workerHead {
 	return h
 }
 
-func momentOf(e history.Event) moment {
+func momentOf(e registry.Event) moment {
 	return moment{
 		Time: stamp(e.Time), Date: e.Time.Local().Format("2 Jan 2006"), Clock: e.Time.Local().Format("15:04:05"),
 		Worker: safetext.Line(e.Worker), Href: hrefOf(e.Worker),

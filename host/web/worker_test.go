@@ -13,7 +13,9 @@ import (
 
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -33,10 +35,10 @@ func TestWorkerPages(t *testing.T) {
 	w.Command = []string{"sh", "-c", hostile}
 	w.Env = []string{"SECRET=confidential", "OTHER=x"}
 	w.Where = swarm.Where{Kind: "tmux window", Name: "swarm:" + hostile}
-	w.State = &worker.AgentState{State: profile.Blocked, Question: hostile, Choices: []profile.Choice{{Key: hostile, Label: hostile}}}
+	w.State = &judgement.State{State: profile.Blocked, Question: hostile, Choices: []profile.Choice{{Key: hostile, Label: hostile}}}
 	w.Tags, w.Team, w.Workspace = []string{hostile}, hostile, &swarm.WorkspaceRef{Branch: hostile, Base: hostile, Path: hostile}
 	r := newRig(t, func(o *Options) { o.Write = true }, w, exited("two", 3))
-	r.host.events = []history.Event{{Seq: 1, Time: time.Now(), Worker: "one", ID: "id-one", Kind: history.Blocked, Text: hostile}}
+	r.host.events = []registry.Event{{Seq: 1, Time: time.Now(), Worker: "one", ID: "id-one", Kind: history.Blocked, Text: hostile}}
 	for path, want := range map[string]string{
 		"/worker/one":                           `id="screen"`,
 		"/worker/two":                           `id="log"`,

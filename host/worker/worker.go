@@ -65,7 +65,7 @@ type Worker struct {
 	ShellRead int64
 	// State is what it does, for a worker that runs and has a profile; nil if that was
 	// not asked for, see [Selection.States].
-	State *AgentState
+	State *judgement.State
 	// Can are the capabilities of its backend, nil if that was not asked about it.
 	Can []swarm.Capability
 }
@@ -172,19 +172,10 @@ func SandboxText(s *swarm.Sandbox) string {
 	return strings.Join(parts, ", ")
 }
 
-const (
-	SourceHook    = judgement.SourceHook
-	SourceScreen  = judgement.SourceScreen
-	SourceProcess = judgement.SourceProcess
-)
-
-// AgentState is the state of the agent of a worker with a profile.
-type AgentState = judgement.State
-
 // TeamStatus returns what a state means for an agent of a team; empty: nothing. One that stopped
 // with a limit or an error is at its prompt, and one whose background work runs on is not
 // done.
-func TeamStatus(s *AgentState) registry.AgentStatus {
+func TeamStatus(s *judgement.State) registry.AgentStatus {
 	if s == nil {
 		return ""
 	}

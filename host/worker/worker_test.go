@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
@@ -146,7 +147,7 @@ func TestTeamStatus(t *testing.T) {
 		profile.Working: registry.AgentActive, profile.Blocked: registry.AgentActive, profile.Background: registry.AgentActive, profile.Compacting: registry.AgentActive,
 		profile.Unknown: "",
 	} {
-		if got := worker.TeamStatus(&worker.AgentState{State: state}); got != want {
+		if got := worker.TeamStatus(&judgement.State{State: state}); got != want {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
 	}

@@ -104,5 +104,5 @@ func (a *App) TeamNames(ctx context.Context) (names []string, err error) {
 // AgentNames returns the names of a team's agents.
 func (a *App) AgentNames(ctx context.Context, team string) []string {
 	out, _ := tool.GetAgentStatus.Do(ctx, a.ToolEnv(config.Default()), tool.GetAgentStatusInput{TeamName: team})
-	return output.List(out.Agents, func(agent tool.AgentStatus) string { return agent.Name })
+	return output.List(out.Agents, func(agent agent.Agent) string { return agent.Name })
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 )
 
 type eventsOptions struct {
@@ -73,7 +73,7 @@ by "swarm watch". "swarm messages" is the same command.`,
 }
 
 func runEvents(ctx context.Context, a *app.App, o *eventsOptions) error {
-	query := history.Query{Worker: o.worker, Last: o.lines}
+	query := registry.EventQuery{Worker: o.worker, Last: o.lines}
 	if o.since != nil {
 		query.Since = time.Now().Add(-*o.since)
 	}
@@ -83,9 +83,9 @@ func runEvents(ctx context.Context, a *app.App, o *eventsOptions) error {
 			return h.History().FollowEvents(ctx, query, p.print)
 		}
 		if o.json {
-			return printArray(a, func(each func(history.Event) error) error { return h.History().EachEvent(ctx, query, each) })
+			return printArray(a, func(each func(registry.Event) error) error { return h.History().EachEvent(ctx, query, each) })
 		}
-		return p.printAll(func(each func(history.Event) error) error { return h.History().EachEvent(ctx, query, each) })
+		return p.printAll(func(each func(registry.Event) error) error { return h.History().EachEvent(ctx, query, each) })
 	})
 }
 
@@ -94,7 +94,7 @@ type eventPrinter struct {
 	timestamps, json bool
 }
 
-func (p eventPrinter) print(e history.Event) error {
+func (p eventPrinter) print(e registry.Event) error {
 	if p.json {
 		return p.PrintJSONLine(eventJSONOf(e))
 	}
@@ -103,16 +103,16 @@ func (p eventPrinter) print(e history.Event) error {
 }
 
 // printAll prints the events that run calls its function with, in few system calls.
-func (p eventPrinter) printAll(run func(each func(history.Event) error) error) error {
+func (p eventPrinter) printAll(run func(each func(registry.Event) error) error) error {
 	out := bufio.NewWriterSize(p.Out, 16<<10)
-	err := run(func(e history.Event) error {
+	err := run(func(e registry.Event) error {
 		_, err := out.Write(p.appendLine(out.AvailableBuffer(), e))
 		return err
 	})
 	return errors.Join(err, out.Flush())
 }
 
-func (p eventPrinter) appendLine(line []byte, e history.Event) []byte {
+func (p eventPrinter) appendLine(line []byte, e registry.Event) []byte {
 	if p.timestamps {
 		line = e.Time.Local().AppendFormat(line, output.TimestampFormat)
 	}
@@ -137,7 +137,7 @@ type eventJSON struct {
 	Tags     []string        `json:"tags"`
 }
 
-func eventJSONOf(e history.Event) eventJSON {
+func eventJSONOf(e registry.Event) eventJSON {
 	j := eventJSON{
 		Seq: e.Seq, Time: output.TimeJSON(e.Time), Worker: e.Worker, ID: e.ID, Kind: string(e.Kind), Text: output.OrNull(e.Text),
 		Final: e.Final, Previous: output.OrNull(e.Previous), Tags: append([]string{}, e.Tags...),
@@ -150,9 +150,9 @@ func eventJSONOf(e history.Event) eventJSON {
 
 // printArray prints the events that run calls its function with as one JSON array. If run
 // fails before the first of them, nothing is printed.
-func printArray(a *app.App, run func(each func(history.Event) error) error) error {
+func printArray(a *app.App, run func(each func(registry.Event) error) error) error {
 	list := output.JSONList{Printer: a.Printer}
-	if err := run(func(e history.Event) error { return list.Add(eventJSONOf(e)) }); err != nil {
+	if err := run(func(e registry.Event) error { return list.Add(eventJSONOf(e)) }); err != nil {
 		return errors.Join(err, list.Flush())
 	}
 	return list.End()

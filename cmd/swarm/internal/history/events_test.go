@@ -22,22 +22,22 @@ import (
 
 var eventTime = time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 
-func fullEvent() history.Event {
-	return history.Event{
+func fullEvent() registry.Event {
+	return registry.Event{
 		Seq: 7, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: history.Complete, Text: "all <tests> pass",
 		Final: true, Previous: "k3x8", Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited, Usage: &swarm.Usage{CPUTime: new(1500 * time.Millisecond)}},
 		Tags: []string{"ci"},
 	}
 }
 
-func emptyEvent() history.Event {
-	return history.Event{Seq: 8, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: history.Spawned}
+func emptyEvent() registry.Event {
+	return registry.Event{Seq: 8, Time: eventTime, Worker: "w.1", ID: "k3x9", Kind: history.Spawned}
 }
 
 func TestEventLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		kind       history.Kind
+		kind       registry.EventKind
 		text, want string
 	}{
 		{history.Complete, "summary text", "[w] COMPLETE: summary text"},
@@ -56,7 +56,7 @@ func TestEventLine(t *testing.T) {
 		{history.Complete, "half \xc3 \x9b2J", `[w] COMPLETE: half \xc3 \x9b2J`},
 	} {
 		a, out, _ := apptest.New()
-		if err := (eventPrinter{App: a}).print(history.Event{Worker: "w", Kind: c.kind, Text: c.text}); err != nil {
+		if err := (eventPrinter{App: a}).print(registry.Event{Worker: "w", Kind: c.kind, Text: c.text}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(c.want+"\n", out.String()); diff != "" {
@@ -86,7 +86,7 @@ func TestEventJSON(t *testing.T) {
 		`{"seq":8,"time":"2026-01-02T03:04:05.006Z","worker":"w.1","id":"k3x9","kind":"SPAWNED",` +
 		`"text":null,"final":false,"previous":null,"exit":null,"usage":null,"tags":[]}` + "\n"
 	a, out, _ := apptest.New()
-	for _, e := range []history.Event{fullEvent(), emptyEvent()} {
+	for _, e := range []registry.Event{fullEvent(), emptyEvent()} {
 		if err := (eventPrinter{App: a, json: true}).print(e); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestEventJSON(t *testing.T) {
 		t.Errorf("one object a line (-want +got):\n%s", diff)
 	}
 	array := "[" + strings.ReplaceAll(strings.TrimSpace(want), "\n", ",") + "]"
-	if diff := cmp.Diff(array, jsontest.Compact(t, output.List([]history.Event{fullEvent(), emptyEvent()}, eventJSONOf))); diff != "" {
+	if diff := cmp.Diff(array, jsontest.Compact(t, output.List([]registry.Event{fullEvent(), emptyEvent()}, eventJSONOf))); diff != "" {
 		t.Errorf("the array (-want +got):\n%s", diff)
 	}
 }
@@ -103,7 +103,7 @@ func TestEventJSON(t *testing.T) {
 func TestEventJSONFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	schema := jsontest.ReadSchema(t, "event")
-	for _, e := range []history.Event{fullEvent(), emptyEvent()} {
+	for _, e := range []registry.Event{fullEvent(), emptyEvent()} {
 		var v map[string]any
 		if err := json.Unmarshal([]byte(jsontest.Compact(t, eventJSONOf(e))), &v); err != nil {
 			t.Fatal(err)

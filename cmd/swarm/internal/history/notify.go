@@ -6,13 +6,13 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/notify"
+	"github.com/swarmhost/swarm/host/registry"
 )
 
 // startNotifier shows notifications until ctx ends, counted in background. It gets the events
 // by the function that it returns, which never waits.
-func startNotifier(ctx context.Context, a *app.App, background *sync.WaitGroup) (func(history.Event) error, error) {
+func startNotifier(ctx context.Context, a *app.App, background *sync.WaitGroup) (func(registry.Event) error, error) {
 	var shows []func(context.Context, notify.Notice)
 	var screen *output.Stream
 	switch term := a.Getenv("TERM"); {
@@ -43,7 +43,7 @@ func startNotifier(ctx context.Context, a *app.App, background *sync.WaitGroup) 
 	if shows == nil {
 		a.Warn("there is nothing to show notifications on: no desktop session with notify-send, and no terminal", "")
 	}
-	events := make(chan history.Event, 1024)
+	events := make(chan registry.Event, 1024)
 	background.Go(func() {
 		notify.Gather(ctx, events, func(ctx context.Context, n notify.Notice) {
 			for _, show := range shows {
@@ -51,7 +51,7 @@ func startNotifier(ctx context.Context, a *app.App, background *sync.WaitGroup) 
 			}
 		})
 	})
-	return func(e history.Event) error {
+	return func(e registry.Event) error {
 		select {
 		case events <- e:
 		default: // a thousand others wait already

@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/service"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/watch"
 )
 
@@ -94,7 +94,7 @@ func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
 	defer background.Wait()
 	defer cancel()
 	printer := eventPrinter{App: a, timestamps: o.timestamps, json: o.json}
-	each := []func(history.Event) error{printer.print}
+	each := []func(registry.Event) error{printer.print}
 	if o.notify {
 		notify, err := startNotifier(ctx, a, &background)
 		if err != nil {
@@ -112,7 +112,7 @@ func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
 			return err
 		}
 		if runner != nil {
-			each = append(each, func(history.Event) error {
+			each = append(each, func(registry.Event) error {
 				runner.Wake()
 				return nil
 			})
@@ -125,7 +125,7 @@ func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
 					a.Hint("watching for events (Ctrl-C to stop)")
 				}
 			},
-			Event: func(e history.Event) error {
+			Event: func(e registry.Event) error {
 				var errs []error
 				for _, handle := range each {
 					errs = append(errs, handle(e))

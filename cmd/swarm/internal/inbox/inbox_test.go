@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 func TestMessageText(t *testing.T) {
@@ -34,8 +35,8 @@ func TestPrintMessages(t *testing.T) {
 	t.Parallel()
 	a, stdout, stderr := apptest.New()
 	out := tool.ReadMessagesOutput{Remaining: 3, Messages: []tool.Message{
-		{ID: "1", From: "agent-a1b2c3", Type: "plain", Message: "one\r\n\x1b[31mtwo\n\n", Timestamp: tool.Timestamp{Time: time.Now()}},
-		{ID: "2", From: "agent-a1b2c3", Type: "plain", Message: "", Timestamp: tool.Timestamp{Time: time.Now().Add(-time.Hour)}, Read: true},
+		{ID: "1", From: "agent-a1b2c3", Type: "plain", Message: "one\r\n\x1b[31mtwo\n\n", Timestamp: humane.Timestamp{Time: time.Now()}},
+		{ID: "2", From: "agent-a1b2c3", Type: "plain", Message: "", Timestamp: humane.Timestamp{Time: time.Now().Add(-time.Hour)}, Read: true},
 	}}
 	printMessages(a, out, func(id string) string { return map[string]string{"agent-a1b2c3": "alice"}[id] })
 	const want = "1 alice (0s ago)\n  one\n  \\x1b[31mtwo\n\n2 alice (1h ago, read before)\n"

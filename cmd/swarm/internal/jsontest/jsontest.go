@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
@@ -26,8 +27,8 @@ func Full() worker.Worker {
 		Spec:   registry.Spec{ID: "k3x9", Name: "w.1", Backend: "tmux", Command: []string{"sh", "-c", "echo <&>"}, Dir: "/r-worktrees/w.1", Env: []string{"SECRET=1"}, Tags: []string{"a", "b"}, Created: start, Retain: "until-clean", Kill: swarm.KillOptions{Signal: "SIGINT", Grace: 1500 * time.Millisecond, Force: true, Mode: swarm.KillMain}, Restart: swarm.Restart{When: swarm.RestartOnFailure, MinDelay: 100 * time.Millisecond, Budget: 3}, Previous: []string{"k3x8"}, Stdin: true, Owner: &swarm.Owner{PID: 7}, Ralph: true, Project: "/r/swarm.toml", Limits: swarm.Limits{Memory: 2 << 30, CPUs: 1.5, PIDs: 500, IOWeight: 50, BestEffort: true}, Sandbox: &swarm.Sandbox{Network: swarm.NetworkNone, Home: "/h", Write: []string{"/data"}}, Team: "crew", Agent: "agent-a1b2c3"},
 		Status: worker.StatusLost, Reason: "shim died", PID: 12, Started: start, Ended: start.Add(time.Minute), Exit: &swarm.Exit{Code: 3, Cause: swarm.CauseExited, Reason: "detail", Time: start, Usage: &swarm.Usage{CPUTime: new(1500 * time.Millisecond), Peak: new(int64(4096)), Written: new(int64(0))}}, Where: swarm.Where{Kind: "tmux window", Name: "s:w.1", Parts: map[string]string{
 			"session": "s", "window": "w.1", "socket": "k",
-		}}, Workspace: &swarm.WorkspaceRef{ID: "k3x9", Name: "w.1", Path: "/r-worktrees/w.1", Branch: "w.1", Base: "/r"}, Survivors: []swarm.Process{{PID: 13, Name: "sleep"}}, Restarts: 2, Completion: &swarm.Completion{Summary: "fixed <it>", Time: start}, Unenforced: "the limit of I/O weight can't be enforced", State: &worker.AgentState{
-			Profile: "claude", State: profile.Blocked, Source: worker.SourceScreen, Since: start, Question: "Proceed?",
+		}}, Workspace: &swarm.WorkspaceRef{ID: "k3x9", Name: "w.1", Path: "/r-worktrees/w.1", Branch: "w.1", Base: "/r"}, Survivors: []swarm.Process{{PID: 13, Name: "sleep"}}, Restarts: 2, Completion: &swarm.Completion{Summary: "fixed <it>", Time: start}, Unenforced: "the limit of I/O weight can't be enforced", State: &judgement.State{
+			Profile: "claude", State: profile.Blocked, Source: judgement.SourceScreen, Since: start, Question: "Proceed?",
 			Choices: []profile.Choice{{Key: "1", Label: "Yes", Selected: true}}, Broken: "API Error",
 		}, PerhapsAlive: []swarm.Process{{PID: 12, Name: "sh", Started: start}},
 	}

@@ -9,19 +9,19 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
 // PrintAgents prints a table, with a dot before each agent in its colour.
-func PrintAgents(a *app.App, agents []tool.AgentStatus) {
+func PrintAgents(a *app.App, agents []agent.Agent) {
 	rows := make([][]string, len(agents))
 	for i, s := range agents {
 		rows[i] = []string{s.Name, s.AgentID, string(s.Role), string(s.Status), heartbeatText(s), s.Worker, output.OrDash(s.Model)}
 	}
 	header := []string{"NAME", "ID", "ROLE", "STATUS", "LAST SEEN", "WORKER", "MODEL"}
-	if slices.ContainsFunc(agents, func(s tool.AgentStatus) bool { return s.State != "" }) {
+	if slices.ContainsFunc(agents, func(s agent.Agent) bool { return s.State != "" }) {
 		header = append(header, "STATE")
 		for i, s := range agents {
 			rows[i] = append(rows[i], output.OrDash(s.State))
@@ -49,12 +49,12 @@ func Dot(a *app.App, colour string) output.Made {
 }
 
 // AgentLine is "NAME: STATUS (ID, ROLE)".
-func AgentLine(s tool.AgentStatus) string {
+func AgentLine(s agent.Agent) string {
 	return output.Visible(fmt.Sprintf("%s: %s (%s, %s)", s.Name, s.Status, s.AgentID, s.Role))
 }
 
 // AgentFacts are further columns of an agent for PrintTable.
-func AgentFacts(s tool.AgentStatus, now time.Time) [][]string {
+func AgentFacts(s agent.Agent, now time.Time) [][]string {
 	var facts [][]string
 	add := func(name, value string) {
 		if value != "" {
@@ -82,7 +82,7 @@ func AgentFacts(s tool.AgentStatus, now time.Time) [][]string {
 	return facts
 }
 
-func heartbeatText(s tool.AgentStatus) string {
+func heartbeatText(s agent.Agent) string {
 	text := humane.Age(time.Duration(s.HeartbeatAge*float64(time.Second))) + " ago"
 	if !s.HeartbeatHealthy && s.IsActive {
 		text += " (late)"
@@ -91,7 +91,7 @@ func heartbeatText(s tool.AgentStatus) string {
 }
 
 // ServerLine describes the state of a team's server.
-func ServerLine(s tool.TeamServer, now time.Time) string {
+func ServerLine(s agent.Server, now time.Time) string {
 	at := fmt.Sprintf("%s:%d", s.Hostname, s.Port)
 	if !s.IsRunning {
 		return fmt.Sprintf("server: not running (was at %s)", at)
@@ -101,7 +101,7 @@ func ServerLine(s tool.TeamServer, now time.Time) string {
 }
 
 // SummaryLine is "3 agents: 2 active, 1 idle".
-func SummaryLine(s tool.AgentSummary) string {
+func SummaryLine(s agent.Summary) string {
 	spawning := s.Total - s.Active - s.Idle - s.Inactive - s.ShuttingDown - s.Terminated
 	var parts []string
 	for _, c := range []struct {

@@ -8,14 +8,15 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/host/agent"
+	"github.com/swarmhost/swarm/shared/humane"
 )
 
 func TestAgentTexts(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	at := func(ago time.Duration) tool.Timestamp { return tool.Timestamp{Time: now.Add(-ago)} }
-	s := tool.AgentStatus{
+	at := func(ago time.Duration) humane.Timestamp { return humane.Timestamp{Time: now.Add(-ago)} }
+	s := agent.Agent{
 		AgentID: "agent-a1b2c3", Name: "alice", Role: "worker", Status: "active", IsActive: true, Model: "opus",
 		HeartbeatAge: 61.5, SessionID: "k3x9", Worker: "web-alice", PaneID: "%3", Cwd: "/r\x1b", LastError: "x\ny", SessionRotationCount: 2,
 		Color: "#FF6B6B", CreatedAt: at(time.Hour), TerminatedAt: at(time.Minute),
@@ -39,11 +40,11 @@ func TestAgentTexts(t *testing.T) {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 	for got, want := range map[string]string{
-		SummaryLine(tool.AgentSummary{}):                                                  "no agents",
-		SummaryLine(tool.AgentSummary{Total: 1, Idle: 1}):                                 "1 agent: 1 idle",
-		SummaryLine(tool.AgentSummary{Total: 4, Active: 1, Inactive: 1, ShuttingDown: 1}): "4 agents: 1 spawning, 1 active, 1 inactive, 1 shutting down",
-		ServerLine(tool.TeamServer{Hostname: "127.0.0.1", Port: 80}, now):                 "server: not running (was at 127.0.0.1:80)",
-		ServerLine(tool.TeamServer{Hostname: "127.0.0.1", Port: 80, PID: 7, IsRunning: true, ActiveSessions: 2, StartedAt: at(time.Minute)}, now): "server: running at 127.0.0.1:80 (pid 7, 2 session(s), uptime 1m)",
+		SummaryLine(agent.Summary{}):                                                  "no agents",
+		SummaryLine(agent.Summary{Total: 1, Idle: 1}):                                 "1 agent: 1 idle",
+		SummaryLine(agent.Summary{Total: 4, Active: 1, Inactive: 1, ShuttingDown: 1}): "4 agents: 1 spawning, 1 active, 1 inactive, 1 shutting down",
+		ServerLine(agent.Server{Hostname: "127.0.0.1", Port: 80}, now):                "server: not running (was at 127.0.0.1:80)",
+		ServerLine(agent.Server{Hostname: "127.0.0.1", Port: 80, PID: 7, IsRunning: true, ActiveSessions: 2, StartedAt: at(time.Minute)}, now): "server: running at 127.0.0.1:80 (pid 7, 2 session(s), uptime 1m)",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

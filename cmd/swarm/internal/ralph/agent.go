@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/ralph"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -73,7 +74,7 @@ func recorder(ctx context.Context, a *app.App) func(ralph.Note, string) {
 	}
 }
 
-var loopEvents = map[ralph.Note]history.Kind{
+var loopEvents = map[ralph.Note]registry.EventKind{
 	ralph.NoteAsks:    history.Blocked,
 	ralph.NoteLimited: history.Limited,
 	ralph.NotePaused:  history.LoopPaused,

@@ -15,9 +15,9 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/dash"
-	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/question"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/watch"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/errtext"
@@ -192,7 +192,7 @@ func watchQuestions(ctx context.Context, a *app.App, h *host.Host, o *questionsO
 	go func() {
 		ended <- h.Watch().Watch(ctx, watch.Request{
 			Ready: signal, Changed: func(bool) { signal() }, Stopped: func(string) { signal() },
-			Event: func(history.Event) error { signal(); return nil },
+			Event: func(registry.Event) error { signal(); return nil },
 			Warn:  func(text string) { a.Warn(text, "") },
 		})
 	}()

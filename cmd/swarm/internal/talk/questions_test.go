@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/question"
 	"github.com/swarmhost/swarm/host/registry"
@@ -23,7 +24,7 @@ func fullQuestion() question.Question {
 }
 
 func emptyQuestion() question.Question {
-	w := worker.Worker{Spec: registry.Spec{ID: "k3x9", Name: "w"}, State: &worker.AgentState{Profile: "claude", State: profile.Blocked}}
+	w := worker.Worker{Spec: registry.Spec{ID: "k3x9", Name: "w"}, State: &judgement.State{Profile: "claude", State: profile.Blocked}}
 	return question.Question{Worker: w, Project: "/r", Refusal: errors.New("only a person may")}
 }
 

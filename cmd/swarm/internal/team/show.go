@@ -45,9 +45,9 @@ its tasks. The status is checked now; nothing is changed. Any member may ask.`,
 // teamShowJSON is a team with the answer of get-agent-status.
 type teamShowJSON struct {
 	teamJSON
-	Agents  []tool.AgentStatus `json:"agents"`
-	Server  *tool.TeamServer   `json:"server"`
-	Summary tool.AgentSummary  `json:"summary"`
+	Agents  []agent.Agent `json:"agents"`
+	Server  *agent.Server `json:"server"`
+	Summary agent.Summary `json:"summary"`
 	// Tasks are the numbers of tasks by status.
 	Tasks map[string]int `json:"tasks"`
 }
@@ -153,13 +153,13 @@ type teamJSON struct {
 	Agents       []string `json:"agents"`
 	HasServer    bool     `json:"hasServer"`
 
-	CreatedAt tool.Timestamp `json:"createdAt"`
+	CreatedAt humane.Timestamp `json:"createdAt"`
 }
 
 func teamJSONOf(t agent.Team) teamJSON {
 	return teamJSON{
 		TeamName: t.Name, Description: t.Description, LeaderWorker: output.OrNull(t.Leader),
-		Agents: append([]string{}, t.Agents...), HasServer: t.Server, CreatedAt: tool.Timestamp{Time: t.Created},
+		Agents: append([]string{}, t.Agents...), HasServer: t.Server, CreatedAt: humane.Timestamp{Time: t.Created},
 	}
 }
 

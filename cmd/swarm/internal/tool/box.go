@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
 )
 
@@ -26,7 +27,7 @@ const noTasks = "No active background tasks.\n"
 
 // tasksTable shows background shells in a frame that is at most width wide; 0 means that
 // the output is not a terminal. It says so if there are no shells.
-func tasksTable(title string, tasks []tool.BackgroundShell, now time.Time, width int) string {
+func tasksTable(title string, tasks []shell.Shell, now time.Time, width int) string {
 	if len(tasks) == 0 {
 		return noTasks
 	}

@@ -8,19 +8,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
 	"github.com/swarmhost/swarm/shared/humane"
 )
 
 var boxTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func task(id, command string, age time.Duration) tool.BackgroundShell {
-	return tool.BackgroundShell{ID: id, Command: command, Status: "running", StartedAt: humane.At(boxTime.Add(-age))}
+func task(id, command string, age time.Duration) shell.Shell {
+	return shell.Shell{ID: id, Command: command, Status: "running", StartedAt: humane.At(boxTime.Add(-age))}
 }
 
 func TestTasksTable(t *testing.T) {
 	t.Parallel()
-	rows := []tool.BackgroundShell{
+	rows := []shell.Shell{
 		task("bg-a1b2c3", "npm run dev", 5*time.Minute),
 		task("bg-d4e5f6", "pytest --watch", 2*time.Minute),
 		task("bg-g7h8i9", "docker compose up", 10*time.Minute),
@@ -60,7 +61,7 @@ func TestBoxesAreStraight(t *testing.T) {
 			}
 			k := tool.KillShellOutput{ShellID: "bg-a1b2c3", Command: command, SignalSent: "SIGTERM", Timeout: 3 * time.Second}
 			for _, text := range []string{
-				tasksTable("T:", []tool.BackgroundShell{task("bg-a1b2c3", command, 0), task("bg-a1b2c4", "x", 0)}, boxTime, width),
+				tasksTable("T:", []shell.Shell{task("bg-a1b2c3", command, 0), task("bg-a1b2c4", "x", 0)}, boxTime, width),
 				terminatedBox(k, width), forceKilledBox(k, width),
 			} {
 				straight := 0

@@ -156,7 +156,7 @@ func printResult(a *app.App, r tool.Result, o *callOptions) error {
 		return nil
 	case tool.TasksOutput:
 		if out.Success {
-			ended := func(t tool.BackgroundShell) bool { return t.Status != shell.Running }
+			ended := func(t shell.Shell) bool { return t.Status != shell.Running }
 			printTasks(a, out, slices.ContainsFunc(out.Tasks, ended))
 			return nil
 		}

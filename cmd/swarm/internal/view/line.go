@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/dash"
 	"github.com/swarmhost/swarm/host/deliver"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
@@ -134,7 +135,7 @@ func ExitText(w worker.Worker) string {
 
 // StateText is "idle for 5m", or "asks: Proceed? (1 Yes, 2 No)"; empty for a worker
 // without a state.
-func StateText(s *worker.AgentState, now time.Time) string {
+func StateText(s *judgement.State, now time.Time) string {
 	if s == nil {
 		return ""
 	}
@@ -169,7 +170,7 @@ const exitUnknown = 125
 
 // DialogLines returns the whole of what a blocked agent asks, fit for a terminal; nil if its
 // screen does not show it.
-func DialogLines(s *worker.AgentState) []string {
+func DialogLines(s *judgement.State) []string {
 	if s == nil || s.State != profile.Blocked || len(s.Dialog.Lines) == 0 {
 		return nil
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/condition"
-	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/judgement"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/humane"
@@ -76,7 +77,7 @@ func ShowJSONIn(a *app.App, d host.Details) ShowJSON {
 		Processes: output.List(d.Processes, func(p proc.Process) treeJSON {
 			return treeJSON{PID: p.PID, Parent: p.Parent, Name: p.Name}
 		}),
-		Events: output.List(d.Events, func(e history.Event) pastJSON {
+		Events: output.List(d.Events, func(e registry.Event) pastJSON {
 			return pastJSON{Time: output.TimeJSON(e.Time), ID: e.ID, Kind: string(e.Kind), Text: output.OrNull(e.Text)}
 		}),
 		Lines: append([]string{}, d.Lines...), Screen: d.Screen, Stats: StatsJSONOf(d.Figures),
@@ -203,7 +204,7 @@ func (p *page) about(d host.Details, now time.Time) {
 }
 
 // dialog adds the whole of what an agent asks.
-func (p *page) dialog(s *worker.AgentState) {
+func (p *page) dialog(s *judgement.State) {
 	lines := DialogLines(s)
 	if len(lines) == 0 {
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/history"
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -30,7 +31,7 @@ func details() host.Details {
 	d.Changes = &compare.Changes{Files: 2, Added: 12, Removed: 3, Ahead: new(2), Behind: new(1)}
 	d.Log = &statedir.Log{Bytes: 2048, DroppedBytes: 4096, DroppedLines: 7}
 	d.Processes = []proc.Process{{Identity: proc.Identity{PID: 12}, Name: "sh", Parent: 11}, {Identity: proc.Identity{PID: 13}, Name: "ev\x1bil", Parent: 12}}
-	d.Events = []history.Event{{Time: showNow.Add(-time.Minute), Kind: history.Failed, Text: "exit status 3"}}
+	d.Events = []registry.Event{{Time: showNow.Add(-time.Minute), Kind: history.Failed, Text: "exit status 3"}}
 	d.Lines = []string{"a\x1b[2Jb", strings.Repeat("long ", 40)}
 	return d
 }

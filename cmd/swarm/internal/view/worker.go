@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/condition"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/stats"
 	"github.com/swarmhost/swarm/host/worker"
@@ -254,7 +255,7 @@ func DialogJSONOf(d profile.Dialog) *DialogJSON {
 	return &DialogJSON{Digest: d.Digest, Lines: append([]string{}, d.Lines...), Cut: d.Cut}
 }
 
-func StateJSONOf(s *worker.AgentState) *StateJSON {
+func StateJSONOf(s *judgement.State) *StateJSON {
 	if s == nil {
 		return nil
 	}

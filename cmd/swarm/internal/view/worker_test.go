@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/jsontest"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/judgement"
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/stats"
@@ -60,7 +61,7 @@ func TestWorkerJSON(t *testing.T) {
 	if got := jsontest.Compact(t, WorkerJSONIn(a, signalled()).Exit); got != `{"code":null,"signal":"SIGKILL","reason":"killed"}` {
 		t.Errorf("exit by a signal is %s", got)
 	}
-	asks := worker.AgentState{State: profile.Blocked, Dialog: profile.Dialog{Digest: "d1", Lines: []string{"Run", "1. Yes"}, Cut: true}}
+	asks := judgement.State{State: profile.Blocked, Dialog: profile.Dialog{Digest: "d1", Lines: []string{"Run", "1. Yes"}, Cut: true}}
 	if got := jsontest.Compact(t, StateJSONOf(&asks).Dialog); got != `{"digest":"d1","lines":["Run","1. Yes"],"cut":true}` {
 		t.Errorf("a dialog is %s", got)
 	}

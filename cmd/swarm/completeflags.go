@@ -19,10 +19,6 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 )
 
-func isCompletion(args []string) bool {
-	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
-}
-
 // completer adds completions to a tree of commands, beyond those that each verb defines
 // itself.
 type completer struct {

@@ -149,7 +149,7 @@ func newRoot(a *app.App, args ...string) *cobra.Command {
 		cmd.DisableFlagsInUseLine = true
 		root.AddCommand(cmd)
 	}
-	if isCompletion(args) {
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		newCompleter(a, args).addTo(root)
 	}
 	return root

@@ -183,7 +183,7 @@ func (s *spawnRun) withPrompt(command []string) []string {
 // start starts the worker of the agent, under the first of its names that is free.
 func (s *spawnRun) start(ctx context.Context) (worker.Worker, error) {
 	j := team.Entry{
-		Team: s.req.Team, ID: newID(), Name: s.req.Name, Role: s.req.Role, Model: s.req.Model,
+		Team: s.req.Team, ID: "agent-" + strings.ToLower(rand.Text()[:6]), Name: s.req.Name, Role: s.req.Role, Model: s.req.Model,
 		Dir: s.req.Dir, Prompt: s.req.Prompt,
 	}
 	if j.Name == "" {
@@ -244,8 +244,6 @@ func numbered(name string, n int) string {
 	}
 	return name[:min(len(name), swarm.MaxName-len(suffix))] + suffix
 }
-
-func newID() string { return "agent-" + strings.ToLower(rand.Text()[:6]) }
 
 // The placeholders in the command of an agent or a server.
 const (

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -63,9 +64,7 @@ func (ps *Plugins) noteRescues(p *Peer, rec *registry.Record, rescues []swarm.Re
 	if repo.Host != "" {
 		repo.Backend = rec.Backend
 	}
-	if err := ps.opts.Dir.NoteRescueBase(repo); err != nil {
-		ps.opts.Logger.Warn("the repository of saved work can't be noted", "worker", rec.Name, "error", err)
-	}
+	warn.If(ps.opts.Logger, ps.opts.Dir.NoteRescueBase(repo), "the repository of saved work can't be noted", "worker", rec.Name)
 	if !p.Has(swarm.CapRescue) {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -262,9 +263,7 @@ func (d *examiner) leftovers(ctx context.Context) []string {
 		return nil
 	}
 	left, err := reg.Leftovers(ctx)
-	if err != nil {
-		d.opts.Logger.Warn("the leftovers can't be read", "error", err)
-	}
+	warn.If(d.opts.Logger, err, "the leftovers can't be read")
 	return left
 }
 

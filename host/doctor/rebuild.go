@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -34,9 +35,7 @@ func (d *examiner) rebuild(ctx context.Context) error {
 	case !errors.Is(err, registry.ErrDamaged) && !errors.Is(err, registry.ErrMissing):
 		return err
 	}
-	if err := d.opts.Store.Close(); err != nil {
-		d.opts.Logger.Warn("the damaged registry can't be closed", "error", err)
-	}
+	warn.If(d.opts.Logger, d.opts.Store.Close(), "the damaged registry can't be closed")
 	recs := d.found(ctx, nil, nil)
 	aside, err := registry.SetAside(string(d.opts.Dir), time.Now())
 	if err != nil {

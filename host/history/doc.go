@@ -21,9 +21,3 @@ type History struct {
 	Plugins *backend.Plugins
 	Logger  hclog.Logger
 }
-
-func (h *History) warnIf(err error, message string, pairs ...any) {
-	if err != nil {
-		h.Logger.Warn(message, append(pairs, "error", err)...)
-	}
-}

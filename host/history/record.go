@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/output"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -81,7 +82,7 @@ func (h *History) Write(ctx context.Context, reg *registry.Registry, all []Repor
 			h.Logger.Warn("an agent that ended can't be cleaned up after", "worker", n.Record.Name, "error", text)
 		}
 		if t := &out[i]; t.Removed || t.Record.State == registry.Stopped {
-			h.warnIf(h.Dir.DropEntry(n.Record.ID), "an entry of the journal can't be removed", "worker", n.Record.ID)
+			warn.If(h.Logger, h.Dir.DropEntry(n.Record.ID), "an entry of the journal can't be removed", "worker", n.Record.ID)
 		}
 		if out[i].Ended {
 			h.Logger.Info("a worker has ended", "worker", n.Record.Name, "backend", n.Record.Backend)
@@ -167,7 +168,7 @@ const (
 
 func (h *History) lastLines(ctx context.Context, rec registry.Record) []string {
 	all, err := output.LastOf(ctx, h.Plugins, rec, crashLines)
-	h.warnIf(err, "the last output of a worker can't be read", "worker", rec.Name)
+	warn.If(h.Logger, err, "the last output of a worker can't be read", "worker", rec.Name)
 	var lines []string
 	for _, l := range all {
 		if l = safetext.Cut(OneLine(l), crashLine); l != "" {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/warn"
 )
 
 // expiry returns the time at which an ended worker is to be removed, zero if never.
@@ -74,11 +75,11 @@ func (h *History) Vacated(ctx context.Context, reg *registry.Registry, rec regis
 	switch {
 	case rec.State == registry.Stopped:
 		_, _, err := h.Expire(ctx, reg, time.Now())
-		h.warnIf(err, "expired workers can't be removed")
+		warn.If(h.Logger, err, "expired workers can't be removed")
 	case rec.State == registry.Running && rec.IsEphemeral() && h.Stale(&rec):
 		for _, g := range h.Plugins.Groups([]registry.Record{rec}, registry.Record.IsRunning) {
 			_, err := h.CatchUp(ctx, reg, g)
-			h.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
+			warn.If(h.Logger, err, "the end of a worker can't be recorded", "worker", rec.Name)
 		}
 	}
 	_, err := reg.Get(ctx, rec.ID)
@@ -129,9 +130,7 @@ func (h *History) Trim(ctx context.Context, reg *registry.Registry, before time.
 	}
 	removed, err = reg.RemoveEvents(ctx, before, ids)
 	if err == nil && removed > 0 {
-		if err := reg.Compact(ctx); err != nil {
-			h.Logger.Warn("the database can't be made smaller", "error", err)
-		}
+		warn.If(h.Logger, reg.Compact(ctx), "the database can't be made smaller")
 	}
 	return removed, err
 }

@@ -25,9 +25,3 @@ type Killer struct {
 	Settler *settle.Settler
 	Logger  hclog.Logger
 }
-
-func (k *Killer) warnIf(err error, message string, pairs ...any) {
-	if err != nil {
-		k.Logger.Warn(message, append(pairs, "error", err)...)
-	}
-}

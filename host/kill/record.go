@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -126,7 +127,7 @@ func (k *killRun) drop(ctx context.Context) {
 	if err == nil {
 		_, err = k.History.DropRunDirs(ctx, reg)
 	}
-	k.warnIf(err, "run directories can't be removed")
+	warn.If(k.Logger, err, "run directories can't be removed")
 }
 
 // liveness is what the run directory of a worker that is recorded as running says.
@@ -230,5 +231,5 @@ func (k *killRun) recordRequests(ctx context.Context, recs []registry.Record) {
 		_, err := tx.Append(ctx, events...)
 		return err
 	})
-	k.warnIf(err, "the history can't be written")
+	warn.If(k.Logger, err, "the history can't be written")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -20,11 +21,11 @@ func (k *Killer) RemoveWorkspace(ctx context.Context, rec *registry.Record, forc
 	marks := rec.Workspace.Host == "" && !isGone(rec.Workspace.Path)
 	if marks {
 		// A removal is as good without the mark, and a full disk needs it.
-		k.warnIf(k.markRemoval(ctx, rec.ID, true), "the removal of a worktree can't be recorded beforehand", "worker", rec.Name)
+		warn.If(k.Logger, k.markRemoval(ctx, rec.ID, true), "the removal of a worktree can't be recorded beforehand", "worker", rec.Name)
 	}
 	res, err := k.Plugins.RemoveWorkspace(ctx, rec, force)
 	if marks && !isGone(rec.Workspace.Path) {
-		k.warnIf(k.markRemoval(ctx, rec.ID, false), "the worktree that stays can't be recorded", "worker", rec.Name)
+		warn.If(k.Logger, k.markRemoval(ctx, rec.ID, false), "the worktree that stays can't be recorded", "worker", rec.Name)
 	}
 	return res, err
 }

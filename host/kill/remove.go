@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/ralph"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -80,7 +81,7 @@ func (k *killRun) recordKept(ctx context.Context, rec *registry.Record, reason s
 		_, err := tx.Append(ctx, history.NewEvent(rec, history.Kept, keptAt(rec, reason), time.Now()))
 		return err
 	})
-	k.warnIf(err, "the history can't be written", "worker", rec.Name)
+	warn.If(k.Logger, err, "the history can't be written", "worker", rec.Name)
 }
 
 func (k *Killer) forgetWorkspace(ctx context.Context, id string) error {

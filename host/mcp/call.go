@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/host/warn"
 )
 
 // foreground is the only tool that changes things and still ends with its call: nothing
@@ -96,9 +97,7 @@ func (s *server) complete(ctx context.Context, r tool.Result) {
 		return
 	}
 	defer s.caught("the rest of a call", nil)
-	if err := r.AfterAnswer(context.WithoutCancel(ctx)); err != nil {
-		s.Logger.Warn("after the answer", "error", err)
-	}
+	warn.If(s.Logger, r.AfterAnswer(context.WithoutCancel(ctx)), "after the answer")
 }
 
 // answer returns the output twice: as JSON for programs, and as text for readers. It is an
@@ -174,9 +173,4 @@ func (s *server) caught(what string, after func()) {
 	if after != nil {
 		after()
 	}
-}
-
-// needsParams refuses a call of a method that the SDK lets through without parameters.
-func needsParams(method string) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: method + `: missing required "params"`}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 )
 
@@ -205,9 +206,7 @@ func (s *server) endShells(ctx context.Context) {
 		sel.Names[i] = sh.ID
 	}
 	outs, err := h.Kill().Kill(ctx, sel, kill.Request{})
-	if err != nil {
-		s.Logger.Warn("the shells are left to their shims", "error", err)
-	}
+	warn.If(s.Logger, err, "the shells are left to their shims")
 	for _, out := range outs {
 		if out.Err != nil {
 			s.Logger.Warn("a shell was not ended", "worker", out.Worker.Name, "error", out.Err)

@@ -110,7 +110,7 @@ func (s *server) addTasks() error {
 func addTaskMethod[R sdk.Result](s *server, method string, serve func(ctx context.Context, id string) (R, error)) error {
 	return sdk.AddReceivingCustomMethod(s.sdk, method, func(ctx context.Context, _ *sdk.ServerSession, p *taskParams) (none R, _ error) {
 		if p == nil {
-			return none, needsParams(method)
+			return none, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: method + `: missing required "params"`} // the SDK lets it through
 		}
 		if !declaresTasks(p.GetMeta()) {
 			return none, undeclared()

@@ -7,6 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/warn"
 )
 
 // MayEnd refuses a caller that does not lead the team to end or disturb its workers, and
@@ -52,9 +53,7 @@ func (r *Roster) ledFrom(ctx context.Context, recs []registry.Record) (names []s
 		}
 		return err
 	})
-	if err != nil {
-		r.Logger.Warn("teams can't be read", "error", err)
-	}
+	warn.If(r.Logger, err, "teams can't be read")
 	return names
 }
 

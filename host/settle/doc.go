@@ -23,9 +23,3 @@ type Settler struct {
 	Liveness *liveness.Checker
 	Logger   hclog.Logger
 }
-
-func (s *Settler) warnIf(err error, message string, pairs ...any) {
-	if err != nil {
-		s.Logger.Warn(message, append(pairs, "error", err)...)
-	}
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/warn"
 )
 
 // reconcileLimit is how long a call may spend on what others left behind.
@@ -22,7 +23,7 @@ const reconcileLimit = 10 * time.Second
 func (s *Settler) Reconcile(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
 	ctx, cancel := context.WithTimeout(ctx, reconcileLimit)
 	defer cancel()
-	s.warnIf(s.History.Drain(ctx, reg, busy), "the events of workers can't be recorded")
+	warn.If(s.Logger, s.History.Drain(ctx, reg, busy), "the events of workers can't be recorded")
 	s.tidy(ctx, reg, busy)
 }
 
@@ -30,14 +31,14 @@ func (s *Settler) Reconcile(ctx context.Context, reg *registry.Registry, busy fu
 // ends of agents whose workers are gone. busy is as in [Settler.Reconcile].
 func (s *Settler) tidy(ctx context.Context, reg *registry.Registry, busy func(id string) bool) {
 	_, _, err := s.History.Expire(ctx, reg, time.Now())
-	s.warnIf(err, "expired workers can't be removed")
+	warn.If(s.Logger, err, "expired workers can't be removed")
 	_, err = s.History.DropRunDirs(ctx, reg)
-	s.warnIf(err, "run directories can't be removed")
+	warn.If(s.Logger, err, "run directories can't be removed")
 	stranded, err := reg.AnyStranded(ctx)
 	if stranded {
 		err = s.Liveness.EndGone(ctx, busy)
 	}
-	s.warnIf(err, "the ends of agents can't be recorded")
+	warn.If(s.Logger, err, "the ends of agents can't be recorded")
 }
 
 // WithoutEnded writes the ends of the ephemeral workers among recs that have ended and
@@ -52,13 +53,13 @@ func (s *Settler) WithoutEnded(ctx context.Context, recs []registry.Record, name
 	}
 	reg, err := s.Store.ToWrite(ctx)
 	if err != nil {
-		s.warnIf(err, "the ends of workers can't be recorded")
+		warn.If(s.Logger, err, "the ends of workers can't be recorded")
 		return recs, nil // the caller does not need it
 	}
 	var gone []registry.Record
 	for _, g := range gs {
 		published, err := s.History.CatchUp(ctx, reg, g)
-		s.warnIf(err, "the ends of workers can't be recorded", "backend", g.Name)
+		warn.If(s.Logger, err, "the ends of workers can't be recorded", "backend", g.Name)
 		for _, t := range published {
 			// A worker that has completed may still run, and can be killed.
 			if t.Removed && t.Record.State == registry.Stopped {

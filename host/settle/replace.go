@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -39,9 +40,7 @@ func (s *Settler) restore(ctx context.Context, reg *registry.Registry, rec *regi
 		return err
 	}
 	_, err = s.History.DropRunDirs(ctx, reg, rec.ID)
-	if err != nil {
-		s.Logger.Warn("run directories can't be removed", "error", err)
-	}
+	warn.If(s.Logger, err, "run directories can't be removed")
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -36,9 +37,7 @@ func (s *Settler) Recover(ctx context.Context, reg *registry.Registry, p *backen
 			err = s.settle(ctx, reg, p, rec.ID)
 			unlock()
 		}
-		if err != nil {
-			s.Logger.Warn("an interrupted spawn can't be settled", "worker", rec.Name, "backend", name, "error", err)
-		}
+		warn.If(s.Logger, err, "an interrupted spawn can't be settled", "worker", rec.Name, "backend", name)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -107,7 +108,7 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 	}
 	for i, out := range outcomes {
 		if out.Err == nil && !out.Known {
-			s.warnIf(s.keepWorkerFile(&recs[i]), "the worker file can't be written", "worker", recs[i].Name)
+			warn.If(s.Logger, s.keepWorkerFile(&recs[i]), "the worker file can't be written", "worker", recs[i].Name)
 		}
 	}
 	return outcomes, warnings, incomplete

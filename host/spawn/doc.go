@@ -47,9 +47,3 @@ type Spawner struct {
 	// DefaultWorkspace is the plugin of workspaces whose records name none.
 	DefaultWorkspace string
 }
-
-func (s *Spawner) warnIf(err error, message string, pairs ...any) {
-	if err != nil {
-		s.Logger.Warn(message, append(pairs, "error", err)...)
-	}
-}

@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -136,7 +137,7 @@ func (s *Spawner) current(ctx context.Context, reg *registry.Registry, rec regis
 	gs := s.Plugins.Groups([]registry.Record{rec}, func(r registry.Record) bool { return r.IsRunning() && s.History.Stale(&r) })
 	for _, g := range gs {
 		_, err := s.History.CatchUp(ctx, reg, g)
-		s.warnIf(err, "the end of a worker can't be recorded", "worker", rec.Name)
+		warn.If(s.Logger, err, "the end of a worker can't be recorded", "worker", rec.Name)
 	}
 	return store.Reread(ctx, reg, rec)
 }
@@ -266,7 +267,7 @@ func (r *respawnRun) run(ctx context.Context) (_ worker.Worker, err error) {
 	}
 	r.recordLeft(ctx)
 	_, err = r.History.DropRunDirs(ctx, r.reg, r.old.ID, r.plan.rec.ID)
-	r.warnIf(err, "run directories can't be removed")
+	warn.If(r.Logger, err, "run directories can't be removed")
 	w := worker.Of(r.plan.rec)
 	w.Apply(r.plan.status)
 	w.PID = r.plan.status.Status.PID
@@ -296,7 +297,7 @@ func (r *respawnRun) end(ctx context.Context) error {
 	r.killing = r.Killer.EndForRespawn(ctx, r.old, r.req.Warn)
 	err := r.killing.Err()
 	if err != nil {
-		r.warnIf(r.mark(context.WithoutCancel(ctx), ""), "the step of a respawn can't be recorded", "worker", r.old.Name)
+		warn.If(r.Logger, r.mark(context.WithoutCancel(ctx), ""), "the step of a respawn can't be recorded", "worker", r.old.Name)
 	}
 	return err
 }
@@ -418,7 +419,7 @@ func (r *respawnRun) record(ctx context.Context, kind registry.EventKind, text s
 		_, err := tx.Append(ctx, history.NewEvent(&r.old, kind, history.OneLine(text), time.Now()))
 		return err
 	})
-	r.warnIf(err, "the history can't be written", "worker", r.old.Name)
+	warn.If(r.Logger, err, "the history can't be written", "worker", r.old.Name)
 }
 
 // fromInside has another process finish the respawn of the worker that the caller

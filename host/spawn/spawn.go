@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/team"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -206,7 +207,7 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 func (s *Spawner) noteUndo(ctx context.Context, reg *registry.Registry, p *plan) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruptLimit)
 	defer cancel()
-	s.warnIf(reg.Edit(ctx, p.rec.ID, func(r *registry.Record) {
+	warn.If(s.Logger, reg.Edit(ctx, p.rec.ID, func(r *registry.Record) {
 		if r.State == registry.Starting && r.Step == registry.StepBackend {
 			r.Step, r.Handle = registry.StepUndo, p.rec.Handle
 		}
@@ -291,9 +292,7 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 	}
 	// The caller is notified of the worker now, so it must be known after a crash of the machine.
 	// A disk that fails is no reason to end a worker that runs.
-	if err := reg.Sync(); err != nil {
-		s.Logger.Warn("a crash of the machine may lose the record", "worker", rec.Name, "error", err)
-	}
+	warn.If(s.Logger, reg.Sync(), "a crash of the machine may lose the record", "worker", rec.Name)
 	return nil
 }
 
@@ -425,7 +424,7 @@ func (s *Spawner) reportProgress(ctx context.Context, p *plan) (stop func()) {
 			return ctx.Err()
 		})
 		if ctx.Err() == nil {
-			s.warnIf(err, "can't show what a spawn waits for", "worker", p.rec.Name, "backend", p.rec.Backend)
+			warn.If(s.Logger, err, "can't show what a spawn waits for", "worker", p.rec.Name, "backend", p.rec.Backend)
 		}
 	})
 	return func() {

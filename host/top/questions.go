@@ -2,7 +2,6 @@ package top
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -38,10 +37,6 @@ func (m *model) toggleAsking() tea.Cmd {
 const (
 	askedName, askedSince, askedProject = 14, 5, 14
 )
-
-func (m *model) questionHeads() string {
-	return strings.Repeat(" ", 2) + m.fit("WORKER", askedName) + " " + m.fit("SINCE", askedSince) + " " + m.fit("PROJECT", askedProject) + " QUESTION"
-}
 
 // questionRow is a question in the list of them.
 func (m *model) questionRow(i dash.Item, selected bool) string {

@@ -159,7 +159,7 @@ func (m *model) urgent(u dash.Urgency, words string) string {
 func (m *model) heads() string {
 	var line string
 	if m.frame.left > 0 {
-		heads := m.questionHeads()
+		heads := strings.Repeat(" ", 2) + m.fit("WORKER", askedName) + " " + m.fit("SINCE", askedSince) + " " + m.fit("PROJECT", askedProject) + " QUESTION"
 		if !m.view.Asking {
 			heads = m.columns().heads(m)
 		}

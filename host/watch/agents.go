@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/warn"
 )
 
 // agents records the states of the agents of all teams. It works concurrently with the loop,
@@ -55,7 +56,7 @@ func (w *watchRun) looks(ctx context.Context) {
 		return func() {
 			w.looking, w.look = false, time.Time{}
 			if ctx.Err() == nil {
-				w.warnIf(err, "the states of agents can't be recorded")
+				warn.If(w.Logger, err, "the states of agents can't be recorded")
 			}
 			if len(recs) > 0 {
 				w.look = time.Now().Add(lookEvery)

@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -182,7 +183,7 @@ const atOnce = 16
 // not do so itself.
 func (c *Collected) owners(ctx context.Context, h *Watcher, recs []registry.Record) {
 	left, err := h.disowned(ctx, recs)
-	h.warnIf(err, "the backend of workers whose owner has ended can't be asked")
+	warn.If(h.Logger, err, "the backend of workers whose owner has ended can't be asked")
 	var mu sync.Mutex
 	var killing sync.WaitGroup
 	slots := make(chan struct{}, atOnce)

@@ -41,9 +41,3 @@ type Watcher struct {
 	// KeepEvents is for how long events stay in the history; 0: without limit.
 	KeepEvents time.Duration
 }
-
-func (h *Watcher) warnIf(err error, message string, pairs ...any) {
-	if err != nil {
-		h.Logger.Warn(message, append(pairs, "error", err)...)
-	}
-}

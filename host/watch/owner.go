@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/sleep"
 )
@@ -94,7 +95,7 @@ func (w *watchRun) askDisowned(ctx context.Context, recs []registry.Record) []re
 		if err == nil || ctx.Err() != nil {
 			return left
 		}
-		w.warnIf(err, "the backend of workers whose owner has ended can't be asked")
+		warn.If(w.Logger, err, "the backend of workers whose owner has ended can't be asked")
 		_ = sleep.For(ctx, delay)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -377,8 +378,8 @@ func (w *watchRun) write(ctx context.Context, all []history.Report) {
 
 func (w *watchRun) drop(ctx context.Context) {
 	_, err := w.History.DropRunDirs(ctx, w.reg)
-	w.warnIf(err, "run directories can't be removed")
-	w.warnIf(w.reg.Scrub(ctx), "deleted records can't be erased")
+	warn.If(w.Logger, err, "run directories can't be removed")
+	warn.If(w.Logger, w.reg.Scrub(ctx), "deleted records can't be erased")
 }
 
 // due does what is due and returns the time until more is.
@@ -387,7 +388,7 @@ func (w *watchRun) due(ctx context.Context) time.Duration {
 	next := now.Add(time.Hour)
 	again := w.renew(ctx)
 	gone, at, err := w.History.Expire(ctx, w.reg, now)
-	w.warnIf(err, "expired workers can't be removed")
+	warn.If(w.Logger, err, "expired workers can't be removed")
 	if len(gone) > 0 {
 		w.drop(ctx)
 	}
@@ -481,7 +482,7 @@ func (w *watchRun) renew(ctx context.Context) bool {
 	w.Store.Reopen()
 	reg, err := w.Store.ToWrite(ctx)
 	if err != nil {
-		w.warnIf(err, "the new registry can't be opened")
+		warn.If(w.Logger, err, "the new registry can't be opened")
 		return false
 	}
 	w.reg, w.file = reg, file

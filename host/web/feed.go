@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/dash"
-	"github.com/swarmhost/swarm/shared/safetext"
 )
 
 // feed gives a board to many streams: each waits for the next change by itself.
@@ -99,6 +98,3 @@ func (f *feed) watch(streams int) {
 	f.watching += streams
 	f.gauge.Want(nil, f.watching > 0)
 }
-
-// problemOf is why a snapshot may not be current, in one line.
-func problemOf(s snapshot) string { return safetext.Line(s.Problem) }

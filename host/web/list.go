@@ -116,7 +116,7 @@ func listOf(s snapshot, v dash.View, now time.Time) list {
 		Filter: v.Filter, Folds: folds(v), Heads: headsOf(v),
 		Groups:  optionsOf(dash.Groups, groupLabels, dash.GroupNone, v.Group),
 		Sorts:   optionsOf(dash.Sorts, sortLabels, dash.SortUrgency, v.Sort),
-		Problem: problemOf(s), Unread: !s.Read, Empty: s.Read && len(s.Items) == 0, Total: len(s.Items),
+		Problem: safetext.Line(s.Problem), Unread: !s.Read, Empty: s.Read && len(s.Items) == 0, Total: len(s.Items),
 	}
 	l.Sections = sectionsOf(s, v, func(i dash.Item) row { return rowOf(i, now) })
 	numbers := map[condition.Tone]int{}

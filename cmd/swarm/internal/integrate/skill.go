@@ -50,7 +50,7 @@ type skillGroup struct {
 
 // Skill returns the skill of this version.
 func Skill(root *cobra.Command) (string, error) {
-	data := skillData{About: root.Long, Example: unindented(root.Example), Tools: tool.All()}
+	data := skillData{About: root.Long, Example: strings.ReplaceAll(strings.TrimPrefix(root.Example, "  "), "\n  ", "\n"), Tools: tool.All()}
 	for _, group := range root.Groups() {
 		g := skillGroup{Title: group.Title}
 		for _, cmd := range root.Commands() {
@@ -87,8 +87,4 @@ func firstSentence(text string) string {
 		return sentence + "."
 	}
 	return text
-}
-
-func unindented(example string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(example, "  "), "\n  ", "\n")
 }

@@ -14,9 +14,9 @@ import (
 )
 
 func main() {
-	programs.Main(map[string]func(){
+	os.Exit(programs.Main(map[string]func(){
 		"container": serveContainer, "nomad": serveNomad,
-	})
+	}))
 }
 
 func serveContainer() {

@@ -17,9 +17,9 @@ import (
 )
 
 func main() {
-	programs.Main(map[string]func(){
+	os.Exit(programs.Main(map[string]func(){
 		"process": serveProcess, "ssh": serveSSH, "tmux": serveTmux, "worktree": serveWorktree,
-	})
+	}))
 }
 
 func serveProcess() {

@@ -17,10 +17,10 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 type Severity string

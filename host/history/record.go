@@ -8,9 +8,9 @@ import (
 	"github.com/swarmhost/swarm/host/output"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // Report is the part of a backend's answer about a worker that the registry does not have

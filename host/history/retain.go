@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/warn"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // expiry returns the time at which an ended worker is to be removed, zero if never.

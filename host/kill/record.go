@@ -12,11 +12,11 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // record writes down what came of a batch of workers, in one transaction, takes

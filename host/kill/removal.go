@@ -7,8 +7,8 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // RemoveWorkspace removes the workspace of a worker that has ended, or returns the reason why it

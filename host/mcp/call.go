@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/swarmhost/swarm/host/tool"
-	"github.com/swarmhost/swarm/host/warn"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // foreground is the only tool that changes things and still ends with its call: nothing

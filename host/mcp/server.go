@@ -15,8 +15,8 @@ import (
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/shell"
 	"github.com/swarmhost/swarm/host/tool"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 const (

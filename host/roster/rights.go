@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/host/warn"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // MayEnd refuses a caller that does not lead the team to end or disturb its workers, and

@@ -7,7 +7,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
-	"github.com/swarmhost/swarm/host/warn"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // reconcileLimit is how long a call may spend on what others left behind.

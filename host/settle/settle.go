@@ -11,8 +11,8 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // recoverLimit is how long a call may spend on what others left behind.

@@ -16,9 +16,9 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // AdoptRequest says which workers of an engine to adopt.

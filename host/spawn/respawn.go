@@ -16,10 +16,10 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 type RespawnRequest struct {

@@ -15,10 +15,10 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // Request says what worker to start.

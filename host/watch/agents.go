@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/warn"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // agents records the states of the agents of all teams. It works concurrently with the loop,

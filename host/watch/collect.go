@@ -17,9 +17,9 @@ import (
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/store"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // Collected is what a collection found and did.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/sleep"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 const ownerAgain = time.Second

@@ -14,10 +14,10 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/warn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
+	"github.com/swarmhost/swarm/shared/warn"
 )
 
 // Request has the functions that a watch calls. Any of them may be nil.

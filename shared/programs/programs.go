@@ -46,15 +46,15 @@ func In(program string) []string {
 	return names
 }
 
-// Main runs the entry that this process was started for, see [choose]. If there is none, it ends
-// the process.
-func Main(entries map[string]func()) {
+// Main runs the entry that this process was started for, see [choose], and returns the exit code.
+func Main(entries map[string]func()) int {
 	run, err := choose(os.Args, entries)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "swarm: error: %v\n", err)
-		os.Exit(2)
+		return 2
 	}
 	run()
+	return 0
 }
 
 // choose returns the entry for an argv: that of a link's name, or else of the first argument. The

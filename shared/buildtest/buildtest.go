@@ -112,6 +112,11 @@ func cacheOf(packages []string) (string, error) {
 		root = filepath.Dir(root)
 	}
 	key := []string{root, os.Getenv("GOFLAGS"), os.Getenv(EnvRace)}
+	// A program that is no more would stay among those of a pattern. Modules of examples have no cmd.
+	programs, _ := os.ReadDir(filepath.Join(root, "cmd"))
+	for _, p := range programs {
+		key = append(key, p.Name())
+	}
 	for _, p := range packages {
 		if strings.HasPrefix(p, ".") {
 			p = filepath.Join(wd, p)
@@ -160,6 +165,9 @@ func copyFile(to, from string) error {
 	}
 	content, err := os.ReadFile(from)
 	if err != nil {
+		return err
+	}
+	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may be a link
 		return err
 	}
 	return os.WriteFile(to, content, 0o755) //nolint:gosec // as go build does

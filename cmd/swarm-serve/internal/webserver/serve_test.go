@@ -75,7 +75,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(line), &got); err != nil || got.Write == nil || *got.Write || !strings.HasPrefix(got.Address, "http://localhost:") {
 		t.Errorf("%s: %v", line, err)
 	}
-	fits(t, "../../docs/web.schema.json", line)
+	fits(t, "../../../../docs/web.schema.json", line)
 }
 
 // fits checks one JSON text against a schema.

@@ -39,10 +39,6 @@ type logView struct {
 	known   int64
 }
 
-// maxPiece is how many lines one event has at most. Earlier lines are left out: a person
-// can't read so fast.
-const maxPiece = 1000
-
 // send sends what is new of the worker with that id. A worker that was started again has
 // another id, and begins anew.
 func (f *logView) send(ctx context.Context, out *stream, id string) error {
@@ -153,9 +149,6 @@ func difference(old []dash.Line, oldFirst int, lines []dash.Line, first int) (p 
 		}
 	}
 	fresh := lines[min(p.From-first, len(lines)):]
-	if n := len(fresh) - maxPiece; n > 0 && len(old) > 0 {
-		fresh, p.From, p.Skipped = fresh[n:], p.From+n, p.Skipped+n
-	}
 	if len(fresh) == 0 && p.From == end {
 		return p, false
 	}

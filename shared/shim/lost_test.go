@@ -286,6 +286,10 @@ func TestLostNextToOthers(t *testing.T) {
 				t.Errorf("without its main process: %+v, %v", r, err)
 			}
 			end(foreign)
+			eventually(t, "the main process of the other one ends too", func() bool {
+				_, err := shim.Kill(t.Context(), other.dir, other.id, gently)
+				return err == nil
+			})
 		})
 	}
 }

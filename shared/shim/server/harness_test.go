@@ -172,9 +172,11 @@ func (s *shim) stop() {
 		for _, p := range left {
 			_ = p.Signal(unix.SIGKILL)
 		}
+		pause := time.After(100 * time.Millisecond) // a killed process may take a moment to end
 		select {
 		case <-s.done:
-		case <-time.After(100 * time.Millisecond):
+			<-pause
+		case <-pause:
 			if len(left) == 0 {
 				_ = s.cmd.Process.Kill()
 			}

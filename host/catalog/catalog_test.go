@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -234,5 +235,36 @@ func TestForeignIsRefused(t *testing.T) {
 		if path, err := nextTo.ProgramPath(name); err == nil || path != "" {
 			t.Errorf("%s: ProgramPath = %q, %v", root, path, err)
 		}
+	}
+}
+
+// TestTogether: without links, a plugin that comes with swarm is found in the program that holds
+// several, next to swarm alone, and after a file of its own name.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	bin, elsewhere := t.TempDir(), t.TempDir()
+	write := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // it is a program
+			t.Fatal(err)
+		}
+	}
+	program := filepath.Join(bin, "swarm-plugins")
+	write(program)
+	write(filepath.Join(elsewhere, "swarm-engines"))
+	c := New(Options{Executable: filepath.Join(bin, "swarm"), Env: []string{"PATH=" + elsewhere}})
+	if diff := cmp.Diff([]string{"process", "ssh", "tmux", "worktree"}, c.Names()); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if e, err := c.Find("tmux"); err != nil || !slices.Equal(e.Command, []string{program, "tmux"}) {
+		t.Errorf("%v, %v", e.Command, err)
+	}
+	if e, err := c.Find("nomad"); err == nil {
+		t.Errorf("a program of the PATH holds it: %v", e.Command)
+	}
+	own := filepath.Join(bin, Program("tmux"))
+	write(own)
+	if e, err := c.Find("tmux"); err != nil || !slices.Equal(e.Command, []string{own}) {
+		t.Errorf("with a file of its own: %v, %v", e.Command, err)
 	}
 }

@@ -80,13 +80,13 @@ test-scripts: # the scripts of cmd/swarm, and a part of them with programs that 
 test-nomad: ## build a Nomad agent once, and test workers on a cluster with it
 	@.ci/setup cc
 	@agent=$$(.ci/nomad) && export SWARM_TEST_NOMAD="$$agent" && \
-	  $(GO) test -tags "$(TAGS) nomad" -timeout 30m ./plugins/nomad/... && \
-	  $(GO) test -tags "$(TAGS) nomad" -timeout 30m ./cmd/swarm -run TestNomad
+	  $(call gotest,./plugins/nomad/...,-tags "$(TAGS) nomad" -timeout 30m) && \
+	  $(call gotest,./cmd/swarm,-tags "$(TAGS) nomad" -timeout 30m -run TestNomad)
 
 test-container: ## test workers in containers with Docker and Podman, as root
 	@.ci/setup git tmux dockerd podman runc busybox
-	@CGO_ENABLED=0 $(GO) test -tags "$(TAGS) container" -timeout 20m ./plugins/container/... && \
-	  CGO_ENABLED=0 $(GO) test -tags "$(TAGS) container" -timeout 15m ./cmd/swarm -run TestContainer
+	@export CGO_ENABLED=0; $(call gotest,./plugins/container/...,-tags "$(TAGS) container" -timeout 20m) && \
+	  $(call gotest,./cmd/swarm,-tags "$(TAGS) container" -timeout 15m -run TestContainer)
 
 test-ssh: ## test workers on hosts that are reached by ssh, with real ssh servers
 	@.ci/setup git tmux sshd

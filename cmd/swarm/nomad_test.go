@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -65,6 +66,10 @@ func runNomad(t *testing.T, dir string, cluster func(testscript.T) (*nomadtest.A
 	t.Helper()
 	cmds := maps.Clone(commands)
 	cmds["agent"], cmds["requests"] = cmdAgent, cmdRequests
+	each := 50 // a quarter of a crowd
+	if os.Getenv("SWARM_TEST_SLOW") != "" {
+		each = 10
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: dir, Files: files, Cmds: cmds, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
@@ -76,7 +81,8 @@ func runNomad(t *testing.T, dir string, cluster func(testscript.T) (*nomadtest.A
 			if _, err := client.Namespaces().Register(&api.Namespace{Name: namespace}, nil); err != nil {
 				return fmt.Errorf("make the namespace of the script: %w", err)
 			}
-			env.Vars = append(env.Vars, "NOMAD_ADDR="+agent.Address, "NOMAD_NAMESPACE="+namespace)
+			env.Vars = append(env.Vars, "NOMAD_ADDR="+agent.Address, "NOMAD_NAMESPACE="+namespace,
+				fmt.Sprintf("EACH=%d", each), fmt.Sprintf("LAST=%d", each-1), fmt.Sprintf("ALL=%d", 4*each))
 			env.Values[nomadKey{}] = agent
 			if err := setup(env); err != nil {
 				return err

@@ -2,8 +2,10 @@ package docs_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,14 +17,24 @@ const module = "github.com/swarmhost/swarm/"
 // layersPage is the page with the table of layers; UPDATE_DOCS=1 writes its last column.
 const layersPage = "architecture.md"
 
-// layerRow is a row of the table: a package, what it is for, what it imports.
-var layerRow = regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)` \\| (.*) \\| (.*?) ?\\|?$")
+// groups is the row of the packages below cmd/swarm/internal that have no row of their own. The text
+// below the table names each of them.
+const groups = "cmd/swarm/internal/<group>"
 
-// TestLayers compares the table of layers with the imports of each package. Packages below shared are
-// named one by one where a package of shared imports them, and as "shared" elsewhere.
+// layerRow is a row of the table: a package, what it is for, what it imports.
+var layerRow = regexp.MustCompile("(?m)^\\| `([a-z0-9/<>-]+)` \\| (.*) \\| (.*?) ?\\|?$")
+
+// layers are the rows of the table and the imports of the packages.
+type layers struct {
+	// rows are the places of the rows in the table, by what they are of.
+	rows    map[string]int
+	imports map[string][]string
+}
+
+// TestLayers compares the table of layers with the imports of each package. A package imports only
+// packages whose rows stand above its own.
 func TestLayers(t *testing.T) {
 	t.Parallel()
-	imports := importsOf(t)
 	text, err := os.ReadFile(layersPage)
 	if err != nil {
 		t.Fatal(err)
@@ -31,25 +43,24 @@ func TestLayers(t *testing.T) {
 	if !found {
 		t.Fatal("there is no section Layers")
 	}
-	var rows []string
+	l := layers{rows: make(map[string]int), imports: importsOf(t)}
+	for i, row := range layerRow.FindAllStringSubmatch(table, -1) {
+		if _, twice := l.rows[row[1]]; twice {
+			t.Errorf("%s has two rows", row[1])
+		}
+		l.rows[row[1]] = i
+	}
+	l.checkRows(t, table)
+	columns := l.columns()
 	got := layerRow.ReplaceAllStringFunc(table, func(row string) string {
 		parts := layerRow.FindStringSubmatch(row)
-		rows = append(rows, parts[1])
-		all, known := imports[parts[1]]
-		switch {
-		case strings.HasPrefix(parts[1], "cmd/swarm"):
-			return row // a rule for many packages
-		case !known:
+		all, known := columns[parts[1]]
+		if !known {
 			t.Errorf("the row of %s is of no package", parts[1])
 			return row
 		}
 		return "| `" + parts[1] + "` | " + parts[2] + " | " + column(all) + " |"
 	})
-	for name := range imports {
-		if top, _, _ := strings.Cut(name, "/"); !slices.Contains(rows, name) && slices.Contains([]string{"config", "host", "shared"}, top) && !strings.Contains(name, "/internal") {
-			t.Errorf("%s has no row", name)
-		}
-	}
 	if got == table {
 		return
 	}
@@ -62,6 +73,56 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// rowOf returns what the row of a package is of.
+func (l *layers) rowOf(name string) string {
+	if _, own := l.rows[name]; !own && strings.HasPrefix(name, path.Dir(groups)+"/") {
+		return groups
+	}
+	return name
+}
+
+// checkRows checks that each package has a row, and that the rows stand in order.
+func (l *layers) checkRows(t *testing.T, table string) {
+	t.Helper()
+	below := table
+	for _, row := range layerRow.FindAllStringIndex(table, -1) {
+		below = table[row[1]:]
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.imports)) {
+		of := l.rowOf(name)
+		row, known := l.rows[of]
+		if !known || of == groups && !strings.Contains(below, "`"+path.Base(name)+"`") {
+			t.Errorf("%s has no row", name)
+		}
+		for _, i := range l.imports[name] {
+			if other := l.rowOf(i); known && other != of && l.rows[other] > row {
+				t.Errorf("%s imports %s, whose row stands below its own", name, i)
+			}
+		}
+	}
+}
+
+// columns returns the imports that each row shows. Packages below shared are named one by one where a
+// package of shared imports them, and as "shared" elsewhere; the groups of verbs are named one by one
+// where one of them imports another one.
+func (l *layers) columns() map[string][]string {
+	all := make(map[string][]string)
+	for name, imports := range l.imports {
+		of := l.rowOf(name)
+		for _, i := range imports {
+			if isShared(i) && !isShared(name) {
+				i = "shared"
+			} else if l.rowOf(i) == groups && of != groups {
+				i = groups
+			}
+			all[of] = append(all[of], i)
+		}
+		slices.Sort(all[of])
+		all[of] = slices.Compact(all[of])
+	}
+	return all
+}
+
 func column(all []string) string {
 	if len(all) == 0 {
 		return "nothing"
@@ -69,10 +130,13 @@ func column(all []string) string {
 	return "`" + strings.Join(all, "`, `") + "`"
 }
 
+func isShared(name string) bool { return strings.HasPrefix(name, "shared/") }
+
 // importsOf returns the imports of each package within the module, by their paths in it.
 func importsOf(t *testing.T) map[string][]string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "-tags", "grpcnotrace", "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "-tags", "grpcnotrace",
+		"./cmd/...", "./config/...", "./host/...", "./plugins/...", "./shared/...")
 	cmd.Dir = ".."
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
 	out, err := cmd.Output()
@@ -88,25 +152,25 @@ func importsOf(t *testing.T) map[string][]string {
 		if err := d.Decode(&p); err != nil {
 			t.Fatal(err)
 		}
-		name, ours := strings.CutPrefix(p.ImportPath, module)
-		if !ours {
-			continue
+		name := inTable(p.ImportPath)
+		if all[name] == nil {
+			all[name] = []string{}
 		}
-		inShared := strings.HasPrefix(name, "shared/")
-		all[name] = []string{}
 		for _, i := range p.Imports {
-			i, ours := strings.CutPrefix(i, module)
-			if !ours || strings.HasPrefix(i, "shared/") && strings.Contains(i, "/internal/") {
-				continue
-			}
-			if strings.HasPrefix(i, "shared/") && !inShared {
-				i = "shared"
-			}
-			if !slices.Contains(all[name], i) {
-				all[name] = append(all[name], i)
+			if other := inTable(i); other != i && other != name {
+				all[name] = append(all[name], other)
 			}
 		}
-		slices.Sort(all[name])
 	}
 	return all
+}
+
+// inTable returns the path of a package within the module, or its import path if it is of another one.
+// An internal package of shared is a part of the package that it is for.
+func inTable(importPath string) string {
+	name, _ := strings.CutPrefix(importPath, module)
+	if isShared(name) {
+		name, _, _ = strings.Cut(name, "/internal/")
+	}
+	return name
 }

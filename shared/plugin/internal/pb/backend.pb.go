@@ -1589,7 +1589,8 @@ func (x *SweepRequest) GetRunning() []*Handle {
 // SweepResponse says what was left.
 type SweepResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was kept because something else uses it, one line each.
+	// One line, written for the user, for each resource that was kept although no running
+	// worker uses it.
 	Warnings      []string `protobuf:"bytes,1,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

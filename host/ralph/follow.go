@@ -13,7 +13,6 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/swarmhost/swarm/shared/proc"
-	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // Follow calls each for the last n lines of a loop's log, all for n < 0, and then
@@ -32,9 +31,9 @@ func (s Store) Follow(ctx context.Context, name string, n int, gone <-chan struc
 	if w.slow != "" && slow != nil {
 		slow(w.slow)
 	}
-	f := follower{path: s.LogPath(name), each: each}
+	f := follower{store: s, name: name, each: each}
 	defer f.close()
-	if err := f.skip(s, name, n); err != nil {
+	if err := f.skip(n); err != nil {
 		return err
 	}
 	over := false
@@ -63,10 +62,11 @@ func (s Store) Follow(ctx context.Context, name string, n int, gone <-chan struc
 }
 
 type follower struct {
-	path string
-	each func(string) error
-	file *os.File
-	in   *bufio.Reader
+	store Store
+	name  string
+	each  func(string) error
+	file  *os.File
+	in    *bufio.Reader
 	// part is the beginning of a line.
 	part string
 }
@@ -78,11 +78,11 @@ func (f *follower) close() {
 }
 
 // skip passes over all lines but the last n.
-func (f *follower) skip(s Store, name string, n int) error {
+func (f *follower) skip(n int) error {
 	if n < 0 {
 		return nil
 	}
-	lines, err := s.Tail(name, -1)
+	lines, err := f.store.Tail(f.name, -1)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (f *follower) skip(s Store, name string, n int) error {
 
 func (f *follower) open() (err error) {
 	if f.file == nil {
-		f.file, err = safefile.Open(f.path, 0)
+		f.file, err = f.store.openLog(f.name)
 		f.in = bufio.NewReader(f.file)
 	}
 	return err
@@ -119,7 +119,7 @@ func (f *follower) read() error {
 		piece, err = f.in.ReadSlice('\n')
 		f.part += string(piece)
 		if len(f.part) > bufio.MaxScanTokenSize {
-			return fmt.Errorf("%s: %w", f.path, bufio.ErrTooLong)
+			return fmt.Errorf("%s: %w", f.file.Name(), bufio.ErrTooLong)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			err = nil

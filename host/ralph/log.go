@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func (s Store) LogPath(name string) string { return filepath.Join(s.Dir(name), l
 // Tail returns the last n lines of a loop's log, all for n < 0. The error is
 // fs.ErrNotExist if nothing was logged yet.
 func (s Store) Tail(name string, n int) ([]string, error) {
-	f, err := safefile.Open(s.LogPath(name), 0)
+	f, err := s.openLog(name)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +55,36 @@ func (s Store) Tail(name string, n int) ([]string, error) {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return lines, nil
+}
+
+// openLog opens the log of a loop where it begins, behind that of earlier loops of the name. The error
+// is fs.ErrNotExist if nothing was logged yet.
+func (s Store) openLog(name string) (*os.File, error) {
+	f, err := safefile.Open(s.LogPath(name), 0)
+	if err != nil {
+		return nil, err
+	}
+	// With a damaged state the whole file is shown, and so is one that is shorter than the logs before it.
+	st, _ := s.Load(name)
+	size := s.logSize(name)
+	if st.LogBegins == 0 || st.LogBegins > size {
+		return f, nil
+	}
+	if st.LogBegins == size {
+		return nil, errors.Join(fs.ErrNotExist, f.Close())
+	}
+	if _, err := f.Seek(st.LogBegins, io.SeekStart); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (s Store) logSize(name string) int64 {
+	info, err := os.Lstat(s.LogPath(name))
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
 }
 
 func (s Store) append(name, event, text string, now time.Time) error {

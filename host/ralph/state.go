@@ -116,6 +116,9 @@ type State struct {
 	LimitWaited bool      `json:"limit_waited,omitempty"`
 	LimitHourly bool      `json:"limit_hourly,omitempty"`
 	Started     time.Time `json:"started"`
+	// LogBegins is where the log of this loop begins in the file, in bytes: before that it is of earlier
+	// loops of the name.
+	LogBegins int64 `json:"log_begins,omitempty"`
 	// Iteration counts from 1. It is the open iteration, or the last that was.
 	Iteration int `json:"current_iteration"`
 	// IterationStarted is zero for one that has not been started yet,

@@ -113,7 +113,7 @@ const undoLimit = 30 * time.Second
 // Create writes the state of a new loop and then calls start, which starts its worker. If
 // that fails, the previous files are restored. The caller holds [Store.Starting].
 func (s Store) Create(ctx context.Context, st State, start func() error) error {
-	st.Version = Version
+	st.Version, st.LogBegins = Version, s.logSize(st.Name)
 	b, err := encode(st)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package ralph
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -236,6 +237,55 @@ func TestTailAndFollow(t *testing.T) {
 	if err := r.store.Follow(ctx, "w", 0, nil, nil, func(string) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
+}
+
+// The log of a loop begins anew with each loop of the name, and one that could not be started leaves
+// the log of the loop before.
+func TestLogOfLoopBefore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	log := func(text string) { r.check(r.store.append("w", eventStart, text, time.Now())) }
+	follow := func(n int) []string {
+		t.Helper()
+		gone := make(chan struct{})
+		close(gone)
+		var lines []string
+		r.check(r.store.Follow(t.Context(), "w", n, gone, nil, func(line string) error {
+			lines = append(lines, line)
+			return nil
+		}))
+		return lines
+	}
+	want := func(texts ...string) {
+		t.Helper()
+		lines, err := r.store.Tail("w", -1)
+		if len(texts) == 0 && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("without a log: %v", err)
+		}
+		for how, lines := range map[string][]string{"tail": lines, "follow all": follow(-1), "follow the last": follow(9)} {
+			same := func(line, text string) bool { return strings.HasSuffix(line, "] "+text) }
+			if !slices.EqualFunc(lines, texts, same) {
+				t.Errorf("%s: got %q, want %q", how, lines, texts)
+			}
+		}
+	}
+	r.create(nil)
+	want()
+	log("one")
+	want("one")
+	refused := errors.New("refused")
+	if err := r.store.Create(t.Context(), r.state(), func() error { return refused }); !errors.Is(err, refused) {
+		t.Errorf("got %v", err)
+	}
+	want("one")
+	r.create(nil)
+	want()
+	log("two")
+	want("two")
+	// A file that was made shorter is shown whole.
+	r.check(os.Truncate(r.store.LogPath("w"), 0))
+	log("")
+	want("")
 }
 
 // A loop that is gone leaves no file of a lock, not even of those whose holders were

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -108,7 +108,7 @@ func (h *Host) waitGroup(ctx context.Context, g *backend.Group, report func(work
 	answer := func(i int, s swarm.Status, err error) {
 		// Running is what a wait ends with that was cut short. So does the
 		// deadline, which the plugin may see a moment before us.
-		if reported[i] || errors.Is(err, plugin.ErrPluginGone) || err == nil && s.State == swarm.StateRunning ||
+		if reported[i] || errors.Is(err, client.ErrPluginGone) || err == nil && s.State == swarm.StateRunning ||
 			errors.Is(err, context.DeadlineExceeded) && display.NearlyOver(ctx) {
 			return
 		}

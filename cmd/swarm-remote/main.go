@@ -7,13 +7,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/process"
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
@@ -65,7 +64,7 @@ func serve(programs string) error {
 	if err != nil || hash != filepath.Base(programs) {
 		return errors.Join(fmt.Errorf("the programs in %s were changed", programs), err)
 	}
-	log := hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Warn})
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	b := backend(programs, log)
 	conn, err := remote.TakeStdio()
 	if err != nil {
@@ -81,7 +80,7 @@ func serve(programs string) error {
 }
 
 // backend returns the backend for the directory that the programs are in.
-func backend(programs string, log hclog.Logger) *remote.Backend {
+func backend(programs string, log *slog.Logger) *remote.Backend {
 	dir := filepath.Dir(filepath.Dir(programs))
 	processes, terminals := process.New(log), tmux.New(log)
 	processes.RunDirs, terminals.RunDirs = remote.RunDirs(dir), remote.RunDirs(dir)
@@ -107,7 +106,7 @@ func attach(programs, argument string) error {
 		return err
 	}
 	ctx := context.Background()
-	b := backend(programs, hclog.NewNullLogger())
+	b := backend(programs, slog.New(slog.DiscardHandler))
 	a, err := b.Attached(ctx, raw, os.Environ())
 	if errors.Is(err, remote.ErrNoTerminal) {
 		return b.Show(ctx, raw, safetext.Writer(os.Stdout))
@@ -124,7 +123,7 @@ func diff(programs, argument string) error {
 	if err != nil {
 		return err
 	}
-	d, err := backend(programs, hclog.NewNullLogger()).Diff(context.Background(), shown.Ref, swarm.DiffOptions{Colour: shown.Colour})
+	d, err := backend(programs, slog.New(slog.DiscardHandler)).Diff(context.Background(), shown.Ref, swarm.DiffOptions{Colour: shown.Colour})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/launch"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/programs"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -48,7 +48,7 @@ type backend interface {
 	swarm.Pauser
 	swarm.Progresser
 	swarm.SpawnChecker
-	KillBatch(ctx context.Context, items []plugin.KillItem, each func(i int, r swarm.KillResult, err error)) error
+	KillBatch(ctx context.Context, items []client.KillItem, each func(i int, r swarm.KillResult, err error)) error
 	WaitBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
 	WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i int, s swarm.Status, err error)) error
 }
@@ -61,13 +61,13 @@ type workspace interface {
 
 // Peer is a plugin that was started.
 type Peer struct {
-	plugin.Info
+	client.Info
 	// Backend or Workspace is set; both are for a backend that makes workspaces.
 	Backend   backend
 	Workspace workspace
 	Report    func(context.Context) (uses string, err error)
 	// client is the connection behind it; nil in tests.
-	client *plugin.Client
+	client *client.Client
 }
 
 // Ask starts the plugin and calls f with it. With again, f is called a second time, with a
@@ -78,7 +78,7 @@ func (ps *Plugins) Ask(ctx context.Context, e catalog.Entry, again bool, f func(
 		return err
 	}
 	err = ps.crash(ctx, p, f(p))
-	if !again || !errors.Is(err, plugin.ErrPluginGone) || ctx.Err() != nil {
+	if !again || !errors.Is(err, client.ErrPluginGone) || ctx.Err() != nil {
 		return err
 	}
 	ps.opts.Logger.Warn("plugin ended in a call, trying once more", "plugin", e.Name, "error", err)
@@ -91,7 +91,7 @@ func (ps *Plugins) Ask(ctx context.Context, e catalog.Entry, again bool, f func(
 
 // crash replaces the error that a plugin has ended by one that says how it ended.
 func (ps *Plugins) crash(ctx context.Context, p *Peer, err error) error {
-	if !errors.Is(err, plugin.ErrPluginGone) {
+	if !errors.Is(err, client.ErrPluginGone) {
 		return err
 	}
 	if died := ps.Died(ctx, p); died != nil {
@@ -104,7 +104,7 @@ func (ps *Plugins) crash(ctx context.Context, p *Peer, err error) error {
 func (ps *Plugins) AskBackend(ctx context.Context, e catalog.Entry, again bool, f func(*Peer) error) error {
 	return ps.Ask(ctx, e, again, func(p *Peer) error {
 		if p.Backend == nil {
-			return notKind(e.Name, plugin.KindBackend)
+			return notKind(e.Name, client.KindBackend)
 		}
 		return f(p)
 	})
@@ -132,7 +132,7 @@ func (ps *Plugins) askMaker(ctx context.Context, rec *registry.Record, f func(*P
 func (ps *Plugins) AskWorkspace(ctx context.Context, e catalog.Entry, again bool, f func(*Peer) error) error {
 	return ps.Ask(ctx, e, again, func(p *Peer) error {
 		if p.Workspace == nil {
-			return notKind(e.Name, plugin.KindWorkspace)
+			return notKind(e.Name, client.KindWorkspace)
 		}
 		defer ps.AnnounceWait("waiting for plugin '%s'; another process may be using the repository", e.Name)()
 		return f(p)
@@ -169,7 +169,7 @@ func (ps *Plugins) Find(ctx context.Context, p *Peer, rec *registry.Record) (swa
 	return p.Backend.Find(ctx, swarm.Lookup{ID: rec.ID, Name: rec.Name, Options: rec.Options, Local: local})
 }
 
-func notKind(name string, kind plugin.Kind) error {
+func notKind(name string, kind client.Kind) error {
 	return fmt.Errorf("%w: plugin '%s' is not a %s plugin", swarm.ErrInvalidSpec, name, kind)
 }
 
@@ -202,7 +202,7 @@ func (l launched) Restart(ctx context.Context, e catalog.Entry, gone *Peer) (*Pe
 
 func (l launched) Died(ctx context.Context, p *Peer) error { return l.Set.Died(ctx, p.client) }
 
-func newPeer(c *plugin.Client, err error) (*Peer, error) {
+func newPeer(c *client.Client, err error) (*Peer, error) {
 	if err != nil {
 		return nil, err
 	}

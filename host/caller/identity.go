@@ -13,7 +13,7 @@ import (
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/shared/environ"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -166,6 +166,6 @@ func OwnerLives(o swarm.Owner) bool { return proc.Identity(o).Alive() }
 // WorkerEnv returns the caller's environment for a local worker, without the variables that
 // identify the caller.
 func WorkerEnv(env []string) []string {
-	return environ.Unset(plugin.CleanEnv(env),
+	return environ.Unset(client.CleanEnv(env),
 		swarm.EnvToken, swarm.EnvShim, swarm.EnvEngine, swarm.EnvView, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvDir, EnvTeam, EnvAgentID)
 }

@@ -12,13 +12,13 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/profile"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // talker is a backend whose one worker writes what it is given until it ends.
 type talker struct {
-	*plugin.Backend // nil: nothing else is asked for
+	*client.Backend // nil: nothing else is asked for
 	pieces          chan string
 
 	mu     sync.Mutex

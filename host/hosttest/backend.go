@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -254,7 +254,7 @@ func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.S
 	out := make([]swarm.StatusResult, len(hs))
 	for i, h := range hs {
 		out[i].Status, out[i].Err = b.Status(ctx, h)
-		if errors.Is(out[i].Err, plugin.ErrPluginGone) {
+		if errors.Is(out[i].Err, client.ErrPluginGone) {
 			return nil, out[i].Err
 		}
 	}
@@ -290,7 +290,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	return swarm.KillResult{Status: w.status()}, errors.Join(w.report(), b.Write(w))
 }
 
-func (b *Backend) KillBatch(ctx context.Context, items []plugin.KillItem, each func(int, swarm.KillResult, error)) error {
+func (b *Backend) KillBatch(ctx context.Context, items []client.KillItem, each func(int, swarm.KillResult, error)) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var gone error
@@ -299,7 +299,7 @@ func (b *Backend) KillBatch(ctx context.Context, items []plugin.KillItem, each f
 			r, err := b.Kill(ctx, item.Handle, item.Options)
 			mu.Lock()
 			defer mu.Unlock()
-			if errors.Is(err, plugin.ErrPluginGone) {
+			if errors.Is(err, client.ErrPluginGone) {
 				gone = err
 				return
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -58,9 +58,9 @@ func NewIn(t testing.TB, root string) *Rig {
 	caps := []swarm.Capability{swarm.CapFind, swarm.CapSweep, swarm.CapOutput, swarm.CapFindWorkspace}
 	r.Starter = &Starter{
 		Peers: map[string]*backend.Peer{
-			"one":      {Info: plugin.Info{Name: "one", Kind: plugin.KindBackend, Local: true, Capabilities: caps}, Backend: r.One, Report: ok},
-			"two":      {Info: plugin.Info{Name: "two", Kind: plugin.KindBackend, Capabilities: append(caps, swarm.CapList)}, Backend: r.Two, Report: ok},
-			"worktree": {Info: plugin.Info{Name: "worktree", Kind: plugin.KindWorkspace, Capabilities: caps}, Workspace: r.Tree, Report: ok},
+			"one":      {Info: client.Info{Name: "one", Kind: client.KindBackend, Local: true, Capabilities: caps}, Backend: r.One, Report: ok},
+			"two":      {Info: client.Info{Name: "two", Kind: client.KindBackend, Capabilities: append(caps, swarm.CapList)}, Backend: r.Two, Report: ok},
+			"worktree": {Info: client.Info{Name: "worktree", Kind: client.KindWorkspace, Capabilities: caps}, Workspace: r.Tree, Report: ok},
 		},
 		Errors: map[string]error{}, Started: map[string]int{}, Restarts: map[string]int{},
 	}

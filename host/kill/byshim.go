@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -28,7 +28,7 @@ func isMute(ctx context.Context, err error, asked bool) bool {
 	case errors.Is(err, swarm.ErrInvalidHandle):
 		return true
 	default:
-		return !asked && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) && !errors.Is(err, plugin.ErrPluginGone)
+		return !asked && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) && !errors.Is(err, client.ErrPluginGone)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -288,10 +288,10 @@ func (k *killRun) killRunning(ctx context.Context, recs []registry.Record, place
 }
 
 func (k *killRun) killGroup(ctx context.Context, g *backend.Group, place func(id string) int) {
-	items := make([]plugin.KillItem, len(g.Recs))
+	items := make([]client.KillItem, len(g.Recs))
 	var grace time.Duration
 	for i, r := range g.Recs {
-		items[i] = plugin.KillItem{Handle: r.Handle, Options: k.req.options(r.Kill)}
+		items[i] = client.KillItem{Handle: r.Handle, Options: k.req.options(r.Kill)}
 		grace = max(grace, items[i].Options.Grace)
 		k.reportProgress(Event{Worker: r.Name, Grace: items[i].Options.Grace, Deadline: time.Now().Add(items[i].Options.Grace)})
 	}
@@ -341,8 +341,8 @@ func (k *killRun) killGroup(ctx context.Context, g *backend.Group, place func(id
 
 // killBatch asks for the kill of the items that were not answered yet. An item
 // whose answer is that the plugin is gone counts as not answered.
-func killBatch(ctx context.Context, p *backend.Peer, items []plugin.KillItem, answered []bool, answer func(int, swarm.KillResult, error)) error {
-	var open []plugin.KillItem
+func killBatch(ctx context.Context, p *backend.Peer, items []client.KillItem, answered []bool, answer func(int, swarm.KillResult, error)) error {
+	var open []client.KillItem
 	var at []int
 	for i := range items {
 		if !answered[i] {
@@ -351,7 +351,7 @@ func killBatch(ctx context.Context, p *backend.Peer, items []plugin.KillItem, an
 	}
 	var gone error
 	err := p.Backend.KillBatch(ctx, open, func(i int, res swarm.KillResult, err error) {
-		if errors.Is(err, plugin.ErrPluginGone) {
+		if errors.Is(err, client.ErrPluginGone) {
 			gone = err
 			return
 		}

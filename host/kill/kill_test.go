@@ -20,7 +20,7 @@ import (
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -157,7 +157,7 @@ func TestKillAgain(t *testing.T) {
 	var gone atomic.Bool
 	r.One.OnKill = func(_ context.Context, w hosttest.Worker, _ swarm.KillOptions) (swarm.KillResult, error) {
 		if w.Spec.Name == "w2" && gone.CompareAndSwap(false, true) {
-			return swarm.KillResult{}, plugin.ErrPluginGone
+			return swarm.KillResult{}, client.ErrPluginGone
 		}
 		return swarm.KillResult{}, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -79,13 +79,13 @@ func (k *killRun) prepareSelf(ctx context.Context) (rec registry.Record, e catal
 func (k *killRun) killSelf(ctx context.Context, rec registry.Record, e catalog.Entry, out *Outcome) error {
 	opts := k.req.options(rec.Kill)
 	opts.Detach = true
-	item := plugin.KillItem{Handle: rec.Handle, Options: opts}
+	item := client.KillItem{Handle: rec.Handle, Options: opts}
 	limited, cancel := context.WithTimeout(ctx, killMargin)
 	defer cancel()
 	asked := false
 	err := k.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {
 		asked = true
-		return killBatch(limited, p, []plugin.KillItem{item}, []bool{false}, func(_ int, res swarm.KillResult, err error) {
+		return killBatch(limited, p, []client.KillItem{item}, []bool{false}, func(_ int, res swarm.KillResult, err error) {
 			out.Result = res
 			out.Err = err
 		})
@@ -98,7 +98,7 @@ func (k *killRun) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 		out.Err = err
 	}
 	// The plugin runs in this worker too, and so ends with it.
-	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
+	if err != nil && !errors.Is(err, client.ErrPluginGone) {
 		return fmt.Errorf("cannot kill '%s': %w", rec.Name, err)
 	}
 	return nil

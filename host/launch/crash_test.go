@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -14,51 +14,51 @@ import (
 func TestCrashInEveryCall(t *testing.T) {
 	t.Parallel()
 	h, ws := swarm.Handle{Version: 1, Data: []byte("x")}, swarm.WorkspaceRef{Path: "/x", Data: "x"}
-	calls := map[string]func(context.Context, *plugin.Client) error{
-		"Spawn": func(ctx context.Context, c *plugin.Client) error {
+	calls := map[string]func(context.Context, *client.Client) error{
+		"Spawn": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Backend().Spawn(ctx, swarm.Spec{ID: "x", Name: "x", Command: []string{"x"}, Dir: "/"})
 			return err
 		},
-		"Status": func(ctx context.Context, c *plugin.Client) error { _, err := c.Backend().Status(ctx, h); return err },
-		"Kill": func(ctx context.Context, c *plugin.Client) error {
+		"Status": func(ctx context.Context, c *client.Client) error { _, err := c.Backend().Status(ctx, h); return err },
+		"Kill": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Backend().Kill(ctx, h, swarm.KillOptions{})
 			return err
 		},
-		"Find": func(ctx context.Context, c *plugin.Client) error {
+		"Find": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Backend().Find(ctx, swarm.Lookup{ID: "x"})
 			return err
 		},
-		"Output": func(ctx context.Context, c *plugin.Client) error {
+		"Output": func(ctx context.Context, c *client.Client) error {
 			return c.Backend().Output(ctx, h, swarm.OutputOptions{}, func(swarm.Output) error { return nil })
 		},
-		"Watch": func(ctx context.Context, c *plugin.Client) error {
+		"Watch": func(ctx context.Context, c *client.Client) error {
 			return c.Backend().Watch(ctx, h, func(swarm.Status) error { return nil })
 		},
-		"Input": func(ctx context.Context, c *plugin.Client) error {
+		"Input": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Backend().Input(ctx, h, swarm.Input{Data: []byte("x")})
 			return err
 		},
-		"Screen": func(ctx context.Context, c *plugin.Client) error {
+		"Screen": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Backend().Screen(ctx, h, swarm.ScreenOptions{})
 			return err
 		},
-		"Sweep": func(ctx context.Context, c *plugin.Client) error {
+		"Sweep": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Backend().Sweep(ctx, []swarm.Handle{h}, nil)
 			return err
 		},
-		"List": func(ctx context.Context, c *plugin.Client) error {
+		"List": func(ctx context.Context, c *client.Client) error {
 			return c.Backend().List(ctx, func(swarm.Listed) error { return nil })
 		},
-		"Check": func(ctx context.Context, c *plugin.Client) error { return c.Check(ctx) },
-		"Create": func(ctx context.Context, c *plugin.Client) error {
+		"Check": func(ctx context.Context, c *client.Client) error { return c.Check(ctx) },
+		"Create": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Workspace().Create(ctx, swarm.WorkspaceSpec{ID: "x", Name: "x", Base: "/"})
 			return err
 		},
-		"Inspect": func(ctx context.Context, c *plugin.Client) error {
+		"Inspect": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Workspace().Inspect(ctx, ws, swarm.RemoveOptions{})
 			return err
 		},
-		"Remove": func(ctx context.Context, c *plugin.Client) error {
+		"Remove": func(ctx context.Context, c *client.Client) error {
 			_, err := c.Workspace().Remove(ctx, ws, swarm.RemoveOptions{})
 			return err
 		},
@@ -84,7 +84,7 @@ func TestCrashInEveryCall(t *testing.T) {
 				if err == nil || err.Error() != want {
 					t.Errorf("error %v\n want %s", err, want)
 				}
-				if !errors.Is(err, plugin.ErrPluginGone) {
+				if !errors.Is(err, client.ErrPluginGone) {
 					t.Error("it is not ErrPluginGone")
 				}
 			})
@@ -98,7 +98,7 @@ func TestClosedIsNoCrash(t *testing.T) {
 	s := newSet(t)
 	c := get(t, s, entry("serve"))
 	s.Close()
-	if _, err := c.Backend().Status(t.Context(), swarm.Handle{Version: 1}); !errors.Is(err, plugin.ErrPluginGone) || err.Error() != plugin.ErrPluginGone.Error() {
+	if _, err := c.Backend().Status(t.Context(), swarm.Handle{Version: 1}); !errors.Is(err, client.ErrPluginGone) || err.Error() != client.ErrPluginGone.Error() {
 		t.Errorf("error %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/shared/errtext"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -32,7 +32,7 @@ func handshakeError(name, line string) error {
 	if len(fields) > 4 {
 		transport = fields[4]
 	}
-	ours := plugin.Handshake().ProtocolVersion
+	ours := client.Handshake().ProtocolVersion
 	if version == fmt.Sprint(ours) && transport == "grpc" {
 		return nil
 	}
@@ -74,18 +74,18 @@ func (e *CrashError) Error() string {
 	return fmt.Sprintf("plugin '%s' crashed %s (%s)%s", e.Name, when, e.State, said(e.Stderr))
 }
 
-// Is makes the crash of a plugin in a call a [plugin.ErrPluginGone].
-func (e *CrashError) Is(target error) bool { return e.Serving && target == plugin.ErrPluginGone }
+// Is makes the crash of a plugin in a call a [client.ErrPluginGone].
+func (e *CrashError) Is(target error) bool { return e.Serving && target == client.ErrPluginGone }
 
 // DeafError means that a plugin has closed its connection, but runs. It is a
-// [plugin.ErrPluginGone].
+// [client.ErrPluginGone].
 type DeafError struct{ Name string }
 
 func (e *DeafError) Error() string {
 	return fmt.Sprintf("plugin '%s' closed its connection in a call, and still runs", e.Name)
 }
 
-func (e *DeafError) Is(target error) bool { return target == plugin.ErrPluginGone }
+func (e *DeafError) Is(target error) bool { return target == client.ErrPluginGone }
 
 // PinError means that the executable has another hash than the configured one.
 type PinError struct {

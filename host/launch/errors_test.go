@@ -10,7 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/buildtest"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -73,7 +73,7 @@ func TestStartErrors(t *testing.T) {
 			"plugin 'test' speaks version 1 of the plugin protocol over netrpc, this swarm speaks version 1 over grpc",
 		},
 		{
-			"newer contract", entry("newer"), new(*plugin.ContractError),
+			"newer contract", entry("newer"), new(*client.ContractError),
 			"plugin 'test' speaks version 99 of the plugin contract, this swarm speaks version 1: update swarm",
 		},
 		{"config", configured(map[string]any{"colour": "red"}), new(*ConfigError), `plugin 'test': invalid config: …`},

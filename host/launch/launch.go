@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 )
 
 // DefaultStartTimeout is how long a plugin may take to be ready.
@@ -86,19 +86,19 @@ func (s *Set) Start(entries ...catalog.Entry) {
 // happens again and again, callers get the last error until a growing back-off has ended.
 //
 // Errors: [TimeoutError], [CrashError], [PinError], [ChangedError], [ConfigError],
-// [catalog.NameError], [catalog.MissingError], [catalog.UnsafeError], [plugin.ContractError], [ErrClosed], that
+// [catalog.NameError], [catalog.MissingError], [catalog.UnsafeError], [client.ContractError], [ErrClosed], that
 // of ctx.
-func (s *Set) Get(ctx context.Context, e catalog.Entry) (*plugin.Client, error) {
+func (s *Set) Get(ctx context.Context, e catalog.Entry) (*client.Client, error) {
 	return s.get(ctx, e, nil)
 }
 
 // Restart returns a new process of a plugin at once, after the old one crashed. Of
 // many callers that saw the same crash one starts it, and all get the same client.
-func (s *Set) Restart(ctx context.Context, e catalog.Entry, old *plugin.Client) (*plugin.Client, error) {
+func (s *Set) Restart(ctx context.Context, e catalog.Entry, old *client.Client) (*client.Client, error) {
 	return s.get(ctx, e, old)
 }
 
-func (s *Set) get(ctx context.Context, e catalog.Entry, old *plugin.Client) (*plugin.Client, error) {
+func (s *Set) get(ctx context.Context, e catalog.Entry, old *client.Client) (*client.Client, error) {
 	sl, err := s.slot(e, old)
 	if err != nil {
 		return nil, err
@@ -116,10 +116,10 @@ func (s *Set) get(ctx context.Context, e catalog.Entry, old *plugin.Client) (*pl
 }
 
 // Died returns a [CrashError] about the end of a client's process, or nil if it seems to
-// live. It is for a call that failed with [plugin.ErrPluginGone]. A process that has closed
+// live. It is for a call that failed with [client.ErrPluginGone]. A process that has closed
 // its connection serves no call any more, and is replaced by the next [Set.Get], whether it
 // has ended or not.
-func (s *Set) Died(ctx context.Context, c *plugin.Client) error {
+func (s *Set) Died(ctx context.Context, c *client.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, exitTime)
 	defer cancel()
 	sl := s.holder(c)

@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func TestConcurrentGetsShareOneProcess(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
-	clients := make([]*plugin.Client, 20)
+	clients := make([]*client.Client, 20)
 	var wg sync.WaitGroup
 	for i := range clients {
 		wg.Go(func() { clients[i], _ = s.Get(t.Context(), entry("serve")) })
@@ -33,7 +33,7 @@ func TestConcurrentGetsShareOneProcess(t *testing.T) {
 	if got := len(s.all()); got != 1 {
 		t.Errorf("%d processes", got)
 	}
-	if info := clients[0].Info(); info.Name != "test" || info.Version != "1.2.3" || info.Kind != plugin.KindBackend {
+	if info := clients[0].Info(); info.Name != "test" || info.Version != "1.2.3" || info.Kind != client.KindBackend {
 		t.Errorf("Info = %+v", info)
 	}
 }
@@ -76,18 +76,18 @@ func TestRestartOnceForAll(t *testing.T) {
 	e := entry("serve")
 	old := get(t, s, e)
 	_, err := old.Backend().Status(t.Context(), swarm.Handle{Version: 1, Data: []byte("crash")})
-	if !errors.Is(err, plugin.ErrPluginGone) {
+	if !errors.Is(err, client.ErrPluginGone) {
 		t.Fatalf("Status of a plugin that dies: %v", err)
 	}
 	died := s.Died(t.Context(), old)
 	if want := "plugin 'test' crashed in a call (signal: killed): fatal error: a wire came loose"; died == nil || died.Error() != want {
 		t.Errorf("Died = %v, want %s", died, want)
 	}
-	if !errors.Is(died, plugin.ErrPluginGone) {
+	if !errors.Is(died, client.ErrPluginGone) {
 		t.Error("a crash is not ErrPluginGone")
 	}
 
-	clients := make([]*plugin.Client, 10)
+	clients := make([]*client.Client, 10)
 	var wg sync.WaitGroup
 	for i := range clients {
 		wg.Go(func() { clients[i], _ = s.Restart(t.Context(), e, old) })

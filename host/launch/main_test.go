@@ -12,7 +12,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/buildtest"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 )
 
 // testPlugin is the path of the plugin in testdata.
@@ -72,7 +72,7 @@ func newSet(t *testing.T) *Set {
 }
 
 // get starts a plugin that must work.
-func get(t *testing.T, s *Set, e catalog.Entry) *plugin.Client {
+func get(t *testing.T, s *Set, e catalog.Entry) *client.Client {
 	t.Helper()
 	c, err := s.Get(t.Context(), e)
 	if err != nil {
@@ -82,7 +82,7 @@ func get(t *testing.T, s *Set, e catalog.Entry) *plugin.Client {
 }
 
 // pid returns the process of a client.
-func pid(t *testing.T, s *Set, c *plugin.Client) int {
+func pid(t *testing.T, s *Set, c *client.Client) int {
 	t.Helper()
 	p := s.holder(c)
 	if p == nil {

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/pluginlog"
 	"github.com/swarmhost/swarm/shared/proc"
 )
@@ -51,7 +51,7 @@ type process struct {
 
 func newProcess(argv, env []string) *process {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it lives as long as its set, not as long as a call
-	cmd.Env = withAbsolutePath(plugin.CleanEnv(env))
+	cmd.Env = withAbsolutePath(client.CleanEnv(env))
 	// Not the caller's: the plugin must not keep a directory busy that is to be
 	// removed.
 	cmd.Dir = "/"
@@ -125,7 +125,7 @@ func (p *process) Start(context.Context) (err error) {
 		close(p.exited)
 	}()
 	p.begun()
-	plugin.Warm() // it takes the plugin much longer to begin to serve
+	client.Warm() // it takes the plugin much longer to begin to serve
 	return nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 )
 
 const (
@@ -31,7 +31,7 @@ type slot struct {
 	begun chan struct{}
 	// done is closed when the fields below are set.
 	done   chan struct{}
-	client *plugin.Client
+	client *client.Client
 	proc   *child
 	err    error
 	// failed is when the start failed.
@@ -44,7 +44,7 @@ type slot struct {
 }
 
 // slot returns the slot of a plugin that is not old, making it if need be.
-func (s *Set) slot(e catalog.Entry, old *plugin.Client) (*slot, error) {
+func (s *Set) slot(e catalog.Entry, old *client.Client) (*slot, error) {
 	settings, err := encodeConfig(e)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (sl *slot) again(failures int) time.Duration {
 	return delay
 }
 
-func (sl *slot) is(c *plugin.Client) bool {
+func (sl *slot) is(c *client.Client) bool {
 	if c == nil {
 		return false
 	}
@@ -162,7 +162,7 @@ func (s *Set) forget() {
 }
 
 // holder returns the slot of a client, nil if the set has forgotten it.
-func (s *Set) holder(c *plugin.Client) *slot {
+func (s *Set) holder(c *client.Client) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sl := range s.all() {

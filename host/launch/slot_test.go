@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -28,7 +28,7 @@ func newSetWithClock(t *testing.T) (*Set, *clock) {
 }
 
 // die kills the plugin of a client and waits until the set can know.
-func die(t *testing.T, s *Set, c *plugin.Client) {
+func die(t *testing.T, s *Set, c *client.Client) {
 	t.Helper()
 	sl := s.holder(c)
 	if err := syscall.Kill(pid(t, s, c), syscall.SIGKILL); err != nil {
@@ -152,7 +152,7 @@ func TestGetReplacesADeafPlugin(t *testing.T) {
 	c := get(t, s, e)
 	old := pid(t, s, c)
 	_, err := c.Backend().Status(t.Context(), swarm.Handle{Version: 1, Data: []byte("deaf")})
-	if !errors.Is(err, plugin.ErrPluginGone) {
+	if !errors.Is(err, client.ErrPluginGone) {
 		t.Fatalf("Status = %v", err)
 	}
 	if died := s.Died(t.Context(), c); died != nil {

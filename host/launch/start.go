@@ -24,7 +24,7 @@ import (
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/environ"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -59,7 +59,7 @@ func identity(e catalog.Entry, settings []byte) string {
 }
 
 // start starts a plugin and makes it ready. Without a process there is an error.
-func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *child, _ *plugin.Client, err error) {
+func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *child, _ *client.Client, err error) {
 	if err := e.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -123,8 +123,8 @@ func (p *child) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 	p.proc.words.Logger = logOf(o.Logger, e.Name)
 	printed := output(o.Logger, e.Name)
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{
-		HandshakeConfig:  plugin.Handshake(),
-		Plugins:          plugin.Plugins(),
+		HandshakeConfig:  client.Handshake(),
+		Plugins:          client.Plugins(),
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		AutoMTLS:         e.MTLS,
 		SkipHostEnv:      true,
@@ -136,7 +136,7 @@ func (p *child) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: sockets.path},
 		GRPCDialOptions: []grpc.DialOption{
 			// go-plugin's own calls have no other bound.
-			grpc.WithDefaultCallOptions(grpc.OnFinish(p.finished), grpc.MaxCallRecvMsgSize(plugin.MaxAnswer)),
+			grpc.WithDefaultCallOptions(grpc.OnFinish(p.finished), grpc.MaxCallRecvMsgSize(client.MaxAnswer)),
 		},
 		RunnerFunc: func(_ hclog.Logger, theirs *exec.Cmd, dir string) (runner.Runner, error) {
 			lock, err := hold(dir)
@@ -163,7 +163,7 @@ func (p *child) dispense() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return protocol.Dispense(plugin.PluginName)
+	return protocol.Dispense(client.PluginName)
 }
 
 // connected reports whether the connection is there: not after the plugin closed
@@ -174,11 +174,11 @@ func (p *child) connected() bool {
 	return err == nil && ok && c.Conn.GetState() == connectivity.Ready
 }
 
-func connect(ctx context.Context, dispensed any, runDirs string, settings []byte) (*plugin.Client, error) {
+func connect(ctx context.Context, dispensed any, runDirs string, settings []byte) (*client.Client, error) {
 	if settings == nil {
-		return plugin.Connect(ctx, dispensed, plugin.RunDirs(runDirs))
+		return client.Connect(ctx, dispensed, client.RunDirs(runDirs))
 	}
-	c, err := plugin.Connect(ctx, dispensed, plugin.RunDirs(runDirs), plugin.ConfigFollows)
+	c, err := client.Connect(ctx, dispensed, client.RunDirs(runDirs), client.ConfigFollows)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func (p *child) explainStart(ctx context.Context, limit time.Duration, err error
 }
 
 func (p *child) explainCall(ctx context.Context, limit time.Duration, err error) error {
-	if contract, ok := errors.AsType[*plugin.ContractError](err); ok {
+	if contract, ok := errors.AsType[*client.ContractError](err); ok {
 		contract.Plugin = p.name
 		return contract
 	}
@@ -215,7 +215,7 @@ func (p *child) explainCall(ctx context.Context, limit time.Duration, err error)
 		return &ConfigError{p.name, err}
 	case ctx.Err() != nil:
 		return p.explainEnd(ctx, limit)
-	case errors.Is(err, plugin.ErrPluginGone):
+	case errors.Is(err, client.ErrPluginGone):
 		return p.crashed(ctx)
 	default:
 		return fmt.Errorf("plugin '%s': %w", p.name, err)
@@ -247,14 +247,14 @@ const exitTime = 500 * time.Millisecond
 // explainGone returns the reason why a call has lost its plugin.
 func (p *child) explainGone() error {
 	if p.left.Load() {
-		return plugin.ErrPluginGone // this host has ended it
+		return client.ErrPluginGone // this host has ended it
 	}
 	limit := time.NewTimer(exitTime)
 	defer limit.Stop()
 	select {
 	case <-p.proc.exited:
 		if p.left.Load() {
-			return plugin.ErrPluginGone
+			return client.ErrPluginGone
 		}
 		return p.crash(true)
 	case <-limit.C:

@@ -11,7 +11,7 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/team"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -130,7 +130,7 @@ type inputTerminal struct {
 func (t *inputTerminal) Input(ctx context.Context, in swarm.Input) (swarm.InputResult, error) {
 	out, err := t.Terminal.Input(ctx, in)
 	// An input that the backend says can't be given now was not given.
-	refused := errors.Is(err, swarm.ErrUnavailable) && !errors.Is(err, plugin.ErrPluginGone) && ctx.Err() == nil
+	refused := errors.Is(err, swarm.ErrUnavailable) && !errors.Is(err, client.ErrPluginGone) && ctx.Err() == nil
 	t.given, t.entered = t.given || !refused, t.entered || in.Enter
 	return out, err
 }

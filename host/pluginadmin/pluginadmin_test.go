@@ -17,7 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -25,7 +25,7 @@ import (
 func queue(t *testing.T, r *hosttest.Rig, version string) (path string) {
 	t.Helper()
 	r.Starter.Peers["queue"] = &backend.Peer{
-		Info:    plugin.Info{Name: "queue", Kind: plugin.KindBackend, Version: version, Contract: 1},
+		Info:    client.Info{Name: "queue", Kind: client.KindBackend, Version: version, Contract: 1},
 		Backend: r.Two, Report: func(context.Context) (string, error) { return "", nil },
 	}
 	path = filepath.Join(t.TempDir(), "swarm-plugin-queue")

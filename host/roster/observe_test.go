@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -42,14 +42,14 @@ func TestStatusAgain(t *testing.T) {
 	calls := 0
 	r.One.BeforeStatus = func(context.Context) error {
 		if calls++; calls == 1 {
-			return plugin.ErrPluginGone
+			return client.ErrPluginGone
 		}
 		return nil
 	}
 	if w := r.Worker(t, "w1"); w.Status != worker.StatusRunning || calls != 2 || r.Starter.Restarts["one"] != 1 {
 		t.Errorf("%s after %d calls and %d restarts", w.Status, calls, r.Starter.Restarts["one"])
 	}
-	r.One.BeforeStatus = func(context.Context) error { return plugin.ErrPluginGone }
+	r.One.BeforeStatus = func(context.Context) error { return client.ErrPluginGone }
 	if w := r.Worker(t, "w1"); w.Status != worker.StatusUnknown || w.Reason == "" {
 		t.Errorf("a plugin that always ends: %s (%s)", w.Status, w.Reason)
 	}

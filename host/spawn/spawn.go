@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/settle"
 	"github.com/swarmhost/swarm/host/team"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 	"github.com/swarmhost/swarm/shared/warn"
 )
@@ -436,5 +436,5 @@ func (s *Spawner) reportProgress(ctx context.Context, p *plan) (stop func()) {
 // unfinished reports whether a call failed because its plugin ended in it or was
 // given up. Only then it may have left something behind.
 func unfinished(ctx context.Context, err error) bool {
-	return errors.Is(err, plugin.ErrPluginGone) || ctx.Err() != nil || ranOut(ctx, err)
+	return errors.Is(err, client.ErrPluginGone) || ctx.Err() != nil || ranOut(ctx, err)
 }

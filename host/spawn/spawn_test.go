@@ -16,7 +16,7 @@ import (
 	"github.com/swarmhost/swarm/host/kill"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/worker"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -143,11 +143,11 @@ func TestSpawnUndo(t *testing.T) {
 		want    error
 	}{
 		"the backend refuses":    {func(r *hosttest.Rig) { r.One.BeforeSpawn = fail(boom) }, boom},
-		"the plugin ends before": {func(r *hosttest.Rig) { r.One.BeforeSpawn = fail(plugin.ErrPluginGone) }, plugin.ErrPluginGone},
-		"the plugin ends after":  {func(r *hosttest.Rig) { r.One.AfterSpawn = fail(plugin.ErrPluginGone) }, plugin.ErrPluginGone},
+		"the plugin ends before": {func(r *hosttest.Rig) { r.One.BeforeSpawn = fail(client.ErrPluginGone) }, client.ErrPluginGone},
+		"the plugin ends after":  {func(r *hosttest.Rig) { r.One.AfterSpawn = fail(client.ErrPluginGone) }, client.ErrPluginGone},
 		"the workspace plugin ends after": {func(r *hosttest.Rig) {
-			r.Tree.AfterCreate = func(context.Context) error { return plugin.ErrPluginGone }
-		}, plugin.ErrPluginGone},
+			r.Tree.AfterCreate = func(context.Context) error { return client.ErrPluginGone }
+		}, client.ErrPluginGone},
 		"the workspace can't be made": {func(r *hosttest.Rig) { r.Tree.Dir = filepath.Join(r.Tree.Dir, "none") }, os.ErrNotExist},
 		"the run directories can't be made": {func(r *hosttest.Rig) {
 			_ = os.MkdirAll(r.Dir(), 0o700)

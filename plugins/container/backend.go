@@ -3,9 +3,9 @@ package container
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/moby/moby/client"
 
 	"github.com/swarmhost/swarm/shared/progress"
@@ -18,7 +18,7 @@ type Backend struct {
 	progress.Spawns
 	config Config
 	socket string // of the engine of new workers
-	log    hclog.Logger
+	log    *slog.Logger
 
 	mu      sync.Mutex
 	engines map[string]*engine // by their sockets
@@ -46,7 +46,7 @@ var (
 
 // New returns the backend, which finds its engine with the variables env. It logs to log,
 // which must not be nil, and does not contact the engine yet.
-func New(c Config, env []string, log hclog.Logger) (*Backend, error) {
+func New(c Config, env []string, log *slog.Logger) (*Backend, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}

@@ -3,11 +3,10 @@
 package container_test
 
 import (
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/container"
 	"github.com/swarmhost/swarm/plugins/container/enginetest"
@@ -27,7 +26,7 @@ func TestContract(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e *enginetest.Engine) {
 		backendtest.Run(t, backendtest.Backend{
 			New: func(t backendtest.T) swarm.Backend {
-				b, err := container.New(settings(e), os.Environ(), hclog.NewNullLogger())
+				b, err := container.New(settings(e), os.Environ(), slog.New(slog.DiscardHandler))
 				if err != nil {
 					t.Fatalf("%v", err)
 				}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/moby/moby/client"
 
 	"github.com/swarmhost/swarm/plugins/container"
@@ -26,7 +26,7 @@ import (
 
 func open(t *testing.T, c container.Config) *container.Backend {
 	t.Helper()
-	b, err := container.New(c, os.Environ(), hclog.NewNullLogger())
+	b, err := container.New(c, os.Environ(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/moby/moby/client"
 
 	"github.com/swarmhost/swarm/plugins/container"
@@ -27,7 +27,7 @@ func TestPull(t *testing.T) {
 		var log bytes.Buffer
 		c := settings(e)
 		c.Pull = "missing"
-		b, err := container.New(c, os.Environ(), hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug}))
+		b, err := container.New(c, os.Environ(), slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -20,7 +20,7 @@ type Backend struct {
 	client   *api.Client
 	hasToken bool
 	at       place // of new workers
-	log      hclog.Logger
+	log      *slog.Logger
 	feeds    feeds
 }
 
@@ -45,7 +45,7 @@ const longPoll = time.Minute
 
 // New returns the backend. It logs to log, which must not be nil, and does not contact
 // Nomad yet.
-func New(c Config, log hclog.Logger) (*Backend, error) {
+func New(c Config, log *slog.Logger) (*Backend, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}

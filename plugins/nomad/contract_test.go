@@ -3,9 +3,8 @@
 package nomad_test
 
 import (
+	"log/slog"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/nomad"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
@@ -23,7 +22,7 @@ func TestContract(t *testing.T) {
 	t.Parallel()
 	backendtest.Run(t, backendtest.Backend{
 		New: func(t backendtest.T) swarm.Backend {
-			b, err := nomad.New(settings(agent.Address), hclog.NewNullLogger())
+			b, err := nomad.New(settings(agent.Address), slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatalf("%v", err)
 			}

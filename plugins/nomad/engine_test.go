@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/swarmhost/swarm/plugins/nomad"
@@ -23,7 +23,7 @@ import (
 
 func open(t *testing.T, c nomad.Config) *nomad.Backend {
 	t.Helper()
-	b, err := nomad.New(c, hclog.NewNullLogger())
+	b, err := nomad.New(c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -80,11 +80,11 @@ func TestConfig(t *testing.T) {
 	} {
 		c := Defaults()
 		change(&c)
-		if _, err := New(c, hclog.NewNullLogger()); !errors.Is(err, swarm.ErrInvalidConfig) || !strings.Contains(err.Error(), text) {
+		if _, err := New(c, slog.New(slog.DiscardHandler)); !errors.Is(err, swarm.ErrInvalidConfig) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if _, err := New(Defaults(), hclog.NewNullLogger()); err != nil {
+	if _, err := New(Defaults(), slog.New(slog.DiscardHandler)); err != nil {
 		t.Error(err)
 	}
 }
@@ -185,7 +185,7 @@ func at(t *testing.T, address string) *Backend {
 	t.Helper()
 	c := Defaults()
 	c.Address = address
-	b, err := New(c, hclog.NewNullLogger())
+	b, err := New(c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

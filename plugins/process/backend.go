@@ -3,11 +3,10 @@ package process
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"slices"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim"
@@ -18,7 +17,7 @@ import (
 // All its methods may be called at the same time.
 type Backend struct {
 	shim.Kept
-	log hclog.Logger
+	log *slog.Logger
 }
 
 var (
@@ -30,7 +29,7 @@ var (
 )
 
 // New returns the backend. It logs to log, which must not be nil.
-func New(log hclog.Logger) *Backend { return &Backend{Kept: shim.Kept{Read: decode}, log: log} }
+func New(log *slog.Logger) *Backend { return &Backend{Kept: shim.Kept{Read: decode}, log: log} }
 
 // Announce adds to what shims can do what holds for workers on this machine.
 func (b *Backend) Announce() []swarm.Capability {

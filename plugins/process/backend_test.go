@@ -3,13 +3,12 @@ package process_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/process"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
@@ -23,7 +22,7 @@ func TestContract(t *testing.T) {
 		t.Skip("TestBinary runs the same cases")
 	}
 	backendtest.Run(t, backendtest.Backend{
-		New:   func(backendtest.T) swarm.Backend { return process.New(hclog.NewNullLogger()) },
+		New:   func(backendtest.T) swarm.Backend { return process.New(slog.New(slog.DiscardHandler)) },
 		Local: true,
 		Shim:  shimPath,
 	})
@@ -50,7 +49,7 @@ func specOf(t *testing.T, command ...string) swarm.Spec {
 
 func TestInvalidSpec(t *testing.T) {
 	t.Parallel()
-	b := process.New(hclog.NewNullLogger())
+	b := process.New(slog.New(slog.DiscardHandler))
 	for name, test := range map[string]struct {
 		change func(*swarm.Spec)
 		text   string
@@ -77,7 +76,7 @@ func TestInvalidSpec(t *testing.T) {
 // TestHandleStays reads a handle of the first version, as a registry has it.
 func TestHandleStays(t *testing.T) {
 	t.Parallel()
-	b := process.New(hclog.NewNullLogger())
+	b := process.New(slog.New(slog.DiscardHandler))
 	spec := specOf(t, "sh", "-c", "exit 3")
 	h, err := b.Spawn(t.Context(), spec)
 	if err != nil {

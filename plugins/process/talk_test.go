@@ -5,13 +5,12 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/process"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -28,7 +27,7 @@ type talker struct {
 // talkTo starts a shell script that ends with the test.
 func talkTo(t *testing.T, stdin bool, script string) *talker {
 	t.Helper()
-	w := &talker{t: t, backend: process.New(hclog.NewNullLogger()), spec: specOf(t, "sh", "-c", script)}
+	w := &talker{t: t, backend: process.New(slog.New(slog.DiscardHandler)), spec: specOf(t, "sh", "-c", script)}
 	w.spec.Stdin = stdin
 	h, err := w.backend.Spawn(t.Context(), w.spec)
 	if err != nil {

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os/exec"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -23,7 +22,7 @@ type Backend struct {
 	env      []string
 	control  control
 	programs programs
-	log      hclog.Logger
+	log      *slog.Logger
 	life     context.Context //nolint:containedctx // of the plugin
 	end      context.CancelFunc
 
@@ -56,7 +55,7 @@ var (
 
 // New returns the backend, whose connections end with ctx. env is the environment of the
 // plugin. It logs to log, which must not be nil, and does not connect yet.
-func New(ctx context.Context, c Config, env []string, log hclog.Logger) (*Backend, error) {
+func New(ctx context.Context, c Config, env []string, log *slog.Logger) (*Backend, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -94,7 +93,7 @@ func (b *Backend) link(host string) *link {
 	l := b.links[host]
 	if l == nil {
 		l = &link{
-			client:   &client{config: b.config, host: host, env: b.env, control: b.control},
+			client:   &sshClient{config: b.config, host: host, env: b.env, control: b.control},
 			programs: b.programs, silence: silenceOf(b.control, host), log: b.log, life: b.life,
 		}
 		b.links[host] = l
@@ -125,7 +124,7 @@ func (b *Backend) Check(context.Context) error {
 }
 
 func (b *Backend) Report(ctx context.Context) (string, error) {
-	return (&client{config: b.config, env: b.env}).version(ctx)
+	return (&sshClient{config: b.config, env: b.env}).version(ctx)
 }
 
 func on(l *link, err error) error {

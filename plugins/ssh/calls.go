@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -19,7 +19,7 @@ import (
 // its own deadline, and puts the answers into the order of the handles. A host that can't be
 // asked is the error of its workers.
 func perHost[R any](ctx context.Context, b *Backend, hs []swarm.Handle,
-	ask func(*plugin.Backend, context.Context, []swarm.Handle) ([]R, error), failed func(error) R,
+	ask func(*client.Backend, context.Context, []swarm.Handle) ([]R, error), failed func(error) R,
 ) ([]R, error) {
 	results := make([]R, len(hs))
 	handles, places := make(map[*link][]swarm.Handle), make(map[*link][]int)
@@ -65,7 +65,7 @@ func perHost[R any](ctx context.Context, b *Backend, hs []swarm.Handle,
 
 // StatusBatch asks each host once.
 func (b *Backend) StatusBatch(ctx context.Context, hs []swarm.Handle) ([]swarm.StatusResult, error) {
-	results, err := perHost(ctx, b, hs, (*plugin.Backend).StatusBatch,
+	results, err := perHost(ctx, b, hs, (*client.Backend).StatusBatch,
 		func(err error) swarm.StatusResult { return swarm.StatusResult{Err: err} })
 	for i, h := range hs {
 		if results[i].Err == nil {
@@ -85,18 +85,18 @@ func (b *Backend) Status(ctx context.Context, h swarm.Handle) (swarm.Status, err
 }
 
 func (b *Backend) Stats(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
-	return perHost(ctx, b, hs, (*plugin.Backend).Stats,
+	return perHost(ctx, b, hs, (*client.Backend).Stats,
 		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
 }
 
 func (b *Backend) CPUTimes(ctx context.Context, hs []swarm.Handle) ([]swarm.StatsResult, error) {
-	return perHost(ctx, b, hs, (*plugin.Backend).CPUTimes,
+	return perHost(ctx, b, hs, (*client.Backend).CPUTimes,
 		func(err error) swarm.StatsResult { return swarm.StatsResult{Err: err} })
 }
 
 func (b *Backend) ScreenBatch(ctx context.Context, hs []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
 	return perHost(ctx, b, hs,
-		func(far *plugin.Backend, ctx context.Context, hs []swarm.Handle) ([]swarm.ScreenResult, error) {
+		func(far *client.Backend, ctx context.Context, hs []swarm.Handle) ([]swarm.ScreenResult, error) {
 			return far.ScreenBatch(ctx, hs, o)
 		},
 		func(err error) swarm.ScreenResult { return swarm.ScreenResult{Err: err} })

@@ -39,7 +39,7 @@ const (
 	maxSocket = 103
 )
 
-type client struct {
+type sshClient struct {
 	config Config
 	host   string
 	env    []string // of the plugin
@@ -74,7 +74,7 @@ var needed = []string{"HOME", "PATH", "USER", "LOGNAME", "SHELL", "TERM", "SSH_A
 
 // prepare asks ssh what the user's settings say of the host, unless it has answered before. If
 // ssh refuses, the connection fails in a moment and says why, and the next one asks again.
-func (c *client) prepare(ctx context.Context) error {
+func (c *sshClient) prepare(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known {
@@ -93,18 +93,20 @@ func (c *client) prepare(ctx context.Context) error {
 }
 
 // said returns what ssh said last.
-func (c *client) said() settings {
+func (c *sshClient) said() settings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.asked
 }
 
-func (c *client) timeout() time.Duration { return time.Duration(c.config.ConnectTimeout) * time.Second }
+func (c *sshClient) timeout() time.Duration {
+	return time.Duration(c.config.ConnectTimeout) * time.Second
+}
 
 // query returns what ssh prints of its settings for the host. It runs commands of the user (Match
 // exec) and may ask a name server, so it and those commands are ended after the time that a host
 // may take.
-func (c *client) query(ctx context.Context) (string, error) {
+func (c *sshClient) query(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.config.Program, append(c.base(), "-G", "--", c.host)...)
@@ -124,7 +126,7 @@ func (c *client) query(ctx context.Context) (string, error) {
 }
 
 // read returns the settings that ssh printed. If it failed, text may be cut off.
-func (c *client) read(text string, failed bool) (s settings) {
+func (c *sshClient) read(text string, failed bool) (s settings) {
 	var sent, where []string
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -166,7 +168,7 @@ func (c *client) read(text string, failed bool) (s settings) {
 }
 
 // base are the arguments that say which settings hold.
-func (c *client) base() []string {
+func (c *sshClient) base() []string {
 	if c.config.ConfigFile == "" {
 		return nil
 	}
@@ -175,7 +177,7 @@ func (c *client) base() []string {
 
 // args are the arguments for a connection that runs a command there. The command has no
 // character that a shell takes for something else, or says itself how to read it.
-func (c *client) args(person bool, command string) []string {
+func (c *sshClient) args(person bool, command string) []string {
 	said := c.said()
 	option := func(args []string, values ...string) []string {
 		for _, v := range values {
@@ -213,7 +215,7 @@ type remoteCommand struct {
 
 // start runs a command there. The process ends when its input is closed, at the latest a
 // moment after.
-func (c *client) start(ctx context.Context, command string) (*remoteCommand, error) {
+func (c *sshClient) start(ctx context.Context, command string) (*remoteCommand, error) {
 	if err := c.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -360,7 +362,7 @@ func firstLine(r *bufio.Reader) (string, error) {
 }
 
 // version returns the version of ssh, as it says it.
-func (c *client) version(ctx context.Context) (string, error) {
+func (c *sshClient) version(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.config.Program, "-V")

@@ -40,7 +40,7 @@ const hostile = `Host *
 func TestHostileSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := &client{config: Defaults(), host: "anybox", env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SECRET=x"}}
+	c := &sshClient{config: Defaults(), host: "anybox", env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SECRET=x"}}
 	c.config.ConfigFile = filepath.Join(dir, "config")
 	if err := os.WriteFile(c.config.ConfigFile, []byte(hostile), 0o600); err != nil {
 		t.Fatal(err)

@@ -4,11 +4,10 @@ package ssh_test
 
 import (
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/ssh"
 	"github.com/swarmhost/swarm/plugins/ssh/sshtest"
@@ -37,7 +36,7 @@ func open(t backendtest.T, c ssh.Config) *ssh.Backend {
 // openIn is open with a home directory on this side.
 func openIn(t backendtest.T, c ssh.Config, dir string) *ssh.Backend {
 	t.Helper()
-	b, err := ssh.New(t.Context(), c, environment(dir), hclog.NewNullLogger())
+	b, err := ssh.New(t.Context(), c, environment(dir), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -3,6 +3,7 @@ package ssh
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
 	"github.com/swarmhost/swarm/shared/buildtest"
@@ -41,7 +40,7 @@ func linkOf(t *testing.T, script string) (l *link, home string) {
 			t.Fatal(err)
 		}
 	}
-	return &link{client: c, log: hclog.NewNullLogger(), life: t.Context()}, filepath.Join(dir, "far")
+	return &link{client: c, log: slog.New(slog.DiscardHandler), life: t.Context()}, filepath.Join(dir, "far")
 }
 
 // TestCopy copies the programs, compressed where that works.

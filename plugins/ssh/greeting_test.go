@@ -3,12 +3,11 @@ package ssh
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -35,7 +34,7 @@ func TestGreetings(t *testing.T) {
 			t.Parallel()
 			c, _ := clientOf(t, `case " $* " in *" -G "*) exit;; esac; `+test.script)
 			c.config.ConnectTimeout = 60
-			l := &link{client: c, log: hclog.NewNullLogger(), life: t.Context()}
+			l := &link{client: c, log: slog.New(slog.DiscardHandler), life: t.Context()}
 			s, missing, err := l.serve(t.Context(), "hash")
 			if s != nil || missing != test.missing || !errors.Is(err, swarm.ErrUnavailable) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("missing %v, error %v", missing, err)
@@ -49,7 +48,7 @@ func TestGreetingOfNoInterest(t *testing.T) {
 	t.Parallel()
 	c, dir := clientOf(t, `case " $* " in *" -G "*) exit;; esac; : >"$DIR/begun"; exec sleep 600`)
 	c.config.ConnectTimeout = 60
-	l := &link{client: c, log: hclog.NewNullLogger(), life: t.Context()}
+	l := &link{client: c, log: slog.New(slog.DiscardHandler), life: t.Context()}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {

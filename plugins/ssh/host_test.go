@@ -5,6 +5,7 @@ package ssh_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,15 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/swarmhost/swarm/plugins/ssh/sshtest"
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-func nullLogger() hclog.Logger { return hclog.NewNullLogger() }
+func nullLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // output returns what a worker that ends has written.
 func (s *scene) output(h swarm.Handle) string {

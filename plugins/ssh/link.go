@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -30,10 +29,10 @@ const (
 // link is the way to one host. It holds at most one connection, which it makes when it is
 // needed, and again when it broke.
 type link struct {
-	client   *client
+	client   *sshClient
 	programs programs
 	silence  silence
-	log      hclog.Logger
+	log      *slog.Logger
 	life     context.Context //nolint:containedctx // of the plugin
 
 	mu      sync.Mutex
@@ -46,9 +45,9 @@ type link struct {
 
 // session is one connection to swarm-remote.
 type session struct {
-	backend *plugin.Backend
+	backend *client.Backend
 	// workspace makes worktrees over there.
-	workspace *plugin.Workspace
+	workspace *client.Workspace
 	origin    remote.Origin // of workers that are started over it
 	running   *remoteCommand
 	close     func()
@@ -205,7 +204,7 @@ func (l *link) serve(ctx context.Context, hash string) (_ *session, missing bool
 	conn := remote.NewConn(r.out, r.in)
 	opened, cancel := context.WithTimeout(ctx, l.client.timeout())
 	defer cancel()
-	c, end, err := plugin.ConnectConn(opened, conn)
+	c, end, err := client.ConnectConn(opened, conn)
 	if err != nil {
 		r.end()
 		return nil, false, l.failure(r)
@@ -267,7 +266,7 @@ func call[R any](ctx context.Context, l *link, f func(*session) (R, error)) (R, 
 		return none, kindError{err, errNoConnection}
 	}
 	r, err := f(s)
-	if errors.Is(err, plugin.ErrPluginGone) {
+	if errors.Is(err, client.ErrPluginGone) {
 		if ctx.Err() != nil {
 			return none, ctx.Err()
 		}

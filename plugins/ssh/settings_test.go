@@ -16,10 +16,10 @@ import (
 )
 
 // clientOf returns a client whose ssh is a shell script.
-func clientOf(t *testing.T, script string) (c *client, dir string) {
+func clientOf(t *testing.T, script string) (c *sshClient, dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	c = &client{config: Defaults(), host: "anybox", env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "DIR=" + dir}}
+	c = &sshClient{config: Defaults(), host: "anybox", env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "DIR=" + dir}}
 	c.config.Program, c.config.ConnectTimeout, c.config.Persist = filepath.Join(dir, "ssh"), 3, 0
 	// Another process writes it: a fork of a test next to this one could hold the open file, which
 	// can't be run then.

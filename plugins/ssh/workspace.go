@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/swarmhost/swarm/plugins/ssh/remote"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -118,7 +118,7 @@ func (b *Backend) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Re
 		far := s.workspace
 		if !listed {
 			var err error
-			if before, err = far.Rescue(ctx, swarm.RescueRequest{Base: ref.Base}); errors.Is(err, plugin.ErrPluginGone) {
+			if before, err = far.Rescue(ctx, swarm.RescueRequest{Base: ref.Base}); errors.Is(err, client.ErrPluginGone) {
 				return swarm.RemoveResult{}, err
 			}
 			listed = true // if it failed, too much is named rather than too little
@@ -130,7 +130,7 @@ func (b *Backend) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Re
 		}
 		// The call before may have saved work, and its answer was lost.
 		works, err := far.Rescue(ctx, swarm.RescueRequest{Base: ref.Base})
-		if errors.Is(err, plugin.ErrPluginGone) {
+		if errors.Is(err, client.ErrPluginGone) {
 			return res, err
 		}
 		res.Rescues = savedSince(before, works, ref.Name)

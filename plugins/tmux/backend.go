@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/shared/progress"
 	"github.com/swarmhost/swarm/shared/shim"
@@ -19,7 +18,7 @@ import (
 type Backend struct {
 	shim.Kept
 	progress.Spawns
-	log      hclog.Logger
+	log      *slog.Logger
 	queries  queries
 	closer   closer
 	openings openings
@@ -42,7 +41,7 @@ var (
 )
 
 // New returns the backend. It logs to log, which must not be nil.
-func New(log hclog.Logger) *Backend {
+func New(log *slog.Logger) *Backend {
 	return &Backend{Kept: shim.Kept{Read: workerOf}, log: log, queries: newQueries(log), closer: closer{waiting: make(map[string][]*closed)}}
 }
 

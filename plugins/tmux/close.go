@@ -3,11 +3,10 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -69,14 +68,14 @@ type closer struct {
 
 type closed struct {
 	handle
-	log  hclog.Logger
+	log  *slog.Logger
 	done chan struct{} // closed when the screen was kept and err is set
 	err  error
 }
 
 // close closes the worker's pane and keeps its screen. Both happen even if ctx ends meanwhile:
 // nothing but what tmux prints then has the screen.
-func (c *closer) close(ctx context.Context, servers *silences, h handle, log hclog.Logger) error {
+func (c *closer) close(ctx context.Context, servers *silences, h handle, log *slog.Logger) error {
 	w := &closed{handle: h, log: log, done: make(chan struct{})}
 	c.mu.Lock()
 	if _, underWay := c.waiting[h.Socket]; !underWay {

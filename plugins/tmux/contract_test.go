@@ -3,11 +3,10 @@ package tmux_test
 import (
 	"fmt"
 	"hash/fnv"
+	"log/slog"
 	"os"
 	"sync"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/tmux"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
@@ -21,7 +20,7 @@ func TestContract(t *testing.T) {
 		t.Skip("TestBinary runs the same cases")
 	}
 	backendtest.Run(t, backendtest.Backend{
-		New:   func(backendtest.T) swarm.Backend { return tmux.New(hclog.NewNullLogger()) },
+		New:   func(backendtest.T) swarm.Backend { return tmux.New(slog.New(slog.DiscardHandler)) },
 		Local: true,
 		Shim:  shimPath,
 		Spec:  ownServer,

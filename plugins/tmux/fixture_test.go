@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/tmux"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -39,7 +38,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{
-		t: t, backend: tmux.New(hclog.NewNullLogger()),
+		t: t, backend: tmux.New(slog.New(slog.DiscardHandler)),
 		socket: "t-" + randomID(), state: t.TempDir(), env: os.Environ(),
 	}
 	t.Cleanup(func() { killServer(t, f.socket) })

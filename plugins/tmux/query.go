@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"net"
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -19,7 +18,7 @@ import (
 // while another call waits for them share the answer: a host asks for many workers in
 // concurrent calls, and each query lists all windows of a server.
 type queries struct {
-	log hclog.Logger
+	log *slog.Logger
 	silences
 
 	looking  sync.Mutex
@@ -28,7 +27,7 @@ type queries struct {
 	opened map[string]time.Time
 }
 
-func newQueries(log hclog.Logger) queries {
+func newQueries(log *slog.Logger) queries {
 	return queries{
 		log: log, underWay: make(map[string]*query), opened: make(map[string]time.Time),
 	}

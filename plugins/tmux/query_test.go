@@ -1,12 +1,11 @@
 package tmux
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/shim"
@@ -35,7 +34,7 @@ func TestQueriesAreShared(t *testing.T) {
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 
-	s := new(newQueries(hclog.NewNullLogger()))
+	s := new(newQueries(slog.New(slog.DiscardHandler)))
 	h := handle{Worker: shim.Worker{ID: "id-1"}, Socket: "/one", Window: "@1", Pane: "%1", PanePID: 2, Session: "then", Name: "w"}
 	first := s.of(t.Context(), h)
 	if second := s.of(t.Context(), h); second != first {

@@ -2,11 +2,10 @@ package tmux
 
 import (
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/shared/buildtest"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -41,7 +40,7 @@ func TestValidSession(t *testing.T) {
 // TestCheck looks for tmux where there is none, and an old one. It sets PATH, so
 // it can't be parallel.
 func TestCheck(t *testing.T) {
-	b := New(hclog.NewNullLogger())
+	b := New(slog.New(slog.DiscardHandler))
 	if err := b.Check(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/worktree/gittest"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -78,7 +78,7 @@ func withWorktree(t *testing.T) *fixture {
 	return f
 }
 
-func newWorkspace() *Workspace { return New(Config{}, hclog.NewNullLogger()) }
+func newWorkspace() *Workspace { return New(Config{}, slog.New(slog.DiscardHandler)) }
 
 func (f *fixture) create(spec swarm.WorkspaceSpec) swarm.WorkspaceRef {
 	f.Helper()

@@ -4,11 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/worktree/gittest"
 	"github.com/swarmhost/swarm/shared/buildtest"
@@ -58,7 +57,7 @@ func remove(in string) error {
 	if err := json.Unmarshal([]byte(in), &r); err != nil {
 		return err
 	}
-	w := New(Config{}, hclog.NewNullLogger())
+	w := New(Config{}, slog.New(slog.DiscardHandler))
 	ctx := context.Background()
 	var err error
 	if r.State, err = w.Inspect(ctx, r.Ref, r.Opts); err != nil {

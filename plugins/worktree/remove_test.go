@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/worktree/git"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -283,7 +283,7 @@ func TestGitLooksToo(t *testing.T) {
 	wrapper := filepath.Join(f.top, "git")
 	script := `case "$*" in *"worktree remove"*) echo work > ` + git.Word(late) + `;; esac; exec git "$@"`
 	f.must(f.command(f.top, "sh", "-c", `printf '#!/bin/sh\n%s\n' "$1" > git && chmod +x git`, "sh", script).Run())
-	res, err := New(Config{Git: wrapper}, hclog.NewNullLogger()).Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
+	res, err := New(Config{Git: wrapper}, slog.New(slog.DiscardHandler)).Remove(t.Context(), f.ref, swarm.RemoveOptions{Force: true})
 	if err == nil {
 		t.Errorf("Remove: %+v, want git's error", res)
 	}

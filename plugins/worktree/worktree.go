@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/plugins/worktree/diff"
 	"github.com/swarmhost/swarm/plugins/worktree/git"
@@ -36,7 +35,7 @@ type Config struct {
 // Workspace makes and removes worktrees. It holds no state.
 type Workspace struct {
 	git git.Git
-	log hclog.Logger
+	log *slog.Logger
 	// lockLimit and submoduleLimit are shorter in tests.
 	lockLimit, submoduleLimit time.Duration
 	// beforeRemoval is called between the inspection and the last look, by tests.
@@ -53,7 +52,7 @@ var (
 	_ swarm.WorkspaceChecker = (*Workspace)(nil)
 )
 
-func New(cfg Config, log hclog.Logger) *Workspace {
+func New(cfg Config, log *slog.Logger) *Workspace {
 	bin := cmp.Or(cfg.Git, "git")
 	return &Workspace{git: git.Git{Bin: bin}, log: log, lockLimit: lockLimit, submoduleLimit: submoduleLimit}
 }

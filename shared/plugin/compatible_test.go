@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/fake"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -45,7 +45,7 @@ func (waiter) Progress(_ context.Context, _ string, each func(string) error) err
 }
 
 // useBackend makes every call of a backend.
-func useBackend(t *testing.T, b *plugin.Backend) {
+func useBackend(t *testing.T, b *client.Backend) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -167,7 +167,7 @@ func (folder) Diff(context.Context, swarm.WorkspaceRef, swarm.DiffOptions) (swar
 }
 
 // useWorkspace makes every call of a workspace plugin.
-func useWorkspace(t *testing.T, w *plugin.Workspace) {
+func useWorkspace(t *testing.T, w *client.Workspace) {
 	t.Helper()
 	spec := swarm.WorkspaceSpec{ID: "id-1", Base: "/base"}
 	ref, err := w.Create(t.Context(), spec)
@@ -226,7 +226,7 @@ func described(kind pb.Kind, caps ...string) *pb.DescribeResponse {
 func TestFutureCalls(t *testing.T) {
 	t.Parallel()
 	o := &older{describe: described(pb.Kind_KIND_BACKEND), status: &pb.StatusResult{Status: &pb.WorkerStatus{State: pb.State_STATE_RUNNING}}}
-	c, err := plugin.Connect(t.Context(), pair(t, nil, nil, o.register))
+	c, err := client.Connect(t.Context(), pair(t, nil, nil, o.register))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestFutureValues(t *testing.T) {
 	t.Parallel()
 	const unknown = 99
 	o := &older{describe: described(unknown, "watch", "teleport")}
-	c, err := plugin.Connect(t.Context(), pair(t, nil, nil, o.register))
+	c, err := client.Connect(t.Context(), pair(t, nil, nil, o.register))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestFutureValues(t *testing.T) {
 	}
 
 	o = &older{describe: described(pb.Kind_KIND_BACKEND)}
-	c, err = plugin.Connect(t.Context(), pair(t, nil, nil, o.register))
+	c, err = client.Connect(t.Context(), pair(t, nil, nil, o.register))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestFutureRequests(t *testing.T) {
 	const unknown = 99
 	engine := fake.NewEngine()
 	conn := pair(t, nil, nil, serve(t, pb.Kind_KIND_BACKEND, engine.Backend()))
-	if _, err := plugin.Connect(t.Context(), conn); err != nil {
+	if _, err := client.Connect(t.Context(), conn); err != nil {
 		t.Fatal(err)
 	}
 	client := pb.NewBackendClient(conn)

@@ -18,10 +18,8 @@
 // [github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest] tests it against the
 // contract, workspacetest next to it a workspace plugin.
 //
-// A host starts the binary with hashicorp/go-plugin, given [Handshake] and [Plugins],
-// and hands the dispensed value to [Connect].
+// Package [github.com/swarmhost/swarm/shared/plugin/client] is the other side, for hosts.
 //
-// The package is imported by the mains of plugins and by the host's launcher. It
-// imports the contract and small packages below shared, and no package of the host. Neither
-// protobuf nor gRPC are in its API.
+// The package imports the contract and small packages below shared, and no package of the host.
+// No type of protobuf, gRPC, go-plugin or hclog is in its API.
 package plugin

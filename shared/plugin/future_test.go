@@ -2,12 +2,12 @@ package plugin_test
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"slices"
 	"sync"
 	"testing"
 
-	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -148,7 +148,7 @@ func pair(t *testing.T, host, theirs *future, register func(g *grpc.Server)) *gr
 func serve(t *testing.T, kind pb.Kind, value any) func(g *grpc.Server) {
 	return func(g *grpc.Server) {
 		s := rpc.New(rpc.Plugin{
-			Name: "test", Kind: kind, Local: true, Logger: hclog.NewNullLogger(),
+			Name: "test", Kind: kind, Local: true, Logger: slog.New(slog.DiscardHandler),
 			New: func(context.Context, []byte) (any, error) { return value, nil },
 		})
 		s.Register(g)
@@ -156,9 +156,9 @@ func serve(t *testing.T, kind pb.Kind, value any) func(g *grpc.Server) {
 	}
 }
 
-func connect(t *testing.T, conn *grpc.ClientConn) *plugin.Client {
+func connect(t *testing.T, conn *grpc.ClientConn) *client.Client {
 	t.Helper()
-	c, err := plugin.Connect(t.Context(), conn, plugin.ConfigFollows)
+	c, err := client.Connect(t.Context(), conn, client.ConfigFollows)
 	if err == nil {
 		err = c.Configure(t.Context(), []byte("{}"))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/swarmhost/swarm/shared/plugin/internal/handshake"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 )
 
@@ -71,7 +72,7 @@ func (l *life) watch() {
 }
 
 func deathPipe() *os.File {
-	fd, err := strconv.Atoi(os.Getenv(EnvDeath))
+	fd, err := strconv.Atoi(os.Getenv(handshake.EnvDeath))
 	if err != nil || fd <= 2 {
 		return nil
 	}

@@ -2,8 +2,7 @@ package plugin
 
 import (
 	"context"
-
-	"github.com/hashicorp/go-hclog"
+	"log/slog"
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/settings"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -33,7 +32,7 @@ type Options struct {
 type Env struct {
 	// Logger writes to the host's log. Do not log handles, values of
 	// environments, or what users type. Never nil.
-	Logger hclog.Logger
+	Logger *slog.Logger
 	// Config holds the plugin's settings.
 	Config Config
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 
@@ -11,6 +12,7 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/swarmhost/swarm/shared/plugin/internal/handshake"
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
@@ -32,11 +34,11 @@ import (
 func Serve(o Options) {
 	// The host reads the log from here and applies its own level.
 	stderr := os.Stderr
-	p, err := o.plugin(hclog.New(&hclog.LoggerOptions{Output: stderr, JSONFormat: true, Level: hclog.Trace}))
+	p, err := o.plugin(newLogger(stderr))
 	if err != nil {
 		refuse(err.Error())
 	}
-	if os.Getenv(cookieKey) != cookieValue {
+	if os.Getenv(handshake.CookieKey) != handshake.CookieValue {
 		refuse(fmt.Sprintf("'%s' is a plugin of swarm (contract version %d) and does nothing by itself.\n"+
 			"Put it next to swarm or on your PATH: swarm starts it when it is needed.", o.Name, swarm.ContractVersion))
 	}
@@ -54,10 +56,10 @@ func Serve(o Options) {
 	l := &life{server: rpc.New(p)}
 	l.watch()
 	goplugin.Serve(&goplugin.ServeConfig{
-		HandshakeConfig: Handshake(),
-		Plugins:         goplugin.PluginSet{PluginName: wired{server: l.server}},
+		HandshakeConfig: handshake.Config(),
+		Plugins:         goplugin.PluginSet{handshake.Name: wired{server: l.server}},
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			return l.serves(grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(rpc.MaxMessage))...))
+			return l.serves(grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(handshake.MaxRequest))...))
 		},
 		// Below the level of a warning, go-plugin logs every call.
 		Logger: hclog.New(&hclog.LoggerOptions{Output: stderr, JSONFormat: true, Level: hclog.Warn}),
@@ -65,7 +67,24 @@ func Serve(o Options) {
 	l.server.Shutdown(drainLimit)
 }
 
-func (o Options) plugin(log hclog.Logger) (rpc.Plugin, error) {
+// wired is go-plugin's view of the plugin.
+type wired struct {
+	goplugin.NetRPCUnsupportedPlugin
+	server *rpc.Server
+}
+
+// GRPCServer implements [goplugin.GRPCPlugin].
+func (w wired) GRPCServer(_ *goplugin.GRPCBroker, g *grpc.Server) error {
+	w.server.Register(g)
+	return nil
+}
+
+// GRPCClient implements [goplugin.GRPCPlugin].
+func (wired) GRPCClient(context.Context, *goplugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, errors.New("a plugin calls no plugin")
+}
+
+func (o Options) plugin(log *slog.Logger) (rpc.Plugin, error) {
 	p := rpc.Plugin{Name: o.Name, Version: o.Version, Local: o.Local, Logger: log}
 	switch {
 	case !swarm.ValidName(o.Name):
@@ -82,10 +101,10 @@ func (o Options) plugin(log hclog.Logger) (rpc.Plugin, error) {
 	return p, nil
 }
 
-func factory[T any](f func(context.Context, Env) (T, error), log hclog.Logger) func(context.Context, []byte) (any, error) {
+func factory[T any](f func(context.Context, Env) (T, error), log *slog.Logger) func(context.Context, []byte) (any, error) {
 	return func(ctx context.Context, config []byte) (any, error) {
 		// go-plugin has read its variables, and no code of the author could start a process yet.
-		for _, name := range private {
+		for _, name := range handshake.Private {
 			_ = os.Unsetenv(name) // fails only for invalid names
 		}
 		value, err := f(ctx, Env{Logger: log, Config: Config{config}})

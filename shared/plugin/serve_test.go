@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin/client"
+
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 
@@ -67,12 +69,12 @@ func startPlugin(t *testing.T) *process {
 	p := &process{t: t, host: host, sockets: sockets, log: &buffer{}}
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
 	// The test run may have variables of its own, such as SWARM_TEST_SKIPS.
-	env := slices.DeleteFunc(CleanEnv(os.Environ()), func(kv string) bool { return strings.HasPrefix(kv, "SWARM_") })
-	cmd.Env = append(env, servedEnv+"=yes", EnvDeath+"=3",
+	env := slices.DeleteFunc(client.CleanEnv(os.Environ()), func(kv string) bool { return strings.HasPrefix(kv, "SWARM_") })
+	cmd.Env = append(env, servedEnv+"=yes", client.EnvDeath+"=3",
 		goplugin.EnvUnixSocketDir+"="+sockets, swarm.EnvToken+"=secret", swarm.EnvShim+"=x", "PLUGIN_MINE=1")
 	cmd.ExtraFiles = []*os.File{death}
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{
-		HandshakeConfig: Handshake(), Plugins: Plugins(), Cmd: cmd, SkipHostEnv: true,
+		HandshakeConfig: client.Handshake(), Plugins: client.Plugins(), Cmd: cmd, SkipHostEnv: true,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		Logger:           hclog.New(&hclog.LoggerOptions{Output: p.log, Level: hclog.Trace}),
 	})
@@ -82,15 +84,15 @@ func startPlugin(t *testing.T) *process {
 		t.Fatal(err)
 	}
 	p.pid = cmd.Process.Pid
-	if p.raw, err = protocol.Dispense(PluginName); err != nil {
+	if p.raw, err = protocol.Dispense(client.PluginName); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func (p *process) connect(opts ...ConnectOption) *Client {
+func (p *process) connect(opts ...client.ConnectOption) *client.Client {
 	p.t.Helper()
-	c, err := Connect(p.t.Context(), p.raw, opts...)
+	c, err := client.Connect(p.t.Context(), p.raw, opts...)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func (p *process) connect(opts ...ConnectOption) *Client {
 }
 
 // do has the plugin spawn a command and returns what it answers.
-func do(ctx context.Context, c *Client, command ...string) (string, error) {
+func do(ctx context.Context, c *client.Client, command ...string) (string, error) {
 	h, err := c.Backend().Spawn(ctx, swarm.Spec{Command: command})
 	return strings.TrimSpace(string(h.Data)), err
 }
@@ -125,7 +127,7 @@ func TestServe(t *testing.T) {
 	t.Parallel()
 	p := startPlugin(t)
 	c := p.connect()
-	if i := c.Info(); i.Name != "served" || i.Version != "1.2.3" || i.Kind != KindBackend || i.Contract != swarm.ContractVersion || i.Local || len(i.Capabilities) > 0 {
+	if i := c.Info(); i.Name != "served" || i.Version != "1.2.3" || i.Kind != client.KindBackend || i.Contract != swarm.ContractVersion || i.Local || len(i.Capabilities) > 0 {
 		t.Errorf("it says that it is %+v", i)
 	}
 	if got, err := do(t.Context(), c, "print"); err != nil || got != "printed" {
@@ -153,7 +155,7 @@ func TestServe(t *testing.T) {
 
 func TestServeSettings(t *testing.T) {
 	t.Parallel()
-	c := startPlugin(t).connect(ConfigFollows)
+	c := startPlugin(t).connect(client.ConfigFollows)
 	if err := c.Configure(t.Context(), []byte(`{"answer":"42"}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +169,7 @@ func TestServeSettings(t *testing.T) {
 
 func TestServeWrongSettings(t *testing.T) {
 	t.Parallel()
-	c := startPlugin(t).connect(ConfigFollows)
+	c := startPlugin(t).connect(client.ConfigFollows)
 	const want = `invalid plugin config: unknown key "anser", did you mean "answer"?`
 	err := c.Configure(t.Context(), []byte(`{"anser":"42"}`))
 	_, callErr := do(t.Context(), c, "answer")
@@ -196,10 +198,10 @@ func TestHostIsGone(t *testing.T) {
 	if got, err := os.ReadFile(mark); err != nil || string(got) != "cancelled" {
 		t.Errorf("the call was cut off: %q, %v", got, err)
 	}
-	if err := <-called; !errors.Is(err, ErrPluginGone) || errors.Is(err, context.Canceled) {
+	if err := <-called; !errors.Is(err, client.ErrPluginGone) || errors.Is(err, context.Canceled) {
 		t.Errorf("the call: %v", err)
 	}
-	if _, err := do(t.Context(), c, "answer"); !errors.Is(err, ErrPluginGone) {
+	if _, err := do(t.Context(), c, "answer"); !errors.Is(err, client.ErrPluginGone) {
 		t.Errorf("a call to a plugin that left: %v", err)
 	}
 }
@@ -234,7 +236,7 @@ func TestHostLeavesWhileACallHangs(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	p.left(slack)
-	if err := <-called; !errors.Is(err, ErrPluginGone) {
+	if err := <-called; !errors.Is(err, client.ErrPluginGone) {
 		t.Errorf("the call: %v", err)
 	}
 }
@@ -262,7 +264,7 @@ func TestPluginEndsInACall(t *testing.T) {
 	p := startPlugin(t)
 	c := p.connect()
 	for _, command := range []string{"exit", "answer"} {
-		if _, err := do(t.Context(), c, command); !errors.Is(err, ErrPluginGone) || strings.Contains(err.Error(), "rpc") {
+		if _, err := do(t.Context(), c, command); !errors.Is(err, client.ErrPluginGone) || strings.Contains(err.Error(), "rpc") {
 			t.Errorf("%s: %v", command, err)
 		}
 	}
@@ -276,7 +278,7 @@ func TestRunByHand(t *testing.T) {
 		"nothing": "plugin.Options of 'served': exactly one of Backend and Workspace must be set\n",
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(CleanEnv(os.Environ()), servedEnv+"="+mode)
+		cmd.Env = append(client.CleanEnv(os.Environ()), servedEnv+"="+mode)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		err := cmd.Run()

@@ -1,30 +1,22 @@
 package plugin
 
 import (
-	"context"
-	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 
+	"github.com/swarmhost/swarm/shared/plugin/internal/handshake"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 )
 
-const (
-	// pingEvery is how long a connection may be silent before a ping, and pingLimit is how
-	// long the answer may take. A silently broken connection is noticed after their sum.
-	pingEvery = 10 * time.Second
-	pingLimit = 10 * time.Second
-	// settleLimit is how long calls may take to return after the end of their connection,
-	// including a Spawn that is carried out.
-	settleLimit = 30 * time.Second
-)
+// settleLimit is how long calls may take to return after the end of their connection,
+// including a Spawn that is carried out.
+const settleLimit = 30 * time.Second
 
 // ServeConn serves the plugin to one host over a connection, for example to another machine,
 // until the connection breaks or is closed. There is no handshake: both sides know each
@@ -32,16 +24,16 @@ const (
 // with the connection, except that of a Spawn, which is completed: the host asks for the
 // worker over a new connection. ServeConn returns when all calls have returned, or after 30
 // seconds.
-func ServeConn(o Options, conn net.Conn, log hclog.Logger) error {
+func ServeConn(o Options, conn net.Conn, log *slog.Logger) error {
 	p, err := o.plugin(log)
 	if err != nil {
 		return err
 	}
 	p.Carries = true
 	server := rpc.New(p)
-	g := grpc.NewServer(grpc.MaxRecvMsgSize(rpc.MaxMessage),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingEvery / 2, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingLimit}))
+	g := grpc.NewServer(grpc.MaxRecvMsgSize(handshake.MaxRequest),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: handshake.PingEvery / 2, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: handshake.PingEvery, Timeout: handshake.PingLimit}))
 	server.Register(g)
 	_ = g.Serve(&onlyConn{Conn: conn, closed: make(chan struct{})}) // it ends with the connection
 	server.Shutdown(settleLimit)
@@ -75,37 +67,3 @@ func (c *onlyConn) Close() error {
 
 // Addr is for logs only.
 func (*onlyConn) Addr() net.Addr { return &net.UnixAddr{Name: "stream", Net: "unix"} }
-
-// ConnectConn is [Connect] to a plugin that [ServeConn] serves at the other end of conn. The
-// returned function closes the connection; calls in progress and later calls return
-// [ErrPluginGone].
-func ConnectConn(ctx context.Context, conn net.Conn, opts ...ConnectOption) (*Client, func(), error) {
-	given := make(chan net.Conn, 1)
-	given <- conn
-	g, err := grpc.NewClient("passthrough:///stream",
-		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
-			select {
-			case c := <-given:
-				return c, nil
-			default:
-				return nil, errors.New("the connection has ended")
-			}
-		}),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithIdleTimeout(0),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingLimit, PermitWithoutStream: true}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(rpc.MaxMessage)))
-	if err != nil {
-		return nil, nil, err
-	}
-	end := func() {
-		_ = g.Close()
-		_ = conn.Close()
-	}
-	c, err := Connect(ctx, g, opts...)
-	if err != nil {
-		end()
-		return nil, nil, err
-	}
-	return c, end, nil
-}

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -48,7 +47,7 @@ type Options struct {
 	// Worktrees makes the workspaces.
 	Worktrees Worktrees
 	// Logger is for people.
-	Logger hclog.Logger
+	Logger *slog.Logger
 }
 
 // Backend implements [ShimBackend], [Worktrees], the capabilities of [shim.Kept], and those asserted

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest"
@@ -29,7 +29,7 @@ type Result = harness.Result
 // Report is the result of a [Check].
 type Report struct {
 	// Plugin is the plugin's description; the zero value if the plugin did not return it.
-	Plugin plugin.Info
+	Plugin client.Info
 	// Results are the results of all cases, in a fixed order. A plugin that can't be
 	// started has only the results of the cases about its start.
 	Results []Result
@@ -89,7 +89,7 @@ const connectCase = "connect"
 
 func (o CheckOptions) wants(name string) bool { return o.Only == nil || o.Only(name) }
 
-func (o CheckOptions) probe(t T, b backendtest.Binary) (plugin.Info, []harness.Item) {
+func (o CheckOptions) probe(t T, b backendtest.Binary) (client.Info, []harness.Item) {
 	p := b.Program().Start(t)
 	if p.Backend() == nil {
 		w := workspacetest.Binary{Path: b.Path, Args: b.Args, Config: b.Config, Env: b.Env, Base: o.Base}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/host/catalog"
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -201,7 +201,7 @@ func TestTable(t *testing.T) {
 		for _, r := range results {
 			p.result(r)
 		}
-		report := plugintest.Report{Plugin: plugin.Info{Name: "mine", Version: "1.2", Kind: plugin.KindBackend}, Results: results}
+		report := plugintest.Report{Plugin: client.Info{Name: "mine", Version: "1.2", Kind: client.KindBackend}, Results: results}
 		if err := p.summary(catalog.Entry{Name: "mine"}, report); err != nil {
 			t.Fatal(err)
 		}

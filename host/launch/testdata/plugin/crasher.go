@@ -22,7 +22,7 @@ func (d crasher) die() {
 	switch d.how {
 	case "exit":
 		fmt.Fprintln(os.Stderr, "no engine here")
-		d.env.Logger.Trace("a trace")
+		d.env.Logger.Log(context.Background(), plugin.LevelTrace, "a trace")
 		os.Exit(3)
 	case "panic":
 		d.env.Logger.Error("an error of before")

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -140,8 +141,8 @@ func facts(path string) {
 // it answers with a message whose fourth field is 99.
 func newer() {
 	goplugin.Serve(&goplugin.ServeConfig{
-		HandshakeConfig: plugin.Handshake(),
-		Plugins:         goplugin.PluginSet{plugin.PluginName: bare{}},
+		HandshakeConfig: client.Handshake(),
+		Plugins:         goplugin.PluginSet{client.PluginName: bare{}},
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(opts, grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
 				var m emptypb.Empty

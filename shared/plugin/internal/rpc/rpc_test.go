@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -57,7 +57,7 @@ func (b *backend) Find(context.Context, swarm.Lookup) (swarm.Handle, error) { re
 
 func serve(value any, change ...func(*Plugin)) *Server {
 	p := Plugin{
-		Name: "test", Logger: hclog.NewNullLogger(),
+		Name: "test", Logger: slog.New(slog.DiscardHandler),
 		New: func(context.Context, []byte) (any, error) { return value, nil },
 	}
 	for _, c := range change {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -18,10 +18,6 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// MaxMessage is the largest request that a plugin accepts, in bytes. The largest request, a
-// Spawn, holds two environments of at most 6 MiB each on Linux.
-const MaxMessage = 64 << 20
-
 // Plugin is the plugin to serve.
 type Plugin struct {
 	Name, Version string
@@ -30,7 +26,7 @@ type Plugin struct {
 	// New makes the [swarm.Backend] or [swarm.Workspace] from the settings as JSON, nil without
 	// any.
 	New    func(ctx context.Context, config []byte) (any, error)
-	Logger hclog.Logger
+	Logger *slog.Logger
 	// Carries completes a Spawn once it has begun, even if its caller is gone: a caller whose
 	// connection broke asks for the worker over a new one.
 	Carries bool

@@ -23,7 +23,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -102,7 +102,7 @@ func (b Binary) Items(t T, p *harness.Process) []harness.Item {
 
 func (b Binary) open(t T, runDirs string) subject {
 	t.Helper()
-	return built(t, b.Program().Start(t, plugin.RunDirs(runDirs)))
+	return built(t, b.Program().Start(t, client.RunDirs(runDirs)))
 }
 
 func built(t T, p *harness.Process) subject {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/sleep"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -39,7 +39,7 @@ func crashCases() []testCase {
 						return nil
 					})
 				}, func() { <-called })
-				k.WantErr("Watch", err, plugin.ErrPluginGone)
+				k.WantErr("Watch", err, client.ErrPluginGone)
 				w.survives()
 			}),
 		newCase("crash-in-input", scope{built: true, needs: swarm.CapInput, also: swarm.CapStdin},
@@ -206,7 +206,7 @@ func (k *kit) crashInSpawn(after time.Duration) {
 		_, err := k.Spawn(ctx, w.spec)
 		return err
 	}, func() { k.await(after) })
-	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
+	if err != nil && !errors.Is(err, client.ErrPluginGone) {
 		k.Broken("Spawn: %v", err)
 	}
 	k.subject = k.open(k.T)
@@ -273,7 +273,7 @@ func (k *kit) cutOffKill(end func()) *worker {
 		_, err := k.Kill(ctx, w.handle, swarm.KillOptions{Signal: "SIGTERM", Grace: longGrace})
 		return err
 	}, func() { w.readLine() }, end)
-	k.WantErr("Kill", err, plugin.ErrPluginGone)
+	k.WantErr("Kill", err, client.ErrPluginGone)
 	return w
 }
 
@@ -285,7 +285,7 @@ func (k *kit) cutOffOutput(end func()) *worker {
 		return k.Backend.(swarm.Outputter).Output(ctx, w.handle, swarm.OutputOptions{Follow: true},
 			func(swarm.Output) error { return nil })
 	}, func() { k.await(shortGrace) }, end)
-	k.WantErr("Output", err, plugin.ErrPluginGone)
+	k.WantErr("Output", err, client.ErrPluginGone)
 	return w
 }
 
@@ -307,7 +307,7 @@ func (k *kit) await(d time.Duration) { _ = sleep.For(k.Ctx, d) }
 // previous process may have cut off.
 func (w *worker) reopen(err error) {
 	w.Helper()
-	if err != nil && !errors.Is(err, plugin.ErrPluginGone) {
+	if err != nil && !errors.Is(err, client.ErrPluginGone) {
 		w.Broken("the interrupted call: %v", err)
 	}
 	w.subject = w.open(w.T)

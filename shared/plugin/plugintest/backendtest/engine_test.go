@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
 
 	"github.com/swarmhost/swarm/shared/buildtest"
@@ -93,7 +93,7 @@ func (e engine) binary() Binary {
 func (e engine) serve(conn net.Conn) {
 	backend := e.backend()
 	server := rpc.New(rpc.Plugin{
-		Name: "engine", Kind: pb.Kind_KIND_BACKEND, Logger: hclog.NewNullLogger(),
+		Name: "engine", Kind: pb.Kind_KIND_BACKEND, Logger: slog.New(slog.DiscardHandler),
 		New: func(context.Context, []byte) (any, error) { return backend, nil },
 	})
 	g := grpc.NewServer()

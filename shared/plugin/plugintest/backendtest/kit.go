@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -100,7 +100,7 @@ func (w *worker) makeLocal() {
 	w.spec.Dir = w.state
 	w.spec.Local = &swarm.Local{
 		RunDir: dir, StateDir: w.state, Shim: w.settings.Shim,
-		HostEnv: append(plugin.CleanEnv(os.Environ()), harness.EngineMark(w.T, w.state)),
+		HostEnv: append(client.CleanEnv(os.Environ()), harness.EngineMark(w.T, w.state)),
 	}
 	w.writeIn(w.state)
 	w.spec.Env = append(w.spec.Env, markVar+"="+w.spec.ID)
@@ -146,7 +146,7 @@ func (w *worker) started(h swarm.Handle) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(w.Ctx), cleanLimit)
 		defer cancel()
 		_, err := s.Kill(ctx, h, swarm.KillOptions{Signal: "SIGKILL", Force: true, Grace: patience})
-		if err != nil && !errors.Is(err, plugin.ErrPluginGone) { // the case killed it and called started again
+		if err != nil && !errors.Is(err, client.ErrPluginGone) { // the case killed it and called started again
 			w.Errorf("clean up worker %s: %v", w.spec.ID, err)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
@@ -39,12 +39,12 @@ func (b Backend) wired(t T, runDirs string) subject {
 		Kind:  pb.Kind_KIND_BACKEND,
 		Local: b.Local,
 		New:   func(context.Context, []byte) (any, error) { return b.New(t), nil },
-	}, plugin.RunDirs(runDirs)))
+	}, client.RunDirs(runDirs)))
 }
 
 // remote returns the capabilities of a connected plugin. The SDK adds the batch methods if
 // the plugin lacks them.
-func remote(t T, c *plugin.Client) subject {
+func remote(t T, c *client.Client) subject {
 	t.Helper()
 	if c.Backend() == nil {
 		t.Fatalf("plugin '%s' is of the kind %q", c.Info().Name, c.Info().Kind)

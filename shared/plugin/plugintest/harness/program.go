@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -17,7 +18,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
+	"github.com/swarmhost/swarm/shared/plugin/internal/handshake"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 	"github.com/swarmhost/swarm/shared/pluginlog"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
@@ -34,7 +36,7 @@ type Program struct {
 
 // Process is a running [Program], with this process as its host.
 type Process struct {
-	*plugin.Client
+	*client.Client
 	conn grpc.ClientConnInterface
 	// Crash kills it.
 	Crash func()
@@ -59,8 +61,8 @@ func (p Program) command(t T, death *os.File) *exec.Cmd {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
 	cmd := exec.Command(p.Path, p.Args...) //nolint:noctx // it is ended by its caller
-	cmd.Env = append(plugin.CleanEnv(env),
-		plugin.EnvDeath+"=3", goplugin.EnvUnixSocketDir+"="+sockets, EngineMark(t, sockets))
+	cmd.Env = append(client.CleanEnv(env),
+		client.EnvDeath+"=3", goplugin.EnvUnixSocketDir+"="+sockets, EngineMark(t, sockets))
 	cmd.ExtraFiles = []*os.File{death}
 	return cmd
 }
@@ -82,7 +84,7 @@ func EngineMark(t T, dir string) string {
 }
 
 // Start starts the program and connects to it, with the options. The program ends with the test at the latest.
-func (p Program) Start(t T, opts ...plugin.ConnectOption) *Process {
+func (p Program) Start(t T, opts ...client.ConnectOption) *Process {
 	t.Helper()
 	deathRead, deathWrite, err := os.Pipe()
 	if err != nil {
@@ -90,9 +92,9 @@ func (p Program) Start(t T, opts ...plugin.ConnectOption) *Process {
 	}
 	cmd := p.command(t, deathRead)
 	words := pluginlog.Reader{Logger: hclog.New(&hclog.LoggerOptions{Output: logWriter{t}, Level: hclog.Warn})}
-	client := goplugin.NewClient(&goplugin.ClientConfig{
-		HandshakeConfig:  plugin.Handshake(),
-		Plugins:          plugin.Plugins(),
+	program := goplugin.NewClient(&goplugin.ClientConfig{
+		HandshakeConfig:  client.Handshake(),
+		Plugins:          client.Plugins(),
 		Cmd:              cmd,
 		SkipHostEnv:      true,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
@@ -103,9 +105,9 @@ func (p Program) Start(t T, opts ...plugin.ConnectOption) *Process {
 	})
 	t.Cleanup(func() {
 		_ = deathWrite.Close() // also ends a plugin that hangs
-		client.Kill()
+		program.Kill()
 	})
-	protocol, err := client.Client()
+	protocol, err := program.Client()
 	_ = deathRead.Close()
 	if err != nil {
 		// The rest guesses at the reason.
@@ -115,7 +117,7 @@ func (p Program) Start(t T, opts ...plugin.ConnectOption) *Process {
 		}
 		t.Fatalf("start the plugin: %s", strings.TrimSpace(text))
 	}
-	raw, err := protocol.Dispense(plugin.PluginName)
+	raw, err := protocol.Dispense(client.PluginName)
 	if err != nil {
 		t.Fatalf("start the plugin: %v", err)
 	}
@@ -123,13 +125,13 @@ func (p Program) Start(t T, opts ...plugin.ConnectOption) *Process {
 	if err != nil {
 		t.Fatalf("connect to the plugin: %v", err)
 	}
-	c.Explain(func() error { return crashError(client, cmd, &words) })
+	c.Explain(func() error { return crashError(program, cmd, &words) })
 	return &Process{
 		Client: c,
 		conn:   raw.(grpc.ClientConnInterface), // or dial had failed
 		Crash:  func() { _ = cmd.Process.Kill() },
 		Leave:  func() { _ = deathWrite.Close() },
-		Exited: client.Exited,
+		Exited: program.Exited,
 	}
 }
 
@@ -141,8 +143,8 @@ type crashed struct{ text string }
 
 func (c crashed) Error() string { return c.text }
 
-// Is makes it a [plugin.ErrPluginGone].
-func (c crashed) Is(target error) bool { return target == plugin.ErrPluginGone }
+// Is makes it a [client.ErrPluginGone].
+func (c crashed) Is(target error) bool { return target == client.ErrPluginGone }
 
 // crashError returns how the plugin of a client has ended, with the cause that it gave.
 func crashError(client *goplugin.Client, cmd *exec.Cmd, words *pluginlog.Reader) error {
@@ -158,11 +160,11 @@ func crashError(client *goplugin.Client, cmd *exec.Cmd, words *pluginlog.Reader)
 	return c
 }
 
-func dial(t T, raw any, config []byte, opts []plugin.ConnectOption) (*plugin.Client, error) {
+func dial(t T, raw any, config []byte, opts []client.ConnectOption) (*client.Client, error) {
 	if config == nil {
-		return plugin.Connect(t.Context(), raw, opts...)
+		return client.Connect(t.Context(), raw, opts...)
 	}
-	c, err := plugin.Connect(t.Context(), raw, append(opts, plugin.ConfigFollows)...)
+	c, err := client.Connect(t.Context(), raw, append(opts, client.ConfigFollows)...)
 	if err != nil {
 		return nil, err
 	}
@@ -178,11 +180,11 @@ func (w logWriter) Write(p []byte) (int, error) {
 
 // Serve serves a plugin in this process, over a connection in memory, until the test ends. The
 // options are those of the connection.
-func Serve(t T, p rpc.Plugin, opts ...plugin.ConnectOption) *plugin.Client {
+func Serve(t T, p rpc.Plugin, opts ...client.ConnectOption) *client.Client {
 	t.Helper()
-	p.Logger = hclog.NewNullLogger()
+	p.Logger = slog.New(slog.DiscardHandler)
 	server := rpc.New(p)
-	g := grpc.NewServer(grpc.MaxRecvMsgSize(rpc.MaxMessage))
+	g := grpc.NewServer(grpc.MaxRecvMsgSize(handshake.MaxRequest))
 	server.Register(g)
 	listener := bufconn.Listen(1 << 20)
 	go func() { _ = g.Serve(listener) }() // ends with Stop
@@ -193,13 +195,13 @@ func Serve(t T, p rpc.Plugin, opts ...plugin.ConnectOption) *plugin.Client {
 	conn, err := grpc.NewClient("passthrough:///plugin",
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(rpc.MaxMessage), grpc.MaxCallSendMsgSize(rpc.MaxMessage)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(handshake.MaxRequest), grpc.MaxCallSendMsgSize(handshake.MaxRequest)),
 	)
 	if err != nil {
 		t.Fatalf("connect to the plugin: %v", err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	c, err := plugin.Connect(t.Context(), conn, opts...)
+	c, err := client.Connect(t.Context(), conn, opts...)
 	if err != nil {
 		t.Fatalf("connect to the plugin: %v", err)
 	}

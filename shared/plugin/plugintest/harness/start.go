@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -95,7 +95,7 @@ func (p Program) LifeCases() []Item {
 
 // cookie returns the variable that the host sets for a plugin.
 func cookie() string {
-	h := plugin.Handshake()
+	h := client.Handshake()
 	return h.MagicCookieKey + "=" + h.MagicCookieValue
 }
 

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
@@ -78,7 +78,7 @@ func (b Binary) open(t T) subject {
 }
 
 // Items are the cases of a built plugin to which c is connected; each starts it anew.
-func (b Binary) Items(c *plugin.Client) []harness.Item {
+func (b Binary) Items(c *client.Client) []harness.Item {
 	return items(b.Base, b.open, subject{c.Workspace(), c.Info().Capabilities})
 }
 

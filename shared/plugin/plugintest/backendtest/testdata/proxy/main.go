@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/swarmhost/swarm/shared/plugin"
+	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -23,7 +24,7 @@ func main() {
 }
 
 // proxied is a backend at an engine.
-type proxied struct{ *plugin.Backend }
+type proxied struct{ *client.Backend }
 
 func (proxied) Announce() []swarm.Capability {
 	return []swarm.Capability{swarm.CapStdin, swarm.CapRestart, swarm.CapSandbox}
@@ -34,7 +35,7 @@ func dial(ctx context.Context, socket string) (swarm.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := plugin.Connect(ctx, conn)
+	c, err := client.Connect(ctx, conn)
 	if err != nil {
 		return nil, err
 	}

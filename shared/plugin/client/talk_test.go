@@ -1,4 +1,4 @@
-package plugin
+package client
 
 import (
 	"bytes"
@@ -87,7 +87,7 @@ func TestSpawnRefusesWhatIsNotAnnounced(t *testing.T) {
 		t.Errorf("an owner is for the host to check: %v", err)
 	}
 
-	remote := optionsOf(talker{stub: spawn, caps: []swarm.Capability{swarm.CapOwner, swarm.CapTranscript}})
+	remote := pluginOf(talker{stub: spawn, caps: []swarm.Capability{swarm.CapOwner, swarm.CapTranscript}})
 	remote.Local = false
 	far := connectInside(t, remote).Backend()
 	if _, err := far.Spawn(t.Context(), owner); err != nil || got.Owner != nil {
@@ -113,7 +113,7 @@ func TestAttachEnvForLocalBackendsOnly(t *testing.T) {
 	if !cmp.Equal(got, []string{"TMUX=x"}) {
 		t.Errorf("a local backend got %q", got)
 	}
-	remote := optionsOf(b)
+	remote := pluginOf(b)
 	remote.Local = false
 	if _, err := connectInside(t, remote).Backend().Attach(t.Context(), swarm.Handle{}, env); err != nil || got != nil {
 		t.Errorf("a backend that is not local got %q, error %v", got, err)

@@ -1,15 +1,17 @@
-package plugin
+package client
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"testing"
 
-	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/swarmhost/swarm/shared/plugin/internal/handshake"
+	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -17,7 +19,7 @@ import (
 // serveInside serves a plugin in this process and returns the connection to it.
 func serveInside(t *testing.T, register func(g *grpc.Server)) *grpc.ClientConn {
 	t.Helper()
-	g := grpc.NewServer(grpc.MaxRecvMsgSize(rpc.MaxMessage))
+	g := grpc.NewServer(grpc.MaxRecvMsgSize(handshake.MaxRequest))
 	register(g)
 	listener := bufconn.Listen(1 << 20)
 	served := make(chan struct{})
@@ -26,7 +28,7 @@ func serveInside(t *testing.T, register func(g *grpc.Server)) *grpc.ClientConn {
 	conn, err := grpc.NewClient("passthrough:///plugin",
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(rpc.MaxMessage), grpc.MaxCallSendMsgSize(rpc.MaxMessage)))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(handshake.MaxRequest), grpc.MaxCallSendMsgSize(handshake.MaxRequest)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,13 +36,15 @@ func serveInside(t *testing.T, register func(g *grpc.Server)) *grpc.ClientConn {
 	return conn
 }
 
-// connectInside serves options in this process and connects to them.
-func connectInside(t *testing.T, o Options, opts ...ConnectOption) *Client {
+// backendOf connects to a backend value.
+func backendOf(t *testing.T, b swarm.Backend, opts ...ConnectOption) *Backend {
 	t.Helper()
-	p, err := o.plugin(hclog.NewNullLogger())
-	if err != nil {
-		t.Fatal(err)
-	}
+	return connectInside(t, pluginOf(b), opts...).Backend()
+}
+
+// connectInside serves a plugin in this process and connects to it.
+func connectInside(t *testing.T, p rpc.Plugin, opts ...ConnectOption) *Client {
+	t.Helper()
 	c, err := Connect(t.Context(), serveInside(t, func(g *grpc.Server) { rpc.New(p).Register(g) }), opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -48,16 +52,10 @@ func connectInside(t *testing.T, o Options, opts ...ConnectOption) *Client {
 	return c
 }
 
-// backendOf connects to a backend value.
-func backendOf(t *testing.T, b swarm.Backend) *Backend {
-	t.Helper()
-	return connectInside(t, optionsOf(b)).Backend()
-}
-
-func optionsOf(b swarm.Backend) Options {
-	return Options{
-		Name: "test", Local: true,
-		Backend: func(context.Context, Env) (swarm.Backend, error) { return b, nil },
+func pluginOf(b swarm.Backend) rpc.Plugin {
+	return rpc.Plugin{
+		Name: "test", Kind: pb.Kind_KIND_BACKEND, Local: true, Logger: slog.New(slog.DiscardHandler),
+		New: func(context.Context, []byte) (any, error) { return b, nil },
 	}
 }
 

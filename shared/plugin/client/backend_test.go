@@ -1,4 +1,4 @@
-package plugin
+package client
 
 import (
 	"bufio"
@@ -64,7 +64,7 @@ func TestSpawnLocalForLocalBackendsOnly(t *testing.T) {
 		t.Error("the caller's spec was changed")
 	}
 
-	remote := optionsOf(b)
+	remote := pluginOf(b)
 	remote.Local = false
 	if _, err := connectInside(t, remote).Backend().Spawn(t.Context(), spec); err != nil || got != nil {
 		t.Errorf("a backend that is not local got %+v, error %v", got, err)

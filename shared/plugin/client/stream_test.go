@@ -1,13 +1,14 @@
-package plugin
+package client
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
+	"github.com/swarmhost/swarm/shared/plugin"
 
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -52,9 +53,9 @@ func TestStreamBreaksInSpawn(t *testing.T) {
 	near, far := net.Pipe()
 	b := slowBackend{asked: make(chan struct{}), proceed: make(chan struct{}), ended: make(chan error, 2)}
 	served := make(chan error, 1)
-	o := optionsOf(b)
+	o := plugin.Options{Name: "test", Backend: func(context.Context, plugin.Env) (swarm.Backend, error) { return b, nil }}
 	o.Local = false
-	go func() { served <- ServeConn(o, far, hclog.NewNullLogger()) }()
+	go func() { served <- plugin.ServeConn(o, far, slog.New(slog.DiscardHandler)) }()
 	c, end, err := ConnectConn(t.Context(), near)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,9 @@ func TestStreamBreaks(t *testing.T) {
 			near, far := net.Pipe()
 			b := slow{asked: make(chan struct{}), ended: make(chan error, 1)}
 			served := make(chan error, 1)
-			go func() { served <- ServeConn(optionsOf(b), far, hclog.NewNullLogger()) }()
+			go func() {
+				served <- plugin.ServeConn(plugin.Options{Name: "test", Backend: func(context.Context, plugin.Env) (swarm.Backend, error) { return b, nil }}, far, slog.New(slog.DiscardHandler))
+			}()
 			c, end, err := ConnectConn(t.Context(), near)
 			if err != nil {
 				t.Fatal(err)

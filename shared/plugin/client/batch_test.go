@@ -1,4 +1,4 @@
-package plugin
+package client
 
 import (
 	"context"
@@ -178,11 +178,11 @@ func TestPeersThatAnswerWrongly(t *testing.T) {
 			pb.RegisterPluginServer(g, w)
 			pb.RegisterBackendServer(g, w)
 		})
-		client, err := Connect(t.Context(), conn)
+		far, err := Connect(t.Context(), conn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := client.Backend()
+		b := far.Backend()
 		calls := 0
 		err = b.KillBatch(t.Context(), make([]KillItem, 2), func(i int, _ swarm.KillResult, _ error) { calls++ })
 		if (err == nil) != c.ok || calls > 2 {
@@ -220,12 +220,12 @@ func TestPeersThatFlood(t *testing.T) {
 			pb.RegisterPluginServer(g, f)
 			pb.RegisterBackendServer(g, f)
 		})
-		client, err := Connect(t.Context(), conn)
+		far, err := Connect(t.Context(), conn)
 		if err != nil {
 			t.Fatal(err)
 		}
 		calls := 0
-		err = client.Backend().KillBatch(t.Context(), make([]KillItem, 2), func(int, swarm.KillResult, error) { calls++ })
+		err = far.Backend().KillBatch(t.Context(), make([]KillItem, 2), func(int, swarm.KillResult, error) { calls++ })
 		if !errors.Is(err, swarm.ErrUnavailable) || calls > 1 {
 			t.Errorf("answers for %d: %d calls, error %v", index, calls, err)
 		}

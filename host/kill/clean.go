@@ -254,7 +254,7 @@ func (k *Killer) recordCleaned(ctx context.Context, rec registry.Record, w worke
 // of the workspace can't be reached, and a later call may remove it.
 func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req CleanRequest, out *Outcome) error {
 	path := rec.Workspace.Location()
-	res, err := k.RemoveWorkspace(ctx, &rec, req.ForceDirty)
+	res, err := k.RemoveWorkspace(swarm.WithWarnings(ctx, out.warnedOf(rec.Name)), &rec, req.ForceDirty)
 	out.Notices = append(out.Notices, Rescued(rec.Name, res.Rescues)...)
 	out.Notices = append(out.Notices, strayed(&rec, res)...)
 	switch {

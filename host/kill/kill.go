@@ -90,6 +90,11 @@ type Outcome struct {
 	keptAt string
 }
 
+// warnedOf returns what adds the warnings of a plugin about a worker.
+func (o *Outcome) warnedOf(name string) func(text string) {
+	return func(text string) { o.Warnings = append(o.Warnings, worker.Warned(name, text)) }
+}
+
 // Kill ends the selected workers, all at the same time. An unknown name is a
 // [store.ErrNotFound]; nothing was touched then, and neither if a worker is of a team that
 // the caller does not lead. Whatever happens to one worker afterwards is in its outcome
@@ -292,6 +297,9 @@ func (k *killRun) killGroup(ctx context.Context, g *backend.Group, place func(id
 	var grace time.Duration
 	for i, r := range g.Recs {
 		items[i] = client.KillItem{Handle: r.Handle, Options: k.req.options(r.Kill)}
+		if at := place(r.ID); at >= 0 {
+			items[i].Warn = k.outcomes[at].warnedOf(r.Name)
+		}
 		grace = max(grace, items[i].Options.Grace)
 		k.reportProgress(Event{Worker: r.Name, Grace: items[i].Options.Grace, Deadline: time.Now().Add(items[i].Options.Grace)})
 	}

@@ -30,7 +30,9 @@ func (k *killRun) record(ctx context.Context, batch []killed) {
 	var wg sync.WaitGroup
 	for _, b := range batch {
 		out := &k.outcomes[b.at]
+		warned := out.Warnings // of the plugin, before its answer
 		*out = outcome(b)
+		out.Warnings = append(out.Warnings, warned...)
 		if out.Err != nil {
 			continue
 		}

@@ -43,7 +43,7 @@ func (k *killRun) removeWorkspace(ctx context.Context, rec registry.Record, out 
 		return
 	}
 	defer unlock()
-	res, err := k.RemoveWorkspace(ctx, &rec, k.req.ForceDirty)
+	res, err := k.RemoveWorkspace(swarm.WithWarnings(ctx, out.warnedOf(rec.Name)), &rec, k.req.ForceDirty)
 	out.Notices = append(out.Notices, Rescued(rec.Name, res.Rescues)...)
 	out.Notices = append(out.Notices, strayed(&rec, res)...)
 	switch {

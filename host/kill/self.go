@@ -79,7 +79,7 @@ func (k *killRun) prepareSelf(ctx context.Context) (rec registry.Record, e catal
 func (k *killRun) killSelf(ctx context.Context, rec registry.Record, e catalog.Entry, out *Outcome) error {
 	opts := k.req.options(rec.Kill)
 	opts.Detach = true
-	item := client.KillItem{Handle: rec.Handle, Options: opts}
+	item := client.KillItem{Handle: rec.Handle, Options: opts, Warn: out.warnedOf(rec.Name)}
 	limited, cancel := context.WithTimeout(ctx, killMargin)
 	defer cancel()
 	asked := false

@@ -189,6 +189,9 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 			req.Warn(done.interruption(&p.rec))
 		}
 	}()
+	if req.Warn != nil {
+		ctx = swarm.WithWarnings(ctx, func(text string) { req.Warn(worker.Warned(p.rec.Name, text)) })
+	}
 	if err := s.make(ctx, reg, p, &done); err != nil {
 		return worker.Worker{}, err
 	}

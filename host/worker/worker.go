@@ -117,6 +117,9 @@ type Warning struct {
 	Hint string
 }
 
+// Warned returns the warning of a plugin about a worker.
+func Warned(name, text string) Warning { return Warning{Text: fmt.Sprintf("'%s': %s", name, text)} }
+
 // LimitsText writes limits as people read them: "2.0GiB of memory, 1.5 CPUs, 500
 // processes"; empty if there are none.
 func LimitsText(l swarm.Limits) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -52,7 +53,17 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	if err != nil {
 		return swarm.Handle{}, wire.FromStatus(ctx, err)
 	}
+	passOn(resp.GetWarnings(), func(text string) { swarm.Warn(ctx, text) })
 	return b.handle(resp.GetHandle())
+}
+
+// passOn gives warn the warnings of a call.
+func passOn(warnings []string, warn func(text string)) {
+	for _, text := range warnings[:min(len(warnings), swarm.MaxWarnings)] {
+		if text = safetext.Line(wire.Line(text)); text != "" {
+			warn(text)
+		}
+	}
 }
 
 // sent returns what the plugin is sent of a spec.

@@ -21,6 +21,7 @@ import (
 type KillItem struct {
 	Handle  swarm.Handle
 	Options swarm.KillOptions
+	Warn    func(text string) // gets the warnings of this kill, before its result; may be nil
 }
 
 // Status implements [swarm.Backend].
@@ -112,7 +113,7 @@ func (b *Backend) stats(ctx context.Context, hs []swarm.Handle, cpuTimeOnly bool
 
 // Kill implements [swarm.Backend].
 func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions) (result swarm.KillResult, err error) {
-	if gone := b.KillBatch(ctx, []KillItem{{h, o}}, func(_ int, r swarm.KillResult, e error) {
+	if gone := b.KillBatch(ctx, []KillItem{{Handle: h, Options: o, Warn: func(text string) { swarm.Warn(ctx, text) }}}, func(_ int, r swarm.KillResult, e error) {
 		result, err = r, e
 	}); gone != nil {
 		return swarm.KillResult{}, gone
@@ -132,6 +133,9 @@ func (b *Backend) KillBatch(ctx context.Context, items []KillItem, each func(i i
 			})})
 		},
 		func(i int, r *pb.KillResponse) {
+			if items[i].Warn != nil {
+				passOn(r.GetWarnings(), items[i].Warn)
+			}
 			each(i, wire.FromKillResult(r.GetResult()), wire.FromError(r.GetError()))
 		})
 }

@@ -65,7 +65,7 @@ func TestKillOfMany(t *testing.T) {
 	}})
 	items := make([]KillItem, many)
 	for i, h := range numbered(many) {
-		items[i] = KillItem{h, swarm.KillOptions{Signal: "S"}}
+		items[i] = KillItem{Handle: h, Options: swarm.KillOptions{Signal: "S"}}
 	}
 	seen := make([]int, many)
 	err := b.KillBatch(t.Context(), items, func(i int, r swarm.KillResult, err error) {

@@ -27,6 +27,7 @@ var (
 // Create implements [swarm.Workspace].
 func (w *Workspace) Create(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
 	resp, err := w.rpc.Create(ctx, &pb.CreateRequest{Spec: wire.WorkspaceSpec(spec)})
+	passOn(resp.GetWarnings(), func(text string) { swarm.Warn(ctx, text) })
 	return wire.FromWorkspaceRef(resp.GetRef()), wire.FromStatus(ctx, err)
 }
 
@@ -45,6 +46,7 @@ func (w *Workspace) Inspect(ctx context.Context, ref swarm.WorkspaceRef, o swarm
 // Remove implements [swarm.Workspace].
 func (w *Workspace) Remove(ctx context.Context, ref swarm.WorkspaceRef, o swarm.RemoveOptions) (swarm.RemoveResult, error) {
 	resp, err := w.rpc.Remove(ctx, &pb.RemoveRequest{Ref: wire.WorkspaceRef(ref), Options: wire.RemoveOptions(o)})
+	passOn(resp.GetWarnings(), func(text string) { swarm.Warn(ctx, text) })
 	return wire.FromRemoveResult(resp), wire.FromStatus(ctx, err)
 }
 

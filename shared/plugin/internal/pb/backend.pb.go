@@ -830,7 +830,9 @@ func (x *Local) GetServer() []byte {
 type SpawnResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its handle.
-	Handle        *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// What the user should know although it did not fail, one line each, at most 20.
+	Warnings      []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -868,6 +870,13 @@ func (*SpawnResponse) Descriptor() ([]byte, []int) {
 func (x *SpawnResponse) GetHandle() *Handle {
 	if x != nil {
 		return x.Handle
+	}
+	return nil
+}
+
+func (x *SpawnResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -1064,7 +1073,9 @@ type KillResponse struct {
 	// What was done; with the error SURVIVORS it is set too.
 	Result *KillResult `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
 	// Why the worker is not ended, or not for certain.
-	Error         *Error `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	Error *Error `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// As in SpawnResponse; also with an error.
+	Warnings      []string `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1116,6 +1127,13 @@ func (x *KillResponse) GetResult() *KillResult {
 func (x *KillResponse) GetError() *Error {
 	if x != nil {
 		return x.Error
+	}
+	return nil
+}
+
+func (x *KillResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -3211,9 +3229,10 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x04shim\x18\x03 \x01(\fR\x04shim\x12\x19\n" +
 	"\bhost_env\x18\x04 \x03(\fR\ahostEnv\x12\x1c\n" +
 	"\tworkspace\x18\x05 \x01(\fR\tworkspace\x12\x16\n" +
-	"\x06server\x18\x06 \x01(\fR\x06server\"@\n" +
+	"\x06server\x18\x06 \x01(\fR\x06server\"\\\n" +
 	"\rSpawnResponse\x12/\n" +
-	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\"\xb3\x01\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x1a\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xb3\x01\n" +
 	"\vKillOptions\x12\x16\n" +
 	"\x06signal\x18\x01 \x01(\tR\x06signal\x12/\n" +
 	"\x05grace\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05grace\x12\x14\n" +
@@ -3224,11 +3243,12 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x05items\x18\x01 \x03(\v2\x19.swarm.plugin.v1.KillItemR\x05items\"s\n" +
 	"\bKillItem\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x126\n" +
-	"\aoptions\x18\x02 \x01(\v2\x1c.swarm.plugin.v1.KillOptionsR\aoptions\"\x87\x01\n" +
+	"\aoptions\x18\x02 \x01(\v2\x1c.swarm.plugin.v1.KillOptionsR\aoptions\"\xa3\x01\n" +
 	"\fKillResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x123\n" +
 	"\x06result\x18\x02 \x01(\v2\x1b.swarm.plugin.v1.KillResultR\x06result\x12,\n" +
-	"\x05error\x18\x03 \x01(\v2\x16.swarm.plugin.v1.ErrorR\x05error\"\xd0\x01\n" +
+	"\x05error\x18\x03 \x01(\v2\x16.swarm.plugin.v1.ErrorR\x05error\x12\x1a\n" +
+	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"\xd0\x01\n" +
 	"\n" +
 	"KillResult\x125\n" +
 	"\x06status\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkerStatusR\x06status\x12#\n" +

@@ -450,7 +450,9 @@ func (x *CreateRequest) GetSpec() *WorkspaceSpec {
 type CreateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was made.
-	Ref           *WorkspaceRef `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	Ref *WorkspaceRef `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	// What the user should know although it did not fail, one line each, at most 20.
+	Warnings      []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -488,6 +490,13 @@ func (*CreateResponse) Descriptor() ([]byte, []int) {
 func (x *CreateResponse) GetRef() *WorkspaceRef {
 	if x != nil {
 		return x.Ref
+	}
+	return nil
+}
+
+func (x *CreateResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -757,7 +766,9 @@ type RemoveResponse struct {
 	// Where work was saved before.
 	Rescues []*Rescue `protobuf:"bytes,2,rep,name=rescues,proto3" json:"rescues,omitempty"`
 	// It was not at its place, and nothing shows that it was removed: it may have been moved.
-	Astray        bool `protobuf:"varint,3,opt,name=astray,proto3" json:"astray,omitempty"`
+	Astray bool `protobuf:"varint,3,opt,name=astray,proto3" json:"astray,omitempty"`
+	// As in CreateResponse.
+	Warnings      []string `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -811,6 +822,13 @@ func (x *RemoveResponse) GetAstray() bool {
 		return x.Astray
 	}
 	return false
+}
+
+func (x *RemoveResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // FindWorkspaceRequest asks for a workspace by what it was made from.
@@ -1407,9 +1425,10 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\x03ref\x18\x01 \x01(\fR\x03ref\x12\x18\n" +
 	"\acommand\x18\x02 \x01(\fR\acommand\"C\n" +
 	"\rCreateRequest\x122\n" +
-	"\x04spec\x18\x01 \x01(\v2\x1e.swarm.plugin.v1.WorkspaceSpecR\x04spec\"A\n" +
+	"\x04spec\x18\x01 \x01(\v2\x1e.swarm.plugin.v1.WorkspaceSpecR\x04spec\"]\n" +
 	"\x0eCreateResponse\x12/\n" +
-	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\"\x81\x01\n" +
+	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\x12\x1a\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\x81\x01\n" +
 	"\x12CheckCreateRequest\x122\n" +
 	"\x04spec\x18\x01 \x01(\v2\x1e.swarm.plugin.v1.WorkspaceSpecR\x04spec\x127\n" +
 	"\aremoved\x18\x02 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\aremoved\"\x15\n" +
@@ -1422,11 +1441,12 @@ const file_swarm_plugin_v1_workspace_proto_rawDesc = "" +
 	"\x04kept\x18\x02 \x01(\v2\x15.swarm.plugin.v1.KeptR\x04kept\"z\n" +
 	"\rRemoveRequest\x12/\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1d.swarm.plugin.v1.WorkspaceRefR\x03ref\x128\n" +
-	"\aoptions\x18\x02 \x01(\v2\x1e.swarm.plugin.v1.RemoveOptionsR\aoptions\"\x86\x01\n" +
+	"\aoptions\x18\x02 \x01(\v2\x1e.swarm.plugin.v1.RemoveOptionsR\aoptions\"\xa2\x01\n" +
 	"\x0eRemoveResponse\x12)\n" +
 	"\x04kept\x18\x01 \x01(\v2\x15.swarm.plugin.v1.KeptR\x04kept\x121\n" +
 	"\arescues\x18\x02 \x03(\v2\x17.swarm.plugin.v1.RescueR\arescues\x12\x16\n" +
-	"\x06astray\x18\x03 \x01(\bR\x06astray\"J\n" +
+	"\x06astray\x18\x03 \x01(\bR\x06astray\x12\x1a\n" +
+	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"J\n" +
 	"\x14FindWorkspaceRequest\x122\n" +
 	"\x04spec\x18\x01 \x01(\v2\x1e.swarm.plugin.v1.WorkspaceSpecR\x04spec\"H\n" +
 	"\x15FindWorkspaceResponse\x12/\n" +

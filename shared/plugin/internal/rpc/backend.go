@@ -41,11 +41,12 @@ func (b backendServer) Spawn(ctx context.Context, req *pb.SpawnRequest) (*pb.Spa
 		if spec.Local != nil {
 			spawn = spawnLocal
 		}
+		ctx, warned := collect(ctx)
 		h, err := spawn(ctx, backend, spec)
 		if err != nil {
 			return nil, err
 		}
-		return &pb.SpawnResponse{Handle: wire.Handle(h)}, nil
+		return &pb.SpawnResponse{Handle: wire.Handle(h), Warnings: wire.Texts(warned.take())}, nil
 	})
 }
 

@@ -59,12 +59,13 @@ func (b backendServer) statuses(ctx context.Context, backend swarm.Backend, hs [
 func (b backendServer) Kill(req *pb.KillRequest, stream grpc.ServerStreamingServer[pb.KillResponse]) error {
 	items := req.GetItems()
 	return each(b.s, "Kill", len(items), stream, func(ctx context.Context, backend swarm.Backend, i int) *pb.KillResponse {
+		ctx, warned := collect(ctx)
 		var r swarm.KillResult
 		err := b.s.guard("Kill", func() (err error) {
 			r, err = backend.Kill(ctx, wire.FromHandle(items[i].GetHandle()), wire.FromKillOptions(items[i].GetOptions()))
 			return err
 		})
-		return &pb.KillResponse{Index: uint32(i), Result: wire.KillResult(r), Error: wire.Error(err)}
+		return &pb.KillResponse{Index: uint32(i), Result: wire.KillResult(r), Error: wire.Error(err), Warnings: wire.Texts(warned.take())}
 	})
 }
 

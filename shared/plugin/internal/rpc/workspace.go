@@ -15,8 +15,9 @@ type workspaceServer struct {
 
 func (w workspaceServer) Create(ctx context.Context, req *pb.CreateRequest) (*pb.CreateResponse, error) {
 	return call(ctx, w.s, "Create", func(ctx context.Context, ws swarm.Workspace) (*pb.CreateResponse, error) {
+		ctx, warned := collect(ctx)
 		ref, err := ws.Create(ctx, wire.FromWorkspaceSpec(req.GetSpec()))
-		return &pb.CreateResponse{Ref: wire.WorkspaceRef(ref)}, checkRef(ref, err)
+		return &pb.CreateResponse{Ref: wire.WorkspaceRef(ref), Warnings: wire.Texts(warned.take())}, checkRef(ref, err)
 	})
 }
 
@@ -35,8 +36,11 @@ func (w workspaceServer) Inspect(ctx context.Context, req *pb.InspectRequest) (*
 
 func (w workspaceServer) Remove(ctx context.Context, req *pb.RemoveRequest) (*pb.RemoveResponse, error) {
 	return call(ctx, w.s, "Remove", func(ctx context.Context, ws swarm.Workspace) (*pb.RemoveResponse, error) {
+		ctx, warned := collect(ctx)
 		r, err := ws.Remove(ctx, wire.FromWorkspaceRef(req.GetRef()), wire.FromRemoveOptions(req.GetOptions()))
-		return wire.RemoveResult(r), err
+		resp := wire.RemoveResult(r)
+		resp.Warnings = wire.Texts(warned.take())
+		return resp, err
 	})
 }
 

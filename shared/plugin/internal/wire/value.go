@@ -41,6 +41,9 @@ func shorten(s string, n int) string {
 // some returns the first n of a list.
 func some[T any](list []T, n int) []T { return list[:min(n, len(list))] }
 
+// Texts converts texts for the wire, which takes UTF-8 only.
+func Texts(in []string) []string { return texts(in) }
+
 func texts(in []string) []string { return Convert(in, text) }
 
 func textMap(in map[string]string) map[string]string {

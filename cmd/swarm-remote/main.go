@@ -99,17 +99,17 @@ func ofConnection(name string) bool {
 	return strings.HasPrefix(name, "SSH_") || strings.HasPrefix(name, "SWARM_") || name == "XDG_SESSION_ID"
 }
 
-// attach shows a worker in this terminal. argument is its handle.
+// attach shows a worker in this terminal. argument is a [remote.Attached].
 func attach(programs, argument string) error {
-	raw, err := decode[swarm.Handle](argument)
+	to, err := decode[remote.Attached](argument)
 	if err != nil {
 		return err
 	}
 	ctx := context.Background()
 	b := backend(programs, slog.New(slog.DiscardHandler))
-	a, err := b.Attached(ctx, raw, os.Environ())
+	a, err := b.Attachment(ctx, to, os.Environ())
 	if errors.Is(err, remote.ErrNoTerminal) {
-		return b.Show(ctx, raw, safetext.Writer(os.Stdout))
+		return b.Show(ctx, to.Handle, safetext.Writer(os.Stdout))
 	}
 	if err != nil {
 		return err

@@ -109,10 +109,10 @@ func (s *Sender) Signal(ctx context.Context, name string, req SignalRequest) (wo
 }
 
 // Attach returns the program that connects a person's terminal with a running worker. It
-// replaces the caller, which closes the host before. A person at the terminal can end the
+// replaces the caller, which closes the host before; a read-only one gives the worker no input. A person at the terminal can end the
 // programs there and answer what they ask, so only its leader may attach to a team's worker,
 // and no worker to itself.
-func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, error) {
+func (s *Sender) Attach(ctx context.Context, name string, readOnly bool) (swarm.Attachment, error) {
 	recs, _, err := s.Roster.See(ctx, worker.Selection{Names: []string{name}})
 	if err != nil {
 		return swarm.Attachment{}, err
@@ -127,7 +127,10 @@ func (s *Sender) Attach(ctx context.Context, name string) (swarm.Attachment, err
 	var a swarm.Attachment
 	if rec, err = s.live(ctx, rec); err == nil {
 		err = s.interact(ctx, rec, swarm.CapAttach, func(ctx context.Context, p *backend.Peer) (err error) {
-			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.Env})
+			a, err = p.Backend.Attach(ctx, rec.Handle, swarm.AttachOptions{Env: s.Env, ReadOnly: readOnly})
+			if err == nil && readOnly && !a.ReadOnly {
+				err = fmt.Errorf("%w: backend '%s' can't show a worker without giving it input", swarm.ErrUnsupported, rec.Backend)
+			}
 			return err
 		})
 	}

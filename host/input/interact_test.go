@@ -151,7 +151,7 @@ func TestAttach(t *testing.T) {
 	r.MustSpawn(t, "far", "two")
 	r.MustSpawn(t, "ended", "one")
 	r.One.End(t, "ended", swarm.Exit{})
-	got, err := r.Input().Attach(t.Context(), "a")
+	got, err := r.Input().Attach(t.Context(), "a", false)
 	want := swarm.Attachment{Command: []string{"connect", "a"}, Unset: []string{"TMUX"}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -160,7 +160,7 @@ func TestAttach(t *testing.T) {
 		t.Errorf("the backend does not know the caller: %q", r.One.AttachEnv)
 	}
 	for name, want := range map[string]error{"far": swarm.ErrUnsupported, "ended": worker.ErrEnded, "ghost": store.ErrNotFound} {
-		if _, err := r.Input().Attach(t.Context(), name); !errors.Is(err, want) {
+		if _, err := r.Input().Attach(t.Context(), name, false); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 	}

@@ -49,7 +49,7 @@ func harms(r *hosttest.Rig, t *testing.T) map[string]func(name string) error {
 			return err
 		},
 		"attach": func(name string) error {
-			_, err := r.Input().Attach(ctx, name)
+			_, err := r.Input().Attach(ctx, name, false)
 			return err
 		},
 		"interrupt":     send(swarm.Input{Kind: swarm.InputInterrupt}),

@@ -115,7 +115,7 @@ func (unmeasured) See(context.Context, worker.Selection) ([]registry.Record, []s
 
 func (unmeasured) Observe(context.Context, []registry.Record) []worker.Worker { return nil }
 
-func (f *fakeHost) Attach(_ context.Context, name string) (swarm.Attachment, error) {
+func (f *fakeHost) Attach(_ context.Context, name string, _ bool) (swarm.Attachment, error) {
 	f.note("attach", name)
 	return swarm.Attachment{}, errors.New("backend 'process' does not support attach")
 }

@@ -27,7 +27,7 @@ import (
 // Host is what a dashboard asks. A [host.Host] is one.
 type Host interface {
 	dash.Host
-	Attach(ctx context.Context, name string) (swarm.Attachment, error)
+	Attach(ctx context.Context, name string, readOnly bool) (swarm.Attachment, error)
 }
 
 // The messages that a session sends to the model.
@@ -147,7 +147,7 @@ func (s *session) do(a dash.Action, skipped string) tea.Cmd {
 
 func (s *session) attach(i dash.Item) tea.Cmd {
 	return s.async(func() tea.Msg {
-		to, err := s.opts.Host.Attach(s.ctx, i.ID)
+		to, err := s.opts.Host.Attach(s.ctx, i.ID, false)
 		return attachMsg{i.Name, to, err}
 	})
 }
@@ -202,7 +202,7 @@ func (s *session) child(to swarm.Attachment) *child {
 	cmd := exec.CommandContext(s.ctx, to.Command[0], to.Command[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = attachedPatience
-	cmd.Env = environ.Unset(s.opts.Env, to.Unset...)
+	cmd.Env = append(environ.Unset(s.opts.Env, to.Unset...), to.Env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.opts.In, s.opts.Out, os.Stderr
 	if s.opts.Held != nil {
 		cmd.ExtraFiles = []*os.File{s.opts.Held}

@@ -103,7 +103,7 @@ const terminalDir = "terminal"
 
 // Attach returns the engine's own command for it, which leaves the worker alone when it
 // ends: Ctrl-P Ctrl-Q detaches from a terminal.
-func (b *Backend) Attach(ctx context.Context, h swarm.Handle, _ swarm.AttachOptions) (swarm.Attachment, error) {
+func (b *Backend) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
 	r, e, err := b.open(ctx, h)
 	if err != nil {
 		return swarm.Attachment{}, err
@@ -119,10 +119,13 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, _ swarm.AttachOpti
 		if path, err := exec.LookPath(client[0]); err == nil {
 			command := append([]string{path}, client[1:]...)
 			command = append(command, socketScheme+r.Socket, "attach", "--sig-proxy=false")
-			if !r.TTY {
+			a := swarm.Attachment{Leave: "C-p C-q leaves", ReadOnly: o.ReadOnly}
+			if !r.TTY || o.ReadOnly {
 				command = append(command, "--no-stdin")
+				a.Leave = "C-c leaves"
 			}
-			return swarm.Attachment{Command: append(command, r.Container)}, nil
+			a.Command = append(command, r.Container)
+			return a, nil
 		}
 	}
 	return swarm.Attachment{}, fmt.Errorf("%w: neither the command docker nor podman is installed, one of which attaches", swarm.ErrUnavailable)

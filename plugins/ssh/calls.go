@@ -250,7 +250,7 @@ func (b *Backend) SetPaused(ctx context.Context, h swarm.Handle, paused bool) er
 }
 
 // Attach returns an ssh that shows the worker's terminal, or what it writes if it has none.
-func (b *Backend) Attach(ctx context.Context, h swarm.Handle, _ swarm.AttachOptions) (swarm.Attachment, error) {
+func (b *Backend) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
 	_, l, far, err := b.of(h)
 	if err != nil {
 		return swarm.Attachment{}, err
@@ -261,12 +261,12 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, _ swarm.AttachOpti
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
-	args, err := l.shows("attach", far)
+	args, err := l.shows("attach", remote.Attached{Handle: far, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
 	command := append([]string{l.client.config.Program}, args...)
-	return swarm.Attachment{Command: command, Unset: l.client.said().unsent}, nil
+	return swarm.Attachment{Command: command, Unset: l.client.said().unsent, ReadOnly: o.ReadOnly}, nil
 }
 
 // shows returns the arguments of an ssh that shows a person what a command of swarm-remote shows,

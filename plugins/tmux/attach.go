@@ -35,14 +35,17 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 		return swarm.Attachment{}, err
 	}
 	home, _ := proc.Getenv(p.pid, envTMUX)
-	v := view{name: viewPrefix + strings.ToLower(rand.Text()[:8]), shown: p, home: home}
-	a := swarm.Attachment{Command: []string{"tmux", "-S", h.Socket}}
+	v := view{name: viewPrefix + strings.ToLower(rand.Text()[:8]), shown: p, home: home, readOnly: o.ReadOnly}
+	a := swarm.Attachment{Command: []string{"tmux", "-S", h.Socket}, ReadOnly: o.ReadOnly}
 	commands := b.leftViews(ctx, h)
 	switch inside := insideOf(o.Env); {
 	case inside == "":
 		commands = append(commands, v.attach()...)
 		// Variables of a server that has ended keep tmux from attaching.
 		a.Unset = []string{envTMUX, "TMUX_PANE"}
+	case o.ReadOnly:
+		return swarm.Attachment{}, fmt.Errorf("%w: a client of tmux is read-only for all that it shows: "+
+			"use a terminal outside of tmux", swarm.ErrInvalidSpec)
 	case sameSocket(inside, h.Socket):
 		commands = append(commands, v.enter()...)
 	default:

@@ -21,6 +21,8 @@ type view struct {
 	shown pane
 	// home is what TMUX holds in the worker's own session.
 	home string
+	// readOnly says that the client gives no input.
+	readOnly bool
 }
 
 // target names the view exactly, not as a prefix.
@@ -29,8 +31,11 @@ func (v view) target() string { return "=" + v.name + ":" }
 // attach returns the commands of a terminal outside of tmux. Its client ends with the
 // view.
 func (v view) attach() [][]string {
-	commands := [][]string{{"new-session", "-s", v.name, "-n", "swarm", "--", "true"}}
-	commands = append(commands, v.setUp("d")...)
+	first := []string{"new-session", "-s", v.name, "-n", "swarm"}
+	if v.readOnly {
+		first = append(first, "-f", "read-only")
+	}
+	commands := append([][]string{append(first, "--", "true")}, v.setUp("d")...)
 	return append(commands,
 		// It replaces the first window, without which a session can't be created.
 		[]string{"link-window", "-k", "-s", v.shown.window, "-t", v.target() + "^"},

@@ -51,19 +51,28 @@ type ScreenResult struct {
 	Err    error
 }
 
-// AttachOptions describe the terminal to attach.
+// AttachOptions describe the terminal to attach, and what it may do.
 type AttachOptions struct {
 	// Env is the caller's environment, KEY=VALUE, by which a terminal multiplexer
 	// notices that the caller runs inside it. It is set for local backends only.
 	Env []string
+	// ReadOnly asks for a program that shows the worker and gives it no input.
+	ReadOnly bool
 }
 
 // Attachment is a program that connects a person's terminal with a worker.
 type Attachment struct {
 	// Command is the program and its arguments. It replaces the host's process.
 	Command []string
-	// Unset are variables that the program must not have.
-	Unset []string
+	// Env are variables to add to the environment of Command, KEY=VALUE, and Unset variables to
+	// remove.
+	Env, Unset []string
+	// Leave says how to leave the worker alone again, in one line for the user, such as "C-b d
+	// leaves"; empty if the program itself says so.
+	Leave string
+	// ReadOnly says that the worker gets no input. A backend that does not know
+	// [AttachOptions.ReadOnly] leaves it false, and the host then does not run the program.
+	ReadOnly bool
 }
 
 // Attacher lets a person take part in a worker.

@@ -78,7 +78,7 @@ func lastLines(ctx context.Context, dir string, n int) ([]string, error) {
 }
 
 // Attach reports whether a person's terminal can be connected with a worker. How is
-// [Attached]'s business: the command would have to pass a shell on the way here.
+// [Backend.Attachment]'s business: the command would have to pass a shell on the way here.
 func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
 	h, err := b.handle(raw)
 	if err != nil {
@@ -99,17 +99,23 @@ func (b *Backend) Attach(ctx context.Context, raw swarm.Handle, o swarm.AttachOp
 
 var ErrNoTerminal = errors.New("the worker has no terminal")
 
-// Attached returns the command that shows the worker of a handle in this terminal;
-// ErrNoTerminal for one without a terminal.
-func (b *Backend) Attached(ctx context.Context, raw swarm.Handle, env []string) (swarm.Attachment, error) {
-	h, err := b.handle(raw)
+// Attached is a worker that a person's terminal is to be connected with.
+type Attached struct {
+	Handle   swarm.Handle
+	ReadOnly bool `json:",omitempty"`
+}
+
+// Attachment returns the command that shows a worker in this terminal; ErrNoTerminal for one
+// without a terminal.
+func (b *Backend) Attachment(ctx context.Context, to Attached, env []string) (swarm.Attachment, error) {
+	h, err := b.handle(to.Handle)
 	if err == nil && h.Kind != KindTerminal {
 		err = ErrNoTerminal
 	}
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
-	return b.opts.Terminal.Attach(ctx, h.inner(), swarm.AttachOptions{Env: env})
+	return b.opts.Terminal.Attach(ctx, h.inner(), swarm.AttachOptions{Env: env, ReadOnly: to.ReadOnly})
 }
 
 // Show writes what a worker writes to w until it has ended, after the last lines of its

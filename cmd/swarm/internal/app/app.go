@@ -105,5 +105,5 @@ func (a *App) Become(to swarm.Attachment) error {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(to.Unset, name)
 	})
-	return fmt.Errorf("cannot run %s: %w", path, unix.Exec(path, to.Command, env))
+	return fmt.Errorf("cannot run %s: %w", path, unix.Exec(path, to.Command, append(env, to.Env...)))
 }

@@ -2381,7 +2381,9 @@ type AttachRequest struct {
 	// The worker.
 	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
 	// The caller's environment, KEY=VALUE. Set for local backends only.
-	Env           [][]byte `protobuf:"bytes,2,rep,name=env,proto3" json:"env,omitempty"`
+	Env [][]byte `protobuf:"bytes,2,rep,name=env,proto3" json:"env,omitempty"`
+	// The program is to show the worker and give it no input.
+	ReadOnly      bool `protobuf:"varint,3,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2430,13 +2432,26 @@ func (x *AttachRequest) GetEnv() [][]byte {
 	return nil
 }
 
+func (x *AttachRequest) GetReadOnly() bool {
+	if x != nil {
+		return x.ReadOnly
+	}
+	return false
+}
+
 // AttachResponse is a program to be run on the person's terminal.
 type AttachResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The program and its arguments.
 	Command [][]byte `protobuf:"bytes,1,rep,name=command,proto3" json:"command,omitempty"`
 	// Names of variables that it must not have.
-	Unset         [][]byte `protobuf:"bytes,2,rep,name=unset,proto3" json:"unset,omitempty"`
+	Unset [][]byte `protobuf:"bytes,2,rep,name=unset,proto3" json:"unset,omitempty"`
+	// Variables to add to its environment, KEY=VALUE.
+	Env [][]byte `protobuf:"bytes,3,rep,name=env,proto3" json:"env,omitempty"`
+	// One line for the user: how to leave the worker. Empty if the program says so.
+	Leave string `protobuf:"bytes,4,opt,name=leave,proto3" json:"leave,omitempty"`
+	// The worker gets no input from it. A request for that is refused by the host without it.
+	ReadOnly      bool `protobuf:"varint,5,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2483,6 +2498,27 @@ func (x *AttachResponse) GetUnset() [][]byte {
 		return x.Unset
 	}
 	return nil
+}
+
+func (x *AttachResponse) GetEnv() [][]byte {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *AttachResponse) GetLeave() string {
+	if x != nil {
+		return x.Leave
+	}
+	return ""
+}
+
+func (x *AttachResponse) GetReadOnly() bool {
+	if x != nil {
+		return x.ReadOnly
+	}
+	return false
 }
 
 // WatchRequest asks for the changes of workers.
@@ -3326,13 +3362,17 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\aresults\x18\x01 \x03(\v2\x1d.swarm.plugin.v1.ScreenResultR\aresults\"u\n" +
 	"\fScreenResult\x127\n" +
 	"\x06screen\x18\x01 \x01(\v2\x1f.swarm.plugin.v1.ScreenResponseR\x06screen\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.swarm.plugin.v1.ErrorR\x05error\"R\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.swarm.plugin.v1.ErrorR\x05error\"o\n" +
 	"\rAttachRequest\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x10\n" +
-	"\x03env\x18\x02 \x03(\fR\x03env\"@\n" +
+	"\x03env\x18\x02 \x03(\fR\x03env\x12\x1b\n" +
+	"\tread_only\x18\x03 \x01(\bR\breadOnly\"\x85\x01\n" +
 	"\x0eAttachResponse\x12\x18\n" +
 	"\acommand\x18\x01 \x03(\fR\acommand\x12\x14\n" +
-	"\x05unset\x18\x02 \x03(\fR\x05unset\"A\n" +
+	"\x05unset\x18\x02 \x03(\fR\x05unset\x12\x10\n" +
+	"\x03env\x18\x03 \x03(\fR\x03env\x12\x14\n" +
+	"\x05leave\x18\x04 \x01(\tR\x05leave\x12\x1b\n" +
+	"\tread_only\x18\x05 \x01(\bR\breadOnly\"A\n" +
 	"\fWatchRequest\x121\n" +
 	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"\x9e\x01\n" +
 	"\rWatchResponse\x12\x14\n" +

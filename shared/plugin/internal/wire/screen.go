@@ -17,22 +17,27 @@ func FromScreen(r *pb.ScreenResponse) swarm.Screen {
 
 // AttachRequest converts a request to attach a terminal.
 func AttachRequest(h swarm.Handle, o swarm.AttachOptions) *pb.AttachRequest {
-	return &pb.AttachRequest{Handle: Handle(h), Env: byteses(o.Env)}
+	return &pb.AttachRequest{Handle: Handle(h), Env: byteses(o.Env), ReadOnly: o.ReadOnly}
 }
 
 // FromAttachRequest converts back.
 func FromAttachRequest(r *pb.AttachRequest) (swarm.Handle, swarm.AttachOptions) {
-	return FromHandle(r.GetHandle()), swarm.AttachOptions{Env: strs(r.GetEnv())}
+	return FromHandle(r.GetHandle()), swarm.AttachOptions{Env: strs(r.GetEnv()), ReadOnly: r.GetReadOnly()}
 }
 
 // Attachment converts an attachment.
 func Attachment(a swarm.Attachment) *pb.AttachResponse {
-	return &pb.AttachResponse{Command: byteses(a.Command), Unset: byteses(a.Unset)}
+	return &pb.AttachResponse{
+		Command: byteses(a.Command), Unset: byteses(a.Unset), Env: byteses(a.Env), Leave: text(a.Leave), ReadOnly: a.ReadOnly,
+	}
 }
 
 // FromAttachment converts back.
 func FromAttachment(r *pb.AttachResponse) swarm.Attachment {
-	return swarm.Attachment{Command: strs(r.GetCommand()), Unset: strs(r.GetUnset())}
+	return swarm.Attachment{
+		Command: strs(r.GetCommand()), Unset: strs(r.GetUnset()), Env: strs(r.GetEnv()),
+		Leave: Line(r.GetLeave()), ReadOnly: r.GetReadOnly(),
+	}
 }
 
 // ScreenResult converts the result for one worker of a batch.

@@ -183,6 +183,7 @@ func (p *page) about(d host.Details, now time.Time) {
 	} else if missing := MissingPlace(w); missing != "" && !w.Gone() {
 		p.field("Place", missing)
 	}
+	p.field("Details", placeDetails(w.Where, w.Options))
 	p.field("Settings", pairs(w.Options))
 	if w.Workspace != nil {
 		p.field("Worktree", w.Workspace.Location())
@@ -416,6 +417,21 @@ func distance(c compare.Changes, ahead, behind, between string) string {
 		parts = append(parts, fmt.Sprintf(behind, *c.Behind))
 	}
 	return strings.Join(parts, between)
+}
+
+// placeDetails returns what the backend says about a place, without what its name, its id and the
+// settings say already.
+func placeDetails(w swarm.Where, settings map[string]string) string {
+	details := map[string]string{}
+	for key, value := range w.Parts {
+		if value != "" && value != settings[key] && !strings.Contains(w.Name, value) && !strings.HasPrefix(w.ID, value) {
+			details[key] = value
+		}
+	}
+	if w.ID != "" && w.ID != w.Name {
+		details["id"] = w.ID
+	}
+	return pairs(details)
 }
 
 func pairs(options map[string]string) string {

@@ -160,3 +160,24 @@ Screen
 		}
 	}
 }
+
+// TestPlaceDetails: what a backend says about a place is shown once.
+func TestPlaceDetails(t *testing.T) {
+	t.Parallel()
+	container := swarm.Where{Kind: "container", Name: "swarm-w", ID: "0123456789abcdef", Parts: map[string]string{
+		"container": "0123456789ab", "name": "swarm-w", "engine": "unix:///e.sock",
+	}}
+	for _, test := range []struct {
+		where    swarm.Where
+		settings map[string]string
+		want     string
+	}{
+		{want: ""},
+		{where: container, want: "engine=unix:///e.sock id=0123456789abcdef"},
+		{where: swarm.Where{Name: "s:w", Parts: map[string]string{"socket": "k", "pane": "%1"}}, settings: map[string]string{"socket": "k"}, want: "pane=%1"},
+	} {
+		if got := placeDetails(test.where, test.settings); got != test.want {
+			t.Errorf("placeDetails(%v) = %q, want %q", test.where, got, test.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"maps"
 	"strconv"
 	"time"
 
@@ -62,6 +63,8 @@ type WorkerJSON struct {
 
 	PerhapsAlive []perhapsJSON `json:"perhaps_alive"`
 
+	Where *whereJSON `json:"where"`
+
 	// RawBytes are the texts above that are not UTF-8, see [rawjson.Bytes].
 	RawBytes map[string][]byte `json:"raw_bytes,omitempty"`
 }
@@ -115,6 +118,23 @@ type ExitJSON struct {
 	Code   *int    `json:"code"`
 	Signal *string `json:"signal"`
 	Reason *string `json:"reason"`
+}
+
+// whereJSON is where a worker is, as its backend says.
+type whereJSON struct {
+	Kind  string            `json:"kind"`
+	Name  *string           `json:"name"`
+	ID    *string           `json:"id"`
+	Parts map[string]string `json:"parts"`
+}
+
+func whereJSONOf(w swarm.Where) *whereJSON {
+	if w.Kind == "" {
+		return nil
+	}
+	parts := map[string]string{}
+	maps.Copy(parts, w.Parts)
+	return &whereJSON{Kind: w.Kind, Name: output.OrNull(w.Name), ID: output.OrNull(w.ID), Parts: parts}
 }
 
 type tmuxJSON struct {
@@ -201,6 +221,7 @@ func WorkerJSONIn(a *app.App, w worker.Worker) WorkerJSON {
 		PerhapsAlive: output.List(w.PerhapsAlive, func(p swarm.Process) perhapsJSON {
 			return perhapsJSON{PID: p.PID, Name: output.OrNull(p.Name), Since: output.TimeJSON(p.Started)}
 		}),
+		Where: whereJSONOf(w.Where),
 	}
 	if w.Gone() {
 		j.PID = nil // another process may have it by now

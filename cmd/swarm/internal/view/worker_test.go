@@ -45,7 +45,8 @@ func TestWorkerJSON(t *testing.T) {
 		`"choices":[{"key":"1","label":"Yes","selected":true}],"command":null,"reason":null,"broken":"API Error","dialog":null},"condition":"lost","usage":{"cpu_seconds":1.5,"peak":4096,"read":null,"written":0},"resurrect":false,` +
 		`"limits":{"memory":2147483648,"cpus":1.5,"pids":500,"nice":null,"io_weight":50,"best_effort":true},` +
 		`"unenforced":"the limit of I/O weight can't be enforced","exit_detail":"detail",` +
-		`"sandbox":{"network":"none","home":"/h","write":["/data"]},"perhaps_alive":[{"pid":12,"name":"sh","since":"2026-01-02T02:04:05.006Z"}]}`
+		`"sandbox":{"network":"none","home":"/h","write":["/data"]},"perhaps_alive":[{"pid":12,"name":"sh","since":"2026-01-02T02:04:05.006Z"}],` +
+		`"where":{"kind":"tmux window","name":"s:w.1","id":null,"parts":{"session":"s","socket":"k","window":"w.1"}}}`
 	a := &app.App{Env: []string{"SWARM_DIR=/s"}}
 	if diff := cmp.Diff(want, jsontest.Compact(t, WorkerJSONIn(a, jsontest.Full()))); diff != "" {
 		t.Errorf("full worker (-want +got):\n%s", diff)
@@ -54,7 +55,7 @@ func TestWorkerJSON(t *testing.T) {
 		`"started":null,"ended":null,"exit":null,"tmux":null,"worktree":null,"retain":"until-clean","owner":null,` +
 		`"team":null,"ralph":null,"status_reason":null,"survivors":[],` +
 		`"kill":{"signal":null,"grace":0,"force":false,"mode":"tree"},"restart":null,"restarts":0,"completion":null,` +
-		`"previous":[],"stdin":false,"project":null,"agent":null,"state":null,"condition":"unknown","usage":null,"resurrect":false,"limits":null,"unenforced":null,"exit_detail":null,"sandbox":null,"perhaps_alive":[]}`
+		`"previous":[],"stdin":false,"project":null,"agent":null,"state":null,"condition":"unknown","usage":null,"resurrect":false,"limits":null,"unenforced":null,"exit_detail":null,"sandbox":null,"perhaps_alive":[],"where":null}`
 	if diff := cmp.Diff(wantEmpty, jsontest.Compact(t, WorkerJSONIn(a, empty()))); diff != "" {
 		t.Errorf("empty worker (-want +got):\n%s", diff)
 	}

@@ -54,7 +54,7 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, report func(
 	now := h.roster.Observe(ctx, recs)
 	for i, w := range now {
 		switch w.Status {
-		case worker.StatusRunning:
+		case worker.StatusRunning, worker.StatusPending:
 		case worker.StatusStarting:
 			wg.Go(func() { h.waitStarting(ctx, recs[i], report) })
 		case worker.StatusStopped, worker.StatusLost:
@@ -73,7 +73,7 @@ func (h *Host) waitAll(ctx context.Context, recs []registry.Record, report func(
 		return
 	}
 	alive := func(r registry.Record) bool {
-		return now[slices.IndexFunc(recs, func(o registry.Record) bool { return o.ID == r.ID })].Status == worker.StatusRunning
+		return now[slices.IndexFunc(recs, func(o registry.Record) bool { return o.ID == r.ID })].Active()
 	}
 	for _, g := range h.plugins.Groups(recs, alive) {
 		wg.Go(func() { h.waitGroup(ctx, g, report) })
@@ -108,7 +108,7 @@ func (h *Host) waitGroup(ctx context.Context, g *backend.Group, report func(work
 	answer := func(i int, s swarm.Status, err error) {
 		// Running is what a wait ends with that was cut short. So does the
 		// deadline, which the plugin may see a moment before us.
-		if reported[i] || errors.Is(err, client.ErrPluginGone) || err == nil && s.State == swarm.StateRunning ||
+		if reported[i] || errors.Is(err, client.ErrPluginGone) || err == nil && s.State.Active() ||
 			errors.Is(err, context.DeadlineExceeded) && display.NearlyOver(ctx) {
 			return
 		}

@@ -122,3 +122,46 @@ func TestWait(t *testing.T) {
 		t.Errorf("a wait that is given up: %v", err)
 	}
 }
+
+// A worker that waits in its engine is pending, with what it waits for. A wait for its end goes on,
+// also over its start, and a kill ends it.
+func TestPending(t *testing.T) {
+	t.Parallel()
+	r := hosttest.New(t)
+	w := r.MustSpawn(t, "w", "one")
+	r.MustSpawn(t, "v", "one")
+	for _, name := range []string{"w", "v"} {
+		r.One.Change(t, name, func(w *hosttest.Worker) { w.State = swarm.StatePending })
+	}
+	if got := r.Worker(t, "w"); got.Status != worker.StatusPending || got.PID != 0 || got.Gone() || got.Alive() {
+		t.Errorf("a pending worker is %+v", got)
+	}
+	if _, err := r.Watch().Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.WantHistory(t, w.Name, "SPAWNED")
+
+	ended := make(chan worker.Worker, 1)
+	waits := make(chan error, 1)
+	go func() {
+		waits <- r.Wait(t.Context(), worker.Selection{Names: []string{"w"}}, func(w worker.Worker) { ended <- w })
+	}()
+	r.One.Change(t, "w", func(w *hosttest.Worker) { w.State = swarm.StateRunning })
+	select {
+	case got := <-ended:
+		t.Fatalf("the wait ended when the worker was %s", got.Status)
+	case <-time.After(50 * time.Millisecond):
+	}
+	r.One.End(t, "w", swarm.Exit{Code: 7})
+	if err := <-waits; err != nil {
+		t.Fatal(err)
+	}
+	if got := <-ended; got.Exit == nil || got.Exit.Code != 7 {
+		t.Errorf("the wait returned %+v", got)
+	}
+
+	outcomes := r.MustKill(t, worker.Selection{Names: []string{"v"}}, kill.Request{})
+	if len(outcomes) != 1 || outcomes[0].Err != nil || outcomes[0].AlreadyEnded {
+		t.Errorf("the kill of a pending worker: %+v", outcomes)
+	}
+}

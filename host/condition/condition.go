@@ -38,6 +38,8 @@ const (
 	Restarting Kind = "restarting"
 	// Starting means that the spawn is under way.
 	Starting Kind = "starting"
+	// Pending means that the engine has accepted the worker and has not started it yet.
+	Pending Kind = "pending"
 	// Paused means that the processes of the worker are stopped until it is resumed.
 	Paused Kind = "paused"
 	// Idle means that an agent waits at its prompt.
@@ -74,6 +76,7 @@ var kinds = []struct {
 	{Unknown, Waiting, "?", "?"},
 	{Restarting, Waiting, "◌", "~"},
 	{Starting, Waiting, "◌", "~"},
+	{Pending, Waiting, "◌", "~"},
 	{Paused, Waiting, "‖", "="},
 	{Idle, Good, "○", "o"},
 	{Background, Good, "◍", "&"},
@@ -196,6 +199,8 @@ func of(w worker.Worker) Condition {
 	switch w.Status {
 	case worker.StatusRunning:
 		return runningCondition(w)
+	case worker.StatusPending:
+		return Condition{Kind: Pending, Text: "pending"}
 	case worker.StatusStopped:
 		return ended(w)
 	case worker.StatusLost:

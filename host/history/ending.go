@@ -283,6 +283,8 @@ func Confirmed(backend string, res swarm.KillResult) error {
 		return swarm.ErrSurvivors
 	case Over(s):
 		return nil
+	case s.State == swarm.StatePending:
+		return fmt.Errorf("backend '%s' says that the worker still waits for its start", backend)
 	case s.State == swarm.StateRunning:
 		return fmt.Errorf("backend '%s' says that the worker is still running", backend)
 	case s.Reason != "":

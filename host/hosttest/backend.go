@@ -279,7 +279,7 @@ func (b *Backend) Kill(ctx context.Context, h swarm.Handle, o swarm.KillOptions)
 	if w, err = b.read(h); err != nil {
 		return swarm.KillResult{}, err
 	}
-	if w.State == swarm.StateRunning {
+	if w.State.Active() {
 		w.State = swarm.StateExited
 		w.Exit = &swarm.Exit{Code: -1, Signal: "SIGTERM", Cause: swarm.CauseKilled, Time: time.Unix(1700000000, 0)}
 		if w.Completion != nil {
@@ -409,7 +409,7 @@ func (b *Backend) WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i
 	for open := len(hs); open > 0; {
 		open = 0
 		for i, h := range hs {
-			if last[i] != nil && last[i].State != swarm.StateRunning {
+			if last[i] != nil && !last[i].State.Active() {
 				continue
 			}
 			w, err := b.read(h)
@@ -421,7 +421,7 @@ func (b *Backend) WatchBatch(ctx context.Context, hs []swarm.Handle, each func(i
 				last[i] = &s
 				each(i, s, nil)
 			}
-			if s.State == swarm.StateRunning {
+			if s.State.Active() {
 				open++
 			}
 		}

@@ -143,7 +143,7 @@ type upRun struct {
 func (u *upRun) awaited(names []string, after map[string][]string) map[string]bool {
 	needed := map[string]bool{}
 	for _, name := range names {
-		if w, ok := u.there[name]; ok && w.Status == worker.StatusRunning {
+		if w, ok := u.there[name]; ok && w.Active() {
 			continue
 		}
 		for _, other := range after[name] {
@@ -157,7 +157,7 @@ func (u *upRun) awaited(names []string, after map[string][]string) map[string]bo
 // it depends on does not matter.
 func (u *upRun) leave(name string) {
 	w, there := u.there[name]
-	if !there || w.Status != worker.StatusRunning || u.foreign(w) != nil {
+	if !there || !w.Active() || u.foreign(w) != nil {
 		return
 	}
 	out := u.outcomes[name]

@@ -20,7 +20,7 @@ import (
 type Worker struct {
 	ID        string           `json:"id" jsonschema:"ID of the worker, and of its task in the protocol"`
 	Name      string           `json:"name" jsonschema:"Name of the worker"`
-	Status    string           `json:"status" jsonschema:"Its status; lost: its exit will never be known; unknown: its backend can't be asked" schema:"enum=starting|running|stopped|lost|unknown"`
+	Status    string           `json:"status" jsonschema:"Its status; lost: its exit will never be known; unknown: its backend can't be asked" schema:"enum=starting|pending|running|stopped|lost|unknown"`
 	Reason    string           `json:"reason,omitempty" jsonschema:"More about the status"`
 	State     string           `json:"state,omitempty" jsonschema:"State of an agent, as its screen shows it or its hooks report it: working, idle, blocked, background, compacting, limited, broken, unknown"`
 	StateWhy  string           `json:"state_reason,omitempty" jsonschema:"The usage limit or the error at which an agent stopped, or its background work"`

@@ -257,7 +257,7 @@ func (w *watchRun) listen(ctx context.Context, g *backend.Group) {
 		if over[i] {
 			return
 		}
-		over[i] = err != nil || s.State != swarm.StateRunning && s.State != swarm.StateUnknown
+		over[i] = err != nil || !s.State.Active() && s.State != swarm.StateUnknown
 		select {
 		case w.reports <- report{rec: g.Recs[i], status: s, err: err, over: over[i]}:
 		case <-ctx.Done():
@@ -295,7 +295,7 @@ func watchBatch(ctx context.Context, p *backend.Peer, hs []swarm.Handle, each fu
 		var still []int
 		for i, r := range results {
 			each(at[i], r.Status, r.Err)
-			if r.Err == nil && (r.Status.State == swarm.StateRunning || r.Status.State == swarm.StateUnknown) {
+			if r.Err == nil && (r.Status.State.Active() || r.Status.State == swarm.StateUnknown) {
 				still = append(still, at[i])
 			}
 		}

@@ -48,6 +48,8 @@ func (w *Worker) Apply(r swarm.StatusResult) {
 		if s.PID != 0 || s.Reason != "" {
 			w.PID = s.PID
 		}
+	case swarm.StatePending:
+		w.Status, w.PID = StatusPending, 0
 	case swarm.StateExited:
 		w.Status, w.PID, w.Exit = StatusStopped, 0, s.Exit
 		if s.Exit != nil {

@@ -26,6 +26,9 @@ const (
 	// StatusLost: its shim is gone and its exit will never be known. Its processes that
 	// are still alive are in Worker.Survivors, those that perhaps are in Worker.PerhapsAlive.
 	StatusLost Status = "lost"
+	// StatusPending: its engine has accepted it and has not started it yet; Worker.Reason says
+	// what it waits for.
+	StatusPending Status = "pending"
 	// StatusUnknown: its backend can't be asked; Worker.Reason says why.
 	StatusUnknown Status = "unknown"
 )
@@ -84,6 +87,9 @@ func (w Worker) CommandLine() string {
 func (w Worker) Gone() bool {
 	return w.Status == StatusStopped || w.Status == StatusLost && len(w.Survivors) == 0 && len(w.PerhapsAlive) == 0
 }
+
+// Active reports whether a worker runs, or waits in its engine for its start.
+func (w Worker) Active() bool { return w.Status == StatusRunning || w.Status == StatusPending }
 
 // InCrashLoop reports whether a worker was given up by its restart policy.
 func (w Worker) InCrashLoop() bool { return w.Exit != nil && w.Exit.Cause == swarm.CauseCrashLoop }

@@ -188,6 +188,7 @@ func (b *Backend) awaitStart(ctx context.Context, r ref, wrapped bool) error {
 		case err != nil && ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil && limited.Err() != nil:
+			swarm.Warn(ctx, fmt.Sprintf("Nomad has not started it within %ds; it is pending", b.config.StartTimeout))
 			return nil
 		case err != nil:
 			return err

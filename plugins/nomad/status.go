@@ -84,7 +84,10 @@ func (b *Backend) statusIn(ctx context.Context, s snapshot, r ref) swarm.Status 
 	}
 	switch a.ClientStatus {
 	case api.AllocClientStatusPending:
-		st.State, st.Reason = swarm.StateRunning, "not started yet"
+		st.State, st.Reason = swarm.StatePending, "not started yet"
+		if !st.Started.IsZero() { // it starts again
+			st.State = swarm.StateRunning
+		}
 		if e := lastEvent(task); e != nil {
 			st.Reason += ": " + firstLine(cmp.Or(e.DisplayMessage, e.Type))
 		}
@@ -117,7 +120,7 @@ func unplaced(j *api.JobListStub) swarm.Status {
 	case j.Status == jobDead:
 		return swarm.Status{State: swarm.StateLost, Reason: "Nomad has collected it as garbage; the exit is unknown"}
 	default:
-		return swarm.Status{State: swarm.StateRunning, Reason: "not started yet: waiting for a node with enough space"}
+		return swarm.Status{State: swarm.StatePending, Reason: "not started yet: waiting for a node with enough space"}
 	}
 }
 

@@ -78,7 +78,7 @@ func (b *Backend) dropped(r ref) (far swarm.Handle, drops bool, err error) {
 // is gone.
 func (b *Backend) left(host string, listed swarm.Listed) []swarm.Handle {
 	w, err := remote.Decode(listed.Handle)
-	if err != nil || listed.Status.State == swarm.StateRunning {
+	if err != nil || listed.Status.State.Active() {
 		return nil
 	}
 	far, drops, err := b.dropped(ref{Host: host, Worker: w})

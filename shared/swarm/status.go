@@ -21,10 +21,17 @@ const (
 	// and that its exit will never be known. Processes that outlived their shim are
 	// in Status.Survivors, and those that perhaps did in Status.PerhapsAlive.
 	StateLost
+	// StatePending means that the engine has accepted the worker and that no process of it
+	// has been started yet, because it waits for its turn or for a place, such as in a queue
+	// or for a node of a cluster. Reason says for what. It takes no input, and Kill ends it.
+	StatePending
 )
 
+// Active reports whether a worker in that state runs, or waits for its start.
+func (s State) Active() bool { return s == StateRunning || s == StatePending }
+
 // String returns the state in lower case: "unknown", "running", "exited",
-// "lost".
+// "lost", "pending".
 func (s State) String() string {
 	switch s {
 	case StateRunning:
@@ -33,6 +40,8 @@ func (s State) String() string {
 		return "exited"
 	case StateLost:
 		return "lost"
+	case StatePending:
+		return "pending"
 	default:
 		return "unknown"
 	}

@@ -81,7 +81,7 @@ func TestCapabilitiesOf(t *testing.T) {
 func TestStateString(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[swarm.State]string{
-		swarm.StateRunning: "running", swarm.StateExited: "exited", swarm.StateLost: "lost",
+		swarm.StateRunning: "running", swarm.StateExited: "exited", swarm.StateLost: "lost", swarm.StatePending: "pending",
 		swarm.StateUnknown: "unknown", 99: "unknown",
 	} {
 		if got := s.String(); got != want {

@@ -62,6 +62,8 @@ func StatusLine(w worker.Worker, now time.Time) string {
 		}
 		add(w.Reason)
 		add(StateText(w.State, now))
+	case worker.StatusPending:
+		add(w.Reason)
 	case worker.StatusStopped:
 		add(ExitText(w))
 	case worker.StatusLost:

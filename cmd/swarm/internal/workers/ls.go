@@ -69,7 +69,7 @@ others.`,
 	f := cmd.Flags()
 	o.format = command.Choice(cmd, "format", "format of the list", "", "table", "json", "names")
 	o.status = command.Choice(cmd, "status", "only workers with this status", "all",
-		"all", "starting", "running", "stopped", "lost", "unknown")
+		"all", "starting", "pending", "running", "stopped", "lost", "unknown")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print names alone; the same as --format names")
 	f.StringVar(&o.tag, "tag", "", "only workers with this `TAG`")

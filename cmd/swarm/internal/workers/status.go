@@ -36,7 +36,7 @@ it works, is idle or asks something, and what; 'swarm explain' shows why. The wh
 dialog is shown below.
 
 Exit code: 0 running, 1 ended, 2 no such worker, 3 anything else (starting,
-unknown, or lost with processes that are alive or perhaps alive).`,
+pending, unknown, or lost with processes that are alive or perhaps alive).`,
 		Example: `  swarm status build
   swarm status build > /dev/null || swarm spawn --name build2 -- make watch
   swarm status build --json | jq .exit.code`,

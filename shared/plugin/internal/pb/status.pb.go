@@ -38,6 +38,8 @@ const (
 	State_STATE_EXITED State = 2
 	// What watched the worker is gone; its exit will never be known.
 	State_STATE_LOST State = 3
+	// The engine has accepted it and has not started it yet: it waits, for what reason says.
+	State_STATE_PENDING State = 4
 )
 
 // Enum value maps for State.
@@ -47,12 +49,14 @@ var (
 		1: "STATE_RUNNING",
 		2: "STATE_EXITED",
 		3: "STATE_LOST",
+		4: "STATE_PENDING",
 	}
 	State_value = map[string]int32{
 		"STATE_UNSPECIFIED": 0,
 		"STATE_RUNNING":     1,
 		"STATE_EXITED":      2,
 		"STATE_LOST":        3,
+		"STATE_PENDING":     4,
 	}
 )
 
@@ -151,7 +155,7 @@ type WorkerStatus struct {
 	Exit *Exit `protobuf:"bytes,4,opt,name=exit,proto3" json:"exit,omitempty"`
 	// Where the worker is.
 	Where *Where `protobuf:"bytes,5,opt,name=where,proto3" json:"where,omitempty"`
-	// One line for STATE_UNSPECIFIED and STATE_LOST: why.
+	// One line for STATE_UNSPECIFIED, STATE_LOST and STATE_PENDING: why.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The processes of a lost worker that are still alive.
 	Survivors []*Process `protobuf:"bytes,7,rep,name=survivors,proto3" json:"survivors,omitempty"`
@@ -945,13 +949,14 @@ const file_swarm_plugin_v1_status_proto_rawDesc = "" +
 	"\x05_peakB\a\n" +
 	"\x05_readB\n" +
 	"\n" +
-	"\b_written*S\n" +
+	"\b_written*f\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSTATE_RUNNING\x10\x01\x12\x10\n" +
 	"\fSTATE_EXITED\x10\x02\x12\x0e\n" +
 	"\n" +
-	"STATE_LOST\x10\x03B6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
+	"STATE_LOST\x10\x03\x12\x11\n" +
+	"\rSTATE_PENDING\x10\x04B6Z4github.com/swarmhost/swarm/shared/plugin/internal/pbb\x06proto3"
 
 var (
 	file_swarm_plugin_v1_status_proto_rawDescOnce sync.Once

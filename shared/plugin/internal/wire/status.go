@@ -60,6 +60,7 @@ var states = map[swarm.State]pb.State{
 	swarm.StateRunning: pb.State_STATE_RUNNING,
 	swarm.StateExited:  pb.State_STATE_EXITED,
 	swarm.StateLost:    pb.State_STATE_LOST,
+	swarm.StatePending: pb.State_STATE_PENDING,
 }
 
 func exit(e *swarm.Exit) *pb.Exit {

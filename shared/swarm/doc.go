@@ -61,6 +61,11 @@
 // it imports nothing of swarm.
 package swarm
 
-// ContractVersion is the version of this contract. A host and a plugin work together only if
-// their versions are equal.
-const ContractVersion = 1
+// ContractVersion is the newest version of this contract that this package describes, and
+// OldestContractVersion is the oldest that the SDK and the host speak as well: the one before, at
+// least. A host and a plugin speak the newest version that both speak, and work together only if
+// there is one.
+const (
+	ContractVersion       = 1
+	OldestContractVersion = 1
+)

@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
+	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
+	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -139,10 +141,11 @@ type wrongPeer struct {
 	pb.UnimplementedBackendServer
 	indexes  []uint32
 	contract uint32
+	oldest   uint32
 }
 
 func (w wrongPeer) Describe(context.Context, *pb.DescribeRequest) (*pb.DescribeResponse, error) {
-	return &pb.DescribeResponse{Name: "wrong", Kind: pb.Kind_KIND_BACKEND, ContractVersion: w.contract}, nil
+	return &pb.DescribeResponse{Name: "test", Kind: pb.Kind_KIND_BACKEND, ContractVersion: w.contract, OldestContractVersion: w.oldest}, nil
 }
 
 func (w wrongPeer) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
@@ -232,16 +235,63 @@ func TestPeersThatFlood(t *testing.T) {
 	}
 }
 
+// speaks is a host that speaks these versions of the contract.
+func speaks(oldest, newest uint32) ConnectOption {
+	return func(r *pb.DescribeRequest) { r.OldestContractVersion, r.ContractVersion = oldest, newest }
+}
+
+// TestContractVersions: a host and a plugin speak the newest version that both speak. Without one,
+// the error says which side to update.
 func TestContractVersions(t *testing.T) {
 	t.Parallel()
-	for version, text := range map[uint32]string{
-		0:  "plugin 'wrong' speaks version 0 of the plugin contract, this swarm speaks version 1: update the plugin",
-		99: "plugin 'wrong' speaks version 99 of the plugin contract, this swarm speaks version 1: update swarm",
+	for _, test := range []struct {
+		host, plugin [2]uint32 // oldest, newest
+		want         int       // 0: none in common
+		text         string
+	}{
+		{host: [2]uint32{1, 1}, plugin: [2]uint32{1, 1}, want: 1},
+		{host: [2]uint32{1, 2}, plugin: [2]uint32{1, 1}, want: 1}, // a newer host, a plugin of before
+		{host: [2]uint32{1, 2}, plugin: [2]uint32{0, 1}, want: 1}, // it says nothing of older versions
+		{host: [2]uint32{0, 1}, plugin: [2]uint32{1, 2}, want: 1},
+		{host: [2]uint32{1, 2}, plugin: [2]uint32{1, 3}, want: 2},
+		{host: [2]uint32{1, 1}, plugin: [2]uint32{0, 0}, text: "plugin 'test' speaks version 0 of the plugin contract, this swarm speaks version 1: update the plugin"},
+		{host: [2]uint32{1, 1}, plugin: [2]uint32{0, 99}, text: "plugin 'test' speaks version 99 of the plugin contract, this swarm speaks version 1: update swarm"},
+		{host: [2]uint32{2, 3}, plugin: [2]uint32{1, 1}, text: "plugin 'test' speaks version 1 of the plugin contract, this swarm speaks version 2: update the plugin"},
+		{host: [2]uint32{1, 1}, plugin: [2]uint32{2, 3}, text: "plugin 'test' speaks version 2 of the plugin contract, this swarm speaks version 1: update swarm"},
 	} {
-		conn := serveInside(t, func(g *grpc.Server) { pb.RegisterPluginServer(g, wrongPeer{contract: version}) })
-		_, err := Connect(t.Context(), conn)
-		if e, ok := errors.AsType[*ContractError](err); !ok || e.Theirs != int(version) || e.Host != swarm.ContractVersion || e.Error() != text {
-			t.Errorf("version %d: %v", version, err)
+		conn := serveInside(t, func(g *grpc.Server) {
+			pb.RegisterPluginServer(g, wrongPeer{contract: test.plugin[1], oldest: test.plugin[0]})
+		})
+		c, err := Connect(t.Context(), conn, speaks(test.host[0], test.host[1]))
+		switch e, ok := errors.AsType[*ContractError](err); {
+		case test.want == 0 && (!ok || e.Error() != test.text):
+			t.Errorf("host %v, plugin %v: %v, want %s", test.host, test.plugin, err, test.text)
+		case test.want != 0 && (err != nil || c.Info().Contract != test.want):
+			t.Errorf("host %v, plugin %v: %v, want version %d", test.host, test.plugin, err, test.want)
+		}
+	}
+}
+
+// TestContractOfTheSDK: the SDK is made ready for a host with which it has a version in common, and
+// only then: a factory may have effects.
+func TestContractOfTheSDK(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		host [2]uint32
+		made bool
+	}{{[2]uint32{1, 2}, true}, {[2]uint32{2, 2}, true}, {[2]uint32{3, 4}, false}} {
+		made := false
+		p := pluginOf(stub{})
+		p.Contracts = wire.Contracts{Oldest: 1, Newest: 2}
+		create := p.New
+		p.New = func(ctx context.Context, config []byte) (any, error) {
+			made = true
+			return create(ctx, config)
+		}
+		conn := serveInside(t, func(g *grpc.Server) { rpc.New(p).Register(g) })
+		_, err := Connect(t.Context(), conn, speaks(test.host[0], test.host[1]))
+		if made != test.made || (err == nil) != test.made {
+			t.Errorf("host %v: the factory was called: %v, error %v", test.host, made, err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type Info struct {
 	Name, Version string
 	// Kind is the interface that it implements; empty if it is unknown to this host.
 	Kind Kind
-	// Contract is the version of the contract that it was built with.
+	// Contract is the version of the contract that it and this host speak with each other.
 	Contract int
 	// Local is set in its [Options].
 	Local bool
@@ -76,7 +76,8 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 	}
 	b := bounded{conn, new(atomic.Pointer[func() error])}
 	c := &Client{conn: b, plugin: pb.NewPluginClient(b)}
-	req := &pb.DescribeRequest{ContractVersion: swarm.ContractVersion}
+	ours := wire.Spoken()
+	req := &pb.DescribeRequest{ContractVersion: ours.Newest, OldestContractVersion: ours.Oldest}
 	for _, set := range opts {
 		set(req)
 	}
@@ -88,13 +89,22 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 		Name:         wire.Line(resp.GetName()),
 		Version:      wire.Line(resp.GetVersion()),
 		Kind:         kinds[resp.GetKind()],
-		Contract:     int(resp.GetContractVersion()),
 		Local:        resp.GetLocal(),
 		Capabilities: wire.FromCapabilities(resp.GetCapabilities()),
 	}
-	if c.info.Contract != swarm.ContractVersion {
-		return nil, &ContractError{Plugin: c.info.Name, Host: swarm.ContractVersion, Theirs: c.info.Contract}
+	ours = wire.Contracts{Oldest: req.GetOldestContractVersion(), Newest: req.GetContractVersion()}
+	theirs := wire.ContractsOf(resp.GetContractVersion(), resp.GetOldestContractVersion())
+	version, ok := ours.Common(theirs)
+	if !ok {
+		e := &ContractError{Plugin: c.info.Name, Host: int(ours.Newest), Theirs: int(theirs.Newest)}
+		if theirs.Oldest > ours.Newest {
+			e.Theirs = int(theirs.Oldest)
+		} else {
+			e.Host = int(ours.Oldest)
+		}
+		return nil, e
 	}
+	c.info.Contract = int(version)
 	return c, nil
 }
 
@@ -155,12 +165,12 @@ func (c *Client) Workspace() *Workspace {
 // used any more: connect to a new process, and repeat idempotent calls.
 var ErrPluginGone = wire.ErrGone
 
-// ContractError means that a plugin was built for another version of the
-// contract than this host.
+// ContractError means that a plugin and this host speak no version of the contract in common.
 type ContractError struct {
 	// Plugin is the plugin's name.
 	Plugin string
-	// Host and Theirs are the versions of this host and of the plugin.
+	// Host and Theirs are the versions of this host and of the plugin that are the nearest to each
+	// other.
 	Host, Theirs int
 }
 

@@ -8,8 +8,8 @@
 //
 // Versions: a field is never removed and never changes its meaning. A reader
 // ignores fields that it does not know and reads an enumeration value that it
-// does not know as the zero value. An incompatible change raises
-// DescribeResponse.contract_version.
+// does not know as the zero value. An incompatible change raises the version of the contract;
+// a host and a plugin speak the version before as well.
 //
 // Errors: a call that fails has a gRPC status whose details hold an Error.
 // Errors that are part of a result are an Error in a message.
@@ -96,7 +96,7 @@ func (Kind) EnumDescriptor() ([]byte, []int) {
 // DescribeRequest asks what the plugin is.
 type DescribeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The version of the contract that the host was built with.
+	// The newest version of the contract that the host speaks.
 	ContractVersion uint32 `protobuf:"varint,1,opt,name=contract_version,json=contractVersion,proto3" json:"contract_version,omitempty"`
 	// Configure will be called next: the plugin must not make itself ready before.
 	ConfigFollows bool `protobuf:"varint,2,opt,name=config_follows,json=configFollows,proto3" json:"config_follows,omitempty"`
@@ -104,9 +104,11 @@ type DescribeRequest struct {
 	// after the id of its worker. A path in an older handle is no fact: the state directory
 	// may have been moved since, or have been reached by another path. Empty: the handles of
 	// the plugin are all that is known.
-	RunDirs       []byte `protobuf:"bytes,3,opt,name=run_dirs,json=runDirs,proto3" json:"run_dirs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RunDirs []byte `protobuf:"bytes,3,opt,name=run_dirs,json=runDirs,proto3" json:"run_dirs,omitempty"`
+	// The oldest version of the contract that the host still speaks; 0: only contract_version.
+	OldestContractVersion uint32 `protobuf:"varint,4,opt,name=oldest_contract_version,json=oldestContractVersion,proto3" json:"oldest_contract_version,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *DescribeRequest) Reset() {
@@ -160,6 +162,13 @@ func (x *DescribeRequest) GetRunDirs() []byte {
 	return nil
 }
 
+func (x *DescribeRequest) GetOldestContractVersion() uint32 {
+	if x != nil {
+		return x.OldestContractVersion
+	}
+	return 0
+}
+
 // DescribeResponse says what the plugin is.
 type DescribeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -169,7 +178,8 @@ type DescribeResponse struct {
 	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
 	// What it serves.
 	Kind Kind `protobuf:"varint,3,opt,name=kind,proto3,enum=swarm.plugin.v1.Kind" json:"kind,omitempty"`
-	// The version of the contract that it was built with.
+	// The newest version of the contract that it speaks. Host and plugin speak the newest version
+	// that both speak.
 	ContractVersion uint32 `protobuf:"varint,4,opt,name=contract_version,json=contractVersion,proto3" json:"contract_version,omitempty"`
 	// It is a backend that runs its workers on the host's machine: it is sent
 	// SpawnRequest.local, which holds the caller's environment.
@@ -177,9 +187,11 @@ type DescribeResponse struct {
 	// What it can do beyond the calls that every plugin has, such as "watch".
 	// Readers keep names that they do not know. Empty if Configure follows, and if
 	// the plugin could not make itself ready.
-	Capabilities  []string `protobuf:"bytes,6,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Capabilities []string `protobuf:"bytes,6,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
+	// The oldest version of the contract that it still speaks; 0: only contract_version.
+	OldestContractVersion uint32 `protobuf:"varint,9,opt,name=oldest_contract_version,json=oldestContractVersion,proto3" json:"oldest_contract_version,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *DescribeResponse) Reset() {
@@ -252,6 +264,13 @@ func (x *DescribeResponse) GetCapabilities() []string {
 		return x.Capabilities
 	}
 	return nil
+}
+
+func (x *DescribeResponse) GetOldestContractVersion() uint32 {
+	if x != nil {
+		return x.OldestContractVersion
+	}
+	return 0
 }
 
 // ConfigureRequest carries settings.
@@ -508,18 +527,20 @@ var File_swarm_plugin_v1_plugin_proto protoreflect.FileDescriptor
 
 const file_swarm_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
-	"\x1cswarm/plugin/v1/plugin.proto\x12\x0fswarm.plugin.v1\"~\n" +
+	"\x1cswarm/plugin/v1/plugin.proto\x12\x0fswarm.plugin.v1\"\xb6\x01\n" +
 	"\x0fDescribeRequest\x12)\n" +
 	"\x10contract_version\x18\x01 \x01(\rR\x0fcontractVersion\x12%\n" +
 	"\x0econfig_follows\x18\x02 \x01(\bR\rconfigFollows\x12\x19\n" +
-	"\brun_dirs\x18\x03 \x01(\fR\arunDirs\"\xd0\x01\n" +
+	"\brun_dirs\x18\x03 \x01(\fR\arunDirs\x126\n" +
+	"\x17oldest_contract_version\x18\x04 \x01(\rR\x15oldestContractVersion\"\x88\x02\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12)\n" +
 	"\x04kind\x18\x03 \x01(\x0e2\x15.swarm.plugin.v1.KindR\x04kind\x12)\n" +
 	"\x10contract_version\x18\x04 \x01(\rR\x0fcontractVersion\x12\x14\n" +
 	"\x05local\x18\x05 \x01(\bR\x05local\x12\"\n" +
-	"\fcapabilities\x18\x06 \x03(\tR\fcapabilities\"&\n" +
+	"\fcapabilities\x18\x06 \x03(\tR\fcapabilities\x126\n" +
+	"\x17oldest_contract_version\x18\t \x01(\rR\x15oldestContractVersion\"&\n" +
 	"\x10ConfigureRequest\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\"7\n" +
 	"\x11ConfigureResponse\x12\"\n" +

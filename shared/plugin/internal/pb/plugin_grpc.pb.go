@@ -8,8 +8,8 @@
 //
 // Versions: a field is never removed and never changes its meaning. A reader
 // ignores fields that it does not know and reads an enumeration value that it
-// does not know as the zero value. An incompatible change raises
-// DescribeResponse.contract_version.
+// does not know as the zero value. An incompatible change raises the version of the contract;
+// a host and a plugin speak the version before as well.
 //
 // Errors: a call that fails has a gRPC status whose details hold an Error.
 // Errors that are part of a result are an Error in a message.
@@ -51,7 +51,7 @@ const (
 type PluginClient interface {
 	// Describe is the first call. It reports what the plugin is, even when the
 	// plugin can't work, and whether host and plugin can work together. Nothing
-	// else is called when their contract versions differ.
+	// else is called when they have no version of the contract in common.
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
 	// Configure gives the plugin its settings. It is called at most once, and only
 	// after a Describe that announced it. Settings that are wrong are
@@ -108,7 +108,7 @@ func (c *pluginClient) Check(ctx context.Context, in *CheckRequest, opts ...grpc
 type PluginServer interface {
 	// Describe is the first call. It reports what the plugin is, even when the
 	// plugin can't work, and whether host and plugin can work together. Nothing
-	// else is called when their contract versions differ.
+	// else is called when they have no version of the contract in common.
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
 	// Configure gives the plugin its settings. It is called at most once, and only
 	// after a Describe that announced it. Settings that are wrong are

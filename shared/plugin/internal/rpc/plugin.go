@@ -25,13 +25,16 @@ func (p pluginServer) Describe(ctx context.Context, req *pb.DescribeRequest) (*p
 		Name:            about.Name,
 		Version:         about.Version,
 		Kind:            about.Kind,
-		ContractVersion: swarm.ContractVersion,
+		ContractVersion: about.Contracts.Newest,
 		Local:           about.Local,
+
+		OldestContractVersion: about.Contracts.Oldest,
 	}
+	_, common := about.Contracts.Common(wire.ContractsOf(req.GetContractVersion(), req.GetOldestContractVersion()))
 	p.s.mu.Lock()
 	p.s.runDirs = string(req.GetRunDirs())
 	p.s.mu.Unlock()
-	if req.GetConfigFollows() || req.GetContractVersion() != swarm.ContractVersion {
+	if req.GetConfigFollows() || !common {
 		return resp, nil
 	}
 	// Describe works without the value; the following calls return the error.

@@ -23,6 +23,8 @@ type Plugin struct {
 	Name, Version string
 	Kind          pb.Kind
 	Local         bool
+	// Contracts are the versions that it speaks; the zero value: those of the SDK.
+	Contracts wire.Contracts
 	// New makes the [swarm.Backend] or [swarm.Workspace] from the settings as JSON, nil without
 	// any.
 	New    func(ctx context.Context, config []byte) (any, error)
@@ -57,6 +59,9 @@ type Server struct {
 // New returns a server. It makes the plugin's value only when the first call needs it.
 func New(p Plugin) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
+	if p.Contracts == (wire.Contracts{}) {
+		p.Contracts = wire.Spoken()
+	}
 	return &Server{
 		plugin: p, ctx: ctx, cancel: cancel,
 		ready: make(chan struct{}), asking: make(chan struct{}, statusLimit),

@@ -24,7 +24,7 @@ export SWARM_TEST_SLOW := $(SLOW)
 export GORACE := atexit_sleep_ms=20
 BUILD   := -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-.PHONY: build install demo example examples test test-packages test-scripts test-nomad test-container test-ssh test-vm test-power test-web test-agents check lint tidy generated darwin generate commands house bench screenshots clean help
+.PHONY: build install demo example examples test test-packages test-scripts test-nomad test-container test-ssh test-vm test-power test-web test-agents check lint tidy generated api darwin generate commands house bench screenshots clean help
 .DEFAULT_GOAL := build
 
 build: ## build swarm, its shim, its plugins and its servers into ./bin
@@ -125,7 +125,7 @@ else
 endif
 
 check: export DETECT := changed
-check: lint generated tidy darwin test ## all that CI checks; DETECT=all has the race detector everywhere
+check: lint generated api tidy darwin test ## all that CI checks; DETECT=all has the race detector everywhere
 	@.ci/packages passed
 
 lint: ## golangci-lint, with the layer rules of the design
@@ -134,6 +134,9 @@ lint: ## golangci-lint, with the layer rules of the design
 generated: ## the generated code and pages are current, and the protocol stays compatible
 	.ci/generate --check
 	.ci/breaking
+
+api: ## compare what the promised packages export with docs/api; UPDATE=yes writes it down
+	@cd .ci/api && $(GO) run . -root ../.. $(if $(UPDATE),-update)
 
 tidy: ## go.mod and go.sum are tidy, and the repository holds no large file
 	$(GO) mod tidy -diff

@@ -30,28 +30,7 @@ type Backend struct {
 	links map[string]*link // by their hosts
 }
 
-var (
-	_ swarm.Backend       = (*Backend)(nil)
-	_ swarm.BatchStatuser = (*Backend)(nil)
-	_ swarm.Sweeper       = (*Backend)(nil)
-	_ swarm.Outputter     = (*Backend)(nil)
-	_ swarm.Finder        = (*Backend)(nil)
-	_ swarm.Checker       = (*Backend)(nil)
-	_ swarm.Reporter      = (*Backend)(nil)
-	_ swarm.Lister        = (*Backend)(nil)
-	_ swarm.Inputter      = (*Backend)(nil)
-	_ swarm.Signaller     = (*Backend)(nil)
-	_ swarm.Screener      = (*Backend)(nil)
-	_ swarm.BatchScreener = (*Backend)(nil)
-	_ swarm.Attacher      = (*Backend)(nil)
-	_ swarm.Watcher       = (*Backend)(nil)
-	_ swarm.Measurer      = (*Backend)(nil)
-	_ swarm.CPUMeasurer   = (*Backend)(nil)
-	_ swarm.Limiter       = (*Backend)(nil)
-	_ swarm.Pauser        = (*Backend)(nil)
-	_ swarm.Announcer     = (*Backend)(nil)
-	_ swarm.SpawnChecker  = (*Backend)(nil)
-)
+var _ swarm.Backend = (*Backend)(nil)
 
 // New returns the backend, whose connections end with ctx. env is the environment of the
 // plugin. It logs to log, which must not be nil, and does not connect yet.
@@ -111,8 +90,12 @@ func (b *Backend) of(h swarm.Handle) (ref, *link, swarm.Handle, error) {
 	return r, b.link(r.Host), far, err
 }
 
-// Announce returns the fields of a spec that are carried out over there.
-func (b *Backend) Announce() []swarm.Capability { return (*remote.Backend)(nil).Announce() }
+// Capabilities returns those of the machines over there, and the check of this one. A worker reports
+// its completion where it runs.
+func (b *Backend) Capabilities() []swarm.Capability {
+	far := slices.DeleteFunc(swarm.CapabilitiesOf((*remote.Backend)(nil)), func(c swarm.Capability) bool { return c == swarm.CapComplete })
+	return append(far, swarm.CapCheck)
+}
 
 // Check reports whether there is an ssh, and what it copies.
 func (b *Backend) Check(context.Context) error {

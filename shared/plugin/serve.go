@@ -111,6 +111,9 @@ func factory[T any](f func(context.Context, Env) (T, error), log *slog.Logger) f
 		if err == nil && any(value) == nil {
 			err = errors.New("the plugin's factory returned nothing")
 		}
+		if missing := swarm.Unimplemented(value); err == nil && len(missing) > 0 {
+			err = fmt.Errorf("the plugin lists the capability '%s' and does not implement it", missing[0])
+		}
 		return value, err
 	}
 }

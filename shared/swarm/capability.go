@@ -89,9 +89,38 @@ func has[T any](plugin any) bool {
 	return ok
 }
 
+// Capable is a [Backend] or a [Workspace] that lists its capabilities. One that passes its calls on
+// to another has the capabilities of that one, mostly [CapabilitiesOf] it, and has methods for all
+// that such a one could have. The SDK refuses to serve a plugin that lists an interface which it does
+// not implement, so that no capability is lost because of a wrong signature.
+type Capable interface {
+	// Capabilities returns all capabilities, those of [Announcer] too; every call returns the same.
+	Capabilities() []Capability
+}
+
+// Unimplemented returns the capabilities that a [Capable] lists and does not implement.
+func Unimplemented(plugin any) []Capability {
+	c, ok := plugin.(Capable)
+	if !ok {
+		return nil
+	}
+	var missing []Capability
+	for _, listed := range c.Capabilities() {
+		for _, i := range interfaces {
+			if i.capability == listed && !i.has(plugin) {
+				missing = append(missing, listed)
+			}
+		}
+	}
+	return missing
+}
+
 // CapabilitiesOf returns the capabilities that a [Backend] or a [Workspace]
-// implements, in a fixed order.
+// implements, in a fixed order, or those that a [Capable] lists.
 func CapabilitiesOf(plugin any) []Capability {
+	if c, ok := plugin.(Capable); ok {
+		return c.Capabilities()
+	}
 	var caps []Capability
 	for _, i := range interfaces {
 		if i.has(plugin) {

@@ -78,6 +78,33 @@ func TestCapabilitiesOf(t *testing.T) {
 	}
 }
 
+// capable is a watcher that lists its capabilities.
+type capable struct {
+	watcher
+	list []swarm.Capability
+}
+
+func (c capable) Capabilities() []swarm.Capability { return c.list }
+
+// A plugin that passes its calls on has the capabilities that it lists, and lists none that it lacks.
+func TestCapable(t *testing.T) {
+	t.Parallel()
+	if got := swarm.CapabilitiesOf(capable{}); got != nil {
+		t.Errorf("one that lists nothing has %v", got)
+	}
+	list := []swarm.Capability{swarm.CapWatch, swarm.CapStdin, swarm.CapPause, "later"}
+	c := capable{list: list}
+	if diff := cmp.Diff(list, swarm.CapabilitiesOf(c)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]swarm.Capability{swarm.CapPause}, swarm.Unimplemented(c)); diff != "" {
+		t.Error(diff)
+	}
+	if got := swarm.Unimplemented(watcher{}); got != nil {
+		t.Errorf("one that lists nothing lacks %v", got)
+	}
+}
+
 func TestStateString(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[swarm.State]string{

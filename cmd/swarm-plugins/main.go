@@ -1,12 +1,14 @@
-// Command swarm-plugins is the plugins of packages process, ssh, tmux and worktree in one program; see
-// [github.com/swarmhost/swarm/shared/programs].
+// Command swarm-plugins is the plugins of packages process, ssh, tmux and worktree in one program, see
+// [github.com/swarmhost/swarm/shared/programs], and the verbs of swarm-shim.
 package main
 
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 
+	"github.com/swarmhost/swarm/cmd/swarm-plugins/internal/verbs"
 	"github.com/swarmhost/swarm/plugins/process"
 	"github.com/swarmhost/swarm/plugins/ssh"
 	"github.com/swarmhost/swarm/plugins/tmux"
@@ -17,6 +19,9 @@ import (
 )
 
 func main() {
+	if filepath.Base(os.Args[0]) == "swarm-shim" {
+		os.Exit(verbs.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	os.Exit(programs.Main(map[string]func(){
 		"process": serveProcess, "ssh": serveSSH, "tmux": serveTmux, "worktree": serveWorktree,
 	}))

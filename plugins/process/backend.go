@@ -41,7 +41,7 @@ func (b *Backend) Spawn(ctx context.Context, spec swarm.Spec) (swarm.Handle, err
 	if err := validate(spec); err != nil {
 		return swarm.Handle{}, err
 	}
-	h, err := encode(spec.ID, spec.Local.RunDir)
+	h, err := Handle(spec.ID, spec.Local.RunDir)
 	if err != nil {
 		return swarm.Handle{}, err
 	}
@@ -84,7 +84,7 @@ func (b *Backend) Find(ctx context.Context, l swarm.Lookup) (swarm.Handle, error
 	if _, err := shim.Recover(ctx, l.Local.RunDir, l.ID); err != nil {
 		return swarm.Handle{}, err
 	}
-	return encode(l.ID, l.Local.RunDir)
+	return Handle(l.ID, l.Local.RunDir)
 }
 
 // Check reports whether processes can be distinguished from each other on this system.
@@ -98,7 +98,9 @@ func (b *Backend) Check(context.Context) error {
 // handleVersion counts the formats of handles; all of them stay readable.
 const handleVersion = 1
 
-func encode(id, dir string) (swarm.Handle, error) {
+// Handle returns the handle of the worker with an id and a run directory. 'swarm-shim start' answers with it,
+// so its format does not change within a version.
+func Handle(id, dir string) (swarm.Handle, error) {
 	return shim.EncodeHandle(handleVersion, shim.Worker{ID: id, Dir: dir})
 }
 

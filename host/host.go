@@ -61,8 +61,12 @@ func Open(_ context.Context, o Options) (*Host, error) {
 	h.profiles = profile.NewLoader(h.ProfileDirs())
 	starter := o.Starter
 	if starter == nil {
+		shim, err := h.catalog.ProgramPath(backend.ShimName)
+		if err != nil {
+			shim = "" // a Spawn reports it
+		}
 		starter = backend.Launcher(launch.New(launch.Options{
-			Dir: o.Dir, RunDirs: filepath.Join(o.Dir, statedir.WorkersDir), Env: o.Env, Logger: o.Logger,
+			Dir: o.Dir, RunDirs: filepath.Join(o.Dir, statedir.WorkersDir), Shim: shim, Env: o.Env, Logger: o.Logger,
 		}))
 	}
 	h.plugins = backend.New(backend.Options{

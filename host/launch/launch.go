@@ -22,6 +22,8 @@ type Options struct {
 	// [plugin.Env]; empty: plugins get neither that directory nor a mark for engines,
 	// see [swarm.EnvEngine].
 	RunDirs string
+	// Shim is the path of swarm-shim; empty: it is not installed.
+	Shim string
 	// Env is the caller's environment, which plugins get without the private variables of
 	// other hosts.
 	Env []string

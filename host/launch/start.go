@@ -115,6 +115,9 @@ func (p *child) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 	// A server that the plugin starts is not part of the worker that the caller may be.
 	env := environ.Unset(o.Env, swarm.EnvWorker, swarm.EnvWorkerID, swarm.EnvEngine)
 	p.proc = newProcess(e.Command, env)
+	if o.Shim != "" {
+		p.proc.cmd.Env = append(p.proc.cmd.Env, client.EnvShimProgram+"="+o.Shim)
+	}
 	if o.RunDirs != "" {
 		if mark := statedir.Dir(o.Dir).EngineMark(); mark != "" {
 			p.proc.cmd.Env = append(p.proc.cmd.Env, mark)

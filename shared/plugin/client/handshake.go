@@ -18,6 +18,10 @@ const PluginName = handshake.Name
 // is gone.
 const EnvDeath = handshake.EnvDeath
 
+// EnvShimProgram names the variable that holds the path of swarm-shim, whose verbs a plugin without
+// an SDK runs.
+const EnvShimProgram = handshake.EnvShimProgram
+
 // Handshake returns the configuration on which host and plugin have to agree first. It is
 // independent of the version of the contract, which [Connect] checks.
 func Handshake() goplugin.HandshakeConfig { return handshake.Config() }

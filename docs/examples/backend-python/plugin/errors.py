@@ -6,15 +6,15 @@ from swarm.plugin.v1 import plugin_pb2
 
 
 class Failure(Exception):
-    """An error of the contract: a reason of the table in plugin.proto, and a text for
-    the user that says what to change."""
+    """An error of the contract: a reason of the table in plugin.proto, or an empty text,
+    and a text for the user that says what to change."""
 
     def __init__(self, reason, text):
         super().__init__(text)
         self.reason = reason
 
     def proto(self):
-        return plugin_pb2.Error(message=str(self), reasons=[self.reason])
+        return plugin_pb2.Error(message=str(self), reasons=[self.reason] if self.reason else [])
 
 
 CODES = {
@@ -34,7 +34,7 @@ CODES = {
 
 def abort(context, failure):
     """Ends a call with an error. The Error travels in the details of the status."""
-    code = CODES[failure.reason]
+    code = CODES.get(failure.reason, grpc.StatusCode.UNKNOWN)
     status = rpc_status_pb2.Status(code=code.value[0], message=str(failure))
     status.details.add().Pack(failure.proto())
     context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))

@@ -43,11 +43,16 @@ const (
 // is gone.
 const EnvDeath = "SWARM_PLUGIN_DEATH_FD"
 
+// EnvShimProgram names the variable that holds the path of swarm-shim, whose verbs a plugin without
+// an SDK runs.
+const EnvShimProgram = "SWARM_SHIM_PROGRAM"
+
 // Private are the variables between a host and its plugin, or between a shim and its
 // worker. go-plugin exports only two of its own names.
 var Private = []string{
 	CookieKey,
 	EnvDeath,
+	EnvShimProgram,
 	swarm.EnvShim,
 	swarm.EnvToken,
 	"PLUGIN_MIN_PORT",

@@ -91,7 +91,7 @@ func RunBinary(t *testing.T, b Binary) {
 
 // Program returns the plugin's program.
 func (b Binary) Program() harness.Program {
-	return harness.Program{Path: b.Path, Args: b.Args, Env: b.Env, Config: b.Config}
+	return harness.Program{Path: b.Path, Args: b.Args, Env: b.Env, Config: b.Config, Shim: b.Shim}
 }
 
 // Items are the cases of a built plugin that runs as p; each starts it anew.

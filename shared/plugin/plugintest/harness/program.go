@@ -32,6 +32,7 @@ type Program struct {
 	Args   []string
 	Env    []string // nil: the environment of this process
 	Config []byte   // nil: none
+	Shim   string   // the path of swarm-shim
 }
 
 // Process is a running [Program], with this process as its host.
@@ -62,7 +63,7 @@ func (p Program) command(t T, death *os.File) *exec.Cmd {
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
 	cmd := exec.Command(p.Path, p.Args...) //nolint:noctx // it is ended by its caller
 	cmd.Env = append(client.CleanEnv(env),
-		client.EnvDeath+"=3", goplugin.EnvUnixSocketDir+"="+sockets, EngineMark(t, sockets))
+		client.EnvDeath+"=3", client.EnvShimProgram+"="+p.Shim, goplugin.EnvUnixSocketDir+"="+sockets, EngineMark(t, sockets))
 	cmd.ExtraFiles = []*os.File{death}
 	return cmd
 }

@@ -2,6 +2,8 @@
 // ([github.com/swarmhost/swarm/shared/shim/server]) and its clients
 // ([github.com/swarmhost/swarm/shared/shim]) share.
 //
+// docs/shim.md is the same for authors in other languages.
+//
 // It links neither net, encoding/json nor fmt, because the shim stays in memory
 // as long as its worker lives.
 //

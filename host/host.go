@@ -66,7 +66,8 @@ func Open(_ context.Context, o Options) (*Host, error) {
 			shim = "" // a Spawn reports it
 		}
 		starter = backend.Launcher(launch.New(launch.Options{
-			Dir: o.Dir, RunDirs: filepath.Join(o.Dir, statedir.WorkersDir), Shim: shim, Env: o.Env, Logger: o.Logger,
+			Dir: o.Dir, RunDirs: filepath.Join(o.Dir, statedir.WorkersDir), Shim: shim, Env: o.Env,
+			Logger: o.Logger, Loggers: o.PluginLoggers, Command: o.Command, Notice: o.Waiting,
 		}))
 	}
 	h.plugins = backend.New(backend.Options{

@@ -19,6 +19,11 @@ type Options struct {
 	Dir string
 	// Logger gets messages for debugging; it may be nil.
 	Logger hclog.Logger
+	// PluginLoggers get what single plugins log, in place of Logger.
+	PluginLoggers map[string]hclog.Logger
+	// Command is the command of swarm that opens the host, such as "swarm spawn", without its
+	// arguments; empty: unknown. It is noted with what plugins say.
+	Command string
 	// Env is the caller's environment, KEY=VALUE. Local workers get it, less what
 	// a worker must not have.
 	Env []string
@@ -62,7 +67,7 @@ type Options struct {
 	// add.
 	NoWake bool
 	// Waiting, if not nil, is called with what a call waits for that takes longer than
-	// usual. It may be called from any goroutine.
+	// usual, or may: a plugin that is being debugged. It may be called from any goroutine.
 	Waiting func(text string)
 	// Warn, if not nil, is called with what a user should know, one line each. It may be
 	// called from any goroutine.

@@ -39,7 +39,7 @@ func (h *Host) History() *history.History { return h.history }
 func (h *Host) Liveness() *liveness.Checker { return h.liveness }
 
 func (h *Host) Plugins() *pluginadmin.Admin {
-	return &pluginadmin.Admin{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Store: h.store, Logger: h.log}
+	return &pluginadmin.Admin{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Store: h.store, Logger: h.log, Env: h.opts.Env, Command: h.opts.Command}
 }
 
 // Display returns what reads the output, screens and states of workers.

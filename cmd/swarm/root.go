@@ -185,6 +185,7 @@ when it ends one, no process of it remains.`,
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	command.ColourFlag(root, &a.Colour)
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { a.Command = cmd.CommandPath() }
 	root.CompletionOptions.DisableDefaultCmd = true
 	// The completions for a shell may hold text that others wrote.
 	root.SetOut(safetext.Writer(a.Out))

@@ -88,7 +88,7 @@ func Each(gs []*Group, f func(*Group)) {
 // Statuses asks the group's backend for all its workers. A backend that can't be
 // asked is the error of each of them.
 func (ps *Plugins) Statuses(ctx context.Context, g *Group) []swarm.StatusResult {
-	ctx, cancel := context.WithTimeout(ctx, g.StatusLimit())
+	ctx, cancel := ps.Within(ctx, g.Name, g.StatusLimit())
 	defer cancel()
 	results, err := Results(ctx, ps, g, func(p *Peer) ([]swarm.StatusResult, error) {
 		g.Can = p.Capabilities

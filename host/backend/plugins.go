@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/launch"
+	"github.com/swarmhost/swarm/host/reattach"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/programs"
@@ -66,6 +67,8 @@ type Peer struct {
 	Backend   backend
 	Workspace workspace
 	Report    func(context.Context) (uses string, err error)
+	// Debugged says that a person debugs it, so that its calls may take any time.
+	Debugged bool
 	// client is the connection behind it; nil in tests.
 	client *client.Client
 }
@@ -119,13 +122,16 @@ func (ps *Plugins) AskOwner(ctx context.Context, rec *registry.Record, again boo
 	return ps.AskBackend(ctx, e, again, f)
 }
 
-// askMaker is like AskWorkspace, for an idempotent call about the workspace of a record.
-func (ps *Plugins) askMaker(ctx context.Context, rec *registry.Record, f func(*Peer) error) error {
+// askMaker is like AskWorkspace, for an idempotent call about the workspace of a record, within
+// [removeLimit].
+func (ps *Plugins) askMaker(ctx context.Context, rec *registry.Record, f func(context.Context, *Peer) error) error {
 	e, err := ps.WorkspaceEntry(rec)
 	if err != nil {
 		return err
 	}
-	return ps.AskWorkspace(ctx, e, true, f)
+	ctx, cancel := ps.Within(ctx, e.Name, removeLimit)
+	defer cancel()
+	return ps.AskWorkspace(ctx, e, true, func(p *Peer) error { return f(ctx, p) })
 }
 
 // AskWorkspace is like Ask, for a plugin that has to make workspaces.
@@ -173,6 +179,25 @@ func notKind(name string, kind client.Kind) error {
 	return fmt.Errorf("%w: plugin '%s' is not a %s plugin", swarm.ErrInvalidSpec, name, kind)
 }
 
+// Within returns a context that ends after limit, for calls of the plugin; without a limit if the
+// plugin is being debugged, since it may be stopped for as long as a person reads.
+func (p *Peer) Within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return within(ctx, limit, p.Debugged)
+}
+
+// Within is [Peer.Within] for a plugin that may have to be started.
+func (ps *Plugins) Within(ctx context.Context, name string, limit time.Duration) (context.Context, context.CancelFunc) {
+	session, _ := reattach.Find(string(ps.opts.Dir), name) // an error is that of the start
+	return within(ctx, limit, session != nil)
+}
+
+func within(ctx context.Context, limit time.Duration, debugged bool) (context.Context, context.CancelFunc) {
+	if debugged {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
 // patience is how long the user waits for a plugin before Waiting is called.
 const patience = 5 * time.Second
 
@@ -206,7 +231,7 @@ func newPeer(c *client.Client, err error) (*Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Peer{Info: c.Info(), Report: c.Report, client: c}
+	p := &Peer{Info: c.Info(), Report: c.Report, Debugged: c.IsDebugged(), client: c}
 	// A nil pointer in an interface is not a nil interface.
 	if b := c.Backend(); b != nil {
 		p.Backend = b

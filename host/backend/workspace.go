@@ -34,9 +34,7 @@ func (ps *Plugins) WorkspaceEntry(rec *registry.Record) (catalog.Entry, error) {
 // RemoveWorkspace removes the workspace of a worker that has ended, or says why it
 // stays.
 func (ps *Plugins) RemoveWorkspace(ctx context.Context, rec *registry.Record, force bool) (res swarm.RemoveResult, err error) {
-	ctx, cancel := context.WithTimeout(ctx, removeLimit)
-	defer cancel()
-	err = ps.askMaker(ctx, rec, func(p *Peer) (err error) {
+	err = ps.askMaker(ctx, rec, func(ctx context.Context, p *Peer) (err error) {
 		res, err = p.Workspace.Remove(ctx, *rec.Workspace, swarm.RemoveOptions{Force: force})
 		ps.noteRescues(p, rec, res.Rescues)
 		return err
@@ -126,9 +124,7 @@ func (ps *Plugins) UndoWorkspace(ctx context.Context, e catalog.Entry, ref swarm
 
 // InspectWorkspace returns how the workspace of a worker is.
 func (ps *Plugins) InspectWorkspace(ctx context.Context, rec *registry.Record, o swarm.RemoveOptions) (state swarm.WorkspaceState, err error) {
-	ctx, cancel := context.WithTimeout(ctx, removeLimit)
-	defer cancel()
-	err = ps.askMaker(ctx, rec, func(p *Peer) (err error) {
+	err = ps.askMaker(ctx, rec, func(ctx context.Context, p *Peer) (err error) {
 		state, err = p.Workspace.Inspect(ctx, *rec.Workspace, o)
 		return err
 	})

@@ -32,12 +32,12 @@ func (w *Workspaces) Compare(ctx context.Context, name string, o swarm.DiffOptio
 	if rec.Workspace == nil {
 		return ref, diff, worker.Invalid("worker '%s' has no worktree", rec.Name)
 	}
-	ctx, cancel := context.WithTimeout(ctx, compareLimit)
-	defer cancel()
 	e, err := w.Plugins.WorkspaceEntry(&rec)
 	if err != nil {
 		return ref, diff, err
 	}
+	ctx, cancel := w.Plugins.Within(ctx, e.Name, compareLimit)
+	defer cancel()
 	err = w.Plugins.AskWorkspace(ctx, e, true, func(p *backend.Peer) error {
 		d, can := p.Workspace.(swarm.Differ)
 		if !can || !p.Has(swarm.CapDiff) {

@@ -54,7 +54,7 @@ func (d *Reader) Peek(ctx context.Context, name string, lines int) (Peek, error)
 
 func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Record, lines int) error {
 	if owner.Has(swarm.CapScreen) {
-		ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+		ctx, cancel := owner.Within(ctx, backend.StatusLimit)
 		defer cancel()
 		s, err := owner.Backend.Screen(ctx, rec.Handle, swarm.ScreenOptions{Lines: lines, Styles: true})
 		// A worker that ended with its engine has no screen any more, but still has
@@ -67,7 +67,7 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 	if lines <= 0 {
 		lines = PeekLines
 	}
-	limited, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	limited, cancel := owner.Within(ctx, backend.StatusLimit)
 	defer cancel()
 	all, err := output.Last(limited, owner, rec.Handle, lines)
 	if ctx.Err() == nil {

@@ -128,7 +128,7 @@ const screensAtOnce = 16
 // screens asks the group's backend what the terminals of all its workers show. A
 // backend without screens is the error of each of them.
 func (d *Reader) screens(ctx context.Context, g *backend.Group) []swarm.ScreenResult {
-	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	ctx, cancel := d.Plugins.Within(ctx, g.Name, backend.StatusLimit)
 	defer cancel()
 	results, err := backend.Results(ctx, d.Plugins, g, func(p *backend.Peer) ([]swarm.ScreenResult, error) {
 		return screensOf(ctx, p, g.Handles())

@@ -210,7 +210,7 @@ func (d *examiner) newest(recs []registry.Record) []registry.Record {
 // identify fills in what the backend knows of a worker. If the backend can't be asked, the
 // record stays that of an interrupted spawn, which a later call settles.
 func (d *examiner) identify(ctx context.Context, g *backend.Group, rec *registry.Record) {
-	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	ctx, cancel := d.opts.Plugins.Within(ctx, g.Name, backend.StatusLimit)
 	defer cancel()
 	err := d.opts.Plugins.AskGroup(ctx, g, func(p *backend.Peer) (err error) {
 		if rec.Handle, err = d.opts.Plugins.Find(ctx, p, rec); err != nil {

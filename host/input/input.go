@@ -57,7 +57,7 @@ func (s *Sender) interact(ctx context.Context, rec registry.Record, need swarm.C
 
 // interactWithin is interact with another limit.
 func (s *Sender) interactWithin(ctx context.Context, limit time.Duration, rec registry.Record, need swarm.Capability, f func(context.Context, *backend.Peer) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := s.Plugins.Within(ctx, rec.Backend, limit)
 	defer cancel()
 	err := s.Plugins.AskOwner(ctx, &rec, false, func(p *backend.Peer) error {
 		if !p.Has(need) {

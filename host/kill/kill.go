@@ -303,7 +303,7 @@ func (k *killRun) killGroup(ctx context.Context, g *backend.Group, place func(id
 		grace = max(grace, items[i].Options.Grace)
 		k.reportProgress(Event{Worker: r.Name, Grace: items[i].Options.Grace, Deadline: time.Now().Add(items[i].Options.Grace)})
 	}
-	limited, cancel := context.WithTimeout(ctx, grace+killMargin+requestLimit)
+	limited, cancel := k.Plugins.Within(ctx, g.Name, grace+killMargin+requestLimit)
 	defer cancel()
 	answered := make([]bool, len(items))
 	var mute byShim

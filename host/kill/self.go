@@ -80,7 +80,7 @@ func (k *killRun) killSelf(ctx context.Context, rec registry.Record, e catalog.E
 	opts := k.req.options(rec.Kill)
 	opts.Detach = true
 	item := client.KillItem{Handle: rec.Handle, Options: opts, Warn: out.warnedOf(rec.Name)}
-	limited, cancel := context.WithTimeout(ctx, killMargin)
+	limited, cancel := k.Plugins.Within(ctx, rec.Backend, killMargin)
 	defer cancel()
 	asked := false
 	err := k.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {

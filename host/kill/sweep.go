@@ -51,7 +51,7 @@ func (k *Killer) sweepCleaned(ctx context.Context, recs []registry.Record, all [
 // sweepGroup asks the backend of ended workers to remove their shared resources. A failure
 // is a warning, which calls the workers what.
 func (k *Killer) sweepGroup(ctx context.Context, ended *backend.Group, what string) (warnings []worker.Warning) {
-	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	ctx, cancel := k.Plugins.Within(ctx, ended.Name, backend.StatusLimit)
 	defer cancel()
 	if ended.Err != nil {
 		return nil // then nothing of it has ended either

@@ -15,12 +15,23 @@ const askTime = 200 * time.Millisecond
 // one that waits for a disk.
 const endTime = time.Second
 
+// endedBySwarm is how most plugins end.
+const endedBySwarm = "ended by swarm"
+
 // close ends the plugin and releases its resources in this process. It can be called more
 // than once; every call returns when all is done.
 func (p *child) close() { p.closing.Do(p.end) }
 
 func (p *child) end() {
 	p.left.Store(true)
+	if p.attached != nil {
+		p.attached.close()
+		return
+	}
+	how := endedBySwarm
+	if !p.proc.running() {
+		how = p.proc.cmd.ProcessState.String()
+	}
 	if p.proc.running() && p.givenUp.Load() {
 		p.ask()
 	}
@@ -31,6 +42,7 @@ func (p *child) end() {
 	case <-p.proc.exited:
 		// This closes the connection and waits for the end of goroutines.
 		p.client.Kill()
+		p.proc.log.End(how)
 	case <-time.After(endTime):
 	}
 }

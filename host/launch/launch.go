@@ -29,9 +29,20 @@ type Options struct {
 	Env []string
 	// Logger gets what plugins log, at its level, and for debugging what they print; nil: nothing.
 	Logger hclog.Logger
+	// Loggers get what single plugins log, in place of Logger.
+	Loggers map[string]hclog.Logger
+	// Command is the command of swarm that needs the plugins, without its arguments. It is
+	// noted with what they say, see package pluginlogs.
+	Command string
+	// Notice, if it is not nil, is called with a line for the user when a plugin is used that is
+	// being debugged, see package reattach.
+	Notice func(text string)
 	// StartTimeout is how long a plugin may take to be ready; 0:
 	// [DefaultStartTimeout].
 	StartTimeout time.Duration
+
+	// terminal is set for a plugin under a debugger.
+	terminal *terminal
 }
 
 // ErrClosed means that the set was closed.
@@ -58,6 +69,14 @@ type Set struct {
 	known map[string]pinned
 	// now is the clock of the back-off; tests replace it.
 	now func() time.Time
+}
+
+// loggerOf returns the logger for what a plugin logs.
+func (o Options) loggerOf(plugin string) hclog.Logger {
+	if own, ok := o.Loggers[plugin]; ok {
+		return own
+	}
+	return o.Logger
 }
 
 func New(o Options) *Set {

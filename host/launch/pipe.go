@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/swarmhost/swarm/shared/pluginlog"
 )
 
 // kept is how much of a plugin's standard output is kept for error messages, after how much is
@@ -30,14 +28,14 @@ type pipe struct {
 	once  sync.Once
 
 	// lines, if it is not nil, gets all that is read, and nothing is kept in seen.
-	lines *pluginlog.Reader
+	lines io.Writer
 
 	mu sync.Mutex
 	// seen is the first that was read.
 	seen []byte
 }
 
-func newPipe(lines *pluginlog.Reader) (*pipe, *os.File, error) {
+func newPipe(lines io.Writer) (*pipe, *os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/host/pluginlogs"
 	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/pluginlog"
 	"github.com/swarmhost/swarm/shared/proc"
@@ -42,11 +43,18 @@ type process struct {
 	// directory for that.
 	program *program
 	dir     string
+	// terminal is where it is shown, if a person debugs it; handshake finds the plugin's line in
+	// what is printed there.
+	terminal  *terminal
+	handshake *handshakes
+	// command is the command of swarm that starts it.
+	command string
 	// ready is set once the plugin serves and may have started things that are
 	// meant to outlive it.
 	ready atomic.Bool
-	// words reads its standard error.
+	// words reads its standard error, and log keeps it.
 	words pluginlog.Reader
+	log   pluginlogs.Writer
 }
 
 func newProcess(argv, env []string) *process {
@@ -93,7 +101,12 @@ func (p *process) Start(context.Context) (err error) {
 	if p.stdout, theirs[0], err = newPipe(nil); err != nil {
 		return err
 	}
-	if p.stderr, theirs[1], err = newPipe(&p.words); err != nil {
+	said := io.MultiWriter(&p.words, &p.log)
+	if p.terminal != nil {
+		said = io.MultiWriter(said, p.terminal.err)
+		p.handshake = &handshakes{from: p.stdout, shown: p.terminal.out}
+	}
+	if p.stderr, theirs[1], err = newPipe(said); err != nil {
 		_ = p.stdout.Close()
 		return err
 	}
@@ -110,6 +123,7 @@ func (p *process) Start(context.Context) (err error) {
 		_ = p.stderr.Close()
 		return err
 	}
+	p.log.Begin(pluginlogs.Run{PID: p.cmd.Process.Pid, Began: time.Now().UTC(), Command: p.command})
 	go func() {
 		// Wait would keep a processor until the scheduler misses it: for milliseconds, and there
 		// may be only one.
@@ -205,7 +219,12 @@ func (p *process) running() bool {
 }
 
 // Stdout is for the handshake.
-func (p *process) Stdout() io.ReadCloser { return p.stdout }
+func (p *process) Stdout() io.ReadCloser {
+	if p.handshake != nil {
+		return p.handshake
+	}
+	return p.stdout
+}
 
 // Stderr is the stream for the plugin's log.
 func (p *process) Stderr() io.ReadCloser { return p.stderr }

@@ -17,11 +17,13 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/reattach"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/plugin/client"
@@ -40,6 +42,9 @@ type child struct {
 	closing sync.Once
 	// left is set before this host ends it.
 	left atomic.Bool
+	// attached is set for a plugin that is being debugged, which this host neither starts nor
+	// ends: then client is nil, and proc only says that it has ended.
+	attached *attached
 }
 
 func encodeConfig(e catalog.Entry) ([]byte, error) {
@@ -60,6 +65,13 @@ func identity(e catalog.Entry, settings []byte) string {
 
 // start starts a plugin and makes it ready. Without a process there is an error.
 func (s *Set) start(e catalog.Entry, settings []byte, begun func()) (_ *child, _ *client.Client, err error) {
+	session, err := reattach.Find(s.opts.Dir, e.Name)
+	if session != nil {
+		return s.attach(e, session, begun)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := e.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -123,8 +135,12 @@ func (p *child) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 			p.proc.cmd.Env = append(p.proc.cmd.Env, mark)
 		}
 	}
-	p.proc.words.Logger = logOf(o.Logger, e.Name)
-	printed := output(o.Logger, e.Name)
+	p.proc.words.Logger = logOf(o.loggerOf(e.Name), e.Name)
+	p.proc.log.Dir, p.proc.log.Plugin, p.proc.command = o.Dir, e.Name, o.Command
+	printed := output(o.loggerOf(e.Name), e.Name)
+	if p.proc.terminal = o.terminal; o.terminal != nil {
+		printed = o.terminal.out
+	}
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  client.Handshake(),
 		Plugins:          client.Plugins(),
@@ -138,6 +154,7 @@ func (p *child) prepare(e catalog.Entry, o Options, sockets *socketDir) {
 		SyncStderr:       printed,
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: sockets.path},
 		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 2 * o.StartTimeout}),
 			// go-plugin's own calls have no other bound.
 			grpc.WithDefaultCallOptions(grpc.OnFinish(p.finished), grpc.MaxCallRecvMsgSize(client.MaxAnswer)),
 		},
@@ -172,6 +189,9 @@ func (p *child) dispense() (any, error) {
 // connected reports whether the connection is there: not after the plugin closed
 // it.
 func (p *child) connected() bool {
+	if p.attached != nil {
+		return p.attached.connected()
+	}
 	protocol, err := p.client.Client()
 	c, ok := protocol.(*goplugin.GRPCClient)
 	return err == nil && ok && c.Conn.GetState() == connectivity.Ready
@@ -266,6 +286,9 @@ func (p *child) explainGone() error {
 }
 
 func (p *child) crash(serving bool) error {
+	if p.attached != nil {
+		return &DebuggedError{p.name, p.attached.session.Holder.PID}
+	}
 	<-p.proc.stderr.ended
 	state := "unknown exit"
 	if st := p.proc.cmd.ProcessState; st != nil {

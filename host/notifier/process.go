@@ -201,7 +201,7 @@ func (c *process) visit(ctx context.Context, rec registry.Record) error {
 func mayType(s profile.State) bool { return s == profile.Idle || s == profile.Background }
 
 func (c *process) look(ctx context.Context, p *backend.Peer, rec registry.Record, prof *profile.Profile) (profile.Look, error) {
-	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	ctx, cancel := p.Within(ctx, backend.StatusLimit)
 	defer cancel()
 	c.looked, c.idle = time.Now(), false
 	s, err := (&input.Terminal{Peer: p, Handle: rec.Handle}).Screen(ctx)

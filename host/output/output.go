@@ -24,7 +24,7 @@ func Last(ctx context.Context, p *backend.Peer, handle swarm.Handle, n int) ([]s
 
 // LastOf is [Last] of a record, within [backend.StatusLimit].
 func LastOf(ctx context.Context, plugins *backend.Plugins, rec registry.Record, n int) (lines []string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, backend.StatusLimit)
+	ctx, cancel := plugins.Within(ctx, rec.Backend, backend.StatusLimit)
 	defer cancel()
 	err = plugins.AskOwner(ctx, &rec, true, func(p *backend.Peer) (err error) {
 		lines, err = Last(ctx, p, rec.Handle, n)

@@ -1,6 +1,6 @@
 // Package pluginadmin administers plugins: it lists them with their health, installs,
-// verifies and removes versions of them. It starts a plugin only to read its description
-// and to check that it works, never for a worker. It refuses to remove a plugin that
+// verifies and removes versions of them, shows their logs, and runs them under a debugger. Else it
+// starts a plugin only to read its description and to check that it works, never for a worker. It refuses to remove a plugin that
 // running workers need.
 package pluginadmin
 
@@ -20,4 +20,7 @@ type Admin struct {
 	Plugins *backend.Plugins
 	Store   *store.Store
 	Logger  hclog.Logger
+	// Env and Command are as in [launch.Options], for a plugin under a debugger.
+	Env     []string
+	Command string
 }

@@ -57,7 +57,7 @@ func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 	if f.Err != nil {
 		return s
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkLimit)
+	ctx, cancel := a.Plugins.Within(ctx, name, checkLimit)
 	defer cancel()
 	s.Err = a.Plugins.Ask(ctx, f.Entry, false, func(p *backend.Peer) error {
 		s.Kind, s.Version, s.Contract, s.Local = string(p.Kind), p.Version, p.Contract, p.Local

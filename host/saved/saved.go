@@ -214,8 +214,6 @@ func (s *Rescues) act(ctx context.Context, w swarm.SavedWork, action swarm.Rescu
 }
 
 func (s *Rescues) ask(ctx context.Context, repo repository, req swarm.RescueRequest) (works []swarm.SavedWork, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
 	var maker registry.Record
 	if repo.Host != "" {
 		maker.Backend, maker.Plugin, maker.Ask = repo.Backend, repo.plugin, &registry.WorkspaceAsk{Away: true}
@@ -224,6 +222,8 @@ func (s *Rescues) ask(ctx context.Context, repo repository, req swarm.RescueRequ
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := s.Plugins.Within(ctx, e.Name, askLimit)
+	defer cancel()
 	req.Host = repo.Host
 	err = s.Plugins.AskWorkspace(ctx, e, req.Action == swarm.RescueList, func(p *backend.Peer) error {
 		r, can := p.Workspace.(swarm.Rescuer)

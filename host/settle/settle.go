@@ -21,7 +21,7 @@ const recoverLimit = 10 * time.Second
 // Recover settles all interrupted spawns of a backend that was started
 // for another reason. A spawn that can't be settled now is left to the next call.
 func (s *Settler) Recover(ctx context.Context, reg *registry.Registry, p *backend.Peer, name string) {
-	ctx, cancel := context.WithTimeout(ctx, recoverLimit)
+	ctx, cancel := p.Within(ctx, recoverLimit)
 	defer cancel()
 	recs, _, err := reg.Read(ctx, registry.Query{State: registry.Starting, Backend: name})
 	if err != nil {

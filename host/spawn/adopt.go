@@ -115,7 +115,7 @@ func (s *Spawner) Adopt(ctx context.Context, req AdoptRequest) ([]AdoptOutcome, 
 }
 
 func (s *Spawner) list(ctx context.Context, reg *registry.Registry, e catalog.Entry) (found []swarm.Listed, warnings []worker.Warning, err error) {
-	limited, cancel := context.WithTimeout(ctx, adoptLimit)
+	limited, cancel := s.Plugins.Within(ctx, e.Name, adoptLimit)
 	defer cancel()
 	var refused int
 	err = s.Plugins.AskBackend(limited, e, true, func(p *backend.Peer) error {

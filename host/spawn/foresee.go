@@ -20,9 +20,9 @@ const foreseeLimit = 30 * time.Second
 // be found out while the old one still runs: whether the backend and its engine answer, whether the
 // workspace could be made, and whether the backend could start the worker.
 func (r *respawnRun) foresee(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, foreseeLimit)
-	defer cancel()
 	p := r.plan
+	ctx, cancel := p.owner.Within(ctx, foreseeLimit)
+	defer cancel()
 	if p.owner.Report != nil && p.owner.Has(swarm.CapCheck) {
 		if _, err := p.owner.Report(ctx); err != nil {
 			return fmt.Errorf("backend '%s': %w", p.rec.Backend, err)
@@ -92,7 +92,7 @@ func (r *respawnRun) engineAnswers(ctx context.Context) error {
 		owner.Has(swarm.CapCheckSpawn) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, foreseeLimit)
+	ctx, cancel := owner.Within(ctx, foreseeLimit)
 	defer cancel()
 	_, err := owner.Backend.Screen(ctx, r.old.Handle, swarm.ScreenOptions{})
 	if errors.Is(err, swarm.ErrUnavailable) {

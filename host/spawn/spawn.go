@@ -314,7 +314,7 @@ func removeRunDir(dir string) error {
 
 func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error {
 	limit := s.limitOf(p.maker.Name)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := p.maker.Within(ctx, limit)
 	defer cancel()
 	rec := &p.rec
 	spec := backend.WorkspaceSpec(rec)
@@ -344,7 +344,7 @@ func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error 
 // start has the backend start the worker and looks at it once.
 func (s *Spawner) start(ctx context.Context, p *plan, done *undo) error {
 	limit := s.limitOf(p.rec.Backend)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := p.owner.Within(ctx, limit)
 	defer cancel()
 	rec := &p.rec
 	spec, err := s.spec(p)

@@ -150,7 +150,7 @@ func (m *Meter) observe(ctx context.Context, recs []registry.Record, figures []F
 // ask asks a backend for the figures of its workers. A backend that can't be asked is the
 // error of each of them.
 func (m *Meter) ask(ctx context.Context, g *backend.Group, cpuOnly bool) []swarm.StatsResult {
-	ctx, cancel := context.WithTimeout(ctx, g.StatusLimit())
+	ctx, cancel := m.Plugins.Within(ctx, g.Name, g.StatusLimit())
 	defer cancel()
 	results, err := backend.Results(ctx, m.Plugins, g, func(p *backend.Peer) ([]swarm.StatsResult, error) {
 		if !p.Has(swarm.CapStats) {

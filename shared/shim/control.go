@@ -160,7 +160,7 @@ func (c *call) close() {
 func peerPID(c conn) (pid int) {
 	if s, ok := c.(syscall.Conn); ok {
 		if raw, err := s.SyscallConn(); err == nil {
-			_ = raw.Control(func(fd uintptr) { pid = peerOf(int(fd)) })
+			_ = raw.Control(func(fd uintptr) { pid, _, _ = proc.Peer(int(fd)) })
 		}
 	}
 	return pid

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 )
 
@@ -31,12 +29,4 @@ func dial(ctx context.Context, dir string) (conn, error) {
 		path = filepath.Join(link, rundir.Socket)
 	}
 	return new(net.Dialer).DialContext(ctx, "unix", path)
-}
-
-func peerOf(fd int) int {
-	pid, err := unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
-	if err != nil {
-		return 0
-	}
-	return pid
 }

@@ -44,11 +44,3 @@ func dial(_ context.Context, dir string) (conn, error) {
 	}
 	return os.NewFile(uintptr(fd), path), nil
 }
-
-func peerOf(fd int) int {
-	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
-	if err != nil {
-		return 0
-	}
-	return int(peer.Pid)
-}

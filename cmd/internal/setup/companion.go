@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/swarmhost/swarm/shared/humane"
 	"github.com/swarmhost/swarm/shared/safetext"
 )
@@ -52,11 +50,4 @@ func Finish(err error, errs io.Writer) int {
 // Warn prints an error that does not end the program.
 func Warn(err error, errs io.Writer) {
 	fmt.Fprintf(errs, "swarm: warning: %s\n", safetext.Line(humane.Brief(Message(err))))
-}
-
-// LogTo has the program of that name log to errs if the environment asks for it.
-func (s *Setup) LogTo(name string, errs io.Writer) {
-	if level := hclog.LevelFromString(s.Getenv("SWARM_LOG")); level != hclog.NoLevel {
-		s.Logger = hclog.New(&hclog.LoggerOptions{Name: name, Level: level, Output: safetext.Writer(errs)})
-	}
 }

@@ -37,11 +37,17 @@ type Setup struct {
 	Program string
 	// Logger is for hosts; nil: nothing is logged.
 	Logger hclog.Logger
+	// PluginLoggers and Command have the meaning that they have in [host.Options].
+	PluginLoggers map[string]hclog.Logger
+	Command       string
 	// Waiting and Warn have the meaning that they have in [host.Options].
 	Waiting, Warn func(text string)
 	// Client, ClientIsPerson and Worker have the meaning that they have in [host.Options].
 	Client, ClientIsPerson bool
 	Worker                 string
+
+	// logErr is what is wrong with the environment that [Setup.LogTo] has read.
+	logErr error
 }
 
 // Getenv returns the last value of a variable in the environment.
@@ -89,13 +95,16 @@ func (s Setup) findStateDir() (string, error) {
 
 // Open returns a host that has the settings of cfg; the caller closes it.
 func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) {
+	if s.logErr != nil {
+		return nil, s.logErr
+	}
 	o, err := s.catalogOptions(cfg.Plugins)
 	if err != nil {
 		return nil, err
 	}
 	return host.Open(ctx, host.Options{
-		Dir:         o.Dir,
-		Logger:      s.Logger,
+		Dir:    o.Dir,
+		Logger: s.Logger, PluginLoggers: s.PluginLoggers, Command: s.Command,
 		Env:         cfg.Env.Fill(s.Env),
 		Executable:  o.Executable,
 		Plugins:     o.Plugins,

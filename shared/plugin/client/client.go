@@ -59,6 +59,8 @@ type Client struct {
 	conn   bounded
 	plugin pb.PluginClient
 	info   Info
+	// debugged says that it was made by Reattach.
+	debugged bool
 }
 
 // Warm prepares this process for the first calls of a plugin, which are quicker then. A
@@ -109,6 +111,16 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 }
 
 var kinds = map[pb.Kind]Kind{pb.Kind_KIND_BACKEND: KindBackend, pb.Kind_KIND_WORKSPACE: KindWorkspace}
+
+// Reattach returns the client of a plugin that serves already and was described and configured by
+// another process: info is what [Connect] and [Client.Configure] returned there.
+func Reattach(conn grpc.ClientConnInterface, info Info) *Client {
+	b := bounded{conn, new(atomic.Pointer[func() error])}
+	return &Client{conn: b, plugin: pb.NewPluginClient(b), info: info, debugged: true}
+}
+
+// IsDebugged reports whether a person debugs the plugin, so that its calls may take any time.
+func (c *Client) IsDebugged() bool { return c.debugged }
 
 // Explain has why called when a call finds the plugin gone: its error, which has to be an
 // [ErrPluginGone], is that of the call. The code that started the plugin knows how it ended.

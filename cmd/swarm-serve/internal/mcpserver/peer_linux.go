@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/swarmhost/swarm/shared/proc"
 )
 
 // isIn reports whether the process at the other end of a connection is in a container:
@@ -16,11 +16,11 @@ func isIn(conn *net.UnixConn, container string) bool {
 	if err != nil {
 		return false
 	}
-	var peer *unix.Ucred
-	if err := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil || peer == nil {
+	var pid int
+	if cerr := raw.Control(func(fd uintptr) { pid, _, err = proc.Peer(int(fd)) }); cerr != nil || err != nil {
 		return false
 	}
-	return isInside(int(peer.Pid), container)
+	return isInside(pid, container)
 }
 
 func isInside(pid int, container string) bool {

@@ -84,7 +84,7 @@ func serve(o options, in io.Reader, out, errs *os.File, env []string) error {
 	if err != nil {
 		return fmt.Errorf("cannot find the working directory: %w", err)
 	}
-	s := source{setup: setup.Setup{Env: env, Program: o.program, Client: true, ClientIsPerson: o.person}, dir: dir}
+	s := source{setup: setup.Setup{Env: env, Program: o.program, Command: "swarm mcp", Client: true, ClientIsPerson: o.person}, dir: dir}
 	s.setup.LogTo("swarm-serve", errs)
 	if _, err := s.setup.StateDir(); err != nil {
 		return err

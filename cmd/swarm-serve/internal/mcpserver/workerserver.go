@@ -58,7 +58,7 @@ func serveWorker(o options, errs *os.File, env []string) error {
 	}
 	// The mark of a helper is about this process; its calls are the worker's.
 	own := slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, swarm.EnvShim+"=") })
-	s := source{setup: setup.Setup{Env: own, Worker: o.worker}}
+	s := source{setup: setup.Setup{Env: own, Command: "swarm mcp", Worker: o.worker}}
 	s.setup.LogTo("swarm-serve", errs)
 	dir, err := s.setup.StateDir()
 	if err != nil {

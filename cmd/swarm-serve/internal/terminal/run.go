@@ -56,7 +56,7 @@ func show(o options, in, out, errs *os.File, env []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	s := setup.Setup{Env: env, Program: o.program}
+	s := setup.Setup{Env: env, Program: o.program, Command: "swarm top"}
 	if s.Getenv("TERM") == "dumb" {
 		return errors.New("cannot show the dashboard: this terminal can't move its cursor (TERM=dumb); 'swarm ls' lists workers")
 	}

@@ -62,7 +62,7 @@ type answer struct {
 func serve(o options, out, errs *os.File, env []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	s := setup.Setup{Env: env, Program: o.program}
+	s := setup.Setup{Env: env, Program: o.program, Command: "swarm web"}
 	s.LogTo("swarm-serve", errs)
 	loaded, err := s.LoadUser()
 	if err != nil {

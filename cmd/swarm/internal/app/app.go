@@ -17,7 +17,6 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/programs"
-	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -28,6 +27,8 @@ type App struct {
 	Env []string
 	// Colour is the value of --color; empty: auto.
 	Colour string
+	// Command is the command that is called, such as "swarm spawn".
+	Command string
 	// HelpError is the error of a request for help, which cobra can't return.
 	HelpError error
 }
@@ -54,13 +55,7 @@ func New(stdout, stderr *os.File, env []string) *App {
 func (a *App) Getenv(key string) string { return setup.Setup{Env: a.Env}.Getenv(key) }
 
 // Logger is nil unless SWARM_LOG asks for more than a user wants to read.
-func (a *App) Logger() hclog.Logger {
-	level := hclog.LevelFromString(a.Getenv("SWARM_LOG"))
-	if level == hclog.NoLevel {
-		return nil
-	}
-	return hclog.New(&hclog.LoggerOptions{Name: "swarm", Level: level, Output: safetext.Writer(a.Err)})
-}
+func (a *App) Logger() hclog.Logger { return a.Setup().Logger }
 
 // Colours reports whether stdout is to be coloured, see [output.WantsColour].
 func (a *App) Colours() bool { return output.WantsColour(a.Colour, a.Getenv, a.OutWidth() > 0) }

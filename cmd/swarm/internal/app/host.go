@@ -16,7 +16,9 @@ import (
 )
 
 func (a *App) Setup() setup.Setup {
-	return setup.Setup{Env: a.Env, Logger: a.Logger(), Waiting: a.Hint, Warn: func(text string) { a.Warn(text, "") }}
+	s := setup.Setup{Env: a.Env, Command: a.Command, Waiting: a.Hint, Warn: func(text string) { a.Warn(text, "") }}
+	s.LogTo("swarm", a.Err)
+	return s
 }
 
 func (a *App) StateDir() (string, error) { return a.Setup().StateDir() }

@@ -112,7 +112,7 @@ func takeHook(ctx context.Context, a *app.App, args []string, stdin *os.File, an
 	if client == nil {
 		return errors.New("no such client")
 	}
-	s := setup.Setup{Env: a.Env, Logger: a.Logger()}
+	s := setup.Setup{Env: a.Env, Logger: a.Logger(), Command: a.Command}
 	hook, err := client.ReadHook(args[1], readHook(stdin))
 	if err != nil {
 		return err

@@ -1,2 +1,2 @@
-// Package plugin is "swarm plugin": plugins are listed, installed, removed, made and checked.
+// Package plugin is "swarm plugin": plugins are listed, installed, removed, made, checked and debugged.
 package plugin

@@ -21,7 +21,7 @@ func New(a *app.App) *cobra.Command {
 		Use:   "plugin",
 		Short: "Show, install and check the plugins that own workers and worktrees",
 	}, newPluginList(a), newInfo(a), newInstall(a), newVerify(a), newRemove(a), newNew(a),
-		newCheck(a))
+		newCheck(a), newDebug(a), newLogs(a))
 }
 
 func newPluginList(a *app.App) *cobra.Command {

@@ -70,6 +70,8 @@ const environment = `Variables that swarm reads:
 
   SWARM_DIR         the state directory, an absolute path (default: ~/.swarm)
   SWARM_LOG         what to log on stderr: trace, debug, info, warn, error (default: off)
+  SWARM_LOG_PLUGIN  what single plugins log there, whatever SWARM_LOG is, such as
+                    tmux=trace,ssh=debug; 'swarm plugin logs' shows what was said before
   NO_COLOR          if it is set, nothing is printed in colour
   CLICOLOR_FORCE    if it is set and not 0, and NO_COLOR is not, everything is printed in
                     colour; else TERM=dumb and CLICOLOR=0 switch colour off. By default

@@ -1,0 +1,13 @@
+package proc
+
+import "golang.org/x/sys/unix"
+
+// Peer returns the process and the user at the other end of a connected unix socket: the process
+// that listens there, or that connected.
+func Peer(fd int) (pid, uid int, err error) {
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return 0, 0, err
+	}
+	return int(peer.Pid), int(peer.Uid), nil
+}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -89,16 +90,16 @@ func need(tb testing.TB, feature string) {
 }
 
 // Lacks returns why the machine lacks a feature, or nil if it has it. Features
-// are root, userns, cgroups, bwrap, landlock, strace and node.
+// are root, userns, cgroups, bwrap, landlock, strace, node and dlv.
 func Lacks(feature string) error {
 	lacks, ok := map[string]func() error{
 		"root": lacksRoot, "userns": lacksUserNamespaces, "cgroups": lacksControlGroups,
-		"bwrap": lacksBubblewrap, "landlock": lacksLandlock, "strace": lacksStrace, "node": lacksNode,
+		"bwrap": lacksBubblewrap, "landlock": lacksLandlock, "strace": lacksStrace, "node": lacksNode, "dlv": lacksDelve,
 	}[feature]
 	if ok {
 		return lacks()
 	}
-	return fmt.Errorf("unknown feature %q: it must be root, userns, cgroups, bwrap, landlock, strace or node", feature)
+	return fmt.Errorf("unknown feature %q: it must be root, userns, cgroups, bwrap, landlock, strace, node or dlv", feature)
 }
 
 // Landlock skips the test where the kernel can't keep a process from writing to files.
@@ -138,6 +139,34 @@ var lacksStrace = sync.OnceValue(func() error { return try("strace", "strace -f 
 func Node(tb testing.TB) {
 	tb.Helper()
 	need(tb, "node")
+}
+
+// Delve returns the debugger of Go, and skips the test where there is none.
+func Delve(tb testing.TB) (path string) {
+	tb.Helper()
+	need(tb, "dlv")
+	return delve()
+}
+
+// delve returns the path of the debugger, which go install puts into a directory that may not be
+// in PATH; empty if it is not there.
+var delve = sync.OnceValue(func() string {
+	if path, err := exec.LookPath("dlv"); err == nil {
+		return path
+	}
+	dir, err := exec.Command("go", "env", "GOPATH").Output()
+	path, lookErr := exec.LookPath(filepath.Join(strings.TrimSpace(string(dir)), "bin", "dlv"))
+	if err != nil || lookErr != nil {
+		return ""
+	}
+	return path
+})
+
+func lacksDelve() error {
+	if delve() == "" {
+		return errors.New("it needs dlv: go install github.com/go-delve/delve/cmd/dlv@latest")
+	}
+	return nil
 }
 
 var lacksNode = sync.OnceValue(func() error { return try("Node.js", "node --version") })

@@ -27,9 +27,14 @@ var ranElsewhere = map[string]string{
 	"swarm profiles update https://example.org/profiles.tar.gz --sha256 9f86d081884c7d65…": "cmd/swarm/internal/profiles: it needs a server",
 	"swarm clean build --forget": "clean_forget: it needs a worker of that name",
 	// A whole check takes a minute.
-	"swarm plugin check ./swarm-plugin-queue":                                                                   "plugin_check_keeps_all",
-	"swarm plugin check tmux --option socket=check":                                                             "plugin_check_settings",
-	"swarm plugin check ./swarm-plugin-queue --json | jq -r '.cases[] | select(.result == \"failed\") | .rule'": "plugin_check_keeps_all, and examples_of_setup for the expression",
+	"swarm plugin check ./swarm-plugin-queue":                                                                       "plugin_check_keeps_all",
+	"swarm plugin check tmux --option socket=check":                                                                 "plugin_check_settings",
+	"swarm plugin check ./swarm-plugin-queue --json | jq -r '.cases[] | select(.result == \"failed\") | .rule'":     "plugin_check_keeps_all, and examples_of_setup for the expression",
+	"swarm plugin logs queue --follow":                                                                              "plugin_logs",
+	"swarm plugin debug queue -- dlv exec --headless --listen 127.0.0.1:4040 ./swarm-plugin-queue":                  "plugin_debug, and host/launch for dlv",
+	"swarm plugin debug queue --interactive -- dlv exec --allow-non-terminal-interactive=true ./swarm-plugin-queue": "plugin_debug: it needs a terminal",
+	"swarm plugin debug queue -- python3 -m debugpy --listen 127.0.0.1:5678 main.py":                                "plugin_debug: it needs debugpy",
+	"swarm plugin debug queue -- node --inspect=127.0.0.1:9229 main.js":                                             "plugin_debug: it needs a plugin for Node.js",
 }
 
 // TestEveryExampleIsRun: what the help shows is in a script that runs it, word by word.

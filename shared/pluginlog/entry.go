@@ -212,3 +212,29 @@ func numbered(n float64) (level hclog.Level, fatal, ok bool) {
 		return hclog.Trace, false, true
 	}
 }
+
+// Text returns a line as a person reads it: an entry in JSON as its time, level, message and
+// values, every other line as it is.
+func Text(line string) string {
+	if !strings.HasPrefix(line, "{") {
+		return line
+	}
+	e, ok := parse(line)
+	if !ok {
+		return line
+	}
+	var when string
+	var values []string
+	for pair := range slices.Chunk(e.args, 2) {
+		if pair[0] == "timestamp" {
+			when = fmt.Sprint(pair[1], " ")
+		} else {
+			values = append(values, fmt.Sprintf("%v=%v", pair[0], pair[1]))
+		}
+	}
+	text := when + "[" + strings.ToUpper(e.level.String()) + "] " + e.message
+	if len(values) > 0 {
+		text += ": " + strings.Join(values, " ")
+	}
+	return text
+}

@@ -144,3 +144,18 @@ func TestCause(t *testing.T) {
 		}
 	}
 }
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`{"@level":"warn","@message":"m","@timestamp":"2026-11-27T07:17:39.000000Z","k":1,"a":"b c"}`: "2026-11-27T07:17:39.000000Z [WARN] m: a=b c k=1",
+		`{"level":"info","msg":"m"}`: "[INFO] m",
+		`{"color":"red"}`:            `{"color":"red"}`,
+		`{"@level":`:                 `{"@level":`,
+		"  indented":                 "  indented",
+	} {
+		if got := pluginlog.Text(line); got != want {
+			t.Errorf("%s is shown as %q, want %q", line, got, want)
+		}
+	}
+}

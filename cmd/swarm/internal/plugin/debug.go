@@ -38,9 +38,9 @@ it. Workers that the plugin has started keep running in any case.
 
 The exit code is 0 if COMMAND ends with 0, and 130 after Ctrl-C.`,
 		Example: `  swarm plugin debug queue -- dlv exec --headless --listen 127.0.0.1:4040 ./swarm-plugin-queue
-  swarm plugin debug queue --interactive -- dlv exec ./swarm-plugin-queue
-  swarm plugin debug queue -- python3 -m debugpy --listen 127.0.0.1:5678 ./swarm-plugin-queue
-  swarm plugin debug queue -- node --inspect-brk=127.0.0.1:9229 ./swarm-plugin-queue`,
+  swarm plugin debug queue --interactive -- dlv exec --allow-non-terminal-interactive=true ./swarm-plugin-queue
+  swarm plugin debug queue -- python3 -m debugpy --listen 127.0.0.1:5678 main.py
+  swarm plugin debug queue -- node --inspect=127.0.0.1:9229 main.js`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch dash := cmd.ArgsLenAtDash(); {

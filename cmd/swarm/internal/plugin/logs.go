@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/pluginlogs"
+	"github.com/swarmhost/swarm/shared/pluginlog"
 )
 
 type pluginLogsOptions struct {
@@ -69,7 +70,7 @@ func runLogs(ctx context.Context, a *app.App, h *host.Host, name string, o plugi
 		}
 		for line := range strings.SplitSeq(e.Text, "\n") {
 			if e.Text != "" {
-				a.Printf("%s\n", line)
+				a.Printf("%s\n", pluginlog.Text(line))
 			}
 		}
 		if e.End != "" {

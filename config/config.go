@@ -160,6 +160,8 @@ type Plugin struct {
 	// SpawnTimeout is how long the plugin may take to start a worker or to make a workspace; 0: the
 	// host's own limit.
 	SpawnTimeout time.Duration
+	// Tools says that people and agents can call the tools that the plugin offers.
+	Tools bool
 	// Config is the plugin's own table.
 	Config map[string]any
 	// Source is [SourceUser], or the path of the project's file if that sets anything of it.

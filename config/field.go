@@ -117,6 +117,8 @@ func pluginFields() []field[Plugin] {
 			"Whether to encrypt the connection to the plugin."),
 		newField("spawn_timeout", ageKind, func(p *Plugin) *time.Duration { return &p.SpawnTimeout },
 			"How long the plugin may take to start a worker or to make a worktree; what it began is undone then. Without it: 10m."),
+		newField("tools", boolKind, func(p *Plugin) *bool { return &p.Tools },
+			"Whether people and agents can call the tools that the plugin offers, as PLUGIN.TOOL."),
 		newField("config", tableKind, func(p *Plugin) *map[string]any { return &p.Config },
 			"The plugin's own settings; see its documentation."),
 	}

@@ -112,6 +112,7 @@ var rules = map[string]rule{
 	"plugins.*.sha256":        always(whyProgram),
 	"plugins.*.mtls":          always(whyProgram),
 	"plugins.*.spawn_timeout": always(whyProgram),
+	"plugins.*.tools":         always(whyProgram),
 	"plugins.*.config":        always(whyProgram),
 
 	// Of the rules of a project's file, those that ask count, trusted or not.

@@ -17,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/host/sweep"
 	"github.com/swarmhost/swarm/host/teamserver"
+	"github.com/swarmhost/swarm/host/toolbox"
 	"github.com/swarmhost/swarm/host/watch"
 )
 
@@ -40,6 +41,11 @@ func (h *Host) Liveness() *liveness.Checker { return h.liveness }
 
 func (h *Host) Plugins() *pluginadmin.Admin {
 	return &pluginadmin.Admin{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Store: h.store, Logger: h.log, Env: h.opts.Env, Command: h.opts.Command}
+}
+
+// Toolboxes returns the tools of plugins.
+func (h *Host) Toolboxes() *toolbox.Boxes {
+	return &toolbox.Boxes{Catalog: h.catalog, Plugins: h.plugins}
 }
 
 // Display returns what reads the output, screens and states of workers.

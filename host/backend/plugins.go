@@ -66,7 +66,9 @@ type Peer struct {
 	// Backend or Workspace is set; both are for a backend that makes workspaces.
 	Backend   backend
 	Workspace workspace
-	Report    func(context.Context) (uses string, err error)
+	// Tools is set for a plugin of any kind that offers some.
+	Tools  swarm.Toolbox
+	Report func(context.Context) (uses string, err error)
 	// Debugged says that a person debugs it, so that its calls may take any time.
 	Debugged bool
 	// client is the connection behind it; nil in tests.
@@ -238,6 +240,9 @@ func newPeer(c *client.Client, err error) (*Peer, error) {
 	}
 	if w := c.Workspace(); w != nil {
 		p.Workspace = w
+	}
+	if t := c.Tools(); t != nil {
+		p.Tools = t
 	}
 	return p, nil
 }

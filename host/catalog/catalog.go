@@ -41,6 +41,8 @@ type Config struct {
 	MTLS bool
 	// SpawnTimeout is how long a Spawn or a Create may take; 0: the host's own limit.
 	SpawnTimeout time.Duration
+	// Tools turns on the tools that the plugin offers.
+	Tools bool
 	// Config is the plugin's own table; nil: none.
 	Config map[string]any
 	// Source is the config file that sets it: the user's own, which all commands read, or that of
@@ -102,6 +104,17 @@ func ValidName(name string) bool {
 func (c *Catalog) Configured(name string) (Config, bool) {
 	conf, ok := c.opts.Plugins[name]
 	return conf, ok
+}
+
+// WithTools returns the names of the plugins whose tools the config turns on, sorted.
+func (c *Catalog) WithTools() (names []string) {
+	for name, conf := range c.opts.Plugins {
+		if conf.Tools && ValidName(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Find returns the plugin of that name. Errors: [NotFoundError], [UnsafeError],

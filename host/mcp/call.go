@@ -26,7 +26,8 @@ func (s *server) call(ctx context.Context, t tool.Tool, r *sdk.CallToolRequest) 
 	// It comes before the holds, which a panic in it must not keep.
 	env := s.Env(t.Name)
 	work, ended := ctx, func() {}
-	if !t.ReadOnly && t.Name != foreground {
+	// A plugin has to complete or undo what a client no longer waits for.
+	if !t.ReadOnly && t.Name != foreground && !tool.IsOfPlugin(t.Name) {
 		if !s.changes.add(1) {
 			return nil, errLeaving
 		}

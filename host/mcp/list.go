@@ -25,6 +25,7 @@ type list struct {
 func (s *server) listNow(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		if method == "tools/list" {
+			s.askPlugins(ctx)
 			s.offerAgain(ctx)
 		}
 		if method == "resources/list" && !s.Outside {

@@ -109,8 +109,8 @@ func (s *server) followsOnly() bool {
 // The output schema is left out: models don't read it, it is the largest part of a list of
 // tools, and every answer fits it anyway. `swarm tool schema` prints it.
 func (s *server) describe(t tool.Tool) *sdk.Tool {
-	// Only tools that start programs reach beyond this machine's workers.
-	open := t.Name == foreground
+	// Only tools that start programs, and those of plugins, reach beyond this machine's workers.
+	open := t.Name == foreground || tool.IsOfPlugin(t.Name)
 	return &sdk.Tool{
 		Name:        t.Name,
 		Title:       t.Title,
@@ -133,6 +133,9 @@ func (s *server) describe(t tool.Tool) *sdk.Tool {
 // says how to correct the input.
 func (s *server) inputOf(t tool.Tool) *jsonschema.Schema {
 	full := t.Input()
+	if tool.IsOfPlugin(t.Name) {
+		return full
+	}
 	in := &jsonschema.Schema{Type: full.Type, Properties: map[string]*jsonschema.Schema{}, Required: full.Required}
 	for name, p := range full.Properties {
 		if s.leads() && slices.Contains(rare[t.Name], name) {

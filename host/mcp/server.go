@@ -41,7 +41,7 @@ type Options struct {
 	// Version is that of the program.
 	Version string
 	// Tools are the sets of tools that are offered; nil: shells and workers, and teams
-	// where the caller is of one.
+	// where the caller is of one. The tools of a plugin are offered only if it is among them.
 	Tools []tool.Set
 	// LeaderAnswers says that the leaders of teams may answer what their agents ask.
 	LeaderAnswers bool
@@ -55,7 +55,7 @@ type Options struct {
 	// background before that; 0 means [DefaultCallLimit].
 	CallLimit time.Duration
 	// Env returns the environment of a call of a tool; with an empty name, that of requests
-	// other than calls of tools. The server fills in its Session and Progress.
+	// other than calls of tools, and with "PLUGIN." that of requests to a plugin. The server fills in its Session and Progress.
 	Env func(tool string) tool.Env
 	// Logger gets messages for debugging; it may be nil.
 	Logger hclog.Logger
@@ -95,8 +95,10 @@ func Serve(ctx context.Context, o Options) error {
 		o.Logger = hclog.NewNullLogger()
 	}
 	s := &server{Options: o}
+	s.tools.ofPlugins = map[string][]tool.Tool{}
 	s.tools.offered, s.list.listed, s.subs.open = map[string]string{}, map[string]string{}, map[string]*subscription{}
 	s.identify(ctx)
+	s.askPlugins(ctx)
 	if err := s.build(); err != nil {
 		return err
 	}

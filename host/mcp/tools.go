@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,6 +23,8 @@ type tools struct {
 	mu sync.Mutex
 	// offered are the tools' descriptions by their names.
 	offered map[string]string
+	// ofPlugins are the tools of each plugin that is to be offered, as it last listed them.
+	ofPlugins map[string][]tool.Tool
 	// inboxes and inbox say that the inboxes of all teams and the caller's own are offered.
 	inboxes, inbox bool
 	// teams are the teams and their leaders that followTeams, which one goroutine calls, has
@@ -46,14 +49,20 @@ func (s *server) offer() {
 }
 
 func (s *server) offerTools() {
+	all := tool.All()
+	for _, plugin := range tool.Plugins(s.Tools) {
+		all = append(all, s.tools.ofPlugins[plugin]...)
+	}
 	var gone []string
-	for _, t := range tool.All() {
+	for name := range s.tools.offered {
+		if !slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Name == name && s.offers(t) }) {
+			gone = append(gone, name)
+			delete(s.tools.offered, name)
+		}
+	}
+	for _, t := range all {
 		before, offered := s.tools.offered[t.Name]
 		if !s.offers(t) {
-			if offered {
-				gone = append(gone, t.Name)
-				delete(s.tools.offered, t.Name)
-			}
 			continue
 		}
 		about := s.describe(t)
@@ -69,6 +78,30 @@ func (s *server) offerTools() {
 	if gone != nil {
 		s.sdk.RemoveTools(gone...)
 	}
+}
+
+// askPlugins asks the plugins among the sets for their tools. One that can't be asked keeps those
+// that it has listed before.
+func (s *server) askPlugins(ctx context.Context) {
+	for _, plugin := range tool.Plugins(s.Tools) {
+		listed, err := s.askPlugin(ctx, plugin)
+		if err != nil {
+			s.Logger.Error("the tools of a plugin can't be listed", "plugin", plugin, "error", err)
+			continue
+		}
+		s.tools.mu.Lock()
+		s.tools.ofPlugins[plugin] = listed
+		s.tools.mu.Unlock()
+	}
+}
+
+func (s *server) askPlugin(ctx context.Context, plugin string) ([]tool.Tool, error) {
+	h, err := s.Env(plugin + ".").Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, errs := tool.OfPlugins(ctx, h, plugin)
+	return listed, errors.Join(append(errs, h.Close())...)
 }
 
 // followTeams is offerTo if a team was created or deleted, or got another leader, since the

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Tool is one of the tools. Its methods may be called at the same time.
@@ -23,6 +26,8 @@ type Tool struct {
 	// Leader says that the tool refuses everyone except the leader of a team, or the
 	// creator of a new one.
 	Leader bool
+	// Right is what a caller of a tool of a plugin needs; empty for all others.
+	Right swarm.ToolRight
 	// ReadOnly: it changes nothing. Destructive: it may end something. Idempotent:
 	// the same call again changes nothing more.
 	ReadOnly, Destructive, Idempotent bool
@@ -85,6 +90,7 @@ func All() []Tool {
 	return tools
 }
 
+// Find returns a tool of swarm itself; [OfPlugins] returns the others.
 func Find(name string) (Tool, bool) {
 	for _, t := range All() {
 		if t.Name == name {
@@ -94,7 +100,8 @@ func Find(name string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// Set is a group of tools that a server offers together.
+// Set is a group of tools that a server offers together: one of [Sets], or those of a plugin,
+// whose name it is then.
 type Set string
 
 const (
@@ -106,22 +113,39 @@ const (
 	Teams Set = "teams"
 )
 
-// Sets returns all sets, in the order in which their tools are listed.
+// Sets returns the sets of swarm itself, in the order in which their tools are listed.
 func Sets() []Set { return []Set{Shells, Workers, Teams} }
 
-// ParseSets reads names of sets that are separated by commas.
+// Plugins returns the plugins among sets.
+func Plugins(sets []Set) (plugins []string) {
+	for _, set := range sets {
+		if !slices.Contains(Sets(), set) {
+			plugins = append(plugins, string(set))
+		}
+	}
+	return plugins
+}
+
+// ParseSets reads names of sets that are separated by commas. Whether the plugins among them
+// exist is not known here.
 func ParseSets(text string) ([]Set, error) {
 	var sets []Set
 	for name := range strings.SplitSeq(text, ",") {
 		set := Set(strings.TrimSpace(name))
-		if !slices.Contains(Sets(), set) {
-			return nil, fmt.Errorf("unknown set of tools '%s': use one or more of %s, separated by commas", set, JoinSets(Sets()))
+		if !catalog.ValidName(string(set)) {
+			return nil, UnknownSet(string(set))
 		}
 		if !slices.Contains(sets, set) {
 			sets = append(sets, set)
 		}
 	}
 	return sets, nil
+}
+
+// UnknownSet is the error about a set that is neither of swarm nor a plugin with tools.
+func UnknownSet(name string) error {
+	return fmt.Errorf("unknown set of tools '%s': use one or more of %s, separated by commas, or plugins whose tools your config turns on",
+		name, JoinSets(Sets()))
 }
 
 // JoinSets writes sets as [ParseSets] reads them.

@@ -8,7 +8,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Options describe a plugin. Exactly one of Backend and Workspace is set.
+// Options describe a plugin. Exactly one of Backend, Workspace and Tools is set.
 type Options struct {
 	// Name is the plugin's name, as in swarm-plugin-<name>; valid by
 	// [swarm.ValidName].
@@ -26,6 +26,9 @@ type Options struct {
 	Backend func(ctx context.Context, env Env) (swarm.Backend, error)
 	// Workspace makes the workspace plugin, as Backend makes the backend.
 	Workspace func(ctx context.Context, env Env) (swarm.Workspace, error)
+	// Tools makes a plugin that only offers tools, as Backend makes the backend. A backend and a
+	// workspace plugin offer tools by implementing [swarm.Toolbox] in addition.
+	Tools func(ctx context.Context, env Env) (swarm.Toolbox, error)
 }
 
 // Env holds the values that a plugin gets from its host.

@@ -86,17 +86,24 @@ func (wired) GRPCClient(context.Context, *goplugin.GRPCBroker, *grpc.ClientConn)
 
 func (o Options) plugin(log *slog.Logger) (rpc.Plugin, error) {
 	p := rpc.Plugin{Name: o.Name, Version: o.Version, Local: o.Local, Logger: log}
-	switch {
-	case !swarm.ValidName(o.Name):
+	if !swarm.ValidName(o.Name) {
 		return p, fmt.Errorf("plugin.Options: '%s' is not a name", o.Name)
-	case (o.Backend == nil) == (o.Workspace == nil):
-		return p, fmt.Errorf("plugin.Options of '%s': exactly one of Backend and Workspace must be set", o.Name)
-	case o.Backend != nil:
-		p.Kind = pb.Kind_KIND_BACKEND
-		p.New = factory(o.Backend, log)
-	default:
-		p.Kind = pb.Kind_KIND_WORKSPACE
-		p.New = factory(o.Workspace, log)
+	}
+	kinds := 0
+	if o.Backend != nil {
+		kinds++
+		p.Kind, p.New = pb.Kind_KIND_BACKEND, factory(o.Backend, log)
+	}
+	if o.Workspace != nil {
+		kinds++
+		p.Kind, p.New = pb.Kind_KIND_WORKSPACE, factory(o.Workspace, log)
+	}
+	if o.Tools != nil {
+		kinds++
+		p.Kind, p.New = pb.Kind_KIND_TOOLS, factory(o.Tools, log)
+	}
+	if kinds != 1 {
+		return p, fmt.Errorf("plugin.Options of '%s': exactly one of Backend, Workspace and Tools must be set", o.Name)
 	}
 	return p, nil
 }

@@ -34,6 +34,7 @@ const (
 	CapWorkspaces    Capability = "workspaces"     // [Workspace], of a [Backend]
 	CapCheckSpawn    Capability = "check-spawn"    // [SpawnChecker]
 	CapCheckCreate   Capability = "check-create"   // [WorkspaceChecker]
+	CapTools         Capability = "tools"          // [Toolbox]
 )
 
 // The capabilities that are fields of a [Spec]. They are announced by [Announcer]; the
@@ -81,6 +82,7 @@ var interfaces = []struct {
 	{CapProgress, has[Progresser]},
 	{CapCheckSpawn, has[SpawnChecker]},
 	{CapCheckCreate, has[WorkspaceChecker]},
+	{CapTools, has[Toolbox]},
 	{CapWorkspaces, func(plugin any) bool { return has[Backend](plugin) && has[Workspace](plugin) }},
 }
 
@@ -115,7 +117,7 @@ func Unimplemented(plugin any) []Capability {
 	return missing
 }
 
-// CapabilitiesOf returns the capabilities that a [Backend] or a [Workspace]
+// CapabilitiesOf returns the capabilities that a [Backend], a [Workspace] or a [Toolbox]
 // implements, in a fixed order, or those that a [Capable] lists.
 func CapabilitiesOf(plugin any) []Capability {
 	if c, ok := plugin.(Capable); ok {

@@ -15,6 +15,9 @@
 //   - A workspace is a directory made for one worker, such as a git worktree.
 //     Workspaces are made and removed by another kind of plugin, which
 //     implements [Workspace].
+//   - A tool is a named function of a plugin that people and agents call. Tools are offered by a
+//     third kind of plugin, which implements [Toolbox], and by plugins of the other kinds in
+//     addition.
 //   - A capability is an optional interface of one method, such as [Watcher]. A
 //     plugin has the capabilities that its value implements; the SDK finds them
 //     by type assertion and reports them to the host. See [CapabilitiesOf].

@@ -20,6 +20,7 @@ type Kind string
 const (
 	KindBackend   Kind = "backend"   // [swarm.Backend]
 	KindWorkspace Kind = "workspace" // [swarm.Workspace]
+	KindTools     Kind = "tools"     // [swarm.Toolbox]
 )
 
 // Info describes a plugin.
@@ -110,7 +111,9 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 	return c, nil
 }
 
-var kinds = map[pb.Kind]Kind{pb.Kind_KIND_BACKEND: KindBackend, pb.Kind_KIND_WORKSPACE: KindWorkspace}
+var kinds = map[pb.Kind]Kind{
+	pb.Kind_KIND_BACKEND: KindBackend, pb.Kind_KIND_WORKSPACE: KindWorkspace, pb.Kind_KIND_TOOLS: KindTools,
+}
 
 // Reattach returns the client of a plugin that serves already and was described and configured by
 // another process: info is what [Connect] and [Client.Configure] returned there.
@@ -170,6 +173,14 @@ func (c *Client) Workspace() *Workspace {
 		return nil
 	}
 	return &Workspace{client: c, rpc: pb.NewWorkspaceClient(c.conn)}
+}
+
+// Tools returns the tools of a plugin of any kind, or nil if it offers none.
+func (c *Client) Tools() *Tools {
+	if c.info.Kind != KindTools && !c.info.Has(swarm.CapTools) {
+		return nil
+	}
+	return &Tools{client: c, rpc: pb.NewToolsClient(c.conn)}
 }
 
 // ErrPluginGone means that the plugin's process ended during the call or before it, or was

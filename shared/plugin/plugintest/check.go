@@ -7,6 +7,7 @@ import (
 	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/toolstest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest"
 )
 
@@ -61,7 +62,8 @@ type CheckOptions struct {
 }
 
 // Check runs the cases of [backendtest.RunBinary], or of [workspacetest.RunBinary] for a plugin
-// of that kind, outside of a test. When ctx ends, running cases fail and are cleaned up, and
+// of that kind, and those of [toolstest.RunBinary] for a plugin of any kind that offers tools,
+// outside of a test. When ctx ends, running cases fail and are cleaned up, and
 // Check returns.
 func Check(ctx context.Context, b backendtest.Binary, o CheckOptions) Report {
 	var r Report
@@ -91,11 +93,22 @@ func (o CheckOptions) wants(name string) bool { return o.Only == nil || o.Only(n
 
 func (o CheckOptions) probe(t T, b backendtest.Binary) (client.Info, []harness.Item) {
 	p := b.Program().Start(t)
-	if p.Backend() == nil {
+	var items []harness.Item
+	switch p.Info().Kind {
+	case client.KindTools:
+	case client.KindWorkspace:
 		w := workspacetest.Binary{Path: b.Path, Args: b.Args, Config: b.Config, Env: b.Env, Base: o.Base}
-		return p.Info(), w.Items(p.Client)
+		items = w.Items(p.Client)
+	default:
+		items = b.Items(t, p)
 	}
-	return p.Info(), b.Items(t, p)
+	if p.Tools() != nil {
+		tools := toolstest.Binary{Path: b.Path, Args: b.Args, Config: b.Config, Env: b.Env}
+		items = append(items, slices.DeleteFunc(tools.Items(t), func(i harness.Item) bool {
+			return slices.ContainsFunc(items, func(other harness.Item) bool { return other.Name == i.Name })
+		})...)
+	}
+	return p.Info(), items
 }
 
 func (o CheckOptions) run(ctx context.Context, items []harness.Item) []Result {

@@ -54,6 +54,16 @@ func (s source) warn(message string, args ...any) {
 // tools returns the environment of a call of a tool.
 func (s source) tools(name string) tool.Env {
 	env := tool.Env{Open: s.open, Dir: s.dir}
+	if tool.IsOfPlugin(name) {
+		// A project's plugin needs its settings, and the trust in its file.
+		env.Open = func(ctx context.Context) (*host.Host, error) {
+			loaded, err := s.setup.Load(anyBackend)
+			if err != nil {
+				return nil, err
+			}
+			return s.setup.Open(ctx, loaded.Config)
+		}
+	}
 	switch name {
 	case "Bash":
 		// Its workers have the user's defaults, such as a sandbox, so a mistake in their file

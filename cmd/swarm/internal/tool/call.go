@@ -39,6 +39,9 @@ func newCall(a *app.App) *cobra.Command {
 		Long: `Call a tool and print its answer, one JSON object. On a terminal, KillShell and tasks
 print text instead, unless --json is given.
 
+A tool of a plugin is named PLUGIN.TOOL. Its input is checked against its schema before
+the plugin is called.
+
 The input is a JSON object: given literally, in a file (@FILE), or on stdin (-).
 Without it all fields are left out. Wrong input changes nothing, and the answer names
 the field.
@@ -50,11 +53,12 @@ names: a label, or the pid of a process; the shell ends with that process. Witho
 Exit code: 0 if the answer says success, 1 if not, 2 if the input was wrong.`,
 		Example: `  swarm tool call Bash --json-input '{"command": "npm run dev", "run_in_background": true}'
   swarm tool call KillShell --json-input '{"shell_id": "bg-a1b2c3", "timeout": 3000}'
-  swarm tool call get-agent-status --json-input @query.json`,
+  swarm tool call get-agent-status --json-input @query.json
+  swarm tool call notes.search --json-input '{"text": "release"}'`,
 		Args:              command.Arguments(1, 1, "name of a tool"),
 		ValidArgsFunction: completeTool,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := findTool(args[0])
+			t, err := findTool(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}
@@ -117,8 +121,14 @@ func readToolInput(ctx context.Context, value string) (json.RawMessage, error) {
 
 // toolCallEnv reads the project's file only for a tool that starts programs that it names.
 func toolCallEnv(a *app.App, t tool.Tool, o *callOptions) (env tool.Env, err error) {
-	switch t.Name {
-	case "spawn-agent", "worker-spawn":
+	switch {
+	case tool.IsOfPlugin(t.Name):
+		loaded, err := a.Setup().Load(app.BackendTmux) // findTool has printed the warnings
+		if err != nil {
+			return env, err
+		}
+		env = a.ToolEnv(loaded.Config)
+	case t.Name == "spawn-agent", t.Name == "worker-spawn":
 		loaded, err := a.LoadProjectFor(app.BackendTmux)
 		if err != nil {
 			return env, err
@@ -129,7 +139,7 @@ func toolCallEnv(a *app.App, t tool.Tool, o *callOptions) (env tool.Env, err err
 		env.NewWorker = func(backend string, worktree bool, dir string) (spawn.Request, error) {
 			return setup.NewWorker(loaded, backend, worktree, dir)
 		}
-	case "Bash":
+	case t.Name == "Bash":
 		// Its workers have the user's defaults, such as a sandbox, so a mistake in their file
 		// is an error.
 		loaded, err := a.Setup().LoadUser()

@@ -19,21 +19,22 @@ func newSchema(a *app.App) *cobra.Command {
 Model Context Protocol lists tools. Every answer fits its schema, also the answer to
 wrong input.`,
 		Example: `  swarm tool schema kill-agent | jq .inputSchema
+  swarm tool schema notes.search
   swarm tool schema --all > tools.schema.json`,
 		Args:              command.Arguments(0, 1, "name of a tool"),
 		ValidArgsFunction: completeTool,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all && len(args) > 0:
 				return output.Usagef("a name and --all exclude each other")
 			case all:
 				return a.PrintJSON(struct {
 					Tools []toolSchema `json:"tools"`
-				}{output.List(tool.All(), toolSchemaOf)})
+				}{output.List(allTools(cmd.Context(), a), toolSchemaOf)})
 			case len(args) == 0:
 				return output.Usagef("missing argument: name of a tool, or --all")
 			}
-			t, err := findTool(args[0])
+			t, err := findTool(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}

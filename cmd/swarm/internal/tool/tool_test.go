@@ -11,7 +11,7 @@ import (
 func TestLists(t *testing.T) {
 	t.Parallel()
 	a, stdout, _ := apptest.WithState(t)
-	if err := runList(a, false); err != nil || !strings.Contains(stdout.String(), "KillShell") {
+	if err := runList(t.Context(), a, false); err != nil || !strings.Contains(stdout.String(), "KillShell") {
 		t.Errorf("%v, stdout %q", err, stdout)
 	}
 	stdout.Reset()

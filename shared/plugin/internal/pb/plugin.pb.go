@@ -1,8 +1,8 @@
 // The protocol between the swarm host and its plugins.
 //
 // A plugin is a program that the host starts with hashicorp/go-plugin, protocol
-// version 1, over gRPC on a unix socket. It serves Plugin, and Backend or
-// Workspace. What a call promises is documented in the Go package
+// version 1, over gRPC on a unix socket. It serves Plugin, and Backend,
+// Workspace or Tools. What a call promises is documented in the Go package
 // github.com/swarmhost/swarm/shared/swarm, which is the contract; this file and
 // those next to it say how it is written on the wire.
 //
@@ -50,6 +50,8 @@ const (
 	Kind_KIND_BACKEND Kind = 1
 	// The plugin serves Workspace.
 	Kind_KIND_WORKSPACE Kind = 2
+	// The plugin serves Tools.
+	Kind_KIND_TOOLS Kind = 3
 )
 
 // Enum value maps for Kind.
@@ -58,11 +60,13 @@ var (
 		0: "KIND_UNSPECIFIED",
 		1: "KIND_BACKEND",
 		2: "KIND_WORKSPACE",
+		3: "KIND_TOOLS",
 	}
 	Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
 		"KIND_BACKEND":     1,
 		"KIND_WORKSPACE":   2,
+		"KIND_TOOLS":       3,
 	}
 )
 
@@ -550,11 +554,13 @@ const file_swarm_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04uses\x18\x01 \x01(\tR\x04uses\";\n" +
 	"\x05Error\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x18\n" +
-	"\areasons\x18\x02 \x03(\tR\areasons*B\n" +
+	"\areasons\x18\x02 \x03(\tR\areasons*R\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_BACKEND\x10\x01\x12\x12\n" +
-	"\x0eKIND_WORKSPACE\x10\x022\xf5\x01\n" +
+	"\x0eKIND_WORKSPACE\x10\x02\x12\x0e\n" +
+	"\n" +
+	"KIND_TOOLS\x10\x032\xf5\x01\n" +
 	"\x06Plugin\x12O\n" +
 	"\bDescribe\x12 .swarm.plugin.v1.DescribeRequest\x1a!.swarm.plugin.v1.DescribeResponse\x12R\n" +
 	"\tConfigure\x12!.swarm.plugin.v1.ConfigureRequest\x1a\".swarm.plugin.v1.ConfigureResponse\x12F\n" +

@@ -1,8 +1,8 @@
 // The protocol between the swarm host and its plugins.
 //
 // A plugin is a program that the host starts with hashicorp/go-plugin, protocol
-// version 1, over gRPC on a unix socket. It serves Plugin, and Backend or
-// Workspace. What a call promises is documented in the Go package
+// version 1, over gRPC on a unix socket. It serves Plugin, and Backend,
+// Workspace or Tools. What a call promises is documented in the Go package
 // github.com/swarmhost/swarm/shared/swarm, which is the contract; this file and
 // those next to it say how it is written on the wire.
 //

@@ -25,8 +25,8 @@ type Plugin struct {
 	Local         bool
 	// Contracts are the versions that it speaks; the zero value: those of the SDK.
 	Contracts wire.Contracts
-	// New makes the [swarm.Backend] or [swarm.Workspace] from the settings as JSON, nil without
-	// any.
+	// New makes the [swarm.Backend], [swarm.Workspace] or [swarm.Toolbox] from the settings as
+	// JSON, nil without any.
 	New    func(ctx context.Context, config []byte) (any, error)
 	Logger *slog.Logger
 	// Carries completes a Spawn once it has begun, even if its caller is gone: a caller whose
@@ -71,9 +71,12 @@ func New(p Plugin) *Server {
 // Register adds the plugin's services to a gRPC server.
 func (s *Server) Register(r grpc.ServiceRegistrar) {
 	pb.RegisterPluginServer(r, pluginServer{s: s})
-	// A backend may make workspaces.
-	pb.RegisterWorkspaceServer(r, workspaceServer{s: s})
-	if s.plugin.Kind != pb.Kind_KIND_WORKSPACE {
+	// Every plugin may offer tools, and a backend may make workspaces.
+	pb.RegisterToolsServer(r, toolsServer{s: s})
+	if k := s.plugin.Kind; k == pb.Kind_KIND_BACKEND || k == pb.Kind_KIND_WORKSPACE {
+		pb.RegisterWorkspaceServer(r, workspaceServer{s: s})
+	}
+	if s.plugin.Kind == pb.Kind_KIND_BACKEND {
 		pb.RegisterBackendServer(r, backendServer{s: s})
 	}
 }

@@ -34,6 +34,9 @@ func fill(v reflect.Value, n *int) {
 	case swarm.InputKind:
 		v.Set(reflect.ValueOf(swarm.InputEOF))
 		return
+	case swarm.ToolRight:
+		v.Set(reflect.ValueOf(swarm.RightMember))
+		return
 	case swarm.RestartWhen:
 		v.Set(reflect.ValueOf(swarm.RestartAlways))
 		return
@@ -124,6 +127,8 @@ func TestValuesCross(t *testing.T) {
 	crosses(t, SavedWork, FromSavedWork)
 	crosses(t, Diff, FromDiff)
 	crosses(t, func(o swarm.DiffOptions) *pb.DiffRequest { return DiffRequest(swarm.WorkspaceRef{}, o) }, FromDiffRequest)
+	crosses(t, Tool, FromTool)
+	crosses(t, ToolCall, FromToolCall)
 	crosses(t, RemoveOptions, FromRemoveOptions)
 	crosses(t, RemoveResult, FromRemoveResult)
 	crosses(t,

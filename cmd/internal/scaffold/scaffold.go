@@ -1,5 +1,5 @@
-// Package scaffold writes the plugin that an author starts with: a small backend that works
-// and passes the conformance kit, with its tests.
+// Package scaffold writes the plugin that an author starts with: a small one that works and
+// passes the conformance kit, with its tests.
 //
 // Only cmd/swarm imports it. docs/examples holds its output, which CI runs.
 package scaffold
@@ -23,13 +23,23 @@ import (
 //go:embed all:templates
 var templates embed.FS
 
-// Languages returns the languages that have a template, the usual one first.
+// Kinds returns the kinds of plugins that have a template, the usual one first.
+func Kinds() []string { return []string{"backend", "tools"} }
+
+// Languages returns the languages that have a template of a backend, the usual one first.
 func Languages() []string { return []string{"go", "python"} }
+
+// folders are the templates by kind and language.
+var folders = map[[2]string]string{
+	{"backend", "go"}:     "templates/go",
+	{"backend", "python"}: "templates/python",
+	{"tools", "go"}:       "templates/tools-go",
+}
 
 // Plugin says what to write.
 type Plugin struct {
-	// Name is the plugin's name, Language one of [Languages].
-	Name, Language string
+	// Name is the plugin's name, Kind one of [Kinds], Language one of [Languages].
+	Name, Kind, Language string
 	// Checkout is a checkout of swarm to build against, absolute or relative to
 	// the plugin's folder; empty: a released version.
 	Checkout string
@@ -46,8 +56,12 @@ func (p Plugin) Files() ([]File, error) {
 	switch {
 	case !swarm.ValidName(p.Name) || strings.HasSuffix(p.Name, "."):
 		return nil, fmt.Errorf("'%s' is not a name for a plugin: letters, digits, '-', '_' and '.' inside, at most 64", p.Name)
+	case !slices.Contains(Kinds(), p.Kind):
+		return nil, fmt.Errorf("no template for the kind '%s'; there is one for each of: %s", p.Kind, strings.Join(Kinds(), ", "))
 	case !slices.Contains(Languages(), p.Language):
 		return nil, fmt.Errorf("no template for the language '%s'; there is one for each of: %s", p.Language, strings.Join(Languages(), ", "))
+	case folders[[2]string{p.Kind, p.Language}] == "":
+		return nil, fmt.Errorf("no template for the kind '%s' in the language '%s'; there is one in go", p.Kind, p.Language)
 	}
 	files, err := p.templates()
 	if err != nil || p.Language != "python" {
@@ -63,7 +77,7 @@ func (p Plugin) Files() ([]File, error) {
 }
 
 func (p Plugin) templates() ([]File, error) {
-	root := "templates/" + p.Language
+	root := folders[[2]string{p.Kind, p.Language}]
 	files, err := filesIn(templates, root)
 	for i := range files {
 		f := &files[i]

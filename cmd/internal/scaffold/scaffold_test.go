@@ -19,15 +19,20 @@ const examples = "../../../docs/examples"
 // the former.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	for _, language := range scaffold.Languages() {
-		t.Run(language, func(t *testing.T) {
+	for _, p := range []scaffold.Plugin{
+		{Name: "nice", Kind: "backend", Language: "go"}, {Name: "nice", Kind: "backend", Language: "python"},
+		{Name: "notes", Kind: "tools", Language: "go"},
+	} {
+		folder := p.Kind + "-" + p.Language
+		t.Run(folder, func(t *testing.T) {
 			t.Parallel()
-			files, err := scaffold.Plugin{Name: "nice", Language: language, Checkout: "../../.."}.Files()
+			p.Checkout = "../../.."
+			files, err := p.Files()
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, f := range files {
-				path := filepath.Join(examples, "backend-"+language, f.Path)
+				path := filepath.Join(examples, folder, f.Path)
 				got, err := os.ReadFile(path)
 				if err != nil {
 					t.Error(err)
@@ -42,7 +47,7 @@ func TestExamples(t *testing.T) {
 				}
 				if diff := cmp.Diff(string(f.Data), string(got)); diff != "" {
 					t.Errorf("%s is not what the template says; write it again with\n"+
-						"\tswarm plugin new nice --lang %s --dir DIR (-template +example):\n%s", path, language, diff)
+						"\tswarm plugin new %s --kind %s --lang %s --dir DIR (-template +example):\n%s", path, p.Name, p.Kind, p.Language, diff)
 				}
 				if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o111 != f.Mode&0o111 {
 					t.Errorf("%s has the mode %v", path, info.Mode())
@@ -54,15 +59,17 @@ func TestExamples(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ name, language, want string }{
-		{"../x", "go", "not a name"},
-		{"", "go", "not a name"},
-		{"a.", "go", "not a name"},
-		{"a b", "go", "not a name"},
-		{"a", "cobol", "no template for the language 'cobol'"},
+	for _, test := range []struct{ name, kind, language, want string }{
+		{"../x", "backend", "go", "not a name"},
+		{"", "backend", "go", "not a name"},
+		{"a.", "backend", "go", "not a name"},
+		{"a b", "backend", "go", "not a name"},
+		{"a", "backend", "cobol", "no template for the language 'cobol'"},
+		{"a", "queue", "go", "no template for the kind 'queue'"},
+		{"a", "tools", "python", "no template for the kind 'tools' in the language 'python'"},
 	} {
 		dir := filepath.Join(t.TempDir(), "new")
-		_, err := scaffold.Plugin{Name: test.name, Language: test.language}.Write(dir)
+		_, err := scaffold.Plugin{Name: test.name, Kind: test.kind, Language: test.language}.Write(dir)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q in %q: %v", test.name, test.language, err)
 		}
@@ -75,7 +82,7 @@ func TestRefusals(t *testing.T) {
 // TestNothingIsOverwritten writes into folders of all kinds.
 func TestNothingIsOverwritten(t *testing.T) {
 	t.Parallel()
-	p := scaffold.Plugin{Name: "mine", Language: "go"}
+	p := scaffold.Plugin{Name: "mine", Kind: "backend", Language: "go"}
 	dir := t.TempDir() // empty
 	if _, err := p.Write(dir); err != nil {
 		t.Fatal(err)
@@ -103,7 +110,7 @@ func TestCheckout(t *testing.T) {
 		{"up", "=> ./up\n"},
 		{"/my src", "=> \"/my src\"\n"},
 	} {
-		files, err := scaffold.Plugin{Name: "mine", Language: "go", Checkout: test.checkout}.Files()
+		files, err := scaffold.Plugin{Name: "mine", Kind: "backend", Language: "go", Checkout: test.checkout}.Files()
 		if err != nil {
 			t.Fatal(err)
 		}

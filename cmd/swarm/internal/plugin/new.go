@@ -17,6 +17,7 @@ import (
 )
 
 type pluginNewOptions struct {
+	kind     string
 	lang     string
 	dir      string
 	checkout string
@@ -27,26 +28,30 @@ func newNew(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new NAME [flags]",
 		Short: "Create a small working plugin to start from",
-		Long: `Create the folder swarm-plugin-NAME, with a working backend, its conformance test and
-a README that says what to do next. Existing files are never overwritten.
+		Long: `Create the folder swarm-plugin-NAME, with a working plugin of a kind, its conformance
+test and a README that says what to do next. A backend runs workers; tools are functions
+that people and agents call, see 'swarm tool list'. Existing files are never overwritten.
 docs/writing-a-plugin.md continues from there.`,
 		Example: `  swarm plugin new mine
   swarm plugin new mine --lang python
+  swarm plugin new mine --kind tools
   swarm plugin new mine --checkout ~/src/swarm`,
 		Args:              command.Arguments(1, 1, "NAME"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(_ *cobra.Command, args []string) error { return runNew(a, args[0], o) },
 	}
 	f := cmd.Flags()
+	f.StringVar(&o.kind, "kind", scaffold.Kinds()[0], "`kind`: "+strings.Join(scaffold.Kinds(), " or "))
 	f.StringVar(&o.lang, "lang", scaffold.Languages()[0], "`language`: "+strings.Join(scaffold.Languages(), " or "))
 	f.StringVar(&o.dir, "dir", "", "the folder to create, instead of swarm-plugin-NAME")
 	f.StringVar(&o.checkout, "checkout", "", "build against this checkout of swarm, not against a release (Go)")
+	command.CompleteWith(cmd, "kind", scaffold.Kinds()...)
 	command.CompleteWith(cmd, "lang", scaffold.Languages()...)
 	return cmd
 }
 
 func runNew(a *app.App, name string, o *pluginNewOptions) error {
-	p := scaffold.Plugin{Name: name, Language: o.lang}
+	p := scaffold.Plugin{Name: name, Kind: o.kind, Language: o.lang}
 	if o.checkout != "" {
 		checkout, err := filepath.Abs(o.checkout)
 		if err != nil {

@@ -4,12 +4,13 @@
 //
 //	mcpclient TOOL [JSON|@FILE]
 //
-// MCP_VIA is the socket of a daemon (mcpdaemon) that starts the server instead.
+// MCP_TOOLS are the sets of tools, by default all of swarm itself. MCP_VIA is the socket of a daemon (mcpdaemon) that starts the server instead.
 //
 // Exit code: 0, 1 if the answer is an error, 2 if there is none.
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,7 +53,7 @@ func run(args []string) int {
 }
 
 func call(ctx context.Context, tool string, input json.RawMessage) (answer json.RawMessage, failed bool, err error) {
-	server := exec.CommandContext(ctx, "swarm", "mcp", "--tools", "shells,workers,teams")
+	server := exec.CommandContext(ctx, "swarm", "mcp", "--tools", cmp.Or(os.Getenv("MCP_TOOLS"), "shells,workers,teams"))
 	if daemon := os.Getenv("MCP_VIA"); daemon != "" {
 		server = exec.CommandContext(ctx, "mcpdaemon", "connect", daemon)
 	}

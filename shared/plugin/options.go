@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/swarmhost/swarm/shared/plugin/internal/settings"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -24,6 +23,12 @@ type Options struct {
 	// wrap [swarm.ErrInvalidConfig] or [swarm.ErrUnavailable] where they fit. ctx ends
 	// when the plugin has to exit, not before.
 	Backend func(ctx context.Context, env Env) (swarm.Backend, error)
+	// Settings describes the plugin's settings; its zero value says that there are none. Settings that
+	// do not fit it reach neither Backend nor Workspace.
+	Settings Schema
+	// SpecOptions describes the options of the plugin's workers, or of its workspaces if it is a
+	// workspace plugin; its zero value says that there are none.
+	SpecOptions Schema
 	// Workspace makes the workspace plugin, as Backend makes the backend.
 	Workspace func(ctx context.Context, env Env) (swarm.Workspace, error)
 	// Tools makes a plugin that only offers tools, as Backend makes the backend. A backend and a
@@ -46,10 +51,3 @@ type Config struct{ json []byte }
 
 // NewConfig returns a config that holds a JSON object, for tests.
 func NewConfig(json []byte) Config { return Config{json} }
-
-// Decode decodes the settings into the struct that into points to, by its json tags.
-// Missing settings leave their field unchanged: set the defaults before. An unknown key
-// and a value of another type are [swarm.ErrInvalidConfig] that names the key.
-//
-// [swarm.ErrInvalidConfig]: https://pkg.go.dev/github.com/swarmhost/swarm/shared/swarm#ErrInvalidConfig
-func (c Config) Decode(into any) error { return settings.Decode(c.json, into) }

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/plugin/internal/rpc"
 	"github.com/swarmhost/swarm/shared/plugin/internal/wire"
+	"github.com/swarmhost/swarm/shared/schema"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -89,18 +91,32 @@ func (o Options) plugin(log *slog.Logger) (rpc.Plugin, error) {
 	if !swarm.ValidName(o.Name) {
 		return p, fmt.Errorf("plugin.Options: '%s' is not a name", o.Name)
 	}
+	settings, err := o.Settings.read(schema.Of)
+	if err != nil {
+		return p, fmt.Errorf("plugin.Options of '%s': Settings: %w", o.Name, err)
+	}
+	options, err := o.SpecOptions.read(schema.OfOptions)
+	if err != nil {
+		return p, fmt.Errorf("plugin.Options of '%s': SpecOptions: %w", o.Name, err)
+	}
+	if p.Settings, err = json.Marshal(settings); err == nil {
+		p.Options, err = json.Marshal(options)
+	}
+	if err != nil {
+		return p, fmt.Errorf("plugin.Options of '%s': %w", o.Name, err)
+	}
 	kinds := 0
 	if o.Backend != nil {
 		kinds++
-		p.Kind, p.New = pb.Kind_KIND_BACKEND, factory(o.Backend, log)
+		p.Kind, p.New = pb.Kind_KIND_BACKEND, factory(o.Backend, settings, log)
 	}
 	if o.Workspace != nil {
 		kinds++
-		p.Kind, p.New = pb.Kind_KIND_WORKSPACE, factory(o.Workspace, log)
+		p.Kind, p.New = pb.Kind_KIND_WORKSPACE, factory(o.Workspace, settings, log)
 	}
 	if o.Tools != nil {
 		kinds++
-		p.Kind, p.New = pb.Kind_KIND_TOOLS, factory(o.Tools, log)
+		p.Kind, p.New = pb.Kind_KIND_TOOLS, factory(o.Tools, settings, log)
 	}
 	if kinds != 1 {
 		return p, fmt.Errorf("plugin.Options of '%s': exactly one of Backend, Workspace and Tools must be set", o.Name)
@@ -108,11 +124,14 @@ func (o Options) plugin(log *slog.Logger) (rpc.Plugin, error) {
 	return p, nil
 }
 
-func factory[T any](f func(context.Context, Env) (T, error), log *slog.Logger) func(context.Context, []byte) (any, error) {
+func factory[T any](f func(context.Context, Env) (T, error), settings *schema.Schema, log *slog.Logger) func(context.Context, []byte) (any, error) {
 	return func(ctx context.Context, config []byte) (any, error) {
 		// go-plugin has read its variables, and no code of the author could start a process yet.
 		for _, name := range handshake.Private {
 			_ = os.Unsetenv(name) // fails only for invalid names
+		}
+		if err := kindOf(settings.CheckJSON(config), swarm.ErrInvalidConfig); err != nil {
+			return nil, err
 		}
 		value, err := f(ctx, Env{Logger: log, Config: Config{config}})
 		if err == nil && any(value) == nil {

@@ -36,6 +36,9 @@ type Info struct {
 	// Capabilities are the optional interfaces that it implements. They are empty if its
 	// initialization failed, and before [Client.Configure] if that is called.
 	Capabilities []swarm.Capability
+	// Settings and Options are what the plugin announces of its settings, and of the options of its
+	// workers or workspaces, for [schema.Parse]; nil: it announces nothing.
+	Settings, Options []byte
 }
 
 // Has reports whether the plugin has the capability.
@@ -94,6 +97,8 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 		Kind:         kinds[resp.GetKind()],
 		Local:        resp.GetLocal(),
 		Capabilities: wire.FromCapabilities(resp.GetCapabilities()),
+		Settings:     resp.GetSettings(),
+		Options:      resp.GetOptions(),
 	}
 	ours = wire.Contracts{Oldest: req.GetOldestContractVersion(), Newest: req.GetContractVersion()}
 	theirs := wire.ContractsOf(resp.GetContractVersion(), resp.GetOldestContractVersion())

@@ -194,8 +194,15 @@ type DescribeResponse struct {
 	Capabilities []string `protobuf:"bytes,6,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
 	// The oldest version of the contract that it still speaks; 0: only contract_version.
 	OldestContractVersion uint32 `protobuf:"varint,9,opt,name=oldest_contract_version,json=oldestContractVersion,proto3" json:"oldest_contract_version,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// What settings there are: a JSON object in the subset of JSON Schema that
+	// docs/protocol.md describes, of at most 64 KiB. Empty: the plugin does not say;
+	// "{"type": "object", "properties": {}}" says that there are none.
+	Settings []byte `protobuf:"bytes,7,opt,name=settings,proto3" json:"settings,omitempty"`
+	// As settings, for the options of its workers, or of its workspaces if it is a
+	// workspace plugin: SpawnRequest.options, whose values are texts.
+	Options       []byte `protobuf:"bytes,8,opt,name=options,proto3" json:"options,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DescribeResponse) Reset() {
@@ -275,6 +282,20 @@ func (x *DescribeResponse) GetOldestContractVersion() uint32 {
 		return x.OldestContractVersion
 	}
 	return 0
+}
+
+func (x *DescribeResponse) GetSettings() []byte {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+func (x *DescribeResponse) GetOptions() []byte {
+	if x != nil {
+		return x.Options
+	}
+	return nil
 }
 
 // ConfigureRequest carries settings.
@@ -536,7 +557,7 @@ const file_swarm_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x10contract_version\x18\x01 \x01(\rR\x0fcontractVersion\x12%\n" +
 	"\x0econfig_follows\x18\x02 \x01(\bR\rconfigFollows\x12\x19\n" +
 	"\brun_dirs\x18\x03 \x01(\fR\arunDirs\x126\n" +
-	"\x17oldest_contract_version\x18\x04 \x01(\rR\x15oldestContractVersion\"\x88\x02\n" +
+	"\x17oldest_contract_version\x18\x04 \x01(\rR\x15oldestContractVersion\"\xbe\x02\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12)\n" +
@@ -544,7 +565,9 @@ const file_swarm_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x10contract_version\x18\x04 \x01(\rR\x0fcontractVersion\x12\x14\n" +
 	"\x05local\x18\x05 \x01(\bR\x05local\x12\"\n" +
 	"\fcapabilities\x18\x06 \x03(\tR\fcapabilities\x126\n" +
-	"\x17oldest_contract_version\x18\t \x01(\rR\x15oldestContractVersion\"&\n" +
+	"\x17oldest_contract_version\x18\t \x01(\rR\x15oldestContractVersion\x12\x1a\n" +
+	"\bsettings\x18\a \x01(\fR\bsettings\x12\x18\n" +
+	"\aoptions\x18\b \x01(\fR\aoptions\"&\n" +
 	"\x10ConfigureRequest\x12\x12\n" +
 	"\x04json\x18\x01 \x01(\fR\x04json\"7\n" +
 	"\x11ConfigureResponse\x12\"\n" +

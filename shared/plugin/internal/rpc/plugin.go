@@ -27,6 +27,8 @@ func (p pluginServer) Describe(ctx context.Context, req *pb.DescribeRequest) (*p
 		Kind:            about.Kind,
 		ContractVersion: about.Contracts.Newest,
 		Local:           about.Local,
+		Settings:        about.Settings,
+		Options:         about.Options,
 
 		OldestContractVersion: about.Contracts.Oldest,
 	}

@@ -23,6 +23,8 @@ type Plugin struct {
 	Name, Version string
 	Kind          pb.Kind
 	Local         bool
+	// Settings and Options are schemas in JSON; nil: the plugin announces none.
+	Settings, Options []byte
 	// Contracts are the versions that it speaks; the zero value: those of the SDK.
 	Contracts wire.Contracts
 	// New makes the [swarm.Backend], [swarm.Workspace] or [swarm.Toolbox] from the settings as

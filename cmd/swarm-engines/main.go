@@ -21,11 +21,13 @@ func main() {
 
 func serveContainer() {
 	plugin.Serve(plugin.Options{
-		Name:    "container",
-		Version: container.Version,
-		Local:   true,
+		Name:        "container",
+		Version:     container.Version,
+		Settings:    plugin.SchemaOf[container.Config](),
+		SpecOptions: plugin.SchemaOf[container.Options](),
+		Local:       true,
 		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
-			config := container.Defaults()
+			var config container.Config
 			if err := env.Config.Decode(&config); err != nil {
 				return nil, err
 			}
@@ -36,10 +38,12 @@ func serveContainer() {
 
 func serveNomad() {
 	plugin.Serve(plugin.Options{
-		Name:    "nomad",
-		Version: nomad.Version,
+		Name:        "nomad",
+		Version:     nomad.Version,
+		Settings:    plugin.SchemaOf[nomad.Config](),
+		SpecOptions: plugin.SchemaOf[nomad.Options](),
 		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
-			config := nomad.Defaults()
+			var config nomad.Config
 			if err := env.Config.Decode(&config); err != nil {
 				return nil, err
 			}

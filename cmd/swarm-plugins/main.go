@@ -33,7 +33,7 @@ func serveProcess() {
 		Version: process.Version,
 		Local:   true,
 		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
-			return process.New(env.Logger), env.Config.Decode(&struct{}{})
+			return process.New(env.Logger), nil
 		},
 	})
 }
@@ -41,10 +41,12 @@ func serveProcess() {
 func serveSSH() {
 	var made atomic.Pointer[ssh.Backend]
 	plugin.Serve(plugin.Options{
-		Name:    "ssh",
-		Version: ssh.Version,
+		Name:        "ssh",
+		Version:     ssh.Version,
+		Settings:    plugin.SchemaOf[ssh.Config](),
+		SpecOptions: plugin.SchemaOf[ssh.Options](),
 		Backend: func(ctx context.Context, env plugin.Env) (swarm.Backend, error) {
-			config := ssh.Defaults()
+			var config ssh.Config
 			if err := env.Config.Decode(&config); err != nil {
 				return nil, err
 			}
@@ -63,17 +65,20 @@ func serveSSH() {
 
 func serveTmux() {
 	plugin.Serve(plugin.Options{
-		Name:    "tmux",
-		Version: tmux.Version,
-		Local:   true,
+		Name:        "tmux",
+		Version:     tmux.Version,
+		Local:       true,
+		SpecOptions: plugin.SchemaOf[tmux.Options](),
 		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
-			return tmux.New(env.Logger), env.Config.Decode(&struct{}{})
+			return tmux.New(env.Logger), nil
 		},
 	})
 }
 
 func serveWorktree() {
-	plugin.Serve(plugin.Options{Name: "worktree", Version: worktree.Version, Workspace: newWorktree})
+	plugin.Serve(plugin.Options{
+		Name: "worktree", Version: worktree.Version, Settings: plugin.SchemaOf[worktree.Config](), Workspace: newWorktree,
+	})
 }
 
 func newWorktree(_ context.Context, env plugin.Env) (swarm.Workspace, error) {

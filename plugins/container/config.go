@@ -3,46 +3,46 @@ package container
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Config is the plugin's own table of settings.
 type Config struct {
-	// Host is where the engine listens: unix:// and the path of its socket. Empty: the value of
-	// DOCKER_HOST or CONTAINER_HOST, else the first of the usual sockets.
-	Host string `json:"host"`
-	// Image is the image of workers without an option image.
-	Image string `json:"image"`
-	// Pull says when an image is fetched: missing, always or never.
-	Pull string `json:"pull"`
-	// Network is a network of the engine, such as none; empty: the engine's default.
-	Network string `json:"network"`
-	// Mounts are directories and files of this machine that every worker has, each as
-	// SRC[:DST][:ro].
-	Mounts []string `json:"mounts"`
 	// Env names the variables of the caller that a worker has. Others stay here.
-	Env []string `json:"env"`
-	// User is the user in the container, USER[:GROUP]; empty: the caller.
-	User string `json:"user"`
-	// Workdir is the working directory of workers whose directory is not mounted; empty:
-	// the image's.
-	Workdir string `json:"workdir"`
-	// TTY gives workers a terminal.
-	TTY bool `json:"tty"`
+	Env   []string `json:"env" help:"Names of variables of yours that workers have too. Others stay here."`
+	Host  string   `json:"host" help:"Where the engine listens: \"unix://\" and the path of its socket. Without it: the value of DOCKER_HOST or CONTAINER_HOST, else the first of the usual sockets."`
+	Image string   `json:"image" help:"The image of workers without the option \"image\"."`
 	// MCP gives workers 'swarm mcp': a server outside that knows which worker it serves.
-	MCP bool `json:"mcp"`
+	MCP bool `json:"mcp" default:"false" help:"Whether \"swarm mcp\" works in the container."`
+	// Mounts are directories and files of this machine that every worker has.
+	Mounts  []string `json:"mounts" help:"Directories and files of this machine that workers have, each as SRC[:DST][:ro]."`
+	Network string   `json:"network" help:"A network of the engine, such as \"none\", \"bridge\" or \"host\". Without it: the engine's own default."`
+	Pull    string   `json:"pull" enum:"missing,always,never" default:"missing" help:"When the image is fetched."`
+	TTY     bool     `json:"tty" default:"false" help:"Whether workers have a terminal."`
+	User    string   `json:"user" help:"The user in the container, as USER[:GROUP]. Without it: you."`
+	Workdir string   `json:"workdir" help:"The working directory of workers whose directory is not mounted, absolute. Without it: that of the image."`
 }
 
-func Defaults() Config { return Config{Pull: pullMissing} }
+// Options are the options of a worker; those that are left out are as in the settings.
+type Options struct {
+	Env     []string `json:"env" help:"Names of variables of yours that the worker has too, in addition to those of the settings."`
+	Image   string   `json:"image" help:"The image, in place of that of the settings. One of the two is needed."`
+	MCP     bool     `json:"mcp" help:"Whether \"swarm mcp\" works in the container, in place of what the settings say."`
+	Mount   []string `json:"mount" help:"Directories and files of this machine, each as SRC[:DST][:ro], in addition to those of the settings."`
+	Network string   `json:"network" help:"A network of the engine, in place of that of the settings."`
+	Pull    string   `json:"pull" enum:"missing,always,never" help:"When the image is fetched, in place of what the settings say."`
+	TTY     bool     `json:"tty" help:"Whether the worker has a terminal, in place of what the settings say."`
+	User    string   `json:"user" help:"The user in the container, as USER[:GROUP], in place of that of the settings."`
+	Workdir string   `json:"workdir" help:"The working directory if the worker's own is not mounted, in place of that of the settings."`
+}
 
 // The values of Config.Pull.
 const (
@@ -63,7 +63,6 @@ func (c Config) check() error {
 	}
 	bad(c.Host != "" && !strings.HasPrefix(c.Host, socketScheme+"/"),
 		"host: '%s' is not unix:// and an absolute path: the engine has to be on this machine", c.Host)
-	bad(!slices.Contains([]string{pullMissing, pullAlways, pullNever}, c.Pull), "pull: '%s' is not one of missing, always, never", c.Pull)
 	bad(c.Workdir != "" && !filepath.IsAbs(c.Workdir), "workdir: '%s' is not an absolute path", c.Workdir)
 	for _, m := range c.Mounts {
 		_, err := parseMount(m)
@@ -107,27 +106,12 @@ func (c Config) socket(env []string) (string, error) {
 }
 
 func (c Config) with(given map[string]string) (Config, error) {
-	texts := map[string]*string{"image": &c.Image, "network": &c.Network, "pull": &c.Pull, "user": &c.User, "workdir": &c.Workdir}
-	lists := map[string]*[]string{"env": &c.Env, "mount": &c.Mounts}
-	flags := map[string]*bool{"mcp": &c.MCP, swarm.OptionTTY: &c.TTY}
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		value := given[key]
-		switch {
-		case texts[key] != nil:
-			*texts[key] = value
-		case lists[key] != nil:
-			*lists[key] = slices.Concat(*lists[key], strings.Split(value, ","))
-		case flags[key] != nil:
-			on, err := strconv.ParseBool(value)
-			if err != nil {
-				return c, fmt.Errorf("%w: option '%s': '%s' is neither true nor false", swarm.ErrInvalidSpec, key, value)
-			}
-			*flags[key] = on
-		default:
-			return c, fmt.Errorf("%w: the container backend has no option '%s' "+
-				"(it has env, image, mcp, mount, network, pull, tty, user, workdir)", swarm.ErrInvalidSpec, key)
-		}
+	o := Options{Image: c.Image, MCP: c.MCP, Network: c.Network, Pull: c.Pull, TTY: c.TTY, User: c.User, Workdir: c.Workdir}
+	if err := plugin.DecodeOptions(given, &o); err != nil {
+		return c, err
 	}
+	c.Image, c.MCP, c.Network, c.Pull, c.TTY, c.User, c.Workdir = o.Image, o.MCP, o.Network, o.Pull, o.TTY, o.User, o.Workdir
+	c.Env, c.Mounts = slices.Concat(c.Env, o.Env), slices.Concat(c.Mounts, o.Mount)
 	if err := c.check(); err != nil {
 		return c, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, errtext.Without(err, swarm.ErrInvalidConfig))
 	}

@@ -10,13 +10,17 @@ import (
 
 	"github.com/swarmhost/swarm/plugins/container"
 	"github.com/swarmhost/swarm/plugins/container/enginetest"
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 func settings(e *enginetest.Engine) container.Config {
-	c := container.Defaults()
+	var c container.Config
+	if err := plugin.NewConfig(nil).Decode(&c); err != nil {
+		panic(err)
+	}
 	c.Host, c.Image, c.Network, c.Pull = "unix://"+e.Socket, enginetest.Image, "none", "never"
 	return c
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,64 +18,62 @@ import (
 // Config is the plugin's own table of settings. Settings that are left out come from
 // the variables that the nomad command knows, such as NOMAD_ADDR and NOMAD_TOKEN.
 type Config struct {
-	Address   string `json:"address"`
-	Region    string `json:"region"`
-	Namespace string `json:"namespace"`
-	// Token is the secret of an ACL token, TokenFile a file that holds it.
-	Token     string `json:"token"`
-	TokenFile string `json:"token_file"`
-	TLS       TLS    `json:"tls"`
+	Address   string `json:"address" help:"The address of an agent, http:// or https://. Without it: NOMAD_ADDR, else http://127.0.0.1:4646."`
+	Region    string `json:"region" help:"The region in which workers run. Without it: NOMAD_REGION, else that of the agent."`
+	Namespace string `json:"namespace" help:"The namespace in which workers run, and their names are unique. Without it: NOMAD_NAMESPACE, else \"default\"."`
+	Token     string `json:"token" secret:"true" help:"The secret of an ACL token. Without it: NOMAD_TOKEN."`
+	TokenFile string `json:"token_file" help:"A file that holds the secret of an ACL token; excludes token."`
+	TLS       TLS    `json:"tls" help:"How an agent is reached by https."`
 
-	// Datacenters are the datacenters in which workers may run; empty means all.
-	Datacenters []string     `json:"datacenters"`
-	NodePool    string       `json:"node_pool"`
-	Constraints []Constraint `json:"constraints"`
-	Priority    int          `json:"priority"`
+	Datacenters []string     `json:"datacenters" help:"The datacenters in which workers may run. Without it: all."`
+	NodePool    string       `json:"node_pool" help:"The node pool in which workers may run. Without it: that of Nomad, \"default\"."`
+	Constraints []Constraint `json:"constraints" help:"Constraints of the jobs, as in Nomad."`
+	Priority    int          `json:"priority" default:"50" min:"1" max:"100" help:"The priority of the jobs."`
 
 	// Driver is raw_exec, exec or docker; the last one needs an Image.
-	Driver string `json:"driver"`
-	Image  string `json:"image"`
-	// User is the user who runs the command; empty means the driver's default.
-	User string `json:"user"`
-	// CPU is in MHz, Memory and Disk in MiB.
-	CPU    int `json:"cpu"`
-	Memory int `json:"memory"`
-	Disk   int `json:"disk"`
+	Driver string `json:"driver" enum:"raw_exec,exec,docker" default:"raw_exec" help:"The driver of the task."`
+	Image  string `json:"image" help:"The image for the driver docker."`
+	User   string `json:"user" help:"The user who runs the command. Without it: the driver's default."`
+	CPU    int    `json:"cpu" default:"100" min:"1" help:"MHz for each worker."`
+	Memory int    `json:"memory" default:"300" min:"10" help:"MiB of memory for each worker."`
+	Disk   int    `json:"disk" default:"300" min:"10" help:"MiB of disk for each worker."`
 
-	// StartTimeout is how many seconds a spawn waits for the command to run.
-	StartTimeout int `json:"start_timeout"`
+	StartTimeout int `json:"start_timeout" default:"30" min:"1" help:"How many seconds a spawn waits for the command to run."`
 }
 
 // TLS holds the settings for an agent that is reached by https.
 type TLS struct {
-	CACert     string `json:"ca_cert"`
-	ClientCert string `json:"client_cert"`
-	ClientKey  string `json:"client_key"`
-	ServerName string `json:"server_name"`
-	SkipVerify bool   `json:"skip_verify"`
+	CACert     string `json:"ca_cert" help:"The certificate of the authority, a file."`
+	ClientCert string `json:"client_cert" help:"The certificate of this client, a file."`
+	ClientKey  string `json:"client_key" help:"The key of this client, a file."`
+	ServerName string `json:"server_name" help:"The name in the certificate of the agent."`
+	SkipVerify bool   `json:"skip_verify" default:"false" help:"Whether the certificate of the agent is not checked."`
 }
 
 // Constraint is one of a job, as in Nomad.
 type Constraint struct {
-	Attribute string `json:"attribute"`
-	Operator  string `json:"operator"`
-	Value     string `json:"value"`
+	Attribute string `json:"attribute" required:"true" help:"Such as \"${attr.cpu.arch}\"."`
+	Operator  string `json:"operator" help:"Such as \"=\", which is Nomad's default."`
+	Value     string `json:"value" help:"What the attribute is compared with."`
 }
 
-func Defaults() Config {
-	return Config{
-		Driver: driverRawExec, CPU: 100, Memory: 300, Disk: 300, Priority: 50, StartTimeout: 30,
-	}
+// Options are the options of a worker; those that are left out are as in the settings.
+type Options struct {
+	CPU         int      `json:"cpu" min:"1" help:"MHz, in place of those of the settings."`
+	Datacenters []string `json:"datacenters" help:"The datacenters in which the worker may run, in place of those of the settings."`
+	Disk        int      `json:"disk" min:"10" help:"MiB of disk, in place of those of the settings."`
+	Driver      string   `json:"driver" enum:"raw_exec,exec,docker" help:"The driver of the task, in place of that of the settings; with the option \"image\" it is docker."`
+	Image       string   `json:"image" help:"The image for the driver docker, in place of that of the settings."`
+	Memory      int      `json:"memory" min:"10" help:"MiB of memory, in place of those of the settings."`
+	NodePool    string   `json:"node_pool" help:"The node pool in which the worker may run, in place of that of the settings."`
+	User        string   `json:"user" help:"The user who runs the command, in place of that of the settings."`
 }
 
 // The drivers that a command is known for.
 const (
 	driverRawExec = "raw_exec"
-	driverExec    = "exec"
 	driverDocker  = "docker"
 )
-
-func drivers() []string { return []string{driverRawExec, driverExec, driverDocker} }
 
 func (c Config) check() error {
 	var errs []error
@@ -86,12 +83,6 @@ func (c Config) check() error {
 		}
 	}
 	bad(c.Token != "" && c.TokenFile != "", "token and token_file exclude each other")
-	bad(!slices.Contains(drivers(), c.Driver), "driver: '%s' is not one of %s", c.Driver, strings.Join(drivers(), ", "))
-	bad(c.CPU < 1, "cpu: %d MHz", c.CPU)
-	bad(c.Memory < 10, "memory: %d MiB is less than 10, the least that Nomad allows", c.Memory)
-	bad(c.Disk < 10, "disk: %d MiB is less than 10, the least that Nomad allows", c.Disk)
-	bad(c.Priority < 1 || c.Priority > 100, "priority: %d is not between 1 and 100", c.Priority)
-	bad(c.StartTimeout < 1, "start_timeout: %d seconds", c.StartTimeout)
 	bad(c.Address != "" && !strings.HasPrefix(c.Address, "http://") && !strings.HasPrefix(c.Address, "https://"),
 		"address: '%s' does not begin with http:// or https://", c.Address)
 	for i, k := range c.Constraints {

@@ -3,14 +3,11 @@ package nomad
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -154,38 +151,16 @@ func environ(env []string) map[string]string {
 }
 
 // with returns the settings with the options of one worker on top.
-func (c Config) with(options map[string]string) (Config, error) {
-	for _, key := range slices.Sorted(maps.Keys(options)) {
-		value := options[key]
-		var err error
-		switch key {
-		case "driver":
-			c.Driver = value
-		case "image":
-			c.Image, c.Driver = value, cmp.Or(options["driver"], driverDocker)
-		case "user":
-			c.User = value
-		case "node_pool":
-			c.NodePool = value
-		case "datacenters":
-			c.Datacenters = strings.Split(value, ",")
-		case "cpu":
-			c.CPU, err = strconv.Atoi(value)
-		case "memory":
-			c.Memory, err = strconv.Atoi(value)
-		case "disk":
-			c.Disk, err = strconv.Atoi(value)
-		default:
-			return c, fmt.Errorf("%w: the nomad backend has no option '%s' (it has cpu, datacenters, disk, driver, image, memory, node_pool, user)",
-				swarm.ErrInvalidSpec, key)
-		}
-		if err != nil {
-			return c, fmt.Errorf("%w: option '%s': '%s' is not a number", swarm.ErrInvalidSpec, key, value)
-		}
+func (c Config) with(given map[string]string) (Config, error) {
+	o := Options{CPU: c.CPU, Datacenters: c.Datacenters, Disk: c.Disk, Memory: c.Memory, NodePool: c.NodePool, User: c.User}
+	if err := plugin.DecodeOptions(given, &o); err != nil {
+		return c, err
 	}
-	if err := c.check(); err != nil {
-		return c, fmt.Errorf("%w: %s", swarm.ErrInvalidSpec, errtext.Without(err, swarm.ErrInvalidConfig))
+	c.CPU, c.Datacenters, c.Disk, c.Memory, c.NodePool, c.User = o.CPU, o.Datacenters, o.Disk, o.Memory, o.NodePool, o.User
+	if o.Image != "" {
+		c.Image, c.Driver = o.Image, driverDocker
 	}
+	c.Driver = cmp.Or(o.Driver, c.Driver)
 	return c, nil
 }
 

@@ -19,7 +19,7 @@ func TestResources(t *testing.T) {
 	if _, err := c.resources(swarm.Limits{Memory: 1 << 30}); !errors.Is(err, swarm.ErrInvalidSpec) {
 		t.Errorf("memory with raw_exec: %v", err)
 	}
-	c.Driver = driverExec
+	c.Driver = "exec"
 	if r, err = c.resources(swarm.Limits{Memory: 1<<30 + 1, CPUs: 2}); err != nil || *r.MemoryMB != 1025 || *r.Cores != 2 || r.CPU != nil {
 		t.Errorf("with limits: %+v, %v", r, err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -61,18 +62,20 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
+// Defaults returns the settings of an empty table.
+func Defaults() (c Config) {
+	if err := plugin.NewConfig(nil).Decode(&c); err != nil {
+		panic(err)
+	}
+	return c
+}
+
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	for text, change := range map[string]func(*Config){
 		"token_file":      func(c *Config) { c.TokenFile = "/no/such/file" },
 		"exclude":         func(c *Config) { c.Token, c.TokenFile = "a", "b" },
-		"'podman'":        func(c *Config) { c.Driver = "podman" },
 		"http://":         func(c *Config) { c.Address = "10.0.0.1:4646" },
-		"memory":          func(c *Config) { c.Memory = 1 },
-		"cpu":             func(c *Config) { c.CPU = 0 },
-		"disk":            func(c *Config) { c.Disk = 0 },
-		"priority":        func(c *Config) { c.Priority = 101 },
-		"start_timeout":   func(c *Config) { c.StartTimeout = 0 },
 		"no attribute":    func(c *Config) { c.Constraints = []Constraint{{Value: "x"}} },
 		"tls":             func(c *Config) { c.TLS.CACert = "/no/such/file" },
 		"Both client":     func(c *Config) { c.TLS.ClientCert = "/no/such/file" },
@@ -82,6 +85,19 @@ func TestConfig(t *testing.T) {
 		change(&c)
 		if _, err := New(c, slog.New(slog.DiscardHandler)); !errors.Is(err, swarm.ErrInvalidConfig) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for text, json := range map[string]string{
+		`not "podman"`:                     `{"driver":"podman"}`,
+		`"memory" must be`:                 `{"memory":1}`,
+		`"cpu" must be`:                    `{"cpu":0}`,
+		`"disk" must be`:                   `{"disk":0}`,
+		`from 1 to 100, not 101`:           `{"priority":101}`,
+		`"start_timeout" must be`:          `{"start_timeout":0}`,
+		`"constraints[0].attribute" is re`: `{"constraints":[{"value":"x"}]}`,
+	} {
+		if err := plugin.NewConfig([]byte(json)).Decode(&Config{}); !errors.Is(err, swarm.ErrInvalidConfig) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", json, err)
 		}
 	}
 	if _, err := New(Defaults(), slog.New(slog.DiscardHandler)); err != nil {

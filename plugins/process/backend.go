@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
-	"slices"
 
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -69,11 +68,8 @@ func validate(spec swarm.Spec) error {
 		return fmt.Errorf("%w: the process backend runs workers on this machine only", swarm.ErrInvalidSpec)
 	case len(spec.Command) == 0:
 		return fmt.Errorf("%w: no command", swarm.ErrInvalidSpec)
-	case len(spec.Options) > 0:
-		unknown := slices.Sorted(maps.Keys(spec.Options))
-		return fmt.Errorf("%w: the process backend has no option %q", swarm.ErrInvalidSpec, unknown[0])
 	}
-	return nil
+	return plugin.DecodeOptions(spec.Options, &struct{}{})
 }
 
 // Find returns the worker of a run directory that a shim was started in.

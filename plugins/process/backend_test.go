@@ -54,7 +54,7 @@ func TestInvalidSpec(t *testing.T) {
 		change func(*swarm.Spec)
 		text   string
 	}{
-		"option":     {func(s *swarm.Spec) { s.Options = map[string]string{"session": "x"} }, `no option "session"`},
+		"option":     {func(s *swarm.Spec) { s.Options = map[string]string{"session": "x"} }, `unknown option "session"`},
 		"no command": {func(s *swarm.Spec) { s.Command = nil }, "no command"},
 		"not local":  {func(s *swarm.Spec) { s.Local = nil }, "this machine"},
 		"long path": {func(s *swarm.Spec) {

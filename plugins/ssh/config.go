@@ -3,50 +3,40 @@ package ssh
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Config is the plugin's own table of settings.
 type Config struct {
-	// Host is the host of workers without an option host: a name of ~/.ssh/config, or
-	// USER@HOST, as for ssh.
-	Host string `json:"host"`
-	// Hosts are further hosts, which adopt looks for workers on.
-	Hosts []string `json:"hosts"`
-	// ConfigFile is read instead of ~/.ssh/config, as by ssh -F.
-	ConfigFile string `json:"config_file"`
-	// Program is the ssh that makes the connections.
-	Program string `json:"program"`
-	// Directory is where the workers and the programs are kept over there, relative to the
-	// home directory.
-	Directory string `json:"directory"`
-	// Programs is the directory on this machine of the programs that are copied; empty:
-	// next to the plugin.
-	Programs string `json:"programs"`
-	// Env names the variables of the caller that a worker has. Others stay here.
-	Env []string `json:"env"`
-	// TTY gives workers a terminal.
-	TTY bool `json:"tty"`
-	// ConnectTimeout is how many seconds a host may take to answer.
-	ConnectTimeout int `json:"connect_timeout"`
-	// Persist is for how many seconds a connection stays open for later calls; 0: it does
-	// not.
-	Persist int `json:"persist"`
+	// Host is a name of ~/.ssh/config, or USER@HOST, as for ssh.
+	Host       string   `json:"host" help:"The host of workers without the option \"host\": a name of ~/.ssh/config, or USER@HOST."`
+	Hosts      []string `json:"hosts" help:"Further hosts that \"swarm adopt\" looks for workers on."`
+	ConfigFile string   `json:"config_file" help:"A file that is read in place of ~/.ssh/config, absolute, as by ssh -F."`
+	Program    string   `json:"program" default:"ssh" help:"The ssh that makes the connections."`
+	Directory  string   `json:"directory" default:".swarm-remote" help:"Where the workers and the programs are kept over there, in the home directory."`
+	Programs   string   `json:"programs" help:"The directory of the swarm-remote and swarm-shim that are copied, absolute. Without it: next to the plugin."`
+	Env        []string `json:"env" help:"Names of variables of yours that workers have too. Others stay here."`
+	TTY        bool     `json:"tty" default:"false" help:"Whether workers have a terminal, which needs tmux over there."`
+	// ConnectTimeout and Persist are in seconds.
+	ConnectTimeout int `json:"connect_timeout" default:"10" min:"1" max:"600" help:"How many seconds a host may take to answer."`
+	Persist        int `json:"persist" default:"300" min:"0" max:"86400" help:"For how many seconds a connection stays open for later calls; 0: it is not shared."`
 }
 
-func Defaults() Config {
-	return Config{Program: "ssh", Directory: ".swarm-remote", ConnectTimeout: 10, Persist: 300}
+// Options are the options of a worker; those that are left out are as in the settings.
+type Options struct {
+	Env  []string `json:"env" help:"Names of variables of yours that the worker has too, in addition to those of the settings."`
+	Host string   `json:"host" help:"The host, in place of that of the settings: a name of ~/.ssh/config, or USER@HOST. One of the two is needed."`
+	TTY  bool     `json:"tty" help:"Whether the worker has a terminal, in place of what the settings say."`
 }
 
 const (
 	optHost = "host"
-	optEnv  = "env"
 	optTTY  = swarm.OptionTTY
 )
 
@@ -64,8 +54,6 @@ func (c Config) check() error {
 	bad(c.ConfigFile != "" && !filepath.IsAbs(c.ConfigFile), "config_file: '%s' is not an absolute path", c.ConfigFile)
 	bad(c.Programs != "" && !filepath.IsAbs(c.Programs), "programs: '%s' is not an absolute path", c.Programs)
 	bad(!validDirectory(c.Directory), "directory: '%s' has to be a path within the home directory over there, of letters, digits and ._-", c.Directory)
-	bad(c.ConnectTimeout < 1 || c.ConnectTimeout > 600, "connect_timeout: %d is not from 1 to 600", c.ConnectTimeout)
-	bad(c.Persist < 0 || c.Persist > 86400, "persist: %d is not from 0 to 86400", c.Persist)
 	for _, name := range c.Env {
 		bad(!validVariable(name), "env: '%s' is not the name of a variable", name)
 	}
@@ -73,28 +61,16 @@ func (c Config) check() error {
 }
 
 func (c Config) with(given map[string]string) (Config, error) {
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		value := given[key]
-		switch key {
-		case optHost:
-			c.Host = value
-		case optEnv:
-			c.Env = slices.Clone(c.Env)
-			for name := range strings.SplitSeq(value, ",") {
-				if !validVariable(name) {
-					return c, fmt.Errorf("%w: option env: '%s' is not the name of a variable", swarm.ErrInvalidSpec, name)
-				}
-				c.Env = append(c.Env, name)
-			}
-		case optTTY:
-			if value != "true" && value != "false" {
-				return c, fmt.Errorf("%w: option tty: '%s' is not true or false", swarm.ErrInvalidSpec, value)
-			}
-			c.TTY = value == "true"
-		default:
-			return c, fmt.Errorf("%w: the ssh backend has no option %q (it has env, host and tty)", swarm.ErrInvalidSpec, key)
+	o := Options{Host: c.Host, TTY: c.TTY}
+	if err := plugin.DecodeOptions(given, &o); err != nil {
+		return c, err
+	}
+	for _, name := range o.Env {
+		if !validVariable(name) {
+			return c, fmt.Errorf("%w: option env: '%s' is not the name of a variable", swarm.ErrInvalidSpec, name)
 		}
 	}
+	c.Host, c.TTY, c.Env = o.Host, o.TTY, slices.Concat(c.Env, o.Env)
 	switch {
 	case c.Host == "":
 		return c, fmt.Errorf("%w: no host: give one with --option host=HOST, or set host in the settings of the plugin", swarm.ErrInvalidSpec)

@@ -11,9 +11,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
+
+// Defaults returns the settings of an empty table.
+func Defaults() (c Config) {
+	if err := plugin.NewConfig(nil).Decode(&c); err != nil {
+		panic(err)
+	}
+	return c
+}
 
 // clientOf returns a client whose ssh is a shell script.
 func clientOf(t *testing.T, script string) (c *sshClient, dir string) {

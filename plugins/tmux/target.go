@@ -4,18 +4,18 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-const (
-	optSession = "session"
-	optSocket  = "socket"
-)
+// Options are the options of a worker.
+type Options struct {
+	Session string `json:"session" help:"The session for the window. Without it: one of swarm's own for the state directory."`
+	Socket  string `json:"socket" help:"The server, by the name of its socket, as in \"tmux -L NAME\". Without it: tmux's default one."`
+}
 
 type target struct {
 	// session is a session's name, and label that of the server's socket, empty
@@ -26,13 +26,11 @@ type target struct {
 // targetOf reads the options of a worker. By default two state directories use different
 // sessions.
 func targetOf(options map[string]string, stateDir string) (target, error) {
-	for _, key := range slices.Sorted(maps.Keys(options)) {
-		if key != optSession && key != optSocket {
-			return target{}, fmt.Errorf("%w: the tmux backend has no option %q (it has %s and %s)",
-				swarm.ErrInvalidSpec, key, optSession, optSocket)
-		}
+	var o Options
+	if err := plugin.DecodeOptions(options, &o); err != nil {
+		return target{}, err
 	}
-	t := target{session: options[optSession], label: options[optSocket]}
+	t := target{session: o.Session, label: o.Socket}
 	if t.session == "" {
 		sum := sha256.Sum256([]byte(stateDir))
 		t.session = "swarm-" + hex.EncodeToString(sum[:4])

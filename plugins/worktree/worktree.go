@@ -28,8 +28,7 @@ const Version = "0.1.0"
 
 // Config is the plugin's table in the user's configuration.
 type Config struct {
-	// Git is the git program. Empty: git in PATH.
-	Git string `json:"git"`
+	Git string `json:"git" help:"The git program. Without it: git in PATH."`
 }
 
 // Workspace makes and removes worktrees. It holds no state.

@@ -22,13 +22,18 @@ func TestMain(m *testing.M) {
 	case "nothing": // options that make no sense
 		Serve(Options{Name: "served"})
 	default:
-		Serve(Options{Name: "served", Version: "1.2.3", Backend: newServed})
+		Serve(Options{Name: "served", Version: "1.2.3", Settings: SchemaOf[settingsOf](), SpecOptions: SchemaOf[optionsOf](), Backend: newServed})
 	}
 }
 
 // settingsOf is what the served plugin is configured with.
 type settingsOf struct {
 	Answer string `json:"answer"`
+}
+
+// optionsOf are the options of its workers.
+type optionsOf struct {
+	Loud bool `json:"loud" default:"true" help:"Whether it is loud."`
 }
 
 // served is a backend whose Spawn does what the command says.

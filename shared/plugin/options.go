@@ -47,7 +47,11 @@ type Env struct {
 
 // Config is the plugin's own table of the host's configuration, as JSON. Its
 // zero value is an empty table.
-type Config struct{ json []byte }
+type Config struct {
+	json []byte
+	// served is the plugin's Options.Settings; nil for a config of [NewConfig].
+	served *Schema
+}
 
 // NewConfig returns a config that holds a JSON object, for tests.
-func NewConfig(json []byte) Config { return Config{json} }
+func NewConfig(json []byte) Config { return Config{json: json} }

@@ -108,15 +108,15 @@ func (o Options) plugin(log *slog.Logger) (rpc.Plugin, error) {
 	kinds := 0
 	if o.Backend != nil {
 		kinds++
-		p.Kind, p.New = pb.Kind_KIND_BACKEND, factory(o.Backend, settings, log)
+		p.Kind, p.New = pb.Kind_KIND_BACKEND, factory(o, o.Backend, settings, log)
 	}
 	if o.Workspace != nil {
 		kinds++
-		p.Kind, p.New = pb.Kind_KIND_WORKSPACE, factory(o.Workspace, settings, log)
+		p.Kind, p.New = pb.Kind_KIND_WORKSPACE, factory(o, o.Workspace, settings, log)
 	}
 	if o.Tools != nil {
 		kinds++
-		p.Kind, p.New = pb.Kind_KIND_TOOLS, factory(o.Tools, settings, log)
+		p.Kind, p.New = pb.Kind_KIND_TOOLS, factory(o, o.Tools, settings, log)
 	}
 	if kinds != 1 {
 		return p, fmt.Errorf("plugin.Options of '%s': exactly one of Backend, Workspace and Tools must be set", o.Name)
@@ -124,7 +124,9 @@ func (o Options) plugin(log *slog.Logger) (rpc.Plugin, error) {
 	return p, nil
 }
 
-func factory[T any](f func(context.Context, Env) (T, error), settings *schema.Schema, log *slog.Logger) func(context.Context, []byte) (any, error) {
+func factory[T any](
+	o Options, f func(context.Context, Env) (T, error), settings *schema.Schema, log *slog.Logger,
+) func(context.Context, []byte) (any, error) {
 	return func(ctx context.Context, config []byte) (any, error) {
 		// go-plugin has read its variables, and no code of the author could start a process yet.
 		for _, name := range handshake.Private {
@@ -133,7 +135,7 @@ func factory[T any](f func(context.Context, Env) (T, error), settings *schema.Sc
 		if err := kindOf(settings.CheckJSON(config), swarm.ErrInvalidConfig); err != nil {
 			return nil, err
 		}
-		value, err := f(ctx, Env{Logger: log, Config: Config{config}})
+		value, err := f(ctx, Env{Logger: log, Config: Config{json: config, served: &o.Settings}})
 		if err == nil && any(value) == nil {
 			err = errors.New("the plugin's factory returned nothing")
 		}

@@ -2,17 +2,22 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/shim"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // settings are the table [plugins.nice.config] of the user's config.
 type settings struct {
-	// Nice is the priority of workers, from 0, the usual one, to 19, the lowest.
-	Nice int `json:"nice"`
+	Nice int `json:"nice" default:"10" min:"0" max:"19" help:"The priority of workers, from 0, the usual one, to 19, the lowest."`
+}
+
+// options are what a user can give one worker, as in --option nice=19, in place of the
+// settings.
+type options struct {
+	Nice int `json:"nice" min:"0" max:"19" help:"The priority of the worker, in place of that of the settings."`
 }
 
 // backend implements [swarm.Backend]. It remembers nothing: any call may come to
@@ -25,11 +30,8 @@ type backend struct {
 	settings settings
 }
 
-func newBackend(s settings) (*backend, error) {
-	if s.Nice < 0 || s.Nice > 19 {
-		return nil, fmt.Errorf("%w: nice is %d, it has to be from 0 to 19", swarm.ErrInvalidConfig, s.Nice)
-	}
-	return &backend{Kept: shim.Kept{Read: decode}, settings: s}, nil
+func newBackend(s settings) *backend {
+	return &backend{Kept: shim.Kept{Read: decode}, settings: s}
 }
 
 // Spawn starts a shim, which starts the worker.
@@ -63,21 +65,12 @@ func (b *backend) CheckSpawn(_ context.Context, c swarm.SpawnCheck) error {
 	return shim.CheckSpawn(c)
 }
 
-// nice returns the priority of a worker, from its options. An option that no caller
-// knows is an error, never ignored.
-func (b *backend) nice(options map[string]string) (int, error) {
-	nice := b.settings.Nice
-	for key, value := range options {
-		if key != "nice" {
-			return 0, fmt.Errorf("%w: nice has no option %q", swarm.ErrInvalidSpec, key)
-		}
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 0 || n > 19 {
-			return 0, fmt.Errorf("%w: option nice is %q, it has to be a number from 0 to 19", swarm.ErrInvalidSpec, value)
-		}
-		nice = n
-	}
-	return nice, nil
+// nice returns the priority of a worker. An option that the plugin does not know is an error,
+// never ignored.
+func (b *backend) nice(given map[string]string) (int, error) {
+	o := options{Nice: b.settings.Nice}
+	err := plugin.DecodeOptions(given, &o)
+	return o.Nice, err
 }
 
 // Find recovers a worker when the host died between Spawn and its own record.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -38,11 +39,7 @@ func TestContract(t *testing.T) {
 	t.Parallel()
 	backendtest.Run(t, backendtest.Backend{
 		New: func(t backendtest.T) swarm.Backend {
-			b, err := newBackend(settings{Nice: 10})
-			if err != nil {
-				t.Fatalf("%v", err)
-			}
-			return b
+			return newBackend(settings{Nice: 10})
 		},
 		Local: true,
 		Shim:  shimPath,
@@ -58,10 +55,7 @@ func TestBinary(t *testing.T) {
 
 func TestNice(t *testing.T) {
 	t.Parallel()
-	b, err := newBackend(settings{Nice: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := newBackend(settings{Nice: 10})
 	for _, test := range []struct {
 		options map[string]string
 		want    int
@@ -76,7 +70,7 @@ func TestNice(t *testing.T) {
 			t.Errorf("%v: %d, %v", test.options, got, err)
 		}
 	}
-	if _, err := newBackend(settings{Nice: 20}); !errors.Is(err, swarm.ErrInvalidConfig) {
+	if err := plugin.NewConfig([]byte(`{"nice": 20}`)).Decode(&settings{}); !errors.Is(err, swarm.ErrInvalidConfig) {
 		t.Errorf("settings of 20: %v", err)
 	}
 }

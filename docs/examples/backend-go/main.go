@@ -17,12 +17,15 @@ func main() {
 		Name:    "nice",
 		Version: "0.1.0",
 		Local:   true, // workers run on the machine of the host, as its user
+		// What users can set: swarm checks, completes and documents it.
+		Settings:    plugin.SchemaOf[settings](),
+		SpecOptions: plugin.SchemaOf[options](),
 		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {
-			s := settings{Nice: 10}
+			var s settings
 			if err := env.Config.Decode(&s); err != nil {
 				return nil, err
 			}
-			return newBackend(s)
+			return newBackend(s), nil
 		},
 	})
 }

@@ -18,6 +18,13 @@ class Backend:
         "set-limits", "pause", "stdin", "restart", "owner", "transcript", "sandbox", "limit-memory",
         "limit-cpus", "limit-pids", "limit-nice", "limit-io-weight",
     ]
+    # What users can set, as swarm checks, completes and documents it: docs/protocol.md.
+    SETTINGS = {"type": "object", "properties": {"nice": {
+        "type": "integer", "minimum": 0, "maximum": 19, "default": 10,
+        "description": "The priority of workers, from 0, the usual one, to 19, the lowest."}}}
+    OPTIONS = {"type": "object", "properties": {"nice": {
+        "type": "integer", "minimum": 0, "maximum": 19,
+        "description": "The priority of the worker, in place of that of the settings."}}}
 
     def __init__(self, settings, run_dirs):
         self.run_dirs = run_dirs

@@ -51,6 +51,8 @@ class Plugin:
             name=self.name, version=self.version, kind=plugin_pb2.KIND_BACKEND,
             contract_version=CONTRACT, local=True,
             capabilities=[] if request.config_follows else self.capabilities(),
+            settings=json.dumps(self.make.SETTINGS).encode(),
+            options=json.dumps(self.make.OPTIONS).encode(),
         )
 
     def Configure(self, request, context):

@@ -49,7 +49,7 @@ func main() {
 	case "facts":
 		facts(arg)
 	case "config":
-		o.Backend = configured
+		o.Backend, o.Settings = configured, plugin.SchemaOf[settings]()
 	case "workspace":
 		o.Backend = nil
 		o.Workspace = func(context.Context, plugin.Env) (swarm.Workspace, error) { return nil, errors.New("no") }
@@ -117,10 +117,12 @@ func (b *backend) Kill(ctx context.Context, _ swarm.Handle, _ swarm.KillOptions)
 	return swarm.KillResult{}, ctx.Err()
 }
 
+type settings struct {
+	Color string `json:"color"`
+}
+
 func configured(_ context.Context, env plugin.Env) (swarm.Backend, error) {
-	var c struct {
-		Color string `json:"color"`
-	}
+	var c settings
 	if err := env.Config.Decode(&c); err != nil {
 		return nil, err
 	}

@@ -105,6 +105,9 @@ const teamNotify = "team.notify"
 // teamAnswers is a key that counts in the user's file alone: it gives a right.
 const teamAnswers = "team.answers"
 
+// configKey is the key of the settings that a plugin knows itself.
+const configKey = "config"
+
 func pluginFields() []field[Plugin] {
 	return []field[Plugin]{
 		newField("command", programKind, func(p *Plugin) *[]string { return &p.Command },
@@ -119,7 +122,7 @@ func pluginFields() []field[Plugin] {
 			"How long the plugin may take to start a worker or to make a worktree; what it began is undone then. Without it: 10m."),
 		newField("tools", boolKind, func(p *Plugin) *bool { return &p.Tools },
 			"Whether people and agents can call the tools that the plugin offers, as PLUGIN.TOOL."),
-		newField("config", tableKind, func(p *Plugin) *map[string]any { return &p.Config },
+		newField(configKey, tableKind, func(p *Plugin) *map[string]any { return &p.Config },
 			"The plugin's own settings; see its documentation."),
 	}
 }

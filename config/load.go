@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/shared/lazyregexp"
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
@@ -33,6 +35,9 @@ type Loaded struct {
 	// Origins reports where a key was set; a key that is not in it has its
 	// default.
 	Origins map[string]Position
+	// below are the positions of the keys in the tables of plugins' settings, which only the plugins
+	// know.
+	below map[string]Position
 	// Ignored are the settings of a project's file that are not used: the file is not
 	// trusted, or they count in the user's file alone.
 	Ignored []Ignored
@@ -181,6 +186,7 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	for name, p := range own.Plugins {
 		into := l.Config.Plugins[name]
 		adopt(l, d.origins, pluginKey(name, ""), pluginFields(), &into, &p)
+		l.placeSettings(&d, pluginKey(name, configKey))
 		if _, set := d.origins[pluginKey(name, "command")]; set {
 			into.Version = p.Version
 		} else if p.Version != "" {
@@ -217,6 +223,46 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	}
 	return d.problems
 }
+
+// placeSettings notes where a file sets the settings of a plugin: these replace all of the file before.
+func (l *Loaded) placeSettings(d *decoder, table string) {
+	if _, set := d.origins[table]; !set {
+		return
+	}
+	maps.DeleteFunc(l.below, func(key string, _ Position) bool { return strings.HasPrefix(key, table+".") })
+	for key, spot := range d.places {
+		if strings.HasPrefix(key, table+".") {
+			if l.below == nil {
+				l.below = map[string]Position{}
+			}
+			l.below[key] = d.source.position(spot.Key)
+		}
+	}
+}
+
+// Setting returns the key of a setting of a plugin, such as "tls.ca_cert" or "servers[1].path", and
+// where it is set; a setting that is not there has the position of the table that it would be in.
+func (l *Loaded) Setting(plugin, setting string) (key string, at Position) {
+	table := pluginKey(plugin, configKey)
+	key = table
+	if setting != "" {
+		key += "." + setting
+	}
+	place := elementRegexp().ReplaceAllString(key, "")
+	for {
+		if at, ok := l.below[place]; ok {
+			return key, at
+		}
+		end := strings.LastIndexByte(place, '.')
+		if end <= len(table) {
+			return key, l.Origins[table]
+		}
+		place = place[:end]
+	}
+}
+
+// elementRegexp matches the index of an element of a list.
+var elementRegexp = lazyregexp.New(`\[\d+\]`)
 
 // adopt copies the fields with one of the origins, whose keys begin with prefix.
 func adopt[T any](l *Loaded, origins map[string]Position, prefix string, fields []field[T], into, from *T) {

@@ -3,9 +3,12 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/swarmhost/swarm/shared/schema"
 )
 
 // Schema is a part of a JSON Schema. It uses only keywords whose meaning has not changed
@@ -20,6 +23,7 @@ type Schema struct {
 	Format               string            `json:"format,omitempty"`
 	MinLength            int               `json:"minLength,omitempty"`
 	Minimum              *int              `json:"minimum,omitempty"`
+	Maximum              *int              `json:"maximum,omitempty"`
 	Items                *Schema           `json:"items,omitempty"`
 	MinItems             int               `json:"minItems,omitempty"`
 	AnyOf                []Schema          `json:"anyOf,omitempty"`
@@ -51,13 +55,21 @@ var sectionDocs = map[string]string{
 }
 
 // JSONSchema returns the JSON Schema (draft 2020-12) of both files, made of the
-// same fields that decode them.
-func JSONSchema() ([]byte, error) {
+// same fields that decode them. settings are what plugins announce of their settings, by their names.
+func JSONSchema(settings map[string]*schema.Schema) ([]byte, error) {
 	root := schemaOf(fields(), new(Default()))
 	root.Schema = "https://json-schema.org/draft/2020-12/schema"
 	root.Title = "Configuration of swarm"
 	root.Description = "A project's swarm.toml, or a user's ~/.config/swarm/config.toml, which has everything but workers."
-	root.Properties["plugins"] = tables(pluginPattern, schemaOf(pluginFields(), nil))
+	plugins := tables(pluginPattern, schemaOf(pluginFields(), nil))
+	for name, s := range settings {
+		plugin := schemaOf(pluginFields(), nil)
+		config := ofPlugin(s)
+		config.Description = plugin.Properties[configKey].Description
+		plugin.Properties[configKey] = config
+		plugins.Properties[name] = plugin
+	}
+	root.Properties["plugins"] = plugins
 	root.Properties["workers"] = tables(workerPattern, schemaOf(workerFields(), nil, "command"))
 	// A pattern would hold for the keys of the table itself as well.
 	hooks := schemaOf(hookFields(), nil)
@@ -75,6 +87,44 @@ func JSONSchema() ([]byte, error) {
 	e.SetIndent("", "  ")
 	err := e.Encode(root)
 	return b.Bytes(), err
+}
+
+// ofPlugin returns the schema of settings as editors read it.
+func ofPlugin(s *schema.Schema) Schema {
+	out := Schema{Description: s.Description, Enum: s.Enum, Required: s.Required, Minimum: whole(s.Minimum), Maximum: whole(s.Maximum)}
+	if s.Type != "" {
+		out.Type = s.Type
+	}
+	if s.Type == schema.TypeNumber {
+		out.Type = either{schema.TypeNumber, schema.TypeInteger}
+	}
+	if s.Default != nil && !s.Secret {
+		out.Default = s.Default
+	}
+	if s.Items != nil {
+		out.Items = new(ofPlugin(s.Items))
+	}
+	for name, p := range s.Properties {
+		if out.Properties == nil {
+			out.Properties = map[string]Schema{}
+		}
+		out.Properties[name] = ofPlugin(p)
+	}
+	switch {
+	case s.Values != nil:
+		out.AdditionalProperties = ofPlugin(s.Values)
+	case s.Properties != nil:
+		out.AdditionalProperties = false
+	}
+	return out
+}
+
+// whole returns a bound that editors can check, nil for one that is no whole number.
+func whole(bound *float64) *int {
+	if bound == nil || *bound != math.Trunc(*bound) || math.Abs(*bound) > 1<<53 {
+		return nil
+	}
+	return new(int(*bound))
 }
 
 // tables describes a table of tables whose names match a pattern.

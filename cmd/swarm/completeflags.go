@@ -14,9 +14,12 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/profile"
+	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
 	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/schema"
 )
 
 // completer adds completions to a tree of commands, beyond those that each verb defines
@@ -120,10 +123,21 @@ func usedValues(option string) valuesIn {
 	}
 }
 
-// options completes an option of a backend: those that workers were given before, and for
-// the backend ssh the hosts of the user's own settings.
+// options completes an option of a backend: what its workers can have, as far as that is remembered
+// of the plugin, since completion starts none; options that workers were given before; and for the
+// backend ssh the hosts of the user's own settings.
 func (c *completer) options(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	values, directive := c.offer(usedOptions)(cmd, args, prefix)
+	if known := c.optionsOf(cmd); known != nil {
+		if key, typed, ok := strings.Cut(prefix, "="); ok {
+			return append(valuesOf(known, key, typed), values...), directive
+		}
+		var names []string
+		for _, name := range known.Names() {
+			names = append(names, cobra.CompletionWithDesc(name+"=", known.Properties[name].Description))
+		}
+		values, directive = append(names, values...), directive|cobra.ShellCompDirectiveNoSpace
+	}
 	if f := cmd.Flag("backend"); f == nil || f.Value.String() != "ssh" {
 		return values, directive
 	}
@@ -133,6 +147,61 @@ func (c *completer) options(cmd *cobra.Command, args []string, prefix string) ([
 		}
 	}
 	return values, directive
+}
+
+// optionsOf returns the options of the backend that a command line names, else of the default one; nil
+// if they are unknown.
+func (c *completer) optionsOf(cmd *cobra.Command) *schema.Schema {
+	loaded, err := c.Setup().Load(declared.BackendOfEach)
+	if loaded == nil {
+		return nil
+	}
+	name := loaded.Config.Defaults.Backend
+	if f := cmd.Flag("backend"); f != nil && f.Value.String() != "" {
+		name = f.Value.String()
+	}
+	if f := cmd.Flag("tmux"); f != nil && f.Changed {
+		name = app.BackendTmux
+	}
+	known, err := c.Setup().Catalog(loaded.Config.Plugins)
+	if err != nil {
+		return nil
+	}
+	dir, err := c.StateDir()
+	if err != nil {
+		return nil
+	}
+	e, err := known.Find(name)
+	if err != nil {
+		return nil
+	}
+	e.Name = name
+	d, _ := backend.Remembered(statedir.Dir(dir), e)
+	return d.Options
+}
+
+// valuesOf returns the values that an option can have, as far as its type says: of a list, for what
+// is behind the last comma.
+func valuesOf(known *schema.Schema, key, typed string) (values []string) {
+	p := known.Properties[key]
+	if p == nil {
+		return nil
+	}
+	before := ""
+	if comma := strings.LastIndexByte(typed, ','); comma >= 0 && p.Type == schema.TypeArray {
+		before = typed[:comma+1]
+	}
+	if p.Items != nil {
+		p = p.Items
+	}
+	words := p.Enum
+	if p.Type == schema.TypeBoolean {
+		words = []string{"true", "false"}
+	}
+	for _, word := range words {
+		values = append(values, key+"="+before+word)
+	}
+	return values
 }
 
 // maxSSHConfig is the largest file that is read for the names in it, in bytes.

@@ -10,6 +10,8 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/catalog/install"
+	"github.com/swarmhost/swarm/host/statedir"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // checkLimit is how long a plugin may take for its check.
@@ -35,6 +37,10 @@ type Status struct {
 	// Uses names the software that it uses, such as "git 2.39.5"; empty if it does not
 	// report that.
 	Uses string
+	// Description is what it announces of its settings and options; DescriptionErr says which part of
+	// it can't be read.
+	Description    backend.Description
+	DescriptionErr error
 	// Err is why it does not work; nil if it does.
 	Err error
 }
@@ -64,12 +70,43 @@ func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 		for _, c := range p.Capabilities {
 			s.Capabilities = append(s.Capabilities, string(c))
 		}
+		a.Plugins.Remember(f.Entry, p)
+		s.Description, s.DescriptionErr = backend.DescriptionOf(p.Info)
 		var err error
 		s.Uses, err = p.Report(ctx)
 		return err
 	})
+	if errors.Is(s.Err, swarm.ErrInvalidConfig) && s.Kind == "" {
+		// What it announces helps to mend its settings.
+		s.Description, s.DescriptionErr = a.Plugins.Describe(ctx, f.Entry)
+	}
 	s.Err = backend.Late(s.Err, name, checkLimit)
 	return s
+}
+
+// Describe returns what a plugin announces of its settings and options. The plugin is started only
+// if nothing is remembered of its program.
+func (a *Admin) Describe(ctx context.Context, name string) (backend.Description, error) {
+	e, err := a.Catalog.Find(name)
+	if err != nil {
+		return backend.Description{}, err
+	}
+	e.Name = name
+	ctx, cancel := context.WithTimeout(ctx, checkLimit)
+	defer cancel()
+	d, err := a.Plugins.Describe(ctx, e)
+	return d, backend.Late(err, name, checkLimit)
+}
+
+// Remembered is Describe that starts nothing.
+func (a *Admin) Remembered(name string) backend.Description {
+	e, err := a.Catalog.Find(name)
+	if err != nil {
+		return backend.Description{}
+	}
+	e.Name = name
+	d, _ := backend.Remembered(statedir.Dir(a.Dir), e) // nothing, if nothing is known
+	return d
 }
 
 type Detail struct {

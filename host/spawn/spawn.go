@@ -296,6 +296,8 @@ func (s *Spawner) make(ctx context.Context, reg *registry.Registry, p *plan, don
 	// The caller is notified of the worker now, so it must be known after a crash of the machine.
 	// A disk that fails is no reason to end a worker that runs.
 	warn.If(s.Logger, reg.Sync(), "a crash of the machine may lose the record", "worker", rec.Name)
+	// Completion, which starts no plugin, knows the options of backends that were used.
+	s.Plugins.Remember(p.backend, p.owner)
 	return nil
 }
 

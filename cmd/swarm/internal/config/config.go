@@ -113,7 +113,7 @@ func newConfigCheck(a *app.App) *cobra.Command {
 		Short: "Find all mistakes in the config files, or in FILE",
 		Long: `Print every mistake in the config files: unknown keys with the key that was probably
 meant, wrong types and values, missing files and directories, each with file, line
-and column.
+and column. Plugins with settings are started to check them.
 
 Exit code: 0 if there are no mistakes, else 1.`,
 		Example: `  swarm config check
@@ -203,9 +203,10 @@ func newConfigShow(a *app.App) *cobra.Command {
 		Use:   "show",
 		Short: "Print the settings in effect here, and where they come from",
 		Long: `Print every setting in effect in this directory, as TOML, and where it was set.
-Mistakes in the files are reported as "swarm config check" does.`,
+Mistakes in the files are reported as "swarm config check" does. Instead of a setting
+that a plugin declares to be secret, *** is printed.`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return runShow(a, json) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runShow(cmd.Context(), a, json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print them as JSON")
 	return cmd
@@ -218,10 +219,13 @@ type valueJSON struct {
 	Source *string `json:"source"`
 }
 
-func runShow(a *app.App, json bool) error {
+func runShow(ctx context.Context, a *app.App, json bool) error {
 	loaded, damaged := a.LoadProject()
 	if loaded == nil {
 		return damaged
+	}
+	if err := redact(ctx, a, loaded); err != nil {
+		return err
 	}
 	values := []valueJSON{}
 	var rows [][]string
@@ -248,15 +252,24 @@ func newSchema(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the config files",
-		Long: `Print the JSON Schema of swarm.toml and of the user's config file. Editors complete
-and check a file whose first line names it:
+		Long: `Print the JSON Schema of swarm.toml and of the user's config file, with the settings
+of the plugins that swarm finds here. A plugin is started once to learn them. Editors
+complete and check a file whose first line names it:
 
   #:schema ./swarm.schema.json`,
 		Example: `  swarm config schema > swarm.schema.json
   taplo check --schema "file://$PWD/swarm.schema.json" swarm.toml`,
 		Args: command.Arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
-			schema, err := config.JSONSchema()
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			loaded, err := a.LoadProject()
+			if loaded == nil {
+				return err
+			}
+			settings, err := announced(cmd.Context(), a, loaded)
+			if err != nil {
+				return err
+			}
+			schema, err := config.JSONSchema(settings)
 			if err != nil {
 				return err
 			}

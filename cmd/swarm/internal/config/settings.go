@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,16 +12,14 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/shared/safefile"
+	"github.com/swarmhost/swarm/shared/schema"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// maxFile bounds what is read of a config file to find a key.
-const maxFile = 1 << 20
-
-// settingProblems returns the mistakes in the commands and settings of plugins. A plugin alone knows its
-// settings, so it is started with them, and nothing else is asked of it. Plugins for which use
-// returns false are left out: an untrusted file must not have anything started.
+// settingProblems returns the mistakes in the commands and settings of plugins: those that what a
+// plugin announces of its settings shows, else those that it finds itself, which is started with them
+// for that. Plugins for which use returns false are left out: an untrusted file must not have
+// anything started.
 func settingProblems(ctx context.Context, a *app.App, loaded *config.Loaded, use func(config.Plugin) bool) []error {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(loaded.Config.Plugins)) {
@@ -33,28 +30,48 @@ func settingProblems(ctx context.Context, a *app.App, loaded *config.Loaded, use
 	if len(names) == 0 {
 		return nil
 	}
-	var problems []error
+	var problems config.Problems
 	err := a.With(ctx, loaded.Config, func(h *host.Host) error {
 		for _, name := range names {
+			known, err := h.Plugins().Describe(ctx, name)
+			if err == nil && known.Settings != nil {
+				if wrong := wrongSettings(name, known.Settings, loaded); len(wrong) > 0 {
+					problems = append(problems, wrong...)
+					continue
+				}
+			}
 			d, err := h.Plugins().Show(ctx, name)
 			switch err = cmp.Or(err, d.Err); {
 			case err == nil:
 			case errors.Is(err, swarm.ErrInvalidConfig):
-				problems = append(problems, problemsOf(name, setup.Message(err), loaded)...)
+				problems = append(problems, refused(name, setup.Message(err), known.Settings, loaded)...)
 			case d.Kind == "": // without the plugin its settings can't be judged
 				problems = append(problems, startProblem(name, setup.Message(err), loaded))
 			}
 		}
 		return ctx.Err()
 	})
+	var all []error
+	for _, p := range loaded.Conceal(problems) {
+		all = append(all, p)
+	}
 	if err != nil {
-		problems = append(problems, err)
+		all = append(all, err)
+	}
+	return all
+}
+
+// wrongSettings returns the settings that do not fit what the plugin announces.
+func wrongSettings(name string, s *schema.Schema, loaded *config.Loaded) (problems config.Problems) {
+	for _, p := range s.Check(loaded.Config.Plugins[name].Config) {
+		key, at := loaded.Setting(name, p.Key)
+		problems = append(problems, config.Problem{At: at, Key: key, Text: p.Error()})
 	}
 	return problems
 }
 
 // startProblem returns the problem of a plugin that can't be started as its table says.
-func startProblem(name, text string, loaded *config.Loaded) error {
+func startProblem(name, text string, loaded *config.Loaded) config.Problem {
 	key := "plugins." + name
 	for _, k := range []string{key + ".command", key + ".version", key + ".config", key} {
 		if at, ok := loaded.Origins[k]; ok {
@@ -64,54 +81,66 @@ func startProblem(name, text string, loaded *config.Loaded) error {
 	return config.Problem{Key: key, Text: text}
 }
 
-// quoted is a key as plugins quote it in their errors.
-var quoted = regexp.MustCompile(`"([^"]+)"`)
-
-// problemsOf returns the problems that the error of a plugin names, each at the key that it quotes
-// first.
-func problemsOf(name, text string, loaded *config.Loaded) []error {
-	key := "plugins." + name + ".config"
-	at := loaded.Origins[key]
-	if _, said, ok := strings.Cut(text, "invalid config: "); ok {
+// refused returns the problems that a plugin finds in settings that fit what it announces. A text of
+// the form "KEY: …" is about that setting.
+func refused(name, text string, s *schema.Schema, loaded *config.Loaded) (problems config.Problems) {
+	invalid := swarm.ErrInvalidConfig.Error() + ": "
+	if _, said, ok := strings.Cut(text, invalid); ok {
 		text = said
 	}
-	var problems []error
 	for part := range strings.SplitSeq(text, "; ") {
-		p := config.Problem{At: at, Key: key, Text: part}
-		if found := quoted.FindStringSubmatch(part); found != nil {
-			p.Key = key + "." + found[1]
-			p.At = positionOf(at, name, found[1])
+		part = strings.TrimPrefix(part, invalid)
+		setting := ""
+		if before, rest, ok := strings.Cut(part, ": "); ok && s != nil && s.At(before) != nil {
+			setting, part = before, rest
 		}
-		problems = append(problems, p)
+		key, at := loaded.Setting(name, setting)
+		problems = append(problems, config.Problem{At: at, Key: key, Text: part})
 	}
 	return problems
 }
 
-// positionOf returns where a key of the settings of a plugin is set: the first line from at on
-// that sets its last part, or at itself if none does.
-func positionOf(at config.Position, name, key string) config.Position {
-	text, err := safefile.ReadForeign(at.File, maxFile)
-	if err != nil || at.Line < 1 {
-		return at
+// announced returns the schemas of the settings of all plugins that can be found, by their names.
+func announced(ctx context.Context, a *app.App, loaded *config.Loaded) (map[string]*schema.Schema, error) {
+	known, err := a.Setup().Catalog(loaded.Config.Plugins)
+	if err != nil {
+		return nil, err
 	}
-	parts := strings.Split(key, ".")
-	last, _, _ := strings.Cut(parts[len(parts)-1], "[")
-	sets := regexp.MustCompile(`(?:^|[\s{,.])["']?` + regexp.QuoteMeta(last) + `["']?\s*=`)
-	for i, line := range strings.Split(string(text), "\n") {
-		if i+1 < at.Line {
-			continue
-		}
-		table := strings.TrimSpace(line)
-		if i+1 > at.Line && strings.HasPrefix(table, "[") && !strings.Contains(table, name) {
-			break // another table begins
-		}
-		if found := sets.FindStringIndex(line); found != nil {
-			column := found[0] + 1
-			if found[0] > 0 || strings.ContainsAny(line[:1], " \t{,.") {
-				column++
+	all := map[string]*schema.Schema{}
+	err = a.With(ctx, loaded.Config, func(h *host.Host) error {
+		for _, name := range known.Names() {
+			d, err := h.Plugins().Describe(ctx, name)
+			switch {
+			case err != nil:
+				a.Warn("the settings of the plugin '"+name+"' are not in the schema: "+setup.Message(err), "")
+			case d.Settings != nil:
+				all[name] = d.Settings
 			}
-			return config.Position{File: at.File, Line: i + 1, Column: column}
 		}
+		return ctx.Err()
+	})
+	return all, err
+}
+
+// redact replaces the secret settings of plugins. Nothing is shown of those of a plugin that can't be
+// asked which they are; those of a plugin that announces nothing are shown.
+func redact(ctx context.Context, a *app.App, loaded *config.Loaded) error {
+	given := func(p config.Plugin) bool { return len(p.Config) > 0 }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(loaded.Config.Plugins)), given) {
+		return nil
 	}
-	return at
+	return a.With(ctx, loaded.Config, func(h *host.Host) error {
+		for name, p := range loaded.Config.Plugins {
+			if !given(p) {
+				continue
+			}
+			hide := schema.HideAll
+			if d, err := h.Plugins().Describe(ctx, name); err == nil {
+				hide = d.Settings.Redact
+			}
+			p.Config, _ = hide(p.Config).(map[string]any)
+			loaded.Config.Plugins[name] = p
+		}
+		return ctx.Err()
+	})
 }

@@ -145,7 +145,7 @@ func Prepare(ctx context.Context, a *app.App, d *Workers, names []string) error 
 	if err != nil {
 		return d.Explain(err)
 	}
-	problems, err := backendProblems(a, d.Loaded, names)
+	problems, err := backendProblems(ctx, a, d.Loaded, names)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +12,8 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/backend"
+	"github.com/swarmhost/swarm/shared/schema"
 )
 
 // WithProblems adds problems to the error of a config file.
@@ -34,7 +35,7 @@ func WithProblems(err error, more config.Problems) error {
 // they can be found without starting anything.
 func WorkerProblems(ctx context.Context, a *app.App, l *config.Loaded) config.Problems {
 	names := inFileOrder(l)
-	problems, _ := backendProblems(a, l, names)
+	problems, _ := backendProblems(ctx, a, l, names)
 	problems = append(problems, trustProblems(l, names)...)
 	problems = append(problems, dirProblems(ctx, a, l, names)...)
 	for _, name := range names {
@@ -44,7 +45,7 @@ func WorkerProblems(ctx context.Context, a *app.App, l *config.Loaded) config.Pr
 	return l.Conceal(problems)
 }
 
-func backendProblems(a *app.App, l *config.Loaded, names []string) (problems config.Problems, err error) {
+func backendProblems(ctx context.Context, a *app.App, l *config.Loaded, names []string) (problems config.Problems, err error) {
 	known, err := a.Setup().Catalog(l.Config.Plugins)
 	if err != nil {
 		return nil, err
@@ -64,30 +65,34 @@ func backendProblems(a *app.App, l *config.Loaded, names []string) (problems con
 				problems = append(problems, config.Problem{At: at, Key: key, Text: "needs backend = \"tmux\""})
 			}
 		}
-		if _, other := l.Config.Plugins[w.Backend]; !other {
-			problems = append(problems, optionProblems(l, name, w)...)
-		}
+		problems = append(problems, optionProblems(ctx, a, l, name, w)...)
 	}
 	return problems, nil
 }
 
-// optionsOf are the options of the backends that come with swarm and have few. Another one
-// checks its options when it starts a worker.
-var optionsOf = map[string][]string{app.BackendProcess: {}, app.BackendTmux: {"session", "socket"}}
-
-// optionProblems returns the options of a worker that its backend does not know, so that no
-// running worker is ended for one that can't start.
-func optionProblems(l *config.Loaded, name string, w config.Worker) (problems config.Problems) {
-	known, checked := optionsOf[w.Backend]
-	if !checked {
+// optionProblems returns the options of a worker that its backend does not take, so that no running
+// worker is ended for one that can't start. What a backend announces is remembered; one that was not
+// used yet is started for it, but none that a config file names: the file may not be trusted.
+func optionProblems(ctx context.Context, a *app.App, l *config.Loaded, name string, w config.Worker) (problems config.Problems) {
+	if len(w.Options) == 0 {
 		return nil
 	}
-	for _, option := range slices.Sorted(maps.Keys(w.Options)) {
-		if slices.Contains(known, option) {
-			continue
-		}
-		key, at := originOf(l, name, "options."+option, "")
-		problems = append(problems, config.Problem{At: at, Key: key, Text: fmt.Sprintf("the %s backend has no such option", w.Backend)})
+	describe := func(h *host.Host) (backend.Description, error) { return h.Plugins().Describe(ctx, w.Backend) }
+	if p := l.Config.Plugins[w.Backend]; len(p.Command) > 0 {
+		describe = func(h *host.Host) (backend.Description, error) { return h.Plugins().Remembered(w.Backend), nil }
+	}
+	var options *schema.Schema
+	err := a.With(ctx, l.Config, func(h *host.Host) error {
+		d, err := describe(h)
+		options = d.Options
+		return err
+	})
+	if err != nil || options == nil {
+		return nil // the backend checks them when it starts the worker
+	}
+	for _, p := range options.CheckOptions(w.Options) {
+		key, at := originOf(l, name, "options."+p.Key, config.WorkerKey(name, "options"))
+		problems = append(problems, config.Problem{At: at, Key: key, Text: p.Error()})
 	}
 	return problems
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/pluginadmin"
+	"github.com/swarmhost/swarm/shared/schema"
 )
 
 func newInfo(a *app.App) *cobra.Command {
@@ -20,10 +21,13 @@ func newInfo(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info NAME [flags]",
 		Short: "Show the details of a plugin",
-		Long: `Start a plugin, and show what it is, where swarm found it, and the source that it was
-installed from.`,
+		Long: `Start a plugin, and show what it is, where swarm found it, the source that it was
+installed from, and the settings and options that it takes.
+
+With --json these two are JSON Schemas; null: the plugin does not say which there are.`,
 		Example: `  swarm plugin info tmux
-  swarm plugin info queue --json | jq -r .path`,
+  swarm plugin info queue --json | jq -r .path
+  swarm plugin info container --json | jq -r '.options.properties | keys[]'`,
 		DisableFlagsInUseLine: true,
 		Args:                  command.Arguments(1, 1, "a plugin"),
 		ValidArgsFunction:     completePlugins(a),
@@ -52,6 +56,9 @@ type pluginInfoJSON struct {
 	// Configured is the configured location of the plugin.
 	Configured pluginConfiguredJSON `json:"configured"`
 	Installed  *installedJSON       `json:"installed"`
+	// Settings and Options are what it announces.
+	Settings *schema.Schema `json:"settings"`
+	Options  *schema.Schema `json:"options"`
 }
 
 type pluginConfiguredJSON struct {
@@ -79,6 +86,7 @@ type installedFileJSON struct {
 func pluginInfoJSONOf(p pluginadmin.Detail) pluginInfoJSON {
 	j := pluginInfoJSON{
 		pluginJSON: pluginJSONOf(p.Status), Contract: output.OrNull(p.Contract), Command: append([]string{}, p.Command...),
+		Settings: p.Description.Settings, Options: p.Description.Options,
 		Configured: pluginConfiguredJSON{Command: p.Configured, Version: output.OrNull(p.WantVersion), SHA256: output.OrNull(p.WantSHA256)},
 	}
 	if i := p.Installed; i != nil {
@@ -102,6 +110,7 @@ func runInfo(ctx context.Context, a *app.App, name string, json bool) error {
 			return a.PrintJSON(pluginInfoJSONOf(p))
 		}
 		printPluginInfo(a, pluginInfoRows(p))
+		printSettings(a, p)
 		return nil
 	})
 }
@@ -152,5 +161,8 @@ func pluginInfoRows(p pluginadmin.Detail) [][]string {
 	add("versions", strings.Join(p.Versions, ", "))
 	add("wanted version", p.WantVersion)
 	add("wanted sha256", p.WantSHA256)
+	if p.DescriptionErr != nil {
+		add("settings", p.DescriptionErr.Error())
+	}
 	return rows
 }

@@ -20,7 +20,7 @@ func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "plugin",
 		Short: "Show, install and check the plugins that own workers and worktrees",
-	}, newPluginList(a), newInfo(a), newInstall(a), newVerify(a), newRemove(a), newNew(a),
+	}, newPluginList(a), newInfo(a), newDocs(a), newInstall(a), newVerify(a), newRemove(a), newNew(a),
 		newCheck(a), newDebug(a), newLogs(a))
 }
 

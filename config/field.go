@@ -108,6 +108,9 @@ const teamAnswers = "team.answers"
 // configKey is the key of the settings that a plugin knows itself.
 const configKey = "config"
 
+// SettingsKey returns the key of the table of a plugin's settings.
+func SettingsKey(plugin string) string { return pluginKey(plugin, configKey) }
+
 func pluginFields() []field[Plugin] {
 	return []field[Plugin]{
 		newField("command", programKind, func(p *Plugin) *[]string { return &p.Command },

@@ -35,8 +35,8 @@ type Loaded struct {
 	// Origins reports where a key was set; a key that is not in it has its
 	// default.
 	Origins map[string]Position
-	// below are the positions of the keys in the tables of plugins' settings, which only the plugins
-	// know.
+	// below are the positions of the keys in tables that only plugins know: their settings, and the
+	// options of workers.
 	below map[string]Position
 	// Ignored are the settings of a project's file that are not used: the file is not
 	// trusted, or they count in the user's file alone.
@@ -186,7 +186,7 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	for name, p := range own.Plugins {
 		into := l.Config.Plugins[name]
 		adopt(l, d.origins, pluginKey(name, ""), pluginFields(), &into, &p)
-		l.placeSettings(&d, pluginKey(name, configKey))
+		l.place(&d, SettingsKey(name))
 		if _, set := d.origins[pluginKey(name, "command")]; set {
 			into.Version = p.Version
 		} else if p.Version != "" {
@@ -216,6 +216,9 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	if len(own.Workers) > 0 {
 		l.Config.Workers = own.Workers
 	}
+	for name := range own.Workers {
+		l.place(&d, WorkerKey(name, "options"))
+	}
 	for key, at := range d.origins {
 		if strings.HasPrefix(key, "workers.") {
 			l.Origins[key] = at
@@ -224,8 +227,8 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 	return d.problems
 }
 
-// placeSettings notes where a file sets the settings of a plugin: these replace all of the file before.
-func (l *Loaded) placeSettings(d *decoder, table string) {
+// place notes where a file sets the keys of a table, which replaces all of the file before.
+func (l *Loaded) place(d *decoder, table string) {
 	if _, set := d.origins[table]; !set {
 		return
 	}
@@ -240,13 +243,13 @@ func (l *Loaded) placeSettings(d *decoder, table string) {
 	}
 }
 
-// Setting returns the key of a setting of a plugin, such as "tls.ca_cert" or "servers[1].path", and
-// where it is set; a setting that is not there has the position of the table that it would be in.
-func (l *Loaded) Setting(plugin, setting string) (key string, at Position) {
-	table := pluginKey(plugin, configKey)
+// Inside returns the whole key of what is in a table that only a plugin knows, such as "tls.ca_cert"
+// or "servers[1].path" in [SettingsKey], and where it is set; what is not there has the position of
+// the table that it would be in.
+func (l *Loaded) Inside(table, path string) (key string, at Position) {
 	key = table
-	if setting != "" {
-		key += "." + setting
+	if path != "" {
+		key += "." + path
 	}
 	place := elementRegexp().ReplaceAllString(key, "")
 	for {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -46,7 +47,24 @@ func (s *Schema) rows(path string, depth int, rows *[]Row) {
 	}
 }
 
-// DefaultText returns the default as it is written in TOML, and for a string in options without its quotes.
+// OptionText returns the default as it is written in an option.
+func (s *Schema) OptionText() string {
+	value, err := readJSON(s.Default)
+	if err != nil {
+		return ""
+	}
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	texts := make([]string, len(list))
+	for i, item := range list {
+		texts[i] = fmt.Sprint(item)
+	}
+	return strings.Join(texts, ",")
+}
+
+// DefaultText returns the default as it is written in TOML.
 func (s *Schema) DefaultText() string {
 	if s.Secret && s.Default != nil {
 		return Hidden

@@ -51,6 +51,9 @@ func settingProblems(ctx context.Context, a *app.App, loaded *config.Loaded, use
 		}
 		return ctx.Err()
 	})
+	slices.SortStableFunc(problems, func(a, b config.Problem) int {
+		return cmp.Or(cmp.Compare(a.At.File, b.At.File), cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
+	})
 	var all []error
 	for _, p := range loaded.Conceal(problems) {
 		all = append(all, p)
@@ -64,7 +67,7 @@ func settingProblems(ctx context.Context, a *app.App, loaded *config.Loaded, use
 // wrongSettings returns the settings that do not fit what the plugin announces.
 func wrongSettings(name string, s *schema.Schema, loaded *config.Loaded) (problems config.Problems) {
 	for _, p := range s.Check(loaded.Config.Plugins[name].Config) {
-		key, at := loaded.Setting(name, p.Key)
+		key, at := loaded.Inside(config.SettingsKey(name), p.Key)
 		problems = append(problems, config.Problem{At: at, Key: key, Text: p.Error()})
 	}
 	return problems
@@ -84,17 +87,16 @@ func startProblem(name, text string, loaded *config.Loaded) config.Problem {
 // refused returns the problems that a plugin finds in settings that fit what it announces. A text of
 // the form "KEY: …" is about that setting.
 func refused(name, text string, s *schema.Schema, loaded *config.Loaded) (problems config.Problems) {
-	invalid := swarm.ErrInvalidConfig.Error() + ": "
-	if _, said, ok := strings.Cut(text, invalid); ok {
+	if _, said, ok := strings.Cut(text, "invalid config: "); ok {
 		text = said
 	}
 	for part := range strings.SplitSeq(text, "; ") {
-		part = strings.TrimPrefix(part, invalid)
+		part = strings.TrimPrefix(part, swarm.ErrInvalidConfig.Error()+": ")
 		setting := ""
 		if before, rest, ok := strings.Cut(part, ": "); ok && s != nil && s.At(before) != nil {
 			setting, part = before, rest
 		}
-		key, at := loaded.Setting(name, setting)
+		key, at := loaded.Inside(config.SettingsKey(name), setting)
 		problems = append(problems, config.Problem{At: at, Key: key, Text: part})
 	}
 	return problems

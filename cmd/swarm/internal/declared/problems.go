@@ -91,7 +91,7 @@ func optionProblems(ctx context.Context, a *app.App, l *config.Loaded, name stri
 		return nil // the backend checks them when it starts the worker
 	}
 	for _, p := range options.CheckOptions(w.Options) {
-		key, at := originOf(l, name, "options."+p.Key, config.WorkerKey(name, "options"))
+		key, at := l.Inside(config.WorkerKey(name, "options"), p.Key)
 		problems = append(problems, config.Problem{At: at, Key: key, Text: p.Error()})
 	}
 	return problems

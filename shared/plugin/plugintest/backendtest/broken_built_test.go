@@ -73,6 +73,19 @@ func TestBrokenPlugins(t *testing.T) {
 	}
 }
 
+// TestAnnouncedOptions: a plugin whose backend does not take the options that it announces fails the case.
+func TestAnnouncedOptions(t *testing.T) {
+	t.Parallel()
+	workers := fake.NewEngine()
+	e := engine{t: t, backend: func() swarm.Backend { return workers.Backend() }}
+	b := e.binary()
+	b.Args = append(b.Args, "announces")
+	const name = "spawn-announced-options"
+	if got := failed(t, b, func(n string) bool { return n == name }); !slices.Equal(got, []string{name}) {
+		t.Errorf("failed are %q", got)
+	}
+}
+
 // tied ends its workers when its process is gone.
 type tied struct {
 	*fake.Backend

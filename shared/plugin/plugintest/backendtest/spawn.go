@@ -8,6 +8,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/script"
+	"github.com/swarmhost/swarm/shared/schema"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -49,6 +50,15 @@ func spawnCases() []testCase {
 				maps.Copy(options, w.spec.Options)
 				w.spec.Options = options
 				w.refused("an unknown option")
+			}),
+		newCase("spawn-announced-options", scope{built: true},
+			"Spawn takes the options that Describe announces, with their defaults",
+			func(k *kit) {
+				w := k.newSpec(script.Sleep)
+				given := w.spec.Options
+				w.spec.Options = k.announcedOptions()
+				maps.Copy(w.spec.Options, given)
+				w.start()
 			}),
 		newCase("spawn-environment", scope{},
 			"a worker's environment includes Spec.Env, where later entries win",
@@ -97,6 +107,24 @@ func spawnCases() []testCase {
 				k.Check("the calls", errors.Join(errs...))
 			}),
 	}
+}
+
+// announcedOptions returns the options that have a default, with it.
+func (k *kit) announcedOptions() map[string]string {
+	k.Helper()
+	options := map[string]string{}
+	data := k.plugin.Info().Options
+	if data == nil {
+		return options // the plugin does not say which there are
+	}
+	s, err := schema.Parse(data)
+	k.Must("read the schema of its options", err)
+	for name, p := range s.Properties {
+		if p.Default != nil {
+			options[name] = p.OptionText()
+		}
+	}
+	return options
 }
 
 // refused checks that the worker can't be spawned.

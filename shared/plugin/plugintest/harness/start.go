@@ -61,7 +61,7 @@ func (p Program) StartCases() []Item {
 
 // LifeCases are about a plugin that has started.
 func (p Program) LifeCases() []Item {
-	return []Item{
+	return append(p.announcedCases(), []Item{
 		item("describe-itself",
 			"Describe returns a valid name",
 			func(k Kit) {
@@ -90,7 +90,7 @@ func (p Program) LifeCases() []Item {
 					k.Broken("it was still running after %v", Patience)
 				}
 			}),
-	}
+	}...)
 }
 
 // cookie returns the variable that the host sets for a plugin.

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -15,12 +16,20 @@ import (
 )
 
 func main() {
-	plugin.Serve(plugin.Options{
+	o := plugin.Options{
 		Name: "proxy", Version: "1.0.0",
 		Backend: func(ctx context.Context, _ plugin.Env) (swarm.Backend, error) {
 			return dial(ctx, os.Getenv("PLUGINTEST_ENGINE"))
 		},
-	})
+	}
+	if slices.Contains(os.Args, "announces") {
+		o.SpecOptions = plugin.SchemaOf[options]() // which the engine does not take
+	}
+	plugin.Serve(o)
+}
+
+type options struct {
+	Loud bool `json:"loud" default:"true"`
 }
 
 // proxied is a backend at an engine.

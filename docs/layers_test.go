@@ -135,7 +135,7 @@ func isShared(name string) bool { return strings.HasPrefix(name, "shared/") }
 // importsOf returns the imports of each package within the module, by their paths in it.
 func importsOf(t *testing.T) map[string][]string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "-tags", "grpcnotrace",
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,GoFiles", "-tags", "grpcnotrace",
 		"./cmd/...", "./config/...", "./host/...", "./plugins/...", "./shared/...")
 	cmd.Dir = ".."
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
@@ -148,9 +148,13 @@ func importsOf(t *testing.T) map[string][]string {
 		var p struct {
 			ImportPath string
 			Imports    []string
+			GoFiles    []string
 		}
 		if err := d.Decode(&p); err != nil {
 			t.Fatal(err)
+		}
+		if len(p.GoFiles) == 0 {
+			continue // only tests
 		}
 		name := inTable(p.ImportPath)
 		if all[name] == nil {

@@ -30,8 +30,10 @@ type Defaults struct {
 	Session string
 	// TmuxSocket is the name of a tmux server (tmux -L); empty: the default one.
 	TmuxSocket string
-	// WorktreeDir is where worktrees are made, absolute or relative to the
-	// parent of the repository; empty: <repository>-worktrees next to it.
+	// Workspace is the name of the plugin that makes workspaces.
+	Workspace string
+	// WorktreeDir is where workspaces are made, absolute or relative to the
+	// parent of their base, such as a repository; empty: where the plugin makes them.
 	WorktreeDir string
 	// Tags are given to every worker.
 	Tags []string
@@ -180,7 +182,7 @@ const (
 // Default returns the values of settings that no file sets.
 func Default() Config {
 	return Config{
-		Defaults: Defaults{Backend: "process", Retain: RetainUntilClean},
+		Defaults: Defaults{Backend: "process", Workspace: "worktree", Retain: RetainUntilClean},
 		Kill:     Kill{Timeout: 5 * time.Second, Force: true, Mode: "tree"},
 		Log:      Log{Limit: 64 << 20},
 		Team:     Team{Answers: AnswersPerson, Notify: Stops()},

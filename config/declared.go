@@ -37,6 +37,7 @@ func (d *decoder) checkWorkers() {
 		if table := WorkerKey(name, ""); !d.done[table] && !d.done[WorkerKey(name, "command")] {
 			d.wrong(table, "a command is missing, such as command = [\"npm\", \"start\"]")
 		}
+		d.checkWorkspace(name)
 		key := WorkerKey(name, "depends_on")
 		for _, other := range d.into.Workers[name].DependsOn {
 			if _, ok := d.into.Workers[other]; ok {
@@ -51,6 +52,22 @@ func (d *decoder) checkWorkers() {
 	}
 	for _, cycle := range cycles(d.into.Workers) {
 		d.wrong(WorkerKey(cycle[0], "depends_on"), "a cycle: "+strings.Join(cycle, " -> "))
+	}
+}
+
+// checkWorkspace refuses two ways to ask for one workspace: the one that is read last would hold.
+func (d *decoder) checkWorkspace(name string) {
+	var asked [2]string
+	for i, key := range []string{"workspace", "worktree"} {
+		for _, f := range d.worker.fields {
+			key, below := WorkerKey(name, f.key), f.key == key || strings.HasPrefix(f.key, key+".")
+			if _, set := d.origins[key]; set && below && asked[i] == "" {
+				asked[i] = key
+			}
+		}
+	}
+	if asked[0] != "" && asked[1] != "" {
+		d.wrong(asked[1], "a worker has one workspace: leave out either workspace or worktree")
 	}
 }
 

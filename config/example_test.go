@@ -95,9 +95,9 @@ func TestEveryStructFieldHasAKey(t *testing.T) {
 	if got, want := len(hookFields()), leaves(reflect.TypeFor[Hook]()); got != want {
 		t.Errorf("%d keys for %d fields of Hook", got, want)
 	}
-	// restart, worktree and ready have a short form each; that of worktree and of
-	// ready has a field of its own.
-	if got, want := len(workerFields()), leaves(reflect.TypeFor[Worker]())+1; got != want {
+	// restart, workspace, worktree and ready have a short form each; that of workspace and of
+	// ready has a field of its own. The three keys of worktree set the fields of workspace.
+	if got, want := len(workerFields()), leaves(reflect.TypeFor[Worker]())+4; got != want {
 		t.Errorf("%d keys for %d fields of Worker", got, want)
 	}
 }

@@ -55,8 +55,9 @@ var (
 	pairsKind     = kind[map[string]string]{readPairs, showTable[string], Schema{Type: "object", AdditionalProperties: pairSchema}}
 
 	// Each of these is the short form of a table with the same name.
-	worktreeKind = kind[Worktree]{readWorktree, func(w Worktree) string { return strconv.FormatBool(w.Use) }, Schema{Type: "boolean"}}
-	readyKind    = kind[Ready]{readReady, showReady, Schema{Type: either{"boolean", "string"}, MinLength: 1, Format: "regex"}}
+	workspaceKind = kind[Workspace]{readWorkspace, func(w Workspace) string { return showText(w.Plugin) }, Schema{Type: "string", Pattern: pluginPattern}}
+	worktreeKind  = kind[Workspace]{readWorktree, func(w Workspace) string { return strconv.FormatBool(w.Use) }, Schema{Type: "boolean"}}
+	readyKind     = kind[Ready]{readReady, showReady, Schema{Type: either{"boolean", "string"}, MinLength: 1, Format: "regex"}}
 )
 
 var (

@@ -299,7 +299,7 @@ func (c *Config) locate(dir, home string) {
 		for i, path := range w.EnvFiles {
 			w.EnvFiles[i] = absolute(path, dir, home)
 		}
-		w.Worktree.Dir = expandHome(w.Worktree.Dir, home)
+		w.Workspace.Dir = expandHome(w.Workspace.Dir, home)
 		w.Sandbox.locate(dir, home)
 		c.Workers[name] = w
 	}

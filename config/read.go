@@ -312,12 +312,23 @@ func readPaths(v any) ([]string, error) {
 	return list, err
 }
 
-func readWorktree(v any) (Worktree, error) {
+func readWorktree(v any) (Workspace, error) {
 	use, ok := v.(bool)
 	if !ok {
-		return Worktree{}, mismatch("true, false or a table", v)
+		return Workspace{}, mismatch("true, false or a table", v)
 	}
-	return Worktree{Use: use}, nil
+	return Workspace{Use: use}, nil
+}
+
+func readWorkspace(v any) (Workspace, error) {
+	plugin, ok := v.(string)
+	switch {
+	case !ok:
+		return Workspace{}, mismatch("the name of a workspace plugin or a table", v)
+	case !validPlugin(plugin):
+		return Workspace{}, errors.New("expected the name of a workspace plugin, such as \"copy\"")
+	}
+	return Workspace{Use: true, Plugin: plugin}, nil
 }
 
 func readReady(v any) (Ready, error) {

@@ -76,7 +76,7 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 		"defaults.retain = \"none\"", "defaults.retain = 60", "[plugins.x]\nconfig = { a = [1, { b = 2 }] }\ncommand = \"x\"", "plugins.x.version = \"v1.2.0-rc.1+b_2\"",
 		worker("ready = true"), worker("ready = \"x\""), worker("ready = { }"), worker("restart = \"no\""),
 		worker("restart = { when = \"always\", min_delay = 1 }"), worker("env = { A = 1, B = true, C = \"x\" }"),
-		worker("env_file = [\"a\", \"b\"]"), worker("worktree = false"), worker("worktree.branch = \"x\""), "[workers.\"a.b\"]\ncommand = [\"x\"]",
+		worker("env_file = [\"a\", \"b\"]"), worker("worktree = false"), worker("worktree.branch = \"x\""), worker("workspace = \"copy\""), worker("workspace.options.exclude = \"x\""), "[workers.\"a.b\"]\ncommand = [\"x\"]",
 	}
 	hook := "on = [\"ended\"]\ncommand = [\"x\"]\n"
 	good = append(good, "[hooks]\n"+hook, "[hooks.x]\n"+hook+"tags = [\"a\"]\ntimeout = 5", "[hooks]\n"+hook+"[hooks.x]\n"+hook)
@@ -97,7 +97,7 @@ func TestSchemaAgreesWithDecoder(t *testing.T) {
 		"plugins.x.version = 1.2", "plugins.x.version = \"../x\"", "plugins.x.version = \"\"",
 		"[workers.w]", "[workers.w]\ncommand = \"x y\"", "[workers.w]\ncommand = []", worker("restart = \"yes\""), worker("restart.budget = 0"),
 		worker("restart = { wen = \"no\" }"), worker("ready = 1"), worker("ready = \"\""), worker("env = [\"A=1\"]"), worker("env.A = 1.5"), worker("env.A = []"),
-		worker("env_file = \"\""), worker("worktree = \"b\""), worker("depends_on = \"x\""), worker("stdin = 1"), worker("kill.x = 1"),
+		worker("env_file = \"\""), worker("worktree = \"b\""), worker("workspace = true"), worker("workspace = \"Big\""), worker("workspace.options = [1]"), worker("depends_on = \"x\""), worker("stdin = 1"), worker("kill.x = 1"),
 	}
 	bad = append(bad, "hooks = 1", "[[hooks]]\n"+hook, "[hooks]\n"+hook+"x = 1", "[hooks.x]\non = [\"ended\"]", "[hooks.x]\ncommand = [\"x\"]",
 		"[hooks.x]\n"+hook+"timeout = 0", "[hooks]\ncommand = [\"x\"]\non = [\"died\"]", "[hooks]\ncommand = [\"x\"]\non = []",

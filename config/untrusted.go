@@ -60,6 +60,7 @@ var rules = map[string]rule{
 	"defaults.backend":         {why: whyLoosens, refused: otherBackend},
 	"defaults.session":         free("the window of a worker shows only that worker"),
 	"defaults.tmux_socket":     free("the name of a tmux server of the same user, which holds no path"),
+	"defaults.workspace":       free("an installed plugin, which makes directories and runs nothing in them"),
 	"defaults.worktree_dir":    pathRule(misplaced, func(o offer) []string { return []string{o.file.Defaults.WorktreeDir} }),
 	"defaults.tags":            free("labels"),
 	"defaults.retain":          free("the history stays"),
@@ -90,10 +91,15 @@ var rules = map[string]rule{
 	"workers.*.cwd":               within(func(o offer) []string { return []string{o.worker.Dir} }),
 	"workers.*.env":               free("the sandbox and the limits do not depend on variables"),
 	"workers.*.env_file":          within(func(o offer) []string { return o.worker.EnvFiles }),
-	"workers.*.options":           pathRule(leadsOut, optionPaths),
+	"workers.*.options":           pathRule(leadsOut, func(o offer) []string { return optionPaths(o.worker.Options) }),
+	"workers.*.workspace":         free("an installed plugin, which makes a directory in the place that workspace.dir names"),
+	"workers.*.workspace.plugin":  free("an installed plugin, which makes a directory in the place that workspace.dir names"),
+	"workers.*.workspace.branch":  free("a branch of the repository that the worker is in"),
+	"workers.*.workspace.dir":     pathRule(misplaced, func(o offer) []string { return []string{o.worker.Workspace.Dir} }),
+	"workers.*.workspace.options": pathRule(leadsOut, func(o offer) []string { return optionPaths(o.worker.Workspace.Options) }),
 	"workers.*.worktree":          free("a worktree of the repository, in the directory that worktree.dir names"),
 	"workers.*.worktree.branch":   free("a branch of the repository that the worker is in"),
-	"workers.*.worktree.dir":      pathRule(misplaced, func(o offer) []string { return []string{o.worker.Worktree.Dir} }),
+	"workers.*.worktree.dir":      pathRule(misplaced, func(o offer) []string { return []string{o.worker.Workspace.Dir} }),
 	"workers.*.restart":           free("a kill ends it, whatever its policy says"),
 	"workers.*.restart.when":      free("a kill ends it, whatever its policy says"),
 	"workers.*.restart.min_delay": {why: whyLoosens, refused: func(o offer) bool { return o.worker.Restart.MinDelay < minOfferedDelay }},
@@ -232,12 +238,12 @@ func weakSignal(o offer) bool {
 
 func slowKill(o offer) bool { return o.kill().Timeout > max(o.have.Kill.Timeout, maxOfferedTimeout) }
 
-// optionPaths returns the paths among the options of a backend, such as the directories that
+// optionPaths returns the paths among the options of a plugin, such as the directories that
 // are mounted into a container. A value may be a list of them.
-func optionPaths(o offer) []string {
+func optionPaths(options map[string]string) []string {
 	var paths []string
-	for _, key := range sortedKeys(o.worker.Options) {
-		for part := range strings.FieldsFuncSeq(o.worker.Options[key], func(r rune) bool { return r == ',' || r == ':' || r == '=' }) {
+	for _, key := range sortedKeys(options) {
+		for part := range strings.FieldsFuncSeq(options[key], func(r rune) bool { return r == ',' || r == ':' || r == '=' }) {
 			part = strings.TrimSpace(part)
 			if strings.HasPrefix(part, "/") || strings.HasPrefix(part, "~") || strings.HasPrefix(part, ".") {
 				paths = append(paths, part)

@@ -93,6 +93,9 @@ func TestProjectOnlyTightens(t *testing.T) {
 		{"directory", "", `cwd = "../x"`, `cwd = "x/../y"`},
 		{"variables", "", `env_file = [".env", "/etc/environment"]`, `env_file = ".env"`},
 		{"worktree", "", `worktree = { dir = ".vim" }`, `worktree = { dir = "trees" }`},
+		{"workspace", "", `workspace.dir = ".vim"`, `workspace.dir = "trees"`},
+		{"workspace plugin", "", ``, `workspace = "copy"`},
+		{"options of a workspace", "", `workspace.options = { from = "../x" }`, `workspace.options = { exclude = "a,*.o" }`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -145,7 +148,7 @@ func TestProjectOnlyTightens(t *testing.T) {
 // file, and without what the presence of a table says.
 func effective(l *Loaded) Worker {
 	w := l.Config.Workers["w"]
-	w.Dir, w.Worktree.Use, w.Restart.When = "", false, ""
+	w.Dir, w.Workspace.Use, w.Restart.When = "", false, ""
 	return w
 }
 

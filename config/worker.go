@@ -21,10 +21,10 @@ type Worker struct {
 	// Session and TmuxSocket have the meaning that they have in Defaults.
 	Session, TmuxSocket string
 	// Options are for the backend.
-	Options  map[string]string
-	Worktree Worktree
-	Restart  Restart
-	Ready    Ready
+	Options   map[string]string
+	Workspace Workspace
+	Restart   Restart
+	Ready     Ready
 	// DependsOn are names of workers of the same file, without a cycle.
 	DependsOn []string
 	Kill      Kill
@@ -39,11 +39,15 @@ type Worker struct {
 	Sandbox  Sandbox
 }
 
-// Worktree asks for a git worktree.
-type Worktree struct {
+// Workspace asks for a directory that is made for the worker.
+type Workspace struct {
 	Use bool
-	// Branch and Dir are empty where the worktree plugin decides.
+	// Plugin is the name of the plugin that makes it. After loading it is never empty.
+	Plugin string
+	// Branch and Dir are empty where the plugin decides.
 	Branch, Dir string
+	// Options are for the plugin.
+	Options map[string]string
 }
 
 // The restart policies.
@@ -96,7 +100,8 @@ func (l *Loaded) fillIn() {
 		}
 		fill(&w.Limits.IOWeight, c.Defaults.Limits.IOWeight)
 		fill(&w.Limits.Effort, c.Defaults.Limits.Effort)
-		fill(&w.Worktree.Dir, c.Defaults.WorktreeDir)
+		fill(&w.Workspace.Plugin, c.Defaults.Workspace)
+		fill(&w.Workspace.Dir, c.Defaults.WorktreeDir)
 		var tags []string
 		for _, tag := range slices.Concat(c.Defaults.Tags, w.Tags) {
 			if !slices.Contains(tags, tag) {

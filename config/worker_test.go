@@ -22,6 +22,7 @@ env = { PORT = 8080, DEBUG = true, NAME = "w" }
 env_file = ".env"
 tags = ["dev", "mine"]
 restart = "always"
+workspace = { plugin = "copy", options = { exclude = "node_modules" } }
 ready = "listening on"
 depends_on = ["db", "a.b"]
 kill.signal = "SIGINT"
@@ -43,6 +44,9 @@ worktree = { branch = "b", dir = "~/trees" }
 restart = { max_delay = "1m" }
 [workers."a.b".ready]
 timeout = 5
+[workers.plain]
+command = ["x"]
+workspace = "copy"
 [workers.last]
 command = ["x"]
 env_file = ["/etc/x", "b"]
@@ -62,20 +66,25 @@ restart = { when = "no", budget = 3, min_delay = 2, window = "30s" }
 			Tags: []string{"mine", "dev"}, Restart: Restart{When: RestartAlways}, Ready: Ready{Wait: true, Pattern: "listening on"},
 			DependsOn: []string{"db", "a.b"}, Kill: Kill{Signal: "SIGINT", Timeout: 9 * time.Second, Mode: "tree"},
 			Retain: RetainNone, Stdin: true, LogLimit: 2 << 20,
+			Workspace: Workspace{Use: true, Plugin: "copy", Options: map[string]string{"exclude": "node_modules"}},
 		},
 		"db": {
-			Command: []string{"db"}, Backend: "tmux", Dir: dir, Tags: []string{"mine"}, Worktree: Worktree{Use: true},
+			Command: []string{"db"}, Backend: "tmux", Dir: dir, Tags: []string{"mine"}, Workspace: Workspace{Use: true, Plugin: "worktree"},
 			Ready: Ready{Wait: true}, Kill: kill, Retain: "1h", LogLimit: 1 << 20,
 		},
 		"a.b": {
 			Command: []string{"x"}, Backend: "tmux", Dir: "/home/u/x", Tags: []string{"mine"}, Session: "s", TmuxSocket: "t",
-			Options: map[string]string{"queue": "gpu"}, Worktree: Worktree{Use: true, Branch: "b", Dir: "/home/u/trees"},
+			Options: map[string]string{"queue": "gpu"}, Workspace: Workspace{Use: true, Plugin: "worktree", Branch: "b", Dir: "/home/u/trees"},
 			Restart: Restart{When: RestartOnFailure, MaxDelay: time.Minute}, Ready: Ready{Wait: true, Timeout: 5 * time.Second},
+			Kill: kill, Retain: "1h", LogLimit: 1 << 20,
+		},
+		"plain": {
+			Command: []string{"x"}, Backend: "tmux", Dir: dir, Tags: []string{"mine"}, Workspace: Workspace{Use: true, Plugin: "copy"},
 			Kill: kill, Retain: "1h", LogLimit: 1 << 20,
 		},
 		"last": {
 			Command: []string{"x"}, Backend: "tmux", Dir: dir, EnvFiles: []string{"/etc/x", filepath.Join(dir, "b")},
-			Tags: []string{"mine"}, Worktree: Worktree{Use: true},
+			Tags: []string{"mine"}, Workspace: Workspace{Use: true, Plugin: "worktree"},
 			Restart: Restart{When: RestartNo, Budget: 3, MinDelay: 2 * time.Second, Window: 30 * time.Second},
 			Kill:    kill, Retain: "1h", LogLimit: 1 << 20,
 		},

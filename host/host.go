@@ -71,7 +71,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		}))
 	}
 	h.plugins = backend.New(backend.Options{
-		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Starter: starter, Waiting: o.Waiting, DefaultWorkspace: defaultWorkspace,
+		Dir: h.dir, Catalog: h.catalog, Logger: o.Logger, Starter: starter, Waiting: o.Waiting, DefaultWorkspace: o.Workspace,
 	})
 	h.history = &history.History{Dir: h.dir, Store: h.store, Plugins: h.plugins, Logger: o.Logger}
 	h.liveness = &liveness.Checker{Dir: h.dir, Store: h.store, Plugins: h.plugins, History: h.history}
@@ -102,7 +102,7 @@ func (h *Host) Doctor(ctx context.Context, rebuild bool, wanted ...string) ([]do
 	return doctor.Examine(ctx, doctor.Options{
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, Admin: h.Plugins(), History: h.history,
 		Notifier: h.Notifier(), Saved: h.Saved(), Profiles: h.profiles, Logger: h.log,
-		Wanted: wanted, Settings: h.opts.Plugins, DefaultWorkspace: defaultWorkspace,
+		Wanted: wanted, Settings: h.opts.Plugins, DefaultWorkspace: h.opts.Workspace,
 	}, rebuild)
 }
 

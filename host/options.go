@@ -51,6 +51,8 @@ type Options struct {
 	OutputLimit int64
 	// Defaults are the other settings of all workers, however they are spawned.
 	Defaults spawn.Defaults
+	// Workspace is the name of the plugin that makes workspaces for which none is named.
+	Workspace string
 	// ProfileDir is where the user's profiles of agents are; empty: nowhere.
 	ProfileDir string
 	// Answers returns the person's rules that answer questions of agents, for a worker that
@@ -77,9 +79,6 @@ type Options struct {
 	// KeepEvents is for how long events stay in the history; 0: without limit.
 	KeepEvents time.Duration
 }
-
-// defaultWorkspace makes the workspaces of records that do not say which plugin did.
-const defaultWorkspace = "worktree"
 
 // DefaultKill returns the kill policy that holds unless a caller says otherwise: the
 // backend's own gentle way, to the whole tree, then by force after

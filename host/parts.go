@@ -101,7 +101,7 @@ func (h *Host) Spawn() *spawn.Spawner {
 		Dir: h.dir, Store: h.store, Catalog: h.catalog, Plugins: h.plugins, History: h.history, Display: h.Display(),
 		Roster: h.roster, Settler: h.settler, Callers: h.callers, Killer: h.Kill(), Notifier: h.Notifier(), Logger: h.log,
 		Env: h.opts.Env, Executable: h.opts.Executable, KillPolicy: policy, OutputLimit: h.opts.OutputLimit,
-		Defaults: h.opts.Defaults, DefaultWorkspace: defaultWorkspace,
+		Defaults: h.opts.Defaults, DefaultWorkspace: h.opts.Workspace,
 	}
 }
 

@@ -1,4 +1,4 @@
-// Command swarm-plugins is the plugins of packages process, ssh, tmux and worktree in one program, see
+// Command swarm-plugins is the plugins of packages copy, process, ssh, tmux and worktree in one program, see
 // [github.com/swarmhost/swarm/shared/programs], and the verbs of swarm-shim.
 package main
 
@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/swarmhost/swarm/cmd/swarm-plugins/internal/verbs"
+	"github.com/swarmhost/swarm/plugins/copy"
 	"github.com/swarmhost/swarm/plugins/process"
 	"github.com/swarmhost/swarm/plugins/ssh"
 	"github.com/swarmhost/swarm/plugins/tmux"
@@ -23,8 +24,18 @@ func main() {
 		os.Exit(verbs.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(programs.Main(map[string]func(){
-		"process": serveProcess, "ssh": serveSSH, "tmux": serveTmux, "worktree": serveWorktree,
+		"copy": serveCopy, "process": serveProcess, "ssh": serveSSH, "tmux": serveTmux, "worktree": serveWorktree,
 	}))
+}
+
+func serveCopy() {
+	plugin.Serve(plugin.Options{
+		Name:    "copy",
+		Version: copy.Version,
+		Workspace: func(_ context.Context, env plugin.Env) (swarm.Workspace, error) {
+			return copy.New(env.Logger), env.Config.Decode(&struct{}{})
+		},
+	})
 }
 
 func serveProcess() {

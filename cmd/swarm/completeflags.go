@@ -18,6 +18,7 @@ import (
 	"github.com/swarmhost/swarm/host/profile"
 	"github.com/swarmhost/swarm/host/statedir"
 	"github.com/swarmhost/swarm/host/store"
+	"github.com/swarmhost/swarm/shared/programs"
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/schema"
 )
@@ -79,6 +80,8 @@ func (c *completer) flag(name string) cobra.CompletionFunc {
 	switch name {
 	case "backend":
 		return c.offer(c.backends)
+	case "workspace":
+		return c.offer(c.workspaces)
 	case "tag":
 		return c.offer(store.Tags)
 	case "session":
@@ -243,9 +246,22 @@ func usedOptions(ctx context.Context, dir string) ([]string, error) {
 	return options, nil
 }
 
-// backends returns the names of the installed plugins except the one that makes worktrees.
-// Only a running plugin knows its kind, and completion starts none.
+// stockWorkspaces are the workspace plugins that come with swarm.
+var stockWorkspaces = []string{"copy", "worktree"}
+
+// backends returns the names of the installed plugins except those that make workspaces.
 func (c *completer) backends(context.Context, string) ([]string, error) {
+	return c.plugins(func(name string) bool { return !slices.Contains(stockWorkspaces, name) })
+}
+
+// workspaces returns the names of the installed plugins except those that run workers.
+func (c *completer) workspaces(context.Context, string) ([]string, error) {
+	return c.plugins(func(name string) bool { return slices.Contains(stockWorkspaces, name) || programs.Of(name) == "" })
+}
+
+// plugins returns the names of the installed plugins that may be of a kind. Only a running plugin
+// knows its kind, and completion starts none.
+func (c *completer) plugins(may func(name string) bool) ([]string, error) {
 	loaded, err := c.Setup().Load(declared.BackendOfEach)
 	if loaded == nil {
 		return nil, err
@@ -254,7 +270,7 @@ func (c *completer) backends(context.Context, string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(known.Names(), func(name string) bool { return name == app.WorkspaceWorktree }), nil
+	return slices.DeleteFunc(known.Names(), func(name string) bool { return !may(name) }), nil
 }
 
 // completeCommand completes the command that a worker runs: a program of the PATH,

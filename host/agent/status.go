@@ -98,7 +98,7 @@ func Status(ctx context.Context, h *host.Host, req StatusRequest) (StatusAnswer,
 		server, sessions = t.Server, len(live)
 		rows, out.Warnings, err = req.agents(ctx, tx)
 		for i, a := range rows {
-			// One in a worktree works there, and not where it was spawned from.
+			// One in a workspace works there, and not where it was spawned from.
 			if rec, err := tx.Get(ctx, a.WorkerID); err == nil && rec.Workspace != nil && rec.Dir != "" {
 				rows[i].Dir = rec.Dir
 			}

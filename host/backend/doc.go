@@ -18,7 +18,7 @@ type Options struct {
 	Logger  hclog.Logger
 	// Starter starts the plugins.
 	Starter Starter
-	// DefaultWorkspace is the plugin of workspaces whose records name none.
+	// DefaultWorkspace is the plugin of workspaces for which none is named.
 	DefaultWorkspace string
 	// Waiting, if it is not nil, is called with a description when a call takes longer than
 	// usual.

@@ -26,9 +26,17 @@ func (ps *Plugins) WorkspaceEntry(rec *registry.Record) (catalog.Entry, error) {
 	case rec.Ask != nil && rec.Ask.Away, rec.Workspace != nil && rec.Workspace.Host != "":
 		return ps.Entry(rec.Backend, rec.Plugin)
 	case rec.Ask == nil:
+		return ps.MakerOf("", nil)
+	}
+	return ps.MakerOf(rec.Ask.Plugin, rec.Ask.Config)
+}
+
+// MakerOf returns how to start a plugin that makes workspaces; with an empty name the default one.
+func (ps *Plugins) MakerOf(name string, config *registry.Plugin) (catalog.Entry, error) {
+	if name == "" {
 		return ps.opts.Catalog.Find(ps.opts.DefaultWorkspace)
 	}
-	return ps.Entry(rec.Ask.Plugin, rec.Ask.Config)
+	return ps.Entry(name, config)
 }
 
 // RemoveWorkspace removes the workspace of a worker that has ended, or says why it
@@ -58,11 +66,7 @@ func (ps *Plugins) noteRescues(p *Peer, rec *registry.Record, rescues []swarm.Re
 	if len(rescues) == 0 {
 		return
 	}
-	repo := statedir.Repository{Base: rec.Workspace.Base, Host: rec.Workspace.Host}
-	if repo.Host != "" {
-		repo.Backend = rec.Backend
-	}
-	warn.If(ps.opts.Logger, ps.opts.Dir.NoteRescueBase(repo), "the repository of saved work can't be noted", "worker", rec.Name)
+	warn.If(ps.opts.Logger, ps.opts.Dir.NoteRescueBase(RepositoryOf(rec)), "the base of saved work can't be noted", "worker", rec.Name)
 	if !p.Has(swarm.CapRescue) {
 		return
 	}
@@ -73,6 +77,18 @@ func (ps *Plugins) noteRescues(p *Peer, rec *registry.Record, rescues []swarm.Re
 		}
 		rescues[i].Command = "swarm rescue restore " + which
 	}
+}
+
+// RepositoryOf returns what the workspace of a record is made of, with the plugin that makes it.
+func RepositoryOf(rec *registry.Record) statedir.Repository {
+	r := statedir.Repository{Base: rec.Workspace.Base, Host: rec.Workspace.Host}
+	switch {
+	case r.Host != "":
+		r.Plugin = rec.Backend
+	case rec.Ask != nil:
+		r.Plugin = rec.Ask.Plugin
+	}
+	return r
 }
 
 // RescueID returns a short name of saved work: the last two parts of its ref, such as a
@@ -105,8 +121,9 @@ func (ps *Plugins) FindWorkspace(ctx context.Context, e catalog.Entry, spec swar
 // WorkspaceSpec returns what a record asks of its workspace.
 func WorkspaceSpec(rec *registry.Record) swarm.WorkspaceSpec {
 	spec := swarm.WorkspaceSpec{ID: rec.ID, Name: rec.Name, Base: rec.Ask.Base, Branch: rec.Ask.Branch, Parent: rec.Ask.Parent}
+	spec.Options = rec.Ask.Options
 	if rec.Ask.Away {
-		spec.Options = rec.Options
+		spec.Options = rec.Options // they say on which machine
 	}
 	return spec
 }

@@ -30,7 +30,7 @@ func (w *Workspaces) Compare(ctx context.Context, name string, o swarm.DiffOptio
 	}
 	rec := recs[0]
 	if rec.Workspace == nil {
-		return ref, diff, worker.Invalid("worker '%s' has no worktree", rec.Name)
+		return ref, diff, worker.Invalid("worker '%s' has no workspace", rec.Name)
 	}
 	e, err := w.Plugins.WorkspaceEntry(&rec)
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *Workspaces) Compare(ctx context.Context, name string, o swarm.DiffOptio
 		return err
 	})
 	if err != nil {
-		err = worker.Named(err, "cannot compare the worktree of", rec.Name)
+		err = worker.Named(err, "cannot compare the workspace of", rec.Name)
 	}
 	return *rec.Workspace, diff, err
 }

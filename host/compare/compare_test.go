@@ -33,7 +33,7 @@ func TestDiff(t *testing.T) {
 	r.Tree.OnDiff = func(swarm.WorkspaceRef, swarm.DiffOptions) (swarm.Diff, error) {
 		return swarm.Diff{}, swarm.ErrNotFound
 	}
-	for name, text := range map[string]string{"a": "cannot compare the worktree of 'a': not found", "plain": "worker 'plain' has no worktree"} {
+	for name, text := range map[string]string{"a": "cannot compare the workspace of 'a': not found", "plain": "worker 'plain' has no workspace"} {
 		if _, _, err := r.Workspaces().Compare(t.Context(), name, swarm.DiffOptions{}); err == nil || err.Error() != text {
 			t.Errorf("%s: %v, want %s", name, err, text)
 		}

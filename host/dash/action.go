@@ -174,7 +174,7 @@ func (a Action) Asks(now time.Time) bool {
 }
 
 // Risk returns what the action could lose, one line for each worker; none if it loses
-// nothing. The work in a worktree is never lost: a kill leaves worktrees where they are,
+// nothing. The work in a workspace is never lost: a kill leaves workspaces where they are,
 // and a clean keeps one that has changes.
 func (a Action) Risk(now time.Time) []string {
 	var lines []string
@@ -182,7 +182,7 @@ func (a Action) Risk(now time.Time) []string {
 		for _, i := range a.Items {
 			text := i.Name + ": its log is removed"
 			if i.Workspace != nil {
-				text = i.Name + ": its log is removed, and its worktree unless work would be lost"
+				text = i.Name + ": its log is removed, and its workspace unless work would be lost"
 			}
 			lines = append(lines, text)
 		}

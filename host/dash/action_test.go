@@ -111,7 +111,7 @@ func TestAsks(t *testing.T) {
 		{Action{Verb: Respawn, Items: []Item{a, b}}, true, nil},
 		{Action{Verb: Interrupt, Items: []Item{a, b}}, false, nil},
 		{Action{Verb: Clean, Items: []Item{old}}, true, []string{"old: its log is removed"}},
-		{Action{Verb: Clean, Items: []Item{tree}}, true, []string{"old: its log is removed, and its worktree unless work would be lost"}},
+		{Action{Verb: Clean, Items: []Item{tree}}, true, []string{"old: its log is removed, and its workspace unless work would be lost"}},
 	} {
 		if got := c.a.Asks(time.Now()); got != c.want {
 			t.Errorf("%s asks: %v", c.a.Line(), got)

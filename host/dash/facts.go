@@ -119,7 +119,7 @@ func factsOf(d host.Details) []Fact {
 	add("Sandbox", true, worker.SandboxText(w.Sandbox))
 	add("Kill", false, killOf(w.Kill))
 	if w.Workspace != nil {
-		add("Worktree", true, w.Workspace.Location())
+		add("Workspace", true, w.Workspace.Location())
 		add("Branch", true, w.Workspace.Branch)
 		add("Repository", true, w.Workspace.Base)
 	}

@@ -12,15 +12,15 @@ type Group string
 
 // The groups of workers.
 const (
-	GroupNone     Group = ""
-	GroupTag      Group = "tag"
-	GroupTeam     Group = "team"
-	GroupProject  Group = "project"
-	GroupWorktree Group = "worktree"
+	GroupNone      Group = ""
+	GroupTag       Group = "tag"
+	GroupTeam      Group = "team"
+	GroupProject   Group = "project"
+	GroupWorkspace Group = "workspace"
 )
 
 // Groups are all groups, in the order in which a key goes through them.
-var Groups = []Group{GroupNone, GroupTag, GroupTeam, GroupProject, GroupWorktree}
+var Groups = []Group{GroupNone, GroupTag, GroupTeam, GroupProject, GroupWorkspace}
 
 // Sort says in which order workers are shown.
 type Sort string
@@ -151,7 +151,7 @@ func (i *Item) groups(by Group) []string {
 		if i.Project != "" {
 			return []string{filepath.Base(filepath.Dir(i.Project))}
 		}
-	case GroupWorktree:
+	case GroupWorkspace:
 		if i.Workspace != nil {
 			return []string{filepath.Base(i.Workspace.Base)}
 		}

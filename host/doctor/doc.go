@@ -34,6 +34,6 @@ type Options struct {
 	// only if it is among these, or if a worker was made with it.
 	Wanted   []string
 	Settings map[string]catalog.Config
-	// DefaultWorkspace is the plugin of workspaces whose records name none.
+	// DefaultWorkspace is the plugin of workspaces for which none is named.
 	DefaultWorkspace string
 }

@@ -319,10 +319,10 @@ func (d *examiner) worker(r registry.Record, s swarm.StatusResult) {
 			"its shim died; %s", history.PerhapsAlive(s.Status.PID, s.Status.PerhapsAlive))
 	}
 	if backend.RemovalCut(&r) {
-		d.find(SeverityWarning, subject, "run 'swarm gc'", "the removal of its worktree %s was interrupted", r.Workspace.Path)
+		d.find(SeverityWarning, subject, "run 'swarm gc'", "the removal of its workspace %s was interrupted", r.Workspace.Path)
 	} else if r.Workspace != nil && r.Workspace.Host == "" {
 		if _, err := os.Stat(r.Workspace.Path); errors.Is(err, fs.ErrNotExist) {
-			d.find(SeverityWarning, subject, "run 'swarm clean "+r.Name+"' when it is not needed any more", "its worktree %s is gone", r.Workspace.Path)
+			d.find(SeverityWarning, subject, "run 'swarm clean "+r.Name+"' when it is not needed any more", "its workspace %s is gone", r.Workspace.Path)
 		}
 	}
 	if dir := d.opts.Dir.RunDir(r.ID); r.IsRunning() && !unknown && s.Status.State == swarm.StateRunning {

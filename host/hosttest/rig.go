@@ -19,7 +19,7 @@ import (
 )
 
 // Rig is a host on fakes: the backends "one", which is local, and "two", which is not, and the
-// workspaces "worktree".
+// workspaces "workspace".
 type Rig struct {
 	*host.Host
 	// Options are those that the host was opened with.
@@ -69,6 +69,7 @@ func NewIn(t testing.TB, root string) *Rig {
 		Executable: filepath.Join(root, "bin", "swarm"),
 		Env:        []string{"HOME=/home/me", "SWARM_TOKEN=secret", "SWARM_WORKER_ID=outer", "PLUGIN_MIN_PORT=1", "PLUGIN_MINE=2"},
 		Starter:    r.Starter,
+		Workspace:  "worktree",
 	}
 	r.open(t)
 	t.Cleanup(func() {

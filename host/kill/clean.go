@@ -190,7 +190,7 @@ func (k *Killer) cleanLocked(ctx context.Context, rec registry.Record, req Clean
 	switch {
 	case now.Workspace == nil:
 	case req.KeepWorkspace:
-		out.Notices = append(out.Notices, fmt.Sprintf("the worktree of '%s' stays: %s", now.Name, now.Workspace.Location()))
+		out.Notices = append(out.Notices, fmt.Sprintf("the workspace of '%s' stays: %s", now.Name, now.Workspace.Location()))
 	default:
 		if err := k.cleanWorkspace(ctx, now, req, &out.Outcome); err != nil {
 			return err
@@ -259,7 +259,7 @@ func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req Cl
 	out.Notices = append(out.Notices, strayed(&rec, res)...)
 	switch {
 	case err != nil && rec.Workspace.Host != "":
-		return fmt.Errorf("its worktree %s stays: %w", path, err)
+		return fmt.Errorf("its workspace %s stays: %w", path, err)
 	case err != nil:
 		out.Warnings = append(out.Warnings, preserved(&rec, err.Error()))
 		out.keptAt = keptAt(&rec, err.Error())
@@ -273,12 +273,12 @@ func (k *Killer) cleanWorkspace(ctx context.Context, rec registry.Record, req Cl
 	return nil
 }
 
-// preserved returns the warning that a worktree stays: why, and where it is, since the record that
-// knew is gone. The reason names the place of a worktree that was moved.
+// preserved returns the warning that a workspace stays: why, and where it is, since the record that
+// knew is gone. The reason names the place of a workspace that was moved.
 func preserved(rec *registry.Record, reason string) worker.Warning {
 	w := worker.Warning{Text: fmt.Sprintf("preserving worktree for '%s': %s", rec.Name, reason)}
 	if ws := rec.Workspace; ws.Host != "" || !isGone(ws.Path) {
-		w.Hint = fmt.Sprintf("the worktree is %s", ws.Location())
+		w.Hint = fmt.Sprintf("the workspace is %s", ws.Location())
 	}
 	return w
 }
@@ -297,10 +297,10 @@ func isGone(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// strayed names a worktree that another process has moved or deleted.
+// strayed names a workspace that another process has moved or deleted.
 func strayed(rec *registry.Record, res swarm.RemoveResult) []string {
 	if !res.Astray {
 		return nil
 	}
-	return []string{fmt.Sprintf("the worktree of '%s' is not at %s any more; if it was moved, its files stay where they are", rec.Name, rec.Workspace.Location())}
+	return []string{fmt.Sprintf("the workspace of '%s' is not at %s any more; if it was moved, its files stay where they are", rec.Name, rec.Workspace.Location())}
 }

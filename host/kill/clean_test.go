@@ -191,7 +191,7 @@ func TestInterruptedRemoval(t *testing.T) {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 	done, err := r.Watch().Collect(t.Context())
-	if err != nil || len(done.Worktrees) != 1 || done.Worktrees[0].Name != "cut" || len(done.Warnings) > 0 {
+	if err != nil || len(done.Workspaces) != 1 || done.Workspaces[0].Name != "cut" || len(done.Warnings) > 0 {
 		t.Errorf("collected %+v, %v", done, err)
 	}
 	if diff := cmp.Diff(gone, hosttest.Problems(t, r, false)); diff != "" {
@@ -200,7 +200,7 @@ func TestInterruptedRemoval(t *testing.T) {
 	if rec := r.Record(t, "cut"); rec.Workspace != nil || rec.Removing {
 		t.Errorf("the record is %+v", rec)
 	}
-	if done, err = r.Watch().Collect(t.Context()); err != nil || len(done.Worktrees) > 0 {
+	if done, err = r.Watch().Collect(t.Context()); err != nil || len(done.Workspaces) > 0 {
 		t.Errorf("collected again %+v, %v", done, err)
 	}
 }

@@ -21,11 +21,11 @@ func (k *Killer) RemoveWorkspace(ctx context.Context, rec *registry.Record, forc
 	marks := rec.Workspace.Host == "" && !isGone(rec.Workspace.Path)
 	if marks {
 		// A removal is as good without the mark, and a full disk needs it.
-		warn.If(k.Logger, k.markRemoval(ctx, rec.ID, true), "the removal of a worktree can't be recorded beforehand", "worker", rec.Name)
+		warn.If(k.Logger, k.markRemoval(ctx, rec.ID, true), "the removal of a workspace can't be recorded beforehand", "worker", rec.Name)
 	}
 	res, err := k.Plugins.RemoveWorkspace(ctx, rec, force)
 	if marks && !isGone(rec.Workspace.Path) {
-		warn.If(k.Logger, k.markRemoval(ctx, rec.ID, false), "the worktree that stays can't be recorded", "worker", rec.Name)
+		warn.If(k.Logger, k.markRemoval(ctx, rec.ID, false), "the workspace that stays can't be recorded", "worker", rec.Name)
 	}
 	return res, err
 }
@@ -48,7 +48,7 @@ func (k *Killer) markRemoval(ctx context.Context, id string, begun bool) error {
 
 // FinishRemovals finishes the removals of workspaces on this machine that were interrupted when
 // the directory was already gone, and returns the workers. A directory that is still there
-// stays, and so does its record: a worktree is only removed on request.
+// stays, and so does its record: a workspace is only removed on request.
 func (k *Killer) FinishRemovals(ctx context.Context) (finished []registry.Record, err error) {
 	reg, err := k.Store.ToWrite(ctx)
 	if err != nil {

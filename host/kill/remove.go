@@ -50,7 +50,7 @@ func (k *killRun) removeWorkspace(ctx context.Context, rec registry.Record, out 
 	case err != nil:
 		w := cannotRemove(rec.Name, err.Error())
 		if rec.Workspace.Host != "" {
-			w.Hint = "the worktree stays: " + rec.Workspace.Location()
+			w.Hint = "the workspace stays: " + rec.Workspace.Location()
 		}
 		out.Warnings = append(out.Warnings, w)
 		k.recordKept(ctx, &rec, err.Error())
@@ -65,7 +65,7 @@ func (k *killRun) removeWorkspace(ctx context.Context, rec registry.Record, out 
 		out.WorkspaceRemoved = true
 		out.Worker.Workspace = nil
 		if err := k.forgetWorkspace(ctx, rec.ID); err != nil {
-			out.Warnings = append(out.Warnings, worker.Warning{Text: fmt.Sprintf("cannot record the removal of the worktree for '%s': %v", rec.Name, err)})
+			out.Warnings = append(out.Warnings, worker.Warning{Text: fmt.Sprintf("cannot record the removal of the workspace for '%s': %v", rec.Name, err)})
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (r *Reader) Open(ctx context.Context, recs []registry.Record, ws []worker.W
 }
 
 // Directories returns the directories that a worker belongs to, at least one: that of the
-// file that declares it, that of the repository of its worktree, and its own.
+// file that declares it, that of the repository of its workspace, and its own.
 func Directories(rec *registry.Record) []string {
 	var all []string
 	if rec.Project != "" {

@@ -193,6 +193,8 @@ type WorkspaceAsk struct {
 	Base   string  `json:"base"`
 	Branch string  `json:"branch,omitempty"`
 	Parent string  `json:"parent,omitempty"`
+	// Options are for Plugin.
+	Options map[string]string `json:"options,omitempty"`
 	// Within says that the worker runs in the directory of the workspace that
 	// corresponds to Base, not in the workspace itself.
 	Within bool `json:"within,omitempty"`

@@ -94,9 +94,9 @@ func (s *Rescues) search(ctx context.Context, repos []repository) (lists [][]swa
 
 type repository struct {
 	statedir.Repository
-	// plugin is that of the record that names the repository, if the backend makes its
-	// workspaces; nil: the one that has the name of the backend now.
-	plugin *registry.Plugin
+	// config is how the record that names the repository says that its plugin is started; nil: the
+	// one that has that name now.
+	config *registry.Plugin
 }
 
 func (s *Rescues) repositories(ctx context.Context) (repos []repository, err error) {
@@ -107,37 +107,41 @@ func (s *Rescues) repositories(ctx context.Context) (repos []repository, err err
 	for _, r := range recs {
 		switch ws := r.Workspace; {
 		case ws != nil && ws.Host != "":
-			repos = append(repos, repository{statedir.Repository{Base: ws.Base, Host: ws.Host, Backend: r.Backend}, r.Plugin})
-		case ws != nil:
-			repos = append(repos, repository{Repository: statedir.Repository{Base: ws.Base}})
+			repos = append(repos, repository{backend.RepositoryOf(&r), r.Plugin})
+		case ws != nil && r.Ask != nil:
+			repos = append(repos, repository{backend.RepositoryOf(&r), r.Ask.Config})
 		case r.Ask != nil && !r.Ask.Away: // else its host is not known
-			repos = append(repos, repository{Repository: statedir.Repository{Base: r.Ask.Base}})
+			repos = append(repos, repository{statedir.Repository{Base: r.Ask.Base, Plugin: r.Ask.Plugin}, r.Ask.Config})
 		}
 	}
 	for _, r := range s.Dir.RescueBases() {
 		repos = append(repos, repository{Repository: r})
 	}
 	slices.SortStableFunc(repos, func(a, b repository) int {
-		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Base, b.Base), cmp.Compare(a.Backend, b.Backend))
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Base, b.Base), cmp.Compare(a.Plugin, b.Plugin))
 	})
 	return slices.CompactFunc(repos, func(a, b repository) bool { return a.Repository == b.Repository }), nil
 }
 
-func (s *Rescues) of(ctx context.Context, w swarm.SavedWork) (repository, error) {
-	if w.Host == "" {
-		return repository{Repository: statedir.Repository{Base: w.Base}}, nil
-	}
+// of returns the repositories that may have saved work: of one directory, several plugins may have
+// made workspaces.
+func (s *Rescues) of(ctx context.Context, w swarm.SavedWork) ([]repository, error) {
 	repos, err := s.repositories(ctx)
 	if err != nil {
-		return repository{}, err
+		return nil, err
 	}
 	repos = slices.DeleteFunc(repos, func(r repository) bool { return r.Host != w.Host })
-	if len(repos) == 0 {
-		return repository{}, fmt.Errorf("saved work '%s': %w", w.Ref, swarm.ErrNotFound)
+	of := slices.DeleteFunc(slices.Clone(repos), func(r repository) bool { return r.Base != w.Base })
+	switch {
+	case w.Host == "":
+		return append(of, repository{Repository: statedir.Repository{Base: w.Base}}), nil
+	case len(of) > 0:
+		return of, nil
+	case len(repos) > 0:
+		repos[0].Base = w.Base
+		return repos[:1], nil
 	}
-	at := max(0, slices.IndexFunc(repos, func(r repository) bool { return r.Base == w.Base }))
-	repos[at].Base = w.Base
-	return repos[at], nil
+	return nil, fmt.Errorf("saved work '%s': %w", w.Ref, swarm.ErrNotFound)
 }
 
 // Find returns the saved work that a name means: the name of a worker, of which it is the
@@ -169,7 +173,7 @@ func (s *Rescues) Find(ctx context.Context, name string, one bool, also ...strin
 		}
 		return swarm.SavedWork{}, fmt.Errorf("'%s' is %w, name one of %s", name, ErrAmbiguous, strings.Join(ids, ", "))
 	}
-	// One removal may save several pieces. The first of them is the worktree.
+	// One removal may save several pieces. The first of them is the workspace.
 	newest := found[len(found)-1]
 	for _, w := range slices.Backward(found) {
 		if w.Time.Equal(newest.Time) && isSame(w, newest) && len(w.Ref) < len(newest.Ref) {
@@ -199,26 +203,28 @@ func (s *Rescues) Drop(ctx context.Context, w swarm.SavedWork) (swarm.SavedWork,
 }
 
 func (s *Rescues) act(ctx context.Context, w swarm.SavedWork, action swarm.RescueAction, into string) (swarm.SavedWork, error) {
-	repo, err := s.of(ctx, w)
+	repos, err := s.of(ctx, w)
 	if err != nil {
 		return w, err
 	}
-	works, err := s.ask(ctx, repo, swarm.RescueRequest{Base: w.Base, Ref: w.Ref, Action: action, Into: into})
-	if err == nil && len(works) != 1 {
-		err = fmt.Errorf("saved work '%s': %w", w.Ref, swarm.ErrNotFound)
+	for _, repo := range repos {
+		var works []swarm.SavedWork
+		works, err = s.ask(ctx, repo, swarm.RescueRequest{Base: w.Base, Ref: w.Ref, Action: action, Into: into})
+		if err == nil && len(works) != 1 {
+			err = fmt.Errorf("saved work '%s': %w", w.Ref, swarm.ErrNotFound)
+		}
+		switch {
+		case err == nil:
+			return works[0], nil
+		case !errors.Is(err, swarm.ErrNotFound):
+			return w, err
+		}
 	}
-	if err != nil {
-		return w, err
-	}
-	return works[0], nil
+	return w, err
 }
 
 func (s *Rescues) ask(ctx context.Context, repo repository, req swarm.RescueRequest) (works []swarm.SavedWork, err error) {
-	var maker registry.Record
-	if repo.Host != "" {
-		maker.Backend, maker.Plugin, maker.Ask = repo.Backend, repo.plugin, &registry.WorkspaceAsk{Away: true}
-	}
-	e, err := s.Plugins.WorkspaceEntry(&maker)
+	e, err := s.Plugins.MakerOf(repo.Plugin, repo.config)
 	if err != nil {
 		return nil, err
 	}

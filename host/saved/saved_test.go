@@ -171,7 +171,7 @@ func TestOnAnotherMachine(t *testing.T) {
 	t.Parallel()
 	r := hosttest.New(t)
 	r.MustSpawn(t, "w", "two")
-	repo := statedir.Repository{Base: "/far", Host: "devbox", Backend: "two"}
+	repo := statedir.Repository{Base: "/far", Host: "devbox", Plugin: "two"}
 	if err := r.StateDir().NoteRescueBase(repo); err != nil {
 		t.Fatal(err)
 	}

@@ -97,10 +97,10 @@ func (u *upRun) compare(ctx context.Context, out *Outcome, want *Worker) (Action
 // respawn starts a worker again with its declared settings. The id names the observed
 // incarnation: another call may have started a new one meanwhile.
 func (u *upRun) respawn(ctx context.Context, out *Outcome, want *Worker, action Action) (Action, error) {
-	if ws := out.Worker.Workspace; ws != nil && want.Spawn.Workspace != nil && worktree(out.Worker, want.Spawn) {
+	if ws := out.Worker.Workspace; ws != nil && want.Spawn.Workspace != nil && otherWorkspace(out.Worker, want.Spawn) {
 		// Its place or its branch would be taken by the old one, which may hold work.
 		return Failed, fmt.Errorf(
-			"cannot start '%s': it has another worktree, %s; 'swarm down --rm-worktree %s' removes it", out.Name, ws.Path, out.Name)
+			"cannot start '%s': it has another workspace, %s; 'swarm down --rm-worktree %s' removes it", out.Name, ws.Path, out.Name)
 	}
 	if u.req.DryRun {
 		return action, nil

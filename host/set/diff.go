@@ -1,11 +1,14 @@
 package set
 
 import (
+	"cmp"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/worker"
 	"github.com/swarmhost/swarm/shared/safefile"
@@ -36,7 +39,7 @@ func different(w worker.Worker, want spawn.Request) []string {
 	parts("env", unequal(variables(w.Env), variables(want.Env)))
 	note("tags", !slices.Equal(sorted(w.Tags), sorted(want.Tags)))
 	parts("options", unequal(w.Options, want.Options))
-	note("worktree", worktree(w, want))
+	note("workspace", otherWorkspace(w, want))
 	note("restart", w.Restart.OrDefault() != want.Restart.OrDefault())
 	note("kill", want.Kill != nil && w.Kill != *want.Kill)
 	note("retain", retention(w.Retain) != retention(want.Retain))
@@ -119,31 +122,26 @@ func topOf(dir, base string) string {
 	}
 }
 
-// worktree compares the workspaces. A worker whose branch was changed since keeps
-// the one that it was made with in its record.
-func worktree(w worker.Worker, want spawn.Request) bool {
+// otherWorkspace compares the workspace that a worker asked for with the declared one. Where it is
+// made counts, however that is written.
+func otherWorkspace(w worker.Worker, want spawn.Request) bool {
 	if w.Workspace == nil || want.Workspace == nil {
 		return (w.Workspace == nil) != (want.Workspace == nil)
 	}
-	branch, parent := want.Workspace.Branch, want.Workspace.Parent
-	if branch == "" {
-		branch = want.Name
+	asked, declared := w.Ask, want.Workspace
+	if asked == nil {
+		asked = &registry.WorkspaceAsk{}
 	}
-	folder, name := filepath.Split(w.Workspace.Base)
-	if strings.HasPrefix(name, ".") {
-		folder, name = filepath.Split(filepath.Clean(folder)) // a bare repository, project/.bare
-	}
-	parents := []string{parent}
-	if parent == "" { // the plugin decides, and names a bare repository without its suffix
-		parents = []string{name + "-worktrees", strings.TrimSuffix(name, ".git") + "-worktrees"}
-	}
-	there := slices.ContainsFunc(parents, func(parent string) bool {
+	parent := declared.Parent
+	there := parent == asked.Parent
+	if !there && parent != "" {
 		if !filepath.IsAbs(parent) {
-			parent = filepath.Join(folder, parent)
+			parent = filepath.Join(filepath.Dir(w.Workspace.Base), parent)
 		}
-		return sameDir(filepath.Dir(w.Workspace.Path), parent)
-	})
-	return w.Workspace.Branch != branch || !there
+		there = sameDir(filepath.Dir(w.Workspace.Path), parent)
+	}
+	return !there || cmp.Or(declared.Plugin, asked.Plugin) != asked.Plugin || !maps.Equal(declared.Options, asked.Options) ||
+		cmp.Or(declared.Branch, want.Name) != cmp.Or(asked.Branch, w.Name)
 }
 
 // retention is a retention policy in one of the ways to write it.

@@ -37,7 +37,7 @@ func TestDifferent(t *testing.T) {
 	}
 	got := different(other, want)
 	all := []string{
-		"command", "backend", "env (A, B, C)", "tags", "options (session)", "worktree", "restart", "kill", "retain", "stdin", "log_limit",
+		"command", "backend", "env (A, B, C)", "tags", "options (session)", "workspace", "restart", "kill", "retain", "stdin", "log_limit",
 	}
 	if diff := cmp.Diff(all, got); diff != "" {
 		t.Errorf("differences (-want +got):\n%s", diff)
@@ -51,9 +51,12 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-func TestDifferentWorktree(t *testing.T) {
+func TestDifferentWorkspace(t *testing.T) {
 	t.Parallel()
-	w := worker.Worker{Spec: registry.Spec{Name: "w", Dir: "/r-worktrees/w"}, Workspace: &swarm.WorkspaceRef{Path: "/r-worktrees/w", Branch: "w", Base: "/r"}}
+	w := worker.Worker{
+		Spec:      registry.Spec{Name: "w", Dir: "/r-worktrees/w", Ask: &registry.WorkspaceAsk{Plugin: "one"}},
+		Workspace: &swarm.WorkspaceRef{Path: "/r-worktrees/w", Branch: "w", Base: "/r"},
+	}
 	for _, c := range []struct {
 		ask     spawn.WorkspaceRequest
 		differs bool
@@ -63,6 +66,9 @@ func TestDifferentWorktree(t *testing.T) {
 		{spawn.WorkspaceRequest{Parent: "/r-worktrees"}, false},
 		{spawn.WorkspaceRequest{Branch: "b"}, true},
 		{spawn.WorkspaceRequest{Parent: "trees"}, true},
+		{spawn.WorkspaceRequest{Plugin: "one"}, false},
+		{spawn.WorkspaceRequest{Plugin: "two"}, true},
+		{spawn.WorkspaceRequest{Options: map[string]string{"a": "1"}}, true},
 	} {
 		want := spawn.Request{Name: "w", Dir: "/r", DirGiven: true, Workspace: &c.ask}
 		if got := different(w, want); (got != nil) != c.differs {
@@ -115,15 +121,18 @@ func TestDifferentDirInWorktree(t *testing.T) {
 	}
 }
 
-// A directory for worktrees that is no longer declared is a difference: the default one is
+// A directory for workspaces that is no longer declared is a difference: that of the plugin is
 // meant then.
-func TestDifferentDirOfWorktrees(t *testing.T) {
+func TestDifferentDirOfWorkspaces(t *testing.T) {
 	t.Parallel()
-	for path, differs := range map[string]bool{"/r-worktrees/w": false, "/trees/w": true} {
-		w := worker.Worker{Spec: registry.Spec{Name: "w", Dir: path}, Workspace: &swarm.WorkspaceRef{Path: path, Branch: "w", Base: "/r"}}
+	for parent, differs := range map[string]bool{"": false, "trees": true} {
+		w := worker.Worker{
+			Spec:      registry.Spec{Name: "w", Dir: "/trees/w", Ask: &registry.WorkspaceAsk{Parent: parent}},
+			Workspace: &swarm.WorkspaceRef{Path: "/trees/w", Branch: "w", Base: "/r"},
+		}
 		want := spawn.Request{Name: "w", Dir: "/r", Workspace: &spawn.WorkspaceRequest{}}
-		if got := different(w, want); slices.Equal(got, []string{"worktree"}) != differs || !differs && got != nil {
-			t.Errorf("%s: %q", path, got)
+		if got := different(w, want); slices.Equal(got, []string{"workspace"}) != differs || !differs && got != nil {
+			t.Errorf("%q: %q", parent, got)
 		}
 	}
 }

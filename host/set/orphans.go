@@ -74,7 +74,7 @@ type Removal struct {
 	Err error
 }
 
-// RemoveOrphans ends workers by their policies and cleans them. A worktree with work in it
+// RemoveOrphans ends workers by their policies and cleans them. A workspace with work in it
 // stays, as always. The worker in which the caller runs is not removed.
 func RemoveOrphans(ctx context.Context, h *host.Host, all []worker.Worker) []Removal {
 	return removeOrphans(ctx, h.Kill(), h.Callers().ID(), all)

@@ -44,6 +44,6 @@ type Spawner struct {
 	OutputLimit int64
 	// Defaults are for all workers.
 	Defaults Defaults
-	// DefaultWorkspace is the plugin of workspaces whose records name none.
+	// DefaultWorkspace is the plugin of workspaces for which none is named.
 	DefaultWorkspace string
 }

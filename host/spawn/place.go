@@ -42,7 +42,7 @@ func checkWithin(workspace, dir string) error {
 // sendAway makes a plan fit for a backend that is not local, or refuses what needs
 // this machine: its directories, or the state that is kept on it. The backend makes the
 // workspace, if it can.
-func (p *plan) sendAway() error {
+func (p *plan) sendAway(defaultWorkspace string) error {
 	if p.owner.Local {
 		return nil
 	}
@@ -52,7 +52,9 @@ func (p *plan) sendAway() error {
 	}
 	switch {
 	case rec.Ask != nil && !p.owner.Has(swarm.CapWorkspaces):
-		return refuse("they can't be in a " + rec.Ask.Plugin)
+		return refuse("they can't be in a workspace of plugin '" + rec.Ask.Plugin + "'")
+	case p.req.Workspace != nil && (rec.Ask.Plugin != defaultWorkspace || rec.Ask.Options != nil):
+		return refuse("it makes their workspaces itself, by its own --option; use --worktree in place of --workspace")
 	case rec.Ask != nil && !p.req.DirGiven:
 		return refuse("name the directory of the repository there (--cwd)")
 	case rec.Ralph:

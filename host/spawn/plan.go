@@ -90,12 +90,16 @@ func (s *Spawner) plan(req Request) (*plan, error) {
 		p.rec.Team, p.rec.Agent, p.token = a.Team, a.ID, caller.NewToken()
 	}
 	if w := req.Workspace; w != nil {
-		if p.workspace, err = s.Catalog.Find(w.Plugin); err != nil {
+		plugin := cmp.Or(w.Plugin, s.DefaultWorkspace)
+		if p.workspace, err = s.Catalog.Find(plugin); err != nil {
 			return nil, err
 		}
 		p.rec.Step = registry.StepWorkspace
 		p.rec.Ask = &registry.WorkspaceAsk{
-			Plugin: w.Plugin, Config: backend.RecordedPlugin(p.workspace), Base: p.rec.Dir, Branch: w.Branch, Parent: w.Parent, Within: req.DirGiven,
+			Plugin: plugin, Config: backend.RecordedPlugin(p.workspace), Base: p.rec.Dir, Branch: w.Branch, Parent: w.Parent, Within: req.DirGiven,
+		}
+		if len(w.Options) > 0 { // else it would differ from what a record holds of it
+			p.rec.Ask.Options = w.Options
 		}
 	}
 	return p, nil
@@ -125,9 +129,11 @@ func (req Request) checkTexts() error {
 			return err
 		}
 	}
-	for key, value := range req.Options {
-		if err := errors.Join(refuse("the name of an option", key), refuse("option "+strconv.Quote(key)+" with", value)); err != nil {
-			return err
+	for _, options := range req.allOptions() {
+		for key, value := range options {
+			if err := errors.Join(refuse("the name of an option", key), refuse("option "+strconv.Quote(key)+" with", value)); err != nil {
+				return err
+			}
 		}
 	}
 	if b := req.Sandbox; b != nil {
@@ -138,6 +144,14 @@ func (req Request) checkTexts() error {
 		}
 	}
 	return nil
+}
+
+// allOptions returns the options of the plugins.
+func (req Request) allOptions() []map[string]string {
+	if req.Workspace == nil {
+		return []map[string]string{req.Options}
+	}
+	return []map[string]string{req.Options, req.Workspace.Options}
 }
 
 // check refuses a request that no backend can carry out.
@@ -195,7 +209,10 @@ func (req Request) check() error {
 	if a := req.Agent; a != nil && (a.ID == "" || a.Team == "" || req.Team != "" && req.Team != a.Team) {
 		return worker.Invalid("no agent '%s' in team '%s'", a.ID, a.Team)
 	}
-	texts := slices.Concat(req.Command, req.Env, []string{req.Dir}, slices.Collect(maps.Values(req.Options)))
+	texts := slices.Concat(req.Command, req.Env, []string{req.Dir})
+	for _, options := range req.allOptions() {
+		texts = slices.AppendSeq(texts, maps.Values(options))
+	}
 	if slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsRune(s, 0) }) {
 		return worker.Invalid("a NUL byte in the command, the directory, the environment or an option")
 	}
@@ -251,7 +268,7 @@ func (s *Spawner) startPlugins(ctx context.Context, reg *registry.Registry, p *p
 		return err
 	}
 	p.rec.NoScreen = !p.owner.Has(swarm.CapScreen)
-	if err := p.sendAway(); err != nil {
+	if err := p.sendAway(s.DefaultWorkspace); err != nil {
 		return err
 	}
 	if err := s.lookAway(ctx, p); err != nil {

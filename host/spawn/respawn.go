@@ -393,7 +393,7 @@ func (r *respawnRun) recordLeft(ctx context.Context) {
 		return
 	}
 	if r.req.Warn != nil {
-		r.req.Warn(worker.Warning{Text: fmt.Sprintf("the worktree that '%s' had stays: %s", r.old.Name, before.Location())})
+		r.req.Warn(worker.Warning{Text: fmt.Sprintf("the workspace that '%s' had stays: %s", r.old.Name, before.Location())})
 	}
 	r.record(ctx, history.Kept, before.Location())
 }

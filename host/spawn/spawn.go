@@ -107,11 +107,13 @@ type Request struct {
 
 // WorkspaceRequest says what workspace to make.
 type WorkspaceRequest struct {
-	// Plugin is the name of the workspace plugin, such as "worktree".
+	// Plugin is the name of the workspace plugin; empty: the default one.
 	Plugin string
 	// Branch and Parent are as in [swarm.WorkspaceSpec]. A relative Parent is
 	// relative to the parent of the base.
 	Branch, Parent string
+	// Options are settings that only Plugin understands.
+	Options map[string]string
 }
 
 const (
@@ -320,7 +322,7 @@ func (s *Spawner) makeWorkspace(ctx context.Context, p *plan, done *undo) error 
 	defer cancel()
 	rec := &p.rec
 	spec := backend.WorkspaceSpec(rec)
-	stop := s.Plugins.AnnounceWait("waiting for the worktree of '%s'; another process may be using the repository", rec.Name)
+	stop := s.Plugins.AnnounceWait("waiting for plugin '%s' to make the workspace of '%s'; another process may be using %s", p.maker.Name, rec.Name, spec.Base)
 	ref, err := p.maker.Workspace.Create(ctx, spec)
 	stop()
 	if err != nil {

@@ -13,27 +13,23 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// rescuesFile lists the repositories in which work of removed workspaces was saved, one
-// quoted path a line; the quoted host and backend of one on another machine follow after
-// blanks. It outlives the records of the workers.
+// rescuesFile lists what workspaces were made of whose work was saved, one a line: the path, the
+// host and the plugin, each of them quoted. It outlives the records of the workers.
 const rescuesFile = "rescues"
 
 // Repository is what workspaces are made of.
 type Repository struct {
 	// Base and Host are as in [swarm.WorkspaceRef].
 	Base, Host string
-	// Backend is the one that makes workspaces on Host; empty on this machine.
-	Backend string
+	// Plugin is the one that makes workspaces of it: on another machine a backend. Empty: the
+	// host's default one.
+	Plugin string
 }
 
 func (r Repository) String() string { return swarm.OnHost(r.Host, r.Base) }
 
 func (r Repository) line() string {
-	line := strconv.Quote(r.Base)
-	if r.Host != "" {
-		line += " " + strconv.Quote(r.Host) + " " + strconv.Quote(r.Backend)
-	}
-	return line + "\n"
+	return strconv.Quote(r.Base) + " " + strconv.Quote(r.Host) + " " + strconv.Quote(r.Plugin) + "\n"
 }
 
 func parseRepository(line string) (Repository, bool) {
@@ -49,13 +45,10 @@ func parseRepository(line string) (Repository, bool) {
 		}
 		words, rest = append(words, word), rest[len(quoted):]
 	}
-	switch {
-	case len(words) == 1 && filepath.IsAbs(words[0]):
-		return Repository{Base: words[0]}, true
-	case len(words) == 3 && filepath.IsAbs(words[0]) && words[1] != "":
-		return Repository{Base: words[0], Host: words[1], Backend: words[2]}, true
+	if len(words) != 3 || !filepath.IsAbs(words[0]) {
+		return Repository{}, false
 	}
-	return Repository{}, false
+	return Repository{Base: words[0], Host: words[1], Plugin: words[2]}, true
 }
 
 // rescuesLimit bounds what is read of the list.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,15 +52,15 @@ type Env struct {
 	// settings, else nil, which leaves it to the host's defaults. Nil means that there is no
 	// config.
 	Sandbox func(asked bool) *swarm.Sandbox
-	// WorktreeParent returns the directory for worktrees of the repository around dir. If
+	// WorkspaceParent returns the directory for workspaces of the repository around dir. If
 	// it is nil or returns "", they are made next to the repository.
-	WorktreeParent func(dir string) (string, error)
+	WorkspaceParent func(dir string) (string, error)
 	// ReadEnv returns the variables in a file, KEY=VALUE; nil: they can't be read.
 	ReadEnv func(path string) ([]string, error)
-	// NewWorker returns the configured settings of a worker in dir for worker-spawn: its
-	// backend, policies and tags, and with worktree the directory for that. An empty
-	// backend means the configured one. Nil means that there is no config.
-	NewWorker func(backend string, worktree bool, dir string) (spawn.Request, error)
+	// NewWorker returns the configured settings of a worker for worker-spawn: its backend,
+	// policies and tags. An empty backend means the configured one. Nil means that there is no
+	// config.
+	NewWorker func(backend string) spawn.Request
 	// Progress, if it is not nil, is called with the progress of a long call; total is 0 if
 	// it is unknown.
 	Progress func(text string, done, total float64)
@@ -135,13 +136,46 @@ func (env Env) sandbox(asked bool) *swarm.Sandbox {
 }
 
 // newWorker is NewWorker that also works without a config.
-func (env Env) newWorker(backend string, worktree bool, dir string) (spawn.Request, error) {
+func (env Env) newWorker(backend string) spawn.Request {
 	if env.NewWorker != nil {
-		return env.NewWorker(backend, worktree, dir)
+		return env.NewWorker(backend)
 	}
-	req := spawn.Request{Backend: cmp.Or(backend, "process")}
-	if worktree {
-		req.Workspace = &spawn.WorkspaceRequest{Plugin: "worktree"}
+	return spawn.Request{Backend: cmp.Or(backend, "process")}
+}
+
+// workspaceInput is what inputs say of a workspace.
+type workspaceInput struct {
+	worktree          bool
+	workspace, branch string
+	options           []string
+}
+
+// workspace returns the workspace that an input asks for, of a worker in dir; nil: none.
+func (env Env) workspace(in workspaceInput, dir string) (*spawn.WorkspaceRequest, error) {
+	if !in.worktree && in.workspace == "" {
+		switch {
+		case in.branch != "":
+			return nil, invalid("branch", "needs worktree or workspace")
+		case len(in.options) > 0:
+			return nil, invalid("workspaceOptions", "needs worktree or workspace")
+		}
+		return nil, nil
 	}
-	return req, nil
+	w := &spawn.WorkspaceRequest{Plugin: in.workspace, Branch: in.branch}
+	for _, entry := range in.options {
+		key, value, ok := strings.Cut(entry, "=")
+		if !ok || key == "" {
+			return nil, invalid("workspaceOptions", "expected KEY=VALUE")
+		}
+		if w.Options == nil {
+			w.Options = map[string]string{}
+		}
+		w.Options[key] = value
+	}
+	if env.WorkspaceParent == nil {
+		return w, nil
+	}
+	var err error
+	w.Parent, err = env.WorkspaceParent(dir)
+	return w, err
 }

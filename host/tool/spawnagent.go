@@ -9,7 +9,6 @@ import (
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/agent"
 	"github.com/swarmhost/swarm/host/registry"
-	"github.com/swarmhost/swarm/host/spawn"
 )
 
 type SpawnAgentInput struct {
@@ -22,13 +21,16 @@ type SpawnAgentInput struct {
 	Backend  string   `json:"backend,omitempty" jsonschema:"Its backend" schema:"default=tmux"`
 	Command  []string `json:"command,omitempty" jsonschema:"Command and arguments; agent_command if omitted" schema:"min=1"`
 
-	Worktree     bool     `json:"worktree,omitempty" jsonschema:"Run it in a git worktree of its own" schema:"default=false"`
-	Branch       string   `json:"branch,omitempty" jsonschema:"Branch of the worktree; its worker's name if omitted"`
+	Worktree     bool     `json:"worktree,omitempty" jsonschema:"Run it in a workspace of its own, usually a git worktree" schema:"default=false"`
+	Workspace    string   `json:"workspace,omitempty" jsonschema:"The same of this plugin, such as copy"`
+	Branch       string   `json:"branch,omitempty" jsonschema:"Branch of the workspace; its worker's name if omitted"`
 	Env          []string `json:"env,omitempty" jsonschema:"Variables, KEY=VALUE"`
 	EnvFile      []string `json:"envFile,omitempty" jsonschema:"Files of variables; env wins"`
 	Tags         []string `json:"tags,omitempty" jsonschema:"Its tags"`
 	ReadyPattern string   `json:"readyPattern,omitempty" jsonschema:"Regular expression for a line of its screen once it takes the prompt"`
 	Profile      string   `json:"profile,omitempty" jsonschema:"Profile, or none; by its command if omitted"`
+
+	WorkspaceOptions []string `json:"workspaceOptions,omitempty" jsonschema:"Options of the workspace, KEY=VALUE"`
 
 	Limits  string `json:"limits,omitempty" jsonschema:"Such as memory=2g,cpus=1.5"`
 	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"Run it in a sandbox"`
@@ -83,22 +85,12 @@ Only the team leader can spawn agents.`,
 	},
 }
 
-const worktrees = "worktree"
-
 func (in *SpawnAgentInput) complete(env Env, r *agent.SpawnRequest) (err error) {
-	if in.Branch != "" && !in.Worktree {
-		return invalid("branch", "needs worktree")
-	}
 	if slices.Contains(in.Tags, "") {
 		return invalid("tags", "must not be empty")
 	}
-	if in.Worktree {
-		r.Workspace = &spawn.WorkspaceRequest{Plugin: worktrees, Branch: in.Branch}
-		if env.WorktreeParent != nil {
-			if r.Workspace.Parent, err = env.WorktreeParent(r.Dir); err != nil {
-				return err
-			}
-		}
+	if r.Workspace, err = env.workspace(workspaceInput{in.Worktree, in.Workspace, in.Branch, in.WorkspaceOptions}, r.Dir); err != nil {
+		return err
 	}
 	if r.ReadyPattern, err = pattern("readyPattern", in.ReadyPattern); err != nil {
 		return err

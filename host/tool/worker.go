@@ -31,7 +31,7 @@ type Worker struct {
 	Signal    string           `json:"signal,omitempty" jsonschema:"Signal that ended the main process"`
 	Command   []string         `json:"command" jsonschema:"Command and arguments"`
 	Cwd       string           `json:"cwd,omitempty" jsonschema:"Working directory"`
-	Branch    string           `json:"branch,omitempty" jsonschema:"Branch of its worktree"`
+	Branch    string           `json:"branch,omitempty" jsonschema:"Branch of its workspace"`
 	Backend   string           `json:"backend" jsonschema:"Backend that runs it"`
 	PID       int              `json:"pid,omitempty" jsonschema:"Main process while it runs" schema:"number"`
 	Tags      []string         `json:"tags,omitempty" jsonschema:"Its tags"`

@@ -32,7 +32,7 @@ var workerKill = &definition[WorkerKillInput, WorkerKillOutput]{
 	tool: Tool{
 		Name:        "worker-kill",
 		Title:       "Kill a worker",
-		Description: `End a worker and every process it started: gently first, then with SIGKILL. Its worktree stays.`,
+		Description: `End a worker and every process it started: gently first, then with SIGKILL. Its workspace stays.`,
 		Set:         Workers,
 		Destructive: true,
 		Idempotent:  true,

@@ -15,9 +15,12 @@ type WorkerSpawnInput struct {
 	Backend  string   `json:"backend,omitempty" jsonschema:"process, or tmux for a terminal"`
 	Env      []string `json:"env,omitempty" jsonschema:"Entries KEY=VALUE"`
 	Tags     []string `json:"tags,omitempty" jsonschema:"Labels"`
-	Worktree bool     `json:"worktree,omitempty" jsonschema:"Run it in a git worktree of its own" schema:"default=false"`
+	Worktree bool     `json:"worktree,omitempty" jsonschema:"Run it in a git worktree or another workspace of its own" schema:"default=false"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"Branch of the worktree"`
 	Stdin    bool     `json:"stdin,omitempty" jsonschema:"Keep standard input open for worker-send" schema:"default=false"`
+
+	Workspace        string   `json:"workspace,omitempty" jsonschema:"Plugin of its workspace, such as copy"`
+	WorkspaceOptions []string `json:"workspaceOptions,omitempty" jsonschema:"Entries KEY=VALUE"`
 
 	Limits  string `json:"limits,omitempty" jsonschema:"Such as memory=2g,cpus=1.5"`
 	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"Run it in a sandbox"`
@@ -47,16 +50,13 @@ func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnIn
 			return WorkerSpawnOutput{}, invalid("env", "must be entries of the form KEY=VALUE")
 		}
 	}
-	if in.Branch != "" && !in.Worktree {
-		return WorkerSpawnOutput{}, invalid("branch", "needs worktree")
-	}
 	dir, err := env.dir(in.Cwd)
 	if err != nil {
 		return WorkerSpawnOutput{}, err
 	}
 	var out WorkerSpawnOutput
-	req, err := env.newWorker(in.Backend, in.Worktree, dir)
-	if err != nil {
+	req := env.newWorker(in.Backend)
+	if req.Workspace, err = env.workspace(workspaceInput{in.Worktree, in.Workspace, in.Branch, in.WorkspaceOptions}, dir); err != nil {
 		return WorkerSpawnOutput{}, err
 	}
 	req.Name, req.Command, req.Env, req.Stdin = in.Name, in.Command, in.Env, in.Stdin
@@ -67,9 +67,6 @@ func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnIn
 	}
 	if req.Sandbox == nil {
 		req.Sandbox = env.sandbox(in.Sandbox)
-	}
-	if req.Workspace != nil {
-		req.Workspace.Branch = in.Branch
 	}
 	req.Warn = func(w worker.Warning) { out.Warnings = append(out.Warnings, w.Text) }
 	w, err := h.Spawn().Spawn(ctx, req)

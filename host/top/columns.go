@@ -182,8 +182,8 @@ func branchOf(i dash.Item) string {
 	return safetext.Line(i.Workspace.Branch)
 }
 
-// changesOf returns how many lines were added and removed in a worker's worktree. It is empty
-// if nothing has changed, and until the worktree was compared.
+// changesOf returns how many lines were added and removed in a worker's workspace. It is empty
+// if nothing has changed, and until the workspace was compared.
 func (m *model) changesOf(i dash.Item) string {
 	c, known := m.changes[i.ID]
 	if !known || c.Files == 0 {

@@ -53,7 +53,7 @@ func sections() []section {
 			{keys: []string{"end", "G"}, shown: "G", about: "last", run: func(m *model) tea.Cmd { return m.step(len(m.rows)) }},
 			{keys: []string{"enter"}, shown: "enter", about: "attach, zoom, fold a group", run: (*model).open},
 			{keys: []string{"o"}, shown: "o", about: "next order of the list", run: (*model).nextSort},
-			{keys: []string{"b"}, shown: "b", about: "group by tag, team, project or worktree", run: (*model).nextGroup},
+			{keys: []string{"b"}, shown: "b", about: "group by tag, team, project or workspace", run: (*model).nextGroup},
 			{keys: []string{"Q"}, shown: "Q", hint: hintQuestions, about: "questions of agents, or all workers", run: (*model).toggleAsking},
 			{keys: []string{"/"}, shown: "/", hint: "filter", about: "filter by words", run: (*model).startFilter},
 			{keys: []string{"esc"}, shown: "esc", about: "end zoom, marks, filter", run: (*model).escape},

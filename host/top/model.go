@@ -63,7 +63,7 @@ type model struct {
 
 	clicked time.Time
 
-	// changes are those of the worktrees of the shown workers, by their ids. compared is
+	// changes are those of the workspaces of the shown workers, by their ids. compared is
 	// when the last look at them ended, and comparing says that one is under way.
 	changes   map[string]compare.Changes
 	compared  time.Time
@@ -126,7 +126,7 @@ const (
 	pauseOfTyping = 1500 * time.Millisecond
 	// detailsEvery and diffEvery are how often tabs are read anew that no event changes.
 	detailsEvery, diffEvery = 3 * time.Second, 10 * time.Second
-	// compareEvery is how often worktrees are compared for the list, on a terminal of at
+	// compareEvery is how often workspaces are compared for the list, on a terminal of at
 	// least compareWidth cells: each comparison starts several processes.
 	compareEvery, compareWidth = 30 * time.Second, 120
 )
@@ -391,7 +391,7 @@ func (m *model) refresh() tea.Cmd {
 	return m.load(*i)
 }
 
-// compare looks at the changes of the shown worktrees again, if there is space for them and
+// compare looks at the changes of the shown workspaces again, if there is space for them and
 // the time has come.
 func (m *model) compare() tea.Cmd {
 	if m.width < compareWidth || m.zoom || m.comparing || !m.compared.IsZero() && m.now.Sub(m.compared) < compareEvery {

@@ -126,7 +126,7 @@ func (m *model) confirmRows(space int, add func(string)) {
 		rows = append(rows, toned(condition.Waiting).paint(safetext.Line(risk)))
 	}
 	if m.action.Verb == dash.Clean && slices.ContainsFunc(m.action.Items, func(i dash.Item) bool { return i.Workspace != nil }) {
-		rows = append(rows[:min(len(rows), max(1, space-1))], faint.paint("--force-dirty in a shell saves the changes and removes the worktree"))
+		rows = append(rows[:min(len(rows), max(1, space-1))], faint.paint("--force-dirty in a shell saves the changes and removes the workspace"))
 	}
 	for _, row := range rows[:min(len(rows), space)] {
 		add("  " + row)

@@ -43,12 +43,12 @@ type (
 		entries []entry
 		err     error
 	}
-	// savedMsg reports the work that was saved from a worker's worktrees.
+	// savedMsg reports the work that was saved from a worker's workspaces.
 	savedMsg struct {
 		id      string
 		entries []entry
 	}
-	// changesMsg are the changes of worktrees, by the ids of their workers.
+	// changesMsg are the changes of workspaces, by the ids of their workers.
 	changesMsg map[string]compare.Changes
 	// outcomeMsg says what came of an action.
 	outcomeMsg struct {
@@ -174,7 +174,7 @@ func (s *session) load(i dash.Item, at tab) tea.Cmd {
 	})
 }
 
-// saved looks for the work that was saved from a worker's worktrees.
+// saved looks for the work that was saved from a worker's workspaces.
 func (s *session) saved(i dash.Item) tea.Cmd {
 	return s.async(func() tea.Msg {
 		fact, err := dash.SavedOf(s.ctx, s.opts.Rescues, i.Name, time.Now())

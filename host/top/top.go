@@ -34,7 +34,7 @@ type Options struct {
 	Colour, Plain bool
 }
 
-// Workspaces compares worktrees. [host.Host.Workspaces] returns them.
+// Workspaces compares workspaces. [host.Host.Workspaces] returns them.
 type Workspaces interface {
 	dash.Differ
 	Changes(ctx context.Context, workers []worker.Worker, limit time.Duration) map[string]compare.Changes

@@ -124,7 +124,7 @@ func TestCleanOfWorktree(t *testing.T) {
 	w.Workspace = &swarm.WorkspaceRef{Path: "/w/fix"}
 	r := newRig(t, 80, 24, w)
 	r.press("c")
-	for _, want := range []string{"fix: its log is removed, and its worktree unless work would be lost", "--force-dirty in a shell saves the changes"} {
+	for _, want := range []string{"fix: its log is removed, and its workspace unless work would be lost", "--force-dirty in a shell saves the changes"} {
 		if text := r.text(); !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
 		}

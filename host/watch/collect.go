@@ -27,9 +27,9 @@ type Collected struct {
 	// Ended are the workers whose end was recorded, Removed those whose record
 	// went, Killed those that were killed because their owner is gone.
 	Ended, Removed, Killed []registry.Record
-	// Worktrees are the workers whose worktree was gone after an interrupted removal, which is
+	// Workspaces are the workers whose workspace was gone after an interrupted removal, which is
 	// recorded now.
-	Worktrees []registry.Record
+	Workspaces []registry.Record
 	// RunDirs is how many run directories of no worker were removed.
 	RunDirs int
 	// Events is how many events were removed because of their age.
@@ -89,8 +89,8 @@ func (c *Collected) ended(ctx context.Context, h *Watcher, reg *registry.Registr
 
 func (c *Collected) remove(ctx context.Context, h *Watcher, reg *registry.Registry) {
 	unfinished, err := h.Killer.FinishRemovals(ctx)
-	c.Worktrees = append(c.Worktrees, unfinished...)
-	c.warnIf(err, "cannot finish the removal of a worktree")
+	c.Workspaces = append(c.Workspaces, unfinished...)
+	c.warnIf(err, "cannot finish the removal of a workspace")
 	gone, _, err := h.History.Expire(ctx, reg, time.Now())
 	c.Removed = append(c.Removed, gone...)
 	c.warnIf(err, "cannot remove expired workers")

@@ -176,7 +176,7 @@ func (s *Server) routes() http.Handler {
 type Host interface {
 	dash.Host
 	View(ctx context.Context, view func(context.Context, *registry.Tx) error) error
-	// Workspaces returns what compares worktrees, and Saved the work that was saved from them.
+	// Workspaces returns what compares workspaces, and Saved the work that was saved from them.
 	Workspaces() *compare.Workspaces
 	Saved() *saved.Rescues
 }

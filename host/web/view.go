@@ -76,7 +76,7 @@ type option struct {
 
 var (
 	groupLabels = map[dash.Group]string{
-		dash.GroupNone: "State", dash.GroupTag: "Tag", dash.GroupTeam: "Team", dash.GroupProject: "Project", dash.GroupWorktree: "Repository",
+		dash.GroupNone: "State", dash.GroupTag: "Tag", dash.GroupTeam: "Team", dash.GroupProject: "Project", dash.GroupWorkspace: "Repository",
 	}
 	sortLabels = map[dash.Sort]string{
 		dash.SortUrgency: "Urgency", dash.SortName: "Name", dash.SortAge: "Newest", dash.SortCPU: "CPU", dash.SortMemory: "Memory",

@@ -150,7 +150,7 @@ const (
 	headLook = 5 * time.Second
 	// goneAfter is how long a worker must be missing: the board may not know it yet.
 	goneAfter = 2 * time.Second
-	// factsLook is how often the details are read anew, and diffLook how often a worktree
+	// factsLook is how often the details are read anew, and diffLook how often a workspace
 	// is compared. After a look that took long, the next one waits lookShare times as long.
 	factsLook, diffLook, lookShare = 3 * time.Second, 5 * time.Second, 20
 	// logPause is the shortest time between two pieces of a log.

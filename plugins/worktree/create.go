@@ -49,6 +49,9 @@ func (w *Workspace) source(ctx context.Context, spec swarm.WorkspaceSpec) (*repo
 	if spec.ID == "" || !swarm.ValidName(spec.Name) || !filepath.IsAbs(spec.Base) {
 		return nil, repo.Invalid("a worktree needs an id, a name and an absolute base")
 	}
+	for option := range spec.Options {
+		return nil, repo.Invalid("a worktree has no option '%s'", option)
+	}
 	return repo.Open(ctx, w.git, spec.Base, false)
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/swarmhost/swarm/plugins/worktree/git"
-	"github.com/swarmhost/swarm/plugins/worktree/occupant"
+	"github.com/swarmhost/swarm/shared/occupant"
 )
 
 // state is a state of a worktree, and what Remove does with it.

@@ -12,8 +12,8 @@ import "context"
 // the workspaces of its own workers, on their machines. All paths are paths on that machine.
 type Workspace interface {
 	// Create makes the workspace. After an error nothing is left behind. Invalid
-	// input (not a repository, a branch in use, an existing path) is
-	// [ErrInvalidSpec].
+	// input (a base that is no source of workspaces, a branch in use, an existing path, an
+	// unknown option) is [ErrInvalidSpec].
 	Create(ctx context.Context, spec WorkspaceSpec) (WorkspaceRef, error)
 
 	// Inspect reports what Remove would do. It changes nothing. A workspace that no
@@ -41,13 +41,16 @@ type WorkspaceSpec struct {
 	// Base is a directory in the source of the workspace, such as a repository;
 	// absolute.
 	Base string
-	// Branch is the branch to check out, made if it does not exist. Empty: Name.
+	// Branch is the branch to check out, made if it does not exist. Empty: Name. A plugin
+	// whose workspaces have no branch refuses one that is not empty with [ErrInvalidSpec].
 	Branch string
 	// Parent is the directory to make the workspace in, absolute or relative to
 	// the parent of the base. Empty: the plugin's default.
 	Parent string
-	// Options are the worker's, as in [Spec], for a backend that makes workspaces. Others
-	// get none.
+	// Options are settings of this workspace that only the plugin understands, from the user.
+	// An unknown key, and a value that the plugin can't use, are [ErrInvalidSpec] that names
+	// the key. A backend that makes workspaces gets the options of the worker in their place,
+	// as in [Spec].
 	Options map[string]string
 }
 
@@ -59,7 +62,7 @@ type WorkspaceRef struct {
 	Name string
 	// Path is the directory, absolute.
 	Path string
-	// Branch is what was checked out when it was made.
+	// Branch is what was checked out when it was made; empty if the workspace has no branch.
 	Branch string
 	// Base is the source that it was made from, such as the main working tree of the
 	// repository; absolute.
@@ -87,7 +90,8 @@ func OnHost(host, path string) string {
 
 // RemoveOptions say how to remove a workspace.
 type RemoveOptions struct {
-	// Force removes a workspace with uncommitted changes, which are saved first.
+	// Force removes a workspace with work that exists nowhere else, such as uncommitted changes,
+	// which is saved first.
 	Force bool
 	// Vacant is for Inspect: ignore processes that run in the workspace, because the
 	// caller is about to end them. Remove never ignores them.

@@ -138,9 +138,9 @@ func Checks() config.Checks {
 	}
 }
 
-// WorktreeParent returns a function that returns the configured directory for the worktrees
-// of the repository around a directory. An untrusted project can't lead it elsewhere.
-func WorktreeParent(l *config.Loaded) func(dir string) (string, error) {
+// WorkspaceParent returns a function that returns the configured directory for workspaces of
+// a directory. An untrusted project can't lead it elsewhere.
+func WorkspaceParent(l *config.Loaded) func(dir string) (string, error) {
 	return func(dir string) (string, error) {
 		parent := l.Config.Defaults.WorktreeDir
 		return parent, l.CheckParent("defaults.worktree_dir", parent, dir)

@@ -111,6 +111,7 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 		Kill:        new(KillPolicy(cfg.Kill)),
 		OutputLimit: cfg.Log.Limit,
 		Defaults:    defaults(cfg),
+		Workspace:   cfg.Defaults.Workspace,
 		ProfileDir:  config.ProfileDir(s.Getenv),
 		Waiting:     s.Waiting,
 		Warn:        s.Warn,
@@ -158,18 +159,10 @@ func Executable() (string, error) {
 	return path, nil
 }
 
-// NewWorker returns the configured settings of a worker in dir, on the named backend, or on
-// the configured one if the name is empty. With worktree they include the directory of the
-// worktree.
-func NewWorker(l *config.Loaded, backend string, worktree bool, dir string) (spawn.Request, error) {
-	d := l.Config.Defaults
-	r := spawn.Request{Backend: cmp.Or(backend, d.Backend), Options: map[string]string{}, Own: Decided(l)}
-	if worktree {
-		parent, err := WorktreeParent(l)(dir)
-		r.Workspace = &spawn.WorkspaceRequest{Plugin: "worktree", Parent: parent}
-		return r, err
-	}
-	return r, nil
+// NewWorker returns the configured settings of a worker on the named backend, or on the
+// configured one if the name is empty.
+func NewWorker(l *config.Loaded, backend string) spawn.Request {
+	return spawn.Request{Backend: cmp.Or(backend, l.Config.Defaults.Backend), Options: map[string]string{}, Own: Decided(l)}
 }
 
 // KillPolicy turns the kill policy of a config into that of a worker.

@@ -81,13 +81,11 @@ func (s source) tools(name string) tool.Env {
 		if loaded == nil {
 			loaded = &config.Loaded{Config: config.Default()}
 		}
-		env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
+		env.WorkspaceParent, env.ReadEnv = setup.WorkspaceParent(loaded), config.ReadEnv
 		env.ParseLimits, env.Own = setup.ParseLimits, setup.Decided(loaded)
 		env.Sandbox = func(asked bool) *swarm.Sandbox { return setup.Sandbox(loaded.Config.Defaults.Sandbox, asked) }
 		env.AgentCommand, env.NoAgentCommand = loaded.Config.Team.AgentCommand, notTrusted(loaded)
-		env.NewWorker = func(backend string, worktree bool, dir string) (spawn.Request, error) {
-			return setup.NewWorker(loaded, backend, worktree, dir)
-		}
+		env.NewWorker = func(backend string) spawn.Request { return setup.NewWorker(loaded, backend) }
 		env.Open = func(ctx context.Context) (*host.Host, error) {
 			if err != nil {
 				return nil, err

@@ -26,6 +26,8 @@ type spawnOptions struct {
 	role   *command.ChoiceFlag
 	limits command.Limits
 	box    command.Sandbox
+
+	workspace command.Workspace
 }
 
 func newSpawn(a *app.App) *cobra.Command {
@@ -58,7 +60,7 @@ without which its tools have no rights in the team.`,
 			}
 			o.in.Command = args
 			o.in.Role = o.role.Value
-			if err := o.check(); err != nil {
+			if err := o.check(cmd); err != nil {
 				return err
 			}
 			return runSpawn(cmd.Context(), a, o)
@@ -71,8 +73,7 @@ without which its tools have no rights in the team.`,
 	f.StringVar(&o.in.Model, "model", "", "`MODEL` that the agent uses")
 	f.StringVar(&o.in.Prompt, "prompt", "", "`TEXT` of its first prompt")
 	f.StringVar(&o.in.Cwd, "cwd", "", "working directory `DIR` (default: this one)")
-	f.BoolVar(&o.in.Worktree, "worktree", false, "run in a new git worktree of the repository")
-	f.StringVar(&o.in.Branch, "branch", "", "`BRANCH` of the worktree (default: the name of its worker)")
+	o.workspace.AddTo(cmd, "the name of its worker")
 	f.StringArrayVar(&o.in.Env, "env", nil, "variable for it, `KEY=VAL`; may be repeated")
 	f.StringArrayVar(&o.in.EnvFile, "env-file", nil, "`FILE` of variables, a pipe, or - for stdin; may be repeated")
 	f.StringArrayVar(&o.in.Tags, "tag", nil, "`TAG` for its worker; may be repeated")
@@ -84,10 +85,12 @@ without which its tools have no rights in the team.`,
 	return cmd
 }
 
-func (o *spawnOptions) check() error {
-	if o.in.Branch != "" && !o.in.Worktree {
-		return output.Usagef("--branch needs --worktree")
+func (o *spawnOptions) check(cmd *cobra.Command) error {
+	if err := o.workspace.Check(cmd); err != nil {
+		return err
 	}
+	o.in.Worktree, o.in.Workspace = o.workspace.Default, o.workspace.Plugin
+	o.in.Branch, o.in.WorkspaceOptions = o.workspace.Branch, o.workspace.Entries
 	if o.in.ReadyPattern != "" && o.in.Prompt == "" {
 		return output.Usagef("--ready-pattern needs --prompt: it says when that can be typed")
 	}
@@ -146,7 +149,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 		return err
 	}
 	env.PromptWait = promptWait
-	env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
+	env.WorkspaceParent, env.ReadEnv = setup.WorkspaceParent(loaded), config.ReadEnv
 	out, err := tool.SpawnAgent.Do(ctx, env, o.in)
 	return member.Answer(a, o.JSON, out, out.Warnings, err, func() {
 		a.Printf("spawned agent %s (%s, %s, %s: %s)\n", out.Name, out.AgentID, out.Color, backend, out.Worker)

@@ -145,9 +145,8 @@ func (a *App) RalphStore() (ralph.Store, error) {
 	return ralph.NewStore(dir), err
 }
 
-// The plugins that flags of spawn name.
+// The backends that flags of spawn name.
 const (
-	BackendProcess    = "process"
-	BackendTmux       = "tmux"
-	WorkspaceWorktree = "worktree"
+	BackendProcess = "process"
+	BackendTmux    = "tmux"
 )

@@ -115,8 +115,8 @@ func declaredWorker(name string, w config.Worker) (set.Worker, error) {
 		SetUnlessEmpty(r.Options, "socket", w.TmuxSocket)
 	}
 	maps.Copy(r.Options, w.Options)
-	if w.Worktree.Use {
-		r.Workspace = &spawn.WorkspaceRequest{Plugin: app.WorkspaceWorktree, Branch: w.Worktree.Branch, Parent: w.Worktree.Dir}
+	if ws := w.Workspace; ws.Use {
+		r.Workspace = &spawn.WorkspaceRequest{Plugin: ws.Plugin, Branch: ws.Branch, Parent: ws.Dir, Options: ws.Options}
 	}
 	if when := w.Restart.When; when != "" && when != config.RestartNo {
 		r.Restart = swarm.Restart{

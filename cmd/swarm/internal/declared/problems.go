@@ -111,13 +111,13 @@ func trustProblems(l *config.Loaded, names []string) (problems config.Problems) 
 			switch {
 			case strings.HasPrefix(i.Key, table+"."):
 				problems = append(problems, i.Problems()...)
-			case i.Key == KeyWorktreeDir && w.Worktree.Use && !own:
+			case i.Key == KeyWorktreeDir && w.Workspace.Use && !own:
 				dirs = i.Problems()
 			}
 		}
-		if w.Worktree.Use {
+		if w.Workspace.Use {
 			parent, _ := originOf(l, name, "worktree.dir", KeyWorktreeDir)
-			err := l.CheckParent(parent, w.Worktree.Dir, w.Dir)
+			err := l.CheckParent(parent, w.Workspace.Dir, w.Dir)
 			if linked, ok := errors.AsType[config.Problems](err); ok {
 				problems = append(problems, linked...)
 			}
@@ -142,7 +142,7 @@ func dirProblems(ctx context.Context, a *app.App, l *config.Loaded, names []stri
 // made from it on this machine, and most backends use it on this machine. Only third-party
 // plugins have to be asked.
 func needsDir(ctx context.Context, a *app.App, cfg config.Config, w config.Worker) bool {
-	if w.Worktree.Use || w.Backend == app.BackendProcess || w.Backend == app.BackendTmux {
+	if w.Workspace.Use || w.Backend == app.BackendProcess || w.Backend == app.BackendTmux {
 		return true
 	}
 	here := false

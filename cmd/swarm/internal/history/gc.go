@@ -24,9 +24,9 @@ func NewGC(a *app.App) *cobra.Command {
 		Long: `Do once what "swarm watch" does continuously: record the ends of workers that were not
 watched, with the time when they ended; remove workers whose retention time has run out,
 run directories that belong to no worker, and lock files of killed processes; finish the
-removal of worktrees that was interrupted when their directories were gone already; kill
+removal of workspaces that was interrupted when their directories were gone already; kill
 workers whose owner has ended if their backend does not do that. Other running workers and
-the directories of all worktrees are not touched.
+the directories of all workspaces are not touched.
 
 The history is kept without limit, unless [history] of ~/.config/swarm/config.toml says how
 long: "keep" is a duration. Older events are removed then, and with --events-before
@@ -79,7 +79,7 @@ func printCollected(a *app.App, done watch.Collected) {
 	each("killed %s", done.Killed)
 	each("ended %s", done.Ended)
 	each("removed %s", done.Removed)
-	each("finished the removal of the worktree of %s", done.Worktrees)
+	each("finished the removal of the workspace of %s", done.Workspaces)
 	switch n := done.RunDirs; n {
 	case 0:
 	case 1:
@@ -104,7 +104,7 @@ type collectedJSON struct {
 	Warnings       []string         `json:"warnings"`
 	// RemovedEvents is there if there were any.
 	RemovedEvents int `json:"removed_events,omitempty"`
-	// RemovedWorktrees are the workers whose worktree was removed by an interrupted call, if
+	// RemovedWorktrees are the workers whose workspace was removed by an interrupted call, if
 	// there are any.
 	RemovedWorktrees []workerNameJSON `json:"removed_worktrees,omitempty"`
 }
@@ -123,7 +123,7 @@ func collectedJSONOf(c watch.Collected) collectedJSON {
 		Warnings:       append([]string{}, c.Warnings...),
 		RemovedEvents:  c.Events,
 
-		RemovedWorktrees: workerNamesJSON(c.Worktrees),
+		RemovedWorktrees: workerNamesJSON(c.Workspaces),
 	}
 }
 

@@ -142,6 +142,7 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 	}
 	for _, pair := range [][2]string{
 		{"worktree", "no-worktree"},
+		{"workspace", "no-worktree"},
 		{"no-run", "foreground"},
 		{"foreground", "json"},
 		{"check-done-continuous", "no-check-done-continuous"},
@@ -150,8 +151,8 @@ func (o *spawnOptions) parse(cmd *cobra.Command, args []string) error {
 			return output.Usagef("--%s and --%s exclude each other", pair[0], pair[1])
 		}
 	}
-	if !o.Worktree && !o.noWorktree && inRepository(o.Cwd) {
-		o.Worktree, o.ownTree = true, true
+	if !o.Workspace.Given() && !o.noWorktree && inRepository(o.Cwd) {
+		o.Workspace.Default, o.ownTree = true, true
 	}
 	if err := o.Parse(cmd, args); err != nil {
 		return err
@@ -248,7 +249,7 @@ func runSpawn(ctx context.Context, a *app.App, o *spawnOptions) error {
 			err = o.checkCommand(request.Dir)
 		} else if err == nil {
 			if o.ownTree {
-				o.Worktree, request.Workspace = false, nil // it runs elsewhere
+				o.Workspace.Default, request.Workspace = false, nil // it runs elsewhere
 			}
 			err = o.carryAgent(program, &st, &request)
 		}
@@ -313,7 +314,7 @@ func (o *spawnOptions) checkCommand(dir string) error {
 	name := o.Command[0]
 	switch {
 	case strings.Contains(name, "/") && !filepath.IsAbs(name):
-		if o.Worktree {
+		if o.Workspace.Given() {
 			return nil // it will be there
 		}
 		name = filepath.Join(dir, name)

@@ -70,8 +70,8 @@ func wantedPlugins(cfg config.Config) []string {
 	wanted := []string{cfg.Defaults.Backend}
 	for _, w := range cfg.Workers {
 		wanted = append(wanted, w.Backend)
-		if w.Worktree.Use {
-			wanted = append(wanted, app.WorkspaceWorktree)
+		if w.Workspace.Use {
+			wanted = append(wanted, w.Workspace.Plugin)
 		}
 	}
 	return wanted

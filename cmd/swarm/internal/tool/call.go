@@ -135,10 +135,8 @@ func toolCallEnv(a *app.App, t tool.Tool, o *callOptions) (env tool.Env, err err
 		}
 		env = a.ToolEnv(loaded.Config)
 		env.Own = setup.Decided(loaded)
-		env.WorktreeParent, env.ReadEnv = setup.WorktreeParent(loaded), config.ReadEnv
-		env.NewWorker = func(backend string, worktree bool, dir string) (spawn.Request, error) {
-			return setup.NewWorker(loaded, backend, worktree, dir)
-		}
+		env.WorkspaceParent, env.ReadEnv = setup.WorkspaceParent(loaded), config.ReadEnv
+		env.NewWorker = func(backend string) spawn.Request { return setup.NewWorker(loaded, backend) }
 	case t.Name == "Bash":
 		// Its workers have the user's defaults, such as a sandbox, so a mistake in their file
 		// is an error.

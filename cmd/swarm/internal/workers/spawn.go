@@ -30,8 +30,8 @@ import (
 type SpawnOptions struct {
 	Name, Backend, session, socket string
 	tmux                           bool
-	Worktree                       bool
-	branch, worktreeDir            string
+	Workspace                      command.Workspace
+	worktreeDir                    string
 	tags, Env, envFiles, Options   []string
 	Cwd                            string
 	killSignal                     string
@@ -123,13 +123,12 @@ func (o *SpawnOptions) AddPlace(cmd *cobra.Command, backend string) {
 	f.StringVar(&o.Backend, "backend", "", "`PLUGIN` that owns the worker (default: "+backend+")")
 	f.StringVar(&o.session, "session", "", "tmux `SESSION` for the window (default: one of swarm's own)")
 	f.StringVar(&o.socket, "tmux-socket", "", "`NAME` of the tmux server, as in tmux -L")
-	f.BoolVar(&o.Worktree, "worktree", false, "run in a new git worktree of the repository")
-	f.StringVar(&o.branch, "branch", "", "`BRANCH` of the worktree (default: the name)")
-	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to create the worktree in (default: REPOSITORY-worktrees next to it)")
+	o.Workspace.AddTo(cmd, "the name")
+	f.StringVar(&o.worktreeDir, "worktree-dir", "", "`DIR` to create the workspace in (default: REPOSITORY-worktrees next to it)")
 	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` for the worker; may be repeated")
 	f.StringArrayVar(&o.Env, "env", nil, "variable for the worker, `KEY=VAL`; may be repeated")
 	f.StringArrayVar(&o.envFiles, "env-file", nil, "`FILE` of variables, a pipe, or - for stdin; may be repeated")
-	f.StringVar(&o.Cwd, "cwd", "", "working directory `DIR` (default: this one); with --worktree, the same\ndirectory of the new worktree (default: its top)")
+	f.StringVar(&o.Cwd, "cwd", "", "working directory `DIR` (default: this one); in a workspace, the same\ndirectory of that (default: its top)")
 }
 
 // Parse checks what needs no config.
@@ -161,8 +160,8 @@ func (o *SpawnOptions) Parse(cmd *cobra.Command, args []string) error {
 	if o.stdin && o.Backend == app.BackendTmux {
 		return output.Usagef("--stdin is for workers without a terminal: one in tmux takes input anyway, with 'swarm send %s'", o.Name)
 	}
-	if !o.Worktree && (o.branch != "" || o.worktreeDir != "") {
-		return output.Usagef("--branch and --worktree-dir need --worktree")
+	if err := o.Workspace.Check(cmd); err != nil {
+		return err
 	}
 	for _, entry := range o.Env {
 		if _, _, err := command.KeyValue(entry); err != nil {
@@ -217,8 +216,11 @@ func (o *SpawnOptions) Request(ctx context.Context, l *config.Loaded) (spawn.Req
 		}
 		r.Options[key] = value
 	}
-	if o.Worktree {
-		r.Workspace = &spawn.WorkspaceRequest{Plugin: app.WorkspaceWorktree, Branch: o.branch, Parent: cfg.Defaults.WorktreeDir}
+	if ws := o.Workspace; ws.Given() {
+		r.Workspace = &spawn.WorkspaceRequest{Plugin: ws.Plugin, Branch: ws.Branch, Parent: cfg.Defaults.WorktreeDir}
+		if r.Workspace.Options, err = ws.Options(); err != nil {
+			return r, err
+		}
 		if o.worktreeDir != "" {
 			// A typed path is relative to this directory, that of a config file to the
 			// repository.
@@ -241,8 +243,8 @@ func (o *SpawnOptions) Request(ctx context.Context, l *config.Loaded) (spawn.Req
 		return r, err
 	}
 	r.DirGiven = o.Cwd != ""
-	if o.Worktree && o.worktreeDir == "" {
-		// Some directories for worktrees only a trusted file may name.
+	if o.Workspace.Given() && o.worktreeDir == "" {
+		// Some directories for workspaces only a trusted file may name.
 		err = l.CheckParent(declared.KeyWorktreeDir, r.Workspace.Parent, r.Dir)
 	}
 	return r, err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
 	"github.com/swarmhost/swarm/shared/swarm"
@@ -49,6 +50,31 @@ func cases() []testCase {
 				_, err := k.Create(k.Ctx, again)
 				k.WantErr("Create", err, swarm.ErrInvalidSpec)
 				k.wantWork(ref)
+			}),
+		newCase("create-with-an-unknown-option", "",
+			"Create with an option that the plugin does not know is ErrInvalidSpec that names it, and leaves nothing behind",
+			func(k *kit) {
+				spec := k.newSpec()
+				spec.Options = map[string]string{unknownOption: "1"}
+				ref, err := k.Create(k.Ctx, spec)
+				k.WantErr("Create", err, swarm.ErrInvalidSpec)
+				if err == nil || !strings.Contains(err.Error(), unknownOption) {
+					k.Broken("Create made %+v, and its error is %v", ref, err)
+				}
+				spec.Options = nil
+				k.create(spec) // fails if something was left behind
+			}),
+		newCase("create-with-a-branch", "",
+			"a workspace has the branch that was asked for; a plugin whose workspaces have none refuses it with ErrInvalidSpec",
+			func(k *kit) {
+				spec := k.newSpec()
+				spec.Branch = "plugintest-" + spec.ID
+				ref, err := k.Create(k.Ctx, spec)
+				if err != nil {
+					k.WantErr("Create", err, swarm.ErrInvalidSpec)
+				} else if ref.Branch != spec.Branch {
+					k.Broken("Create made a workspace with branch '%s', want '%s'", ref.Branch, spec.Branch)
+				}
 			}),
 		newCase("create-cancelled", "",
 			"Create with a context that has ended returns its error and leaves nothing behind",
@@ -103,6 +129,9 @@ func cases() []testCase {
 				none := k.newSpec()
 				none.Base = filepath.Join(k.TempDir(), "nothing")
 				k.WantErr("CheckCreate from an invalid base", k.foresee(swarm.WorkspaceCheck{Spec: none}), swarm.ErrInvalidSpec)
+				odd := k.newSpec()
+				odd.Options = map[string]string{unknownOption: "1"}
+				k.WantErr("CheckCreate with an unknown option", k.foresee(swarm.WorkspaceCheck{Spec: odd}), swarm.ErrInvalidSpec)
 			}),
 		newCase("inspect-changes-nothing", "",
 			"Inspect reports what Remove would do and changes nothing",
@@ -233,6 +262,9 @@ func (k *kit) remove(ref swarm.WorkspaceRef, o swarm.RemoveOptions) swarm.Remove
 	k.Must("Remove", err)
 	return r
 }
+
+// unknownOption is an option that no plugin has.
+const unknownOption = "plugintest-none"
 
 const (
 	workFile = "plugintest.txt"

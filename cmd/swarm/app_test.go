@@ -147,7 +147,7 @@ func TestWrongUsage(t *testing.T) {
 		{2, "worker names and --all or --tag exclude each other\nswarm: run 'swarm stats --help' for usage", []string{"stats", "w", "--all"}},
 		{2, "--no-rm-worktree and --force-dirty exclude each other\nswarm: run 'swarm clean --help' for usage", []string{"clean", "w", "--no-rm-worktree", "--force-dirty"}},
 		{2, "missing command: one of spawn, status, ls, pause, resume, stop, logs, clean, init, template\nswarm: run 'swarm ralph --help' for usage", []string{"ralph"}},
-		{2, "--branch and --worktree-dir need --worktree\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--name", "w", "--branch", "b", "--", "true"}},
+		{2, "--branch needs --worktree or --workspace\nswarm: run 'swarm spawn --help' for usage", []string{"spawn", "--name", "w", "--branch", "b", "--", "true"}},
 		{2, "missing command: one of create, show, ls, delete\nswarm: run 'swarm team --help' for usage", []string{"team"}},
 		{2, "unknown command 'agent klil'\nswarm: did you mean 'swarm agent kill'?", []string{"agent", "klil"}},
 		{2, "missing argument: name of the team\nswarm: run 'swarm team create --help' for usage", []string{"team", "create"}},

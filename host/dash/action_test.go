@@ -167,7 +167,7 @@ type slowKiller struct {
 func (d *slowKiller) Kill(_ context.Context, sel worker.Selection, req kill.Request) ([]kill.Outcome, error) {
 	req.Progress(kill.Event{Worker: "a", Deadline: time.Unix(100, 0)})
 	<-d.killed
-	return []kill.Outcome{{Worker: worker.Worker{Spec: registry.Spec{Name: "a"}}, Err: d.err, Warnings: []worker.Warning{{Text: "careful", Hint: "the worktree is /w"}}}}, nil
+	return []kill.Outcome{{Worker: worker.Worker{Spec: registry.Spec{Name: "a"}}, Err: d.err, Warnings: []worker.Warning{{Text: "careful", Hint: "the workspace is /w"}}}}, nil
 }
 
 // TestDo: the board shows a kill while it is under way.
@@ -188,7 +188,7 @@ func TestDo(t *testing.T) {
 	}
 	close(to.killed)
 	outs := <-done
-	if len(outs) != 1 || outs[0].Err == nil || !slices.Equal(outs[0].Notes, []string{"careful", "the worktree is /w"}) {
+	if len(outs) != 1 || outs[0].Err == nil || !slices.Equal(outs[0].Notes, []string{"careful", "the workspace is /w"}) {
 		t.Errorf("%+v", outs)
 	}
 	if d := b.Snapshot().Items[0].Doing; d != (Pending{}) {

@@ -58,7 +58,7 @@ func TestDoctor(t *testing.T) {
 		"permissions: /state is open to others (mode 0755)",
 		"run directories: /state/workers/" + lost.ID + ": open /state/workers/" + lost.ID + "/worker.json: no such file or directory",
 		"run directories: /state/workers/stray is a leftover: it belongs to no worker (open /state/workers/stray/worker.json: no such file or directory)",
-		"worker tree: its worktree /trees/tree is gone",
+		"worker tree: its workspace /trees/tree is gone",
 		"worker tree: its run directory /state/workers/" + tree.ID + " is gone; its output and its exit are lost",
 		"worker lost: its shim died; still alive: x (pid 5)",
 		"worker far: unavailable",

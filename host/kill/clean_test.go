@@ -121,7 +121,7 @@ func TestCleanWorkspace(t *testing.T) {
 			}
 			var want []worker.Warning
 			if c.want != "" {
-				want = []worker.Warning{{Text: c.want, Hint: "the worktree is " + w.Workspace.Path}}
+				want = []worker.Warning{{Text: c.want, Hint: "the workspace is " + w.Workspace.Path}}
 			}
 			if diff := cmp.Diff(want, out[0].Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
@@ -185,8 +185,8 @@ func TestInterruptedRemoval(t *testing.T) {
 	r.Tree.AfterRemove = func() error { return errors.New("cut off") }
 	r.MustKill(t, worker.Selection{Names: []string{"cut"}}, kill.Request{RemoveWorkspace: true})
 	r.Tree.AfterRemove = nil
-	gone := []string{"worker moved: its worktree /trees/moved is gone", "worker kept: its worktree /trees/kept is gone"}
-	want := append([]string{"worker cut: the removal of its worktree /trees/cut was interrupted"}, gone...)
+	gone := []string{"worker moved: its workspace /trees/moved is gone", "worker kept: its workspace /trees/kept is gone"}
+	want := append([]string{"worker cut: the removal of its workspace /trees/cut was interrupted"}, gone...)
 	if diff := cmp.Diff(want, hosttest.Problems(t, r, false)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}

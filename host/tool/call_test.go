@@ -114,7 +114,7 @@ func TestErrors(t *testing.T) {
 		{"wait without names", "worker-wait", `{"names":[]}`, "", `{"success":false,"workers":[],"error":%q}`, "invalid input: names: must not be empty"},
 		{"kill of no worker", "worker-kill", `{"name":"ghost"}`, "", taskless, "worker 'ghost' not found"},
 		{"invalid environment", "worker-spawn", `{"name":"w","command":["true"],"env":["x"]}`, "", taskless, "invalid input: env: must be entries of the form KEY=VALUE"},
-		{"branch of nothing", "worker-spawn", `{"name":"w","command":["true"],"branch":"x"}`, "", taskless, "invalid input: branch: needs worktree"},
+		{"branch of nothing", "worker-spawn", `{"name":"w","command":["true"],"branch":"x"}`, "", taskless, "invalid input: branch: needs worktree or workspace"},
 
 		{"claim of no task", "task-claim", `{"teamName":"t","taskId":"task-9"}`, "token", taskless, "Task task-9 not found in team t"},
 		{"task by a stranger", "task-create", `{"teamName":"u","title":"x"}`, "token", taskless, "Not a member of team 'u'"},

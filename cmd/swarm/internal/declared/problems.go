@@ -106,17 +106,17 @@ func trustProblems(l *config.Loaded, names []string) (problems config.Problems) 
 	dirs := config.Problems{}
 	for _, name := range names {
 		w, table := l.Config.Workers[name], config.WorkerKey(name, "")
-		_, own := l.Origins[config.WorkerKey(name, "worktree.dir")]
+		own := ownParent(l, name)
 		for _, i := range l.Ignored {
 			switch {
 			case strings.HasPrefix(i.Key, table+"."):
 				problems = append(problems, i.Problems()...)
-			case i.Key == KeyWorktreeDir && w.Workspace.Use && !own:
+			case i.Key == KeyWorktreeDir && w.Workspace.Use && own == "":
 				dirs = i.Problems()
 			}
 		}
 		if w.Workspace.Use {
-			parent, _ := originOf(l, name, "worktree.dir", KeyWorktreeDir)
+			parent := cmp.Or(own, KeyWorktreeDir)
 			err := l.CheckParent(parent, w.Workspace.Dir, w.Dir)
 			if linked, ok := errors.AsType[config.Problems](err); ok {
 				problems = append(problems, linked...)
@@ -124,6 +124,17 @@ func trustProblems(l *config.Loaded, names []string) (problems config.Problems) 
 		}
 	}
 	return append(problems, dirs...)
+}
+
+// ownParent returns the key with which a worker names the directory for its workspace; empty: none.
+func ownParent(l *config.Loaded, name string) string {
+	for _, key := range []string{"worktree.dir", "workspace.dir"} {
+		key = config.WorkerKey(name, key)
+		if _, set := l.Origins[key]; set {
+			return key
+		}
+	}
+	return ""
 }
 
 // dirProblems returns the missing working directories. A directory of another machine can't

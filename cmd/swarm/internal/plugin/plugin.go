@@ -19,7 +19,7 @@ import (
 func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "plugin",
-		Short: "Show, install and check the plugins that own workers and worktrees",
+		Short: "Show, install and check the plugins that own workers and workspaces",
 	}, newPluginList(a), newInfo(a), newDocs(a), newInstall(a), newVerify(a), newRemove(a), newNew(a),
 		newCheck(a), newDebug(a), newLogs(a))
 }

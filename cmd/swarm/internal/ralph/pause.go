@@ -85,8 +85,8 @@ iteration that was killed, unless --rm-worktree removed the loop with its worktr
 	}
 	f := cmd.Flags()
 	f.Var(command.Duration(&o.Timeout), "timeout", "how long it may take to end, in place of its own grace")
-	f.BoolVar(&o.RmWorktree, "rm-worktree", false, "remove its git worktree and its loop afterwards")
-	f.BoolVar(&o.ForceDirty, "force-dirty", false, "remove a worktree with uncommitted changes too, after saving them")
+	f.BoolVar(&o.RmWorktree, "rm-worktree", false, "remove its workspace and its loop afterwards")
+	f.BoolVar(&o.ForceDirty, "force-dirty", false, "remove a workspace with uncommitted changes too, after saving them")
 	f.BoolVar(&o.JSON, "json", false, "print the result as JSON")
 	return cmd
 }

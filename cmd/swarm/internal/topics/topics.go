@@ -139,6 +139,10 @@ but do not count as work. 'swarm rescue' lists, restores and drops what was save
 is one of your repository, so that 'git merge BRANCH' there takes its commits, and
 'swarm show NAME' prints the directory of the worktree.
 
+With --workspace copy, or where defaults.workspace of the config is "copy", a worker runs in
+a copy of its directory, which need not be a repository: DIRECTORY-copies/NAME next to it.
+The copy is kept if a file in it has changed; --force-dirty saves the changed files first.
+
 No branch with commits of its own is ever deleted. A branch that a failed spawn has just
 created is removed again.
 

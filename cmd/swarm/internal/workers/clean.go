@@ -62,9 +62,9 @@ of an engine again.`,
 	}
 	o.AddTo(cmd, a)
 	f := cmd.Flags()
-	f.BoolVar(&o.rmWorktree, "rm-worktree", true, "remove git worktrees, which is the default")
-	f.BoolVar(&o.noRmWorktree, "no-rm-worktree", false, "leave git worktrees where they are")
-	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
+	f.BoolVar(&o.rmWorktree, "rm-worktree", true, "remove workspaces, such as git worktrees, which is the default")
+	f.BoolVar(&o.noRmWorktree, "no-rm-worktree", false, "leave workspaces, such as git worktrees, where they are")
+	f.BoolVar(&o.forceDirty, "force-dirty", false, "remove workspaces with uncommitted changes too, after saving them")
 	f.BoolVar(&o.forget, "forget", false, "remove the records of workers that can't be asked or are lost, and leave what runs")
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	return cmd

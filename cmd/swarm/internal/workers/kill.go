@@ -76,8 +76,8 @@ deleted.`,
 func (o *KillOptions) AddEnding(cmd *cobra.Command, timeout string) {
 	f := cmd.Flags()
 	f.Var(command.Duration(&o.Timeout), "timeout", timeout)
-	f.BoolVar(&o.RmWorktree, "rm-worktree", false, "remove their git worktrees afterwards")
-	f.BoolVar(&o.ForceDirty, "force-dirty", false, "remove worktrees with uncommitted changes too, after saving them")
+	f.BoolVar(&o.RmWorktree, "rm-worktree", false, "remove their workspaces, such as git worktrees, afterwards")
+	f.BoolVar(&o.ForceDirty, "force-dirty", false, "remove workspaces with uncommitted changes too, after saving them")
 	f.BoolVar(&o.JSON, "json", false, "print the results as JSON")
 }
 

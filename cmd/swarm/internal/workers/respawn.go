@@ -82,8 +82,8 @@ it ends instead. The next respawn without --resume runs its own command again.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.cleanFirst, flagCleanFirst, false, "remove its git worktree before and create a new one")
-	f.BoolVar(&o.forceDirty, flagForceDirty, false, "remove a worktree with uncommitted changes too, after saving them")
+	f.BoolVar(&o.cleanFirst, flagCleanFirst, false, "remove its workspace before and create a new one")
+	f.BoolVar(&o.forceDirty, flagForceDirty, false, "remove a workspace with uncommitted changes too, after saving them")
 	f.Var(command.Parsed(&o.resume, "bool", parseResume), flagResume, "continue the agent's conversation; with =auto, start it anew if there is none")
 	f.Lookup(flagResume).NoOptDefVal = resumeYes
 	f.StringVar(&o.session, flagSession, "", "`ID` of the conversation (default: the one that the agent had)")

@@ -61,6 +61,10 @@ shell; the worker gets the environment of this call.
 The call returns when the worker runs. If anything fails, everything is undone and
 nothing is left behind.
 
+With --worktree the worker runs in a new git worktree of the repository that this
+directory is in, or in what defaults.workspace of the config names. --workspace names
+the plugin: copy copies a directory that need not be a repository; see docs/workspaces.md.
+
 With --restart the worker's shim starts it again when its main process ends, even when
 no swarm command is running: the same worker, with the same id and log. A kill, a
 completion and the end of its --owner end it for good. A worker that fails too often
@@ -83,6 +87,7 @@ in all these cases. A worker that ends before it is ready is an error too.`,
 		Example: `  swarm spawn --name build -- make watch
   swarm spawn --name agent --tmux -- claude
   swarm spawn --name fix --tmux --worktree --branch fix/login --tag login -- claude
+  swarm spawn --name docs --workspace copy --workspace-option exclude=build -- make docs
   swarm spawn --name web --cwd site --env PORT=8080 --restart on-failure -- npm start
   swarm spawn --name tests --memory 2g --cpus 1.5 --pids 500 --nice 10 -- make test
   swarm spawn --name safe --worktree --sandbox --sandbox-network none -- make test

@@ -31,12 +31,14 @@ type WorkspaceSpec struct {
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// A directory in what the workspace is made of, absolute.
 	Base []byte `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`
-	// The branch to check out; empty is the name.
+	// The branch to check out; empty is the name. A plugin whose workspaces have no branch
+	// refuses any other with INVALID_SPEC.
 	Branch []byte `protobuf:"bytes,4,opt,name=branch,proto3" json:"branch,omitempty"`
 	// The directory to make it in, absolute or relative to the parent of base;
 	// empty is the plugin's default.
 	Parent []byte `protobuf:"bytes,5,opt,name=parent,proto3" json:"parent,omitempty"`
-	// The options of the worker, for a backend; others get none.
+	// Settings of this workspace that only the plugin understands. An unknown key is
+	// INVALID_SPEC. For a backend they are the options of the worker.
 	Options       map[string]string `protobuf:"bytes,6,rep,name=options,proto3" json:"options,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -123,7 +125,7 @@ type WorkspaceRef struct {
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// The directory, absolute.
 	Path []byte `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
-	// What was checked out when it was made.
+	// What was checked out when it was made; empty if it has no branch.
 	Branch []byte `protobuf:"bytes,4,opt,name=branch,proto3" json:"branch,omitempty"`
 	// What it was made of, absolute.
 	Base []byte `protobuf:"bytes,5,opt,name=base,proto3" json:"base,omitempty"`
@@ -227,7 +229,7 @@ func (x *WorkspaceRef) GetData() []byte {
 // RemoveOptions say how to remove a workspace.
 type RemoveOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Remove one with uncommitted changes, which are saved first.
+	// Remove one with work that exists nowhere else, which is saved first.
 	Force bool `protobuf:"varint,1,opt,name=force,proto3" json:"force,omitempty"`
 	// Inspect looks as if the processes that live in it were gone. Remove never
 	// does.

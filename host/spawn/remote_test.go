@@ -47,7 +47,7 @@ func TestWhatHasToBeHereIsNotSentAway(t *testing.T) {
 	r := hosttest.New(t)
 	for what, change := range map[string]func(*spawn.Request){
 		"can't be in a workspace": hosttest.InWorkspace,
-		"a loop has to run here": func(req *spawn.Request) { req.Ralph = true },
+		"a loop has to run here":  func(req *spawn.Request) { req.Ralph = true },
 		"an agent has to run here": func(req *spawn.Request) {
 			req.Agent = &team.Entry{ID: "agent-000000", Team: "t"}
 		},

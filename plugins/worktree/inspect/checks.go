@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/plugins/worktree/git"
-	"github.com/swarmhost/swarm/shared/occupant"
 	"github.com/swarmhost/swarm/plugins/worktree/repo"
 	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/occupant"
 	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )

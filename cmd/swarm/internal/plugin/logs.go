@@ -56,9 +56,9 @@ With --json each line is an object with pid, began, command, time, and text or e
 
 func runLogs(ctx context.Context, a *app.App, h *host.Host, name string, o pluginLogsOptions) error {
 	var last pluginlogs.Run
-	any := false
+	said := false
 	err := h.Plugins().Logs(ctx, name, pluginlogs.Options{Lines: o.lines, Follow: o.follow}, func(e pluginlogs.Entry) error {
-		any = true
+		said = true
 		if o.json {
 			line, err := json.Marshal(e)
 			a.Printf("%s\n", string(line))
@@ -78,7 +78,7 @@ func runLogs(ctx context.Context, a *app.App, h *host.Host, name string, o plugi
 		}
 		return a.Out.Err
 	})
-	if err == nil && !any {
+	if err == nil && !said {
 		a.Hint(fmt.Sprintf("plugin '%s' has written nothing", name))
 	}
 	return err

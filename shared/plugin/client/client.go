@@ -180,14 +180,6 @@ func (c *Client) Workspace() *Workspace {
 	return &Workspace{client: c, rpc: pb.NewWorkspaceClient(c.conn)}
 }
 
-// Tools returns the tools of a plugin of any kind, or nil if it offers none.
-func (c *Client) Tools() *Tools {
-	if c.info.Kind != KindTools && !c.info.Has(swarm.CapTools) {
-		return nil
-	}
-	return &Tools{client: c, rpc: pb.NewToolsClient(c.conn)}
-}
-
 // ErrPluginGone means that the plugin's process ended during the call or before it, or was
 // closed by this host. It is unknown whether the call had an effect. The client can't be
 // used any more: connect to a new process, and repeat idempotent calls.

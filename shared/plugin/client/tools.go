@@ -18,6 +18,14 @@ type Tools struct {
 
 var _ swarm.Toolbox = (*Tools)(nil)
 
+// Tools returns the tools of a plugin of any kind, or nil if it offers none.
+func (c *Client) Tools() *Tools {
+	if c.info.Kind != KindTools && !c.info.Has(swarm.CapTools) {
+		return nil
+	}
+	return &Tools{client: c, rpc: pb.NewToolsClient(c.conn)}
+}
+
 // ListTools implements [swarm.Toolbox]. A list that breaks a rule of the contract is an error.
 func (t *Tools) ListTools(ctx context.Context) ([]swarm.Tool, error) {
 	resp, err := t.rpc.ListTools(ctx, &pb.ListToolsRequest{})

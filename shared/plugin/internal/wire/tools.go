@@ -42,8 +42,9 @@ func ToolCall(c swarm.ToolCall) *pb.CallToolRequest {
 // FromToolCall converts back.
 func FromToolCall(r *pb.CallToolRequest) swarm.ToolCall {
 	c := r.GetCaller()
-	return swarm.ToolCall{Name: r.GetName(), Input: r.GetInput(), Dir: string(r.GetDir()), Caller: swarm.ToolCaller{
+	caller := swarm.ToolCaller{
 		Person: c.GetPerson(), WorkerID: c.GetWorkerId(), Worker: c.GetWorker(),
 		Team: c.GetTeam(), Agent: c.GetAgent(), Leader: c.GetLeader(), Session: c.GetSession(),
-	}}
+	}
+	return swarm.ToolCall{Name: r.GetName(), Input: r.GetInput(), Caller: caller, Dir: string(r.GetDir())}
 }

@@ -27,8 +27,8 @@ import (
 
 // Do makes one call of a local backend: method is a method of the service Backend in the .proto
 // files, such as "Kill", and request its message as JSON. A field that the message does not have is
-// [swarm.ErrInvalidSpec]. Each answer, on one line, is passed to each; a call whose answers are no
-// stream has one. The backend learns the run directories from ctx, see [swarm.WithRunDirs].
+// [swarm.ErrInvalidSpec]. Each answer, on one line, is passed to each; a call without a stream of
+// answers has one. The backend learns the run directories from ctx, see [swarm.WithRunDirs].
 //
 // As in a plugin, a panic of the backend is an error, and a Spawn that ctx ends leaves nothing.
 func Do(ctx context.Context, name string, b swarm.Backend, method string, request []byte, each func(answer []byte) error) error {

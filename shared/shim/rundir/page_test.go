@@ -70,7 +70,7 @@ func TestPageHasTheLaunchFile(t *testing.T) {
 	if diff := cmp.Diff(want, column(table)); diff != "" {
 		t.Errorf("the keys of a launch file (-codec +page):\n%s", diff)
 	}
-	// What an empty launch leaves out is optional.
+	// The keys that an empty launch leaves out are optional.
 	for i, f := range launchFields {
 		left := len(f.values(new(Launch))) == 0 && f.key != "arg" && f.key != "env"
 		if says := strings.HasPrefix(table[i][1], "optional"); says != left {
@@ -96,7 +96,7 @@ func TestPageHasTheRequests(t *testing.T) {
 	}
 	for _, kind := range want {
 		if _, err := ParseAnswer(kind); err != nil {
-			t.Errorf("%s is no answer: %v", kind, err)
+			t.Errorf("%s: %v", kind, err)
 		}
 	}
 }

@@ -36,3 +36,14 @@ func Without(env []string, drop func(name string) bool) []string {
 	}
 	return kept
 }
+
+// Set returns env with the variables of more, whose values replace those that env has. Neither is
+// changed.
+func Set(env []string, more ...string) []string {
+	names := make([]string, 0, len(more))
+	for _, entry := range more {
+		name, _, _ := strings.Cut(entry, "=")
+		names = append(names, name)
+	}
+	return append(Unset(env, names...), more...)
+}

@@ -26,3 +26,15 @@ func TestWithout(t *testing.T) {
 		t.Errorf("the environment became %q", env)
 	}
 }
+
+func TestSet(t *testing.T) {
+	t.Parallel()
+	env := []string{"A=1", "B=2", "A=3"}
+	got := Set(env, "A=4", "C=5")
+	if !slices.Equal(got, []string{"B=2", "A=4", "C=5"}) {
+		t.Errorf("got %q", got)
+	}
+	if !slices.Equal(env, []string{"A=1", "B=2", "A=3"}) {
+		t.Errorf("changed to %q", env)
+	}
+}

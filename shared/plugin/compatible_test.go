@@ -83,6 +83,8 @@ func useBackend(t *testing.T, b *client.Backend) {
 	must("ScreenBatch", err)
 	_, err = b.Attach(ctx, h, swarm.AttachOptions{})
 	must("Attach", err)
+	_, err = b.Exec(ctx, h, swarm.ExecOptions{Command: []string{"true"}})
+	must("Exec", err)
 	measured, err := b.Stats(ctx, []swarm.Handle{h})
 	must("Stats", err)
 	if measured[0].Err != nil || measured[0].Stats.Memory == nil {
@@ -245,7 +247,11 @@ func TestFutureCalls(t *testing.T) {
 			_, err := b.ScreenBatch(t.Context(), []swarm.Handle{h}, swarm.ScreenOptions{})
 			return err
 		},
-		"Attach":    func() error { _, err := b.Attach(t.Context(), h, swarm.AttachOptions{}); return err },
+		"Attach": func() error { _, err := b.Attach(t.Context(), h, swarm.AttachOptions{}); return err },
+		"Exec": func() error {
+			_, err := b.Exec(t.Context(), h, swarm.ExecOptions{Command: []string{"true"}})
+			return err
+		},
 		"Complete":  func() error { return b.Complete(t.Context(), h, "", swarm.KillOptions{}) },
 		"List":      func() error { return b.List(t.Context(), nil) },
 		"Stats":     func() error { _, err := b.Stats(t.Context(), []swarm.Handle{h}); return err },

@@ -26,6 +26,7 @@ var (
 	_ swarm.Outputter     = Kept{}
 	_ swarm.Inputter      = Kept{}
 	_ swarm.Signaller     = Kept{}
+	_ swarm.Execer        = Kept{}
 	_ swarm.Watcher       = Kept{}
 	_ swarm.Completer     = Kept{}
 	_ swarm.Measurer      = Kept{}
@@ -124,6 +125,11 @@ func (k Kept) Input(ctx context.Context, raw swarm.Handle, in swarm.Input) (swar
 // Signal sends the worker a signal, see [Signal].
 func (k Kept) Signal(ctx context.Context, raw swarm.Handle, o swarm.SignalOptions) error {
 	return k.do(ctx, raw, func(w Worker) error { return Signal(ctx, w.Dir, w.ID, o) })
+}
+
+// Exec returns the program that runs a command in the worker, see [Exec].
+func (k Kept) Exec(ctx context.Context, raw swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
+	return with(ctx, k, raw, func(w Worker) (swarm.Program, error) { return Exec(w.Dir, w.ID, o) })
 }
 
 // Watch reports the changes of the worker until it has ended, see [Watch].

@@ -24,6 +24,7 @@ const (
 	CapScreen        Capability = "screen"         // [Screener]
 	CapBatchScreen   Capability = "batch-screen"   // [BatchScreener]
 	CapAttach        Capability = "attach"         // [Attacher]
+	CapExec          Capability = "exec"           // [Execer]
 	CapWatch         Capability = "watch"          // [Watcher]
 	CapComplete      Capability = "complete"       // [Completer]
 	CapList          Capability = "list"           // [Lister]
@@ -73,6 +74,7 @@ var interfaces = []struct {
 	{CapScreen, has[Screener]},
 	{CapBatchScreen, has[BatchScreener]},
 	{CapAttach, has[Attacher]},
+	{CapExec, has[Execer]},
 	{CapWatch, has[Watcher]},
 	{CapComplete, has[Completer]},
 	{CapList, has[Lister]},

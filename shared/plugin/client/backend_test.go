@@ -286,8 +286,9 @@ func TestCapabilitiesThatAreMissing(t *testing.T) {
 	_, inputErr := b.Input(t.Context(), swarm.Handle{}, swarm.Input{})
 	_, screenErr := b.Screen(t.Context(), swarm.Handle{}, swarm.ScreenOptions{})
 	_, attachErr := b.Attach(t.Context(), swarm.Handle{}, swarm.AttachOptions{})
+	_, execErr := b.Exec(t.Context(), swarm.Handle{}, swarm.ExecOptions{Command: []string{"true"}})
 	for _, err := range []error{
-		findErr, sweepErr, outputErr, inputErr, screenErr, attachErr,
+		findErr, sweepErr, outputErr, inputErr, screenErr, attachErr, execErr,
 		b.Signal(t.Context(), swarm.Handle{}, swarm.SignalOptions{}),
 		b.Watch(t.Context(), swarm.Handle{}, nil),
 		b.Complete(t.Context(), swarm.Handle{}, "", swarm.KillOptions{}),

@@ -62,6 +62,22 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOpti
 	return a, nil
 }
 
+// Exec implements [swarm.Execer]. A plugin that is not local is not sent o.Shim.
+func (b *Backend) Exec(ctx context.Context, h swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
+	if !b.client.info.Local {
+		o.Shim = ""
+	}
+	resp, err := b.rpc.Exec(ctx, wire.ExecRequest(h, o))
+	if err != nil {
+		return swarm.Program{}, wire.FromStatus(ctx, err)
+	}
+	p := wire.FromProgram(resp)
+	if len(p.Command) == 0 {
+		return swarm.Program{}, fmt.Errorf("plugin '%s' returned no program that runs the command", b.client.info.Name)
+	}
+	return p, nil
+}
+
 // Complete implements [swarm.Completer]. A summary that is too long is cut.
 func (b *Backend) Complete(ctx context.Context, h swarm.Handle, summary string, o swarm.KillOptions) error {
 	_, err := b.rpc.Complete(ctx, wire.CompleteRequest(h, summary, o))

@@ -21,6 +21,7 @@ type talker struct {
 	caps   []swarm.Capability
 	input  func(swarm.Input) (swarm.InputResult, error)
 	attach func(swarm.AttachOptions) (swarm.Attachment, error)
+	exec   func(swarm.ExecOptions) (swarm.Program, error)
 	watch  func(context.Context, swarm.Handle, func(swarm.Status) error) error
 }
 
@@ -32,6 +33,10 @@ func (b talker) Input(_ context.Context, _ swarm.Handle, in swarm.Input) (swarm.
 
 func (b talker) Attach(_ context.Context, _ swarm.Handle, o swarm.AttachOptions) (swarm.Attachment, error) {
 	return b.attach(o)
+}
+
+func (b talker) Exec(_ context.Context, _ swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
+	return b.exec(o)
 }
 
 func (b talker) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {
@@ -121,6 +126,39 @@ func TestAttachEnvForLocalBackendsOnly(t *testing.T) {
 	nothing := talker{attach: func(swarm.AttachOptions) (swarm.Attachment, error) { return swarm.Attachment{}, nil }}
 	if _, err := backendOf(t, nothing).Attach(t.Context(), swarm.Handle{}, env); err == nil {
 		t.Error("a missing command was accepted")
+	}
+}
+
+// TestExec checks what a plugin gets and what it has to return.
+func TestExec(t *testing.T) {
+	t.Parallel()
+	var got swarm.ExecOptions
+	want := swarm.Program{Command: []string{"enter", "\xff"}, Env: []string{"A=b"}, Unset: []string{"C"}}
+	b := talker{exec: func(o swarm.ExecOptions) (swarm.Program, error) {
+		got = o
+		return want, nil
+	}}
+	o := swarm.ExecOptions{Command: []string{"ls", "\xff"}, Dir: "sub", Env: []string{"K="}, TTY: true, Shim: "/bin/swarm-shim"}
+	p, err := backendOf(t, b).Exec(t.Context(), swarm.Handle{}, o)
+	if diff := cmp.Diff(want, p); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	if diff := cmp.Diff(o, got); diff != "" {
+		t.Errorf("a local backend (-want +got):\n%s", diff)
+	}
+	remote := pluginOf(b)
+	remote.Local = false
+	if _, err := connectInside(t, remote).Backend().Exec(t.Context(), swarm.Handle{}, o); err != nil || got.Shim != "" || got.Dir != "sub" {
+		t.Errorf("a backend that is not local got %+v, error %v", got, err)
+	}
+	for _, bad := range []swarm.ExecOptions{{}, {Command: []string{""}}, {Command: []string{"ls"}, Env: []string{"K"}}, {Command: []string{"ls"}, Env: []string{"=v"}}} {
+		if _, err := backendOf(t, b).Exec(t.Context(), swarm.Handle{}, bad); !errors.Is(err, swarm.ErrInvalidSpec) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	nothing := talker{exec: func(swarm.ExecOptions) (swarm.Program, error) { return swarm.Program{}, nil }}
+	if _, err := backendOf(t, nothing).Exec(t.Context(), swarm.Handle{}, o); err == nil {
+		t.Error("a missing program was accepted")
 	}
 }
 

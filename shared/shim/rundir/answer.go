@@ -24,6 +24,10 @@ const (
 	AnswerPending = "pending"
 	// AnswerBusy says that the request can't be carried out now; Text holds the reason.
 	AnswerBusy = "busy"
+	// AnswerReady asks for what follows an exec.
+	AnswerReady = "ready"
+	// AnswerExit reports how the command of an exec ended; Code holds its exit code.
+	AnswerExit = "exit"
 )
 
 // Answer is one line of an answer on the control socket.
@@ -41,6 +45,8 @@ type Answer struct {
 	Survivors []swarm.Process
 	// Text is for the user; for error and busy.
 	Text string
+	// Code is an exit code as a shell has it, 128+n for signal n; for exit.
+	Code int
 }
 
 // answerFields are the fields of an answer about an end.
@@ -70,6 +76,8 @@ func (a Answer) String() string {
 		return line.String()
 	case AnswerError, AnswerBusy:
 		return a.Kind + " " + strings.ReplaceAll(a.Text, "\n", " ")
+	case AnswerExit:
+		return a.Kind + " " + strconv.Itoa(a.Code)
 	default:
 		return a.Kind
 	}
@@ -81,8 +89,12 @@ func ParseAnswer(line string) (Answer, error) {
 	kind, rest, _ := strings.Cut(line, " ")
 	a := Answer{Kind: kind}
 	switch kind {
-	case AnswerAccepted, AnswerOK, AnswerStale, AnswerChanged, AnswerLate, AnswerPending:
+	case AnswerAccepted, AnswerOK, AnswerStale, AnswerChanged, AnswerLate, AnswerPending, AnswerReady:
 		return a, nil
+	case AnswerExit:
+		var err error
+		a.Code, err = strconv.Atoi(rest)
+		return a, err
 	case AnswerError, AnswerBusy:
 		a.Text = rest
 		return a, nil

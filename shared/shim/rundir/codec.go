@@ -1,8 +1,11 @@
 package rundir
 
 import (
+	"bytes"
+	"errors"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // field is one field of a record T, written as "key=value". A record is written in
@@ -105,4 +108,42 @@ func setField[T any](fields []field[T], r *T, key, value string) (known, ok bool
 		}
 	}
 	return false, false
+}
+
+// encodeFields returns a record as a message: its version and its entries, each ended by NUL, and
+// "end=" as the last one.
+func encodeFields[T any](version string, fields []field[T], r *T) ([]byte, error) {
+	b := []byte(version + "\x00")
+	for _, f := range fields {
+		for _, value := range f.values(r) {
+			if strings.IndexByte(value, 0) >= 0 {
+				return nil, errors.New("a zero byte in the command, its directory or its environment")
+			}
+			b = append(b, f.key...)
+			b = append(b, '=')
+			b = append(b, value...)
+			b = append(b, 0)
+		}
+	}
+	return append(b, "end=\x00"...), nil
+}
+
+// decodeFields reads what encodeFields wrote, and reports whether it is whole.
+func decodeFields[T any](b []byte, version string, fields []field[T], r *T) bool {
+	rest, ok := bytes.CutPrefix(b, []byte(version+"\x00"))
+	for ok && len(rest) > 0 {
+		entry, after, ended := bytes.Cut(rest, []byte{0})
+		key, value, isEntry := strings.Cut(string(entry), "=")
+		switch {
+		case !ended || !isEntry:
+			return false
+		case key == "end":
+			return len(after) == 0
+		}
+		if _, ok = setField(fields, r, key, value); !ok {
+			return false
+		}
+		rest = after
+	}
+	return false
 }

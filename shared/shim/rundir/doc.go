@@ -124,6 +124,19 @@
 //	                         continue; status.json will say so
 //	    "ended", "busy <text>" between two starts, or "error <text>"
 //
+//	exec id=a1b2 size=70
+//	    "ready"              then the client sends size bytes, see [EncodeExec], the first of which
+//	                         comes with three descriptors (SCM_RIGHTS): the standard streams of a
+//	                         command
+//	    "exit 3"             it ran in the worker and has ended with that code, or with 128+n by
+//	                         signal n
+//	    "ended", "busy <text>" between two starts, during a kill or a pause, or "error <text>"
+//	                         for a command that can't be started; [NotFound] begins the text for
+//	                         one that does not exist
+//	    The command is a child of the shim, or of the first process in the worker's sandbox. When
+//	    the client disconnects, the command and what it has started get SIGTERM, and SIGKILL
+//	    after the grace of the worker.
+//
 // A shim that serves as many clients as it can answers "busy <text>", or nothing at all
 // to a watch. Some slots are reserved for kills.
 //

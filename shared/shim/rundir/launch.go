@@ -1,7 +1,6 @@
 package rundir
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"strconv"
@@ -109,48 +108,16 @@ var launchFields = []field[Launch]{
 // EncodeLaunch returns the content of a launch file: entries "key=value", each
 // ended by NUL, the last one "end=", without which the file is damaged. It
 // refuses a NUL, which no argument and no variable can hold.
-func EncodeLaunch(l Launch) ([]byte, error) {
-	b := []byte(launchVersion + "\x00")
-	for _, f := range launchFields {
-		for _, value := range f.values(&l) {
-			if strings.IndexByte(value, 0) >= 0 {
-				return nil, errors.New("a zero byte in the command, its directory or its environment")
-			}
-			b = append(b, f.key...)
-			b = append(b, '=')
-			b = append(b, value...)
-			b = append(b, 0)
-		}
-	}
-	return append(b, "end=\x00"...), nil
-}
+func EncodeLaunch(l Launch) ([]byte, error) { return encodeFields(launchVersion, launchFields, &l) }
 
 // DecodeLaunch reads what [EncodeLaunch] wrote. An unknown key is an error: otherwise its
 // request would be ignored silently.
 func DecodeLaunch(b []byte) (Launch, error) {
 	var l Launch
-	rest, ok := bytes.CutPrefix(b, []byte(launchVersion+"\x00"))
-	if !ok {
+	if !decodeFields(b, launchVersion, launchFields, &l) || len(l.Command) == 0 {
 		return Launch{}, errLaunch
 	}
-	for len(rest) > 0 {
-		entry, after, ended := bytes.Cut(rest, []byte{0})
-		key, value, ok := strings.Cut(string(entry), "=")
-		if !ended || !ok {
-			return Launch{}, errLaunch
-		}
-		if key == "end" {
-			if len(after) > 0 || len(l.Command) == 0 {
-				return Launch{}, errLaunch
-			}
-			return l, nil
-		}
-		if _, ok := setField(launchFields, &l, key, value); !ok {
-			return Launch{}, errLaunch
-		}
-		rest = after
-	}
-	return Launch{}, errLaunch
+	return l, nil
 }
 
 func ownerText(id Identity) string {

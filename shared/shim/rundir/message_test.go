@@ -30,6 +30,7 @@ func TestRequests(t *testing.T) {
 		"input kind=text enter=0 size=4 after=1 paste=1":            {Verb: "input", Kind: "text", Size: 4, AfterMS: 1, PasteOnly: true},
 		"input kind=text enter=1 size=4 after=5000":                 {Verb: "input", Kind: "text", Enter: true, Size: 4, AfterMS: 5000},
 		"pause id=a-1 paused=1":                                     {Verb: "pause", ID: "a-1", Paused: true},
+		"exec id=a-1 size=70":                                       {Verb: "exec", ID: "a-1", Size: 70},
 		"pause paused=0":                                            {Verb: "pause"},
 		"limits id=a-1 limits=none":                                 {Verb: "limits", ID: "a-1"},
 		"limits limits=2147483648,1500,64,0,10,0":                   {Verb: "limits", Limits: swarm.Limits{Memory: 2 << 30, CPUs: 1.5, PIDs: 64, IOWeight: 10}},
@@ -79,6 +80,8 @@ func TestAnswers(t *testing.T) {
 		"changed":  {Kind: "changed"},
 		"late":     {Kind: "late"},
 		"pending":  {Kind: "pending"},
+		"ready":    {Kind: "ready"},
+		"exit 143": {Kind: "exit", Code: 143},
 		"busy so":  {Kind: "busy", Text: "so"},
 		"ended forced=0 already=0 signal=SIGTERM":             {Kind: "ended", Signal: "SIGTERM"},
 		"ended forced=1 already=1 signal=":                    {Kind: "ended", Forced: true, Already: true},
@@ -113,7 +116,7 @@ func TestSurvivorsName(t *testing.T) {
 
 func TestUnknownAnswers(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{"", "done", "ended 1:sleep", "survivors x:y"} {
+	for _, line := range []string{"", "done", "ended 1:sleep", "survivors x:y", "exit", "exit x"} {
 		if a, err := rundir.ParseAnswer(line); err == nil {
 			t.Errorf("%q is read as %+v", line, a)
 		}
@@ -136,4 +139,28 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("%q is %+v, then %+v, %v", line, r, again, err)
 		}
 	})
+}
+
+func TestExecArgs(t *testing.T) {
+	t.Parallel()
+	want := rundir.Exec{Dir: "a=b", Command: []string{"ls", "", "end=", "\xff"}, Env: []string{"K=", "L=x y"}, Terminal: true}
+	args, err := rundir.ExecArgs("/run", "w", want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, id, got, message, err := rundir.ParseExecArgs(args)
+	if diff := cmp.Diff(want, got); diff != "" || dir != "/run" || id != "w" || err != nil {
+		t.Errorf("%q, %q, %v\n%s", dir, id, err, diff)
+	}
+	if again, err := rundir.DecodeExec(message); err != nil || !cmp.Equal(again, want) {
+		t.Errorf("the message is read as %+v, %v", again, err)
+	}
+	if _, err := rundir.ExecArgs("/run", "w", rundir.Exec{Command: []string{"a\x00b"}}); err == nil {
+		t.Error("a zero byte was accepted")
+	}
+	for _, bad := range [][]string{nil, args[:3], args[:len(args)-1], {"exec", "/run", "w", "swarm-exec=1", "end="}, append(args[:4:4], "other=1", "end=")} {
+		if _, _, e, _, err := rundir.ParseExecArgs(bad); err == nil {
+			t.Errorf("%q is read as %+v", bad, e)
+		}
+	}
 }

@@ -25,6 +25,8 @@ const (
 	VerbLimits = "limits"
 	// VerbPause stops the processes of the worker, or lets them continue.
 	VerbPause = "pause"
+	// VerbExec runs a second command, which follows in Size bytes with three descriptors.
+	VerbExec = "exec"
 )
 
 // The kinds of an input.
@@ -42,7 +44,7 @@ const Continue = "continue"
 // Protocol counts the protocols of the control socket. A shim names it when it does not
 // understand a request, so that its client knows which of them is the older one. It grows with
 // each verb or field that is added or dropped.
-const Protocol = 1
+const Protocol = 2
 
 // misunderstood makes an error of a shim that does not understand a request.
 func misunderstood(text string) error {
@@ -80,7 +82,7 @@ type Request struct {
 	// Summary is for complete: any bytes, at most
 	// [swarm.MaxSummary] of them.
 	Summary string
-	// Kind is for input, Size for InputText and InputKeys, Enter and AfterMS for
+	// Kind is for input, Size for exec, InputText and InputKeys, Enter and AfterMS for
 	// InputText. AfterMS is the shortest pause before Enter; 0: the shim's own.
 	Kind    string
 	Enter   bool
@@ -122,6 +124,7 @@ var requestKeys = map[string]struct{ must, may []string }{
 	VerbWatch:    {nil, []string{"id"}},
 	VerbLimits:   {[]string{"limits"}, []string{"id"}},
 	VerbPause:    {[]string{"paused"}, []string{"id"}},
+	VerbExec:     {[]string{"size"}, []string{"id"}},
 }
 
 // String returns the request as its line, without the newline.

@@ -145,6 +145,11 @@ func (k *shim) untilNext() time.Duration {
 	if d := k.completion.deadline; !d.IsZero() {
 		at(d)
 	}
+	for _, e := range k.executions {
+		if !e.killAt.IsZero() {
+			at(e.killAt)
+		}
+	}
 	if k.phase == pausing && k.drainedForStart() {
 		at(k.restarts.at)
 	}
@@ -190,6 +195,7 @@ func (k *shim) expire() {
 		return
 	}
 	now := time.Now()
+	k.expireExecs(now)
 	k.graceOver(now)
 	if c := k.closing; c != nil && c.hopeless() {
 		k.closed()

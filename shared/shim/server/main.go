@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/shared/safefile"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/shim/server/box"
+	"github.com/swarmhost/swarm/shared/shim/server/command"
 	"github.com/swarmhost/swarm/shared/shim/server/control"
 	"github.com/swarmhost/swarm/shared/shim/server/record"
 	"github.com/swarmhost/swarm/shared/shim/server/tail"
@@ -34,6 +35,8 @@ func Main(args []string) int {
 		return box.Inside()
 	case len(args) == 1 && args[0] == rundir.TailFlag:
 		return tail.Main()
+	case len(args) > 1 && args[0] == rundir.ExecArg:
+		return command.Main(args)
 	case len(args) != 1:
 		os.Stderr.WriteString("usage: swarm-shim RUN-DIRECTORY\nswarm starts this program; do not run it by hand.\n")
 		return exitUsage
@@ -129,7 +132,7 @@ func start() (_ *shim, err error) {
 		return nil, err
 	}
 	if launch.Restart.When == "" {
-		k.launch.Env, k.launch.Command, k.launch.Wrap = nil, nil, nil
+		k.launch.Command, k.launch.Wrap = nil, nil
 	}
 	trim()
 	return k, nil

@@ -67,6 +67,7 @@ func (r *restarts) failure() string { return shortened(r.failed.Error(), 200) }
 // treeEnded follows when no process of the worker is left: its run has ended, or it pauses until
 // its next start.
 func (k *shim) treeEnded() {
+	k.endExecs()
 	if k.willRestart() {
 		k.pause()
 		return

@@ -37,7 +37,7 @@ func (k *shim) serve(r control.Request) {
 	var sig unix.Signal
 	if r.Signal != "" {
 		if sig = proc.SignalNumber(r.Signal); sig == 0 {
-			r.From.Last(rundir.Answer{Kind: rundir.AnswerError, Text: "unknown signal " + r.Signal})
+			r.Refuse(rundir.Answer{Kind: rundir.AnswerError, Text: "unknown signal " + r.Signal})
 			return
 		}
 	}
@@ -67,6 +67,8 @@ func (k *shim) serve(r control.Request) {
 		r.From.Last(k.setLimits(r.Limits))
 	case rundir.VerbPause:
 		k.setPaused(r)
+	case rundir.VerbExec:
+		k.exec(r)
 	case rundir.VerbWatch:
 		r.From.Watches = true
 		r.From.Say(rundir.Answer{Kind: rundir.AnswerOK})

@@ -101,6 +101,8 @@ type shim struct {
 	boxLost bool
 	// data is the limit of the memory of each single process, 0 if the group has one.
 	data int64
+	// executions are the commands that clients run in the worker.
+	executions []*execution
 	// served counts requests.
 	served int
 	// tidyAt is when memory is given back after requests and much output; zero if it was.
@@ -205,8 +207,10 @@ func (k *shim) next(timer *time.Timer) (handle func()) {
 		return func() { k.boxEnd(nil) }
 	case r := <-k.requests:
 		return func() { k.serve(r) }
+	case <-k.boxSaid():
+		return k.boxReports
 	case c := <-k.control.Left():
-		return c.Release
+		return func() { k.leave(c) }
 	case <-timer.C:
 		return k.expire
 	case o := <-k.drained:
@@ -248,6 +252,8 @@ func (k *shim) reap() {
 			k.mainEnd(ws)
 		case k.isBox(pid):
 			k.boxEnd(&ws)
+		default:
+			k.execEnded(pid, ws)
 		}
 	}
 }

@@ -8,10 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/server/program"
-	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // maxDir is the longest working directory that is recorded, so that the last status fits
@@ -21,12 +19,7 @@ const maxDir = 1024
 // startWorker starts the main process, in a session of its own, with nothing of
 // the shim's but its limits and its working directory's file system.
 func (k *shim) startWorker() error {
-	// A worker that had the mark of shims or of engines would not be ended with the worker that it
-	// was started from.
-	env := environ.Unset(k.launch.Env, swarm.EnvShim, swarm.EnvEngine)
-	if k.launch.Terminal {
-		env = terminalEnv(env)
-	}
+	env := k.env()
 	if err := program.CheckDir(k.launch.Dir); err != nil {
 		return err
 	}

@@ -2521,6 +2521,163 @@ func (x *AttachResponse) GetReadOnly() bool {
 	return false
 }
 
+// ExecRequest says what to run in a worker.
+type ExecRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The worker.
+	Handle *Handle `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	// The program and its arguments, at least one element.
+	Command [][]byte `protobuf:"bytes,2,rep,name=command,proto3" json:"command,omitempty"`
+	// Where it runs: absolute, or relative to the worker's directory; empty: there.
+	Dir []byte `protobuf:"bytes,3,opt,name=dir,proto3" json:"dir,omitempty"`
+	// KEY=VALUE entries on top of the environment of the worker's main process.
+	Env [][]byte `protobuf:"bytes,4,rep,name=env,proto3" json:"env,omitempty"`
+	// Give the command a terminal of its own, as large as the one of the program.
+	Tty bool `protobuf:"varint,5,opt,name=tty,proto3" json:"tty,omitempty"`
+	// The path of the swarm-shim executable, absolute. Set for local backends only.
+	Shim          []byte `protobuf:"bytes,6,opt,name=shim,proto3" json:"shim,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExecRequest) Reset() {
+	*x = ExecRequest{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExecRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExecRequest) ProtoMessage() {}
+
+func (x *ExecRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExecRequest.ProtoReflect.Descriptor instead.
+func (*ExecRequest) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ExecRequest) GetHandle() *Handle {
+	if x != nil {
+		return x.Handle
+	}
+	return nil
+}
+
+func (x *ExecRequest) GetCommand() [][]byte {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *ExecRequest) GetDir() []byte {
+	if x != nil {
+		return x.Dir
+	}
+	return nil
+}
+
+func (x *ExecRequest) GetEnv() [][]byte {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *ExecRequest) GetTty() bool {
+	if x != nil {
+		return x.Tty
+	}
+	return false
+}
+
+func (x *ExecRequest) GetShim() []byte {
+	if x != nil {
+		return x.Shim
+	}
+	return nil
+}
+
+// ExecResponse is a program that takes the place of the host's process, with its standard streams. It
+// exits as the command does (128+n for signal n), and with 125, 126 or 127 if the command did not run. When
+// it ends, in any way, the command is ended.
+type ExecResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The program and its arguments.
+	Command [][]byte `protobuf:"bytes,1,rep,name=command,proto3" json:"command,omitempty"`
+	// KEY=VALUE entries to add to its environment.
+	Env [][]byte `protobuf:"bytes,2,rep,name=env,proto3" json:"env,omitempty"`
+	// Names of variables that it must not have.
+	Unset         [][]byte `protobuf:"bytes,3,rep,name=unset,proto3" json:"unset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExecResponse) Reset() {
+	*x = ExecResponse{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExecResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExecResponse) ProtoMessage() {}
+
+func (x *ExecResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExecResponse.ProtoReflect.Descriptor instead.
+func (*ExecResponse) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ExecResponse) GetCommand() [][]byte {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *ExecResponse) GetEnv() [][]byte {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *ExecResponse) GetUnset() [][]byte {
+	if x != nil {
+		return x.Unset
+	}
+	return nil
+}
+
 // WatchRequest asks for the changes of workers.
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2532,7 +2689,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2544,7 +2701,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2557,7 +2714,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -2584,7 +2741,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2596,7 +2753,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2609,7 +2766,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -2655,7 +2812,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2667,7 +2824,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2680,7 +2837,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -2713,7 +2870,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2725,7 +2882,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2738,7 +2895,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -2750,7 +2907,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2762,7 +2919,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2775,7 +2932,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
 }
 
 // ListResponse is one of them.
@@ -2796,7 +2953,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2808,7 +2965,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2821,7 +2978,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -2866,7 +3023,7 @@ type StatsRequest struct {
 
 func (x *StatsRequest) Reset() {
 	*x = StatsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2878,7 +3035,7 @@ func (x *StatsRequest) String() string {
 func (*StatsRequest) ProtoMessage() {}
 
 func (x *StatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2891,7 +3048,7 @@ func (x *StatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
 func (*StatsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StatsRequest) GetHandles() []*Handle {
@@ -2919,7 +3076,7 @@ type StatsResponse struct {
 
 func (x *StatsResponse) Reset() {
 	*x = StatsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2931,7 +3088,7 @@ func (x *StatsResponse) String() string {
 func (*StatsResponse) ProtoMessage() {}
 
 func (x *StatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2944,7 +3101,7 @@ func (x *StatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
 func (*StatsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StatsResponse) GetResults() []*StatsResult {
@@ -2967,7 +3124,7 @@ type StatsResult struct {
 
 func (x *StatsResult) Reset() {
 	*x = StatsResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2979,7 +3136,7 @@ func (x *StatsResult) String() string {
 func (*StatsResult) ProtoMessage() {}
 
 func (x *StatsResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2992,7 +3149,7 @@ func (x *StatsResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResult.ProtoReflect.Descriptor instead.
 func (*StatsResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *StatsResult) GetStats() *WorkerStats {
@@ -3035,7 +3192,7 @@ type WorkerStats struct {
 
 func (x *WorkerStats) Reset() {
 	*x = WorkerStats{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3047,7 +3204,7 @@ func (x *WorkerStats) String() string {
 func (*WorkerStats) ProtoMessage() {}
 
 func (x *WorkerStats) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3060,7 +3217,7 @@ func (x *WorkerStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStats.ProtoReflect.Descriptor instead.
 func (*WorkerStats) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WorkerStats) GetTime() *timestamppb.Timestamp {
@@ -3123,7 +3280,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3135,7 +3292,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3148,7 +3305,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ProgressRequest) GetId() string {
@@ -3169,7 +3326,7 @@ type ProgressResponse struct {
 
 func (x *ProgressResponse) Reset() {
 	*x = ProgressResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3181,7 +3338,7 @@ func (x *ProgressResponse) String() string {
 func (*ProgressResponse) ProtoMessage() {}
 
 func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3194,7 +3351,7 @@ func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressResponse.ProtoReflect.Descriptor instead.
 func (*ProgressResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ProgressResponse) GetText() string {
@@ -3372,7 +3529,18 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x05unset\x18\x02 \x03(\fR\x05unset\x12\x10\n" +
 	"\x03env\x18\x03 \x03(\fR\x03env\x12\x14\n" +
 	"\x05leave\x18\x04 \x01(\tR\x05leave\x12\x1b\n" +
-	"\tread_only\x18\x05 \x01(\bR\breadOnly\"A\n" +
+	"\tread_only\x18\x05 \x01(\bR\breadOnly\"\xa2\x01\n" +
+	"\vExecRequest\x12/\n" +
+	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x18\n" +
+	"\acommand\x18\x02 \x03(\fR\acommand\x12\x10\n" +
+	"\x03dir\x18\x03 \x01(\fR\x03dir\x12\x10\n" +
+	"\x03env\x18\x04 \x03(\fR\x03env\x12\x10\n" +
+	"\x03tty\x18\x05 \x01(\bR\x03tty\x12\x12\n" +
+	"\x04shim\x18\x06 \x01(\fR\x04shim\"P\n" +
+	"\fExecResponse\x12\x18\n" +
+	"\acommand\x18\x01 \x03(\fR\acommand\x12\x10\n" +
+	"\x03env\x18\x02 \x03(\fR\x03env\x12\x14\n" +
+	"\x05unset\x18\x03 \x03(\fR\x05unset\"A\n" +
 	"\fWatchRequest\x121\n" +
 	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\"\x9e\x01\n" +
 	"\rWatchResponse\x12\x14\n" +
@@ -3426,7 +3594,7 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x16INPUT_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14INPUT_KIND_INTERRUPT\x10\x01\x12\x12\n" +
 	"\x0eINPUT_KIND_EOF\x10\x02\x12\x13\n" +
-	"\x0fINPUT_KIND_KEYS\x10\x032\xb2\v\n" +
+	"\x0fINPUT_KIND_KEYS\x10\x032\xf7\v\n" +
 	"\aBackend\x12F\n" +
 	"\x05Spawn\x12\x1d.swarm.plugin.v1.SpawnRequest\x1a\x1e.swarm.plugin.v1.SpawnResponse\x12U\n" +
 	"\n" +
@@ -3440,7 +3608,8 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\x06Signal\x12\x1e.swarm.plugin.v1.SignalRequest\x1a\x1f.swarm.plugin.v1.SignalResponse\x12I\n" +
 	"\x06Screen\x12\x1e.swarm.plugin.v1.ScreenRequest\x1a\x1f.swarm.plugin.v1.ScreenResponse\x12L\n" +
 	"\aScreens\x12\x1f.swarm.plugin.v1.ScreensRequest\x1a .swarm.plugin.v1.ScreensResponse\x12I\n" +
-	"\x06Attach\x12\x1e.swarm.plugin.v1.AttachRequest\x1a\x1f.swarm.plugin.v1.AttachResponse\x12H\n" +
+	"\x06Attach\x12\x1e.swarm.plugin.v1.AttachRequest\x1a\x1f.swarm.plugin.v1.AttachResponse\x12C\n" +
+	"\x04Exec\x12\x1c.swarm.plugin.v1.ExecRequest\x1a\x1d.swarm.plugin.v1.ExecResponse\x12H\n" +
 	"\x05Watch\x12\x1d.swarm.plugin.v1.WatchRequest\x1a\x1e.swarm.plugin.v1.WatchResponse0\x01\x12O\n" +
 	"\bComplete\x12 .swarm.plugin.v1.CompleteRequest\x1a!.swarm.plugin.v1.CompleteResponse\x12E\n" +
 	"\x04List\x12\x1c.swarm.plugin.v1.ListRequest\x1a\x1d.swarm.plugin.v1.ListResponse0\x01\x12F\n" +
@@ -3462,7 +3631,7 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(KillMode)(0),                 // 0: swarm.plugin.v1.KillMode
 	(InputKind)(0),                // 1: swarm.plugin.v1.InputKind
@@ -3502,32 +3671,34 @@ var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(*ScreenResult)(nil),          // 35: swarm.plugin.v1.ScreenResult
 	(*AttachRequest)(nil),         // 36: swarm.plugin.v1.AttachRequest
 	(*AttachResponse)(nil),        // 37: swarm.plugin.v1.AttachResponse
-	(*WatchRequest)(nil),          // 38: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 39: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 40: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 41: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 42: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 43: swarm.plugin.v1.ListResponse
-	(*StatsRequest)(nil),          // 44: swarm.plugin.v1.StatsRequest
-	(*StatsResponse)(nil),         // 45: swarm.plugin.v1.StatsResponse
-	(*StatsResult)(nil),           // 46: swarm.plugin.v1.StatsResult
-	(*WorkerStats)(nil),           // 47: swarm.plugin.v1.WorkerStats
-	(*ProgressRequest)(nil),       // 48: swarm.plugin.v1.ProgressRequest
-	(*ProgressResponse)(nil),      // 49: swarm.plugin.v1.ProgressResponse
-	nil,                           // 50: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 51: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*Handle)(nil),                // 52: swarm.plugin.v1.Handle
-	(*durationpb.Duration)(nil),   // 53: google.protobuf.Duration
-	(*Error)(nil),                 // 54: swarm.plugin.v1.Error
-	(*WorkerStatus)(nil),          // 55: swarm.plugin.v1.WorkerStatus
-	(*Process)(nil),               // 56: swarm.plugin.v1.Process
-	(*timestamppb.Timestamp)(nil), // 57: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 58: swarm.plugin.v1.Usage
-	(*StatusRequest)(nil),         // 59: swarm.plugin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 60: swarm.plugin.v1.StatusResponse
+	(*ExecRequest)(nil),           // 38: swarm.plugin.v1.ExecRequest
+	(*ExecResponse)(nil),          // 39: swarm.plugin.v1.ExecResponse
+	(*WatchRequest)(nil),          // 40: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 41: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 42: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 43: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 44: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 45: swarm.plugin.v1.ListResponse
+	(*StatsRequest)(nil),          // 46: swarm.plugin.v1.StatsRequest
+	(*StatsResponse)(nil),         // 47: swarm.plugin.v1.StatsResponse
+	(*StatsResult)(nil),           // 48: swarm.plugin.v1.StatsResult
+	(*WorkerStats)(nil),           // 49: swarm.plugin.v1.WorkerStats
+	(*ProgressRequest)(nil),       // 50: swarm.plugin.v1.ProgressRequest
+	(*ProgressResponse)(nil),      // 51: swarm.plugin.v1.ProgressResponse
+	nil,                           // 52: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 53: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*Handle)(nil),                // 54: swarm.plugin.v1.Handle
+	(*durationpb.Duration)(nil),   // 55: google.protobuf.Duration
+	(*Error)(nil),                 // 56: swarm.plugin.v1.Error
+	(*WorkerStatus)(nil),          // 57: swarm.plugin.v1.WorkerStatus
+	(*Process)(nil),               // 58: swarm.plugin.v1.Process
+	(*timestamppb.Timestamp)(nil), // 59: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 60: swarm.plugin.v1.Usage
+	(*StatusRequest)(nil),         // 61: swarm.plugin.v1.StatusRequest
+	(*StatusResponse)(nil),        // 62: swarm.plugin.v1.StatusResponse
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	50, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	52, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
 	11, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
 	9,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
 	7,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
@@ -3535,101 +3706,104 @@ var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
 	6,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
 	5,  // 6: swarm.plugin.v1.SpawnRequest.sandbox:type_name -> swarm.plugin.v1.Sandbox
 	2,  // 7: swarm.plugin.v1.CheckSpawnRequest.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	52, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
-	53, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	53, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	53, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
-	52, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
-	53, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	54, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
+	55, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	55, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	55, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	54, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
 	0,  // 14: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
 	13, // 15: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	52, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	54, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
 	11, // 17: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
 	15, // 18: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	54, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	55, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	56, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	52, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	57, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	56, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	57, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	58, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	54, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	59, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
 	18, // 24: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	57, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	51, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	59, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	53, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
 	9,  // 27: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	52, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	52, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	52, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	52, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	54, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	54, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	54, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	54, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
 	1,  // 32: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	53, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	52, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	54, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
 	0,  // 35: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	52, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
+	54, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
 	6,  // 37: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
-	52, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
-	52, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
-	52, // 40: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	54, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
+	54, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	54, // 40: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
 	35, // 41: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
 	32, // 42: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	54, // 43: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	52, // 44: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	52, // 45: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	55, // 46: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	54, // 47: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	52, // 48: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	11, // 49: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	2,  // 50: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	52, // 51: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	57, // 52: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	55, // 53: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	52, // 54: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
-	46, // 55: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
-	47, // 56: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
-	54, // 57: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
-	57, // 58: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
-	58, // 59: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
-	2,  // 60: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	3,  // 61: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
-	59, // 62: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	12, // 63: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	16, // 64: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	19, // 65: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	21, // 66: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	23, // 67: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	25, // 68: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	31, // 69: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	33, // 70: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	36, // 71: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	38, // 72: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	40, // 73: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	42, // 74: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	44, // 75: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
-	27, // 76: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
-	29, // 77: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
-	48, // 78: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
-	10, // 79: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	4,  // 80: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
-	60, // 81: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	14, // 82: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	17, // 83: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	20, // 84: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	22, // 85: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	24, // 86: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	26, // 87: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	32, // 88: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	34, // 89: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	37, // 90: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	39, // 91: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	41, // 92: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	43, // 93: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	45, // 94: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
-	28, // 95: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
-	30, // 96: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
-	49, // 97: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
-	79, // [79:98] is the sub-list for method output_type
-	60, // [60:79] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	56, // 43: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	54, // 44: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	54, // 45: swarm.plugin.v1.ExecRequest.handle:type_name -> swarm.plugin.v1.Handle
+	54, // 46: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	57, // 47: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	56, // 48: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	54, // 49: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	11, // 50: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	2,  // 51: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	54, // 52: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	59, // 53: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	57, // 54: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	54, // 55: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
+	48, // 56: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
+	49, // 57: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
+	56, // 58: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
+	59, // 59: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
+	60, // 60: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
+	2,  // 61: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	3,  // 62: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
+	61, // 63: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	12, // 64: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	16, // 65: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	19, // 66: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	21, // 67: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	23, // 68: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	25, // 69: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	31, // 70: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	33, // 71: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	36, // 72: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	38, // 73: swarm.plugin.v1.Backend.Exec:input_type -> swarm.plugin.v1.ExecRequest
+	40, // 74: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	42, // 75: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	44, // 76: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	46, // 77: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
+	27, // 78: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
+	29, // 79: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
+	50, // 80: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
+	10, // 81: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	4,  // 82: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
+	62, // 83: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	14, // 84: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	17, // 85: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	20, // 86: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	22, // 87: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	24, // 88: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	26, // 89: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	32, // 90: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	34, // 91: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	37, // 92: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	39, // 93: swarm.plugin.v1.Backend.Exec:output_type -> swarm.plugin.v1.ExecResponse
+	41, // 94: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	43, // 95: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	45, // 96: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	47, // 97: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
+	28, // 98: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
+	30, // 99: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
+	51, // 100: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
+	81, // [81:101] is the sub-list for method output_type
+	61, // [61:81] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -3640,14 +3814,14 @@ func file_swarm_plugin_v1_backend_proto_init() {
 	file_swarm_plugin_v1_plugin_proto_init()
 	file_swarm_plugin_v1_status_proto_init()
 	file_swarm_plugin_v1_backend_proto_msgTypes[14].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[45].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[47].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   50,
+			NumMessages:   52,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

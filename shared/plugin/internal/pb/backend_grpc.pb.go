@@ -31,6 +31,7 @@ const (
 	Backend_Screen_FullMethodName     = "/swarm.plugin.v1.Backend/Screen"
 	Backend_Screens_FullMethodName    = "/swarm.plugin.v1.Backend/Screens"
 	Backend_Attach_FullMethodName     = "/swarm.plugin.v1.Backend/Attach"
+	Backend_Exec_FullMethodName       = "/swarm.plugin.v1.Backend/Exec"
 	Backend_Watch_FullMethodName      = "/swarm.plugin.v1.Backend/Watch"
 	Backend_Complete_FullMethodName   = "/swarm.plugin.v1.Backend/Complete"
 	Backend_List_FullMethodName       = "/swarm.plugin.v1.Backend/List"
@@ -82,6 +83,9 @@ type BackendClient interface {
 	// Attach reports how to connect a person's terminal with a worker, and changes
 	// nothing. Capability "attach".
 	Attach(ctx context.Context, in *AttachRequest, opts ...grpc.CallOption) (*AttachResponse, error)
+	// Exec reports which program runs a command in the surroundings of a running worker, and
+	// changes nothing. A worker that has ended is NOT_FOUND. Capability "exec".
+	Exec(ctx context.Context, in *ExecRequest, opts ...grpc.CallOption) (*ExecResponse, error)
 	// Watch sends the status of each worker, at once and again whenever it was
 	// started again, said that it is done, or no longer runs; after that one last
 	// message. Capability "watch".
@@ -259,6 +263,16 @@ func (c *backendClient) Attach(ctx context.Context, in *AttachRequest, opts ...g
 	return out, nil
 }
 
+func (c *backendClient) Exec(ctx context.Context, in *ExecRequest, opts ...grpc.CallOption) (*ExecResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExecResponse)
+	err := c.cc.Invoke(ctx, Backend_Exec_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *backendClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &Backend_ServiceDesc.Streams[3], Backend_Watch_FullMethodName, cOpts...)
@@ -398,6 +412,9 @@ type BackendServer interface {
 	// Attach reports how to connect a person's terminal with a worker, and changes
 	// nothing. Capability "attach".
 	Attach(context.Context, *AttachRequest) (*AttachResponse, error)
+	// Exec reports which program runs a command in the surroundings of a running worker, and
+	// changes nothing. A worker that has ended is NOT_FOUND. Capability "exec".
+	Exec(context.Context, *ExecRequest) (*ExecResponse, error)
 	// Watch sends the status of each worker, at once and again whenever it was
 	// started again, said that it is done, or no longer runs; after that one last
 	// message. Capability "watch".
@@ -469,6 +486,9 @@ func (UnimplementedBackendServer) Screens(context.Context, *ScreensRequest) (*Sc
 }
 func (UnimplementedBackendServer) Attach(context.Context, *AttachRequest) (*AttachResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Attach not implemented")
+}
+func (UnimplementedBackendServer) Exec(context.Context, *ExecRequest) (*ExecResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Exec not implemented")
 }
 func (UnimplementedBackendServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
@@ -703,6 +723,24 @@ func _Backend_Attach_Handler(srv interface{}, ctx context.Context, dec func(inte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Backend_Exec_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExecRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BackendServer).Exec(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Backend_Exec_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BackendServer).Exec(ctx, req.(*ExecRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Backend_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -850,6 +888,10 @@ var Backend_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Attach",
 			Handler:    _Backend_Attach_Handler,
+		},
+		{
+			MethodName: "Exec",
+			Handler:    _Backend_Exec_Handler,
 		},
 		{
 			MethodName: "Complete",

@@ -145,3 +145,20 @@ func (w *watch) Send(m *pb.WatchResponse) error {
 	defer w.mu.Unlock()
 	return w.stream.Send(m)
 }
+
+func (b backendServer) Exec(ctx context.Context, req *pb.ExecRequest) (*pb.ExecResponse, error) {
+	return call(ctx, b.s, "Exec", func(ctx context.Context, execer swarm.Execer) (*pb.ExecResponse, error) {
+		h, o := wire.FromExecRequest(req)
+		if err := o.Check(); err != nil {
+			return nil, err
+		}
+		if !b.s.plugin.Local {
+			o.Shim = ""
+		}
+		p, err := execer.Exec(ctx, h, o)
+		if err == nil && len(p.Command) == 0 {
+			err = fmt.Errorf("plugin '%s' returned no program that runs the command", b.s.plugin.Name)
+		}
+		return wire.Program(p), err
+	})
+}

@@ -107,6 +107,10 @@ func TestValuesCross(t *testing.T) {
 	crosses(t, Screen, FromScreen)
 	crosses(t, Stats, FromStats)
 	crosses(t, Attachment, FromAttachment)
+	crosses(t, Program, FromProgram)
+	crosses(t,
+		func(o swarm.ExecOptions) *pb.ExecRequest { return ExecRequest(swarm.Handle{}, o) },
+		func(r *pb.ExecRequest) swarm.ExecOptions { _, o := FromExecRequest(r); return o })
 	crosses(t,
 		func(in swarm.Input) *pb.InputRequest { r, _ := InputRequest(swarm.Handle{}, in); return r },
 		func(r *pb.InputRequest) swarm.Input { _, in, _ := FromInputRequest(r); return in })
@@ -277,6 +281,7 @@ func FuzzConversions(f *testing.F) {
 		again(t, data, Stats, FromStats)
 		again(t, data, StatsResult, FromStatsResult)
 		again(t, data, Attachment, FromAttachment)
+		again(t, data, Program, FromProgram)
 		again(t, data, WorkspaceSpec, FromWorkspaceSpec)
 		again(t, data, WorkspaceRef, FromWorkspaceRef)
 		again(t, data, WorkspaceState, FromWorkspaceState)

@@ -13,12 +13,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/fdpass"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -29,6 +31,13 @@ type Box struct {
 	Init proc.Identity
 	// conn is the connection to it.
 	conn *os.File
+	// Said holds a token when there is news from [Box.Reports].
+	Said chan struct{}
+	// commands counts those of [Box.Exec].
+	commands int
+	mu       sync.Mutex
+	reports  []Report
+	gone     bool
 	// Over is closed when it has reported, or is gone.
 	Over chan struct{}
 	// End is how the main process ended, if Reported says so. Both are for after Over.
@@ -50,6 +59,51 @@ type Spec struct {
 	Terminal bool
 	// Fork starts a process outside of the sandbox.
 	Fork func(program string, argv []string, attr *syscall.ProcAttr) (pid int, err error)
+}
+
+// Command is a second command for a sandbox.
+type Command struct {
+	// Dir is relative to the worker's directory, or absolute.
+	Dir  string
+	Args []string
+	// Base is the environment of the worker outside of the sandbox, Env has variables in addition
+	// to what it has inside.
+	Base, Env []string
+	// Terminal says that the streams are a terminal, which becomes the command's own.
+	Terminal bool
+	Streams  *fdpass.Files
+}
+
+// Report is what the first process of a sandbox reports about a command.
+type Report struct {
+	// Number is the number that [Box.Exec] has returned.
+	Number int
+	// Failed is why the command could not be started; else Ended says that it has ended as Status
+	// says; else it was started, with PID as its number in the sandbox.
+	Failed string
+	Ended  bool
+	Status unix.WaitStatus
+	PID    int
+}
+
+// Reports returns the reports about commands that it has not returned before, the oldest first. gone
+// says that none will follow: the first process has ended, and everything in the sandbox with it.
+func (b *Box) Reports() (rs []Report, gone bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	rs, b.reports = b.reports, nil
+	return rs, b.gone
+}
+
+// report adds to what Reports returns.
+func (b *Box) report(gone bool, rs ...Report) {
+	b.mu.Lock()
+	b.reports, b.gone = append(b.reports, rs...), gone
+	b.mu.Unlock()
+	select {
+	case b.Said <- struct{}{}:
+	default: // the last token is still there
+	}
 }
 
 // Arg is the argument of the first process in a sandbox.

@@ -40,6 +40,10 @@ const (
 	sayError   = "error "
 	sayExit    = "exit "
 	sayGo      = "go\n"
+	// sayBegun, sayFailed and sayEnded are about commands, whose number comes first.
+	sayBegun  = "begun "
+	sayFailed = "failed "
+	sayEnded  = "ended "
 )
 
 // The exit codes of the first process. No program reads them.
@@ -153,7 +157,7 @@ func (s Spec) start(wrap []string) (_ *Box, main proc.Identity, err error) {
 	if err != nil {
 		return nil, main, err
 	}
-	b := &Box{conn: conn, Over: make(chan struct{})}
+	b := &Box{conn: conn, Over: make(chan struct{}), Said: make(chan struct{}, 1)}
 	main, err = b.begin(pid, s.payload(mounts))
 	if err != nil {
 		// The first process ends when it finds the connection closed, and all others with it.
@@ -299,19 +303,6 @@ func readLine(f *os.File) (string, error) {
 	return "", errSilent
 }
 
-// listen waits for the report of the end.
-func (b *Box) listen() {
-	defer close(b.Over)
-	defer b.conn.Close()
-	line, err := readLine(b.conn)
-	if err != nil {
-		return
-	}
-	if ws, err := strconv.ParseUint(strings.TrimPrefix(line, sayExit), 10, 16); err == nil {
-		b.End, b.Reported = unix.WaitStatus(ws), true
-	}
-}
-
 // Inside is the first process in a sandbox: the one that runs with [Arg]. It returns its exit
 // code.
 func Inside() int {
@@ -327,6 +318,7 @@ func Inside() int {
 		unix.CloseOnExec(fd)
 	}
 	_ = unix.Close(fdProgram)
+	_ = unix.SetNonblock(fdConn, true)
 	conn := os.NewFile(fdConn, "shim")
 	fail := func(err error) int {
 		_, _ = conn.WriteString(sayError + strings.ReplaceAll(err.Error(), "\n", " ") + "\n")
@@ -370,17 +362,7 @@ func Inside() int {
 	if line, err := readLine(conn); err != nil || line+"\n" != sayGo {
 		return exitFailed // no shim knows of the worker
 	}
-	for {
-		var ws unix.WaitStatus
-		ended, err := unix.Wait4(-1, &ws, 0, nil)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return exitDone // nothing is left
-		case ended == pid:
-			_, _ = conn.WriteString(sayExit + strconv.Itoa(int(ws)) + "\n")
-		}
-	}
+	return supervise(conn, pid, dir)
 }
 
 // readPayload reads what to start.

@@ -16,3 +16,9 @@ func Start(Spec) (*Box, proc.Identity, error) {
 
 // Inside is for a process that this system does not start.
 func Inside() int { return 2 }
+
+// Exec runs nothing: there is no sandbox.
+func (b *Box) Exec(Command) (int, error) { return 0, errors.New("this system has no sandbox") }
+
+// Child returns an error: there is no sandbox.
+func (b *Box) Child(int) (proc.Identity, error) { return proc.Identity{}, proc.ErrGone }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/swarmhost/swarm/shared/pty"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
+	"github.com/swarmhost/swarm/shared/shim/server/fdpass"
 	"github.com/swarmhost/swarm/shared/shim/server/nowait"
 )
 
@@ -50,6 +51,9 @@ type Request struct {
 	// Intake is for input: it gets what takes the input, or nil if the client was
 	// answered otherwise.
 	Intake chan<- *Intake
+	// Exec and Files are for exec. The receiver closes the files.
+	Exec  rundir.Exec
+	Files *fdpass.Files
 }
 
 // Refuse answers a request without carrying it out.
@@ -58,6 +62,7 @@ func (r Request) Refuse(a rundir.Answer) {
 	if r.Intake != nil {
 		close(r.Intake)
 	}
+	r.Files.Close()
 }
 
 // Listen takes over the run directory's control socket and sends its requests to the
@@ -160,9 +165,12 @@ func (c *Control) attend(cl *Client, requests chan<- Request) {
 		cl.finish(rundir.Answer{Kind: rundir.AnswerBusy, Text: "too many clients wait for the worker"})
 		return
 	}
-	if r.Verb == rundir.VerbInput {
+	switch r.Verb {
+	case rundir.VerbInput:
 		cl.input(r, requests)
-	} else {
+	case rundir.VerbExec:
+		cl.exec(r, requests)
+	default:
 		_ = cl.file.SetReadDeadline(time.Time{})
 		requests <- Request{Request: r, From: cl}
 		cl.watch()

@@ -22,6 +22,7 @@ import (
 	"github.com/swarmhost/swarm/shared/plugin"
 	"github.com/swarmhost/swarm/shared/rawjson"
 	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -52,6 +53,8 @@ func run(args []string) error {
 		return remote.Install(programs, args[1])
 	case len(args) == 2 && args[0] == "attach":
 		return attach(programs, args[1])
+	case len(args) == 2 && args[0] == "exec":
+		return execute(programs, args[1])
 	case len(args) == 2 && args[0] == "diff":
 		return diff(programs, args[1])
 	}
@@ -115,6 +118,20 @@ func attach(programs, argument string) error {
 		return err
 	}
 	return become(a.Command, nil, a.Unset)
+}
+
+// execute runs a command in a worker. argument is a [remote.Execution].
+func execute(programs, argument string) error {
+	e, err := decode[remote.Execution](argument)
+	if err != nil {
+		return err
+	}
+	p, err := backend(programs, slog.New(slog.DiscardHandler)).Exec(context.Background(), e.Handle, e.Options)
+	if err != nil {
+		return err
+	}
+	// Without a terminal the server of ssh does not signal what it has started when the connection ends.
+	return become(p.Command, append(p.Env, rundir.EnvHangUp+"=1"), p.Unset)
 }
 
 // diff prints the changes in a worktree. argument is a [remote.Shown].

@@ -56,7 +56,6 @@ func TestWrongUsage(t *testing.T) {
 		{2, "unknown command 'restart'\nswarm: did you mean 'swarm respawn'?", []string{"restart"}},
 		{2, "unknown command 'delete'\nswarm: did you mean 'swarm clean'?", []string{"delete"}},
 		{2, "unknown command 'remove'\nswarm: did you mean 'swarm clean'?", []string{"remove"}},
-		{2, "unknown command 'exec'\nswarm: did you mean 'swarm attach'?", []string{"exec"}},
 		{2, "unknown command 'ps'\nswarm: did you mean 'swarm ls'?", []string{"ps"}},
 		{2, "unknown command 'run'\nswarm: did you mean 'swarm spawn'?", []string{"run"}},
 		{2, "unknown command 'kill-server'\nswarm: did you mean 'swarm kill --all'?", []string{"kill-server"}},
@@ -351,7 +350,7 @@ func TestVerbsOfOtherTools(t *testing.T) {
 	const none = "run 'swarm --help' for usage"
 	for word, want := range map[string]string{
 		"server": "web", "checkout": "help worktrees", "rebase": "help worktrees", "jobs": "ls",
-		"ps": "ls", "rm": "clean", "exec": "attach", "stop": "kill", "start": "spawn", "inspect": "show",
+		"ps": "ls", "rm": "clean", "bash": "exec", "stop": "kill", "start": "spawn", "inspect": "show",
 		"log": "logs", "restart": "respawn", "prune": "clean --all", "pull": "help worktrees", "push": "help worktrees",
 		"create": "spawn", "new": "spawn", "delete": "clean", "run": "spawn", "cd": "show",
 		"commit": "help worktrees", "worktree": "help worktrees", "branch": "help worktrees", "stash": "help worktrees",

@@ -41,6 +41,7 @@ type backend interface {
 	swarm.Screener
 	swarm.BatchScreener
 	swarm.Attacher
+	swarm.Execer
 	swarm.Completer
 	swarm.Lister
 	swarm.Measurer

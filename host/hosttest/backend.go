@@ -68,6 +68,8 @@ type Backend struct {
 	Inputs, Signals []string
 	// AttachEnv is the environment of the last caller who attached.
 	AttachEnv []string
+	// ExecOptions are those of the last Exec.
+	ExecOptions swarm.ExecOptions
 }
 
 // SweepCall holds the names of the workers that [Backend.Sweep] was called with.

@@ -61,6 +61,17 @@ func (b *Backend) Attach(_ context.Context, h swarm.Handle, o swarm.AttachOption
 	return swarm.Attachment{Command: []string{"connect", w.Spec.Name}, Unset: []string{"TMUX"}}, nil
 }
 
+func (b *Backend) Exec(_ context.Context, h swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
+	w, err := b.liveWorker(h)
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ExecOptions = o
+	return swarm.Program{Command: append([]string{"enter", w.Spec.Name}, o.Command...)}, nil
+}
+
 // liveWorker returns a worker that runs.
 func (b *Backend) liveWorker(h swarm.Handle) (Worker, error) {
 	w, err := b.read(h)

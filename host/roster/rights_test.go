@@ -52,6 +52,10 @@ func harms(r *hosttest.Rig, t *testing.T) map[string]func(name string) error {
 			_, err := r.Input().Attach(ctx, name, false)
 			return err
 		},
+		"exec": func(name string) error {
+			_, err := r.Input().Exec(ctx, name, swarm.ExecOptions{Command: []string{"true"}})
+			return err
+		},
 		"interrupt":     send(swarm.Input{Kind: swarm.InputInterrupt}),
 		"eof":           send(swarm.Input{Kind: swarm.InputEOF}),
 		"interrupt key": send(swarm.Input{Data: []byte("stop\x03")}),

@@ -170,6 +170,7 @@ func TestErrorsHaveHints(t *testing.T) {
 		"no terminal": {worker.Deaf("w", true), worker.ErrDeaf, "worker 'w' has no input to send to: it was spawned without --stdin", "with --tmux in a terminal"},
 		"may run":     {worker.MayRun(lost, "cannot clean worker"), worker.ErrRunning, "cannot clean worker 'w': its shim died, perhaps alive: pid 5, sh", "'kill 5' ends these"},
 		"attach":      {worker.Unsupported("one", swarm.CapAttach, "w"), swarm.ErrUnsupported, "backend 'one' does not support attach", "'swarm logs w --follow'"},
+		"exec":        {worker.Unsupported("one", swarm.CapExec, "w"), swarm.ErrUnsupported, "backend 'one' does not support exec", "'swarm show w'"},
 		"input":       {worker.Unsupported("one", swarm.CapInput, "w"), swarm.ErrUnsupported, "backend 'one' does not support input", "'swarm kill w'"},
 	} {
 		var hinted interface{ Hint() string }

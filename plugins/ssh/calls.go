@@ -261,7 +261,7 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOpti
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
-	args, err := l.shows("attach", remote.Attached{Handle: far, ReadOnly: o.ReadOnly})
+	args, err := l.shows(true, "attach", remote.Attached{Handle: far, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return swarm.Attachment{}, err
 	}
@@ -269,9 +269,26 @@ func (b *Backend) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOpti
 	return swarm.Attachment{Command: command, Unset: l.client.said().unsent, ReadOnly: o.ReadOnly}, nil
 }
 
-// shows returns the arguments of an ssh that shows a person what a command of swarm-remote shows,
-// which takes a value.
-func (l *link) shows(command string, value any) ([]string, error) {
+// Exec returns an ssh that runs a command in the worker, over there by the same program as here.
+func (b *Backend) Exec(ctx context.Context, h swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
+	_, l, far, err := b.of(h)
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	_, err = again(ctx, l, func(s *session) (swarm.Program, error) { return s.backend.Exec(ctx, far, o) })
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	args, err := l.shows(o.TTY, "exec", remote.Execution{Handle: far, Options: o})
+	if err != nil {
+		return swarm.Program{}, err
+	}
+	return swarm.Program{Command: append([]string{l.client.config.Program}, args...), Unset: l.client.said().unsent}, nil
+}
+
+// shows returns the arguments of an ssh that shows what a command of swarm-remote shows, which takes a
+// value: a person on a terminal, or any program.
+func (l *link) shows(person bool, command string, value any) ([]string, error) {
 	set, err := l.programs()
 	if err != nil {
 		return nil, err
@@ -280,5 +297,5 @@ func (l *link) shows(command string, value any) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.client.args(true, l.runs(set.hash, command+" "+base64.RawURLEncoding.EncodeToString(data))), nil
+	return l.client.args(person, l.runs(set.hash, command+" "+base64.RawURLEncoding.EncodeToString(data))), nil
 }

@@ -191,7 +191,7 @@ func (b *Backend) Diff(ctx context.Context, ref swarm.WorkspaceRef, o swarm.Diff
 	if o.Summary {
 		return diff, nil
 	}
-	args, err := l.shows("diff", remote.Shown{Ref: ref, Colour: o.Colour})
+	args, err := l.shows(true, "diff", remote.Shown{Ref: ref, Colour: o.Colour})
 	if err == nil {
 		diff.Command = append([]string{"sh", "-c", onTerminal, "sh", l.client.config.Program}, args...)
 		diff.Unset = l.client.said().unsent

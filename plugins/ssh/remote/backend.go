@@ -68,6 +68,7 @@ var (
 	_ swarm.Screener      = (*Backend)(nil)
 	_ swarm.BatchScreener = (*Backend)(nil)
 	_ swarm.Attacher      = (*Backend)(nil)
+	_ swarm.Execer        = (*Backend)(nil)
 	_ swarm.Announcer     = (*Backend)(nil)
 )
 

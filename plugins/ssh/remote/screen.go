@@ -118,6 +118,18 @@ func (b *Backend) Attachment(ctx context.Context, to Attached, env []string) (sw
 	return b.opts.Terminal.Attach(ctx, h.inner(), swarm.AttachOptions{Env: env, ReadOnly: to.ReadOnly})
 }
 
+// Execution is a command in a worker, as swarm-remote takes it.
+type Execution struct {
+	Handle  swarm.Handle      `json:"handle"`
+	Options swarm.ExecOptions `json:"options"`
+}
+
+// Exec returns the program that runs a command in a worker of this machine.
+func (b *Backend) Exec(ctx context.Context, raw swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
+	o.Shim = b.opts.Shim
+	return b.Kept.Exec(ctx, raw, o)
+}
+
 // Show writes what a worker writes to w until it has ended, after the last lines of its
 // output.
 func (b *Backend) Show(ctx context.Context, raw swarm.Handle, w io.Writer) error {

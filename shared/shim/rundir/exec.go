@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// EnvHangUp is the variable with which the program of [ExecArgs] also ends when no process reads its
+// output any more, as when the connection to another machine ends.
+const EnvHangUp = "SWARM_EXEC_HANGUP"
+
 // execVersion opens the message of an exec.
 const execVersion = "swarm-exec=1"
 

@@ -6,8 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sys/unix"
@@ -16,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/setup"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/programs"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -91,14 +90,11 @@ func (a *App) Companion(part string) ([]string, error) {
 }
 
 // Become replaces this process by another program.
-func (a *App) Become(to swarm.Attachment) error {
+func (a *App) Become(to swarm.Program) error {
 	path, err := exec.LookPath(to.Command[0])
 	if err != nil {
 		return err
 	}
-	env := slices.DeleteFunc(slices.Clone(a.Env), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(to.Unset, name)
-	})
-	return fmt.Errorf("cannot run %s: %w", path, unix.Exec(path, to.Command, append(env, to.Env...)))
+	env := environ.Set(environ.Unset(a.Env, to.Unset...), to.Env...)
+	return fmt.Errorf("cannot run %s: %w", path, unix.Exec(path, to.Command, env))
 }

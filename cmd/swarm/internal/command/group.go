@@ -49,8 +49,7 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 var foreignVerbs = map[string][]string{
 	"": {"cp", "gist", "mask", "port", "rename"},
 	"attach": {
-		"a", "attach-session", "bash", "connect", "detach", "enter", "exec", "fg", "open",
-		"reattach", "sh", "shell", "ssh", "switch",
+		"a", "attach-session", "connect", "detach", "fg", "open", "reattach", "ssh", "switch",
 	},
 	"clean":        {"del", "delete", "remove", "rm"},
 	"clean --all":  {"prune"},
@@ -58,6 +57,7 @@ var foreignVerbs = map[string][]string{
 	"config check": {"validate"},
 	"config init":  {"init"},
 	"doctor":       {"check", "debug"},
+	"exec":         {"bash", "enter", "sh", "shell"},
 	"down":         {"drain"},
 	"events":       {"history"},
 	"help worktrees": {

@@ -56,7 +56,7 @@ func runTop(a *app.App) error {
 	case !term.IsTerminal(int(os.Stdin.Fd())) || a.OutWidth() == 0:
 		return output.WithHint(errors.New("cannot show the dashboard: stdin and stdout must be a terminal"), noTop)
 	}
-	return a.Become(swarm.Attachment{Command: append(command,
+	return a.Become(swarm.Program{Command: append(command,
 		"-colour="+strconv.FormatBool(a.Colours()), "-plain="+strconv.FormatBool(a.Plain()))})
 }
 

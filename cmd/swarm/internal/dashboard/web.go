@@ -86,5 +86,5 @@ func runWeb(a *app.App, o *webOptions) error {
 	if o.json {
 		command = append(command, "-json")
 	}
-	return a.Become(swarm.Attachment{Command: command})
+	return a.Become(swarm.Program{Command: command})
 }

@@ -101,5 +101,5 @@ func runCheck(a *app.App, target string, o *pluginCheckOptions) error {
 	for _, option := range o.options {
 		command = append(command, "-option", option)
 	}
-	return a.Become(swarm.Attachment{Command: append(command, "--", target)})
+	return a.Become(swarm.Program{Command: append(command, "--", target)})
 }

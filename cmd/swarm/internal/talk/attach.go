@@ -74,5 +74,5 @@ func runAttach(ctx context.Context, a *app.App, name string, readOnly, asJSON bo
 	if to.Leave != "" {
 		_, _ = fmt.Fprintf(a.Err, "swarm: %s\n", safetext.Line(to.Leave))
 	}
-	return a.Become(to)
+	return a.Become(swarm.Program{Command: to.Command, Env: to.Env, Unset: to.Unset})
 }

@@ -99,5 +99,5 @@ func runMCP(a *app.App, cwd string, person bool, sets []tool.Set, limit *time.Du
 	if limit != nil {
 		command = append(command, "-call-limit", limit.String())
 	}
-	return a.Become(swarm.Attachment{Command: command})
+	return a.Become(swarm.Program{Command: command})
 }

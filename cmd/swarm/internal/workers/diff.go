@@ -11,7 +11,6 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/host"
-	"github.com/swarmhost/swarm/shared/environ"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -84,7 +83,5 @@ func runDiff(ctx context.Context, a *app.App, name string, o *diffOptions) error
 		a.PrintTable(nil, view.FileRows(diff.Files))
 		return nil
 	}
-	with := *a
-	with.Env = append(environ.Unset(a.Env, diff.Unset...), diff.Env...)
-	return with.Become(swarm.Attachment{Command: diff.Command})
+	return a.Become(swarm.Program{Command: diff.Command, Env: diff.Env, Unset: diff.Unset})
 }

@@ -18,6 +18,7 @@ type talkHooks struct {
 	screen   func(o swarm.ScreenOptions, s swarm.Screen, err error) (swarm.Screen, error)
 	screens  func([]swarm.ScreenResult, error) ([]swarm.ScreenResult, error)
 	attach   func(swarm.Attachment, error) (swarm.Attachment, error)
+	exec     func(b *broken, h swarm.Handle, o swarm.ExecOptions, right func(swarm.ExecOptions) (swarm.Program, error)) (swarm.Program, error)
 	watch    func(each func(swarm.Status) error, right func(func(swarm.Status) error) error) error
 	complete func(summary string, right func(string) error) error
 }
@@ -86,6 +87,14 @@ func (b *broken) Attach(ctx context.Context, h swarm.Handle, o swarm.AttachOptio
 		return b.hooks.talk.attach(a, err)
 	}
 	return a, err
+}
+
+func (b *broken) Exec(ctx context.Context, h swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
+	right := func(o swarm.ExecOptions) (swarm.Program, error) { return b.Backend.Exec(ctx, b.in(h), o) }
+	if b.hooks.talk.exec != nil {
+		return b.hooks.talk.exec(b, h, o, right)
+	}
+	return right(o)
 }
 
 func (b *broken) Watch(ctx context.Context, h swarm.Handle, each func(swarm.Status) error) error {

@@ -61,6 +61,10 @@ func handleCalls() []call {
 			_, err := b.Attach(ctx, t.handle, swarm.AttachOptions{})
 			return err
 		}),
+		optional("Exec", swarm.CapExec, func(ctx context.Context, b swarm.Execer, t target) error {
+			_, err := b.Exec(ctx, t.handle, swarm.ExecOptions{Command: []string{"true"}})
+			return err
+		}),
 		optional("Input", swarm.CapInput, func(ctx context.Context, b swarm.Inputter, t target) error {
 			_, err := b.Input(ctx, t.handle, swarm.Input{Enter: true})
 			return err
@@ -135,7 +139,7 @@ func badHandleCases() []testCase {
 // endedCases are about calls that need a running worker. Other files have the cases that check
 // more than the error.
 func endedCases() []testCase {
-	needRunning := []swarm.Capability{swarm.CapStats, swarm.CapPause, swarm.CapSetLimits, swarm.CapAttach, swarm.CapSignal}
+	needRunning := []swarm.Capability{swarm.CapStats, swarm.CapPause, swarm.CapSetLimits, swarm.CapAttach, swarm.CapExec, swarm.CapSignal}
 	var cases []testCase
 	for _, c := range handleCalls() {
 		if slices.Contains(needRunning, c.capability) {

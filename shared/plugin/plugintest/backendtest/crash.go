@@ -173,6 +173,16 @@ func crashCases() []testCase {
 				})
 				w.survives()
 			}),
+		newCase("crash-in-exec", scope{built: true, needs: swarm.CapExec},
+			"when the plugin dies during Exec, the worker keeps running",
+			func(k *kit) {
+				w := k.ready(script.Sleep)
+				w.interrupted(func(ctx context.Context) error {
+					_, err := k.Backend.(swarm.Execer).Exec(ctx, w.handle, swarm.ExecOptions{Command: []string{"true"}})
+					return err
+				})
+				w.survives()
+			}),
 		newCase("host-dies-in-kill", scope{built: true},
 			"a plugin exits during Kill when its host is gone, and another host can repeat the Kill",
 			func(k *kit) {

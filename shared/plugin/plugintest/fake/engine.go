@@ -51,6 +51,7 @@ type worker struct {
 	paused     bool
 	output     []swarm.Output
 	transcript []byte
+	alive      string        // a file that exists while it runs, if a command of Exec needs it
 	changed    chan struct{} // closed and replaced when any of this changed
 }
 

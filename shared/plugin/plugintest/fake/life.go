@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 
@@ -43,6 +44,9 @@ func (w *worker) end(e swarm.Exit) bool {
 		e.Code, e.Signal = w.last.Code, w.last.Signal
 	}
 	w.exit = &e
+	if w.alive != "" {
+		_ = os.Remove(w.alive)
+	}
 	close(w.done)
 	w.announce()
 	return true

@@ -59,6 +59,9 @@ func Main(args []string) int {
 	if err != nil {
 		return failed("the worker's shim does not take the command: " + err.Error())
 	}
+	if os.Getenv(rundir.EnvHangUp) != "" {
+		go awaitHangUp()
+	}
 	relay(true)
 	a := next(answers)
 	relay(false)
@@ -104,6 +107,20 @@ func next(answers *bufio.Scanner) rundir.Answer {
 		return rundir.Answer{Kind: rundir.AnswerError, Text: err.Error()}
 	}
 	return a
+}
+
+// awaitHangUp ends this program when the other end of its output is closed.
+func awaitHangUp() {
+	ends := []unix.PollFd{{Fd: 1}}
+	for {
+		n, err := unix.Poll(ends, -1)
+		if n > 0 {
+			os.Exit(128 + int(unix.SIGHUP))
+		}
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
 }
 
 // result returns the exit code for the last answer, and prints why there is none of the command.

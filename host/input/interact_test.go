@@ -2,12 +2,14 @@ package input_test
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/hosttest"
 	"github.com/swarmhost/swarm/host/input"
 	"github.com/swarmhost/swarm/host/spawn"
@@ -140,6 +142,38 @@ func TestSignal(t *testing.T) {
 	want := []string{"tree SIGUSR1 tree", "main SIGUSR2 main", "main SIGTERM tree"}
 	if diff := cmp.Diff(want, r.One.Signals); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+}
+
+func TestExec(t *testing.T) {
+	t.Parallel()
+	r := hosttest.New(t)
+	r.Announce("one", swarm.CapExec)
+	r.MustSpawn(t, "a", "one")
+	r.MustSpawn(t, "far", "two")
+	r.MustSpawn(t, "ended", "one")
+	r.One.End(t, "ended", swarm.Exit{})
+	sender := r.Input()
+	sender.Env = []string{"TERM=dumb", "OTHER=1"}
+	o := swarm.ExecOptions{Command: []string{"ls", "-l"}, Dir: "sub", Env: []string{"A=b"}}
+	got, err := sender.Exec(t.Context(), "a", o)
+	if diff := cmp.Diff(swarm.Program{Command: []string{"enter", "a", "ls", "-l"}}, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if o.Shim = r.One.ExecOptions.Shim; filepath.Base(o.Shim) != backend.ShimName || !cmp.Equal(r.One.ExecOptions, o) {
+		t.Errorf("the backend got %+v", r.One.ExecOptions)
+	}
+	o.TTY = true
+	if _, err := sender.Exec(t.Context(), "a", o); err != nil || !slices.Equal(r.One.ExecOptions.Env, []string{"TERM=dumb", "A=b"}) {
+		t.Errorf("on a terminal the backend got %+v, %v", r.One.ExecOptions, err)
+	}
+	for name, want := range map[string]error{"far": swarm.ErrUnsupported, "ended": worker.ErrEnded, "ghost": store.ErrNotFound} {
+		if _, err := sender.Exec(t.Context(), name, o); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	if _, err := sender.Exec(t.Context(), "a", swarm.ExecOptions{}); !errors.Is(err, swarm.ErrInvalidSpec) {
+		t.Errorf("without a command: %v", err)
 	}
 }
 

@@ -10,6 +10,7 @@ type Config struct {
 	History  History
 	Team     Team
 	Env      Env
+	Install  Install
 	// Plugins holds the tables [plugins.NAME].
 	Plugins map[string]Plugin
 	// Workers holds the tables [workers.NAME] of the project's file.
@@ -146,6 +147,14 @@ type Team struct {
 	Notify []string
 }
 
+// Install holds the settings of "swarm plugin install".
+type Install struct {
+	// GitHubAPI is the address of the API of GitHub.
+	GitHubAPI string
+	// Keys are public keys of minisign by the sources of plugins.
+	Keys map[string]string
+}
+
 // Plugin holds the settings of one plugin.
 type Plugin struct {
 	// Command starts the plugin; nil: the plugin is found by its name.
@@ -186,5 +195,6 @@ func Default() Config {
 		Kill:     Kill{Timeout: 5 * time.Second, Force: true, Mode: "tree"},
 		Log:      Log{Limit: 64 << 20},
 		Team:     Team{Answers: AnswersPerson, Notify: Stops()},
+		Install:  Install{GitHubAPI: "https://api.github.com"},
 	}
 }

@@ -89,6 +89,10 @@ func fields() []field[Config] {
 			"Which callers may answer the questions of a team's agents, and press their keys: only a person (\"person\"), or also the leader of the team (\"leader\")."),
 		newField(teamNotify, stopsKind, func(c *Config) *[]string { return &c.Team.Notify },
 			"When the leader of a team gets a message about one of its agents: it asks something, its turn has ended, it has reached a limit of its usage, it shows an error. [] means never. The end of an agent is always reported."),
+		newField(installAPI, textKind, func(c *Config) *string { return &c.Install.GitHubAPI },
+			"The address of the API of GitHub, where \"swarm plugin install github.com/OWNER/REPO\" finds releases."),
+		newField(installKeys, keysKind, func(c *Config) *map[string]string { return &c.Install.Keys },
+			"Public keys of minisign by the sources of plugins: \"github.com/OWNER/REPO\" or \"github.com/OWNER\", the beginning of a URL, or the name of an index. What comes from such a source has to be signed with the key."),
 		newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
 			"Variables that workers get from env.file where the caller does not have them, such as API keys. A name that ends in \"*\" stands for all that begin so."),
 		newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },
@@ -112,6 +116,12 @@ const configKey = "config"
 
 // SettingsKey returns the key of the table of a plugin's settings.
 func SettingsKey(plugin string) string { return pluginKey(plugin, configKey) }
+
+// The keys of [install] count in the user's file alone: they say whose plugins are believed.
+const (
+	installAPI  = "install.github_api"
+	installKeys = "install.keys"
+)
 
 func pluginFields() []field[Plugin] {
 	return []field[Plugin]{

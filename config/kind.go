@@ -52,6 +52,7 @@ var (
 	tableKind = kind[map[string]any]{readTable, showTable[any], Schema{Type: "object"}}
 	// The values of variables may be secrets: they are never shown.
 	variablesKind = kind[map[string]string]{readPairs, showNames, Schema{Type: "object", AdditionalProperties: pairSchema}}
+	keysKind      = kind[map[string]string]{readKeys, showTable[string], Schema{Type: "object", AdditionalProperties: Schema{Type: "string", Pattern: keyPattern}}}
 	pairsKind     = kind[map[string]string]{readPairs, showTable[string], Schema{Type: "object", AdditionalProperties: pairSchema}}
 
 	// Each of these is the short form of a table with the same name.
@@ -66,6 +67,9 @@ var (
 )
 
 const versionPattern = "^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$"
+
+// keyPattern is that of a public key of minisign, 42 bytes in base64.
+const keyPattern = "^RW[A-Za-z0-9+/]{54}$"
 
 // Patterns of what unit.go reads; a number alone is seconds or bytes.
 const (

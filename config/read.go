@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -248,6 +249,24 @@ func readPairs(v any) (map[string]string, error) {
 		return nil, wrong
 	}
 	return pairs, nil
+}
+
+// readKeys reads public keys by the names of sources.
+func readKeys(v any) (map[string]string, error) {
+	keys, err := readPairs(v)
+	if err != nil {
+		return nil, err
+	}
+	wrong := keyErrors{}
+	for source, key := range keys {
+		if raw, err := base64.StdEncoding.DecodeString(key); err != nil || len(raw) != 42 || string(raw[:2]) != "Ed" {
+			wrong[source] = errors.New("expected a public key of minisign, the second line of minisign.pub")
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return keys, nil
 }
 
 // readPair reads the value of a pair. A float is refused because it may have been

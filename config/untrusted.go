@@ -84,6 +84,8 @@ var rules = map[string]rule{
 	"team.agent_command":       always(whyProgram),
 	teamAnswers:                free(whyOwn),
 	teamNotify:                 free(whyOwn),
+	installAPI:                 free(whyOwn),
+	installKeys:                free(whyOwn),
 	"env.pass":                 always(whyPerson),
 	"env.file":                 always(whyPerson),
 

@@ -8,6 +8,7 @@ import (
 	"github.com/swarmhost/swarm/host/answers"
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/catalog/signature"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -43,6 +44,11 @@ type Options struct {
 	Executable string
 	// Plugins are settings of plugins by name.
 	Plugins map[string]catalog.Config
+	// GitHubAPI is the address of the API of GitHub, for releases with plugins.
+	GitHubAPI string
+	// PluginKeys are the public keys of minisign that plugins have to be signed with, by sources,
+	// see [source.Resolver].
+	PluginKeys map[string]signature.Key
 	// Kill is the kill policy of workers that are spawned without one; nil:
 	// [DefaultKill].
 	Kill *swarm.KillOptions

@@ -2,6 +2,9 @@ package host
 
 import (
 	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/catalog/download"
+	"github.com/swarmhost/swarm/host/catalog/index"
+	"github.com/swarmhost/swarm/host/catalog/source"
 	"github.com/swarmhost/swarm/host/compare"
 	"github.com/swarmhost/swarm/host/display"
 	"github.com/swarmhost/swarm/host/history"
@@ -40,7 +43,14 @@ func (h *Host) History() *history.History { return h.history }
 func (h *Host) Liveness() *liveness.Checker { return h.liveness }
 
 func (h *Host) Plugins() *pluginadmin.Admin {
-	return &pluginadmin.Admin{Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Store: h.store, Logger: h.log, Env: h.opts.Env, Command: h.opts.Command}
+	client := download.New()
+	return &pluginadmin.Admin{
+		Dir: h.opts.Dir, Catalog: h.catalog, Plugins: h.plugins, Store: h.store, Logger: h.log, Env: h.opts.Env, Command: h.opts.Command,
+		Sources: source.Resolver{
+			Client: client, Indexes: index.Store{Dir: h.opts.Dir, Client: client, Env: h.opts.Env},
+			GitHubAPI: h.opts.GitHubAPI, Keys: h.opts.PluginKeys,
+		},
+	}
 }
 
 // Toolboxes returns the tools of plugins.

@@ -42,11 +42,21 @@ type Manifest struct {
 	Arch string `json:"arch"`
 	// Files are all files, the plugin itself first.
 	Files []File `json:"files"`
-	// Installed is the time of the installation, Source the path of its source, and
-	// SourceSHA256 the hash of the source.
+	// Installed is the time of the installation, and SourceSHA256 the hash of its source.
 	Installed    time.Time `json:"installed"`
-	Source       string    `json:"source"`
 	SourceSHA256 string    `json:"source_sha256"`
+	Provenance
+}
+
+// Provenance is where an installed plugin comes from.
+type Provenance struct {
+	// Source is the path or the URL of the file.
+	Source string `json:"source"`
+	// Origin is what its user named without the version, such as "github.com/OWNER/REPO" or
+	// "INDEX/NAME": where newer versions are looked for; empty: nowhere.
+	Origin string `json:"origin,omitempty"`
+	// SignedBy is the public key of minisign that its signature was verified with; empty: none was.
+	SignedBy string `json:"signed_by,omitempty"`
 }
 
 // Anywhere takes the place of an operating system or an architecture of what runs

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/host/catalog/source"
 	"github.com/swarmhost/swarm/host/store"
 )
 
@@ -23,4 +24,6 @@ type Admin struct {
 	// Env and Command are as in [launch.Options], for a plugin under a debugger.
 	Env     []string
 	Command string
+	// Sources finds what is to be downloaded.
+	Sources source.Resolver
 }

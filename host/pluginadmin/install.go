@@ -10,17 +10,21 @@ import (
 	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/catalog/install"
+	"github.com/swarmhost/swarm/host/catalog/source"
 	"github.com/swarmhost/swarm/host/launch"
 )
 
 type InstallRequest struct {
-	// Path is an executable or an archive, see [install.Request].
-	Path string
+	// Source is what [source.Parse] reads: a file, a URL, a repository, or a plugin of an index.
+	Source string
 	// SHA256 is the required hash of the file, in hex; if it is empty, that of a list
 	// next to it, if there is one.
 	SHA256 string
 	// Force says to replace an installed plugin of that version.
 	Force bool
+	// Confirm asks a person whether a downloaded file is installed that neither a hash nor a known key
+	// vouches for; nil: it is refused.
+	Confirm func(*UnprovenError) error
 }
 
 type Installed struct {
@@ -33,12 +37,63 @@ type Installed struct {
 	Prerelease bool
 }
 
+// UnprovenError refuses a downloaded file that neither a hash nor a known key vouches for.
+type UnprovenError struct {
+	// Source is the address of the file, SHA256 its hash in hex.
+	Source, SHA256 string
+	// Origin is what the user named, without a version; empty for an address.
+	Origin string
+}
+
+func (e *UnprovenError) Error() string {
+	return fmt.Sprintf("nothing vouches for %s: there is neither a required hash nor a known key for it; its sha256 is %s", e.Source, e.SHA256)
+}
+
 // Install installs a plugin. After all other checks it starts the plugin once to read its
 // description.
 func (a *Admin) Install(ctx context.Context, r InstallRequest) (Installed, error) {
-	result, err := install.Install(ctx, install.Request{
-		Dir: a.Dir, Path: r.Path, SHA256: r.SHA256, Force: r.Force, Ask: a.aboutPlugin,
-	})
+	s, err := source.Parse(r.Source)
+	if err != nil {
+		return Installed{}, err
+	}
+	if s.File != "" {
+		return a.install(ctx, install.Request{Path: s.File, SHA256: r.SHA256, Force: r.Force})
+	}
+	b, err := a.Sources.Find(ctx, s)
+	if err != nil {
+		return Installed{}, err
+	}
+	return a.installBuild(ctx, b, r)
+}
+
+// installBuild downloads, verifies and installs a file.
+func (a *Admin) installBuild(ctx context.Context, b *source.Build, r InstallRequest) (_ Installed, err error) {
+	dir, remove, err := install.DownloadDir(ctx, a.Dir)
+	if err != nil {
+		return Installed{}, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	path, proof, err := a.Sources.Download(ctx, b, r.SHA256, dir)
+	if err != nil {
+		return Installed{}, err
+	}
+	if !proof.Expected && proof.SignedBy.IsZero() {
+		unproven := &UnprovenError{Source: b.Source, SHA256: proof.SHA256, Origin: b.Origin}
+		if r.Confirm == nil {
+			return Installed{}, unproven
+		}
+		if err := r.Confirm(unproven); err != nil {
+			return Installed{}, err
+		}
+	}
+	b.SignedBy = proof.SignedBy.String()
+	return a.install(ctx, install.Request{Path: path, SHA256: proof.SHA256, Force: r.Force, Provenance: b.Provenance})
+}
+
+// install installs a file of this machine.
+func (a *Admin) install(ctx context.Context, r install.Request) (Installed, error) {
+	r.Dir, r.Ask = a.Dir, a.aboutPlugin
+	result, err := install.Install(ctx, r)
 	if err != nil {
 		return Installed{}, err
 	}

@@ -38,7 +38,7 @@ func queue(t *testing.T, r *hosttest.Rig, version string) (path string) {
 
 func install(t *testing.T, r *hosttest.Rig, version string) pluginadmin.Installed {
 	t.Helper()
-	got, err := r.Plugins().Install(t.Context(), pluginadmin.InstallRequest{Path: queue(t, r, version)})
+	got, err := r.Plugins().Install(t.Context(), pluginadmin.InstallRequest{Source: queue(t, r, version)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,12 +119,12 @@ func TestInstallRefuses(t *testing.T) {
 	r := hosttest.New(t)
 	path := queue(t, r, "1.0.0")
 	r.Starter.Errors["queue"] = &catalog.NameError{Name: "queue", Path: path, Theirs: "stack"}
-	if _, err := r.Plugins().Install(t.Context(), pluginadmin.InstallRequest{Path: path}); err == nil || !strings.Contains(err.Error(), `expected the name "queue", the plugin reports "stack"`) {
+	if _, err := r.Plugins().Install(t.Context(), pluginadmin.InstallRequest{Source: path}); err == nil || !strings.Contains(err.Error(), `expected the name "queue", the plugin reports "stack"`) {
 		t.Errorf("of another name: %v", err)
 	}
 	boom := errors.New("boom")
 	r.Starter.Errors["queue"] = boom
-	if _, err := r.Plugins().Install(t.Context(), pluginadmin.InstallRequest{Path: path}); !errors.Is(err, boom) {
+	if _, err := r.Plugins().Install(t.Context(), pluginadmin.InstallRequest{Source: path}); !errors.Is(err, boom) {
 		t.Errorf("that does not start: %v", err)
 	}
 	if verdicts, err := r.Plugins().Verify(""); err != nil || verdicts != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/caller"
+	"github.com/swarmhost/swarm/host/catalog/signature"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/host/spawn"
 	"github.com/swarmhost/swarm/host/statedir"
@@ -108,6 +109,8 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 		Env:         cfg.Env.Fill(s.Env),
 		Executable:  o.Executable,
 		Plugins:     o.Plugins,
+		GitHubAPI:   cfg.Install.GitHubAPI,
+		PluginKeys:  pluginKeys(cfg.Install.Keys),
 		Kill:        new(KillPolicy(cfg.Kill)),
 		OutputLimit: cfg.Log.Limit,
 		Defaults:    defaults(cfg),
@@ -122,6 +125,17 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 
 		Client: s.Client, ClientIsPerson: s.ClientIsPerson, Worker: s.Worker,
 	})
+}
+
+// pluginKeys returns the keys of a config, which has checked them.
+func pluginKeys(texts map[string]string) map[string]signature.Key {
+	keys := make(map[string]signature.Key, len(texts))
+	for source, text := range texts {
+		if key, err := signature.ParseKey(text); err == nil {
+			keys[source] = key
+		}
+	}
+	return keys
 }
 
 // defaults returns what a config says of all workers, besides their kill policy and the limit of

@@ -37,7 +37,7 @@ func unpack(ctx context.Context, archive, dir, name string) (top string, err err
 		return "", fmt.Errorf("not a gzip file: %w", err)
 	}
 	// One byte more than may be, to see that there was more.
-	plain := &io.LimitedReader{R: zipped, N: maxSize + 1}
+	plain := &io.LimitedReader{R: zipped, N: MaxSize + 1}
 	err = unpackAll(tar.NewReader(plain), root)
 	if err == nil {
 		// The checksum is behind the last byte.
@@ -45,7 +45,7 @@ func unpack(ctx context.Context, archive, dir, name string) (top string, err err
 	}
 	switch {
 	case plain.N <= 0:
-		return "", fmt.Errorf("larger than %d GiB when unpacked", maxSize>>30)
+		return "", fmt.Errorf("larger than %d GiB when unpacked", MaxSize>>30)
 	case err != nil:
 		return "", err
 	}
@@ -53,7 +53,7 @@ func unpack(ctx context.Context, archive, dir, name string) (top string, err err
 }
 
 func unpackAll(files *tar.Reader, root *os.Root) error {
-	left := int64(maxSize)
+	left := int64(MaxSize)
 	for n := 0; ; n++ {
 		h, err := files.Next()
 		if errors.Is(err, io.EOF) {
@@ -67,7 +67,7 @@ func unpackAll(files *tar.Reader, root *os.Root) error {
 		}
 		// At most the size in the header is written.
 		if left -= h.Size; !isSparse(h) && left < 0 {
-			return fmt.Errorf("larger than %d GiB when unpacked", maxSize>>30)
+			return fmt.Errorf("larger than %d GiB when unpacked", MaxSize>>30)
 		}
 		if err := unpackOne(files, h, root); err != nil {
 			return err

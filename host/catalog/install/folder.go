@@ -8,16 +8,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/swarmhost/swarm/host/catalog"
+	"github.com/swarmhost/swarm/shared/safefile"
 )
 
 // stagingPrefix begins the names of directories in which something is prepared or
 // taken apart. No plugin has such a name.
 const stagingPrefix = ".staging-"
+
+// downloadPrefix begins the names of directories of downloads, each of which is locked as long as it is
+// used: no other call waits for a download.
+const downloadPrefix = ".download-"
 
 // lockRetry is the pause between two attempts to take a held lock, see package host.
 const lockRetry = 20 * time.Millisecond
@@ -43,14 +49,42 @@ func open(ctx context.Context, state string) (*folder, error) {
 	}
 	entries, err := os.ReadDir(f.path)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), stagingPrefix) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(f.path, e.Name())))
+		path := filepath.Join(f.path, e.Name())
+		if strings.HasPrefix(e.Name(), stagingPrefix) || strings.HasPrefix(e.Name(), downloadPrefix) && !isLocked(path) {
+			err = errors.Join(err, os.RemoveAll(path))
 		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
+}
+
+// DownloadDir makes a private directory for a download into a state directory; remove removes it. If the
+// process is killed before that, the next installation does it.
+func DownloadDir(ctx context.Context, state string) (dir string, remove func() error, err error) {
+	f, err := open(ctx, state)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { err = errors.Join(err, f.close()) }()
+	if dir, err = os.MkdirTemp(f.path, downloadPrefix+"*"); err != nil {
+		return "", nil, err
+	}
+	lock, err := safefile.LockDir(dir, safefile.Exclusive)
+	if err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, func() error { return errors.Join(os.RemoveAll(dir), lock.Close()) }, nil
+}
+
+// isLocked reports whether another process uses a directory of a download.
+func isLocked(path string) bool {
+	lock, err := safefile.LockDir(path, safefile.Exclusive|safefile.NoWait)
+	if err == nil {
+		_ = lock.Close()
+	}
+	return errors.Is(err, syscall.EWOULDBLOCK)
 }
 
 func (f *folder) close() error { return f.lock.Close() }

@@ -33,6 +33,8 @@ type Request struct {
 	SHA256 string
 	// Force says to replace an installed plugin of that version.
 	Force bool
+	// Provenance is where the file was downloaded from; empty: Path is its source.
+	catalog.Provenance
 	// Ask starts a plugin and returns its description of itself.
 	Ask func(ctx context.Context, e catalog.Entry) (About, error)
 }
@@ -101,7 +103,10 @@ func Install(ctx context.Context, r Request) (_ *Result, err error) {
 }
 
 func prepare(ctx context.Context, r Request, src source, staging string) (*catalog.Manifest, string, error) {
-	m := &catalog.Manifest{Format: 1, Name: src.name, Source: src.path, Installed: time.Now().UTC().Truncate(time.Second)}
+	m := &catalog.Manifest{Format: 1, Name: src.name, Provenance: r.Provenance, Installed: time.Now().UTC().Truncate(time.Second)}
+	if m.Source == "" {
+		m.Source = src.path
+	}
 	tree := filepath.Join(staging, "tree")
 	if err := os.Mkdir(tree, 0o700); err != nil {
 		return nil, "", err

@@ -164,7 +164,7 @@ func TestInstallExecutable(t *testing.T) {
 	want := catalog.Manifest{
 		Format: 1, Name: "queue", Version: "1.2.0", Kind: "backend", Contract: 1, OS: "all", Arch: "all",
 		Files:     []catalog.File{{Path: "swarm-plugin-queue", Size: int64(len(script)), SHA256: sum(script)}},
-		Installed: result.Manifest.Installed, Source: path, SourceSHA256: sum(script),
+		Installed: result.Manifest.Installed, SourceSHA256: sum(script), Provenance: catalog.Provenance{Source: path},
 	}
 	if diff := cmp.Diff(want, e.Installed.Manifest); diff != "" {
 		t.Error(diff)

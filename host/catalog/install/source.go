@@ -21,11 +21,11 @@ import (
 // sha256sum.
 const SumsFile = "SHA256SUMS"
 
-// maxSums is the largest SumsFile, in bytes.
-const maxSums = 1 << 20
+// MaxSums is the largest SumsFile, in bytes.
+const MaxSums = 1 << 20
 
-// maxSize bounds the size of the source and of the unpacked files.
-const maxSize = 2 << 30
+// MaxSize bounds the size of the source and of the unpacked files, in bytes.
+const MaxSize = 2 << 30
 
 const archiveSuffix = ".tar.gz"
 
@@ -38,31 +38,48 @@ type source struct {
 	version string
 }
 
-// parse reads the name of a file. An archive has the name that goreleaser makes by
-// default: swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz.
+// parse reads the name of a file, which has to be for this machine.
 func parse(path string) (source, error) {
-	s := source{path: path}
-	base := filepath.Base(path)
+	n, err := ParseName(filepath.Base(path))
+	if err != nil {
+		return source{}, fmt.Errorf("%s: %w", path, err)
+	}
+	s := source{path: path, name: n.Plugin, archive: n.Version != "", version: n.Version}
+	if s.archive {
+		err = catalog.CheckPlatform(path, n.OS, n.Arch)
+	}
+	return s, err
+}
+
+// Name is what the name of a file says of the plugin in it.
+type Name struct {
+	Plugin string
+	// Version, OS and Arch are empty for a program, and set for an archive.
+	Version, OS, Arch string
+}
+
+// ParseName reads the name of a file. An archive has the name that goreleaser makes by
+// default: swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz.
+func ParseName(base string) (Name, error) {
 	stem, archive := strings.CutSuffix(base, archiveSuffix)
 	rest, ok := strings.CutPrefix(stem, catalog.Prefix)
 	if !archive {
 		if !ok || !catalog.ValidName(rest) {
-			return s, fmt.Errorf("%s: a plugin is named %sNAME, an archive %sNAME_VERSION_OS_ARCH%s; NAME is of lower-case letters, digits and hyphens",
-				path, catalog.Prefix, catalog.Prefix, archiveSuffix)
+			return Name{}, fmt.Errorf("a plugin is named %sNAME, an archive %sNAME_VERSION_OS_ARCH%s; NAME is of lower-case letters, digits and hyphens",
+				catalog.Prefix, catalog.Prefix, archiveSuffix)
 		}
-		s.name = rest
-		return s, nil
+		return Name{Plugin: rest}, nil
 	}
 	parts := strings.Split(rest, "_")
 	if !ok || len(parts) < 4 || !catalog.ValidName(parts[0]) {
-		return s, fmt.Errorf("%s: an archive is named %sNAME_VERSION_OS_ARCH%s", path, catalog.Prefix, archiveSuffix)
+		return Name{}, fmt.Errorf("an archive is named %sNAME_VERSION_OS_ARCH%s", catalog.Prefix, archiveSuffix)
 	}
 	n := len(parts)
-	s.archive, s.name, s.version = true, parts[0], catalog.CleanVersion(strings.Join(parts[1:n-2], "_"))
-	if !catalog.ValidVersion(s.version) {
-		return s, fmt.Errorf("%s: %q is not a version", path, s.version)
+	name := Name{Plugin: parts[0], Version: catalog.CleanVersion(strings.Join(parts[1:n-2], "_")), OS: parts[n-2], Arch: bareArch(parts[n-1])}
+	if !catalog.ValidVersion(name.Version) {
+		return Name{}, fmt.Errorf("%q is not a version", name.Version)
 	}
-	return s, catalog.CheckPlatform(path, parts[n-2], bareArch(parts[n-1]))
+	return name, nil
 }
 
 // bareArch drops the variant that goreleaser writes behind an architecture.
@@ -91,12 +108,12 @@ func (s source) fetch(ctx context.Context, to, want string) (sum string, err err
 		return "", err
 	}
 	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(out, hash), io.LimitReader(reader{ctx, in}, maxSize+1))
+	n, err := io.Copy(io.MultiWriter(out, hash), io.LimitReader(reader{ctx, in}, MaxSize+1))
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return "", err
 	}
-	if n > maxSize {
-		return "", fmt.Errorf("%s: larger than %d GiB", s.path, maxSize>>30)
+	if n > MaxSize {
+		return "", fmt.Errorf("%s: larger than %d GiB", s.path, MaxSize>>30)
 	}
 	sum = hex.EncodeToString(hash.Sum(nil))
 	if want != "" && !strings.EqualFold(sum, want) {
@@ -109,7 +126,7 @@ func (s source) fetch(ctx context.Context, to, want string) (sum string, err err
 // does not name an archive is not its list; a plugin alone may lie next to any.
 func (s source) checkList(sum string, known bool) error {
 	path := filepath.Join(filepath.Dir(s.path), SumsFile)
-	f, err := safefile.OpenForeign(path, maxSums)
+	f, err := safefile.OpenForeign(path, MaxSums)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -117,25 +134,29 @@ func (s source) checkList(sum string, known bool) error {
 		return err
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, maxSums))
+	want, err := FindSum(f, filepath.Base(s.path))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", path, err)
+	case want == "" && s.archive && !known:
+		return fmt.Errorf("%s does not list %s: get the list that belongs to it, or give --sha256", path, filepath.Base(s.path))
+	case want != "" && !strings.EqualFold(want, sum):
+		return s.wrongHash(sum, want, path)
+	}
+	return nil
+}
+
+// FindSum returns the hash that a list of hashes has for a file, or "".
+func FindSum(list io.Reader, file string) (sum string, err error) {
+	lines := bufio.NewScanner(io.LimitReader(list, MaxSums))
 	for lines.Scan() {
 		want, name, ok := strings.Cut(lines.Text(), " ")
 		// The second blank of sha256sum is '*' for a file that was read in binary mode.
-		if !ok || len(name) < 2 || name[1:] != filepath.Base(s.path) {
-			continue
+		if ok && len(name) > 1 && name[1:] == file {
+			return want, nil
 		}
-		if !strings.EqualFold(want, sum) {
-			return s.wrongHash(sum, want, path)
-		}
-		return nil
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if s.archive && !known {
-		return fmt.Errorf("%s does not list %s: get the list that belongs to it, or give --sha256", path, filepath.Base(s.path))
-	}
-	return nil
+	return "", lines.Err()
 }
 
 func (s source) wrongHash(got, want, where string) error {

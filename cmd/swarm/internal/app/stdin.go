@@ -1,13 +1,19 @@
 package app
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/shared/errtext"
+	"github.com/swarmhost/swarm/shared/safetext"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -30,6 +36,23 @@ func Interruptibly[T any](ctx context.Context, read func() (T, error)) (data T, 
 	case <-ctx.Done():
 		return data, context.Cause(ctx)
 	}
+}
+
+// Asks reports whether there is a person at a terminal to ask.
+func (a *App) Asks() bool { return term.IsTerminal(int(os.Stdin.Fd())) && a.ErrWidth() > 0 }
+
+// Ask asks a question on the terminal. The error is nil for a yes.
+func (a *App) Ask(ctx context.Context, question string) error {
+	fmt.Fprintf(a.Err, "swarm: %s [y/N] ", safetext.Line(question))
+	answer, err := Interruptibly(ctx, func() (string, error) { return bufio.NewReader(os.Stdin).ReadString('\n') })
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return errors.New("the answer was not yes: nothing was done")
 }
 
 // ReadEnvFiles returns the variables of files that a command names, KEY=VALUE: each is read once,

@@ -4,9 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,23 +13,36 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/host"
+	"github.com/swarmhost/swarm/host/catalog/source"
 	"github.com/swarmhost/swarm/host/pluginadmin"
 )
 
 type pluginInstallOptions struct {
-	path, sha256 string
-	force, json  bool
+	source, sha256 string
+	force, json    bool
 }
 
 func newInstall(a *app.App) *cobra.Command {
 	var o pluginInstallOptions
 	cmd := &cobra.Command{
-		Use:   "install PATH|ARCHIVE [flags]",
+		Use:   "install SOURCE [flags]",
 		Short: "Install a plugin into the state directory",
-		Long: `Install a plugin: an executable swarm-plugin-NAME, or an archive of one,
-swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz. It is installed in plugins/NAME/VERSION of
+		Long: `Install a plugin. SOURCE is one of these:
+
+  FILE                            an executable swarm-plugin-NAME, or an archive of one,
+                                  swarm-plugin-NAME_VERSION_OS_ARCH.tar.gz
+  https://…                       the URL of such a file
+  github.com/OWNER/REPO[@VERSION] the archive for this machine of a release on GitHub
+  NAME[@VERSION], INDEX/NAME[…]   a plugin of an index, see "swarm plugin index"
+
+Without VERSION it is the newest release. It is installed in plugins/NAME/VERSION of
 the state directory; versions are installed side by side, and the newest release is used unless
 the config picks one ([plugins.NAME] version).
+
+What is downloaded is verified before anything in it is looked at. An index gives its
+hash. A URL or a release needs --sha256, or the signature of a key that install.keys of your config
+has for it; otherwise the command asks whether to install it, and fails without a terminal. Where a
+key is known, a file without its signature is refused.
 
 If a file SHA256SUMS lies next to the archive, the archive must match it. Archives with
 links, or with paths that escape their folder, are refused, as are plugins for another
@@ -41,15 +53,14 @@ The hashes of all its files are recorded: a plugin that was changed later does n
 run.`,
 		Example: `  swarm plugin install ./swarm-plugin-queue
   swarm plugin install swarm-plugin-queue_1.2.0_linux_amd64.tar.gz
-  swarm plugin install ./swarm-plugin-queue --sha256 9f86d081884c7d65…`,
+  swarm plugin install ./swarm-plugin-queue --sha256 9f86d081884c7d65…
+  swarm plugin install https://example.com/swarm-plugin-queue_1.2.0_linux_amd64.tar.gz
+  swarm plugin install github.com/ann/swarm-plugin-queue@1.2.0
+  swarm plugin install queue`,
 		DisableFlagsInUseLine: true,
 		Args:                  command.Arguments(1, 1, "a plugin or an archive"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.path = args[0]
-			if isRemote(o.path) {
-				return output.WithHint(fmt.Errorf("cannot install from %s: swarm downloads nothing", o.path),
-					"download the file and its SHA256SUMS first, then install the file")
-			}
+			o.source = args[0]
 			if o.sha256 != "" && !isSHA256(o.sha256) {
 				return output.Usagef("invalid value '%s' for --sha256: expected 64 hexadecimal digits, as sha256sum prints them", o.sha256)
 			}
@@ -78,25 +89,63 @@ type pluginInstalledJSON struct {
 	Action string `json:"action"`
 	// UsedInstead is the version or path that is used instead.
 	UsedInstead *string `json:"used_instead"`
+	// Source is the path or the URL of its file, SignedBy the key that the file was verified with.
+	Source   string  `json:"source"`
+	SignedBy *string `json:"signed_by"`
+}
+
+func pluginInstalledJSONOf(p pluginadmin.Installed) pluginInstalledJSON {
+	j := pluginInstalledJSON{
+		Name: p.Name, Version: p.Version, Kind: p.Kind, Path: p.Path(p.Files[0]), SHA256: p.Files[0].SHA256, Action: "installed",
+		UsedInstead: output.OrNull(p.Hidden + p.Newer), // one of them at most
+		Source:      p.Source, SignedBy: output.OrNull(p.SignedBy),
+	}
+	switch {
+	case p.Already:
+		j.Action = "unchanged"
+	case p.Replaced:
+		j.Action = "replaced"
+	}
+	return j
+}
+
+// withInstallHint adds the way out to errors of sources.
+func withInstallHint(err error) error {
+	if unproven, ok := errors.AsType[*pluginadmin.UnprovenError](err); ok {
+		of := unproven.Origin
+		if of == "" {
+			of = "the beginning of the URL"
+		}
+		return output.WithHint(err, fmt.Sprintf("give --sha256 with the hash that its author publishes elsewhere, or put the author's key for %q into install.keys of your config", of))
+	}
+	if changed, ok := errors.AsType[*source.ChangedKeyError](err); ok {
+		return output.WithHint(err, fmt.Sprintf("ask the author whether the new key is theirs, then run 'swarm plugin index trust %s'", changed.Index))
+	}
+	return err
+}
+
+// confirmation returns what asks on the terminal whether to install a file that nothing vouches for; nil
+// without a terminal.
+func confirmation(ctx context.Context, a *app.App) func(*pluginadmin.UnprovenError) error {
+	if !a.Asks() {
+		return nil
+	}
+	return func(e *pluginadmin.UnprovenError) error {
+		a.Warn(e.Error(), "compare the hash with the one that the author of the plugin publishes")
+		return a.Ask(ctx, "install it?")
+	}
 }
 
 func runInstall(ctx context.Context, a *app.App, o pluginInstallOptions) error {
 	output.FinishWriting()
 	return a.WithHost(ctx, func(h *host.Host) error {
-		p, err := h.Plugins().Install(ctx, pluginadmin.InstallRequest{Path: o.path, SHA256: o.sha256, Force: o.force})
+		p, err := h.Plugins().Install(ctx, pluginadmin.InstallRequest{
+			Source: o.source, SHA256: o.sha256, Force: o.force, Confirm: confirmation(ctx, a),
+		})
 		if err != nil {
-			return err
+			return withInstallHint(err)
 		}
-		j := pluginInstalledJSON{
-			Name: p.Name, Version: p.Version, Kind: p.Kind, Path: p.Path(p.Files[0]), SHA256: p.Files[0].SHA256, Action: "installed",
-		}
-		switch {
-		case p.Already:
-			j.Action = "unchanged"
-		case p.Replaced:
-			j.Action = "replaced"
-		}
-		j.UsedInstead = output.OrNull(p.Hidden + p.Newer) // one of them at most
+		j := pluginInstalledJSONOf(p)
 		if o.json {
 			return a.PrintJSON(j)
 		}
@@ -104,6 +153,9 @@ func runInstall(ctx context.Context, a *app.App, o pluginInstallOptions) error {
 			a.Printf("%s %s is installed already\n", p.Name, p.Version)
 		} else {
 			a.Printf("%s %s %s (%s)\n", j.Action, p.Name, p.Version, p.Kind)
+		}
+		if p.SignedBy != "" && !p.Already {
+			a.Hint("signed by " + p.SignedBy)
 		}
 		if j.UsedInstead != nil {
 			this := "one"
@@ -115,18 +167,4 @@ func runInstall(ctx context.Context, a *app.App, o pluginInstallOptions) error {
 		}
 		return nil
 	})
-}
-
-// isRemote reports whether an argument names a place on another machine, and no file of that name exists: a
-// URL, an address as git and scp have it, or a Go module.
-func isRemote(path string) bool {
-	if _, err := os.Lstat(path); err == nil {
-		return false
-	}
-	if scheme, _, isURL := strings.Cut(path, "://"); isURL && !strings.ContainsAny(scheme, "/. ") {
-		return true
-	}
-	first, _, _ := strings.Cut(path, "/")
-	host, _, isAddress := strings.Cut(first, ":")
-	return isAddress && strings.Contains(host, "@") || first == "github.com" || first == "gitlab.com"
 }

@@ -45,6 +45,10 @@ type Loaded struct {
 	Refused []Refused
 	// concealed is the path of a project's file of which nothing is quoted.
 	concealed string
+	// lock is the lock of a trusted project, see [Loaded.ApplyLock].
+	lock *Lock
+	// unlocked are the plugins without the versions of the lock; nil: it changes none.
+	unlocked map[string]Plugin
 	// untrusted is the path of a project's file that is not trusted, and trusted that of one that
 	// is.
 	untrusted, trusted string

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,9 +18,9 @@ import (
 
 const maxTrusted = 16 << 20
 
-// Trust remembers which projects' files may name programs, by path and hash: a
-// file that was changed, or that another clone brought to another place, is not
-// trusted.
+// Trust remembers which projects' files may name programs, and which programs of the projects they
+// may name, by path and hash: a file that was changed, or that another clone brought to another place, is
+// not trusted.
 type Trust struct {
 	// Path is the file in which it is remembered, one line for each project:
 	// the hash and the quoted path.
@@ -39,10 +40,22 @@ func (t Trust) HasFile(path string) bool {
 	return err == nil && t.Has(path, content)
 }
 
-// Add trusts path with this content. A file that was shown to the user before has
-// to be the same bytes, so it is not read again.
-func (t Trust) Add(path string, content []byte) error {
-	return t.change(func(entries map[string]string) { entries[path] = digest(content) })
+// Add trusts path with this content, and programs with these hashes, by path. A file that was shown to
+// the user before has to be the same bytes, so it is not read again.
+func (t Trust) Add(path string, content []byte, programs map[string]string) error {
+	return t.change(func(entries map[string]string) {
+		entries[path] = digest(content)
+		maps.Copy(entries, programs)
+	})
+}
+
+// Hashes returns the trusted hashes by path, in hex. A list that can't be read trusts nothing.
+func (t Trust) Hashes() map[string]string {
+	entries, err := t.entries()
+	if err != nil {
+		return nil
+	}
+	return entries
 }
 
 // Remove revokes the trust in path.

@@ -15,7 +15,7 @@ func TestTrustFollowsTheContent(t *testing.T) {
 		t.Error("trusted before anybody said so")
 	}
 	content := []byte("[plugins.x]\n")
-	if err := store.Add(path, content); err != nil || !store.Has(path, content) {
+	if err := store.Add(path, content, nil); err != nil || !store.Has(path, content) {
 		t.Fatalf("not trusted after Add: %v", err)
 	}
 	if !store.HasFile(path) {
@@ -46,7 +46,7 @@ func TestTrustIsChangedByOneAtATime(t *testing.T) {
 	var old, fresh [n]string
 	for i := range n {
 		old[i], fresh[i] = write(t, "swarm.toml", "old"), write(t, "swarm.toml", "fresh")
-		if err := store.Add(old[i], []byte("old")); err != nil {
+		if err := store.Add(old[i], []byte("old"), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestTrustIsChangedByOneAtATime(t *testing.T) {
 			}
 		})
 		calls.Go(func() {
-			if err := store.Add(fresh[i], []byte("fresh")); err != nil {
+			if err := store.Add(fresh[i], []byte("fresh"), nil); err != nil {
 				t.Error(err)
 			}
 		})

@@ -68,6 +68,7 @@ func Open(_ context.Context, o Options) (*Host, error) {
 		starter = backend.Launcher(launch.New(launch.Options{
 			Dir: o.Dir, RunDirs: filepath.Join(o.Dir, statedir.WorkersDir), Shim: shim, Env: o.Env,
 			Logger: o.Logger, Loggers: o.PluginLoggers, Command: o.Command, Notice: o.Waiting,
+			Trusted: o.TrustedPrograms,
 		}))
 	}
 	h.plugins = backend.New(backend.Options{

@@ -44,6 +44,8 @@ type Options struct {
 	Executable string
 	// Plugins are settings of plugins by name.
 	Plugins map[string]catalog.Config
+	// TrustedPrograms are the SHA-256 hashes in hex of the programs of trusted projects, by path.
+	TrustedPrograms map[string]string
 	// GitHubAPI is the address of the API of GitHub, for releases with plugins.
 	GitHubAPI string
 	// PluginKeys are the public keys of minisign that plugins have to be signed with, by sources,

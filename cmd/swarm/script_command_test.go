@@ -36,6 +36,8 @@ const eventually = 60 * time.Second
 //	edit FILE RE TEXT            replace all matches, of which there must be one
 //	poke FILE OFFSET BYTES       overwrite bytes; OFFSET "end" cuts the file to BYTES bytes
 //	sql FILE QUERY               run a query on a database and print its rows
+//	serve DIR VAR                serve the files in a directory over http on this machine,
+//	                             and put the address into VAR
 //	repo DIR                     make a git repository with a commit
 //	mode MODE FILE…              the permissions are exactly these
 //	finals WORKER TEXT…          the worker's final events are exactly these, in this order
@@ -69,6 +71,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"edit":      cmdEdit,
 	"poke":      cmdPoke,
 	"sql":       cmdSQL,
+	"serve":     cmdServe,
 	"repo":      cmdRepo,
 	"mode":      cmdMode,
 	"finals":    cmdFinals,

@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 
@@ -27,4 +29,12 @@ func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
 	} {
 		ts.Check(ts.Exec("git", line...))
 	}
+}
+
+// cmdServe serves files until the script ends.
+func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "serve DIR VAR")
+	s := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(args[0]))))
+	ts.Defer(s.Close)
+	ts.Setenv(args[1], s.URL)
 }

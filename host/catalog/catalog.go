@@ -70,6 +70,15 @@ type Entry struct {
 	Installed *Installed
 }
 
+// InProject reports whether a part of Command is a file of the project whose config file names the
+// plugin: a program that comes with a repository, and changes with it.
+func (e Entry) InProject(part string) bool { return e.Configured && InProject(e.Source, part) }
+
+// InProject reports whether path is below the directory of a project's config file.
+func InProject(source, path string) bool {
+	return filepath.IsAbs(source) && strings.HasPrefix(filepath.Clean(path), strings.TrimSuffix(filepath.Dir(source), "/")+"/")
+}
+
 func (e Entry) Path() string {
 	if len(e.Command) == 0 {
 		return ""
@@ -117,7 +126,7 @@ func (c *Catalog) WithTools() (names []string) {
 	return names
 }
 
-// Find returns the plugin of that name. Errors: [NotFoundError], [UnsafeError],
+// Find returns the plugin of that name. Errors: [NotFoundError], [PrereleaseError], [UnsafeError],
 // [MissingError], and those of [Catalog.Installed].
 func (c *Catalog) Find(name string) (Entry, error) {
 	return c.findWith(name, c.opts.Plugins[name])
@@ -216,11 +225,16 @@ func (c *Catalog) find(name string, conf Config) (Entry, error) {
 		e.Command = []string{path, name}
 		return e, nil
 	}
-	if versions := c.Versions(name); len(versions) > 0 {
-		return c.installedEntry(e, defaultVersion(versions))
+	versions := c.Versions(name)
+	if release := defaultVersion(versions); release != "" {
+		return c.installedEntry(e, release)
 	}
 	if path, ok := lookup(c.dirs(), Program(name)); ok {
 		e.Command = []string{path}
+		return e, nil
+	}
+	if len(versions) > 0 {
+		return e, &PrereleaseError{Name: name, Versions: versions}
 	}
 	return e, nil
 }

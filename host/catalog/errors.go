@@ -89,6 +89,18 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("plugin '%s': version %s is not installed; installed: %s", e.Name, e.Version, strings.Join(e.Installed, ", "))
 }
 
+// PrereleaseError says that only pre-releases of a plugin are installed, none of which the config names.
+type PrereleaseError struct {
+	Name string
+	// Versions are those that are installed, the newest first.
+	Versions []string
+}
+
+func (e *PrereleaseError) Error() string {
+	return fmt.Sprintf("plugin '%s' is installed as a pre-release only (%s), which runs if the config names it: version = %q in [plugins.%s]",
+		e.Name, strings.Join(e.Versions, ", "), e.Versions[0], e.Name)
+}
+
 // LinkError refuses a symbolic link among installed files.
 type LinkError struct {
 	// Path is the plugin, Link the link.

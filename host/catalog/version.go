@@ -62,14 +62,14 @@ func IsPrerelease(v string) bool {
 }
 
 // defaultVersion returns the version that is used when none is named, of versions that begin with
-// the newest: the newest release, or the newest of all if there is no release.
+// the newest: the newest release, or "" if there is no release.
 func defaultVersion(versions []string) string {
 	for _, v := range versions {
 		if !IsPrerelease(v) {
 			return v
 		}
 	}
-	return versions[0]
+	return ""
 }
 
 // compareParts compares the parts between dots: numbers by value and before words, words as

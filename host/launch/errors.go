@@ -98,6 +98,18 @@ func (e *PinError) Error() string {
 	return fmt.Sprintf("plugin '%s': the sha256 of %s is %s, the config expects %s", e.Name, e.Path, e.Got, e.Want)
 }
 
+// TrustError means that a program of a project is not the one that was there when the user trusted the
+// project.
+type TrustError struct {
+	Name, Path string
+	// Project is the directory of the project's file.
+	Project string
+}
+
+func (e *TrustError) Error() string {
+	return fmt.Sprintf("plugin '%s': %s was changed since %s was trusted: read it, then run 'swarm config trust' there", e.Name, e.Path, e.Project)
+}
+
 // ChangedError means that a file of a plugin has changed since its installation.
 type ChangedError struct {
 	Name, Path, Version string

@@ -37,6 +37,9 @@ type Options struct {
 	// Notice, if it is not nil, is called with a line for the user when a plugin is used that is
 	// being debugged, see package reattach.
 	Notice func(text string)
+	// Trusted are the SHA-256 hashes in hex, by path, that programs of projects had when the user
+	// trusted their projects. Another program of a project is not run.
+	Trusted map[string]string
 	// StartTimeout is how long a plugin may take to be ready; 0:
 	// [DefaultStartTimeout].
 	StartTimeout time.Duration
@@ -106,7 +109,7 @@ func (s *Set) Start(entries ...catalog.Entry) {
 // A plugin that died is started again, and so is one whose start failed; if that
 // happens again and again, callers get the last error until a growing back-off has ended.
 //
-// Errors: [TimeoutError], [CrashError], [PinError], [ChangedError], [ConfigError],
+// Errors: [TimeoutError], [CrashError], [PinError], [ChangedError], [TrustError], [ConfigError],
 // [catalog.NameError], [catalog.MissingError], [catalog.UnsafeError], [client.ContractError], [ErrClosed], that
 // of ctx.
 func (s *Set) Get(ctx context.Context, e catalog.Entry) (*client.Client, error) {

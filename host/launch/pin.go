@@ -20,7 +20,8 @@ import (
 // installation. It returns the open program, so that exactly this file is run; nil for a
 // plugin without a known hash.
 func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
-	if e.SHA256 == "" && e.Installed == nil {
+	ofProject := e.InProject(e.Path())
+	if e.SHA256 == "" && e.Installed == nil && !ofProject {
 		return nil, nil
 	}
 	var f *os.File
@@ -43,10 +44,31 @@ func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
 	if e.SHA256 != "" && !strings.EqualFold(known.SHA256, e.SHA256) {
 		return nil, &PinError{e.Name, path, strings.ToLower(e.SHA256), known.SHA256}
 	}
+	// A hash in the project's file was trusted together with the file.
+	if ofProject && e.SHA256 == "" && s.opts.Trusted[e.Path()] != known.SHA256 {
+		return nil, &TrustError{e.Name, e.Path(), filepath.Dir(e.Source)}
+	}
+	if err := s.checkArguments(e); err != nil {
+		return nil, err
+	}
 	if err := s.checkInstalled(e, known); err != nil {
 		return nil, err
 	}
 	return &program{file: f, path: path, known: known}, nil
+}
+
+// checkArguments compares the files of a project that are arguments of a plugin, such as those of an
+// interpreter, with what was trusted.
+func (s *Set) checkArguments(e catalog.Entry) error {
+	for _, arg := range e.Command[1:] {
+		if !e.InProject(arg) {
+			continue
+		}
+		if got, err := hashOf(arg); err != nil || s.opts.Trusted[arg] != got {
+			return &TrustError{e.Name, arg, filepath.Dir(e.Source)}
+		}
+	}
+	return nil
 }
 
 // checkInstalled compares the files of an installed plugin with its manifest; program is what

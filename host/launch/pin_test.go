@@ -120,3 +120,52 @@ func TestChangedAfterInstall(t *testing.T) {
 		t.Errorf("a file that is gone: %v\nwant %s", err, want)
 	}
 }
+
+// TestProgramOfProject: what a trusted project runs of itself has to be what was there when it was
+// trusted, arguments included. Programs elsewhere, and those that the user's own file names, are not
+// compared.
+func TestProgramOfProject(t *testing.T) {
+	t.Parallel()
+	s := newSet(t)
+	dir := t.TempDir()
+	program, script, outside := filepath.Join(dir, "bin/plugin"), filepath.Join(dir, "plugin.py"), filepath.Join(t.TempDir(), "outside")
+	write := func(path, text string) (hash string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		hash, err := hashOf(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	s.opts.Trusted = map[string]string{program: write(program, "one"), script: write(script, "one")}
+	write(outside, "one")
+	entry := func(source string, command ...string) catalog.Entry {
+		return catalog.Entry{Name: "x", Command: command, Configured: true, Source: source}
+	}
+	project := filepath.Join(dir, "swarm.toml")
+	check := func(when string, e catalog.Entry, path string) {
+		t.Helper()
+		err := verify(s, e)
+		var untrusted *TrustError
+		if errors.As(err, &untrusted) != (path != "") || path != "" && (untrusted.Path != path || untrusted.Project != dir) || path == "" && err != nil {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	check("trusted", entry(project, program), "")
+	check("trusted with an argument", entry(project, outside, script, "--fast"), "")
+	write(program, "two")
+	write(script, "two")
+	check("changed", entry(project, program), program)
+	check("changed argument", entry(project, outside, script), script)
+	check("a way around", entry(project, dir+"/bin/../bin/plugin"), dir+"/bin/../bin/plugin")
+	check("of the user", entry("user", program, script), "")
+	check("another project", entry(filepath.Join(outside, "swarm.toml"), program), "")
+	pinned := entry(project, program)
+	pinned.SHA256, _ = hashOf(program)
+	check("pinned by the file itself", pinned, "")
+	s.opts.Trusted[program] = pinned.SHA256
+	check("trusted again", entry(project, program), "")
+}

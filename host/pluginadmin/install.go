@@ -33,8 +33,9 @@ type Installed struct {
 	Hidden string
 	// Newer is the release that is used in its place; empty: it is used itself.
 	Newer string
-	// Prerelease says that it is a pre-release, which is used only if it is named.
-	Prerelease bool
+	// Prerelease says that it is a pre-release, which is used only if it is named; Unused says that
+	// nothing is used in its place.
+	Prerelease, Unused bool
 }
 
 // UnprovenError refuses a downloaded file that neither a hash nor a known key vouches for.
@@ -98,7 +99,11 @@ func (a *Admin) install(ctx context.Context, r install.Request) (Installed, erro
 		return Installed{}, err
 	}
 	out := Installed{Result: result, Prerelease: catalog.IsPrerelease(result.Version)}
-	switch e, err := a.Catalog.Find(result.Name); {
+	e, err := a.Catalog.Find(result.Name)
+	var prerelease *catalog.PrereleaseError
+	switch {
+	case errors.As(err, &prerelease):
+		out.Unused = true
 	case err != nil:
 		// The reason is reported when the plugin is to be used.
 		a.Logger.Debug("the installed plugin is not found", "plugin", result.Name, "error", err)

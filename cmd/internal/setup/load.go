@@ -69,6 +69,9 @@ func (s Setup) Load(backend string) (*config.Loaded, error) {
 	if err != nil && !errors.As(err, &problems) {
 		return nil, err
 	}
+	if err := loaded.ApplyLock(); err != nil {
+		problems = append(problems, config.Problem{At: config.Position{File: config.LockPath(loaded.TrustedProject())}, Text: Message(err)})
+	}
 	if backend == "" {
 		wrong, err := s.backendProblems(loaded)
 		if err != nil {

@@ -106,9 +106,11 @@ func (s Setup) Open(ctx context.Context, cfg config.Config) (*host.Host, error) 
 	return host.Open(ctx, host.Options{
 		Dir:    o.Dir,
 		Logger: s.Logger, PluginLoggers: s.PluginLoggers, Command: s.Command,
-		Env:         cfg.Env.Fill(s.Env),
-		Executable:  o.Executable,
-		Plugins:     o.Plugins,
+		Env:             cfg.Env.Fill(s.Env),
+		Executable:      o.Executable,
+		Plugins:         o.Plugins,
+		TrustedPrograms: TrustStore(o.Dir).Hashes(),
+
 		GitHubAPI:   cfg.Install.GitHubAPI,
 		PluginKeys:  pluginKeys(cfg.Install.Keys),
 		Kill:        new(KillPolicy(cfg.Kill)),

@@ -55,7 +55,7 @@ func (r Resolver) ofRelease(ctx context.Context, s Source) (*Build, error) {
 			return nil, fmt.Errorf("%s has several plugins: give the URL of one of %s, %s", what, found.File, a.Name)
 		case found == nil || n.OS == runtime.GOOS && n.Arch == runtime.GOARCH:
 			found = &Build{
-				Name: n.Plugin, Version: n.Version, File: a.Name, Key: r.keyOf(origin),
+				Name: n.Plugin, Version: n.Version, File: a.Name, Key: r.KeyOf(origin),
 				Provenance: catalog.Provenance{Source: a.URL, Origin: origin},
 			}
 		}

@@ -101,11 +101,11 @@ func (r Resolver) ofURL(address string) (*Build, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
-	return &Build{Name: n.Plugin, Version: n.Version, File: file, Provenance: catalog.Provenance{Source: address}, Key: r.keyOf(address)}, nil
+	return &Build{Name: n.Plugin, Version: n.Version, File: file, Provenance: catalog.Provenance{Source: address}, Key: r.KeyOf(address)}, nil
 }
 
-// keyOf returns the key of the config for a source: that of the longest name that it begins with.
-func (r Resolver) keyOf(source string) signature.Key {
+// KeyOf returns the key of the config for a source, which may be the origin of an installed plugin: that of the longest name that it begins with.
+func (r Resolver) KeyOf(source string) signature.Key {
 	var best string
 	for name := range r.Keys {
 		rest, ok := strings.CutPrefix(source, name)
@@ -159,7 +159,7 @@ func (r Resolver) ofIndex(s Source) (*Build, error) {
 		Name: s.Plugin, Version: catalog.CleanVersion(v.Version), File: file, SHA256: b.SHA256, Key: o.Key, signature: []byte(b.Signature),
 		Provenance: catalog.Provenance{Source: b.From(o.address), Origin: o.Origin()}, index: o.Index, address: o.address, build: *b,
 	}
-	if k := r.keyOf(build.Source); !k.IsZero() {
+	if k := r.KeyOf(build.Source); !k.IsZero() {
 		build.Key = k
 	}
 	return build, nil

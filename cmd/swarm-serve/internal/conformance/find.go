@@ -62,19 +62,20 @@ func find(ctx context.Context, s setup.Setup, target string, errs io.Writer) (ca
 // unchanged refuses a plugin that differs from the installed one or from the hash in the
 // config, as the host does.
 func unchanged(ctx context.Context, s setup.Setup, e catalog.Entry) error {
-	if e.SHA256 == "" && e.Installed == nil {
+	if e.SHA256 == "" && e.Installed == nil && !e.InProject(e.Path()) {
 		return nil
 	}
 	dir, err := s.StateDir()
 	if err != nil {
 		return err
 	}
-	plugins := launch.New(launch.Options{Dir: dir, Env: s.Env})
+	plugins := launch.New(launch.Options{Dir: dir, Env: s.Env, Trusted: setup.TrustStore(dir).Hashes()})
 	defer plugins.Close()
 	_, err = plugins.Get(ctx, e)
 	_, pinned := errors.AsType[*launch.PinError](err)
 	_, changed := errors.AsType[*launch.ChangedError](err)
-	if pinned || changed {
+	_, untrusted := errors.AsType[*launch.TrustError](err)
+	if pinned || changed || untrusted {
 		return err
 	}
 	return nil // the cases report other faults

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/trust"
 )
 
@@ -81,7 +83,9 @@ outside the project.
 A file that another user wrote or can write is not used at all before it is trusted.
 
 The settings that the file adds are shown, then the file is trusted with exactly the
-contents shown; once it changes, it has to be trusted again. The programs themselves
+contents shown; once it changes, it has to be trusted again. So do plugins that are
+programs of the project itself: the hashes of these are shown and remembered, and a
+program that was changed since does not run before it is trusted again. Other programs
 are not checked, unless the file gives their sha256.`,
 		Example: `  swarm config trust
   swarm config trust --revoke`,
@@ -125,11 +129,47 @@ func runTrust(a *app.App, revoke bool) error {
 	if a.Out.Err != nil {
 		return a.Out.Err // no user has seen it
 	}
-	if err := store.Add(path, content); err != nil {
+	programs, err := projectPrograms(a, path, content)
+	if err != nil {
+		return err
+	}
+	for _, program := range slices.Sorted(maps.Keys(programs)) {
+		a.Printf("  program %s: sha256 %s\n", program, programs[program])
+	}
+	if a.Out.Err != nil {
+		return a.Out.Err
+	}
+	if err := store.Add(path, content, programs); err != nil {
 		return err
 	}
 	a.Printf("trusted: %s\n", path)
 	return nil
+}
+
+// projectPrograms returns the files of the project that its plugins run, with their hashes.
+func projectPrograms(a *app.App, path string, content []byte) (map[string]string, error) {
+	loaded, err := config.Load(config.Options{
+		Project: path, Content: content, Home: a.Getenv("HOME"), Checks: setup.Checks(), Trusted: func(string, []byte) bool { return true },
+	})
+	if err != nil {
+		return nil, err
+	}
+	programs := map[string]string{}
+	for _, p := range loaded.Config.Plugins {
+		for _, part := range p.Command {
+			if !catalog.InProject(path, part) {
+				continue
+			}
+			switch hash, err := config.HashFile(part); {
+			case errors.Is(err, fs.ErrNotExist): // it may be built later, and is trusted then
+			case err != nil:
+				return nil, err
+			default:
+				programs[part] = hash
+			}
+		}
+	}
+	return programs, nil
 }
 
 // whatTrustAdds returns the settings of a project's file that take effect only if it is

@@ -20,12 +20,13 @@ import (
 type pluginInstallOptions struct {
 	source, sha256 string
 	force, json    bool
+	locked         bool
 }
 
 func newInstall(a *app.App) *cobra.Command {
 	var o pluginInstallOptions
 	cmd := &cobra.Command{
-		Use:   "install SOURCE [flags]",
+		Use:   "install SOURCE|--locked [flags]",
 		Short: "Install a plugin into the state directory",
 		Long: `Install a plugin. SOURCE is one of these:
 
@@ -44,6 +45,9 @@ hash. A URL or a release needs --sha256, or the signature of a key that install.
 has for it; otherwise the command asks whether to install it, and fails without a terminal. Where a
 key is known, a file without its signature is refused.
 
+--locked takes no SOURCE: it installs exactly the plugins that swarm.lock of the project names and
+that are missing, see "swarm plugin lock".
+
 If a file SHA256SUMS lies next to the archive, the archive must match it. Archives with
 links, or with paths that escape their folder, are refused, as are plugins for another
 machine and files that another user may have written. Only then is the plugin started,
@@ -56,10 +60,19 @@ run.`,
   swarm plugin install ./swarm-plugin-queue --sha256 9f86d081884c7d65…
   swarm plugin install https://example.com/swarm-plugin-queue_1.2.0_linux_amd64.tar.gz
   swarm plugin install github.com/ann/swarm-plugin-queue@1.2.0
-  swarm plugin install queue`,
+  swarm plugin install queue
+  swarm plugin install --locked`,
 		DisableFlagsInUseLine: true,
-		Args:                  command.Arguments(1, 1, "a plugin or an archive"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.locked {
+				return command.Arguments(0, 0, "")(cmd, args)
+			}
+			return command.Arguments(1, 1, "a plugin or an archive")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.locked {
+				return runInstallLocked(cmd.Context(), a, o.json)
+			}
 			o.source = args[0]
 			if o.sha256 != "" && !isSHA256(o.sha256) {
 				return output.Usagef("invalid value '%s' for --sha256: expected 64 hexadecimal digits, as sha256sum prints them", o.sha256)
@@ -70,6 +83,7 @@ run.`,
 	f := cmd.Flags()
 	f.StringVar(&o.sha256, "sha256", "", "the SHA-256 hash that the file must have")
 	f.BoolVar(&o.force, "force", false, "replace what is installed of that version")
+	f.BoolVar(&o.locked, "locked", false, "install what swarm.lock names and what is missing")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	return cmd
 }
@@ -109,6 +123,22 @@ func pluginInstalledJSONOf(p pluginadmin.Installed) pluginInstalledJSON {
 	return j
 }
 
+// warnUnused says what is used in the place of an installed plugin, and what picks this one.
+func warnUnused(a *app.App, p pluginadmin.Installed) {
+	this := "one"
+	if p.Prerelease {
+		this = "pre-release"
+	}
+	text := fmt.Sprintf("swarm uses %s, not this %s", p.Hidden+p.Newer, this)
+	switch {
+	case p.Unused:
+		text = "swarm uses no pre-release that is not named"
+	case p.Hidden+p.Newer == "":
+		return
+	}
+	a.Warn(text, fmt.Sprintf("version = %q in [plugins.%s] of your config file picks this one", p.Version, p.Name))
+}
+
 // withInstallHint adds the way out to errors of sources.
 func withInstallHint(err error) error {
 	if unproven, ok := errors.AsType[*pluginadmin.UnprovenError](err); ok {
@@ -119,7 +149,7 @@ func withInstallHint(err error) error {
 		return output.WithHint(err, fmt.Sprintf("give --sha256 with the hash that its author publishes elsewhere, or put the author's key for %q into install.keys of your config", of))
 	}
 	if changed, ok := errors.AsType[*source.ChangedKeyError](err); ok {
-		return output.WithHint(err, fmt.Sprintf("ask the author whether the new key is theirs, then run 'swarm plugin index trust %s'", changed.Index))
+		return output.WithHint(err, trustHint(changed.Index))
 	}
 	return err
 }
@@ -157,14 +187,7 @@ func runInstall(ctx context.Context, a *app.App, o pluginInstallOptions) error {
 		if p.SignedBy != "" && !p.Already {
 			a.Hint("signed by " + p.SignedBy)
 		}
-		if j.UsedInstead != nil {
-			this := "one"
-			if p.Prerelease && p.Newer != "" {
-				this = "pre-release"
-			}
-			a.Warn(fmt.Sprintf("swarm uses %s, not this %s", *j.UsedInstead, this),
-				fmt.Sprintf("version = %q in [plugins.%s] of your config file picks this one", p.Version, p.Name))
-		}
+		warnUnused(a, p)
 		return nil
 	})
 }

@@ -20,8 +20,8 @@ func New(a *app.App) *cobra.Command {
 	return command.NewGroup(&cobra.Command{
 		Use:   "plugin",
 		Short: "Show, install and check the plugins that own workers and workspaces",
-	}, newPluginList(a), newInfo(a), newDocs(a), newInstall(a), newVerify(a), newRemove(a), newNew(a),
-		newCheck(a), newDebug(a), newLogs(a))
+	}, newPluginList(a), newInfo(a), newDocs(a), newInstall(a), newUpgrade(a), newVerify(a), newRemove(a),
+		newPrune(a), newLock(a), newIndex(a), newSearch(a), newNew(a), newCheck(a), newDebug(a), newLogs(a))
 }
 
 func newPluginList(a *app.App) *cobra.Command {

@@ -10,6 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
+	"github.com/swarmhost/swarm/config"
 	"github.com/swarmhost/swarm/host"
 )
 
@@ -20,7 +21,8 @@ func newVerify(a *app.App) *cobra.Command {
 		Short: "Compare installed plugins with their recorded hashes",
 		Long: `Read all files of all installed plugins, or of all versions of NAME, and compare
 them with the hashes that were recorded when they were installed. Files that were added
-later are reported too. No plugin is started.
+later are reported too. In a project with a swarm.lock, and without NAME, the project's plugins are
+compared with it as well. No plugin is started.
 
 Exit code: 0 if nothing has changed, else 1.`,
 		Example: `  swarm plugin verify
@@ -57,6 +59,16 @@ func runVerify(ctx context.Context, a *app.App, name string, json bool) error {
 				result = output.Failed
 			}
 		}
+		if name == "" {
+			problems, err := lockProblems(a)
+			switch {
+			case err != nil:
+				return err
+			case problems != nil:
+				list = append(list, pluginVerdictJSON{Name: config.LockFile, Problems: problems})
+				result = output.Failed
+			}
+		}
 		if json {
 			return cmp.Or(a.PrintJSON(list), result)
 		}
@@ -65,7 +77,7 @@ func runVerify(ctx context.Context, a *app.App, name string, json bool) error {
 				a.Printf("%s %s: ok\n", v.Name, v.Version)
 			}
 			for _, problem := range v.Problems {
-				a.Printf("%s %s: %s\n", v.Name, v.Version, problem)
+				a.Printf("%s: %s\n", strings.TrimSpace(v.Name+" "+v.Version), problem)
 			}
 		}
 		return result

@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/internal/pid1"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/declared"
+	"github.com/swarmhost/swarm/cmd/swarm/internal/locked"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/view"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/workers"
@@ -47,7 +48,8 @@ and named. --remove-orphans ends the orphans, by their own policies, and cleans 
 anything is started; a worktree with work in it stays. Workers of other files and those that
 were spawned by hand are never orphans.
 
-Mistakes in the file are reported before anything is started. If one worker fails, the
+Mistakes in the file are reported before anything is started, and so are plugins that
+differ from swarm.lock; those that are missing are installed if you say so. If one worker fails, the
 workers that depend on it are not started, and the exit code is 1.
 
 --follow prints the output of these workers afterwards, as 'swarm logs --follow' does,
@@ -86,6 +88,9 @@ func runUp(ctx context.Context, a *app.App, names []string, o *upOptions) error 
 		return onlyOrphans(ctx, a, none.Project, o.orphans, o.dryRun, err)
 	}
 	if err != nil {
+		return err
+	}
+	if err := locked.Ensure(ctx, a, d.Loaded); err != nil {
 		return err
 	}
 	if err := declared.Prepare(ctx, a, d, names); err != nil {

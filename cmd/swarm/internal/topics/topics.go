@@ -155,6 +155,7 @@ const files = `The state directory is ~/.swarm, or the absolute path in $SWARM_D
   swarm.db        the workers, teams and tasks, and the history (SQLite)
   workers/ID/     what the shim of a worker writes: its status and its output
   plugins/        plugins that were installed with 'swarm plugin install'
+  plugin-indexes/ indexes that were added with 'swarm plugin index add'
   profiles.tar    profiles of agents that were installed with 'swarm profiles update'
   journal/        ends of workers that no command has recorded yet
   locks/          locks of workers that a command works on

@@ -37,10 +37,10 @@ func TestIsPrerelease(t *testing.T) {
 		}
 	}
 	for want, versions := range map[string][]string{
-		"0.2.0":      {"0.3.0-rc.1", "0.2.0", "0.1.0"},
-		"1.0.0":      {"1.0.0", "1.0.0-rc.1"},
-		"0.3.0-rc.2": {"0.3.0-rc.2", "0.3.0-rc.1"},
-		"0.3.0+7":    {"0.3.1-rc.1", "0.3.0+7", "0.3.0"},
+		"0.2.0":   {"0.3.0-rc.1", "0.2.0", "0.1.0"},
+		"1.0.0":   {"1.0.0", "1.0.0-rc.1"},
+		"":        {"0.3.0-rc.2", "0.3.0-rc.1"},
+		"0.3.0+7": {"0.3.1-rc.1", "0.3.0+7", "0.3.0"},
 	} {
 		if got := defaultVersion(versions); got != want {
 			t.Errorf("of %q the default is %s, want %s", versions, got, want)

@@ -20,6 +20,9 @@ import (
 // installation. It returns the open program, so that exactly this file is run; nil for a
 // plugin without a known hash.
 func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
+	if err := s.checkArguments(e); err != nil {
+		return nil, err
+	}
 	ofProject := e.InProject(e.Path())
 	if e.SHA256 == "" && e.Installed == nil && !ofProject {
 		return nil, nil
@@ -48,9 +51,6 @@ func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
 	if ofProject && e.SHA256 == "" && s.opts.Trusted[e.Path()] != known.SHA256 {
 		return nil, &TrustError{e.Name, e.Path(), filepath.Dir(e.Source)}
 	}
-	if err := s.checkArguments(e); err != nil {
-		return nil, err
-	}
 	if err := s.checkInstalled(e, known); err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func (s *Set) verify(e catalog.Entry) (_ *program, err error) {
 // checkArguments compares the files of a project that are arguments of a plugin, such as those of an
 // interpreter, with what was trusted.
 func (s *Set) checkArguments(e catalog.Entry) error {
-	for _, arg := range e.Command[1:] {
-		if !e.InProject(arg) {
+	for i, arg := range e.Command {
+		if i == 0 || !e.InProject(arg) {
 			continue
 		}
 		if got, err := hashOf(arg); err != nil || s.opts.Trusted[arg] != got {

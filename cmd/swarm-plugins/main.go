@@ -30,10 +30,11 @@ func main() {
 
 func serveCopy() {
 	plugin.Serve(plugin.Options{
-		Name:    "copy",
-		Version: copy.Version,
+		Name:        "copy",
+		Version:     copy.Version,
+		SpecOptions: plugin.SchemaOf[copy.Options](),
 		Workspace: func(_ context.Context, env plugin.Env) (swarm.Workspace, error) {
-			return copy.New(env.Logger), env.Config.Decode(&struct{}{})
+			return copy.New(env.Logger), nil
 		},
 	})
 }

@@ -80,7 +80,7 @@ func TestWrongUsage(t *testing.T) {
 		{2, "must specify worker name or --all\nswarm: run 'swarm adopt --help' for usage", []string{"adopt", "--backend", "b"}},
 		{2, "must specify worker name or --all\nswarm: run 'swarm ralph clean --help' for usage", []string{"ralph", "clean"}},
 		{2, "missing command: one of path, check, show, init, trust, schema\nswarm: run 'swarm config --help' for usage", []string{"config"}},
-		{2, "missing command: one of list, info, install, verify, remove, new, check\nswarm: run 'swarm plugin --help' for usage", []string{"plugin"}},
+		{2, "missing command: one of list, info, docs, install, upgrade, verify, remove, prune, lock, index, search, new, check, debug, logs\nswarm: run 'swarm plugin --help' for usage", []string{"plugin"}},
 		{2, "required flag --backend not set\nswarm: run 'swarm adopt --help' for usage", []string{"adopt", "--all"}},
 		{2, "worker names and --all exclude each other\nswarm: run 'swarm adopt --help' for usage", []string{"adopt", "--backend", "b", "--all", "w"}},
 		{2, "worker names and --all or --tag exclude each other\nswarm: run 'swarm kill --help' for usage", []string{"kill", "w", "--all"}},

@@ -11,7 +11,10 @@ import (
 
 // docsRunElsewhere are command lines of the docs that need what the scripts have not.
 var docsRunElsewhere = map[string]string{
-	"swarm spawn --backend nomad --name build --env TOKEN=x -- make -C /src all": "nomad/verbs: it needs a cluster",
+	"swarm spawn --name fix --worktree -- claude":                                                         "workspace_copy: it needs an agent",
+	"swarm spawn --name docs --workspace copy -- make docs":                                               "workspace_copy: it needs a Makefile",
+	"swarm spawn --name docs --workspace copy --workspace-option exclude=node_modules,build -- make docs": "workspace_copy: it needs a Makefile",
+	"swarm spawn --backend nomad --name build --env TOKEN=x -- make -C /src all":                          "nomad/verbs: it needs a cluster",
 	"swarm kill build": "nomad/verbs: its worker is on a cluster",
 	"swarm spawn --backend container --name web --option image=busybox -- httpd -f -v -p 8080": "container/verbs: it needs an engine",
 	"swarm status web": "container/verbs: its worker is in a container",

@@ -13,6 +13,7 @@ import (
 
 // ranElsewhere are examples that need what the scripts of examples have not.
 var ranElsewhere = map[string]string{
+	"swarm attach agent --read-only":                                          "attach_read_only: it needs a terminal",
 	"swarm attach agent":                                                      "attach: it needs a terminal",
 	"swarm adopt --backend nomad --all":                                       "nomad/adopt: it needs a cluster",
 	"swarm adopt --backend nomad build && swarm logs build --follow":          "nomad/adopt: it needs a cluster",

@@ -113,7 +113,12 @@ func (ps *Plugins) Remember(e catalog.Entry, p *Peer) {
 }
 
 func (ps *Plugins) remember(path, name string, p *Peer) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	// A look at plugins makes no state directory.
+	err := os.Mkdir(filepath.Dir(path), 0o700)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	// Those of former programs of the plugin are useless.

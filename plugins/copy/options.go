@@ -1,17 +1,11 @@
 package copy
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
-)
 
-// The options of a copy.
-const (
-	optionExclude = "exclude"
-	optionReflink = "reflink"
-	optionLarge   = "large"
+	"github.com/swarmhost/swarm/shared/plugin"
 )
 
 // The values of the option reflink.
@@ -20,6 +14,13 @@ const (
 	reflinkAlways = "always"
 	reflinkNever  = "never"
 )
+
+// Options are the options of a copy.
+type Options struct {
+	Exclude string `json:"exclude" help:"What is not copied: patterns of names, or with a slash of paths below the directory, separated by commas, such as node_modules,build/*.o."`
+	Reflink string `json:"reflink" enum:"auto,always,never" default:"auto" help:"Whether the copy shares blocks with the directory: where the file system can, always (else it is refused), or never."`
+	Large   bool   `json:"large" help:"Whether files are copied one by one also if they are more than 4 GiB."`
+}
 
 type options struct {
 	// Exclude are patterns of what is not copied: of names, or with a slash of whole paths.
@@ -30,29 +31,20 @@ type options struct {
 }
 
 func parseOptions(given map[string]string) (options, error) {
-	o := options{Reflink: reflinkAuto}
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		value := given[key]
-		switch {
-		case key == optionExclude:
-			for pattern := range strings.SplitSeq(value, ",") {
-				pattern = strings.Trim(strings.TrimSpace(pattern), "/")
-				if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-					return o, invalid("option exclude: '%s' is not a list of patterns, such as node_modules,*.o", value)
-				}
-				o.Exclude = append(o.Exclude, pattern)
-			}
-		case key == optionReflink && slices.Contains([]string{reflinkAuto, reflinkAlways, reflinkNever}, value):
-			o.Reflink = value
-		case key == optionReflink:
-			return o, invalid("option reflink: expected auto, always or never, got '%s'", value)
-		case key == optionLarge && (value == "true" || value == "false"):
-			o.Large = value == "true"
-		case key == optionLarge:
-			return o, invalid("option large: expected true or false, got '%s'", value)
-		default:
-			return o, invalid("a copy has no option '%s': it has exclude, large and reflink", key)
+	all := Options{Reflink: reflinkAuto}
+	if err := plugin.DecodeOptions(given, &all); err != nil {
+		return options{}, err
+	}
+	o := options{Reflink: all.Reflink, Large: all.Large}
+	if all.Exclude == "" {
+		return o, nil
+	}
+	for pattern := range strings.SplitSeq(all.Exclude, ",") {
+		pattern = strings.Trim(strings.TrimSpace(pattern), "/")
+		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
+			return o, invalid("option exclude: '%s' is not a list of patterns, such as node_modules,*.o", all.Exclude)
 		}
+		o.Exclude = append(o.Exclude, pattern)
 	}
 	return o, nil
 }

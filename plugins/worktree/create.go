@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/swarmhost/swarm/shared/plugin"
+
 	"github.com/swarmhost/swarm/plugins/worktree/repo"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -49,8 +51,8 @@ func (w *Workspace) source(ctx context.Context, spec swarm.WorkspaceSpec) (*repo
 	if spec.ID == "" || !swarm.ValidName(spec.Name) || !filepath.IsAbs(spec.Base) {
 		return nil, repo.Invalid("a worktree needs an id, a name and an absolute base")
 	}
-	for option := range spec.Options {
-		return nil, repo.Invalid("a worktree has no option '%s'", option)
+	if err := plugin.DecodeOptions(spec.Options, &struct{}{}); err != nil {
+		return nil, err
 	}
 	return repo.Open(ctx, w.git, spec.Base, false)
 }

@@ -72,6 +72,8 @@ type installedJSON struct {
 	Time         string              `json:"time"`
 	Source       string              `json:"source"`
 	SourceSHA256 string              `json:"source_sha256"`
+	Origin       *string             `json:"origin"`
+	SignedBy     *string             `json:"signed_by"`
 	OS           string              `json:"os"`
 	Arch         string              `json:"arch"`
 	Files        []installedFileJSON `json:"files"`
@@ -92,6 +94,7 @@ func pluginInfoJSONOf(p pluginadmin.Detail) pluginInfoJSON {
 	if i := p.Installed; i != nil {
 		j.Installed = &installedJSON{
 			Version: i.Version, Time: i.Installed.Format(time.RFC3339), Source: i.Source, SourceSHA256: i.SourceSHA256, OS: i.OS, Arch: i.Arch,
+			Origin: output.OrNull(i.Origin), SignedBy: output.OrNull(i.SignedBy),
 		}
 		for _, f := range i.Files {
 			j.Installed.Files = append(j.Installed.Files, installedFileJSON(f))
@@ -155,6 +158,8 @@ func pluginInfoRows(p pluginadmin.Detail) [][]string {
 	}
 	if i := p.Installed; i != nil {
 		add("installed", fmt.Sprintf("%s from %s", i.Installed.Local().Format(time.DateTime), i.Source))
+		add("origin", i.Origin)
+		add("signed by", i.SignedBy)
 		add("sha256", i.Files[0].SHA256)
 		add("size", fmt.Sprintf("%d bytes", i.Files[0].Size))
 	}

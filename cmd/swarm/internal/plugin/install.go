@@ -144,7 +144,7 @@ func withInstallHint(err error) error {
 	if unproven, ok := errors.AsType[*pluginadmin.UnprovenError](err); ok {
 		of := unproven.Origin
 		if of == "" {
-			of = "the beginning of the URL"
+			of = unproven.Source
 		}
 		return output.WithHint(err, fmt.Sprintf("give --sha256 with the hash that its author publishes elsewhere, or put the author's key for %q into install.keys of your config", of))
 	}

@@ -52,7 +52,7 @@ examples: ## build, test and use the plugins in docs/examples, as their authors 
 	@.ci/examples bin
 
 test: ## install what is missing, then run all tests; DETECT=changed or =all adds the race detector
-	@.ci/setup git tmux cc less vim jq bash mandoc bwrap strace node dlv
+	@.ci/setup git tmux cc less vim jq bash mandoc bwrap strace node dlv minisign
 	@skips=$$(mktemp) && trap 'rm -f "$$skips"' EXIT && export SWARM_TEST_SKIPS="$$skips"; \
 	  $(MAKE) --no-print-directory -k $(if $(SLOW),-j1,-j2) test-packages test-scripts; code=$$?; sort -u "$$skips"; exit $$code
 

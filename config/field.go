@@ -92,7 +92,7 @@ func fields() []field[Config] {
 		newField(installAPI, textKind, func(c *Config) *string { return &c.Install.GitHubAPI },
 			"The address of the API of GitHub, where \"swarm plugin install github.com/OWNER/REPO\" finds releases."),
 		newField(installKeys, keysKind, func(c *Config) *map[string]string { return &c.Install.Keys },
-			"Public keys of minisign by the sources of plugins: \"github.com/OWNER/REPO\" or \"github.com/OWNER\", the beginning of a URL, or the name of an index. What comes from such a source has to be signed with the key."),
+			"Public keys of minisign by the sources of plugins: \"github.com/OWNER/REPO\" or \"github.com/OWNER\", the beginning of a URL, or the name of an index. Files from such a source have to be signed with the key."),
 		newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
 			"Variables that workers get from env.file where the caller does not have them, such as API keys. A name that ends in \"*\" stands for all that begin so."),
 		newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },

@@ -121,7 +121,7 @@ func (ps *Plugins) remember(path, name string, p *Peer) error {
 	if err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	// Those of former programs of the plugin are useless.
+	// The files of former programs of the plugin are useless.
 	old, err := filepath.Glob(filepath.Join(filepath.Dir(path), name+"@*.json"))
 	if err != nil {
 		return err

@@ -173,12 +173,12 @@ func (d *slowKiller) Kill(_ context.Context, sel worker.Selection, req kill.Requ
 // TestDo: the board shows a kill while it is under way.
 func TestDo(t *testing.T) {
 	t.Parallel()
-	b := New(Options{})
+	b := New(nil, nil)
 	b.put([]worker.Worker{runningWorker("a")}, true)
 	to := &slowKiller{killed: make(chan struct{}), err: errors.New("no")}
 	done := make(chan []Outcome)
 	changed := make(chan struct{}, 10)
-	b.opts.Changed = func() { changed <- struct{}{} }
+	b.redraw = func() { changed <- struct{}{} }
 	go func() { done <- b.Do(t.Context(), to, Action{Verb: Kill, Items: b.Snapshot().Items}) }()
 	for {
 		<-changed

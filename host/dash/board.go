@@ -45,17 +45,10 @@ type Figure struct {
 	Memory int64
 }
 
-// Options say what a board shows.
-type Options struct {
-	// Host is asked.
-	Host Source
-	// Changed is called after each change, from any goroutine; may be nil.
-	Changed func()
-}
-
 // Board holds the workers of a host. Its methods may be called at the same time.
 type Board struct {
-	opts Options
+	source Source
+	redraw func()
 
 	mu    sync.Mutex
 	items map[string]*Item
@@ -77,13 +70,14 @@ type Board struct {
 	wake   chan struct{}
 }
 
-// New returns a board that is empty until [Board.Run] fills it.
-func New(o Options) *Board {
-	if o.Changed == nil {
-		o.Changed = func() {}
+// New returns a board of the workers of a host that is empty until [Board.Run] fills it. After each
+// change redraw is called, from any goroutine; nil: nothing is.
+func New(s Source, redraw func()) *Board {
+	if redraw == nil {
+		redraw = func() {}
 	}
 	return &Board{
-		opts: o, items: map[string]*Item{}, seen: map[string]bool{}, doing: map[string]Pending{},
+		source: s, redraw: redraw, items: map[string]*Item{}, seen: map[string]bool{}, doing: map[string]Pending{},
 		figures: map[string][]Figure{}, stale: map[string]bool{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -142,7 +136,7 @@ func (b *Board) Run(ctx context.Context) {
 
 func (b *Board) watch(ctx context.Context) {
 	for {
-		err := b.opts.Host.Watch(ctx, watch.Request{
+		err := b.source.Watch(ctx, watch.Request{
 			Ready:   func() { b.setProblem(&b.unwatched, ""); b.touch() },
 			Changed: b.changed,
 			Event: func(e registry.Event) error {
@@ -171,7 +165,7 @@ func (b *Board) setProblem(which *string, text string) {
 	*which = text
 	b.mu.Unlock()
 	if changed {
-		b.opts.Changed()
+		b.redraw()
 	}
 }
 
@@ -182,7 +176,7 @@ func (b *Board) warn(text string) {
 	b.warnings = append(b.warnings, text)
 	b.warnings = b.warnings[max(0, len(b.warnings)-warningsKept):]
 	b.mu.Unlock()
-	b.opts.Changed()
+	b.redraw()
 }
 
 // touch says that workers have changed; without ids any may have.
@@ -238,11 +232,11 @@ func (b *Board) refresh(ctx context.Context) {
 	if !sel.All && len(sel.Names) == 0 {
 		return
 	}
-	ws, warnings, err := b.opts.Host.Workers(ctx, sel)
+	ws, warnings, err := b.source.Workers(ctx, sel)
 	if errors.Is(err, store.ErrNotFound) && !sel.All {
 		// One of them is gone, which says nothing of the others.
 		sel = worker.Selection{All: true, States: true}
-		ws, warnings, err = b.opts.Host.Workers(ctx, sel)
+		ws, warnings, err = b.source.Workers(ctx, sel)
 	}
 	if ctx.Err() != nil {
 		return
@@ -262,7 +256,7 @@ func (b *Board) refresh(ctx context.Context) {
 	for _, text := range warnings {
 		b.warn(text)
 	}
-	b.opts.Changed()
+	b.redraw()
 }
 
 // put takes the answer of the host. all says that it names every worker.
@@ -315,7 +309,7 @@ func (b *Board) See(id string) {
 	}
 	b.mu.Unlock()
 	if fresh {
-		b.opts.Changed()
+		b.redraw()
 	}
 }
 
@@ -325,7 +319,7 @@ func (b *Board) begin(d Pending, ids ...string) {
 		b.doing[id] = d
 	}
 	b.mu.Unlock()
-	b.opts.Changed()
+	b.redraw()
 }
 
 func (b *Board) end(ids ...string) {
@@ -351,7 +345,7 @@ func (b *Board) Measured(figures map[string]Figure) {
 		b.figures[id] = all
 	}
 	b.mu.Unlock()
-	b.opts.Changed()
+	b.redraw()
 }
 
 // FiguresKept is how many figures of a worker are remembered.

@@ -109,7 +109,7 @@ func TestBoard(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(runningWorker("a"), runningWorker("b"))
-		b := New(Options{Host: f})
+		b := New(f, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { b.Run(ctx) })
@@ -168,7 +168,7 @@ func TestBoardRestarts(t *testing.T) {
 		w.Restart = swarm.Restart{When: swarm.RestartAlways, Window: time.Minute}
 		w.Restarts, w.Started = 1, time.Now()
 		f := newFake(w, runningWorker("calm"))
-		b := New(Options{Host: f})
+		b := New(f, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { b.Run(ctx) })
@@ -208,7 +208,7 @@ func TestManyChanges(t *testing.T) {
 		for i := range 200 {
 			f.workers = append(f.workers, runningWorker(fmt.Sprintf("w%d", i)))
 		}
-		b := New(Options{Host: f})
+		b := New(f, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { b.Run(ctx) })

@@ -25,7 +25,7 @@ func lines(rows []Row) (lines []string) {
 
 func TestRows(t *testing.T) {
 	t.Parallel()
-	b := New(Options{})
+	b := New(nil, nil)
 	tagged := func(w worker.Worker, tags ...string) worker.Worker {
 		w.Tags = tags
 		return w
@@ -80,7 +80,7 @@ func TestNames(t *testing.T) {
 // filter still know it as one that failed.
 func TestSeen(t *testing.T) {
 	t.Parallel()
-	b := New(Options{})
+	b := New(nil, nil)
 	b.put([]worker.Worker{runningWorker("ant"), ended("bee", 3, swarm.CauseExited)}, true)
 	b.See("id-bee")
 	s := b.Snapshot()
@@ -97,7 +97,7 @@ func TestSeen(t *testing.T) {
 
 func TestFiguresKept(t *testing.T) {
 	t.Parallel()
-	b := New(Options{})
+	b := New(nil, nil)
 	b.put([]worker.Worker{runningWorker("a")}, true)
 	for i := range FiguresKept + 5 {
 		b.Measured(map[string]Figure{"id-a": {Memory: int64(i)}, "id-gone": {}})

@@ -62,7 +62,7 @@ func inBubble(t *testing.T, f func(t *testing.T, u *unsteady, b *Board), ws ...w
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		u := &unsteady{fake: newFake(ws...), changed: make(chan bool)}
-		b := New(Options{Host: u})
+		b := New(u, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { b.Run(ctx) })

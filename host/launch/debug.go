@@ -18,8 +18,8 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 )
 
-// Debugging says how to run a plugin under a debugger.
-type Debugging struct {
+// DebugSession says how to run a plugin under a debugger.
+type DebugSession struct {
 	// Options are those of a [Set]; StartTimeout does not count.
 	Options
 	// Entry is the plugin as the catalog has it. Its command and its hash do not count.
@@ -48,7 +48,7 @@ const endGrace = 2 * time.Second
 // Debug runs a plugin under a debugger. From the line of its handshake on, until it ends or ctx
 // does, all hosts of the state directory use it, see package reattach. Then the command and the
 // plugin are ended.
-func Debug(ctx context.Context, d Debugging) (err error) {
+func Debug(ctx context.Context, d DebugSession) (err error) {
 	name := d.Entry.Name
 	if other, err := reattach.Find(d.Dir, name); err != nil || other != nil {
 		if err == nil {

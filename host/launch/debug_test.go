@@ -42,7 +42,7 @@ func startDebugger(t *testing.T, o Options, command ...string) *debugged {
 	ctx, stop := context.WithCancel(t.Context())
 	d := &debugged{stop: stop, done: make(chan error, 1), ready: make(chan int, 1)}
 	go func() {
-		d.done <- Debug(ctx, Debugging{
+		d.done <- Debug(ctx, DebugSession{
 			Options: o, Entry: entry("serve"), Command: command,
 			Stdout: &d.out, Stderr: &d.err, Ready: func(pid int) { d.ready <- pid },
 		})
@@ -174,7 +174,7 @@ func TestHostsUseADebuggedPlugin(t *testing.T) {
 			strings.Contains(d.err.String(), "logged by the plugin")
 	})
 
-	again := Debugging{Options: o, Entry: entry("serve"), Command: []string{testPlugin, "serve"}, Stdout: io.Discard, Stderr: io.Discard}
+	again := DebugSession{Options: o, Entry: entry("serve"), Command: []string{testPlugin, "serve"}, Stdout: io.Discard, Stderr: io.Discard}
 	if err := Debug(t.Context(), again); err == nil || !strings.Contains(err.Error(), "is being debugged already, by pid ") {
 		t.Errorf("a second debugger: %v", err)
 	}
@@ -236,20 +236,20 @@ func TestDebugOfWhatServesNothing(t *testing.T) {
 		`echo hello; exit 3`:                 "the command ended before plugin 'test' had printed its handshake (exit status 3)",
 		`echo "1|7|unix|/x|grpc"; sleep 600`: "speaks version 7 of the plugin protocol",
 	} {
-		err := Debug(t.Context(), Debugging{
+		err := Debug(t.Context(), DebugSession{
 			Options: options(t), Entry: entry("serve"), Command: []string{"sh", "-c", script}, Stdout: io.Discard, Stderr: io.Discard,
 		})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", script, err)
 		}
 	}
-	err := Debug(t.Context(), Debugging{
+	err := Debug(t.Context(), DebugSession{
 		Options: options(t), Entry: entry("serve"), Command: []string{"/no/such/debugger"}, Stdout: io.Discard, Stderr: io.Discard,
 	})
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
-	err = Debug(t.Context(), Debugging{
+	err = Debug(t.Context(), DebugSession{
 		Options: options(t), Entry: catalog.Entry{Name: "other"}, Command: []string{testPlugin, "serve"}, Stdout: io.Discard, Stderr: io.Discard,
 	})
 	if _, ok := errors.AsType[*catalog.NameError](err); !ok {

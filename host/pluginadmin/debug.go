@@ -17,7 +17,7 @@ import (
 type DebugRequest struct {
 	// Name is a plugin that the catalog finds: the commands that use it find it, too.
 	Name string
-	// Command, Stdin, Stdout, Stderr and Ready are as in [launch.Debugging].
+	// Command, Stdin, Stdout, Stderr and Ready are as in [launch.DebugSession].
 	Command        []string
 	Stdin          *os.File
 	Stdout, Stderr io.Writer
@@ -31,7 +31,7 @@ func (a *Admin) Debug(ctx context.Context, r DebugRequest) error {
 	if err != nil {
 		return err
 	}
-	return launch.Debug(ctx, launch.Debugging{
+	return launch.Debug(ctx, launch.DebugSession{
 		Options: launch.Options{
 			Dir: a.Dir, RunDirs: filepath.Join(a.Dir, statedir.WorkersDir), Env: a.Env, Command: a.Command,
 		},

@@ -77,7 +77,7 @@ func (a *Admin) pluginStatus(ctx context.Context, f catalog.Found) Status {
 		return err
 	})
 	if errors.Is(s.Err, swarm.ErrInvalidConfig) && s.Kind == "" {
-		// What it announces helps to mend its settings.
+		// The plugin's announcement helps to mend its settings.
 		s.Description, s.DescriptionErr = a.Plugins.Describe(ctx, f.Entry)
 	}
 	s.Err = backend.Late(s.Err, name, checkLimit)

@@ -44,7 +44,7 @@ func (u Upgraded) Current() bool {
 }
 
 // Upgrade installs the newest releases of installed plugins from where these were installed from. Plugins
-// without an origin stay as they are. Versions that were there before stay, see [Admin.Prune].
+// without an origin are not changed. Versions that were there before stay, see [Admin.Prune].
 func (a *Admin) Upgrade(ctx context.Context, r UpgradeRequest) ([]Upgraded, error) {
 	names := a.Catalog.InstalledNames()
 	if r.Name != "" {

@@ -124,7 +124,7 @@ func TestUpgradeAndPrune(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// What a lock names is installed from its origin, and nothing else in its place.
+	// A plugin that a lock names is installed from its origin, and nothing else in its place.
 	queue(t, r, "1.0.0")
 	locked := pluginadmin.Locked{Name: "queue", Version: "1.0.0", SHA256: first, Provenance: catalog.Provenance{Source: "elsewhere", Origin: "acme/queue"}}
 	if got, err := a.InstallLocked(t.Context(), locked); err != nil || got.Version != "1.0.0" {

@@ -126,7 +126,7 @@ func TestConcurrentWritersAndRotation(t *testing.T) {
 	}
 }
 
-// What is written while a reader follows is read, also after the file was moved.
+// Lines that are written while a reader follows are read, also after the file was moved.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

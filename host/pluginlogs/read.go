@@ -164,7 +164,7 @@ func (r *reader) more() (entries []Entry, err error) {
 	}
 }
 
-// parse reads the entries of whole lines, and returns what is left. A line that is no entry is left
+// parse reads the entries of whole lines, and returns the rest. A line without an entry is left
 // out: it was written in part, when the disk was full.
 func parse(rest, text []byte) (entries []Entry, left []byte) {
 	text = append(rest, text...)

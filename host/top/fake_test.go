@@ -214,7 +214,7 @@ func openRig(t testing.TB, width, height int, met bool, ws ...worker.Worker) *ri
 	m.clock = func() time.Time { return clock }
 	r := &rig{t, m, f}
 	r.send(tea.WindowSizeMsg{Width: width, Height: height})
-	b := dash.New(dash.Options{Host: f})
+	b := dash.New(f, nil)
 	ready := make(chan struct{})
 	bctx, stop := context.WithCancel(ctx)
 	go func() { b.Run(bctx); close(ready) }()

@@ -81,7 +81,7 @@ type session struct {
 
 func newSession(ctx context.Context, o Options) *session {
 	s := &session{opts: o, ctx: ctx, boardChanged: make(chan struct{}, 1), outputChanged: make(chan struct{}, 1)}
-	s.board = dash.New(dash.Options{Host: o.Host, Changed: func() { wake.Up(s.boardChanged) }})
+	s.board = dash.New(o.Host, func() { wake.Up(s.boardChanged) })
 	s.gauge = s.board.Gauge(o.Host.Meter(), measureEvery, measureShare)
 	return s
 }

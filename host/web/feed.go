@@ -33,7 +33,7 @@ type snapshot struct {
 
 func newFeed(h Host) *feed {
 	f := &feed{changed: make(chan struct{})}
-	f.Board = dash.New(dash.Options{Host: h, Changed: f.announce})
+	f.Board = dash.New(h, f.announce)
 	f.gauge = f.Gauge(h.Meter(), measureEvery, measureShare)
 	return f
 }

@@ -70,7 +70,7 @@ func sourceOf(spec swarm.WorkspaceSpec) (s source, err error) {
 			s.parent = filepath.Join(filepath.Dir(s.base), s.parent)
 		}
 	}
-	top, err := existing(s.parent)
+	top, err := present(s.parent)
 	if err != nil {
 		return s, err
 	}
@@ -103,8 +103,8 @@ func realBase(base string) (string, error) {
 	return real, nil
 }
 
-// existing returns dir, or the directory above it that exists, in which it would be made.
-func existing(dir string) (string, error) {
+// present returns dir, or the directory above it that exists, in which it would be made.
+func present(dir string) (string, error) {
 	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		switch {
@@ -126,7 +126,7 @@ func isWithin(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// FindWorkspace returns the copy that a finished Create made. What an interrupted one left is removed.
+// FindWorkspace returns the copy that a finished Create made. The files of an interrupted one are removed.
 func (w *Workspace) FindWorkspace(ctx context.Context, spec swarm.WorkspaceSpec) (swarm.WorkspaceRef, error) {
 	none := fmt.Errorf("copy for '%s': %w", spec.Name, swarm.ErrNotFound)
 	s, err := sourceOf(spec)

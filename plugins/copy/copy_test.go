@@ -224,7 +224,7 @@ func TestDiff(t *testing.T) {
 					t.Errorf("no %q in\n%s", line, out)
 				}
 			}
-			// What the base becomes later is no change of the worker.
+			// A later change of the base does not count as one of the worker.
 			f.write("app/text", "another\n")
 			f.write("app/later", "later\n")
 			if d, err = f.Diff(t.Context(), ref, swarm.DiffOptions{}); err != nil || len(d.Files) != len(want) {
@@ -251,7 +251,7 @@ func TestChangeWithTheSameTimes(t *testing.T) {
 	if err != nil || state.Kept == nil || state.Kept.Reason != "copy has 1 changed file(s)" {
 		t.Errorf("%+v, %v", state.Kept, err)
 	}
-	// Times alone are no work.
+	// Times alone do not count as work.
 	f.write("app-copies/w/text", "one\ntwo\n")
 	if state, err := f.Inspect(t.Context(), ref, swarm.RemoveOptions{}); err != nil || state.Kept != nil {
 		t.Errorf("%+v, %v", state.Kept, err)

@@ -24,7 +24,7 @@ func (w *Workspace) CheckCreate(_ context.Context, c swarm.WorkspaceCheck) error
 	if err != nil {
 		return err
 	}
-	top, err := existing(s.parent)
+	top, err := present(s.parent)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@
 // # What counts as work
 //
 // Every file, link and directory that differs from what Create made, and each one that is new or
-// missing. The times of a file alone are no work. Anything that can't be read keeps the copy.
+// missing. The times of a file alone do not count as work. Anything that can't be read keeps the copy.
 //
 // # The state at Create
 //

@@ -53,7 +53,7 @@ func (w *Workspace) save(ctx context.Context, t *tree, changes []change) (r swar
 	}
 	now := work{Name: t.Name, Base: t.Base, Time: time.Now().UTC(), Exclude: t.Exclude, Files: files}
 	dir := filepath.Join(copiesOf(t.Base), savedDir, t.Name)
-	top, err := existing(dir)
+	top, err := present(dir)
 	if err == nil {
 		err = trust.Path(top)
 	}
@@ -299,7 +299,7 @@ func (w *Workspace) restore(ctx context.Context, one *swarm.SavedWork, now work,
 		return err
 	}
 	defer to.Close()
-	one.Note = "what the work did not change is as it is now in " + one.Base
+	one.Note = "files that the work did not change have the content that they have now in " + one.Base
 	from, err := os.OpenRoot(one.Base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -48,7 +48,7 @@ func (s Schema) read(of func(reflect.Type) (*schema.Schema, error)) (*schema.Sch
 // that names the key, and the one that was probably meant.
 func (c Config) Decode(into any) error {
 	if t := reflect.TypeOf(into); c.served != nil && t != nil && t.Kind() == reflect.Pointer && t.Elem() != c.served.of {
-		// What is announced would not be what is decoded.
+		// The plugin would announce another struct than it decodes.
 		return fmt.Errorf("settings are decoded into %v: Options.Settings has to be plugin.SchemaOf[%v]()", t, t.Elem())
 	}
 	return kindOf(schema.Decode(c.json, into), swarm.ErrInvalidConfig)

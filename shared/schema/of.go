@@ -30,7 +30,7 @@ func Of(t reflect.Type) (*Schema, error) {
 	return of(t, t.Name(), 0)
 }
 
-// OfOptions is [Of] for options: their values are texts, so they are no tables, and since they are
+// OfOptions is [Of] for options: their values are texts, so no option is a table, and since they are
 // shown to everyone who sees the worker, they are not secret.
 func OfOptions(t reflect.Type) (*Schema, error) {
 	s, err := Of(t)
@@ -156,7 +156,7 @@ func (s *Schema) tag(tag reflect.StructTag) error {
 		}
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || s.Type != TypeInteger && s.Type != TypeNumber {
-			return fmt.Errorf("%s:%q is no bound of this %s", name, text, s.Type)
+			return fmt.Errorf("%s:%q is not a bound of this %s", name, text, s.Type)
 		}
 		*bound = &n
 	}

@@ -14,7 +14,7 @@ type Execer interface {
 	// The command has what the worker's main process has: its machine or container, its sandbox, its
 	// limits, its user, its environment as that process was started with it, and its directory. It
 	// belongs to the worker: [Backend.Kill] ends it, [Measurer] counts it, and it ends with the worker,
-	// whose life it does not prolong. What it writes is no output of the worker, and its end is not the
+	// whose life it does not prolong. Its output does not count as the worker's, and its end is not the
 	// worker's. A backend that can't run the command under these conditions refuses it, and never runs it
 	// elsewhere.
 	//

@@ -17,7 +17,7 @@ func main() {
 		Name:    "nice",
 		Version: "0.1.0",
 		Local:   true, // workers run on the machine of the host, as its user
-		// What users can set: swarm checks, completes and documents it.
+		// The settings of users: swarm checks, completes and documents them.
 		Settings:    plugin.SchemaOf[settings](),
 		SpecOptions: plugin.SchemaOf[options](),
 		Backend: func(_ context.Context, env plugin.Env) (swarm.Backend, error) {

@@ -182,7 +182,7 @@ func (s Store) Trust(ctx context.Context, name string) ([]Change, error) {
 	return a.Changed, nil
 }
 
-// Remove forgets an index. What was installed from it stays. Errors: [NotFoundError].
+// Remove forgets an index. Plugins that were installed from it stay. Errors: [NotFoundError].
 func (s Store) Remove(ctx context.Context, name string) error {
 	_, err := s.change(ctx, func() (*Added, error) {
 		if !slices.Contains(s.Names(), name) {

@@ -16,7 +16,7 @@ const Suffix = ".minisig"
 // MaxSize bounds the size of a signature, in bytes.
 const MaxSize = 8 << 10
 
-// Key is a public key of minisign. The zero value is none.
+// Key is a public key of minisign. The zero value stands for no key.
 type Key struct {
 	// text is the key as minisign prints it, on one line.
 	text string
@@ -36,7 +36,7 @@ func ParseKey(text string) (Key, error) {
 	return k, nil
 }
 
-// IsZero reports whether k is no key.
+// IsZero reports whether k is the zero value.
 func (k Key) IsZero() bool { return k.text == "" }
 
 // String returns the key on one line, as [ParseKey] reads it.

@@ -76,7 +76,7 @@ func (r Resolver) Find(ctx context.Context, s Source) (*Build, error) {
 
 // NoneError says that a source has no file for this machine, or none at all.
 type NoneError struct {
-	// What is the source, and Want what was looked for in it.
+	// The field What is the source, and Want what was looked for in it.
 	What, Want string
 	// Has are the names of what there is.
 	Has []string
@@ -146,7 +146,7 @@ func (r Resolver) ofIndex(s Source) (*Build, error) {
 	b := v.Here()
 	file, err := fileOf(b.URL)
 	if err == nil {
-		// What is installed must have the name that the user asked for.
+		// The installed file must have the name that the user asked for.
 		var n install.Name
 		if n, err = install.ParseName(file); err == nil && (n.Plugin != s.Plugin || n.Version != "" && n.Version != catalog.CleanVersion(v.Version)) {
 			err = fmt.Errorf("it is not the file of '%s' %s", s.Plugin, v.Version)

@@ -26,7 +26,7 @@ type Source struct {
 	Version string
 }
 
-// Parse reads what a user names. What exists as a file is one, whatever its name looks like.
+// Parse reads what a user names. A name that exists as a file is one, whatever it looks like.
 func Parse(text string) (Source, error) {
 	if _, err := os.Lstat(text); err == nil {
 		return Source{File: text}, nil

@@ -187,7 +187,7 @@ func TestURL(t *testing.T) {
 	if _, p := w.accepted(at, ""); p.SignedBy != w.key || p.Expected {
 		t.Errorf("signed: %+v", p)
 	}
-	// A name of a source is no mere beginning of another.
+	// The name of a source has to be more than the mere beginning of another.
 	w.Keys = map[string]signature.Key{w.base + "/d": {}, w.base[:len(w.base)-1]: w.key, w.base + "/": {}}
 	if _, p := w.accepted(at, ""); !p.SignedBy.IsZero() {
 		t.Errorf("the key of another source: %+v", p)

@@ -209,8 +209,8 @@ func (k *shim) expireExecs(now time.Time) {
 	}
 }
 
-// endExecs answers the clients of all commands once nothing of the worker is left. What a sandbox
-// has reported last may not have been read yet.
+// endExecs answers the clients of all commands once nothing of the worker is left. The last
+// report of a sandbox may not have been read yet.
 func (k *shim) endExecs() {
 	for late := time.After(reportLimit); k.boxSaid() != nil; {
 		select {

@@ -71,8 +71,8 @@ func backendProblems(ctx context.Context, a *app.App, l *config.Loaded, names []
 }
 
 // optionProblems returns the options of a worker that its backend does not take, so that no running
-// worker is ended for one that can't start. What a backend announces is remembered; one that was not
-// used yet is started for it, but none that a config file names: the file may not be trusted.
+// worker is ended for one that can't start. The announcement of a backend is remembered; a backend that
+// was not used yet is started for it, but none that a config file names: the file may not be trusted.
 func optionProblems(ctx context.Context, a *app.App, l *config.Loaded, name string, w config.Worker) (problems config.Problems) {
 	if len(w.Options) == 0 {
 		return nil

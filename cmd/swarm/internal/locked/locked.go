@@ -148,8 +148,8 @@ func current(known *catalog.Catalog, l *config.Loaded, name string) (p config.Lo
 	return p, false, nil
 }
 
-// Make returns the lock of the project's plugins as they are now. What the previous lock has of the same
-// versions for other machines stays.
+// Make returns the lock of the project's plugins as they are now. Entries of the previous lock for
+// the same versions on other machines stay.
 func Make(a *app.App, l *config.Loaded) (*config.Lock, error) {
 	known, err := a.Setup().Catalog(l.Unlocked())
 	if err != nil {

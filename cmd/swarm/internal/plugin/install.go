@@ -40,7 +40,7 @@ Without VERSION it is the newest release. It is installed in plugins/NAME/VERSIO
 the state directory; versions are installed side by side, and the newest release is used unless
 the config picks one ([plugins.NAME] version).
 
-What is downloaded is verified before anything in it is looked at. An index gives its
+A download is verified before anything in it is looked at. An index gives its
 hash. A URL or a release needs --sha256, or the signature of a key that install.keys of your config
 has for it; otherwise the command asks whether to install it, and fails without a terminal. Where a
 key is known, a file without its signature is refused.

@@ -24,8 +24,8 @@ func newLock(a *app.App) *cobra.Command {
 		Long: `Write swarm.lock next to the project's swarm.toml: the version of each plugin that the
 file sets or uses, where it was installed from, and the hash of every file of it that
 runs. Plugins that come with swarm are left out. Of a plugin that is a program of the project, the
-hash of the program is written. What the file has of the same version for other kinds of machines
-stays: run the command on each, and commit the file.
+hash of the program is written. Entries of the same version for other kinds of machines
+stay: run the command on each, and commit the file.
 
 Commands in the project then use these versions, and "swarm up" and "swarm plugin verify" report
 every difference. In a clone, "swarm config trust" comes first; then "swarm up" asks

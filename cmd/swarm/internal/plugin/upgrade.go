@@ -24,8 +24,8 @@ func newUpgrade(a *app.App) *cobra.Command {
 		Use:   "upgrade [NAME] [flags]",
 		Short: "Install newer releases of installed plugins",
 		Long: `Install the newest release of NAME, or of all installed plugins, from where each was
-installed from: a repository on GitHub, or an index, which is updated first. What was
-installed from a file or a URL stays as it is. A pre-release is never an upgrade:
+installed from: a repository on GitHub, or an index, which is updated first. A plugin
+that was installed from a file or a URL is not changed. A pre-release is never an upgrade:
 "swarm plugin install NAME@VERSION" installs one.
 
 Versions that were installed before stay, and a config or a swarm.lock that names one

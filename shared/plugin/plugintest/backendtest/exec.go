@@ -99,7 +99,7 @@ func execCases() []testCase {
 			"a command of Exec ends when its program is killed",
 			func(k *kit) {
 				w := k.ready(script.Sleep)
-				cmd, from := w.sleeping("603")
+				cmd, from := w.sleeper("603")
 				_ = cmd.Process.Kill()
 				_ = cmd.Wait()
 				gone := make(chan struct{})
@@ -159,7 +159,7 @@ func (w *worker) wantExec(o swarm.ExecOptions, stdout string, code int) {
 // whether its program has ended.
 func (w *worker) begin(seconds string) (ended func() bool) {
 	w.Helper()
-	cmd, _ := w.sleeping(seconds)
+	cmd, _ := w.sleeper(seconds)
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -168,10 +168,10 @@ func (w *worker) begin(seconds string) (ended func() bool) {
 	return func() bool { return isClosed(gone) }
 }
 
-func (w *worker) started603() (*exec.Cmd, io.Reader) { return w.sleeping("603") }
+func (w *worker) started603() (*exec.Cmd, io.Reader) { return w.sleeper("603") }
 
-// sleeping starts a command and returns once it runs.
-func (w *worker) sleeping(seconds string) (*exec.Cmd, io.Reader) {
+// sleeper starts a command and returns once it runs.
+func (w *worker) sleeper(seconds string) (*exec.Cmd, io.Reader) {
 	w.Helper()
 	cmd := w.program(swarm.ExecOptions{Command: []string{"sh", "-c", "echo begun; exec sleep " + seconds}})
 	from, to, err := os.Pipe()

@@ -152,8 +152,8 @@ exec 3<&0; "$@" <&3 3<&- & pid=$!
 (while [ -e "$alive" ] && kill -0 $$ 2>/dev/null; do sleep 0.02; done; kill $pid) 3<&- >/dev/null 2>&1 & watch=$!
 trap 'kill $pid' TERM HUP INT; wait $pid; code=$?; kill $watch 2>/dev/null; exit $code`
 
-// Exec implements [swarm.Execer]. Workers of the engine are no processes, but the command is one, on
-// this machine.
+// Exec implements [swarm.Execer]. Workers of the engine have no processes, but the command is one,
+// on this machine.
 func (b *Backend) Exec(_ context.Context, h swarm.Handle, o swarm.ExecOptions) (swarm.Program, error) {
 	w, err := b.runningWorker(h)
 	if err != nil {

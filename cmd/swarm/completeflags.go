@@ -71,7 +71,7 @@ func (c *completer) addTo(cmd *cobra.Command) {
 }
 
 func takesPath(cmd *cobra.Command) bool {
-	return strings.Contains(cmd.Use, "PATH") || strings.Contains(cmd.Use, "[FILE]")
+	return strings.Contains(cmd.Use, "PATH") || strings.Contains(cmd.Use, "[FILE]") || strings.Contains(cmd.Use, "SOURCE")
 }
 
 // flag returns what completes a flag of this name where a verb has nothing of its

@@ -155,7 +155,7 @@ func (c *completer) options(cmd *cobra.Command, args []string, prefix string) ([
 // optionsOf returns the options of the backend that a command line names, else of the default one; nil
 // if they are unknown.
 func (c *completer) optionsOf(cmd *cobra.Command) *schema.Schema {
-	loaded, err := c.Setup().Load(declared.BackendOfEach)
+	loaded, _ := c.Setup().Load(declared.BackendOfEach)
 	if loaded == nil {
 		return nil
 	}

@@ -159,10 +159,13 @@ func (p *child) explainDebug(ctx context.Context, err error) error {
 
 // awaitDebugged waits for the end of the plugin, or of the command that runs it.
 func (p *child) awaitDebugged(ctx context.Context, server proc.Identity) error {
-	gone := make(chan error, 1)
+	gone := make(chan struct{})
 	watching, leave := context.WithCancel(context.Background())
 	defer leave()
-	go func() { gone <- proc.AwaitEnd(watching, server) }()
+	go func() {
+		defer close(gone)
+		_ = proc.AwaitEnd(watching, server)
+	}()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -47,7 +47,7 @@ func startDebugger(t *testing.T, o Options, command ...string) *debugged {
 			Stdout: &d.out, Stderr: &d.err, Ready: func(pid int) { d.ready <- pid },
 		})
 	}()
-	t.Cleanup(func() { stop(); <-d.done })
+	t.Cleanup(func() { stop(); <-d.done }) //nolint:errcheck // the tests say what they expect
 	return d
 }
 
@@ -124,7 +124,7 @@ func TestBreakpointInSpawn(t *testing.T) {
 		t.Error(err)
 	}
 	d.stop()
-	<-d.done
+	<-d.done //nolint:errcheck // it was stopped
 	d.done <- nil
 	eventually(t, "the plugin has ended", bound, func() bool { return !alive(d.pid) })
 }

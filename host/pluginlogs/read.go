@@ -149,7 +149,7 @@ func (r *reader) more() (entries []Entry, err error) {
 				return nil, err
 			}
 			if now, err := os.Lstat(r.path); err != nil || os.SameFile(now, info) {
-				return entries, nil
+				return entries, nil //nolint:nilerr // without another file there is no more to read
 			}
 			r.close()
 			r.file, r.rest = nil, nil

@@ -103,6 +103,7 @@ func refused(t Tool) error {
 		who = "a person, and for the leaders of teams"
 	case swarm.RightMember:
 		who = "a person, and for the agents and leaders of teams"
+	case swarm.RightPerson, swarm.RightAnyone:
 	}
 	return fmt.Errorf("%w: the tool '%s.%s' is for %s", swarm.ErrPermission, t.Plugin, t.Name, who)
 }

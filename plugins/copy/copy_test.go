@@ -207,8 +207,12 @@ func TestDiff(t *testing.T) {
 			d, err := f.Diff(t.Context(), ref, swarm.DiffOptions{Colour: swarm.ColourNever})
 			f.must(err)
 			want := []swarm.FileChange{
-				{Path: "binary", Added: -1, Removed: -1}, {Path: "link", Added: 1}, {Path: "new", Added: 1},
-				{Path: "skip/big"}, {Path: "sub/deep", Removed: 1}, {Path: "text", Added: 2, Removed: 1},
+				{Path: "binary", Added: -1, Removed: -1},
+				{Path: "link", Added: 1},
+				{Path: "new", Added: 1},
+				{Path: "skip/big"},
+				{Path: "sub/deep", Removed: 1},
+				{Path: "text", Added: 2, Removed: 1},
 			}
 			if diff := cmp.Diff(want, d.Files); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)

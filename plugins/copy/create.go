@@ -203,7 +203,7 @@ func (s source) checkSize(entries []entry) error {
 	}
 	var st unix.Statfs_t
 	if err := unix.Statfs(s.path, &st); err == nil {
-		if free := int64(st.Bavail) * int64(st.Bsize); size > free {
+		if free := int64(st.Bavail) * int64(st.Bsize); size > free { //nolint:unconvert // Bsize has another type on darwin
 			return invalid("a copy of %s takes %s, and %s are free in %s; --workspace-option exclude=NAME leaves parts out",
 				s.base, humane.Bytes(size), humane.Bytes(free), s.parent)
 		}

@@ -206,7 +206,7 @@ func (w *Workspace) Rescue(ctx context.Context, req swarm.RescueRequest) ([]swar
 	one := describe(base, name, stamp)
 	now, archive, f, err := unpack(archiveOf(base, req.Ref))
 	if err == nil {
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		one.Files = now.Files
 	}
 	switch {
@@ -356,7 +356,7 @@ func lay(ctx context.Context, to *os.Root, archive *tar.Reader) error {
 
 func layOne(ctx context.Context, to *os.Root, at string, h *tar.Header, content io.Reader) error {
 	mode := h.FileInfo().Mode()
-	if info, err := to.Lstat(at); err == nil && !(info.IsDir() && mode.IsDir()) {
+	if info, err := to.Lstat(at); err == nil && (!info.IsDir() || !mode.IsDir()) {
 		if err := to.RemoveAll(at); err != nil {
 			return err
 		}

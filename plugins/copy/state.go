@@ -133,7 +133,7 @@ func open(ref swarm.WorkspaceRef, path string) (*tree, error) {
 	}
 	t := &tree{dir: stateDir(ref.Path, ref.ID)}
 	if t.made, err = load(t.dir); err != nil {
-		return nil, fmt.Errorf("%w: %s", errNotOurs, err)
+		return nil, fmt.Errorf("%w: %w", errNotOurs, err)
 	}
 	top := entry{}
 	top.addInode(info)

@@ -310,7 +310,7 @@ func hashOf(ctx context.Context, r io.Reader) (string, error) {
 
 // reader reads until its context ends.
 type reader struct {
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // that of the call which reads
 	io.Reader
 }
 

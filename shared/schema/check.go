@@ -148,7 +148,7 @@ func (c *checker) value(s *Schema, v any, path string) {
 		return
 	}
 	kind := kindOf(v)
-	if kind != s.Type && !(kind == TypeInteger && s.Type == TypeNumber) {
+	if kind != s.Type && (kind != TypeInteger || s.Type != TypeNumber) {
 		switch {
 		case path == "":
 			c.wrong("", "want a table, got %s", words[kind])

@@ -20,7 +20,8 @@ const examples = "../../../docs/examples"
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	for _, p := range []scaffold.Plugin{
-		{Name: "nice", Kind: "backend", Language: "go"}, {Name: "nice", Kind: "backend", Language: "python"},
+		{Name: "nice", Kind: "backend", Language: "go"},
+		{Name: "nice", Kind: "backend", Language: "python"},
 		{Name: "notes", Kind: "tools", Language: "go"},
 	} {
 		folder := p.Kind + "-" + p.Language

@@ -32,7 +32,7 @@ type Client struct {
 
 // New returns a client that connects to nothing yet. Proxies are those of the environment.
 func New() *Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck,forcetypeassert // its documented type
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // its documented type
 	transport.ResponseHeaderTimeout = answerLimit
 	return &Client{http: &http.Client{Transport: transport, Timeout: timeLimit, CheckRedirect: checkRedirect}}
 }

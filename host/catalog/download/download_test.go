@@ -20,7 +20,7 @@ func serve(t *testing.T) string {
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, _ *http.Request) {
 		for range 20 { // without a length
 			_, _ = w.Write([]byte("x"))
-			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // a server of net/http has it
+			w.(http.Flusher).Flush() //nolint:forcetypeassert // a server of net/http has it
 		}
 	})
 	mux.HandleFunc("/short", func(w http.ResponseWriter, _ *http.Request) {

@@ -124,13 +124,12 @@ func TestDirectory(t *testing.T) {
 	if err := s.Remove(t.Context(), "acme"); err != nil || len(s.Names()) > 0 {
 		t.Errorf("removed: %v, %v", s.Names(), err)
 	}
-	var missing *index.NotFoundError
 	for what, err := range map[string]error{
 		"remove": s.Remove(t.Context(), "acme"),
 		"update": second(s.Update(t.Context(), "acme")),
 		"trust":  second(s.Trust(t.Context(), "acme")),
 	} {
-		if !errors.As(err, &missing) {
+		if _, missing := errors.AsType[*index.NotFoundError](err); !missing {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

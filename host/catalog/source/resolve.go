@@ -130,13 +130,13 @@ func (r Resolver) ofIndex(s Source) (*Build, error) {
 		}
 		return nil, fmt.Errorf("plugin '%s' is in several indexes: name one of %s", s.Plugin, strings.Join(names, ", "))
 	}
-	v := o.Plugin.Newest(s.Version)
+	v := o.Newest(s.Version)
 	if v == nil {
 		none := &NoneError{What: "the index '" + o.Index + "'", Want: "release of '" + s.Plugin + "' for this machine"}
 		if s.Version != "" {
 			none.Want = fmt.Sprintf("version %s of '%s' for this machine", s.Version, s.Plugin)
 		}
-		for _, v := range o.Plugin.Versions {
+		for _, v := range o.Versions {
 			for _, f := range v.Files {
 				none.Has = append(none.Has, fmt.Sprintf("%s (%s/%s)", v.Version, f.OS, f.Arch))
 			}

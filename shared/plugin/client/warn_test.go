@@ -20,7 +20,7 @@ func TestWarnings(t *testing.T) {
 	var late context.Context
 	b := backendOf(t, stub{
 		spawn: func(ctx context.Context, _ swarm.Spec) (swarm.Handle, error) {
-			late = ctx
+			late = ctx //nolint:fatcontext // a call that has returned is what is tested
 			swarm.Warn(ctx, "one\nline")
 			swarm.Warn(ctx, strings.Repeat("x", 1<<20))
 			for i := range 100 {

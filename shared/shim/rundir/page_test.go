@@ -104,8 +104,8 @@ func TestPageHasTheRequests(t *testing.T) {
 func TestPageHasTheStatus(t *testing.T) {
 	t.Parallel()
 	var want []string
-	for i := range reflect.TypeFor[Status]().NumField() {
-		want = append(want, reflect.TypeFor[Status]().Field(i).Tag.Get("json"))
+	for field := range reflect.TypeFor[Status]().Fields() {
+		want = append(want, field.Tag.Get("json"))
 	}
 	if diff := cmp.Diff(want, column(rows(t, "## status.json", "field"))); diff != "" {
 		t.Errorf("the fields of status.json (-type +page):\n%s", diff)

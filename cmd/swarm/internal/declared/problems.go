@@ -88,7 +88,7 @@ func optionProblems(ctx context.Context, a *app.App, l *config.Loaded, name stri
 		return err
 	})
 	if err != nil || options == nil {
-		return nil // the backend checks them when it starts the worker
+		return nil //nolint:nilerr // the backend checks them when it starts the worker
 	}
 	for _, p := range options.CheckOptions(w.Options) {
 		key, at := l.Inside(config.WorkerKey(name, "options"), p.Key)

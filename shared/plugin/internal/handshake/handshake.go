@@ -28,6 +28,7 @@ func Config() goplugin.HandshakeConfig {
 	return goplugin.HandshakeConfig{ProtocolVersion: 1, MagicCookieKey: CookieKey, MagicCookieValue: CookieValue}
 }
 
+// The limits of a connection.
 const (
 	// PingEvery is how long a connection may be silent before a ping, and PingLimit is how
 	// long the answer may take. A silently broken connection is noticed after their sum.

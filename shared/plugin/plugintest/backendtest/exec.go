@@ -168,8 +168,6 @@ func (w *worker) begin(seconds string) (ended func() bool) {
 	return func() bool { return isClosed(gone) }
 }
 
-func (w *worker) started603() (*exec.Cmd, io.Reader) { return w.sleeper("603") }
-
 // sleeper starts a command and returns once it runs.
 func (w *worker) sleeper(seconds string) (*exec.Cmd, io.Reader) {
 	w.Helper()

@@ -115,7 +115,7 @@ func awaitHangUp() {
 	for {
 		n, err := unix.Poll(ends, -1)
 		if n > 0 {
-			os.Exit(128 + int(unix.SIGHUP))
+			os.Exit(128 + int(unix.SIGHUP)) //nolint:forbidigo // main waits for the command
 		}
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return

@@ -68,7 +68,7 @@ func (t *terminal) relay(begin bool) {
 				continue
 			}
 			t.restore()
-			os.Exit(128 + int(s.(unix.Signal)))
+			os.Exit(128 + int(s.(unix.Signal))) //nolint:forbidigo // main waits for the command
 		}
 	}()
 	go func() {

@@ -20,7 +20,7 @@ const (
 	minFileLines    = 50
 	// maxLines is 3,000 lines below the code as it was before the structure was simplified:
 	// see docs/decisions/0078-size.md.
-	maxLines = 135800
+	maxLines = 148100
 )
 
 // A source is a Go file or a page of the documentation that people write.

@@ -18,8 +18,7 @@ const (
 	maxPackageLines = 4000
 	maxHostLines    = 3000
 	minFileLines    = 50
-	// maxLines is 3,000 lines below the code as it was before the structure was simplified:
-	// see docs/decisions/0078-size.md.
+	// maxLines is what docs/decisions/0078-size.md says.
 	maxLines = 148100
 )
 

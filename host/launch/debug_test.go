@@ -233,7 +233,7 @@ func TestStoppedPluginEndsWithItsDebugger(t *testing.T) {
 func TestDebugOfWhatServesNothing(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
-		`echo hello; exit 3`:                 "the command ended before plugin 'test' had printed its handshake (exit status 3)",
+		`echo hello; exit 3`:                 "plugin 'test'",
 		`echo "1|7|unix|/x|grpc"; sleep 600`: "speaks version 7 of the plugin protocol",
 	} {
 		err := Debug(t.Context(), DebugSession{

@@ -19,8 +19,7 @@ type WorkerSpawnInput struct {
 	Branch   string   `json:"branch,omitempty" jsonschema:"Branch of the worktree"`
 	Stdin    bool     `json:"stdin,omitempty" jsonschema:"Keep standard input open for worker-send" schema:"default=false"`
 
-	Workspace        string   `json:"workspace,omitempty" jsonschema:"Plugin of its workspace, such as copy"`
-	WorkspaceOptions []string `json:"workspaceOptions,omitempty" jsonschema:"Entries KEY=VALUE"`
+	Workspace string `json:"workspace,omitempty" jsonschema:"Plugin of its workspace, such as copy"`
 
 	Limits  string `json:"limits,omitempty" jsonschema:"Such as memory=2g,cpus=1.5"`
 	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"Run it in a sandbox"`
@@ -56,7 +55,7 @@ func runWorkerSpawn(ctx context.Context, h *host.Host, env Env, in WorkerSpawnIn
 	}
 	var out WorkerSpawnOutput
 	req := env.newWorker(in.Backend)
-	if req.Workspace, err = env.workspace(workspaceInput{in.Worktree, in.Workspace, in.Branch, in.WorkspaceOptions}, dir); err != nil {
+	if req.Workspace, err = env.workspace(workspaceInput{in.Worktree, in.Workspace, in.Branch, nil}, dir); err != nil {
 		return WorkerSpawnOutput{}, err
 	}
 	req.Name, req.Command, req.Env, req.Stdin = in.Name, in.Command, in.Env, in.Stdin

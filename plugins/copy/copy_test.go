@@ -145,10 +145,10 @@ func TestCreateRefuses(t *testing.T) {
 	for want, spec := range map[string]swarm.WorkspaceSpec{
 		"into itself":             {Base: f.base, Parent: "app/sub"},
 		"a copy has no branch":    {Base: f.base, Branch: "topic"},
-		"no option 'colour'":      {Base: f.base, Options: map[string]string{"colour": "red"}},
-		"option reflink":          {Base: f.base, Options: map[string]string{"reflink": "perhaps"}},
+		`unknown option "colour"`: {Base: f.base, Options: map[string]string{"colour": "red"}},
+		`option "reflink"`:        {Base: f.base, Options: map[string]string{"reflink": "perhaps"}},
 		"option exclude":          {Base: f.base, Options: map[string]string{"exclude": "a,["}},
-		"option large":            {Base: f.base, Options: map[string]string{"large": "very"}},
+		`option "large"`:          {Base: f.base, Options: map[string]string{"large": "very"}},
 		"already exists":          {Base: f.base, Parent: f.at("taken")},
 		"no directory":            {Base: f.at("none")},
 		"is not a directory":      {Base: f.at("taken/w")},

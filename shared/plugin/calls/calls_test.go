@@ -81,7 +81,7 @@ func TestDo(t *testing.T) {
 		method, request, want string
 		err                   error
 	}{
-		{"Spawn", spawn("run"), `{"handle":{"version":1,"data":"b25l"}}`, nil},
+		{"Spawn", spawn("run"), `{"handle":{"version":1,"data":"b25l"},"warnings":[]}`, nil},
 		{"Spawn", spawn("panic"), "", errors.New("plugin 'mine' panicked in Spawn: at once")},
 		{"Spawn", `{"id":"one","command":["eA=="]}`, "", swarm.ErrInvalidSpec}, // a local backend without a run directory
 		{"Status", `{"handles":[{"version":1,"data":"b25l"}]}`, running, nil},

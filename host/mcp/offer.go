@@ -78,7 +78,6 @@ var (
 	// rare are fields that the default list for a leader leaves out. Calls may have them.
 	rare = map[string][]string{
 		"spawn-agent":      {"backend", "branch", "env", "envFile", "profile", "readyPattern", "tags", "workspace", "workspaceOptions"},
-		"worker-spawn":     {"workspace"},
 		"get-agent-status": {"includeServer", "includeTerminated"},
 		"peek-agent":       {"lines"},
 		"heartbeat":        {"agentId", "status"},

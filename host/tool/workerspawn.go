@@ -11,18 +11,18 @@ import (
 type WorkerSpawnInput struct {
 	Name     string   `json:"name" jsonschema:"Its name: letters, digits, hyphens" schema:"min=1"`
 	Command  []string `json:"command" jsonschema:"Program and arguments, no shell" schema:"min=1"`
-	Cwd      string   `json:"cwd,omitempty" jsonschema:"Working directory"`
+	Cwd      string   `json:"cwd,omitempty" jsonschema:"Directory"`
 	Backend  string   `json:"backend,omitempty" jsonschema:"process, or tmux for a terminal"`
 	Env      []string `json:"env,omitempty" jsonschema:"Entries KEY=VALUE"`
 	Tags     []string `json:"tags,omitempty" jsonschema:"Labels"`
-	Worktree bool     `json:"worktree,omitempty" jsonschema:"Run it in a git worktree or another workspace of its own" schema:"default=false"`
-	Branch   string   `json:"branch,omitempty" jsonschema:"Branch of the worktree"`
-	Stdin    bool     `json:"stdin,omitempty" jsonschema:"Keep standard input open for worker-send" schema:"default=false"`
+	Worktree bool     `json:"worktree,omitempty" jsonschema:"In a worktree of its own" schema:"default=false"`
+	Branch   string   `json:"branch,omitempty" jsonschema:"Its branch"`
+	Stdin    bool     `json:"stdin,omitempty" jsonschema:"For worker-send" schema:"default=false"`
 
-	Workspace string `json:"workspace,omitempty" jsonschema:"Plugin of its workspace, such as copy"`
+	Workspace string `json:"workspace,omitempty" jsonschema:"Such as copy"`
 
 	Limits  string `json:"limits,omitempty" jsonschema:"Such as memory=2g,cpus=1.5"`
-	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"Run it in a sandbox"`
+	Sandbox bool   `json:"sandbox,omitempty" jsonschema:"In a sandbox"`
 }
 
 type WorkerSpawnOutput struct {

@@ -15,7 +15,7 @@ type WorkerSpawnInput struct {
 	Backend  string   `json:"backend,omitempty" jsonschema:"process, or tmux for a terminal"`
 	Env      []string `json:"env,omitempty" jsonschema:"Entries KEY=VALUE"`
 	Tags     []string `json:"tags,omitempty" jsonschema:"Labels"`
-	Worktree bool     `json:"worktree,omitempty" jsonschema:"In a worktree of its own" schema:"default=false"`
+	Worktree bool     `json:"worktree,omitempty" jsonschema:"In its own worktree" schema:"default=false"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"Its branch"`
 	Stdin    bool     `json:"stdin,omitempty" jsonschema:"For worker-send" schema:"default=false"`
 

@@ -231,7 +231,7 @@ type CallToolRequest struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// A JSON object that fits the input schema, at most 1 MiB.
 	Input []byte `protobuf:"bytes,2,opt,name=input,proto3" json:"input,omitempty"`
-	// Who calls.
+	// The caller.
 	Caller *ToolCaller `protobuf:"bytes,3,opt,name=caller,proto3" json:"caller,omitempty"`
 	// The working directory of the caller, absolute; empty if it is not known.
 	Dir           []byte `protobuf:"bytes,4,opt,name=dir,proto3" json:"dir,omitempty"`

@@ -69,8 +69,10 @@ func (b *backend) CheckSpawn(_ context.Context, c swarm.SpawnCheck) error {
 // never ignored.
 func (b *backend) nice(given map[string]string) (int, error) {
 	o := options{Nice: b.settings.Nice}
-	err := plugin.DecodeOptions(given, &o)
-	return o.Nice, err
+	if err := plugin.DecodeOptions(given, &o); err != nil {
+		return 0, err
+	}
+	return o.Nice, nil
 }
 
 // Find recovers a worker when the host died between Spawn and its own record.

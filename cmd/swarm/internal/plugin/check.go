@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -59,13 +60,18 @@ The exit code is 1 if a rule was broken.`,
 			}
 			return completePlugins(a)(cmd, args, prefix)
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runCheck(a, args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("parallel") {
+				o.parallel = min(2*runtime.NumCPU(), 8)
+			}
+			return runCheck(a, args[0], o)
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print the results as JSON")
 	f.BoolVar(&o.verbose, "verbose", false, "print skipped cases too, and what the plugin logged")
 	f.StringVar(&o.run, "run", "", "only cases whose names match the regular `EXPRESSION`")
-	f.IntVar(&o.parallel, "parallel", 8, "how many cases to run at the same time")
+	f.IntVar(&o.parallel, "parallel", 0, "how many cases to run at the same time (default: two for each processor, at most 8)")
 	f.IntVar(&o.workers, "workers", 100, "how many workers there are in the case about many")
 	f.StringVar(&o.command, "command", "", "`WORDS` that run a script where there is no POSIX shell")
 	f.StringArrayVar(&o.options, "option", nil, "`KEY=VALUE` that only the backend understands, for every worker; {id} is the worker's id")

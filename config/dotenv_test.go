@@ -9,34 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseDotenv(t *testing.T) {
-	t.Parallel()
-	src := "\ufeff# comment\r\n\n  A=1\r\nB = two words  # comment\nC=a#b # c\nexport D=x\nexport=y\n" +
-		"E=\nF=# nothing\nG='it is \\n $A # \"'\nH=\"l1\\nl2\\t\\\"\\\\\\$A\\x\" # c\nI=\"over\nlines\"\nJ='over\nlines'\n_k9=a=b\nA=again"
-	got, wrong := parseDotenv(newSource("", src))
-	want := []string{
-		"A=1",
-		"B=two words",
-		"C=a#b",
-		"D=x",
-		"export=y",
-		"E=",
-		"F=",
-		`G=it is \n $A # "`,
-		"H=l1\nl2\t\"\\$A\\x",
-		"I=over\nlines",
-		"J=over\nlines",
-		"_k9=a=b",
-		"A=again",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("variables (-want +got):\n%s", diff)
-	}
-	if wrong != nil {
-		t.Errorf("wrong: %v", wrong)
-	}
-}
-
 func TestDotenvProblems(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -93,24 +65,4 @@ func TestEnvironPrecedence(t *testing.T) {
 	if diff := cmp.Diff([]string{"A=a", "B=b", "C=true", "D=4"}, got); ps != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", ps, diff)
 	}
-}
-
-// Whatever a file holds, it is read or refused.
-func FuzzDotenv(f *testing.F) {
-	f.Add("A=1\nexport B='x\ny' # c\nC=\"\\\n\"")
-	f.Add("\ufeffA")
-	f.Add("A=\"\\")
-	f.Fuzz(func(t *testing.T, src string) {
-		variables, wrong := parseDotenv(newSource("", src))
-		for _, v := range variables {
-			if name, _, ok := strings.Cut(v, "="); !ok || name == "" || strings.ContainsRune(v, 0) {
-				t.Errorf("%q: %q", src, v)
-			}
-		}
-		for _, e := range wrong {
-			if e.At.Line > strings.Count(src, "\n")+1 {
-				t.Errorf("%q: wrong at %s", src, e.At)
-			}
-		}
-	})
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/config/dotenv"
 	"github.com/swarmhost/swarm/shared/errtext"
 	"github.com/swarmhost/swarm/shared/trust"
 )
@@ -27,11 +28,21 @@ func variablesOf(path string, content []byte, err error) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", path, err)
 	}
-	variables, problems := parseDotenv(newSource(path, string(content)))
+	variables, problems := parseDotenv(path, string(content))
 	if problems != nil {
 		return nil, problems
 	}
 	return variables, nil
+}
+
+// parseDotenv reads the text of a file of variables, see [dotenv.Parse].
+func parseDotenv(path, text string) (variables []string, problems Problems) {
+	variables, mistakes := dotenv.Parse(text)
+	file := newSource(path, text)
+	for _, m := range mistakes {
+		problems = append(problems, Problem{At: file.position(m.At), Text: m.Text})
+	}
+	return variables, problems
 }
 
 // ReadEnvFrom is [ReadEnv] for a file that a person names in a command: it may also be a pipe, such
@@ -130,7 +141,7 @@ func (l *Loaded) Environ(name string) ([]string, Problems) {
 			problems = append(problems, Problem{At: l.Origins[key], Key: key, Text: text})
 			continue
 		}
-		variables, wrong := parseDotenv(newSource(path, string(content)))
+		variables, wrong := parseDotenv(path, string(content))
 		for _, entry := range variables {
 			key, value, _ := strings.Cut(entry, "=")
 			values[key] = value

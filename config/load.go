@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmhost/swarm/config/pluginlock"
 	"github.com/swarmhost/swarm/shared/lazyregexp"
 	"github.com/swarmhost/swarm/shared/trust"
 )
@@ -46,7 +47,7 @@ type Loaded struct {
 	// concealed is the path of a project's file of which nothing is quoted.
 	concealed string
 	// lock is the lock of a trusted project, see [Loaded.ApplyLock].
-	lock *Lock
+	lock *pluginlock.Lock
 	// unlocked are the plugins without the versions of the lock; nil: it changes none.
 	unlocked map[string]Plugin
 	// untrusted is the path of a project's file that is not trusted, and trusted that of one that

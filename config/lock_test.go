@@ -3,58 +3,17 @@ package config
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/swarmhost/swarm/config/pluginlock"
 )
-
-func aLock() *Lock {
-	return &Lock{Format: 1, Plugins: []LockedPlugin{
-		{Name: "queue", Version: "1.2.0", Origin: "acme/queue", SignedBy: "RW", Builds: []LockedBuild{
-			{OS: "linux", Arch: "amd64", Source: "https://h/x", SHA256: "ab", Files: []LockedFile{{"swarm-plugin-queue", "cd"}, {"VERSION", "ef"}}},
-			{OS: "all", Arch: "all", Source: "https://h/y", SHA256: "12", Files: []LockedFile{{"swarm-plugin-queue", "34"}}},
-		}},
-		{Name: "own", Builds: []LockedBuild{{OS: "all", Arch: "all", Files: []LockedFile{{"bin/own", "56"}}}}},
-	}}
-}
-
-// TestLockIsRead: what was written is read again, and damage is an error.
-func TestLockIsRead(t *testing.T) {
-	t.Parallel()
-	project := filepath.Join(t.TempDir(), ProjectFile)
-	if l, err := ReadLock(project); l != nil || err != nil {
-		t.Errorf("no file: %v, %v", l, err)
-	}
-	path, err := aLock().Write(project)
-	if err != nil || path != LockPath(project) {
-		t.Fatal(path, err)
-	}
-	l, err := ReadLock(project)
-	if diff := cmp.Diff(aLock(), l); diff != "" || err != nil {
-		t.Errorf("%v, %s", err, diff)
-	}
-	for os, want := range map[string]string{"linux": "ab", "darwin": "12"} {
-		if b := l.Plugin("queue").Build(os, "amd64"); b == nil || b.SHA256 != want {
-			t.Errorf("%s: %+v", os, b)
-		}
-	}
-	if l.Plugin("other") != nil || (*Lock)(nil).Plugin("queue") != nil {
-		t.Error("a plugin that is not there")
-	}
-	for text, want := range map[string]string{"format = 2": "format 2", "": "format 0", "<<<<<<< HEAD": "swarm plugin lock"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if l, err := ReadLock(project); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, %v", text, l, err)
-		}
-	}
-}
 
 // TestLockPicksVersions in a trusted project, where no file picks one.
 func TestLockPicksVersions(t *testing.T) {
 	t.Parallel()
+	lock := &pluginlock.Lock{Format: 1, Plugins: []pluginlock.Plugin{{Name: "queue", Version: "1.2.0"}}}
 	for _, tt := range []struct {
 		text    string
 		trusted bool
@@ -67,7 +26,7 @@ func TestLockPicksVersions(t *testing.T) {
 		{"[plugins.queue]\nconfig = { a = 1 }\n", true, "1.2.0"},
 	} {
 		project := write(t, ProjectFile, tt.text)
-		if _, err := aLock().Write(project); err != nil {
+		if _, err := lock.Write(project); err != nil {
 			t.Fatal(err)
 		}
 		l, err := Load(Options{Project: project, Trusted: func(string, []byte) bool { return tt.trusted }})
@@ -99,7 +58,8 @@ func TestTrustedVersions(t *testing.T) {
 	t.Parallel()
 	store := Trust{Path: filepath.Join(t.TempDir(), "trusted")}
 	first, second := write(t, ProjectFile, "[plugins.queue]\nversion = \"1.0.0\"\n"), write(t, ProjectFile, "")
-	if _, err := aLock().Write(second); err != nil {
+	lock := &pluginlock.Lock{Format: 1, Plugins: []pluginlock.Plugin{{Name: "queue", Version: "1.2.0"}, {Name: "own"}}}
+	if _, err := lock.Write(second); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{first, second, "/gone/" + ProjectFile, "/gone/bin/plugin"} {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/config/pluginlock"
 	"github.com/swarmhost/swarm/host/answers"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/nearest"
@@ -70,7 +71,7 @@ func (s Setup) Load(backend string) (*config.Loaded, error) {
 		return nil, err
 	}
 	if err := loaded.ApplyLock(); err != nil {
-		problems = append(problems, config.Problem{At: config.Position{File: config.LockPath(loaded.TrustedProject())}, Text: Message(err)})
+		problems = append(problems, config.Problem{At: config.Position{File: pluginlock.Path(loaded.TrustedProject())}, Text: Message(err)})
 	}
 	if backend == "" {
 		wrong, err := s.backendProblems(loaded)

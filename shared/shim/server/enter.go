@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/swarmhost/swarm/shared/shim/server/inherit"
 	"github.com/swarmhost/swarm/shared/shim/server/program"
 )
 
@@ -37,7 +38,7 @@ const (
 
 // enter is that process. Its arguments are the descriptor on which it reports why it could not
 // become the program, the nice value, the limit of the memory of a single process or 0, other
-// limits, see [inherited.apart], the number of groups, the path of the program, and its arguments. The next descriptors are the
+// limits, see [inherit.Inherited.Apart], the number of groups, the path of the program, and its arguments. The next descriptors are the
 // files by which it enters groups.
 func enter(args []string) int {
 	if len(args) < 7 {
@@ -75,7 +76,7 @@ func enter(args []string) int {
 			return report(stepData, err)
 		}
 	}
-	if err := setApart(args[3]); err != nil {
+	if err := inherit.SetApart(args[3]); err != nil {
 		return report(stepApart, err)
 	}
 	return report(stepExec, syscall.Exec(args[5], args[6:], os.Environ()))
@@ -107,7 +108,7 @@ func (k *shim) forkLimited(program string, argv []string, attr *syscall.ProcAttr
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	args := append([]string{
-		"swarm-shim", enterArg, strconv.Itoa(reportFD), strconv.Itoa(k.launch.Limits.Nice), strconv.FormatInt(k.data, 10), k.inherited.apart(), strconv.Itoa(len(files)), program,
+		"swarm-shim", enterArg, strconv.Itoa(reportFD), strconv.Itoa(k.launch.Limits.Nice), strconv.FormatInt(k.data, 10), k.inherited.Apart(), strconv.Itoa(len(files)), program,
 	}, argv...)
 	pid, err := syscall.ForkExec(ownProgram(), args, attr)
 	if err != nil {

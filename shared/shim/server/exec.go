@@ -79,7 +79,7 @@ func (k *shim) execBare(r control.Request) (proc.Identity, error) {
 	for _, fd := range r.Files {
 		attr.Files = append(attr.Files, uintptr(fd))
 	}
-	takeBack := k.inherited.lend()
+	takeBack := k.inherited.Lend()
 	pid, err := k.fork(path, r.Exec.Command, attr)
 	takeBack()
 	if err != nil {

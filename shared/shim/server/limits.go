@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/shim/server/control"
+	"github.com/swarmhost/swarm/shared/shim/server/inherit"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
@@ -28,7 +30,7 @@ const (
 // effort is enough.
 func (k *shim) limit() error {
 	l := k.launch.Limits
-	k.status.Unenforced = k.inherited.timeWarning()
+	k.status.Unenforced = k.inherited.Warning()
 	if l.IsZero() {
 		return nil
 	}
@@ -276,4 +278,33 @@ func (k *shim) thaw() {
 	k.status.Paused = false
 	k.continueAll()
 	k.save()
+}
+
+// outOfTime ends the worker because the shim has nearly used up its own processor time: nothing can
+// do its work after it, and an end without a shim leaves processes behind and has no exit code.
+func (k *shim) outOfTime() {
+	limit := k.inherited.Time
+	var used unix.Rusage
+	if limit == 0 || unix.Getrusage(unix.RUSAGE_SELF, &used) != nil {
+		return
+	}
+	spent := time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	// Any process of the user can send the signal.
+	if spent < time.Duration(limit-min(inherit.SpareTime, limit/2))*time.Second*9/10 {
+		return
+	}
+	k.beginOnce(swarm.CauseShutdown, "the shim has used up its CPU time, of which the caller's hard limit allows "+strconv.FormatUint(limit, 10)+"s", unix.SIGTERM)
+}
+
+// mostOutput returns the limit of the log for a shim whose files may not have any size: without
+// that, the newest output would be lost instead of the oldest.
+func mostOutput(limit int64) int64 {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_FSIZE, &l) != nil || l.Cur >= math.MaxInt64/rundir.Segments {
+		return limit
+	}
+	if limit <= 0 {
+		limit = rundir.DefaultOutputLimit
+	}
+	return min(limit, int64(l.Cur)*rundir.Segments)
 }

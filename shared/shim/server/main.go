@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/server/box"
 	"github.com/swarmhost/swarm/shared/shim/server/command"
 	"github.com/swarmhost/swarm/shared/shim/server/control"
+	"github.com/swarmhost/swarm/shared/shim/server/inherit"
 	"github.com/swarmhost/swarm/shared/shim/server/record"
 	"github.com/swarmhost/swarm/shared/shim/server/tail"
 )
@@ -89,7 +90,7 @@ func start() (_ *shim, err error) {
 		return nil, err
 	}
 	k := newShim(launch, self)
-	k.inherited = inherit(launch.Inherit)
+	k.inherited = inherit.Take(launch.Inherit)
 	defer func() {
 		if err != nil {
 			k.undo()
@@ -98,7 +99,7 @@ func start() (_ *shim, err error) {
 	if k.file, err = newStatusFile(); err != nil {
 		return nil, err
 	}
-	k.inherited.raise()
+	k.inherited.Raise()
 	if k.log, err = record.OpenLog(mostOutput(launch.OutputLimit), k.calls); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/swarmhost/swarm/shared/shim/rundir"
 	"github.com/swarmhost/swarm/shared/shim/server/box"
 	"github.com/swarmhost/swarm/shared/shim/server/control"
+	"github.com/swarmhost/swarm/shared/shim/server/inherit"
 	"github.com/swarmhost/swarm/shared/shim/server/record"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
@@ -40,7 +41,7 @@ type shim struct {
 	phase phase
 	kills []*kill
 	// inherited is for each start of the worker.
-	inherited inherited
+	inherited inherit.Inherited
 	// leftover is the kill of what outlived the main process, if any did.
 	leftover *kill
 	// forcing says that SIGKILL is being sent to all there is, since forcedAt.

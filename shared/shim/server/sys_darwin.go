@@ -73,5 +73,3 @@ func addUsage(u *rundir.Used, ru unix.Rusage) {
 	u.Peak = max(u.Peak, ru.Maxrss)
 	u.Read, u.Written = -1, -1
 }
-
-func reNice(nice int) { _ = unix.Setpriority(unix.PRIO_PROCESS, 0, nice) }

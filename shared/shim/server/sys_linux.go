@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"os"
-	"strconv"
 	"time"
 	"unsafe"
 
@@ -84,18 +83,4 @@ func addUsage(u *rundir.Used, ru unix.Rusage) {
 	u.Peak = max(u.Peak, ru.Maxrss<<10)
 	u.Read += ru.Inblock * 512
 	u.Written += ru.Oublock * 512
-}
-
-// reNice sets the nice value of all threads: the kernel has one for each, and a child gets that of
-// the thread that starts it.
-func reNice(nice int) {
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return
-	}
-	for _, t := range threads {
-		if tid, err := strconv.Atoi(t.Name()); err == nil {
-			_ = unix.Setpriority(unix.PRIO_PROCESS, tid, nice)
-		}
-	}
 }

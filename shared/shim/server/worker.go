@@ -46,7 +46,7 @@ func (k *shim) startWorker() error {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	k.status.Pipes, k.status.Terminal = s.pipes(), s.device()
-	takeBack := k.inherited.lend()
+	takeBack := k.inherited.Lend()
 	if len(k.launch.Wrap) > 0 {
 		err = k.boxed(attr)
 	} else {
@@ -88,7 +88,7 @@ func (k *shim) bare(path string, attr *syscall.ProcAttr) error {
 
 // fork starts a program of the worker, within its limits.
 func (k *shim) fork(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
-	if !k.launch.Limits.IsZero() || k.inherited.apart() != "" {
+	if !k.launch.Limits.IsZero() || k.inherited.Apart() != "" {
 		return k.forkLimited(path, argv, attr)
 	}
 	pid, err := syscall.ForkExec(path, argv, attr)

@@ -16,6 +16,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/config/pluginlock"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/shared/trust"
 )
@@ -160,7 +161,7 @@ func projectPrograms(a *app.App, path string, content []byte) (map[string]string
 			if !catalog.InProject(path, part) {
 				continue
 			}
-			switch hash, err := config.HashFile(part); {
+			switch hash, err := pluginlock.Hash(part); {
 			case errors.Is(err, fs.ErrNotExist): // it may be built later, and is trusted then
 			case err != nil:
 				return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/config/pluginlock"
 	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/catalog"
 	"github.com/swarmhost/swarm/host/pluginadmin"
@@ -28,7 +29,7 @@ func Ensure(ctx context.Context, a *app.App, l *config.Loaded) error {
 	for _, m := range s.Missing {
 		names = append(names, m.Name+" "+m.Version)
 	}
-	text := fmt.Sprintf("%s names plugins that are not installed: %s", config.LockFile, strings.Join(names, ", "))
+	text := fmt.Sprintf("%s names plugins that are not installed: %s", pluginlock.FileName, strings.Join(names, ", "))
 	if !a.Asks() {
 		return output.WithHint(errors.New(text), "'swarm plugin install --locked' installs exactly these")
 	}
@@ -81,5 +82,5 @@ func (s State) err() error {
 		return nil
 	}
 	return output.WithHint(errors.New(strings.Join(s.Problems, "; ")),
-		"look at the difference; 'swarm plugin lock' makes "+config.LockFile+" what the project uses now")
+		"look at the difference; 'swarm plugin lock' makes "+pluginlock.FileName+" what the project uses now")
 }

@@ -14,13 +14,14 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/config/pluginlock"
 	"github.com/swarmhost/swarm/host/catalog"
 )
 
 // Missing is a locked plugin that is not installed.
 type Missing struct {
-	*config.LockedPlugin
-	Build *config.LockedBuild
+	*pluginlock.Plugin
+	Build *pluginlock.Build
 }
 
 // State is how the plugins of a project differ from its lock.
@@ -51,33 +52,33 @@ func Check(a *app.App, l *config.Loaded) (State, error) {
 		}
 		// A plugin that can't be found is reported when it is used.
 		if _, ok, _ := current(known, l, name); ok {
-			s.Problems = append(s.Problems, fmt.Sprintf("plugin '%s' is not in %s", name, config.LockFile))
+			s.Problems = append(s.Problems, fmt.Sprintf("plugin '%s' is not in %s", name, pluginlock.FileName))
 		}
 	}
 	return s, nil
 }
 
-func (s *State) compare(known *catalog.Catalog, l *config.Loaded, p *config.LockedPlugin) {
+func (s *State) compare(known *catalog.Catalog, l *config.Loaded, p *pluginlock.Plugin) {
 	problem := func(format string, args ...any) {
 		s.Problems = append(s.Problems, fmt.Sprintf("plugin '%s': ", p.Name)+fmt.Sprintf(format, args...))
 	}
 	b := p.Build(runtime.GOOS, runtime.GOARCH)
 	if b == nil {
-		problem("%s has nothing for %s/%s: run 'swarm plugin lock' on such a machine", config.LockFile, runtime.GOOS, runtime.GOARCH)
+		problem("%s has nothing for %s/%s: run 'swarm plugin lock' on such a machine", pluginlock.FileName, runtime.GOOS, runtime.GOARCH)
 		return
 	}
 	set := l.Config.Plugins[p.Name]
 	if p.Version == "" {
 		for _, f := range b.Files {
-			switch hash, err := config.HashFile(filepath.Join(filepath.Dir(l.TrustedProject()), filepath.FromSlash(f.Path))); {
+			switch hash, err := pluginlock.Hash(filepath.Join(filepath.Dir(l.TrustedProject()), filepath.FromSlash(f.Path))); {
 			case !filepath.IsLocal(f.Path):
-				problem("the path %q in %s leads out of the project", f.Path, config.LockFile)
+				problem("the path %q in %s leads out of the project", f.Path, pluginlock.FileName)
 			case errors.Is(err, fs.ErrNotExist):
 				problem("%s does not exist", f.Path)
 			case err != nil:
 				problem("%s", setup.Message(err))
 			case hash != f.SHA256:
-				problem("%s has the sha256 %s, %s expects %s", f.Path, hash, config.LockFile, f.SHA256)
+				problem("%s has the sha256 %s, %s expects %s", f.Path, hash, pluginlock.FileName, f.SHA256)
 			}
 		}
 		return
@@ -87,12 +88,12 @@ func (s *State) compare(known *catalog.Catalog, l *config.Loaded, p *config.Lock
 		return
 	}
 	if v := catalog.CleanVersion(set.Version); v != p.Version {
-		problem("a config file picks version %s, %s has %s", v, config.LockFile, p.Version)
+		problem("a config file picks version %s, %s has %s", v, pluginlock.FileName, p.Version)
 		return
 	}
 	i, err := known.Installed(p.Name, p.Version)
 	if _, missing := errors.AsType[*catalog.VersionError](err); missing {
-		s.Missing = append(s.Missing, Missing{LockedPlugin: p, Build: b})
+		s.Missing = append(s.Missing, Missing{Plugin: p, Build: b})
 		return
 	}
 	if err != nil {
@@ -101,20 +102,20 @@ func (s *State) compare(known *catalog.Catalog, l *config.Loaded, p *config.Lock
 	}
 	if !slices.Equal(filesOf(i), b.Files) {
 		problem("the installed version %s has other files than %s says: it was built from another source, or %s was changed",
-			p.Version, config.LockFile, config.LockFile)
+			p.Version, pluginlock.FileName, pluginlock.FileName)
 	}
 }
 
 // filesOf returns the files of an installed plugin, the program first and the others by path.
-func filesOf(i *catalog.Installed) []config.LockedFile {
-	files := output.List(i.Files, func(f catalog.File) config.LockedFile { return config.LockedFile{Path: f.Path, SHA256: f.SHA256} })
-	slices.SortFunc(files[1:], func(a, b config.LockedFile) int { return strings.Compare(a.Path, b.Path) })
+func filesOf(i *catalog.Installed) []pluginlock.File {
+	files := output.List(i.Files, func(f catalog.File) pluginlock.File { return pluginlock.File{Path: f.Path, SHA256: f.SHA256} })
+	slices.SortFunc(files[1:], func(a, b pluginlock.File) int { return strings.Compare(a.Path, b.Path) })
 	return files
 }
 
 // current returns the entry of a plugin of the project for a lock, as the plugin is now. ok is false for a
 // plugin that comes with swarm, or that is neither installed nor a program of the project.
-func current(known *catalog.Catalog, l *config.Loaded, name string) (p config.LockedPlugin, ok bool, err error) {
+func current(known *catalog.Catalog, l *config.Loaded, name string) (p pluginlock.Plugin, ok bool, err error) {
 	e, err := known.Find(name)
 	if err != nil {
 		return p, false, err
@@ -124,15 +125,15 @@ func current(known *catalog.Catalog, l *config.Loaded, name string) (p config.Lo
 	case e.Installed != nil:
 		i := e.Installed
 		p.Version, p.Origin, p.SignedBy = i.Version, i.Origin, i.SignedBy
-		p.Builds = []config.LockedBuild{{OS: i.OS, Arch: i.Arch, Source: i.Source, SHA256: i.SourceSHA256, Files: filesOf(i)}}
+		p.Builds = []pluginlock.Build{{OS: i.OS, Arch: i.Arch, Source: i.Source, SHA256: i.SourceSHA256, Files: filesOf(i)}}
 		return p, true, nil
 	case e.InProject(e.Path()):
-		b := config.LockedBuild{OS: catalog.Anywhere, Arch: catalog.Anywhere}
+		b := pluginlock.Build{OS: catalog.Anywhere, Arch: catalog.Anywhere}
 		for _, part := range e.Command {
 			if !e.InProject(part) {
 				continue
 			}
-			hash, err := config.HashFile(part)
+			hash, err := pluginlock.Hash(part)
 			if err != nil {
 				return p, false, err
 			}
@@ -140,9 +141,9 @@ func current(known *catalog.Catalog, l *config.Loaded, name string) (p config.Lo
 			if err != nil {
 				return p, false, err
 			}
-			b.Files = append(b.Files, config.LockedFile{Path: filepath.ToSlash(rel), SHA256: hash})
+			b.Files = append(b.Files, pluginlock.File{Path: filepath.ToSlash(rel), SHA256: hash})
 		}
-		p.Builds = []config.LockedBuild{b}
+		p.Builds = []pluginlock.Build{b}
 		return p, true, nil
 	}
 	return p, false, nil
@@ -150,12 +151,12 @@ func current(known *catalog.Catalog, l *config.Loaded, name string) (p config.Lo
 
 // Make returns the lock of the project's plugins as they are now. Entries of the previous lock for
 // the same versions on other machines stay.
-func Make(a *app.App, l *config.Loaded) (*config.Lock, error) {
+func Make(a *app.App, l *config.Loaded) (*pluginlock.Lock, error) {
 	known, err := a.Setup().Catalog(l.Unlocked())
 	if err != nil {
 		return nil, err
 	}
-	lock := &config.Lock{Format: 1}
+	lock := &pluginlock.Lock{Format: 1}
 	for _, name := range l.ProjectPlugins() {
 		p, ok, err := current(known, l, name)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/apptest"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/config/pluginlock"
 )
 
 // project writes a project with a plugin of its own, and loads it as one that is trusted.
@@ -66,12 +67,12 @@ func TestProgramOfProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash, err := config.HashFile(filepath.Join(dir, "bin/swarm-plugin-own"))
+	hash, err := pluginlock.Hash(filepath.Join(dir, "bin/swarm-plugin-own"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &config.Lock{Format: 1, Plugins: []config.LockedPlugin{{
-		Name: "own", Builds: []config.LockedBuild{{OS: "all", Arch: "all", Files: []config.LockedFile{{Path: "bin/swarm-plugin-own", SHA256: hash}}}},
+	want := &pluginlock.Lock{Format: 1, Plugins: []pluginlock.Plugin{{
+		Name: "own", Builds: []pluginlock.Build{{OS: "all", Arch: "all", Files: []pluginlock.File{{Path: "bin/swarm-plugin-own", SHA256: hash}}}},
 	}}}
 	if diff := cmp.Diff(want, lock); diff != "" {
 		t.Error(diff)
@@ -87,7 +88,7 @@ func TestProgramOfProject(t *testing.T) {
 		t.Errorf("changed: %s", got)
 	}
 	want.Plugins[0].Builds[0].Files[0].Path = "../outside"
-	want.Plugins = append(want.Plugins, config.LockedPlugin{Name: "queue", Version: "1.0.0", Builds: []config.LockedBuild{{OS: "plan9", Arch: "mips"}}})
+	want.Plugins = append(want.Plugins, pluginlock.Plugin{Name: "queue", Version: "1.0.0", Builds: []pluginlock.Build{{OS: "plan9", Arch: "mips"}}})
 	if _, err := want.Write(filepath.Join(dir, config.ProjectFile)); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/locked"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/config/pluginlock"
 )
 
 func newLock(a *app.App) *cobra.Command {
@@ -78,7 +79,7 @@ func runLock(a *app.App, json bool) error {
 	if err != nil {
 		return err
 	}
-	list := output.List(lock.Plugins, func(p config.LockedPlugin) lockedJSON {
+	list := output.List(lock.Plugins, func(p pluginlock.Plugin) lockedJSON {
 		return lockedJSON{
 			Name: p.Name, Version: output.OrNull(p.Version), Origin: output.OrNull(p.Origin), Source: output.OrNull(p.Builds[0].Source),
 			SHA256: p.Builds[0].Files[0].SHA256,
@@ -101,7 +102,7 @@ func runInstallLocked(ctx context.Context, a *app.App, json bool) error {
 		return err
 	}
 	if loaded.Lock() == nil {
-		return fmt.Errorf("%s does not exist: 'swarm plugin lock' writes it", config.LockPath(loaded.TrustedProject()))
+		return fmt.Errorf("%s does not exist: 'swarm plugin lock' writes it", pluginlock.Path(loaded.TrustedProject()))
 	}
 	done, err := locked.Install(ctx, a, loaded)
 	if json {
@@ -111,7 +112,7 @@ func runInstallLocked(ctx context.Context, a *app.App, json bool) error {
 		a.Printf("installed %s %s (%s)\n", p.Name, p.Version, p.Kind)
 	}
 	if err == nil && len(done) == 0 {
-		a.Hint("all that " + config.LockFile + " names is installed")
+		a.Hint("all that " + pluginlock.FileName + " names is installed")
 	}
 	if err != nil {
 		return withInstallHint(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/app"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
-	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/config/pluginlock"
 	"github.com/swarmhost/swarm/host"
 )
 
@@ -65,7 +65,7 @@ func runVerify(ctx context.Context, a *app.App, name string, json bool) error {
 			case err != nil:
 				return err
 			case problems != nil:
-				list = append(list, pluginVerdictJSON{Name: config.LockFile, Problems: problems}) //nolint:makezero // all of it is filled
+				list = append(list, pluginVerdictJSON{Name: pluginlock.FileName, Problems: problems}) //nolint:makezero // all of it is filled
 				result = output.Failed
 			}
 		}

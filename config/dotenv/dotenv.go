@@ -1,4 +1,5 @@
-package config
+// Package dotenv reads files of variables.
+package dotenv
 
 import (
 	"errors"
@@ -6,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// parseDotenv reads a file of variables, and returns them as KEY=VALUE, in its order:
+// Parse reads the text of a file of variables, and returns them as KEY=VALUE, in its order:
 //
 //	# a comment
 //	NAME=value          # a comment after a blank
@@ -16,21 +17,27 @@ import (
 //
 // Blanks around names and plain values do not count. Nothing is expanded: a
 // dollar sign is a dollar sign. A mistake in a line does not hide a mistake
-// in the next. The problems hold no values.
-func parseDotenv(file source) ([]string, Problems) {
-	s := dotenv{src: file.text}
+// in the next. The mistakes hold no values.
+func Parse(text string) (variables []string, mistakes []Mistake) {
+	s := scanner{src: text}
 	s.at = len(s.src) - len(strings.TrimPrefix(s.src, "\ufeff"))
-	var wrong Problems
 	for s.at < len(s.src) {
 		if err := s.line(); err != nil {
-			wrong = append(wrong, Problem{At: file.position(s.at), Text: err.Error()})
+			mistakes = append(mistakes, Mistake{At: s.at, Text: err.Error()})
 			s.skip()
 		}
 	}
-	return s.found, wrong
+	return s.found, mistakes
 }
 
-type dotenv struct {
+// Mistake is what is wrong in a line.
+type Mistake struct {
+	// At is where it is, as an offset in bytes.
+	At   int
+	Text string
+}
+
+type scanner struct {
 	src   string
 	at    int
 	found []string
@@ -38,7 +45,7 @@ type dotenv struct {
 
 // line reads a line, or the lines of one value. With an error it stops where
 // that is.
-func (s *dotenv) line() error {
+func (s *scanner) line() error {
 	s.blanks()
 	if s.at == len(s.src) || strings.IndexByte("#\r\n", s.src[s.at]) >= 0 {
 		s.skip()
@@ -72,7 +79,7 @@ func (s *dotenv) line() error {
 	return nil
 }
 
-func (s *dotenv) name() string {
+func (s *scanner) name() string {
 	from := s.at
 	for s.at < len(s.src) {
 		c := s.src[s.at]
@@ -85,7 +92,7 @@ func (s *dotenv) name() string {
 	return s.src[from:s.at]
 }
 
-func (s *dotenv) value() (string, error) {
+func (s *scanner) value() (string, error) {
 	if s.at == len(s.src) || s.src[s.at] != '\'' && s.src[s.at] != '"' {
 		return s.plain(), nil
 	}
@@ -103,7 +110,7 @@ func (s *dotenv) value() (string, error) {
 }
 
 // plain reads a value without quotes: a comment begins at a '#' after a blank.
-func (s *dotenv) plain() string {
+func (s *scanner) plain() string {
 	line, _, _ := strings.Cut(s.src[s.at:], "\n")
 	s.at += len(line)
 	for i := range len(line) {
@@ -118,7 +125,7 @@ func (s *dotenv) plain() string {
 var escapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', '"': '"', '\\': '\\', '$': '$'}
 
 // quoted goes behind a value in quotes; it reports whether they are closed.
-func (s *dotenv) quoted() (string, bool) {
+func (s *scanner) quoted() (string, bool) {
 	quote := s.src[s.at]
 	var b strings.Builder
 	for s.at++; s.at < len(s.src); s.at++ {
@@ -142,13 +149,13 @@ func (s *dotenv) quoted() (string, bool) {
 	return "", false
 }
 
-func (s *dotenv) blanks() {
+func (s *scanner) blanks() {
 	for s.at < len(s.src) && (s.src[s.at] == ' ' || s.src[s.at] == '\t') {
 		s.at++
 	}
 }
 
-func (s *dotenv) skip() {
+func (s *scanner) skip() {
 	line, _, _ := strings.Cut(s.src[s.at:], "\n")
 	s.at = min(s.at+len(line)+1, len(s.src))
 }

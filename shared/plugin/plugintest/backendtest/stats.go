@@ -12,7 +12,7 @@ const (
 	// spentLeast is the smallest CPU time of a [script.Spend].
 	spentLeast = 20 * time.Millisecond
 	// held is the memory of a [script.Hold].
-	held = 64 << 20
+	held = 24 << 20
 )
 
 func statsCases() []testCase {

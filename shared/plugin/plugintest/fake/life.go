@@ -189,7 +189,7 @@ func (b *Backend) change(h swarm.Handle, how func(*worker)) error {
 // The memory of programs, in bytes.
 const (
 	memory     = 1 << 20
-	heldMemory = 65 << 20
+	heldMemory = 25 << 20
 )
 
 func (w *worker) spend(d time.Duration) {

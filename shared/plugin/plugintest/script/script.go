@@ -54,7 +54,7 @@ const (
 	// Spend says "ready", has a child that computes for a while, says "spent" once that
 	// child has ended, and runs.
 	Spend Script = "spend"
-	// Hold has 64 MiB of memory, says "ready" and runs.
+	// Hold has 24 MiB of memory, says "ready" and runs.
 	Hold Script = "hold"
 	// Touch makes the file that the variable [ValueVar] names; it says "written" on success,
 	// "seen" if the file exists, and otherwise "refused", and runs.
@@ -99,9 +99,9 @@ var shell = map[Script]string{
 	Mixed: `i=1; while [ $i -le 100 ]; do echo "line $i"; echo "line $((i+1))" >&2; i=$((i+2)); done`,
 	Crash: `kill -SEGV $$`,
 	Lines: `i=1; while [ $i -le 1000 ]; do echo "line $i"; i=$((i+1)); done; printf last; exit 3`,
-	Spend: say + `say ready; (i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done); say spent; ` + forever,
+	Spend: say + `say ready; (i=0; while [ $i -lt 250000 ]; do i=$((i+1)); done); say spent; ` + forever,
 	// A fork shares the memory until its exec: that has ended when it says "ready".
-	Hold: say + `x=$(dd if=/dev/zero bs=1048576 count=64 2>/dev/null | tr '\000' x); sleep 3600 & sleep 1; say ready; wait $!`,
+	Hold: say + `x=$(dd if=/dev/zero bs=1048576 count=24 2>/dev/null | tr '\000' x); sleep 3600 & sleep 1; say ready; wait $!`,
 	Say:  say + `say "$` + ValueVar + `"; exec sleep 3600`,
 	Touch: say + `if [ -e "$` + ValueVar + `" ]; then say seen; elif (: >"$` + ValueVar + `") 2>/dev/null; then say written; ` +
 		`else say refused; fi; exec sleep 3600`,

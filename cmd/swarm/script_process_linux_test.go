@@ -17,7 +17,8 @@ func alive(pid int, written time.Time) bool {
 		return false
 	}
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if fields[0] == "Z" || fields[0] == "X" {
+	// The first thread of a process may end before others, which still run then: as many as field 17 says.
+	if (fields[0] == "Z" || fields[0] == "X") && (fields[17] == "0" || fields[17] == "1") {
 		return false
 	}
 	ticks, err := strconv.ParseInt(fields[19], 10, 64)

@@ -61,7 +61,7 @@ func (c *census) orphans(st rundir.Status, id string) []proc.Process {
 			continue
 		}
 		worker := c.marksOf(p).worker
-		if grouped[p.PID] && (worker == id || worker == "") && !c.belowStranger(p, id) {
+		if grouped[p.PID] && (worker == id || worker == "") && !c.belowStranger(p, id, proc.Identity{}) {
 			carriers = append(carriers, p)
 			continue
 		}
@@ -115,14 +115,19 @@ func membersOf(st rundir.Status, id string) map[int]bool {
 	return in
 }
 
-// belowStranger reports whether a process is a stranger or descends from one.
-func (c *census) belowStranger(p proc.Process, id string) bool {
+// belowStranger reports whether a process is a stranger or descends from one. What is above top does not
+// count, unless that is zero.
+//
+// A shim that is being killed loses its environment and its files some time before its children
+// get another parent. It proves nothing about itself then, and above it is what has started it, such as a
+// tmux server. So a search for what perhaps belongs to its worker ends with it.
+func (c *census) belowStranger(p proc.Process, id string, top proc.Identity) bool {
 	for range c.all {
 		if c.isStranger(p, id) {
 			return true
 		}
 		above, ok := c.byPID[p.Parent]
-		if !ok {
+		if !ok || p.Identity == top {
 			return false
 		}
 		p = above
@@ -165,7 +170,7 @@ func (c *census) doubtful(st rundir.Status, proven []proc.Process, o others) []p
 			continue
 		}
 		traced := p.Identity == st.Main || isTraced(p, st, led) || c.isClearedIn(p, st) && !o.own(c, p)
-		if traced && !c.belowStranger(p, st.ID) {
+		if traced && !c.belowStranger(p, st.ID, st.Shim) {
 			found = append(found, p)
 		}
 	}
@@ -181,7 +186,7 @@ func (c *census) traced(st rundir.Status, proven []proc.Process) []proc.Process 
 	for _, p := range c.all {
 		known := slices.ContainsFunc(proven, func(q proc.Process) bool { return q.Identity == p.Identity })
 		switch {
-		case known || p.Start < st.Shim.Start || c.belowStranger(p, st.ID) || !isTraced(p, st, led):
+		case known || p.Start < st.Shim.Start || c.belowStranger(p, st.ID, st.Shim) || !isTraced(p, st, led):
 		case p.Identity == st.Main:
 			found = slices.Insert(found, 0, p)
 		default:

@@ -11,6 +11,7 @@ type Config struct {
 	Team     Team
 	Env      Env
 	Install  Install
+	Notify   Notify
 	// Plugins holds the tables [plugins.NAME].
 	Plugins map[string]Plugin
 	// Workers holds the tables [workers.NAME] of the project's file.
@@ -196,5 +197,6 @@ func Default() Config {
 		Log:      Log{Limit: 64 << 20},
 		Team:     Team{Answers: AnswersPerson, Notify: Stops()},
 		Install:  Install{GitHubAPI: "https://api.github.com"},
+		Notify:   Notify{On: []string{"failed", "lost", "crash-loop", "blocked", "limited", "broken"}},
 	}
 }

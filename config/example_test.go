@@ -174,7 +174,8 @@ func TestValuesAsData(t *testing.T) {
 	want := map[string]any{
 		"defaults.backend": "process", "defaults.tags": []any{"a"}, "defaults.retain": "until-clean", "defaults.resurrect": false, "defaults.sandbox": false,
 		"kill.timeout": "5s", "kill.force": true, "kill.mode": "tree", "log.limit": "64MiB", "install.github_api": "https://api.github.com", "defaults.workspace": "worktree",
-		"team.answers": "person", "team.notify": []any{"blocked", "idle", "limited", "broken"}, "plugins.x.mtls": true, "plugins.x.tools": false, "plugins.x.config": map[string]any{"region": "e\tu", "n": int64(3)},
+		"team.answers": "person", "team.notify": []any{"blocked", "idle", "limited", "broken"},
+		"notify.on": []any{"failed", "lost", "crash-loop", "blocked", "limited", "broken"}, "plugins.x.mtls": true, "plugins.x.tools": false, "plugins.x.config": map[string]any{"region": "e\tu", "n": int64(3)},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)

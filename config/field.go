@@ -93,6 +93,12 @@ func fields() []field[Config] {
 			"The address of the API of GitHub, where \"swarm plugin install github.com/OWNER/REPO\" finds releases."),
 		newField(installKeys, keysKind, func(c *Config) *map[string]string { return &c.Install.Keys },
 			"Public keys of minisign by the sources of plugins: \"github.com/OWNER/REPO\" or \"github.com/OWNER\", the beginning of a URL, or the name of an index. Files from such a source have to be signed with the key."),
+		newField(notifyUse, pluginsKind, func(c *Config) *[]string { return &c.Notify.Use },
+			"The notifier plugins that \"swarm watch --hooks\" delivers events to, such as \"notify\", whose settings say where to."),
+		newField(notifyOn, eventsKind, func(c *Config) *[]string { return &c.Notify.On },
+			"The events that are delivered to notifiers, as in [hooks]."),
+		newField(notifyTags, textsKind, func(c *Config) *[]string { return &c.Notify.Tags },
+			"Only events of workers that have one of these tags. Without it: of all workers."),
 		newField("env.pass", textsKind, func(c *Config) *[]string { return &c.Env.Pass },
 			"Variables that workers get from env.file where the caller does not have them, such as API keys. A name that ends in \"*\" stands for all that begin so."),
 		newField("env.file", textKind, func(c *Config) *string { return &c.Env.File },
@@ -121,6 +127,14 @@ func SettingsKey(plugin string) string { return pluginKey(plugin, configKey) }
 const (
 	installAPI  = "install.github_api"
 	installKeys = "install.keys"
+)
+
+// The keys of [notify] count in the user's file alone, as [hooks] does: the events are those of all
+// projects.
+const (
+	notifyUse  = "notify.use"
+	notifyOn   = "notify.on"
+	notifyTags = "notify.tags"
 )
 
 func pluginFields() []field[Plugin] {

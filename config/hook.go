@@ -19,12 +19,20 @@ type Hook struct {
 	Timeout time.Duration
 }
 
+// Notify says which notifier plugins "swarm watch --hooks" delivers events to.
+type Notify struct {
+	// Use are the names of the plugins.
+	Use []string
+	// On and Tags are as those of a [Hook].
+	On, Tags []string
+}
+
 // DefaultHook is the name of the hook that the keys of [hooks] itself make.
 const DefaultHook = "default"
 
 func hookFields() []field[Hook] {
 	return []field[Hook]{
-		newField("on", choicesKind("failed", "lost", "crash-loop", "blocked", "limited", "broken", "ended"), func(h *Hook) *[]string { return &h.On },
+		newField("on", eventsKind, func(h *Hook) *[]string { return &h.On },
 			"The events that the command is run for: a worker failed, its shim is gone and its exit is unknown (\"lost\"), it was restarted too often (\"crash-loop\"), an agent asks something (\"blocked\"), stopped at a usage limit (\"limited\") or with an error (\"broken\"), or any end (\"ended\")."),
 		newField("tags", textsKind, func(h *Hook) *[]string { return &h.Tags },
 			"Only events of workers that have one of these tags. Without it: of all workers."),

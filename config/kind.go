@@ -85,6 +85,12 @@ func durations(read func(any) (time.Duration, error), minimum int) kind[time.Dur
 	}}
 }
 
+// pluginsKind are names of plugins.
+var pluginsKind = kind[[]string]{readPlugins, showTexts, listOf(Schema{Type: "string", Pattern: pluginPattern}, 0)}
+
+// eventsKind are words for events, see docs/hooks.md.
+var eventsKind = choicesKind("failed", "lost", "crash-loop", "blocked", "limited", "broken", "ended")
+
 func choicesKind(words ...string) kind[[]string] {
 	return kind[[]string]{someOf(words...), showTexts, listOf(Schema{Type: "string", Enum: words}, 1)}
 }

@@ -161,13 +161,14 @@ func (l *Loaded) add(path, src string, trusted bool, o Options) Problems {
 		l.Ignored = append(l.Ignored, Ignored{Key: "hooks", At: at, UserOnly: true})
 		delete(d.origins, "hooks")
 	}
-	for _, key := range []string{historyKeep, teamAnswers, teamNotify, installAPI, installKeys} {
+	for _, key := range []string{historyKeep, teamAnswers, teamNotify, installAPI, installKeys, notifyUse, notifyOn, notifyTags} {
 		at, set := d.origins[key]
 		if !set || d.user {
 			continue
 		}
 		l.Ignored = append(l.Ignored, Ignored{Key: key, At: at, UserOnly: true})
 		own.History, own.Team.Answers, own.Team.Notify, own.Install = l.Config.History, l.Config.Team.Answers, l.Config.Team.Notify, l.Config.Install
+		own.Notify = l.Config.Notify
 		if of, set := l.Origins[key]; set {
 			d.origins[key] = of
 		}

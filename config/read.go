@@ -198,6 +198,22 @@ func someOf(words ...string) func(any) ([]string, error) {
 	}
 }
 
+func readPlugins(v any) ([]string, error) {
+	list, err := readTexts(v)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range list {
+		if !validPlugin(name) {
+			return nil, fmt.Errorf("element %d: expected a plugin name of lower-case letters, digits and hyphens", i+1)
+		}
+		if slices.Contains(list[:i], name) {
+			return nil, fmt.Errorf("element %d: %q is there twice", i+1, name)
+		}
+	}
+	return list, nil
+}
+
 func readHash(v any) (string, error) {
 	s, err := readText(v)
 	if err != nil {

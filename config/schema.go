@@ -49,6 +49,7 @@ var sectionDocs = map[string]string{
 	"history":  "The history of workers. In the user's file only.",
 	"team":     "Settings of agents of teams where the spawn does not say otherwise.",
 	"install":  "How plugins are installed. In the user's file only.",
+	"notify":   "Plugins that \"swarm watch --hooks\" delivers events to. In the user's file only.",
 	"plugins":  "Settings of plugins, one table for each. In a project's file they hold only after \"swarm config trust\".",
 	"workers":  "The workers that \"swarm up\" starts and \"swarm down\" ends, one table for each; in a project's swarm.toml only.",
 	"answers":  "Rules that answer questions of agents, one table for each. In a project's file only those that ask.",

@@ -86,6 +86,9 @@ var rules = map[string]rule{
 	teamNotify:                 free(whyOwn),
 	installAPI:                 free(whyOwn),
 	installKeys:                free(whyOwn),
+	notifyUse:                  free(whyOwn),
+	notifyOn:                   free(whyOwn),
+	notifyTags:                 free(whyOwn),
 	"env.pass":                 always(whyPerson),
 	"env.file":                 always(whyPerson),
 

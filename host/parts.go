@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/swarmhost/swarm/host/backend"
 	"github.com/swarmhost/swarm/host/caller"
 	"github.com/swarmhost/swarm/host/catalog/download"
 	"github.com/swarmhost/swarm/host/catalog/index"
@@ -52,6 +53,9 @@ func (h *Host) Plugins() *pluginadmin.Admin {
 		},
 	}
 }
+
+// Notifiers returns what delivers events to notifier plugins.
+func (h *Host) Notifiers() *backend.Plugins { return h.plugins }
 
 // Toolboxes returns the tools of plugins.
 func (h *Host) Toolboxes() *toolbox.Boxes {

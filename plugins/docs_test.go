@@ -12,6 +12,7 @@ import (
 	"github.com/swarmhost/swarm/plugins/container"
 	"github.com/swarmhost/swarm/plugins/copy"
 	"github.com/swarmhost/swarm/plugins/nomad"
+	"github.com/swarmhost/swarm/plugins/notify"
 	"github.com/swarmhost/swarm/plugins/ssh"
 	"github.com/swarmhost/swarm/plugins/tmux"
 	"github.com/swarmhost/swarm/plugins/worktree"
@@ -25,6 +26,7 @@ func TestPages(t *testing.T) {
 		"containers.md": {"settings of container": settings[container.Config](), "options of container": options[container.Options]()},
 		"nomad.md":      {"settings of nomad": settings[nomad.Config](), "options of nomad": options[nomad.Options]()},
 		"ssh.md":        {"settings of ssh": settings[ssh.Config](), "options of ssh": options[ssh.Options]()},
+		"hooks.md":      {"settings of notify": settings[notify.Config]()},
 		"workspaces.md": {"options of copy": options[copy.Options]()},
 		"plugins.md":    {"options of tmux": options[tmux.Options](), "settings of worktree": settings[worktree.Config]()},
 	} {

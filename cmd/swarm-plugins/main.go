@@ -1,4 +1,4 @@
-// Command swarm-plugins is the plugins of packages copy, process, ssh, tmux and worktree in one program, see
+// Command swarm-plugins is the plugins of packages copy, notify, process, ssh, tmux and worktree in one program, see
 // [github.com/swarmhost/swarm/shared/programs], and the verbs of swarm-shim.
 package main
 
@@ -10,6 +10,7 @@ import (
 
 	"github.com/swarmhost/swarm/cmd/swarm-plugins/internal/verbs"
 	"github.com/swarmhost/swarm/plugins/copy"
+	"github.com/swarmhost/swarm/plugins/notify"
 	"github.com/swarmhost/swarm/plugins/process"
 	"github.com/swarmhost/swarm/plugins/ssh"
 	"github.com/swarmhost/swarm/plugins/tmux"
@@ -24,7 +25,7 @@ func main() {
 		os.Exit(verbs.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(programs.Main(map[string]func(){
-		"copy": serveCopy, "process": serveProcess, "ssh": serveSSH, "tmux": serveTmux, "worktree": serveWorktree,
+		"copy": serveCopy, "notify": serveNotify, "process": serveProcess, "ssh": serveSSH, "tmux": serveTmux, "worktree": serveWorktree,
 	}))
 }
 
@@ -35,6 +36,21 @@ func serveCopy() {
 		SpecOptions: plugin.SchemaOf[copy.Options](),
 		Workspace: func(_ context.Context, env plugin.Env) (swarm.Workspace, error) {
 			return copy.New(env.Logger), nil
+		},
+	})
+}
+
+func serveNotify() {
+	plugin.Serve(plugin.Options{
+		Name:     "notify",
+		Version:  notify.Version,
+		Settings: plugin.SchemaOf[notify.Config](),
+		Notifier: func(_ context.Context, env plugin.Env) (swarm.Notifier, error) {
+			var config notify.Config
+			if err := env.Config.Decode(&config); err != nil {
+				return nil, err
+			}
+			return notify.New(config, env.Logger)
 		},
 	})
 }

@@ -68,8 +68,10 @@ type Peer struct {
 	Backend   backend
 	Workspace workspace
 	// Tools is set for a plugin of any kind that offers some.
-	Tools  swarm.Toolbox
-	Report func(context.Context) (uses string, err error)
+	Tools swarm.Toolbox
+	// Notifier is set for a plugin of this kind.
+	Notifier swarm.Notifier
+	Report   func(context.Context) (uses string, err error)
 	// Debugged says that a person debugs it, so that its calls may take any time.
 	Debugged bool
 	// client is the connection behind it; nil in tests.
@@ -146,6 +148,27 @@ func (ps *Plugins) AskWorkspace(ctx context.Context, e catalog.Entry, again bool
 		defer ps.AnnounceWait("waiting for plugin '%s'; another process may be using the repository", e.Name)()
 		return f(p)
 	})
+}
+
+// notifyLimit is how long a notifier may take for one event.
+const notifyLimit = 30 * time.Second
+
+// Notify delivers an event to a notifier plugin, which has to be of this kind.
+func (ps *Plugins) Notify(ctx context.Context, plugin string, event swarm.Event) (answer swarm.NotifyAnswer, err error) {
+	e, err := ps.opts.Catalog.Find(plugin)
+	if err != nil {
+		return answer, err
+	}
+	ctx, cancel := ps.Within(ctx, plugin, notifyLimit)
+	defer cancel()
+	err = ps.Ask(ctx, e, true, func(p *Peer) error {
+		if p.Notifier == nil {
+			return notKind(plugin, client.KindNotifier)
+		}
+		answer, err = p.Notifier.Notify(ctx, event)
+		return err
+	})
+	return answer, err
 }
 
 const (
@@ -244,6 +267,9 @@ func newPeer(c *client.Client, err error) (*Peer, error) {
 	}
 	if t := c.Tools(); t != nil {
 		p.Tools = t
+	}
+	if n := c.Notifier(); n != nil {
+		p.Notifier = n
 	}
 	return p, nil
 }

@@ -253,7 +253,7 @@ func TestTogether(t *testing.T) {
 	write(program)
 	write(filepath.Join(elsewhere, "swarm-engines"))
 	c := New(Options{Executable: filepath.Join(bin, "swarm"), Env: []string{"PATH=" + elsewhere}})
-	if diff := cmp.Diff([]string{"copy", "process", "ssh", "tmux", "worktree"}, c.Names()); diff != "" {
+	if diff := cmp.Diff([]string{"copy", "notify", "process", "ssh", "tmux", "worktree"}, c.Names()); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	if e, err := c.Find("tmux"); err != nil || !slices.Equal(e.Command, []string{program, "tmux"}) {

@@ -1,5 +1,5 @@
 // Package hooks runs the commands that a person wants to be run for events, such as the
-// failure of a worker. A [Runner] reads the history from a durable cursor for each hook, so
+// failure of a worker, and delivers events to notifier plugins. A [Runner] reads the history from a durable cursor for each hook, so
 // no event is missed while none runs; it runs a command at least once for each event. Each
 // run has a process of its own above it, see [Supervise], which ends it in time even if the
 // runner is killed.
@@ -24,8 +24,24 @@ type Hook struct {
 	Tags []string
 	// Command is a program and its arguments.
 	Command []string
+	// Notifier is the name of a plugin that gets the events in place of a command; empty: none.
+	Notifier string
 	// Timeout is how long a run may take; 0 means [DefaultTimeout].
 	Timeout time.Duration
+}
+
+// NewNotifier returns the hook that delivers events to a notifier plugin. No hook with a command
+// has its name.
+func NewNotifier(plugin string, on, tags []string) Hook {
+	return Hook{Name: "notifier:" + plugin, Notifier: plugin, On: on, Tags: tags}
+}
+
+// title names the hook to a person.
+func (h *Hook) title() string {
+	if h.Notifier != "" {
+		return "notifier '" + h.Notifier + "'"
+	}
+	return "hook '" + h.Name + "'"
 }
 
 // DefaultTimeout is how long a run of a hook may take that does not say it.

@@ -14,6 +14,7 @@ import (
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/proc"
 	"github.com/swarmhost/swarm/shared/sleep"
+	"github.com/swarmhost/swarm/shared/swarm"
 	"github.com/swarmhost/swarm/shared/wake"
 )
 
@@ -35,6 +36,8 @@ type Options struct {
 	Hooks     []Hook
 	// Commands runs the commands of hooks.
 	Commands commands
+	// Notifiers delivers events to the plugins of hooks that have one.
+	Notifiers notifiers
 	// Say is called with what a person should know. It may be called at the same time.
 	Say func(text string)
 	// Delays takes the place of [Delays]; nil: it does not.
@@ -47,6 +50,11 @@ type commands interface {
 	Input(d Delivery) ([]byte, error)
 	// Launch runs a command, see [Launcher.Launch].
 	Launch(ctx context.Context, vars []string, c Call) (Result, error)
+}
+
+// notifiers delivers an event to a notifier plugin. [backend.Plugins] does.
+type notifiers interface {
+	Notify(ctx context.Context, plugin string, event swarm.Event) (swarm.NotifyAnswer, error)
 }
 
 // Runner runs hooks for the events of one state directory.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/swarmhost/swarm/host/history"
 	"github.com/swarmhost/swarm/host/registry"
+	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // rig is a history and the hooks that are run for it.
@@ -86,10 +87,30 @@ func (r *rig) Launch(ctx context.Context, _ []string, c Call) (Result, error) {
 	return result(ctx, run)
 }
 
+// Notify notes a delivery and returns its answer: a failure whose text is "never" drops the event,
+// and any other one is later.
+func (r *rig) Notify(ctx context.Context, plugin string, e swarm.Event) (swarm.NotifyAnswer, error) {
+	run := fmt.Sprintf("%s %s %d", plugin, strings.SplitN(e.ID, "-", 2)[0], e.Attempt)
+	r.mu.Lock()
+	r.runs = append(r.runs, run)
+	result := r.result
+	r.mu.Unlock()
+	res, err := result(ctx, run)
+	switch {
+	case err != nil:
+		return swarm.NotifyAnswer{}, err
+	case res.Failure == "":
+		return swarm.NotifyAnswer{Outcome: swarm.NotifyAccepted}, nil
+	case res.Failure == "never":
+		return swarm.NotifyAnswer{Outcome: swarm.NotifyNever, Reason: "a\x1b[2Jb"}, nil
+	}
+	return swarm.NotifyAnswer{Outcome: swarm.NotifyLater, Reason: res.Failure}, nil
+}
+
 func (r *rig) options(hooks ...Hook) Options {
 	return Options{
 		Dir: r.dir, Home: "/", Hooks: hooks, Delays: []time.Duration{time.Millisecond, time.Millisecond},
-		Commands: r,
+		Commands: r, Notifiers: r,
 		Say: func(text string) {
 			r.mu.Lock()
 			defer r.mu.Unlock()

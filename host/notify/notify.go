@@ -3,7 +3,6 @@
 package notify
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -16,7 +15,7 @@ import (
 	"github.com/swarmhost/swarm/host/hooks"
 	"github.com/swarmhost/swarm/host/registry"
 	"github.com/swarmhost/swarm/shared/environ"
-	"github.com/swarmhost/swarm/shared/safetext"
+	"github.com/swarmhost/swarm/shared/notice"
 )
 
 // Notice is one notification. Its texts hold no control characters; the title is one line.
@@ -25,20 +24,12 @@ type Notice struct{ Title, Body string }
 const (
 	// most is how many events are shown one by one.
 	most = 3
-	// longest is how many bytes of a text are shown.
-	longest = 200
 	// together is how long further events are waited for after one, so that the end of
 	// many workers is one notice.
 	together = 500 * time.Millisecond
 	// showLimit is how long a program that shows a notice may run.
 	showLimit = 10 * time.Second
 )
-
-// needs is what is said of a worker, by the words of the events that need a person.
-var needs = map[string]string{
-	hooks.Failed: "failed", hooks.Lost: "is lost", hooks.CrashLoop: "is in a crash loop",
-	hooks.Blocked: "asks", hooks.Limited: "is at a usage limit", hooks.Broken: "stopped with an error",
-}
 
 // Of returns the notice for events; ok is false if none of them needs a person.
 func Of(events []registry.Event) (n Notice, ok bool) {
@@ -48,21 +39,19 @@ func Of(events []registry.Event) (n Notice, ok bool) {
 		if e.Kind == history.CrashLoop {
 			looped[e.ID] = true
 		}
-		words, says := hooks.Words(e), ""
-		for _, word := range words {
-			says = cmp.Or(says, needs[word])
-		}
+		words := hooks.Words(e)
+		says := notice.Says(words)
 		if says == "" || looped[e.ID] && slices.Contains(words, hooks.Failed) { // the crash loop says it
 			continue
 		}
-		subject := clean(e.Worker + " " + says)
+		subject := notice.Clean(e.Worker + " " + says)
 		subjects = append(subjects, subject)
 		line := subject
 		if e.Text != "" {
-			line += ": " + clean(e.Text)
+			line += ": " + notice.Clean(e.Text)
 		}
 		lines = append(lines, line)
-		n = Notice{Title: subject, Body: clean(e.Text)}
+		n = Notice{Title: subject, Body: notice.Clean(e.Text)}
 	}
 	switch {
 	case len(lines) == 0:
@@ -74,8 +63,6 @@ func Of(events []registry.Event) (n Notice, ok bool) {
 	}
 	return Notice{Title: fmt.Sprintf("%d workers need you", len(subjects)), Body: strings.Join(lines, "\n")}, true
 }
-
-func clean(s string) string { return safetext.Cut(safetext.Line(s), longest) }
 
 // Terminal returns the bytes that show a notice on a terminal: its own notification (OSC 9),
 // which terminals that know none ignore, and the bell. inTmux says that a tmux is in
@@ -111,13 +98,7 @@ func HasDesktop(env []string) bool {
 
 // Desktop returns the call that shows a notice on the desktop.
 func (n Notice) Desktop() hooks.Call {
-	// In bodies only: notify-send reads escapes there, and ends itself at one that is not
-	// UTF-8, such as \377; the desktop reads markup.
-	plain := strings.NewReplacer(`\`, `\\`, "&", "&amp;", "<", "&lt;", ">", "&gt;")
-	return hooks.Call{
-		Command: []string{"notify-send", "--app-name=swarm", "--", n.Title, plain.Replace(n.Body)},
-		Dir:     "/", Timeout: showLimit,
-	}
+	return hooks.Call{Command: notice.Desktop(n.Title, n.Body), Dir: "/", Timeout: showLimit}
 }
 
 // Gather shows the notices for the events that come from a channel until ctx ends. Events

@@ -7,7 +7,7 @@ import (
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
-// Options describe a plugin. Exactly one of Backend, Workspace and Tools is set.
+// Options describe a plugin. Exactly one of Backend, Workspace, Tools and Notifier is set.
 type Options struct {
 	// Name is the plugin's name, as in swarm-plugin-<name>; valid by
 	// [swarm.ValidName].
@@ -31,9 +31,11 @@ type Options struct {
 	SpecOptions Schema
 	// Workspace makes the workspace plugin, as Backend makes the backend.
 	Workspace func(ctx context.Context, env Env) (swarm.Workspace, error)
-	// Tools makes a plugin that only offers tools, as Backend makes the backend. A backend and a
-	// workspace plugin offer tools by implementing [swarm.Toolbox] in addition.
+	// Tools makes a plugin that only offers tools, as Backend makes the backend. Plugins of the
+	// other kinds offer tools by implementing [swarm.Toolbox] in addition.
 	Tools func(ctx context.Context, env Env) (swarm.Toolbox, error)
+	// Notifier makes a notifier, as Backend makes the backend.
+	Notifier func(ctx context.Context, env Env) (swarm.Notifier, error)
 }
 
 // Env holds the values that a plugin gets from its host.

@@ -118,8 +118,12 @@ func (o Options) plugin(log *slog.Logger) (rpc.Plugin, error) {
 		kinds++
 		p.Kind, p.New = pb.Kind_KIND_TOOLS, factory(o, o.Tools, settings, log)
 	}
+	if o.Notifier != nil {
+		kinds++
+		p.Kind, p.New = pb.Kind_KIND_NOTIFIER, factory(o, o.Notifier, settings, log)
+	}
 	if kinds != 1 {
-		return p, fmt.Errorf("plugin.Options of '%s': exactly one of Backend, Workspace and Tools must be set", o.Name)
+		return p, fmt.Errorf("plugin.Options of '%s': exactly one of Backend, Workspace, Tools and Notifier must be set", o.Name)
 	}
 	return p, nil
 }

@@ -275,7 +275,7 @@ func TestRunByHand(t *testing.T) {
 	for mode, want := range map[string]string{
 		"yes": "'served' is a plugin of swarm (contract version 1) and does nothing by itself.\n" +
 			"Put it next to swarm or on your PATH: swarm starts it when it is needed.\n",
-		"nothing": "plugin.Options of 'served': exactly one of Backend, Workspace and Tools must be set\n",
+		"nothing": "plugin.Options of 'served': exactly one of Backend, Workspace, Tools and Notifier must be set\n",
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Env = append(client.CleanEnv(os.Environ()), servedEnv+"="+mode)

@@ -27,7 +27,7 @@ const (
 )
 
 var shared = map[string]string{
-	"copy": Plugins, "process": Plugins, "ssh": Plugins, "tmux": Plugins, "worktree": Plugins,
+	"copy": Plugins, "notify": Plugins, "process": Plugins, "ssh": Plugins, "tmux": Plugins, "worktree": Plugins,
 	"container": Engines, "nomad": Engines,
 }
 

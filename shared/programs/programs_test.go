@@ -35,7 +35,7 @@ func TestChoose(t *testing.T) {
 func TestIn(t *testing.T) {
 	t.Parallel()
 	for program, want := range map[string][]string{
-		Plugins: {"copy", "process", "ssh", "tmux", "worktree"},
+		Plugins: {"copy", "notify", "process", "ssh", "tmux", "worktree"},
 		Engines: {"container", "nomad"},
 		Serve:   nil,
 	} {

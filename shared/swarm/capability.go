@@ -119,7 +119,7 @@ func Unimplemented(plugin any) []Capability {
 	return missing
 }
 
-// CapabilitiesOf returns the capabilities that a [Backend], a [Workspace] or a [Toolbox]
+// CapabilitiesOf returns the capabilities that a [Backend], a [Workspace], a [Toolbox] or a [Notifier]
 // implements, in a fixed order, or those that a [Capable] lists.
 func CapabilitiesOf(plugin any) []Capability {
 	if c, ok := plugin.(Capable); ok {

@@ -18,6 +18,8 @@
 //   - A tool is a named function of a plugin that people and agents call. Tools are offered by a
 //     third kind of plugin, which implements [Toolbox], and by plugins of the other kinds in
 //     addition.
+//   - A notifier reports what happens to workers to people or other programs. It is the fourth
+//     kind of plugin, which implements [Notifier].
 //   - A capability is an optional interface of one method, such as [Watcher]. A
 //     plugin has the capabilities that its value implements; the SDK finds them
 //     by type assertion and reports them to the host. See [CapabilitiesOf].

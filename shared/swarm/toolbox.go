@@ -4,7 +4,7 @@ import "context"
 
 // Toolbox offers tools: named functions with JSON in and out, which people call with
 // `swarm tool call` and agents over the Model Context Protocol. A plugin of the kind "tools"
-// implements this interface alone; a backend or a workspace plugin may implement it in addition,
+// implements this interface alone; a plugin of another kind may implement it in addition,
 // which is [CapTools].
 //
 // The user turns the tools of a plugin on by name, and calls one as PLUGIN.TOOL.

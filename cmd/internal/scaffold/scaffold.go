@@ -24,7 +24,7 @@ import (
 var templates embed.FS
 
 // Kinds returns the kinds of plugins that have a template, the usual one first.
-func Kinds() []string { return []string{"backend", "tools"} }
+func Kinds() []string { return []string{"backend", "workspace", "tools", "notifier"} }
 
 // Languages returns the languages that have a template of a backend, the usual one first.
 func Languages() []string { return []string{"go", "python"} }
@@ -33,7 +33,9 @@ func Languages() []string { return []string{"go", "python"} }
 var folders = map[[2]string]string{
 	{"backend", "go"}:     "templates/go",
 	{"backend", "python"}: "templates/python",
+	{"workspace", "go"}:   "templates/workspace-go",
 	{"tools", "go"}:       "templates/tools-go",
+	{"notifier", "go"}:    "templates/notifier-go",
 }
 
 // Plugin says what to write.

@@ -22,7 +22,9 @@ func TestExamples(t *testing.T) {
 	for _, p := range []scaffold.Plugin{
 		{Name: "nice", Kind: "backend", Language: "go"},
 		{Name: "nice", Kind: "backend", Language: "python"},
+		{Name: "scratch", Kind: "workspace", Language: "go"},
 		{Name: "notes", Kind: "tools", Language: "go"},
+		{Name: "journal", Kind: "notifier", Language: "go"},
 	} {
 		folder := p.Kind + "-" + p.Language
 		t.Run(folder, func(t *testing.T) {

@@ -211,7 +211,7 @@ func take(m *catalog.Manifest, src source, about About) error {
 	case about.Name != src.name:
 		return mismatch(fmt.Sprintf("the name %q", src.name), about.Name)
 	case about.Kind == "":
-		return mismatch("the kind backend or workspace", "a kind that this swarm does not know")
+		return mismatch("the kind backend, workspace, tools or notifier", "a kind that this swarm does not know")
 	case src.archive && version != src.version:
 		return mismatch(fmt.Sprintf("the version %q", src.version), about.Version)
 	case !catalog.ValidVersion(version):

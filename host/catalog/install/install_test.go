@@ -350,7 +350,7 @@ func TestRefused(t *testing.T) {
 		"other version": {source: hello(good), about: About{Name: "queue", Version: "1.3.0", Kind: "backend"}, want: `expected the version "1.2.0", the plugin reports "1.3.0"`},
 		"bad version":   {source: plain("swarm-plugin-queue", script), about: About{Name: "queue", Version: "../../x", Kind: "backend"}, want: `the plugin reports "../../x"`},
 		"no version":    {source: plain("swarm-plugin-queue", script), about: About{Name: "queue", Kind: "backend"}, want: `expected a version such as "1.2.0", the plugin reports ""`},
-		"other kind":    {source: plain("swarm-plugin-queue", script), about: About{Name: "queue", Version: "1.2.0"}, want: "expected the kind backend or workspace"},
+		"other kind":    {source: plain("swarm-plugin-queue", script), about: About{Name: "queue", Version: "1.2.0"}, want: "expected the kind backend, workspace, tools or notifier"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

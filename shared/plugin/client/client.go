@@ -21,6 +21,7 @@ const (
 	KindBackend   Kind = "backend"   // [swarm.Backend]
 	KindWorkspace Kind = "workspace" // [swarm.Workspace]
 	KindTools     Kind = "tools"     // [swarm.Toolbox]
+	KindNotifier  Kind = "notifier"  // [swarm.Notifier]
 )
 
 // Info describes a plugin.
@@ -118,6 +119,7 @@ func Connect(ctx context.Context, dispensed any, opts ...ConnectOption) (*Client
 
 var kinds = map[pb.Kind]Kind{
 	pb.Kind_KIND_BACKEND: KindBackend, pb.Kind_KIND_WORKSPACE: KindWorkspace, pb.Kind_KIND_TOOLS: KindTools,
+	pb.Kind_KIND_NOTIFIER: KindNotifier,
 }
 
 // Reattach returns the client of a plugin that serves already and was described and configured by

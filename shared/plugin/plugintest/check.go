@@ -7,6 +7,7 @@ import (
 	"github.com/swarmhost/swarm/shared/plugin/client"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/harness"
+	"github.com/swarmhost/swarm/shared/plugin/plugintest/notifiertest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/toolstest"
 	"github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest"
 )
@@ -61,8 +62,8 @@ type CheckOptions struct {
 	Each func(Result)
 }
 
-// Check runs the cases of [backendtest.RunBinary], or of [workspacetest.RunBinary] for a plugin
-// of that kind, and those of [toolstest.RunBinary] for a plugin of any kind that offers tools,
+// Check runs the cases of [backendtest.RunBinary], or of [workspacetest.RunBinary] or
+// [notifiertest.RunBinary] for a plugin of that kind, and those of [toolstest.RunBinary] for a plugin of any kind that offers tools,
 // outside of a test. When ctx ends, running cases fail and are cleaned up, and
 // Check returns.
 func Check(ctx context.Context, b backendtest.Binary, o CheckOptions) Report {
@@ -96,6 +97,9 @@ func (o CheckOptions) probe(t T, b backendtest.Binary) (client.Info, []harness.I
 	var items []harness.Item
 	switch p.Info().Kind {
 	case client.KindTools:
+	case client.KindNotifier:
+		n := notifiertest.Binary{Path: b.Path, Args: b.Args, Config: b.Config, Env: b.Env}
+		items = n.Items(t)
 	case client.KindWorkspace:
 		w := workspacetest.Binary{Path: b.Path, Args: b.Args, Config: b.Config, Env: b.Env, Base: o.Base}
 		items = w.Items(p.Client)

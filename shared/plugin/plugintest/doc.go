@@ -4,8 +4,9 @@
 //
 // Authors who write Go call the packages below it from an ordinary test:
 // [github.com/swarmhost/swarm/shared/plugin/plugintest/backendtest] for a backend,
-// [github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest] for a workspace plugin, and
-// [github.com/swarmhost/swarm/shared/plugin/plugintest/toolstest] for tools.
+// [github.com/swarmhost/swarm/shared/plugin/plugintest/workspacetest] for a workspace plugin,
+// [github.com/swarmhost/swarm/shared/plugin/plugintest/toolstest] for tools, and
+// [github.com/swarmhost/swarm/shared/plugin/plugintest/notifiertest] for a notifier.
 //
 // Package [github.com/swarmhost/swarm/shared/plugin/plugintest/fake] has a backend in memory
 // that keeps all rules, for tests of hosts.

@@ -18,6 +18,7 @@ import (
 	"github.com/swarmhost/swarm/cmd/swarm/internal/command"
 	"github.com/swarmhost/swarm/cmd/swarm/internal/output"
 	"github.com/swarmhost/swarm/config"
+	"github.com/swarmhost/swarm/host"
 	"github.com/swarmhost/swarm/host/hooks"
 )
 
@@ -50,36 +51,41 @@ func launcher(a *app.App) (l hooks.Launcher, dir string, err error) {
 	return hooks.Launcher{Executable: own, Env: hooks.CommandEnv(a.Env, dir)}, dir, err
 }
 
-// startHooks runs the hooks until ctx ends, counted in background. The runner is nil if none
-// is configured.
-func startHooks(ctx context.Context, a *app.App, cfg config.Config, background *sync.WaitGroup) (*hooks.Runner, error) {
-	if len(cfg.Hooks) == 0 {
+// startHooks runs the hooks and the notifiers until stop is called, which waits for their end. The
+// runner is nil if none is configured.
+func startHooks(ctx context.Context, a *app.App, cfg config.Config, h *host.Host) (runner *hooks.Runner, stop func(), err error) {
+	if len(cfg.Hooks) == 0 && len(cfg.Notify.Use) == 0 {
 		a.Warn("no hooks are configured: events are only printed", "add [hooks] to "+config.UserFile(a.Getenv)+", see 'swarm config init'")
-		return nil, nil
+		return nil, func() {}, nil
 	}
 	l, dir, err := launcher(a)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o := hooks.Options{
-		Dir: dir, Home: a.Getenv("HOME"), Commands: commands{l},
+		Dir: dir, Home: a.Getenv("HOME"), Commands: commands{l}, Notifiers: h.Notifiers(),
 		Say: func(text string) { a.Warn(text, "") },
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Hooks)) {
 		h := cfg.Hooks[name]
 		o.Hooks = append(o.Hooks, hooks.Hook{Name: name, On: h.On, Tags: h.Tags, Command: h.Command, Timeout: h.Timeout})
 	}
-	runner := hooks.New(o)
-	if err := runner.Prepare(ctx); err != nil {
-		return nil, errors.Join(err, runner.Close())
+	for _, plugin := range cfg.Notify.Use {
+		o.Hooks = append(o.Hooks, hooks.NewNotifier(plugin, cfg.Notify.On, cfg.Notify.Tags))
 	}
-	background.Go(func() {
+	runner = hooks.New(o)
+	if err := runner.Prepare(ctx); err != nil {
+		return nil, nil, errors.Join(err, runner.Close())
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var ended sync.WaitGroup
+	ended.Go(func() {
 		err := runner.Run(ctx)
 		if err = errors.Join(err, runner.Close()); ctx.Err() == nil {
 			a.Warn(fmt.Sprintf("the hooks are not run any more: %v", err), "")
 		}
 	})
-	return runner, nil
+	return runner, func() { cancel(); ended.Wait() }, nil
 }
 
 // NewRunHook returns the verb that runs the command of one hook for one event.

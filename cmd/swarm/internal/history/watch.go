@@ -42,7 +42,8 @@ of watchers may run at once.
 
 --hooks runs the commands of [hooks] in ~/.config/swarm/config.toml: at least once for
 each of their events, those included that happened since the hooks last ran. A command
-that fails is run again later. Of several such watchers one runs the hooks.
+that fails is run again later. Notifier plugins that [notify] names get their events in the
+same way. Of several such watchers one runs the hooks.
 
 --notify informs you when a worker fails, is lost, is in a crash loop, or asks something:
 on the desktop if notify-send and a session are there, and on the terminal with the
@@ -61,7 +62,7 @@ Exit code: 130 after Ctrl-C, as for every command that is interrupted.`,
 	f := cmd.Flags()
 	f.BoolVarP(&o.timestamps, "timestamps", "t", false, "begin each line with the time of the event")
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
-	f.BoolVar(&o.hooks, "hooks", false, "run the commands of [hooks] in your config file")
+	f.BoolVar(&o.hooks, "hooks", false, "run the commands of [hooks] and the notifiers of [notify] in your config file")
 	f.BoolVar(&o.notify, "notify", false, "show a notice on the desktop and the terminal when a worker needs you")
 	manager := service.Flag(cmd, "print a unit that keeps this running")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -88,7 +89,7 @@ func (o *watchOptions) unit() service.Unit {
 }
 
 func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
-	// Hooks and notifications run next to the watch and end with it.
+	// Notifications run next to the watch and end with it.
 	ctx, cancel := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	defer background.Wait()
@@ -106,19 +107,20 @@ func runWatch(ctx context.Context, a *app.App, o *watchOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.hooks {
-		runner, err := startHooks(ctx, a, cfg, &background)
-		if err != nil {
-			return err
-		}
-		if runner != nil {
-			each = append(each, func(registry.Event) error {
-				runner.Wake()
-				return nil
-			})
-		}
-	}
 	return a.With(ctx, cfg, func(h *host.Host) error {
+		if o.hooks {
+			runner, stop, err := startHooks(ctx, a, cfg, h)
+			if err != nil {
+				return err
+			}
+			defer stop() // before the host, whose plugins it uses
+			if runner != nil {
+				each = append(each, func(registry.Event) error {
+					runner.Wake()
+					return nil
+				})
+			}
+		}
 		return h.Watch().Watch(ctx, watch.Request{
 			Ready: func() {
 				if a.ErrWidth() > 0 {

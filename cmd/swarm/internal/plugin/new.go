@@ -29,12 +29,14 @@ func newNew(a *app.App) *cobra.Command {
 		Use:   "new NAME [flags]",
 		Short: "Create a small working plugin to start from",
 		Long: `Create the folder swarm-plugin-NAME, with a working plugin of a kind, its conformance
-test and a README that says what to do next. A backend runs workers; tools are functions
-that people and agents call, see 'swarm tool list'. Existing files are never overwritten.
+test and a README that says what to do next. A backend runs workers, a workspace plugin
+makes directories for them, tools are functions that people and agents call, and a
+notifier reports events elsewhere. Existing files are never overwritten.
 docs/writing-a-plugin.md continues from there.`,
 		Example: `  swarm plugin new mine
   swarm plugin new mine --lang python
   swarm plugin new mine --kind tools
+  swarm plugin new mine --kind notifier
   swarm plugin new mine --checkout ~/src/swarm`,
 		Args:              command.Arguments(1, 1, "NAME"),
 		ValidArgsFunction: cobra.NoFileCompletions,

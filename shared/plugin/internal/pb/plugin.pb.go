@@ -2,7 +2,7 @@
 //
 // A plugin is a program that the host starts with hashicorp/go-plugin, protocol
 // version 1, over gRPC on a unix socket. It serves Plugin, and Backend,
-// Workspace or Tools. What a call promises is documented in the Go package
+// Workspace, Tools or Notifier. What a call promises is documented in the Go package
 // github.com/swarmhost/swarm/shared/swarm, which is the contract; this file and
 // those next to it say how it is written on the wire.
 //
@@ -52,6 +52,8 @@ const (
 	Kind_KIND_WORKSPACE Kind = 2
 	// The plugin serves Tools.
 	Kind_KIND_TOOLS Kind = 3
+	// The plugin serves Notifier.
+	Kind_KIND_NOTIFIER Kind = 4
 )
 
 // Enum value maps for Kind.
@@ -61,12 +63,14 @@ var (
 		1: "KIND_BACKEND",
 		2: "KIND_WORKSPACE",
 		3: "KIND_TOOLS",
+		4: "KIND_NOTIFIER",
 	}
 	Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
 		"KIND_BACKEND":     1,
 		"KIND_WORKSPACE":   2,
 		"KIND_TOOLS":       3,
+		"KIND_NOTIFIER":    4,
 	}
 )
 
@@ -577,13 +581,14 @@ const file_swarm_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04uses\x18\x01 \x01(\tR\x04uses\";\n" +
 	"\x05Error\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x18\n" +
-	"\areasons\x18\x02 \x03(\tR\areasons*R\n" +
+	"\areasons\x18\x02 \x03(\tR\areasons*e\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_BACKEND\x10\x01\x12\x12\n" +
 	"\x0eKIND_WORKSPACE\x10\x02\x12\x0e\n" +
 	"\n" +
-	"KIND_TOOLS\x10\x032\xf5\x01\n" +
+	"KIND_TOOLS\x10\x03\x12\x11\n" +
+	"\rKIND_NOTIFIER\x10\x042\xf5\x01\n" +
 	"\x06Plugin\x12O\n" +
 	"\bDescribe\x12 .swarm.plugin.v1.DescribeRequest\x1a!.swarm.plugin.v1.DescribeResponse\x12R\n" +
 	"\tConfigure\x12!.swarm.plugin.v1.ConfigureRequest\x1a\".swarm.plugin.v1.ConfigureResponse\x12F\n" +

@@ -2,7 +2,7 @@
 //
 // A plugin is a program that the host starts with hashicorp/go-plugin, protocol
 // version 1, over gRPC on a unix socket. It serves Plugin, and Backend,
-// Workspace or Tools. What a call promises is documented in the Go package
+// Workspace, Tools or Notifier. What a call promises is documented in the Go package
 // github.com/swarmhost/swarm/shared/swarm, which is the contract; this file and
 // those next to it say how it is written on the wire.
 //

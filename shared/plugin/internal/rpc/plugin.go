@@ -84,6 +84,25 @@ func (p pluginServer) Check(ctx context.Context, _ *pb.CheckRequest) (*pb.CheckR
 	})
 }
 
+// notifierServer serves a notifier.
+type notifierServer struct {
+	pb.UnimplementedNotifierServer
+	s *Server
+}
+
+func (n notifierServer) Notify(ctx context.Context, req *pb.NotifyRequest) (*pb.NotifyResponse, error) {
+	return call(ctx, n.s, "Notify", func(ctx context.Context, notifier swarm.Notifier) (*pb.NotifyResponse, error) {
+		if req.GetId() == "" {
+			return nil, fmt.Errorf("%w: the event has no id", swarm.ErrInvalidSpec)
+		}
+		a, err := notifier.Notify(ctx, wire.FromEvent(req))
+		if err == nil {
+			err = swarm.CheckNotifyAnswer(a)
+		}
+		return wire.NotifyAnswer(a), err
+	})
+}
+
 // toolsServer serves the tools, which a plugin of any kind may have.
 type toolsServer struct {
 	pb.UnimplementedToolsServer

@@ -27,8 +27,8 @@ type Plugin struct {
 	Settings, Options []byte
 	// Contracts are the versions that it speaks; the zero value: those of the SDK.
 	Contracts wire.Contracts
-	// New makes the [swarm.Backend], [swarm.Workspace] or [swarm.Toolbox] from the settings as
-	// JSON, nil without any.
+	// New makes the [swarm.Backend], [swarm.Workspace], [swarm.Toolbox] or [swarm.Notifier] from
+	// the settings as JSON, nil without any.
 	New    func(ctx context.Context, config []byte) (any, error)
 	Logger *slog.Logger
 	// Carries completes a Spawn once it has begun, even if its caller is gone: a caller whose
@@ -78,8 +78,12 @@ func (s *Server) Register(r grpc.ServiceRegistrar) {
 	if k := s.plugin.Kind; k == pb.Kind_KIND_BACKEND || k == pb.Kind_KIND_WORKSPACE {
 		pb.RegisterWorkspaceServer(r, workspaceServer{s: s})
 	}
-	if s.plugin.Kind == pb.Kind_KIND_BACKEND {
+	switch s.plugin.Kind {
+	case pb.Kind_KIND_BACKEND:
 		pb.RegisterBackendServer(r, backendServer{s: s})
+	case pb.Kind_KIND_NOTIFIER:
+		pb.RegisterNotifierServer(r, notifierServer{s: s})
+	case pb.Kind_KIND_UNSPECIFIED, pb.Kind_KIND_WORKSPACE, pb.Kind_KIND_TOOLS:
 	}
 }
 

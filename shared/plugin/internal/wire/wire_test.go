@@ -133,6 +133,7 @@ func TestValuesCross(t *testing.T) {
 	crosses(t, func(o swarm.DiffOptions) *pb.DiffRequest { return DiffRequest(swarm.WorkspaceRef{}, o) }, FromDiffRequest)
 	crosses(t, Tool, FromTool)
 	crosses(t, ToolCall, FromToolCall)
+	crosses(t, Event, FromEvent)
 	crosses(t, RemoveOptions, FromRemoveOptions)
 	crosses(t, RemoveResult, FromRemoveResult)
 	crosses(t,

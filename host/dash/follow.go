@@ -223,8 +223,12 @@ func (f *Follower) look(ctx context.Context) {
 	if err != nil {
 		return // the next look may work, and the output says why not
 	}
-	lines := make([]string, len(p.Lines))
-	for i, line := range p.Lines {
+	drawn := p.Lines
+	if p.Styled != nil {
+		drawn = p.Styled
+	}
+	lines := make([]string, len(drawn))
+	for i, line := range drawn {
 		lines[i] = shown([]byte(line))
 	}
 	f.mu.Lock()
@@ -270,8 +274,9 @@ func (f *Follower) Output() (lines []Line, dropped int) {
 	return lines, f.dropped
 }
 
-// Screen returns what the terminal of the worker shows, as plain text; ok is false if it
-// has none, or it was not looked at yet.
+// Screen returns what the terminal of the worker shows; ok is false if it has none, or it was not
+// looked at yet. Lines are fit for a terminal: the only sequences in them are colours, if the
+// backend knows them.
 func (f *Follower) Screen() (lines []string, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -283,32 +288,4 @@ func (f *Follower) Over() (over bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.over, f.err
-}
-
-// Picture returns what [Follower.Screen] returns, with colours where they are known: the
-// engine knows what its terminal shows, and the output how the letters look. A line is shown
-// in colours if the output has drawn the same text.
-func (f *Follower) Picture() (lines []string, ok bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	drawn := map[string][]string{}
-	for _, s := range f.streams {
-		for _, line := range s.screen.Shown() {
-			line = shown([]byte(line))
-			text := strings.TrimRight(ansi.Strip(line), " ")
-			drawn[text] = append(drawn[text], line)
-		}
-	}
-	lines = make([]string, len(f.screen))
-	for i, line := range f.screen {
-		lines[i] = line
-		text := strings.TrimRight(line, " ")
-		if same := drawn[text]; len(same) > 0 {
-			lines[i] = same[0]
-			if len(same) > 1 {
-				drawn[text] = same[1:]
-			}
-		}
-	}
-	return lines, f.shows
 }

@@ -28,7 +28,7 @@ func (o output) Logs(_ context.Context, _ string, _ swarm.OutputOptions, each fu
 }
 
 func (o output) Peek(context.Context, string, int) (display.Peek, error) {
-	return display.Peek{Lines: []string{"a\tb\u202e"}, Screen: true}, nil
+	return display.Peek{Lines: []string{"a\tb\u202e", "red"}, Styled: []string{"a\tb\u202e", "\x1b[31mred\x1b[0m"}, Screen: true}, nil
 }
 
 func TestFollow(t *testing.T) {
@@ -54,7 +54,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("over: %v, %v", over, err)
 	}
 	screen, ok := f.Screen()
-	if diff := cmp.Diff([]string{"a       b\\u202e"}, screen); diff != "" || !ok {
+	if diff := cmp.Diff([]string{"a       b\\u202e", "\x1b[31mred\x1b[0m\x1b[m"}, screen); diff != "" || !ok {
 		t.Errorf("screen (-want +got):\n%s", diff)
 	}
 }

@@ -22,6 +22,9 @@ type Peek struct {
 	Lines []string
 	// Styled are the lines of a screen with SGR sequences; nil: the styles are not known.
 	Styled []string
+	// Columns, Rows and Cursor are those of the screen, see [swarm.Screen].
+	Columns, Rows int
+	Cursor        *swarm.Cursor
 	// Screen says that they are from its screen, else they are the last lines of
 	// its output.
 	Screen bool
@@ -61,6 +64,7 @@ func (p *Peek) look(ctx context.Context, owner *backend.Peer, rec registry.Recor
 		// its output.
 		if err == nil || !errors.Is(err, swarm.ErrNotFound) {
 			p.Lines, p.Styled, p.Screen, p.Taken = s.Lines, s.Styled, true, s.Taken
+			p.Columns, p.Rows, p.Cursor = s.Columns, s.Rows, s.Cursor
 			return err
 		}
 	}

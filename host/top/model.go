@@ -435,7 +435,7 @@ func (m *model) read() {
 		}
 	}
 	p.lines, p.total, p.earlier = lines, dropped+len(lines), dropped > 0
-	p.picture, p.shows = p.follow.Picture()
+	p.picture, p.shows = p.follow.Screen()
 	over, err := p.follow.Over()
 	p.over = over
 	if p.tab == tabLog || p.tab == tabScreen {

@@ -194,7 +194,7 @@ func lineOf(line dash.Line) string {
 }
 
 func (f *logView) sendScreen(out *stream) error {
-	lines, ok := f.follower.Picture()
+	lines, ok := f.follower.Screen()
 	if !ok || f.screen != nil && slices.Equal(lines, f.screen) {
 		return nil
 	}

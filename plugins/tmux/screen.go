@@ -28,9 +28,9 @@ func divider(id string) string { return "swarm: all lines of " + id + ":" }
 
 func captureAll(id, pane string) [][]string {
 	return [][]string{
-		{"capture-pane", "-p", "-J", "-t", pane},
+		{"capture-pane", "-p", "-e", "-J", "-t", pane},
 		{"display-message", "-p", "-t", pane, divider(id)},
-		{"capture-pane", "-p", "-J", "-t", pane, "-S", "-" + strconv.Itoa(history)},
+		{"capture-pane", "-p", "-e", "-J", "-t", pane, "-S", "-" + strconv.Itoa(history)},
 	}
 }
 
@@ -51,7 +51,7 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 		}
 		// The worker has ended since, or the window was closed.
 	}
-	return h.taken(o.Lines)
+	return h.taken(o)
 }
 
 // visible captures the screen of a worker that runs. Rows that the terminal
@@ -70,40 +70,67 @@ func (b *Backend) visible(ctx context.Context, h handle, o swarm.ScreenOptions) 
 		capture = append(capture, "-e")
 	}
 	var s swarm.Screen
+	var at string
 	for _, start := range starts {
-		out, err := b.queries.ask(ctx, h.server(), h.ifOurs(slices.Concat(capture, []string{"-S", start, "-t", h.Pane})))
+		out, err := b.queries.ask(ctx, h.server(), h.ifOurs(
+			[]string{"display-message", "-p", "-t", h.Pane, cursorFormat},
+			slices.Concat(capture, []string{"-S", start, "-t", h.Pane}),
+		))
 		if err != nil {
 			return swarm.Screen{}, err
 		}
 		if out == "" {
 			return swarm.Screen{}, failure{text: "the pane is another's"}
 		}
+		at, out, _ = strings.Cut(out, "\n")
 		// One row more, since the first one may be the rest of a wrapped line.
 		if s = screenOf(out, o.Styles); len(s.Lines) > o.Lines {
 			break
 		}
 	}
 	s.Lines, s.Styled = lastOf(s.Lines, o.Lines), lastOf(s.Styled, o.Lines)
+	setCursor(&s, at)
 	return s, nil
 }
 
-// screenOf returns the screen of which tmux printed the text, with styles if it was asked for
-// them.
-func screenOf(text string, styles bool) swarm.Screen {
-	if !styles {
-		return swarm.Screen{Lines: trimmed(text)}
+// cursorFormat makes the line that setCursor reads.
+const cursorFormat = "#{pane_id}:#{pane_width}:#{pane_height}:#{cursor_x}:#{cursor_y}:#{cursor_flag}"
+
+// setCursor sets the size and the cursor of a screen.
+func setCursor(s *swarm.Screen, line string) {
+	f := strings.Split(line, ":")
+	if len(f) != 6 {
+		return
 	}
+	var n [5]int
+	for i, field := range f[1:] {
+		var err error
+		if n[i], err = strconv.Atoi(field); err != nil {
+			return
+		}
+	}
+	s.Columns, s.Rows, s.Cursor = n[0], n[1], &swarm.Cursor{Column: n[2], Row: n[3], Visible: n[4] != 0}
+}
+
+// screenOf returns the screen of which tmux printed the text: without blanks at the ends of lines,
+// without empty lines at the end of all, and with styles only if they were asked for.
+func screenOf(text string, styles bool) swarm.Screen {
 	s := swarm.Screen{Styled: screen.Styled(text)}
 	for _, line := range s.Styled {
 		s.Lines = append(s.Lines, strings.TrimRight(screen.Plain(line), " "))
 	}
-	s.Lines = withoutEmptyEnd(s.Lines)
+	for len(s.Lines) > 0 && s.Lines[len(s.Lines)-1] == "" {
+		s.Lines = s.Lines[:len(s.Lines)-1]
+	}
 	s.Styled = s.Styled[:len(s.Lines)]
+	if !styles {
+		s.Styled = nil
+	}
 	return s
 }
 
 // taken returns the last screen of a worker without a window.
-func (h handle) taken(n int) (swarm.Screen, error) {
+func (h handle) taken(o swarm.ScreenOptions) (swarm.Screen, error) {
 	b, err := safefile.Read(filepath.Join(h.Dir, rundir.ScreenFile), rundir.MaxScreen)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: the screen of the worker: its window is gone", swarm.ErrNotFound)
@@ -111,11 +138,13 @@ func (h handle) taken(n int) (swarm.Screen, error) {
 	if err != nil {
 		return swarm.Screen{}, err
 	}
-	visible, all, _ := strings.Cut(string(b), divider(h.ID)+"\n")
-	if n == 0 {
-		return swarm.Screen{Lines: trimmed(visible), Taken: true}, nil
+	text, all, _ := strings.Cut(string(b), divider(h.ID)+"\n")
+	if o.Lines > 0 {
+		text = all
 	}
-	return swarm.Screen{Lines: lastOf(trimmed(all), n), Taken: true}, nil
+	s := screenOf(text, o.Styles)
+	s.Lines, s.Styled, s.Taken = lastOf(s.Lines, o.Lines), lastOf(s.Styled, o.Lines), true
+	return s, nil
 }
 
 // keep writes the last screen of a worker whose window was closed, unless its shim has done
@@ -138,23 +167,6 @@ func (h handle) keep(shown string) error {
 		return nil
 	}
 	return err
-}
-
-// trimmed returns the lines of a screen without blanks at their ends, and without
-// empty ones at the end of all.
-func trimmed(screen string) []string {
-	lines := strings.Split(screen, "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimRight(line, " ")
-	}
-	return withoutEmptyEnd(lines)
-}
-
-func withoutEmptyEnd(lines []string) []string {
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
 }
 
 // lastOf returns the last n lines; all for 0.
@@ -188,7 +200,7 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 		case st.State == swarm.StateRunning && h.Pane != "":
 			looks[h.Socket] = append(looks[h.Socket], &look{handle: h, into: r})
 		default:
-			r.Screen, r.Err = h.taken(0)
+			r.Screen, r.Err = h.taken(o)
 		}
 	}
 	var asked sync.WaitGroup
@@ -229,9 +241,7 @@ func (b *Backend) lookAt(ctx context.Context, windows []*look, styles bool) {
 	for len(windows) > 0 {
 		// Nothing that a worker writes can be taken for the mark between two screens.
 		mark := rand.Text()[:16] + ":"
-		n, commands := firstFit(len(windows), func(i int) [][]string {
-			return windows[i].commands(mark+strconv.Itoa(i), styles)
-		})
+		n, commands := firstFit(len(windows), func(i int) [][]string { return windows[i].commands(i, mark, styles) })
 		out, err := b.queries.ask(ctx, windows[0].server(), commands...)
 		_, refused := errors.AsType[failure](err)
 		if err != nil && !refused {
@@ -240,42 +250,53 @@ func (b *Backend) lookAt(ctx context.Context, windows []*look, styles bool) {
 			}
 			return
 		}
+		at, out, _ := strings.Cut(out, mark+"\n")
+		cursors := make(map[string]string) // by pane
+		for line := range strings.Lines(at) {
+			id, _, _ := strings.Cut(line, ":")
+			cursors[id] = strings.TrimSuffix(line, "\n")
+		}
 		done := 0
 		for ; done < n; done++ {
 			text, rest, ok := strings.Cut(out, mark+strconv.Itoa(done)+"\n")
 			if !ok {
 				break
 			}
-			windows[done].set(text, styles)
+			windows[done].set(text, cursors[windows[done].Pane], styles)
 			out = rest
 		}
 		if done < n {
-			windows[done].set("", styles)
+			windows[done].set("", "", styles)
 			done++
 		}
 		windows = windows[done:]
 	}
 }
 
-// commands capture the pane if it is the worker's, and print the mark. Their short
-// names let 100 of them fit into one message.
-func (w *look) commands(mark string, styles bool) [][]string {
+// commands capture the pane if it is the worker's, and print the mark with the number i. The first
+// ones print the cursors of all panes, and the mark, before. Their short names let 100 of them fit
+// into one message.
+func (w *look) commands(i int, mark string, styles bool) (commands [][]string) {
+	if i == 0 {
+		commands = [][]string{{"list-panes", "-a", "-F", cursorFormat}, {"display", "-p", mark}}
+	}
 	capture := "capturep -pJ -t "
 	if styles {
 		capture = "capturep -peJ -t "
 	}
-	return [][]string{
-		{"if", "-F", "-t", w.Pane, w.ours(), capture + w.Pane},
-		{"display", "-p", mark},
-	}
+	return append(commands,
+		[]string{"if", "-F", "-t", w.Pane, w.ours(), capture + w.Pane},
+		[]string{"display", "-p", mark + strconv.Itoa(i)},
+	)
 }
 
 // set takes what tmux printed of a window, which is nothing if it is gone: an empty
 // screen has empty lines.
-func (w *look) set(text string, styles bool) {
+func (w *look) set(text, cursor string, styles bool) {
 	if text == "" {
-		w.into.Screen, w.into.Err = w.taken(0)
+		w.into.Screen, w.into.Err = w.taken(swarm.ScreenOptions{Styles: styles})
 		return
 	}
 	w.into.Screen = screenOf(text, styles)
+	setCursor(&w.into.Screen, cursor)
 }

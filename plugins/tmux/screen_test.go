@@ -25,6 +25,8 @@ func (w *worker) screen(lines int) swarm.Screen {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	// These have a test of their own.
+	s.Columns, s.Rows, s.Cursor = 0, 0, nil
 	return s
 }
 
@@ -91,14 +93,51 @@ func TestScreenStyles(t *testing.T) {
 		t.Fatal(err)
 	}
 	single, err := one.backend.Screen(t.Context(), one.handle, swarm.ScreenOptions{Styles: true})
+	want.Columns, want.Rows, want.Cursor = 80, 24, &swarm.Cursor{Row: 6, Visible: true}
 	for i, got := range append(results, swarm.ScreenResult{Screen: single, Err: err}) {
 		if diff := cmp.Diff(swarm.ScreenResult{Screen: want}, got); diff != "" {
 			t.Errorf("%d (-want +got):\n%s", i, diff)
 		}
 	}
 	last, err := one.backend.Screen(t.Context(), one.handle, swarm.ScreenOptions{Styles: true, Lines: 5})
-	if diff := cmp.Diff(swarm.Screen{Lines: want.Lines[1:], Styled: want.Styled[1:]}, last); err != nil || diff != "" {
+	whole := want
+	want.Lines, want.Styled = want.Lines[1:], want.Styled[1:]
+	if diff := cmp.Diff(want, last); err != nil || diff != "" {
 		t.Errorf("the last lines: %v (-want +got):\n%s", err, diff)
+	}
+	two.kill(gently)
+	taken, err := two.backend.Screen(t.Context(), two.handle, swarm.ScreenOptions{Styles: true})
+	if diff := cmp.Diff(swarm.Screen{Lines: whole.Lines, Styled: whole.Styled, Taken: true}, taken); err != nil || diff != "" {
+		t.Errorf("the last screen: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestScreenCursor: the size is that of the pane, and rows of the cursor are those of the terminal,
+// by a look at one and by a look at several.
+func TestScreenCursor(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	one := f.spawn("one", "sh", "-c", `printf '%0100d\nname: ' 7; printf '\033[?25l'; exec sleep 999`)
+	two := f.spawn("two", "sh", "-c", `printf '%080d' 7; exec sleep 999`)
+	one.shows("name:")
+	two.shows(fmt.Sprintf("%080d", 7))
+	f.mustTmux("resize-window", "-t", one.parts().Window, "-x", "70", "-y", "20")
+	one.shows("name:")
+	want := []swarm.Screen{
+		{Lines: []string{fmt.Sprintf("%0100d", 7), "name:"}, Columns: 70, Rows: 20, Cursor: &swarm.Cursor{Column: 6, Row: 2}},
+		{Lines: []string{fmt.Sprintf("%080d", 7)}, Columns: 80, Rows: 24, Cursor: &swarm.Cursor{Column: 80, Visible: true}},
+	}
+	results, err := one.backend.ScreenBatch(t.Context(), []swarm.Handle{one.handle, two.handle}, swarm.ScreenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range []*worker{one, two} {
+		single, err := w.backend.Screen(t.Context(), w.handle, swarm.ScreenOptions{})
+		for _, got := range []swarm.ScreenResult{results[i], {Screen: single, Err: err}} {
+			if diff := cmp.Diff(swarm.ScreenResult{Screen: want[i]}, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", w.spec.Name, diff)
+			}
+		}
 	}
 }
 

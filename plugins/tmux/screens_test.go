@@ -14,7 +14,7 @@ func TestLookFits(t *testing.T) {
 	size := 0
 	for i := range 100 {
 		w := &look{handle: handle{Worker: shim.Worker{ID: strings.Repeat("i", 16)}, Window: fmt.Sprint("@", 1000+i), Pane: fmt.Sprint("%", 1000+i)}}
-		for _, arg := range joined(w.commands(strings.Repeat("m", 16)+":99", true)) {
+		for _, arg := range joined(w.commands(i, strings.Repeat("m", 16)+":", true)) {
 			size += len(arg) + 1
 		}
 	}

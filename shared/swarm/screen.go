@@ -19,11 +19,26 @@ type Screen struct {
 	// Styled are the same lines with SGR sequences that give their letters their colours
 	// and attributes, if they were asked for. Each begins in the terminal's own style and
 	// returns to it, and has no other sequence. It is nil if the backend does not know the
-	// styles, as of a screen that was taken at the end of a worker.
+	// styles.
 	Styled []string
+	// Columns and Rows are the size of the terminal; 0: not known. A line may be longer than a
+	// row: the rows of a line that the terminal wrapped are one line.
+	Columns, Rows int
+	// Cursor is where the cursor is; nil: not known. A screen with Taken has neither a size nor a
+	// cursor.
+	Cursor *Cursor
 	// Taken says that the worker has ended and that this is what its terminal
 	// showed last.
 	Taken bool
+}
+
+// Cursor is the place of the cursor on the visible screen.
+type Cursor struct {
+	// Column counts from 0 at the left. It is the number of columns behind the last letter of a
+	// full row. Row counts rows, not lines, from 0 at the top of the visible screen.
+	Column, Row int
+	// Visible says that the terminal shows the cursor.
+	Visible bool
 }
 
 // Screener reads the screens of workers that run on a terminal, also after their end.

@@ -34,8 +34,15 @@ func (b *Backend) Screen(ctx context.Context, raw swarm.Handle, o swarm.ScreenOp
 	if err != nil {
 		return swarm.Screen{}, err
 	}
-	shown, err := lastLines(ctx, w.Dir, cmp.Or(max(o.Lines, 0), visible))
-	return swarm.Screen{Lines: shown, Taken: st.State != swarm.StateRunning}, err
+	shown, err := lastLines(ctx, w.Dir, cmp.Or(max(o.Lines, 0), visible), o.Styles)
+	s := swarm.Screen{Lines: shown, Taken: st.State != swarm.StateRunning}
+	if o.Styles {
+		s.Styled, s.Lines = shown, make([]string, len(shown))
+		for i, line := range shown {
+			s.Lines[i] = strings.TrimRight(screen.Plain(line), " \t")
+		}
+	}
+	return s, err
 }
 
 func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.ScreenOptions) ([]swarm.ScreenResult, error) {
@@ -49,16 +56,21 @@ func (b *Backend) ScreenBatch(ctx context.Context, raws []swarm.Handle, o swarm.
 	return results, nil
 }
 
-// lastLines returns the last lines of the output in a run directory, as a terminal shows them.
-func lastLines(ctx context.Context, dir string, n int) ([]string, error) {
+// lastLines returns the last lines of the output in a run directory, as a terminal shows them, with
+// SGR sequences if they are to have styles.
+func lastLines(ctx context.Context, dir string, n int, styles bool) ([]string, error) {
 	var all []string
 	joined := make(map[swarm.Stream]*screen.Lines)
 	screens := make(map[swarm.Stream]*screen.Screen)
 	for _, stream := range []swarm.Stream{swarm.Stdout, swarm.Stderr} {
 		joined[stream] = &screen.Lines{Line: func(l screen.Line) {
-			all = append(all, strings.TrimRight(strings.ToValidUTF8(string(l.Text), "\uFFFD"), " \t"))
+			text := strings.TrimRight(strings.ToValidUTF8(string(l.Text), "\uFFFD"), " \t")
+			if styles {
+				text = screen.Render(screen.Spans(text))
+			}
+			all = append(all, text)
 		}}
-		screens[stream] = &screen.Screen{Live: true, Line: joined[stream].Add}
+		screens[stream] = &screen.Screen{Live: true, Colours: styles, Line: joined[stream].Add}
 	}
 	err := shim.Output(ctx, dir, swarm.OutputOptions{Tail: &n}, func(o swarm.Output) error {
 		if !o.Partial {

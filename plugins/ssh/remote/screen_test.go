@@ -31,7 +31,7 @@ func TestLastLines(t *testing.T) {
 	}
 	all := []string{"one", "two", "three", "done", "red", "", "sp\uFFFDam", "prompt>", "end"}
 	for _, n := range []int{3, 24} {
-		got, err := lastLines(t.Context(), dir, n)
+		got, err := lastLines(t.Context(), dir, n, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,8 @@ last screen. For a worker without a terminal, print the end of its output. With 
 workers, each has a heading; --all and --tag select running workers.
 'swarm logs' prints all of the output, as it was written.
 
-With --json, one name gives an object; anything else gives an array.`,
+With --json, one name gives an object; anything else gives an array. A running worker on a
+terminal then has "columns", "rows" and "cursor": its "column" and "row" count from 0.`,
 		Example: `  swarm peek agent
   swarm peek agent -n 5
   swarm peek --all -n 3
@@ -51,6 +52,16 @@ type peekJSON struct {
 	Screen bool     `json:"screen"`
 	Taken  bool     `json:"taken"`
 	Lines  []string `json:"lines"`
+	// Columns and Rows are 0, and Cursor is nil, if they are not known.
+	Columns int         `json:"columns,omitempty"`
+	Rows    int         `json:"rows,omitempty"`
+	Cursor  *cursorJSON `json:"cursor,omitempty"`
+}
+
+type cursorJSON struct {
+	Column  int  `json:"column"`
+	Row     int  `json:"row"`
+	Visible bool `json:"visible"`
 }
 
 func runPeek(ctx context.Context, a *app.App, sel worker.Selection, o *peekOptions) error {
@@ -85,10 +96,15 @@ func runPeek(ctx context.Context, a *app.App, sel worker.Selection, o *peekOptio
 }
 
 func peekJSONOf(p display.Peek) peekJSON {
-	return peekJSON{
+	j := peekJSON{
 		Name: p.Worker.Name, ID: p.Worker.ID, Status: string(p.Worker.Status),
 		Screen: p.Screen, Taken: p.Taken, Lines: append([]string{}, p.Lines...),
+		Columns: p.Columns, Rows: p.Rows,
 	}
+	if p.Cursor != nil {
+		j.Cursor = new(cursorJSON(*p.Cursor))
+	}
+	return j
 }
 
 // heading prints a name above the lines of one of several workers, as tail(1) does for files.

@@ -2154,7 +2154,15 @@ type ScreenResponse struct {
 	Taken bool `protobuf:"varint,2,opt,name=taken,proto3" json:"taken,omitempty"`
 	// The same lines with SGR sequences, and no others, if styles were asked for. Each begins
 	// in the terminal's own style and returns to it. Empty if the styles are not known.
-	Styled        []string `protobuf:"bytes,3,rep,name=styled,proto3" json:"styled,omitempty"`
+	Styled []string `protobuf:"bytes,3,rep,name=styled,proto3" json:"styled,omitempty"`
+	// The size of the terminal; 0 if it is not known. A line may be longer than a row: the rows
+	// of a line that the terminal wrapped are one line.
+	Columns int64 `protobuf:"varint,4,opt,name=columns,proto3" json:"columns,omitempty"`
+	// As columns.
+	Rows int64 `protobuf:"varint,5,opt,name=rows,proto3" json:"rows,omitempty"`
+	// Where the cursor is; not set if that is not known. A screen with taken has neither a size nor
+	// a cursor.
+	Cursor        *Cursor `protobuf:"bytes,6,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2210,6 +2218,91 @@ func (x *ScreenResponse) GetStyled() []string {
 	return nil
 }
 
+func (x *ScreenResponse) GetColumns() int64 {
+	if x != nil {
+		return x.Columns
+	}
+	return 0
+}
+
+func (x *ScreenResponse) GetRows() int64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *ScreenResponse) GetCursor() *Cursor {
+	if x != nil {
+		return x.Cursor
+	}
+	return nil
+}
+
+// Cursor is the place of the cursor on the visible screen.
+type Cursor struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Counted from 0, at the left. The number of columns is behind the last letter of a full row.
+	Column int64 `protobuf:"varint,1,opt,name=column,proto3" json:"column,omitempty"`
+	// Counted from 0, at the top of the visible screen: rows, not lines.
+	Row int64 `protobuf:"varint,2,opt,name=row,proto3" json:"row,omitempty"`
+	// The terminal shows it.
+	Visible       bool `protobuf:"varint,3,opt,name=visible,proto3" json:"visible,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Cursor) Reset() {
+	*x = Cursor{}
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cursor) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cursor) ProtoMessage() {}
+
+func (x *Cursor) ProtoReflect() protoreflect.Message {
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cursor.ProtoReflect.Descriptor instead.
+func (*Cursor) Descriptor() ([]byte, []int) {
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Cursor) GetColumn() int64 {
+	if x != nil {
+		return x.Column
+	}
+	return 0
+}
+
+func (x *Cursor) GetRow() int64 {
+	if x != nil {
+		return x.Row
+	}
+	return 0
+}
+
+func (x *Cursor) GetVisible() bool {
+	if x != nil {
+		return x.Visible
+	}
+	return false
+}
+
 // ScreensRequest asks what terminals show.
 type ScreensRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2225,7 +2318,7 @@ type ScreensRequest struct {
 
 func (x *ScreensRequest) Reset() {
 	*x = ScreensRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2237,7 +2330,7 @@ func (x *ScreensRequest) String() string {
 func (*ScreensRequest) ProtoMessage() {}
 
 func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[31]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2250,7 +2343,7 @@ func (x *ScreensRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensRequest.ProtoReflect.Descriptor instead.
 func (*ScreensRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{31}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ScreensRequest) GetHandles() []*Handle {
@@ -2285,7 +2378,7 @@ type ScreensResponse struct {
 
 func (x *ScreensResponse) Reset() {
 	*x = ScreensResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2297,7 +2390,7 @@ func (x *ScreensResponse) String() string {
 func (*ScreensResponse) ProtoMessage() {}
 
 func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[32]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2310,7 +2403,7 @@ func (x *ScreensResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreensResponse.ProtoReflect.Descriptor instead.
 func (*ScreensResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{32}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ScreensResponse) GetResults() []*ScreenResult {
@@ -2333,7 +2426,7 @@ type ScreenResult struct {
 
 func (x *ScreenResult) Reset() {
 	*x = ScreenResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2345,7 +2438,7 @@ func (x *ScreenResult) String() string {
 func (*ScreenResult) ProtoMessage() {}
 
 func (x *ScreenResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[33]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2358,7 +2451,7 @@ func (x *ScreenResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScreenResult.ProtoReflect.Descriptor instead.
 func (*ScreenResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{33}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ScreenResult) GetScreen() *ScreenResponse {
@@ -2390,7 +2483,7 @@ type AttachRequest struct {
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2402,7 +2495,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[34]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2415,7 +2508,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{34}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AttachRequest) GetHandle() *Handle {
@@ -2458,7 +2551,7 @@ type AttachResponse struct {
 
 func (x *AttachResponse) Reset() {
 	*x = AttachResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2470,7 +2563,7 @@ func (x *AttachResponse) String() string {
 func (*AttachResponse) ProtoMessage() {}
 
 func (x *AttachResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[35]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2483,7 +2576,7 @@ func (x *AttachResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachResponse.ProtoReflect.Descriptor instead.
 func (*AttachResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{35}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AttachResponse) GetCommand() [][]byte {
@@ -2542,7 +2635,7 @@ type ExecRequest struct {
 
 func (x *ExecRequest) Reset() {
 	*x = ExecRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2554,7 +2647,7 @@ func (x *ExecRequest) String() string {
 func (*ExecRequest) ProtoMessage() {}
 
 func (x *ExecRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[36]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2567,7 +2660,7 @@ func (x *ExecRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecRequest.ProtoReflect.Descriptor instead.
 func (*ExecRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{36}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ExecRequest) GetHandle() *Handle {
@@ -2629,7 +2722,7 @@ type ExecResponse struct {
 
 func (x *ExecResponse) Reset() {
 	*x = ExecResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2641,7 +2734,7 @@ func (x *ExecResponse) String() string {
 func (*ExecResponse) ProtoMessage() {}
 
 func (x *ExecResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[37]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2654,7 +2747,7 @@ func (x *ExecResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecResponse.ProtoReflect.Descriptor instead.
 func (*ExecResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{37}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ExecResponse) GetCommand() [][]byte {
@@ -2689,7 +2782,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2701,7 +2794,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[38]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2714,7 +2807,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{38}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WatchRequest) GetHandles() []*Handle {
@@ -2741,7 +2834,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2753,7 +2846,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[39]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2766,7 +2859,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{39}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *WatchResponse) GetIndex() uint32 {
@@ -2812,7 +2905,7 @@ type CompleteRequest struct {
 
 func (x *CompleteRequest) Reset() {
 	*x = CompleteRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2824,7 +2917,7 @@ func (x *CompleteRequest) String() string {
 func (*CompleteRequest) ProtoMessage() {}
 
 func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[40]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2837,7 +2930,7 @@ func (x *CompleteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteRequest.ProtoReflect.Descriptor instead.
 func (*CompleteRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{40}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CompleteRequest) GetHandle() *Handle {
@@ -2870,7 +2963,7 @@ type CompleteResponse struct {
 
 func (x *CompleteResponse) Reset() {
 	*x = CompleteResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +2975,7 @@ func (x *CompleteResponse) String() string {
 func (*CompleteResponse) ProtoMessage() {}
 
 func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[41]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +2988,7 @@ func (x *CompleteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteResponse.ProtoReflect.Descriptor instead.
 func (*CompleteResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{41}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
 }
 
 // ListRequest asks for the workers of the engine.
@@ -2907,7 +3000,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2919,7 +3012,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[42]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2932,7 +3025,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{42}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
 }
 
 // ListResponse is one of them.
@@ -2953,7 +3046,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2965,7 +3058,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[43]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2978,7 +3071,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{43}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListResponse) GetSpec() *SpawnRequest {
@@ -3023,7 +3116,7 @@ type StatsRequest struct {
 
 func (x *StatsRequest) Reset() {
 	*x = StatsRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3035,7 +3128,7 @@ func (x *StatsRequest) String() string {
 func (*StatsRequest) ProtoMessage() {}
 
 func (x *StatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[44]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3048,7 +3141,7 @@ func (x *StatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsRequest.ProtoReflect.Descriptor instead.
 func (*StatsRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{44}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StatsRequest) GetHandles() []*Handle {
@@ -3076,7 +3169,7 @@ type StatsResponse struct {
 
 func (x *StatsResponse) Reset() {
 	*x = StatsResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3088,7 +3181,7 @@ func (x *StatsResponse) String() string {
 func (*StatsResponse) ProtoMessage() {}
 
 func (x *StatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[45]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3101,7 +3194,7 @@ func (x *StatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResponse.ProtoReflect.Descriptor instead.
 func (*StatsResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{45}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *StatsResponse) GetResults() []*StatsResult {
@@ -3124,7 +3217,7 @@ type StatsResult struct {
 
 func (x *StatsResult) Reset() {
 	*x = StatsResult{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3136,7 +3229,7 @@ func (x *StatsResult) String() string {
 func (*StatsResult) ProtoMessage() {}
 
 func (x *StatsResult) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[46]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3149,7 +3242,7 @@ func (x *StatsResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatsResult.ProtoReflect.Descriptor instead.
 func (*StatsResult) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{46}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *StatsResult) GetStats() *WorkerStats {
@@ -3192,7 +3285,7 @@ type WorkerStats struct {
 
 func (x *WorkerStats) Reset() {
 	*x = WorkerStats{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3204,7 +3297,7 @@ func (x *WorkerStats) String() string {
 func (*WorkerStats) ProtoMessage() {}
 
 func (x *WorkerStats) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[47]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3217,7 +3310,7 @@ func (x *WorkerStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerStats.ProtoReflect.Descriptor instead.
 func (*WorkerStats) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{47}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *WorkerStats) GetTime() *timestamppb.Timestamp {
@@ -3280,7 +3373,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3292,7 +3385,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[48]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3305,7 +3398,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{48}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ProgressRequest) GetId() string {
@@ -3326,7 +3419,7 @@ type ProgressResponse struct {
 
 func (x *ProgressResponse) Reset() {
 	*x = ProgressResponse{}
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3338,7 +3431,7 @@ func (x *ProgressResponse) String() string {
 func (*ProgressResponse) ProtoMessage() {}
 
 func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[49]
+	mi := &file_swarm_plugin_v1_backend_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3351,7 +3444,7 @@ func (x *ProgressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressResponse.ProtoReflect.Descriptor instead.
 func (*ProgressResponse) Descriptor() ([]byte, []int) {
-	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{49}
+	return file_swarm_plugin_v1_backend_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ProgressResponse) GetText() string {
@@ -3506,11 +3599,18 @@ const file_swarm_plugin_v1_backend_proto_rawDesc = "" +
 	"\rScreenRequest\x12/\n" +
 	"\x06handle\x18\x01 \x01(\v2\x17.swarm.plugin.v1.HandleR\x06handle\x12\x14\n" +
 	"\x05lines\x18\x02 \x01(\x03R\x05lines\x12\x16\n" +
-	"\x06styles\x18\x03 \x01(\bR\x06styles\"T\n" +
+	"\x06styles\x18\x03 \x01(\bR\x06styles\"\xb3\x01\n" +
 	"\x0eScreenResponse\x12\x14\n" +
 	"\x05lines\x18\x01 \x03(\tR\x05lines\x12\x14\n" +
 	"\x05taken\x18\x02 \x01(\bR\x05taken\x12\x16\n" +
-	"\x06styled\x18\x03 \x03(\tR\x06styled\"q\n" +
+	"\x06styled\x18\x03 \x03(\tR\x06styled\x12\x18\n" +
+	"\acolumns\x18\x04 \x01(\x03R\acolumns\x12\x12\n" +
+	"\x04rows\x18\x05 \x01(\x03R\x04rows\x12/\n" +
+	"\x06cursor\x18\x06 \x01(\v2\x17.swarm.plugin.v1.CursorR\x06cursor\"L\n" +
+	"\x06Cursor\x12\x16\n" +
+	"\x06column\x18\x01 \x01(\x03R\x06column\x12\x10\n" +
+	"\x03row\x18\x02 \x01(\x03R\x03row\x12\x18\n" +
+	"\avisible\x18\x03 \x01(\bR\avisible\"q\n" +
 	"\x0eScreensRequest\x121\n" +
 	"\ahandles\x18\x01 \x03(\v2\x17.swarm.plugin.v1.HandleR\ahandles\x12\x14\n" +
 	"\x05lines\x18\x02 \x01(\x03R\x05lines\x12\x16\n" +
@@ -3631,7 +3731,7 @@ func file_swarm_plugin_v1_backend_proto_rawDescGZIP() []byte {
 }
 
 var file_swarm_plugin_v1_backend_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_swarm_plugin_v1_backend_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(KillMode)(0),                 // 0: swarm.plugin.v1.KillMode
 	(InputKind)(0),                // 1: swarm.plugin.v1.InputKind
@@ -3666,39 +3766,40 @@ var file_swarm_plugin_v1_backend_proto_goTypes = []any{
 	(*SetPausedResponse)(nil),     // 30: swarm.plugin.v1.SetPausedResponse
 	(*ScreenRequest)(nil),         // 31: swarm.plugin.v1.ScreenRequest
 	(*ScreenResponse)(nil),        // 32: swarm.plugin.v1.ScreenResponse
-	(*ScreensRequest)(nil),        // 33: swarm.plugin.v1.ScreensRequest
-	(*ScreensResponse)(nil),       // 34: swarm.plugin.v1.ScreensResponse
-	(*ScreenResult)(nil),          // 35: swarm.plugin.v1.ScreenResult
-	(*AttachRequest)(nil),         // 36: swarm.plugin.v1.AttachRequest
-	(*AttachResponse)(nil),        // 37: swarm.plugin.v1.AttachResponse
-	(*ExecRequest)(nil),           // 38: swarm.plugin.v1.ExecRequest
-	(*ExecResponse)(nil),          // 39: swarm.plugin.v1.ExecResponse
-	(*WatchRequest)(nil),          // 40: swarm.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 41: swarm.plugin.v1.WatchResponse
-	(*CompleteRequest)(nil),       // 42: swarm.plugin.v1.CompleteRequest
-	(*CompleteResponse)(nil),      // 43: swarm.plugin.v1.CompleteResponse
-	(*ListRequest)(nil),           // 44: swarm.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 45: swarm.plugin.v1.ListResponse
-	(*StatsRequest)(nil),          // 46: swarm.plugin.v1.StatsRequest
-	(*StatsResponse)(nil),         // 47: swarm.plugin.v1.StatsResponse
-	(*StatsResult)(nil),           // 48: swarm.plugin.v1.StatsResult
-	(*WorkerStats)(nil),           // 49: swarm.plugin.v1.WorkerStats
-	(*ProgressRequest)(nil),       // 50: swarm.plugin.v1.ProgressRequest
-	(*ProgressResponse)(nil),      // 51: swarm.plugin.v1.ProgressResponse
-	nil,                           // 52: swarm.plugin.v1.SpawnRequest.OptionsEntry
-	nil,                           // 53: swarm.plugin.v1.FindRequest.OptionsEntry
-	(*Handle)(nil),                // 54: swarm.plugin.v1.Handle
-	(*durationpb.Duration)(nil),   // 55: google.protobuf.Duration
-	(*Error)(nil),                 // 56: swarm.plugin.v1.Error
-	(*WorkerStatus)(nil),          // 57: swarm.plugin.v1.WorkerStatus
-	(*Process)(nil),               // 58: swarm.plugin.v1.Process
-	(*timestamppb.Timestamp)(nil), // 59: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 60: swarm.plugin.v1.Usage
-	(*StatusRequest)(nil),         // 61: swarm.plugin.v1.StatusRequest
-	(*StatusResponse)(nil),        // 62: swarm.plugin.v1.StatusResponse
+	(*Cursor)(nil),                // 33: swarm.plugin.v1.Cursor
+	(*ScreensRequest)(nil),        // 34: swarm.plugin.v1.ScreensRequest
+	(*ScreensResponse)(nil),       // 35: swarm.plugin.v1.ScreensResponse
+	(*ScreenResult)(nil),          // 36: swarm.plugin.v1.ScreenResult
+	(*AttachRequest)(nil),         // 37: swarm.plugin.v1.AttachRequest
+	(*AttachResponse)(nil),        // 38: swarm.plugin.v1.AttachResponse
+	(*ExecRequest)(nil),           // 39: swarm.plugin.v1.ExecRequest
+	(*ExecResponse)(nil),          // 40: swarm.plugin.v1.ExecResponse
+	(*WatchRequest)(nil),          // 41: swarm.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 42: swarm.plugin.v1.WatchResponse
+	(*CompleteRequest)(nil),       // 43: swarm.plugin.v1.CompleteRequest
+	(*CompleteResponse)(nil),      // 44: swarm.plugin.v1.CompleteResponse
+	(*ListRequest)(nil),           // 45: swarm.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 46: swarm.plugin.v1.ListResponse
+	(*StatsRequest)(nil),          // 47: swarm.plugin.v1.StatsRequest
+	(*StatsResponse)(nil),         // 48: swarm.plugin.v1.StatsResponse
+	(*StatsResult)(nil),           // 49: swarm.plugin.v1.StatsResult
+	(*WorkerStats)(nil),           // 50: swarm.plugin.v1.WorkerStats
+	(*ProgressRequest)(nil),       // 51: swarm.plugin.v1.ProgressRequest
+	(*ProgressResponse)(nil),      // 52: swarm.plugin.v1.ProgressResponse
+	nil,                           // 53: swarm.plugin.v1.SpawnRequest.OptionsEntry
+	nil,                           // 54: swarm.plugin.v1.FindRequest.OptionsEntry
+	(*Handle)(nil),                // 55: swarm.plugin.v1.Handle
+	(*durationpb.Duration)(nil),   // 56: google.protobuf.Duration
+	(*Error)(nil),                 // 57: swarm.plugin.v1.Error
+	(*WorkerStatus)(nil),          // 58: swarm.plugin.v1.WorkerStatus
+	(*Process)(nil),               // 59: swarm.plugin.v1.Process
+	(*timestamppb.Timestamp)(nil), // 60: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 61: swarm.plugin.v1.Usage
+	(*StatusRequest)(nil),         // 62: swarm.plugin.v1.StatusRequest
+	(*StatusResponse)(nil),        // 63: swarm.plugin.v1.StatusResponse
 }
 var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
-	52, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
+	53, // 0: swarm.plugin.v1.SpawnRequest.options:type_name -> swarm.plugin.v1.SpawnRequest.OptionsEntry
 	11, // 1: swarm.plugin.v1.SpawnRequest.kill:type_name -> swarm.plugin.v1.KillOptions
 	9,  // 2: swarm.plugin.v1.SpawnRequest.local:type_name -> swarm.plugin.v1.Local
 	7,  // 3: swarm.plugin.v1.SpawnRequest.restart:type_name -> swarm.plugin.v1.Restart
@@ -3706,104 +3807,105 @@ var file_swarm_plugin_v1_backend_proto_depIdxs = []int32{
 	6,  // 5: swarm.plugin.v1.SpawnRequest.limits:type_name -> swarm.plugin.v1.Limits
 	5,  // 6: swarm.plugin.v1.SpawnRequest.sandbox:type_name -> swarm.plugin.v1.Sandbox
 	2,  // 7: swarm.plugin.v1.CheckSpawnRequest.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	54, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
-	55, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
-	55, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
-	55, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
-	54, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
-	55, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
+	55, // 8: swarm.plugin.v1.CheckSpawnRequest.replaces:type_name -> swarm.plugin.v1.Handle
+	56, // 9: swarm.plugin.v1.Restart.min_delay:type_name -> google.protobuf.Duration
+	56, // 10: swarm.plugin.v1.Restart.max_delay:type_name -> google.protobuf.Duration
+	56, // 11: swarm.plugin.v1.Restart.window:type_name -> google.protobuf.Duration
+	55, // 12: swarm.plugin.v1.SpawnResponse.handle:type_name -> swarm.plugin.v1.Handle
+	56, // 13: swarm.plugin.v1.KillOptions.grace:type_name -> google.protobuf.Duration
 	0,  // 14: swarm.plugin.v1.KillOptions.mode:type_name -> swarm.plugin.v1.KillMode
 	13, // 15: swarm.plugin.v1.KillRequest.items:type_name -> swarm.plugin.v1.KillItem
-	54, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 16: swarm.plugin.v1.KillItem.handle:type_name -> swarm.plugin.v1.Handle
 	11, // 17: swarm.plugin.v1.KillItem.options:type_name -> swarm.plugin.v1.KillOptions
 	15, // 18: swarm.plugin.v1.KillResponse.result:type_name -> swarm.plugin.v1.KillResult
-	56, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
-	57, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
-	58, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
-	54, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
-	59, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
+	57, // 19: swarm.plugin.v1.KillResponse.error:type_name -> swarm.plugin.v1.Error
+	58, // 20: swarm.plugin.v1.KillResult.status:type_name -> swarm.plugin.v1.WorkerStatus
+	59, // 21: swarm.plugin.v1.KillResult.survivors:type_name -> swarm.plugin.v1.Process
+	55, // 22: swarm.plugin.v1.OutputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	60, // 23: swarm.plugin.v1.OutputRequest.since:type_name -> google.protobuf.Timestamp
 	18, // 24: swarm.plugin.v1.OutputResponse.pieces:type_name -> swarm.plugin.v1.OutputPiece
-	59, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
-	53, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
+	60, // 25: swarm.plugin.v1.OutputPiece.time:type_name -> google.protobuf.Timestamp
+	54, // 26: swarm.plugin.v1.FindRequest.options:type_name -> swarm.plugin.v1.FindRequest.OptionsEntry
 	9,  // 27: swarm.plugin.v1.FindRequest.local:type_name -> swarm.plugin.v1.Local
-	54, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
-	54, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
-	54, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
-	54, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 28: swarm.plugin.v1.FindResponse.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 29: swarm.plugin.v1.SweepRequest.ended:type_name -> swarm.plugin.v1.Handle
+	55, // 30: swarm.plugin.v1.SweepRequest.running:type_name -> swarm.plugin.v1.Handle
+	55, // 31: swarm.plugin.v1.InputRequest.handle:type_name -> swarm.plugin.v1.Handle
 	1,  // 32: swarm.plugin.v1.InputRequest.kind:type_name -> swarm.plugin.v1.InputKind
-	55, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
-	54, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
+	56, // 33: swarm.plugin.v1.InputRequest.enter_after:type_name -> google.protobuf.Duration
+	55, // 34: swarm.plugin.v1.SignalRequest.handle:type_name -> swarm.plugin.v1.Handle
 	0,  // 35: swarm.plugin.v1.SignalRequest.mode:type_name -> swarm.plugin.v1.KillMode
-	54, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 36: swarm.plugin.v1.SetLimitsRequest.handle:type_name -> swarm.plugin.v1.Handle
 	6,  // 37: swarm.plugin.v1.SetLimitsRequest.limits:type_name -> swarm.plugin.v1.Limits
-	54, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
-	54, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
-	54, // 40: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
-	35, // 41: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
-	32, // 42: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
-	56, // 43: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
-	54, // 44: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
-	54, // 45: swarm.plugin.v1.ExecRequest.handle:type_name -> swarm.plugin.v1.Handle
-	54, // 46: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
-	57, // 47: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	56, // 48: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
-	54, // 49: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
-	11, // 50: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
-	2,  // 51: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
-	54, // 52: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
-	59, // 53: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
-	57, // 54: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
-	54, // 55: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
-	48, // 56: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
-	49, // 57: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
-	56, // 58: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
-	59, // 59: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
-	60, // 60: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
-	2,  // 61: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
-	3,  // 62: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
-	61, // 63: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
-	12, // 64: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
-	16, // 65: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
-	19, // 66: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
-	21, // 67: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
-	23, // 68: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
-	25, // 69: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
-	31, // 70: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
-	33, // 71: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
-	36, // 72: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
-	38, // 73: swarm.plugin.v1.Backend.Exec:input_type -> swarm.plugin.v1.ExecRequest
-	40, // 74: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
-	42, // 75: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
-	44, // 76: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
-	46, // 77: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
-	27, // 78: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
-	29, // 79: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
-	50, // 80: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
-	10, // 81: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
-	4,  // 82: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
-	62, // 83: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
-	14, // 84: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
-	17, // 85: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
-	20, // 86: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
-	22, // 87: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
-	24, // 88: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
-	26, // 89: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
-	32, // 90: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
-	34, // 91: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
-	37, // 92: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
-	39, // 93: swarm.plugin.v1.Backend.Exec:output_type -> swarm.plugin.v1.ExecResponse
-	41, // 94: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
-	43, // 95: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
-	45, // 96: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
-	47, // 97: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
-	28, // 98: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
-	30, // 99: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
-	51, // 100: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
-	81, // [81:101] is the sub-list for method output_type
-	61, // [61:81] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	55, // 38: swarm.plugin.v1.SetPausedRequest.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 39: swarm.plugin.v1.ScreenRequest.handle:type_name -> swarm.plugin.v1.Handle
+	33, // 40: swarm.plugin.v1.ScreenResponse.cursor:type_name -> swarm.plugin.v1.Cursor
+	55, // 41: swarm.plugin.v1.ScreensRequest.handles:type_name -> swarm.plugin.v1.Handle
+	36, // 42: swarm.plugin.v1.ScreensResponse.results:type_name -> swarm.plugin.v1.ScreenResult
+	32, // 43: swarm.plugin.v1.ScreenResult.screen:type_name -> swarm.plugin.v1.ScreenResponse
+	57, // 44: swarm.plugin.v1.ScreenResult.error:type_name -> swarm.plugin.v1.Error
+	55, // 45: swarm.plugin.v1.AttachRequest.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 46: swarm.plugin.v1.ExecRequest.handle:type_name -> swarm.plugin.v1.Handle
+	55, // 47: swarm.plugin.v1.WatchRequest.handles:type_name -> swarm.plugin.v1.Handle
+	58, // 48: swarm.plugin.v1.WatchResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	57, // 49: swarm.plugin.v1.WatchResponse.error:type_name -> swarm.plugin.v1.Error
+	55, // 50: swarm.plugin.v1.CompleteRequest.handle:type_name -> swarm.plugin.v1.Handle
+	11, // 51: swarm.plugin.v1.CompleteRequest.options:type_name -> swarm.plugin.v1.KillOptions
+	2,  // 52: swarm.plugin.v1.ListResponse.spec:type_name -> swarm.plugin.v1.SpawnRequest
+	55, // 53: swarm.plugin.v1.ListResponse.handle:type_name -> swarm.plugin.v1.Handle
+	60, // 54: swarm.plugin.v1.ListResponse.created:type_name -> google.protobuf.Timestamp
+	58, // 55: swarm.plugin.v1.ListResponse.status:type_name -> swarm.plugin.v1.WorkerStatus
+	55, // 56: swarm.plugin.v1.StatsRequest.handles:type_name -> swarm.plugin.v1.Handle
+	49, // 57: swarm.plugin.v1.StatsResponse.results:type_name -> swarm.plugin.v1.StatsResult
+	50, // 58: swarm.plugin.v1.StatsResult.stats:type_name -> swarm.plugin.v1.WorkerStats
+	57, // 59: swarm.plugin.v1.StatsResult.error:type_name -> swarm.plugin.v1.Error
+	60, // 60: swarm.plugin.v1.WorkerStats.time:type_name -> google.protobuf.Timestamp
+	61, // 61: swarm.plugin.v1.WorkerStats.usage:type_name -> swarm.plugin.v1.Usage
+	2,  // 62: swarm.plugin.v1.Backend.Spawn:input_type -> swarm.plugin.v1.SpawnRequest
+	3,  // 63: swarm.plugin.v1.Backend.CheckSpawn:input_type -> swarm.plugin.v1.CheckSpawnRequest
+	62, // 64: swarm.plugin.v1.Backend.Status:input_type -> swarm.plugin.v1.StatusRequest
+	12, // 65: swarm.plugin.v1.Backend.Kill:input_type -> swarm.plugin.v1.KillRequest
+	16, // 66: swarm.plugin.v1.Backend.Output:input_type -> swarm.plugin.v1.OutputRequest
+	19, // 67: swarm.plugin.v1.Backend.Find:input_type -> swarm.plugin.v1.FindRequest
+	21, // 68: swarm.plugin.v1.Backend.Sweep:input_type -> swarm.plugin.v1.SweepRequest
+	23, // 69: swarm.plugin.v1.Backend.Input:input_type -> swarm.plugin.v1.InputRequest
+	25, // 70: swarm.plugin.v1.Backend.Signal:input_type -> swarm.plugin.v1.SignalRequest
+	31, // 71: swarm.plugin.v1.Backend.Screen:input_type -> swarm.plugin.v1.ScreenRequest
+	34, // 72: swarm.plugin.v1.Backend.Screens:input_type -> swarm.plugin.v1.ScreensRequest
+	37, // 73: swarm.plugin.v1.Backend.Attach:input_type -> swarm.plugin.v1.AttachRequest
+	39, // 74: swarm.plugin.v1.Backend.Exec:input_type -> swarm.plugin.v1.ExecRequest
+	41, // 75: swarm.plugin.v1.Backend.Watch:input_type -> swarm.plugin.v1.WatchRequest
+	43, // 76: swarm.plugin.v1.Backend.Complete:input_type -> swarm.plugin.v1.CompleteRequest
+	45, // 77: swarm.plugin.v1.Backend.List:input_type -> swarm.plugin.v1.ListRequest
+	47, // 78: swarm.plugin.v1.Backend.Stats:input_type -> swarm.plugin.v1.StatsRequest
+	27, // 79: swarm.plugin.v1.Backend.SetLimits:input_type -> swarm.plugin.v1.SetLimitsRequest
+	29, // 80: swarm.plugin.v1.Backend.SetPaused:input_type -> swarm.plugin.v1.SetPausedRequest
+	51, // 81: swarm.plugin.v1.Backend.Progress:input_type -> swarm.plugin.v1.ProgressRequest
+	10, // 82: swarm.plugin.v1.Backend.Spawn:output_type -> swarm.plugin.v1.SpawnResponse
+	4,  // 83: swarm.plugin.v1.Backend.CheckSpawn:output_type -> swarm.plugin.v1.CheckSpawnResponse
+	63, // 84: swarm.plugin.v1.Backend.Status:output_type -> swarm.plugin.v1.StatusResponse
+	14, // 85: swarm.plugin.v1.Backend.Kill:output_type -> swarm.plugin.v1.KillResponse
+	17, // 86: swarm.plugin.v1.Backend.Output:output_type -> swarm.plugin.v1.OutputResponse
+	20, // 87: swarm.plugin.v1.Backend.Find:output_type -> swarm.plugin.v1.FindResponse
+	22, // 88: swarm.plugin.v1.Backend.Sweep:output_type -> swarm.plugin.v1.SweepResponse
+	24, // 89: swarm.plugin.v1.Backend.Input:output_type -> swarm.plugin.v1.InputResponse
+	26, // 90: swarm.plugin.v1.Backend.Signal:output_type -> swarm.plugin.v1.SignalResponse
+	32, // 91: swarm.plugin.v1.Backend.Screen:output_type -> swarm.plugin.v1.ScreenResponse
+	35, // 92: swarm.plugin.v1.Backend.Screens:output_type -> swarm.plugin.v1.ScreensResponse
+	38, // 93: swarm.plugin.v1.Backend.Attach:output_type -> swarm.plugin.v1.AttachResponse
+	40, // 94: swarm.plugin.v1.Backend.Exec:output_type -> swarm.plugin.v1.ExecResponse
+	42, // 95: swarm.plugin.v1.Backend.Watch:output_type -> swarm.plugin.v1.WatchResponse
+	44, // 96: swarm.plugin.v1.Backend.Complete:output_type -> swarm.plugin.v1.CompleteResponse
+	46, // 97: swarm.plugin.v1.Backend.List:output_type -> swarm.plugin.v1.ListResponse
+	48, // 98: swarm.plugin.v1.Backend.Stats:output_type -> swarm.plugin.v1.StatsResponse
+	28, // 99: swarm.plugin.v1.Backend.SetLimits:output_type -> swarm.plugin.v1.SetLimitsResponse
+	30, // 100: swarm.plugin.v1.Backend.SetPaused:output_type -> swarm.plugin.v1.SetPausedResponse
+	52, // 101: swarm.plugin.v1.Backend.Progress:output_type -> swarm.plugin.v1.ProgressResponse
+	82, // [82:102] is the sub-list for method output_type
+	62, // [62:82] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_swarm_plugin_v1_backend_proto_init() }
@@ -3814,14 +3916,14 @@ func file_swarm_plugin_v1_backend_proto_init() {
 	file_swarm_plugin_v1_plugin_proto_init()
 	file_swarm_plugin_v1_status_proto_init()
 	file_swarm_plugin_v1_backend_proto_msgTypes[14].OneofWrappers = []any{}
-	file_swarm_plugin_v1_backend_proto_msgTypes[47].OneofWrappers = []any{}
+	file_swarm_plugin_v1_backend_proto_msgTypes[48].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_swarm_plugin_v1_backend_proto_rawDesc), len(file_swarm_plugin_v1_backend_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   52,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

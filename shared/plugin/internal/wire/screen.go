@@ -1,19 +1,37 @@
 package wire
 
 import (
+	"math"
+
 	"github.com/swarmhost/swarm/shared/plugin/internal/pb"
 	"github.com/swarmhost/swarm/shared/swarm"
 )
 
 // Screen converts a screen.
 func Screen(s swarm.Screen) *pb.ScreenResponse {
-	return &pb.ScreenResponse{Lines: texts(s.Lines), Styled: texts(s.Styled), Taken: s.Taken}
+	r := &pb.ScreenResponse{
+		Lines: texts(s.Lines), Styled: texts(s.Styled), Taken: s.Taken, Columns: int64(s.Columns), Rows: int64(s.Rows),
+	}
+	if c := s.Cursor; c != nil {
+		r.Cursor = &pb.Cursor{Column: int64(c.Column), Row: int64(c.Row), Visible: c.Visible}
+	}
+	return r
 }
 
 // FromScreen converts back.
 func FromScreen(r *pb.ScreenResponse) swarm.Screen {
-	return swarm.Screen{Lines: texts(r.GetLines()), Styled: texts(r.GetStyled()), Taken: r.GetTaken()}
+	s := swarm.Screen{
+		Lines: texts(r.GetLines()), Styled: texts(r.GetStyled()), Taken: r.GetTaken(),
+		Columns: size(r.GetColumns()), Rows: size(r.GetRows()),
+	}
+	if c := r.GetCursor(); c != nil {
+		s.Cursor = &swarm.Cursor{Column: size(c.GetColumn()), Row: size(c.GetRow()), Visible: c.GetVisible()}
+	}
+	return s
 }
+
+// size returns a number of columns or rows, or a place on a screen.
+func size(n int64) int { return int(min(max(n, 0), math.MaxUint16)) }
 
 // AttachRequest converts a request to attach a terminal.
 func AttachRequest(h swarm.Handle, o swarm.AttachOptions) *pb.AttachRequest {

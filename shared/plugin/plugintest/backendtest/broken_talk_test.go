@@ -269,6 +269,12 @@ func talkWays() map[string]hooks {
 			}
 			return s, err
 		}),
+		"screen-size-and-cursor": onScreen(func(_ swarm.ScreenOptions, s swarm.Screen, err error) (swarm.Screen, error) {
+			if s.Cursor != nil {
+				s.Cursor = &swarm.Cursor{Row: s.Cursor.Row + 1, Visible: true} // as terminals count
+			}
+			return s, err
+		}),
 		"input-bad-handle": onInput(func(_ *broken, _ swarm.Handle, in swarm.Input, right func(swarm.Input) error) error {
 			if err := right(in); !errors.Is(err, swarm.ErrInvalidHandle) {
 				return err

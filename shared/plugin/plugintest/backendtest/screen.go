@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -76,6 +77,30 @@ func screenCases() []testCase {
 					k.Broken("the lines are %q, with styles %q", s.Lines, s.Styled)
 				}
 			}),
+		newCase("screen-size-and-cursor", scope{needs: swarm.CapScreen},
+			"Screen returns the size of the terminal and the place of the cursor on it, or neither",
+			func(k *kit) {
+				w := k.page()
+				s := w.screen(0)
+				if s.Cursor != nil && s.Cursor.Column != 0 {
+					// The newline behind the last line may still be on its way.
+					k.until("the cursor is below the last line", func() bool {
+						s = w.screen(0)
+						return s.Cursor != nil && s.Cursor.Column == 0
+					})
+				}
+				switch c := s.Cursor; {
+				case (s.Columns > 0) != (s.Rows > 0) || s.Columns < 0 || s.Rows < 0:
+					k.Broken("the terminal has %d columns and %d rows", s.Columns, s.Rows)
+				case c == nil:
+				case s.Columns == 0:
+					k.Broken("the cursor is at %+v of a terminal whose size is not known", *c)
+				case c.Column < 0 || c.Column > s.Columns || c.Row < 0 || c.Row >= s.Rows:
+					k.Broken("the cursor is at %+v of %d columns and %d rows", *c, s.Columns, s.Rows)
+				case c.Row != min(len(s.Lines), s.Rows-1):
+					k.Broken("the cursor is at %+v below %d lines", *c, len(s.Lines))
+				}
+			}),
 		newCase("screens-equal-singles", scope{needs: swarm.CapBatchScreen},
 			"ScreenBatch returns for each handle, in order, what Screen would return",
 			func(k *kit) {
@@ -92,7 +117,7 @@ func screenCases() []testCase {
 					for i, h := range hs {
 						s, err := k.Backend.(swarm.Screener).Screen(k.Ctx, h, o)
 						got := results[i]
-						if !slices.Equal(got.Screen.Lines, s.Lines) || got.Screen.Taken != s.Taken || kindOf(got.Err) != kindOf(err) {
+						if !reflect.DeepEqual(got.Screen, s) || kindOf(got.Err) != kindOf(err) {
 							k.Broken("result %d: the batch has %+v, %v; Screen returns %+v, %v", i, got.Screen, got.Err, s, err)
 						}
 					}

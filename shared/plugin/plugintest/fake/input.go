@@ -110,7 +110,11 @@ func (b *Backend) Signal(_ context.Context, h swarm.Handle, o swarm.SignalOption
 	return nil
 }
 
-const height = 24
+// The size of every terminal.
+const (
+	width  = 80
+	height = 24
+)
 
 // Screen implements [swarm.Screener]: a screen shows the last of the output.
 func (b *Backend) Screen(_ context.Context, h swarm.Handle, o swarm.ScreenOptions) (swarm.Screen, error) {
@@ -121,6 +125,10 @@ func (b *Backend) Screen(_ context.Context, h swarm.Handle, o swarm.ScreenOption
 	pieces, ended, _ := w.since(0)
 	n := cmp.Or(max(o.Lines, 0), height)
 	s := swarm.Screen{Taken: ended}
+	if !ended {
+		s.Columns, s.Rows = width, height
+		s.Cursor = &swarm.Cursor{Row: min(len(pieces), height-1), Visible: true}
+	}
 	for _, p := range pieces[max(0, len(pieces)-n):] {
 		s.Lines = append(s.Lines, string(p.Data))
 	}

@@ -95,6 +95,9 @@ func prepare(dir string) error {
 			err = buildtest.Program(filepath.Join(bin, name, "swarm-plugin-"+name), "./testdata/"+name)
 		}
 	}
+	if err == nil {
+		err = buildtest.Program(filepath.Join(bin, "first", "swarm-plugin-first"), "../../shared/plugin/client/testdata/contract1")
+	}
 	if err != nil {
 		return err
 	}

@@ -191,10 +191,11 @@ func (s *Spawner) Spawn(ctx context.Context, req Request) (_ worker.Worker, err 
 			req.Warn(done.interruption(&p.rec))
 		}
 	}()
+	warned := ctx
 	if req.Warn != nil {
-		ctx = swarm.WithWarnings(ctx, func(text string) { req.Warn(worker.Warned(p.rec.Name, text)) })
+		warned = swarm.WithWarnings(ctx, func(text string) { req.Warn(worker.Warned(p.rec.Name, text)) })
 	}
-	if err := s.make(ctx, reg, p, &done); err != nil {
+	if err := s.make(warned, reg, p, &done); err != nil {
 		return worker.Worker{}, err
 	}
 	if p.warning != "" && req.Warn != nil {

@@ -90,7 +90,7 @@ func prepare(dir string) error {
 	if err == nil {
 		err = buildtest.Programs(bin, "./testdata/worker", "./testdata/mcpclient", "./testdata/mcpdaemon", "../../host/ralph/testdata/agent")
 	}
-	for _, name := range []string{"bare", "faulty", "hostile", "notes"} {
+	for _, name := range []string{"bare", "faulty", "hostile", "notes", "notifier"} {
 		if err == nil {
 			err = buildtest.Program(filepath.Join(bin, name, "swarm-plugin-"+name), "./testdata/"+name)
 		}

@@ -26,6 +26,10 @@ func (c *Client) Notifier() *Notifier {
 	return &Notifier{client: c, rpc: pb.NewNotifierClient(c.conn)}
 }
 
+// noReason is why an event is to be delivered later if the plugin says none, or has answered with
+// an outcome that this host does not know.
+const noReason = "the plugin gave no reason"
+
 // Notify implements [swarm.Notifier]. An answer that breaks a rule of the contract is an error.
 func (n *Notifier) Notify(ctx context.Context, e swarm.Event) (swarm.NotifyAnswer, error) {
 	if e.ID == "" {
@@ -37,7 +41,7 @@ func (n *Notifier) Notify(ctx context.Context, e swarm.Event) (swarm.NotifyAnswe
 	}
 	a := wire.FromNotifyAnswer(resp)
 	if a.Outcome == swarm.NotifyLater && a.Reason == "" {
-		a.Reason = "the plugin gave no reason" // or its outcome is not known to this host
+		a.Reason = noReason
 	}
 	if err := swarm.CheckNotifyAnswer(a); err != nil {
 		return swarm.NotifyAnswer{}, fmt.Errorf("plugin '%s' answered an event with what breaks the contract: %w", n.client.info.Name, err)

@@ -8,8 +8,10 @@ import (
 // Event converts an event for a notifier.
 func Event(e swarm.Event) *pb.NotifyRequest {
 	return &pb.NotifyRequest{
-		Id: text(e.ID), Time: moment(e.Time), Kind: text(e.Kind), Worker: text(e.Worker), WorkerId: text(e.WorkerID),
-		Text: text(e.Text), Final: e.Final, Exit: given(e.Exit, exit), Tags: texts(e.Tags), On: texts(e.On),
+		Id: text(e.ID), Time: moment(e.Time), Kind: text(e.Kind),
+		Worker: text(e.Worker), WorkerId: text(e.WorkerID), Tags: texts(e.Tags),
+		Text: text(e.Text), Final: e.Final, Exit: given(e.Exit, exit),
+		On:      texts(e.On),
 		Attempt: uint32(max(0, e.Attempt)), //nolint:gosec // it counts attempts
 	}
 }
@@ -17,8 +19,10 @@ func Event(e swarm.Event) *pb.NotifyRequest {
 // FromEvent converts back.
 func FromEvent(r *pb.NotifyRequest) swarm.Event {
 	return swarm.Event{
-		ID: r.GetId(), Time: fromMoment(r.GetTime()), Kind: r.GetKind(), Worker: r.GetWorker(), WorkerID: r.GetWorkerId(),
-		Text: r.GetText(), Final: r.GetFinal(), Exit: given(r.GetExit(), fromExit), Tags: r.GetTags(), On: r.GetOn(),
+		ID: r.GetId(), Time: fromMoment(r.GetTime()), Kind: r.GetKind(),
+		Worker: r.GetWorker(), WorkerID: r.GetWorkerId(), Tags: r.GetTags(),
+		Text: r.GetText(), Final: r.GetFinal(), Exit: given(r.GetExit(), fromExit),
+		On:      r.GetOn(),
 		Attempt: int(r.GetAttempt()),
 	}
 }
